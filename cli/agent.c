@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * `stackmap agent`: records continuously and sends the events to a store, which many machines
- * share. A window has the events of some seconds and becomes rows; the rows of some minutes are a
- * batch. A batch is a file in the spool until another process has sent it. The loop that records
+ * share. The events of some seconds are a window, which becomes rows; the rows of some minutes are
+ * a batch. A batch is a file in the spool until another process has sent it. The loop that records
  * never waits for the network.
  *
  * To a receiver of profiles, windows are sent as recordings, each at most once.
  *
- * The ledger of a window counts its losses. If the agent is killed, at most one batch, which is in
- * memory, is lost without being counted.
+ * The ledger of a window counts its losses. If the agent is killed, the one batch that is in memory
+ * is lost without being counted.
  */
 #include <errno.h>
 #include <malloc.h>
@@ -54,15 +54,16 @@ struct agent_values {
 		*cpu, *config;
 	bool allow_cleartext;
 	struct string_list labels, services;
-	u64 spool_bytes, memory, window, batch, once; /* seconds; `once`: windows */
+	/* window and batch: lengths in seconds; once: number of windows */
+	u64 spool_bytes, memory, window, batch, once;
 };
 
 struct agent_choice {
 	struct agent_values values;
 	char host[256], boot[40];
-	double cpu_percent; /* 0: no limit */
+	double cpu_percent; /* limit for the agent's CPU use; 0: no limit */
 	struct store_url url;
-	bool pushes;	/* sends to a receiver of profiles; `url` is unused then */
+	bool pushes;	/* windows are sent to a receiver of profiles, and `url` is unused */
 	char *password; /* or NULL */
 	char *bearer;	/* or NULL */
 	struct service_names *services;
@@ -71,7 +72,7 @@ struct agent_choice {
 #define BOOT_ID "/proc/sys/kernel/random/boot_id"
 #define FREQUENCY_DEFAULT 19
 
-static int wrong_usage(const char *text)
+static int report_wrong_usage(const char *text)
 {
 	message("%s", text);
 	return EXIT_USAGE;
@@ -84,13 +85,13 @@ static int choose_host(struct agent_choice *choice)
 	if (host)
 		snprintf(choice->host, sizeof(choice->host), "%s", host);
 	else if (gethostname(choice->host, sizeof(choice->host) - 1))
-		return wrong_usage("--host: this machine has no name; give it one");
+		return report_wrong_usage("--host: this machine has no name; give it one");
 	if (!choice->host[0] || (host && strlen(host) >= sizeof(choice->host)))
-		return wrong_usage("--host: must be a name of 1 to 255 bytes");
+		return report_wrong_usage("--host: must be a name of 1 to 255 bytes");
 	return EXIT_DONE;
 }
 
-static int choose_cpu(struct agent_choice *choice)
+static int parse_cpu_limit(struct agent_choice *choice)
 {
 	const char *text = choice->values.cpu;
 	char *end;
@@ -116,14 +117,14 @@ static int check_labels(const struct agent_choice *choice)
 	return EXIT_DONE;
 }
 
-static int choose_url(struct agent_choice *choice)
+static int parse_target_url(struct agent_choice *choice)
 {
 	struct stackmap_error error;
 	struct push_url url;
 
 	if (!choice->values.to)
-		return wrong_usage("agent: --to URL is missing: where the store is");
-	/* KIND+http... is the URL of a receiver. */
+		return report_wrong_usage("agent: --to URL is missing: where the store is");
+	/* A --to value of the form KIND+http... is the URL of a receiver. */
 	if (choice->values.to[strcspn(choice->values.to, "+:")] == '+') {
 		if (push_url_parse(choice->values.to, &url, &error)) {
 			message("--to: %s", error.message);
@@ -131,19 +132,19 @@ static int choose_url(struct agent_choice *choice)
 		}
 		push_url_clear(&url);
 		choice->pushes = true;
-		/* A receiver gets whole windows, so a window is as long as a batch. */
+		/* A receiver gets whole windows, so a window is as long as a batch would be. */
 		choice->values.window = choice->values.batch;
 		return EXIT_DONE;
 	}
 	if (choice->values.bearer_file)
-		return wrong_usage("--bearer-file: stores take a user and a password");
+		return report_wrong_usage("--bearer-file: stores take a user and a password");
 	if (!store_url_parse(choice->values.to, &choice->url, &error))
 		return EXIT_DONE;
 	message("--to: %s", error.message);
 	return EXIT_USAGE;
 }
 
-static int choose_services(struct agent_choice *choice)
+static int load_service_rules(struct agent_choice *choice)
 {
 	const struct string_list *rules = &choice->values.services;
 	struct stackmap_error error;
@@ -154,7 +155,7 @@ static int choose_services(struct agent_choice *choice)
 	return EXIT_USAGE;
 }
 
-static int read_boot(struct agent_choice *choice)
+static int read_boot_id(struct agent_choice *choice)
 {
 	FILE *file = fopen(BOOT_ID, "re");
 
@@ -204,17 +205,17 @@ static int agent_choice_make(struct agent_choice *choice, const struct agent_val
 
 	choice->values = *values;
 	record->all = true;
-	/* The default is the whole machine: CPU samples, and the waits of tasks. */
+	/* By default the whole machine is recorded: CPU samples, and the waits of tasks. */
 	if (!record->events.count && !record->off_cpu && !record->wakers && !record->frequency) {
 		record->frequency = FREQUENCY_DEFAULT;
 		record->off_cpu = true;
 	}
-	status = choose_url(choice)
+	status = parse_target_url(choice)
 		       ?: choose_host(choice)
-		       ?: choose_cpu(choice)
+		       ?: parse_cpu_limit(choice)
 		       ?: check_labels(choice)
-		       ?: choose_services(choice)
-		       ?: read_boot(choice);
+		       ?: load_service_rules(choice)
+		       ?: read_boot_id(choice);
 	/* A token replaces user and password. */
 	if (!status && !choice->values.bearer_file)
 		status = password_file_read(choice->values.password_file, &choice->password);
@@ -237,22 +238,23 @@ static void agent_choice_clear(struct agent_choice *choice)
 	store_url_clear(&choice->url);
 }
 
-/* --- exemplars --- */
+/* --- exemplars: recordings of the last hour --- */
 
 /*
- * Keeps the windows of the last hour as recordings on this machine. A store has sums, an exemplar
- * has each event with its time. All reading commands accept the files.
+ * Keeps the windows of the last hour as recordings on this machine. A store has only sums. A kept
+ * window (exemplar) has each event with its time. All commands that read recordings accept the
+ * files.
  */
 struct exemplars {
 	struct rotation rotation;
-	char *output; /* FOLDER/window.data; NULL = windows are not kept */
-	bool failed;  /* the last window could not be kept, which was reported */
+	char *output; /* the kept windows are FOLDER/window.data; NULL: none are kept */
+	bool failed;  /* the last window could not be kept, and a message has said so */
 };
 
 #define KEPT_SECONDS 3600
 #define PIECE_BYTES (64 << 10)
 
-static int copy(int from, struct output *to)
+static int copy_file(int from, struct output *to)
 {
 	char piece[PIECE_BYTES];
 	off_t at = 0;
@@ -266,14 +268,14 @@ static int copy(int from, struct output *to)
 	return result ?: bytes < 0 ? -errno : 0;
 }
 
-static int keep(const char *path, int fd, struct stackmap_error *error)
+static int keep_as_file(const char *path, int fd, struct stackmap_error *error)
 {
 	struct output output;
 	int result = output_open(path, OUTPUT_RECORDING, &output, error);
 
 	if (result)
 		return result;
-	result = copy(fd, &output);
+	result = copy_file(fd, &output);
 	if (result)
 		snprintf(error->message, sizeof(error->message), "%s: %s", path, strerror(-result));
 	else
@@ -284,9 +286,11 @@ static int keep(const char *path, int fd, struct stackmap_error *error)
 
 #define OWN_LABELS 3
 
-/* Sets the labels of this machine in the store: those of the user, and those of the agent.
- * `frequency`: the current rate in Hz, which may be below the requested one; 0: no sampling.
- * `memory_bytes`: of all processes of the agent. */
+/*
+ * Sets the labels that this machine has in the store: the user's labels, and the agent's own.
+ * `frequency`: the current sampling rate in Hz, which may be below the requested one; 0: no
+ * sampling. `memory_bytes`: memory of all processes of the agent.
+ */
 static void set_labels(struct window_rows *rows, const struct string_list *given, u64 frequency,
 		       u64 memory_bytes)
 {
@@ -311,11 +315,11 @@ static void set_labels(struct window_rows *rows, const struct string_list *given
 
 #define CONFIG_DEFAULT "/etc/stackmap/agent.conf"
 #define EVENT_BYTES 64	      /* approximate size of an event in memory */
-#define REMEMBERED_PART 4     /* 1/4 of --memory: keys that were sent */
-#define BATCH_PART 4	      /* 1/4 of --memory: rows of a batch */
-#define BUDGET_MS 60000	      /* between two checks of the budget */
-#define NAMES_LONGEST_MS 5000 /* limit for the names of a window */
-#define ALL_TIMES 4	      /* limit for all processes together: 4 times --memory */
+#define REMEMBERED_PART 4     /* 1/4 of --memory holds the keys that were sent */
+#define BATCH_PART 4	      /* 1/4 of --memory holds the rows of a batch */
+#define BUDGET_MS 60000	      /* milliseconds between two checks of the CPU budget */
+#define NAMES_LONGEST_MS 5000 /* limit for the time spent on the symbols of a window */
+#define ALL_TIMES 4	      /* all processes of the agent together may use 4 times --memory */
 #define ALL_LEAST (256ULL << 20)
 
 struct agent {
@@ -323,19 +327,20 @@ struct agent {
 	struct window_rows *rows;
 	struct spool *spool;
 	struct agent_child sending;
-	struct agent_pusher pusher; /* with a receiver, instead of rows, spool and sender */
+	/* used with a receiver of profiles, instead of rows, spool and sender */
+	struct agent_pusher pusher;
 	struct session *session;
 	struct exemplars exemplars;
 	struct cpu_budget budget;
-	u64 next_budget; /* ms */
+	u64 next_budget; /* milliseconds: time of the next check of the CPU budget */
 	struct own_memory memory;
 	int signals;
-	u32 window_time; /* of the open window, seconds since the epoch */
+	u32 window_time; /* start time of the open window, seconds since the epoch */
 	s32 window_skew;
-	u64 window_began, window_ends; /* ms */
-	u64 batch;		       /* number of the batch's stretch of time */
-	u64 windows, produced;	       /* events of the windows */
-	u64 lost_before;	       /* batches whose stacks were lost, at the last check */
+	u64 window_began, window_ends; /* milliseconds: when the open window began and ends */
+	u64 batch;		       /* number of the current batch's time span */
+	u64 windows, produced;	       /* number of windows, and of the events produced in them */
+	u64 lost_before;	       /* lost batches that had stacks, counted at the last check */
 };
 
 /* --- parts of the agent --- */
@@ -362,7 +367,9 @@ static int start_sender(struct agent *agent)
 	return agent_sender_start(&agent->sending, &options);
 }
 
-/* A receiver of profiles has no service rules, so the services come from the cgroups. */
+/*
+ * A receiver of profiles has no rules for services, so the services are derived from the cgroups.
+ */
 static int start_pusher(struct agent *agent)
 {
 	const struct agent_values *values = &agent->choice.values;
@@ -379,7 +386,7 @@ static int start_pusher(struct agent *agent)
 	return agent_pusher_start(&agent->sending, &options);
 }
 
-static void say(void *arg, const char *text)
+static void log_message(void *arg, const char *text)
 {
 	(void)arg;
 	message("%s", text);
@@ -390,14 +397,14 @@ static int open_spool(struct agent *agent)
 	const struct spool_options options = {.folder = agent->choice.values.spool,
 					      .most_bytes = agent->choice.values.spool_bytes,
 					      .end = SPOOL_FILL,
-					      .say = say};
+					      .say = log_message};
 	struct stackmap_error error;
 	int result = spool_open(&options, &agent->spool, &error);
 
 	return result ? message_failure(result, &error) : EXIT_DONE;
 }
 
-static int make_rows(struct agent *agent)
+static int create_rows(struct agent *agent)
 {
 	const struct window_rows_options options = {
 		.host = agent->choice.host,
@@ -413,20 +420,20 @@ static int make_rows(struct agent *agent)
 	return EXIT_FAILED;
 }
 
-static void tell_labels(struct agent *agent)
+static void set_row_labels(struct agent *agent)
 {
-	if (!agent->choice.pushes) /* a profile has its own labels */
+	if (!agent->choice.pushes) /* profiles carry their own labels */
 		set_labels(agent->rows, &agent->choice.values.labels, agent->budget.frequency,
 			   agent->memory.told);
 }
 
-static int begin_exemplars(struct agent *agent)
+static int begin_keeping_windows(struct agent *agent)
 {
 	struct exemplars *exemplars;
 
 	if (!agent->choice.values.exemplars)
 		return EXIT_DONE;
-	/* Makes the folder. */
+	/* Makes the folder of the kept windows. */
 	exemplars = &agent->exemplars;
 	if (mkdir(agent->choice.values.exemplars, 0700) && errno != EEXIST) {
 		message("--exemplars %s: %s", agent->choice.values.exemplars, strerror(errno));
@@ -443,8 +450,8 @@ static int begin_exemplars(struct agent *agent)
 	return EXIT_DONE;
 }
 
-/* Rows of a store and samples of profiles have one value. */
-static int check_values(const struct source_list *sources)
+/* Refuses sources with several values: rows of a store and samples of profiles have one value. */
+static int refuse_several_values(const struct source_list *sources)
 {
 	for (u32 kind = 0; kind < sources->count; kind++)
 		if (sources->sources[kind].further_unit) {
@@ -456,7 +463,7 @@ static int check_values(const struct source_list *sources)
 	return EXIT_DONE;
 }
 
-/* Code without any other identity belongs to its host, under the host name of the store. */
+/* Code whose file has no identity belongs to its host, under the host name of the store. */
 static int open_session(struct agent *agent)
 {
 	struct session_options *options = &agent->choice.values.record;
@@ -472,7 +479,7 @@ static int open_session(struct agent *agent)
 			 ?: session_open(agent->session, 0, NULL, &error);
 	if (result)
 		return message_failure(result, &error);
-	if (check_values(capture_loaded(session_capture(agent->session))->sources))
+	if (refuse_several_values(capture_loaded(session_capture(agent->session))->sources))
 		return EXIT_USAGE;
 	loaded_leave_out(capture_loaded(session_capture(agent->session)), agent->sending.pid);
 	result = session_start(agent->session, &error);
@@ -482,7 +489,7 @@ static int open_session(struct agent *agent)
 	return EXIT_DONE;
 }
 
-static int begin(struct agent *agent)
+static int begin_agent(struct agent *agent)
 {
 	u64 all = agent->choice.values.memory * ALL_TIMES;
 	int status;
@@ -490,11 +497,11 @@ static int begin(struct agent *agent)
 
 	memory_limit_lower(all > ALL_LEAST ? all : ALL_LEAST);
 	if (agent->choice.pushes)
-		status = begin_exemplars(agent) ?: start_pusher(agent);
+		status = begin_keeping_windows(agent) ?: start_pusher(agent);
 	else
 		status = open_spool(agent)
-				 ?: begin_exemplars(agent)
-				 ?: make_rows(agent)
+				 ?: begin_keeping_windows(agent)
+				 ?: create_rows(agent)
 				 ?: start_sender(agent);
 	agent_choice_forget_secrets(&agent->choice);
 	if (status)
@@ -520,41 +527,45 @@ static int begin(struct agent *agent)
 	agent->next_budget = clock_ms() + BUDGET_MS;
 	own_memory_measure(&agent->memory);
 	cpu_budget_update(&agent->budget, own_cpu_ns(), clock_ns(CLOCK_MONOTONIC));
-	tell_labels(agent);
+	set_row_labels(agent);
 	message("agent: recording as %s for %s", agent->choice.host, agent->choice.values.to);
 	return EXIT_DONE;
 }
 
 /* --- windows and batches --- */
 
-/* The difference to the clock of the store in seconds; 0: not known. */
-static s32 skew_of(const struct agent *agent)
+/* Seconds between this machine's clock and the clock of the store; 0: not known. */
+static s32 clock_skew(const struct agent *agent)
 {
 	const struct sender_state *state = agent->choice.pushes ? NULL : agent->sending.state;
 
 	return state && state->skew_known ? state->skew : 0;
 }
 
-static u64 corrected_ms(const struct agent *agent)
+static u64 corrected_time_ms(const struct agent *agent)
 {
-	return clock_ns(CLOCK_REALTIME) / NS_PER_MS + skew_of(agent) * 1000LL;
+	return clock_ns(CLOCK_REALTIME) / NS_PER_MS + clock_skew(agent) * 1000LL;
 }
 
-/* The number of the stretch of time. Stretches of each machine begin at another moment, so that the
- * machines do not send at the same time. */
-static u64 batch_at(const struct agent *agent, u64 ms)
+/*
+ * The number of the batch's time span that contains `ms`. The time spans of each machine begin at
+ * another moment, so that the machines do not send at the same time.
+ */
+static u64 batch_number_at(const struct agent *agent, u64 ms)
 {
 	u64 stretch = agent->choice.values.batch * 1000;
 
 	return (ms + hash_text(agent->choice.host) % stretch) / stretch;
 }
 
-/* Windows end at multiples of their length by the corrected clock. */
+/*
+ * Sets the end of the new window. Windows end at multiples of their length by the corrected clock.
+ */
 static void begin_window(struct agent *agent)
 {
-	u64 now = corrected_ms(agent), length = agent->choice.values.window * 1000;
+	u64 now = corrected_time_ms(agent), length = agent->choice.values.window * 1000;
 
-	agent->window_skew = skew_of(agent);
+	agent->window_skew = clock_skew(agent);
 	agent->window_time =
 		agent->spool ? spool_take_window(agent->spool, now / 1000) : now / 1000;
 	agent->window_began = clock_ms();
@@ -563,10 +574,10 @@ static void begin_window(struct agent *agent)
 
 static void begin_batch(struct agent *agent)
 {
-	agent->batch = batch_at(agent, corrected_ms(agent));
+	agent->batch = batch_number_at(agent, corrected_time_ms(agent));
 }
 
-static void put_batch(struct agent *agent)
+static void put_batch_into_spool(struct agent *agent)
 {
 	struct stackmap_error error;
 	struct batch batch;
@@ -587,7 +598,8 @@ static void put_batch(struct agent *agent)
 	batch_clear(&batch);
 	agent_sender_wake(&agent->sending);
 	/*
-	 * Forgets the sent keys after a loss, so that stacks that the store lacks are sent again.
+	 * Clears the cache of sent keys after a batch with stacks was lost, so that stacks that the
+	 * store does not have are sent again.
 	 */
 	state = agent->sending.state;
 	lost = state->lost + state->damaged;
@@ -598,7 +610,7 @@ static void put_batch(struct agent *agent)
 	agent->lost_before = lost;
 }
 
-static int take_window(struct agent *agent, struct stackmap_error *error)
+static int end_window(struct agent *agent, struct stackmap_error *error)
 {
 	struct window_time time = {.time = agent->window_time, .skew = agent->window_skew};
 	bool copies = agent->exemplars.output || agent->choice.pushes;
@@ -632,11 +644,11 @@ static int take_window(struct agent *agent, struct stackmap_error *error)
 			struct stackmap_error kept_error, removal;
 			char *path =
 				rotation_next(&agent->exemplars.rotation, clock_ms(), &removal);
-			bool failed = path && keep(path, other, &kept_error);
+			bool failed = path && keep_as_file(path, other, &kept_error);
 
 			/*
 			 * Keeps the recording and closes the descriptor. A failure is reported
-			 * once, until a window is kept again.
+			 * once, until a window was kept again.
 			 */
 			if (removal.message[0])
 				message_error(&removal);
@@ -648,26 +660,26 @@ static int take_window(struct agent *agent, struct stackmap_error *error)
 		}
 	}
 	agent->windows++;
-	malloc_trim(0); /* gives the memory of the window's tables back */
+	malloc_trim(0); /* returns the memory of the window's tables to the kernel */
 	return 0;
 }
 
-static void keep_batch(struct agent *agent)
+static void end_batch_if_due(struct agent *agent)
 {
 	bool is_full;
 
 	if (!agent->rows)
 		return;
 	is_full = window_rows_bytes(agent->rows) > agent->choice.values.memory / BATCH_PART;
-	if (!is_full && batch_at(agent, corrected_ms(agent)) == agent->batch)
+	if (!is_full && batch_number_at(agent, corrected_time_ms(agent)) == agent->batch)
 		return;
-	put_batch(agent);
+	put_batch_into_spool(agent);
 	begin_batch(agent);
 }
 
-/* --- the budget --- */
+/* --- the CPU budget --- */
 
-static void keep_budget(struct agent *agent)
+static void check_budget(struct agent *agent)
 {
 	u64 before = agent->budget.frequency, now;
 	bool is_news;
@@ -687,24 +699,27 @@ static void keep_budget(struct agent *agent)
 		session_set_frequency(agent->session, now);
 	}
 	if (is_news || now != before)
-		tell_labels(agent);
+		set_row_labels(agent);
 }
 
 /* --- the loop --- */
 
-/* Does what is due. Returns the time until the next call in ms, or -errno. */
-static int work(struct agent *agent, struct stackmap_error *error)
+/*
+ * Visits the session and ends the window and the batch if their time is over. Returns the
+ * milliseconds until the next call, or -errno.
+ */
+static int do_due_work(struct agent *agent, struct stackmap_error *error)
 {
 	int ms = session_visit(agent->session, error), result;
 	u64 now = clock_ms();
 
 	if (ms < 0)
 		return ms;
-	keep_batch(agent);
+	end_batch_if_due(agent);
 	if (ms && now < agent->window_ends)
 		return (u64)ms < agent->window_ends - now ? ms : (int)(agent->window_ends - now);
-	result = take_window(agent, error);
-	keep_budget(agent);
+	result = end_window(agent, error);
+	check_budget(agent);
 	return result;
 }
 
@@ -718,16 +733,16 @@ static int record_windows(struct agent *agent, struct stackmap_error *error)
 	while (!signal_asks_to_end(
 		       signals_wait(agent->signals, session_wake_fd(agent->session), ms)) &&
 	       agent->windows < most) {
-		ms = work(agent, error);
+		ms = do_due_work(agent, error);
 		if (ms < 0)
 			return ms;
 		if (!agent_child_runs(&agent->sending))
 			return error_set(error, ECHILD, "agent: its sender has ended");
 	}
-	return agent->windows < most ? take_window(agent, error) : 0;
+	return agent->windows < most ? end_window(agent, error) : 0;
 }
 
-static void tell_sum(const struct agent *agent)
+static void print_sum(const struct agent *agent)
 {
 	const struct agent_pusher_state *pushed = agent->sending.state;
 	const struct sender_state *state = agent->sending.state;
@@ -748,7 +763,7 @@ static void tell_sum(const struct agent *agent)
 		(unsigned long long)agent->memory.most >> 20);
 }
 
-static void end(struct agent *agent)
+static void end_agent(struct agent *agent)
 {
 	agent_child_clear(&agent->sending);
 	session_close(&agent->session);
@@ -762,24 +777,26 @@ static void end(struct agent *agent)
 	signals_end_interrupted();
 }
 
-/* Records until the end. Windows in memory then go to the spool, also after a failure. */
-static int run(const struct agent_values *values)
+/*
+ * Records until the end. The windows in memory are then put into the spool, also after a failure.
+ */
+static int run_agent(const struct agent_values *values)
 {
 	struct agent agent = {.signals = -1};
-	int status = agent_choice_make(&agent.choice, values) ?: begin(&agent), result;
+	int status = agent_choice_make(&agent.choice, values) ?: begin_agent(&agent), result;
 	struct stackmap_error error;
 
 	if (!status) {
 		result = record_windows(&agent, &error);
 		status = result ? message_failure(result, &error) : EXIT_DONE;
 		own_memory_measure(&agent.memory);
-		put_batch(&agent);
+		put_batch_into_spool(&agent);
 		agent_child_end(&agent.sending);
-		tell_sum(&agent);
+		print_sum(&agent);
 		if (!status && agent.windows && !agent.produced)
 			no_events_explain(&agent.choice.values.record, agent.session, UINT64_MAX);
 	}
-	end(&agent);
+	end_agent(&agent);
 	return status;
 }
 
@@ -795,7 +812,7 @@ static int agent_run(const void *arg, int count, char **operands)
 				  &values, &file);
 	if (status)
 		return status;
-	status = run(&values);
+	status = run_agent(&values);
 	option_file_close(&file);
 	return status;
 }

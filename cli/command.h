@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The subcommands. Each is one file, which ends with its struct command; main.c lists them in the
- * order of `--help`. */
+/*
+ * The subcommands. Each is one file, which ends with its struct command. main.c lists them in the
+ * order in which `--help` shows them.
+ */
 #ifndef CLI_COMMAND_H
 #define CLI_COMMAND_H
 
@@ -32,12 +34,12 @@ extern const struct command doctor_command;
  * no candidates. */
 int completion_print(int count, char *const *words);
 
-/* Handles the words behind --version (version.c). Returns the exit status. */
+/* Handles the words after --version (version.c). Returns the exit status. */
 int version_print(int count, char *const *words);
 
 /* All registered commands; the last is NULL. */
 extern const struct command *const commands[];
 
-const struct command *command_find(const char *name); /* or NULL */
+const struct command *command_find(const char *name); /* returns NULL if there is no such command */
 
 #endif

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Candidates for the word at the cursor of a command line: `stackmap --complete WORD...`, which the
- * bash function calls (cli/completion/stackmap). The words are those behind `stackmap`; the last
- * one is completed and ends at the cursor.
+ * bash function calls (cli/completion/stackmap). The words are those after `stackmap`. The last
+ * word is to be completed and ends at the cursor.
  *
- * Each line has one candidate, without the `--name=` in front of it. A last line leaves other
- * candidates to the shell:
+ * Each line of the output has one candidate, without the `--name=` before it. A last line tells the
+ * shell to add candidates of its own:
  *
  *   :files, :directories, :commands
  *
- * The word at the cursor is found in the way of the parser (cli/option/option.c), from the same
- * tables, so a new command and its options are completed at once. An unfinished line may have
- * errors, which are ignored.
+ * What the word at the cursor stands for is found as the parser does it (cli/option/option.c), by
+ * the same tables, so a new command and its options are completed without further code. An
+ * unfinished line may have errors, which are ignored.
  *
- * Known values: the words of the option's own row, else values by the argument's name in `--help`.
- * A new option that takes a FILE or an EVENT is therefore completed without further code.
+ * The candidates for a value are the words of the option's row, or else depend on the argument's
+ * name in `--help`. A new option that takes a FILE or an EVENT is therefore completed without
+ * further code.
  *
  * In a list with commas the last element is completed; the candidate is the whole list. Unprintable
  * names are not offered: with a replaced character they would be other words.
@@ -30,30 +31,30 @@
 #include "view/diff.h"
 
 struct value {
-	const char *start; /* start of the element */
-	int list_bytes;	   /* length of the list in front of it */
+	const char *start; /* start of the last element of a list */
+	int list_bytes;	   /* length of the list before this element */
 	const char *list;
 };
 
-static void offer(const struct value *value, const char *word)
+static void print_if_completes(const struct value *value, const char *word)
 {
 	if (!strncmp(word, value->start, strlen(value->start)) && printable_is(word))
 		printf("%.*s%s\n", value->list_bytes, value->list, word);
 }
 
-static void offer_files(const struct value *value)
+static void request_files(const struct value *value)
 {
 	(void)value;
 	printf(":files\n");
 }
 
-static void offer_directories(const struct value *value)
+static void request_directories(const struct value *value)
 {
 	(void)value;
 	printf(":directories\n");
 }
 
-static void offer_commands(const struct value *value)
+static void request_commands(const struct value *value)
 {
 	(void)value;
 	printf(":commands\n");
@@ -62,11 +63,11 @@ static void offer_commands(const struct value *value)
 static int offer_source(void *value, const char *group, const char *name)
 {
 	(void)group;
-	offer(value, name);
+	print_if_completes(value, name);
 	return 0;
 }
 
-/* Offers only events that begin with the typed text: all of them would be too many. */
+/* Prints only events that begin with the typed text, because all events would be too many. */
 static void offer_events(const struct value *value)
 {
 	struct value offered = *value;
@@ -77,16 +78,16 @@ static void offer_events(const struct value *value)
 	source_catalogue(pattern, offer_source, &offered, &error);
 }
 
-/* For `diff --per`. */
+/* Prints the candidates for `diff --per`. */
 static void offer_units(const struct value *value)
 {
-	offer(value, UNIT_SECOND);
+	print_if_completes(value, UNIT_SECOND);
 	offer_events(value);
 }
 
 static int offer_instance(void *value, const char *name)
 {
-	offer(value, name);
+	print_if_completes(value, name);
 	return 0;
 }
 
@@ -104,7 +105,7 @@ static int offer_pid(void *value, u32 tgid, u32 tid)
 
 	snprintf(number, sizeof(number), "%u", tgid);
 	if (tgid == tid)
-		offer(value, number);
+		print_if_completes(value, number);
 	return 0;
 }
 
@@ -114,7 +115,7 @@ static int offer_tid(void *value, u32 tgid, u32 tid)
 
 	(void)tgid;
 	snprintf(number, sizeof(number), "%u", tid);
-	offer(value, number);
+	print_if_completes(value, number);
 	return 0;
 }
 
@@ -123,7 +124,7 @@ static int offer_comm(void *value, u32 tgid, u32 tid)
 	char comm[TASK_COMM_BYTES];
 
 	if (proc_task_comm(tgid, tid, comm))
-		offer(value, comm);
+		print_if_completes(value, comm);
 	return 0;
 }
 
@@ -133,7 +134,7 @@ static void offer_groups(const struct value *value)
 
 	setgrent();
 	while ((group = getgrent()))
-		offer(value, group->gr_name);
+		print_if_completes(value, group->gr_name);
 	endgrent();
 }
 
@@ -142,25 +143,26 @@ static void offer_nothing(const struct value *value)
 	(void)value;
 }
 
-/* The first matching row counts. */
+/* The candidates for each kind of value. The first matching row counts. */
 static const struct {
-	const char *option; /* NULL: any option, and operands */
+	const char *option; /* NULL: the row is for any option, and for operands */
 	const char *argument;
 	void (*offer)(const struct value *value);
-	/* if `offer` is NULL: called for each thread */
+	/* prints the candidates of one thread; used if `offer` is NULL */
 	int (*offer_task)(void *value, u32 tgid, u32 tid);
 } values[] = {
-	{"comm", "NAME", NULL, offer_comm}, {NULL, "NAME", offer_instances},
-	{"per", "EVENT", offer_units},	    {NULL, "EVENT", offer_events},
-	{NULL, "PATTERN", offer_events},    {NULL, "PID", NULL, offer_pid},
-	{NULL, "TID", NULL, offer_tid},	    {NULL, "GROUP", offer_groups},
-	{NULL, "DIR", offer_directories},   {NULL, "FILE", offer_files},
-	{NULL, "COMMAND", offer_commands},  {NULL, "URL", offer_nothing},
+	{"comm", "NAME", NULL, offer_comm},  {NULL, "NAME", offer_instances},
+	{"per", "EVENT", offer_units},	     {NULL, "EVENT", offer_events},
+	{NULL, "PATTERN", offer_events},     {NULL, "PID", NULL, offer_pid},
+	{NULL, "TID", NULL, offer_tid},	     {NULL, "GROUP", offer_groups},
+	{NULL, "DIR", request_directories},  {NULL, "FILE", request_files},
+	{NULL, "COMMAND", request_commands}, {NULL, "URL", offer_nothing},
 };
 
 /*
- * Prints the values of an argument or operand that begin with `start`, by its name in the usage
- * line. `option` is NULL for an operand. Operands with an unknown name are files: BEFORE, AFTER.
+ * Prints those candidates for an argument or operand that begin with `start`. Their kind depends on
+ * the argument's name in the usage line. `option` is NULL for an operand. Operands with an unknown
+ * name are files: BEFORE, AFTER.
  */
 static void offer_values(const struct option_row *option, const char *argument, const char *start)
 {
@@ -174,16 +176,16 @@ static void offer_values(const struct option_row *option, const char *argument, 
 	if (option && option->words) {
 		for (words = option->words; (word = option_word(&words, &length));) {
 			snprintf(text, sizeof(text), "%.*s", (int)length, word);
-			offer(&value, text);
+			print_if_completes(&value, text);
 		}
 		return;
 	}
 	if (strchr(argument, '|')) {
-		/* The operand is one of a few words: "init|check|retain". */
+		/* The operand is one of a few words, as "init|check|retain". */
 		for (words = argument; *words; words += length + (words[length] == '|')) {
 			length = strcspn(words, "|");
 			snprintf(text, sizeof(text), "%.*s", (int)length, words);
-			offer(&value, text);
+			print_if_completes(&value, text);
 		}
 		return;
 	}
@@ -199,17 +201,18 @@ static void offer_values(const struct option_row *option, const char *argument, 
 		return;
 	}
 	if (!option)
-		offer_files(&value);
+		request_files(&value);
 }
 
 struct line {
 	const struct command *command;
-	const struct option_row *waiting; /* option whose argument is the next word */
+	/* the option whose argument is the next word; NULL: none */
+	const struct option_row *waiting;
 	u32 operands;
 	bool options_ended;
 };
 
-static void offer_word(const char *lead, const char *word, const char *start)
+static void print_word_if_completes(const char *lead, const char *word, const char *start)
 {
 	if (!strncmp(word, start, strlen(start)))
 		printf("%s%s\n", lead, word);
@@ -218,11 +221,11 @@ static void offer_word(const char *lead, const char *word, const char *start)
 static void offer_command_names(const char *start)
 {
 	for (const struct command *const *command = commands; *command; command++)
-		offer_word("", (*command)->name, start);
+		print_word_if_completes("", (*command)->name, start);
 }
 
-/* Finds an option by its whole name; shortened names are for people who do not complete. */
-static const struct option_row *long_row(const struct command *command, const char *name)
+/* Finds an option by its whole name. Shortened names are not completed. */
+static const struct option_row *find_long_option(const struct command *command, const char *name)
 {
 	size_t length = strcspn(name, "=");
 
@@ -238,10 +241,11 @@ static bool takes_argument(const struct option_row *row)
 }
 
 /*
- * "-ab VALUE": the first letter that takes an argument gets the rest of the word, if there is any.
+ * The option of a group of short options, as "-ab", whose argument is the next word. The first
+ * letter that takes an argument takes the rest of the group as its argument, if there is any.
  */
-static const struct option_row *waiting_after_short(const struct command *command,
-						    const char *letters)
+static const struct option_row *short_option_awaiting_argument(const struct command *command,
+							       const char *letters)
 {
 	for (; *letters; letters++)
 		for (const struct option_row *row = command->rows; row && row->name; row++)
@@ -250,7 +254,7 @@ static const struct option_row *waiting_after_short(const struct command *comman
 	return NULL;
 }
 
-static void pass(struct line *line, const char *word)
+static void parse_complete_word(struct line *line, const char *word)
 {
 	if (line->waiting) {
 		line->waiting = NULL;
@@ -260,26 +264,26 @@ static void pass(struct line *line, const char *word)
 	} else if (!strcmp(word, "--")) {
 		line->options_ended = true;
 	} else if (word[1] == '-') {
-		const struct option_row *row = long_row(line->command, word + 2);
+		const struct option_row *row = find_long_option(line->command, word + 2);
 
 		line->waiting = takes_argument(row) && !strchr(word, '=') ? row : NULL;
 	} else {
-		line->waiting = waiting_after_short(line->command, word + 1);
+		line->waiting = short_option_awaiting_argument(line->command, word + 1);
 	}
 }
 
 static void offer_options(const struct command *command, const char *start)
 {
 	for (const struct option_row *row = command->rows; row && row->name; row++)
-		offer_word("--", row->name, start);
-	offer_word("--", "help", start);
+		print_word_if_completes("--", row->name, start);
+	print_word_if_completes("--", "help", start);
 }
 
 /*
- * The name of an operand in the usage line: "[--] [COMMAND [ARGUMENT]...]" has a COMMAND, then each
- * is an ARGUMENT.
+ * Sets `name` to the name of an operand in the usage line. In "[--] [COMMAND [ARGUMENT]...]", the
+ * first operand is COMMAND, all others are ARGUMENT.
  */
-static void name_operand(const char *operands, u32 number, char *name, size_t bytes)
+static void find_operand_name(const char *operands, u32 number, char *name, size_t bytes)
 {
 	const char *not_names = " []-.";
 
@@ -306,26 +310,26 @@ int completion_print(int count, char *const *words)
 	line.command = command_find(words[0]);
 	if (count == 1) {
 		offer_command_names(words[0]);
-		offer_word("", "help", words[0]);
+		print_word_if_completes("", "help", words[0]);
 		if (*words[0] == '-') {
-			offer_word("", "--help", words[0]);
-			offer_word("", "--version", words[0]);
+			print_word_if_completes("", "--help", words[0]);
+			print_word_if_completes("", "--version", words[0]);
 		}
 	} else if (count == 2 && !strcmp(words[0], "--version"))
-		offer_word("", "--verbose", words[1]);
+		print_word_if_completes("", "--verbose", words[1]);
 	else if (count == 2 && !strcmp(words[0], "help"))
 		offer_command_names(words[1]);
 	if (count == 1 || !line.command)
 		return EXIT_DONE;
 	for (int i = 1; i < count - 1; i++)
-		pass(&line, words[i]);
+		parse_complete_word(&line, words[i]);
 	word = words[count - 1];
 	if (line.waiting)
 		offer_values(line.waiting, line.waiting->argument, word);
 	else if (!line.options_ended && !strncmp(word, "--", 2)) {
 		const char *name = word + 2;
 		const char *value = strchr(name, '=');
-		const struct option_row *row = value ? long_row(line.command, name) : NULL;
+		const struct option_row *row = value ? find_long_option(line.command, name) : NULL;
 
 		if (!value)
 			offer_options(line.command, name);
@@ -334,7 +338,7 @@ int completion_print(int count, char *const *words)
 	} else if (!line.options_ended && !strcmp(word, "-"))
 		offer_options(line.command, "");
 	else if (line.operands < line.command->operands_max) {
-		name_operand(line.command->operands, line.operands, operand, sizeof(operand));
+		find_operand_name(line.command->operands, line.operands, operand, sizeof(operand));
 		offer_values(NULL, operand, word);
 	}
 	return EXIT_DONE;

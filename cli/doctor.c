@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* `stackmap doctor`: which features work here for this user, which do not, why, and the remedy. */
+/*
+ * `stackmap doctor`: prints which features work on this machine for this user, which do not work,
+ * why, and what helps.
+ */
 #include <stdio.h>
 
 #include "capture/feature/feature.h"
@@ -14,10 +17,11 @@ struct findings {
 	struct feature_result features[FEATURE_COUNT];
 	bool records;
 	enum user_way way;
-	struct stackmap_error refusal; /* why no way works, or why no better one does */
+	/* why user stacks cannot be unwound, or why not in a better way */
+	struct stackmap_error refusal;
 };
 
-static void print_text(const char *what, const char *text)
+static void print_described_text(const char *what, const char *text)
 {
 	if (!text[0])
 		return;
@@ -26,7 +30,7 @@ static void print_text(const char *what, const char *text)
 	putchar('\n');
 }
 
-/* The ways to finish user stacks that the walk at the event could not finish. */
+/* The ways to complete user stacks that could not be unwound completely at the event. */
 static const char *const ways[] = {
 	[USER_WAY_DEFERRED] = "deferred here: the kernel unwinds them in the task, before it "
 			      "returns to user mode",
@@ -46,15 +50,15 @@ static void print_table(const struct findings *findings)
 	for (int feature = 0; feature < FEATURE_COUNT; feature++) {
 		printf("%-4s %-23s %s\n", findings->features[feature].works ? "yes" : "no",
 		       feature_name(feature), feature_meaning(feature));
-		print_text("     why: ", findings->features[feature].why);
-		print_text("     fix: ", findings->features[feature].fix);
+		print_described_text("     why: ", findings->features[feature].why);
+		print_described_text("     fix: ", findings->features[feature].fix);
 	}
 	if (!findings->records) {
-		print_text("\nRecording does not work here: ", findings->refusal.message);
+		print_described_text("\nRecording does not work here: ", findings->refusal.message);
 		return;
 	}
 	printf("\nUser stacks are %s.\n", ways[findings->way]);
-	print_text("A better way was tried: ", findings->refusal.message);
+	print_described_text("A better way was tried: ", findings->refusal.message);
 	printf("Instances have %s.\n",
 	       has_instance_files(findings)
 		       ? "files here, which cat reads"

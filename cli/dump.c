@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * `stackmap dump`: the stacks of a stack_map_bin file, or of an instance, as text or JSON. Frames
- * are addresses there; files saved from the machine of the dump, or this machine, give them names.
- * All stacks are read first, because --top needs them all; the stacks before the damage in a
- * damaged file are shown.
+ * `stackmap dump`: prints the stacks of a stack_map_bin file, or of an instance, as text or JSON.
+ * The frames in such a file are addresses. They get names from files that were saved from the
+ * machine of the dump, or from this machine. All stacks are read before the first is printed,
+ * because --top needs all of them. If the file is damaged, the stacks before the damage are shown.
  */
 #include <errno.h>
 #include <jansson.h>
@@ -47,10 +47,10 @@ struct dump {
 	struct kernel_names *kernel;
 	struct mappings *mappings;
 	bool hides_addresses;	  /* true: this user may not see the instance's kernel addresses */
-	struct capture *instance; /* NULL: the stacks are of a file */
+	struct capture *instance; /* the instance; NULL: the stacks are from a file */
 };
 
-static int keep_stack(void *arg, const struct stack_map_bin_stack *stack)
+static int store_stack(void *arg, const struct stack_map_bin_stack *stack)
 {
 	struct dump *dump = arg;
 	u64 *frames = malloc((stack->depth + 1) * sizeof(u64));
@@ -68,7 +68,7 @@ static int keep_stack(void *arg, const struct stack_map_bin_stack *stack)
 	return 0;
 }
 
-static bool name_user(const struct dump *dump, u64 frame, char *text, size_t bytes)
+static bool find_user_name(const struct dump *dump, u64 frame, char *text, size_t bytes)
 {
 	const struct mapping_record *record = NULL;
 	char record_path[PATH_MAX];
@@ -95,15 +95,20 @@ static bool name_user(const struct dump *dump, u64 frame, char *text, size_t byt
 	return true;
 }
 
-/* Writes the name of a frame to `text`; false if it has none. `i` is the frame's number in its
- * stack: every frame but the innermost, 0, is a return address. */
-static bool name_frame(const struct dump *dump, u64 frame, u32 i, char *text, size_t bytes)
+/*
+ * Writes the name of a frame to `text`; false if the frame has no name. `i` is the frame's number
+ * in its stack. Every frame except the innermost one, 0, is a return address.
+ */
+static bool find_frame_name(const struct dump *dump, u64 frame, u32 i, char *text, size_t bytes)
 {
 	struct symbol symbol;
 
 	if (!FRAME_IS_KERNEL(frame))
-		return name_user(dump, frame, text, bytes);
-	/* A return address belongs to the call before it, which may be the last of its function. */
+		return find_user_name(dump, frame, text, bytes);
+	/*
+	 * A return address belongs to the call before it, and this call may be the last instruction
+	 * of its function.
+	 */
 	if (!dump->kernel || !kernel_names_find(dump->kernel, frame - (i > 0), &symbol))
 		return false;
 	snprintf(text, bytes, "%s+0x%llx/0x%llx", symbol.name,
@@ -118,7 +123,7 @@ static void print_stack(const struct dump *dump, const struct stack_map_bin_stac
 	printf("stack_id %u [ref %u, depth %u]\n", stack->id, stack->ref_count, stack->depth);
 	for (u32 i = 0; i < stack->depth; i++) {
 		printf("  [%u] 0x%llx", i, (unsigned long long)stack->frames[i]);
-		if (name_frame(dump, stack->frames[i], i, name, sizeof(name))) {
+		if (find_frame_name(dump, stack->frames[i], i, name, sizeof(name))) {
 			putchar(' ');
 			printable_put(name, stdout);
 		}
@@ -127,12 +132,12 @@ static void print_stack(const struct dump *dump, const struct stack_map_bin_stac
 	printf("%s\n", stack->truncated ? "  ...\n" : "");
 }
 
-static json_t *address_text(u64 frame)
+static json_t *address_json(u64 frame)
 {
 	return json_sprintf("0x%llx", (unsigned long long)frame);
 }
 
-static json_t *stack_object(const struct dump *dump, const struct stack_map_bin_stack *stack)
+static json_t *stack_json(const struct dump *dump, const struct stack_map_bin_stack *stack)
 {
 	json_t *ips = json_array(), *symbols = json_array();
 	int failures = 0;
@@ -140,11 +145,11 @@ static json_t *stack_object(const struct dump *dump, const struct stack_map_bin_
 
 	for (u32 i = 0; i < stack->depth; i++) {
 		u64 frame = stack->frames[i];
-		bool named = name_frame(dump, frame, i, name, sizeof(name));
+		bool named = find_frame_name(dump, frame, i, name, sizeof(name));
 
-		failures |= json_array_append_new(ips, address_text(frame));
+		failures |= json_array_append_new(ips, address_json(frame));
 		failures |= json_array_append_new(symbols,
-						  named ? json_text(name) : address_text(frame));
+						  named ? json_text(name) : address_json(frame));
 	}
 	if (failures) {
 		json_decref(ips);
@@ -178,7 +183,7 @@ static int print_stacks(struct dump *dump, const struct dump_values *values)
 
 		for (size_t i = 0; i < count; i++)
 			failures |=
-				json_array_append_new(array, stack_object(dump, &dump->stacks[i]));
+				json_array_append_new(array, stack_json(dump, &dump->stacks[i]));
 		if (failures) {
 			json_decref(array);
 			array = NULL;
@@ -219,7 +224,7 @@ static int load_names(struct dump *dump, const struct dump_values *values,
 	return 0;
 }
 
-/* Prefixes the reader's error with the name of the file. */
+/* Reads the stacks of a file. The reader's error is prefixed with the name of the file. */
 static int read_stacks(struct dump *dump, const char *path, struct stackmap_error *error)
 {
 	bool standard = strcmp(path, "-") == 0;
@@ -229,7 +234,7 @@ static int read_stacks(struct dump *dump, const char *path, struct stackmap_erro
 
 	if (!file)
 		return error_set_errno(error, errno, path);
-	err = stack_map_bin_read(file, keep_stack, dump, &why);
+	err = stack_map_bin_read(file, store_stack, dump, &why);
 	if (!standard)
 		fclose(file);
 	if (!err)
@@ -250,7 +255,7 @@ static int read_instance(struct dump *dump, const char *name, struct stackmap_er
 	if (!err) {
 		dump->hides_addresses = !kernel_image_shown(capture_kernel_files(dump->instance));
 		self_stop_tell(dump->instance, name);
-		err = instance_stacks(capture_loaded(dump->instance), keep_stack, dump);
+		err = instance_stacks(capture_loaded(dump->instance), store_stack, dump);
 	}
 	if (err == -ENOMEM)
 		error_set_errno(error, ENOMEM, name);
@@ -258,7 +263,7 @@ static int read_instance(struct dump *dump, const char *name, struct stackmap_er
 	return err;
 }
 
-/* Reads the stacks of the file `path`; NULL: of an instance. */
+/* Reads and prints the stacks of the file `path`; NULL: the stacks of an instance. */
 static int dump_stacks(struct dump *dump, const struct dump_values *values, const char *path)
 {
 	struct stackmap_error error;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * `stackmap export`: a recording in a format of other tools, as a file or sent to a receiver. The
- * formats are in lib/export, the receivers in lib/push.
+ * `stackmap export`: writes a recording in a format of another tool, to a file or to a receiver.
+ * The formats are in lib/export, the receivers in lib/push.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -25,16 +25,19 @@
 struct export_values {
 	struct recording_values recording;
 	struct names_values names;
-	const char *format; /* NULL: folded, or the receiver's format */
+	const char *format; /* name of the format; NULL: "folded", or the receiver's own format */
 	const char *output; /* NULL: standard output */
 	const char *by;
-	/* the receiver of profiles; user, password and certificates are options for a store, too */
+	/*
+	 * URL of the receiver of profiles; user, password and certificates are options for a store,
+	 * too
+	 */
 	const char *to, *user, *password_file, *bearer_file, *ca_file;
 	bool allow_cleartext;
 	struct string_list labels;
 };
 
-static int refuse(const char *option)
+static int refuse_without_receiver(const char *option)
 {
 	message("%s: only with --to URL", option);
 	return -EINVAL;
@@ -63,8 +66,8 @@ static int add_label(struct export_identity *identity, const char *label)
 	return err;
 }
 
-/* Reads the secrets. NULL and a message on failure. */
-static struct push *push_to_open(const struct export_values *values)
+/* Reads the secrets and opens the receiver. NULL after a message on failure. */
+static struct push *open_receiver(const struct export_values *values)
 {
 	struct push_access access = {.user = values->user,
 				     .ca_file = values->ca_file,
@@ -88,7 +91,7 @@ static struct push *push_to_open(const struct export_values *values)
 	return err ? NULL : push;
 }
 
-static bool goes_to_standard(const struct export_values *values)
+static bool is_output_standard(const struct export_values *values)
 {
 	return !values->to && (!values->output || output_file_is_standard(values->output));
 }
@@ -107,7 +110,7 @@ static int export_to_file(struct trace_reader *reader, const struct export_forma
 	return err ?: write_err;
 }
 
-/* Writes the recording to `push` if there is one, else to the output file. */
+/* Writes the recording to the receiver `push` if it is not NULL, else to the output file. */
 static int write_recording(const struct export_values *values, const struct export_format *format,
 			   struct push *push, const struct recording_choice *choice,
 			   const struct export_options *options)
@@ -126,12 +129,12 @@ static int write_recording(const struct export_values *values, const struct expo
 static int send_recording(const struct export_values *values, const struct recording_choice *choice,
 			  struct export_options *options)
 {
-	struct push *push = push_to_open(values);
+	struct push *push = open_receiver(values);
 	int status = EXIT_FAILED, err = 0;
 
 	if (!push)
 		return status;
-	/* The labels borrow from the values. */
+	/* The labels point into `values`. */
 	for (size_t i = 0; i < values->labels.count && !err; i++)
 		err = add_label(&options->identity, values->labels.items[i]);
 	if (err)
@@ -144,7 +147,7 @@ static int send_recording(const struct export_values *values, const struct recor
 	return status;
 }
 
-static int check_to(const struct export_values *values)
+static int check_receiver_options(const struct export_values *values)
 {
 	struct stackmap_error error;
 	struct push_url url;
@@ -155,10 +158,10 @@ static int check_to(const struct export_values *values)
 		return -EINVAL;
 	}
 	if (!values->to) {
-		/* Refuses options of a receiver if no receiver is given. */
+		/* Refuses options that only a receiver uses if no receiver is given. */
 		if (values->bearer_file)
-			return refuse("--bearer-file");
-		return values->labels.count ? refuse("--label") : 0;
+			return refuse_without_receiver("--bearer-file");
+		return values->labels.count ? refuse_without_receiver("--label") : 0;
 	}
 	if (push_url_parse(values->to, &url, &error)) {
 		message("--to: %s", error.message);
@@ -184,8 +187,11 @@ static int check_to(const struct export_values *values)
 	return 0;
 }
 
-/* User, password and certificates are for the store if there is one, else for the receiver. */
-static void assign_access(struct export_values *values)
+/*
+ * The options for user, password and certificates apply to the store if there is one, else to the
+ * receiver.
+ */
+static void assign_access_options(struct export_values *values)
 {
 	struct from_values *from = &values->recording.from;
 
@@ -208,8 +214,8 @@ static int export_run(const void *arg, int count, char **operands)
 	int status;
 
 	(void)count;
-	assign_access(&values);
-	if (check_to(&values))
+	assign_access_options(&values);
+	if (check_receiver_options(&values))
 		return EXIT_USAGE;
 	if (values.by && !format->weighed) {
 		message("--by %s: --format %s has no choice of it, folded has", values.by,
@@ -218,13 +224,13 @@ static int export_run(const void *arg, int count, char **operands)
 	}
 	if (recording_choose(&values.recording, operands, &choice))
 		return EXIT_USAGE;
-	if (format->binary && goes_to_standard(&values) && isatty(STDOUT_FILENO)) {
+	if (format->binary && is_output_standard(&values) && isatty(STDOUT_FILENO)) {
 		message("--format %s: is binary and not shown on a terminal, use --output FILE",
 			format->name);
 		return EXIT_USAGE;
 	}
 	choice.store.question.no_inlined = values.names.no_inline;
-	choice.output = goes_to_standard(&values) ? NULL : values.output;
+	choice.output = is_output_standard(&values) ? NULL : values.output;
 	options = (struct export_options){.filter = choice.filter, .by = values.by};
 	status = recording_names_open(&values.names, &choice, &options.naming);
 	if (status)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* `stackmap flamegraph`: a recording, or the difference of two, as an HTML page. */
+/* `stackmap flamegraph`: writes a recording, or the difference of two, as an HTML page. */
 #include <stddef.h>
 #include <string.h>
 
@@ -38,8 +38,8 @@ static int write_file(struct flamegraph *graph, const char *path, struct stackma
 	return err ?: write_err;
 }
 
-static int draw(const struct flamegraph_values *values, const struct inputs *inputs,
-		const struct frame_naming *naming, struct stackmap_error *error)
+static int draw_page(const struct flamegraph_values *values, const struct inputs *inputs,
+		     const struct frame_naming *naming, struct stackmap_error *error)
 {
 	const char *output = values->output;
 	struct flamegraph *graph;
@@ -72,12 +72,12 @@ static int draw_inputs(const struct flamegraph_values *values, struct inputs *in
 	}
 	if (status == EXIT_DONE) {
 		names_check_boots(naming, inputs->reader, inputs->count);
-		if (draw(values, inputs, naming, &error)) {
+		if (draw_page(values, inputs, naming, &error)) {
 			message_error(&error);
 			status = EXIT_FAILED;
 		}
 	}
-	/* Each recording reports its damage. */
+	/* The damage of each recording is reported. */
 	for (u32 i = 0; i < inputs->count; i++)
 		if (inputs->reader[i] &&
 		    recording_close(&inputs->reader[i], &inputs->choice[i], 0, NULL) != EXIT_DONE)
@@ -85,9 +85,12 @@ static int draw_inputs(const struct flamegraph_values *values, struct inputs *in
 	return status;
 }
 
-/* Chooses a recording. With a store, the operand is the second value of an option. */
-static int choose(const struct recording_values *values, int count, char **operands, u32 number,
-		  struct recording_choice *choice)
+/*
+ * Chooses the first or second recording. With a store, the operand is the second value of an
+ * option.
+ */
+static int choose_recording(const struct recording_values *values, int count, char **operands,
+			    u32 number, struct recording_choice *choice)
 {
 	if (!values->from.url)
 		return recording_choose(values, operands + number, choice);
@@ -111,7 +114,7 @@ static int flamegraph_run(const void *arg, int count, char **operands)
 	for (u32 i = 0; i < inputs.count; i++) {
 		struct recording_choice *choice = &inputs.choice[i];
 
-		if (choose(&values->recording, count, operands, i, choice))
+		if (choose_recording(&values->recording, count, operands, i, choice))
 			return EXIT_USAGE;
 		choice->store.question.no_inlined = values->names.no_inline;
 		from_split_time(&choice->store);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * `stackmap hosts`: the hosts of a store, by service and version, that have certain events: those
- * of a stack, of a function, or all chosen events. Shares are of the shown events of one kind on
- * all hosts together.
+ * `stackmap hosts`: lists the hosts of a store, by service and version, that have events of a
+ * stack, events of a function, or any of the chosen events. Percentages are of all shown events of
+ * one kind on all hosts together.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -28,15 +28,18 @@ struct hosts_values {
 	bool json;
 };
 
-/* The sum of an event over all hosts. */
+/* The sum of the counts of an event name over all hosts. */
 struct event_sum {
 	const char *event;
 	u64 sum;
 };
 
-/* The share of a row. There are few kinds of events, so the last sum is remembered. */
-static double percent_of(const struct store_host_counts *counts,
-			 const struct store_host_count *count, struct event_sum *last)
+/*
+ * The percentage of a row. There are few kinds of events, so the sum of the previous row's event is
+ * kept.
+ */
+static double row_percent(const struct store_host_counts *counts,
+			  const struct store_host_count *count, struct event_sum *last)
 {
 	if (!last->event || strcmp(last->event, count->event) != 0) {
 		*last = (struct event_sum){count->event, 0};
@@ -51,7 +54,7 @@ enum column { SHARE, COUNT, HOST, SERVICE, VERSION, EVENT, COLUMNS };
 
 static const struct column_text {
 	const char *title;
-	size_t offset; /* offset in struct store_host_count */
+	size_t offset; /* offset of the text in struct store_host_count */
 } texts[COLUMNS] = {
 	[HOST] = {"HOST", offsetof(struct store_host_count, host)},
 	[SERVICE] = {"SERVICE", offsetof(struct store_host_count, service)},
@@ -59,12 +62,12 @@ static const struct column_text {
 	[EVENT] = {"EVENT", offsetof(struct store_host_count, event)},
 };
 
-static const char *text_of(const struct store_host_count *count, enum column column)
+static const char *row_text(const struct store_host_count *count, enum column column)
 {
 	return *(char *const *)((const char *)count + texts[column].offset);
 }
 
-static void put_text(const char *text, enum column column, u32 width)
+static void print_column(const char *text, enum column column, u32 width)
 {
 	u32 length = (u32)printable_count(text);
 
@@ -83,7 +86,7 @@ static void print_text(const struct store_host_counts *counts)
 		size_t width = strlen(texts[column].title);
 
 		for (u32 i = 0; i < counts->count; i++) {
-			size_t length = printable_count(text_of(&counts->counts[i], column));
+			size_t length = printable_count(row_text(&counts->counts[i], column));
 
 			if (length > width)
 				width = length < WIDTH_MAX || terminal_width() ? length : WIDTH_MAX;
@@ -94,16 +97,16 @@ static void print_text(const struct store_host_counts *counts)
 	if (counts->count)
 		printf("  SHARE       COUNT");
 	for (enum column column = HOST; column < COLUMNS && counts->count; column++)
-		put_text(texts[column].title, column, widths[column]);
+		print_column(texts[column].title, column, widths[column]);
 	if (counts->count)
 		putchar('\n');
 	for (u32 i = 0; i < counts->count && !ferror(stdout); i++) {
 		const struct store_host_count *count = &counts->counts[i];
 
-		printf("%6.2f%%  %10llu", percent_of(counts, count, &last),
+		printf("%6.2f%%  %10llu", row_percent(counts, count, &last),
 		       (unsigned long long)count->count);
 		for (enum column column = HOST; column < COLUMNS; column++)
-			put_text(text_of(count, column), column, widths[column]);
+			print_column(row_text(count, column), column, widths[column]);
 		putchar('\n');
 	}
 }
@@ -120,7 +123,7 @@ static int print_json(const struct store_host_counts *counts)
 			"service", json_text(count->service), "version", json_text(count->version),
 			"event", json_text(count->event), "count", (json_int_t)count->count,
 			"value", (json_int_t)count->value, "percent",
-			percent_of(counts, count, &last));
+			row_percent(counts, count, &last));
 
 		if (json_array_append_new(list, object)) {
 			json_decref(list);
@@ -130,7 +133,7 @@ static int print_json(const struct store_host_counts *counts)
 	return json_put(list, stdout);
 }
 
-static int show(const struct hosts_values *values, const struct store_host_counts *counts)
+static int print_counts(const struct hosts_values *values, const struct store_host_counts *counts)
 {
 	if (values->json) {
 		if (!print_json(counts))
@@ -146,8 +149,8 @@ static int show(const struct hosts_values *values, const struct store_host_count
 	return EXIT_DONE;
 }
 
-static int choose(const struct hosts_values *values, struct from_choice *choice,
-		  u8 stack[HASH_BYTES])
+static int choose_events(const struct hosts_values *values, struct from_choice *choice,
+			 u8 stack[HASH_BYTES])
 {
 	struct string_list *wanted = choice->question.wanted;
 
@@ -184,21 +187,21 @@ static int hosts_run(const void *arg, int count, char **operands)
 
 	(void)count;
 	(void)operands;
-	if (choose(values, &choice, stack))
+	if (choose_events(values, &choice, stack))
 		return EXIT_USAGE;
 	shards = from_connect(&choice);
 	if (!shards) {
 		from_clear(&choice);
 		return EXIT_FAILED;
 	}
-	/* Repeats the query whenever one more server is away. */
+	/* The query is repeated whenever one more server has stopped to answer. */
 	for (u32 i = 0; i < shards_count(shards) && err == SHARD_WENT; i++)
 		err = store_host_counts_read(shards, &choice.question, values->stack ? stack : NULL,
 					     values->function, &counts, &error);
 	if (err) {
 		message_error(&error);
 	} else {
-		status = show(values, &counts);
+		status = print_counts(values, &counts);
 		store_host_counts_clear(&counts);
 		from_tell_away(&choice, shards);
 		if (choice.is_partial)

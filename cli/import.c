@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* `stackmap import`: the trace of another tracer as a recording. */
+/* `stackmap import`: writes the trace of another tracer as a recording. */
 #include "ftrace/import.h"
 
 #include <inttypes.h>
@@ -19,7 +19,7 @@ struct import_values {
 	const char *ftrace, *stacks, *buffer, *output;
 };
 
-static void tell(const char *from, const struct ftrace_import_notes *notes)
+static void report_import_notes(const char *from, const struct ftrace_import_notes *notes)
 {
 	if (notes->unresolved)
 		message("%s: %" PRIu64 " stacks are known by ids that stack_map_bin does not have: "
@@ -64,7 +64,7 @@ static int import_run(const void *arg, int count, char **operands)
 	if (err)
 		message_error(&error);
 	else
-		tell(values->ftrace, &notes);
+		report_import_notes(values->ftrace, &notes);
 	return err ? EXIT_FAILED : EXIT_DONE;
 }
 

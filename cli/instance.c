@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The commands that act on running instances: `stackmap pause` and `stackmap resume`, between which
- * an instance keeps its data and records no events (an instance that has stopped itself is resumed,
- * too); `stackmap stop`, which ends instances and
- * removes all of their files and maps, while a reader of an instance still finishes its file; and
- * `stackmap reset`, which empties the stack map of an instance while it records.
+ * The commands that act on running instances. Between `stackmap pause` and `stackmap resume` an
+ * instance keeps its data and records no events; an instance that has stopped itself is resumed,
+ * too. `stackmap stop` ends instances and removes all of their files and maps; a process that is
+ * reading an instance still finishes its file. `stackmap reset` empties the stack map of an
+ * instance while it records.
  */
 #include "capture/bpffs/folder.h"
 #include "capture/capture.h"
@@ -18,7 +18,7 @@
 enum action { PAUSE, RESUME, RESET, STOP };
 
 /* An instance that is damaged can still be stopped, so stopping does not open its maps. */
-static int act(enum action action, const char *name)
+static int act_on_instance(enum action action, const char *name)
 {
 	bool waits = action == PAUSE || action == RESUME;
 	struct stackmap_error error;
@@ -43,13 +43,16 @@ static int act(enum action action, const char *name)
 	return result ? message_failure(result, &error) : EXIT_DONE;
 }
 
-/* Goes on behind an instance that fails. Returns the first failure's exit status. */
-static int act_on_all(enum action action, int count, char **names)
+/*
+ * Applies the action to all instances, even if one of them fails. Returns the exit status of the
+ * first failure.
+ */
+static int act_on_instances(enum action action, int count, char **names)
 {
 	int status = EXIT_DONE;
 
 	for (int i = 0; i < count; i++) {
-		int result = act(action, names[i]);
+		int result = act_on_instance(action, names[i]);
 
 		status = status ?: result;
 	}
@@ -59,25 +62,25 @@ static int act_on_all(enum action action, int count, char **names)
 static int pause_run(const void *values, int count, char **operands)
 {
 	(void)values;
-	return act_on_all(PAUSE, count, operands);
+	return act_on_instances(PAUSE, count, operands);
 }
 
 static int resume_run(const void *values, int count, char **operands)
 {
 	(void)values;
-	return act_on_all(RESUME, count, operands);
+	return act_on_instances(RESUME, count, operands);
 }
 
 static int reset_run(const void *values, int count, char **operands)
 {
 	(void)values;
-	return act_on_all(RESET, count, operands);
+	return act_on_instances(RESET, count, operands);
 }
 
 static int stop_run(const void *values, int count, char **operands)
 {
 	(void)values;
-	return act_on_all(STOP, count, operands);
+	return act_on_instances(STOP, count, operands);
 }
 
 const struct command pause_command = {

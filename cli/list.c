@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * `stackmap list`: the words that -e takes on this machine, one a line with its group, so that the
- * list can be searched. Functions are too many and are listed only for a pattern.
+ * `stackmap list`: prints the words that -e accepts on this machine, one a line with its group, so
+ * that the list can be searched. There are too many functions, so functions are listed only for a
+ * pattern.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The frame of all subcommands: finds the named command, parses its options, runs it, and checks
- * standard output: a line that could not be written (full disk) is a failure even if the command
- * saw none. A reader that went away (`| head`) is no failure: SIGPIPE ends the process, and where
- * SIGPIPE is ignored EPIPE is not reported.
+ * The main function of all subcommands. It finds the named command, parses its options, runs it,
+ * and checks standard output: a line that could not be written (full disk) is a failure even if the
+ * command noticed no error. It is not a failure if the reader of a pipe has gone (`| head`):
+ * SIGPIPE ends the process, and where SIGPIPE is ignored EPIPE is not reported.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -54,7 +54,7 @@ const struct command *command_find(const char *name)
 	return NULL;
 }
 
-static int show_commands(void)
+static int print_commands(void)
 {
 	printf("Usage: stackmap COMMAND [OPTION]...\n"
 	       "Gives every event on a live Linux machine its full call stack.\n\nCommands:\n");
@@ -65,7 +65,7 @@ static int show_commands(void)
 	return EXIT_DONE;
 }
 
-static int unknown_command(const char *name)
+static int report_unknown_command(const char *name)
 {
 	const char *instead = foreign_command(name);
 	struct name_match match;
@@ -82,7 +82,7 @@ static int unknown_command(const char *name)
 	return EXIT_USAGE;
 }
 
-static int run(const struct command *command, int argc, char **argv)
+static int run_command(const struct command *command, int argc, char **argv)
 {
 	void *values = calloc(1, command->values_bytes + 1);
 	int status = EXIT_USAGE, first;
@@ -109,7 +109,7 @@ static int run(const struct command *command, int argc, char **argv)
 	return status;
 }
 
-static int dispatch(int argc, char **argv)
+static int run_named_command(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : NULL;
 
@@ -120,30 +120,30 @@ static int dispatch(int argc, char **argv)
 	if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0)
 		return version_print(argc - 2, argv + 2);
 	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
-		return show_commands();
+		return print_commands();
 	if (strcmp(name, "help") == 0) {
 		const struct command *command;
 
 		if (!argv[2])
-			return show_commands();
+			return print_commands();
 		command = command_find(argv[2]);
 		if (!command)
-			return unknown_command(argv[2]);
+			return report_unknown_command(argv[2]);
 		option_help(command, stdout);
 		return EXIT_DONE;
 	}
 	if (strcmp(name, "--complete") == 0)
 		return completion_print(argc - 2, argv + 2);
 	if (!command_find(name))
-		return unknown_command(name);
-	return run(command_find(name), argc - 1, argv + 1);
+		return report_unknown_command(name);
+	return run_command(command_find(name), argc - 1, argv + 1);
 }
 
 static struct write_stream standard_output;
 
-static int finish_output(int status)
+static int check_output(int status)
 {
-	/* POLLERR: the reader of the pipe or socket is gone. */
+	/* POLLERR means that the reader of the pipe or socket has gone. */
 	struct pollfd output = {.fd = STDOUT_FILENO, .events = POLLOUT};
 	bool gone = poll(&output, 1, 0) > 0 && output.revents & (POLLERR | POLLHUP);
 	bool failed = ferror(stdout);
@@ -164,8 +164,8 @@ int main(int argc, char **argv)
 	int fd;
 
 	/*
-	 * Opens descriptors 0 to 2 if the caller closed them: else the first file that is opened
-	 * would get such a number and receive messages.
+	 * Opens descriptors 0 to 2 if the caller has closed them. Otherwise the first file that is
+	 * opened would get such a number, and messages would be written to it.
 	 */
 	do
 		fd = open("/dev/null", O_RDWR);
@@ -178,7 +178,7 @@ int main(int argc, char **argv)
 	 */
 	if (!isatty(STDOUT_FILENO) && !write_stream_open(&standard_output, STDOUT_FILENO))
 		stdout = standard_output.file;
-	/* If SIGCHLD is inherited as ignored, the exit status of children is lost. */
+	/* If SIGCHLD is inherited as ignored, the exit status of child processes is lost. */
 	signal(SIGCHLD, SIG_DFL);
-	return finish_output(dispatch(argc, argv));
+	return check_output(run_named_command(argc, argv));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * `stackmap merge`: many recordings into one. The whole blocks of a damaged recording are merged;
- * the command reports the damage and fails, like all commands that read recordings.
+ * `stackmap merge`: merges many recordings into one. Of a damaged recording, the undamaged blocks
+ * are merged; the command reports the damage and fails, like all commands that read recordings.
  */
 #include "view/recording.h"
 
@@ -19,7 +19,7 @@ struct merge_values {
 	const char *output;
 };
 
-static int merge_all(const char *output, char **paths, u32 count, struct recording_list *list)
+static int merge_recordings(const char *output, char **paths, u32 count, struct recording_list *list)
 {
 	int err;
 	char *command;
@@ -59,7 +59,7 @@ static int merge_run(const void *arg, int count, char **operands)
 	output_file_guard();
 	file_limit_raise();
 	recordings_init(&list);
-	status = merge_all(values->output, operands, (u32)count, &list);
+	status = merge_recordings(values->output, operands, (u32)count, &list);
 	recording_list_clear(&list);
 	return status;
 }

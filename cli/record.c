@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * `stackmap record`: runs a command and a recording session (session/session.h) until one of them
- * ends, and prints the contents of each file. With --instance the events are those of a running
- * instance, which goes on.
+ * ends, and prints what each file contains. With --instance the events come from a running
+ * instance, which continues after the command.
  */
 #include <errno.h>
 #include <signal.h>
@@ -42,12 +42,13 @@ struct record {
 	struct workload workload;
 	int signals;
 	u32 snapshots;
-	u64 next_progress; /* clock_ms() */
-	bool asked;	   /* a signal has asked for the end */
-	u64 stop_told;	   /* self_stop_tell_once(), of an instance */
+	u64 next_progress; /* time of the next progress line, by clock_ms() */
+	bool asked;	   /* the command was asked to end by a signal */
+	u64 stop_told;	   /* the reported stop of an instance, for self_stop_tell_once() */
 };
 
-static void tell_file(void *arg, const char *path, const struct trace_ledger *ledger, u64 bytes)
+static void print_file_summary(void *arg, const char *path, const struct trace_ledger *ledger,
+			       u64 bytes)
 {
 	const struct record *record = arg;
 
@@ -59,14 +60,14 @@ static void tell_file(void *arg, const char *path, const struct trace_ledger *le
 	session_face_tell_nameless(record->session);
 }
 
-static void tell_warning(void *arg, const struct stackmap_error *error)
+static void print_warning(void *arg, const struct stackmap_error *error)
 {
 	(void)arg;
 	message_error(error);
 }
 
-/* Removes the snapshot that --keep has no room for. Its writer was this process. */
-static void remove_oldest_flight(const struct record *record)
+/* Removes the oldest snapshot if there are more than --keep allows. This process has written it. */
+static void remove_oldest_snapshot(const struct record *record)
 {
 	u64 keep = record->options.keep;
 	char *path;
@@ -81,7 +82,7 @@ static void remove_oldest_flight(const struct record *record)
 }
 
 /* Writes a snapshot of a flight recording to FILE.1, FILE.2..., for SIGUSR2 and --snapshot-when. */
-static void write_numbered_flight(struct record *record)
+static void write_numbered_snapshot(struct record *record)
 {
 	struct stackmap_error error;
 	char *path;
@@ -95,20 +96,23 @@ static void write_numbered_flight(struct record *record)
 	if (result)
 		message_failure(result, &error);
 	else
-		remove_oldest_flight(record);
+		remove_oldest_snapshot(record);
 	free(path);
 }
 
-/* An instance that has stopped itself may be resumed, so its recording goes on. */
-static void tell_self_stop(struct record *record)
+/*
+ * Reports that an instance has stopped itself. The instance may be resumed, so its recording
+ * continues.
+ */
+static void report_self_stop(struct record *record)
 {
 	if (!record->values->quiet && record->options.instance)
 		self_stop_tell_once(session_capture(record->session), record->options.instance,
 				    &record->stop_told);
 }
 
-/* Acts on triggers that are due. True: the recording is to end. */
-static bool obey_triggers(struct record *record)
+/* Acts on triggers that are due. True: the recording must end. */
+static bool handle_due_triggers(struct record *record)
 {
 	const struct trigger_watch *triggers = session_triggers(record->session);
 
@@ -129,12 +133,14 @@ static bool obey_triggers(struct record *record)
 		return true;
 	}
 	if (trigger_is_due(triggers, TRIGGER_SNAPSHOT))
-		write_numbered_flight(record);
+		write_numbered_snapshot(record);
 	return false;
 }
 
-/* Records until the command, the processes or the instance end, a signal asks for the end, or
- * writing fails. */
+/*
+ * Records events until the command, the processes or the instance end, a signal asks for the end,
+ * or writing fails.
+ */
 static void record_events(struct record *record)
 {
 	struct stackmap_error error;
@@ -145,7 +151,7 @@ static void record_events(struct record *record)
 		u64 now, bytes;
 
 		if (signal == SIGUSR2)
-			write_numbered_flight(record);
+			write_numbered_snapshot(record);
 		if (signal_asks_to_end(signal)) {
 			record->asked = true;
 			interrupt_end();
@@ -154,7 +160,8 @@ static void record_events(struct record *record)
 		if (record->workload.pid ? workload_ended(&record->workload)
 					 : session_is_over(record->session))
 			return;
-		ms = session_visit(record->session, &error); /* session_end() returns it again */
+		ms = session_visit(record->session,
+				   &error); /* session_end() returns the same error again */
 		now = clock_ms();
 		bytes = session_file_bytes(record->session);
 		if (bytes && !record->values->quiet && terminal_progress(stderr) &&
@@ -164,20 +171,20 @@ static void record_events(struct record *record)
 				(unsigned long long)session_file_events(record->session),
 				bytes / 1024.0);
 		}
-		if (obey_triggers(record))
+		if (handle_due_triggers(record))
 			return;
-		tell_self_stop(record);
+		report_self_stop(record);
 	}
 }
 
-/* Passes a request to end on to the command; a second request kills the command. */
-static void ask_workload(struct record *record, bool insists)
+/* Sends a signal to the command if the user asks for the end: SIGTERM, or SIGKILL if `insists`. */
+static void signal_workload(struct record *record, bool insists)
 {
 	workload_signal(&record->workload, insists ? SIGKILL : SIGTERM);
 	record->asked = true;
 }
 
-/* Waits for the end of the command, also if the recording has failed. */
+/* Waits for the end of the command, even if the recording has failed. */
 static int end_workload(struct record *record, int status)
 {
 	struct workload *workload = &record->workload;
@@ -186,14 +193,14 @@ static int end_workload(struct record *record, int status)
 		return status;
 	signals_hold();
 	if (record->asked || interrupted())
-		ask_workload(record, record->asked && interrupted());
+		signal_workload(record, record->asked && interrupted());
 	while (!workload_ended(workload))
 		if (signal_asks_to_end(signals_wait(record->signals, -1, WAIT_MS)))
-			ask_workload(record, record->asked);
+			signal_workload(record, record->asked);
 	return status ?: workload_exit_status(workload);
 }
 
-static int finish(struct record *record)
+static int finish_recording(struct record *record)
 {
 	struct stackmap_error error;
 	int result, status;
@@ -217,8 +224,11 @@ static int finish(struct record *record)
 	return status;
 }
 
-/* Starts the recording and the command. A signal removes the file only before it has its name. */
-static int start(struct record *record, char **arguments)
+/*
+ * Starts the recording and the command. A signal removes the file only as long as it has a
+ * temporary name.
+ */
+static int start_recording(struct record *record, char **arguments)
 {
 	struct stackmap_error error;
 	int result = session_start(record->session, &error);
@@ -227,7 +237,7 @@ static int start(struct record *record, char **arguments)
 		return message_failure(result, &error);
 	if (!record->values->quiet)
 		user_way_tell(session_capture(record->session));
-	tell_self_stop(record);
+	report_self_stop(record);
 	if (!session_is_copied_at_once(record->session) && !signals_hold())
 		return EXIT_FAILED;
 	result = record->workload.pid ? workload_start(&record->workload) : 0;
@@ -241,9 +251,9 @@ static int start(struct record *record, char **arguments)
 						     session_later_file(record->session));
 }
 
-static int run(struct record *record, char **arguments)
+static int run_recording(struct record *record, char **arguments)
 {
-	const struct session_listener listener = {record, tell_file, tell_warning};
+	const struct session_listener listener = {record, print_file_summary, print_warning};
 	struct stackmap_error error;
 	int status, result = session_create(&record->options, &listener, &record->session, &error);
 
@@ -265,12 +275,12 @@ static int run(struct record *record, char **arguments)
 	result = session_open(record->session, record->workload.pid, record->workload.path, &error);
 	if (result)
 		return message_failure(result, &error);
-	status = start(record, arguments);
+	status = start_recording(record, arguments);
 	if (status)
 		return status;
 	if (!session_is_copied_at_once(record->session))
 		record_events(record);
-	return finish(record);
+	return finish_recording(record);
 }
 
 static int record_run(const void *arg, int count, char **operands)
@@ -282,7 +292,7 @@ static int record_run(const void *arg, int count, char **operands)
 	record.options.has_command = count > 0;
 	record.options.command = count > 0 ? operands[0] : NULL;
 	record.options.use = SESSION_TAKE_OR_COPY;
-	status = run(&record, operands);
+	status = run_recording(&record, operands);
 	session_close(&record.session);
 	status = end_workload(&record, status);
 	workload_clear(&record.workload);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * `stackmap report`: the events of a recording, the account of every event, and the distribution of
- * time or events: as hottest stacks, call trees or a table; or the code without names. Percentages
- * are of the events of the same source, or of the sum of their values if the values have a unit.
+ * `stackmap report`: prints the events of a recording, the ledger that accounts for every event,
+ * and the distribution of time or events: as hottest stacks, call trees or a table; or the code
+ * that has no names. Percentages are of the events of the same source, or of the sum of their
+ * values if the values have a unit.
  */
 #include "view/report.h"
 
@@ -41,7 +42,7 @@ struct report_values {
 	bool json, csv, no_pager;
 };
 
-/* The result of the options. */
+/* The options, parsed and checked. */
 struct report_request {
 	struct recording_choice choice;
 	struct leaf_filter leaves;
@@ -52,7 +53,7 @@ struct report_request {
 	struct report_table_request table;
 	struct report_tree_request tree;
 	struct report_hist_request hist;
-	const char *by; /* "count", "value", or NULL: by the source */
+	const char *by; /* the weight of events: "count", "value", or NULL: the source decides */
 	double least;
 	u64 limit;
 	bool json, csv, paged;
@@ -124,8 +125,8 @@ static void print_host(const struct trace_info *info)
 }
 
 /*
- * Prints the counts of sources. A glob makes hundreds of sources; those without events share a
- * line.
+ * Prints the event count of each source. A glob makes hundreds of sources; all sources without
+ * events share one line.
  */
 static void print_counts(const struct report *report)
 {
@@ -242,7 +243,7 @@ static int print_csv(const struct report *report, const struct report_request *r
 				 : report_stacks_csv(report);
 }
 
-static int print_plain(struct report *report, const struct report_request *request)
+static int print_text(struct report *report, const struct report_request *request)
 {
 	const struct trace_ledger *ledger = trace_reader_ledger(report->reader);
 
@@ -292,7 +293,7 @@ static int report_profile(struct report *report, struct report_request *request,
 	if (!err)
 		err = request->json  ? print_json(report, request)
 		      : request->csv ? print_csv(report, request)
-				     : print_plain(report, request);
+				     : print_text(report, request);
 	if (err)
 		error_set(error, -err, "report: %s", strerror(-err));
 	function_set_free(&request->tree.functions);
@@ -300,9 +301,12 @@ static int report_profile(struct report *report, struct report_request *request,
 	return err;
 }
 
-/* Idle waits are told apart in the table alone: every report has the account. */
-static int make_times(struct report *report, const struct report_request *request,
-		      struct stackmap_error *error)
+/*
+ * Makes the table of threads' time. Only this table shows idle waits separately; the totals are
+ * part of every report.
+ */
+static int make_time_table(struct report *report, const struct report_request *request,
+			   struct stackmap_error *error)
 {
 	struct wait_ends *ends = NULL;
 	int err = 0;
@@ -323,9 +327,9 @@ static int make_times(struct report *report, const struct report_request *reques
 		"--thread-time: this recording has no account of time; record --time makes one");
 }
 
-/* Makes the table of --wakers, --locks or --origins, of which one at most is asked for. */
-static int make_table(struct report *report, const struct report_request *request,
-		      struct stackmap_error *error)
+/* Makes the table for --wakers, --locks or --origins. At most one of these options is given. */
+static int make_requested_table(struct report *report, const struct report_request *request,
+				struct stackmap_error *error)
 {
 	const struct event_filter *filter = &request->choice.filter;
 	struct frame_names *names = report->profile->names;
@@ -383,7 +387,7 @@ static int report_recording(struct report_request *request, struct trace_reader 
 	if (err)
 		return err;
 	err = leaf_filter_apply(&request->leaves, report.profile, error);
-	err = err ?: make_times(&report, request, error) ?: make_table(&report, request, error);
+	err = err ?: make_time_table(&report, request, error) ?: make_requested_table(&report, request, error);
 	err = err ?: report_profile(&report, request, error);
 	profile_free(&report.profile);
 	time_table_free(&report.times);
@@ -393,7 +397,8 @@ static int report_recording(struct report_request *request, struct trace_reader 
 	return err;
 }
 
-static int check_one_of(const char *what, const char *const *names, const bool *given, u32 count)
+static int check_at_most_one(const char *what, const char *const *names, const bool *given,
+			     u32 count)
 {
 	const char *first = NULL;
 
@@ -409,7 +414,7 @@ static int check_one_of(const char *what, const char *const *names, const bool *
 	return 0;
 }
 
-static int check_combination(const struct report_values *values)
+static int check_option_combination(const struct report_values *values)
 {
 	static const char *const views[] = {
 		"--sort or --fields", "--tree",	  "--callers", "--callees", "--missing",
@@ -427,8 +432,8 @@ static int check_combination(const struct report_values *values)
 			       values->hist};
 	const bool formatted[] = {values->json, values->csv};
 
-	if (check_one_of("view", views, viewed, sizeof(viewed)) ||
-	    check_one_of("format", formats, formatted, sizeof(formatted)))
+	if (check_at_most_one("view", views, viewed, sizeof(viewed)) ||
+	    check_at_most_one("format", formats, formatted, sizeof(formatted)))
 		return -EINVAL;
 	if (values->idle.count && !values->wakers && !values->time) {
 		message("--idle: it goes with --wakers and --thread-time");
@@ -459,8 +464,8 @@ int report_parse_percent(const char *text, double *percent)
 	return -EINVAL;
 }
 
-static int make_request(const struct report_values *values, char **operands,
-			struct report_request *request)
+static int parse_request(const struct report_values *values, char **operands,
+			 struct report_request *request)
 {
 	u32 keys;
 	u64 unset;
@@ -468,7 +473,7 @@ static int make_request(const struct report_values *values, char **operands,
 
 	*request = (struct report_request){
 		.by = values->by, .leaves = values->leaves, .idle = values->idle};
-	if (check_combination(values))
+	if (check_option_combination(values))
 		return -EINVAL;
 	request->is_tree = values->tree || values->callers || values->callees;
 	request->tree.view = values->callers   ? CALLTREE_CALLERS
@@ -510,7 +515,9 @@ static int make_request(const struct report_values *values, char **operands,
 		return -EINVAL;
 	}
 	request->choice.store.question.no_inlined = values->names.no_inline;
-	/* Chooses the keys. A store has fewer keys, and delivers cgroups only if they are shown. */
+	/*
+	 * Chooses the keys. A store has fewer keys, and sends cgroups only if they are asked for.
+	 */
 	keys = request->is_table ? request->table.fields.keys : 0;
 	request->choice.store.question.by_cgroup = keys & 1U << TABLE_CGROUP;
 	if (!request->choice.from || !request->is_table)
@@ -528,7 +535,7 @@ static int report_run(const void *arg, int count, char **operands)
 	int status, err;
 
 	(void)count;
-	if (make_request(values, operands, &request))
+	if (parse_request(values, operands, &request))
 		return EXIT_USAGE;
 	status = recording_names_open(&values->names, &request.choice, &naming);
 	if (status)

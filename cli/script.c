@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * `stackmap script`: every event in the order of time, as text in the form of perf script, so that
- * its readers work: a head line, one line a frame from the innermost out, an empty line. Kernel
- * frames come before user frames, and the leaf of a sample before its callers.
+ * programs that read perf script's output work: a line for the event, one line for each frame,
+ * innermost first, and an empty line. Kernel frames come before user frames, and the leaf of a
+ * sample before its callers.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -36,20 +37,21 @@ struct script_values {
 };
 
 struct stack_text {
-	char *lines; /* NULL: not made yet */
+	char *lines; /* the frames of the stack as text; NULL: not made yet */
 	size_t bytes;
 };
 
 /*
- * Most events have a stack that an earlier event had, so the lines of a stack are kept. Behind a
- * leaf the first frame of a stack is a return address, and its line may be another one: such lines
- * are kept apart. All lines are dropped when they take TEXTS_BYTES_MAX together; a stack whose
- * lines alone take more than TEXT_BYTES_MAX is printed without being kept.
+ * Most events have a stack that an earlier event had, so the text of a stack is kept. After a leaf,
+ * the first frame of a stack is a return address, whose text may be different: such texts are kept
+ * separately. All texts are dropped when they take TEXTS_BYTES_MAX together. A stack whose text
+ * alone takes more than TEXT_BYTES_MAX is printed without being kept.
  */
 struct stack_texts {
-	struct stack_text *items; /* [2 * index of the stack + is behind a leaf] */
+	/* index: 2 * index of the stack + (1 if the stack follows a leaf) */
+	struct stack_text *items;
 	size_t count, bytes;
-	FILE *maker; /* writes to `made` */
+	FILE *maker; /* stream that writes to `made` */
 	char *made;
 	size_t made_bytes;
 };
@@ -69,15 +71,16 @@ struct script {
 	struct stack_texts *texts;
 };
 
-/* One side of an event's stack: kernel or user. */
+/* The kernel part or the user part of an event's stack. */
 struct side {
 	const char *name;
-	const struct trace_stack *stack; /* NULL: no stack */
+	const struct trace_stack *stack; /* stack of the part; NULL: none */
 	const struct stack_end *end;
-	u64 leaf; /* 0: no leaf on this side */
+	u64 leaf; /* leaf frame of the part; 0: none */
 };
 
-static struct side make_side(const struct script *script, const char *name, u32 stack, u32 reason)
+static struct side make_stack_part(const struct script *script, const char *name, u32 stack,
+				   u32 reason)
 {
 	struct side side = {.name = name};
 
@@ -87,23 +90,23 @@ static struct side make_side(const struct script *script, const char *name, u32 
 	return side;
 }
 
-static struct side kernel_side(const struct script *script, const struct trace_event *event)
+static struct side kernel_part(const struct script *script, const struct trace_event *event)
 {
-	struct side side = make_side(script, "kernel", event->kernel, event->kernel_reason);
+	struct side side = make_stack_part(script, "kernel", event->kernel, event->kernel_reason);
 
 	side.leaf = FRAME_IS_KERNEL(event->leaf) ? event->leaf : 0;
 	return side;
 }
 
-static struct side user_side(const struct script *script, const struct trace_event *event)
+static struct side user_part(const struct script *script, const struct trace_event *event)
 {
-	struct side side = make_side(script, "user", event->user, event->user_reason);
+	struct side side = make_stack_part(script, "user", event->user, event->user_reason);
 
 	side.leaf = FRAME_IS_KERNEL(event->leaf) ? 0 : event->leaf;
 	return side;
 }
 
-/* Prints "sh 1234" or "sh-1234"; perf's field cgroup comes next. */
+/* Prints the name and number of the thread: "sh 1234" or "sh-1234". perf's field cgroup follows. */
 static void print_task(const struct script *script, const struct trace_event *event, char separator)
 {
 	const struct trace_task *task = trace_reader_task(script->reader, event->tid, event->time);
@@ -117,7 +120,7 @@ static void print_task(const struct script *script, const struct trace_event *ev
 	printable_put(trace_cgroup_name(script->reader, task ? task->cgroup : 0, room), stdout);
 }
 
-static void print_place(const struct trace_event *event)
+static void print_cpu_and_time(const struct trace_event *event)
 {
 	if (event->is_counted)
 		printf(" [%03u] [counted only]: ", event->cpu);
@@ -127,8 +130,9 @@ static void print_place(const struct trace_event *event)
 		       (unsigned long long)(event->time / 1000 % 1000000));
 }
 
-/* Prints the source line, like perf script's field srcline. */
-static void print_line(const struct script *script, const struct frame_function *function, FILE *to)
+/* Prints the source line of a frame, like perf script's field srcline. */
+static void print_source_line(const struct script *script, const struct frame_function *function,
+			      FILE *to)
 {
 	if (!script->lines || !function->file)
 		return;
@@ -147,7 +151,7 @@ static int print_frame(const struct script *script, u64 frame, bool return_addre
 		fprintf(to, "\t%16llx ", (unsigned long long)name->address);
 		printable_put(frame_names_label(script->names, name->functions[i].label), to);
 		putc('\n', to);
-		print_line(script, &name->functions[i], to);
+		print_source_line(script, &name->functions[i], to);
 	}
 	fprintf(to, "\t%16llx ", (unsigned long long)name->address);
 	if (FRAME_IS_OMITTED(name->frame))
@@ -159,11 +163,11 @@ static int print_frame(const struct script *script, u64 frame, bool return_addre
 	fputs(" (", to);
 	printable_put(name->object, to);
 	fputs(")\n", to);
-	print_line(script, &name->functions[name->function_count - 1], to);
+	print_source_line(script, &name->functions[name->function_count - 1], to);
 	return 0;
 }
 
-static void drop_texts(struct stack_texts *texts)
+static void drop_stack_texts(struct stack_texts *texts)
 {
 	for (size_t i = 0; i < texts->count; i++) {
 		free(texts->items[i].lines);
@@ -172,9 +176,9 @@ static void drop_texts(struct stack_texts *texts)
 	texts->bytes = 0;
 }
 
-/* Makes the lines of a stack. Lines with too many bytes are not kept. -ENOMEM. */
-static int make_text(const struct script *script, const struct trace_stack *stack, bool behind_leaf,
-		     struct stack_text *text)
+/* Makes the text of a stack. A text with too many bytes is not kept. -ENOMEM. */
+static int make_stack_text(const struct script *script, const struct trace_stack *stack,
+			   bool behind_leaf, struct stack_text *text)
 {
 	struct stack_texts *texts = script->texts;
 	int err = 0;
@@ -188,7 +192,7 @@ static int make_text(const struct script *script, const struct trace_stack *stac
 	if (err || fflush(texts->maker))
 		return -ENOMEM;
 	if (texts->bytes + texts->made_bytes > TEXTS_BYTES_MAX)
-		drop_texts(texts);
+		drop_stack_texts(texts);
 	text->lines = malloc(texts->made_bytes + 1);
 	if (!text->lines)
 		return -ENOMEM;
@@ -203,7 +207,7 @@ static int print_stack(const struct script *script, const struct trace_stack *st
 {
 	struct stack_text *text =
 		&script->texts->items[2 * (size_t)(stack - script->stacks) + behind_leaf];
-	int err = text->lines ? 0 : make_text(script, stack, behind_leaf, text);
+	int err = text->lines ? 0 : make_stack_text(script, stack, behind_leaf, text);
 
 	if (!err && text->lines)
 		fwrite(text->lines, 1, text->bytes, stdout);
@@ -213,30 +217,31 @@ static int print_stack(const struct script *script, const struct trace_stack *st
 	return err;
 }
 
-static int print_side(const struct script *script, struct side side)
+static int print_stack_part(const struct script *script, struct side side)
 {
 	int err = side.leaf ? print_frame(script, side.leaf, false, stdout) : 0;
 
 	if (!err && side.stack)
 		err = print_stack(script, side.stack, side.leaf);
 	if (!err && stack_end_is_cut(side.end)) {
-		/* Prints a marker in place of the unknown frames. */
+		/* Prints a marker instead of the unknown frames. */
 		printf("\t%16x %s ([%s stack])\n", 0, side.end->marker, side.name);
 	}
 	return err;
 }
 
-/* Prints the number of events that an event of a summary stands for. */
-static void print_number(const struct trace_event *event)
+/* Prints how many events a summed event stands for. */
+static void print_event_count(const struct trace_event *event)
 {
 	if (!event_is_single(event))
 		printf(" x%llu", (unsigned long long)event_stands_for(event));
 }
 
 /*
- * Prints the other end of a wait behind the event's name, where perf has the fields of its record.
+ * Prints the other thread of a wait after the event's name, where perf has the fields of the
+ * tracepoint.
  */
-static void print_other_end(const struct script *script, const struct trace_event *event)
+static void print_other_thread(const struct script *script, const struct trace_event *event)
 {
 	const struct trace_event *other = wakeups_other(script->wakeups, event);
 	const struct trace_task *task;
@@ -255,7 +260,7 @@ static void print_other_end(const struct script *script, const struct trace_even
 	printf(" %u", TID_SHOWN(other->tid));
 }
 
-/* Prints the name of the thread that has queued the event's work. */
+/* Prints the name of the thread that queued the work of the event. */
 static void print_origin(const struct script *script, const struct trace_event *origin)
 {
 	const struct trace_task *task =
@@ -271,7 +276,7 @@ static void print_origin(const struct script *script, const struct trace_event *
 	printf(" %u", TID_SHOWN(origin->tid));
 }
 
-static int print_with_stacks(const struct script *script, const struct trace_event *event)
+static int print_event_with_stacks(const struct script *script, const struct trace_event *event)
 {
 	const struct trace_source *source = &script->sources[event->kind];
 	const struct trace_event *origin = origins_find(script->origins, event);
@@ -280,15 +285,15 @@ static int print_with_stacks(const struct script *script, const struct trace_eve
 	int err;
 
 	print_task(script, event, ' ');
-	print_place(event);
+	print_cpu_and_time(event);
 	if (source->extras & TRACE_EXTRA_VALUE)
 		printf("%llu ", (unsigned long long)event->value);
 	printable_put(source->name, stdout);
 	putchar(':');
-	print_other_end(script, event);
+	print_other_thread(script, event);
 	print_origin(script, origin);
 	if (source->extras & TRACE_EXTRA_FURTHER) {
-		/* The further value does not weigh. */
+		/* The second value of the event does not count as its weight. */
 		printf(" and %llu ", (unsigned long long)event->further);
 		printable_put(source->further_unit, stdout);
 	}
@@ -296,25 +301,25 @@ static int print_with_stacks(const struct script *script, const struct trace_eve
 		printf(" trace %s", trace_name(context, room));
 		printf(" span %s", span_name(context, room));
 	}
-	print_number(event);
+	print_event_count(event);
 	putchar('\n');
-	err = print_side(script, kernel_side(script, event));
+	err = print_stack_part(script, kernel_part(script, event));
 	if (!err)
-		err = print_side(script, user_side(script, event));
+		err = print_stack_part(script, user_part(script, event));
 	if (!err && origin) {
 		/*
-		 * Prints the stacks of the origin outside of those of the work, as if one had
-		 * called the other.
+		 * The stacks of the thread that queued the work are printed after those of the
+		 * work, as if that thread had called it.
 		 */
 		printf("\t%16x [queued by] ([origin])\n", 0);
-		err = print_side(script, kernel_side(script, origin))
-			      ?: print_side(script, user_side(script, origin));
+		err = print_stack_part(script, kernel_part(script, origin))
+			      ?: print_stack_part(script, user_part(script, origin));
 	}
 	putchar('\n');
 	return err;
 }
 
-static void print_id(const struct side *side, const char *tag)
+static void print_stack_id(const struct side *side, const char *tag)
 {
 	if (side->stack)
 		printf(" <%s %u>", tag, side->stack->id);
@@ -322,21 +327,21 @@ static void print_id(const struct side *side, const char *tag)
 		printf(" <no %s: %s>", tag, side->end->name);
 }
 
-/* Prints the begin of an event's line. */
-static void print_event(const struct script *script, const struct trace_event *event)
+/* Prints the beginning of an event's line. */
+static void print_event_head(const struct script *script, const struct trace_event *event)
 {
 	print_task(script, event, '-');
-	print_place(event);
+	print_cpu_and_time(event);
 	printable_put(trace_source_short_name(script->sources[event->kind].name), stdout);
 	putchar(':');
-	print_number(event);
+	print_event_count(event);
 }
 
-static int print_with_hash(const struct script *script, const struct trace_event *event)
+static int print_event_with_hash(const struct script *script, const struct trace_event *event)
 {
 	struct stack_hash hash = stack_hashes_of(script->hashes, event);
 
-	print_event(script, event);
+	print_event_head(script, event);
 	printf(" <stack ");
 	for (u32 i = 0; i < sizeof(hash.byte); i++)
 		printf("%02x", hash.byte[i]);
@@ -344,15 +349,15 @@ static int print_with_hash(const struct script *script, const struct trace_event
 	return 0;
 }
 
-static int print_with_ids(const struct script *script, const struct trace_event *event)
+static int print_event_with_ids(const struct script *script, const struct trace_event *event)
 {
-	struct side kernel = kernel_side(script, event), user = user_side(script, event);
+	struct side kernel = kernel_part(script, event), user = user_part(script, event);
 	const struct frame_name *leaf =
 		event->leaf ? frame_names_find(script->names, event->leaf, false) : NULL;
 
-	print_event(script, event);
-	print_id(&kernel, "stack_id");
-	print_id(&user, "user_stack_id");
+	print_event_head(script, event);
+	print_stack_id(&kernel, "stack_id");
+	print_stack_id(&user, "user_stack_id");
 	if (leaf) {
 		printf(" <leaf ");
 		printable_put(frame_names_label(script->names, leaf->label), stdout);
@@ -365,7 +370,7 @@ static int print_with_ids(const struct script *script, const struct trace_event 
 	return event->leaf && !leaf ? -ENOMEM : 0;
 }
 
-static int visit_event(void *arg, const struct trace_event *event)
+static int print_event(void *arg, const struct trace_event *event)
 {
 	const struct script *script = arg;
 
@@ -376,7 +381,7 @@ static int visit_event(void *arg, const struct trace_event *event)
 	return script->print(script, event);
 }
 
-/* Prints all events. A failed output ends the loop; main() reports it. */
+/* Prints all events. If the output fails, the loop ends; main() reports the failure. */
 static int print_events(struct script *script, struct stackmap_error *error)
 {
 	struct stack_texts texts = {};
@@ -393,7 +398,7 @@ static int print_events(struct script *script, struct stackmap_error *error)
 	if (!err && (!texts.items || !texts.maker))
 		err = -ENOMEM;
 	if (!err)
-		err = trace_reader_events(script->reader, visit_event, script, error);
+		err = trace_reader_events(script->reader, print_event, script, error);
 	if (err == -ENOMEM)
 		error_set(error, ENOMEM, "script: not enough memory");
 	frame_names_free(&script->names);
@@ -401,7 +406,7 @@ static int print_events(struct script *script, struct stackmap_error *error)
 	origins_free(&script->origins);
 	stack_hashes_free(&script->hashes);
 	if (texts.items)
-		drop_texts(&texts);
+		drop_stack_texts(&texts);
 	if (texts.maker)
 		fclose(texts.maker);
 	free(texts.made);
@@ -409,7 +414,7 @@ static int print_events(struct script *script, struct stackmap_error *error)
 	return err > 0 ? 0 : err;
 }
 
-static int show_window(void *arg, struct trace_reader *reader, struct stackmap_error *error)
+static int print_window(void *arg, struct trace_reader *reader, struct stackmap_error *error)
 {
 	struct script *script = arg;
 	int err = event_filter_check(script->filter, reader, error);
@@ -418,15 +423,15 @@ static int show_window(void *arg, struct trace_reader *reader, struct stackmap_e
 	return err ?: print_events(script, error);
 }
 
-static int show_recording(const struct script_values *values, const struct recording_choice *choice,
-			  struct script *script)
+static int print_recording(const struct script_values *values,
+			   const struct recording_choice *choice, struct script *script)
 {
 	struct stackmap_error error;
 	int err;
 
 	if (values->follow) {
 		if (choice->is_instance)
-			return live_follow(choice->name, show_window, script);
+			return live_follow(choice->name, print_window, script);
 		message("--follow: a file does not grow, name an instance with --instance");
 		return EXIT_USAGE;
 	}
@@ -444,9 +449,9 @@ static int script_run(const void *arg, int count, char **operands)
 	struct script script = {.filter = &choice.filter,
 				.lines = values->names.lines,
 				.show_cgroup = values->show_cgroup,
-				.print = values->hashes ? print_with_hash
-					 : values->ids	? print_with_ids
-							: print_with_stacks};
+				.print = values->hashes ? print_event_with_hash
+					 : values->ids	? print_event_with_ids
+							: print_event_with_stacks};
 	struct names_values names = values->names;
 	int status;
 
@@ -461,7 +466,7 @@ static int script_run(const void *arg, int count, char **operands)
 	status = recording_names_open(&names, &choice, &script.naming);
 	if (status)
 		return status;
-	status = show_recording(values, &choice, &script);
+	status = print_recording(values, &choice, &script);
 	names_close(&script.naming);
 	return status;
 }

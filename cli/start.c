@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * `stackmap start`: a recording by an instance that lives in the kernel. This process creates the
- * instance, attaches it, makes its folder, and ends.
+ * `stackmap start`: begins a recording by an instance that lives in the kernel. This process
+ * creates the instance, attaches its programs, makes its folder, and ends.
  */
 #include <grp.h>
 #include <stdlib.h>
@@ -48,8 +48,8 @@ static int choose_group(const char *name, gid_t *group)
 	return EXIT_DONE;
 }
 
-/* Chooses the options. Without a choice of tasks the whole machine is recorded. */
-static int choose(struct start *start)
+/* Sets the session's options. If no tasks are chosen, the whole machine is recorded. */
+static int choose_options(struct start *start)
 {
 	struct session_options *options = &start->options;
 	struct stackmap_error error;
@@ -63,8 +63,8 @@ static int choose(struct start *start)
 		      : choose_group(start->values->group, &start->group);
 }
 
-static void say_what_comes(const struct start *start, const char *name,
-			   const struct stackmap_error *files_refusal)
+static void print_next_steps(const struct start *start, const char *name,
+			     const struct stackmap_error *files_refusal)
 {
 	struct capture *capture = session_capture(start->session);
 
@@ -91,7 +91,7 @@ static void say_what_comes(const struct start *start, const char *name,
 			name, files_refusal->message);
 }
 
-static int run(struct start *start, const char *name)
+static int start_instance(struct start *start, const char *name)
 {
 	struct persist_options options = {.group = start->group,
 					  .pids = &session_target(start->session)->pids};
@@ -112,7 +112,7 @@ static int run(struct start *start, const char *name)
 	free(command_line);
 	if (result)
 		return message_failure(result, &error);
-	say_what_comes(start, name, &files_refusal);
+	print_next_steps(start, name, &files_refusal);
 	return EXIT_DONE;
 }
 
@@ -124,7 +124,7 @@ static int start_run(const void *values, int count, char **operands)
 	(void)count;
 	file_limit_raise();
 	signals_take();
-	status = choose(&start) ?: run(&start, operands[0]);
+	status = choose_options(&start) ?: start_instance(&start, operands[0]);
 	session_close(&start.session);
 	folder_close(&start.folder);
 	if (status)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * `stackmap status`: the instances, one line each, or the details of one. The command takes no
- * lock: an instance that ends meanwhile is shown or left out.
+ * `stackmap status`: prints one line for each instance, or the details of one. The command takes no
+ * lock: an instance that ends meanwhile may be shown or left out.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -28,24 +28,24 @@ struct instance {
 	const char *name;
 	const struct metadata *metadata;
 	struct instance_status status;
-	bool stops[KIND_SOURCES]; /* events of this kind stop the instance */
+	bool stops[KIND_SOURCES]; /* true for a kind whose events stop the instance */
 };
 
 typedef int (*show)(const struct instance *instance, void *to);
 
-static const char *state_of(const struct instance *instance)
+static const char *state_text(const struct instance *instance)
 {
 	if (instance->status.stop.is_over)
 		return "stopped";
 	return instance->status.paused ? "paused" : "recording";
 }
 
-static const char *mode_of(const struct instance *instance)
+static const char *mode_text(const struct instance *instance)
 {
 	return instance->status.flight ? "flight" : "drain";
 }
 
-static const char *start_time(const struct instance *instance, char *text, size_t bytes)
+static const char *format_start_time(const struct instance *instance, char *text, size_t bytes)
 {
 	time_t seconds = instance->metadata->start_realtime / 1000000000;
 	struct tm local;
@@ -55,8 +55,11 @@ static const char *start_time(const struct instance *instance, char *text, size_
 	return text;
 }
 
-/* Sources whose events stop the instance, or the event that has. */
-static void print_stop(const struct instance *instance)
+/*
+ * Prints the sources whose events stop the instance or, if it has stopped, the event that stopped
+ * it.
+ */
+static void print_stop_trigger(const struct instance *instance)
 {
 	const struct source_list *sources = &instance->metadata->sources;
 	const struct self_stop *stop = &instance->status.stop;
@@ -99,15 +102,15 @@ static void print_stacks(const struct table_stat *stacks)
 		       __builtin_ctzll(stacks->max_entries));
 }
 
-static int print_block(const struct instance *instance, void *unused)
+static int print_details(const struct instance *instance, void *unused)
 {
 	const struct instance_status *status = &instance->status;
 	char since[32];
 
 	(void)unused;
-	printf("%s: %s%s since %s\n", instance->name, state_of(instance),
+	printf("%s: %s%s since %s\n", instance->name, state_text(instance),
 	       status->paused || status->stop.is_over ? "; started" : "",
-	       start_time(instance, since, sizeof(since)));
+	       format_start_time(instance, since, sizeof(since)));
 	printf("  events       ");
 	for (u32 kind = 0; kind < instance->metadata->sources.count && kind < SOURCES_SHOWN;
 	     kind++) {
@@ -117,8 +120,8 @@ static int print_block(const struct instance *instance, void *unused)
 	if (instance->metadata->sources.count > SOURCES_SHOWN)
 		printf("... (%u)", instance->metadata->sources.count);
 	printf("\n");
-	print_stop(instance);
-	printf("  mode         %s", mode_of(instance));
+	print_stop_trigger(instance);
+	printf("  mode         %s", mode_text(instance));
 	if (instance->status.reader)
 		printf(", read by process %d", instance->status.reader);
 	printf("\n");
@@ -134,21 +137,24 @@ static int print_block(const struct instance *instance, void *unused)
 	return 0;
 }
 
-static int print_line(const struct instance *instance, void *unused)
+static int print_instance_line(const struct instance *instance, void *unused)
 {
 	const struct trace_ledger *ledger = &instance->status.ledger;
 	const struct table_stat *stacks = &instance->status.stacks;
 	char since[32], fill[16] = "full", reader[16] = "-";
 
 	(void)unused;
-	/* "full" means that the map has refused a stack: a deep stack may be refused before others.
+	/*
+	 * "full" means that the map has refused a stack: a deep stack may be refused while shorter
+	 * ones still fit.
 	 */
 	if (!table_stat_refused(stacks))
 		snprintf(fill, sizeof(fill), "%u%%", table_stat_fill(stacks));
 	if (instance->status.reader)
 		snprintf(reader, sizeof(reader), "%d", instance->status.reader);
 	printf("%-16s %-9s  %-6s  %-19s  %12" PRIu64 "  %10" PRIu64 "  %6s  %s\n", instance->name,
-	       state_of(instance), mode_of(instance), start_time(instance, since, sizeof(since)),
+	       state_text(instance), mode_text(instance),
+	       format_start_time(instance, since, sizeof(since)),
 	       ledger->recorded + ledger->counted,
 	       ledger->produced - ledger->recorded - ledger->counted, fill, reader);
 	return 0;
@@ -164,7 +170,7 @@ static json_t *instance_json(const struct instance *instance)
 		json_array_append_new(names, json_text(sources->sources[kind].name));
 	return json_pack(
 		"{s:s, s:s, s:s, s:f, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:I, s:I, s:I, s:o}",
-		"name", instance->name, "state", state_of(instance), "mode", mode_of(instance),
+		"name", instance->name, "state", state_text(instance), "mode", mode_text(instance),
 		"since", instance->metadata->start_realtime / 1e9, "command",
 		json_text(instance->metadata->command), "stopped_by",
 		status->stop.is_over ? json_text(status->stop.name) : json_null(), "stopped_at",
@@ -185,7 +191,7 @@ static json_t *instance_json(const struct instance *instance)
 		json_account(&status->ledger));
 }
 
-static int put_json(const struct instance *instance, void *unused)
+static int print_json(const struct instance *instance, void *unused)
 {
 	(void)unused;
 	return json_put(instance_json(instance), stdout);
@@ -196,7 +202,7 @@ static int append_json(const struct instance *instance, void *array)
 	return json_array_append_new(array, instance_json(instance)) ? -ENOMEM : 0;
 }
 
-/* Shows one instance. 0, or -errno and `error`. */
+/* Reads an instance and passes it to `show`. 0, or -errno and `error`. */
 static int show_instance(const char *name, show show, void *to, struct stackmap_error *error)
 {
 	struct instance instance = {};
@@ -228,7 +234,7 @@ struct names {
 	size_t count, room;
 };
 
-static int add_name(void *arg, const char *name)
+static int append_instance_name(void *arg, const char *name)
 {
 	struct names *list = arg;
 
@@ -243,8 +249,8 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Shows each instance. An instance that has ended meanwhile is left out. */
-static int show_each(const struct names *list, show show, void *to)
+/* Shows all instances of the list. An instance that has ended meanwhile is left out. */
+static int show_instances(const struct names *list, show show, void *to)
 {
 	struct stackmap_error error;
 	int status = EXIT_DONE;
@@ -258,12 +264,12 @@ static int show_each(const struct names *list, show show, void *to)
 	return status;
 }
 
-static int list_all(bool json)
+static int print_instances(bool json)
 {
 	struct stackmap_error error = {.message = "instances: Cannot allocate memory"};
 	struct names list = {};
 	json_t *instances;
-	int status, result = folder_list(add_name, &list, &error);
+	int status, result = folder_list(append_instance_name, &list, &error);
 
 	if (!result && list.count)
 		qsort(list.names, list.count, sizeof(*list.names), by_name);
@@ -271,7 +277,7 @@ static int list_all(bool json)
 		status = message_failure(result, &error);
 	} else if (json) {
 		instances = json_array();
-		status = show_each(&list, append_json, instances);
+		status = show_instances(&list, append_json, instances);
 		if (json_put(json_pack("{s:o}", "instances", instances), stdout))
 			status = EXIT_FAILED;
 	} else if (!list.count) {
@@ -280,7 +286,7 @@ static int list_all(bool json)
 	} else {
 		printf("%-16s %-9s  %-6s  %-19s  %12s  %10s  %6s  %s\n", "NAME", "STATE", "MODE",
 		       "SINCE", "RECORDED", "LOST", "MAP", "READER");
-		status = show_each(&list, print_line, NULL);
+		status = show_instances(&list, print_instance_line, NULL);
 	}
 	for (size_t i = 0; i < list.count; i++)
 		free(list.names[i]);
@@ -295,8 +301,8 @@ static int status_run(const void *values, int count, char **operands)
 	int result;
 
 	if (!count)
-		return list_all(*json);
-	result = show_instance(operands[0], *json ? put_json : print_block, NULL, &error);
+		return print_instances(*json);
+	result = show_instance(operands[0], *json ? print_json : print_details, NULL, &error);
 	return result ? message_failure(result, &error) : EXIT_DONE;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * `stackmap store ACTION URL`: creates, checks and trims a store of many machines. Each action is a
- * row of a table, and works on one server after the other.
+ * row of a table, and is applied to one server after the other.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,30 +33,32 @@ struct store_values {
 	u64 days;
 };
 
-/* The state of an action. */
+/* The state of a running action. */
 struct store_call {
 	const struct store_values *values;
 	const struct store_url *url;
-	struct clickhouse *server; /* the server that the action works on */
+	struct clickhouse *server; /* the server to which the action is applied now */
 	struct ledger_check ledger;
-	struct debug_lookup *lookup; /* of `symbolize`, one for all servers; NULL: not begun */
+	/* used by `symbolize`, one for all servers; NULL: not started */
+	struct debug_lookup *lookup;
 	struct debug_folder *files;
 	struct symbolize_counts counts;
 };
 
 struct store_action {
 	const char *name;
-	int (*on_server)(struct store_call *call); /* returns an exit status */
-	int (*at_end)(struct store_call *call);	   /* NULL: no work at the end */
+	int (*on_server)(struct store_call *
+				 call); /* applies the action to a server; returns an exit status */
+	int (*at_end)(struct store_call *call); /* called after the last server; may be NULL */
 };
 
-static int show_server(const struct clickhouse *server, const char *what)
+static int print_server_line(const struct clickhouse *server, const char *what)
 {
 	printf("%s: %s\n", clickhouse_name(server), what);
 	return EXIT_DONE;
 }
 
-static int init_server(struct store_call *call)
+static int init_schema(struct store_call *call)
 {
 	struct stackmap_error error;
 	char text[64];
@@ -64,7 +66,7 @@ static int init_server(struct store_call *call)
 	if (schema_init(call->server, call->values->cluster, &error))
 		return message_error(&error);
 	snprintf(text, sizeof(text), "the store is there, schema version %d", SCHEMA_VERSION);
-	return show_server(call->server, text);
+	return print_server_line(call->server, text);
 }
 
 static int check_server(struct store_call *call)
@@ -77,10 +79,10 @@ static int check_server(struct store_call *call)
 	    ledger_check_add(call->server, now - DAY_SECONDS, now, &call->ledger, &error))
 		return message_error(&error);
 	snprintf(text, sizeof(text), "schema version %d", SCHEMA_VERSION);
-	return show_server(call->server, text);
+	return print_server_line(call->server, text);
 }
 
-static void put_time(u32 seconds)
+static void print_time(u32 seconds)
 {
 	time_t when = seconds;
 	struct tm parts;
@@ -91,7 +93,7 @@ static void put_time(u32 seconds)
 	fputs(text, stdout);
 }
 
-static void show_ranges(const struct window_ranges *ranges)
+static void print_window_ranges(const struct window_ranges *ranges)
 {
 	for (u32 i = 0; i < ranges->count && i < RANGES_SHOWN; i++) {
 		const struct window_range *range = &ranges->ranges[i];
@@ -99,9 +101,9 @@ static void show_ranges(const struct window_ranges *ranges)
 		fputs("  ", stdout);
 		printable_put(range->host, stdout);
 		fputs(", windows from ", stdout);
-		put_time(range->from);
+		print_time(range->from);
 		fputs(" to ", stdout);
-		put_time(range->to);
+		print_time(range->to);
 		printf(" UTC: %llu recorded, %llu stored\n", (unsigned long long)range->recorded,
 		       (unsigned long long)range->stored);
 	}
@@ -109,7 +111,7 @@ static void show_ranges(const struct window_ranges *ranges)
 		printf("  and %u more\n", ranges->count - RANGES_SHOWN);
 }
 
-static int check_end(struct store_call *call)
+static int print_check_result(struct store_call *call)
 {
 	const struct ledger_check *ledger = &call->ledger;
 
@@ -128,16 +130,16 @@ static int check_end(struct store_call *call)
 	if (ledger->repeated.count) {
 		puts("there more than once: to be read with FINAL until the server has merged "
 		     "them");
-		show_ranges(&ledger->repeated);
+		print_window_ranges(&ledger->repeated);
 	}
 	if (!ledger->different.count)
 		return EXIT_DONE;
 	puts("stored is not what was recorded:");
-	show_ranges(&ledger->different);
+	print_window_ranges(&ledger->different);
 	return EXIT_FAILED;
 }
 
-static void show_dropped(void *arg, const struct dropped_day *day)
+static void print_dropped_day(void *arg, const struct dropped_day *day)
 {
 	const struct store_call *call = arg;
 
@@ -146,7 +148,7 @@ static void show_dropped(void *arg, const struct dropped_day *day)
 	       day->day % 100, (unsigned long long)day->rows, (unsigned long long)day->bytes);
 }
 
-/* The day `days` days ago, as the number of its partition. */
+/* The day that was `days` days ago, as the number of its partition. */
 static u32 day_before(u64 days)
 {
 	time_t when = time(NULL) - (time_t)(days * DAY_SECONDS);
@@ -156,7 +158,7 @@ static u32 day_before(u64 days)
 	return (u32)((parts.tm_year + 1900) * 10000 + (parts.tm_mon + 1) * 100 + parts.tm_mday);
 }
 
-static int retain_server(struct store_call *call)
+static int drop_old_days(struct store_call *call)
 {
 	struct stackmap_error error;
 
@@ -165,14 +167,14 @@ static int retain_server(struct store_call *call)
 		return EXIT_USAGE;
 	}
 	if (schema_check(call->server, NULL, &error) ||
-	    retention_drop(call->server, day_before(call->values->days), show_dropped, call,
+	    retention_drop(call->server, day_before(call->values->days), print_dropped_day, call,
 			   &error))
 		return message_error(&error);
-	return show_server(call->server, "older days are gone");
+	return print_server_line(call->server, "older days are gone");
 }
 
-/* Starts the reader of debug files. */
-static int begin_symbolize(struct store_call *call)
+/* Starts the sandbox that reads debug files. */
+static int start_symbolizing(struct store_call *call)
 {
 	const struct store_values *values = call->values;
 	const struct debug_choice choice = {
@@ -200,11 +202,11 @@ static int begin_symbolize(struct store_call *call)
 	return err ? EXIT_FAILED : EXIT_DONE;
 }
 
-/* Names the frames of a server. */
-static int name_server(struct store_call *call)
+/* Adds names to the frames that a server has. */
+static int symbolize_server(struct store_call *call)
 {
 	struct stackmap_error error;
-	int status = call->lookup ? EXIT_DONE : begin_symbolize(call);
+	int status = call->lookup ? EXIT_DONE : start_symbolizing(call);
 
 	if (status)
 		return status;
@@ -216,7 +218,7 @@ static int name_server(struct store_call *call)
 	return message_error(&error);
 }
 
-static int name_end(struct store_call *call)
+static int end_symbolizing(struct store_call *call)
 {
 	const struct symbolize_counts *counts = &call->counts;
 
@@ -229,14 +231,14 @@ static int name_end(struct store_call *call)
 }
 
 static const struct store_action actions[] = {
-	{"init", init_server, NULL},
-	{"check", check_server, check_end},
-	{"retain", retain_server, NULL},
-	{"symbolize", name_server, name_end},
+	{"init", init_schema, NULL},
+	{"check", check_server, print_check_result},
+	{"retain", drop_old_days, NULL},
+	{"symbolize", symbolize_server, end_symbolizing},
 };
 
-static int act_on(const struct store_action *action, struct store_call *call, const char *base,
-		  const char *password)
+static int apply_to_server(const struct store_action *action, struct store_call *call,
+			   const char *base, const char *password)
 {
 	const struct store_values *values = call->values;
 	struct clickhouse_options options = {.http = {.base = base,
@@ -256,13 +258,17 @@ static int act_on(const struct store_action *action, struct store_call *call, co
 	return status;
 }
 
-/* Runs an action. The failure of one server does not stop the action on the others. */
-static int act(const struct store_action *action, struct store_call *call, const char *password)
+/*
+ * Applies an action to all servers. The failure of one server does not stop the action on the
+ * others.
+ */
+static int apply_to_servers(const struct store_action *action, struct store_call *call,
+			    const char *password)
 {
 	int status = EXIT_DONE;
 
 	for (u32 i = 0; i < call->url->count && status != EXIT_USAGE; i++) {
-		int of_server = act_on(action, call, call->url->shards[i], password);
+		int of_server = apply_to_server(action, call, call->url->shards[i], password);
 
 		status = of_server ? of_server : status;
 	}
@@ -303,7 +309,7 @@ static int store_run(const void *arg, int count, char **operands)
 	call.url = &url;
 	status = password_file_read(call.values->password_file, &password);
 	if (!status)
-		status = act(action, &call, password);
+		status = apply_to_servers(action, &call, password);
 	secret_free(&password);
 	store_url_clear(&url);
 	return status;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The facts that a bug report needs: the sources and tools of this program, and the ways in which a
- * recording works on this kernel. The ways come from the code that chooses them for the recorder.
+ * The facts that a bug report needs: the sources and tools from which this program was built, and
+ * by which methods a recording works on this kernel. The recorder chooses the methods by the same
+ * code.
  */
 #include "command.h"
 
@@ -28,14 +29,14 @@
 
 #define KERNEL_FUNCTIONS_MANY 1000
 
-static void line(const char *what, const char *value)
+static void print_line(const char *what, const char *value)
 {
 	printf("%-18s ", what);
 	printable_put(value, stdout);
 	putchar('\n');
 }
 
-static const char *way_text(enum user_way way)
+static const char *user_way_text(enum user_way way)
 {
 	if (way == USER_WAY_DEFERRED)
 		return task_work_form() == TASK_WORK_AUX
@@ -46,7 +47,7 @@ static const char *way_text(enum user_way way)
 		       : "frame pointers";
 }
 
-static const char *kernel_text(struct kernel_ways ways)
+static const char *kernel_ways_text(struct kernel_ways ways)
 {
 	if (ways.multi)
 		return "one link (kprobe multi)";
@@ -55,7 +56,7 @@ static const char *kernel_text(struct kernel_ways ways)
 	return ways.probe ? "a kprobe each" : "none";
 }
 
-static void print_ways(void)
+static void print_recording_methods(void)
 {
 	struct source_list sources = {};
 	struct stackmap_error error;
@@ -66,28 +67,28 @@ static void print_ways(void)
 	struct stackmap_error fault;
 
 	if (pid_namespace_find(&pids, &fault))
-		line("PID namespace:", fault.message);
+		print_line("PID namespace:", fault.message);
 	else if (pids.level)
 		printf("%-18s %u inside the initial one\n", "PID namespace:", pids.level);
 	else
-		line("PID namespace:", "the initial one");
+		print_line("PID namespace:", "the initial one");
 	result = source_list_add_sample(&sources, 1, &error);
-	line("CPU samples:", result ? error.message : sources.sources[0].name);
+	print_line("CPU samples:", result ? error.message : sources.sources[0].name);
 	source_list_clear(&sources);
-	line("tracepoints:",
-	     way_tracepoint_cookies() ? "one program for many, by cookies" : "a program each");
-	line("user functions:",
-	     way_user_multi() ? "one link for many (uprobe multi)" : "a uprobe each");
-	line("kernel functions:", kernel_text(way_kernel(1)));
-	line("  many at once:", kernel_text(way_kernel(KERNEL_FUNCTIONS_MANY)));
-	/* Called last, because the attempts give up privileges. */
+	print_line("tracepoints:", way_tracepoint_cookies() ? "one program for many, by cookies"
+							    : "a program each");
+	print_line("user functions:",
+		   way_user_multi() ? "one link for many (uprobe multi)" : "a uprobe each");
+	print_line("kernel functions:", kernel_ways_text(way_kernel(1)));
+	print_line("  many at once:", kernel_ways_text(way_kernel(KERNEL_FUNCTIONS_MANY)));
+	/* Called last, because the try gives up privileges. */
 	if (session_face_try(&way, &why)) {
-		line("recording:", why.message);
+		print_line("recording:", why.message);
 		return;
 	}
-	line("user stacks:", way_text(way));
+	print_line("user stacks:", user_way_text(way));
 	if (why.message[0])
-		line("  no better way:", why.message);
+		print_line("  no better way:", why.message);
 }
 
 int version_print(int count, char *const *words)
@@ -102,17 +103,17 @@ int version_print(int count, char *const *words)
 	printf("stackmap %s\n", STACKMAP_VERSION);
 	if (!verbose)
 		return EXIT_DONE;
-	line("commit:", COMMIT[0] ? COMMIT : "none: not built in a git work tree");
-	line("compiler:", COMPILER);
-	line("BPF compiler:", BPF_COMPILER);
+	print_line("commit:", COMMIT[0] ? COMMIT : "none: not built in a git work tree");
+	print_line("compiler:", COMPILER);
+	print_line("BPF compiler:", BPF_COMPILER);
 	printf("%-18s %d.%d compiled against, %s running\n", "libbpf:", LIBBPF_MAJOR_VERSION,
 	       LIBBPF_MINOR_VERSION, libbpf_version_string());
 	if (!uname(&system))
 		printf("%-18s %s %s, %s\n", "kernel:", system.sysname, system.release,
 		       system.machine);
 	if (capability_to_trace())
-		print_ways();
+		print_recording_methods();
 	else
-		line("ways:", "they cannot be tried; run this as root");
+		print_line("ways:", "they cannot be tried; run this as root");
 	return EXIT_DONE;
 }

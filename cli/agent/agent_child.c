@@ -19,13 +19,13 @@
 #define END_TRY_MS 20
 
 struct agent_child_kind {
-	const char *what; /* in messages: "sender" */
+	const char *what; /* name of the process in messages: "sender" */
 	const char *comm;
 	size_t state_bytes;
-	u32 last_ms; /* time to send the rest at the end; then the process is killed */
-	/* Makes both ends; the first end is for the child. 0 or -errno. */
+	u32 last_ms; /* milliseconds to send the rest at the end; then the process is killed */
+	/* Makes the two ends of the connection. The first end is for the child. 0 or -errno. */
 	int (*connect)(int ends[2]);
-	/* Runs in the child, and returns its exit status. */
+	/* The child's main function, which returns its exit status. */
 	int (*run)(const void *options, int end, void *state);
 };
 
@@ -33,7 +33,10 @@ __attribute__((noreturn)) static void run_child(const struct agent_child *child,
 						const void *options, int end)
 {
 	prctl(PR_SET_NAME, child->kind->comm);
-	/* Signals of a terminal or a service are for the recorder, which then closes its end. */
+	/*
+	 * Signals from a terminal or a service manager are handled by the recorder, which then
+	 * closes its end.
+	 */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGTERM, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
@@ -108,30 +111,31 @@ void agent_child_clear(struct agent_child *child)
 }
 
 /*
- * The sender. The recorder holds the writing end of a pipe. A byte wakes the sender; when the pipe
- * is closed, the sender still sends the batches that the server takes at once. The sender of the
- * next recorder waits until the spool is free.
+ * The sender of batches. The recorder holds the writing end of a pipe. A byte in the pipe wakes the
+ * sender. When the pipe is closed, the sender still sends the batches that the server accepts
+ * immediately. If the recorder is started again, its sender waits until the earlier one has left
+ * the spool.
  */
 
-#define SENDER_LAST_MS 10000 /* to send the rest at the end */
-#define GRACE_MS 2000	     /* then an alarm ends the sender */
+#define SENDER_LAST_MS 10000 /* milliseconds to send the rest at the end */
+#define GRACE_MS 2000	     /* milliseconds after which an alarm ends the sender */
 #define TRY_MS 200
-#define SPOOL_WAIT_MS 60000 /* for an older sender to leave the spool */
+#define SPOOL_WAIT_MS 60000 /* milliseconds to wait for an earlier sender to leave the spool */
 
-static void say(void *arg, const char *text)
+static void log_message(void *arg, const char *text)
 {
 	(void)arg;
 	message("%s", text);
 }
 
-/* --- the sender, in the process of its own --- */
+/* --- the sender, in its own process --- */
 
 static int open_spool(const struct agent_sender_options *options, struct spool **spool)
 {
 	const struct spool_options spool_options = {.folder = options->spool,
 						    .most_bytes = options->spool_bytes,
 						    .end = SPOOL_DRAIN,
-						    .say = say};
+						    .say = log_message};
 	u64 until = clock_ms() + SPOOL_WAIT_MS;
 	struct stackmap_error error;
 	int result = spool_open(&spool_options, spool, &error);
@@ -143,8 +147,10 @@ static int open_spool(const struct agent_sender_options *options, struct spool *
 	return result ? message_error(&error) : EXIT_DONE;
 }
 
-/* Waits, at most for `ms`. A new batch wakes only an idle sender: after a failure the sender waits
- * for the whole time, to spare the server. False: the recorder has ended. */
+/*
+ * Waits at most `ms` milliseconds. A new batch wakes only an idle sender: after a failure the
+ * sender waits for the whole time, to reduce the load of the server. False: the recorder has ended.
+ */
 static bool wait_for_work(int wake, u32 ms, bool is_idle)
 {
 	struct pollfd ready = {.fd = wake, .events = is_idle ? POLLIN : 0};
@@ -157,8 +163,8 @@ static bool wait_for_work(int wake, u32 ms, bool is_idle)
 	return !(ready.revents & POLLHUP);
 }
 
-/* Sends the rest. An alarm ends the process if a request hangs. */
-static void send_last(struct sender *sender, const struct sender_state *state)
+/* Sends the remaining batches. An alarm ends the process if a request hangs. */
+static void send_remaining_batches(struct sender *sender, const struct sender_state *state)
 {
 	u64 until = clock_ms() + SENDER_LAST_MS;
 	u32 ms;
@@ -180,8 +186,10 @@ static void send_last(struct sender *sender, const struct sender_state *state)
 static int run_sender(const void *arg, int wake, void *state)
 {
 	const struct agent_sender_options *options = arg;
-	struct sender_options sender_options = {
-		.url = options->url, .server = options->server, .host = options->host, .say = say};
+	struct sender_options sender_options = {.url = options->url,
+						.server = options->server,
+						.host = options->host,
+						.say = log_message};
 	struct stackmap_error error;
 	const struct sender_state *sender_state = state;
 	struct sender *sender;
@@ -198,15 +206,15 @@ static int run_sender(const void *arg, int wake, void *state)
 	do
 		ms = sender_step(sender);
 	while (wait_for_work(wake, ms, sender_state->standing == SENDER_IDLE));
-	send_last(sender, state);
+	send_remaining_batches(sender, state);
 	sender_close(&sender);
 	spool_close(&spool);
 	return EXIT_DONE;
 }
 
-/* --- the sender, in the recorder --- */
+/* --- the recorder's side of the sender --- */
 
-static int connect_sender(int ends[2])
+static int make_sender_pipe(int ends[2])
 {
 	if (pipe2(ends, O_CLOEXEC))
 		return -errno;
@@ -220,14 +228,14 @@ int agent_sender_start(struct agent_child *child, const struct agent_sender_opti
 		.comm = "stackmap-send",
 		.state_bytes = sizeof(struct sender_state),
 		.last_ms = SENDER_LAST_MS + 2 * GRACE_MS,
-		.connect = connect_sender,
+		.connect = make_sender_pipe,
 		.run = run_sender,
 	};
 
 	return start_child(child, &kind, options);
 }
 
-/* A failed write is ignored: a full pipe wakes the sender, too. */
+/* A failed write is ignored: if the pipe is full, the sender wakes anyway. */
 void agent_sender_wake(const struct agent_child *child)
 {
 	ssize_t written = write(child->end, "", 1);
@@ -235,16 +243,18 @@ void agent_sender_wake(const struct agent_child *child)
 	(void)written;
 }
 
-/* The pusher. Windows are handed over as descriptors on a socket. Windows in the socket are still
- * sent when the recorder has ended or was killed. */
+/*
+ * The pusher of windows. The recorder passes windows as descriptors over a socket. Windows that are
+ * in the socket are still sent when the recorder has ended or was killed.
+ */
 
-#define BEHIND_MOST 4	     /* windows, all in memory */
-#define TIMEOUT_MS 30000     /* of a request */
-#define PUSHER_LAST_MS 10000 /* to send the rest at the end */
+#define BEHIND_MOST 4	     /* the most windows that may wait, all in memory */
+#define TIMEOUT_MS 30000     /* time limit of a request */
+#define PUSHER_LAST_MS 10000 /* milliseconds to send the rest at the end */
 
-/* --- the pusher, in the process of its own --- */
+/* --- the pusher, in its own process --- */
 
-/* Waits for the next window; -1: the recorder has ended. */
+/* Waits for the next window and returns its descriptor; -1: the recorder has ended. */
 static int receive_window(int socket)
 {
 	char byte, room[CMSG_SPACE(sizeof(int))] = "";
@@ -295,9 +305,9 @@ static int run_pusher(const void *arg, int socket, void *state)
 	return EXIT_DONE;
 }
 
-/* --- the pusher, in the recorder --- */
+/* --- the recorder's side of the pusher --- */
 
-static int connect_pusher(int ends[2])
+static int make_pusher_sockets(int ends[2])
 {
 	return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) ? -errno : 0;
 }
@@ -309,14 +319,14 @@ int agent_pusher_start(struct agent_child *child, const struct agent_pusher_opti
 		.comm = "stackmap-push",
 		.state_bytes = sizeof(struct agent_pusher_state),
 		.last_ms = PUSHER_LAST_MS,
-		.connect = connect_pusher,
+		.connect = make_pusher_sockets,
 		.run = run_pusher,
 	};
 
 	return start_child(child, &kind, options);
 }
 
-static int hand_over(int socket, int fd)
+static int send_descriptor(int socket, int fd)
 {
 	char byte = 0, room[CMSG_SPACE(sizeof(int))] = "";
 	struct iovec part = {&byte, 1};
@@ -337,7 +347,7 @@ void agent_pusher_take(struct agent_pusher *pusher, const struct agent_child *ch
 {
 	const struct agent_pusher_state *state = child->state;
 	u32 taken = __atomic_load_n(&state->taken, __ATOMIC_ACQUIRE);
-	bool lost = pusher->handed - taken >= BEHIND_MOST || hand_over(child->end, fd);
+	bool lost = pusher->handed - taken >= BEHIND_MOST || send_descriptor(child->end, fd);
 
 	close(fd);
 	pusher->handed += !lost;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A process beside the recorder, which sends: a server that hangs delays no window, and the process
- * that talks to the network has no privileges. Two kinds exist: the sender sends batches of the
- * spool to a store, the pusher sends windows to a receiver of profiles.
+ * A child process of the recorder, which sends: a server that hangs does not delay the recording of
+ * windows, and the process that talks to the network has no privileges. There are two kinds: the
+ * sender sends batches of the spool to a store, the pusher sends windows to a receiver of profiles.
  *
- * The recorder holds one end of a pipe or of a pair of sockets. The end is closed when the recorder
- * has ended or was killed.
+ * The recorder holds one end of a pipe or of a pair of sockets. This end is closed when the
+ * recorder has ended or was killed.
  */
 #ifndef CLI_AGENT_CHILD_H
 #define CLI_AGENT_CHILD_H
@@ -19,18 +19,18 @@
 #include "store/write/sender.h"
 
 struct agent_child_kind;
-/* All 0: no process was started. */
+/* A struct that is all 0 means that no process was started. */
 struct agent_child {
 	const struct agent_child_kind *kind;
-	pid_t pid;   /* 0 = not running */
-	int end;     /* of the recorder */
-	void *state; /* in memory that both processes share */
+	pid_t pid;   /* 0: the child process is not running */
+	int end;     /* the recorder's end of the pipe or socket pair */
+	void *state; /* state of the sender or pusher, in memory that both processes share */
 };
 
-/* False: the process has ended unexpectedly. */
+/* Returns false if the process has ended unexpectedly. */
 bool agent_child_runs(struct agent_child *child);
 
-/* Lets the process send the rest for kind->last_ms, and ends it. `state` stays. */
+/* Lets the process send the rest for kind->last_ms, then ends it. `state` stays readable. */
 void agent_child_end(struct agent_child *child);
 void agent_child_clear(struct agent_child *child);
 
@@ -42,21 +42,23 @@ struct agent_sender_options {
 	u64 spool_bytes;
 };
 
-/* Starts the process that sends the batches of the spool. Call before threads are made and signals
- * are handled. Exit status; errors were printed. */
+/*
+ * Starts the process that sends the batches of the spool. Call it before threads are made and
+ * signals are handled. Returns the exit status; errors were printed.
+ */
 int agent_sender_start(struct agent_child *child, const struct agent_sender_options *options);
 
 /* Tells the sender that the spool has a new batch. */
 void agent_sender_wake(const struct agent_child *child);
 
 struct agent_pusher_state {
-	u32 taken; /* windows that the pusher has tried to send */
+	u32 taken; /* number of windows that the pusher has tried to send */
 	u64 sent;
 };
 
 struct agent_pusher {
 	u32 handed;
-	u64 dropped; /* windows that were lost because the pusher was behind */
+	u64 dropped; /* number of windows that were lost because the pusher was too slow */
 	bool is_behind;
 };
 
@@ -66,13 +68,17 @@ struct agent_pusher_options {
 	const struct export_identity *identity;
 };
 
-/* Starts the process that sends windows, as recordings in memory, to a receiver of profiles. A
- * window is sent once or lost: without a spool, no window is sent twice. As agent_sender_start().
+/*
+ * Starts the process that sends windows, as recordings in memory, to a receiver of profiles. A
+ * window is sent once or lost: there is no spool, so no window is sent twice. Otherwise like
+ * agent_sender_start().
  */
 int agent_pusher_start(struct agent_child *child, const struct agent_pusher_options *options);
 
-/* Hands a recording over to the pusher, and closes `fd`. If the pusher is several windows behind,
- * the window is lost; a message says so once, until a window is handed over again. */
+/*
+ * Passes a recording to the pusher, and closes `fd`. If several windows still wait for the pusher,
+ * the window is lost. A message says so once, until a window is passed again.
+ */
 void agent_pusher_take(struct agent_pusher *pusher, const struct agent_child *child, int fd);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The parser is getopt_long(3). This file turns rows into getopt's tables, its results into values,
- * and an error into one line that shows the option as the user wrote it.
+ * The parser is getopt_long(3). This file converts rows to getopt's tables, converts getopt's
+ * results to values, and turns an error into one line that shows the option as the user wrote it.
  */
 #include "option.h"
 
@@ -20,7 +20,7 @@
 
 #define HELP_COLUMN 28
 #define LONG_BASE                                                                                  \
-	256 /* getopt's value of row 0 when its long name was used; short ones are their letter */
+	256 /* getopt's result for the long name of row 0; a short name gives its letter */
 
 static const struct option_row help_row = {
 	.name = "help",
@@ -31,7 +31,8 @@ static const struct option_row help_row = {
 
 struct parser {
 	const struct command *command;
-	const struct option_row *row[OPTION_ROWS_MAX + 1]; /* the command's, then help */
+	/* the rows of the command, then the row of --help */
+	const struct option_row *row[OPTION_ROWS_MAX + 1];
 	int rows;
 	const char *operands[OPERANDS_FOREIGN_MAX];
 	int operand_count;
@@ -45,13 +46,13 @@ static bool takes_argument(const struct option_row *row)
 	       (row->type != OPTION_SAME || row->argument);
 }
 
-static void parser_add(struct parser *parser, const struct option_row *row)
+static void add_row_to_parser(struct parser *parser, const struct option_row *row)
 {
 	int i = parser->rows++, same = i;
 	char *end = parser->shorts + strlen(parser->shorts);
 
 	parser->row[i] = row;
-	/* OPTION_SAME has getopt's value of the row that it names. */
+	/* A row of type OPTION_SAME has the getopt value of the row that it names. */
 	for (int j = 0; row->type == OPTION_SAME && same == i && j < i; j++)
 		if (!strcmp(parser->row[j]->name, row->words))
 			same = j;
@@ -67,7 +68,7 @@ static void parser_add(struct parser *parser, const struct option_row *row)
 		*end = ':';
 }
 
-static const struct option_row *find_row(const struct parser *parser, int value)
+static const struct option_row *find_option_row(const struct parser *parser, int value)
 {
 	if (value >= LONG_BASE && value < LONG_BASE + parser->rows)
 		return parser->row[value - LONG_BASE];
@@ -77,8 +78,9 @@ static const struct option_row *find_row(const struct parser *parser, int value)
 	return NULL;
 }
 
-/* "--bits" or "-b": whichever the user wrote. */
-static const char *spelling(const struct option_row *row, int value, char *text, size_t bytes)
+/* "--bits" or "-b", as the user wrote it. */
+static const char *option_as_written(const struct option_row *row, int value, char *text,
+				     size_t bytes)
 {
 	if (value >= LONG_BASE)
 		snprintf(text, bytes, "--%s", row->name);
@@ -87,7 +89,7 @@ static const char *spelling(const struct option_row *row, int value, char *text,
 	return text;
 }
 
-static const char *size_text(u64 size, char *text, size_t bytes)
+static const char *format_size(u64 size, char *text, size_t bytes)
 {
 	static const char suffix[] = {'\0', 'K', 'M', 'G'};
 	unsigned int i = 0;
@@ -100,8 +102,8 @@ static const char *size_text(u64 size, char *text, size_t bytes)
 	return text;
 }
 
-static int set_number(const struct option_row *row, const char *option, const char *text,
-		      u64 *target)
+static int set_number_value(const struct option_row *row, const char *option, const char *text,
+			    u64 *target)
 {
 	u64 number;
 	int err;
@@ -122,8 +124,8 @@ static int set_number(const struct option_row *row, const char *option, const ch
 
 		if (size) {
 			message("%s %s: must be a size between %s and %s", option, text,
-				size_text(row->min, min, sizeof(min)),
-				size_text(row->max, max, sizeof(max)));
+				format_size(row->min, min, sizeof(min)),
+				format_size(row->max, max, sizeof(max)));
 		} else {
 			message("%s %s: must be between %llu and %llu", option, text,
 				(unsigned long long)row->min, (unsigned long long)row->max);
@@ -143,8 +145,8 @@ const char *option_word(const char **words, size_t *length)
 	return *length ? word : NULL;
 }
 
-static int set_word(const struct option_row *row, const char *option, const char *text,
-		    const char **target)
+static int set_word_value(const struct option_row *row, const char *option, const char *text,
+			  const char **target)
 {
 	const char *words = row->words, *word;
 	size_t length;
@@ -158,7 +160,7 @@ static int set_word(const struct option_row *row, const char *option, const char
 	return -EINVAL;
 }
 
-static int add_string(struct string_list *list, const char *text)
+static int append_string(struct string_list *list, const char *text)
 {
 	if (array_make_room(list->items, list->count, list->room)) {
 		message("options: %s", strerror(ENOMEM));
@@ -181,12 +183,12 @@ static int set_value(const struct option_row *row, const char *option, char *val
 		*(const char **)target = optarg;
 		return 0;
 	case OPTION_WORD:
-		return set_word(row, option, optarg, target);
+		return set_word_value(row, option, optarg, target);
 	case OPTION_U64:
 	case OPTION_SIZE:
-		return set_number(row, option, optarg, target);
+		return set_number_value(row, option, optarg, target);
 	case OPTION_STRINGS:
-		return add_string(target, optarg);
+		return append_string(target, optarg);
 	case OPTION_NUMBERS:
 		err = number_list_add(target, optarg, row->max);
 		if (err == -ENOMEM)
@@ -203,15 +205,18 @@ static int set_value(const struct option_row *row, const char *option, char *val
 	return err;
 }
 
-/* The name of a long option that getopt refuses is only in argv, perhaps with "=value". */
-static int long_length(const char *word)
+/*
+ * Length of a long option without "=value". getopt does not return the name of a long option that
+ * it refuses, so the name is taken from argv.
+ */
+static int long_option_length(const char *word)
 {
 	return (int)strcspn(word, "=");
 }
 
-static bool is_prefix_of_many(const struct parser *parser, const char *word)
+static bool is_ambiguous_prefix(const struct parser *parser, const char *word)
 {
-	size_t length = (size_t)long_length(word) - 2;
+	size_t length = (size_t)long_option_length(word) - 2;
 	int matches = 0;
 
 	for (int i = 0; i < parser->rows; i++)
@@ -219,8 +224,10 @@ static bool is_prefix_of_many(const struct parser *parser, const char *word)
 	return matches > 1;
 }
 
-/* Reports an option of another tool together with its replacement here. False: the table of
- * such options lacks it. */
+/*
+ * Reports an option of another tool together with its replacement here. False: the option is not in
+ * the table of such options.
+ */
 static bool report_foreign_option(const struct parser *parser, const char *option)
 {
 	const char *instead = foreign_option(parser->command->name, option);
@@ -230,19 +237,22 @@ static bool report_foreign_option(const struct parser *parser, const char *optio
 	return instead;
 }
 
-static bool negates(const char *name, const char *of)
+static bool is_negation_of(const char *name, const char *of)
 {
 	return !strncmp(name, "no-", 3) && !strcmp(name + 3, of);
 }
 
-/* Takes --no-NAME where the command has a flag --NAME, and the other way round: the flag is off. */
-static bool take_negated(const struct parser *parser, const char *name, char *values)
+/*
+ * Accepts --no-NAME if the command has a flag --NAME, and --NAME if it has a flag --no-NAME: the
+ * flag is then off.
+ */
+static bool accept_negated_flag(const struct parser *parser, const char *name, char *values)
 {
 	for (int i = 0; i < parser->rows; i++) {
 		const struct option_row *row = parser->row[i];
 
 		if (row->type != OPTION_FLAG || row == &help_row ||
-		    (!negates(name, row->name) && !negates(row->name, name)))
+		    (!is_negation_of(name, row->name) && !is_negation_of(row->name, name)))
 			continue;
 		*(bool *)(values + row->target) = false;
 		return true;
@@ -250,11 +260,11 @@ static bool take_negated(const struct parser *parser, const char *name, char *va
 	return false;
 }
 
-static void unknown_long(const struct parser *parser, const char *word)
+static void report_unknown_long_option(const struct parser *parser, const char *word)
 {
 	char option[64];
 
-	snprintf(option, sizeof(option), "%.*s", long_length(word), word);
+	snprintf(option, sizeof(option), "%.*s", long_option_length(word), word);
 	if (!report_foreign_option(parser, option)) {
 		const char *name = option + 2;
 		struct name_match match;
@@ -270,48 +280,49 @@ static void unknown_long(const struct parser *parser, const char *word)
 	}
 }
 
-static void unknown_option(const struct parser *parser, char **argv)
+static void report_unknown_option(const struct parser *parser, char **argv)
 {
 	const char *word = argv[optind - 1];
 	const char *name = parser->command->name;
 
 	if (optopt >= LONG_BASE)
-		message("--%s: takes no argument", find_row(parser, optopt)->name);
+		message("--%s: takes no argument", find_option_row(parser, optopt)->name);
 	else if (optopt) {
 		const char option[] = {'-', (char)optopt, '\0'};
 
 		if (!report_foreign_option(parser, option))
 			message("%s: unknown option, see 'stackmap help %s'", option,
 				parser->command->name);
-	} else if (is_prefix_of_many(parser, word))
+	} else if (is_ambiguous_prefix(parser, word))
 		message("%.*s: stands for several options, see 'stackmap help %s'",
-			long_length(word), word, name);
+			long_option_length(word), word, name);
 	else
-		unknown_long(parser, word);
+		report_unknown_long_option(parser, word);
 }
 
-static enum option_result operand_unexpected(const struct command *command, const char *operand)
+static enum option_result report_unexpected_operand(const struct command *command,
+						    const char *operand)
 {
 	message("%s: unexpected argument, see 'stackmap help %s'", operand, command->name);
 	return OPTION_WRONG;
 }
 
-static enum option_result take(struct parser *parser, int value, char **argv, void *values)
+static enum option_result accept_option(struct parser *parser, int value, char **argv, void *values)
 {
-	const struct option_row *row = find_row(parser, value);
+	const struct option_row *row = find_option_row(parser, value);
 	char option[64];
 
 	if (value == '?' && !optopt && !strncmp(argv[optind - 1], "--", 2) &&
-	    take_negated(parser, argv[optind - 1] + 2, values))
+	    accept_negated_flag(parser, argv[optind - 1] + 2, values))
 		return OPTION_PARSED;
 	if (value == '?') {
-		unknown_option(parser, argv);
+		report_unknown_option(parser, argv);
 		return OPTION_WRONG;
 	}
 	if (value == ':') {
-		row = find_row(parser, optopt);
-		message("%s: needs an argument: %s", spelling(row, optopt, option, sizeof(option)),
-			row->argument);
+		row = find_option_row(parser, optopt);
+		message("%s: needs an argument: %s",
+			option_as_written(row, optopt, option, sizeof(option)), row->argument);
 		return OPTION_WRONG;
 	}
 	if (row == &help_row)
@@ -320,11 +331,11 @@ static enum option_result take(struct parser *parser, int value, char **argv, vo
 		return OPTION_PARSED;
 	if (row->type == OPTION_OPERAND) {
 		if (parser->operand_count == OPERANDS_FOREIGN_MAX)
-			return operand_unexpected(parser->command, optarg);
+			return report_unexpected_operand(parser->command, optarg);
 		parser->operands[parser->operand_count++] = optarg;
 		return OPTION_PARSED;
 	}
-	if (set_value(row, spelling(row, value, option, sizeof(option)), values))
+	if (set_value(row, option_as_written(row, value, option, sizeof(option)), values))
 		return OPTION_WRONG;
 	return OPTION_PARSED;
 }
@@ -341,20 +352,23 @@ enum option_result option_parse(const struct command *command, int argc, char **
 	strcpy(parser.shorts, command->stops_at_operand ? "+:" : ":");
 	for (const struct option_row *row = command->rows; row && row->name; row++)
 		if (parser.rows < OPTION_ROWS_MAX)
-			parser_add(&parser, row);
+			add_row_to_parser(&parser, row);
 	for (size_t i = 0; foreign_row(command->name, i); i++)
 		if (parser.rows < OPTION_ROWS_MAX)
-			parser_add(&parser, foreign_row(command->name, i));
-	parser_add(&parser, &help_row);
+			add_row_to_parser(&parser, foreign_row(command->name, i));
+	add_row_to_parser(&parser, &help_row);
 	optind = 0;
 	opterr = 0;
 	while ((value = getopt_long(argc, argv, parser.shorts, parser.longs, NULL)) != -1) {
-		enum option_result result = take(&parser, value, argv, values);
+		enum option_result result = accept_option(&parser, value, argv, values);
 
 		if (result != OPTION_PARSED)
 			return result;
 	}
-	/* Each took a word of argv, or two, so there is room before the other operands. */
+	/*
+	 * Each of these operands came from an option that took one or two words of argv, so there
+	 * is room before the other operands.
+	 */
 	while (parser.operand_count)
 		argv[--optind] = (char *)parser.operands[--parser.operand_count];
 	*first = optind;
@@ -365,7 +379,7 @@ enum option_result option_parse(const struct command *command, int argc, char **
 	}
 	if ((u32)count <= command->operands_max)
 		return OPTION_PARSED;
-	return operand_unexpected(command, (argv + optind)[command->operands_max]);
+	return report_unexpected_operand(command, (argv + optind)[command->operands_max]);
 }
 
 void option_clear(const struct command *command, void *values)
@@ -383,7 +397,7 @@ void option_clear(const struct command *command, void *values)
 	}
 }
 
-static void help_line(const struct option_row *row, FILE *to)
+static void print_help_line(const struct option_row *row, FILE *to)
 {
 	char left[64], letter[8] = "   ";
 
@@ -407,13 +421,16 @@ void option_help(const struct command *command, FILE *to)
 		if (!group || strcmp(group, row->group) != 0)
 			fprintf(to, "\n%s:\n", row->group);
 		group = row->group;
-		help_line(row, to);
+		print_help_line(row, to);
 	}
 	fputc('\n', to);
-	help_line(&help_row, to);
+	print_help_line(&help_row, to);
 }
 
-/* An option that is not in this table is answered with the nearest existing option. */
+/*
+ * Options of other tools. An option that is not in this table is answered with the nearest existing
+ * option.
+ */
 
 static const char stacks_always[] =
 	"every event has its stacks; --user-unwind chooses how, --no-user leaves them out";
@@ -449,7 +466,7 @@ static const struct {
 	{"top", "--duration", "-n N ends after N refreshes of --delay seconds"},
 };
 
-/* Options that mean the same here, and the commands that take them. */
+/* Options of other tools that mean the same here, and the commands that take them. */
 static const struct {
 	const char *commands;
 	struct option_row row;
@@ -509,14 +526,16 @@ const char *foreign_option(const char *command, const char *option)
 	return NULL;
 }
 
-/* A line becomes an argument, "--frequency=19", and is parsed by itself, so a message can have the
- * line's number. */
+/*
+ * Options from a file. A line becomes an argument, "--frequency=19", and is parsed on its own, so
+ * that a message can have the line's number.
+ */
 
 struct option_file {
 	const struct command *command;
-	char **arguments; /* values point into them */
+	char **arguments; /* the lines as arguments; values point into them */
 	u32 count, room;
-	void *values; /* values of the file, by the command's table */
+	void *values; /* values that the file sets, by the command's table */
 };
 
 void option_file_close(struct option_file **file)
@@ -535,7 +554,7 @@ void option_file_close(struct option_file **file)
 	free(old);
 }
 
-static struct option_file *make(const struct command *command)
+static struct option_file *create_option_file(const struct command *command)
 {
 	struct option_file *file = calloc(1, sizeof(*file));
 
@@ -552,7 +571,7 @@ static struct option_file *make(const struct command *command)
 
 /* --- lines --- */
 
-static char *trimmed(char *text)
+static char *trim_blanks(char *text)
 {
 	char *end = text + strlen(text);
 
@@ -563,22 +582,25 @@ static char *trimmed(char *text)
 	return text;
 }
 
-/* "name = value" as "--name=value". NULL: no memory. */
-static char *argument_of(char *line)
+/* Returns "name = value" as "--name=value". NULL if memory is short. */
+static char *line_as_argument(char *line)
 {
 	char *value = strchr(line, '='), *argument;
 	int bytes;
 
 	if (value)
 		*value++ = 0;
-	line = trimmed(line);
-	bytes = value ? asprintf(&argument, "--%s=%s", line, trimmed(value))
+	line = trim_blanks(line);
+	bytes = value ? asprintf(&argument, "--%s=%s", line, trim_blanks(value))
 		      : asprintf(&argument, "--%s", line);
 	return bytes < 0 ? NULL : argument;
 }
 
-/* Abbreviated names are refused, because an abbreviation may become ambiguous in later versions. */
-static bool is_option(const struct command *command, const char *argument)
+/*
+ * True if the line names an option by its whole name. Abbreviated names are refused, because an
+ * abbreviation may become ambiguous in later versions.
+ */
+static bool is_whole_option_name(const struct command *command, const char *argument)
 {
 	size_t length = strcspn(argument + 2, "=");
 
@@ -588,16 +610,16 @@ static bool is_option(const struct command *command, const char *argument)
 	return false;
 }
 
-static int take_line(struct option_file *file, char *line, const char *path, u32 number)
+static int parse_line(struct option_file *file, char *line, const char *path, u32 number)
 {
 	const struct command *command = file->command;
 	char *argument, *argv[] = {(char *)command->name, NULL, NULL};
 	int first;
 
-	line = trimmed(line);
+	line = trim_blanks(line);
 	if (!*line || *line == '#')
 		return EXIT_DONE;
-	argument = argument_of(line);
+	argument = line_as_argument(line);
 	if (!argument || array_make_room(file->arguments, file->count, file->room)) {
 		free(argument);
 		message("%s: %s", path, strerror(ENOMEM));
@@ -605,7 +627,7 @@ static int take_line(struct option_file *file, char *line, const char *path, u32
 	}
 	file->arguments[file->count++] = argument;
 	argv[1] = argument;
-	if (!is_option(command, argument))
+	if (!is_whole_option_name(command, argument))
 		message("%s: no option of '%s', see 'stackmap help %s'", argument + 2,
 			command->name, command->name);
 	else if (option_parse(command, 2, argv, file->values, &first) == OPTION_PARSED)
@@ -614,14 +636,14 @@ static int take_line(struct option_file *file, char *line, const char *path, u32
 	return EXIT_USAGE;
 }
 
-static int take_lines(struct option_file *file, FILE *stream, const char *path)
+static int parse_lines(struct option_file *file, FILE *stream, const char *path)
 {
 	int status = EXIT_DONE;
 	char *line = NULL;
 	size_t room = 0;
 
 	for (u32 number = 1; !status && getline(&line, &room, stream) >= 0; number++)
-		status = take_line(file, line, path, number);
+		status = parse_line(file, line, path, number);
 	free(line);
 	if (status || !ferror(stream))
 		return status;
@@ -631,7 +653,7 @@ static int take_lines(struct option_file *file, FILE *stream, const char *path)
 
 /* --- values --- */
 
-static size_t bytes_of(const struct option_row *row)
+static size_t value_bytes(const struct option_row *row)
 {
 	switch (row->type) {
 	case OPTION_FLAG:
@@ -654,8 +676,8 @@ static size_t bytes_of(const struct option_row *row)
 	return 0;
 }
 
-/* Copies the values that the command line has not set. */
-static void merge(const struct option_file *file, void *values)
+/* Copies values from the file that the command line has not set. */
+static void copy_unset_values(const struct option_file *file, void *values)
 {
 	const struct command *command = file->command;
 
@@ -665,8 +687,8 @@ static void merge(const struct option_file *file, void *values)
 			command->defaults ? (const char *)command->defaults + row->target : zeros;
 		char *target = (char *)values + row->target;
 
-		if (!memcmp(target, before, bytes_of(row)))
-			memcpy(target, (char *)file->values + row->target, bytes_of(row));
+		if (!memcmp(target, before, value_bytes(row)))
+			memcpy(target, (char *)file->values + row->target, value_bytes(row));
 	}
 }
 
@@ -680,27 +702,27 @@ int option_file_read(const struct command *command, const char *path, bool may_l
 	*out = NULL;
 	if (!stream && errno == ENOENT && may_lack)
 		return EXIT_DONE;
-	file = stream ? make(command) : NULL;
+	file = stream ? create_option_file(command) : NULL;
 	if (!file) {
 		message("%s: %s", path, strerror(errno));
 		if (stream)
 			fclose(stream);
 		return EXIT_FAILED;
 	}
-	status = take_lines(file, stream, path);
+	status = parse_lines(file, stream, path);
 	fclose(stream);
 	if (status) {
 		option_file_close(&file);
 		return status;
 	}
-	merge(file, values);
+	copy_unset_values(file, values);
 	*out = file;
 	return EXIT_DONE;
 }
 
 #define CREDENTIAL "stackmap.password"
 
-static int read_file(const char *path, char **password)
+static int read_password_file(const char *path, char **password)
 {
 	struct stackmap_error error;
 
@@ -718,7 +740,7 @@ int password_file_read(const char *path, char **password)
 
 	*password = NULL;
 	if (path)
-		return read_file(path, password);
+		return read_password_file(path, password);
 	if (!folder)
 		return EXIT_DONE;
 	if (asprintf(&credential, "%s/" CREDENTIAL, folder) < 0) {
@@ -726,7 +748,7 @@ int password_file_read(const char *path, char **password)
 		return EXIT_FAILED;
 	}
 	if (access(credential, F_OK) == 0)
-		status = read_file(credential, password);
+		status = read_password_file(credential, password);
 	free(credential);
 	return status;
 }

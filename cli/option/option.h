@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Options as table rows. One row defines an option completely, so the parser, `--help` and the
- * check of the man pages cannot disagree. A row names its target by offset into the command's own
- * struct of values: tables are constant, and a command starts from a copy of its defaults.
+ * Options as table rows. One row defines an option completely, so that the parser, `--help` and the
+ * check of the man pages cannot disagree. A row says where its value is stored by an offset into
+ * the command's own struct of values. The tables are therefore constant, and a command starts from
+ * a copy of its defaults.
  *
  * Every command has `-h, --help` besides its rows. Options and operands may be mixed, except in a
- * command that runs another one (`stops_at_operand`): there the first operand begins the other's
- * arguments. `--` always ends the options.
+ * command that runs another command (`stops_at_operand`): there the first operand and everything
+ * after it are the other command's arguments. `--` always ends the options.
  */
 #ifndef CLI_OPTION_H
 #define CLI_OPTION_H
@@ -20,53 +21,62 @@
 #include "scalar.h"
 #include "terminal/message.h"
 
-/* The type of the target is the right column. */
+/* The comment at each type is the C type of the row's value. */
 enum option_type {
-	OPTION_FLAG,	/* bool: set to true */
+	OPTION_FLAG,	/* the value is a bool, which is set to true */
 	OPTION_STRING,	/* const char * */
-	OPTION_WORD,	/* const char *: one of `words` */
-	OPTION_U64,	/* u64 within [min, max] */
+	OPTION_WORD,	/* the value is a const char *: one of `words` */
+	OPTION_U64,	/* the value is a u64 within [min, max] */
 	OPTION_SIZE,	/* u64 bytes within [min, max], with a suffix K, M or G (powers of 1024) */
-	OPTION_STRINGS, /* struct string_list: the option may be repeated */
+	OPTION_STRINGS, /* the value is a struct string_list: the option may be repeated */
 	OPTION_NUMBERS, /* struct number_list within [0, max]: a list; the option may be repeated */
 
-	/* Options of other tools have these types (foreign_row()). Their rows have no target. */
-	OPTION_SAME,	/* the same as the option that `words` names */
-	OPTION_OPERAND, /* the argument is an operand of the command */
-	OPTION_USUAL,	/* without argument: what it asks for is so anyway */
+	/* Types of options that other tools have (foreign_row()). Their rows store no value. */
+	OPTION_SAME,	/* the option means the same as the one that `words` names */
+	OPTION_OPERAND, /* the argument is used as an operand of the command */
+	OPTION_USUAL,	/* an option without argument that asks for the usual behaviour */
 };
 
 struct option_row {
-	const char *name; /* long name, without dashes */
-	char letter;	  /* short name, or 0 */
+	const char *name; /* long name of the option, without dashes */
+	char letter;	  /* short name of the option, or 0 */
 	enum option_type type;
-	const char *argument; /* name of the argument in `--help`; NULL for a flag */
-	size_t target;	      /* offset into the command's values */
-	const char *group;    /* heading in `--help`; rows of a group are adjacent */
+	const char *argument; /* name of the option's argument in `--help`; NULL for a flag */
+	size_t target;	      /* offset of the value in the command's struct of values */
+	/* heading of the option's group in `--help`; rows of a group are adjacent */
+	const char *group;
 	const char *help;
 	u64 min, max;
-	const char *words; /* accepted words, with commas or blanks between them; NULL: any.
-			    * OPTION_U64: a word that may stand for a number */
-	u64 (*number_of_word)(void); /* OPTION_U64 with `words`: the number */
+	/*
+	 * The accepted words, with commas or blanks between them; NULL: any text is accepted.
+	 * OPTION_U64: a word that may stand for a number.
+	 */
+	const char *words;
+	u64 (*number_of_word)(
+		void); /* OPTION_U64 with `words`: returns the number that the word stands for */
 };
 
 #define OPTION_ROWS_MAX 64
 
-#define OPERANDS_FOREIGN_MAX 8 /* arguments of OPTION_OPERAND on one command line */
+#define OPERANDS_FOREIGN_MAX 8 /* the most OPTION_OPERAND arguments on one command line */
 
 struct command {
 	const char *name;
-	const char *operands; /* as the usage line shows them: "[FILE]" */
+	const char *operands; /* operands in the usage line: "[FILE]" */
 	u32 operands_max;
-	const char
-		*operands_missing; /* message for missing operands; NULL: operands are optional */
+	/* message if operands are missing; NULL: operands are optional */
+	const char *operands_missing;
 	bool stops_at_operand;
 	const char *summary;
-	const struct option_row *rows; /* ends with a row without name; NULL: no options */
+	/* ends with a row without a name; NULL: the command has no options */
+	const struct option_row *rows;
 	size_t values_bytes;
-	const void *defaults; /* values_bytes of them; NULL: all zero */
+	const void *defaults; /* the default values, values_bytes long; NULL: all zero */
 
-	/* Returns the exit status. The operands are a NULL-terminated array. */
+	/*
+	 * The command's main function. Returns the exit status. The operands are a NULL-terminated
+	 * array.
+	 */
 	int (*run)(const void *values, int count, char **operands);
 };
 
@@ -76,14 +86,19 @@ enum option_result {
 	OPTION_WRONG, /* an error was printed on standard error */
 };
 
-/* argv[0] is the command's name. Fills *values (values_bytes, already a copy of the defaults) and
- * sets *first to the index of the first operand; may reorder argv. Whatever the result,
- * option_clear() frees what values hold. */
+/*
+ * Parses the options of a command. argv[0] is the command's name. Fills *values (values_bytes,
+ * already a copy of the defaults) and sets *first to the index of the first operand; may reorder
+ * argv. Whatever the result, option_clear() frees the memory that the values own.
+ */
 enum option_result option_parse(const struct command *command, int argc, char **argv, void *values,
 				int *first);
 void option_clear(const struct command *command, void *values);
 
-/* Returns the next word of `*words`, as in a row, and its length, and advances; NULL at the end. */
+/*
+ * Returns the next word of `*words`, a list as in a row, and its length, and moves `*words` after
+ * it; NULL at the end.
+ */
 const char *option_word(const char **words, size_t *length);
 
 void option_help(const struct command *command, FILE *to);
@@ -96,12 +111,17 @@ void option_help(const struct command *command, FILE *to);
  * option. */
 const char *foreign_option(const char *command, const char *option);
 
-/* The rows of options that mean the same here, up to a row without name: the i-th that `command`
- * takes, or NULL. */
+/*
+ * The rows of the options of other tools that mean the same here. Returns row i of those that
+ * `command` takes, or NULL.
+ */
 struct option_row;
 const struct option_row *foreign_row(const char *command, size_t i);
 
-/* Says what does the job of a command of perf, as the rest of a sentence; NULL: unknown command. */
+/*
+ * Returns how to do here what a command of perf does, as the rest of a sentence; NULL: unknown
+ * command.
+ */
 const char *foreign_command(const char *name);
 
 /*
@@ -112,10 +132,13 @@ const char *foreign_command(const char *name);
 
 struct option_file;
 
-/* Adds the file's options to *values, except options that the command line has set: their values
- * differ from the defaults. *values points into *file, which is closed last; *file owns its lists,
+/*
+ * Adds the file's options to *values, except options that the command line has set (whose values
+ * differ from the defaults). *values points into *file, which is closed last; *file owns its lists,
  * the caller owns the lists of *values. Returns the exit status; errors were printed with file and
- * line. EXIT_DONE and *file NULL: `may_lack`, and the file does not exist. */
+ * line. If the file does not exist and `may_lack` is set, the result is EXIT_DONE, and *file is
+ * NULL.
+ */
 int option_file_read(const struct command *command, const char *path, bool may_lack, void *values,
 		     struct option_file **file);
 void option_file_close(struct option_file **file);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Kept capabilities and their use:
+ * The capabilities that are kept, and what they are used for:
  *
  * - CAP_SYS_PTRACE: /proc/PID/root, map_files and memory of other users' processes
  * - CAP_DAC_READ_SEARCH: files in folders that are closed to this user
@@ -65,8 +65,10 @@ int privilege_drop(const struct privilege_needs *needs)
 	return message_error(&error);
 }
 
-/* An error is ignored: the command then shows the recording with capabilities that it does not
- * need. */
+/*
+ * An error is ignored: the command then shows the recording while it has capabilities that it does
+ * not need.
+ */
 void privilege_keep_files(void)
 {
 	capability_keep(CAPABILITY(CAP_DAC_READ_SEARCH) | WRITING);
@@ -77,9 +79,11 @@ void privilege_keep_kernel_files(void)
 	capability_keep(CAPABILITY(CAP_DAC_READ_SEARCH) | CAPABILITY(CAP_SYSLOG) | WRITING);
 }
 
-/* A source needs two descriptors, on every CPU if the source is a perf event, which soon exceeds
+/*
+ * An event source needs two descriptors, and on every CPU if it is a perf event. This soon exceeds
  * the usual soft limit of 1024. The limit protects users of select(), which this program does not
- * use. */
+ * use.
+ */
 void file_limit_raise(void)
 {
 	struct rlimit limit;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Drops privileges after everything is loaded, attached and open. Only the capabilities listed here
- * are kept.
+ * Drops privileges when everything is loaded, attached and open. Only the capabilities listed in
+ * the file privilege.c are kept.
  */
 #ifndef CLI_PRIVILEGE_H
 #define CLI_PRIVILEGE_H
@@ -11,16 +11,16 @@
 #include "stackmap/error.h"
 
 struct privilege_needs {
-	bool reads_files;  /* symbols and memory of other processes */
-	bool ends_command; /* ends the recorded command, which may run as another user by then */
-	bool opens_events; /* perf events, of CPUs that come online */
-	const char *later_file; /* a file that is made later; NULL: no file */
+	bool reads_files;	/* the process reads symbols and memory of other processes */
+	bool ends_command;	/* the process ends the command, which may run as another user */
+	bool opens_events;	/* the process opens perf events for CPUs that come online */
+	const char *later_file; /* path of a file that is made later; NULL: no file */
 };
 
-/* Call while the process has one thread. */
+/* Drops privileges. Call it while the process has one thread. */
 int privilege_give_up(const struct privilege_needs *needs, struct stackmap_error *error);
 
-/* Drops privileges: EXIT_DONE, or EXIT_FAILED and a message. */
+/* Drops privileges. Returns EXIT_DONE, or EXIT_FAILED after a message. */
 int privilege_drop(const struct privilege_needs *needs);
 
 /* Called before an untrusted recording is read; only capabilities for opening files are kept. */

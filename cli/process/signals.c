@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * signalfd() for the main loop. A blocked signal is queued even if it is ignored, so a hang-up that
- * must stay ignored (nohup) is left out.
+ * signalfd() for the main loop. A blocked signal is queued even if it is ignored. A hang-up that
+ * must stay ignored (nohup) is therefore not blocked.
  *
- * While a command begins, the kernel verifies programs for most of the time. A signal interrupts
- * the verification, and libbpf retries five times, so a timer repeats the signal until the command
- * gives up.
+ * While a recording begins, the kernel verifies BPF programs for most of the time. A signal
+ * interrupts the verification, but libbpf retries five times. A timer therefore repeats the signal
+ * until the command gives up.
  */
 #include "signals.h"
 
@@ -25,7 +25,7 @@ static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
 static volatile sig_atomic_t came, begins;
 static pid_t process;
 
-static bool is_ignored(int signal)
+static bool is_signal_ignored(int signal)
 {
 	struct sigaction action;
 
@@ -37,8 +37,8 @@ bool signal_asks_to_end(int signal)
 	return signal == SIGINT || signal == SIGTERM || signal == SIGHUP;
 }
 
-/* A forked child that inherits the handler ignores the signal. */
-static void on_end(int signal)
+/* If a forked child inherits this handler, the handler does nothing in the child. */
+static void on_first_signal(int signal)
 {
 	int error = errno;
 
@@ -55,45 +55,48 @@ static void on_end(int signal)
 	errno = error;
 }
 
-static void on_insisting(int signal)
+static void on_repeated_signal(int signal)
 {
 	(void)signal;
 }
 
-/* Ignored signals stay ignored, also for the recorded command. */
-static void catch_ending(void)
+/* Installs the handlers. Ignored signals stay ignored, also for the recorded command. */
+static void install_handlers(void)
 {
-	const struct sigaction action = {.sa_handler = on_end, .sa_flags = SA_RESETHAND};
+	const struct sigaction action = {.sa_handler = on_first_signal, .sa_flags = SA_RESETHAND};
 
 	for (size_t i = 0; i < sizeof(ending) / sizeof(*ending); i++)
-		if (!is_ignored(ending[i]))
+		if (!is_signal_ignored(ending[i]))
 			sigaction(ending[i], &action, NULL);
 }
 
-static sigset_t ending_set(void)
+static sigset_t ending_signals(void)
 {
 	sigset_t set;
 
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
-	if (!is_ignored(SIGHUP))
+	if (!is_signal_ignored(SIGHUP))
 		sigaddset(&set, SIGHUP);
 	return set;
 }
 
 int signals_take(void)
 {
-	const struct sigaction nothing = {.sa_handler = on_insisting};
-	sigset_t watched = ending_set(), other;
+	const struct sigaction nothing = {.sa_handler = on_repeated_signal};
+	sigset_t watched = ending_signals(), other;
 	int fd;
 	sigset_t set;
 
 	process = getpid();
 	begins = true;
 	sigaction(SIGALRM, &nothing, NULL);
-	catch_ending();
-	/* These signals stay blocked, so a write fails with an error that can be reported. */
+	install_handlers();
+	/*
+	 * SIGPIPE and SIGXFSZ stay blocked, so that a write fails with an error that can be
+	 * reported.
+	 */
 	sigemptyset(&set);
 	sigaddset(&set, SIGPIPE);
 	sigaddset(&set, SIGXFSZ);
@@ -109,7 +112,7 @@ int signals_take(void)
 
 bool signals_hold(void)
 {
-	const sigset_t set = ending_set();
+	const sigset_t set = ending_signals();
 
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	begins = begins && came;
@@ -118,10 +121,10 @@ bool signals_hold(void)
 
 void signals_release(void)
 {
-	const sigset_t set = ending_set();
+	const sigset_t set = ending_signals();
 
 	begins = false;
-	catch_ending();
+	install_handlers();
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
@@ -137,7 +140,7 @@ int signals_wait(int signals, int wake, int ms)
 
 void signals_end_interrupted(void)
 {
-	const sigset_t set = ending_set();
+	const sigset_t set = ending_signals();
 
 	if (!begins || !came)
 		return;

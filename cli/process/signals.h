@@ -14,25 +14,31 @@
 
 #include <stdbool.h>
 
-/* Enters "begins". Returns the descriptor for the main loop, or -errno. From here on a failed write
- * gives an error and no signal. */
+/*
+ * Enters the phase "begins". Returns the descriptor for the main loop, or -errno. From now on a
+ * failed write gives an error instead of a signal.
+ */
 int signals_take(void);
 
-/* Enters "goes on": signals are pending until they are read; processes forked later must unblock
- * them. False: a signal came before, and the phase stays "begins". */
+/*
+ * Enters the phase "goes on": signals are pending until they are read, and processes that are
+ * forked later must unblock the signals. False: a signal came before, and the phase stays "begins".
+ */
 bool signals_hold(void);
 
-/* Enters "finishes". */
+/* Enters the phase "finishes". */
 void signals_release(void);
 
-/* Returns the signal that came, or 0 after `ms` milliseconds or when the descriptor `wake` is
- * readable. `ms` of -1: no limit of time; `wake` of -1: no descriptor. */
+/*
+ * Returns the signal that came. Returns 0 after `ms` milliseconds, or when the descriptor `wake` is
+ * readable. `ms` -1: no time limit; `wake` -1: no descriptor.
+ */
 int signals_wait(int signals, int wake, int ms);
 
-/* Interrupt, termination, or the terminal is gone. */
+/* True for SIGINT, SIGTERM and SIGHUP: interrupt, termination, or the terminal has gone. */
 bool signal_asks_to_end(int signal);
 
-/* The last call of a command: ends the process by the signal that interrupted its beginning. */
+/* Call it last in a command: ends the process by the signal that interrupted the phase "begins". */
 void signals_end_interrupted(void);
 
 #endif

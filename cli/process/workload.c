@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Two pipes with close-on-exec: one holds the child back, the other reports the errno of execve. */
+/*
+ * Two pipes with close-on-exec: one pipe delays the child's execve, the other one reports its
+ * errno.
+ */
 #include "workload.h"
 
 #include <errno.h>
@@ -21,7 +24,7 @@
 
 #define POLL_MS 100
 
-static int is_program(const char *path)
+static int is_executable_file(const char *path)
 {
 	struct stat status;
 
@@ -30,7 +33,7 @@ static int is_program(const char *path)
 	return S_ISREG(status.st_mode) ? 0 : -EACCES;
 }
 
-/* Searches the program like execvp(). */
+/* Searches for the program as execvp() does. */
 static int find_program(const char *name, char file[PATH_MAX])
 {
 	const char *path = getenv("PATH"), *part;
@@ -38,19 +41,19 @@ static int find_program(const char *name, char file[PATH_MAX])
 
 	snprintf(file, PATH_MAX, "%s", name);
 	if (strchr(name, '/'))
-		return is_program(name);
+		return is_executable_file(name);
 	for (part = path ? path : "/usr/bin:/bin"; result && part; part = strchr(part, ':')) {
 		int bytes;
 
 		part += *part == ':';
 		bytes = strcspn(part, ":");
 		snprintf(file, PATH_MAX, "%.*s/%s", bytes ? bytes : 1, bytes ? part : ".", name);
-		result = is_program(file) == 0 ? 0 : -ENOENT;
+		result = is_executable_file(file) == 0 ? 0 : -ENOENT;
 	}
 	return result;
 }
 
-static void run_child(int go, int failed, char **arguments, bool output_taken)
+static void exec_when_released(int go, int failed, char **arguments, bool output_taken)
 {
 	sigset_t none;
 	char byte;
@@ -90,7 +93,7 @@ int workload_prepare(struct workload *workload, char **arguments, bool output_ta
 	}
 	if (!pid) {
 		close(go[1]);
-		run_child(go[0], failed[1], arguments, output_taken);
+		exec_when_released(go[0], failed[1], arguments, output_taken);
 	}
 	close(go[0]);
 	close(failed[1]);

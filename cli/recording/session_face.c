@@ -125,9 +125,9 @@ int session_face_try(enum user_way *way, struct stackmap_error *error)
 }
 
 /*
- * Prints the first reason that holds: no task had a name of --comm; no task is in the cgroup; the
- * tasks took less CPU time than the interval between two samples. Otherwise the chosen tasks had no
- * such events.
+ * Prints the first of these reasons that applies: no task had a name of --comm; the cgroup has no
+ * task; the tasks used less CPU time than the interval between two samples. If none applies, the
+ * message says that the chosen tasks had no such events.
  */
 
 #define NAMES_SHOWN 8
@@ -144,7 +144,7 @@ struct names {
 	size_t count, room;
 };
 
-static int count_name(void *arg, u32 tgid, u32 tid)
+static int count_thread_name(void *arg, u32 tgid, u32 tid)
 {
 	struct names *names = arg;
 	char comm[TASK_COMM_BYTES];
@@ -171,13 +171,13 @@ static int compare_names(const void *left, const void *right)
 	return order(b->threads, a->threads) ?: strcmp(a->comm, b->comm);
 }
 
-static void explain_comms(const struct string_list *comms)
+static void explain_no_matching_comm(const struct string_list *comms)
 {
 	char wanted[TEXT_BYTES] = "", shown[TEXT_BYTES] = "";
 	struct name_match match = {};
 	struct names names = {};
 
-	proc_tasks_each(count_name, &names);
+	proc_tasks_each(count_thread_name, &names);
 	if (names.count)
 		qsort(names.items, names.count, sizeof(*names.items), compare_names);
 	for (size_t i = 0; i < comms->count; i++) {
@@ -206,8 +206,8 @@ static bool is_empty_cgroup(const char *path)
 	return !populated;
 }
 
-/* The rate of the slowest source in Hz; 0: a source is not sampled. */
-static u64 lowest_rate(const struct source_list *sources)
+/* The lowest sampling rate of all sources in Hz; 0: a source is not sampled. */
+static u64 lowest_sampling_rate(const struct source_list *sources)
 {
 	u64 lowest = UINT64_MAX;
 
@@ -227,14 +227,14 @@ void no_events_explain(const struct session_options *options, const struct sessi
 		[TASKS_OF_COMMAND] = "the command",
 	};
 	char sources[TEXT_BYTES], filters[TEXT_BYTES];
-	u64 rate = lowest_rate(&target->sources);
+	u64 rate = lowest_sampling_rate(&target->sources);
 	u64 cpu_ns = target->tasks == TASKS_OF_PIDS	 ? session_target_cpu_ns(target)
 		     : target->tasks == TASKS_OF_COMMAND ? command_cpu_ns
 							 : UINT64_MAX;
 	char filter[TEXT_BYTES];
 
 	if (options->comms.count && !capture_met_comm(session_capture(session))) {
-		explain_comms(&options->comms);
+		explain_no_matching_comm(&options->comms);
 		return;
 	}
 	if (options->cgroup && is_empty_cgroup(options->cgroup)) {

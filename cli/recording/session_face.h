@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The steps (session/session.h), the rows of options and the messages that all recording commands
- * share. */
+/* The option rows, messages and steps that all recording commands share (session/session.h). */
 #ifndef CLI_SESSION_FACE_H
 #define CLI_SESSION_FACE_H
 
@@ -11,33 +10,40 @@
 #include "session/session.h"
 #include "session/session_options.h"
 
-/* How user stacks are taken, as one word and as a phrase. */
+/* The method by which user stacks are unwound, as one word and as a phrase. */
 const char *user_way_name(enum user_way way);
 const char *user_way_meaning(enum user_way way);
 
-/* Reports features that the kernel refused, the reason, and the replacement. */
+/* Reports each feature that the kernel refused, why, and what is used instead. */
 void user_way_tell(struct capture *capture);
 
 /* Reports how many user stacks were unwound at the event, and how many were deferred for which
  * reason, since the beginning of the recording or of the instance. */
 void user_way_tell_counts(struct capture *capture);
 
-/* Drops the privileges that the session does not need from now on. `ends_command`: the command is
- * ended with the recording. `later_file`: a file that is made later; NULL: no file. Exit status. */
+/*
+ * Drops the privileges that the session does not need from now on. `ends_command`: the recorded
+ * command is ended with the recording. `later_file`: a file that is made later; NULL: no file.
+ * Returns the exit status.
+ */
 int session_face_drop_privileges(const struct session *session, bool ends_command,
 				 const char *later_file);
 
-/* Reports the owners of files that gave no names, which recordings only count: each owner once,
- * with one of the files. */
+/*
+ * Reports the owners of files without names, which a recording only counts. Each owner is reported
+ * once, with one of the files.
+ */
 void session_face_tell_nameless(const struct session *session);
 
-/* Tries a recording of CPU samples in memory, and ends it at once. 0, and *way is the way to its
- * user stacks, with the reason in *error if the kernel refused a better way, else an empty one; or
- * -errno with the error that `record` would print. The process loses its privileges in the call, so
- * a second try fails. */
+/*
+ * Tries a recording of CPU samples in memory, and ends it immediately. On success, returns 0 and
+ * sets *way to the method by which its user stacks are unwound. If the kernel refused a better
+ * method, *error has the reason, else it is empty. On failure, returns -errno and the error that
+ * `record` would print. The call drops the privileges of the process, so a second call fails.
+ */
 int session_face_try(enum user_way *way, struct stackmap_error *error);
 
-/* Rows of options for the commands that record. */
+/* Option rows for the commands that record. */
 
 /* clang-format off */
 #define TARGET_ROW(values, place, ...)                                                           \
@@ -45,8 +51,11 @@ int session_face_try(enum user_way *way, struct stackmap_error *error);
 		.target = offsetof(values, place), __VA_ARGS__                                   \
 	}
 
-/* Rows of a command whose struct `values` has a struct session_options: `path` leads there, as
- * "record.". `hz`: the frequency without -e and -F, as text. */
+/*
+ * Option rows of a command whose struct `values` contains a struct session_options; `path` is the
+ * path of member names to it, as "record.". `hz`: the sampling frequency if neither -e nor -F is
+ * given, as text.
+ */
 #define TARGET_EVENT_ROWS(values, path, hz)                                                      \
 	TARGET_ROW(values, path frequency, .name = "frequency", .letter = 'F',                   \
 	    .type = OPTION_U64, .argument = "HZ",                                                \
@@ -130,8 +139,10 @@ int session_face_try(enum user_way *way, struct stackmap_error *error);
 	    .help = "record every stack in full, without the stack map")
 /* clang-format on */
 
-/* Explains in one line why a recording ends without events. `command_cpu_ns`: CPU time that the
- * command has taken; UINT64_MAX: not known. */
+/*
+ * Explains in one line why a recording has no events. `command_cpu_ns`: CPU time that the command
+ * has used; UINT64_MAX: not known.
+ */
 void no_events_explain(const struct session_options *options, const struct session *session,
 		       u64 command_cpu_ns);
 

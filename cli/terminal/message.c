@@ -29,8 +29,10 @@ int message_error(const struct stackmap_error *error)
 	return EXIT_FAILED;
 }
 
-/* Wrong usage (-EINVAL, -ERANGE) and failures have different exit statuses. An interrupted command
- * prints no message. */
+/*
+ * Wrong usage (-EINVAL, -ERANGE) has another exit status than a failure. An interrupted command
+ * prints no message.
+ */
 int message_failure(int result, const struct stackmap_error *error)
 {
 	if (result == -EINTR)

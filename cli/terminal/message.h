@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Messages to the user on standard error: one line, `stackmap: what: why`. Unprintable bytes
- * (format/printable.h) are shown as `?`, because names of files and in files are untrusted. */
+/*
+ * Messages to the user on standard error: one line, `stackmap: what: why`. Unprintable bytes
+ * (format/printable.h) are shown as `?`, because file names and names in files are untrusted.
+ */
 #ifndef CLI_MESSAGE_H
 #define CLI_MESSAGE_H
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The stream has a duplicate descriptor, because the output's descriptor is needed to name the
- * file. Standard output is the process's own stream, which main() checks. */
+/*
+ * The stream has a duplicate of the descriptor, because the original descriptor is needed to give
+ * the file its name. Standard output is the process's own stream, which main() checks.
+ */
 #include "output_file.h"
 
 #include <errno.h>
@@ -14,16 +16,19 @@
 #include "interrupt.h"
 #include "output/output.h"
 
-/* A write_stream has its own write function, in which errno is still that of write(2). */
+/*
+ * Keeps errno of the first failure. The stream has its own write function, in which errno is still
+ * that of write(2).
+ */
 
-static void keep_error(struct write_stream *stream)
+static void keep_first_error(struct write_stream *stream)
 {
 	if (!stream->error)
 		stream->error = errno;
 }
 
 /* stdio treats a result below `bytes` as an error. */
-static ssize_t put(void *cookie, const char *data, size_t bytes)
+static ssize_t write_to_descriptor(void *cookie, const char *data, size_t bytes)
 {
 	struct write_stream *stream = cookie;
 	size_t done = 0;
@@ -34,7 +39,7 @@ static ssize_t put(void *cookie, const char *data, size_t bytes)
 		if (n < 0 && errno == EINTR && !interrupted())
 			continue;
 		if (n < 0) {
-			keep_error(stream);
+			keep_first_error(stream);
 			break;
 		}
 		done += (size_t)n;
@@ -42,19 +47,20 @@ static ssize_t put(void *cookie, const char *data, size_t bytes)
 	return (ssize_t)done;
 }
 
-static int end(void *cookie)
+static int close_descriptor(void *cookie)
 {
 	struct write_stream *stream = cookie;
 
 	if (!close(stream->fd))
 		return 0;
-	keep_error(stream);
+	keep_first_error(stream);
 	return -1;
 }
 
 int write_stream_open(struct write_stream *stream, int fd)
 {
-	const cookie_io_functions_t functions = {.write = put, .close = end};
+	const cookie_io_functions_t functions = {.write = write_to_descriptor,
+						 .close = close_descriptor};
 	FILE *file = fopencookie(stream, "w", functions);
 
 	if (!file)
@@ -76,16 +82,16 @@ int write_stream_close(struct write_stream *stream)
 static struct output output;
 static struct write_stream written;
 
-static void remove_and_die(int signal)
+static void remove_file_and_die(int signal)
 {
 	output_remove_temporary();
-	raise(signal); /* SA_RESETHAND: now it ends the process */
+	raise(signal); /* because of SA_RESETHAND, the signal now ends the process */
 }
 
 void output_file_guard(void)
 {
 	static const int deadly[] = {SIGHUP, SIGINT, SIGTERM, SIGPIPE};
-	struct sigaction action = {.sa_handler = remove_and_die, .sa_flags = SA_RESETHAND};
+	struct sigaction action = {.sa_handler = remove_file_and_die, .sa_flags = SA_RESETHAND};
 	struct sigaction old;
 
 	for (size_t i = 0; i < sizeof(deadly) / sizeof(*deadly); i++) {
@@ -125,7 +131,7 @@ int output_file_open(const char *path, FILE **stream, struct stackmap_error *err
 	return output_failed(path, result, error);
 }
 
-static int finish(bool keep, struct stackmap_error *error)
+static int finish_output(bool keep, struct stackmap_error *error)
 {
 	int result = write_stream_close(&written);
 
@@ -137,7 +143,7 @@ static int finish(bool keep, struct stackmap_error *error)
 int output_file_close(FILE **stream, bool keep, struct stackmap_error *error)
 {
 	bool is_standard = *stream == stdout;
-	int result = is_standard ? 0 : finish(keep, error);
+	int result = is_standard ? 0 : finish_output(keep, error);
 
 	*stream = NULL;
 	if (!is_standard)

@@ -26,7 +26,7 @@ bool terminal_color(FILE *stream)
 	return terminal_progress(stream) && !(no_color && *no_color);
 }
 
-static u32 find_width(void)
+static u32 read_terminal_width(void)
 {
 	const char *columns = getenv("COLUMNS");
 	struct winsize size;
@@ -45,7 +45,7 @@ u32 terminal_width(void)
 	static u32 width;
 
 	if (!is_known)
-		width = find_width();
+		width = read_terminal_width();
 	is_known = true;
 	return width;
 }
@@ -59,7 +59,7 @@ u32 terminal_left(u32 used)
 	return width > used + TERMINAL_TEXT_MIN ? width - used : TERMINAL_TEXT_MIN;
 }
 
-static u32 find_widest(const u32 *widths, u32 count, u32 cut)
+static u32 widest_cuttable_column(const u32 *widths, u32 count, u32 cut)
 {
 	u32 widest = count;
 
@@ -77,7 +77,7 @@ void terminal_fit(u32 *widths, u32 count, u32 cut)
 	for (u32 i = 0; i < count; i++)
 		sum += widths[i];
 	for (; most && sum > most; sum--) {
-		widest = find_widest(widths, count, cut);
+		widest = widest_cuttable_column(widths, count, cut);
 		if (widest == count)
 			return;
 		widths[widest]--;
@@ -85,27 +85,29 @@ void terminal_fit(u32 *widths, u32 count, u32 cut)
 }
 
 /*
- * The pager is a child that reads a pipe; this process's standard output becomes the other end. The
- * pager owns the terminal while it runs: Ctrl-C is for the pager, and quitting it early is not a
- * failure (main.c handles that). SIGPIPE must not end this process before it has waited for the
- * pager.
+ * The pager is a child that reads a pipe; this process's standard output becomes the other end of
+ * the pipe. The pager owns the terminal while it runs: the pager handles Ctrl-C, and if the user
+ * quits the pager early, that is not a failure (main.c). SIGPIPE must not end this process before
+ * it has waited for the pager.
  *
- * `less` with F ends at once when all fits on the screen, R passes colours, X leaves the text
- * there.
+ * `less` with F ends immediately if the whole text fits on the screen, R passes colours through, X
+ * leaves the text on the screen.
  */
 
 #define LESS_DEFAULT "FRX"
 
 static pid_t pager;
 
-/* atexit(3): standard output is closed by then, so the pager sees its end. */
+/*
+ * Called by atexit(3): standard output is closed by then, so the pager reads the end of its input.
+ */
 static void wait_for_pager(void)
 {
 	while (waitpid(pager, NULL, 0) < 0 && errno == EINTR)
 		;
 }
 
-/* Returns "" for no pager. */
+/* Returns the pager's command line; "": no pager. */
 static const char *pager_command(void)
 {
 	static const char *const defaults[] = {"/usr/bin/pager", "/usr/bin/less"};

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A field is quoted when it has a comma, a quote or a space at either end.
+ * A field is quoted if it has a comma or a quote, or a space at either end.
  *
- * A spreadsheet evaluates a cell as a formula if it begins with one of a few characters, and names
- * are untrusted: such a cell gets a leading `'`. A cell that already begins with `'` gets a second
- * one, so removing the first `'` always restores the name. Some spreadsheets separate cells at `;`,
- * so every frame of a path is treated as the beginning of a cell.
+ * A spreadsheet evaluates a cell as a formula if the cell begins with one of a few characters, and
+ * names are untrusted. Such a cell gets a leading `'`. A cell that already begins with `'` gets a
+ * second one, so removing the first `'` always restores the name. Some spreadsheets separate cells
+ * at `;`, so every frame of a path is treated as the beginning of a cell.
  */
 #include "csv.h"
 

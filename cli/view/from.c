@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Missing data is always reported: servers that are away, and events that hosts have sent and the
- * store lacks, are reported on standard error; missing events are in the ledger as well.
+ * Missing data is always reported on standard error: servers that do not answer, and events that
+ * hosts have sent and that the store does not have. Missing events are in the ledger as well.
  */
 #include "view/from.h"
 
@@ -24,8 +24,8 @@
 #define TIME_STEPS 60
 #define DESCRIPTION_BYTES 512
 
-/* Parses a time before now: "15m". */
-static int parse_ago(const char *text, u64 now, u64 *time)
+/* Parses a time span before now, as "15m". */
+static int parse_time_span(const char *text, u64 now, u64 *time)
 {
 	static const struct {
 		char letter;
@@ -69,9 +69,9 @@ static int parse_date(const char *text, u64 *time)
 	return -EINVAL;
 }
 
-static int choose_time(const char *option, const char *text, u64 now, u64 *time)
+static int parse_time_option(const char *option, const char *text, u64 now, u64 *time)
 {
-	if (!parse_ago(text, now, time) || !parse_date(text, time))
+	if (!parse_time_span(text, now, time) || !parse_date(text, time))
 		return 0;
 	message("--%s %s: must be a time ago such as 90s, 15m, 2h or 1d, or one in UTC such as "
 		"2026-11-25T20:00",
@@ -79,13 +79,13 @@ static int choose_time(const char *option, const char *text, u64 now, u64 *time)
 	return -EINVAL;
 }
 
-static int choose_times(const struct from_values *values, struct store_question *question)
+static int parse_time_range(const struct from_values *values, struct store_question *question)
 {
 	u64 now = (u64)time(NULL);
 
 	question->to = now;
-	if (choose_time("since", values->since ?: HOURS_DEFAULT, now, &question->from) ||
-	    (values->until && choose_time("until", values->until, now, &question->to)))
+	if (parse_time_option("since", values->since ?: HOURS_DEFAULT, now, &question->from) ||
+	    (values->until && parse_time_option("until", values->until, now, &question->to)))
 		return -EINVAL;
 	if (values->seconds)
 		question->to = question->from + values->seconds;
@@ -96,8 +96,8 @@ static int choose_times(const struct from_values *values, struct store_question 
 	return -EINVAL;
 }
 
-/* Refuses options of a store if no store is given. */
-static int check_unused(const struct from_values *values)
+/* Refuses options that only a store uses if no store is given. */
+static int refuse_store_options(const struct from_values *values)
 {
 	const struct {
 		const char *name;
@@ -136,14 +136,14 @@ int from_choose(const struct from_values *values, struct from_choice *choice)
 	choice->question.wanted[STORE_FIELD_VERSION] = values->versions;
 	choice->question.wanted[STORE_FIELD_HOST] = values->hosts;
 	if (!values->url)
-		return check_unused(values);
-	if (choose_times(values, &choice->question))
+		return refuse_store_options(values);
+	if (parse_time_range(values, &choice->question))
 		return -EINVAL;
 	choice->password_file = values->password_file;
 	return 0;
 }
 
-/* Windows last WINDOW_SECONDS. */
+/* A picture needs steps of at least a window's length, WINDOW_SECONDS. */
 void from_split_time(struct from_choice *choice)
 {
 	u64 seconds = choice->question.to - choice->question.from;
@@ -158,7 +158,7 @@ void from_clear(struct from_choice *choice)
 	secret_free(&choice->password);
 }
 
-static int check_single(const char *option, const struct string_list *list)
+static int check_single_value(const char *option, const struct string_list *list)
 {
 	if (list->count == 1)
 		return 0;
@@ -174,20 +174,20 @@ int from_second(const struct from_values *values, char *const *operand, struct f
 	*second = *values;
 	if (values->versions.count) {
 		second->versions = other;
-		return check_single("version", &values->versions);
+		return check_single_value("version", &values->versions);
 	}
 	if (values->hosts.count) {
 		second->hosts = other;
-		return check_single("host", &values->hosts);
+		return check_single_value("host", &values->hosts);
 	}
-	if (choose_times(values, &question))
+	if (parse_time_range(values, &question))
 		return -EINVAL;
 	second->since = *operand;
 	second->seconds = question.to - question.from;
 	return 0;
 }
 
-/* --- what is said --- */
+/* --- reports about missing data --- */
 
 void from_tell_away(struct from_choice *choice, const struct shards *shards)
 {
@@ -218,9 +218,9 @@ static void list_hosts(const struct store_account *account, char *text, size_t b
 	}
 }
 
-/* --- the question --- */
+/* --- the question to the store --- */
 
-static void put_time(u64 seconds, FILE *to)
+static void print_time(u64 seconds, FILE *to)
 {
 	time_t value = (time_t)seconds;
 	char text[32];
@@ -230,7 +230,7 @@ static void put_time(u64 seconds, FILE *to)
 		fputs(text, to);
 }
 
-static void describe(const struct store_question *question, char text[DESCRIPTION_BYTES])
+static void describe_question(const struct store_question *question, char text[DESCRIPTION_BYTES])
 {
 	FILE *to = fmemopen(text, DESCRIPTION_BYTES, "w");
 
@@ -241,9 +241,9 @@ static void describe(const struct store_question *question, char text[DESCRIPTIO
 		for (size_t i = 0; i < question->wanted[field].count; i++)
 			fprintf(to, "%s %s, ", store_field_name(field),
 				question->wanted[field].items[i]);
-	put_time(question->from, to);
+	print_time(question->from, to);
 	fputs(" to ", to);
-	put_time(question->to, to);
+	print_time(question->to, to);
 	fputs(" UTC", to);
 	fclose(to);
 	text[DESCRIPTION_BYTES - 1] = '\0';
@@ -264,7 +264,7 @@ struct shards *from_connect(struct from_choice *choice)
 	return NULL;
 }
 
-static struct trace_reader *ask(struct from_choice *choice, struct shards *shards)
+static struct trace_reader *query_recording(struct from_choice *choice, struct shards *shards)
 {
 	char description[DESCRIPTION_BYTES];
 	const struct store_recording_request request = {
@@ -280,7 +280,7 @@ static struct trace_reader *ask(struct from_choice *choice, struct shards *shard
 	unsigned long long surplus = 0;
 	char hosts[512];
 
-	describe(&choice->question, description);
+	describe_question(&choice->question, description);
 	if (store_recording_open(shards, &request, &account, &reader, &error)) {
 		message_error(&error);
 		return NULL;
@@ -308,7 +308,7 @@ static struct trace_reader *ask(struct from_choice *choice, struct shards *shard
 struct trace_reader *from_open(struct from_choice *choice)
 {
 	struct shards *shards = from_connect(choice);
-	struct trace_reader *reader = shards ? ask(choice, shards) : NULL;
+	struct trace_reader *reader = shards ? query_recording(choice, shards) : NULL;
 
 	shards_close(&shards);
 	from_clear(choice);

@@ -15,10 +15,10 @@ struct from_values {
 	const char *user, *password_file, *ca_file;
 	bool allow_cleartext;
 	u64 cap;
-	u64 seconds; /* not an option; if not 0: length of the time range from `since` on */
+	u64 seconds; /* no option; not 0: length of the time range from `since` on */
 };
 
-/* The rows of a command whose struct `values` has a struct from_values as `member`. */
+/* The option rows of a command whose struct `values` has a struct from_values as `member`. */
 /* clang-format off */
 #define FROM_ACCESS_ROWS(values, member)							\
 	{"user", 0, OPTION_STRING, "USER", offsetof(values, member.user), "Store",		\
@@ -43,41 +43,45 @@ struct from_values {
 	{"until", 0, OPTION_STRING, "TIME", offsetof(values, member.until), "Store",		\
 		"before then (default now)"},							\
 	FROM_ACCESS_ROWS(values, member)
-/* Options of commands that show stacks. */
+/* Option rows of commands that show stacks. */
 #define FROM_CAP_ROW(values, member)								\
 	{"cap", 0, OPTION_U64, "N", offsetof(values, member.cap), "Store",			\
 		"stacks that are told apart, all others are [rest] (default 100000)",		\
 		1, 10000000}
 /* clang-format on */
 
-/* A question to a store and its result. Borrows from the values. */
+/* A question to a store, and the result. Its texts belong to the values. */
 struct from_choice {
 	struct store_access access;
 	const char *password_file;
-	char *password; /* once connected */
+	char *password; /* set by from_connect() */
 	struct store_question question;
-	bool is_partial; /* a server is away, so the result is incomplete */
+	bool is_partial; /* a server does not answer, so the result is incomplete */
 };
 
-/* 0, or -EINVAL and a message: wrong usage. */
+/* Makes the question. 0, or -EINVAL after a message: wrong usage. */
 int from_choose(const struct from_values *values, struct from_choice *choice);
 
-/* Requests times of events, in steps for a picture. */
+/* Requests the times of events, in steps that are fine enough for a picture. */
 void from_split_time(struct from_choice *choice);
 
-/* Copies the values with one of them replaced by `operand`: --version if given, else --host, else
- * --since with the same length of time. `operand` points to storage for the text. -EINVAL and a
- * message. */
+/*
+ * Makes the values for the second of two compared recordings: a copy in which `operand` replaces
+ * one value: --version if given, else --host, else --since with the same length of time. `operand`
+ * points to storage for the text. -EINVAL after a message.
+ */
 int from_second(const struct from_values *values, char *const *operand, struct from_values *second);
 
-/* Connects to the servers of the store; NULL and a message on failure. The caller calls
- * from_clear() in any case, after closing them. */
+/*
+ * Connects to the servers of the store; NULL after a message on failure. The caller calls
+ * from_clear() in any case, after closing the connections.
+ */
 struct shards *from_connect(struct from_choice *choice);
 void from_clear(struct from_choice *choice);
-/* Lists the servers that are away on standard error. */
+/* Lists on standard error the servers that do not answer. */
 void from_tell_away(struct from_choice *choice, const struct shards *shards);
 
-/* NULL and a message on failure. */
+/* Reads the events of the store as a recording; NULL after a message on failure. */
 struct trace_reader *from_open(struct from_choice *choice);
 
 #endif

@@ -14,16 +14,16 @@ static const struct cause {
 } lost_causes[] = {LEDGER_LOST(X)}, notes[] = {LEDGER_NOTES(X)};
 #undef X
 
-static void print_incomplete_line(u64 count, const struct stack_end *end, const char *what,
-				  const char *prefix, FILE *to)
+static void print_incomplete_stacks(u64 count, const struct stack_end *end, const char *what,
+				    const char *prefix, FILE *to)
 {
 	if (count && stack_end_is_cut(end))
 		fprintf(to, "%s%s: %llu, %s: %s\n", prefix, what, (unsigned long long)count,
 			end->name, end->meaning);
 }
 
-/* "12 events = 9 recorded + 1 counted only + 2 lost" */
-static size_t put_balance(const struct trace_ledger *ledger, char *text, size_t bytes)
+/* Formats the sum: "12 events = 9 recorded + 1 counted only + 2 lost" */
+static size_t format_balance(const struct trace_ledger *ledger, char *text, size_t bytes)
 {
 	unsigned long long lost = 0;
 	char counted[48] = "";
@@ -42,7 +42,7 @@ void ledger_print(const struct trace_ledger *ledger, const char *prefix, FILE *t
 {
 	char balance[160];
 
-	put_balance(ledger, balance, sizeof(balance));
+	format_balance(ledger, balance, sizeof(balance));
 	fprintf(to, "%s%s\n", prefix, balance);
 	if (ledger->counted)
 		fprintf(to,
@@ -55,14 +55,14 @@ void ledger_print(const struct trace_ledger *ledger, const char *prefix, FILE *t
 				(unsigned long long)ledger->lost[i], lost_causes[i].name,
 				lost_causes[i].meaning);
 	for (int i = 0; i < REASON_COUNT; i++)
-		print_incomplete_line(ledger->kernel_reasons[i], stack_end_of_reason(i),
-				      "without kernel stack", prefix, to);
+		print_incomplete_stacks(ledger->kernel_reasons[i], stack_end_of_reason(i),
+					"without kernel stack", prefix, to);
 	for (int i = 0; i < REASON_COUNT; i++)
-		print_incomplete_line(ledger->user_reasons[i], stack_end_of_reason(i),
-				      "without user stack", prefix, to);
+		print_incomplete_stacks(ledger->user_reasons[i], stack_end_of_reason(i),
+					"without user stack", prefix, to);
 	for (int i = 0; i < STOP_COUNT; i++)
-		print_incomplete_line(ledger->user_stops[i], stack_end_of_stop(i),
-				      "user stack ends early", prefix, to);
+		print_incomplete_stacks(ledger->user_stops[i], stack_end_of_stop(i),
+					"user stack ends early", prefix, to);
 	if (ledger->user_stops[STOP_NONE])
 		fprintf(to, "%suser stack of unknown end: %llu, %s\n", prefix,
 			(unsigned long long)ledger->user_stops[STOP_NONE],
@@ -76,7 +76,7 @@ void ledger_print(const struct trace_ledger *ledger, const char *prefix, FILE *t
 void ledger_line(const struct trace_ledger *ledger, char *text, size_t bytes)
 {
 	const char *mark = ":";
-	size_t used = put_balance(ledger, text, bytes);
+	size_t used = format_balance(ledger, text, bytes);
 
 	for (int i = 0; i < LOST_COUNT && used < bytes; i++) {
 		if (!ledger->lost[i])

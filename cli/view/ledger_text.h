@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The ledger as text. */
+/* The ledger, which accounts for all events of a recording, as text. */
 #ifndef CLI_LEDGER_TEXT_H
 #define CLI_LEDGER_TEXT_H
 
@@ -9,22 +9,30 @@
 #include "capture/instance/self_stop.h"
 #include "trace/event.h"
 
-/* Each line starts with `prefix`. */
+/* Prints the ledger. Each line starts with `prefix`. */
 void ledger_print(const struct trace_ledger *ledger, const char *prefix, FILE *to);
 
-/* Formats one line, cut to `bytes`: "12 events = 9 recorded + 3 lost: 2 ring_full, 1 nested". */
+/*
+ * Formats the ledger as one line, cut to `bytes`: "12 events = 9 recorded + 3 lost: 2 ring_full, 1
+ * nested".
+ */
 void ledger_line(const struct trace_ledger *ledger, char *text, size_t bytes);
 
-/* The stop of an instance by an event (capture/instance/self_stop.h), as text. */
+/* Texts about an instance that an event has stopped (capture/instance/self_stop.h). */
 
-/* Reports the event by which an instance has stopped itself, if one has. */
+/* If an event has stopped the instance, reports this event. */
 void self_stop_tell(struct capture *capture, const char *instance);
 
-/* The same for a process that looks again and again: each stop is reported once. *told: 0 before
- * the first look. */
+/*
+ * The same for a process that calls the function repeatedly: each stop is reported once. *told is 0
+ * before the first call.
+ */
 void self_stop_tell_once(struct capture *capture, const char *instance, u64 *told);
 
-/* "2026-11-29 12:00:00.123456", local time; cut to `bytes`. Returns `text`. */
+/*
+ * Formats the time of the stop, as "2026-11-29 12:00:00.123456", local time; cut to `bytes`.
+ * Returns `text`.
+ */
 const char *self_stop_time(const struct self_stop *stop, char *text, size_t bytes);
 
 #endif

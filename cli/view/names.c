@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Turns options into a struct frame_naming. A missing file costs names and does not fail the
- * report: a note on standard error names it. Only files that the user has named must exist.
+ * Converts options to a struct frame_naming. If a file is missing, frames lack names, but the
+ * report does not fail: a note on standard error names the file. Only files that the user has named
+ * must exist.
  */
 #include "names.h"
 
@@ -21,8 +22,10 @@
 #include "terminal/message.h"
 #include "terminal/terminal.h"
 
-/* The handler is set only while a file is fetched; otherwise the signal ends the command, which may
- * have its own handler. An ignored signal stays ignored. */
+/*
+ * The signal handler is installed only while a file is fetched; at other times the signal ends the
+ * command, which may have its own handler. An ignored signal stays ignored.
+ */
 
 #define LINE_MS 100
 #define MIB (1024.0 * 1024.0)
@@ -38,7 +41,7 @@ static void on_interrupt(int signal)
 	sigaction(signal, &before, NULL);
 }
 
-static bool on_progress(void *arg, const char *name, u64 bytes, u64 total)
+static bool print_fetch_progress(void *arg, const char *name, u64 bytes, u64 total)
 {
 	const char *slash = strrchr(name, '/');
 	char shortened[40];
@@ -68,7 +71,7 @@ static bool on_progress(void *arg, const char *name, u64 bytes, u64 total)
 	return !interrupted;
 }
 
-static void on_done(void *arg)
+static void erase_progress(void *arg)
 {
 	(void)arg;
 	if (shown)
@@ -78,7 +81,8 @@ static void on_done(void *arg)
 	running = shown = false;
 }
 
-const struct debug_watch fetch_progress = {.progress = on_progress, .done = on_done};
+const struct debug_watch fetch_progress = {.progress = print_fetch_progress,
+					   .done = erase_progress};
 
 void note_debug_unused(void *arg, const char *path, const char *why)
 {
@@ -100,7 +104,7 @@ static int check_folder(const char *path)
 
 #define TIME_ROOM 32
 
-static const char *time_of(const struct trace_info *info, char room[TIME_ROOM])
+static const char *format_start_time(const struct trace_info *info, char room[TIME_ROOM])
 {
 	time_t start = info->start_realtime / 1000000000;
 	struct tm fields;
@@ -111,37 +115,37 @@ static const char *time_of(const struct trace_info *info, char room[TIME_ROOM])
 	return room;
 }
 
-static void note_kernel(void *path, const struct trace_info *info, const char *why)
+static void report_unused_kernel(void *path, const struct trace_info *info, const char *why)
 {
 	char when[TIME_ROOM];
 
-	message("%s: not used for the recording of %s: %s", (const char *)path, time_of(info, when),
-		why);
+	message("%s: not used for the recording of %s: %s", (const char *)path,
+		format_start_time(info, when), why);
 }
 
-static void note_unfinished(const struct trace_info *info)
+static void report_unfinished(const struct trace_info *info)
 {
 	char when[TIME_ROOM];
 
 	message("the recording of %s was not finished, so kernel functions have no names; on its "
 		"machine, until that is booted again, --kallsyms /proc/kallsyms names them",
-		time_of(info, when));
+		format_start_time(info, when));
 }
 
-static void note_undemangled(u64 count, const char *why)
+static void report_undemangled(u64 count, const char *why)
 {
 	message("%llu of the functions' names stay as the symbol tables have them; the first one: "
 		"%s",
 		(unsigned long long)count, why);
 }
 
-static void note_unused(const char *option, bool is_given)
+static void report_unused_option(const char *option, bool is_given)
 {
 	if (is_given)
 		message("%s is not used: --no-inline reads no debug information", option);
 }
 
-static void open_debug(const struct names_values *values, struct frame_naming *naming)
+static void open_debug_lookup(const struct names_values *values, struct frame_naming *naming)
 {
 	const struct debug_choice choice = {
 		.sysroot = values->sysroot,
@@ -155,9 +159,9 @@ static void open_debug(const struct names_values *values, struct frame_naming *n
 	int err;
 
 	if (values->no_inline && !values->lines) {
-		note_unused("--vmlinux", values->vmlinux);
-		note_unused("--sysroot", values->sysroot);
-		note_unused("--debuginfod", values->debuginfod);
+		report_unused_option("--vmlinux", values->vmlinux);
+		report_unused_option("--sysroot", values->sysroot);
+		report_unused_option("--debuginfod", values->debuginfod);
 		return;
 	}
 	err = debug_lookup_create(&choice, &naming->debug);
@@ -178,20 +182,20 @@ int names_open(const struct names_values *values, struct frame_naming *naming)
 	*naming = (struct frame_naming){.mangled = values->no_demangle,
 					.no_inline = values->no_inline,
 					.fold_recursion = values->fold_recursion,
-					.unfinished = note_unfinished,
-					.undemangled = note_undemangled};
+					.unfinished = report_unfinished,
+					.undemangled = report_undemangled};
 	if (check_folder(values->sysroot))
 		return EXIT_FAILED;
 	if (values->vmlinux && stat(values->vmlinux, &status)) {
 		message("%s: %s", values->vmlinux, strerror(errno));
 		return EXIT_FAILED;
 	}
-	naming->note = note_kernel;
+	naming->note = report_unused_kernel;
 	naming->arg = (void *)values->kallsyms;
 	if (values->kallsyms &&
 	    kernel_names_from_kallsyms(values->kallsyms, &naming->kernel, &error))
 		return message_error(&error);
-	open_debug(values, naming);
+	open_debug_lookup(values, naming);
 	return 0;
 }
 
@@ -215,7 +219,7 @@ int names_open_told(const struct names_values *values, struct frame_naming *nami
 	*naming = (struct frame_naming){.mangled = values->no_demangle,
 					.no_inline = true,
 					.fold_recursion = values->fold_recursion,
-					.undemangled = note_undemangled};
+					.undemangled = report_undemangled};
 	return 0;
 }
 

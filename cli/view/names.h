@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Names of frames, for the commands that show a recording. */
+/* The names of frames, for the commands that show a recording. */
 #ifndef CLI_NAMES_H
 #define CLI_NAMES_H
 
@@ -7,23 +7,25 @@
 #include "report/name/frame_names.h"
 #include "symbol/debuginfo/debug_fetch.h"
 
-/* Shows the progress of fetched files in a line on the terminal. The first Ctrl-C ends the fetch,
- * the second one ends the command. */
+/*
+ * Shows the progress of a file download in a line on the terminal. The first Ctrl-C ends the
+ * download, the second one ends the command.
+ */
 
 extern const struct debug_watch fetch_progress;
 
-/* Reports a file that cannot be used, which only costs names. */
+/* Reports a debug file that cannot be used. The only effect is that names are missing. */
 void note_debug_unused(void *arg, const char *path, const char *why);
 
 struct names_values {
 	const char *sysroot, *vmlinux, *kallsyms;
 	bool no_demangle, no_inline;
-	bool fold_recursion; /* not an option of all commands */
+	bool fold_recursion; /* not all commands have the option --fold-recursion */
 	bool debuginfod, no_debuginfod;
-	bool lines; /* not an option of all commands */
+	bool lines; /* not all commands have the option for source lines */
 };
 
-/* The rows of a command whose struct `values` has a struct names_values as `member`. */
+/* The option rows of a command whose struct `values` has a struct names_values as `member`. */
 /* clang-format off */
 #define NAMES_ROWS(values, member)								\
 	{"no-demangle", 0, OPTION_FLAG, NULL, offsetof(values, member.no_demangle), "Names",	\
@@ -41,20 +43,26 @@ struct names_values {
 	{"no-debuginfod", 0, OPTION_FLAG, NULL, offsetof(values, member.no_debuginfod),	\
 		"Names", "fetch nothing, even if DEBUGINFOD_URLS is set"}
 
-/* The option of the commands that add up equal stacks. */
+/* The option row of the commands that add up equal stacks. */
 #define FOLD_ROW(values, member)								\
 	{"fold-recursion", 0, OPTION_FLAG, NULL, offsetof(values, member.fold_recursion),	\
 		"Names", "functions that repeat on a stack are one frame"}
 /* clang-format on */
 
-/* Recordings that share one naming, all open; a copy of kallsyms is valid for one boot. */
+/*
+ * Checks that open recordings may share one naming: a copy of kallsyms is valid for one boot only.
+ */
 void names_check_boots(struct frame_naming *naming, struct trace_reader *const *readers, u32 count);
 
-/* Call before the recording is opened. `values` must outlive the naming. 0, or a message and
- * EXIT_FAILED or EXIT_USAGE. */
+/*
+ * Call it before the recording is opened. `values` must outlive the naming. 0, or EXIT_FAILED or
+ * EXIT_USAGE after a message.
+ */
 int names_open(const struct names_values *values, struct frame_naming *naming);
-/* For frames that have their names in the recording: no files are read, and options that name files
- * are refused. */
+/*
+ * The same for frames whose names are all in the recording: no files are read, and options that
+ * name files are refused.
+ */
 int names_open_told(const struct names_values *values, struct frame_naming *naming);
 void names_close(struct frame_naming *naming);
 

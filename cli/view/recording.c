@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * A damaged recording is shown up to the damage. A note on standard error comes last, and the
- * command fails, so scripts notice the incomplete result. A folder is read like the merge of all
- * its recordings.
+ * command fails, so that scripts notice the incomplete result. If the operand is a folder, all its
+ * recordings are merged and read as one.
  */
 #include "recording.h"
 
@@ -28,14 +28,15 @@
 #include "terminal/message.h"
 
 /*
- * A snapshot does not change the instance. Following consumes the events: shown events are removed
- * from the instance, and the ledger is printed at the end. Events are shown in windows, because a
- * stack may come after its event, and events of one CPU before earlier events of another CPU. A
- * window is long enough to sort the events and short enough to look immediate.
+ * Reading a running instance. A snapshot does not change the instance. Following an instance
+ * consumes its events: shown events are removed from the instance, and the ledger is printed at the
+ * end. Events are shown in windows, because a stack may come after its event, and an event of one
+ * CPU may be read before an earlier event of another CPU. A window is long enough to sort the
+ * events and short enough to look immediate.
  */
 
 #define WINDOW_MS 200
-#define VISIT_MS 20 /* longest delay that looks immediate */
+#define VISIT_MS 20 /* longest delay between two visits that looks immediate */
 
 struct trace_reader *live_open(const char *name, const char *later_file)
 {
@@ -66,12 +67,12 @@ struct following {
 	struct session *session;
 	int signals;
 	bool ended;
-	const char *name; /* of the instance */
-	u64 stop_told;	  /* self_stop_tell_once() */
+	const char *name; /* name of the instance */
+	u64 stop_told;	  /* the reported stop of the instance, for self_stop_tell_once() */
 };
 
-/* Waits for events and for the time to sort them, or for the end. */
-static int fill_window(struct following *following, struct stackmap_error *error)
+/* Collects events until they can be sorted, or until the end. */
+static int collect_window(struct following *following, struct stackmap_error *error)
 {
 	u64 end = UINT64_MAX;
 	int ms = 0;
@@ -82,7 +83,7 @@ static int fill_window(struct following *following, struct stackmap_error *error
 							session_wake_fd(following->session), ms)) ||
 			session_is_over(following->session);
 		if (following->ended)
-			interrupt_end(); /* the last window waits a short time for names */
+			interrupt_end(); /* the last window waits a short time for symbols */
 		ms = session_visit(following->session, error);
 		if (end == UINT64_MAX && capture_events(session_capture(following->session)))
 			end = clock_ms() + WINDOW_MS;
@@ -94,7 +95,7 @@ static int fill_window(struct following *following, struct stackmap_error *error
 	return ms < 0 ? ms : 0;
 }
 
-static int show_window(struct following *following, struct stackmap_error *error)
+static int show_events(struct following *following, struct stackmap_error *error)
 {
 	struct trace_reader *reader;
 	int result = following->ended ? session_stop(following->session, error) : 0;
@@ -133,7 +134,7 @@ int live_follow(const char *name, live_show show, void *arg)
 	}
 	result = result ?: privilege_give_up(&needs, &error);
 	while (!result && !following.ended)
-		result = fill_window(&following, &error) ?: show_window(&following, &error);
+		result = collect_window(&following, &error) ?: show_events(&following, &error);
 	if (!result)
 		ledger_print(session_ledger(following.session), "stackmap: ledger: ", stderr);
 	if (following.signals >= 0)
@@ -142,10 +143,12 @@ int live_follow(const char *name, live_show show, void *arg)
 	return result ? message_failure(result, &error) : EXIT_DONE;
 }
 
-/* The damage of each file is reported at once; the caller reports the damage of the whole at the
- * end, as for a single file. */
+/*
+ * The damage of each file is reported when it is found. At the end, the caller reports the damage
+ * of the merged recording, as for a single file.
+ */
 
-static void note_missing(void *arg, const struct stackmap_error *why)
+static void report_damaged_file(void *arg, const struct stackmap_error *why)
 {
 	(void)arg;
 	message_error(why);
@@ -153,11 +156,14 @@ static void note_missing(void *arg, const struct stackmap_error *why)
 
 void recordings_init(struct recording_list *list)
 {
-	*list = (struct recording_list){.note = note_missing};
+	*list = (struct recording_list){.note = report_damaged_file};
 }
 
-/* One summary makes the merged recording a summary, which has less of an event. */
-static void tell_left_out(const struct recording_list *list)
+/*
+ * Reports what the merged recording does not have. If one recording has only sums of events (a
+ * summary), the merged recording is a summary, too.
+ */
+static void report_left_out_data(const struct recording_list *list)
 {
 	const char *summary = NULL;
 	bool has_further = false, has_contexts = false, has_times = false;
@@ -187,7 +193,7 @@ u32 recordings_tell_damage(const struct recording_list *list)
 {
 	u32 damaged = 0;
 
-	tell_left_out(list);
+	report_left_out_data(list);
 	for (u32 i = 0; i < list->count; i++) {
 		const struct stackmap_error *damage = trace_reader_damage(list->readers[i]);
 
@@ -266,7 +272,10 @@ int recordings_open_each(const char *paths, struct recording_list *list)
 #define NS_DIGITS 9
 #define COMMS_SHOWN 10
 
-/* "123.4567" in ns. Digits that are not given count as `missing`: 0 for a start, 9 for an end. */
+/*
+ * Parses "123.4567" to ns. Digits that are not given count as `missing`: 0 for a start, 9 for an
+ * end.
+ */
 static int parse_time(const char **text, char missing, u64 *time)
 {
 	const char *at = *text;
@@ -293,7 +302,7 @@ static int parse_time(const char **text, char missing, u64 *time)
 	return 0;
 }
 
-static int parse_times(const char *text, struct event_filter *filter)
+static int parse_time_range(const char *text, struct event_filter *filter)
 {
 	int err = parse_time(&text, '0', &filter->from);
 
@@ -318,7 +327,8 @@ static int check_cgroups(const struct string_list *cgroups)
 	return 0;
 }
 
-static int choose_events(const struct recording_values *values, struct recording_choice *choice)
+static int parse_event_filter(const struct recording_values *values,
+			      struct recording_choice *choice)
 {
 	choice->filter = (struct event_filter){
 		.comms = values->comms,
@@ -333,14 +343,14 @@ static int choose_events(const struct recording_values *values, struct recording
 	};
 	if (check_cgroups(&values->cgroups))
 		return -EINVAL;
-	if (!values->time || !parse_times(values->time, &choice->filter))
+	if (!values->time || !parse_time_range(values->time, &choice->filter))
 		return 0;
 	message("--time %s: must be FROM,TO in seconds, such as 12.5,13", values->time);
 	return -EINVAL;
 }
 
 /* Refuses filters that a store does not support. */
-static int check_store(const struct recording_values *values, const char *operand)
+static int check_store_filters(const struct recording_values *values, const char *operand)
 {
 	const struct {
 		const char *name;
@@ -367,9 +377,9 @@ static int check_store(const struct recording_values *values, const char *operan
 	return operand ? -EINVAL : 0;
 }
 
-/* The store applies these filters itself. */
-static int choose_store(const struct recording_values *values, const struct from_values *from,
-			struct recording_choice *choice)
+/* Moves filters into the question, because the store applies them itself. */
+static int set_store_question(const struct recording_values *values, const struct from_values *from,
+			      struct recording_choice *choice)
 {
 	struct string_list *wanted = choice->store.question.wanted;
 
@@ -390,17 +400,17 @@ int recording_choose_second(const struct recording_values *values, char *const *
 
 	if (!values->from.url || !operands[0])
 		return recording_choose(values, operands, choice);
-	if (check_store(values, NULL) || from_second(&values->from, operands, &second))
+	if (check_store_filters(values, NULL) || from_second(&values->from, operands, &second))
 		return -EINVAL;
-	return choose_store(values, &second, choice);
+	return set_store_question(values, &second, choice);
 }
 
 int recording_choose(const struct recording_values *values, char *const *operands,
 		     struct recording_choice *choice)
 {
 	if (values->from.url)
-		return check_store(values, operands[0])
-			       ?: choose_store(values, &values->from, choice);
+		return check_store_filters(values, operands[0])
+			       ?: set_store_question(values, &values->from, choice);
 	if (from_choose(&values->from, &choice->store))
 		return -EINVAL;
 	choice->from = NULL;
@@ -413,7 +423,7 @@ int recording_choose(const struct recording_values *values, char *const *operand
 		message("--instance %s and %s: choose one", values->instance, operands[0]);
 		return -EINVAL;
 	}
-	return choose_events(values, choice);
+	return parse_event_filter(values, choice);
 }
 
 struct trace_reader *recording_open(const struct recording_choice *choice)
@@ -445,7 +455,7 @@ struct trace_reader *recording_open(const struct recording_choice *choice)
 	return err ? NULL : reader;
 }
 
-static bool has_comm(const char *const *comms, u32 count, const char *comm)
+static bool is_comm_in_list(const char *const *comms, u32 count, const char *comm)
 {
 	while (count--)
 		if (!strcmp(comms[count], comm))
@@ -453,7 +463,7 @@ static bool has_comm(const char *const *comms, u32 count, const char *comm)
 	return false;
 }
 
-/* Lists some names of tasks, as "sh, cat and others". */
+/* Lists the names of some tasks, as "sh, cat and others". */
 static void list_comms(const struct trace_reader *reader, char *text, size_t bytes)
 {
 	const struct trace_task *tasks;
@@ -463,7 +473,7 @@ static void list_comms(const struct trace_reader *reader, char *text, size_t byt
 
 	text[0] = '\0';
 	for (u32 i = 0; i < task_count && used < bytes; i++) {
-		if (has_comm(comms, count, tasks[i].comm))
+		if (is_comm_in_list(comms, count, tasks[i].comm))
 			continue;
 		if (count == COMMS_SHOWN) {
 			snprintf(text + used, bytes - used, " and others");
@@ -475,8 +485,9 @@ static void list_comms(const struct trace_reader *reader, char *text, size_t byt
 	}
 }
 
-/* Prints a message and returns true if no task has the name `comm`. */
-static bool report_comm(const char *name, const char *comm, const struct trace_reader *reader)
+/* If no task has the name `comm`, prints a message and returns true. */
+static bool report_unknown_comm(const char *name, const char *comm,
+				const struct trace_reader *reader)
 {
 	char comms[256];
 	struct name_match match;
@@ -498,7 +509,7 @@ static bool report_comm(const char *name, const char *comm, const struct trace_r
 	return true;
 }
 
-/* Explains why a recording has no events, unless its ledger names losses. */
+/* Explains why a recording has no events, unless its ledger shows losses. */
 static void explain_no_events(const struct recording_choice *choice,
 			      const struct trace_reader *reader)
 {
@@ -530,9 +541,12 @@ int recording_close(struct trace_reader **reader, const struct recording_choice 
 		const struct string_list *comms = &choice->filter.comms;
 		bool reported = false;
 
-		/* An empty result is not a failure, as with perf, so a message explains it. */
+		/*
+		 * An empty result is not a failure, as with perf, so a message explains the empty
+		 * result.
+		 */
 		for (size_t i = 0; i < comms->count; i++)
-			reported |= report_comm(choice->name, comms->items[i], *reader);
+			reported |= report_unknown_comm(choice->name, comms->items[i], *reader);
 		if (!reported)
 			message("%s: the options choose none of its events", choice->name);
 	} else if (!err && !damage && !choice->from)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Common parts of the commands that read a recording: opening it, choosing events, and reporting
- * losses. */
+/*
+ * The parts that commands which read a recording have in common: opening it, choosing events, and
+ * reporting losses.
+ */
 #ifndef CLI_RECORDING_H
 #define CLI_RECORDING_H
 
@@ -14,46 +16,60 @@
 
 /* Running instances, for the commands that read recordings. */
 
-/* Takes a snapshot of the instance. Drops privileges, except those for making `later_file`, which
- * may be NULL. NULL and a message on failure. */
+/*
+ * Takes a snapshot of the instance. Drops privileges, except those for making `later_file`, which
+ * may be NULL. Returns NULL after a message on failure.
+ */
 struct trace_reader *live_open(const char *name, const char *later_file);
 
-/* Handles one window of an instance's events. A result other than 0 ends the reading; a negative
- * one is an error. */
+/*
+ * A function that handles one window of an instance's events. A result other than 0 ends the
+ * reading; a negative result is an error.
+ */
 typedef int (*live_show)(void *arg, struct trace_reader *reader, struct stackmap_error *error);
 
-/* Passes all events of a drain instance as they come, those already held included, until a signal
- * or the end of the instance. Returns the exit status; errors were printed. */
+/*
+ * Passes all events of a drain-mode instance to `show` as they come, including those that the
+ * instance already holds, until a signal or the end of the instance. Returns the exit status;
+ * errors were printed.
+ */
 int live_follow(const char *name, live_show show, void *arg);
 
 /* Many recordings that a command reads as one. */
 
-/* Initializes an empty list. */
+/* Initializes an empty list of recordings. */
 void recordings_init(struct recording_list *list);
 
-/* Reports, after the merge, which data the result lacks because a recording is a summary, and the
- * damaged recordings; returns the number of these. */
+/*
+ * After the merge, reports which data the result does not have because a recording is a summary,
+ * and which recordings are damaged. Returns the number of damaged recordings.
+ */
 u32 recordings_tell_damage(const struct recording_list *list);
 
-/* Opens each recording of `paths`, files and folders with commas between them; a file whose whole
- * name this is comes first. 0, or a message and EXIT_FAILED: the list is empty then. */
+/*
+ * Opens each recording of `paths`: files and folders, with commas between them. If `paths` as a
+ * whole is the name of a file, this file is opened. 0, or EXIT_FAILED after a message: the list is
+ * empty then.
+ */
 int recordings_open_each(const char *paths, struct recording_list *list);
 
-/* Merges all recordings of a folder in memory. The result is damaged if one of them is. NULL and a
- * message on failure. */
+/*
+ * Merges all recordings of a folder in memory. The result counts as damaged if one of them is
+ * damaged. NULL after a message on failure.
+ */
 struct trace_reader *recordings_open_folder(const char *path);
 
 #define RECORDING_DEFAULT "stackmap.data"
 
 struct recording_values {
 	const char *instance, *time;
-	const char *value; /* VALUE_ROW() */
+	const char *value; /* set by VALUE_ROW() */
 	struct string_list comms, cgroups, events, traces, spans;
 	struct number_list pids, tids, cpus;
 	struct from_values from;
 };
 
-/* The rows of a command whose struct `values` has a struct recording_values as `member`. */
+/* The option rows of a command whose struct `values` has a struct recording_values as `member`. */
 /* clang-format off */
 #define RECORDING_ROWS(values, member)								\
 	{"instance", 0, OPTION_STRING, "NAME", offsetof(values, member.instance), "Events",	\
@@ -79,43 +95,57 @@ struct recording_values {
 	FROM_ROWS(values, member.from),								\
 	FROM_CAP_ROW(values, member.from)
 
-/* The row of a command that shows one value of an event; `member` is that of the option. */
+/*
+ * The option row of a command that shows one value of an event; `member` is where the option's
+ * value is stored.
+ */
 #define VALUE_ROW(values, member)								\
 	{"value", 0, OPTION_STRING, "NAME", offsetof(values, member), "Events",			\
 		"which value weighs, of events that have two: its name or unit, 1, 2"}
 /* clang-format on */
 
-/* The chosen recording and the filter of its events. Borrows from the values. */
+/* The chosen recording and the filter of its events. Its texts belong to the values. */
 struct recording_choice {
-	const char *name; /* of the file, the folder of files, or the instance */
+	const char *name; /* name of the file, of the folder of files, or of the instance */
 	bool is_instance;
-	struct from_choice *from; /* a store; NULL: no store */
-	const char *output;	  /* a file that is made of it, or NULL */
-	const char *value;	  /* of trace_reader_choose_value(), or NULL */
+	struct from_choice
+		*from;	    /* the question to a store; NULL: the recording is not from a store */
+	const char *output; /* name of a file that is made of the recording, or NULL */
+	const char *value;  /* chosen value's name, for trace_reader_choose_value(), or NULL */
 	struct event_filter filter;
 	struct event_filter_use use;
-	struct from_choice store; /* what `from` points to */
+	struct from_choice store; /* the struct that `from` points to */
 };
 
-/* 0, or -EINVAL and a message: wrong usage. The choice may not be moved then. */
+/*
+ * Fills *choice from the values and the operand. 0, or -EINVAL after a message: wrong usage. The
+ * choice must not be moved afterwards.
+ */
 int recording_choose(const struct recording_values *values, char *const *operands,
 		     struct recording_choice *choice);
 
-/* The second of two compared recordings. From a store: the result of from_second() for the operand,
- * or the first recording itself without an operand. */
+/*
+ * Chooses the second of two compared recordings. With a store, the second one results from
+ * from_second() for the operand; without an operand it is the first recording itself.
+ */
 int recording_choose_second(const struct recording_values *values, char *const *operands,
 			    struct recording_choice *choice);
 
-/* Calls names_open(); frames of a store have the store's names. */
+/* Calls names_open(), or names_open_told() for a store, whose frames have their names already. */
 int recording_names_open(const struct names_values *values, const struct recording_choice *choice,
 			 struct frame_naming *naming);
 
-/* Opens the recording, and checks that it has the sources of the filter. NULL and a message on
- * failure. */
+/*
+ * Opens the recording, and checks that it has the sources of the filter. NULL after a message on
+ * failure.
+ */
 struct trace_reader *recording_open(const struct recording_choice *choice);
 
-/* Closes the recording, and reports its damage, or that the filter chose no event. EXIT_DONE, or
- * EXIT_FAILED if it was damaged or `err` is not 0 (`error` has the reason). */
+/*
+ * Closes the recording, and reports its damage, or that the filter chose no event. Returns
+ * EXIT_DONE, or EXIT_FAILED if the recording was damaged or `err` is not 0 (then `error` has the
+ * reason).
+ */
 int recording_close(struct trace_reader **reader, const struct recording_choice *choice, int err,
 		    const struct stackmap_error *error);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The values of events as histograms, with sums and percentiles: one for each stack, or for each
- * row of a table. Sources without values have none.
+ * row of a table. Events of a source without values have no histogram.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -15,25 +15,25 @@
 #include "report.h"
 #include "terminal/terminal.h"
 
-/* The values of one histogram: those of a stack, or of a row of the table. */
+/* What one histogram is about: a stack, or a row of the table. */
 struct group {
 	u32 kind;
 	u64 weight;
 	struct distribution *values;
-	const struct profile_row *stack;   /* NULL: a row of the table */
-	const struct table_row *table_row; /* NULL: a stack */
+	const struct profile_row *stack;   /* NULL: the histogram is about a row of the table */
+	const struct table_row *table_row; /* NULL: the histogram is about a stack */
 };
 
 struct view {
 	const struct report *report;
 	const struct report_hist_request *request;
-	struct report_table *table; /* NULL: by stack */
-	struct group *groups;	    /* those that are shown, by source, the heaviest first */
+	struct report_table *table; /* the table with the keys; NULL: histograms are by stack */
+	struct group *groups;	    /* groups that are shown, by source, the heaviest first */
 	u32 count;
-	u32 all; /* groups, hidden ones included */
+	u32 all; /* number of groups, hidden groups included */
 };
 
-static double percent_of(const struct view *view, const struct group *group)
+static double group_percent(const struct view *view, const struct group *group)
 {
 	return report_percent(view->report, group->kind, group->weight);
 }
@@ -43,14 +43,14 @@ static void add_group(struct view *view, struct group group)
 	if (!trace_source_adds_up(&view->report->sources[group.kind]))
 		return;
 	view->all++;
-	if (view->count >= view->report->limit || percent_of(view, &group) < view->report->least)
+	if (view->count >= view->report->limit || group_percent(view, &group) < view->report->least)
 		return;
 	distribution_sort(group.values);
 	view->groups[view->count++] = group;
 }
 
-static int view_open(struct view *view, const struct report *report,
-		     const struct report_hist_request *request)
+static int collect_histograms(struct view *view, const struct report *report,
+			      const struct report_hist_request *request)
 {
 	const struct profile *profile = report->profile;
 	const enum profile_weight *by = report->weights.by;
@@ -94,31 +94,31 @@ static int view_open(struct view *view, const struct report *report,
 	return 0;
 }
 
-static void view_close(struct view *view)
+static void free_histograms(struct view *view)
 {
 	report_table_free(&view->table);
 	free(view->groups);
 }
 
-static u64 least_of(const struct distribution *values)
+static u64 smallest_value(const struct distribution *values)
 {
 	return values->items[0].value;
 }
 
-static u64 most_of(const struct distribution *values)
+static u64 largest_value(const struct distribution *values)
 {
 	return values->items[values->item_count - 1].value;
 }
 
-/* --- Text. --- */
+/* --- text --- */
 
-static void print_title(const struct view *view, const struct group *group)
+static void print_histogram_title(const struct view *view, const struct group *group)
 {
 	const struct report *report = view->report;
 	const char *source = report->sources[group->kind].name;
 	char room[16];
 
-	printf("\n%s%6.2f%%  ", report->color ? "\033[1m" : "", percent_of(view, group));
+	printf("\n%s%6.2f%%  ", report->color ? "\033[1m" : "", group_percent(view, group));
 	for (u32 i = 0; view->table && i < view->request->table->fields.count; i++) {
 		const struct table_field *field = &view->request->table->fields.field[i];
 
@@ -139,7 +139,7 @@ static void print_title(const struct view *view, const struct group *group)
 		report_put_stack(report, group->stack);
 }
 
-static int print_line(void *arg, const char *line)
+static int print_histogram_line(void *arg, const char *line)
 {
 	(void)arg;
 	printf("  %s\n", line);
@@ -149,24 +149,25 @@ static int print_line(void *arg, const char *line)
 int report_hist_plain(const struct report *report, const struct report_hist_request *request)
 {
 	struct view view;
-	int err = view_open(&view, report, request);
+	int err = collect_histograms(&view, report, request);
 
 	if (err)
 		return err;
 	for (u32 i = 0; i < view.count && !ferror(stdout); i++) {
-		print_title(&view, &view.groups[i]);
+		print_histogram_title(&view, &view.groups[i]);
 		histogram_text(view.groups[i].values, request->scale,
-			       report->sources[view.groups[i].kind].value_unit, print_line, NULL);
+			       report->sources[view.groups[i].kind].value_unit,
+			       print_histogram_line, NULL);
 	}
 	if (view.count < view.all && view.count == report->limit)
 		printf("\n# %u of %u histograms shown, --top 0 shows all\n", view.count, view.all);
-	view_close(&view);
+	free_histograms(&view);
 	return 0;
 }
 
-/* --- CSV: the buckets are one field, "FROM..TO:COUNT" with blanks between them. --- */
+/* --- CSV: the buckets are one field, "FROM..TO:COUNT" with blanks between them --- */
 
-static int csv_group(const struct view *view, const struct group *group)
+static int print_csv_group(const struct view *view, const struct group *group)
 {
 	const struct report *report = view->report;
 	char room[16];
@@ -175,10 +176,11 @@ static int csv_group(const struct view *view, const struct group *group)
 	struct histogram_bucket buckets[HISTOGRAM_BUCKETS_MAX];
 	u32 count = distribution_histogram(values, view->request->scale, buckets);
 
-	printf("%.4f,%llu,%llu,%.3f,%llu,%llu", percent_of(view, group),
+	printf("%.4f,%llu,%llu,%.3f,%llu,%llu", group_percent(view, group),
 	       (unsigned long long)values->count, (unsigned long long)values->sum,
-	       (double)values->sum / (double)values->count, (unsigned long long)least_of(values),
-	       (unsigned long long)most_of(values));
+	       (double)values->sum / (double)values->count,
+	       (unsigned long long)smallest_value(values),
+	       (unsigned long long)largest_value(values));
 	for (u32 i = 0; i < HISTOGRAM_PERCENTILES; i++)
 		printf(",%llu", (unsigned long long)distribution_percentile(
 					values, histogram_percentiles[i].permille));
@@ -210,7 +212,7 @@ static int csv_group(const struct view *view, const struct group *group)
 int report_hist_csv(const struct report *report, const struct report_hist_request *request)
 {
 	struct view view;
-	int err = view_open(&view, report, request);
+	int err = collect_histograms(&view, report, request);
 
 	if (err)
 		return err;
@@ -223,22 +225,24 @@ int report_hist_csv(const struct report *report, const struct report_hist_reques
 			printf(",%s", table_key_name(key));
 	printf("%s\n", request->table ? "" : ",comm,kernel,user");
 	for (u32 i = 0; i < view.count && !ferror(stdout) && !err; i++)
-		err = csv_group(&view, &view.groups[i]);
-	view_close(&view);
+		err = print_csv_group(&view, &view.groups[i]);
+	free_histograms(&view);
 	return err;
 }
 
-/* --- JSON. --- */
+/* --- JSON --- */
 
-static json_t *buckets_array(const struct view *view, const struct group *group)
+static json_t *buckets_json(const struct view *view, const struct group *group)
 {
 	struct histogram_bucket buckets[HISTOGRAM_BUCKETS_MAX];
 	u32 count = distribution_histogram(group->values, view->request->scale, buckets);
 	json_t *array = json_array();
 	int failed = 0;
 
-	/* Values are below 2^63, so the numbers fit into json_int_t; only the end of the last log2
-	 * bucket may be larger. */
+	/*
+	 * Values are below 2^63, so the numbers fit into json_int_t. Only the end of the last log2
+	 * bucket may be larger.
+	 */
 	for (u32 i = 0; i < count; i++)
 		failed |= json_array_append_new(array, json_pack("{s:I, s:I, s:I}", "from",
 								 (json_int_t)buckets[i].from, "to",
@@ -250,7 +254,7 @@ static json_t *buckets_array(const struct view *view, const struct group *group)
 	return NULL;
 }
 
-static int set_keys(const struct view *view, const struct group *group, json_t *object)
+static int add_group_keys(const struct view *view, const struct group *group, json_t *object)
 {
 	const struct report *report = view->report;
 	int failed = 0;
@@ -278,25 +282,25 @@ static int set_keys(const struct view *view, const struct group *group, json_t *
 	return failed;
 }
 
-static json_t *group_object(const struct view *view, const struct group *group)
+static json_t *group_json(const struct view *view, const struct group *group)
 {
 	const struct report *report = view->report;
 	const struct distribution *values = group->values;
-	json_t *object = json_pack("{s:o, s:o, s:f, s:I, s:I, s:f, s:I, s:I, s:o}", "event",
-				   json_text(report->sources[group->kind].name), "unit",
-				   json_text(report->sources[group->kind].value_unit), "percent",
-				   percent_of(view, group), "count", (json_int_t)values->count,
-				   "sum", (json_int_t)values->sum, "average",
-				   (double)values->sum / (double)values->count, "min",
-				   (json_int_t)least_of(values), "max", (json_int_t)most_of(values),
-				   "buckets", buckets_array(view, group));
+	json_t *object = json_pack(
+		"{s:o, s:o, s:f, s:I, s:I, s:f, s:I, s:I, s:o}", "event",
+		json_text(report->sources[group->kind].name), "unit",
+		json_text(report->sources[group->kind].value_unit), "percent",
+		group_percent(view, group), "count", (json_int_t)values->count, "sum",
+		(json_int_t)values->sum, "average", (double)values->sum / (double)values->count,
+		"min", (json_int_t)smallest_value(values), "max", (json_int_t)largest_value(values),
+		"buckets", buckets_json(view, group));
 	int failed = !object;
 
 	for (u32 i = 0; i < HISTOGRAM_PERCENTILES && !failed; i++)
 		failed = json_object_set_new(object, histogram_percentiles[i].name,
 					     json_integer((json_int_t)distribution_percentile(
 						     values, histogram_percentiles[i].permille)));
-	if (!failed && !set_keys(view, group, object))
+	if (!failed && !add_group_keys(view, group, object))
 		return object;
 	json_decref(object);
 	return NULL;
@@ -306,15 +310,15 @@ int report_hist_json(const struct report *report, const struct report_hist_reque
 {
 	json_t *array = json_array();
 	struct view view;
-	int failed = 0, err = view_open(&view, report, request);
+	int failed = 0, err = collect_histograms(&view, report, request);
 
 	if (err) {
 		json_decref(array);
 		return err;
 	}
 	for (u32 i = 0; i < view.count; i++)
-		failed |= json_array_append_new(array, group_object(&view, &view.groups[i]));
-	view_close(&view);
+		failed |= json_array_append_new(array, group_json(&view, &view.groups[i]));
+	free_histograms(&view);
 	if (failed) {
 		json_decref(array);
 		return -ENOMEM;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Lists code without names by file, with the reason and a remedy. Shares are of the number of
- * events of all sources. */
+/*
+ * Lists by file the code that has no names, with the reason and a remedy. Percentages are of the
+ * number of events of all sources.
+ */
 #include <errno.h>
 #include <stdio.h>
 
@@ -11,16 +13,17 @@
 #include "symbol/debuginfo/debian_package.h"
 #include "terminal/message.h"
 
-#define NOTED_SHARE 0.1 /* share from which a report mentions missing names */
+/* If at least this share of events lacks names, every report mentions it. */
+#define NOTED_SHARE 0.1
 #define BUILD_ID_TEXT (2 * TRACE_BUILD_ID_MAX + 1)
 #define FIX_BYTES (2 * DEBIAN_PACKAGE_BYTES + 128)
 
-static double percent(const struct missing_names *missing, u64 count)
+static double percent_of_events(const struct missing_names *missing, u64 count)
 {
 	return missing->events ? 100.0 * (double)count / (double)missing->events : 0;
 }
 
-static void build_id_text(const struct missing_file *file, char text[BUILD_ID_TEXT])
+static void format_build_id(const struct missing_file *file, char text[BUILD_ID_TEXT])
 {
 	u32 bytes = file->mapping ? file->mapping->build_id_bytes : 0;
 
@@ -29,8 +32,8 @@ static void build_id_text(const struct missing_file *file, char text[BUILD_ID_TE
 		sprintf(text + 2 * i, "%02x", file->mapping->build_id[i]);
 }
 
-/* Returns the remedy, or "". */
-static void fix_text(const struct missing_file *file, char text[FIX_BYTES])
+/* Writes the remedy to `text`, or "". */
+static void format_remedy(const struct missing_file *file, char text[FIX_BYTES])
 {
 	char package[DEBIAN_PACKAGE_BYTES];
 
@@ -48,18 +51,18 @@ static void fix_text(const struct missing_file *file, char text[FIX_BYTES])
 			 "in DEBUGINFOD_URLS");
 }
 
-/* Selects the files that have events and are to be shown. */
-static u32 shown_files(const struct report *report, const struct missing_names *missing)
+/* Returns the number of files that have events and are large enough to be shown. */
+static u32 count_shown_files(const struct report *report, const struct missing_names *missing)
 {
 	u32 count = 0;
 
 	while (count < missing->count && count < report->limit && missing->files[count].children &&
-	       percent(missing, missing->files[count].self) >= report->least)
+	       percent_of_events(missing, missing->files[count].self) >= report->least)
 		count++;
 	return count;
 }
 
-static void print_line(const char *name, const char *text)
+static void print_file_line(const char *name, const char *text)
 {
 	if (!text[0])
 		return;
@@ -68,19 +71,19 @@ static void print_line(const char *name, const char *text)
 	putchar('\n');
 }
 
-static void print_file(const struct missing_names *missing, const struct missing_file *file)
+static void print_missing_file(const struct missing_names *missing, const struct missing_file *file)
 {
 	char build_id[BUILD_ID_TEXT], fix[FIX_BYTES];
 
-	printf("\n%7.2f%%  %7.2f%%  %6u  ", percent(missing, file->children),
-	       percent(missing, file->self), file->places);
+	printf("\n%7.2f%%  %7.2f%%  %6u  ", percent_of_events(missing, file->children),
+	       percent_of_events(missing, file->self), file->places);
 	printable_put(file->object, stdout);
 	putchar('\n');
-	build_id_text(file, build_id);
-	fix_text(file, fix);
-	print_line("build id:", build_id);
-	print_line("why:", missing_reason_why(file->reason));
-	print_line("fix:", fix);
+	format_build_id(file, build_id);
+	format_remedy(file, fix);
+	print_file_line("build id:", build_id);
+	print_file_line("why:", missing_reason_why(file->reason));
+	print_file_line("fix:", fix);
 }
 
 static int print_interpreter(void *has_lines, const char *text)
@@ -101,13 +104,13 @@ int report_missing_plain(const struct report *report)
 
 	if (err)
 		return err;
-	shown = shown_files(report, &missing);
+	shown = count_shown_files(report, &missing);
 	printf("\n# %llu of %llu events end in code without a name\n",
 	       (unsigned long long)missing.self, (unsigned long long)missing.events);
 	if (shown)
 		printf("# %6s  %8s  %6s  %s\n", "children", "self", "places", "file");
 	for (u32 i = 0; i < shown && !ferror(stdout); i++)
-		print_file(&missing, &missing.files[i]);
+		print_missing_file(&missing, &missing.files[i]);
 	if (shown == report->limit && shown < missing.count)
 		printf("\n# %u of %u files shown, --top 0 shows all\n", shown, missing.count);
 	missing_interpreters_each(report->reader, print_interpreter, &has_lines);
@@ -117,7 +120,7 @@ int report_missing_plain(const struct report *report)
 
 static json_t *share_json(const struct missing_names *missing, u64 count)
 {
-	return json_pack("{s:f, s:I}", "percent", percent(missing, count), "count",
+	return json_pack("{s:f, s:I}", "percent", percent_of_events(missing, count), "count",
 			 (json_int_t)count);
 }
 
@@ -125,8 +128,8 @@ static json_t *file_json(const struct missing_names *missing, const struct missi
 {
 	char build_id[BUILD_ID_TEXT], fix[FIX_BYTES];
 
-	build_id_text(file, build_id);
-	fix_text(file, fix);
+	format_build_id(file, build_id);
+	format_remedy(file, fix);
 	return json_pack("{s:o, s:s, s:o, s:o, s:I, s:s, s:s, s:o}", "file",
 			 json_text(file->object), "build_id", build_id, "children",
 			 share_json(missing, file->children), "self",
@@ -135,7 +138,7 @@ static json_t *file_json(const struct missing_names *missing, const struct missi
 			 missing_reason_why(file->reason), "fix", json_text(fix));
 }
 
-static int add_interpreter(void *array, const char *text)
+static int append_interpreter_json(void *array, const char *text)
 {
 	return json_array_append_new(array, json_text(text));
 }
@@ -152,10 +155,10 @@ int report_missing_json(const struct report *report)
 		return err;
 	files = json_array();
 	interpreters = json_array();
-	shown = shown_files(report, &missing);
+	shown = count_shown_files(report, &missing);
 	for (u32 i = 0; i < shown; i++)
 		failed |= json_array_append_new(files, file_json(&missing, &missing.files[i]));
-	failed |= missing_interpreters_each(report->reader, add_interpreter, interpreters);
+	failed |= missing_interpreters_each(report->reader, append_interpreter_json, interpreters);
 	value = json_pack("{s:I, s:I, s:o, s:o}", "events", (json_int_t)missing.events, "self",
 			  (json_int_t)missing.self, "missing", files, "unread_interpreters",
 			  interpreters);

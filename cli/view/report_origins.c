@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Events of work that was queued, with both stacks (report --origins). */
+/*
+ * Prints events of queued work, with the stack of the work and the stack of the thread that queued
+ * it (report --origins).
+ */
 #include <errno.h>
 #include <stdio.h>
 
@@ -8,24 +11,27 @@
 #include "format/printable.h"
 #include "report.h"
 
-static double share_of(const struct report *report, const struct origin_row *row)
+static double row_share(const struct report *report, const struct origin_row *row)
 {
 	return report_share(origin_row_weight(report->origins, row),
 			    report->origins->weights[row->kind]);
 }
 
-static u32 shown_rows(const struct report *report)
+static u32 count_shown_rows(const struct report *report)
 {
 	u32 count = 0;
 
 	while (count < report->origins->count && count < report->limit &&
-	       share_of(report, report->origins->rows[count]) >= report->least)
+	       row_share(report, report->origins->rows[count]) >= report->least)
 		count++;
 	return count;
 }
 
-/* A thread has its name, an interrupt its kind and the function that it called. */
-static void put_name(const struct wait_end *end)
+/*
+ * Prints who queued the work or does it: a thread with its name, an interrupt with its kind and the
+ * function that it called.
+ */
+static void print_end_name(const struct wait_end *end)
 {
 	if (end->interrupt)
 		printf("%s ", end->interrupt);
@@ -38,9 +44,9 @@ static void print_row(const struct report *report, const struct origin_row *row)
 	const struct profile_row work = {.kernel = row->work.kernel, .user = row->work.user};
 	const struct profile_row queued = {.kernel = origin->kernel, .user = origin->user};
 
-	printf("\n%s%6.2f%%  %llu  ", report->color ? "\033[1m" : "", share_of(report, row),
+	printf("\n%s%6.2f%%  %llu  ", report->color ? "\033[1m" : "", row_share(report, row),
 	       (unsigned long long)row->count);
-	put_name(&row->work);
+	print_end_name(&row->work);
 	printf("  ");
 	printable_put(report->sources[row->kind].name, stdout);
 	if (origin_row_weight(report->origins, &(struct origin_row){.kind = row->kind, .value = 1}))
@@ -48,14 +54,14 @@ static void print_row(const struct report *report, const struct origin_row *row)
 	printf("%s\n", report->color ? "\033[0m" : "");
 	report_put_stack(report, &work);
 	printf("  queued by ");
-	put_name(origin);
+	print_end_name(origin);
 	printf(" up to %s before, in\n", report_time_text(row->longest));
 	report_put_stack(report, &queued);
 }
 
 int report_origins_plain(const struct report *report)
 {
-	u32 shown = shown_rows(report);
+	u32 shown = count_shown_rows(report);
 
 	printf("# %-9s %llu events are of work that was queued, and by whom is known\n",
 	       "origins:", (unsigned long long)report->origins->events);
@@ -69,7 +75,7 @@ int report_origins_plain(const struct report *report)
 
 int report_origins_csv(const struct report *report)
 {
-	u32 shown = shown_rows(report);
+	u32 shown = count_shown_rows(report);
 	int err = 0;
 
 	printf("share,count,value,longest,event,comm,kernel,user,origin_comm,origin_kernel,"
@@ -77,8 +83,9 @@ int report_origins_csv(const struct report *report)
 	for (u32 i = 0; i < shown && !err && !ferror(stdout); i++) {
 		const struct origin_row *row = report->origins->rows[i];
 
-		printf("%.4f,%llu,%llu,%llu", share_of(report, row), (unsigned long long)row->count,
-		       (unsigned long long)row->value, (unsigned long long)row->longest);
+		printf("%.4f,%llu,%llu,%llu", row_share(report, row),
+		       (unsigned long long)row->count, (unsigned long long)row->value,
+		       (unsigned long long)row->longest);
 		csv_put(",", report->sources[row->kind].name, stdout);
 		csv_put(",", row->work.comm, stdout);
 		err = report_csv_path(report, row->work.kernel)
@@ -91,7 +98,7 @@ int report_origins_csv(const struct report *report)
 	return err;
 }
 
-static json_t *end_object(const struct report *report, const struct wait_end *end)
+static json_t *end_json(const struct report *report, const struct wait_end *end)
 {
 	json_t *object = json_pack("{s:o, s:s*, s:s*}", "comm", json_text(end->comm), "interrupt",
 				   end->interrupt, "function", end->function);
@@ -106,7 +113,7 @@ static json_t *end_object(const struct report *report, const struct wait_end *en
 
 int report_origins_json(const struct report *report)
 {
-	u32 shown = shown_rows(report);
+	u32 shown = count_shown_rows(report);
 	json_t *rows = json_array();
 	int failed = !rows;
 
@@ -118,8 +125,8 @@ int report_origins_json(const struct report *report)
 					json_text(report->sources[row->kind].name), "count",
 					(json_int_t)row->count, "value", (json_int_t)row->value,
 					"longest", (json_int_t)row->longest, "work",
-					end_object(report, &row->work), "queued_by",
-					end_object(report, &row->origin)));
+					end_json(report, &row->work), "queued_by",
+					end_json(report, &row->origin)));
 	}
 	if (!failed)
 		return report_put_json(report, json_pack("{s:I, s:o}", "events",

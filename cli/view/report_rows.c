@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A flat table: shares, numbers and keys. Sources have a table each, as their shares are of their
- * own events, unless the source is a key: then one table has all rows, by number of events. As CSV
- * and JSON it is one table in any case.
+ * A flat table: percentages, numbers and keys. Each source has its own table, as percentages are of
+ * the source's own events. If the source is one of the keys, one table has all rows, sorted by
+ * number of events. CSV and JSON always have one table.
  *
- * A key among the columns also distinguishes rows, as with perf, so either list is enough.
+ * A key in the list of columns also distinguishes rows, as with perf, so one of the two lists is
+ * enough.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -18,8 +19,9 @@
 #include "terminal/message.h"
 #include "terminal/terminal.h"
 
-#define TITLE_COLUMNS 32   /* of a table's title, beside the name of the source */
-#define TEXT_COLUMN_MAX 48 /* without a terminal, longer texts push the rest to the right */
+#define TITLE_COLUMNS 32 /* columns of a table's title, without the name of the source */
+/* Columns of a text without a terminal. A longer text moves the rest of its line to the right. */
+#define TEXT_COLUMN_MAX 48
 
 #define X(id, name) [MEASURE_##id] = name,
 static const char *const measure_names[] = {TABLE_MEASURES(X)};
@@ -37,7 +39,7 @@ const char *table_field_name(const struct table_field *field)
 	return field->is_key ? table_key_name(field->key) : measure_names[field->measure];
 }
 
-static void add_field(struct report_fields *fields, struct table_field field)
+static void append_field(struct report_fields *fields, struct table_field field)
 {
 	if (field.is_key)
 		fields->keys |= 1U << field.key;
@@ -47,30 +49,30 @@ static void add_field(struct report_fields *fields, struct table_field field)
 	fields->field[fields->count++] = field;
 }
 
-static void add_key(struct report_fields *fields, enum table_key key)
+static void append_key(struct report_fields *fields, enum table_key key)
 {
-	add_field(fields, (struct table_field){.is_key = true, .key = key});
+	append_field(fields, (struct table_field){.is_key = true, .key = key});
 }
 
-static void add_measure(struct report_fields *fields, enum table_measure measure)
+static void append_measure(struct report_fields *fields, enum table_measure measure)
 {
-	add_field(fields, (struct table_field){.measure = measure});
+	append_field(fields, (struct table_field){.measure = measure});
 }
 
-static int add_named(struct report_fields *fields, const char *option, const char *name,
-		     bool measures)
+static int append_field_by_name(struct report_fields *fields, const char *option, const char *name,
+				bool measures)
 {
 	struct table_field field = {.is_key = true};
 
 	if (!table_key_find(name, &field.key)) {
-		add_field(fields, field);
+		append_field(fields, field);
 		return 0;
 	}
 	field.is_key = false;
 	for (u32 i = 0; measures && i < TABLE_MEASURE_COUNT; i++)
 		if (!strcmp(measure_names[i], name)) {
 			field.measure = i;
-			add_field(fields, field);
+			append_field(fields, field);
 			return 0;
 		}
 	message("%s %s: no such %s, there are:%s", option, name, measures ? "field" : "key",
@@ -78,8 +80,8 @@ static int add_named(struct report_fields *fields, const char *option, const cha
 	return -EINVAL;
 }
 
-static int parse_list(const char *option, const char *list, bool measures,
-		      struct report_fields *fields)
+static int parse_field_list(const char *option, const char *list, bool measures,
+			    struct report_fields *fields)
 {
 	char name[32];
 	int err = 0;
@@ -87,7 +89,7 @@ static int parse_list(const char *option, const char *list, bool measures,
 	for (const char *end; !err; list = end + 1) {
 		end = strchrnul(list, ',');
 		snprintf(name, sizeof(name), "%.*s", (int)(end - list), list);
-		err = add_named(fields, option, name, measures);
+		err = append_field_by_name(fields, option, name, measures);
 		if (!*end)
 			break;
 	}
@@ -98,17 +100,20 @@ int report_fields_parse(const char *sort, const char *columns, struct report_fie
 {
 	struct report_fields keys = {}, shown = {};
 
-	if (sort && parse_list("--sort", sort, false, &keys))
+	if (sort && parse_field_list("--sort", sort, false, &keys))
 		return -EINVAL;
 	if (!columns) {
-		/* Shares first, then numbers; children only where they differ from self. */
+		/*
+		 * Percentages come first, then numbers. The column `children` is shown only for
+		 * keys with which it differs from `self`.
+		 */
 		if (keys.keys & FRAME_KEYS)
-			add_measure(&shown, MEASURE_CHILDREN);
-		add_measure(&shown, MEASURE_SELF);
-		add_measure(&shown, MEASURE_COUNT);
+			append_measure(&shown, MEASURE_CHILDREN);
+		append_measure(&shown, MEASURE_SELF);
+		append_measure(&shown, MEASURE_COUNT);
 		for (u32 i = 0; i < keys.count; i++)
-			add_key(&shown, keys.field[i].key);
-	} else if (parse_list("--fields", columns, true, &shown))
+			append_key(&shown, keys.field[i].key);
+	} else if (parse_field_list("--fields", columns, true, &shown))
 		return -EINVAL;
 	*fields = shown;
 	fields->keys |= keys.keys;
@@ -119,9 +124,9 @@ void report_fields_add_event(struct report_fields *fields)
 {
 	struct report_fields with = {.keys = fields->keys};
 
-	add_key(&with, TABLE_EVENT);
+	append_key(&with, TABLE_EVENT);
 	for (u32 i = 0; i < fields->count; i++)
-		add_field(&with, fields->field[i]);
+		append_field(&with, fields->field[i]);
 	*fields = with;
 }
 
@@ -143,12 +148,12 @@ struct view {
 	const struct report *report;
 	const struct report_fields *fields;
 	struct report_table *table;
-	bool together; /* shares are of all events */
-	u32 kind;      /* the source of the last row that take_row() has seen */
-	u64 taken;     /* rows of this source, or of all */
+	bool together; /* true: percentages are of the events of all sources */
+	u32 kind;      /* the source of the last row that is_next_row_shown() was called for */
+	u64 taken;     /* number of rows so far of this source, or of all sources */
 };
 
-static const struct table_sum *sum_of(const struct table_row *row, enum table_measure measure)
+static const struct table_sum *measure_sum(const struct table_row *row, enum table_measure measure)
 {
 	switch (measure) {
 	case MEASURE_CHILDREN:
@@ -160,21 +165,21 @@ static const struct table_sum *sum_of(const struct table_row *row, enum table_me
 	}
 }
 
-static bool is_share(enum table_measure measure)
+static bool is_percentage(enum table_measure measure)
 {
 	return measure == MEASURE_SELF || measure == MEASURE_CHILDREN;
 }
 
-static bool is_value(enum table_measure measure)
+static bool is_value_measure(enum table_measure measure)
 {
 	return measure == MEASURE_VALUE || measure == MEASURE_CHILDREN_VALUE;
 }
 
-static double share_of(const struct view *view, const struct table_row *row,
-		       enum table_measure measure)
+static double measure_share(const struct view *view, const struct table_row *row,
+			    enum table_measure measure)
 {
 	const struct report *report = view->report;
-	const struct table_sum *sum = sum_of(row, measure);
+	const struct table_sum *sum = measure_sum(row, measure);
 	u64 all = report->profile->count;
 
 	if (!view->together)
@@ -183,16 +188,16 @@ static double share_of(const struct view *view, const struct table_row *row,
 	return all ? 100.0 * (double)sum->count / (double)all : 0;
 }
 
-static u64 number_of(const struct table_row *row, enum table_measure measure)
+static u64 measure_number(const struct table_row *row, enum table_measure measure)
 {
-	const struct table_sum *sum = sum_of(row, measure);
+	const struct table_sum *sum = measure_sum(row, measure);
 
-	return is_value(measure) ? sum->value : sum->count;
+	return is_value_measure(measure) ? sum->value : sum->count;
 }
 
-static bool is_shown(const struct view *view, const struct table_row *row)
+static bool is_row_shown(const struct view *view, const struct table_row *row)
 {
-	return share_of(view, row, MEASURE_CHILDREN) >= view->report->least;
+	return measure_share(view, row, MEASURE_CHILDREN) >= view->report->least;
 }
 
 #define CELL_ROOM 48
@@ -205,39 +210,39 @@ static const char *cell_text(const struct view *view, const struct table_row *ro
 
 	if (field->is_key)
 		return report_table_text(view->table, view->report->sources, row, field->key, room);
-	if (is_share(measure))
-		snprintf(room, CELL_ROOM, "%.2f%%", share_of(view, row, measure));
-	else if (is_value(measure))
+	if (is_percentage(measure))
+		snprintf(room, CELL_ROOM, "%.2f%%", measure_share(view, row, measure));
+	else if (is_value_measure(measure))
 		snprintf(room, CELL_ROOM, "%s",
-			 report_value(view->report, row->kind, number_of(row, measure)));
+			 report_value(view->report, row->kind, measure_number(row, measure)));
 	else
-		snprintf(room, CELL_ROOM, "%llu", (unsigned long long)number_of(row, measure));
+		snprintf(room, CELL_ROOM, "%llu", (unsigned long long)measure_number(row, measure));
 	return room;
 }
 
-static bool is_text(const struct table_field *field)
+static bool is_text_column(const struct table_field *field)
 {
 	return field->is_key && field->key != TABLE_PID && field->key != TABLE_TID &&
 	       field->key != TABLE_CPU;
 }
 
-/* Without a bound a text may be longer than its column. */
+/* Prints a cell. Without a width limit a text may be longer than its column. */
 static void print_cell(const struct table_field *field, const char *text, u32 width, bool is_last)
 {
-	bool is_cut = is_text(field) && terminal_width();
+	bool is_cut = is_text_column(field) && terminal_width();
 	size_t length = printable_count(text);
 	int padding = length < width ? (int)(width - length) : 0;
 
-	if (!is_text(field))
+	if (!is_text_column(field))
 		printf("%*s", padding, "");
 	printable_put_cut(text, is_cut ? width : 0, stdout);
-	if (is_text(field) && !is_last)
+	if (is_text_column(field) && !is_last)
 		printf("%*s", padding, "");
 	fputs(is_last ? "\n" : "  ", stdout);
 }
 
-static void set_widths(const struct view *view, const struct table_row *rows, u32 count,
-		       u32 *widths)
+static void set_column_widths(const struct view *view, const struct table_row *rows, u32 count,
+			      u32 *widths)
 {
 	const struct report_fields *fields = view->fields;
 	char room[CELL_ROOM];
@@ -246,7 +251,7 @@ static void set_widths(const struct view *view, const struct table_row *rows, u3
 	for (u32 f = 0; f < fields->count; f++) {
 		const struct table_field *field = &fields->field[f];
 
-		texts |= (u32)is_text(field) << f;
+		texts |= (u32)is_text_column(field) << f;
 		widths[f] = (u32)strlen(table_field_name(field)) + (f ? 0 : 2);
 		for (u32 i = 0; i < count && i < view->report->limit; i++) {
 			size_t length = printable_count(cell_text(view, &rows[i], field, room));
@@ -265,13 +270,13 @@ static void print_rows(const struct view *view, const struct table_row *rows, u3
 	const struct report_fields *fields = view->fields;
 	char room[CELL_ROOM];
 
-	set_widths(view, rows, count, widths);
+	set_column_widths(view, rows, count, widths);
 	printf("# ");
 	for (u32 i = 0; i < fields->count; i++)
 		print_cell(&fields->field[i], table_field_name(&fields->field[i]),
 			   widths[i] - (i ? 0 : 2), i + 1 == fields->count);
 	for (u32 i = 0; i < count && shown < view->report->limit && !ferror(stdout); i++) {
-		if (!is_shown(view, &rows[i]))
+		if (!is_row_shown(view, &rows[i]))
 			continue;
 		for (u32 f = 0; f < fields->count; f++)
 			print_cell(&fields->field[f],
@@ -284,8 +289,8 @@ static void print_rows(const struct view *view, const struct table_row *rows, u3
 		       count);
 }
 
-static int view_open(struct view *view, const struct report *report,
-		     const struct report_table_request *request)
+static int make_table_view(struct view *view, const struct report *report,
+			   const struct report_table_request *request)
 {
 	enum profile_weight *by_count = calloc(report->source_count + 1UL, sizeof(*by_count));
 	struct table_options options = {.keys = request->fields.keys,
@@ -307,7 +312,7 @@ int report_table_plain(const struct report *report, const struct report_table_re
 {
 	struct view view;
 	u32 next, count;
-	int err = view_open(&view, report, request);
+	int err = make_table_view(&view, report, request);
 
 	if (err)
 		return err;
@@ -336,8 +341,8 @@ int report_table_plain(const struct report *report, const struct report_table_re
 	return 0;
 }
 
-static void csv_cell(const struct view *view, const struct table_row *row,
-		     const struct table_field *field, const char *comma)
+static void print_csv_cell(const struct view *view, const struct table_row *row,
+			   const struct table_field *field, const char *comma)
 {
 	char room[CELL_ROOM];
 
@@ -345,16 +350,18 @@ static void csv_cell(const struct view *view, const struct table_row *row,
 		fputs(comma, stdout);
 	else if (field->is_key)
 		csv_put(comma, cell_text(view, row, field, room), stdout);
-	else if (is_share(field->measure))
-		printf("%s%.4f", comma, share_of(view, row, field->measure));
+	else if (is_percentage(field->measure))
+		printf("%s%.4f", comma, measure_share(view, row, field->measure));
 	else
-		printf("%s%llu", comma, (unsigned long long)number_of(row, field->measure));
+		printf("%s%llu", comma, (unsigned long long)measure_number(row, field->measure));
 }
 
-/* True if the next row is shown: each source has as many rows as a table. */
-static bool take_row(struct view *view, const struct table_row *row)
+/*
+ * True if the next row is to be shown: each source has as many rows as a separate table would have.
+ */
+static bool is_next_row_shown(struct view *view, const struct table_row *row)
 {
-	if (!is_shown(view, row))
+	if (!is_row_shown(view, row))
 		return false;
 	if (!view->together && row->kind != view->kind) {
 		view->kind = row->kind;
@@ -368,7 +375,7 @@ int report_table_csv(const struct report *report, const struct report_table_requ
 	struct report_fields fields = request->fields;
 	u32 sources = 0;
 	struct view view;
-	int err = view_open(&view, report, request);
+	int err = make_table_view(&view, report, request);
 
 	if (err)
 		return err;
@@ -382,23 +389,23 @@ int report_table_csv(const struct report *report, const struct report_table_requ
 	for (u32 i = 0; i < view.table->row_count && !ferror(stdout); i++) {
 		const struct table_row *row = &view.table->rows[i];
 
-		if (!take_row(&view, row))
+		if (!is_next_row_shown(&view, row))
 			continue;
 		for (u32 f = 0; f < fields.count; f++)
-			csv_cell(&view, row, &fields.field[f], f ? "," : "");
+			print_csv_cell(&view, row, &fields.field[f], f ? "," : "");
 		putchar('\n');
 	}
 	report_table_free(&view.table);
 	return 0;
 }
 
-static json_t *sum_object(const struct view *view, const struct table_row *row,
-			  enum table_measure share)
+static json_t *sum_json(const struct view *view, const struct table_row *row,
+			enum table_measure share)
 {
-	const struct table_sum *sum = sum_of(row, share);
+	const struct table_sum *sum = measure_sum(row, share);
 
 	json_t *object =
-		json_pack("{s:f, s:I, s:I}", "percent", share_of(view, row, share), "count",
+		json_pack("{s:f, s:I, s:I}", "percent", measure_share(view, row, share), "count",
 			  (json_int_t)sum->count, "value", (json_int_t)sum->value);
 
 	if (object &&
@@ -409,12 +416,12 @@ static json_t *sum_object(const struct view *view, const struct table_row *row,
 	return object;
 }
 
-static json_t *row_object(const struct view *view, const struct table_row *row)
+static json_t *row_json(const struct view *view, const struct table_row *row)
 {
 	json_t *object = json_pack("{s:o, s:o, s:o}", "event",
 				   json_text(view->report->sources[row->kind].name), "self",
-				   sum_object(view, row, MEASURE_SELF), "children",
-				   sum_object(view, row, MEASURE_CHILDREN));
+				   sum_json(view, row, MEASURE_SELF), "children",
+				   sum_json(view, row, MEASURE_CHILDREN));
 	char room[CELL_ROOM];
 
 	for (u32 key = 0; object && key < TABLE_KEY_COUNT; key++) {
@@ -425,7 +432,7 @@ static json_t *row_object(const struct view *view, const struct table_row *row)
 			continue;
 		if (!table_row_has(row, key))
 			cell = json_null();
-		else if (is_text(&field))
+		else if (is_text_column(&field))
 			cell = json_text(cell_text(view, row, &field, room));
 		else
 			cell = json_integer(row->cell[key]);
@@ -441,15 +448,14 @@ int report_table_json(const struct report *report, const struct report_table_req
 {
 	struct view view;
 	json_t *rows;
-	int failed = 0, err = view_open(&view, report, request);
+	int failed = 0, err = make_table_view(&view, report, request);
 
 	if (err)
 		return err;
 	rows = json_array();
 	for (u32 i = 0; i < view.table->row_count && !failed; i++)
-		if (take_row(&view, &view.table->rows[i]))
-			failed = json_array_append_new(rows,
-						       row_object(&view, &view.table->rows[i]));
+		if (is_next_row_shown(&view, &view.table->rows[i]))
+			failed = json_array_append_new(rows, row_json(&view, &view.table->rows[i]));
 	report_table_free(&view.table);
 	if (failed) {
 		json_decref(rows);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The hottest stacks, one by one, and as trees: the call tree, and the trees of one function, which
- * are its callees and its callers. */
+/*
+ * The hottest stacks, one by one, or as trees: the call tree, or the trees of one function, which
+ * are its callees and its callers.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,8 +14,11 @@
 #include "report.h"
 #include "terminal/terminal.h"
 
-/* A path without frames gets a line if something was lost, or if the event has no other stack
- * (`alone`): an event in user mode has no kernel stack, which is no loss. */
+/*
+ * Prints a kernel or user path. A path without frames gets a line if the stack was lost, or if the
+ * event has no other stack (`alone`): an event in user mode has no kernel stack, and this is not a
+ * loss.
+ */
 static void print_path(const struct report *report, const struct profile_path *path,
 		       const char *tag, bool alone)
 {
@@ -41,7 +46,7 @@ static double row_percent(const struct report *report, const struct profile_row 
 			      profile_row_weight(row, report->weights.by[row->kind]));
 }
 
-static void print_row(const struct report *report, const struct profile_row *row)
+static void print_stack_row(const struct report *report, const struct profile_row *row)
 {
 	const struct trace_source *source = &report->sources[row->kind];
 	const char *comm = row->comm[0] ? row->comm : "[unknown]", *value = "", *error = "";
@@ -63,8 +68,8 @@ static void print_row(const struct report *report, const struct profile_row *row
 	report_put_stack(report, row);
 }
 
-/* Returns the number of rows to show; rows are sorted by share. */
-static u32 shown_rows(const struct report *report)
+/* Returns the number of rows to show. The rows are sorted by share. */
+static u32 count_shown_rows(const struct report *report)
 {
 	const struct profile *profile = report->profile;
 	u32 count = 0;
@@ -77,10 +82,10 @@ static u32 shown_rows(const struct report *report)
 
 int report_stacks_plain(const struct report *report)
 {
-	u32 shown = shown_rows(report);
+	u32 shown = count_shown_rows(report);
 
 	for (u32 i = 0; i < shown && !ferror(stdout); i++)
-		print_row(report, report->profile->rows[i]);
+		print_stack_row(report, report->profile->rows[i]);
 	if (report->profile->row_count > shown && shown == report->limit)
 		printf("\n# %u of %u stacks shown, --top 0 shows all\n", shown,
 		       report->profile->row_count);
@@ -121,7 +126,7 @@ int report_csv_path(const struct report *report, const struct profile_path *path
 	return err;
 }
 
-static int csv_row(const struct report *report, const struct profile_row *row)
+static int print_csv_row(const struct report *report, const struct profile_row *row)
 {
 	int err;
 
@@ -136,12 +141,12 @@ static int csv_row(const struct report *report, const struct profile_row *row)
 
 int report_stacks_csv(const struct report *report)
 {
-	u32 shown = shown_rows(report);
+	u32 shown = count_shown_rows(report);
 	int err = 0;
 
 	printf("self,count,value,event,comm,kernel,user\n");
 	for (u32 i = 0; i < shown && !ferror(stdout) && !err; i++)
-		err = csv_row(report, report->profile->rows[i]);
+		err = print_csv_row(report, report->profile->rows[i]);
 	return err;
 }
 
@@ -149,22 +154,22 @@ int report_stacks_json(const struct report *report)
 {
 	return report_put_json(report, json_pack("{s:o}", "stacks",
 						 json_stacks(report->reader, report->profile,
-							     shown_rows(report))));
+							     count_shown_rows(report))));
 }
 
 /* --- trees --- */
 
-#define TITLE_COLUMNS 64 /* of a title, beside the name of the source */
+#define TITLE_COLUMNS 64 /* columns of a title, without the name of the source */
 
 struct tree {
 	const struct report *report;
 	const struct report_tree_request *request;
 	u32 kind;
-	bool hides; /* a branch was too small to be shown */
+	bool hides; /* a branch was too small and is not shown */
 };
 
-static void print_node(const struct tree *tree, const struct calltree_node *node, int indent,
-		       const char *mark)
+static void print_tree_node(const struct tree *tree, const struct calltree_node *node, int indent,
+			    const char *mark)
 {
 	printf("%6.2f%% %6.2f%%  %*s%s ", report_percent(tree->report, tree->kind, node->count),
 	       report_percent(tree->report, tree->kind, node->self), indent, "", mark);
@@ -172,7 +177,7 @@ static void print_node(const struct tree *tree, const struct calltree_node *node
 	putchar('\n');
 }
 
-static bool is_small(const struct tree *tree, const struct calltree_node *node)
+static bool is_node_too_small(const struct tree *tree, const struct calltree_node *node)
 {
 	return report_percent(tree->report, tree->kind, node->count) < tree->report->least;
 }
@@ -183,18 +188,18 @@ static void print_branches(struct tree *tree, const struct calltree_node *node, 
 
 	for (const struct calltree_node *branch = node->first_child; branch;
 	     branch = branch->next) {
-		tree->hides |= is_small(tree, branch);
-		if (is_small(tree, branch))
+		tree->hides |= is_node_too_small(tree, branch);
+		if (is_node_too_small(tree, branch))
 			return;
-		print_node(tree, branch, indent, "-");
+		print_tree_node(tree, branch, indent, "-");
 		/*
-		 * The only child of a function without own events is printed in the same column, so
-		 * chains do not drift to the right.
+		 * The only child of a function without events of its own is printed in the same
+		 * column as its parent, so that long chains do not move to the right.
 		 */
 		for (end = branch; end->first_child && end->first_child->count == end->count &&
 				   !end->first_child->next;
 		     end = end->first_child)
-			print_node(tree, end->first_child, indent, " ");
+			print_tree_node(tree, end->first_child, indent, " ");
 		print_branches(tree, end, indent + 2);
 	}
 }
@@ -217,7 +222,7 @@ static void print_title(const struct tree *tree)
 	       title[1]);
 }
 
-/* The functions asked for are the root, and have a line of their own. */
+/* Prints the tree of a function. The function is the root, and has a line of its own. */
 static void print_tree(struct tree *tree, struct calltree_node *root)
 {
 	print_title(tree);
@@ -226,7 +231,7 @@ static void print_tree(struct tree *tree, struct calltree_node *root)
 		return;
 	}
 	root->name = tree->request->symbol;
-	print_node(tree, root, 0, "-");
+	print_tree_node(tree, root, 0, "-");
 	print_branches(tree, root, 2);
 }
 
@@ -261,20 +266,20 @@ int report_tree_plain(const struct report *report, const struct report_tree_requ
 	return 0;
 }
 
-static json_t *node_object(const struct tree *tree, const struct calltree_node *node)
+static json_t *node_json(const struct tree *tree, const struct calltree_node *node)
 {
 	json_t *children = json_array();
 
 	for (const struct calltree_node *child = node->first_child; child; child = child->next)
-		if (!is_small(tree, child))
-			json_array_append_new(children, node_object(tree, child));
+		if (!is_node_too_small(tree, child))
+			json_array_append_new(children, node_json(tree, child));
 	return json_pack("{s:o, s:o, s:I, s:I, s:o}", "name", json_text(node->name), "object",
 			 node->object ? json_text(node->object) : json_null(), "count",
 			 (json_int_t)node->count, "self", (json_int_t)node->self, "children",
 			 children);
 }
 
-static int add_tree(const struct tree *tree, json_t *trees)
+static int append_tree_json(const struct tree *tree, json_t *trees)
 {
 	const char *event = tree->report->sources[tree->kind].name;
 	struct calltree_node *root;
@@ -285,7 +290,7 @@ static int add_tree(const struct tree *tree, json_t *trees)
 	if (tree->request->view != CALLTREE_WHOLE)
 		root->name = tree->request->symbol;
 	failed = json_array_append_new(trees, json_pack("{s:o, s:o}", "event", json_text(event),
-							"tree", node_object(tree, root)));
+							"tree", node_json(tree, root)));
 	calltree_free(&root);
 	return failed ? -ENOMEM : 0;
 }
@@ -298,7 +303,7 @@ int report_tree_json(const struct report *report, const struct report_tree_reque
 
 	for (; tree.kind < report->source_count && !err; tree.kind++)
 		if (report->weights.counts[tree.kind])
-			err = add_tree(&tree, trees);
+			err = append_tree_json(&tree, trees);
 	if (err) {
 		json_decref(trees);
 		return err;

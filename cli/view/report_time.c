@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Where the time of each thread went (report --thread-time): in a state of the kernel's, and as its
- * share of the thread's life. */
+/*
+ * Where the time of each thread went (report --thread-time): the time in each state of the
+ * scheduler, and its share of the thread's life.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -54,20 +56,23 @@ void report_print_time_ledger(const struct time_table *table, const char *prefix
 	       report_time_text(time_row_blocked(all)), table->difference);
 }
 
-static void print_share(u64 part, u64 life)
+static void print_time_and_share(u64 part, u64 life)
 {
 	printf("  %8s %5.1f%%", report_time_text(part), report_share(part, life));
 }
 
-/* Columns of states that are rare are there if they have any time. */
-static void print_numbers(const struct time_table *table, const struct time_row *row)
+/*
+ * Prints the columns of a row. Columns for rare states are shown only if a thread was ever in such
+ * a state.
+ */
+static void print_state_times(const struct time_table *table, const struct time_row *row)
 {
 	printf("%9s", report_time_text(row->life));
-	print_share(row->spent[TIME_RUNNING], row->life);
-	print_share(row->spent[TIME_RUNNABLE], row->life);
-	print_share(time_row_blocked(row) - row->idle, row->life);
+	print_time_and_share(row->spent[TIME_RUNNING], row->life);
+	print_time_and_share(row->spent[TIME_RUNNABLE], row->life);
+	print_time_and_share(time_row_blocked(row) - row->idle, row->life);
 	if (table->all.idle)
-		print_share(row->idle, row->life);
+		print_time_and_share(row->idle, row->life);
 	if (table->all.spent[TIME_UNINTERRUPTIBLE])
 		printf("  %15s", report_time_text(row->spent[TIME_UNINTERRUPTIBLE]));
 	if (table->all.spent[TIME_STOPPED])
@@ -77,8 +82,8 @@ static void print_numbers(const struct time_table *table, const struct time_row 
 	printf("  ");
 }
 
-static bool is_shown(const struct report *report, const struct time_table *table,
-		     const struct time_row *row)
+static bool is_row_shown(const struct report *report, const struct time_table *table,
+			 const struct time_row *row)
 {
 	return report_share(row->life, table->all.life) >= report->least;
 }
@@ -100,9 +105,9 @@ int report_time_plain(const struct report *report, const struct time_table *tabl
 		printf("    stolen");
 	printf("  %s\n", keys[key].title);
 	for (u32 i = 0; i < table->count && shown < report->limit && !ferror(stdout); i++) {
-		if (!is_shown(report, table, &table->rows[i]))
+		if (!is_row_shown(report, table, &table->rows[i]))
 			continue;
-		print_numbers(table, &table->rows[i]);
+		print_state_times(table, &table->rows[i]);
 		if (key == TIME_BY_THREAD)
 			printf("%6u  ", table->rows[i].tid);
 		if (key == TIME_BY_PROCESS)
@@ -112,7 +117,7 @@ int report_time_plain(const struct report *report, const struct time_table *tabl
 		putchar('\n');
 		shown++;
 	}
-	print_numbers(table, &table->all);
+	print_state_times(table, &table->all);
 	printf("%sall %" PRIu64 " threads\n",
 	       key == TIME_BY_THREAD || key == TIME_BY_PROCESS ? "        " : "",
 	       table->all.threads);
@@ -134,7 +139,7 @@ int report_time_csv(const struct report *report, const struct time_table *table,
 	for (u32 i = 0; i < table->count && shown < report->limit && !ferror(stdout); i++) {
 		const struct time_row *row = &table->rows[i];
 
-		if (!is_shown(report, table, row))
+		if (!is_row_shown(report, table, row))
 			continue;
 		shown++;
 		if (key == TIME_BY_THREAD)
@@ -151,7 +156,7 @@ int report_time_csv(const struct report *report, const struct time_table *table,
 	return 0;
 }
 
-static json_t *sums_object(const struct time_row *row)
+static json_t *sums_json(const struct time_row *row)
 {
 	json_t *object = json_pack("{s:I, s:I, s:I, s:I}", "threads", (json_int_t)row->threads,
 				   "life", (json_int_t)row->life, "stolen", (json_int_t)row->stolen,
@@ -167,9 +172,9 @@ static json_t *sums_object(const struct time_row *row)
 	return NULL;
 }
 
-static json_t *row_object(const struct time_row *row, enum time_key key)
+static json_t *row_json(const struct time_row *row, enum time_key key)
 {
-	json_t *object = sums_object(row);
+	json_t *object = sums_json(row);
 	int failed = !object;
 
 	if (!failed && key == TIME_BY_THREAD)
@@ -188,13 +193,13 @@ static json_t *row_object(const struct time_row *row, enum time_key key)
 
 int report_time_json(const struct report *report, const struct time_table *table, enum time_key key)
 {
-	json_t *rows = json_array(), *all = sums_object(&table->all);
+	json_t *rows = json_array(), *all = sums_json(&table->all);
 	int failed =
 		!all || json_object_set_new(all, "difference", json_integer(table->difference));
 
 	for (u32 i = 0; i < table->count && !failed && json_array_size(rows) < report->limit; i++)
-		if (is_shown(report, table, &table->rows[i]))
-			failed = json_array_append_new(rows, row_object(&table->rows[i], key));
+		if (is_row_shown(report, table, &table->rows[i]))
+			failed = json_array_append_new(rows, row_json(&table->rows[i], key));
 	if (failed) {
 		json_decref(rows);
 		json_decref(all);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Waits by both ends (report --wakers): both stacks of each pair, and chains of waits. Waits for
- * locks (report --locks): each lock, and below it both ends of its waits. */
+/*
+ * Waits with their waiting thread and their waker (report --wakers): both stacks of each pair, and
+ * chains of waits. Waits for locks (report --locks): for each lock, its waiting threads and
+ * holders.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,10 +15,13 @@
 #include "report.h"
 #include "terminal/terminal.h"
 
-#define STEP_FRAMES 4U /* of a step that is printed */
+#define STEP_FRAMES 4U /* frames that are printed for a step of a chain */
 
-/* "worker", "timer hrtimer_wakeup", or "[not recorded]". */
-static void put_end(const struct wait_end *end, FILE *to)
+/*
+ * Prints the thread or interrupt at one end of a wait: "worker", "timer hrtimer_wakeup", or "[not
+ * recorded]".
+ */
+static void print_wait_end(const struct wait_end *end, FILE *to)
 {
 	if (!end->kernel)
 		fputs("[not recorded]", to);
@@ -24,15 +30,15 @@ static void put_end(const struct wait_end *end, FILE *to)
 	printable_put(end->interrupt ? end->function ?: "" : end->kernel ? end->comm : "", to);
 }
 
-static void print_ends(const struct wait_pair *pair)
+static void print_both_ends(const struct wait_pair *pair)
 {
 	fputs(pair->sleeper.is_idle ? "idle " : "", stdout);
-	put_end(&pair->sleeper, stdout);
+	print_wait_end(&pair->sleeper, stdout);
 	fputs(pair->waker.holds_lock ? " <- held by " : " <- ", stdout);
-	put_end(&pair->waker, stdout);
+	print_wait_end(&pair->waker, stdout);
 }
 
-static void print_times(const struct wait_pair *pair)
+static void print_wait_times(const struct wait_pair *pair)
 {
 	printf("  %s", report_time_text(pair->total));
 	if (pair->count > 1)
@@ -41,14 +47,15 @@ static void print_times(const struct wait_pair *pair)
 		printf(", of it %s woken but without a CPU", report_time_text(pair->until_run));
 }
 
-static void print_stack(const struct report *report, const struct wait_end *end, const char *does)
+static void print_end_stack(const struct report *report, const struct wait_end *end,
+			    const char *does)
 {
 	const struct profile_row row = {.kernel = end->kernel, .user = end->user};
 
 	if (!end->kernel)
 		return;
 	printf("  ");
-	put_end(end, stdout);
+	print_wait_end(end, stdout);
 	printf(" %s\n", does);
 	report_put_stack(report, &row);
 }
@@ -57,20 +64,24 @@ void report_put_pair(const struct report *report, const struct wait_pair *pair, 
 {
 	printf("\n%s%6.2f%%  %llu  ", report->color ? "\033[1m" : "",
 	       report_share(pair->total, whole), (unsigned long long)pair->count);
-	print_ends(pair);
-	print_times(pair);
+	print_both_ends(pair);
+	print_wait_times(pair);
 	printf("%s\n", report->color ? "\033[0m" : "");
-	print_stack(report, &pair->sleeper, "sleeps in");
+	print_end_stack(report, &pair->sleeper, "sleeps in");
 	if (!pair->waker.holds_lock)
-		print_stack(report, &pair->waker,
-			    pair->waker.interrupt ? "ends the wait in" : "wakes it in");
+		print_end_stack(report, &pair->waker,
+				pair->waker.interrupt ? "ends the wait in" : "wakes it in");
 }
 
-/* Calls `each` for the pairs that are shown and their chains. Returns the number of shown pairs. */
-static u64 each_row(const struct report *report,
-		    int (*each)(const struct report *report, const struct wait_pair *const *row,
-				bool is_last, void *arg),
-		    void *arg, int *err)
+/*
+ * Calls `each` for the pairs that are to be shown, and for the steps of their chains. Returns the
+ * number of shown pairs.
+ */
+static u64 for_each_shown_row(const struct report *report,
+			      int (*each)(const struct report *report,
+					  const struct wait_pair *const *row, bool is_last,
+					  void *arg),
+			      void *arg, int *err)
 {
 	const struct wait_pairs *pairs = report->wakers;
 	bool is_shown = false;
@@ -90,8 +101,8 @@ static u64 each_row(const struct report *report,
 	return shown;
 }
 
-static int plain_row(const struct report *report, const struct wait_pair *const *row, bool is_last,
-		     void *arg)
+static int print_pair_or_step(const struct report *report, const struct wait_pair *const *row,
+			      bool is_last, void *arg)
 {
 	const struct wait_pair *pair;
 	bool has_chain;
@@ -103,11 +114,14 @@ static int plain_row(const struct report *report, const struct wait_pair *const 
 		const struct profile_path *path;
 
 		printf("  %*s%llu  ", (int)(2 * pair->depth), "", (unsigned long long)pair->count);
-		print_ends(pair);
-		print_times(pair);
+		print_both_ends(pair);
+		print_wait_times(pair);
 		printf("%s\n", pair->is_cycle ? "  DEADLOCK: back to a thread above" : "");
 		printf("  %*s   in ", (int)(2 * pair->depth), "");
-		/* The innermost frames of a step, of the user stack if there is one. */
+		/*
+		 * The innermost frames of a step, from the user stack if there is one, else from
+		 * the kernel stack.
+		 */
 		path = pair->sleeper.user->depth ? pair->sleeper.user : pair->sleeper.kernel;
 		for (u32 i = 0; i < path->depth && i < STEP_FRAMES; i++) {
 			fputs(i ? " < " : "", stdout);
@@ -146,14 +160,14 @@ int report_wakers_plain(const struct report *report)
 		printf("# %-9s %llu of these, together %s, are last\n",
 		       "idle:", (unsigned long long)pairs->idle,
 		       report_time_text(pairs->idle_total));
-	shown = each_row(report, plain_row, NULL, &err);
+	shown = for_each_shown_row(report, print_pair_or_step, NULL, &err);
 	if (shown == report->limit && shown < all)
 		printf("\n# %llu of %llu pairs shown, --top 0 shows all\n",
 		       (unsigned long long)shown, (unsigned long long)all);
 	return err == -EIO ? 0 : err;
 }
 
-static int csv_end(const struct report *report, const struct wait_end *end)
+static int print_csv_end(const struct report *report, const struct wait_end *end)
 {
 	if (!end->kernel) {
 		printf(",,,");
@@ -163,8 +177,8 @@ static int csv_end(const struct report *report, const struct wait_end *end)
 	return report_csv_path(report, end->kernel) ?: report_csv_path(report, end->user);
 }
 
-static int csv_row(const struct report *report, const struct wait_pair *const *row, bool is_last,
-		   void *arg)
+static int print_csv_row(const struct report *report, const struct wait_pair *const *row,
+			 bool is_last, void *arg)
 {
 	const struct wait_pair *pair = *row;
 	int err;
@@ -176,7 +190,7 @@ static int csv_row(const struct report *report, const struct wait_pair *const *r
 	printf("%.4f,%llu,%llu,%llu", report_share(pair->total, report->wakers->total),
 	       (unsigned long long)pair->count, (unsigned long long)pair->total,
 	       (unsigned long long)pair->most);
-	err = csv_end(report, &pair->sleeper) ?: csv_end(report, &pair->waker);
+	err = print_csv_end(report, &pair->sleeper) ?: print_csv_end(report, &pair->waker);
 	printf(",%s\n", pair->waker.holds_lock ? "holds" : pair->waker.kernel ? "woke" : "");
 	return err;
 }
@@ -187,11 +201,11 @@ int report_wakers_csv(const struct report *report)
 
 	printf("share,count,total,most,comm,kernel,user,other_comm,other_kernel,other_user,"
 	       "other\n");
-	each_row(report, csv_row, NULL, &err);
+	for_each_shown_row(report, print_csv_row, NULL, &err);
 	return err;
 }
 
-static json_t *end_object(const struct report *report, const struct wait_end *end)
+static json_t *end_json(const struct report *report, const struct wait_end *end)
 {
 	json_t *object;
 	int failed;
@@ -217,13 +231,16 @@ json_t *report_pair_json(const struct report *report, const struct wait_pair *pa
 {
 	return json_pack("{s:I, s:I, s:I, s:o, s:o, s:b}", "count", (json_int_t)pair->count,
 			 "total", (json_int_t)pair->total, "most", (json_int_t)pair->most,
-			 "sleeper", end_object(report, &pair->sleeper), "waker",
-			 end_object(report, &pair->waker), "holds_lock", pair->waker.holds_lock);
+			 "sleeper", end_json(report, &pair->sleeper), "waker",
+			 end_json(report, &pair->waker), "holds_lock", pair->waker.holds_lock);
 }
 
-/* `arg`: the lists of rows by depth. A row belongs to the last row of the depth above. */
-static int json_row(const struct report *report, const struct wait_pair *const *row, bool is_last,
-		    void *arg)
+/*
+ * `arg`: lists of JSON rows, one for each depth. A row is added to the last row of the depth
+ * before.
+ */
+static int append_json_row(const struct report *report, const struct wait_pair *const *row,
+			   bool is_last, void *arg)
 {
 	const struct wait_pair *pair = *row;
 	const struct trace_event *longest = pair->longest;
@@ -253,7 +270,7 @@ int report_wakers_json(const struct report *report)
 	json_t *lists[WAIT_CHAIN_MAX + 2] = {json_array()}, *all;
 	int err = 0;
 
-	each_row(report, json_row, lists, &err);
+	for_each_shown_row(report, append_json_row, lists, &err);
 	all = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "count", (json_int_t)pairs->waits,
 			"total", (json_int_t)pairs->total, "idle", (json_int_t)pairs->idle,
 			"idle_total", (json_int_t)pairs->idle_total, "unknown",
@@ -269,9 +286,9 @@ int report_wakers_json(const struct report *report)
 
 /* --- locks --- */
 
-#define PAIRS_SHOWN 3U /* of each lock, unless all locks are shown */
+#define PAIRS_SHOWN 3U /* pairs shown for each lock, unless all locks are shown */
 
-static u32 shown_rows(const struct report *report)
+static u32 count_shown_locks(const struct report *report)
 {
 	u32 count = 0;
 
@@ -312,7 +329,7 @@ static void print_lock(const struct report *report, const struct lock_row *row)
 int report_locks_plain(const struct report *report)
 {
 	const struct lock_table *table = report->locks;
-	u32 shown = shown_rows(report);
+	u32 shown = count_shown_locks(report);
 
 	printf("# %-9s %llu waits for %u locks, together %s\n",
 	       "locks:", (unsigned long long)table->waits, table->count,
@@ -326,7 +343,7 @@ int report_locks_plain(const struct report *report)
 
 int report_locks_csv(const struct report *report)
 {
-	u32 shown = shown_rows(report);
+	u32 shown = count_shown_locks(report);
 
 	printf("share,count,total,most,type,address,pid,comm\n");
 	for (u32 i = 0; i < shown && !ferror(stdout); i++) {
@@ -344,8 +361,8 @@ int report_locks_csv(const struct report *report)
 	return 0;
 }
 
-/* Numbers of 64 bits are no exact numbers in many readers of JSON, so an address is a string. */
-static json_t *lock_object(const struct report *report, const struct lock_row *row)
+/* Many readers of JSON round numbers of 64 bits, so an address is a string. */
+static json_t *lock_json(const struct report *report, const struct lock_row *row)
 {
 	json_t *pairs = json_array();
 	char address[32];
@@ -368,12 +385,12 @@ static json_t *lock_object(const struct report *report, const struct lock_row *r
 
 int report_locks_json(const struct report *report)
 {
-	u32 shown = shown_rows(report);
+	u32 shown = count_shown_locks(report);
 	json_t *rows = json_array();
 	int failed = 0;
 
 	for (u32 i = 0; i < shown; i++)
-		failed |= json_array_append_new(rows, lock_object(report, report->locks->rows[i]));
+		failed |= json_array_append_new(rows, lock_json(report, report->locks->rows[i]));
 	if (failed) {
 		json_decref(rows);
 		return -ENOMEM;
