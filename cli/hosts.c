@@ -194,7 +194,7 @@ static int hosts_run(const void *arg, int count, char **operands)
 		from_clear(&choice);
 		return EXIT_FAILED;
 	}
-	/* The query is repeated whenever one more server has stopped to answer. */
+	/* The query is repeated whenever one more server does not answer. */
 	for (u32 i = 0; i < shards_count(shards) && err == SHARD_WENT; i++)
 		err = store_host_counts_read(shards, &choice.question, values->stack ? stack : NULL,
 					     values->function, &counts, &error);

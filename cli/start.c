@@ -48,7 +48,10 @@ static int choose_group(const char *name, gid_t *group)
 	return EXIT_DONE;
 }
 
-/* Sets the session's options. If no tasks are chosen, the whole machine is recorded. */
+/*
+ * Sets the session's options. If the options choose no tasks, the tasks of the whole machine are
+ * recorded.
+ */
 static int choose_options(struct start *start)
 {
 	struct session_options *options = &start->options;

@@ -366,8 +366,8 @@ enum option_result option_parse(const struct command *command, int argc, char **
 			return result;
 	}
 	/*
-	 * Each of these operands came from an option that took one or two words of argv, so there
-	 * is room before the other operands.
+	 * Each of these operands was the argument of an option, which took one or two words of
+	 * argv, so there is room for the operand before the others.
 	 */
 	while (parser.operand_count)
 		argv[--optind] = (char *)parser.operands[--parser.operand_count];

@@ -23,13 +23,17 @@
 
 /* The comment at each type is the C type of the row's value. */
 enum option_type {
-	OPTION_FLAG,	/* the value is a bool, which is set to true */
-	OPTION_STRING,	/* const char * */
-	OPTION_WORD,	/* the value is a const char *: one of `words` */
-	OPTION_U64,	/* the value is a u64 within [min, max] */
-	OPTION_SIZE,	/* u64 bytes within [min, max], with a suffix K, M or G (powers of 1024) */
+	OPTION_FLAG,   /* the value is a bool, which is set to true */
+	OPTION_STRING, /* the value is a const char * */
+	OPTION_WORD,   /* the value is a const char *: one of `words` */
+	OPTION_U64,    /* the value is a u64 within [min, max] */
+	/*
+	 * the value is a u64 in bytes within [min, max], with a suffix K, M or G (powers of 1024)
+	 */
+	OPTION_SIZE,
 	OPTION_STRINGS, /* the value is a struct string_list: the option may be repeated */
-	OPTION_NUMBERS, /* struct number_list within [0, max]: a list; the option may be repeated */
+	/* the value is a struct number_list within [0, max]; the option may be repeated */
+	OPTION_NUMBERS,
 
 	/* Types of options that other tools have (foreign_row()). Their rows store no value. */
 	OPTION_SAME,	/* the option means the same as the one that `words` names */

@@ -25,8 +25,10 @@ int privilege_drop(const struct privilege_needs *needs);
 
 /* Called before an untrusted recording is read; only capabilities for opening files are kept. */
 void privilege_keep_files(void);
-/* Like privilege_keep_files(), and keeps access to kernel files that show addresses to
- * privileged readers only. */
+/*
+ * Keeps the capabilities of privilege_keep_files(), and access to kernel files that show addresses
+ * to privileged readers only.
+ */
 void privilege_keep_kernel_files(void);
 
 /* Raises the soft limit of open files to the hard limit. Processes forked before keep their limit.

@@ -93,10 +93,7 @@ int signals_take(void)
 	begins = true;
 	sigaction(SIGALRM, &nothing, NULL);
 	install_handlers();
-	/*
-	 * SIGPIPE and SIGXFSZ stay blocked, so that a write fails with an error that can be
-	 * reported.
-	 */
+	/* These signals stay blocked, so that a write fails with an error that can be reported. */
 	sigemptyset(&set);
 	sigaddset(&set, SIGPIPE);
 	sigaddset(&set, SIGXFSZ);

@@ -24,8 +24,8 @@ void ledger_line(const struct trace_ledger *ledger, char *text, size_t bytes);
 void self_stop_tell(struct capture *capture, const char *instance);
 
 /*
- * The same for a process that calls the function repeatedly: each stop is reported once. *told is 0
- * before the first call.
+ * Reports the event that has stopped an instance, for a process that calls the function repeatedly:
+ * each stop is reported once. *told is 0 before the first call.
  */
 void self_stop_tell_once(struct capture *capture, const char *instance, u64 *told);
 

@@ -60,8 +60,8 @@ void names_check_boots(struct frame_naming *naming, struct trace_reader *const *
  */
 int names_open(const struct names_values *values, struct frame_naming *naming);
 /*
- * The same for frames whose names are all in the recording: no files are read, and options that
- * name files are refused.
+ * Like names_open(), for frames whose names are all in the recording: no files are read, and
+ * options that name files are refused.
  */
 int names_open_told(const struct names_values *values, struct frame_naming *naming);
 void names_close(struct frame_naming *naming);

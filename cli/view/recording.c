@@ -103,7 +103,7 @@ static int show_events(struct following *following, struct stackmap_error *error
 	result = result ?: session_take(following->session, &reader, NULL, error);
 	if (result)
 		return result;
-	signals_release(); /* the reader of standard output may have gone */
+	signals_release(); /* Here the reader of standard output may have gone away. */
 	result = following->show(following->arg, reader, error);
 	trace_reader_close(&reader);
 	if (fflush(stdout) || interrupted())

@@ -272,8 +272,9 @@ CORE_PART u8 flexible_slot(u32 control, s32 offset, struct unwind_rule *rule)
 }
 
 /*
- * The rule of a row of a "flexible" function. Its words are pairs of control word and offset, in
- * the same order as above. A single zero word stands for a return address in its fixed place.
+ * The rule of a row of a "flexible" function. Its words are pairs of control word and offset: for
+ * the CFA, the return address, and the frame pointer. A single zero word stands for a return
+ * address in its fixed place.
  */
 CORE_PART u32 make_flexible_rule(const struct sframe_search *search, struct unwind_rule *rule)
 {

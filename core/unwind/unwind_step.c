@@ -133,8 +133,8 @@ CORE_PART bool read_saved_words(struct unwind *unwind, const struct unwind_rule 
 }
 
 /*
- * The word that lies `slot` words below a base: one of those read by read_saved_words(), or read on
- * its own.
+ * Reads the word that lies `slot` words below a base: from the words that read_saved_words() has
+ * read, or by a read of its own.
  */
 CORE_PART bool read_saved_word(struct unwind *unwind, u64 base, u32 slot, u64 *value)
 {

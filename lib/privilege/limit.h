@@ -9,7 +9,7 @@
 const char *limit_advice(int code);
 
 /*
- * The same for a failure in a library, whose errno need not be ENOMEM. NULL: memory can be
+ * Returns advice for a failure in a library, whose errno need not be ENOMEM. NULL: memory can be
  * allocated, so no limit explains the failure.
  */
 const char *limit_memory_advice(void);

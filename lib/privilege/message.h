@@ -18,7 +18,7 @@
 int message_send(int socket, const void *data, size_t bytes, u64 deadline);
 int message_receive(int socket, void *data, size_t bytes, u64 deadline);
 
-/* The same with `count` open files, which are sent with the first byte. */
+/* Sends all bytes like message_send(), and `count` open files with the first byte. */
 int message_send_files(int socket, const void *data, size_t bytes, const int *fds, u32 count,
 		       u64 deadline);
 

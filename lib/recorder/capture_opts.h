@@ -11,7 +11,10 @@
 
 /* A request that is all zero asks for the defaults. */
 struct capture_request {
-	/* its pointers point into the other members, and into the program's own options */
+	/*
+	 * the session's options; the pointers point into the other members and the program's own
+	 * options
+	 */
 	struct session_options options;
 	char *path, *instance, *pids;
 	const char *comm;

@@ -10,7 +10,10 @@
 /* A ledger in the form of stackmap/recording.h. */
 
 struct public_ledger {
-	/* its pointers point into the arrays below, each of which ends with a zero element */
+	/*
+	 * the ledger; its pointers point into the arrays below, each of which ends with a zero
+	 * element
+	 */
 	struct stackmap_ledger ledger;
 	struct stackmap_count lost[LOST_COUNT + 1];
 	struct stackmap_count without_kernel[REASON_COUNT + 1], without_user[REASON_COUNT + 1];

@@ -96,8 +96,9 @@ struct session {
 	 * time; 0: no file is to end
 	 */
 	u64 naming_until;
-	u64 naming_own_until; /* as naming_until, for files of root and of this user */
-	u64 instant;	      /* CLOCK_REALTIME, ns: events begin at this time; 0: immediately */
+	/* like naming_until, but for symbols of files of root and of this user */
+	u64 naming_own_until;
+	u64 instant; /* CLOCK_REALTIME, ns: events begin at this time; 0: immediately */
 	u64 trigger_delay_ns;
 	struct trigger_watch triggers;
 	bool awaits; /* SESSION_SNAPSHOT: the snapshot is written when a trigger has happened */
@@ -154,7 +155,7 @@ static void report_warning(const struct session *session, const struct stackmap_
 /* --- recordings: files and windows --- */
 
 struct recording_info {
-	struct trace_info info; /* its pointers point to the other members */
+	struct trace_info info; /* the recording's facts; the pointers point to the other members */
 	struct utsname kernel;
 	char hostname[256];
 };

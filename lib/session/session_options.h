@@ -15,10 +15,10 @@
 
 /* How an instance is read. */
 enum session_use {
-	SESSION_TAKE, /* its events are read and removed; a flight recorder is refused */
-	/* as SESSION_TAKE; from a flight recorder, its events are copied once */
+	SESSION_TAKE, /* the instance's events are read and removed; a flight recorder is refused */
+	/* as SESSION_TAKE, but the events of a flight recorder are copied once */
 	SESSION_TAKE_OR_COPY,
-	/* as SESSION_TAKE; from a flight recorder, its events are copied repeatedly */
+	/* as SESSION_TAKE, but the events of a flight recorder are copied repeatedly */
 	SESSION_TAKE_OR_VIEW,
 	SESSION_COPY, /* the events of any instance are copied once */
 };
@@ -40,10 +40,10 @@ struct session_options {
 
 	bool all;		  /* record all tasks of the machine */
 	bool has_command;	  /* a command is started for the recording */
-	struct string_list pids;  /* "12", "12,34" */
-	struct string_list comms; /* globs */
+	struct string_list pids;  /* process ids as texts: "12", "12,34" */
+	struct string_list comms; /* globs for names of tasks */
 	const char *cgroup;	  /* directory of a cgroup2 file system */
-	const char *cpus;	  /* "0-3,8" */
+	const char *cpus;	  /* CPUs to record: "0-3,8" */
 
 	u64 ring, flight, pool; /* sizes in bytes */
 	u64 bits;		/* size of the stack map: it holds 2^bits stacks */

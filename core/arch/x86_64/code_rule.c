@@ -28,7 +28,8 @@ CORE_GLOBAL int code_scan_rule(struct near_code *scan, struct unwind_rule *rule)
 #define CODE_BEFORE 6 /* number of code bytes before the pc in struct code */
 #define WORD 8
 #define WORDS_BEFORE (NEAR_CODE_BEFORE / WORD)
-#define PUSHED_RBP 16 /* stands for a number of pushed words: one word, which is rbp */
+/* An argument in place of a number of words: one word was pushed, which is rbp. */
+#define PUSHED_RBP 16
 
 #define BYTES_1(code) ((u8)(code))
 #define BYTES_2(code) ((u16)(code))

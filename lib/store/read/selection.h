@@ -26,7 +26,8 @@
 
 struct store_access {
 	const char *url;
-	const char *user, *password, *ca_file; /* or NULL */
+	/* user of the store, or NULL; likewise password and file of CA certificates */
+	const char *user, *password, *ca_file;
 	bool allows_cleartext; /* the password may go over http to another machine */
 };
 

@@ -499,7 +499,10 @@ static int query_answer_once(struct shards *shards, const struct store_question 
 		       ?: store_code_read(shards, question, &answer->counts, &answer->code, error);
 }
 
-/* Sends all queries. If a server stops to answer meanwhile, they are repeated without it. */
+/*
+ * Sends all queries. If a server does not answer one of them, all queries are repeated without this
+ * server.
+ */
 static int query_answer(struct shards *shards, const struct store_question *question,
 			struct answer *answer, struct stackmap_error *error)
 {
@@ -524,7 +527,7 @@ struct writing {
 	const struct answer *answer;
 	struct trace_writer *writer;
 	struct located_code *code;
-	/* struct intern_number: the tid that stands for a comm and a cgroup */
+	/* struct intern_number: maps a comm and cgroup to the tid that stands for them */
 	struct intern threads;
 	struct text_set *events; /* names of events, by kind */
 	u32 *kinds;		 /* kinds, by number of the event name in the answer */

@@ -29,7 +29,7 @@ struct store_recording_request {
 };
 
 /*
- * The caller clears *account after success. A server that stops to answer meanwhile is left out
+ * The caller clears *account after success. A server that does not answer is left out
  * (shards_away()).
  */
 int store_recording_open(struct shards *shards, const struct store_recording_request *request,

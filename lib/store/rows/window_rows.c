@@ -286,7 +286,8 @@ struct window {
 	const struct trace_source *sources;
 	const struct trace_task *tasks;
 	struct window_stacks *stacks;
-	struct intern known_tasks, known_stacks; /* struct intern_number: those looked up before */
+	/* struct intern_number: tasks and stacks that were looked up before */
+	struct intern known_tasks, known_stacks;
 	u32 *events; /* number of each source's event name, plus 1; 0: not looked up */
 	u32 number;  /* index of the window in the batch */
 	u64 seen;

@@ -472,8 +472,8 @@ static void append_frame_row(struct window_stacks *stacks, const struct frame_id
 }
 
 /*
- * The object and offset of a frame. For generated code: those from which its identity in the store
- * was made.
+ * The object and offset of a frame. For generated code: the object and offset from which its
+ * identity in the store was made.
  */
 static struct frame_place frame_code_place(const struct window_stacks *stacks,
 					   const struct located_frame *placed)

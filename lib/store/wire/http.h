@@ -39,7 +39,7 @@ struct http_request {
 	/* appended to the base URL: "/?query=..."; "" for the base URL itself */
 	const char *target;
 	const char *const *headers; /* headers "Name: value", ended by NULL; may be NULL */
-	const void *body; /* the body of a POST; NULL without parts: the request is a GET */
+	const void *body; /* body of a POST request; NULL without parts: the request is a GET */
 	size_t length;
 	const struct http_part *parts;
 	u32 part_count;

@@ -48,7 +48,7 @@ struct dropped_day {
 	u64 rows, bytes;
 };
 
-/* Drops all days before `first`, and calls `dropped` for each dropped day. */
+/* Drops all days before the day `first`, and calls `dropped` for each dropped day. */
 int retention_drop(struct clickhouse *server, u32 first,
 		   void (*dropped)(void *arg, const struct dropped_day *day), void *arg,
 		   struct stackmap_error *error);
