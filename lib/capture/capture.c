@@ -272,7 +272,7 @@ void capture_free(struct capture **capture)
 	if (!gone)
 		return;
 	command_code_bury(&gone->command_code);
-	symbols_await_no_rules(&gone->recording);
+	symbols_clear_rules_awaited(&gone->recording);
 	attachment_free(&gone->loaded.attachment);
 	recording_free(&gone->recording);
 	symbolizers_free(&gone->symbolizers);
@@ -323,7 +323,7 @@ void capture_detach(struct capture *capture)
 	generation_wait(&capture->loaded);
 	lock_holders_record(&capture->loaded, &holders);
 	if (capture->recording.times)
-		thread_times_record_unseen(&capture->loaded);
+		thread_times_record_unseen_waits(&capture->loaded);
 	capture->loaded.running = false;
 }
 
@@ -339,7 +339,8 @@ int capture_finish_user_stacks(struct capture *capture)
 {
 	u32 fill;
 
-	return capture->recording.deferred ? deferred_consume(&capture->recording, &fill) : 0;
+	return capture->recording.deferred ? deferred_consume_raw_stacks(&capture->recording, &fill)
+					   : 0;
 }
 
 int capture_freeze(struct capture *capture)
@@ -347,7 +348,7 @@ int capture_freeze(struct capture *capture)
 	int result = loaded_freeze(&capture->loaded);
 
 	if (capture->recording.deferred)
-		result = result ?: deferred_read_open(&capture->recording);
+		result = result ?: deferred_read_open_cookies(&capture->recording);
 	loaded_go_on(&capture->loaded);
 	if (result)
 		capture_thaw(capture);
@@ -418,7 +419,7 @@ u64 capture_events(const struct capture *capture)
 
 bool capture_met_comm(const struct capture *capture)
 {
-	return task_log_has_wanted(capture->recording.tasks);
+	return task_log_has_wanted_name(capture->recording.tasks);
 }
 
 bool capture_tell_trouble(struct capture *capture, struct symbolizers_trouble *trouble)

@@ -14,7 +14,7 @@
 #include "capture/load/skeleton.h"
 #include "error.h"
 
-#define HELD_AT_FIRST 65536 /* events that are held before the first look at the map */
+#define HELD_AT_FIRST 65536 /* number of held events that causes the first check of the map */
 #define BATCH 4096
 
 struct held_event {
@@ -25,10 +25,10 @@ struct held_event {
 struct alive_events {
 	struct held_event *held;
 	u32 held_count, held_room;
-	u32 look_at; /* events that are held at the next look */
+	u32 look_at; /* number of held events that causes the next check of the map */
 	struct alive_thing *things;
 	u32 thing_count, thing_room;
-	struct span_key batch_keys[BATCH]; /* as one call reads them */
+	struct span_key batch_keys[BATCH]; /* keys and values of one batch lookup */
 	struct alive_thing batch[BATCH];
 };
 
@@ -51,13 +51,13 @@ void alive_events_free(struct recording *recording)
 	recording->alive = NULL;
 }
 
-bool alive_events_want(const struct recording *recording, u32 kind)
+bool alive_events_holds_source(const struct recording *recording, u32 kind)
 {
 	return recording->alive &&
 	       recording->loaded->sources->sources[kind].question.span_role == ALIVE_BEGIN;
 }
 
-static int add_things(struct alive_events *alive, u32 count)
+static int append_batch(struct alive_events *alive, u32 count)
 {
 	for (u32 i = 0; i < count; i++) {
 		if (array_make_room(alive->things, alive->thing_count, alive->thing_room))
@@ -74,9 +74,9 @@ static int compare_serials(const void *a, const void *b)
 	return (left->serial > right->serial) - (left->serial < right->serial);
 }
 
-/* Reads all things that are alive, by serial number. A thing that lives during the whole call is
- * read once. */
-static int read_things(struct recording *recording)
+/* Reads all things that are alive, and sorts them by serial number. A thing that is alive during
+ * the whole call is read once. */
+static int read_alive_things(struct recording *recording)
 {
 	struct alive_events *alive = recording->alive;
 	int map = bpf_map__fd(loaded_programs(recording->loaded)->maps.alive);
@@ -91,7 +91,7 @@ static int read_things(struct recording *recording)
 					   alive->batch, &count, NULL);
 		if (err && err != -ENOENT)
 			return err;
-		if (add_things(alive, count))
+		if (append_batch(alive, count))
 			return -ENOMEM;
 		is_first = false;
 	}
@@ -99,7 +99,7 @@ static int read_things(struct recording *recording)
 	return 0;
 }
 
-static struct alive_thing *find_thing(const struct alive_events *alive, u64 serial)
+static struct alive_thing *find_alive_thing(const struct alive_events *alive, u64 serial)
 {
 	const struct alive_thing key = {.serial = serial};
 
@@ -108,19 +108,18 @@ static struct alive_thing *find_thing(const struct alive_events *alive, u64 seri
 	return bsearch(&key, alive->things, alive->thing_count, sizeof(key), compare_serials);
 }
 
-/* Drops the events whose thing has ended. */
-static int drop_ended(struct recording *recording)
+static int drop_ended_events(struct recording *recording)
 {
 	struct alive_events *alive = recording->alive;
 	u32 kept = 0;
-	int err = read_things(recording);
+	int err = read_alive_things(recording);
 
 	if (err)
 		return err;
 	for (u32 i = 0; i < alive->held_count; i++) {
 		struct held_event *held = &alive->held[i];
 
-		if (find_thing(alive, held->event.value)) {
+		if (find_alive_thing(alive, held->event.value)) {
 			alive->held[kept++] = *held;
 			continue;
 		}
@@ -142,32 +141,32 @@ int alive_events_hold(struct recording *recording, const struct trace_event *eve
 	alive->held[alive->held_count++] = (struct held_event){*event, *user};
 	trace_writer_hold(recording->writer, event);
 	recording->cpus[event->cpu].events++;
-	return alive->held_count < alive->look_at ? 0 : drop_ended(recording);
+	return alive->held_count < alive->look_at ? 0 : drop_ended_events(recording);
 }
 
-static int write_held(struct recording *recording, struct held_event *held)
+static int write_held_event(struct recording *recording, struct held_event *held)
 {
 	const struct source *source = &recording->loaded->sources->sources[held->event.kind];
-	const struct alive_thing *thing = find_thing(recording->alive, held->event.value);
+	const struct alive_thing *thing = find_alive_thing(recording->alive, held->event.value);
 
 	held->event.value = source->unit && thing ? thing->number : 0;
 	if (source->question.every)
 		held->event.value = ALIVE_ESTIMATE(held->event.value, source->question.every);
 	trace_writer_release(recording->writer, &held->event);
-	records_note_stacks(recording, &held->event, &held->user);
+	records_count_stacks(recording, &held->event, &held->user);
 	return trace_writer_event(recording->writer, &held->event);
 }
 
-int alive_events_finish(struct recording *recording)
+int alive_events_write(struct recording *recording)
 {
 	struct alive_events *alive = recording->alive;
-	int result = drop_ended(recording);
+	int result = drop_ended_events(recording);
 
 	if (result)
 		return result;
 	recording->written.notes[NOTE_UNSEEN_ALIVE] = alive->thing_count - alive->held_count;
 	for (u32 i = 0; i < alive->held_count; i++)
-		result = first_error(result, write_held(recording, &alive->held[i]));
+		result = first_error(result, write_held_event(recording, &alive->held[i]));
 	alive->held_count = 0;
 	return result;
 }

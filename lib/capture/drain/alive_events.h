@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The events of what is alive (bpf/event/answer.h). The reader holds each event at which something
- * begins. When it holds twice as many as were alive at the last look, and at the end, it reads the
- * map `alive` and drops those whose thing has ended: they count as not produced. The others are
+ * Events of the things that are alive when a recording ends, such as allocations without a free
+ * (-e alive:..., bpf/event/answer.h). The reader holds back each event at which a thing begins.
+ * When twice as many events are held as things were alive at the last check, and at the end, the
+ * reader reads the BPF map `alive`, which has all things that are alive, and drops the held events
+ * of things that have ended. Dropped events count as not produced. The events that are left are
  * written at the end.
  */
 #ifndef LIB_CAPTURE_ALIVE_EVENTS_H
@@ -16,15 +18,15 @@ struct stack_ref;
 int alive_events_create(struct recording *recording);
 void alive_events_free(struct recording *recording);
 
-/* True if the events of a source are held. */
-bool alive_events_want(const struct recording *recording, u32 kind);
+/* True if the events of the source number `kind` are held back. */
+bool alive_events_holds_source(const struct recording *recording, u32 kind);
 
-/* Takes an event, whose value is the serial number of its thing. -ENOMEM, or an error of the map.
- */
+/* Holds an event back; its value is the serial number of the thing that begins. -ENOMEM, or an
+ * error of the map. */
 int alive_events_hold(struct recording *recording, const struct trace_event *event,
 		      const struct stack_ref *user);
 
-/* Writes the events of all that is alive. Call when the programs have ended. */
-int alive_events_finish(struct recording *recording);
+/* Writes the events of all things that are alive. Called when the BPF programs are detached. */
+int alive_events_write(struct recording *recording);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * An id is the inode number of the cgroup's directory. The programs keep the paths of the cgroups
- * that were made last. For another unknown id all directories are read, once in a round. A cgroup
- * that is not found there has been removed.
+ * The kernel's id of a cgroup is the inode number of its directory. The BPF programs keep the paths
+ * of the cgroups that were created last. For an unknown id without such a path, all directories of
+ * the file system are read, once in a round of reading the rings. A cgroup that is not found there
+ * has been removed.
  *
  * A path may have several ids, when a cgroup was removed and made again.
  */
@@ -25,9 +26,9 @@
 #define FIRST_NAMESPACE 0xeffffffbU /* PROC_CGROUP_INIT_INO of the kernel */
 
 struct known_cgroup {
-	u64 id;	    /* 0 = removed before it was looked up */
-	char *path; /* "" = not known */
-	u32 number; /* in the file; 0 = not in the file */
+	u64 id;	    /* 0 = unknown: the cgroup was removed before its id was looked up */
+	char *path; /* "" = unknown */
+	u32 number; /* number of the cgroup in the file; 0 = not written to the file */
 };
 
 struct cgroup_log {
@@ -36,7 +37,7 @@ struct cgroup_log {
 	struct known_cgroup *known;
 	u32 count, room;
 	struct hash_index by_id, by_path;
-	bool is_walked; /* all directories were read in this round */
+	bool is_walked; /* all cgroup directories were read in this round */
 };
 
 char *cgroup_mount_find(void)
@@ -73,15 +74,15 @@ void cgroup_log_free(struct cgroup_log **log)
 {
 	if (!*log)
 		return;
-	cgroup_log_begin(*log);
+	cgroup_log_begin_file(*log);
 	free((*log)->mount);
 	free(*log);
 	*log = NULL;
 }
 
-/* False in a cgroup namespace, where our paths do not begin at the root, unlike those of the
- * kernel. */
-static bool sees_all_paths(void)
+/* False in a cgroup namespace: paths that this process sees begin at the namespace's root there,
+ * while paths that the BPF programs read begin at the root of the hierarchy. */
+static bool is_in_initial_namespace(void)
 {
 	struct stat status;
 
@@ -90,10 +91,10 @@ static bool sees_all_paths(void)
 
 void cgroup_log_use_paths(struct cgroup_log *log, const struct cgroup_path *paths)
 {
-	log->paths = sees_all_paths() ? paths : NULL;
+	log->paths = is_in_initial_namespace() ? paths : NULL;
 }
 
-void cgroup_log_begin(struct cgroup_log *log)
+void cgroup_log_begin_file(struct cgroup_log *log)
 {
 	for (u32 i = 0; i < log->count; i++)
 		free(log->known[i].path);
@@ -103,50 +104,50 @@ void cgroup_log_begin(struct cgroup_log *log)
 	*log = (struct cgroup_log){.mount = log->mount, .paths = log->paths};
 }
 
-void cgroup_log_round(struct cgroup_log *log)
+void cgroup_log_begin_round(struct cgroup_log *log)
 {
 	log->is_walked = false;
 }
 
-static bool has_id(const void *known, u32 index, const void *id)
+static bool cgroup_has_id(const void *known, u32 index, const void *id)
 {
 	return ((const struct known_cgroup *)known)[index].id == *(const u64 *)id;
 }
 
-static bool has_path(const void *known, u32 index, const void *path)
+static bool cgroup_has_path(const void *known, u32 index, const void *path)
 {
 	return !strcmp(((const struct known_cgroup *)known)[index].path, path);
 }
 
-static u32 hash_id(u64 id)
+static u32 hash_cgroup_id(u64 id)
 {
 	return hash_end(hash_word(0, id));
 }
 
-static u32 find_id(const struct cgroup_log *log, u64 id)
+static u32 find_by_id(const struct cgroup_log *log, u64 id)
 {
-	return hash_index_find(&log->by_id, hash_id(id), has_id, log->known, &id);
+	return hash_index_find(&log->by_id, hash_cgroup_id(id), cgroup_has_id, log->known, &id);
 }
 
-static u32 find_path(const struct cgroup_log *log, const char *path)
+static u32 find_by_path(const struct cgroup_log *log, const char *path)
 {
-	return hash_index_find(&log->by_path, hash_text(path), has_path, log->known, path);
+	return hash_index_find(&log->by_path, hash_text(path), cgroup_has_path, log->known, path);
 }
 
-/* A cgroup without a path or with the path of another one is found by id only, one without an id by
- * path only. */
+/* A cgroup without a path, or with the path of an earlier cgroup, is found by id only; a cgroup
+ * without an id is found by path only. */
 static int add_to_indexes(struct cgroup_log *log, const struct known_cgroup *cgroup, u32 index)
 {
 	int result = 0;
 
-	if (cgroup->path[0] && find_path(log, cgroup->path) == HASH_INDEX_NONE)
+	if (cgroup->path[0] && find_by_path(log, cgroup->path) == HASH_INDEX_NONE)
 		result = hash_index_add(&log->by_path, hash_text(cgroup->path), index);
 	if (cgroup->id)
-		result = result ?: hash_index_add(&log->by_id, hash_id(cgroup->id), index);
+		result = result ?: hash_index_add(&log->by_id, hash_cgroup_id(cgroup->id), index);
 	return result;
 }
 
-static int add(struct cgroup_log *log, u64 id, const char *path)
+static int add_cgroup(struct cgroup_log *log, u64 id, const char *path)
 {
 	struct known_cgroup cgroup = {.id = id};
 
@@ -159,15 +160,15 @@ static int add(struct cgroup_log *log, u64 id, const char *path)
 	return add_to_indexes(log, &cgroup, log->count++);
 }
 
-static int add_new(struct cgroup_log *log, u64 id, const char *path)
+static int add_unless_known(struct cgroup_log *log, u64 id, const char *path)
 {
-	return find_id(log, id) == HASH_INDEX_NONE ? add(log, id, path) : 0;
+	return find_by_id(log, id) == HASH_INDEX_NONE ? add_cgroup(log, id, path) : 0;
 }
 
-static int walk(struct cgroup_log *log, DIR *directory, char *path, size_t length);
+static int walk_directory(struct cgroup_log *log, DIR *directory, char *path, size_t length);
 
-static int walk_into(struct cgroup_log *log, int parent, const struct dirent *entry, char *path,
-		     size_t length)
+static int walk_subdirectory(struct cgroup_log *log, int parent, const struct dirent *entry,
+			     char *path, size_t length)
 {
 	size_t bytes = strlen(entry->d_name);
 	DIR *directory;
@@ -177,19 +178,19 @@ static int walk_into(struct cgroup_log *log, int parent, const struct dirent *en
 		return 0;
 	path[length] = '/';
 	memcpy(path + length + 1, entry->d_name, bytes + 1);
-	result = add_new(log, entry->d_ino, path);
+	result = add_unless_known(log, entry->d_ino, path);
 	fd = openat(parent, entry->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	directory = fd < 0 ? NULL : fdopendir(fd);
 	if (directory)
-		result = result ?: walk(log, directory, path, length + 1 + bytes);
+		result = result ?: walk_directory(log, directory, path, length + 1 + bytes);
 	else if (fd >= 0)
 		close(fd);
 	return result;
 }
 
-/* Adds all cgroups below a directory, and closes the directory. Directories that cannot be read, or
- * are removed meanwhile, are left out. */
-static int walk(struct cgroup_log *log, DIR *directory, char *path, size_t length)
+/* Adds all cgroups below a directory, and closes the directory. A directory is left out if it
+ * cannot be read or is removed meanwhile. */
+static int walk_directory(struct cgroup_log *log, DIR *directory, char *path, size_t length)
 {
 	struct dirent *entry;
 	int result = 0;
@@ -197,12 +198,12 @@ static int walk(struct cgroup_log *log, DIR *directory, char *path, size_t lengt
 	while (!result && (entry = readdir(directory)))
 		if (entry->d_type == DT_DIR && strcmp(entry->d_name, ".") &&
 		    strcmp(entry->d_name, ".."))
-			result = walk_into(log, dirfd(directory), entry, path, length);
+			result = walk_subdirectory(log, dirfd(directory), entry, path, length);
 	closedir(directory);
 	return result;
 }
 
-static int walk_all(struct cgroup_log *log)
+static int walk_all_cgroups(struct cgroup_log *log)
 {
 	DIR *directory = opendir(log->mount);
 	char path[PATH_MAX] = "";
@@ -212,12 +213,13 @@ static int walk_all(struct cgroup_log *log)
 	log->is_walked = true;
 	if (!directory)
 		return 0;
-	result = fstat(dirfd(directory), &root) ? 0 : add_new(log, root.st_ino, "/");
-	return walk(log, directory, path, 0) ?: result;
+	result = fstat(dirfd(directory), &root) ? 0 : add_unless_known(log, root.st_ino, "/");
+	return walk_directory(log, directory, path, 0) ?: result;
 }
 
-/* Adds a cgroup from the programs' paths, which the programs overwrite in turn. */
-static int add_made(struct cgroup_log *log, const struct cgroup_path *made, u64 id)
+/* Adds a cgroup with a path that the BPF programs keep. A program may overwrite the element
+ * meanwhile; the id is therefore compared after the path is copied. */
+static int add_from_program_path(struct cgroup_log *log, const struct cgroup_path *made, u64 id)
 {
 	char path[CGROUP_PATH_BYTES];
 
@@ -226,27 +228,27 @@ static int add_made(struct cgroup_log *log, const struct cgroup_path *made, u64 
 	if (__atomic_load_n(&made->id, __ATOMIC_RELAXED) != id)
 		return 0;
 	path[sizeof(path) - 1] = 0;
-	return add(log, id, path);
+	return add_cgroup(log, id, path);
 }
 
-static int find_made(struct cgroup_log *log, u64 id)
+static int search_program_paths(struct cgroup_log *log, u64 id)
 {
 	for (u32 i = 0; log->paths && i < CGROUP_PATHS; i++)
 		if (__atomic_load_n(&log->paths[i].id, __ATOMIC_ACQUIRE) == id)
-			return add_made(log, &log->paths[i], id);
+			return add_from_program_path(log, &log->paths[i], id);
 	return 0;
 }
 
-static int look_for(struct cgroup_log *log, u64 id)
+static int look_up_id(struct cgroup_log *log, u64 id)
 {
-	int result = find_made(log, id);
+	int result = search_program_paths(log, id);
 
-	if (!result && find_id(log, id) == HASH_INDEX_NONE && !log->is_walked)
-		result = walk_all(log);
-	return result ?: add_new(log, id, "");
+	if (!result && find_by_id(log, id) == HASH_INDEX_NONE && !log->is_walked)
+		result = walk_all_cgroups(log);
+	return result ?: add_unless_known(log, id, "");
 }
 
-static int number_of(struct known_cgroup *known, struct trace_writer *writer, u32 *number)
+static int get_file_number(struct known_cgroup *known, struct trace_writer *writer, u32 *number)
 {
 	const struct trace_cgroup cgroup = {.id = known->id, .path = known->path};
 	int result = known->number ? 0 : trace_writer_cgroup(writer, &cgroup, &known->number);
@@ -255,19 +257,20 @@ static int number_of(struct known_cgroup *known, struct trace_writer *writer, u3
 	return result;
 }
 
-int cgroup_log_id(struct cgroup_log *log, struct trace_writer *writer, u64 id, u32 *number)
+int cgroup_log_number_by_id(struct cgroup_log *log, struct trace_writer *writer, u64 id,
+			    u32 *number)
 {
 	int result;
 
 	*number = 0;
 	if (!log->mount || !id)
 		return 0;
-	result = find_id(log, id) == HASH_INDEX_NONE ? look_for(log, id) : 0;
-	return result ?: number_of(&log->known[find_id(log, id)], writer, number);
+	result = find_by_id(log, id) == HASH_INDEX_NONE ? look_up_id(log, id) : 0;
+	return result ?: get_file_number(&log->known[find_by_id(log, id)], writer, number);
 }
 
-/* Adds the cgroup of an ended task, which may have been removed; an id may be known without a path.
- */
+/* Adds a cgroup by the path that /proc shows for a task. The cgroup may be removed by now, and its
+ * id may be known already, without a path. */
 static int add_by_path(struct cgroup_log *log, const char *path)
 {
 	char directory[2 * PATH_MAX];
@@ -275,12 +278,13 @@ static int add_by_path(struct cgroup_log *log, const char *path)
 
 	snprintf(directory, sizeof(directory), "%s%s", log->mount, path);
 	if (stat(directory, &status))
-		return add(log, 0, path);
-	return add(log, find_id(log, status.st_ino) == HASH_INDEX_NONE ? status.st_ino : 0, path);
+		return add_cgroup(log, 0, path);
+	return add_cgroup(
+		log, find_by_id(log, status.st_ino) == HASH_INDEX_NONE ? status.st_ino : 0, path);
 }
 
-int cgroup_log_path(struct cgroup_log *log, struct trace_writer *writer, const char *path,
-		    u32 *number)
+int cgroup_log_number_by_path(struct cgroup_log *log, struct trace_writer *writer, const char *path,
+			      u32 *number)
 {
 	u32 index;
 	int result;
@@ -288,9 +292,9 @@ int cgroup_log_path(struct cgroup_log *log, struct trace_writer *writer, const c
 	*number = 0;
 	if (!log->mount)
 		return 0;
-	result = find_path(log, path) == HASH_INDEX_NONE ? add_by_path(log, path) : 0;
-	index = find_path(log, path);
+	result = find_by_path(log, path) == HASH_INDEX_NONE ? add_by_path(log, path) : 0;
+	index = find_by_path(log, path);
 	if (result || index == HASH_INDEX_NONE)
 		return result;
-	return number_of(&log->known[index], writer, number);
+	return get_file_number(&log->known[index], writer, number);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The cgroups of a file, each with its path in a cgroup2 file system. Without such a file system no
- * cgroup is known.
+ * The cgroups that a recording file has, each with its path in the cgroup2 file system. Without a
+ * mounted cgroup2 file system no cgroup is known.
  */
 #ifndef LIB_CAPTURE_CGROUP_LOG_H
 #define LIB_CAPTURE_CGROUP_LOG_H
@@ -19,19 +19,22 @@ char *cgroup_mount_find(void);
 int cgroup_log_create(const char *mount, struct cgroup_log **out);
 void cgroup_log_free(struct cgroup_log **log);
 
-/* Sets the paths that the programs keep (CGROUP_PATHS), which outlive the log. */
+/* Sets the array in which the BPF programs keep the paths of new cgroups (CGROUP_PATHS elements).
+ * The array must outlive the log. */
 void cgroup_log_use_paths(struct cgroup_log *log, const struct cgroup_path *paths);
 
-/* Begins an empty file. */
-void cgroup_log_begin(struct cgroup_log *log);
+/* Begins a new recording file, which has no cgroups yet. */
+void cgroup_log_begin_file(struct cgroup_log *log);
 
 /* Begins a round of reading the rings; new directories may exist. */
-void cgroup_log_round(struct cgroup_log *log);
+void cgroup_log_begin_round(struct cgroup_log *log);
 
-/* Set the number of a cgroup in the file, 0 if the cgroup is not known, and write the cgroup if it
- * is not in the file yet. The first takes the kernel's id, the second a path. */
-int cgroup_log_id(struct cgroup_log *log, struct trace_writer *writer, u64 id, u32 *number);
-int cgroup_log_path(struct cgroup_log *log, struct trace_writer *writer, const char *path,
-		    u32 *number);
+/* Set *number to the number of a cgroup in the file, 0 if the cgroup is not known, and write the
+ * cgroup unless the file has it. One function takes the kernel's id of the cgroup, the other the
+ * path. */
+int cgroup_log_number_by_id(struct cgroup_log *log, struct trace_writer *writer, u64 id,
+			    u32 *number);
+int cgroup_log_number_by_path(struct cgroup_log *log, struct trace_writer *writer, const char *path,
+			      u32 *number);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Rows only grow. A program adds the value, then the count, and the reader reads in the reverse
- * order. An event that is counted has its value in the sum, perhaps together with the value of
- * an event that the next file counts; the files together are exact.
+ * The count and the sum of values in a row only grow. A program adds the value first, then the
+ * count; the reader reads the count first, then the value. The value of each counted event is
+ * therefore in the sum that is read. The sum may also have the value of an event whose count goes
+ * into the next file; the sums of all files together are exact.
  */
 #include "capture/drain/counted_events.h"
 
@@ -12,11 +13,11 @@
 #include "clock.h"
 #include "error.h"
 
-/* A record stands for at most so many events. */
+/* The most events that one record of the file stands for. */
 #define RECORD_EVENTS_MAX (1ULL << 32)
 
-static int write_records(struct recording *recording, struct trace_event *event,
-			 const struct stack_ref *user, u64 count)
+static int write_event_records(struct recording *recording, struct trace_event *event,
+			       const struct stack_ref *user, u64 count)
 {
 	int result = 0;
 
@@ -24,7 +25,7 @@ static int write_records(struct recording *recording, struct trace_event *event,
 		u64 events = count < RECORD_EVENTS_MAX ? count : RECORD_EVENTS_MAX;
 
 		event->repeats = (u32)(events - 1);
-		records_note_stacks(recording, event, user);
+		records_count_stacks(recording, event, user);
 		result = first_error(result, trace_writer_event(recording->writer, event));
 		event->value = 0;
 		count -= events;
@@ -32,16 +33,16 @@ static int write_records(struct recording *recording, struct trace_event *event,
 	return result;
 }
 
-/* Values that are addresses have no sum. */
-static bool has_sum(const struct recording *recording, u32 kind)
+/* False if the events have no values, or their values are addresses. */
+static bool values_have_sum(const struct recording *recording, u32 kind)
 {
 	const struct source *source = &recording->loaded->sources->sources[kind];
 
 	return source->unit && strcmp(source->unit, TRACE_UNIT_ADDRESS) != 0;
 }
 
-static int write_row(struct recording *recording, const struct counted_key *key, u32 cpu, u64 count,
-		     u64 value)
+static int write_row_events(struct recording *recording, const struct counted_key *key, u32 cpu,
+			    u64 count, u64 value)
 {
 	const struct stack_fields fields = {STAMP_FLAGS(key->task), (u32)key->stacks,
 					    (u32)(key->stacks >> 32)};
@@ -58,14 +59,14 @@ static int write_row(struct recording *recording, const struct counted_key *key,
 
 	if (event.kind >= recording->loaded->sources->count)
 		return 0;
-	if (has_sum(recording, event.kind))
+	if (values_have_sum(recording, event.kind))
 		event.value = value;
-	result = records_fill(recording, NULL, 0, &fields, &event, &user);
-	return write_records(recording, &event, &user, count) ?: result;
+	result = records_fill_stacks(recording, NULL, 0, &fields, &event, &user);
+	return write_event_records(recording, &event, &user, count) ?: result;
 }
 
-static int take_row(struct recording *recording, struct counted_table *table,
-		    struct counted_row *row, u32 cpu)
+static int write_row_increase(struct recording *recording, struct counted_table *table,
+			      struct counted_row *row, u32 cpu)
 {
 	u64 value, count;
 	int result;
@@ -76,14 +77,14 @@ static int take_row(struct recording *recording, struct counted_table *table,
 	value = __atomic_load_n(&row->value, __ATOMIC_RELAXED) - row->reported_value;
 	if (!count)
 		return 0;
-	result = write_row(recording, &row->key, cpu, count, value);
+	result = write_row_events(recording, &row->key, cpu, count, value);
 	row->reported_value += value;
 	row->reported_count += count;
 	table->reported += count;
 	return result;
 }
 
-int counted_events_take(struct recording *recording)
+int counted_events_write(struct recording *recording)
 {
 	int result = 0;
 
@@ -91,13 +92,13 @@ int counted_events_take(struct recording *recording)
 		struct counted_table *table = loaded_counted(recording->loaded, cpu);
 
 		for (u32 i = 0; table && i < COUNTED_ROWS; i++)
-			result = first_error(result,
-					     take_row(recording, table, &table->row[i], cpu));
+			result = first_error(
+				result, write_row_increase(recording, table, &table->row[i], cpu));
 	}
 	return result;
 }
 
-u64 counted_events_sum(const struct loaded *loaded, u32 cpu)
+u64 counted_events_total(const struct loaded *loaded, u32 cpu)
 {
 	const struct scratch *scratch_slots = loaded_scratch(loaded, cpu);
 	const struct counted_table *table = loaded_counted(loaded, cpu);

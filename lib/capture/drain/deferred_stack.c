@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A search tree of cookies (tsearch(3)). Each cookie is also in one of two lists: `open` has
- * cookies without a stack and lasting cookies, which a sweep checks; `known` has all others in the
- * order in which their stacks came, so that the end of an epoch drops from the front.
+ * A search tree of cookies (tsearch(3)). Each cookie is also in one of two lists. The list `open`
+ * has cookies without a stack and lasting cookies; a sweep checks them. The list `known` has all
+ * other cookies in the order in which their stacks came; the end of an epoch drops stacks from its
+ * front.
  */
 #include "capture/drain/deferred_stack.h"
 
@@ -15,22 +16,22 @@
 #include "order.h"
 
 #define OPEN_LIMIT_MIN 4096
-#define EPOCHS_KEPT 2 /* the epoch in which a stack came, and a whole one */
+#define EPOCHS_KEPT 2 /* the epoch in which a stack came, and one whole epoch */
 #define RETAINED_BYTES_MAX (16U << 20)
 
 TAILQ_HEAD(deferred_list, deferred_stack);
 
 struct deferred_stacks {
 	void *tree;
-	struct deferred_list open; /* until a sweep finds them closed */
+	struct deferred_list open; /* stacks that stay until a sweep finds their cookie closed */
 	struct deferred_list known;
-	struct deferred_list retained; /* by retained_link; oldest first */
+	struct deferred_list retained; /* linked by retained_link; oldest first */
 	u64 retained_bytes;
 	u64 epoch;
 	u64 sweep_epoch; /* epoch of the last sweep */
 	u64 open_count;
-	u64 open_limit; /* the number of open cookies from which on a sweep pays */
-	bool keeps;	/* deferred_stacks_keep() */
+	u64 open_limit; /* number of open cookies above which a sweep runs */
+	bool keeps;	/* deferred_stacks_keep_until_closed() was called */
 };
 
 static int compare_cookies(const void *left, const void *right)
@@ -41,45 +42,47 @@ static int compare_cookies(const void *left, const void *right)
 }
 
 /* The node of a cookie in the tree, or NULL. */
-static struct deferred_stack **node_of(const struct deferred_stacks *stacks, u32 tid, u32 cookie)
+static struct deferred_stack **find_tree_node(const struct deferred_stacks *stacks, u32 tid,
+					      u32 cookie)
 {
 	struct deferred_stack key = {.tid = tid, .cookie = cookie};
 
 	return tfind(&key, &stacks->tree, compare_cookies);
 }
 
-static struct deferred_stack *find(const struct deferred_stacks *stacks, u32 tid, u32 cookie)
+static struct deferred_stack *find_stack(const struct deferred_stacks *stacks, u32 tid, u32 cookie)
 {
-	struct deferred_stack **node = node_of(stacks, tid, cookie);
+	struct deferred_stack **node = find_tree_node(stacks, tid, cookie);
 
 	return node ? *node : NULL;
 }
 
-static bool is_swept(const struct deferred_stacks *stacks, const struct deferred_stack *stack)
+static bool is_checked_by_sweep(const struct deferred_stacks *stacks,
+				const struct deferred_stack *stack)
 {
 	return !stack->known || stacks->keeps || stack->cookie & COOKIE_LASTING;
 }
 
-static struct deferred_list *list_of(struct deferred_stacks *stacks,
-				     const struct deferred_stack *stack)
+static struct deferred_list *list_for_stack(struct deferred_stacks *stacks,
+					    const struct deferred_stack *stack)
 {
-	return is_swept(stacks, stack) ? &stacks->open : &stacks->known;
+	return is_checked_by_sweep(stacks, stack) ? &stacks->open : &stacks->known;
 }
 
-static void list_add(struct deferred_stacks *stacks, struct deferred_stack *stack)
+static void add_to_list(struct deferred_stacks *stacks, struct deferred_stack *stack)
 {
-	stack->epoch = is_swept(stacks, stack) ? 0 : stacks->epoch;
-	TAILQ_INSERT_TAIL(list_of(stacks, stack), stack, link);
-	stacks->open_count += is_swept(stacks, stack);
+	stack->epoch = is_checked_by_sweep(stacks, stack) ? 0 : stacks->epoch;
+	TAILQ_INSERT_TAIL(list_for_stack(stacks, stack), stack, link);
+	stacks->open_count += is_checked_by_sweep(stacks, stack);
 }
 
-static void list_remove(struct deferred_stacks *stacks, struct deferred_stack *stack)
+static void remove_from_list(struct deferred_stacks *stacks, struct deferred_stack *stack)
 {
-	TAILQ_REMOVE(list_of(stacks, stack), stack, link);
-	stacks->open_count -= is_swept(stacks, stack);
+	TAILQ_REMOVE(list_for_stack(stacks, stack), stack, link);
+	stacks->open_count -= is_checked_by_sweep(stacks, stack);
 }
 
-static u64 bytes_of(const struct deferred_stack *stack)
+static u64 allocated_bytes(const struct deferred_stack *stack)
 {
 	return sizeof(*stack) + stack->depth * sizeof(*stack->frames);
 }
@@ -116,24 +119,24 @@ int deferred_stack_set_frames(struct deferred_stack *stack, const u64 *frames, u
 	return 0;
 }
 
-static void drop(struct deferred_stacks *stacks, struct deferred_stack *stack)
+static void drop_stack(struct deferred_stacks *stacks, struct deferred_stack *stack)
 {
 	tdelete(stack, &stacks->tree, compare_cookies);
-	list_remove(stacks, stack);
+	remove_from_list(stacks, stack);
 	if (stack->retained) {
 		TAILQ_REMOVE(&stacks->retained, stack, retained_link);
-		stacks->retained_bytes -= bytes_of(stack);
+		stacks->retained_bytes -= allocated_bytes(stack);
 	}
 	deferred_stack_free(&stack);
 }
 
-static void retain(struct deferred_stacks *stacks, struct deferred_stack *stack)
+static void retain_stack(struct deferred_stacks *stacks, struct deferred_stack *stack)
 {
 	stack->retained = true;
 	TAILQ_INSERT_TAIL(&stacks->retained, stack, retained_link);
-	stacks->retained_bytes += bytes_of(stack);
+	stacks->retained_bytes += allocated_bytes(stack);
 	while (stacks->retained_bytes > RETAINED_BYTES_MAX)
-		drop(stacks, TAILQ_FIRST(&stacks->retained));
+		drop_stack(stacks, TAILQ_FIRST(&stacks->retained));
 }
 
 int deferred_stacks_create(struct deferred_stacks **out)
@@ -151,12 +154,13 @@ int deferred_stacks_create(struct deferred_stacks **out)
 	return 0;
 }
 
-void deferred_stacks_keep(struct deferred_stacks *stacks)
+void deferred_stacks_keep_until_closed(struct deferred_stacks *stacks)
 {
 	stacks->keeps = true;
 }
 
-static void begin_file(struct deferred_stacks *stacks, struct deferred_list *list, bool drops)
+static void begin_file_in_list(struct deferred_stacks *stacks, struct deferred_list *list,
+			       bool drops)
 {
 	struct deferred_stack *stack, *next;
 
@@ -165,14 +169,14 @@ static void begin_file(struct deferred_stacks *stacks, struct deferred_list *lis
 		for (int form = 0; form < DEFERRED_FORMS; form++)
 			stack->form[form].written = false;
 		if (drops && !stack->retained)
-			drop(stacks, stack);
+			drop_stack(stacks, stack);
 	}
 }
 
 void deferred_stacks_begin_file(struct deferred_stacks *stacks, bool drops)
 {
-	begin_file(stacks, &stacks->open, drops);
-	begin_file(stacks, &stacks->known, drops);
+	begin_file_in_list(stacks, &stacks->open, drops);
+	begin_file_in_list(stacks, &stacks->known, drops);
 }
 
 void deferred_stacks_free(struct deferred_stacks **stacks)
@@ -182,7 +186,7 @@ void deferred_stacks_free(struct deferred_stacks **stacks)
 	if (!gone)
 		return;
 	while (!TAILQ_EMPTY(&gone->retained))
-		drop(gone, TAILQ_FIRST(&gone->retained));
+		drop_stack(gone, TAILQ_FIRST(&gone->retained));
 	deferred_stacks_begin_file(gone, true);
 	free(gone);
 	*stacks = NULL;
@@ -191,119 +195,122 @@ void deferred_stacks_free(struct deferred_stacks **stacks)
 struct deferred_stack *deferred_stacks_find(const struct deferred_stacks *stacks, u32 tid,
 					    u32 cookie)
 {
-	struct deferred_stack *stack = find(stacks, tid, cookie);
+	struct deferred_stack *stack = find_stack(stacks, tid, cookie);
 
 	return stack && stack->known ? stack : NULL;
 }
 
-static struct deferred_stack *insert(struct deferred_stacks *stacks, struct deferred_stack *stack)
+static struct deferred_stack *insert_into_tree(struct deferred_stacks *stacks,
+					       struct deferred_stack *stack)
 {
 	if (stack && !tsearch(stack, &stacks->tree, compare_cookies))
 		deferred_stack_free(&stack);
 	if (stack)
-		list_add(stacks, stack);
+		add_to_list(stacks, stack);
 	return stack;
 }
 
-struct deferred_stack *deferred_stacks_want(struct deferred_stacks *stacks, u32 tid, u32 cookie)
+struct deferred_stack *deferred_stacks_wait_for(struct deferred_stacks *stacks, u32 tid, u32 cookie)
 {
-	return find(stacks, tid, cookie) ?: insert(stacks, deferred_stack_new(tid, cookie));
+	return find_stack(stacks, tid, cookie)
+		       ?: insert_into_tree(stacks, deferred_stack_new(tid, cookie));
 }
 
-bool deferred_stacks_is_waited(const struct deferred_stacks *stacks, u32 tid, u32 cookie)
+bool deferred_stacks_is_awaited(const struct deferred_stacks *stacks, u32 tid, u32 cookie)
 {
-	const struct deferred_stack *stack = find(stacks, tid, cookie);
+	const struct deferred_stack *stack = find_stack(stacks, tid, cookie);
 
 	return stack && !stack->known;
 }
 
-/* Keeps a stack that was peeked before and is now delivered by its task, as if it had come now:
- * later events may name the stack. */
-static int keep_longer(struct deferred_stacks *stacks, struct deferred_stack *stack, bool retains)
+/* A known stack comes again: it was peeked before and is now delivered by its task. The known stack
+ * is kept as if it had come now, since later events may have its cookie. */
+static int renew_known_stack(struct deferred_stacks *stacks, struct deferred_stack *stack,
+			     bool retains)
 {
-	list_remove(stacks, stack);
-	list_add(stacks, stack);
+	remove_from_list(stacks, stack);
+	add_to_list(stacks, stack);
 	if (retains && !stack->retained)
-		retain(stacks, stack);
+		retain_stack(stacks, stack);
 	return -EEXIST;
 }
 
-/* Replaces a waiting stack by a known one, which gets the placeholders. */
-static void replace(struct deferred_stacks *stacks, struct deferred_stack **node,
-		    struct deferred_stack *stack)
+/* Replaces a stack that events wait for by the known stack, which gets the placeholders. */
+static void replace_waiting_stack(struct deferred_stacks *stacks, struct deferred_stack **node,
+				  struct deferred_stack *stack)
 {
 	struct deferred_stack *waiting = *node;
 
-	list_remove(stacks, waiting);
+	remove_from_list(stacks, waiting);
 	memcpy(stack->form, waiting->form, sizeof(stack->form));
 	*node = stack;
 	deferred_stack_free(&waiting);
-	list_add(stacks, stack);
+	add_to_list(stacks, stack);
 }
 
 int deferred_stacks_add(struct deferred_stacks *stacks, struct deferred_stack **stack)
 {
 	struct deferred_stack *added = *stack;
-	struct deferred_stack **node = node_of(stacks, added->tid, added->cookie);
+	struct deferred_stack **node = find_tree_node(stacks, added->tid, added->cookie);
 	bool retains = added->retained;
 
 	added->known = true;
 	added->retained = false;
 	if (node && (*node)->known) {
 		deferred_stack_free(stack);
-		return keep_longer(stacks, *node, retains);
+		return renew_known_stack(stacks, *node, retains);
 	}
 	if (node)
-		replace(stacks, node, added);
+		replace_waiting_stack(stacks, node, added);
 	else
-		*stack = added = insert(stacks, added);
+		*stack = added = insert_into_tree(stacks, added);
 	if (!added)
 		return -ENOMEM;
 	if (retains)
-		retain(stacks, added);
+		retain_stack(stacks, added);
 	return 0;
 }
 
-struct deferred_stack *deferred_stacks_next(const struct deferred_stacks *stacks,
-					    const struct deferred_stack *last)
+struct deferred_stack *deferred_stacks_next_known(const struct deferred_stacks *stacks,
+						  const struct deferred_stack *last)
 {
 	struct deferred_stack *next = last ? TAILQ_NEXT(last, link) : TAILQ_FIRST(&stacks->known);
 
-	if (!next && !(last && is_swept(stacks, last)))
+	if (!next && !(last && is_checked_by_sweep(stacks, last)))
 		next = TAILQ_FIRST(&stacks->open);
 	while (next && !next->known)
 		next = TAILQ_NEXT(next, link);
 	return next;
 }
 
-void deferred_stacks_pass_epoch(struct deferred_stacks *stacks)
+void deferred_stacks_end_epoch(struct deferred_stacks *stacks)
 {
 	struct deferred_stack *stack;
 
 	stacks->epoch++;
 	while ((stack = TAILQ_FIRST(&stacks->known)) && stacks->epoch - stack->epoch >= EPOCHS_KEPT)
-		drop(stacks, stack);
+		drop_stack(stacks, stack);
 }
 
-/* A sweep notes closed cookies, and a second sweep drops them. */
-bool deferred_stacks_are_crowded(const struct deferred_stacks *stacks)
+/* A first sweep marks the closed cookies, and a second sweep, an epoch later, drops them. */
+bool deferred_stacks_need_sweep(const struct deferred_stacks *stacks)
 {
 	return stacks->open_count > stacks->open_limit &&
 	       stacks->epoch - stacks->sweep_epoch >= EPOCHS_KEPT;
 }
 
-static void drop_closed(struct deferred_stacks *stacks, struct deferred_stack *stack,
-			const struct deferred_sweep *sweep)
+static void drop_closed_cookie(struct deferred_stacks *stacks, struct deferred_stack *stack,
+			       const struct deferred_sweep *sweep)
 {
 	if (!stack->known)
 		sweep->lost(sweep->arg, stack);
-	drop(stacks, stack);
+	drop_stack(stacks, stack);
 }
 
-/* Drops a closed cookie after an epoch, during which its stack may still be in a ring. A closed
- * cookie is never opened again. True: the cookie must be checked again. */
-static bool sweep_stack(struct deferred_stacks *stacks, struct deferred_stack *stack,
-			const struct deferred_sweep *sweep)
+/* Checks one cookie. A closed cookie is dropped an epoch later, since its stack may still be in a
+ * ring until then; it is never opened again. True: the cookie is closed, but not dropped yet. */
+static bool sweep_cookie(struct deferred_stacks *stacks, struct deferred_stack *stack,
+			 const struct deferred_sweep *sweep)
 {
 	if (sweep->is_open(sweep->arg, stack->tid, stack->cookie))
 		return false;
@@ -311,7 +318,7 @@ static bool sweep_stack(struct deferred_stacks *stacks, struct deferred_stack *s
 		stack->epoch = stacks->epoch;
 	if (stacks->epoch - stack->epoch < EPOCHS_KEPT)
 		return true;
-	drop_closed(stacks, stack, sweep);
+	drop_closed_cookie(stacks, stack, sweep);
 	return false;
 }
 
@@ -323,7 +330,7 @@ void deferred_stacks_sweep(struct deferred_stacks *stacks, const struct deferred
 	stacks->sweep_epoch = stacks->epoch;
 	for (stack = TAILQ_FIRST(&stacks->open); stack; stack = next) {
 		next = TAILQ_NEXT(stack, link);
-		again = sweep_stack(stacks, stack, sweep) || again;
+		again = sweep_cookie(stacks, stack, sweep) || again;
 	}
 	if (!again)
 		stacks->open_limit = 2 * stacks->open_count > OPEN_LIMIT_MIN
@@ -331,13 +338,14 @@ void deferred_stacks_sweep(struct deferred_stacks *stacks, const struct deferred
 					     : OPEN_LIMIT_MIN;
 }
 
-void deferred_stacks_end(struct deferred_stacks *stacks, const struct deferred_sweep *sweep)
+void deferred_stacks_drop_waiting(struct deferred_stacks *stacks,
+				  const struct deferred_sweep *sweep)
 {
 	struct deferred_stack *stack, *next;
 
 	for (stack = TAILQ_FIRST(&stacks->open); stack; stack = next) {
 		next = TAILQ_NEXT(stack, link);
 		if (!stack->known)
-			drop_closed(stacks, stack, sweep);
+			drop_closed_cookie(stacks, stack, sweep);
 	}
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * A task may deliver its user stack on another CPU than that of the event. All rings are therefore
- * read twice up to the same position: first the deferred stacks, then the events, most of which
- * find their stack. The other events get a placeholder (capture/drain/deferred_stack.h).
+ * read twice up to the same position: first the deferred stacks, then the events. Most events find
+ * their stack; the others get a placeholder (capture/drain/deferred_stack.h).
  */
 #include "capture/drain/drain.h"
 
@@ -22,11 +22,13 @@
 #include "clock.h"
 #include "error.h"
 
-/* A stamp may be later than the begin of the round by this time. */
+/* The most time in ns by which an event that a round reads may be later than the begin of the
+ * round. */
 #define READING_NS_MAX (3600ULL * 1000000000)
 
-/* The latest time not after `limit` whose lower bits are `low`. */
-static u64 unwrap(u64 limit, u64 low)
+/* The full time of a stamp, which has only the lower bits: the latest time not after `limit` whose
+ * lower bits are `low`. */
+static u64 unwrap_time(u64 limit, u64 low)
 {
 	u64 period = 1ULL << STAMP_TIME_BITS;
 	u64 time = (limit & ~(period - 1)) | low;
@@ -37,12 +39,12 @@ static u64 unwrap(u64 limit, u64 low)
 void records_begin_round(struct recording *recording)
 {
 	recording->time_limit = clock_ns(CLOCK_MONOTONIC) + READING_NS_MAX;
-	task_log_round(recording->tasks);
+	task_log_begin_round(recording->tasks);
 }
 
-int records_fill(struct recording *recording, const struct ring_view *ring, u64 position,
-		 const struct stack_fields *fields, struct trace_event *event,
-		 struct stack_ref *user)
+int records_fill_stacks(struct recording *recording, const struct ring_view *ring, u64 position,
+			const struct stack_fields *fields, struct trace_event *event,
+			struct stack_ref *user)
 {
 	u32 kernel_state = EVENT_KERNEL_STATE(fields->flags);
 	u32 user_state = EVENT_USER_STATE(fields->flags);
@@ -50,13 +52,15 @@ int records_fill(struct recording *recording, const struct ring_view *ring, u64 
 	int result;
 
 	*user = STACK_REF_NONE;
-	result = event_stack(recording, ring, position, kernel_state, fields->kernel, &kernel);
+	result = event_stack_from_field(recording, ring, position, kernel_state, fields->kernel,
+					&kernel);
 	if (!result && user_state == STATE_COOKIE && recording->deferred)
-		result = deferred_ref(recording, fields->user, event, user);
+		result = deferred_find_for_event(recording, fields->user, event, user);
 	else if (!result)
-		result = event_stack(recording, ring, position, user_state, fields->user, user);
-	result = result ?: event_stack_mapping(recording, event->leaf);
-	result = result ?: task_log_need(recording->tasks, recording->writer, event->tid);
+		result = event_stack_from_field(recording, ring, position, user_state, fields->user,
+						user);
+	result = result ?: event_stack_write_mapping(recording, event->leaf);
+	result = result ?: task_log_ensure_thread(recording->tasks, recording->writer, event->tid);
 	event->kernel = kernel.index;
 	event->kernel_reason = kernel.reason;
 	event->user = user->index;
@@ -64,20 +68,20 @@ int records_fill(struct recording *recording, const struct ring_view *ring, u64 
 	return result;
 }
 
-void records_note_stacks(struct recording *recording, const struct trace_event *event,
-			 const struct stack_ref *user)
+void records_count_stacks(struct recording *recording, const struct trace_event *event,
+			  const struct stack_ref *user)
 {
 	u64 events = event_stands_for(event);
 
 	if (event->kernel == TRACE_NO_STACK)
 		recording->written.kernel_reasons[event->kernel_reason] += events;
-	file_ledger_user_stack(recording, user, events);
-	symbols_note_vain(recording, user, event->leaf, events);
+	file_ledger_count_user_stack(recording, user, events);
+	symbols_note_missing_rules(recording, user, event->leaf, events);
 }
 
 /* Sets the event's trace and span from the slot. */
-static int take_context(struct recording *recording, const struct event_slot *slot,
-			struct trace_event *event)
+static int set_trace_context(struct recording *recording, const struct event_slot *slot,
+			     struct trace_event *event)
 {
 	const struct capture_config *config = &recording->loaded->plan.config;
 	const u64 *words = &slot->extra[EVENT_NUMBERS(*config)];
@@ -102,7 +106,7 @@ int records_take_event(struct recording *recording, const struct ring_view *ring
 	const struct event_slot *slot = ring_slot(ring, position);
 	const struct stack_fields fields = {STAMP_FLAGS(slot->stamp), slot->kernel, slot->user};
 	struct trace_event event = {
-		.time = unwrap(recording->time_limit, STAMP_TIME(slot->stamp)),
+		.time = unwrap_time(recording->time_limit, STAMP_TIME(slot->stamp)),
 		.tid = slot->tid,
 		.cpu = cpu,
 		.kind = STAMP_KIND(slot->stamp),
@@ -116,18 +120,19 @@ int records_take_event(struct recording *recording, const struct ring_view *ring
 
 	if (event.kind >= recording->loaded->sources->count)
 		return 0;
-	/* The word of an event whose source has no second value is left from an earlier event. */
+	/* The slot has the word of the second value for all sources; if the source has no second
+	 * value, the word holds that of an earlier event. */
 	if (recording->loaded->sources->sources[event.kind].further_unit)
 		event.further = slot->extra[recording->loaded->plan.config.leaf + 1];
-	if (span_stacks_want_end(recording, event.kind))
-		return span_stacks_end(recording, &event);
-	result = records_fill(recording, ring, position, &fields, &event, &user);
-	result = first_error(result, take_context(recording, slot, &event));
-	if (alive_events_want(recording, event.kind))
+	if (span_stacks_is_end(recording, event.kind))
+		return span_stacks_take_end(recording, &event);
+	result = records_fill_stacks(recording, ring, position, &fields, &event, &user);
+	result = first_error(result, set_trace_context(recording, slot, &event));
+	if (alive_events_holds_source(recording, event.kind))
 		return alive_events_hold(recording, &event, &user) ?: result;
-	if (span_stacks_want_begin(recording, event.kind))
-		return span_stacks_begin(recording, &event, &user) ?: result;
-	records_note_stacks(recording, &event, &user);
+	if (span_stacks_is_begin(recording, event.kind))
+		return span_stacks_take_begin(recording, &event, &user) ?: result;
+	records_count_stacks(recording, &event, &user);
 	recording->cpus[cpu].events++;
 	return trace_writer_event(recording->writer, &event) ?: result;
 }
@@ -137,21 +142,22 @@ int records_take_task(struct recording *recording, const struct ring_view *ring,
 {
 	const struct task_slot *slot = ring_slot(ring, position);
 
-	(void)cpu; /* names are not counted by CPU */
-	return task_log_record(recording->tasks, recording->writer, slot,
-			       unwrap(recording->time_limit, STAMP_TIME(slot->stamp)));
+	(void)cpu; /* names of tasks are not counted by CPU */
+	return task_log_take_record(recording->tasks, recording->writer, slot,
+				    unwrap_time(recording->time_limit, STAMP_TIME(slot->stamp)));
 }
 
 int records_take_deferred_stack(struct recording *recording, const struct ring_view *ring,
 				u64 position, u32 cpu)
 {
 	(void)cpu;
-	return ring_is_deferred_stack(ring, position) ? deferred_take(recording, ring, position)
-						      : 0;
+	return ring_is_deferred_stack(ring, position)
+		       ? deferred_take_from_ring(recording, ring, position)
+		       : 0;
 }
 
-int records_each(struct recording *recording, const struct ring_view *ring, u64 position, u64 end,
-		 u32 cpu, take_record take)
+int records_take_range(struct recording *recording, const struct ring_view *ring, u64 position,
+		       u64 end, u32 cpu, take_record take)
 {
 	int result = 0;
 
@@ -162,17 +168,19 @@ int records_each(struct recording *recording, const struct ring_view *ring, u64 
 	return result;
 }
 
-#define TAIL_STRIDE 1024 /* positions given back to the writers at a time */
+#define TAIL_STRIDE 1024 /* number of slots that are given back to the writers at a time */
 
-/* The end of a round in a ring, at most `limit`; 0: no limit. */
-static u64 end_within(const struct ring_view *ring, u64 limit)
+/* The position up to which a round reads a ring: the end of the committed records, at most `limit`;
+ * limit 0: no limit. */
+static u64 round_end_up_to(const struct ring_view *ring, u64 limit)
 {
 	u64 end = ring_committed_end(ring);
 
 	return limit && limit < end ? limit : end;
 }
 
-/* Moves the records up to `end` to the file, and gives their slots back in steps. */
+/* Moves the records up to `end` to the file, and gives their slots back to the writers, TAIL_STRIDE
+ * at a time. */
 static int drain_ring(struct recording *recording, struct ring_view ring, u64 end, u32 cpu,
 		      take_record take)
 {
@@ -182,8 +190,8 @@ static int drain_ring(struct recording *recording, struct ring_view ring, u64 en
 	while (position < end) {
 		u64 next = position + TAIL_STRIDE < end ? position + TAIL_STRIDE : end;
 		u64 before = recording->cpus[cpu].events;
-		result = first_error(result,
-				     records_each(recording, &ring, position, next, cpu, take));
+		result = first_error(
+			result, records_take_range(recording, &ring, position, next, cpu, take));
 		ring.header->consumed += recording->cpus[cpu].events - before;
 		__atomic_store_n(&ring.header->tail, next, __ATOMIC_RELEASE);
 		position = next;
@@ -191,20 +199,20 @@ static int drain_ring(struct recording *recording, struct ring_view ring, u64 en
 	return result;
 }
 
-static int drain_tasks(struct recording *recording)
+static int drain_task_rings(struct recording *recording)
 {
 	int result = 0;
 
 	for (u32 cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++) {
 		struct ring_view ring = loaded_task_ring(recording->loaded, cpu);
-		u64 end = end_within(&ring, recording->cpus[cpu].task_limit);
+		u64 end = round_end_up_to(&ring, recording->cpus[cpu].task_limit);
 		result = first_error(result,
 				     drain_ring(recording, ring, end, cpu, records_take_task));
 	}
 	return result;
 }
 
-static u32 fill_percent(const struct ring_view *ring)
+static u32 ring_fill_percent(const struct ring_view *ring)
 {
 	return (ring->header->head - ring->header->tail) * 100 / ring->count;
 }
@@ -215,16 +223,16 @@ int drain_deferred_stacks(struct recording *recording, struct pace_rings *rings)
 
 	for (u32 cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++) {
 		struct ring_view ring = loaded_ring(recording->loaded, cpu);
-		u32 filled = fill_percent(&ring);
+		u32 filled = ring_fill_percent(&ring);
 
 		rings->fill = filled > rings->fill ? filled : rings->fill;
 		rings->had_event |= ring.header->head != ring.header->tail;
 		rings->slots = ring.count;
-		recording->cpus[cpu].end = end_within(&ring, recording->cpus[cpu].limit);
+		recording->cpus[cpu].end = round_end_up_to(&ring, recording->cpus[cpu].limit);
 		if (recording->deferred && !result)
-			result = records_each(recording, &ring, ring.header->tail,
-					      recording->cpus[cpu].end, cpu,
-					      records_take_deferred_stack);
+			result = records_take_range(recording, &ring, ring.header->tail,
+						    recording->cpus[cpu].end, cpu,
+						    records_take_deferred_stack);
 	}
 	return result;
 }
@@ -241,8 +249,8 @@ static int drain_events(struct recording *recording)
 	return result;
 }
 
-/* An epoch ends when each ring was read to where its head was when the epoch began. */
-static int pass_epoch(struct recording *recording)
+/* Ends the epoch if each ring was read to where its head was when the epoch began. */
+static int end_epoch_if_read(struct recording *recording)
 {
 	u32 cpus = recording->loaded->plan.config.cpus;
 
@@ -254,13 +262,14 @@ static int pass_epoch(struct recording *recording)
 
 		recording->cpus[cpu].epoch_end = ring_head(&ring);
 	}
-	return deferred_pass_epoch(recording);
+	return deferred_end_epoch(recording);
 }
 
-/* A swap is published when all events of the old generation are committed. Stacks of the old
- * generation are named only by records that are in the rings when the reader sees the swap, and by
- * deferred stacks that wait for their events; the frames of these stacks are copied. */
-void generation_peek(struct recording *recording)
+/* A reset publishes the new generation when all events that name stacks of the old generation are
+ * committed. Stacks of the old generation are therefore named only by records that are in the rings
+ * when the reader sees the new generation, and by deferred stacks that wait for their events. The
+ * frames of these deferred stacks are copied. */
+void generation_note_swap(struct recording *recording)
 {
 	u64 published = generation_published(recording->loaded);
 
@@ -274,7 +283,7 @@ void generation_peek(struct recording *recording)
 	}
 }
 
-static bool generation_is_read(const struct recording *recording)
+static bool old_generation_is_read(const struct recording *recording)
 {
 	for (u32 cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++) {
 		struct ring_view ring = loaded_ring(recording->loaded, cpu);
@@ -285,19 +294,19 @@ static bool generation_is_read(const struct recording *recording)
 	return true;
 }
 
-/* After reading: tells the reset if no record and no deferred stack needs the old generation any
- * more. -ENOMEM. */
+/* After the rings are read: tells the reset when no record and no deferred stack needs the old
+ * generation any more. -ENOMEM. */
 static int generation_retire(struct recording *recording)
 {
 	u64 *done = &loaded_programs(recording->loaded)->bss->generation_done;
 	u64 before = recording->generation_seen - 1;
 	int result;
 
-	if (__atomic_load_n(done, __ATOMIC_RELAXED) >= before || !generation_is_read(recording))
+	if (__atomic_load_n(done, __ATOMIC_RELAXED) >= before || !old_generation_is_read(recording))
 		return 0;
-	result = counted_events_take(recording);
+	result = counted_events_write(recording);
 	if (recording->deferred)
-		result = first_error(result, deferred_keep_frames(recording, before));
+		result = first_error(result, deferred_copy_frames(recording, before));
 	if (!result)
 		__atomic_store_n(done, before, __ATOMIC_RELEASE);
 	return result;
@@ -309,25 +318,25 @@ int recording_drain(struct recording *recording, int *next_ms)
 	int result;
 
 	records_begin_round(recording);
-	generation_peek(recording);
-	result = drain_tasks(recording);
+	generation_note_swap(recording);
+	result = drain_task_rings(recording);
 	if (recording->times)
-		result = first_error(result, thread_times_take(recording));
+		result = first_error(result, thread_times_write_ended(recording));
 	if (recording->deferred)
-		result = first_error(result, deferred_consume(recording, &rings.fill));
+		result = first_error(result, deferred_consume_raw_stacks(recording, &rings.fill));
 	result = first_error(result, drain_deferred_stacks(recording, &rings));
 	result = first_error(result, drain_events(recording));
 	if (recording->deferred)
-		result = first_error(result, pass_epoch(recording));
+		result = first_error(result, end_epoch_if_read(recording));
 	if (recording->spans)
-		result = first_error(result, span_stacks_round(recording));
+		result = first_error(result, span_stacks_end_round(recording));
 	if (recording->new_code)
-		new_code_take(recording);
-	result = first_error(result, symbols_take(recording));
+		new_code_take_mappings(recording);
+	result = first_error(result, symbols_take_facts(recording));
 	if (recording->deferred)
 		result = first_error(result, deferred_unwind_held(recording, false));
 	result = first_error(result, generation_retire(recording));
 	if (next_ms)
-		*next_ms = pace_next(&recording->pace, &rings);
+		*next_ms = pace_next_ms(&recording->pace, &rings);
 	return result;
 }

@@ -10,58 +10,62 @@
 
 struct stack_ref;
 
-/* Moves the contents of the rings to the writer. *next_ms, unless NULL: time until the next visit,
- * in ms (capture/drain/pace.h). */
+/* Runs a whole round. *next_ms, unless NULL: the time until the next round is due, in ms
+ * (capture/drain/pace.h). */
 int recording_drain(struct recording *recording, int *next_ms);
 
-/* The first half of a round: joins deferred stacks to the events that wait for them, up to
- * cpus[].end. Adds the contents of the rings to *rings. */
+/* The first half of a round: sets cpus[].end, and joins the deferred stacks in the rings up to
+ * there to the events that wait for them. Adds the fill of the rings to *rings. */
 int drain_deferred_stacks(struct recording *recording, struct pace_rings *rings);
 
-/* The reader's part in a reset (capture/instance/reset.h), before reading: notes up to where the
- * rings may name stacks of the previous generation. */
-void generation_peek(struct recording *recording);
+/* The reader's part in a reset (capture/instance/reset.h), before the rings are read: if a reset
+ * has swapped the tables of the stack map, the function stores the ring positions up to which
+ * records may name stacks of the previous generation. */
+void generation_note_swap(struct recording *recording);
 
 /* Converts the records of a ring to events of the file, one by one. Errors are those of the writer
  * and -ENOMEM. */
 
-/* Called before the rings are read; sets the latest possible stamp. */
+/* Called before the rings are read; sets recording->time_limit, the latest possible time of an
+ * event. */
 void records_begin_round(struct recording *recording);
 
-/* Takes the record at `position`. */
+/* A function that converts the record at `position` of a ring. */
 typedef int (*take_record)(struct recording *recording, const struct ring_view *ring, u64 position,
 			   u32 cpu);
 
 /*
- * Fills an event's stacks from the two fields of a slot or of a row, and writes what the event
- * needs to be read: its stacks, the mapping of its leaf, the name of its thread. `event` has all
- * but the stacks. `ring` and `position`: of the slot, for stacks that follow it; NULL: there are
- * none. On failure the event names no stack.
+ * Sets an event's two stacks from the two stack fields of a ring slot, or of a row of counted
+ * events, and writes what the event refers to: its stacks, the mapping of its leaf, the name of its
+ * thread. All other members of `event` are set before the call. `ring` and `position` name the
+ * slot, since a stack may be stored in the slots that follow it; ring NULL: no stack is stored so.
+ * On failure the event has no stacks.
  */
 struct stack_fields {
-	u32 flags; /* of the stamp */
+	u32 flags; /* flags of the event's stamp */
 	u32 kernel, user;
 };
 
-int records_fill(struct recording *recording, const struct ring_view *ring, u64 position,
-		 const struct stack_fields *fields, struct trace_event *event,
-		 struct stack_ref *user);
+int records_fill_stacks(struct recording *recording, const struct ring_view *ring, u64 position,
+			const struct stack_fields *fields, struct trace_event *event,
+			struct stack_ref *user);
 
-/* Write an event, or the name of a task. */
+/* Convert a record of an event ring to an event, a record of a task ring to the name of a task. */
 int records_take_event(struct recording *recording, const struct ring_view *ring, u64 position,
 		       u32 cpu);
 int records_take_task(struct recording *recording, const struct ring_view *ring, u64 position,
 		      u32 cpu);
-/* Joins a deferred stack to the events that wait for it; ignores other records. */
+/* Joins a deferred stack to the events that wait for it; other records are ignored. */
 int records_take_deferred_stack(struct recording *recording, const struct ring_view *ring,
 				u64 position, u32 cpu);
 
-/* Counts the stacks that an event of the file lacks, and those that end in code without rules. */
-void records_note_stacks(struct recording *recording, const struct trace_event *event,
-			 const struct stack_ref *user);
+/* Counts, for the ledger, the stacks that an event lacks and the stop reason of its user stack, and
+ * reports user stacks that end in code without rules to the symbolizers. */
+void records_count_stacks(struct recording *recording, const struct trace_event *event,
+			  const struct stack_ref *user);
 
-/* Takes all records from `position` up to `end`. Returns the first error. */
-int records_each(struct recording *recording, const struct ring_view *ring, u64 position, u64 end,
-		 u32 cpu, take_record take);
+/* Calls take() for all committed records from `position` up to `end`. Returns the first error. */
+int records_take_range(struct recording *recording, const struct ring_view *ring, u64 position,
+		       u64 end, u32 cpu, take_record take);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Stacks are found by their ids in the mapped memory of the stack map; inline stacks are in the
- * ring.
- */
+/* A stack with an id is read from the memory of the stack map, which is shared with the kernel. An
+ * inline stack follows its event in the ring. */
 #include "capture/drain/event_stacks.h"
 
 #include <errno.h>
@@ -15,16 +14,16 @@
 
 #define FLAGS_WRITTEN (STACK_TRUNCATED | STACK_USER | 0xf << STACK_STOP_SHIFT)
 
-int event_stack_mapping(struct recording *recording, u64 frame)
+int event_stack_write_mapping(struct recording *recording, u64 frame)
 {
 	return frame && !FRAME_IS_KERNEL(frame) && !FRAME_IS_OMITTED(frame)
 		       ? symbols_write_mapping(recording, FRAME_MAPPING(frame))
 		       : 0;
 }
 
-/* The reason of the stop. At the end of a chain of frame pointers, a root looks like a frame that
- * has no frame pointer. */
-static u8 stop_of(const struct loaded *loaded, u32 flags)
+/* The reason why the stack ended. With frame pointers alone, the root of the stack cannot be told
+ * from a frame that has no frame pointer. */
+static u8 stop_reason(const struct loaded *loaded, u32 flags)
 {
 	if (flags & STACK_TRUNCATED)
 		return STOP_DEPTH;
@@ -33,7 +32,7 @@ static u8 stop_of(const struct loaded *loaded, u32 flags)
 	return loaded->plan.config.user_unwind == USER_UNWIND_AUTO ? STOP_ROOT : STOP_NONE;
 }
 
-u32 event_stack_vain(const struct trace_stack *stack, u8 stop)
+u32 event_stack_mapping_without_rules(const struct trace_stack *stack, u8 stop)
 {
 	u64 frame = 0;
 
@@ -52,18 +51,19 @@ static int write_stack(struct recording *recording, const struct trace_stack *st
 		       struct stack_ref *ref)
 {
 	for (u32 i = 0; i < stack->depth; i++) {
-		int result = event_stack_mapping(recording, stack->frames[i]);
+		int result = event_stack_write_mapping(recording, stack->frames[i]);
 
 		if (result)
 			return result;
 	}
-	ref->stop = stop_of(recording->loaded, stack->flags);
-	ref->vain = event_stack_vain(stack, ref->stop);
+	ref->stop = stop_reason(recording->loaded, stack->flags);
+	ref->vain = event_stack_mapping_without_rules(stack, ref->stop);
 	return trace_writer_stack(recording->writer, stack, &ref->index);
 }
 
-/* Copies the frames of a stack in the map. -ENOENT, -ESTALE. */
-static int frames_of_id(const struct loaded *loaded, u32 id, u64 *frames, struct trace_stack *stack)
+/* Copies the frames of a stack out of the stack map. -ENOENT, -ESTALE. */
+static int copy_frames_of_id(const struct loaded *loaded, u32 id, u64 *frames,
+			     struct trace_stack *stack)
 {
 	const struct generation_table *table = generation_of_id(loaded, id);
 	struct table_view *element;
@@ -87,9 +87,9 @@ static int frames_of_id(const struct loaded *loaded, u32 id, u64 *frames, struct
 	return 0;
 }
 
-/* Prepares the notes about a table, and empties notes of another generation, whose number is never
- * used again. False: no memory. */
-static bool is_ready(struct written_table *written, u64 generation, u64 slots)
+/* Prepares the array that has the file's index of each stack of a table. An array of another
+ * generation is emptied; generation numbers are never used again. False: no memory. */
+static bool prepare_written_table(struct written_table *written, u64 generation, u64 slots)
 {
 	if (!written->items)
 		written->items = calloc(slots, sizeof(*written->items));
@@ -99,20 +99,20 @@ static bool is_ready(struct written_table *written, u64 generation, u64 slots)
 	return written->items;
 }
 
-/* The note about a stack of the map; NULL: no memory. */
-static struct written_stack *written_at(struct recording *recording,
-					const struct generation_table *table, u32 id)
+/* The element for a stack of the map in the array of written stacks; NULL: no memory. */
+static struct written_stack *find_written_stack(struct recording *recording,
+						const struct generation_table *table, u32 id)
 {
 	struct written_table *written = &recording->stacks[table - recording->loaded->tables];
 	u32 bits = recording->loaded->plan.geometry.bits;
 
-	if (!is_ready(written, generation_of(table), TABLE_SLOTS(bits)))
+	if (!prepare_written_table(written, generation_of(table), TABLE_SLOTS(bits)))
 		return NULL;
 	return &written->items[STACK_ID_INDEX(id, bits)];
 }
 
-/* Writes a stack of the map, unless the file has the stack already. */
-static int put_id(struct recording *recording, u32 id, struct stack_ref *ref)
+/* Writes a stack of the stack map, unless the file has the stack already. */
+static int write_stack_of_id(struct recording *recording, u32 id, struct stack_ref *ref)
 {
 	struct generation_table *table = generation_of_id(recording->loaded, id);
 	struct written_stack *written;
@@ -122,11 +122,11 @@ static int put_id(struct recording *recording, u32 id, struct stack_ref *ref)
 
 	if (!table)
 		return -ESTALE;
-	written = written_at(recording, table, id);
+	written = find_written_stack(recording, table, id);
 	if (!written)
 		return -ENOMEM;
 	if (!written->index) {
-		result = frames_of_id(recording->loaded, id, frames, &stack);
+		result = copy_frames_of_id(recording->loaded, id, frames, &stack);
 		result = result ?: write_stack(recording, &stack, ref);
 		if (result)
 			return result;
@@ -139,8 +139,8 @@ static int put_id(struct recording *recording, u32 id, struct stack_ref *ref)
 	return 0;
 }
 
-static int put_run(struct recording *recording, const struct ring_view *ring, u64 position, u32 run,
-		   struct stack_ref *ref)
+static int write_inline_stack(struct recording *recording, const struct ring_view *ring,
+			      u64 position, u32 run, struct stack_ref *ref)
 {
 	u64 frames[STACK_WORDS_MAX];
 	u32 flags = 0;
@@ -154,8 +154,8 @@ static int put_run(struct recording *recording, const struct ring_view *ring, u6
 	return write_stack(recording, &stack, ref);
 }
 
-/* Converts the error of a stack that does not exist any more to a reason. */
-static int or_reason(int result, u8 reason, struct stack_ref *ref)
+/* Sets *ref to a reason on failure. The errors of a stack that does not exist any more become 0. */
+static int reason_if_gone(int result, u8 reason, struct stack_ref *ref)
 {
 	if (!result)
 		return 0;
@@ -163,18 +163,20 @@ static int or_reason(int result, u8 reason, struct stack_ref *ref)
 	return result == -ENOENT || result == -ESTALE ? 0 : result;
 }
 
-int event_stack(struct recording *recording, const struct ring_view *ring, u64 position, u32 state,
-		u32 field, struct stack_ref *ref)
+int event_stack_from_field(struct recording *recording, const struct ring_view *ring, u64 position,
+			   u32 state, u32 field, struct stack_ref *ref)
 {
 	if (state == STATE_ID)
-		return or_reason(put_id(recording, field, ref), REASON_GONE, ref);
+		return reason_if_gone(write_stack_of_id(recording, field, ref), REASON_GONE, ref);
 	if (state == STATE_INLINE)
-		return or_reason(put_run(recording, ring, position, field, ref), REASON_GONE, ref);
-	return or_reason(-ENOENT, state == STATE_NONE && field < REASON_COUNT ? field : REASON_GONE,
-			 ref);
+		return reason_if_gone(write_inline_stack(recording, ring, position, field, ref),
+				      REASON_GONE, ref);
+	return reason_if_gone(
+		-ENOENT, state == STATE_NONE && field < REASON_COUNT ? field : REASON_GONE, ref);
 }
 
-int event_stack_keep(const struct loaded *loaded, u64 generation, struct deferred_stack *deferred)
+int event_stack_copy_frames(const struct loaded *loaded, u64 generation,
+			    struct deferred_stack *deferred)
 {
 	u64 frames[STACK_WORDS_MAX];
 	struct trace_stack stack;
@@ -182,15 +184,15 @@ int event_stack_keep(const struct loaded *loaded, u64 generation, struct deferre
 
 	if (!deferred->id)
 		return 0;
-	result = frames_of_id(loaded, deferred->id, frames, &stack);
+	result = copy_frames_of_id(loaded, deferred->id, frames, &stack);
 	if (!result && stack.generation > generation)
 		return 0;
 	deferred->id = 0;
 	return result ? 0 : deferred_stack_set_frames(deferred, frames, stack.depth, stack.flags);
 }
 
-int event_stack_of_slot(const struct loaded *loaded, const struct ring_view *ring, u64 position,
-			struct deferred_stack *deferred)
+int event_stack_read_deferred(const struct loaded *loaded, const struct ring_view *ring,
+			      u64 position, struct deferred_stack *deferred)
 {
 	const struct event_slot *slot = ring_slot(ring, position);
 	u32 state = EVENT_USER_STATE(STAMP_FLAGS(slot->stamp)), field = slot->user;
@@ -207,13 +209,13 @@ int event_stack_of_slot(const struct loaded *loaded, const struct ring_view *rin
 		     : 0;
 }
 
-/* Copies the frames without the leaf. -ENOENT: there are no frames; -ESTALE: the map does not have
- * them any more. */
-static int frames_of_deferred(const struct loaded *loaded, const struct deferred_stack *deferred,
-			      u64 *frames, struct trace_stack *stack)
+/* Copies the frames of a deferred stack without the leaf. -ENOENT: the stack has no frames;
+ * -ESTALE: the stack map does not have the frames any more. */
+static int copy_deferred_frames(const struct loaded *loaded, const struct deferred_stack *deferred,
+				u64 *frames, struct trace_stack *stack)
 {
 	if (deferred->id)
-		return frames_of_id(loaded, deferred->id, frames, stack);
+		return copy_frames_of_id(loaded, deferred->id, frames, stack);
 	if (!deferred->depth)
 		return -ENOENT;
 	*stack = (struct trace_stack){
@@ -222,14 +224,15 @@ static int frames_of_deferred(const struct loaded *loaded, const struct deferred
 	return 0;
 }
 
-/* Writes the full form. The stack is added to the map, so that the same stack of another event has
- * the same id; a snapshot of a running instance does not change the map. */
-static int put_with_leaf(struct recording *recording, const struct deferred_stack *deferred,
-			 struct stack_ref *ref)
+/* Writes a deferred stack with its leaf. The full stack is added to the stack map, so that an equal
+ * stack of another event has the same id. A snapshot of a running instance does not change the
+ * stack map. */
+static int write_with_leaf(struct recording *recording, const struct deferred_stack *deferred,
+			   struct stack_ref *ref)
 {
 	u64 frames[1 + STACK_WORDS_MAX] = {deferred->leaf};
 	struct trace_stack stack = {};
-	int result = frames_of_deferred(recording->loaded, deferred, frames + 1, &stack);
+	int result = copy_deferred_frames(recording->loaded, deferred, frames + 1, &stack);
 
 	if (result)
 		return result;
@@ -239,36 +242,37 @@ static int put_with_leaf(struct recording *recording, const struct deferred_stac
 	stack.id = generation_stack_id(recording->loaded, frames, stack.depth, stack.flags,
 				       !loaded_is_frozen(recording->loaded));
 	if (stack.id)
-		return put_id(recording, stack.id, ref);
+		return write_stack_of_id(recording, stack.id, ref);
 	return write_stack(recording, &stack, ref);
 }
 
-static int put_as_it_came(struct recording *recording, const struct deferred_stack *deferred,
-			  struct stack_ref *ref)
+static int write_without_leaf(struct recording *recording, const struct deferred_stack *deferred,
+			      struct stack_ref *ref)
 {
 	u64 frames[STACK_WORDS_MAX];
 	struct trace_stack stack;
 	int result;
 
 	if (deferred->id)
-		return put_id(recording, deferred->id, ref);
-	result = frames_of_deferred(recording->loaded, deferred, frames, &stack);
+		return write_stack_of_id(recording, deferred->id, ref);
+	result = copy_deferred_frames(recording->loaded, deferred, frames, &stack);
 	return result ?: write_stack(recording, &stack, ref);
 }
 
-int event_stack_deferred(struct recording *recording, struct deferred_stack *deferred,
-			 enum deferred_form form, struct stack_ref *ref)
+int event_stack_write_deferred(struct recording *recording, struct deferred_stack *deferred,
+			       enum deferred_form form, struct stack_ref *ref)
 {
 	struct stack_ref *written = &deferred->form[form].ref;
-	int result = event_stack_mapping(recording, deferred->leaf);
+	int result = event_stack_write_mapping(recording, deferred->leaf);
 
 	if (!deferred->form[form].written) {
 		bool joins = deferred->leaf && form == DEFERRED_FULL;
 
 		result = result
-				 ?: (joins ? put_with_leaf(recording, deferred, written)
-					   : put_as_it_came(recording, deferred, written));
-		result = or_reason(result, deferred->id ? REASON_GONE : deferred->reason, written);
+				 ?: (joins ? write_with_leaf(recording, deferred, written)
+					   : write_without_leaf(recording, deferred, written));
+		result = reason_if_gone(result, deferred->id ? REASON_GONE : deferred->reason,
+					written);
 		deferred->form[form].written = true;
 	}
 	*ref = *written;

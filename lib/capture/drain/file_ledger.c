@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Counters of scratch slots and rings only grow, so a file reports the difference to the reports of
- * earlier files. Skipped runs of programs have no CPU; CPU 0 keeps their reported number. */
+/* The counters in scratch slots and rings only grow, so a file reports the difference to what
+ * earlier files have reported. Runs of programs that the kernel skipped are not counted by CPU;
+ * their reported number is kept in the ring header of CPU 0. */
 #include "capture/drain/file_ledger.h"
 
 #include "capture/drain/counted_events.h"
@@ -11,7 +12,7 @@
 
 _Static_assert(LOST_COUNT <= RING_REPORTED_MAX, "a ring header has no room for all losses");
 
-static void add_scratch(const struct scratch *scratch, struct trace_cpu_ledger *ledger)
+static void add_scratch_counters(const struct scratch *scratch, struct trace_cpu_ledger *ledger)
 {
 	ledger->lost[LOST_NESTED] += scratch->refused;
 	for (u32 cause = 0; cause < LOST_COUNT; cause++)
@@ -20,21 +21,20 @@ static void add_scratch(const struct scratch *scratch, struct trace_cpu_ledger *
 		scratch->counters.produced + scratch->counters.lost[LOST_PAUSED] + scratch->refused;
 }
 
-/* Losses are read before the sums that include them. */
-static struct trace_cpu_ledger cpu_totals(const struct loaded *loaded, u32 cpu)
+static struct trace_cpu_ledger read_cpu_totals(const struct loaded *loaded, u32 cpu)
 {
 	const struct scratch *scratch_slots = loaded_scratch(loaded, cpu);
 	struct ring_view ring = loaded_ring(loaded, cpu);
 	struct trace_cpu_ledger totals = {.cpu = cpu};
 
 	for (u32 i = 0; i < SCRATCH_SLOTS; i++)
-		add_scratch(&scratch_slots[i], &totals);
+		add_scratch_counters(&scratch_slots[i], &totals);
 	totals.lost[LOST_RESET] += ring.header->reset;
-	totals.counted = counted_events_sum(loaded, cpu);
+	totals.counted = counted_events_total(loaded, cpu);
 	return totals;
 }
 
-static u64 skipped_runs(const struct loaded *loaded)
+static u64 count_skipped_runs(const struct loaded *loaded)
 {
 	u64 misses = attach_perf_skipped(&loaded->attachment);
 
@@ -45,7 +45,7 @@ static u64 skipped_runs(const struct loaded *loaded)
 	return attach_field_value_skipped(&loaded->attachment, misses);
 }
 
-static u64 lost_of(const u64 *lost)
+static u64 sum_losses(const u64 *lost)
 {
 	u64 sum = 0;
 
@@ -54,14 +54,14 @@ static u64 lost_of(const u64 *lost)
 	return sum;
 }
 
-static u64 *reported_by(const struct loaded *loaded, u32 cpu)
+static u64 *reported_losses(const struct loaded *loaded, u32 cpu)
 {
 	return loaded_ring(loaded, cpu).header->reported;
 }
 
-static u64 reported_of_cpu(const struct loaded *loaded, u32 cpu, u32 cause)
+static u64 reported_loss_count(const struct loaded *loaded, u32 cpu, u32 cause)
 {
-	return cause == LOST_RECURSION ? 0 : reported_by(loaded, cpu)[cause];
+	return cause == LOST_RECURSION ? 0 : reported_losses(loaded, cpu)[cause];
 }
 
 void file_ledger_begin(struct recording *recording)
@@ -75,7 +75,8 @@ void file_ledger_begin(struct recording *recording)
 	}
 }
 
-void file_ledger_user_stack(struct recording *recording, const struct stack_ref *ref, u64 events)
+void file_ledger_count_user_stack(struct recording *recording, const struct stack_ref *ref,
+				  u64 events)
 {
 	if (ref->index == TRACE_NO_STACK)
 		recording->written.user_reasons[ref->reason] += events;
@@ -83,17 +84,16 @@ void file_ledger_user_stack(struct recording *recording, const struct stack_ref 
 		recording->written.user_stops[ref->stop] += events;
 }
 
-/* The ledger of a CPU without the numbers that earlier files have reported. */
 static struct trace_cpu_ledger cpu_ledger_since_last_file(const struct recording *recording,
 							  u32 cpu)
 {
 	const struct cpu_reader *reader = &recording->cpus[cpu];
-	struct trace_cpu_ledger ledger = cpu_totals(recording->loaded, cpu);
+	struct trace_cpu_ledger ledger = read_cpu_totals(recording->loaded, cpu);
 
 	ledger.counted = counted_events_reported(recording->loaded, cpu) - reader->counted_before;
 	ledger.produced -= reader->consumed_before + reader->counted_before;
 	for (u32 cause = 0; cause < LOST_COUNT; cause++) {
-		u64 reported = reported_of_cpu(recording->loaded, cpu, cause);
+		u64 reported = reported_loss_count(recording->loaded, cpu, cause);
 
 		ledger.lost[cause] -= reported;
 		ledger.produced -= reported;
@@ -102,11 +102,11 @@ static struct trace_cpu_ledger cpu_ledger_since_last_file(const struct recording
 	ledger.recorded = reader->events - reader->ended;
 	ledger.produced -= reader->ended;
 	if (recording->mode == READ_DRAIN && recording->loaded->running)
-		ledger.produced = ledger.recorded + ledger.counted + lost_of(ledger.lost);
+		ledger.produced = ledger.recorded + ledger.counted + sum_losses(ledger.lost);
 	return ledger;
 }
 
-static void add_notes(const struct loaded *loaded, u64 *notes)
+static void read_note_counters(const struct loaded *loaded, u64 *notes)
 {
 	const struct capture_bpf__bss *memory = loaded_programs(loaded)->bss;
 
@@ -153,39 +153,39 @@ void file_ledger_sum(const struct recording *recording, struct trace_ledger *led
 		for (u32 cause = 0; cause < LOST_COUNT; cause++)
 			ledger->lost[cause] += cpus[cpu].lost[cause];
 	}
-	add_notes(recording->loaded, ledger->notes);
+	read_note_counters(recording->loaded, ledger->notes);
 	ledger->notes[NOTE_UNSEEN_ALIVE] = recording->written.notes[NOTE_UNSEEN_ALIVE];
 	ledger->notes[NOTE_UNKEPT_CONTEXTS] = recording->written.notes[NOTE_UNKEPT_CONTEXTS];
 	ledger->recorded = trace_writer_recorded(recording->writer);
 	ledger->counted = trace_writer_counted(recording->writer);
 	ledger->lost[LOST_WRITE_ERROR] += trace_writer_lost(recording->writer);
-	ledger->lost[LOST_RECURSION] =
-		skipped_runs(recording->loaded) - reported_by(recording->loaded, 0)[LOST_RECURSION];
+	ledger->lost[LOST_RECURSION] = count_skipped_runs(recording->loaded) -
+				       reported_losses(recording->loaded, 0)[LOST_RECURSION];
 	ledger->produced += ledger->lost[LOST_RECURSION];
 }
 
-void file_ledger_reported(struct loaded *loaded, const struct trace_ledger *ledger,
-			  const struct trace_cpu_ledger *cpus)
+void file_ledger_mark_reported(struct loaded *loaded, const struct trace_ledger *ledger,
+			       const struct trace_cpu_ledger *cpus)
 {
 	for (u32 cpu = 0; cpu < loaded->plan.config.cpus; cpu++)
 		for (u32 cause = 0; cause < LOST_COUNT; cause++)
-			reported_by(loaded, cpu)[cause] += cpus[cpu].lost[cause];
-	reported_by(loaded, 0)[LOST_RECURSION] += ledger->lost[LOST_RECURSION];
+			reported_losses(loaded, cpu)[cause] += cpus[cpu].lost[cause];
+	reported_losses(loaded, 0)[LOST_RECURSION] += ledger->lost[LOST_RECURSION];
 }
 
 void ledger_totals(const struct loaded *loaded, struct trace_ledger *totals)
 {
 	*totals = (struct trace_ledger){};
 	for (u32 cpu = 0; cpu < loaded->plan.config.cpus; cpu++) {
-		struct trace_cpu_ledger each = cpu_totals(loaded, cpu);
+		struct trace_cpu_ledger each = read_cpu_totals(loaded, cpu);
 
 		totals->produced += each.produced;
 		totals->counted += each.counted;
 		for (u32 cause = 0; cause < LOST_COUNT; cause++)
 			totals->lost[cause] += each.lost[cause];
 	}
-	add_notes(loaded, totals->notes);
-	totals->lost[LOST_RECURSION] = skipped_runs(loaded);
+	read_note_counters(loaded, totals->notes);
+	totals->lost[LOST_RECURSION] = count_skipped_runs(loaded);
 	totals->produced += totals->lost[LOST_RECURSION];
-	totals->recorded = totals->produced - totals->counted - lost_of(totals->lost);
+	totals->recorded = totals->produced - totals->counted - sum_losses(totals->lost);
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The ledger of one file, or of the whole instance.
+ * The ledger, which accounts for all produced events, of one file or of the whole instance.
  *
- * A file has the events that readers took between two positions in the rings, and the losses that
- * no earlier file has reported. While programs run, their count of produced events cannot be read
- * at exactly these positions, so the file reports the sum of its events and losses instead. For the
- * whole instance, when no program runs, the count of the programs must be equal.
+ * The ledger of a file has the events that were read between two positions in the rings, and the
+ * losses that no earlier file has reported. While BPF programs run, their count of produced events
+ * cannot be read at exactly these positions, so the file's "produced" is the sum of its events and
+ * losses. For the whole instance, when no program runs, this sum must equal the count of the
+ * programs.
  */
 #ifndef LIB_CAPTURE_FILE_LEDGER_H
 #define LIB_CAPTURE_FILE_LEDGER_H
@@ -16,22 +17,26 @@ struct loaded;
 struct recording;
 struct stack_ref;
 
-/* Begins a file. */
+/* Begins a file: stores the counts that earlier files have reported. */
 void file_ledger_begin(struct recording *recording);
 
-/* Counts the user stack of `events` events. */
-void file_ledger_user_stack(struct recording *recording, const struct stack_ref *ref, u64 events);
+/* Counts a user stack that `events` events have, by its stop reason or the reason of its absence.
+ */
+void file_ledger_count_user_stack(struct recording *recording, const struct stack_ref *ref,
+				  u64 events);
 
-/* Sums up the ledger of the file that recording->writer has written, and of each CPU. */
+/* Sums up the ledger of the file that recording->writer has written, and the ledger of each CPU for
+ * this file. */
 void file_ledger_sum(const struct recording *recording, struct trace_ledger *ledger,
 		     struct trace_cpu_ledger *cpus);
 
-/* Marks the losses of a ledger as reported, for a reader that consumes events. */
-void file_ledger_reported(struct loaded *loaded, const struct trace_ledger *ledger,
-			  const struct trace_cpu_ledger *cpus);
+/* Marks the losses of a file's ledger as reported, so that the next file leaves them out. For
+ * readers that consume events. */
+void file_ledger_mark_reported(struct loaded *loaded, const struct trace_ledger *ledger,
+			       const struct trace_cpu_ledger *cpus);
 
-/* The ledger of the instance since its start; `recorded`: events that readers took or that are in
- * the rings. */
+/* The ledger of the whole instance since its start. `recorded`: events that were read or are in the
+ * rings. */
 void ledger_totals(const struct loaded *loaded, struct trace_ledger *totals);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where the frames of the first walk begin. */
+/* Offset, in struct held_stack, of the frames that were unwound first. */
 static size_t frames_offset(const struct raw_stack *raw)
 {
 	size_t end = offsetof(struct held_stack, raw) + RAW_STACK_SIZE((size_t)raw->stack_bytes);
@@ -13,30 +13,30 @@ static size_t frames_offset(const struct raw_stack *raw)
 	return (end + sizeof(u64) - 1) / sizeof(u64) * sizeof(u64);
 }
 
-static size_t held_bytes(const struct raw_stack *raw, u32 depth)
+static size_t held_stack_bytes(const struct raw_stack *raw, u32 depth)
 {
 	return frames_offset(raw) + sizeof(u64) * depth;
 }
 
-static u64 *frames_of(const struct held_stack *stack)
+static u64 *first_walk_frames(const struct held_stack *stack)
 {
 	return (u64 *)((u8 *)stack + frames_offset(&stack->raw));
 }
 
-void held_stacks_put(struct held_stacks *held, struct held_stack *stack)
+void held_stacks_put_back(struct held_stacks *held, struct held_stack *stack)
 {
 	if (!held->first)
 		held->last = &held->first;
 	stack->next = NULL;
 	*held->last = stack;
 	held->last = &stack->next;
-	held->bytes += held_bytes(&stack->raw, stack->depth);
+	held->bytes += held_stack_bytes(&stack->raw, stack->depth);
 }
 
 bool held_stacks_add(struct held_stacks *held, const struct raw_stack *raw,
 		     const struct unwound_stack *first, u32 number)
 {
-	struct held_stack *stack = malloc(held_bytes(raw, first->depth));
+	struct held_stack *stack = malloc(held_stack_bytes(raw, first->depth));
 
 	if (!stack)
 		return false;
@@ -44,22 +44,23 @@ bool held_stacks_add(struct held_stacks *held, const struct raw_stack *raw,
 	stack->number = number;
 	stack->depth = first->depth;
 	stack->flags = first->flags;
-	memcpy(frames_of(stack), first->frame, sizeof(u64) * first->depth);
-	held_stacks_put(held, stack);
+	memcpy(first_walk_frames(stack), first->frame, sizeof(u64) * first->depth);
+	held_stacks_put_back(held, stack);
 	return true;
 }
 
-static bool is_whole(const struct unwound_stack *stack)
+static bool is_whole_stack(const struct unwound_stack *stack)
 {
 	return stack->depth && !STACK_STOP(stack->flags) && !(stack->flags & STACK_TRUNCATED);
 }
 
-void held_stack_settle(const struct held_stack *stack,
-		       bool (*is_generated)(void *argument, u64 frame), void *argument,
-		       struct unwound_stack *later)
+void held_stack_choose_result(const struct held_stack *stack,
+			      bool (*is_generated)(void *argument, u64 frame), void *argument,
+			      struct unwound_stack *later)
 {
-	const u64 *first = frames_of(stack);
-	bool is_behind_generated = false, is_kept = later->depth < stack->depth && !is_whole(later);
+	const u64 *first = first_walk_frames(stack);
+	bool is_behind_generated = false,
+	     is_kept = later->depth < stack->depth && !is_whole_stack(later);
 	u32 compared = later->depth < stack->depth ? later->depth : stack->depth;
 
 	for (u32 i = 0; i < compared && !is_kept && !FRAME_IS_GUESSED(first[i]); i++) {
@@ -76,7 +77,7 @@ void held_stack_settle(const struct held_stack *stack,
 	memcpy(later->frame, first, sizeof(u64) * stack->depth);
 }
 
-bool held_stacks_are_too_many(const struct held_stacks *held)
+bool held_stacks_exceed_limit(const struct held_stacks *held)
 {
 	return held->bytes > held->most;
 }
@@ -89,7 +90,7 @@ bool held_stacks_has(const struct held_stacks *held, u32 tid, u32 cookie)
 	return false;
 }
 
-struct held_stack *held_stacks_take(struct held_stacks *held)
+struct held_stack *held_stacks_take_all(struct held_stacks *held)
 {
 	struct held_stack *first = held->first;
 
@@ -99,7 +100,7 @@ struct held_stack *held_stacks_take(struct held_stacks *held)
 
 void held_stacks_clear(struct held_stacks *held)
 {
-	struct held_stack *stack = held_stacks_take(held), *next;
+	struct held_stack *stack = held_stacks_take_all(held), *next;
 
 	for (; stack; stack = next) {
 		next = stack->next;

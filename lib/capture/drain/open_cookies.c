@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A walk over a hash map that changes meanwhile may see a task twice, and may start again; the size
- * of the map bounds the walk. A task that stays in the map is seen.
+ * An iteration over a BPF hash map that changes meanwhile may see a task twice, and may start
+ * again; the size of the map limits its steps. A task that stays in the map is seen.
  */
 #include "capture/drain/open_cookies.h"
 
@@ -25,7 +25,7 @@ static int compare_cookies(const void *left, const void *right)
 	return order(a->tid, b->tid) ?: order(a->cookie, b->cookie);
 }
 
-static int add(struct open_cookies *list, u32 tid, u32 cookie)
+static int add_cookie(struct open_cookies *list, u32 tid, u32 cookie)
 {
 	if (array_make_room(list->items, list->count, list->room))
 		return -ENOMEM;
@@ -33,9 +33,9 @@ static int add(struct open_cookies *list, u32 tid, u32 cookie)
 	return 0;
 }
 
-/* Calls take() for all keys of a map, which have 4 or 8 bytes. */
-static int read_map(const struct bpf_map *map, struct open_cookies *list,
-		    int (*take)(int map_fd, const void *key, struct open_cookies *list))
+/* Calls take() for all keys of a map, which have 4 or 8 bytes, and sorts the list. */
+static int read_cookies_of_map(const struct bpf_map *map, struct open_cookies *list,
+			       int (*take)(int map_fd, const void *key, struct open_cookies *list))
 {
 	u32 steps = 2 * bpf_map__max_entries(map);
 	int map_fd = bpf_map__fd(map), result = 0;
@@ -50,62 +50,63 @@ static int read_map(const struct bpf_map *map, struct open_cookies *list,
 	return result;
 }
 
-static int take_deferral(int map_fd, const void *key, struct open_cookies *list)
+static int add_deferral_cookie(int map_fd, const void *key, struct open_cookies *list)
 {
 	struct deferral deferral;
 
 	if (bpf_map_lookup_elem(map_fd, key, &deferral) ||
 	    DEFERRAL_STATE(deferral.word) == DEFERRAL_IDLE)
 		return 0;
-	return add(list, *(const u32 *)key, DEFERRAL_COOKIE(deferral.word));
+	return add_cookie(list, *(const u32 *)key, DEFERRAL_COOKIE(deferral.word));
 }
 
-static int take_execve(int map_fd, const void *key, struct open_cookies *list)
+static int add_execve_cookie(int map_fd, const void *key, struct open_cookies *list)
 {
 	struct execve_call call;
 
-	return bpf_map_lookup_elem(map_fd, key, &call) ? 0 : add(list, 0, call.cookie);
+	return bpf_map_lookup_elem(map_fd, key, &call) ? 0 : add_cookie(list, 0, call.cookie);
 }
 
-static int take_blocked(int map_fd, const void *key, struct open_cookies *list)
+static int add_blocked_cookie(int map_fd, const void *key, struct open_cookies *list)
 {
 	struct blocked blocked;
 
 	if (bpf_map_lookup_elem(map_fd, key, &blocked) ||
 	    BLOCKED_STATE(blocked.user) != STATE_COOKIE)
 		return 0;
-	return add(list, 0, BLOCKED_FIELD(blocked.user));
+	return add_cookie(list, 0, BLOCKED_FIELD(blocked.user));
 }
 
-static int take_time(int map_fd, const void *key, struct open_cookies *list)
+static int add_thread_time_cookie(int map_fd, const void *key, struct open_cookies *list)
 {
 	struct thread_time time;
 
 	if (bpf_map_lookup_elem(map_fd, key, &time) ||
 	    BLOCKED_STATE(time.from.user) != STATE_COOKIE)
 		return 0;
-	return add(list, 0, BLOCKED_FIELD(time.from.user));
+	return add_cookie(list, 0, BLOCKED_FIELD(time.from.user));
 }
 
-/* Adds the cookie of an origin's user stack that is still to come: a thread's cookie, or a lasting
- * one. */
-static int add_origin(struct open_cookies *list, const struct origin *origin)
+/* Adds the cookie of an origin's user stack if the stack is not delivered yet. The cookie is that
+ * of a thread, or a lasting cookie. */
+static int add_open_origin_cookie(struct open_cookies *list, const struct origin *origin)
 {
 	u32 cookie = BLOCKED_FIELD(origin->user);
 
 	if (!origin->object || BLOCKED_STATE(origin->user) != STATE_COOKIE)
 		return 0;
-	return add(list, cookie & COOKIE_LASTING ? 0 : origin->tid, cookie);
+	return add_cookie(list, cookie & COOKIE_LASTING ? 0 : origin->tid, cookie);
 }
 
-static int take_origin(int map_fd, const void *key, struct open_cookies *list)
+static int add_origin_cookie(int map_fd, const void *key, struct open_cookies *list)
 {
 	struct origin origin;
 
-	return bpf_map_lookup_elem(map_fd, key, &origin) ? 0 : add_origin(list, &origin);
+	return bpf_map_lookup_elem(map_fd, key, &origin) ? 0
+							 : add_open_origin_cookie(list, &origin);
 }
 
-static int take_origin_calls(int map_fd, const void *key, struct open_cookies *list)
+static int add_origin_calls_cookies(int map_fd, const void *key, struct open_cookies *list)
 {
 	struct origin_cpu_calls calls;
 	int result = 0;
@@ -113,25 +114,26 @@ static int take_origin_calls(int map_fd, const void *key, struct open_cookies *l
 	if (bpf_map_lookup_elem(map_fd, key, &calls))
 		return 0;
 	for (u32 i = 0; i < ORIGIN_CALLS && !result; i++)
-		result = add_origin(list, &calls.call[i].origin);
+		result = add_open_origin_cookie(list, &calls.call[i].origin);
 	return result;
 }
 
 int open_cookies_read(const struct loaded *loaded, struct open_cookies *list)
 {
-	return read_map(loaded_programs(loaded)->maps.deferrals, list, take_deferral);
+	return read_cookies_of_map(loaded_programs(loaded)->maps.deferrals, list,
+				   add_deferral_cookie);
 }
 
 int open_cookies_read_lasting(const struct loaded *loaded, struct open_cookies *list)
 {
 	const struct capture_bpf *programs = loaded_programs(loaded);
 
-	return read_map(programs->maps.execve_calls, list, take_execve)
-		       ?: read_map(programs->maps.blocked, list, take_blocked)
-		       ?: read_map(programs->maps.thread_times, list, take_time)
-		       ?: read_map(programs->maps.origins, list, take_origin)
-		       ?: read_map(programs->maps.origin_works, list, take_origin)
-		       ?: read_map(programs->maps.origin_calls, list, take_origin_calls);
+	return read_cookies_of_map(programs->maps.execve_calls, list, add_execve_cookie)
+		       ?: read_cookies_of_map(programs->maps.blocked, list, add_blocked_cookie)
+		       ?: read_cookies_of_map(programs->maps.thread_times, list, add_thread_time_cookie)
+		       ?: read_cookies_of_map(programs->maps.origins, list, add_origin_cookie)
+		       ?: read_cookies_of_map(programs->maps.origin_works, list, add_origin_cookie)
+		       ?: read_cookies_of_map(programs->maps.origin_calls, list, add_origin_calls_cookies);
 }
 
 bool open_cookies_has(const struct open_cookies *list, u32 tid, u32 cookie)

@@ -4,9 +4,9 @@
 
 #include "clock.h"
 
-#define WATCH_MS 1000 /* of frequent visits after new code */
+#define WATCH_MS 1000 /* time of frequent rounds after new code */
 
-void pace_meet_code(struct pace *pace)
+void pace_note_new_code(struct pace *pace)
 {
 	if (pace->watches)
 		pace->watch_until = clock_ms() + WATCH_MS;
@@ -14,7 +14,7 @@ void pace_meet_code(struct pace *pace)
 		pace->ms = 0;
 }
 
-void pace_await_table(struct pace *pace)
+void pace_note_table_request(struct pace *pace)
 {
 	u64 until = clock_ms() + PACE_MS_WATCH;
 
@@ -22,7 +22,7 @@ void pace_await_table(struct pace *pace)
 		pace->watch_until = until;
 }
 
-static int longest_ms(const struct pace_rings *rings)
+static int longest_pause_ms(const struct pace_rings *rings)
 {
 	u32 ms = rings->slots / PACE_EVENTS_PER_MS;
 
@@ -31,9 +31,9 @@ static int longest_ms(const struct pace_rings *rings)
 	return ms < PACE_MS_IDLE ? ms : PACE_MS_IDLE;
 }
 
-static int next_ms(int last, const struct pace_rings *rings)
+static int next_pause_ms(int last, const struct pace_rings *rings)
 {
-	int longest = longest_ms(rings);
+	int longest = longest_pause_ms(rings);
 
 	if (rings->fill > 25)
 		return last / 2 > PACE_MS_MIN ? last / 2 : PACE_MS_MIN;
@@ -42,9 +42,9 @@ static int next_ms(int last, const struct pace_rings *rings)
 	return last < longest ? last : longest;
 }
 
-int pace_next(struct pace *pace, const struct pace_rings *rings)
+int pace_next_ms(struct pace *pace, const struct pace_rings *rings)
 {
-	pace->ms = next_ms(pace->ms ?: PACE_MS_MIN, rings);
+	pace->ms = next_pause_ms(pace->ms ?: PACE_MS_MIN, rings);
 	if (pace->ms > PACE_MS_WATCH && clock_ms() < pace->watch_until)
 		pace->ms = PACE_MS_WATCH;
 	return pace->ms;

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The time between two visits of a drain to the rings. Fuller rings and new code shorten it. The
- * programs wake the reader when they meet new code (bpf/mapping/user_mapping.h), and the reader
- * opens the file. Build id and unwind table are requested next, one after the other, and each
- * answer needs a visit: these visits come after 1, 2, 4... ms.
+ * The time between two rounds of a drain. Fuller rings and new code shorten this time. The BPF
+ * programs wake the reader when an event's stack has code that was not seen before
+ * (bpf/mapping/user_mapping.h), and the reader opens the file of the code. The build id and the
+ * unwind table of the file are requested then, one after the other, and each answer needs another
+ * round: these rounds come after 1, 2, 4... ms.
  *
- * With DEFERRAL_ASSISTED user space may meet code that the programs have not met. Programs that
- * live for some milliseconds come in series (builds, tests), so after new code the visits are
- * frequent for a while, to open the file of the next program while the file exists.
+ * With DEFERRAL_ASSISTED, user space unwinds stacks and may find new code that the BPF programs
+ * have not seen. Processes that live for some milliseconds often come in series (builds, tests).
+ * After new code, rounds are therefore frequent for a while, so that the file of the next such
+ * process is opened while the file exists.
  *
- * Code is new once in a capture, not once in a file, so short windows do not make visits more
- * frequent. Empty rings are visited least often: the longest pause is one in which a burst of
- * events cannot fill a ring.
+ * Code is new once in a capture, not once in a file, so short files do not make rounds more
+ * frequent. Empty rings are read least often: the longest time is one in which a burst of events
+ * cannot fill a ring.
  */
 #ifndef LIB_CAPTURE_PACE_H
 #define LIB_CAPTURE_PACE_H
@@ -20,32 +22,33 @@
 
 #include "scalar.h"
 
-#define PACE_MS_MIN 1 /* also the time until the first visit */
+#define PACE_MS_MIN 1 /* also the time until the first round */
 #define PACE_MS_MAX 100
 #define PACE_MS_IDLE 500
-#define PACE_MS_WATCH 2	       /* at most, while new code is watched for */
-#define PACE_EVENTS_PER_MS 350 /* of one CPU, more than a kernel makes with stacks */
+#define PACE_MS_WATCH 2	       /* the most time between rounds while new code is expected */
+#define PACE_EVENTS_PER_MS 350 /* of one CPU; a kernel makes fewer events with stacks */
 
 struct pace {
-	int ms;		 /* between the last two visits; 0 = no visit yet */
-	bool watches;	 /* visits are frequent for a while after new code */
-	u64 watch_until; /* clock_ms(); the end of frequent visits */
+	int ms;		 /* time between the last two rounds; 0 = no round yet */
+	bool watches;	 /* rounds are frequent for a while after new code */
+	u64 watch_until; /* clock_ms() at the end of frequent rounds */
 };
 
-/* Notes code that is new in this capture. */
-void pace_meet_code(struct pace *pace);
+/* Shortens the time until the next rounds, because code was seen that is new in this capture. */
+void pace_note_new_code(struct pace *pace);
 
-/* Notes a request whose answer stacks of later events need. */
-void pace_await_table(struct pace *pace);
+/* Shortens the time until the next round, because an unwind table was requested that stacks of
+ * later events need. */
+void pace_note_table_request(struct pace *pace);
 
-/* The contents of the rings before a visit. */
+/* The contents of the rings before a round. */
 struct pace_rings {
 	u32 fill;	/* use of the fullest ring, in percent */
 	bool had_event; /* one of the rings had an event */
 	u32 slots;	/* size of each ring */
 };
 
-/* The time until the next visit, in ms. */
-int pace_next(struct pace *pace, const struct pace_rings *rings);
+/* The time until the next round, in ms. */
+int pace_next_ms(struct pace *pace, const struct pace_rings *rings);
 
 #endif

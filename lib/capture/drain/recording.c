@@ -15,7 +15,7 @@
 #include "capture/load/skeleton.h"
 #include "symbol/symbolizer/context_finder.h"
 
-static int create_tasks(struct recording *recording)
+static int create_task_log(struct recording *recording)
 {
 	const struct loaded *loaded = recording->loaded;
 	const struct task_log_options options = {
@@ -39,7 +39,7 @@ int recording_create(struct recording *recording, struct loaded *loaded,
 	recording->loaded = loaded;
 	recording->symbolizers = symbolizers;
 	recording->cpus = calloc(config->cpus, sizeof(*recording->cpus));
-	result = recording->cpus ? create_tasks(recording) : -ENOMEM;
+	result = recording->cpus ? create_task_log(recording) : -ENOMEM;
 	if (!result && config->trace_ids)
 		result = context_finder_start(
 			bpf_map__fd(loaded_programs(loaded)->maps.context_places),
@@ -58,7 +58,7 @@ int recording_create(struct recording *recording, struct loaded *loaded,
 	return deferred_create(recording);
 }
 
-static void forget_names(struct recording *recording)
+static void forget_requested_names(struct recording *recording)
 {
 	free(recording->named.items);
 	recording->named = (struct frame_addresses){};
@@ -77,7 +77,7 @@ void recording_free(struct recording *recording)
 	new_code_free(recording);
 	for (u32 i = 0; i < TABLE_ROLES; i++)
 		free(recording->stacks[i].items);
-	forget_names(recording);
+	forget_requested_names(recording);
 	if (recording->tasks)
 		task_log_free(&recording->tasks);
 	free(recording->cpus);
@@ -87,7 +87,7 @@ void recording_begin_file(struct recording *recording)
 {
 	for (u32 i = 0; i < TABLE_ROLES; i++)
 		recording->stacks[i].generation = 0;
-	forget_names(recording);
+	forget_requested_names(recording);
 	memset(recording->mapping_written, 0, sizeof(recording->mapping_written));
 	memset(&recording->written, 0, sizeof(recording->written));
 	for (u32 cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++)
@@ -100,23 +100,24 @@ void recording_begin_file(struct recording *recording)
 					   recording->mode != READ_DRAIN);
 }
 
-/* Takes a mapping, which the programs report once (bpf/mapping/user_mapping.h). */
-static int take_mapping(void *arg, void *data, size_t bytes)
+/* Callback for a mapping's number in the ring buffer. The programs report each mapping once
+ * (bpf/mapping/user_mapping.h). */
+static int take_new_mapping(void *arg, void *data, size_t bytes)
 {
 	if (bytes >= sizeof(u32))
-		symbols_meet_mapping(arg, *(const u32 *)data);
+		symbols_request_mapping(arg, *(const u32 *)data);
 	return 0;
 }
 
-static const struct bpf_map *map_of(const struct recording *recording)
+static const struct bpf_map *new_code_map(const struct recording *recording)
 {
 	return loaded_programs(recording->loaded)->maps.new_code;
 }
 
 int new_code_create(struct recording *recording)
 {
-	recording->new_code =
-		ring_buffer__new(bpf_map__fd(map_of(recording)), take_mapping, recording, NULL);
+	recording->new_code = ring_buffer__new(bpf_map__fd(new_code_map(recording)),
+					       take_new_mapping, recording, NULL);
 	return recording->new_code ? 0 : -errno;
 }
 
@@ -126,12 +127,12 @@ void new_code_free(struct recording *recording)
 	recording->new_code = NULL;
 }
 
-void new_code_take(struct recording *recording)
+void new_code_take_mappings(struct recording *recording)
 {
 	ring_buffer__consume(recording->new_code);
 }
 
 int new_code_fd(const struct recording *recording)
 {
-	return bpf_map__fd(map_of(recording));
+	return bpf_map__fd(new_code_map(recording));
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A BPF program at the begin or the end of a span changes the map `spans` first and writes its
- * event afterwards. An interrupt may delay the event, so the reader waits WAIT_MS before it counts
- * the event as lost.
+ * A BPF program at the begin or the end of a span changes the map `spans` first and writes the
+ * event afterwards. An interrupt may delay the event, so the reader waits WAIT_MS before it treats
+ * a missing event as lost.
  */
 #include "capture/drain/span_stacks.h"
 
@@ -21,15 +21,16 @@
 #include "error.h"
 #include "hash_index.h"
 
-#define HELD_AT_FIRST 65536 /* begins that are held before the first look at the map */
+#define HELD_AT_FIRST 65536 /* number of held begins that causes the first check of the map */
 #define BATCH 1024
 #define WAIT_MS 1000
 
 struct held_begin {
 	struct trace_event event;
 	struct stack_ref user;
-	u64 gone_at;  /* clock_ms() of the first look at which the map lacked the span; 0: none */
-	bool is_done; /* the end has come */
+	u64 gone_at;  /* clock_ms() of the first check at which the map lacked the span; 0 = no such
+			 check */
+	bool is_done; /* the end was written */
 };
 
 struct waiting_end {
@@ -41,7 +42,7 @@ struct span_stacks {
 	struct held_begin *begins;
 	u32 begin_count, begin_room;
 	struct hash_index by_mark;
-	u32 look_at; /* number of held begins that causes the next look at the map */
+	u32 look_at; /* number of held begins that causes the next check of the map */
 	struct waiting_end *ends;
 	u32 end_count, end_room;
 	u64 *marks; /* marks of the open spans, sorted */
@@ -79,42 +80,42 @@ void span_stacks_begin_file(struct recording *recording)
 	hash_index_clear(&spans->by_mark);
 }
 
-static bool has_role(const struct recording *recording, u32 kind, enum span_role role)
+static bool has_span_role(const struct recording *recording, u32 kind, enum span_role role)
 {
 	const struct question *question = &recording->loaded->sources->sources[kind].question;
 
 	return recording->spans && question->begin_stack && question->span_role == role;
 }
 
-bool span_stacks_want_begin(const struct recording *recording, u32 kind)
+bool span_stacks_is_begin(const struct recording *recording, u32 kind)
 {
-	return has_role(recording, kind, SPAN_BEGIN);
+	return has_span_role(recording, kind, SPAN_BEGIN);
 }
 
-bool span_stacks_want_end(const struct recording *recording, u32 kind)
+bool span_stacks_is_end(const struct recording *recording, u32 kind)
 {
-	return has_role(recording, kind, SPAN_END);
+	return has_span_role(recording, kind, SPAN_END);
 }
 
-static u32 hash_of(u64 mark)
+static u32 hash_mark(u64 mark)
 {
 	return hash_end(hash_word(0, mark));
 }
 
-static bool is_begin(const void *begins, u32 index, const void *mark)
+static bool begin_has_mark(const void *begins, u32 index, const void *mark)
 {
 	return ((const struct held_begin *)begins)[index].event.value == *(const u64 *)mark;
 }
 
-int span_stacks_begin(struct recording *recording, const struct trace_event *event,
-		      const struct stack_ref *user)
+int span_stacks_take_begin(struct recording *recording, const struct trace_event *event,
+			   const struct stack_ref *user)
 {
 	struct span_stacks *spans = recording->spans;
 
 	recording->cpus[event->cpu].events++;
 	recording->cpus[event->cpu].ended++;
 	if (array_make_room(spans->begins, spans->begin_count, spans->begin_room) ||
-	    hash_index_add(&spans->by_mark, hash_of(event->value), spans->begin_count))
+	    hash_index_add(&spans->by_mark, hash_mark(event->value), spans->begin_count))
 		return -ENOMEM;
 	spans->begins[spans->begin_count++] = (struct held_begin){.event = *event, .user = *user};
 	trace_writer_hold(recording->writer, event);
@@ -123,13 +124,14 @@ int span_stacks_begin(struct recording *recording, const struct trace_event *eve
 
 static struct held_begin *find_begin(const struct span_stacks *spans, u64 mark)
 {
-	u32 index = hash_index_find(&spans->by_mark, hash_of(mark), is_begin, spans->begins, &mark);
+	u32 index = hash_index_find(&spans->by_mark, hash_mark(mark), begin_has_mark, spans->begins,
+				    &mark);
 
 	return index == HASH_INDEX_NONE ? NULL : &spans->begins[index];
 }
 
-static int write_end(struct recording *recording, const struct trace_event *end,
-		     struct held_begin *begin)
+static int write_end_with_begin(struct recording *recording, const struct trace_event *end,
+				struct held_begin *begin)
 {
 	struct trace_event event = *end;
 
@@ -143,11 +145,11 @@ static int write_end(struct recording *recording, const struct trace_event *end,
 	event.user_reason = begin->event.user_reason;
 	event.has_context = begin->event.has_context;
 	event.context = begin->event.context;
-	records_note_stacks(recording, &event, &begin->user);
+	records_count_stacks(recording, &event, &begin->user);
 	return trace_writer_event(recording->writer, &event);
 }
 
-int span_stacks_end(struct recording *recording, const struct trace_event *event)
+int span_stacks_take_end(struct recording *recording, const struct trace_event *event)
 {
 	struct span_stacks *spans = recording->spans;
 	struct held_begin *begin;
@@ -157,9 +159,9 @@ int span_stacks_end(struct recording *recording, const struct trace_event *event
 	end.value &= ~SPAN_MARK_END;
 	begin = find_begin(spans, end.value);
 	recording->cpus[end.cpu].events++;
-	result = task_log_need(recording->tasks, recording->writer, end.tid);
+	result = task_log_ensure_thread(recording->tasks, recording->writer, end.tid);
 	if (begin && !begin->is_done)
-		return write_end(recording, &end, begin) ?: result;
+		return write_end_with_begin(recording, &end, begin) ?: result;
 	if (array_make_room(spans->ends, spans->end_count, spans->end_room))
 		return -ENOMEM;
 	spans->ends[spans->end_count++] = (struct waiting_end){end, clock_ms()};
@@ -167,7 +169,7 @@ int span_stacks_end(struct recording *recording, const struct trace_event *event
 }
 
 /* Writes an end whose begin was lost, without stacks. */
-static int write_lost(struct recording *recording, const struct trace_event *end)
+static int write_end_without_begin(struct recording *recording, const struct trace_event *end)
 {
 	u32 reason = loaded_is_flight(recording->loaded) ? REASON_ANSWER_OVERWRITTEN
 							 : REASON_ANSWER_LOST;
@@ -177,11 +179,11 @@ static int write_lost(struct recording *recording, const struct trace_event *end
 	event.value = SPAN_MARK_TIME(end->time - end->value);
 	event.kernel = event.user = TRACE_NO_STACK;
 	event.kernel_reason = event.user_reason = reason;
-	records_note_stacks(recording, &event, &user);
+	records_count_stacks(recording, &event, &user);
 	return trace_writer_event(recording->writer, &event);
 }
 
-static int write_waiting(struct recording *recording, bool all)
+static int write_waiting_ends(struct recording *recording, bool all)
 {
 	struct span_stacks *spans = recording->spans;
 	u64 now = clock_ms();
@@ -193,9 +195,11 @@ static int write_waiting(struct recording *recording, bool all)
 		struct held_begin *begin = find_begin(spans, end->event.value);
 
 		if (begin && !begin->is_done)
-			result = first_error(result, write_end(recording, &end->event, begin));
+			result = first_error(result,
+					     write_end_with_begin(recording, &end->event, begin));
 		else if (all || now >= end->since + WAIT_MS)
-			result = first_error(result, write_lost(recording, &end->event));
+			result = first_error(result,
+					     write_end_without_begin(recording, &end->event));
 		else
 			spans->ends[kept++] = *end;
 	}
@@ -210,7 +214,7 @@ static int compare_marks(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-static int add_marks(struct span_stacks *spans, u32 count)
+static int append_open_marks(struct span_stacks *spans, u32 count)
 {
 	for (u32 i = 0; i < count; i++)
 		for (u32 depth = 0; depth < SPAN_DEPTH_MAX; depth++) {
@@ -223,7 +227,7 @@ static int add_marks(struct span_stacks *spans, u32 count)
 	return 0;
 }
 
-static int read_marks(struct recording *recording)
+static int read_open_marks(struct recording *recording)
 {
 	struct span_stacks *spans = recording->spans;
 	int map = bpf_map__fd(loaded_programs(recording->loaded)->maps.spans);
@@ -238,7 +242,7 @@ static int read_marks(struct recording *recording)
 					   spans->batch, &count, NULL);
 		if (err && err != -ENOENT)
 			return err;
-		if (add_marks(spans, count))
+		if (append_open_marks(spans, count))
 			return -ENOMEM;
 		is_first = false;
 	}
@@ -246,31 +250,30 @@ static int read_marks(struct recording *recording)
 	return 0;
 }
 
-static bool goes_on(const struct span_stacks *spans, u64 mark)
+static bool is_span_open(const struct span_stacks *spans, u64 mark)
 {
 	return spans->mark_count && bsearch(&mark, spans->marks, spans->mark_count,
 					    sizeof(*spans->marks), compare_marks);
 }
 
-/* True for a begin whose end was read or cannot come any more. */
-static bool is_over(const struct span_stacks *spans, struct held_begin *begin, u64 now)
+/* True for a begin whose end was written or cannot come any more. */
+static bool is_begin_over(const struct span_stacks *spans, struct held_begin *begin, u64 now)
 {
 	if (begin->is_done)
 		return true;
-	if (goes_on(spans, begin->event.value))
+	if (is_span_open(spans, begin->event.value))
 		begin->gone_at = 0;
 	else if (!begin->gone_at)
 		begin->gone_at = now;
 	return begin->gone_at && now >= begin->gone_at + WAIT_MS;
 }
 
-/* Drops the held begins whose span is over. */
-static int drop_over(struct recording *recording)
+static int drop_finished_begins(struct recording *recording)
 {
 	struct span_stacks *spans = recording->spans;
 	u64 now = clock_ms();
 	u32 kept = 0;
-	int result = read_marks(recording);
+	int result = read_open_marks(recording);
 
 	if (result)
 		return result;
@@ -278,13 +281,13 @@ static int drop_over(struct recording *recording)
 	for (u32 i = 0; i < spans->begin_count; i++) {
 		struct held_begin *begin = &spans->begins[i];
 
-		if (is_over(spans, begin, now)) {
+		if (is_begin_over(spans, begin, now)) {
 			if (!begin->is_done)
 				trace_writer_release(recording->writer, &begin->event);
 			continue;
 		}
-		result = first_error(
-			result, hash_index_add(&spans->by_mark, hash_of(begin->event.value), kept));
+		result = first_error(result, hash_index_add(&spans->by_mark,
+							    hash_mark(begin->event.value), kept));
 		spans->begins[kept++] = *begin;
 	}
 	spans->begin_count = kept;
@@ -292,16 +295,16 @@ static int drop_over(struct recording *recording)
 	return result;
 }
 
-int span_stacks_round(struct recording *recording)
+int span_stacks_end_round(struct recording *recording)
 {
-	int result = write_waiting(recording, false);
+	int result = write_waiting_ends(recording, false);
 
 	if (recording->spans->begin_count >= recording->spans->look_at)
-		result = first_error(result, drop_over(recording));
+		result = first_error(result, drop_finished_begins(recording));
 	return result;
 }
 
-int span_stacks_finish(struct recording *recording)
+int span_stacks_write_all_ends(struct recording *recording)
 {
-	return write_waiting(recording, true);
+	return write_waiting_ends(recording, true);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* All facts about files come from worker processes (symbol/symbolizer/symbolizers.h), whose events
- * the programs leave out, like those of the recorder. */
+/* All facts about mapped files come from worker processes (symbol/symbolizer/symbolizers.h). The
+ * BPF programs leave out events of these workers, like events of the recorder. */
 #include "capture/drain/symbols.h"
 
 #include <bpf/bpf.h>
@@ -29,7 +29,7 @@ static const char *const paths[] = {
 #undef X
 };
 
-static u32 character(const struct script_text *text, u32 at)
+static u32 read_character(const struct script_text *text, u32 at)
 {
 	u32 value = 0;
 
@@ -37,7 +37,7 @@ static u32 character(const struct script_text *text, u32 at)
 	return value;
 }
 
-static u32 put(char *out, u32 used, u32 value)
+static u32 append_utf8(char *out, u32 used, u32 value)
 {
 	if (value < ' ' || (value >= 0x7f && value < 0xa0) || value > 0x10ffff)
 		value = '?';
@@ -59,10 +59,10 @@ static u32 put(char *out, u32 used, u32 value)
 	return used;
 }
 
-/* Converts a text to UTF-8. A text without a width has it already and ends at its first 0: in PHP's
- * name of an anonymous class the file and a number follow. False: the widths are not those of a
- * text. */
-static bool text_convert(const struct script_text *text, char out[NAME_BYTES])
+/* Converts a text to UTF-8. A text with width 0 is UTF-8 already and ends at its first NUL: in
+ * PHP's name of an anonymous class the file and a number follow the NUL. False: the text is not
+ * valid. */
+static bool convert_text_to_utf8(const struct script_text *text, char out[NAME_BYTES])
 {
 	u32 used = 0;
 
@@ -71,14 +71,14 @@ static bool text_convert(const struct script_text *text, char out[NAME_BYTES])
 	for (u32 at = 0; !text->width && at < text->bytes && text->text[at]; at++)
 		out[used++] = text->text[at] < ' ' || text->text[at] == 0x7f ? '?' : text->text[at];
 	for (u32 at = 0; text->width && at + text->width <= text->bytes; at += text->width)
-		used = put(out, used, character(text, at));
+		used = append_utf8(out, used, read_character(text, at));
 	out[used] = 0;
 	return used || !text->bytes;
 }
 
 /* Writes "java.lang.String.hashCode (String.java)". The name of a hidden class ends with an
  * address, "Calls$$Lambda$14+0x0000000800c03000", which is left out. */
-static void java_name(char *owner, const char *name, const char *file, char *out, u32 bytes)
+static void format_java_name(char *owner, const char *name, const char *file, char *out, u32 bytes)
 {
 	char *address = strstr(owner, "+0x");
 
@@ -90,21 +90,22 @@ static void java_name(char *owner, const char *name, const char *file, char *out
 	snprintf(out, bytes, file[0] ? "%s.%s (%s)" : "%s.%s", owner, name, file);
 }
 
-static int write_name(struct recording *recording, u32 number, u32 id,
-		      const struct script_record *record)
+static int write_function_name(struct recording *recording, u32 number, u32 id,
+			       const struct script_record *record)
 {
 	char name[NAME_BYTES], file[NAME_BYTES], owner[NAME_BYTES], all[3 * NAME_BYTES + 32];
 	struct trace_symbol symbol = {
 		.mapping = number, .start = SCRIPT_START(id), .size = SCRIPT_START(1), .name = all};
 	const char *slash;
 
-	if (!text_convert(&record->name, name) || !text_convert(&record->file, file) ||
-	    !text_convert(&record->owner, owner))
+	if (!convert_text_to_utf8(&record->name, name) ||
+	    !convert_text_to_utf8(&record->file, file) ||
+	    !convert_text_to_utf8(&record->owner, owner))
 		return 0;
 	/* Ruby: "(eval at PATH:LINE)" */
 	slash = file[0] == '(' ? NULL : strrchr(file, '/');
 	if (record->runtime == SCRIPT_JAVA)
-		java_name(owner, name, file, all, sizeof(all));
+		format_java_name(owner, name, file, all, sizeof(all));
 	else
 		snprintf(all, sizeof(all), "%s%s%s (%s:%u)", owner, owner[0] ? "::" : "",
 			 name[0] ? name : "<file>", slash && slash[1] ? slash + 1 : file,
@@ -133,13 +134,13 @@ int script_names_write(struct recording *recording, u32 number, const u64 *offse
 		u32 id = SCRIPT_ID(offsets[i]);
 
 		if (!bpf_map_lookup_elem(map, &id, &record))
-			result = write_name(recording, number, id, &record);
+			result = write_function_name(recording, number, id, &record);
 	}
 	return result;
 }
 
 /* Writes "CPython 3.16.0". */
-static void interpreter_name(const struct script_layout *layout, char *out, u32 bytes)
+static void format_interpreter_name(const struct script_layout *layout, char *out, u32 bytes)
 {
 	u32 version = layout->version;
 
@@ -152,7 +153,7 @@ static void interpreter_name(const struct script_layout *layout, char *out, u32 
 			 version & 0xff);
 	else if (layout->runtime == SCRIPT_RUBY)
 		snprintf(out, bytes, "Ruby");
-	else if (version && !(version & 0xffff)) /* a file that does not tell it (3.10) */
+	else if (version && !(version & 0xffff)) /* the file has no micro version (3.10) */
 		snprintf(out, bytes, "CPython %u.%u", version >> 24, version >> 16 & 0xff);
 	else if (version)
 		snprintf(out, bytes, "CPython %u.%u.%u", version >> 24, version >> 16 & 0xff,
@@ -161,7 +162,8 @@ static void interpreter_name(const struct script_layout *layout, char *out, u32 
 		snprintf(out, bytes, "CPython before 3.11");
 }
 
-static int write_unread(struct recording *recording, u32 number, const struct script_layout *layout)
+static int write_unread_interpreter(struct recording *recording, u32 number,
+				    const struct script_layout *layout)
 {
 	char path[PATH_MAX], interpreter[64], all[PATH_MAX + 160];
 	u32 script = MAPPING_SCRIPT(layout->runtime);
@@ -172,7 +174,7 @@ static int write_unread(struct recording *recording, u32 number, const struct sc
 	symbolizers_identify(recording->symbolizers, number,
 			     loaded_mapping(recording->loaded, number), &mapping, path,
 			     sizeof(path));
-	interpreter_name(layout, interpreter, sizeof(interpreter));
+	format_interpreter_name(layout, interpreter, sizeof(interpreter));
 	snprintf(all, sizeof(all), "%s: %s (%s)", interpreter,
 		 layout->link_kind == SCRIPT_LINK_UNREAD
 			 ? "the code of this build is not understood"
@@ -182,14 +184,14 @@ static int write_unread(struct recording *recording, u32 number, const struct sc
 		       ?: trace_writer_symbol(recording->writer, &symbol);
 }
 
-static bool is_unread(const struct script_layout *layout)
+static bool is_unread_interpreter(const struct script_layout *layout)
 {
 	if (layout->runtime == SCRIPT_JAVA)
 		return !layout->java.has_names;
 	return layout->runtime && layout->runtime < SCRIPT_RUNTIME_COUNT && !layout->link;
 }
 
-int script_names_write_unread(struct recording *recording)
+int script_names_write_unread_interpreters(struct recording *recording)
 {
 	int map = bpf_map__fd(loaded_programs(recording->loaded)->maps.file_tables);
 	int result = 0;
@@ -199,29 +201,30 @@ int script_names_write_unread(struct recording *recording)
 		struct file_table_chunk root;
 
 		if (recording->mapping_written[number] && !bpf_map_lookup_elem(map, &key, &root) &&
-		    is_unread(&root.script))
-			result = write_unread(recording, number, &root.script);
+		    is_unread_interpreter(&root.script))
+			result = write_unread_interpreter(recording, number, &root.script);
 	}
 	return result;
 }
 
 #define PATH_BYTES_MAX 4096
-#define MOVED_MS 20   /* between two searches for moved code, which read a map */
-#define RULES_MS 1000 /* the time in which new code becomes a request for its rules */
-#define AWAIT_MS 4000 /* a reader that comes later than that is taken for one that has ended */
-#define TABULATE_AGAIN_MS 600000 /* tables may be evicted earlier: symbolizer/table_publish.h */
+#define MOVED_MS 20   /* time between two searches for moved code, which read a BPF map */
+#define RULES_MS 1000 /* time in which new code leads to a request for its unwind rules */
+#define AWAIT_MS 4000 /* programs treat a reader as ended if its next round is later than this */
+#define TABULATE_AGAIN_MS                                                                          \
+	600000 /* time between requests for evicted tables (symbolizer/table_publish.h) */
 
-/* Stores a process id in the slot of its remainder, or the next slot, where the programs look it
- * up. */
-static void put_process(u32 *slots, u32 pid)
+/* Stores a process id in slot pid % OWN_PROCESSES, or in the next slot if that slot is used. The
+ * BPF programs look in these two slots. */
+static void put_process_id(u32 *slots, u32 pid)
 {
 	u32 *slot = &slots[pid % OWN_PROCESSES], *next = &slots[(pid + 1) % OWN_PROCESSES];
 
 	*(*slot ? next : slot) = pid;
 }
 
-/* Tells the programs the present worker processes. */
-static void leave_out_processes(const struct recording *recording)
+/* Tells the BPF programs the current worker processes, whose events are left out. */
+static void publish_own_processes(const struct recording *recording)
 {
 	u32 pids[SYMBOLIZER_PROCESSES_MAX + USER_UNWINDER_PROCESSES_MAX];
 	u32 slots[OWN_PROCESSES] = {}, count;
@@ -234,17 +237,19 @@ static void leave_out_processes(const struct recording *recording)
 	if (recording->deferred)
 		count += user_unwinder_processes(recording->deferred->unwinder, pids + count);
 	for (u32 i = 0; i < count; i++)
-		put_process(slots, pids[i]);
+		put_process_id(slots, pids[i]);
 	if (recording->loaded->beside)
-		put_process(slots, recording->loaded->beside);
+		put_process_id(slots, recording->loaded->beside);
 	for (u32 i = 0; i < OWN_PROCESSES; i++)
 		if (own[i] != slots[i])
 			__atomic_store_n(&own[i], slots[i], __ATOMIC_RELAXED);
 }
 
-/* Asks for the comparison of moved code that the programs have met. The programs forget the
- * mappings that they keep when a comparison has found moved code. */
-static void compare_moved_code(struct recording *recording)
+/* Moved code is the code of a file that a process has copied into anonymous memory
+ * (symbolizer/moved_check.h). Requests a comparison with the file for moved code that the programs
+ * have seen. When a comparison has confirmed moved code, the programs forget the mappings that they
+ * have cached. */
+static void request_moved_code_checks(struct recording *recording)
 {
 	struct capture_bpf *programs = loaded_programs(recording->loaded);
 	int map = bpf_map__fd(programs->maps.moved_code);
@@ -264,7 +269,7 @@ static void compare_moved_code(struct recording *recording)
 	recording->moved_files = files;
 }
 
-static int write_mapping(struct recording *recording, u32 number)
+static int write_mapping_record(struct recording *recording, u32 number)
 {
 	char path[PATH_BYTES_MAX];
 	struct trace_mapping mapping;
@@ -275,18 +280,18 @@ static int write_mapping(struct recording *recording, u32 number)
 	return trace_writer_mapping(recording->writer, &mapping);
 }
 
-static void meet(struct recording *recording, u32 number)
+static void request_build_id_and_table(struct recording *recording, u32 number)
 {
 	symbolizers_need(recording->symbolizers, number, 0);
 	symbolizers_tabulate(recording->symbolizers, number,
 			     loaded_mapping(recording->loaded, number),
 			     bpf_map__fd(loaded_programs(recording->loaded)->maps.file_tables));
 	if (!recording->mapping_met[number])
-		pace_meet_code(&recording->pace);
+		pace_note_new_code(&recording->pace);
 	recording->mapping_met[number] = true;
 }
 
-void symbols_meet_mapping(struct recording *recording, u32 number)
+void symbols_request_mapping(struct recording *recording, u32 number)
 {
 	char path[PATH_BYTES_MAX];
 	struct trace_mapping mapping;
@@ -296,7 +301,7 @@ void symbols_meet_mapping(struct recording *recording, u32 number)
 	symbolizers_identify(recording->symbolizers, number,
 			     loaded_mapping(recording->loaded, number), &mapping, path,
 			     sizeof(path));
-	meet(recording, number);
+	request_build_id_and_table(recording, number);
 }
 
 int symbols_write_mapping(struct recording *recording, u32 number)
@@ -305,15 +310,15 @@ int symbols_write_mapping(struct recording *recording, u32 number)
 		return 0;
 	if (MAPPING_IS_SCRIPT(number))
 		return script_names_write_mapping(recording, number);
-	meet(recording, number);
+	request_build_id_and_table(recording, number);
 	if (recording->mapping_written[number])
 		return 0;
 	recording->mapping_written[number] = true;
-	return write_mapping(recording, number);
+	return write_mapping_record(recording, number);
 }
 
-void symbols_note_vain(struct recording *recording, const struct stack_ref *user, u64 leaf,
-		       u64 events)
+void symbols_note_missing_rules(struct recording *recording, const struct stack_ref *user, u64 leaf,
+				u64 events)
 {
 	bool has_stack = user->index != TRACE_NO_STACK;
 	u32 number = has_stack ? user->vain : 0;
@@ -324,8 +329,9 @@ void symbols_note_vain(struct recording *recording, const struct stack_ref *user
 		symbolizers_need(recording->symbolizers, number, events);
 }
 
-/* From time to time, allows new requests for the tables of all files, as tables may be evicted. */
-static void tabulate_again(struct recording *recording)
+/* Every TABULATE_AGAIN_MS, allows new requests for the unwind tables of all files, as tables may
+ * have been evicted. */
+static void allow_table_requests_again(struct recording *recording)
 {
 	u64 now = clock_ms();
 
@@ -336,7 +342,7 @@ static void tabulate_again(struct recording *recording)
 	recording->tabulate_again = now + TABULATE_AGAIN_MS;
 }
 
-static void forget_unmarked(struct recording *recording)
+static void forget_outdated_rules(struct recording *recording)
 {
 	u32 tables = symbolizers_script_loop_tables(recording->symbolizers);
 
@@ -347,14 +353,14 @@ static void forget_unmarked(struct recording *recording)
 		loaded_leave_generated(recording->loaded);
 }
 
-/* True if programs may leave stacks without rules to this reader. */
-static bool may_take_raw_stacks(const struct recording *recording)
+/* True if BPF programs may send raw stacks to this reader for lack of a rule. */
+static bool accepts_raw_stacks(const struct recording *recording)
 {
 	return recording->deferred && !recording->loaded->foreign &&
 	       recording->mode == READ_DRAIN && !loaded_is_flight(recording->loaded);
 }
 
-void symbols_await_rules(struct recording *recording)
+void symbols_update_rules_awaited(struct recording *recording)
 {
 	bool is_awaiting = symbolizers_are_tabulating(recording->symbolizers) ||
 			   symbolizers_are_analysing(recording->symbolizers);
@@ -363,27 +369,28 @@ void symbols_await_rules(struct recording *recording)
 	if (is_awaiting || !recording->rules_until)
 		recording->rules_until = now + RULES_MS;
 	if (is_awaiting)
-		pace_await_table(&recording->pace);
-	if (!may_take_raw_stacks(recording))
+		pace_note_table_request(&recording->pace);
+	if (!accepts_raw_stacks(recording))
 		return;
 	until = now < recording->rules_until ? recording->rules_until + AWAIT_MS : 0;
 	__atomic_store_n(&loaded_programs(recording->loaded)->bss->rules_awaited, until * NS_PER_MS,
 			 __ATOMIC_RELAXED);
 }
 
-void symbols_await_no_rules(struct recording *recording)
+void symbols_clear_rules_awaited(struct recording *recording)
 {
-	if (recording->rules_until && may_take_raw_stacks(recording))
+	if (recording->rules_until && accepts_raw_stacks(recording))
 		__atomic_store_n(&loaded_programs(recording->loaded)->bss->rules_awaited, 0,
 				 __ATOMIC_RELAXED);
 }
 
-/* Writes a mapping again with its build id; readers use the last record of a mapping. */
-static int write_identified(void *arg, u32 number)
+/* Writes a mapping again, now with its build id; readers of the recording use the last record of a
+ * mapping. */
+static int rewrite_identified_mapping(void *arg, u32 number)
 {
 	struct recording *recording = arg;
 
-	return recording->mapping_written[number] ? write_mapping(recording, number) : 0;
+	return recording->mapping_written[number] ? write_mapping_record(recording, number) : 0;
 }
 
 static int write_symbol(void *arg, const struct trace_symbol *symbol)
@@ -393,31 +400,31 @@ static int write_symbol(void *arg, const struct trace_symbol *symbol)
 	return trace_writer_symbol(recording->writer, symbol);
 }
 
-static struct symbolizers_sink sink_of(struct recording *recording)
+static struct symbolizers_sink make_sink(struct recording *recording)
 {
 	return (struct symbolizers_sink){
 		.arg = recording,
-		.identified = write_identified,
+		.identified = rewrite_identified_mapping,
 		.symbol = write_symbol,
 	};
 }
 
-int symbols_recall(struct recording *recording, u32 number, u64 *addresses, u32 *count)
+int symbols_write_cached(struct recording *recording, u32 number, u64 *addresses, u32 *count)
 {
-	const struct symbolizers_sink sink = sink_of(recording);
+	const struct symbolizers_sink sink = make_sink(recording);
 
 	return symbolizers_recall(recording->symbolizers, number, addresses, count, &sink);
 }
 
-int symbols_take(struct recording *recording)
+int symbols_take_facts(struct recording *recording)
 {
-	const struct symbolizers_sink sink = sink_of(recording);
+	const struct symbolizers_sink sink = make_sink(recording);
 	int result = symbolizers_visit(recording->symbolizers, &sink);
 
-	symbols_await_rules(recording);
-	forget_unmarked(recording);
-	compare_moved_code(recording);
-	tabulate_again(recording);
-	leave_out_processes(recording);
+	symbols_update_rules_awaited(recording);
+	forget_outdated_rules(recording);
+	request_moved_code_checks(recording);
+	allow_table_requests_again(recording);
+	publish_own_processes(recording);
 	return result;
 }

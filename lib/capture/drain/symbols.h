@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Writes facts about files and symbols that workers have found. capture/file/file_symbols.h
- * requests names. */
+/* Requests build ids and unwind tables of mapped files from the worker processes
+ * (symbol/symbolizer/symbolizers.h), and writes to the recording what the workers have found: build
+ * ids and symbols. capture/file/file_symbols.h requests the symbols. */
 #ifndef LIB_CAPTURE_SYMBOLS_H
 #define LIB_CAPTURE_SYMBOLS_H
 
@@ -8,48 +9,50 @@
 #include "capture/drain/recording.h"
 #include "scalar.h"
 
-/* Requests build id and unwind table of a mapping before an event names it, while its file can be
- * opened. */
-void symbols_meet_mapping(struct recording *recording, u32 number);
+/* Requests the build id and the unwind table of a mapping before an event has it in a stack, while
+ * the mapped file can still be opened. */
+void symbols_request_mapping(struct recording *recording, u32 number);
 
-/* Writes path and build id of a mapping, once in each file. */
+/* Writes the path and the build id of a mapping, once in each recording file. */
 int symbols_write_mapping(struct recording *recording, u32 number);
 
-/* Notes events whose user stack ends early or is a guess because code has no rule, so that the file
- * of that code is converted before others. `leaf`: the innermost frame if the stack lacks it, or 0.
- */
-void symbols_note_vain(struct recording *recording, const struct stack_ref *user, u64 leaf,
-		       u64 events);
+/* Reports `events` events whose user stack ends early, or has guessed frames, because code has no
+ * unwind rule. The file of that code is then converted to unwind tables before other files. `leaf`:
+ * the innermost frame if the stack does not have it, or 0. */
+void symbols_note_missing_rules(struct recording *recording, const struct stack_ref *user, u64 leaf,
+				u64 events);
 
-/* Writes the symbols of a mapping that are known from earlier files. The unknown addresses are
- * moved to the front, and *count is their number. */
-int symbols_recall(struct recording *recording, u32 number, u64 *addresses, u32 *count);
+/* Writes the symbols of a mapping's addresses that are cached from earlier files. The addresses
+ * without a cached symbol are moved to the front, and *count becomes their number. */
+int symbols_write_cached(struct recording *recording, u32 number, u64 *addresses, u32 *count);
 
-/* Tells the programs whether rules are to come: then they send a stack that ends in code without a
- * rule as it is (raw_stack.h), and it is unwound when the rules are there. Called when a file
- * begins, and by symbols_take(). */
-void symbols_await_rules(struct recording *recording);
+/* Tells the BPF programs whether unwind rules are being made. While they are, a program that cannot
+ * unwind a stack for lack of a rule sends the raw stack (abi/raw_stack.h), which the reader unwinds
+ * when the rules exist. Called when a file begins, and by symbols_take_facts(). */
+void symbols_update_rules_awaited(struct recording *recording);
 
-/* Tells the programs that no one takes such stacks any more. Called when reading has ended: the
- * programs of an instance go on. */
-void symbols_await_no_rules(struct recording *recording);
+/* Tells the BPF programs that no reader takes raw stacks any more. Called when a reader ends, since
+ * the programs of an instance go on. */
+void symbols_clear_rules_awaited(struct recording *recording);
 
-/* Writes all facts that workers have found since the last call. Never waits. */
-int symbols_take(struct recording *recording);
+/* Writes the build ids and symbols that workers have found since the last call, and updates what
+ * the BPF programs know of the workers. Never waits. */
+int symbols_take_facts(struct recording *recording);
 
 /*
- * Names of script functions in the file: the functions of all scripts are symbols of one mapping,
- * and their ids are its offsets (abi/script.h).
+ * The names of script functions in the recording file. Each interpreter has a mapping of its own in
+ * the recording; its functions are symbols of this mapping, and a function's id is an offset in it
+ * (abi/script.h).
  */
 
-/* Writes the mapping unless the file has it. */
+/* Writes the mapping of an interpreter unless the recording file has it. */
 int script_names_write_mapping(struct recording *recording, u32 number);
 
-/* Writes the names of functions by the offsets of their frames. */
+/* Writes the names of the functions at the offsets of frames in an interpreter's mapping. */
 int script_names_write(struct recording *recording, u32 number, const u64 *offsets, u32 count);
 
-/* Writes the interpreters of the file's mappings whose functions could not be read, each as a
- * symbol (SCRIPT_UNREAD_END). */
-int script_names_write_unread(struct recording *recording);
+/* Writes the interpreters whose functions could not be read, each as a symbol in the interpreter's
+ * mapping (SCRIPT_UNREAD_END). */
+int script_names_write_unread_interpreters(struct recording *recording);
 
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A bit for each thread id (the kernel's limit is 4 M) notes the threads that are in the file.
+ * A bitmap by thread id (the kernel's limit is 4 M) has the threads that are in the file.
  *
- * The rings of CPUs are overwritten at different rates: the record of a fork may still be in the
- * ring of the parent's CPU when the record of the later execve is overwritten. The last record of a
- * thread in a round is therefore compared with the name in the map, or with the name at its end.
+ * The task rings of CPUs are overwritten at different rates: the record of a fork may still be in
+ * the ring of the parent's CPU when the record of the later execve is overwritten. The name in the
+ * last record of a thread in a round is therefore compared with the name in the BPF map task_names,
+ * or with the name in the record of the thread's exit.
  */
 #include "capture/drain/task_log.h"
 
@@ -23,7 +24,7 @@
 
 #define TID_LIMIT (4U << 20)
 
-/* A record that this round has read. */
+/* A record of a task ring that was read in this round. */
 struct name_record {
 	u64 time;
 	u32 tid;
@@ -38,7 +39,7 @@ struct task_log {
 	size_t record_count, record_room;
 	struct task_log_options options;
 	bool knows_interrupt;
-	bool has_wanted; /* a task had a name of options.comms */
+	bool has_wanted; /* a task had one of options.comms */
 	struct cgroup_log *cgroups;
 	u64 known[TID_LIMIT / 64];
 };
@@ -64,13 +65,13 @@ int task_log_create(const struct task_log_options *options, struct task_log **ou
 	return 0;
 }
 
-void task_log_round(struct task_log *log)
+void task_log_begin_round(struct task_log *log)
 {
-	cgroup_log_round(log->cgroups);
+	cgroup_log_begin_round(log->cgroups);
 	log->record_count = 0;
 }
 
-bool task_log_has_wanted(const struct task_log *log)
+bool task_log_has_wanted_name(const struct task_log *log)
 {
 	return log->has_wanted;
 }
@@ -83,12 +84,12 @@ void task_log_free(struct task_log **log)
 	*log = NULL;
 }
 
-static bool is_known(const struct task_log *log, u32 tid)
+static bool is_thread_in_file(const struct task_log *log, u32 tid)
 {
 	return tid >= TID_LIMIT || log->known[tid / 64] >> (tid % 64) & 1;
 }
 
-static void set_known(struct task_log *log, u32 tid)
+static void mark_thread_in_file(struct task_log *log, u32 tid)
 {
 	if (tid < TID_LIMIT)
 		log->known[tid / 64] |= 1ULL << (tid % 64);
@@ -103,17 +104,17 @@ static int write_task(struct task_log *log, struct trace_writer *writer,
 	return trace_writer_task(writer, task);
 }
 
-static int write_found(struct task_log *log, struct trace_writer *writer, u32 tgid, u32 tid)
+static int write_proc_thread(struct task_log *log, struct trace_writer *writer, u32 tgid, u32 tid)
 {
 	struct trace_task task = {.tid = tid, .tgid = tgid};
 	char path[PATH_MAX];
 	int result = 0;
 
-	if (is_known(log, tid) || !proc_task_comm(tgid, tid, task.comm))
+	if (is_thread_in_file(log, tid) || !proc_task_comm(tgid, tid, task.comm))
 		return 0;
-	set_known(log, tid);
+	mark_thread_in_file(log, tid);
 	if (proc_task_cgroup(tgid, tid, path))
-		result = cgroup_log_path(log->cgroups, writer, path, &task.cgroup);
+		result = cgroup_log_number_by_path(log->cgroups, writer, path, &task.cgroup);
 	return result ?: write_task(log, writer, &task);
 }
 
@@ -126,14 +127,15 @@ static int scan_thread(void *arg, u32 tgid, u32 tid)
 {
 	struct scan *scan = arg;
 
-	return write_found(scan->log, scan->writer, tgid, tid);
+	return write_proc_thread(scan->log, scan->writer, tgid, tid);
 }
 
-static int scan(struct task_log *log, struct trace_writer *writer, u32 only)
+static int scan_proc(struct task_log *log, struct trace_writer *writer, u32 only)
 {
 	struct scan scan = {.log = log, .writer = writer};
 
-	return only ? write_found(log, writer, only, only) : proc_tasks_each(scan_thread, &scan);
+	return only ? write_proc_thread(log, writer, only, only)
+		    : proc_tasks_each(scan_thread, &scan);
 }
 
 int task_log_scan(struct task_log *log, struct trace_writer *writer, u32 only)
@@ -142,16 +144,16 @@ int task_log_scan(struct task_log *log, struct trace_writer *writer, u32 only)
 	int result;
 
 	strcpy(zero.comm, log->options.zero);
-	cgroup_log_begin(log->cgroups);
-	result = cgroup_log_path(log->cgroups, writer, "/", &zero.cgroup)
+	cgroup_log_begin_file(log->cgroups);
+	result = cgroup_log_number_by_path(log->cgroups, writer, "/", &zero.cgroup)
 			 ?: trace_writer_task(writer, &zero);
 	memset(log->known, 0, sizeof(log->known));
 	log->knows_interrupt = false;
-	set_known(log, 0);
-	return result || log->options.ignores_proc ? result : scan(log, writer, only);
+	mark_thread_in_file(log, 0);
+	return result || log->options.ignores_proc ? result : scan_proc(log, writer, only);
 }
 
-static int keep_record(struct task_log *log, const struct task_slot *slot, u64 time)
+static int keep_name_record(struct task_log *log, const struct task_slot *slot, u64 time)
 {
 	struct name_record *record;
 
@@ -167,27 +169,27 @@ static int keep_record(struct task_log *log, const struct task_slot *slot, u64 t
 	return 0;
 }
 
-int task_log_record(struct task_log *log, struct trace_writer *writer, const struct task_slot *slot,
-		    u64 time)
+int task_log_take_record(struct task_log *log, struct trace_writer *writer,
+			 const struct task_slot *slot, u64 time)
 {
 	struct trace_task task = {.time = time, .tid = slot->tid, .tgid = slot->tgid};
-	int result = keep_record(log, slot, time);
+	int result = keep_name_record(log, slot, time);
 
 	if (result)
 		return result;
-	if (STAMP_KIND(slot->stamp) == TASK_EXIT) { /* the last name of the thread */
-		if (is_known(log, task.tid))
+	if (STAMP_KIND(slot->stamp) == TASK_EXIT) { /* has the last name of the thread */
+		if (is_thread_in_file(log, task.tid))
 			return 0;
 		task.time = 0;
 	}
 	memcpy(task.comm, slot->comm, sizeof(task.comm));
 	task.comm[sizeof(task.comm) - 1] = 0;
-	set_known(log, task.tid);
-	result = cgroup_log_id(log->cgroups, writer, slot->cgroup, &task.cgroup);
+	mark_thread_in_file(log, task.tid);
+	result = cgroup_log_number_by_id(log->cgroups, writer, slot->cgroup, &task.cgroup);
 	return result ?: write_task(log, writer, &task);
 }
 
-static bool is_kept(const struct task_log *log, u32 tid, struct task_name *name)
+static bool read_name_from_map(const struct task_log *log, u32 tid, struct task_name *name)
 {
 	if (log->options.names_fd < 0 || bpf_map_lookup_elem(log->options.names_fd, &tid, name))
 		return false;
@@ -195,13 +197,13 @@ static bool is_kept(const struct task_log *log, u32 tid, struct task_name *name)
 	return true;
 }
 
-static int write_kept(struct task_log *log, struct trace_writer *writer,
-		      const struct task_name *name, struct trace_task *task)
+static int write_name_from_map(struct task_log *log, struct trace_writer *writer,
+			       const struct task_name *name, struct trace_task *task)
 {
-	int result = cgroup_log_id(log->cgroups, writer, name->cgroup, &task->cgroup);
+	int result = cgroup_log_number_by_id(log->cgroups, writer, name->cgroup, &task->cgroup);
 
 	memcpy(task->comm, name->comm, sizeof(task->comm));
-	set_known(log, task->tid);
+	mark_thread_in_file(log, task->tid);
 	return result ?: write_task(log, writer, task);
 }
 
@@ -212,21 +214,21 @@ static int compare_records(const void *left, const void *right)
 	return order(a->tid, b->tid) ?: order(a->time, b->time);
 }
 
-/* The name that a thread has, or had at its end. */
+/* The name that a thread has now, or had at its exit. */
 static bool find_final_name(const struct task_log *log, const struct name_record *last,
 			    struct task_name *name)
 {
 	if (!last->at_exit)
-		return is_kept(log, last->tid, name);
+		return read_name_from_map(log, last->tid, name);
 	*name = (struct task_name){.cgroup = last->cgroup};
 	memcpy(name->comm, last->comm, sizeof(name->comm));
 	return true;
 }
 
-/* Writes a name whose record was lost. The time of the change is not known; mostly an execve
- * follows a fork. */
-static int write_lost(struct task_log *log, struct trace_writer *writer,
-		      const struct name_record *before, const struct name_record *last)
+/* Writes a name whose record was lost. The time of the change is not known; mostly the change is an
+ * execve directly after a fork, so the name counts from the time of the record before. */
+static int write_lost_name(struct task_log *log, struct trace_writer *writer,
+			   const struct name_record *before, const struct name_record *last)
 {
 	struct trace_task task = {
 		.time = before->time + 1, .tid = before->tid, .tgid = before->tgid};
@@ -234,21 +236,21 @@ static int write_lost(struct task_log *log, struct trace_writer *writer,
 
 	if (!find_final_name(log, last, &name) || !strcmp((char *)name.comm, before->comm))
 		return 0;
-	return write_kept(log, writer, &name, &task);
+	return write_name_from_map(log, writer, &name, &task);
 }
 
-/* Compares the records of one thread, which are in order, with its final name. */
-static int compare_last(struct task_log *log, struct trace_writer *writer,
-			const struct name_record *first, const struct name_record *last)
+/* Compares the records of one thread, which are sorted by time, with its final name. */
+static int write_final_name_if_lost(struct task_log *log, struct trace_writer *writer,
+				    const struct name_record *first, const struct name_record *last)
 {
 	const struct name_record *before = last;
 
 	if (before->at_exit && before > first)
 		before--;
-	return write_lost(log, writer, before, last);
+	return write_lost_name(log, writer, before, last);
 }
 
-int task_log_lost(struct task_log *log, struct trace_writer *writer)
+int task_log_write_lost_names(struct task_log *log, struct trace_writer *writer)
 {
 	const struct name_record *record = log->records, *end = record + log->record_count,
 				 *first = record;
@@ -259,13 +261,13 @@ int task_log_lost(struct task_log *log, struct trace_writer *writer)
 	for (; record < end && !result; record++) {
 		if (record + 1 < end && record[1].tid == record->tid)
 			continue;
-		result = compare_last(log, writer, first, record);
+		result = write_final_name_if_lost(log, writer, first, record);
 		first = record + 1;
 	}
 	return result;
 }
 
-static int name_interrupt(struct task_log *log, struct trace_writer *writer)
+static int write_interrupt_task(struct task_log *log, struct trace_writer *writer)
 {
 	struct trace_task interrupt = {
 		.tid = TID_INTERRUPT, .tgid = TID_INTERRUPT, .comm = TID_INTERRUPT_NAME};
@@ -273,22 +275,23 @@ static int name_interrupt(struct task_log *log, struct trace_writer *writer)
 	if (log->knows_interrupt)
 		return 0;
 	log->knows_interrupt = true;
-	return cgroup_log_path(log->cgroups, writer, "/", &interrupt.cgroup)
+	return cgroup_log_number_by_path(log->cgroups, writer, "/", &interrupt.cgroup)
 		       ?: trace_writer_task(writer, &interrupt);
 }
 
-int task_log_need(struct task_log *log, struct trace_writer *writer, u32 tid)
+int task_log_ensure_thread(struct task_log *log, struct trace_writer *writer, u32 tid)
 {
-	struct trace_task ended = {.tid = tid}; /* the process is not known */
+	struct trace_task ended = {.tid = tid}; /* the process id of an ended thread is not known */
 	struct task_name name;
 	u32 tgid;
 
 	if (tid == TID_INTERRUPT)
-		return name_interrupt(log, writer);
-	if (is_known(log, tid))
+		return write_interrupt_task(log, writer);
+	if (is_thread_in_file(log, tid))
 		return 0;
 	tgid = log->options.ignores_proc ? 0 : proc_task_process(tid);
 	if (tgid)
-		return write_found(log, writer, tgid, tid);
-	return is_kept(log, tid, &name) ? write_kept(log, writer, &name, &ended) : 0;
+		return write_proc_thread(log, writer, tgid, tid);
+	return read_name_from_map(log, tid, &name) ? write_name_from_map(log, writer, &name, &ended)
+						   : 0;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The names, processes and cgroups of threads. Threads that are alive at the start come from /proc;
- * later threads, new names and moves come from the task rings. A thread without both, because its
- * record was lost, is looked up in /proc at its first event.
+ * Writes the names, processes and cgroups of threads to a recording file. Threads that are alive at
+ * the start are read from /proc; new threads, new names and moves to other cgroups come from the
+ * task rings. If the record of a new thread was lost, the thread is looked up in /proc at its first
+ * event.
  */
 #ifndef LIB_CAPTURE_TASK_LOG_H
 #define LIB_CAPTURE_TASK_LOG_H
@@ -14,34 +15,38 @@
 struct task_log;
 
 struct task_log_options {
-	const char *zero;		 /* the name of thread id 0; outlives the log */
-	int names_fd;			 /* the map task_names, for lost records; -1 = no map */
-	const struct cgroup_path *paths; /* the map cgroup_paths, which outlives the log */
-	const struct comm_globs *comms;	 /* wanted names, which outlive the log; NULL: all */
-	bool ignores_proc;		 /* ids are of another PID namespace than ours */
+	const char *zero; /* the name for thread id 0; must outlive the log */
+	int names_fd; /* descriptor of the BPF map task_names, used for lost records; -1 = no map */
+	const struct cgroup_path
+		*paths; /* memory of the BPF map cgroup_paths, which must outlive the log */
+	const struct comm_globs
+		*comms;	   /* wanted names, which must outlive the log; NULL: all names */
+	bool ignores_proc; /* thread ids are of another PID namespace, so /proc of this process does
+			      not have them */
 };
 
 int task_log_create(const struct task_log_options *options, struct task_log **out);
 void task_log_free(struct task_log **log);
 
-/* True if a task of any file so far had a wanted name. */
-bool task_log_has_wanted(const struct task_log *log);
+/* True if a task of any file so far had one of options.comms. */
+bool task_log_has_wanted_name(const struct task_log *log);
 
-/* Begins a file, and writes all living threads, or those of process `only` (0: all). */
+/* Begins a file, and writes all living threads; with `only` not 0 just the main thread of that
+ * process. */
 int task_log_scan(struct task_log *log, struct trace_writer *writer, u32 only);
 
 /* Begins a round of reading the rings. */
-void task_log_round(struct task_log *log);
+void task_log_begin_round(struct task_log *log);
 
-/* Takes a record of a task ring. `time` is unwrapped. */
-int task_log_record(struct task_log *log, struct trace_writer *writer, const struct task_slot *slot,
-		    u64 time);
+/* Writes a record of a task ring. `time`: the full time of the record. */
+int task_log_take_record(struct task_log *log, struct trace_writer *writer,
+			 const struct task_slot *slot, u64 time);
 
-/* Called when a round has read the whole rings: writes the names of threads whose latest record was
- * overwritten. */
-int task_log_lost(struct task_log *log, struct trace_writer *writer);
+/* Called when a round has read the task rings: writes the latest names of threads whose last record
+ * was overwritten. */
+int task_log_write_lost_names(struct task_log *log, struct trace_writer *writer);
 
-/* Called before an event of a thread is written: writes the thread, unless it is in the file. */
-int task_log_need(struct task_log *log, struct trace_writer *writer, u32 tid);
+/* Called before an event of a thread is written: writes the thread unless the file has it. */
+int task_log_ensure_thread(struct task_log *log, struct trace_writer *writer, u32 tid);
 
 #endif

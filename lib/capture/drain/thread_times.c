@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * An open account ends at time_end, or some ns later if a program had read the clock before the end
- * was set.
+ * The account of a living thread ends at time_end, the end of the recording; or some ns later if a
+ * program had read the clock before time_end was set.
  */
 #include "capture/drain/thread_times.h"
 
@@ -15,13 +15,14 @@
 
 static int write_account(struct recording *recording, const struct thread_account *account)
 {
-	int result =
-		account->tid ? task_log_need(recording->tasks, recording->writer, account->tid) : 0;
+	int result = account->tid ? task_log_ensure_thread(recording->tasks, recording->writer,
+							   account->tid)
+				  : 0;
 
 	return result ?: trace_writer_time(recording->writer, account);
 }
 
-static int take_ended(void *arg, void *data, size_t bytes)
+static int take_ended_account(void *arg, void *data, size_t bytes)
 {
 	struct recording *recording = arg;
 	const struct thread_account *account = data;
@@ -35,7 +36,7 @@ int thread_times_create(struct recording *recording)
 {
 	int fd = bpf_map__fd(loaded_programs(recording->loaded)->maps.ended_times);
 
-	recording->times = ring_buffer__new(fd, take_ended, recording, NULL);
+	recording->times = ring_buffer__new(fd, take_ended_account, recording, NULL);
 	return recording->times ? 0 : -errno;
 }
 
@@ -45,7 +46,7 @@ void thread_times_free(struct recording *recording)
 	recording->times = NULL;
 }
 
-int thread_times_take(struct recording *recording)
+int thread_times_write_ended(struct recording *recording)
 {
 	int taken;
 
@@ -54,8 +55,8 @@ int thread_times_take(struct recording *recording)
 	return first_error(recording->times_result, taken < 0 ? taken : 0);
 }
 
-/* Makes an event as bpf/event/thread_time.h does, without a kernel stack. */
-static void record_as_program(struct loaded *loaded, const struct thread_time *time, u32 state,
+/* Writes the event of a wait as bpf/event/thread_time.h does, without a kernel stack. */
+static void record_wait_event(struct loaded *loaded, const struct thread_time *time, u32 state,
 			      u64 begin, u64 end)
 {
 	u32 kind = loaded->plan.config.time_kinds[state];
@@ -70,11 +71,11 @@ static void record_as_program(struct loaded *loaded, const struct thread_time *t
 		loaded_put_event(loaded, &event, end - begin);
 }
 
-/* The programs are detached, so the walk meets each thread once. */
+/* Iterates over the BPF map. The programs are detached, so the loop sees each thread once. */
 #define for_each_time(map_fd, key, before)                                                         \
 	for (; !bpf_map_get_next_key(map_fd, before, &(key)); before = &(key))
 
-void thread_times_record_unseen(struct loaded *loaded)
+void thread_times_record_unseen_waits(struct loaded *loaded)
 {
 	struct capture_bpf *programs = loaded_programs(loaded);
 	int map_fd = bpf_map__fd(programs->maps.thread_times);
@@ -92,14 +93,14 @@ void thread_times_record_unseen(struct loaded *loaded)
 			continue;
 		since = time.from.since;
 		if (time.blocked_since && time.blocked_state < TIME_STATES)
-			record_as_program(loaded, &time, time.blocked_state, time.blocked_since,
+			record_wait_event(loaded, &time, time.blocked_state, time.blocked_since,
 					  since);
-		record_as_program(loaded, &time, time.state, since, since < end ? end : since);
+		record_wait_event(loaded, &time, time.state, since, since < end ? end : since);
 		programs->bss->unfinished_waits++;
 	}
 }
 
-static int take_open(struct recording *recording, int map_fd, u64 end)
+static int write_open_accounts(struct recording *recording, int map_fd, u64 end)
 {
 	u64 key, *before = NULL;
 	int result = 0;
@@ -120,7 +121,7 @@ static int take_open(struct recording *recording, int map_fd, u64 end)
 	return result;
 }
 
-static int take_rest(struct recording *recording, const struct time_rest *rest, u64 begin)
+static int write_rest_account(struct recording *recording, const struct time_rest *rest, u64 begin)
 {
 	struct thread_account account = {.begin = begin, .end = begin + rest->life};
 
@@ -129,15 +130,16 @@ static int take_rest(struct recording *recording, const struct time_rest *rest, 
 	return rest->threads ? write_account(recording, &account) : 0;
 }
 
-int thread_times_finish(struct recording *recording)
+int thread_times_write_open(struct recording *recording)
 {
 	struct capture_bpf *programs = loaded_programs(recording->loaded);
-	int result = thread_times_take(recording);
+	int result = thread_times_write_ended(recording);
 
 	if (!programs->bss->time_end)
 		return result;
-	result = first_error(result, take_open(recording, bpf_map__fd(programs->maps.thread_times),
-					       programs->bss->time_end));
-	return first_error(result, take_rest(recording, (void *)&programs->bss->time_rest,
-					     programs->bss->time_begin));
+	result = first_error(result, write_open_accounts(recording,
+							 bpf_map__fd(programs->maps.thread_times),
+							 programs->bss->time_end));
+	return first_error(result, write_rest_account(recording, (void *)&programs->bss->time_rest,
+						      programs->bss->time_begin));
 }

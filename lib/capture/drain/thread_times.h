@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Writes the accounts of threads' time (abi/thread_time.h). Accounts of ended threads come through
- * a ring buffer, all others are read from the map when recording has ended. */
+/* Writes the account of each thread's time (abi/thread_time.h): how long the thread ran, waited or
+ * was blocked. The accounts of ended threads come through a BPF ring buffer; the accounts of all
+ * other threads are read from a BPF map when recording has ended. */
 #ifndef LIB_CAPTURE_THREAD_TIMES_H
 #define LIB_CAPTURE_THREAD_TIMES_H
 
@@ -10,15 +11,15 @@
 int thread_times_create(struct recording *recording);
 void thread_times_free(struct recording *recording);
 
-/* Makes events, in the ring of CPU 0, for waits that go on at the end and that no iterator has
- * seen: a thread that exits loses its id before it leaves its CPU for the last time, and some
- * kernels refuse iterators. The programs must have been stopped. */
-void thread_times_record_unseen(struct loaded *loaded);
+/* Writes events into the ring of CPU 0 for waits that go on at the end of the recording and that no
+ * BPF iterator has recorded. Two causes: a thread that exits loses its id before it leaves its CPU
+ * for the last time, and some kernels refuse iterators. The programs must have been stopped. */
+void thread_times_record_unseen_waits(struct loaded *loaded);
 
-/* Writes the accounts and the names of threads that have ended. */
-int thread_times_take(struct recording *recording);
+/* Writes the accounts and the names of threads that have ended since the last call. */
+int thread_times_write_ended(struct recording *recording);
 
-/* Writes those of all other threads. The programs must have been stopped. */
-int thread_times_finish(struct recording *recording);
+/* Writes the accounts and the names of all other threads. The programs must have been stopped. */
+int thread_times_write_open(struct recording *recording);
 
 #endif

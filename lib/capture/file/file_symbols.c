@@ -48,7 +48,7 @@ static int ask_run(struct recording *recording, u64 *run, u32 count)
 		return script_names_write(recording, number, run, count);
 	if (!kernel)
 		record = loaded_mapping(recording->loaded, number);
-	result = symbols_recall(recording, number, run, &count);
+	result = symbols_write_cached(recording, number, run, &count);
 	if (result || !count)
 		return result;
 	return symbolizers_ask(recording->symbolizers, number, record, run, count);
@@ -180,7 +180,7 @@ static int await_names(struct recording *recording)
 	bool hurries = interrupt_end_asked();
 	u64 began = clock_ms();
 	struct patience patience = patience_from(recording, began);
-	int result = symbols_take(recording);
+	int result = symbols_take_facts(recording);
 
 	while (!result && !interrupted() && !file_symbols_are_late(recording)) {
 		if (!symbolizers_are_busy(
@@ -192,7 +192,7 @@ static int await_names(struct recording *recording)
 			hurries = true;
 			patience = patience_from(recording, began);
 		}
-		result = symbols_take(recording);
+		result = symbols_take_facts(recording);
 	}
 	symbolizers_drop(recording->symbolizers);
 	return result;

@@ -83,7 +83,7 @@ int recording_begin(struct recording *recording, struct trace_writer *writer,
 		recording->kernel_asked = true;
 		result = symbolizers_ask_kernel_ahead(recording->symbolizers);
 	}
-	symbols_await_rules(recording);
+	symbols_update_rules_awaited(recording);
 	recording->writer = result ? NULL : writer;
 	if (result)
 		error_set(error, -result, "the recording cannot be begun: %s", strerror(-result));
@@ -96,17 +96,17 @@ static void await_rules(struct recording *recording)
 {
 	u64 until = clock_ms() + RULES_MS;
 
-	while (!recording->named_ahead && deferred_are_held(recording) && clock_ms() < until &&
-	       !interrupted()) {
+	while (!recording->named_ahead && deferred_has_held_stacks(recording) &&
+	       clock_ms() < until && !interrupted()) {
 		symbolizers_wait(recording->symbolizers, RULES_LOOK_MS);
-		symbols_take(recording);
+		symbols_take_facts(recording);
 		deferred_unwind_held(recording, false);
 	}
 }
 
 static int finish_alive(struct recording *recording, struct stackmap_error *error)
 {
-	int result = recording->alive ? alive_events_finish(recording) : 0;
+	int result = recording->alive ? alive_events_write(recording) : 0;
 
 	return result ? error_set(error, -result, "things that are alive: %s", strerror(-result))
 		      : 0;
@@ -122,21 +122,21 @@ int recording_finish(struct recording *recording, struct trace_ledger *ledger,
 		return error_set(error, ENOMEM, "ledger: %s", strerror(ENOMEM));
 	if (recording->deferred) {
 		await_rules(recording);
-		deferred_end(recording);
+		deferred_end_file(recording);
 	}
 	if (recording->times)
-		thread_times_finish(recording);
-	counted_events_take(recording);
+		thread_times_write_open(recording);
+	counted_events_write(recording);
 	result = finish_alive(recording, error);
 	if (recording->spans)
-		result = first_error(result, span_stacks_finish(recording));
+		result = first_error(result, span_stacks_write_all_ends(recording));
 	trace_writer_flush(recording->writer);
 	result = first_error(result, file_symbols_finish(recording, error)
-					     ?: script_names_write_unread(recording));
+					     ?: script_names_write_unread_interpreters(recording));
 	file_ledger_sum(recording, ledger, cpus);
 	trace_writer_ledger(recording->writer, ledger, cpus, recording->loaded->plan.config.cpus);
 	if (recording->mode == READ_DRAIN)
-		file_ledger_reported(recording->loaded, ledger, cpus);
+		file_ledger_mark_reported(recording->loaded, ledger, cpus);
 	free(cpus);
 	recording->writer = NULL;
 	return result;

@@ -27,7 +27,7 @@ static int snapshot_ring(struct recording *recording, struct ring_view ring, u32
 {
 	u64 head = ring_head(&ring), position = oldest(recording->loaded, &ring, head);
 
-	return records_each(recording, &ring, position, head, cpu, take);
+	return records_take_range(recording, &ring, position, head, cpu, take);
 }
 
 /* The number of slots that a writer could not claim and that still hold the event of an earlier
@@ -54,7 +54,7 @@ static int snapshot_tasks(struct recording *recording)
 							   loaded_task_ring(recording->loaded, cpu),
 							   cpu, records_take_task));
 	}
-	return result ?: task_log_lost(recording->tasks, recording->writer);
+	return result ?: task_log_write_lost_names(recording->tasks, recording->writer);
 }
 
 static int snapshot_rings(struct recording *recording, take_record take)
@@ -77,13 +77,13 @@ static int snapshot_deferred(struct recording *recording)
 	if (!recording->deferred)
 		return 0;
 	if (!loaded_is_frozen(recording->loaded))
-		result = deferred_read_open(recording);
+		result = deferred_read_open_cookies(recording);
 	result = result ?: snapshot_rings(recording, records_take_deferred_stack);
 	if (recording->loaded->running)
 		result = result
 				 ?: unwind_blocked_peek(recording, &recording->deferred->open,
 							&next, PEEK_MS);
-	result = result ?: deferred_consume(recording, &fill);
+	result = result ?: deferred_consume_raw_stacks(recording, &fill);
 	return result;
 }
 

@@ -85,7 +85,7 @@ static bool is_wanted(const struct recording *recording, const struct open_cooki
 {
 	if (recording->mode != READ_DRAIN)
 		return !deferred_stacks_find(recording->deferred->stacks, open->tid, open->cookie);
-	return deferred_stacks_is_waited(recording->deferred->stacks, open->tid, open->cookie);
+	return deferred_stacks_is_awaited(recording->deferred->stacks, open->tid, open->cookie);
 }
 
 int unwind_blocked_peek(struct recording *recording, const struct open_cookies *list, u32 *next,

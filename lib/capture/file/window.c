@@ -139,13 +139,13 @@ static int unwind_waiting(struct recording *recording)
 {
 	struct pace_rings rings = {};
 	u32 next = 0;
-	int result = deferred_read_open(recording);
+	int result = deferred_read_open_cookies(recording);
 
 	result = first_error(
 		result, unwind_blocked_peek(recording, &recording->deferred->open, &next, PEEK_MS));
-	result = first_error(result, deferred_consume(recording, &rings.fill));
+	result = first_error(result, deferred_consume_raw_stacks(recording, &rings.fill));
 	result = first_error(result, drain_deferred_stacks(recording, &rings));
-	return deferred_give_up(recording) ?: result;
+	return deferred_resolve_missing(recording) ?: result;
 }
 
 /* Copies task records behind the limit, which may name tasks of this file and stay for the next. */
@@ -155,9 +155,9 @@ static int copy_tasks(struct recording *recording)
 
 	for (u32 cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++) {
 		struct ring_view ring = loaded_task_ring(recording->loaded, cpu);
-		result = first_error(result, records_each(recording, &ring, ring.header->tail,
-							  ring_committed_end(&ring), cpu,
-							  records_take_task));
+		result = first_error(result, records_take_range(recording, &ring, ring.header->tail,
+								ring_committed_end(&ring), cpu,
+								records_take_task));
 	}
 	return result;
 }
@@ -168,7 +168,7 @@ int recording_end_window(struct recording *recording)
 {
 	int result = recording->deferred ? peek_sleepers(recording) : 0;
 
-	generation_peek(recording);
+	generation_note_swap(recording);
 	limit_to_heads(recording);
 	result = first_error(result, drain_to_limit(recording));
 	lift_drain_limits(recording);

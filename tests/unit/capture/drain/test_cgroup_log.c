@@ -44,7 +44,7 @@ static void begin_file(void)
 	static const struct trace_info info = {.cpus = 1};
 
 	assert_int_equal(memory_recording_begin(&recording, "cgroups", &info, NULL), 0);
-	cgroup_log_begin(cgroups);
+	cgroup_log_begin_file(cgroups);
 }
 
 static int begin(void **state)
@@ -70,7 +70,7 @@ static u32 by_id(u64 id)
 {
 	u32 number;
 
-	assert_int_equal(cgroup_log_id(cgroups, recording.writer, id, &number), 0);
+	assert_int_equal(cgroup_log_number_by_id(cgroups, recording.writer, id, &number), 0);
 	return number;
 }
 
@@ -78,7 +78,7 @@ static u32 by_path(const char *path)
 {
 	u32 number;
 
-	assert_int_equal(cgroup_log_path(cgroups, recording.writer, path, &number), 0);
+	assert_int_equal(cgroup_log_number_by_path(cgroups, recording.writer, path, &number), 0);
 	return number;
 }
 
@@ -134,7 +134,7 @@ TEST(made_after_the_programs_forgot_it, begin, end)
 
 	assert_int_equal(by_id(1ULL << 40), 1);
 	later = make("/later");
-	cgroup_log_round(cgroups);
+	cgroup_log_begin_round(cgroups);
 	assert_int_equal(by_id(later), 2);
 	remove_directory("/later");
 	expect((const char *const[]){"[cgroup 1099511627776]", "/later"}, 2);
@@ -176,7 +176,7 @@ TEST(more_than_a_few, begin, end)
 
 		snprintf(path, sizeof(path), "/unit-%u", i);
 		id = make(path);
-		cgroup_log_round(cgroups);
+		cgroup_log_begin_round(cgroups);
 		assert_int_equal(i % 2 ? by_path(path) : by_id(id), i + 1);
 	}
 	for (u32 i = 0; i < 1000; i++) {
@@ -192,10 +192,10 @@ TEST(no_file_system, begin, end)
 	u32 number = 1;
 
 	assert_int_equal(cgroup_log_create(NULL, &none), 0);
-	assert_int_equal(cgroup_log_id(none, recording.writer, 1, &number), 0);
+	assert_int_equal(cgroup_log_number_by_id(none, recording.writer, 1, &number), 0);
 	assert_int_equal(number, 0);
 	number = 1;
-	assert_int_equal(cgroup_log_path(none, recording.writer, "/", &number), 0);
+	assert_int_equal(cgroup_log_number_by_path(none, recording.writer, "/", &number), 0);
 	assert_int_equal(number, 0);
 	cgroup_log_free(&none);
 	assert_null(none);

@@ -57,7 +57,7 @@ static int give_again(struct deferred_stacks *stacks, u32 tid, u32 cookie)
 static void event(struct deferred_stacks *stacks, u32 tid, u32 cookie, enum deferred_form form,
 		  u32 placeholder)
 {
-	struct deferred_stack *waiting = deferred_stacks_want(stacks, tid, cookie);
+	struct deferred_stack *waiting = deferred_stacks_wait_for(stacks, tid, cookie);
 
 	assert_non_null(waiting);
 	waiting->form[form].placeholder = placeholder;
@@ -77,8 +77,9 @@ TEST(an_answer_after_its_events, setup, teardown)
 {
 	struct deferred_stack *stack = stack_of(TID, COOKIE, 1);
 
-	assert_int_equal(deferred_stacks_want(*state, TID, COOKIE)->form[DEFERRED_FULL].placeholder,
-			 TRACE_NO_STACK);
+	assert_int_equal(
+		deferred_stacks_wait_for(*state, TID, COOKIE)->form[DEFERRED_FULL].placeholder,
+		TRACE_NO_STACK);
 	event(*state, TID, COOKIE, DEFERRED_FULL, 40);
 	event(*state, TID, COOKIE, DEFERRED_FULL, 40);
 	event(*state, TID, COOKIE, DEFERRED_BEHIND_LEAF, 41);
@@ -108,22 +109,22 @@ TEST(an_answer_that_comes_twice_is_as_new_as_the_second, setup, teardown)
 {
 	give_answer(*state, TID, COOKIE);
 	give_answer(*state, TID, COOKIE + 1);
-	deferred_stacks_pass_epoch(*state);
+	deferred_stacks_end_epoch(*state);
 	assert_int_equal(give_again(*state, TID, COOKIE), -EEXIST);
-	deferred_stacks_pass_epoch(*state);
+	deferred_stacks_end_epoch(*state);
 	assert_non_null(deferred_stacks_find(*state, TID, COOKIE));
 	assert_null(deferred_stacks_find(*state, TID, COOKIE + 1));
-	deferred_stacks_pass_epoch(*state);
+	deferred_stacks_end_epoch(*state);
 	assert_null(deferred_stacks_find(*state, TID, COOKIE));
 }
 
 TEST(only_a_placeholder_waits, setup, teardown)
 {
-	assert_false(deferred_stacks_is_waited(*state, TID, COOKIE));
+	assert_false(deferred_stacks_is_awaited(*state, TID, COOKIE));
 	event(*state, TID, COOKIE, DEFERRED_FULL, 40);
-	assert_true(deferred_stacks_is_waited(*state, TID, COOKIE));
+	assert_true(deferred_stacks_is_awaited(*state, TID, COOKIE));
 	give_answer(*state, TID, COOKIE);
-	assert_false(deferred_stacks_is_waited(*state, TID, COOKIE));
+	assert_false(deferred_stacks_is_awaited(*state, TID, COOKIE));
 }
 
 TEST(a_cookie_is_one_tasks_own, setup, teardown)
@@ -138,18 +139,18 @@ TEST(a_cookie_is_one_tasks_own, setup, teardown)
 TEST(an_answer_outlives_a_whole_epoch, setup, teardown)
 {
 	give_answer(*state, TID, COOKIE);
-	deferred_stacks_pass_epoch(*state);
+	deferred_stacks_end_epoch(*state);
 	assert_non_null(deferred_stacks_find(*state, TID, COOKIE));
-	deferred_stacks_pass_epoch(*state);
+	deferred_stacks_end_epoch(*state);
 	assert_null(deferred_stacks_find(*state, TID, COOKIE));
 }
 
 TEST(epochs_drop_only_what_is_old, setup, teardown)
 {
 	give_answer(*state, TID, 1);
-	deferred_stacks_pass_epoch(*state);
+	deferred_stacks_end_epoch(*state);
 	give_answer(*state, TID, 2);
-	deferred_stacks_pass_epoch(*state);
+	deferred_stacks_end_epoch(*state);
 	assert_null(deferred_stacks_find(*state, TID, 1));
 	assert_non_null(deferred_stacks_find(*state, TID, 2));
 }
@@ -185,7 +186,7 @@ static struct deferred_sweep sweep_of(struct world *world)
 static void epochs_pass(struct deferred_stacks *stacks, int count)
 {
 	while (count--)
-		deferred_stacks_pass_epoch(stacks);
+		deferred_stacks_end_epoch(stacks);
 }
 
 TEST(a_placeholder_waits_as_long_as_its_task, setup, teardown)
@@ -212,10 +213,10 @@ TEST(a_closed_cookie_waits_for_an_epoch, setup, teardown)
 	event(*state, TID, 1, DEFERRED_FULL, 40);
 	event(*state, TID, 2, DEFERRED_FULL, 41);
 	deferred_stacks_sweep(*state, &sweep);
-	deferred_stacks_pass_epoch(*state);
+	deferred_stacks_end_epoch(*state);
 	deferred_stacks_sweep(*state, &sweep);
 	assert_int_equal(give_answer(*state, TID, 1), 1);
-	deferred_stacks_pass_epoch(*state);
+	deferred_stacks_end_epoch(*state);
 	deferred_stacks_sweep(*state, &sweep);
 	assert_int_equal(world.lost_cookies, 1);
 	assert_int_equal(world.lost_events, 1);
@@ -235,10 +236,10 @@ TEST(a_lasting_answer_stays, setup, teardown)
 	}
 	world.open = false;
 	deferred_stacks_sweep(*state, &sweep);
-	deferred_stacks_pass_epoch(*state);
+	deferred_stacks_end_epoch(*state);
 	deferred_stacks_sweep(*state, &sweep);
 	assert_non_null(deferred_stacks_find(*state, TID, LASTING));
-	deferred_stacks_pass_epoch(*state);
+	deferred_stacks_end_epoch(*state);
 	deferred_stacks_sweep(*state, &sweep);
 	assert_null(deferred_stacks_find(*state, TID, LASTING));
 	assert_int_equal(world.lost_cookies, 0);
@@ -250,7 +251,7 @@ TEST(an_answer_is_kept_on_request, setup, teardown)
 	struct world world = {.open = true};
 	struct deferred_sweep sweep = sweep_of(&world);
 
-	deferred_stacks_keep(*state);
+	deferred_stacks_keep_until_closed(*state);
 	give_answer(*state, TID, COOKIE);
 	for (int i = 0; i < 3; i++) {
 		epochs_pass(*state, 2);
@@ -276,13 +277,13 @@ TEST(a_lasting_answer_outlives_a_file, setup, teardown)
 	give_answer(*state, TID, LASTING);
 	give_answer(*state, TID, COOKIE);
 	event(*state, TID, LASTING + 1, DEFERRED_FULL, 40);
-	deferred_stacks_end(*state, &sweep);
+	deferred_stacks_drop_waiting(*state, &sweep);
 	assert_int_equal(world.lost_cookies, 1);
-	first = deferred_stacks_next(*state, NULL);
+	first = deferred_stacks_next_known(*state, NULL);
 	assert_int_equal(first->cookie, COOKIE);
-	second = deferred_stacks_next(*state, first);
+	second = deferred_stacks_next_known(*state, first);
 	assert_int_equal(second->cookie, LASTING);
-	assert_null(deferred_stacks_next(*state, second));
+	assert_null(deferred_stacks_next_known(*state, second));
 }
 
 TEST(waiting_events_are_lost_at_the_end, setup, teardown)
@@ -294,7 +295,7 @@ TEST(waiting_events_are_lost_at_the_end, setup, teardown)
 	event(*state, TID, 1, DEFERRED_BEHIND_LEAF, 41);
 	event(*state, TID, 2, DEFERRED_FULL, 42);
 	give_answer(*state, TID, 3);
-	deferred_stacks_end(*state, &sweep);
+	deferred_stacks_drop_waiting(*state, &sweep);
 	assert_int_equal(world.lost_cookies, 2);
 	assert_int_equal(world.lost_events, 3);
 }
@@ -323,7 +324,7 @@ TEST(a_snapshot_begins_with_what_was_retained, setup, teardown)
 	assert_ptr_equal(deferred_stacks_find(*state, TID, 1), stack);
 	assert_false(stack->form[DEFERRED_FULL].written);
 	assert_null(deferred_stacks_find(*state, TID, 2));
-	assert_false(deferred_stacks_is_waited(*state, TID, 3));
+	assert_false(deferred_stacks_is_awaited(*state, TID, 3));
 }
 
 /* In this snapshot the rings give the stack first; the next snapshot has only the unwound one. */
@@ -372,8 +373,8 @@ TEST(events_without_a_stack_are_given_up, setup, teardown)
 
 	for (i = 0; i < EVENTS; i++) {
 		event(*state, TID + i, COOKIE, DEFERRED_FULL, i);
-		deferred_stacks_pass_epoch(*state);
-		if (deferred_stacks_are_crowded(*state))
+		deferred_stacks_end_epoch(*state);
+		if (deferred_stacks_need_sweep(*state))
 			deferred_stacks_sweep(*state, &sweep);
 		most = i + 1 - world.lost_cookies > most ? i + 1 - world.lost_cookies : most;
 	}

@@ -53,7 +53,7 @@ static void test_order(void **state)
 	struct held_stack *stack, *next;
 
 	(void)state;
-	assert_null(held_stacks_take(&held));
+	assert_null(held_stacks_take_all(&held));
 	for (u32 cookie = 1; cookie <= 3; cookie++)
 		add(&held, cookie);
 	assert_true(held_stacks_has(&held, 10, 2));
@@ -61,13 +61,13 @@ static void test_order(void **state)
 	assert_false(held_stacks_has(&held, 11, 2));
 
 	/* The second one still waits, and a new one comes. */
-	stack = held_stacks_take(&held);
+	stack = held_stacks_take_all(&held);
 	assert_null(held.first);
 	for (u32 cookie = 1; cookie <= 3; cookie++, stack = next) {
 		check(stack, cookie);
 		next = stack->next;
 		if (cookie == 2)
-			held_stacks_put(&held, stack);
+			held_stacks_put_back(&held, stack);
 		else
 			free(stack);
 	}
@@ -87,11 +87,11 @@ static void test_limit(void **state)
 	u32 count = 0;
 
 	(void)state;
-	while (!held_stacks_are_too_many(&held))
+	while (!held_stacks_exceed_limit(&held))
 		add(&held, ++count);
 	assert_in_range(count, 2, HELD_MAX / RAW_STACK_SIZE(STACK_BYTES) + 1);
 	held_stacks_clear(&held);
-	assert_false(held_stacks_are_too_many(&held));
+	assert_false(held_stacks_exceed_limit(&held));
 }
 
 static bool is_generated(void *argument, u64 frame)
@@ -115,7 +115,7 @@ static void settle(const u64 later[FRAMES + 1], u32 stop, const u64 expected[FRA
 		result->frame[result->depth] = later[result->depth];
 		result->depth++;
 	}
-	held_stack_settle(held.first, is_generated, NULL, result);
+	held_stack_choose_result(held.first, is_generated, NULL, result);
 	for (; depth <= FRAMES && expected[depth]; depth++)
 		assert_int_equal(result->frame[depth], expected[depth]);
 	assert_int_equal(result->depth, depth);

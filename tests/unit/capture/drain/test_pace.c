@@ -15,7 +15,7 @@ static int after_visits(struct pace *pace, u32 fill)
 	int ms = 0;
 
 	for (int i = 0; i < VISITS; i++)
-		ms = pace_next(pace, &rings);
+		ms = pace_next_ms(pace, &rings);
 	return ms;
 }
 
@@ -25,7 +25,7 @@ static int after_visits_of_empty(struct pace *pace, u32 slots)
 	int ms = 0;
 
 	for (int i = 0; i < VISITS; i++)
-		ms = pace_next(pace, &rings);
+		ms = pace_next_ms(pace, &rings);
 	return ms;
 }
 
@@ -34,7 +34,7 @@ TEST(rings_with_few_events_are_visited_seldom)
 	const struct pace_rings rings = {.had_event = true, .slots = LARGE};
 	struct pace pace = {};
 
-	assert_int_equal(pace_next(&pace, &rings), 2 * PACE_MS_MIN);
+	assert_int_equal(pace_next_ms(&pace, &rings), 2 * PACE_MS_MIN);
 	assert_int_equal(after_visits(&pace, 0), PACE_MS_MAX);
 }
 
@@ -53,7 +53,7 @@ TEST(full_rings_are_visited_often)
 	const struct pace_rings rings = {.fill = 26, .had_event = true, .slots = LARGE};
 	struct pace pace = {.ms = PACE_MS_MAX};
 
-	assert_int_equal(pace_next(&pace, &rings), PACE_MS_MAX / 2);
+	assert_int_equal(pace_next_ms(&pace, &rings), PACE_MS_MAX / 2);
 	assert_int_equal(after_visits(&pace, 100), PACE_MS_MIN);
 }
 
@@ -69,10 +69,10 @@ TEST(a_table_is_watched_for)
 	const struct pace_rings rings = {.slots = LARGE};
 	struct pace pace = {.ms = PACE_MS_MAX};
 
-	pace_await_table(&pace);
-	assert_int_equal(pace_next(&pace, &rings), PACE_MS_WATCH);
+	pace_note_table_request(&pace);
+	assert_int_equal(pace_next_ms(&pace, &rings), PACE_MS_WATCH);
 	pace.watch_until = UINT64_MAX;
-	pace_await_table(&pace);
+	pace_note_table_request(&pace);
 	assert_int_equal(pace.watch_until, UINT64_MAX);
 }
 
@@ -83,8 +83,8 @@ TEST(new_code_is_followed_by_visits_that_become_rare)
 	struct pace pace = {.ms = PACE_MS_IDLE};
 	int visits = 0;
 
-	pace_meet_code(&pace);
-	while (pace_next(&pace, &rings) < PACE_MS_MAX)
+	pace_note_new_code(&pace);
+	while (pace_next_ms(&pace, &rings) < PACE_MS_MAX)
 		visits++;
 	assert_int_equal(visits, 6);
 }
@@ -93,7 +93,7 @@ TEST(new_code_is_watched_for_where_programs_do_not_tell_it)
 {
 	struct pace pace = {.ms = PACE_MS_MAX, .watches = true};
 
-	pace_meet_code(&pace);
+	pace_note_new_code(&pace);
 	assert_int_equal(after_visits(&pace, 0), PACE_MS_WATCH);
 	assert_int_equal(after_visits(&pace, 100), PACE_MS_MIN);
 	pace.watch_until = 0;
