@@ -481,7 +481,8 @@ static int open_session(struct agent *agent)
 		return message_failure(result, &error);
 	if (refuse_several_values(capture_loaded(session_capture(agent->session))->sources))
 		return EXIT_USAGE;
-	loaded_leave_out(capture_loaded(session_capture(agent->session)), agent->sending.pid);
+	loaded_leave_out_process(capture_loaded(session_capture(agent->session)),
+				 agent->sending.pid);
 	result = session_start(agent->session, &error);
 	if (result)
 		return message_failure(result, &error);

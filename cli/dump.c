@@ -82,7 +82,8 @@ static bool find_user_name(const struct dump *dump, u64 frame, char *text, size_
 	if (!path && dump->mappings)
 		path = mappings_path(dump->mappings, FRAME_MAPPING(frame));
 	if (!path && dump->instance)
-		record = loaded_mapping(capture_loaded(dump->instance), FRAME_MAPPING(frame));
+		record =
+			loaded_mapping_record(capture_loaded(dump->instance), FRAME_MAPPING(frame));
 	if (record) {
 		mapped_file_path(record, record_path, sizeof(record_path));
 		path = record_path;

@@ -61,7 +61,7 @@ void user_way_tell(struct capture *capture)
 
 void user_way_tell_counts(struct capture *capture)
 {
-	struct walk_counts counts = loaded_walks(capture_loaded(capture));
+	struct walk_counts counts = loaded_walk_counts(capture_loaded(capture));
 
 	message("user_walked: %llu", (unsigned long long)counts.walked);
 	message("user_table_frames: %llu", (unsigned long long)counts.table_frames);
@@ -79,7 +79,7 @@ int session_face_drop_privileges(const struct session *session, bool ends_comman
 	const struct privilege_needs needs = {
 		.reads_files = true,
 		.ends_command = ends_command,
-		.opens_events = loaded_is_by_cpu(capture_loaded(session_capture(session))),
+		.opens_events = loaded_has_events_by_cpu(capture_loaded(session_capture(session))),
 		.later_file = later_file,
 	};
 

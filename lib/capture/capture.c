@@ -53,7 +53,7 @@ static int load(struct capture *capture, const struct capture_options *options,
 		return symbols_failed(result, error);
 	*code = (struct command_code){.loaded = &capture->loaded,
 				      .symbolizers = capture->symbolizers};
-	if (plan_defers(&capture->loaded.plan))
+	if (plan_defers_user_stacks(&capture->loaded.plan))
 		command_code_begin(code, options->command_path);
 	result = loaded_prepare(&capture->loaded, error)
 			 ?: loaded_load(&capture->loaded, &meanwhile, error);
@@ -79,7 +79,7 @@ static int build(struct capture *capture, const struct capture_options *options,
 		return error_set(error, -result, "rings: %s%s", strerror(-result),
 				 limit_advice(-result));
 	loaded_leave_out_self(loaded);
-	return attachment_hooks(&loaded->attachment, error);
+	return attachment_attach_hooks(&loaded->attachment, error);
 }
 
 /* *refused: true if the kernel refused the programs. */
@@ -320,7 +320,7 @@ void capture_detach(struct capture *capture)
 	if (capture->loaded.plan.holders)
 		lock_holders_find(&capture->loaded, &holders);
 	attachment_stop(&capture->loaded.attachment);
-	generation_wait(&capture->loaded);
+	generation_wait_for_programs(&capture->loaded);
 	lock_holders_record(&capture->loaded, &holders);
 	if (capture->recording.times)
 		thread_times_record_unseen_waits(&capture->loaded);
@@ -349,7 +349,7 @@ int capture_freeze(struct capture *capture)
 
 	if (capture->recording.deferred)
 		result = result ?: deferred_read_open_cookies(&capture->recording);
-	loaded_go_on(&capture->loaded);
+	loaded_resume_events(&capture->loaded);
 	if (result)
 		capture_thaw(capture);
 	return result;

@@ -180,7 +180,7 @@ static int open_process(struct session_target *target, size_t i, struct stackmap
 	if (target->pidfds[i] >= 0)
 		return 0;
 	code = errno;
-	process = proc_task_process(pid);
+	process = proc_task_process_id(pid);
 	if (process && process != pid)
 		return error_set(
 			error, ESRCH,
@@ -411,8 +411,8 @@ int session_target_follow(const struct session_target *target, struct capture *c
 	int result = 0;
 
 	for (size_t i = 0; i < target->pids.count && !result; i++)
-		result =
-			loaded_follow(capture_loaded(capture), target->pids.ranges[i].first, error);
+		result = loaded_follow_process(capture_loaded(capture),
+					       target->pids.ranges[i].first, error);
 	return result;
 }
 

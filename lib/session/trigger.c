@@ -157,12 +157,12 @@ static void record_counted_triggers(struct trigger_watch *watch, const struct co
  */
 static void record_earlier_triggers(struct trigger_watch *watch, struct loaded *loaded)
 {
-	generation_wait(loaded);
+	generation_wait_for_programs(loaded);
 	for (u32 cpu = 0; cpu < loaded->plan.config.cpus; cpu++) {
 		struct ring_view ring = loaded_ring(loaded, cpu);
 
 		record_triggers_in_ring(watch, &ring);
-		record_counted_triggers(watch, loaded_counted(loaded, cpu));
+		record_counted_triggers(watch, loaded_counted_table(loaded, cpu));
 	}
 }
 

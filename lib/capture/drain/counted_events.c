@@ -89,7 +89,7 @@ int counted_events_write(struct recording *recording)
 	int result = 0;
 
 	for (u32 cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++) {
-		struct counted_table *table = loaded_counted(recording->loaded, cpu);
+		struct counted_table *table = loaded_counted_table(recording->loaded, cpu);
 
 		for (u32 i = 0; table && i < COUNTED_ROWS; i++)
 			result = first_error(
@@ -101,7 +101,7 @@ int counted_events_write(struct recording *recording)
 u64 counted_events_total(const struct loaded *loaded, u32 cpu)
 {
 	const struct scratch *scratch_slots = loaded_scratch(loaded, cpu);
-	const struct counted_table *table = loaded_counted(loaded, cpu);
+	const struct counted_table *table = loaded_counted_table(loaded, cpu);
 	u64 sum = table ? -table->discarded : 0;
 
 	for (u32 i = 0; i < SCRATCH_SLOTS; i++)
@@ -111,7 +111,7 @@ u64 counted_events_total(const struct loaded *loaded, u32 cpu)
 
 u64 counted_events_reported(const struct loaded *loaded, u32 cpu)
 {
-	const struct counted_table *table = loaded_counted(loaded, cpu);
+	const struct counted_table *table = loaded_counted_table(loaded, cpu);
 
 	return table ? table->reported : 0;
 }

@@ -37,7 +37,7 @@
 
 static const struct mapping_record *find_mapping_record(void *loaded, u32 number)
 {
-	return number < MAPPINGS_MAX ? loaded_mapping(loaded, number) : NULL;
+	return number < MAPPINGS_MAX ? loaded_mapping_record(loaded, number) : NULL;
 }
 
 static int read_table_chunk(void *argument, u64 key, struct file_table_chunk *chunk)

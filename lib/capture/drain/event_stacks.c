@@ -65,7 +65,7 @@ static int write_stack(struct recording *recording, const struct trace_stack *st
 static int copy_frames_of_id(const struct loaded *loaded, u32 id, u64 *frames,
 			     struct trace_stack *stack)
 {
-	const struct generation_table *table = generation_of_id(loaded, id);
+	const struct generation_table *table = generation_table_of_id(loaded, id);
 	struct table_view *element;
 	u32 flags;
 	int result = table ? stack_map_find(table->memory, &loaded->plan.geometry, id, &element)
@@ -77,7 +77,7 @@ static int copy_frames_of_id(const struct loaded *loaded, u32 id, u64 *frames,
 	*stack = (struct trace_stack){
 		.id = id,
 		.flags = flags & FLAGS_WRITTEN,
-		.generation = generation_of(table),
+		.generation = generation_of_table(table),
 		.depth = IDENTITY_DEPTH(element->identity),
 		.frames = frames,
 	};
@@ -106,7 +106,7 @@ static struct written_stack *find_written_stack(struct recording *recording,
 	struct written_table *written = &recording->stacks[table - recording->loaded->tables];
 	u32 bits = recording->loaded->plan.geometry.bits;
 
-	if (!prepare_written_table(written, generation_of(table), TABLE_SLOTS(bits)))
+	if (!prepare_written_table(written, generation_of_table(table), TABLE_SLOTS(bits)))
 		return NULL;
 	return &written->items[STACK_ID_INDEX(id, bits)];
 }
@@ -114,7 +114,7 @@ static struct written_stack *find_written_stack(struct recording *recording,
 /* Writes a stack of the stack map, unless the file has the stack already. */
 static int write_stack_of_id(struct recording *recording, u32 id, struct stack_ref *ref)
 {
-	struct generation_table *table = generation_of_id(recording->loaded, id);
+	struct generation_table *table = generation_table_of_id(recording->loaded, id);
 	struct written_stack *written;
 	u64 frames[STACK_WORDS_MAX];
 	struct trace_stack stack;

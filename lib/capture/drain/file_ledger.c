@@ -36,13 +36,13 @@ static struct trace_cpu_ledger read_cpu_totals(const struct loaded *loaded, u32 
 
 static u64 count_skipped_runs(const struct loaded *loaded)
 {
-	u64 misses = attach_perf_skipped(&loaded->attachment);
+	u64 misses = attach_count_skipped_perf_events(&loaded->attachment);
 
 	for (u32 i = 0; i < loaded->attachment.set_count; i++)
 		misses += program_set_recursion_misses(&loaded->attachment.sets[i]);
 	for (u32 i = 0; i < loaded->program_count; i++)
 		misses += program_recursion_misses(loaded->programs[i]);
-	return attach_field_value_skipped(&loaded->attachment, misses);
+	return attach_count_skipped_field_values(&loaded->attachment, misses);
 }
 
 static u64 sum_losses(const u64 *lost)

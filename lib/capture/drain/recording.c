@@ -19,7 +19,7 @@ static int create_task_log(struct recording *recording)
 {
 	const struct loaded *loaded = recording->loaded;
 	const struct task_log_options options = {
-		.zero = pid_namespace_zero(&loaded->plan.config.pids),
+		.zero = pid_namespace_name_of_zero(&loaded->plan.config.pids),
 		.names_fd =
 			loaded->opened ? bpf_map__fd(loaded_programs(loaded)->maps.task_names) : -1,
 		.paths = loaded->cgroup_paths.memory,

@@ -172,7 +172,7 @@ static int write_unread_interpreter(struct recording *recording, u32 number,
 	struct trace_mapping mapping;
 
 	symbolizers_identify(recording->symbolizers, number,
-			     loaded_mapping(recording->loaded, number), &mapping, path,
+			     loaded_mapping_record(recording->loaded, number), &mapping, path,
 			     sizeof(path));
 	format_interpreter_name(layout, interpreter, sizeof(interpreter));
 	snprintf(all, sizeof(all), "%s: %s (%s)", interpreter,
@@ -263,7 +263,8 @@ static void request_moved_code_checks(struct recording *recording)
 	count = moved_code_take(map, wanted, &files);
 	for (u32 i = 0; i < count; i++)
 		symbolizers_compare(recording->symbolizers, wanted[i].number, wanted[i].tgid,
-				    loaded_mapping(recording->loaded, wanted[i].number), map);
+				    loaded_mapping_record(recording->loaded, wanted[i].number),
+				    map);
 	if (files != recording->moved_files && !recording->loaded->foreign)
 		__atomic_fetch_add(&programs->bss->moved_generation, 1, __ATOMIC_RELAXED);
 	recording->moved_files = files;
@@ -275,7 +276,7 @@ static int write_mapping_record(struct recording *recording, u32 number)
 	struct trace_mapping mapping;
 
 	symbolizers_identify(recording->symbolizers, number,
-			     loaded_mapping(recording->loaded, number), &mapping, path,
+			     loaded_mapping_record(recording->loaded, number), &mapping, path,
 			     sizeof(path));
 	return trace_writer_mapping(recording->writer, &mapping);
 }
@@ -284,7 +285,7 @@ static void request_build_id_and_table(struct recording *recording, u32 number)
 {
 	symbolizers_need(recording->symbolizers, number, 0);
 	symbolizers_tabulate(recording->symbolizers, number,
-			     loaded_mapping(recording->loaded, number),
+			     loaded_mapping_record(recording->loaded, number),
 			     bpf_map__fd(loaded_programs(recording->loaded)->maps.file_tables));
 	if (!recording->mapping_met[number])
 		pace_note_new_code(&recording->pace);
@@ -299,7 +300,7 @@ void symbols_request_mapping(struct recording *recording, u32 number)
 	if (!number || number >= MAPPING_SCRIPT_FIRST)
 		return;
 	symbolizers_identify(recording->symbolizers, number,
-			     loaded_mapping(recording->loaded, number), &mapping, path,
+			     loaded_mapping_record(recording->loaded, number), &mapping, path,
 			     sizeof(path));
 	request_build_id_and_table(recording, number);
 }
@@ -350,7 +351,7 @@ static void forget_outdated_rules(struct recording *recording)
 		loaded_forget_rules(recording->loaded);
 	recording->script_loop_tables = tables;
 	if (symbolizers_have_java(recording->symbolizers))
-		loaded_leave_generated(recording->loaded);
+		loaded_stop_walks_at_generated_code(recording->loaded);
 }
 
 /* True if BPF programs may send raw stacks to this reader for lack of a rule. */

@@ -289,7 +289,7 @@ int task_log_ensure_thread(struct task_log *log, struct trace_writer *writer, u3
 		return write_interrupt_task(log, writer);
 	if (is_thread_in_file(log, tid))
 		return 0;
-	tgid = log->options.ignores_proc ? 0 : proc_task_process(tid);
+	tgid = log->options.ignores_proc ? 0 : proc_task_process_id(tid);
 	if (tgid)
 		return write_proc_thread(log, writer, tgid, tid);
 	return read_name_from_map(log, tid, &name) ? write_name_from_map(log, writer, &name, &ended)

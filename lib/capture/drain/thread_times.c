@@ -68,7 +68,7 @@ static void record_wait_event(struct loaded *loaded, const struct thread_time *t
 		.user = BLOCKED_FIELD(time->from.user)};
 
 	if (kind != TIME_KIND_NONE)
-		loaded_put_event(loaded, &event, end - begin);
+		loaded_write_event(loaded, &event, end - begin);
 }
 
 /* Iterates over the BPF map. The programs are detached, so the loop sees each thread once. */

@@ -47,7 +47,7 @@ static int ask_run(struct recording *recording, u64 *run, u32 count)
 	if (MAPPING_IS_SCRIPT(number))
 		return script_names_write(recording, number, run, count);
 	if (!kernel)
-		record = loaded_mapping(recording->loaded, number);
+		record = loaded_mapping_record(recording->loaded, number);
 	result = symbols_write_cached(recording, number, run, &count);
 	if (result || !count)
 		return result;
@@ -93,7 +93,7 @@ static bool is_lasting(const struct recording *recording, u64 frame)
 	u32 number = FRAME_MAPPING(frame);
 
 	return !FRAME_IS_KERNEL(frame) && number < MAPPINGS_MAX &&
-	       loaded_mapping(recording->loaded, number)->key.kind == MAPPING_FILE;
+	       loaded_mapping_record(recording->loaded, number)->key.kind == MAPPING_FILE;
 }
 
 static void keep_lasting(const struct recording *recording, struct frame_addresses *addresses)

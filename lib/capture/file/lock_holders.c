@@ -112,7 +112,7 @@ void lock_holders_record(struct loaded *loaded, struct lock_holders *list)
 			.kernel = REASON_NO_FRAMES,
 			.user = REASON_NO_FRAMES};
 
-		loaded_put_event(loaded, &event, now - holder->since);
+		loaded_write_event(loaded, &event, now - holder->since);
 	}
 	free(list->items);
 	*list = (struct lock_holders){};

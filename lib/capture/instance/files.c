@@ -196,7 +196,7 @@ static int put_names(const struct files_bpf *files, const struct loaded *loaded,
 	const char *line = kernel->text;
 	int result = 0;
 
-	put_name(files, 0, pid_namespace_zero(&loaded->plan.config.pids));
+	put_name(files, 0, pid_namespace_name_of_zero(&loaded->plan.config.pids));
 	put_name(files, TID_INTERRUPT, TID_INTERRUPT_NAME);
 	proc_tasks_each(name_task, files->maps.task_names);
 	for (u32 kind = 0; kind < sources->count && !result; kind++)

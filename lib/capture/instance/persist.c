@@ -217,7 +217,7 @@ static int open_tables(struct loaded *loaded, struct folder *folder)
 		pin_of_table(i, pin);
 		fd = get_pin(folder, pin);
 		if (fd != -ENOENT)
-			result = fd < 0 ? fd : generations_add(loaded, fd);
+			result = fd < 0 ? fd : generations_add_table(loaded, fd);
 	}
 	return result;
 }
@@ -280,7 +280,7 @@ int instance_open(struct loaded *loaded, struct folder *folder, struct metadata 
 		read_plan(loaded);
 	result = result ?: open_tables(loaded, folder);
 	result = result ?: open_programs(loaded, folder);
-	result = result ?: loaded_share(loaded);
+	result = result ?: loaded_map_memory(loaded);
 	return result ? instance_open_failed(folder, result, error) : 0;
 }
 

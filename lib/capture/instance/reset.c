@@ -48,7 +48,7 @@ static int failed(int result, struct stackmap_error *error)
 
 int reset_prepare(struct loaded *loaded, struct stackmap_error *error)
 {
-	int result = generations_make(loaded);
+	int result = generations_make_table(loaded);
 
 	return result && result != -EEXIST ? failed(result, error) : 0;
 }
@@ -72,12 +72,12 @@ static void set_done(struct loaded *loaded, u64 generation)
 static int swap(struct loaded *loaded, struct generation_table *current)
 {
 	struct generation_table *spare = &loaded->tables[current == &loaded->tables[0]];
-	u64 next = generation_of(current) + 1;
+	u64 next = generation_of_table(current) + 1;
 	int result = generation_clear_previous(loaded);
 
-	result = result ?: generation_fill(loaded, spare, next);
-	result = result ?: generation_set(loaded, TABLE_PREVIOUS, current);
-	result = result ?: generation_set(loaded, TABLE_CURRENT, spare);
+	result = result ?: generation_empty_table(loaded, spare, next);
+	result = result ?: generation_set_role(loaded, TABLE_PREVIOUS, current);
+	result = result ?: generation_set_role(loaded, TABLE_CURRENT, spare);
 	if (!result)
 		generation_publish(loaded, next);
 	return result;
@@ -121,7 +121,7 @@ static bool discard_drain(struct loaded *loaded, const u64 *limits)
 static void discard_counted(struct loaded *loaded)
 {
 	for (u32 cpu = 0; cpu < loaded->plan.config.cpus; cpu++) {
-		struct counted_table *table = loaded_counted(loaded, cpu);
+		struct counted_table *table = loaded_counted_table(loaded, cpu);
 
 		if (table)
 			loaded_ring(loaded, cpu).header->reset += counted_discard(table);
@@ -155,13 +155,13 @@ static int begin(struct loaded *loaded, struct generation_table **current,
 
 	if (result)
 		return result;
-	*current = generation_current(loaded);
+	*current = generation_current_table(loaded);
 	if (!*current)
 		return failed(-ENOENT, error);
 	/* A reset that was killed may not have published its table. */
-	if (generation_published(loaded) != generation_of(*current)) {
-		generation_wait(loaded);
-		generation_publish(loaded, generation_of(*current));
+	if (generation_published(loaded) != generation_of_table(*current)) {
+		generation_wait_for_programs(loaded);
+		generation_publish(loaded, generation_of_table(*current));
 	}
 	return 0;
 }
@@ -174,7 +174,7 @@ int reset_without_reader(struct loaded *loaded, struct stackmap_error *error)
 
 	if (result)
 		return result;
-	generation = generation_of(current);
+	generation = generation_of_table(current);
 	if (!is_done(loaded, generation - 1))
 		result = empty_rings(loaded, generation - 1);
 	result = result ?: swap(loaded, current);
@@ -189,7 +189,7 @@ int reset_with_reader(struct loaded *loaded, u32 wait_ms, struct stackmap_error 
 
 	if (result)
 		return result;
-	for (u32 ms = 0; !is_done(loaded, generation_of(current) - 1); ms += WAIT_MS) {
+	for (u32 ms = 0; !is_done(loaded, generation_of_table(current) - 1); ms += WAIT_MS) {
 		if (ms >= wait_ms)
 			return error_set(error, EBUSY,
 					 "the reader is behind: it has not finished what was "

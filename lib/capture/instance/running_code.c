@@ -90,7 +90,7 @@ static void ask(const struct loaded *loaded, struct symbolizers *symbolizers,
 
 	for (u32 i = 0; i < most && files[i].mappings; i++)
 		symbolizers_tabulate(symbolizers, files[i].number,
-				     loaded_mapping(loaded, files[i].number), map);
+				     loaded_mapping_record(loaded, files[i].number), map);
 }
 
 void running_code_ask(const struct loaded *loaded, struct symbolizers *symbolizers,

@@ -67,7 +67,7 @@ static pid_t lock_holder(const char *path)
 
 void instance_table_stat(struct loaded *loaded, struct table_stat *stacks)
 {
-	const struct generation_table *table = generation_current(loaded);
+	const struct generation_table *table = generation_current_table(loaded);
 
 	if (table)
 		stack_table_stat(table->memory, &loaded->plan.geometry, stacks);
@@ -76,7 +76,7 @@ void instance_table_stat(struct loaded *loaded, struct table_stat *stacks)
 int instance_stacks(struct loaded *loaded,
 		    int (*each)(void *arg, const struct stack_map_bin_stack *stack), void *arg)
 {
-	const struct generation_table *table = generation_current(loaded);
+	const struct generation_table *table = generation_current_table(loaded);
 	const struct table_geometry *geometry = &loaded->plan.geometry;
 	u64 frames[STACK_WORDS_MAX];
 	int result = 0;

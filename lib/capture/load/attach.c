@@ -24,17 +24,17 @@
 #include "privilege/limit.h"
 
 /*
- * Perf events, and the runs of their programs that the kernel skips. The kernel skips the program
- * of a perf event, without counting, while another BPF program or an update of a map is active on
- * that CPU. If each event is one sample, the event's own count gives the number; for samples at a
- * rate the number is unknown. Events are enabled after their program is attached, so that counts
- * and runs are of the same time.
+ * Perf events. The kernel skips the program of a perf event, without counting, while another BPF
+ * program or an update of a map is active on that CPU. If each event is one sample, the skipped
+ * runs are the event's own count minus the program's count of runs; for samples at a frequency the
+ * number is unknown. Events are enabled after their program is attached, so that both counts begin
+ * together.
  */
 
 #define NS_PER_SECOND 1000000000ULL
 
-static int open_event(struct attachment *attachment, struct perf_event_attr *attr, u32 kind,
-		      pid_t pid, int cpu, int program_fd)
+static int open_perf_event(struct attachment *attachment, struct perf_event_attr *attr, u32 kind,
+			   pid_t pid, int cpu, int program_fd)
 {
 	int result;
 
@@ -48,7 +48,7 @@ static int open_event(struct attachment *attachment, struct perf_event_attr *att
 	return result;
 }
 
-static struct perf_event *find_event(struct attachment *attachment, u32 kind, u32 cpu)
+static struct perf_event *find_perf_event(struct attachment *attachment, u32 kind, u32 cpu)
 {
 	for (u32 i = 0; i < attachment->event_count; i++)
 		if (attachment->events[i].kind == kind && attachment->events[i].cpu == (int)cpu)
@@ -56,23 +56,23 @@ static struct perf_event *find_event(struct attachment *attachment, u32 kind, u3
 	return NULL;
 }
 
-/* Replaces an event that ended when its CPU went offline; its count is kept. */
-static int open_again(struct attachment *attachment, struct perf_event *event,
-		      struct perf_event_attr *attr, int program_fd)
+/* Replaces a perf event that ended when its CPU went offline; its count is kept. */
+static int reopen_perf_event(struct attachment *attachment, struct perf_event *event,
+			     struct perf_event_attr *attr, int program_fd)
 {
 	u64 count = 0;
 	int result;
 
-	link_perf_count(&attachment->links, event->link, &count);
-	result = link_perf_event_again(&attachment->links, event->link, attr, event->cpu,
-				       program_fd);
+	link_read_final_count(&attachment->links, event->link, &count);
+	result = link_reopen_perf_event(&attachment->links, event->link, attr, event->cpu,
+					program_fd);
 	if (!result)
 		event->count_before += count;
-	return result ?: link_perf_enable(&attachment->links, event->link);
+	return result ?: link_enable_perf_event(&attachment->links, event->link);
 }
 
-static struct perf_event_attr attr_of(const struct attachment *attachment,
-				      const struct source *source)
+static struct perf_event_attr make_perf_attr(const struct attachment *attachment,
+					     const struct source *source)
 {
 	u64 frequency = source->frequency ? attachment->frequency ?: source->frequency : 0;
 
@@ -97,29 +97,30 @@ static int attach_perf_cpu(struct attachment *attachment, const struct source *s
 			   int program_fd, u32 cpu)
 {
 	const struct capture_config *config = &attachment->plan->config;
-	struct perf_event_attr attr = attr_of(attachment, source);
-	struct perf_event *event = find_event(attachment, kind, cpu);
+	struct perf_event_attr attr = make_perf_attr(attachment, source);
+	struct perf_event *event = find_perf_event(attachment, kind, cpu);
 
 	if (config->by_cpu && !(config->cpu_mask[cpu / 64] >> (cpu % 64) & 1))
 		return 0;
 	if (event)
-		return open_again(attachment, event, &attr, program_fd);
-	return open_event(attachment, &attr, kind, -1, cpu, program_fd)
-		       ?: link_perf_enable(&attachment->links, attachment->links.count - 2);
+		return reopen_perf_event(attachment, event, &attr, program_fd);
+	return open_perf_event(attachment, &attr, kind, -1, cpu, program_fd)
+		       ?: link_enable_perf_event(&attachment->links, attachment->links.count - 2);
 }
 
-int attach_perf(struct attachment *attachment, const struct source *source, u32 kind,
-		int program_fd)
+int attach_perf_events(struct attachment *attachment, const struct source *source, u32 kind,
+		       int program_fd)
 {
-	struct perf_event_attr attr = attr_of(attachment, source);
+	struct perf_event_attr attr = make_perf_attr(attachment, source);
 	u32 before = attachment->event_count;
 	int result = -ENODEV;
 
 	if (attachment->command)
-		return open_event(attachment, &attr, kind, attachment->command, -1, program_fd);
+		return open_perf_event(attachment, &attr, kind, attachment->command, -1,
+				       program_fd);
 	for (u32 cpu = 0; cpu < attachment->plan->config.cpus; cpu++) {
 		result = attach_perf_cpu(attachment, source, kind, program_fd, cpu);
-		if (result && result != -ENODEV) /* an offline CPU */
+		if (result && result != -ENODEV) /* -ENODEV: the CPU is offline */
 			return result;
 	}
 	return attachment->event_count > before ? 0 : -ENODEV;
@@ -139,29 +140,29 @@ int attach_perf_set_frequency(struct attachment *attachment, u64 frequency)
 
 		/* Clocks take a period in ns instead of a frequency. */
 		if (source->frequency)
-			result = link_perf_period(&attachment->links, event->link,
-						  is_clock ? NS_PER_SECOND / frequency : frequency)
+			result = link_set_period(&attachment->links, event->link,
+						 is_clock ? NS_PER_SECOND / frequency : frequency)
 					 ?: result;
 	}
 	return result;
 }
 
 /* Stops the events and keeps their counts. Call before their links are closed. */
-static void attach_perf_stop(struct attachment *attachment)
+static void stop_perf_events(struct attachment *attachment)
 {
-	if (!attachment->links.count) /* stopped before */
+	if (!attachment->links.count) /* the events are stopped already */
 		return;
 	for (u32 i = 0; i < attachment->event_count; i++) {
 		struct perf_event *event = &attachment->events[i];
 
-		if (link_perf_count(&attachment->links, event->link, &event->count))
+		if (link_read_final_count(&attachment->links, event->link, &event->count))
 			event->count = 0;
 		event->count += event->count_before;
 	}
 }
 
-/* The sum over all CPUs. */
-static struct perf_runs runs_of(const struct attachment *attachment, u32 kind)
+/* Sums a source's counts of program runs over all CPUs. */
+static struct perf_runs sum_perf_runs(const struct attachment *attachment, u32 kind)
 {
 	struct perf_runs *runs = calloc(libbpf_num_possible_cpus(), sizeof(*runs)), sum = {};
 	int fd = bpf_map__fd(attachment->sets[0].object->maps.perf_runs), cpu;
@@ -175,9 +176,9 @@ static struct perf_runs runs_of(const struct attachment *attachment, u32 kind)
 	return sum;
 }
 
-static u64 skipped_of(const struct attachment *attachment, u32 kind)
+static u64 count_skipped_runs(const struct attachment *attachment, u32 kind)
 {
-	struct perf_runs sum = runs_of(attachment, kind);
+	struct perf_runs sum = sum_perf_runs(attachment, kind);
 	u64 count = attachment->event_count ? 0 : sum.count;
 
 	for (u32 i = 0; i < attachment->event_count; i++)
@@ -186,7 +187,7 @@ static u64 skipped_of(const struct attachment *attachment, u32 kind)
 	return count > sum.runs ? count - sum.runs : 0;
 }
 
-u64 attach_perf_skipped(const struct attachment *attachment)
+u64 attach_count_skipped_perf_events(const struct attachment *attachment)
 {
 	u64 skipped = 0;
 
@@ -194,22 +195,22 @@ u64 attach_perf_skipped(const struct attachment *attachment)
 		const struct source *source = &attachment->sources->sources[kind];
 
 		if (source->type == SOURCE_PERF && !source->frequency && source->period == 1)
-			skipped += skipped_of(attachment, kind);
+			skipped += count_skipped_runs(attachment, kind);
 	}
 	return skipped;
 }
 
 /*
- * Tracepoints whose question reads the record (bpf/event/field_value.h). Programs of a tracepoint
- * run in the order of their attaching, and are detached in the reverse order.
+ * Tracepoints with values of the record's fields (bpf/event/field_value.h). Programs of a
+ * tracepoint run in the order of their attaching, and are detached in the reverse order.
  */
 
-static int set_event_fd(const struct attachment *attachment, u32 set, enum program program)
+static int event_program_fd(const struct attachment *attachment, u32 set, enum program program)
 {
-	return program_set_event_fd(&attachment->sets[set], program);
+	return program_set_find_event_fd(&attachment->sets[set], program);
 }
 
-/* Attaches both programs of a source; the perf event only makes the kernel write the record. */
+/* Attaches a source's two programs; the perf event only makes the kernel write the record. */
 int attach_field_value(struct attachment *attachment, const struct source *source, u32 kind)
 {
 	struct placement at = attachment->placements[kind];
@@ -218,14 +219,14 @@ int attach_field_value(struct attachment *attachment, const struct source *sourc
 		.config = source->tracepoint,
 		.disabled = 1,
 	};
-	int event = set_event_fd(attachment, at.set, PROGRAM_FIELD_VALUE);
-	int call = set_event_fd(attachment, at.call_set, PROGRAM_FIELD_CALL);
+	int event = event_program_fd(attachment, at.set, PROGRAM_FIELD_VALUE);
+	int call = event_program_fd(attachment, at.call_set, PROGRAM_FIELD_CALL);
 	int result = link_perf_event(&attachment->links, &attr, -1, 0, event, kind);
 
 	return result ?: link_raw_tracepoint(&attachment->links, source->target, call, false, 0);
 }
 
-u64 attach_field_value_skipped(const struct attachment *attachment, u64 misses)
+u64 attach_count_skipped_field_values(const struct attachment *attachment, u64 misses)
 {
 	struct field_runs *runs = calloc(libbpf_num_possible_cpus(), sizeof(*runs));
 	int fd = bpf_map__fd(attachment->sets[0].object->maps.field_runs);
@@ -246,7 +247,7 @@ u64 attach_field_value_skipped(const struct attachment *attachment, u64 misses)
 	for (u32 i = 0; i < attachment->set_count; i++)
 		if (attachment->sets[i].programs & PROGRAM_FIELD_CALL)
 			call_misses += program_recursion_misses(
-				set_event_fd(attachment, i, PROGRAM_FIELD_CALL));
+				event_program_fd(attachment, i, PROGRAM_FIELD_CALL));
 	return skipped + misses - (call_misses < ahead ? call_misses : ahead);
 }
 
@@ -254,13 +255,13 @@ u64 attach_field_value_skipped(const struct attachment *attachment, u64 misses)
  * an allocation and both had the same program, the timer's event would be lost. Tracepoints of one
  * category interrupt each other as well: the completion of a block request, the next request. */
 #define TRACEPOINT_SETS_MAX 8
-#define TRACEPOINTS_WITH_OWN_SET_MAX 4 /* verification of a set takes some 0.05 s */
+#define TRACEPOINTS_WITH_OWN_SET_MAX 4 /* the verifier takes some 0.05 s for a set */
 
 /* attr.config of the kprobe and uprobe PMUs */
 #define PERF_PROBE_RETURN 1
-#define PERF_PROBE_SEMAPHORE 32 /* its first bit */
+#define PERF_PROBE_SEMAPHORE 32 /* lowest bit of the semaphore's offset */
 
-static u32 count_type(const struct attachment *attachment, enum source_type type)
+static u32 count_sources(const struct attachment *attachment, enum source_type type)
 {
 	u32 count = 0;
 
@@ -269,14 +270,14 @@ static u32 count_type(const struct attachment *attachment, enum source_type type
 	return count;
 }
 
-static int probe_features(struct attachment *attachment, struct stackmap_error *error)
+static int choose_attach_methods(struct attachment *attachment, struct stackmap_error *error)
 {
 	struct kernel_ways *ways = &attachment->kernel;
-	u32 count = count_type(attachment, SOURCE_KERNEL);
+	u32 count = count_sources(attachment, SOURCE_KERNEL);
 
 	attachment->tracepoint_cookies =
-		count_type(attachment, SOURCE_TRACEPOINT) && way_tracepoint_cookies();
-	attachment->user_multi = count_type(attachment, SOURCE_USER) && way_user_multi();
+		count_sources(attachment, SOURCE_TRACEPOINT) && way_tracepoint_cookies();
+	attachment->user_multi = count_sources(attachment, SOURCE_USER) && way_user_multi();
 	if (!count)
 		return 0;
 	*ways = way_kernel(count);
@@ -286,7 +287,7 @@ static int probe_features(struct attachment *attachment, struct stackmap_error *
 	return source_needs_explain(attachment->sources, EOPNOTSUPP, error);
 }
 
-static bool needs_probe(const struct attachment *attachment, const struct source *source)
+static bool needs_kprobe(const struct attachment *attachment, const struct source *source)
 {
 	const struct kernel_ways *ways = &attachment->kernel;
 
@@ -302,14 +303,15 @@ static bool needs_own_set(const struct attachment *attachment, const struct sour
 	case SOURCE_TRACEPOINT:
 		return !attachment->tracepoint_cookies;
 	case SOURCE_KERNEL:
-		return attachment->kernel.entry && !needs_probe(attachment, source);
+		return attachment->kernel.entry && !needs_kprobe(attachment, source);
 	default:
 		return false;
 	}
 }
 
-/* The program of a source, in a set of its own or in the common set. */
-static u32 program_of(const struct attachment *attachment, const struct source *source, bool own)
+/* The program that serves a source. `own`: in a set of its own. */
+static u32 choose_program(const struct attachment *attachment, const struct source *source,
+			  bool own)
 {
 	switch (source->type) {
 	case SOURCE_SAMPLE:
@@ -325,7 +327,7 @@ static u32 program_of(const struct attachment *attachment, const struct source *
 	case SOURCE_KERNEL:
 		if (own)
 			return source->on_return ? PROGRAM_KERNEL_RETURN : PROGRAM_KERNEL_ENTRY;
-		return attachment->kernel.multi && !needs_probe(attachment, source)
+		return attachment->kernel.multi && !needs_kprobe(attachment, source)
 			       ? PROGRAM_KERNEL_MULTI
 			       : PROGRAM_KERNEL_PROBE;
 	case SOURCE_OFF_CPU:
@@ -342,29 +344,29 @@ static u32 program_of(const struct attachment *attachment, const struct source *
 	return 0;
 }
 
-static bool same_category(const struct source *a, const struct source *b)
+static bool is_same_category(const struct source *a, const struct source *b)
 {
 	size_t bytes = strcspn(a->name, ":") + 1;
 
 	return !strncmp(a->name, b->name, bytes);
 }
 
-static struct program_set *place(struct attachment *attachment, u32 kind, u32 set, bool own)
+static struct program_set *assign_set(struct attachment *attachment, u32 kind, u32 set, bool own)
 {
-	u32 program = program_of(attachment, &attachment->sources->sources[kind], own);
+	u32 program = choose_program(attachment, &attachment->sources->sources[kind], own);
 
 	attachment->placements[kind] = (struct placement){.set = set, .program = program};
 	attachment->sets[set].programs |= program;
 	return &attachment->sets[set];
 }
 
-/* Places a source in a set of its own. A recording of one source needs no second set: the first set
- * has the kind as a constant. */
-static void place_own(struct attachment *attachment, const struct source *source, u32 kind)
+/* Gives a source a set of its own. A recording of a single source needs no second set: its first
+ * set has the kind as a constant. */
+static void assign_own_set(struct attachment *attachment, const struct source *source, u32 kind)
 {
 	bool single = attachment->sources->count == 1;
 	struct program_set *set =
-		place(attachment, kind, single ? 0 : attachment->set_count++, true);
+		assign_set(attachment, kind, single ? 0 : attachment->set_count++, true);
 
 	set->cookie = false;
 	set->kind = kind;
@@ -372,37 +374,37 @@ static void place_own(struct attachment *attachment, const struct source *source
 	set->function = source->target;
 }
 
-/* Places a tracepoint with a value. The program that counts has a set of its own, since the kernel
- * would skip a shared one when one tracepoint interrupts another. */
-static void place_field_value(struct attachment *attachment, u32 kind)
+/* Assigns sets to the two programs of a tracepoint with a value. The counting program has a set of
+ * its own, since the kernel would skip a shared program when one tracepoint interrupts another. */
+static void assign_field_value_sets(struct attachment *attachment, u32 kind)
 {
 	bool single = attachment->sources->count == 1;
 	u32 set = single ? 0 : attachment->set_count++;
 
-	place(attachment, kind, 0, false);
+	assign_set(attachment, kind, 0, false);
 	attachment->placements[kind].call_set = set;
 	attachment->sets[set].programs |= PROGRAM_FIELD_CALL;
 	attachment->sets[set].kind = kind;
 }
 
-/* Places a tracepoint in a set of its own if there are few, else in the set of its category. The
- * first sets are for one category each, other categories are in the common set. */
-static void place_tracepoint(struct attachment *attachment, const struct source *source, u32 kind,
-			     u32 *categories)
+/* A tracepoint gets a set of its own if there are few tracepoints, else the set of its category.
+ * Each of the first categories has a set; later categories share the common set. */
+static void assign_tracepoint_set(struct attachment *attachment, const struct source *source,
+				  u32 kind, u32 *categories)
 {
 	const struct source *sources = attachment->sources->sources;
-	bool few = count_type(attachment, SOURCE_TRACEPOINT) <= TRACEPOINTS_WITH_OWN_SET_MAX;
+	bool few = count_sources(attachment, SOURCE_TRACEPOINT) <= TRACEPOINTS_WITH_OWN_SET_MAX;
 
 	for (u32 earlier = 0; !few && earlier < kind; earlier++)
 		if (attachment->placements[earlier].program == PROGRAM_TRACEPOINT &&
-		    same_category(&sources[earlier], source)) {
-			place(attachment, kind, attachment->placements[earlier].set, false);
+		    is_same_category(&sources[earlier], source)) {
+			assign_set(attachment, kind, attachment->placements[earlier].set, false);
 			return;
 		}
 	if (++*categories > 1 && *categories <= TRACEPOINT_SETS_MAX)
-		place(attachment, kind, attachment->set_count++, false)->cookie = true;
+		assign_set(attachment, kind, attachment->set_count++, false)->cookie = true;
 	else
-		place(attachment, kind, 0, false);
+		assign_set(attachment, kind, 0, false);
 }
 
 static int plan_sets(struct attachment *attachment)
@@ -420,29 +422,29 @@ static int plan_sets(struct attachment *attachment)
 		const struct source *source = &attachment->sources->sources[kind];
 
 		if (source->type == SOURCE_TRACEPOINT && question_reads_event(&source->question))
-			place_field_value(attachment, kind);
+			assign_field_value_sets(attachment, kind);
 		else if (needs_own_set(attachment, source))
-			place_own(attachment, source, kind);
+			assign_own_set(attachment, source, kind);
 		else if (source->type == SOURCE_TRACEPOINT)
-			place_tracepoint(attachment, source, kind, &categories);
+			assign_tracepoint_set(attachment, source, kind, &categories);
 		else
-			place(attachment, kind, 0, false);
+			assign_set(attachment, kind, 0, false);
 	}
 	return 0;
 }
 
-static int hook_failed(const struct attachment *attachment, const char *tracepoint, int code,
-		       struct stackmap_error *error)
+static int set_hook_error(const struct attachment *attachment, const char *tracepoint, int code,
+			  struct stackmap_error *error)
 {
 	error_set(error, code, "tracepoint %s: %s", tracepoint, strerror(code));
 	return source_needs_explain(attachment->sources, code, error);
 }
 
-int attachment_hooks(struct attachment *attachment, struct stackmap_error *error)
+int attachment_attach_hooks(struct attachment *attachment, struct stackmap_error *error)
 {
 	struct task_hook hooks[TASK_HOOKS];
 
-	program_set_hooks(&attachment->sets[0], hooks);
+	program_set_fill_hooks(&attachment->sets[0], hooks);
 	for (u32 i = 0; i < TASK_HOOKS; i++) {
 		int result = hooks[i].program < 0 ? 0
 						  : link_raw_tracepoint(&attachment->task_links,
@@ -450,12 +452,12 @@ int attachment_hooks(struct attachment *attachment, struct stackmap_error *error
 									hooks[i].program, false, 0);
 
 		if (result && !(result == -ENOENT && hooks[i].is_optional))
-			return hook_failed(attachment, hooks[i].tracepoint, -result, error);
+			return set_hook_error(attachment, hooks[i].tracepoint, -result, error);
 	}
 	return 0;
 }
 
-static int note_refused(struct attachment *attachment, int result)
+static int note_refused_program(struct attachment *attachment, int result)
 {
 	attachment->refused = result && result != -ENOMEM && result != -EMFILE &&
 			      (result != -EPERM || capability_to_trace());
@@ -465,7 +467,7 @@ static int note_refused(struct attachment *attachment, int result)
 int attachment_prepare(struct attachment *attachment, int table_fd, struct engine *engine,
 		       struct stackmap_error *error)
 {
-	int result = probe_features(attachment, error);
+	int result = choose_attach_methods(attachment, error);
 
 	if (result)
 		return result;
@@ -476,7 +478,7 @@ int attachment_prepare(struct attachment *attachment, int table_fd, struct engin
 				      table_fd, engine, &attachment->images, error);
 	if (!result && attachment->plan->config.questions)
 		result = attachment_store_questions(attachment, error);
-	return note_refused(attachment, result);
+	return note_refused_program(attachment, result);
 }
 
 int attachment_load(struct attachment *attachment, int table_fd, const struct meanwhile *meanwhile,
@@ -486,18 +488,18 @@ int attachment_load(struct attachment *attachment, int table_fd, const struct me
 				       table_fd, &attachment->images, meanwhile, error);
 
 	program_images_free(&attachment->images);
-	return note_refused(attachment, result);
+	return note_refused_program(attachment, result);
 }
 
-static int program_fd(const struct attachment *attachment, u32 kind)
+static int fd_of_program(const struct attachment *attachment, u32 kind)
 {
 	struct placement at = attachment->placements[kind];
 
-	return program_set_event_fd(&attachment->sets[at.set], at.program);
+	return program_set_find_event_fd(&attachment->sets[at.set], at.program);
 }
 
-/* Attaches the entries or the exits of all system calls by one link, at the first such source. */
-static int attach_syscall(struct attachment *attachment, const struct source *source, u32 kind)
+/* One link, made at the first such source, serves the entries or the exits of all system calls. */
+static int attach_syscalls(struct attachment *attachment, const struct source *source, u32 kind)
 {
 	const char *name = source->on_return ? "sys_exit" : "sys_enter";
 
@@ -505,7 +507,7 @@ static int attach_syscall(struct attachment *attachment, const struct source *so
 		if (attachment->sources->sources[earlier].type == SOURCE_SYSCALL &&
 		    attachment->sources->sources[earlier].on_return == source->on_return)
 			return 0;
-	return link_raw_tracepoint(&attachment->links, name, program_fd(attachment, kind), false,
+	return link_raw_tracepoint(&attachment->links, name, fd_of_program(attachment, kind), false,
 				   0);
 }
 
@@ -526,11 +528,11 @@ static int attach_probe(struct attachment *attachment, const struct source *sour
 	if (source->semaphore >> (64 - PERF_PROBE_SEMAPHORE))
 		return -ERANGE;
 	attr.type = type;
-	return link_perf_event(&attachment->links, &attr, -1, 0, program_fd(attachment, kind),
+	return link_perf_event(&attachment->links, &attr, -1, 0, fd_of_program(attachment, kind),
 			       COOKIE_OF(kind, source->at_entry));
 }
 
-static bool same_link(const struct attachment *attachment, u32 kind, u32 other)
+static bool have_same_link(const struct attachment *attachment, u32 kind, u32 other)
 {
 	const struct source *a = &attachment->sources->sources[kind];
 	const struct source *b = &attachment->sources->sources[other];
@@ -540,17 +542,17 @@ static bool same_link(const struct attachment *attachment, u32 kind, u32 other)
 	       (a->type == SOURCE_KERNEL || !strcmp(a->target, b->target));
 }
 
-/* Attaches all functions of the kernel, or of one file, in one direction by one link, at the first
- * such source. */
+/* One link serves the entries, or the returns, of all functions of the kernel or of one file; it is
+ * made at the first such source. */
 static int attach_functions(struct attachment *attachment, const struct source *source, u32 kind)
 {
 	const struct source_list *list = attachment->sources;
-	int fd = program_fd(attachment, kind), result = -ENOMEM;
+	int fd = fd_of_program(attachment, kind), result = -ENOMEM;
 	struct link_places places = {.path = source->target};
 	const char **names;
 
 	for (u32 other = 0; other < kind; other++)
-		if (same_link(attachment, kind, other))
+		if (have_same_link(attachment, kind, other))
 			return 0;
 	names = calloc(list->count, sizeof(*names));
 	places.offsets = calloc(list->count, sizeof(*places.offsets));
@@ -561,7 +563,7 @@ static int attach_functions(struct attachment *attachment, const struct source *
 	     other++) {
 		const struct source *one = &list->sources[other];
 
-		if (!same_link(attachment, kind, other))
+		if (!have_same_link(attachment, kind, other))
 			continue;
 		names[places.count] = one->target;
 		places.offsets[places.count] = one->offset;
@@ -572,7 +574,7 @@ static int attach_functions(struct attachment *attachment, const struct source *
 		result = link_kernel_functions(&attachment->links, names, places.cookies,
 					       places.count, source->on_return, fd);
 	else if (places.count)
-		result = link_user_places(&attachment->links, &places, source->on_return, fd);
+		result = link_user_functions(&attachment->links, &places, source->on_return, fd);
 	free(names);
 	free(places.offsets);
 	free(places.semaphores);
@@ -588,12 +590,12 @@ static int attach_kernel(struct attachment *attachment, const struct source *sou
 	case PROGRAM_KERNEL_PROBE:
 		return attach_probe(attachment, source, kind, "kprobe");
 	default:
-		return link_typed(&attachment->links, program_fd(attachment, kind));
+		return link_typed_program(&attachment->links, fd_of_program(attachment, kind));
 	}
 }
 
-/* Runs an iterator to its end. */
-static void visit_tasks(int fd)
+/* Reads an iterator to its end, which runs its program for each task. */
+static void run_task_iterator(int fd)
 {
 	char unused[16];
 
@@ -601,31 +603,31 @@ static void visit_tasks(int fd)
 		;
 }
 
-/* The descriptor of an iterator over all tasks, 0 if it is not loaded, or -errno. */
-static int open_tasks(struct attachment *attachment, const struct bpf_program *program)
+/* The descriptor of an iterator over all tasks; 0: the program is not loaded; or -errno. */
+static int open_task_iterator(struct attachment *attachment, const struct bpf_program *program)
 {
-	int fd = program_set_fd(&attachment->sets[0], program);
+	int fd = program_set_find_fd(&attachment->sets[0], program);
 
-	return fd < 0 ? 0 : link_tasks(&attachment->links, fd);
+	return fd < 0 ? 0 : link_task_iterator(&attachment->links, fd);
 }
 
-/* Opens the iterator of the end now, as the end of a recording may have no privileges to do so. */
-static int open_tasks_at_stop(struct attachment *attachment, const struct bpf_program *program,
+/* Opens the iterator of the stop now, at the start: privileges may be missing at the stop. */
+static int open_stop_iterator(struct attachment *attachment, const struct bpf_program *program,
 			      int *stop_fd)
 {
-	int result = open_tasks(attachment, program);
+	int result = open_task_iterator(attachment, program);
 
 	*stop_fd = result > 0 ? result : 0;
 	return result < 0 ? result : 0;
 }
 
-/* Records the tasks that are blocked already, by the one of two programs that is loaded. */
-static int visit_tasks_at_start(struct attachment *attachment, const struct bpf_program *asking,
-				const struct bpf_program *plain)
+/* Records the tasks that are blocked already, by the iterator program of the two that is loaded. */
+static int run_start_iterator(struct attachment *attachment, const struct bpf_program *asking,
+			      const struct bpf_program *plain)
 {
-	int fd = open_tasks(attachment, bpf_program__autoload(asking) ? asking : plain);
+	int fd = open_task_iterator(attachment, bpf_program__autoload(asking) ? asking : plain);
 
-	visit_tasks(fd);
+	run_task_iterator(fd);
 	return fd < 0 ? fd : 0;
 }
 
@@ -633,20 +635,20 @@ static int attach_off_cpu(struct attachment *attachment, u32 kind)
 {
 	struct capture_bpf *object = attachment->sets[0].object;
 	int result =
-		open_tasks_at_stop(attachment, object->progs.on_stop, &attachment->stop_fds[0]);
+		open_stop_iterator(attachment, object->progs.on_stop, &attachment->stop_fds[0]);
 
 	object->bss->recording_begin = attachment->begun ?: clock_ns(CLOCK_MONOTONIC);
 	return result
-		       ?: link_typed(&attachment->links, program_fd(attachment, kind))
-		       ?: visit_tasks_at_start(attachment, object->progs.on_start,
+		       ?: link_typed_program(&attachment->links, fd_of_program(attachment, kind))
+		       ?: run_start_iterator(attachment, object->progs.on_start,
  object->progs.on_start_plain);
 }
 
-/* Attaches the programs of all time sources, at the first such source. The accounts of all threads
- * begin after that. A thread without an account after the visit of all tasks is new. If tasks
- * cannot be visited, a thread counts as new at its first change, unless filters may have left it
- * out. */
-static int attach_time(struct attachment *attachment, u32 kind)
+/* Attaches the programs of all time sources, at the first such source. The time accounts of all
+ * threads begin after that. The start iterator gives an account to each thread that exists; a
+ * thread that has no account afterwards is new. Without the iterator a thread counts as new at its
+ * first change of state, unless filters may have left the thread out. */
+static int attach_time_programs(struct attachment *attachment, u32 kind)
 {
 	struct capture_bpf *object = attachment->sets[0].object;
 	const struct program_set *set = &attachment->sets[0];
@@ -656,20 +658,20 @@ static int attach_time(struct attachment *attachment, u32 kind)
 	for (u32 earlier = 0; earlier < kind; earlier++)
 		if (attachment->sources->sources[earlier].type == SOURCE_TIME)
 			return 0;
-	result = open_tasks_at_stop(attachment, object->progs.on_time_stop,
+	result = open_stop_iterator(attachment, object->progs.on_time_stop,
 				    &attachment->stop_fds[1])
-			 ?: link_typed(&attachment->links, program_fd(attachment, kind))
-			 ?: link_typed(&attachment->links,
-				       program_set_fd(set, object->progs.on_time_wakeup))
-			 ?: link_typed(&attachment->links,
-				       program_set_fd(set, object->progs.on_time_new))
-			 ?: link_typed(&attachment->links,
-				       program_set_fd(set, object->progs.on_time_exec));
+			 ?: link_typed_program(&attachment->links, fd_of_program(attachment, kind))
+			 ?: link_typed_program(&attachment->links,
+				       program_set_find_fd(set, object->progs.on_time_wakeup))
+			 ?: link_typed_program(&attachment->links,
+				       program_set_find_fd(set, object->progs.on_time_new))
+			 ?: link_typed_program(&attachment->links,
+				       program_set_find_fd(set, object->progs.on_time_exec));
 	if (result)
 		return result;
 	__atomic_store_n(&object->bss->time_begin, clock_ns(CLOCK_MONOTONIC), __ATOMIC_SEQ_CST);
-	result = visit_tasks_at_start(attachment, object->progs.on_time_start,
-				      object->progs.on_time_start_plain);
+	result = run_start_iterator(attachment, object->progs.on_time_start,
+				    object->progs.on_time_start_plain);
 	__atomic_store_n(&object->bss->time_seeded,
 			 attachment->plan->task_iterators || config->by_comm || config->cgroup,
 			 __ATOMIC_SEQ_CST);
@@ -677,12 +679,12 @@ static int attach_time(struct attachment *attachment, u32 kind)
 }
 
 /*
- * Ends the accounts: they do not change any more. A program that runs meanwhile may have taken the
- * time before the end, and record a wait that the iterator of the end would record, too.
- * membarrier() returns when all such runs are over, as it waits for a grace period of RCU
- * (membarrier(2), MEMBARRIER_CMD_GLOBAL). Kernels with nohz_full refuse it.
+ * Ends the time accounts of threads: they do not change any more. A program that runs meanwhile may
+ * have read the clock before the end, and may record a wait that the stop iterator would record,
+ * too. membarrier() returns when all such runs are over, as it waits for a grace period of RCU
+ * (membarrier(2), MEMBARRIER_CMD_GLOBAL). Kernels with nohz_full refuse this call.
  */
-static void stop_times(struct attachment *attachment)
+static void end_time_accounts(struct attachment *attachment)
 {
 	u64 *end = &attachment->sets[0].object->bss->time_end;
 
@@ -693,11 +695,11 @@ static void stop_times(struct attachment *attachment)
 }
 
 /*
- * Ends of work are attached before begins, so that no work stays under way whose end was not seen;
- * and begins before its queueing, so that no work begins unseen whose queueing is recorded. A
- * kernel may lack io_uring and its tracepoint.
+ * The tracepoints at the end of work are attached before those at its begin, so that each begun
+ * work is seen to end; and these before those at its queueing, so that each queued work is seen to
+ * begin. A kernel may lack io_uring and its tracepoint.
  */
-static int attach_origins(struct attachment *attachment)
+static int attach_origin_programs(struct attachment *attachment)
 {
 	const struct program_set *set = &attachment->sets[0];
 	const __typeof__(set->object->progs) *programs = &set->object->progs;
@@ -720,29 +722,30 @@ static int attach_origins(struct attachment *attachment)
 
 	for (size_t i = 0; i < sizeof(places) / sizeof(*places) && !result; i++) {
 		result = link_raw_tracepoint(&attachment->links, places[i].tracepoint,
-					     program_set_fd(set, places[i].program), false, 0);
+					     program_set_find_fd(set, places[i].program), false, 0);
 		if (result == -ENOENT && places[i].program == programs->on_queue_request)
 			result = 0;
 	}
 	return result;
 }
 
-static int attach(struct attachment *attachment, u32 kind)
+static int attach_source(struct attachment *attachment, u32 kind)
 {
 	const struct source *source = &attachment->sources->sources[kind];
 
 	switch (source->type) {
 	case SOURCE_SAMPLE:
 	case SOURCE_PERF:
-		return attach_perf(attachment, source, kind, program_fd(attachment, kind));
+		return attach_perf_events(attachment, source, kind,
+					  fd_of_program(attachment, kind));
 	case SOURCE_TRACEPOINT:
 		if (question_reads_event(&source->question))
 			return attach_field_value(attachment, source, kind);
 		return link_raw_tracepoint(&attachment->links, source->target,
-					   program_fd(attachment, kind),
+					   fd_of_program(attachment, kind),
 					   attachment->tracepoint_cookies, kind);
 	case SOURCE_SYSCALL:
-		return attach_syscall(attachment, source, kind);
+		return attach_syscalls(attachment, source, kind);
 	case SOURCE_USER:
 		if (attachment->user_multi)
 			return attach_functions(attachment, source, kind);
@@ -752,19 +755,19 @@ static int attach(struct attachment *attachment, u32 kind)
 	case SOURCE_OFF_CPU:
 		return attach_off_cpu(attachment, kind);
 	case SOURCE_WAKER:
-		return link_typed(&attachment->links, program_fd(attachment, kind));
+		return link_typed_program(&attachment->links, fd_of_program(attachment, kind));
 	case SOURCE_TIME:
-		return attach_time(attachment, kind);
+		return attach_time_programs(attachment, kind);
 	case SOURCE_ORIGIN:
-		return attach_origins(attachment);
+		return attach_origin_programs(attachment);
 	case SOURCE_HOLDER:
 		return 0;
 	}
 	return -EINVAL;
 }
 
-static int attach_failed(const struct attachment *attachment, const struct source *source, int code,
-			 struct stackmap_error *error)
+static int set_attach_error(const struct attachment *attachment, const struct source *source,
+			    int code, struct stackmap_error *error)
 {
 	const char *advice = limit_advice(code);
 
@@ -772,16 +775,16 @@ static int attach_failed(const struct attachment *attachment, const struct sourc
 	return *advice ? -code : source_needs_explain(attachment->sources, code, error);
 }
 
-/* The plan of an instance that another process has started is not here. */
-bool attachment_is_by_cpu(const struct attachment *attachment)
+/* attachment->plan is NULL for an instance that another process has started. */
+bool attachment_has_events_by_cpu(const struct attachment *attachment)
 {
 	return (attachment->event_count && !attachment->command) ||
 	       (attachment->plan && attachment->plan->config.counters);
 }
 
-int attachment_add_cpu(struct attachment *attachment, u32 cpu)
+int attachment_open_cpu_events(struct attachment *attachment, u32 cpu)
 {
-	int result = attachment_count_cpu(attachment, cpu);
+	int result = attachment_open_cpu_counters(attachment, cpu);
 
 	for (u32 kind = 0; !attachment->command && kind < attachment->sources->count && !result;
 	     kind++) {
@@ -789,13 +792,13 @@ int attachment_add_cpu(struct attachment *attachment, u32 cpu)
 
 		if (source->type == SOURCE_SAMPLE || source->type == SOURCE_PERF)
 			result = attach_perf_cpu(attachment, source, kind,
-						 program_fd(attachment, kind), cpu);
+						 fd_of_program(attachment, kind), cpu);
 	}
 	return result;
 }
 
-/* A thing that begins while some sources are not attached might end unseen. */
-static void open_alive(const struct attachment *attachment, bool is_open)
+/* -e alive:...: a thing that begins while some sources are not attached might end unseen. */
+static void set_alive_open(const struct attachment *attachment, bool is_open)
 {
 	if (attachment->plan->config.alive)
 		__atomic_store_n(&attachment->sets[0].object->bss->alive_open, is_open,
@@ -810,39 +813,39 @@ int attachment_start(struct attachment *attachment, struct stackmap_error *error
 		return counting;
 	cpu_hotplug_begin(&attachment->hotplug);
 	for (u32 kind = 0; kind < attachment->sources->count; kind++) {
-		int result = attach(attachment, kind);
+		int result = attach_source(attachment, kind);
 
 		if (!result)
 			continue;
 		attachment_stop(attachment);
-		return attach_failed(attachment, &attachment->sources->sources[kind], -result,
-				     error);
+		return set_attach_error(attachment, &attachment->sources->sources[kind], -result,
+					error);
 	}
-	open_alive(attachment, true);
+	set_alive_open(attachment, true);
 	counting = attachment_begin_counting(attachment, error);
 	if (counting)
 		attachment_stop(attachment);
 	return counting;
 }
 
-/* Makes an event for each task that is still blocked, by reading the iterators to their ends. */
+/* Records an event for each task that is still blocked, by reading the stop iterators. */
 static void record_unfinished_waits(struct attachment *attachment)
 {
 	for (u32 i = 0; i < sizeof(attachment->stop_fds) / sizeof(*attachment->stop_fds); i++) {
-		visit_tasks(attachment->stop_fds[i]);
+		run_task_iterator(attachment->stop_fds[i]);
 		attachment->stop_fds[i] = 0;
 	}
 }
 
-/* True if blocked tasks have no event at the end. An instance does not report blocked tasks at all.
- */
+/* True if tasks that are blocked at the stop get no event. An instance without a process does not
+ * report such tasks at all. */
 static bool misses_waits(const struct attachment *attachment)
 {
 	return attachment->plan->off_cpu && !attachment->plan->config.has_files &&
 	       !attachment->plan->task_iterators;
 }
 
-static u64 count_elements(int map)
+static u64 count_map_elements(int map)
 {
 	u64 count = 0;
 	u32 key, next;
@@ -870,17 +873,17 @@ static u64 count_unfinished_spans(int map)
 
 void attachment_stop(struct attachment *attachment)
 {
-	open_alive(attachment, false);
-	stop_times(attachment);
+	set_alive_open(attachment, false);
+	end_time_accounts(attachment);
 	record_unfinished_waits(attachment);
-	attach_perf_stop(attachment);
+	stop_perf_events(attachment);
 	link_list_clear(&attachment->links);
 	if (attachment->plan->spans && !attachment->unfinished_spans)
 		attachment->unfinished_spans =
 			count_unfinished_spans(bpf_map__fd(attachment->sets[0].object->maps.spans));
 	if (misses_waits(attachment))
 		attachment->missed_waits =
-			count_elements(bpf_map__fd(attachment->sets[0].object->maps.blocked));
+			count_map_elements(bpf_map__fd(attachment->sets[0].object->maps.blocked));
 }
 
 void attachment_free(struct attachment *attachment)

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The counters that events read (bpf/event/thread_count.h): one of each CPU, in a map. The map
- * keeps the perf events, so their descriptors are closed at once.
+ * The perf counters that programs read at events (bpf/event/thread_count.h): a BPF map has one
+ * counter for each CPU. The map keeps the perf events alive, so their descriptors are closed at
+ * once.
  *
- * The counters are pinned: a counter of the hardware counts always, or fails. Without that the
- * kernel may give several counters one place by turns, and the count would be an estimate. Reading
- * a pinned counter that does not count fails, too, as after its CPU was offline.
+ * The perf events are pinned (perf_event_open(2)): a pinned event counts all the time, or fails.
+ * Without pinning the kernel may let several events take turns on a hardware counter, and counts
+ * would be estimates. Reading a pinned event that does not count fails, too, for example after its
+ * CPU was offline.
  */
 #include "capture/load/attach.h"
 
@@ -23,7 +25,7 @@
 #include "error.h"
 #include "privilege/limit.h"
 
-static struct perf_event_attr counter_attr(const struct source_counter *counter)
+static struct perf_event_attr make_counter_attr(const struct source_counter *counter)
 {
 	return (struct perf_event_attr){
 		.size = sizeof(struct perf_event_attr),
@@ -37,8 +39,8 @@ static struct perf_event_attr counter_attr(const struct source_counter *counter)
 	};
 }
 
-/* A pinned event that finds no place in the hardware reads as the end of a file. */
-static int check_counts(int event)
+/* A read of a pinned event that got no hardware counter returns 0, the end of the file. */
+static int check_counter_runs(int event)
 {
 	u64 count;
 
@@ -47,20 +49,20 @@ static int check_counts(int event)
 
 static int open_counter(const struct attachment *attachment, const struct source *source, u32 cpu)
 {
-	struct perf_event_attr attr = counter_attr(&source->counter);
+	struct perf_event_attr attr = make_counter_attr(&source->counter);
 	u32 index = COUNTER_INDEX(source->question.counter - 1, cpu, attachment->plan->config.cpus);
 	int map = bpf_map__fd(attachment->sets[0].object->maps.counters), result;
 	int event = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 
 	if (event < 0)
 		return -errno;
-	result = check_counts(event) ?: bpf_map_update_elem(map, &index, &event, BPF_ANY);
+	result = check_counter_runs(event) ?: bpf_map_update_elem(map, &index, &event, BPF_ANY);
 	close(event);
 	return result;
 }
 
-/* The first source that reads a counter, or NULL. */
-static const struct source *find_reader(const struct attachment *attachment, u32 number)
+/* The first source that reads the counter of this number, or NULL. */
+static const struct source *find_counter_source(const struct attachment *attachment, u32 number)
 {
 	const struct source_list *list = attachment->sources;
 
@@ -70,12 +72,12 @@ static const struct source *find_reader(const struct attachment *attachment, u32
 	return NULL;
 }
 
-int attachment_count_cpu(struct attachment *attachment, u32 cpu)
+int attachment_open_cpu_counters(struct attachment *attachment, u32 cpu)
 {
 	int result = 0;
 
 	for (u32 number = 1; number <= attachment->plan->config.counters && !result; number++) {
-		const struct source *source = find_reader(attachment, number);
+		const struct source *source = find_counter_source(attachment, number);
 
 		if (source)
 			result = open_counter(attachment, source, cpu);
@@ -83,7 +85,7 @@ int attachment_count_cpu(struct attachment *attachment, u32 cpu)
 	return result;
 }
 
-static const char *reason(int code)
+static const char *counter_error_text(int code)
 {
 	return code == EBUSY
 		       ? "other users of perf, such as the NMI watchdog, have all counters of "
@@ -91,17 +93,17 @@ static const char *reason(int code)
 		       : strerror(code);
 }
 
-static int open_on_all(const struct attachment *attachment, const struct source *source,
-		       struct stackmap_error *error)
+static int open_counter_on_all_cpus(const struct attachment *attachment,
+				    const struct source *source, struct stackmap_error *error)
 {
 	int result = 0;
 
 	for (u32 cpu = 0; cpu < attachment->plan->config.cpus; cpu++) {
 		result = open_counter(attachment, source, cpu);
-		if (result && result != -ENODEV) /* an offline CPU */
+		if (result && result != -ENODEV) /* -ENODEV: the CPU is offline */
 			return error_set(error, -result,
 					 "-e %s: its counter cannot be opened: %s%s", source->name,
-					 reason(-result), limit_advice(-result));
+					 counter_error_text(-result), limit_advice(-result));
 	}
 	return 0;
 }
@@ -111,10 +113,10 @@ int attachment_open_counters(struct attachment *attachment, struct stackmap_erro
 	int result = 0;
 
 	for (u32 number = 1; number <= attachment->plan->config.counters && !result; number++) {
-		const struct source *source = find_reader(attachment, number);
+		const struct source *source = find_counter_source(attachment, number);
 
 		if (source)
-			result = open_on_all(attachment, source, error);
+			result = open_counter_on_all_cpus(attachment, source, error);
 	}
 	return result;
 }
@@ -126,8 +128,8 @@ int attachment_begin_counting(struct attachment *attachment, struct stackmap_err
 
 	if (!attachment->plan->config.counters)
 		return 0;
-	result = link_typed(&attachment->links,
-			    program_set_fd(set, set->object->progs.on_count_switch));
+	result = link_typed_program(&attachment->links,
+				    program_set_find_fd(set, set->object->progs.on_count_switch));
 	if (result)
 		return error_set(error, -result, "tracepoint sched_switch: %s", strerror(-result));
 	__atomic_store_n(&set->object->bss->counts_open, 1, __ATOMIC_SEQ_CST);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The list in sysfs is polled. The kernel's messages to udev would come sooner, but may be lost,
- * and do not reach each sandbox. The list stays open, since opening it each time costs eight times
- * as much. */
+/* The list of online CPUs in sysfs is polled. The kernel's messages to udev would come sooner, but
+ * may be lost, and do not reach each sandbox. The file stays open, since opening it for each poll
+ * costs eight times as much. */
 #include "capture/load/cpu_hotplug.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 #define ONLINE_FILE "/sys/devices/system/cpu/online"
 #define POLL_NS (100 * NS_PER_MS)
 
-static int parse(const char *text, u64 *mask)
+static int parse_cpu_list(const char *text, u64 *mask)
 {
 	struct number_list list = {};
 	int result = number_list_add(&list, text, CONFIG_CPUS_MAX - 1);
@@ -28,7 +28,7 @@ static int parse(const char *text, u64 *mask)
 }
 
 /* Reads the list from its beginning. */
-static int read_list(int list, char text[ONLINE_TEXT_BYTES], u64 online[CPU_MASK_WORDS])
+static int read_online_cpus(int list, char text[ONLINE_TEXT_BYTES], u64 online[CPU_MASK_WORDS])
 {
 	u64 mask[CPU_MASK_WORDS] = {0};
 	ssize_t got = pread(list, text, ONLINE_TEXT_BYTES - 1, 0);
@@ -36,7 +36,7 @@ static int read_list(int list, char text[ONLINE_TEXT_BYTES], u64 online[CPU_MASK
 
 	text[result ? 0 : got] = 0;
 	text[strcspn(text, "\n")] = 0;
-	result = result ?: parse(text, mask);
+	result = result ?: parse_cpu_list(text, mask);
 	if (!result)
 		memcpy(online, mask, sizeof(mask));
 	return result;
@@ -48,7 +48,7 @@ int online_cpus_read(char text[ONLINE_TEXT_BYTES], u64 online[CPU_MASK_WORDS])
 
 	if (list < 0)
 		return -errno;
-	result = read_list(list, text, online);
+	result = read_online_cpus(list, text, online);
 	close(list);
 	return result;
 }
@@ -57,7 +57,7 @@ int online_cpus_choose(const char *list, u64 mask[CPU_MASK_WORDS], struct stackm
 {
 	u64 online[CPU_MASK_WORDS] = {0};
 	char text[ONLINE_TEXT_BYTES] = "not known";
-	int result = parse(list, mask);
+	int result = parse_cpu_list(list, mask);
 
 	if (result == -EINVAL)
 		return error_set(error, EINVAL, "%s: must be a list of CPUs like 0-3,8", list);
@@ -78,7 +78,7 @@ void cpu_hotplug_begin(struct cpu_hotplug *hotplug)
 	if (hotplug->list < 0)
 		hotplug->list = 0;
 	else
-		read_list(hotplug->list, text, hotplug->online);
+		read_online_cpus(hotplug->list, text, hotplug->online);
 	hotplug->next_poll = clock_ns(CLOCK_MONOTONIC) + POLL_NS;
 }
 
@@ -98,7 +98,7 @@ void cpu_hotplug_poll(struct cpu_hotplug *hotplug, u32 cpus, int (*add)(void *ar
 	if (now < hotplug->next_poll)
 		return;
 	hotplug->next_poll = now + POLL_NS;
-	if (!hotplug->list || read_list(hotplug->list, text, online))
+	if (!hotplug->list || read_online_cpus(hotplug->list, text, online))
 		return;
 	for (u32 cpu = 0; cpu < cpus; cpu++) {
 		u64 *word = &online[cpu / 64], bit = 1ULL << (cpu % 64);
@@ -107,7 +107,7 @@ void cpu_hotplug_poll(struct cpu_hotplug *hotplug, u32 cpus, int (*add)(void *ar
 		if (!(*word & ~hotplug->online[cpu / 64] & bit))
 			continue;
 		result = add(arg, cpu);
-		if (result == -ENODEV) /* perf does not have the CPU yet, or any more */
+		if (result == -ENODEV) /* perf does not know the CPU yet, or not any more */
 			*word &= ~bit;
 		else if (result)
 			hotplug->unsampled++;

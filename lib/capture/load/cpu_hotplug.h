@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * CPUs that come online during a recording. Only perf events are concerned: a perf event is bound
- * to its CPU, and ends when the CPU goes offline. Programs at all other sources run on any CPU, and
- * each possible CPU has its rings.
+ * Finds CPUs that come online during a recording. Only perf events need this: a perf event is bound
+ * to its CPU, and ends when the CPU goes offline. Programs of all other sources run on any CPU, and
+ * each possible CPU has rings.
  */
 #ifndef LIB_CAPTURE_CPU_HOTPLUG_H
 #define LIB_CAPTURE_CPU_HOTPLUG_H
@@ -15,11 +15,11 @@
 
 /* All zero = not begun. */
 struct cpu_hotplug {
-	int list;		    /* the kernel's list of online CPUs; 0 = not open */
-	u64 online[CPU_MASK_WORDS]; /* at the last poll */
+	int list; /* descriptor of the kernel's list of online CPUs; 0 = not open */
+	u64 online[CPU_MASK_WORDS]; /* CPUs that were online at the last poll */
 	u64 next_poll;		    /* CLOCK_MONOTONIC, ns */
-	u64 came;		    /* times that a CPU came online and got its events */
-	u64 unsampled;		    /* times that a CPU came online and its events were refused */
+	u64 came;      /* times that a CPU came online and its perf events were opened */
+	u64 unsampled; /* times that a CPU came online and its perf events were refused */
 };
 
 #define ONLINE_TEXT_BYTES 4096
@@ -31,7 +31,7 @@ int online_cpus_read(char text[ONLINE_TEXT_BYTES], u64 online[CPU_MASK_WORDS]);
  * -ENOMEM. */
 int online_cpus_choose(const char *list, u64 mask[CPU_MASK_WORDS], struct stackmap_error *error);
 
-/* Call before the first event is opened. */
+/* Begins and ends the polling. Begin before the first perf event is opened. */
 void cpu_hotplug_begin(struct cpu_hotplug *hotplug);
 void cpu_hotplug_end(struct cpu_hotplug *hotplug);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The tasks that an instance follows: tasks that are put into the map here, and all tasks that they
- * fork later, which the fork hook adds. A thread or child that starts while /proc is read is added
- * by the hook if its parent is in the map already, or else by the next pass over the directory.
- * Passes go on until one finds no new task.
+ * Following tasks: only events of tasks in the BPF map `followed` are recorded. This file adds
+ * existing tasks to the map; the BPF program at fork adds all tasks that these fork later. A thread
+ * or child that starts while /proc is read is added by that program if its parent is in the map
+ * already, or else by the next pass over /proc. Passes repeat until a pass finds no new task.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -29,8 +29,8 @@ static bool follow_task(struct loaded *loaded, u32 tid, enum follow from)
 
 static u32 follow_process(struct loaded *loaded, u32 pid);
 
-/* The kernel lists the children of a thread in one line (CONFIG_PROC_CHILDREN; without it children
- * are not found). */
+/* The kernel lists the children of a thread in the file `children` (CONFIG_PROC_CHILDREN). Without
+ * this file children are not found. */
 static u32 follow_children(struct loaded *loaded, u32 pid, u32 tid)
 {
 	char path[64];
@@ -82,7 +82,7 @@ static u32 follow_process(struct loaded *loaded, u32 pid)
 	return added;
 }
 
-int loaded_follow(struct loaded *loaded, pid_t pid, struct stackmap_error *error)
+int loaded_follow_process(struct loaded *loaded, pid_t pid, struct stackmap_error *error)
 {
 	if (kill(pid, 0) && errno == ESRCH)
 		return error_set(error, ESRCH, "-p %d: no such process", pid);

@@ -21,7 +21,7 @@ static int sys_bpf(int command, void *attr, u32 bytes)
 }
 
 /* Adds a descriptor to the list; a negative `fd` is returned as it is. */
-static int add(struct link_list *links, int fd)
+static int add_descriptor(struct link_list *links, int fd)
 {
 	if (fd < 0)
 		return fd;
@@ -42,7 +42,7 @@ void link_list_clear(struct link_list *links)
 	*links = (struct link_list){};
 }
 
-static int open_event(struct perf_event_attr *attr, pid_t pid, int cpu)
+static int open_perf_event(struct perf_event_attr *attr, pid_t pid, int cpu)
 {
 	int event;
 
@@ -55,17 +55,17 @@ int link_perf_event(struct link_list *links, struct perf_event_attr *attr, pid_t
 		    int program_fd, u64 cookie)
 {
 	LIBBPF_OPTS(bpf_link_create_opts, options, .perf_event.bpf_cookie = cookie);
-	int event = open_event(attr, pid, cpu), result = add(links, event);
+	int event = open_perf_event(attr, pid, cpu), result = add_descriptor(links, event);
 
 	if (result)
 		return result;
-	return add(links, bpf_link_create(program_fd, event, BPF_PERF_EVENT, &options));
+	return add_descriptor(links, bpf_link_create(program_fd, event, BPF_PERF_EVENT, &options));
 }
 
-int link_perf_event_again(struct link_list *links, u32 index, struct perf_event_attr *attr, int cpu,
-			  int program_fd)
+int link_reopen_perf_event(struct link_list *links, u32 index, struct perf_event_attr *attr,
+			   int cpu, int program_fd)
 {
-	int event = open_event(attr, -1, cpu), link;
+	int event = open_perf_event(attr, -1, cpu), link;
 
 	if (event < 0)
 		return event;
@@ -81,17 +81,17 @@ int link_perf_event_again(struct link_list *links, u32 index, struct perf_event_
 	return 0;
 }
 
-int link_perf_enable(const struct link_list *links, u32 index)
+int link_enable_perf_event(const struct link_list *links, u32 index)
 {
 	return ioctl(links->fds[index], PERF_EVENT_IOC_ENABLE, 0) ? -errno : 0;
 }
 
-int link_perf_period(const struct link_list *links, u32 index, u64 period)
+int link_set_period(const struct link_list *links, u32 index, u64 period)
 {
 	return ioctl(links->fds[index], PERF_EVENT_IOC_PERIOD, &period) ? -errno : 0;
 }
 
-int link_perf_count(const struct link_list *links, u32 index, u64 *count)
+int link_read_final_count(const struct link_list *links, u32 index, u64 *count)
 {
 	int event = links->fds[index];
 
@@ -110,12 +110,12 @@ int link_raw_tracepoint(struct link_list *links, const char *name, int program_f
 	};
 
 	if (!with_cookie)
-		return add(links, bpf_raw_tracepoint_open(name, program_fd));
-	return add(links, sys_bpf(BPF_RAW_TRACEPOINT_OPEN, &attr, sizeof(attr)));
+		return add_descriptor(links, bpf_raw_tracepoint_open(name, program_fd));
+	return add_descriptor(links, sys_bpf(BPF_RAW_TRACEPOINT_OPEN, &attr, sizeof(attr)));
 }
 
-int link_user_places(struct link_list *links, const struct link_places *places, bool on_return,
-		     int program_fd)
+int link_user_functions(struct link_list *links, const struct link_places *places, bool on_return,
+			int program_fd)
 {
 	struct uprobe_multi_attr attr = {
 		.prog_fd = program_fd,
@@ -128,7 +128,7 @@ int link_user_places(struct link_list *links, const struct link_places *places, 
 		.flags = on_return ? UPROBE_MULTI_RETURN : 0,
 	};
 
-	return add(links, sys_bpf(BPF_LINK_CREATE, &attr, sizeof(attr)));
+	return add_descriptor(links, sys_bpf(BPF_LINK_CREATE, &attr, sizeof(attr)));
 }
 
 int link_kernel_functions(struct link_list *links, const char **names, const u64 *cookies,
@@ -138,18 +138,19 @@ int link_kernel_functions(struct link_list *links, const char **names, const u64
 		    .kprobe_multi.cookies = (const __u64 *)cookies, .kprobe_multi.cnt = count,
 		    .kprobe_multi.flags = on_return ? BPF_F_KPROBE_MULTI_RETURN : 0);
 
-	return add(links, bpf_link_create(program_fd, 0, BPF_TRACE_KPROBE_MULTI, &options));
+	return add_descriptor(links,
+			      bpf_link_create(program_fd, 0, BPF_TRACE_KPROBE_MULTI, &options));
 }
 
-int link_typed(struct link_list *links, int program_fd)
+int link_typed_program(struct link_list *links, int program_fd)
 {
-	return add(links, bpf_raw_tracepoint_open(NULL, program_fd));
+	return add_descriptor(links, bpf_raw_tracepoint_open(NULL, program_fd));
 }
 
-int link_tasks(struct link_list *links, int program_fd)
+int link_task_iterator(struct link_list *links, int program_fd)
 {
-	int result = add(links, bpf_link_create(program_fd, 0, BPF_TRACE_ITER, NULL));
+	int result = add_descriptor(links, bpf_link_create(program_fd, 0, BPF_TRACE_ITER, NULL));
 	int fd = result ?: bpf_iter_create(links->fds[links->count - 1]);
 
-	return fd < 0 ? fd : add(links, fd) ?: fd;
+	return fd < 0 ? fd : add_descriptor(links, fd) ?: fd;
 }

@@ -33,14 +33,15 @@
 #include "table.h"
 
 /*
- * Preloading: slow work that needs no programs runs in a thread of its own while programs are
- * loaded: the kernel's functions are read, and the kernel is prepared for perf events of tasks.
- * Without a thread the work is done at the end.
+ * Preloading: slow work that needs no BPF programs runs in a thread of its own while programs are
+ * loaded: the addresses of kernel functions are read, and the kernel is prepared for perf events of
+ * tasks. If no thread can be made, the work is done after the programs are loaded.
  */
 
-/* The first event of a task makes the kernel wait until all CPUs switch tasks in another way, which
- * lasts for a second after the last event. A failure shows when the real events are opened. */
-static void open_task_event(void)
+/* The first perf event of a task makes the kernel patch the task switch, and wait for all CPUs; the
+ * kernel undoes the patch a second after the last such event is closed. A failure shows when the
+ * real events are opened. */
+static void open_perf_event_of_task(void)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
@@ -55,75 +56,77 @@ static void open_task_event(void)
 		close(event);
 }
 
-/* If kallsyms cannot be read, the table stays empty, as it does with hidden addresses. */
-static int read_kernel_text(struct ahead *ahead)
+/* If kallsyms cannot be read, or hides addresses, the list of functions stays empty. */
+static int read_kernel_text(struct preload *preload)
 {
 	int result;
 
-	ahead->text = calloc(1, sizeof(*ahead->text));
-	result = ahead->text ? text_ranges_read(ahead->list_symbols, ahead->text, &ahead->copy)
-			     : -ENOMEM;
+	preload->text = calloc(1, sizeof(*preload->text));
+	result = preload->text
+			 ? text_ranges_read(preload->list_symbols, preload->text, &preload->copy)
+			 : -ENOMEM;
 	return result == -ENOMEM ? result : 0;
 }
 
-static void *run_ahead_work(void *arg)
+static void *run_preload(void *arg)
 {
-	struct ahead *ahead = arg;
+	struct preload *preload = arg;
 
-	if (ahead->opens_event)
-		open_task_event();
-	if (ahead->reads_text)
-		ahead->result = read_kernel_text(ahead);
+	if (preload->opens_event)
+		open_perf_event_of_task();
+	if (preload->reads_text)
+		preload->result = read_kernel_text(preload);
 	return NULL;
 }
 
-static void ahead_begin(struct ahead *ahead)
+static void preload_begin(struct preload *preload)
 {
-	ahead->copy = (struct kernel_copy){-1, -1};
-	if (ahead->reads_text || ahead->opens_event)
-		ahead->has_thread = !pthread_create(&ahead->thread, NULL, run_ahead_work, ahead);
+	preload->copy = (struct kernel_copy){-1, -1};
+	if (preload->reads_text || preload->opens_event)
+		preload->has_thread = !pthread_create(&preload->thread, NULL, run_preload, preload);
 }
 
-static void finish_ahead(struct ahead *ahead)
+static void finish_preload(struct preload *preload)
 {
-	if (ahead->has_thread)
-		pthread_join(ahead->thread, NULL);
-	else if (!ahead->is_done)
-		run_ahead_work(ahead);
-	ahead->has_thread = false;
-	ahead->is_done = true;
+	if (preload->has_thread)
+		pthread_join(preload->thread, NULL);
+	else if (!preload->is_done)
+		run_preload(preload);
+	preload->has_thread = false;
+	preload->is_done = true;
 }
 
-/* Waits for the work that the caller asked for, and copies the functions. -errno: not readable. */
-static int ahead_take_text(struct ahead *ahead, struct kernel_text *text)
+/* Waits for the preloading, and copies the addresses of the kernel functions. -errno: kallsyms
+ * cannot be read. */
+static int preload_take_kernel_text(struct preload *preload, struct kernel_text *text)
 {
-	finish_ahead(ahead);
-	if (!ahead->result)
-		memcpy(text, ahead->text, sizeof(*text));
-	return ahead->result;
+	finish_preload(preload);
+	if (!preload->result)
+		memcpy(text, preload->text, sizeof(*text));
+	return preload->result;
 }
 
-static void ahead_end(struct ahead *ahead)
+static void preload_end(struct preload *preload)
 {
-	if (ahead->has_thread)
-		pthread_join(ahead->thread, NULL);
-	if (ahead->text)
-		kernel_copy_close(&ahead->copy);
-	free(ahead->text);
-	*ahead = (struct ahead){};
+	if (preload->has_thread)
+		pthread_join(preload->thread, NULL);
+	if (preload->text)
+		kernel_copy_close(&preload->copy);
+	free(preload->text);
+	*preload = (struct preload){};
 }
 
 struct kernel_copy loaded_take_kernel_copy(struct loaded *loaded)
 {
-	struct kernel_copy copy = loaded->ahead.copy;
+	struct kernel_copy copy = loaded->preload.copy;
 
-	loaded->ahead.copy = (struct kernel_copy){-1, -1};
-	ahead_end(&loaded->ahead);
+	loaded->preload.copy = (struct kernel_copy){-1, -1};
+	preload_end(&loaded->preload);
 	return copy;
 }
 
 /*
- * The generations of a stack map: two tables that take turns. Programs write one table; the other
+ * The generations of a stack map: two tables take turns. Programs write one table; the other table
  * has the generation before, or is empty, or not made yet.
  *
  * Reset (capture/instance/reset.h) and reader may be two processes. Two words of the programs'
@@ -135,30 +138,30 @@ struct kernel_copy loaded_take_kernel_copy(struct loaded *loaded)
  * A table is emptied only when its generation is not needed any more. The rings therefore name
  * stacks of at most two successive generations, whose tags differ.
  *
- * A table is found by the generation in its header, and the outer map says which table programs
- * write; no other state exists, so a reset that is killed leaves a consistent state.
+ * A table has its generation in its header, and the map of maps `tables` says which table programs
+ * write. No other state exists, so a reset that is killed leaves a consistent state.
  */
 
-static int outer_fd(const struct loaded *loaded)
+static int tables_map_fd(const struct loaded *loaded)
 {
 	return bpf_map__fd(loaded_programs(loaded)->maps.tables);
 }
 
-u64 generation_of(const struct generation_table *table)
+u64 generation_of_table(const struct generation_table *table)
 {
 	const struct table_header *header = table->memory;
 
 	return header ? __atomic_load_n(&header->generation, __ATOMIC_ACQUIRE) : 0;
 }
 
-/* Marks all TABLE_ROLES tables as not made. */
+/* Marks both tables as not made. */
 static void generations_init(struct generation_table *tables)
 {
 	for (u32 i = 0; i < TABLE_ROLES; i++)
 		tables[i] = (struct generation_table){.fd = -1};
 }
 
-static u64 mapped_bytes(const struct loaded *loaded)
+static u64 table_mapped_bytes(const struct loaded *loaded)
 {
 	u64 page = sysconf(_SC_PAGESIZE);
 
@@ -168,7 +171,7 @@ static u64 mapped_bytes(const struct loaded *loaded)
 static void free_table(const struct loaded *loaded, struct generation_table *table)
 {
 	if (table->memory)
-		munmap(table->memory, mapped_bytes(loaded));
+		munmap(table->memory, table_mapped_bytes(loaded));
 	if (table->fd >= 0)
 		close(table->fd);
 	*table = (struct generation_table){.fd = -1};
@@ -180,7 +183,7 @@ static void generations_free(struct loaded *loaded)
 		free_table(loaded, &loaded->tables[i]);
 }
 
-static int map_id(int fd, u32 *id)
+static int read_map_id(int fd, u32 *id)
 {
 	struct bpf_map_info info = {};
 	u32 bytes = sizeof(info);
@@ -191,10 +194,10 @@ static int map_id(int fd, u32 *id)
 	return 0;
 }
 
-static int map_memory(const struct loaded *loaded, struct generation_table *table)
+static int map_table_memory(const struct loaded *loaded, struct generation_table *table)
 {
-	void *memory =
-		mmap(NULL, mapped_bytes(loaded), PROT_READ | PROT_WRITE, MAP_SHARED, table->fd, 0);
+	void *memory = mmap(NULL, table_mapped_bytes(loaded), PROT_READ | PROT_WRITE, MAP_SHARED,
+			    table->fd, 0);
 
 	if (memory == MAP_FAILED)
 		return -errno;
@@ -202,7 +205,7 @@ static int map_memory(const struct loaded *loaded, struct generation_table *tabl
 	return 0;
 }
 
-static struct generation_table *unmade(struct loaded *loaded)
+static struct generation_table *find_unmade_table(struct loaded *loaded)
 {
 	for (u32 i = 0; i < TABLE_ROLES; i++)
 		if (loaded->tables[i].fd < 0)
@@ -210,9 +213,9 @@ static struct generation_table *unmade(struct loaded *loaded)
 	return NULL;
 }
 
-int generations_add(struct loaded *loaded, int fd)
+int generations_add_table(struct loaded *loaded, int fd)
 {
-	struct generation_table *table = unmade(loaded);
+	struct generation_table *table = find_unmade_table(loaded);
 	int result;
 
 	if (!table) {
@@ -220,25 +223,26 @@ int generations_add(struct loaded *loaded, int fd)
 		return -EEXIST;
 	}
 	table->fd = fd;
-	result = map_id(table->fd, &table->id) ?: map_memory(loaded, table);
+	result = read_map_id(table->fd, &table->id) ?: map_table_memory(loaded, table);
 	if (result)
 		free_table(loaded, table);
 	return result;
 }
 
-int generations_make(struct loaded *loaded)
+int generations_make_table(struct loaded *loaded)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
 	int fd;
 
-	if (!unmade(loaded))
+	if (!find_unmade_table(loaded))
 		return -EEXIST;
 	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "stack_table", sizeof(u32),
 			    loaded->plan.geometry.bytes, 1, &options);
-	return fd < 0 ? -errno : generations_add(loaded, fd);
+	return fd < 0 ? -errno : generations_add_table(loaded, fd);
 }
 
-int generation_fill(const struct loaded *loaded, struct generation_table *table, u64 generation)
+int generation_empty_table(const struct loaded *loaded, struct generation_table *table,
+			   u64 generation)
 {
 	u64 seed;
 
@@ -252,23 +256,23 @@ int generation_fill(const struct loaded *loaded, struct generation_table *table,
 /* Makes the first table with its generation, before the programs are loaded. */
 static int generations_create(struct loaded *loaded)
 {
-	return generations_make(loaded)
-		       ?: generation_fill(loaded, &loaded->tables[0], GENERATION_FIRST);
+	return generations_make_table(loaded)
+		       ?: generation_empty_table(loaded, &loaded->tables[0], GENERATION_FIRST);
 }
 
-int generation_set(const struct loaded *loaded, enum table_role role,
-		   const struct generation_table *table)
+int generation_set_role(const struct loaded *loaded, enum table_role role,
+			const struct generation_table *table)
 {
 	u32 key = role;
 
-	return bpf_map_update_elem(outer_fd(loaded), &key, &table->fd, BPF_ANY) ? -errno : 0;
+	return bpf_map_update_elem(tables_map_fd(loaded), &key, &table->fd, BPF_ANY) ? -errno : 0;
 }
 
 int generation_clear_previous(const struct loaded *loaded)
 {
 	u32 key = TABLE_PREVIOUS;
 
-	if (!bpf_map_delete_elem(outer_fd(loaded), &key) || errno == ENOENT)
+	if (!bpf_map_delete_elem(tables_map_fd(loaded), &key) || errno == ENOENT)
 		return 0;
 	return -errno;
 }
@@ -283,19 +287,19 @@ void generation_publish(struct loaded *loaded, u64 generation)
 	__atomic_store_n(&loaded_programs(loaded)->bss->generation, generation, __ATOMIC_RELEASE);
 }
 
-void generation_wait(struct loaded *loaded)
+void generation_wait_for_programs(struct loaded *loaded)
 {
-	const struct generation_table *current = generation_current(loaded);
+	const struct generation_table *current = generation_current_table(loaded);
 
 	if (current)
-		generation_set(loaded, TABLE_CURRENT, current);
+		generation_set_role(loaded, TABLE_CURRENT, current);
 }
 
-struct generation_table *generation_current(struct loaded *loaded)
+struct generation_table *generation_current_table(struct loaded *loaded)
 {
 	u32 key = TABLE_CURRENT, id;
 
-	if (bpf_map_lookup_elem(outer_fd(loaded), &key, &id))
+	if (bpf_map_lookup_elem(tables_map_fd(loaded), &key, &id))
 		return NULL;
 	for (u32 i = 0; i < TABLE_ROLES; i++)
 		if (loaded->tables[i].id == id)
@@ -306,17 +310,17 @@ struct generation_table *generation_current(struct loaded *loaded)
 static struct generation_table *table_of_generation(struct loaded *loaded, u64 generation)
 {
 	for (u32 i = 0; i < TABLE_ROLES; i++)
-		if (generation_of(&loaded->tables[i]) == generation)
+		if (generation_of_table(&loaded->tables[i]) == generation)
 			return &loaded->tables[i];
 	return NULL;
 }
 
-struct generation_table *generation_seen(struct loaded *loaded)
+struct generation_table *generation_published_table(struct loaded *loaded)
 {
 	return table_of_generation(loaded, generation_published(loaded));
 }
 
-struct generation_table *generation_of_id(const struct loaded *loaded, u32 id)
+struct generation_table *generation_table_of_id(const struct loaded *loaded, u32 id)
 {
 	const struct generation_table *tables = loaded->tables;
 	u32 tag = id & ~loaded->plan.geometry.slot_mask;
@@ -330,9 +334,9 @@ struct generation_table *generation_of_id(const struct loaded *loaded, u32 id)
 	return NULL;
 }
 
-/* Packs a stack for the map; false: the map does not take it. */
-static bool fill_stack(const struct loaded *loaded, const u64 *frames, u32 depth, u32 flags,
-		       struct stack *stack)
+/* Packs a stack for the stack map; false: the map does not take this stack. */
+static bool pack_stack_for_map(const struct loaded *loaded, const u64 *frames, u32 depth, u32 flags,
+			       struct stack *stack)
 {
 	if (loaded->plan.config.no_dedup || depth > STACK_USER_DEPTH_MAX)
 		return false;
@@ -344,19 +348,19 @@ static bool fill_stack(const struct loaded *loaded, const u64 *frames, u32 depth
 u32 generation_stack_id(struct loaded *loaded, const u64 *frames, u32 depth, u32 flags,
 			bool inserts)
 {
-	const struct generation_table *table = generation_seen(loaded);
+	const struct generation_table *table = generation_published_table(loaded);
 	const struct plan *plan = &loaded->plan;
 	struct stack stack;
 	s64 id;
 
-	if (!table || !fill_stack(loaded, frames, depth, flags, &stack))
+	if (!table || !pack_stack_for_map(loaded, frames, depth, flags, &stack))
 		return 0;
 	id = inserts ? stack_map_get_id(table->memory, &plan->geometry, plan->config.cpus, &stack)
 		     : stack_map_lookup(table->memory, &plan->geometry, &stack);
 	return id > 0 ? id : 0;
 }
 
-static int share(struct shared_array *array, int fd, u64 value_bytes, u32 count)
+static int map_array_memory(struct shared_array *array, int fd, u64 value_bytes, u32 count)
 {
 	u64 page = sysconf(_SC_PAGESIZE);
 	void *memory;
@@ -400,7 +404,7 @@ const struct scratch *loaded_scratch(const struct loaded *loaded, u32 cpu)
 			      cpu * loaded->scratch_slots.stride);
 }
 
-struct counted_table *loaded_counted(const struct loaded *loaded, u32 cpu)
+struct counted_table *loaded_counted_table(const struct loaded *loaded, u32 cpu)
 {
 	if (!loaded->plan.config.count)
 		return NULL;
@@ -412,7 +416,7 @@ struct trigger_state *loaded_triggers(const struct loaded *loaded)
 	return loaded->triggers.memory;
 }
 
-void loaded_put_event(const struct loaded *loaded, const struct event_slot *event, u64 value)
+void loaded_write_event(const struct loaded *loaded, const struct event_slot *event, u64 value)
 {
 	const struct capture_config *config = &loaded->plan.config;
 	struct scratch_counters *counters =
@@ -437,7 +441,7 @@ void loaded_put_event(const struct loaded *loaded, const struct event_slot *even
 	__atomic_store_n(&slot->commit, COMMIT_OF(position), __ATOMIC_RELEASE);
 }
 
-struct walk_counts loaded_walks(const struct loaded *loaded)
+struct walk_counts loaded_walk_counts(const struct loaded *loaded)
 {
 	struct walk_counts counts = {};
 
@@ -455,7 +459,7 @@ struct walk_counts loaded_walks(const struct loaded *loaded)
 	return counts;
 }
 
-struct mapping_record *loaded_mapping(const struct loaded *loaded, u32 number)
+struct mapping_record *loaded_mapping_record(const struct loaded *loaded, u32 number)
 {
 	return (struct mapping_record *)((u8 *)loaded->mappings.memory +
 					 number * loaded->mappings.stride);
@@ -469,7 +473,7 @@ void loaded_forget_rules(struct loaded *loaded)
 	__atomic_fetch_add(&engine->step_generation, 1, __ATOMIC_RELEASE);
 }
 
-void loaded_leave_generated(struct loaded *loaded)
+void loaded_stop_walks_at_generated_code(struct loaded *loaded)
 {
 	struct engine_state *engine = loaded->engine_state.memory;
 
@@ -477,7 +481,7 @@ void loaded_leave_generated(struct loaded *loaded)
 		__atomic_store_n(&engine->has_java, 1, __ATOMIC_RELAXED);
 }
 
-int loaded_share(struct loaded *loaded)
+int loaded_map_memory(struct loaded *loaded)
 {
 	const struct capture_config *config = &loaded->plan.config;
 	const __typeof__(loaded_programs(loaded)->maps) *maps = &loaded_programs(loaded)->maps;
@@ -507,8 +511,8 @@ int loaded_share(struct loaded *loaded)
 	u32 i;
 
 	for (i = 0; i < sizeof(shared) / sizeof(shared[0]) && !result; i++)
-		result = share(shared[i].array, bpf_map__fd(shared[i].map), shared[i].value_bytes,
-			       shared[i].count);
+		result = map_array_memory(shared[i].array, bpf_map__fd(shared[i].map),
+					  shared[i].value_bytes, shared[i].count);
 	return result;
 }
 
@@ -521,8 +525,8 @@ static bool has_source(const struct source_list *sources, enum source_type type)
 }
 
 /* The id of a cgroup is the inode number of its directory. */
-static int filter_cgroup(struct capture_config *config, const char *path,
-			 struct stackmap_error *error)
+static int set_cgroup_filter(struct capture_config *config, const char *path,
+			     struct stackmap_error *error)
 {
 	struct statfs system;
 	struct stat directory;
@@ -540,8 +544,8 @@ static int filter_cgroup(struct capture_config *config, const char *path,
 	return 0;
 }
 
-/* Called first, as most refusals are of this kind. */
-static int check_bpf(struct stackmap_error *error)
+/* Tries to make a BPF map. Called before anything else, as most refusals are of this kind. */
+static int check_bpf_is_allowed(struct stackmap_error *error)
 {
 	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, NULL, sizeof(u32), sizeof(u64), 1, NULL);
 	int code = errno;
@@ -559,7 +563,7 @@ static int check_bpf(struct stackmap_error *error)
 			 strerror(code), capability_advice());
 }
 
-static int copy_array(struct shared_array *array)
+static int make_private_copy(struct shared_array *array)
 {
 	void *copy = malloc(array->bytes);
 
@@ -570,7 +574,7 @@ static int copy_array(struct shared_array *array)
 	return 0;
 }
 
-static void drop_copy(struct shared_array *array)
+static void drop_private_copy(struct shared_array *array)
 {
 	if (!array->live)
 		return;
@@ -594,12 +598,12 @@ int loaded_plan(struct loaded *loaded, const struct capture_options *options,
 		.plan = &loaded->plan,
 		.command = options->command,
 	};
-	return check_bpf(error)
+	return check_bpf_is_allowed(error)
 		       ?: plan_make(options, &loaded->plan, error)
-		       ?: filter_cgroup(&loaded->plan.config, options->cgroup, error);
+		       ?: set_cgroup_filter(&loaded->plan.config, options->cgroup, error);
 }
 
-static int rings_failed(int result, struct stackmap_error *error)
+static int set_rings_error(int result, struct stackmap_error *error)
 {
 	return error_set(error, -result, "rings: %s%s", strerror(-result), limit_advice(-result));
 }
@@ -621,17 +625,18 @@ int loaded_prepare(struct loaded *loaded, struct stackmap_error *error)
 				    error);
 	if (result)
 		return result;
-	loaded->ahead = (struct ahead){
-		.list_symbols = program_set_fd(&loaded->attachment.sets[0],
-					       loaded_programs(loaded)->progs.list_kernel_symbols),
+	loaded->preload = (struct preload){
+		.list_symbols =
+			program_set_find_fd(&loaded->attachment.sets[0],
+					    loaded_programs(loaded)->progs.list_kernel_symbols),
 		.reads_text = loaded->plan.kernel_text,
 		.opens_event = loaded->attachment.command && has_perf_events,
 	};
-	ahead_begin(&loaded->ahead);
-	result = loaded_share(loaded);
+	preload_begin(&loaded->preload);
+	result = loaded_map_memory(loaded);
 	if (result)
-		return rings_failed(result, error);
-	loaded->running_code_program = program_set_fd(
+		return set_rings_error(result, error);
+	loaded->running_code_program = program_set_find_fd(
 		&loaded->attachment.sets[0], loaded_programs(loaded)->progs.number_running_code);
 	return 0;
 }
@@ -643,28 +648,28 @@ int loaded_load(struct loaded *loaded, const struct meanwhile *meanwhile,
 
 	if (result)
 		return result;
-	/* By kernel_text the programs recognise frames of the tracer and of interrupts, and the
-	 * drain kernel code that was interrupted. */
-	if (loaded->ahead.reads_text)
-		result = ahead_take_text(&loaded->ahead, loaded->kernel_text.memory);
+	/* Programs use kernel_text to recognise frames of the tracer and of interrupts, the drain
+	 * to recognise kernel code that was interrupted. */
+	if (loaded->preload.reads_text)
+		result = preload_take_kernel_text(&loaded->preload, loaded->kernel_text.memory);
 	if (result)
-		return rings_failed(result, error);
+		return set_rings_error(result, error);
 	generation_publish(loaded, GENERATION_FIRST);
 	for (u32 cpu = 0; cpu < loaded->plan.config.cpus; cpu++) {
 		struct ring_view ring = loaded_ring(loaded, cpu);
 		struct ring_view task_ring = loaded_task_ring(loaded, cpu);
 
-		ring_view_init(&ring);
-		ring_view_init(&task_ring);
+		ring_view_make_empty(&ring);
+		ring_view_make_empty(&task_ring);
 	}
-	loaded->unwind_blocked_program = program_set_fd(
+	loaded->unwind_blocked_program = program_set_find_fd(
 		&loaded->attachment.sets[0], loaded_programs(loaded)->progs.unwind_blocked);
 	return 0;
 }
 
 void loaded_free(struct loaded *loaded)
 {
-	ahead_end(&loaded->ahead);
+	preload_end(&loaded->preload);
 	generations_free(loaded);
 	unmap_array(&loaded->rings);
 	unmap_array(&loaded->task_rings);
@@ -706,7 +711,7 @@ void loaded_leave_out_self(struct loaded *loaded)
 				 __ATOMIC_RELAXED);
 }
 
-void loaded_leave_out(struct loaded *loaded, pid_t pid)
+void loaded_leave_out_process(struct loaded *loaded, pid_t pid)
 {
 	loaded->beside = pid;
 }
@@ -716,23 +721,23 @@ int loaded_set_frequency(struct loaded *loaded, u64 frequency)
 	return attach_perf_set_frequency(&loaded->attachment, frequency);
 }
 
-static int add_cpu(void *attachment, u32 cpu)
+static int open_events_of_cpu(void *attachment, u32 cpu)
 {
-	return attachment_add_cpu(attachment, cpu);
+	return attachment_open_cpu_events(attachment, cpu);
 }
 
 void loaded_follow_cpus(struct loaded *loaded)
 {
 	struct attachment *attachment = &loaded->attachment;
 
-	if (attachment_is_by_cpu(attachment))
-		cpu_hotplug_poll(&attachment->hotplug, loaded->plan.config.cpus, add_cpu,
+	if (attachment_has_events_by_cpu(attachment))
+		cpu_hotplug_poll(&attachment->hotplug, loaded->plan.config.cpus, open_events_of_cpu,
 				 attachment);
 }
 
-bool loaded_is_by_cpu(const struct loaded *loaded)
+bool loaded_has_events_by_cpu(const struct loaded *loaded)
 {
-	return attachment_is_by_cpu(&loaded->attachment);
+	return attachment_has_events_by_cpu(&loaded->attachment);
 }
 
 pid_t loaded_only_task(const struct loaded *loaded)
@@ -746,7 +751,7 @@ pid_t loaded_only_task(const struct loaded *loaded)
 void loaded_pause(struct loaded *loaded, enum pause why)
 {
 	__atomic_fetch_or(&loaded_programs(loaded)->bss->paused, why, __ATOMIC_SEQ_CST);
-	generation_wait(loaded);
+	generation_wait_for_programs(loaded);
 }
 
 void loaded_resume(struct loaded *loaded, enum pause why)
@@ -761,36 +766,36 @@ bool loaded_is_paused(const struct loaded *loaded)
 	return __atomic_load_n(paused, __ATOMIC_RELAXED) & PAUSE_USER;
 }
 
-/* If this process is killed while events are frozen, the hook at its exit lifts the pause. The hook
- * does not know a process of another PID namespace; then the pause lasts until the next snapshot.
- */
-static void set_freezer(struct loaded *loaded, pid_t freezer)
+/* If this process is killed while events are paused for a copy, the BPF program at its exit ends
+ * the pause. That program does not know a process of another PID namespace; then the pause lasts
+ * until the next snapshot. */
+static void set_freezer_process(struct loaded *loaded, pid_t freezer)
 {
 	__atomic_store_n(&loaded_programs(loaded)->bss->freezer_tgid, freezer, __ATOMIC_SEQ_CST);
 }
 
 int loaded_freeze(struct loaded *loaded)
 {
-	set_freezer(loaded, loaded->foreign ? 0 : getpid());
+	set_freezer_process(loaded, loaded->foreign ? 0 : getpid());
 	loaded_pause(loaded, PAUSE_SNAPSHOT);
-	return copy_array(&loaded->rings)
-		       ?: copy_array(&loaded->task_rings)
-		       ?: copy_array(&loaded->scratch_slots)
-		       ?: copy_array(&loaded->counted);
+	return make_private_copy(&loaded->rings)
+		       ?: make_private_copy(&loaded->task_rings)
+		       ?: make_private_copy(&loaded->scratch_slots)
+		       ?: make_private_copy(&loaded->counted);
 }
 
-void loaded_go_on(struct loaded *loaded)
+void loaded_resume_events(struct loaded *loaded)
 {
 	loaded_resume(loaded, PAUSE_SNAPSHOT);
-	set_freezer(loaded, 0);
+	set_freezer_process(loaded, 0);
 }
 
 void loaded_thaw(struct loaded *loaded)
 {
-	drop_copy(&loaded->rings);
-	drop_copy(&loaded->task_rings);
-	drop_copy(&loaded->scratch_slots);
-	drop_copy(&loaded->counted);
+	drop_private_copy(&loaded->rings);
+	drop_private_copy(&loaded->task_rings);
+	drop_private_copy(&loaded->scratch_slots);
+	drop_private_copy(&loaded->counted);
 }
 
 bool loaded_is_frozen(const struct loaded *loaded)

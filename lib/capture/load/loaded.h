@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The parts of a capture in the kernel, and the memory that this process shares with them:
- * programs, rings, counters, the two tables of the stack map. They were loaded by this process, or
- * opened from the pins of another (capture/instance/persist.h). Files that are written are no part
- * of it. One thread uses it.
+ * The part of a capture that is in the kernel, and the memory that this process shares with it: BPF
+ * programs, rings, counters, the two tables of the stack map. The parts were loaded by this
+ * process, or opened from the pins of another process (capture/instance/persist.h). The files that
+ * are written are not part of it. One thread uses it.
  */
 #ifndef LIB_CAPTURE_LOADED_H
 #define LIB_CAPTURE_LOADED_H
@@ -24,16 +24,16 @@
 #include "table.h"
 #include "trigger_state.h"
 
-/* Slow work that needs no programs, done by a thread while programs are loaded. */
-struct ahead {
-	int list_symbols; /* set by the caller: the program for text_ranges_read() */
-	bool reads_text;  /* set by the caller: read the kernel's functions */
+/* Slow work that needs no BPF programs; a thread does the work while the programs are loaded. */
+struct preload {
+	int list_symbols; /* set by the caller: descriptor of the program for text_ranges_read() */
+	bool reads_text;  /* set by the caller: read the addresses of kernel functions */
 	bool opens_event; /* set by the caller: prepare the kernel for perf events of tasks */
 	bool has_thread;
 	bool is_done;
 	pthread_t thread;
 	struct kernel_text *text;
-	struct kernel_copy copy; /* the list that `text` was read from; -1, -1 = taken */
+	struct kernel_copy copy; /* copy of the list that `text` was read from; -1, -1 = taken */
 	int result;
 };
 
@@ -42,73 +42,77 @@ struct loaded;
 #define GENERATION_FIRST 1
 
 struct generation_table {
-	int fd; /* -1 = not made */
-	u32 id; /* of the map in the kernel */
+	int fd; /* descriptor of the BPF map; -1 = not made */
+	u32 id; /* the kernel's id of the BPF map */
 	void *memory;
 };
 
-/* Make one more table, or add the map `fd`, which is taken over in any case. -EEXIST: both tables
- * exist. */
-int generations_make(struct loaded *loaded);
-int generations_add(struct loaded *loaded, int fd);
+/* The stack map has up to two tables, each a BPF map. generations_make_table() makes one more
+ * table; generations_add_table() adds the BPF map `fd`, which is taken over in any case. -EEXIST:
+ * both tables exist. */
+int generations_make_table(struct loaded *loaded);
+int generations_add_table(struct loaded *loaded, int fd);
 
-/* Empties an unused table for a generation. */
-int generation_fill(const struct loaded *loaded, struct generation_table *table, u64 generation);
+/* Empties an unused table, which gets the generation number `generation`. */
+int generation_empty_table(const struct loaded *loaded, struct generation_table *table,
+			   u64 generation);
 
-/* Give a table a role, or remove that of the previous table. Both return when no program uses the
- * table that had the role before: an update of a map of maps waits for running programs (RCU). */
-int generation_set(const struct loaded *loaded, enum table_role role,
-		   const struct generation_table *table);
+/* Give a table a role, or take its role from the previous table. Both return when no program uses
+ * the table that had the role before: an update of a map of maps waits for running programs (RCU).
+ */
+int generation_set_role(const struct loaded *loaded, enum table_role role,
+			const struct generation_table *table);
 int generation_clear_previous(const struct loaded *loaded);
 
 /* Waits until all programs that run now have ended. */
-void generation_wait(struct loaded *loaded);
+void generation_wait_for_programs(struct loaded *loaded);
 
-/* The table that programs write, by the kernel; NULL: not a table of this instance. */
-struct generation_table *generation_current(struct loaded *loaded);
+/* The table that programs write, as the kernel has it; NULL: it is not a table of this instance. */
+struct generation_table *generation_current_table(struct loaded *loaded);
 
-u64 generation_of(const struct generation_table *table);
+u64 generation_of_table(const struct generation_table *table);
 
-/* The generation that readers see. */
+/* The published generation is the one that readers see. */
 u64 generation_published(const struct loaded *loaded);
 void generation_publish(struct loaded *loaded, u64 generation);
 
 /* The table of the published generation. */
-struct generation_table *generation_seen(struct loaded *loaded);
+struct generation_table *generation_published_table(struct loaded *loaded);
 
-/* The table with the stack of an id; NULL: the id is stale. */
-struct generation_table *generation_of_id(const struct loaded *loaded, u32 id);
+/* The table that has the stack of an id; NULL: the id is of an older generation. */
+struct generation_table *generation_table_of_id(const struct loaded *loaded, u32 id);
 
 /*
- * The id of a stack that user space has unwound, in the published generation; 0: not in the map.
- * `inserts`: adds the stack, as programs do, unless the map refuses it; the counters for this are
- * behind those of the CPUs. One thread.
+ * The id, in the published generation, of a stack that user space has unwound; 0: not in the stack
+ * map. `inserts`: adds the stack, as programs do, unless the stack map refuses it; the counters of
+ * such stacks follow the counters of the CPUs. One thread.
  */
 u32 generation_stack_id(struct loaded *loaded, const u64 *frames, u32 depth, u32 flags,
 			bool inserts);
 
-/* An array map whose values user space sees. */
+/* A BPF array map whose values are mapped into this process. */
 struct shared_array {
 	void *memory;
 	void *live; /* the shared memory, while `memory` is a private copy; else NULL */
 	u64 bytes;
-	u64 stride; /* bytes from value to value */
+	u64 stride; /* bytes from one value to the next */
 };
 
 struct loaded {
 	const struct source_list *sources;
 	struct plan plan;
-	struct engine *engine; /* NULL if opened */
+	struct engine *engine; /* NULL if another process loaded the programs */
 	struct attachment attachment;
-	struct ahead ahead;
-	int unwind_blocked_program; /* bpf/deferral/unwind_blocked.h; -1 = not loaded */
-	int running_code_program;   /* bpf/mapping/running_code.h; -1 = not loaded */
-	int *programs;		    /* programs of events, if opened */
+	struct preload preload;
+	int unwind_blocked_program; /* descriptor (bpf/deferral/unwind_blocked.h); -1 = not loaded
+				     */
+	int running_code_program;   /* descriptor (bpf/mapping/running_code.h); -1 = not loaded */
+	int *programs; /* descriptors of event programs, if another process loaded them */
 	u32 program_count, program_room;
-	pid_t beside; /* another process of ours whose events are left out; 0 = none */
+	pid_t beside; /* helper process whose events are left out; 0 = none */
 	bool opened;  /* another process has loaded the programs */
 	bool running; /* events may come at any time */
-	bool foreign; /* task ids are of another PID namespace */
+	bool foreign; /* task ids are of another PID namespace than ours */
 	struct generation_table tables[TABLE_ROLES];
 	struct shared_array rings;
 	struct shared_array task_rings;
@@ -128,63 +132,65 @@ void loaded_init(struct loaded *loaded);
 int loaded_plan(struct loaded *loaded, const struct capture_options *options,
 		struct stackmap_error *error);
 
-/* Makes the planned maps, maps their memory, and loads the program that numbers running code.
- * -EINTR (lib/interrupt.h). On failure, here and below, the caller still calls loaded_free();
- * attachment.refused: the kernel refused the programs. */
+/* Makes the planned BPF maps, maps their memory, and loads the program that numbers the files of
+ * running code. -EINTR (lib/interrupt.h). If this function or loaded_load() fails, the caller still
+ * calls loaded_free(); attachment.refused is true if the kernel refused the programs. */
 int loaded_prepare(struct loaded *loaded, struct stackmap_error *error);
 
-/* Loads all programs, without attaching. The kernel takes time, in which `meanwhile` is called
+/* Loads all programs, without attaching them. While the kernel verifies them, `meanwhile` is called
  * again and again. -EINTR. */
 int loaded_load(struct loaded *loaded, const struct meanwhile *meanwhile,
 		struct stackmap_error *error);
 
-/* Maps the memory that is shared with the programs. Called on loading and on opening. */
-int loaded_share(struct loaded *loaded);
+/* Maps the memory that is shared with the programs, after the BPF maps were made or opened. */
+int loaded_map_memory(struct loaded *loaded);
 
-/* Frees all. Call after attachment_free(): no program runs any more, or the instance goes on
- * without this process. */
+/* Frees everything. Call after attachment_free(), when no program runs any more, or when the
+ * instance goes on without this process. */
 void loaded_free(struct loaded *loaded);
 
 /* Takes the copy of the kernel's list of symbols that was read during loaded_load(), and ends the
  * thread that read the list. The caller closes the copy. */
 struct kernel_copy loaded_take_kernel_copy(struct loaded *loaded);
 
-/* The BPF object of the common set. */
+/* The BPF object of the common set of programs. */
 struct capture_bpf *loaded_programs(const struct loaded *loaded);
 
 struct ring_view loaded_ring(const struct loaded *loaded, u32 cpu);
 struct ring_view loaded_task_ring(const struct loaded *loaded, u32 cpu);
 const struct scratch *loaded_scratch(const struct loaded *loaded, u32 cpu);
 
-/* The events of a CPU that are counted only; NULL: none are. */
-struct counted_table *loaded_counted(const struct loaded *loaded, u32 cpu);
+/* The counted events of a CPU (abi/counted.h); NULL: no events are counted. */
+struct counted_table *loaded_counted_table(const struct loaded *loaded, u32 cpu);
 
 /* The triggers of the instance (abi/trigger_state.h). */
 struct trigger_state *loaded_triggers(const struct loaded *loaded);
 
-/* Writes an event with a value into the ring of CPU 0, and counts the event as a program does.
- * `event` has thread, stamp and stacks. The programs must have been stopped. */
-void loaded_put_event(const struct loaded *loaded, const struct event_slot *event, u64 value);
+/* Writes an event into the ring of CPU 0, and counts the event as a program does. `event` has
+ * thread, stamp and stacks; `value` is the event's value. The programs must have been stopped. */
+void loaded_write_event(const struct loaded *loaded, const struct event_slot *event, u64 value);
 
-/* User stacks that unwind tables were used for, at the event. */
+/* Counts of user stacks that were unwound by tables at the event. */
 struct walk_counts {
-	u64 walked;		  /* stacks unwound at the event */
-	u64 table_frames;	  /* frames by a rule of a whole-file table */
-	u64 mapping_walks;	  /* addresses whose mapping was looked up in the kernel */
-	u64 script_loops;	  /* loops of interpreters that the script's frames replaced */
-	u64 deferred[STOP_COUNT]; /* stacks left for later, by the reason (STOP_IS_DEFERRAL) */
+	u64 walked;	   /* stacks unwound at the event */
+	u64 table_frames;  /* frames that were unwound by a rule of a file's unwind table */
+	u64 mapping_walks; /* addresses whose mapping was looked up in the kernel's mapping list */
+	u64 script_loops;  /* frames of interpreter loops that script functions replaced */
+	u64 deferred[STOP_COUNT]; /* stacks that were deferred, by reason (STOP_IS_DEFERRAL) */
 };
 
-struct walk_counts loaded_walks(const struct loaded *loaded);
-struct mapping_record *loaded_mapping(const struct loaded *loaded, u32 number);
+struct walk_counts loaded_walk_counts(const struct loaded *loaded);
+struct mapping_record *loaded_mapping_record(const struct loaded *loaded, u32 number);
 
-/* Forgets rules and steps that the programs have learned. A file's table may have come with marked
- * code (abi/script.h) since, and these rules have no marks and stand before the table. */
+/* Forgets the unwind rules and steps that the programs have cached. Called when a file's table with
+ * rules for an interpreter loop (abi/script.h) was published: a cached rule does not know the loop,
+ * and the programs look into the cache before the table. */
 void loaded_forget_rules(struct loaded *loaded);
 
-/* Makes walks at events stop at generated code, so that the callback unwinds the stack with the
- * rules for OpenJDK (core/unwind/java_rule.c). Does nothing if the kernel has no callbacks. */
-void loaded_leave_generated(struct loaded *loaded);
+/* Makes unwinding at events stop at generated code, so that the task-work callback unwinds the
+ * stack with the rules for OpenJDK (core/unwind/java_rule.c). Does nothing if the kernel has no
+ * task-work callbacks. */
+void loaded_stop_walks_at_generated_code(struct loaded *loaded);
 
 bool loaded_is_flight(const struct loaded *loaded);
 
@@ -192,47 +198,51 @@ bool loaded_is_flight(const struct loaded *loaded);
  * kernel cannot defer them. */
 bool loaded_lacks_deferral(const struct loaded *loaded);
 
-/* True if this process loaded it and could not share the engine, so that user stacks are unwound
- * for this instance alone. */
+/* True if this process loaded the programs and could not share the engine
+ * (capture/bpffs/engine_folder.h), so that unwind tables and mappings are those of this instance
+ * alone. */
 bool loaded_lacks_engine(const struct loaded *loaded);
 
 /* Leaves out the events of this process, until it exits. */
 void loaded_leave_out_self(struct loaded *loaded);
 
-/* Leaves out the events of another process of ours, from the next drained round on. */
-void loaded_leave_out(struct loaded *loaded, pid_t pid);
+/* Leaves out the events of a helper process, from the next round of the drain on. */
+void loaded_leave_out_process(struct loaded *loaded, pid_t pid);
 
-/* Sets the rate of sources that are sampled at a rate, in Hz; the process must have attached them.
+/* Sets the frequency of sources that have one, in Hz; this process must have attached the sources.
  */
 int loaded_set_frequency(struct loaded *loaded, u64 frequency);
 
-/* Opens perf events on CPUs that came online. To be called all the time during a recording, by the
- * process that attached; CPUs are looked for at most ten times a second. */
+/* Opens perf events on CPUs that came online. The process that attached the sources calls this in
+ * each round of its loop; the list of CPUs is read at most ten times a second. */
 void loaded_follow_cpus(struct loaded *loaded);
 
 /* True if perf events are opened for each CPU. */
-bool loaded_is_by_cpu(const struct loaded *loaded);
+bool loaded_has_events_by_cpu(const struct loaded *loaded);
 
-/* Follows a process, its threads and descendants, and all tasks that these fork later. -ESRCH. */
-int loaded_follow(struct loaded *loaded, pid_t pid, struct stackmap_error *error);
-/* Follows a child of this process from its execve on, with all tasks that it forks. */
+/* Records the events of a process, its threads and descendants, and all tasks that these fork
+ * later. -ESRCH. */
+int loaded_follow_process(struct loaded *loaded, pid_t pid, struct stackmap_error *error);
+/* Records the events of a child of this process from its execve on, and of all tasks that the child
+ * forks. */
 int loaded_follow_command(struct loaded *loaded, pid_t pid, struct stackmap_error *error);
 
-/* The process of a command that has not begun yet, if all events will be of tasks that it starts.
- * 0: events of other tasks are possible. */
+/* The process of a command that has not begun yet, if all events will be of this process and its
+ * descendants. 0: events of other tasks are possible. */
 pid_t loaded_only_task(const struct loaded *loaded);
 
-/* Pauses for a reason, until loaded_resume(): events count as lost ("paused"). When the call
- * returns, no event is recorded any more. */
+/* Pauses for the reason `why`, until loaded_resume(): events count as lost ("paused"). When
+ * loaded_pause() returns, no event is recorded any more. */
 void loaded_pause(struct loaded *loaded, enum pause why);
 void loaded_resume(struct loaded *loaded, enum pause why);
 bool loaded_is_paused(const struct loaded *loaded);
 
-/* Makes rings and counters a private copy of one moment, until loaded_thaw(). Events until
- * loaded_go_on() count as lost ("paused"); the pause ends even if this process is killed. -ENOMEM:
- * no copy. The caller calls loaded_go_on() and loaded_thaw() in any case. */
+/* Replaces rings and counters in this process by a private copy of one moment, until loaded_thaw().
+ * Events until loaded_resume_events() count as lost ("paused"); the pause ends even if this process
+ * is killed. -ENOMEM: no copy. The caller calls loaded_resume_events() and loaded_thaw() in any
+ * case. */
 int loaded_freeze(struct loaded *loaded);
-void loaded_go_on(struct loaded *loaded);
+void loaded_resume_events(struct loaded *loaded);
 void loaded_thaw(struct loaded *loaded);
 bool loaded_is_frozen(const struct loaded *loaded);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The initial namespace has the same number on all kernels, and /proc shows it: then no BPF program
- * is needed.
+ * The initial namespace has the same inode number on all kernels, and /proc shows the number: no
+ * BPF program is needed to find this namespace.
  */
 #include "capture/load/pid_namespace.h"
 
@@ -23,7 +23,7 @@
 
 #define INITIAL_INODE 0xeffffffcU /* PROC_PID_INIT_INO of the kernel */
 
-static bool read_inode(u32 *inode)
+static bool read_namespace_inode(u32 *inode)
 {
 	struct stat status;
 
@@ -33,9 +33,10 @@ static bool read_inode(u32 *inode)
 	return true;
 }
 
-/* True if /proc is that of our namespace: the line NSpid has an id for each namespace from that of
- * /proc to our own. Kernels without namespaces have no such line. */
-static bool is_our_proc(void)
+/* True if /proc is mounted for the namespace of this process: the line NSpid has an id for each
+ * namespace from that of /proc to that of the process. Kernels without namespaces have no such
+ * line. */
+static bool is_proc_of_namespace(void)
 {
 	FILE *file = fopen("/proc/self/status", "re");
 	bool is_ours = file != NULL;
@@ -53,15 +54,15 @@ u32 pid_namespace_inode(void)
 {
 	u32 inode = 0;
 
-	return read_inode(&inode) && inode != INITIAL_INODE ? inode : 0;
+	return read_namespace_inode(&inode) && inode != INITIAL_INODE ? inode : 0;
 }
 
-const char *pid_namespace_zero(const struct pid_namespace_id *pids)
+const char *pid_namespace_name_of_zero(const struct pid_namespace_id *pids)
 {
 	return pids->level ? "outside" : "swapper";
 }
 
-static int run_probe(struct pid_namespace_id *out)
+static int run_namespace_probe(struct pid_namespace_id *out)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, options);
 	struct pid_namespace_probe_bpf *probe = pid_namespace_probe_bpf__open_and_load();
@@ -86,13 +87,13 @@ int pid_namespace_find(struct pid_namespace_id *out, struct stackmap_error *erro
 
 	if (statfs("/proc", &system) || system.f_type != PROC_SUPER_MAGIC)
 		return error_set(error, ENOENT, "/proc is not there: mount -t proc proc /proc");
-	if (!is_our_proc())
+	if (!is_proc_of_namespace())
 		return error_set(error, EOPNOTSUPP,
 				 "/proc shows the tasks of another PID namespace: mount that of "
 				 "this one (mount -t proc proc /proc; unshare --mount-proc)");
-	if (read_inode(&inode) && inode == INITIAL_INODE)
+	if (read_namespace_inode(&inode) && inode == INITIAL_INODE)
 		return 0;
-	programs_listen();
-	result = run_probe(out);
-	return result ? programs_refused(-result, error) : 0;
+	programs_keep_warning();
+	result = run_namespace_probe(out);
+	return result ? programs_set_error(-result, error) : 0;
 }

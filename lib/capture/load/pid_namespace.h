@@ -10,11 +10,11 @@
  * /proc is of another namespace; -ENOENT: /proc is not mounted. */
 int pid_namespace_find(struct pid_namespace_id *out, struct stackmap_error *error);
 
-/* The number of the namespace, as in struct pid_namespace_id; 0: the initial one. */
+/* The inode number of the namespace, as in struct pid_namespace_id; 0: the initial namespace. */
 u32 pid_namespace_inode(void);
 
-/* The name for id 0: "swapper" for the idle tasks; in a namespace "outside", for tasks of others.
- */
-const char *pid_namespace_zero(const struct pid_namespace_id *pids);
+/* The name for thread id 0: "swapper", the idle tasks; in another namespace than the initial one
+ * "outside", since all tasks outside of the namespace have id 0 there. */
+const char *pid_namespace_name_of_zero(const struct pid_namespace_id *pids);
 
 #endif

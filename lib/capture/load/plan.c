@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Sizes. The stack map of a recording only saves room in the rings: a stack that it refuses is
- * recorded in full. The stack map of an instance counts each call path as long as the instance
- * lives, so it is larger; docs/internals/instances.md has sizes that machines needed.
+ * The size of the stack map. The stack map of a recording only saves space in the rings: a stack
+ * that does not fit into the map is recorded in full. The stack map of an instance counts each call
+ * path as long as the instance exists, so it is larger; docs/internals/instances.md has sizes that
+ * machines needed.
  */
 #include "capture/load/plan.h"
 
@@ -24,18 +25,20 @@
 #define CPUS_FILE "/sys/devices/system/cpu/possible"
 
 #define RING_BYTES_DEFAULT (4ULL << 20)
-#define RING_BYTES_ALL (256ULL << 20) /* of all CPUs together, by default */
+#define RING_BYTES_ALL (256ULL << 20) /* default for all CPUs together */
 #define RING_BYTES_LEAST (64ULL << 10)
 #define RING_BYTES_MAX (256ULL << 20)
 #define TASK_SLOTS_DRAIN 8192
 #define TASK_SLOTS_FLIGHT 2048
 #define TASK_SLOTS_ALL (1U << 20)
 #define TASK_SLOTS_LEAST 256
-#define INSTANCE_BITS 17	       /* with user stacks; kernel stacks alone are few */
-#define TABLE_LINES(cpus) ((cpus) + 1) /* lines of counters: user space stores stacks, too */
+#define INSTANCE_BITS 17	       /* default with user stacks; there are few kernel stacks */
+#define TABLE_LINES(cpus) ((cpus) + 1) /* lines of counters: one for each CPU, one for user space  \
+					*/
 
-/* The highest possible CPU number + 1, which is more than the count if numbers are missing. */
-static u32 possible_cpus(void)
+/* The highest possible CPU number + 1, which is more than the number of CPUs if numbers are
+ * missing. */
+static u32 read_possible_cpus(void)
 {
 	FILE *file = fopen(CPUS_FILE, "re");
 	u32 cpu, cpus = 0;
@@ -78,7 +81,7 @@ static u64 default_ring_bytes(u32 cpus)
 	return share > RING_BYTES_LEAST ? share : RING_BYTES_LEAST;
 }
 
-static u32 task_slots(const struct capture_config *config)
+static u32 default_task_slots(const struct capture_config *config)
 {
 	u32 share = TASK_SLOTS_ALL / config->cpus;
 	u32 most = config->flight ? TASK_SLOTS_FLIGHT : TASK_SLOTS_DRAIN;
@@ -108,11 +111,11 @@ static int plan_rings(const struct capture_options *options, struct plan *plan,
 	config->last_slot = (config->ring_slots - 1) * config->slot_size;
 	config->count =
 		!config->flight && !config->alive && !config->begin_stacks && !config->further;
-	config->task_slots = task_slots(config);
+	config->task_slots = default_task_slots(config);
 	return 0;
 }
 
-static void plan_syscall(const struct source *source, u32 kind, struct plan *plan)
+static void plan_syscall_source(const struct source *source, u32 kind, struct plan *plan)
 {
 	struct syscall_side *side =
 		source->on_return ? &plan->syscalls.exit : &plan->syscalls.enter;
@@ -122,7 +125,7 @@ static void plan_syscall(const struct source *source, u32 kind, struct plan *pla
 	side->kind[source->syscall] = kind + 1;
 }
 
-static void plan_question(const struct source *source, u32 kind, struct plan *plan)
+static void plan_source_question(const struct source *source, u32 kind, struct plan *plan)
 {
 	if (!source->question.value.bytes && !source->question.count &&
 	    !source->question.span_role && !source->question.counter)
@@ -175,10 +178,10 @@ static void plan_sources(const struct capture_options *options, struct plan *pla
 			plan->times = true;
 		}
 		if (source->type == SOURCE_SYSCALL)
-			plan_syscall(source, kind, plan);
+			plan_syscall_source(source, kind, plan);
 		if (source->unit || source->question.span_role == ALIVE_BEGIN)
 			plan->config.value = 1;
-		plan_question(source, kind, plan);
+		plan_source_question(source, kind, plan);
 	}
 }
 
@@ -199,9 +202,9 @@ static int check_wakers(const struct source_list *sources, struct stackmap_error
 			 "-e %s: it needs -e offcpu-time, which knows who is blocked", needs);
 }
 
-/* An account has a begin and an end, and is of a thread wherever the thread runs. */
-static int check_time(const struct capture_options *options, const struct plan *plan,
-		      struct stackmap_error *error)
+/* A thread's time account needs a begin and an end, and covers all CPUs that the thread runs on. */
+static int check_time_sources(const struct capture_options *options, const struct plan *plan,
+			      struct stackmap_error *error)
 {
 	if (!plan->times)
 		return 0;
@@ -216,7 +219,7 @@ static int check_time(const struct capture_options *options, const struct plan *
 	return 0;
 }
 
-/* An origin is two stack ids that are kept for a later event. */
+/* An origin, the thread that queued work, is kept as two stack ids until the work's events. */
 static int check_origins(const struct capture_options *options, const struct plan *plan,
 			 struct stackmap_error *error)
 {
@@ -239,7 +242,7 @@ static int check_origins(const struct capture_options *options, const struct pla
 	return 0;
 }
 
-/* The process that has opened the counters keeps them open. */
+/* Counters need a process that keeps them open, which an instance does not have. */
 static int check_counters(const struct capture_options *options, const struct plan *plan,
 			  struct stackmap_error *error)
 {
@@ -250,9 +253,9 @@ static int check_counters(const struct capture_options *options, const struct pl
 			 "record into a file");
 }
 
-/* The files of an instance, and its readers, have one value of an event. */
-static int check_further(const struct capture_options *options, const struct plan *plan,
-			 struct stackmap_error *error)
+/* The files of an instance, and its readers, have one value for each event, not two. */
+static int check_second_values(const struct capture_options *options, const struct plan *plan,
+			       struct stackmap_error *error)
 {
 	if (!plan->config.further || !options->has_files)
 		return 0;
@@ -301,7 +304,7 @@ int plan_make(const struct capture_options *options, struct plan *plan,
 	int result;
 
 	memset(plan, 0, sizeof(*plan));
-	config->cpus = possible_cpus();
+	config->cpus = read_possible_cpus();
 	if (!config->cpus)
 		return error_set(error, ENOENT,
 				 CPUS_FILE
@@ -333,16 +336,16 @@ int plan_make(const struct capture_options *options, struct plan *plan,
 	result = comm_globs_compile(&options->comms, &config->comms, error)
 			 ?: pid_namespace_find(&config->pids, error);
 	result = result ?: check_wakers(options->sources, error);
-	result = result ?: check_time(options, plan, error) ?: check_origins(options, plan, error);
+	result = result ?: check_time_sources(options, plan, error) ?: check_origins(options, plan, error);
 	result = result ?: check_counters(options, plan, error);
 	result = result ?: check_trace_ids(options, error);
-	result = result ?: check_further(options, plan, error);
+	result = result ?: check_second_values(options, plan, error);
 	result = result ?: plan_user_stacks(options, plan, error);
 	result = result ? result : plan_table(options, plan, error);
 	return result ? result : plan_rings(options, plan, error);
 }
 
-bool plan_defers(const struct plan *plan)
+bool plan_defers_user_stacks(const struct plan *plan)
 {
 	return plan->config.user_stacks && plan->config.user_unwind == USER_UNWIND_AUTO;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Directories whose names are numbers. */
+/* In /proc and /proc/PID/task, directories whose names are numbers are processes and threads. */
 #include "capture/load/proc_tasks.h"
 
 #include <dirent.h>
@@ -9,8 +9,8 @@
 
 #include "symbol/file/whole_file.h"
 
-/* Calls each() for the entries of a directory that are numbers. */
-static int each_number(const char *path, int (*each)(void *arg, u32 number), void *arg)
+/* Calls each() for the entries of a directory whose names are numbers. */
+static int each_numeric_entry(const char *path, int (*each)(void *arg, u32 number), void *arg)
 {
 	DIR *directory = opendir(path);
 	struct dirent *entry;
@@ -34,31 +34,31 @@ struct walk {
 	u32 tgid;
 };
 
-static int each_thread(void *arg, u32 tid)
+static int call_for_thread(void *arg, u32 tid)
 {
 	const struct walk *walk = arg;
 
 	return walk->each(walk->arg, walk->tgid, tid);
 }
 
-static int each_process(void *arg, u32 tgid)
+static int call_for_threads_of_process(void *arg, u32 tgid)
 {
 	struct walk *walk = arg;
 	char path[64];
 
 	walk->tgid = tgid;
 	snprintf(path, sizeof(path), "/proc/%u/task", tgid);
-	return each_number(path, each_thread, walk);
+	return each_numeric_entry(path, call_for_thread, walk);
 }
 
 int proc_tasks_each(int (*each)(void *arg, u32 tgid, u32 tid), void *arg)
 {
 	struct walk walk = {.each = each, .arg = arg};
 
-	return each_number("/proc", each_process, &walk);
+	return each_numeric_entry("/proc", call_for_threads_of_process, &walk);
 }
 
-u32 proc_task_process(u32 tid)
+u32 proc_task_process_id(u32 tid)
 {
 	char path[64];
 	u32 tgid = 0;
@@ -88,7 +88,7 @@ bool proc_task_comm(u32 tgid, u32 tid, char comm[TASK_COMM_BYTES])
 
 #define DELETED " (deleted)" /* appended to the path of a removed cgroup */
 
-static bool take_path(const char *line, char path[PATH_MAX])
+static bool copy_cgroup_path(const char *line, char path[PATH_MAX])
 {
 	size_t length = strcspn(line, "\n");
 
@@ -111,7 +111,7 @@ bool proc_task_cgroup(u32 tgid, u32 tid, char path[PATH_MAX])
 	snprintf(line, sizeof(line), "/proc/%u/task/%u/cgroup", tgid, tid);
 	file = fopen(line, "re");
 	while (file && !found && fgets(line, sizeof(line), file))
-		found = !strncmp(line, "0::/", 4) && take_path(line + 3, path);
+		found = !strncmp(line, "0::/", 4) && copy_cgroup_path(line + 3, path);
 	if (file)
 		fclose(file);
 	return found;

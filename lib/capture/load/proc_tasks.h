@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The threads of the machine, by /proc. */
+/* Reads the threads of the machine from /proc. */
 #ifndef LIB_CAPTURE_PROC_TASKS_H
 #define LIB_CAPTURE_PROC_TASKS_H
 
@@ -13,13 +13,13 @@
 /* Calls each() for all threads. Stops at the first non-zero return and returns it. */
 int proc_tasks_each(int (*each)(void *arg, u32 tgid, u32 tid), void *arg);
 
-/* The process of a thread; 0: the thread is gone. */
-u32 proc_task_process(u32 tid);
+/* The process id of a thread; 0: the thread has exited. */
+u32 proc_task_process_id(u32 tid);
 
-/* The name of a thread, padded with zeros. False: the thread is gone. */
+/* The name of a thread, padded with zeros. False: the thread has exited. */
 bool proc_task_comm(u32 tgid, u32 tid, char comm[TASK_COMM_BYTES]);
 
-/* The path of a thread's cgroup in the cgroup2 hierarchy. False: the thread is gone, or has no
+/* The path of a thread's cgroup in the cgroup2 hierarchy. False: the thread has exited, or has no
  * cgroup. */
 bool proc_task_cgroup(u32 tgid, u32 tid, char path[PATH_MAX]);
 

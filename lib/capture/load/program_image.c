@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * libbpf calls a handler of a program's section before it loads the program, and the handler may
- * replace the program. Handlers belong to the process and count for all objects, so the sections
- * have names that no other object has.
+ * libbpf calls the handler that is registered for a program's section before it loads the program,
+ * and the handler may replace the program. Handlers are registered for the whole process and all
+ * objects, so the sections have names that no other object has.
  */
 #include "capture/load/program_image.h"
 
@@ -25,7 +25,7 @@
 
 static _Thread_local struct program_images *taken;
 
-static void *copy_of(const void *bytes, size_t count)
+static void *duplicate_bytes(const void *bytes, size_t count)
 {
 	void *copy = bytes && count ? malloc(count) : NULL;
 
@@ -45,12 +45,14 @@ static int image_init(struct program_image *image, struct bpf_program *program,
 	};
 	memcpy(&image->options, options, bytes);
 	image->options.sz = sizeof(image->options);
-	image->options.fd_array = NULL; /* for functions of modules, which no program calls */
-	image->code = copy_of(bpf_program__insns(program), image->count * sizeof(struct bpf_insn));
-	image->options.func_info = copy_of(options->func_info, (size_t)options->func_info_cnt *
-								       options->func_info_rec_size);
-	image->options.line_info = copy_of(options->line_info, (size_t)options->line_info_cnt *
-								       options->line_info_rec_size);
+	image->options.fd_array =
+		NULL; /* needed only for calls of module functions, which no program has */
+	image->code = duplicate_bytes(bpf_program__insns(program),
+				      image->count * sizeof(struct bpf_insn));
+	image->options.func_info = duplicate_bytes(
+		options->func_info, (size_t)options->func_info_cnt * options->func_info_rec_size);
+	image->options.line_info = duplicate_bytes(
+		options->line_info, (size_t)options->line_info_cnt * options->line_info_rec_size);
 	return image->code && !image->options.func_info == !options->func_info_cnt &&
 			       !image->options.line_info == !options->line_info_cnt
 		       ? 0
@@ -64,7 +66,7 @@ static void image_free(struct program_image *image)
 	free((void *)image->options.line_info);
 }
 
-static int put_empty(struct bpf_program *program, struct bpf_prog_load_opts *options)
+static int replace_by_empty_program(struct bpf_program *program, struct bpf_prog_load_opts *options)
 {
 	static struct bpf_insn code[] = {
 		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0},
@@ -75,7 +77,8 @@ static int put_empty(struct bpf_program *program, struct bpf_prog_load_opts *opt
 	return bpf_program__set_insns(program, code, sizeof(code) / sizeof(*code));
 }
 
-static int take(struct bpf_program *program, struct bpf_prog_load_opts *options, long cookie)
+static int keep_program_image(struct bpf_program *program, struct bpf_prog_load_opts *options,
+			      long cookie)
 {
 	struct program_image *image;
 
@@ -85,7 +88,7 @@ static int take(struct bpf_program *program, struct bpf_prog_load_opts *options,
 	if (array_make_room(taken->images, taken->count, taken->room))
 		return -ENOMEM;
 	image = &taken->images[taken->count++];
-	return image_init(image, program, options) ?: put_empty(program, options);
+	return image_init(image, program, options) ?: replace_by_empty_program(program, options);
 }
 
 static int register_result;
@@ -93,7 +96,7 @@ static int register_result;
 static void register_handlers(void)
 {
 	static const struct {
-		const char *section; /* with a plus: the name of a tracepoint may follow */
+		const char *section; /* "+": the name of a tracepoint may follow */
 		enum bpf_prog_type type;
 		enum bpf_attach_type attach;
 		u32 flags;
@@ -106,7 +109,7 @@ static void register_handlers(void)
 		{"stackmap.uprobe", BPF_PROG_TYPE_KPROBE},
 		{"stackmap.syscall", BPF_PROG_TYPE_SYSCALL, 0, BPF_F_SLEEPABLE},
 	};
-	LIBBPF_OPTS(libbpf_prog_handler_opts, options, .prog_prepare_load_fn = take);
+	LIBBPF_OPTS(libbpf_prog_handler_opts, options, .prog_prepare_load_fn = keep_program_image);
 
 	for (size_t i = 0; i < sizeof(handled) / sizeof(*handled); i++) {
 		int id;
@@ -119,7 +122,7 @@ static void register_handlers(void)
 	}
 }
 
-int program_images_prepare(void)
+int program_images_register_handlers(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -135,8 +138,8 @@ void program_images_free(struct program_images *images)
 	*images = (struct program_images){};
 }
 
-const struct program_image *program_image_of(const struct program_images *images,
-					     const struct bpf_program *program)
+const struct program_image *program_images_find(const struct program_images *images,
+						const struct bpf_program *program)
 {
 	for (u32 i = 0; i < images->count; i++)
 		if (images->images[i].program == program)
@@ -144,28 +147,28 @@ const struct program_image *program_image_of(const struct program_images *images
 	return NULL;
 }
 
-void program_images_begin(struct program_images *images)
+void program_images_begin_keeping(struct program_images *images)
 {
 	taken = images;
 }
 
-void program_images_end(struct program_images *images)
+void program_images_end_keeping(struct program_images *images)
 {
 	taken = NULL;
 	for (u32 i = 0; i < images->count; i++)
 		bpf_program__unload(images->images[i].program);
 }
 
-/* The code with the map of its constants replaced by that of the load. For the caller to free,
- * unless it is the image's own code. */
-static struct bpf_insn *code_with(const struct program_load *load)
+/* The code of a load: the image's code, with the load's map of constants in place of the object's
+ * map. The caller frees the code unless it is image->code. */
+static struct bpf_insn *code_with_constants(const struct program_load *load)
 {
 	const struct program_image *image = load->image;
 	struct bpf_insn *code;
 
 	if (load->own_constants == load->constants)
 		return image->code;
-	code = copy_of(image->code, image->count * sizeof(*code));
+	code = duplicate_bytes(image->code, image->count * sizeof(*code));
 	for (u32 i = 0; code && i < image->count; i++)
 		if (code[i].code == (BPF_LD | BPF_IMM | BPF_DW) &&
 		    code[i].src_reg == BPF_PSEUDO_MAP_VALUE && code[i].imm == load->constants)
@@ -173,11 +176,11 @@ static struct bpf_insn *code_with(const struct program_load *load)
 	return code;
 }
 
-static int load_one(const struct program_load *load)
+static int load_program(const struct program_load *load)
 {
 	const struct program_image *image = load->image;
 	struct bpf_prog_load_opts options = image->options; /* since libbpf 1.2 not const */
-	struct bpf_insn *code = code_with(load);
+	struct bpf_insn *code = code_with_constants(load);
 	int fd, result;
 
 	if (!code)
@@ -190,13 +193,14 @@ static int load_one(const struct program_load *load)
 }
 
 struct load_queue {
-	struct program_load **loads; /* longest first, so that the last one to run alone is short */
+	struct program_load **loads; /* longest program first, so that the last load, which runs
+					alone, is short */
 	u32 count;
 	u32 next;	 /* atomic */
 	bool has_failed; /* atomic */
 };
 
-static void *load_next(void *arg)
+static void *load_from_queue(void *arg)
 {
 	struct load_queue *queue = arg;
 	u32 i;
@@ -205,17 +209,17 @@ static void *load_next(void *arg)
 		i = __atomic_fetch_add(&queue->next, 1, __ATOMIC_RELAXED);
 		if (i >= queue->count)
 			break;
-		queue->loads[i]->fd = load_one(queue->loads[i]);
+		queue->loads[i]->fd = load_program(queue->loads[i]);
 		if (queue->loads[i]->fd < 0)
 			__atomic_store_n(&queue->has_failed, true, __ATOMIC_RELAXED);
 	}
 	return NULL;
 }
 
-/* Waits for a thread. A signal stops the verifier, but signals of the process come to its first
- * thread, so the repeated signal of a process that gives up (cli/process/signals.c) is forwarded.
- */
-static void join(pthread_t thread, const struct meanwhile *meanwhile)
+/* Waits for a loading thread, and calls `meanwhile`. A signal to a thread stops the verifier in it,
+ * but signals to the process go to its first thread. When the process gives up
+ * (cli/process/signals.c), the signal is therefore forwarded to the loading thread. */
+static void join_loading_thread(pthread_t thread, const struct meanwhile *meanwhile)
 {
 	struct timespec until;
 
@@ -231,8 +235,8 @@ static void join(pthread_t thread, const struct meanwhile *meanwhile)
 	} while (pthread_timedjoin_np(thread, NULL, &until) == ETIMEDOUT);
 }
 
-/* Runs the queue in threads, or in this thread if no thread can be made. */
-static void run(struct load_queue *queue, const struct meanwhile *meanwhile)
+/* Loads the queue in threads, or in this thread if no thread can be made. */
+static void run_load_queue(struct load_queue *queue, const struct meanwhile *meanwhile)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN),
 	     most = queue->count < THREADS_MAX ? queue->count : THREADS_MAX;
@@ -241,15 +245,15 @@ static void run(struct load_queue *queue, const struct meanwhile *meanwhile)
 
 	if (cpus < most)
 		most = cpus;
-	while (started < most && !pthread_create(&threads[started], NULL, load_next, queue))
+	while (started < most && !pthread_create(&threads[started], NULL, load_from_queue, queue))
 		started++;
 	if (!started)
-		load_next(queue);
+		load_from_queue(queue);
 	while (started)
-		join(threads[--started], meanwhile);
+		join_loading_thread(threads[--started], meanwhile);
 }
 
-static int failure_of(const struct load_queue *queue, const struct program_load **failed)
+static int find_load_failure(const struct load_queue *queue, const struct program_load **failed)
 {
 	for (u32 i = 0; i < queue->count; i++)
 		if (queue->loads[i]->fd < 0 && queue->loads[i]->fd != -ECANCELED) {
@@ -259,7 +263,7 @@ static int failure_of(const struct load_queue *queue, const struct program_load 
 	return interrupted() ? -EINTR : 0;
 }
 
-static int longer_first(const void *left, const void *right)
+static int longest_program_first(const void *left, const void *right)
 {
 	const struct program_load *const *a = left, *const *b = right;
 	u32 count = (*a)->image->count, other = (*b)->image->count;
@@ -267,7 +271,7 @@ static int longer_first(const void *left, const void *right)
 	return count < other ? 1 : count > other ? -1 : 0;
 }
 
-static int queue_create(struct program_load *loads, u32 count, struct load_queue *queue)
+static int load_queue_create(struct program_load *loads, u32 count, struct load_queue *queue)
 {
 	*queue = (struct load_queue){.loads = calloc(count, sizeof(*queue->loads)), .count = count};
 	if (count && !queue->loads)
@@ -277,7 +281,7 @@ static int queue_create(struct program_load *loads, u32 count, struct load_queue
 		queue->loads[i] = &loads[i];
 	}
 	if (count)
-		qsort(queue->loads, count, sizeof(*queue->loads), longer_first);
+		qsort(queue->loads, count, sizeof(*queue->loads), longest_program_first);
 	return 0;
 }
 
@@ -288,11 +292,11 @@ int program_loads_run(struct program_load *loads, u32 count, const struct meanwh
 	int result;
 
 	*failed = NULL;
-	result = queue_create(loads, count, &queue);
+	result = load_queue_create(loads, count, &queue);
 	if (result)
 		return result;
-	run(&queue, meanwhile);
-	result = failure_of(&queue, failed);
+	run_load_queue(&queue, meanwhile);
+	result = find_load_failure(&queue, failed);
 	free(queue.loads);
 	for (u32 i = 0; i < count && result; i++)
 		if (loads[i].fd >= 0)

@@ -18,8 +18,8 @@
 #include "privilege/capability.h"
 #include "privilege/limit.h"
 
-/* libbpf's first warning, kept as the reason of a failed load. A field that this kernel has with
- * another size is not the reason: the program does not read such a field. */
+/* libbpf's first warning, kept as the reason of a failed load. A warning that a field has another
+ * size on this kernel is left out: the program does not read such a field. */
 #define OTHER_SIZE "accesses field incorrectly"
 static _Thread_local char first_warning[256];
 
@@ -32,8 +32,8 @@ static int keep_warning(enum libbpf_print_level level, const char *format, va_li
 	return 0;
 }
 
-/* The programs of events in the object. For X, the program defer_CALLBACK schedules callbacks, in
- * the array callbacks_CALLBACK; ALONE has no callbacks. */
+/* The programs of events in the object: X(ID, PROGRAM, CALLBACK) has callbacks, which the program
+ * defer_CALLBACK in the map callbacks_CALLBACK schedules; ALONE(ID, PROGRAM) has no callbacks. */
 #define PROGRAMS(X, ALONE)                                                                         \
 	ALONE(TASKS, task_fork)                                                                    \
 	X(SAMPLE, on_sample, perf_event)                                                           \
@@ -53,7 +53,7 @@ static int keep_warning(enum libbpf_print_level level, const char *format, va_li
 	X(TIME, on_time_switch, switch)                                                            \
 	X(ORIGIN, on_queue_work, raw_tp)
 
-struct bpf_program *program_set_program(const struct program_set *set, enum program program)
+struct bpf_program *program_set_find_program(const struct program_set *set, enum program program)
 {
 	switch (program) {
 #define ALONE(id, name)                                                                            \
@@ -67,7 +67,8 @@ struct bpf_program *program_set_program(const struct program_set *set, enum prog
 	return NULL;
 }
 
-struct callback_programs program_set_callback(const struct program_set *set, enum program program)
+struct callback_programs program_set_find_callback(const struct program_set *set,
+						   enum program program)
 {
 	__typeof__(set->object->progs) *programs = &set->object->progs;
 	__typeof__(set->object->maps) *maps = &set->object->maps;
@@ -87,8 +88,9 @@ struct callback_programs program_set_callback(const struct program_set *set, enu
 	return (struct callback_programs){};
 }
 
-/* Without CAP_PERFMON the verifier reports some programs and helpers as unknown. */
-int programs_refused(int code, struct stackmap_error *error)
+/* Without CAP_PERFMON the verifier reports some programs and helpers as unknown, so EPERM is the
+ * cause whatever `code` is. */
+int programs_set_error(int code, struct stackmap_error *error)
 {
 	if (!capability_to_trace())
 		code = EPERM;
@@ -108,21 +110,21 @@ int programs_refused(int code, struct stackmap_error *error)
 			 first_warning[0] ? ": " : "", first_warning);
 }
 
-void programs_note(const struct bpf_program *program, int code)
+void programs_keep_error(const struct bpf_program *program, int code)
 {
 	if (!first_warning[0])
 		snprintf(first_warning, sizeof(first_warning), "prog '%s': %s",
 			 bpf_program__name(program), strerror(code));
 }
 
-void programs_listen(void)
+void programs_keep_warning(void)
 {
 	first_warning[0] = 0;
 	libbpf_set_print(keep_warning);
 }
 
-/* Maps the variables of a map where the skeleton has them. */
-static int show_variables(struct bpf_map *map)
+/* Maps the memory of a map with variables at the address where the skeleton has these variables. */
+static int remap_variables(struct bpf_map *map)
 {
 	u32 flags = bpf_map__map_flags(map);
 	int access = flags & BPF_F_RDONLY_PROG ? PROT_READ : PROT_READ | PROT_WRITE;
@@ -137,14 +139,14 @@ static int show_variables(struct bpf_map *map)
 		       : 0;
 }
 
-/* libbpf maps the variables of a reused map up to 1.4 only; from 1.5 on the skeleton's variables
- * are memory that programs do not see. */
-static int show_all_variables(const struct bpf_object *object)
+/* Up to 1.4 libbpf maps the variables of a reused map; from 1.5 on the skeleton's variables are
+ * private memory, which programs do not see, until they are mapped here. */
+static int remap_all_variables(const struct bpf_object *object)
 {
 	struct bpf_map *map;
 	int result = 0;
 
-	bpf_object__for_each_map(map, object) result = result ?: show_variables(map);
+	bpf_object__for_each_map(map, object) result = result ?: remap_variables(map);
 	return result;
 }
 
@@ -164,7 +166,8 @@ int program_set_open_object(struct program_set *set)
 	return result;
 }
 
-/* Without memory libbpf assumes that the kernel has no global data, and goes on without. */
+/* If memory is short, libbpf assumes that the kernel has no global data, and loads the object
+ * without its variables; that is an error here. */
 int program_set_load_object(struct program_set *set)
 {
 	int result;
@@ -176,10 +179,10 @@ int program_set_load_object(struct program_set *set)
 		return result;
 	if (!set->object->bss || !set->object->rodata)
 		return -ENOMEM;
-	return show_all_variables(set->object->obj);
+	return remap_all_variables(set->object->obj);
 }
 
-static void close_loaded(struct program_set *set)
+static void close_loaded_programs(struct program_set *set)
 {
 	while (set->loaded_count--)
 		if (set->loaded[set->loaded_count].is_owned)
@@ -191,7 +194,7 @@ static void close_loaded(struct program_set *set)
 
 void program_set_unload(struct program_set *set)
 {
-	close_loaded(set);
+	close_loaded_programs(set);
 	if (!set->is_copy && set->object) {
 		kernel_types_clear(&set->types);
 		capture_bpf__destroy(set->object);
@@ -199,7 +202,7 @@ void program_set_unload(struct program_set *set)
 	set->object = NULL;
 }
 
-int program_set_fd(const struct program_set *set, const struct bpf_program *program)
+int program_set_find_fd(const struct program_set *set, const struct bpf_program *program)
 {
 	for (u32 i = 0; i < set->loaded_count; i++)
 		if (set->loaded[i].program == program)
@@ -207,28 +210,28 @@ int program_set_fd(const struct program_set *set, const struct bpf_program *prog
 	return -1;
 }
 
-int program_set_event_fd(const struct program_set *set, enum program program)
+int program_set_find_event_fd(const struct program_set *set, enum program program)
 {
-	return program_set_fd(set, program_set_program(set, program));
+	return program_set_find_fd(set, program_set_find_program(set, program));
 }
 
-/* Hooks run in the order of their attaching, so hooks that others depend on come first. Before 6.10
- * no hook runs before an execve drops the old memory. */
-void program_set_hooks(const struct program_set *set, struct task_hook hooks[TASK_HOOKS])
+/* Programs at one tracepoint run in the order of their attaching. Before 6.10 no tracepoint runs
+ * before an execve drops the old memory (sched_prepare_exec is missing). */
+void program_set_fill_hooks(const struct program_set *set, struct task_hook hooks[TASK_HOOKS])
 {
 	const __typeof__(set->object->progs) *programs = &set->object->progs;
 	const struct task_hook all[TASK_HOOKS] = {
-		{"sched_process_fork", program_set_fd(set, programs->task_fork)},
-		{"task_rename", program_set_fd(set, programs->task_rename)},
-		{"sched_process_exec", program_set_fd(set, programs->task_exec)},
-		{"sched_process_free", program_set_fd(set, programs->task_free)},
-		{"cgroup_mkdir", program_set_fd(set, programs->cgroup_made), true},
-		{"cgroup_attach_task", program_set_fd(set, programs->task_move), true},
-		{"sched_prepare_exec", program_set_fd(set, programs->task_leave), true},
-		{"sched_process_exit", program_set_fd(set, programs->task_leave)},
-		{"sched_process_exit", program_set_fd(set, programs->task_exit)},
-		{"sys_enter", program_set_fd(set, programs->take_at_syscall)},
-		{"sys_exit", program_set_fd(set, programs->drop_at_syscall)},
+		{"sched_process_fork", program_set_find_fd(set, programs->task_fork)},
+		{"task_rename", program_set_find_fd(set, programs->task_rename)},
+		{"sched_process_exec", program_set_find_fd(set, programs->task_exec)},
+		{"sched_process_free", program_set_find_fd(set, programs->task_free)},
+		{"cgroup_mkdir", program_set_find_fd(set, programs->cgroup_made), true},
+		{"cgroup_attach_task", program_set_find_fd(set, programs->task_move), true},
+		{"sched_prepare_exec", program_set_find_fd(set, programs->task_leave), true},
+		{"sched_process_exit", program_set_find_fd(set, programs->task_leave)},
+		{"sched_process_exit", program_set_find_fd(set, programs->task_exit)},
+		{"sys_enter", program_set_find_fd(set, programs->take_at_syscall)},
+		{"sys_exit", program_set_find_fd(set, programs->drop_at_syscall)},
 	};
 
 	memcpy(hooks, all, sizeof(all));
@@ -250,6 +253,6 @@ u64 program_set_recursion_misses(const struct program_set *set)
 
 	for (u32 bit = PROGRAM_SAMPLE; bit <= PROGRAM_LAST; bit <<= 1)
 		if (set->programs & bit)
-			misses += program_recursion_misses(program_set_event_fd(set, bit));
+			misses += program_recursion_misses(program_set_find_event_fd(set, bit));
 	return misses;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The questions of all sources (abi/question.h), for their programs. */
+/* Stores the questions of all sources, their conditions and values (abi/question.h), in the BPF
+ * maps that the programs read. */
 #include "capture/load/attach.h"
 
 #include <errno.h>
@@ -15,10 +16,11 @@
 #include "error.h"
 
 /*
- * fentry and fexit have an array of words in the place of registers: the arguments, the result. The
- * register does not tell which of them is meant: arm64 has the first argument and the result in x0.
+ * Programs at fentry and fexit get an array of words in the place of registers: the arguments, then
+ * the result. Changes the offset of a register to the offset in this array. The register alone does
+ * not tell which word is meant: arm64 has the first argument and the result in x0.
  */
-static void move_to_array(const struct source *source, struct event_number *number)
+static void set_offset_in_array(const struct source *source, struct event_number *number)
 {
 	u32 word = 0;
 
@@ -32,12 +34,12 @@ static void move_to_array(const struct source *source, struct event_number *numb
 	number->offset = word * sizeof(u64);
 }
 
-static bool has_array(const struct placement *placement)
+static bool takes_argument_array(const struct placement *placement)
 {
 	return placement->program & (PROGRAM_KERNEL_ENTRY | PROGRAM_KERNEL_RETURN);
 }
 
-static int store_pattern(int map, const char *pattern, u32 index)
+static int store_comm_pattern(int map, const char *pattern, u32 index)
 {
 	const struct string_list list = {.items = &pattern, .count = 1};
 	struct stackmap_error error;
@@ -52,27 +54,27 @@ static int store_question(const struct attachment *attachment, u32 kind, u32 *pa
 	const __typeof__(attachment->sets[0].object->maps) *maps =
 		&attachment->sets[0].object->maps;
 	const struct source *source = &attachment->sources->sources[kind];
-	bool by_array = has_array(&attachment->placements[kind]);
+	bool by_array = takes_argument_array(&attachment->placements[kind]);
 	struct question question = source->question;
 	int result = 0;
 
 	if (by_array) {
-		move_to_array(source, &question.value);
-		move_to_array(source, &question.factor);
-		move_to_array(source, &question.further);
-		move_to_array(source, &question.further_factor);
-		move_to_array(source, &question.key);
+		set_offset_in_array(source, &question.value);
+		set_offset_in_array(source, &question.factor);
+		set_offset_in_array(source, &question.further);
+		set_offset_in_array(source, &question.further_factor);
+		set_offset_in_array(source, &question.key);
 	}
 	for (u32 i = 0; i < question.count && !result; i++) {
 		struct condition *condition = &question.conditions[i];
 
 		if (condition->subject == CONDITION_NUMBER && by_array)
-			move_to_array(source, &condition->number);
+			set_offset_in_array(source, &condition->number);
 		if (condition->subject != CONDITION_COMM)
 			continue;
 		condition->operand = (*patterns)++;
-		result = store_pattern(bpf_map__fd(maps->comm_patterns), source->patterns[i],
-				       condition->operand);
+		result = store_comm_pattern(bpf_map__fd(maps->comm_patterns), source->patterns[i],
+					    condition->operand);
 	}
 	return result
 		       ?: bpf_map_update_elem(bpf_map__fd(maps->questions), &kind, &question,

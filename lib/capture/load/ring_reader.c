@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Values from a ring are checked, as in flight mode slots may be overwritten while they are read.
- */
+/* Values that are read from a ring are checked, since slots of a flight recorder may be overwritten
+ * while they are read. */
 #include "capture/load/ring_reader.h"
 
 #include "stack_pack.h"
@@ -19,7 +19,7 @@ struct ring_view ring_view_at(void *rings, u32 i, u64 stride, u32 count, u32 slo
 	};
 }
 
-void ring_view_init(struct ring_view *ring)
+void ring_view_make_empty(struct ring_view *ring)
 {
 	ring->header->head = ring->count;
 	ring->header->tail = ring->count;
@@ -62,8 +62,8 @@ bool ring_is_deferred_stack(const struct ring_view *ring, u64 position)
 	return STAMP_KIND(slot->stamp) == KIND_DEFERRED_STACK;
 }
 
-/* Reads unit i of the run that begins at `first`. */
-static bool run_unit(const struct ring_view *ring, u64 first, u32 i, u32 *unit)
+/* Reads unit i (4 bytes) of the run of slots that begins at position `first`. */
+static bool read_run_unit(const struct ring_view *ring, u64 first, u32 i, u32 *unit)
 {
 	u32 per_slot = ring->slot_size / 4 - 1;
 	u64 position = first + i / per_slot;
@@ -80,7 +80,7 @@ u32 ring_read_run(const struct ring_view *ring, u64 event, u32 run, u64 *frames,
 	u32 units, depth, half;
 	u64 words[STACK_WORDS_MAX] = {0};
 
-	if (!run_unit(ring, first, 0, &half))
+	if (!read_run_unit(ring, first, 0, &half))
 		return 0;
 	depth = half & 0xffff;
 	*flags = half >> 16;
@@ -88,7 +88,7 @@ u32 ring_read_run(const struct ring_view *ring, u64 event, u32 run, u64 *frames,
 	if (depth > STACK_WORDS_MAX || units >= UNITS_MAX)
 		return 0;
 	for (u32 i = 0; i < units; i++) {
-		if (!run_unit(ring, first, i + 1, &half))
+		if (!read_run_unit(ring, first, i + 1, &half))
 			return 0;
 		words[i / 2] |= (u64)half << (i % 2 * 32);
 	}

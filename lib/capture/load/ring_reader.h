@@ -17,18 +17,19 @@ struct ring_view {
 };
 
 enum slot_state {
-	SLOT_ABSENT, /* not written yet, still being written, or overwritten */
+	SLOT_ABSENT, /* the slot has no committed record of this position: not written yet, still
+			being written, or overwritten */
 	SLOT_EVENT,
-	SLOT_CONTINUED, /* part of a run */
+	SLOT_CONTINUED, /* part of a run: slots that hold the stack of an event */
 };
 
-/* The i-th ring of an array whose values are `stride` bytes apart. */
+/* The view of ring i in an array whose rings begin `stride` bytes apart. */
 struct ring_view ring_view_at(void *rings, u32 i, u64 stride, u32 count, u32 slot_size);
 
 /* Makes the ring empty. Call before the first writer. */
-void ring_view_init(struct ring_view *ring);
+void ring_view_make_empty(struct ring_view *ring);
 
-/* The position of the next record; all before it are written, or being written. */
+/* The position of the next record. All earlier records are written or being written. */
 u64 ring_head(const struct ring_view *ring);
 
 const void *ring_slot(const struct ring_view *ring, u64 position);
@@ -41,9 +42,10 @@ u64 ring_committed_end(const struct ring_view *ring);
 bool ring_is_deferred_stack(const struct ring_view *ring, u64 position);
 
 /*
- * Reads the stack of the run that the event at `event` names by the low half of its position:
- * frames innermost first, at most STACK_WORDS_MAX. The depth; 0: the run is incomplete, or was
- * overwritten.
+ * Reads a stack that follows its event in the ring. `event`: position of the event; `run`: low half
+ * of the position of the stack's first slot, from the event's stack field. Sets the frames,
+ * innermost first, at most STACK_WORDS_MAX. Returns the depth; 0: the run of slots is incomplete,
+ * or was overwritten.
  */
 u32 ring_read_run(const struct ring_view *ring, u64 event, u32 run, u64 *frames, u32 *flags);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A function ends where the next symbol begins: symbols of the image are sorted by address. Symbols
- * of modules follow in another order, so ranges are sorted at the end. */
+/* A function ends where the next symbol begins, since symbols of the kernel image are sorted by
+ * address. Symbols of modules follow in another order, so the ranges are sorted at the end. */
 #include "capture/load/text_ranges.h"
 
 #include <stdlib.h>
@@ -43,7 +43,7 @@ static const struct {
 	{"asm_int80_emulation", TEXT_ENTRY},
 	{"asm_fred_entrypoint_", TEXT_ENTRY},
 	{"end_repeat_nmi", TEXT_ENTRY},
-	/* arm64: an exception level, a kind of exception; its handler is a function in C */
+	/* arm64: elLEVEL_BITS_EXCEPTION; functions _handler are in C */
 	{"el0t_32_irq_handler", TEXT_INTERRUPT},
 	{"el0t_32_fiq_handler", TEXT_INTERRUPT},
 	{"el0t_32_", TEXT_OTHER},
@@ -59,11 +59,11 @@ static const struct {
 
 struct parse {
 	struct kernel_text *text;
-	u64 open; /* start of a range whose end is not known yet; 0 = no such range */
+	u64 open; /* start of a function whose end is not known yet; 0 = none */
 	enum text_kind kind;
 };
 
-/* False for most names: none of the functions begins like them. */
+/* False for most names: no prefix of `functions` begins with the same letters. */
 static bool may_have_kind(const char *name, size_t name_bytes)
 {
 	if (name_bytes < 3)
@@ -110,7 +110,7 @@ enum text_kind text_kind_of_name(const char *name, size_t name_bytes)
 	return TEXT_OTHER;
 }
 
-static int parse_line(void *arg, const struct kallsyms_line *line)
+static int add_function_of_line(void *arg, const struct kallsyms_line *line)
 {
 	struct parse *parse = arg;
 	struct kernel_text *text = parse->text;
@@ -134,7 +134,7 @@ static int parse_line(void *arg, const struct kallsyms_line *line)
 	return 0;
 }
 
-static int by_start(const void *left, const void *right)
+static int compare_starts(const void *left, const void *right)
 {
 	const struct text_range *a = left, *b = right;
 
@@ -146,12 +146,13 @@ void text_ranges_parse(const char *kallsyms, u64 bytes, struct kernel_text *text
 	struct parse parse = {.text = text};
 
 	text->count = 0;
-	kallsyms_each(kallsyms, bytes, parse_line, &parse);
-	qsort(text->range, text->count, sizeof(*text->range), by_start);
+	kallsyms_each(kallsyms, bytes, add_function_of_line, &parse);
+	qsort(text->range, text->count, sizeof(*text->range), compare_starts);
 }
 
-/* A file that the program writes as it is read; negative: none. */
-static int open_list(int program)
+/* Opens an iterator of the BPF program: a file with the symbols, which the program writes when the
+ * file is read. Negative: no such file. */
+static int open_symbol_list(int program)
 {
 	int link = program < 0 ? -1 : bpf_link_create(program, 0, BPF_TRACE_ITER, NULL);
 	int list = link < 0 ? -1 : bpf_iter_create(link);
@@ -163,7 +164,7 @@ static int open_list(int program)
 
 int text_ranges_read(int program, struct kernel_text *text, struct kernel_copy *copy)
 {
-	int list = open_list(program), result;
+	int list = open_symbol_list(program), result;
 	char *kallsyms;
 	size_t bytes;
 
@@ -177,7 +178,7 @@ int text_ranges_read(int program, struct kernel_text *text, struct kernel_copy *
 	return 0;
 }
 
-static enum text_kind kind_at(const struct kernel_text *text, u64 address)
+static enum text_kind find_text_kind(const struct kernel_text *text, u64 address)
 {
 	const struct text_range *range = text->range;
 	u64 count = text->count < KERNEL_TEXT_MAX ? text->count : KERNEL_TEXT_MAX;
@@ -189,6 +190,6 @@ static enum text_kind kind_at(const struct kernel_text *text, u64 address)
 void text_ranges_mark_interrupted(const struct kernel_text *text, u64 *frames, u32 depth)
 {
 	for (u32 i = 1; i < depth; i++)
-		if (FRAME_IS_KERNEL(frames[i]) && kind_at(text, frames[i - 1]) == TEXT_ENTRY)
+		if (FRAME_IS_KERNEL(frames[i]) && find_text_kind(text, frames[i - 1]) == TEXT_ENTRY)
 			frames[i] += FRAME_BEHIND_INTERRUPTED;
 }

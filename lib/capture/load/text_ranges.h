@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The addresses of the functions of abi/config.h in the running kernel, by its list of
- * symbols. */
+/* Finds the kernel functions of abi/config.h (tracer, interrupts, scheduler...) in the kernel's
+ * list of symbols. */
 #ifndef LIB_CAPTURE_TEXT_RANGES_H
 #define LIB_CAPTURE_TEXT_RANGES_H
 
@@ -9,21 +9,22 @@
 #include "config.h"
 #include "symbol/kernel/kernel_image.h"
 
-/* Leaves *text empty if addresses are hidden: then stacks begin with frames of the tracer, an
- * interrupted task is taken for the waker of another task, and kernel code that is interrupted at
- * the first instruction of a function gets the name of the function before. `program` is
- * list_kernel_symbols (bpf/mapping/kernel_symbols.h); negative: /proc/kallsyms is read. *copy holds
- * the list that was read; the caller closes the copy. 0 or -errno. */
+/* Reads the address ranges of these functions. *text stays empty if the kernel hides addresses;
+ * then stacks begin with frames of the tracer, an interrupted task is taken for the waker of
+ * another task, and kernel code that is interrupted at the first instruction of a function gets the
+ * name of the function before it. `program`: descriptor of the BPF program list_kernel_symbols
+ * (bpf/mapping/kernel_symbols.h); negative: /proc/kallsyms is read. *copy holds the list that was
+ * read; the caller closes the copy. 0 or -errno. */
 int text_ranges_read(int program, struct kernel_text *text, struct kernel_copy *copy);
 
-/* The same from the bytes of a kallsyms file. */
+/* Finds the address ranges in the bytes of a kallsyms file. */
 void text_ranges_parse(const char *kallsyms, u64 bytes, struct kernel_text *text);
 
 /* The kind of a function by its name, which need not end with a NUL. */
 enum text_kind text_kind_of_name(const char *name, size_t name_bytes);
 
-/* Adds FRAME_BEHIND_INTERRUPTED (abi/stack.h) to each frame of a kernel stack whose inner frame
- * lies in TEXT_ENTRY. */
+/* Adds FRAME_BEHIND_INTERRUPTED (abi/stack.h) to each frame of a kernel stack that was interrupted:
+ * the next inner frame is in a function of kind TEXT_ENTRY. */
 void text_ranges_mark_interrupted(const struct kernel_text *text, u64 *frames, u32 depth);
 
 #endif

@@ -290,7 +290,7 @@ static void start_round(bool as_flight)
 	memset(writers, 0, sizeof(writers));
 	memset(&reader, 0, sizeof(reader));
 	ring = ring_view_at(memory, 0, sizeof(memory), SLOTS, SLOT_SIZE);
-	ring_view_init(&ring);
+	ring_view_make_empty(&ring);
 	for (u32 i = 0; i < WRITERS; i++)
 		writers[i].number = i;
 }

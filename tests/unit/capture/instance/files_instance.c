@@ -117,7 +117,8 @@ static u32 number_below(u32 number, const char *name)
 
 	while (number && !strstr(path, name)) {
 		number--;
-		mapped_file_path(loaded_mapping(&capture->loaded, number), path, sizeof(path));
+		mapped_file_path(loaded_mapping_record(&capture->loaded, number), path,
+				 sizeof(path));
 	}
 	return number;
 }

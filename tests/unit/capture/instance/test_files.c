@@ -36,7 +36,7 @@ static void *first;
 
 static void name_mapping(void)
 {
-	struct mapping_record *record = loaded_mapping(&capture->loaded, FILE_NUMBER);
+	struct mapping_record *record = loaded_mapping_record(&capture->loaded, FILE_NUMBER);
 
 	record->key.kind = MAPPING_FILE;
 	record->path_whole = 1;

@@ -32,7 +32,7 @@ static void publish(u32 number, const struct mapping_key *key)
 
 static struct mapping_record *add_record(u32 number, enum mapping_kind kind)
 {
-	struct mapping_record *record = loaded_mapping(&capture->loaded, number);
+	struct mapping_record *record = loaded_mapping_record(&capture->loaded, number);
 
 	record->key = (struct mapping_key){.kind = kind, .inode = number};
 	publish(number, &record->key);
@@ -117,7 +117,7 @@ TEST(a_number_that_was_not_needed_is_not_shown, begin, end)
 	FILE *file;
 
 	record = add_file(1, "a", 2, true);
-	*loaded_mapping(&capture->loaded, 2) = *record;
+	*loaded_mapping_record(&capture->loaded, 2) = *record;
 	add_file(3, "b", 2, true);
 	file = behind_the_kernel();
 	assert_line(file, "1 - /a\n");
@@ -141,7 +141,8 @@ TEST(all_numbers_are_shown, begin, end)
 	}
 	file = behind_the_kernel();
 	for (number = 1; number < MAPPINGS_MAX; number++) {
-		mapped_file_path(loaded_mapping(&capture->loaded, number), path, sizeof(path));
+		mapped_file_path(loaded_mapping_record(&capture->loaded, number), path,
+				 sizeof(path));
 		snprintf(wanted, sizeof(wanted), "%u - %s\n", number, path);
 		assert_line(file, wanted);
 	}

@@ -116,7 +116,7 @@ static void call_in_child(int calls)
 
 static u64 current_generation(void)
 {
-	return generation_of(generation_current(&capture->loaded));
+	return generation_of_table(generation_current_table(&capture->loaded));
 }
 
 /* The number of get_id calls on a table that is no longer in use. */
@@ -136,7 +136,7 @@ static struct generation_table *previous_table(void)
 {
 	struct generation_table *tables = capture->loaded.tables;
 
-	return &tables[generation_current(&capture->loaded) == &tables[0]];
+	return &tables[generation_current_table(&capture->loaded) == &tables[0]];
 }
 
 struct file {
@@ -234,7 +234,7 @@ TEST(a_flight_ring_goes_with_the_map, NULL, detach)
 	for (int i = 0; i < CHILDREN; i++)
 		wait_for(children[i]);
 	write_rest(&file);
-	asked += calls_of(generation_current(&capture->loaded));
+	asked += calls_of(generation_current_table(&capture->loaded));
 	assert_int_equal(file.ledger.produced, CHILDREN * CALLS);
 	assert_true(file.ledger.lost[LOST_RESET] > 0);
 	assert_int_equal(asked, file.ledger.produced - file.ledger.lost[LOST_RING_BUSY] -
@@ -319,17 +319,18 @@ static void begin_reset(int steps)
 	struct generation_table *current, *spare;
 
 	assert_int_equal(reset_prepare(capture_loaded(capture), &error), 0);
-	current = generation_current(&capture->loaded);
+	current = generation_current_table(&capture->loaded);
 	spare = previous_table();
 	if (steps > 0)
 		assert_int_equal(generation_clear_previous(&capture->loaded), 0);
 	if (steps > 1)
-		assert_int_equal(
-			generation_fill(&capture->loaded, spare, generation_of(current) + 1), 0);
+		assert_int_equal(generation_empty_table(&capture->loaded, spare,
+							generation_of_table(current) + 1),
+				 0);
 	if (steps > 2)
-		assert_int_equal(generation_set(&capture->loaded, TABLE_PREVIOUS, current), 0);
+		assert_int_equal(generation_set_role(&capture->loaded, TABLE_PREVIOUS, current), 0);
 	if (steps > 3)
-		assert_int_equal(generation_set(&capture->loaded, TABLE_CURRENT, spare), 0);
+		assert_int_equal(generation_set_role(&capture->loaded, TABLE_CURRENT, spare), 0);
 }
 
 TEST(a_killed_reset_is_completed, NULL, detach)

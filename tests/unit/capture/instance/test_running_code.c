@@ -59,8 +59,9 @@ TEST(own_code_has_tables, begin_with_other, end_with_other)
 	tabulate(getpid(), PATIENCE_MS);
 	assert_true(has_table("/test_running_code"));
 	assert_true(has_table("/libc.so.6"));
-	assert_int_equal(loaded_mapping(&capture->loaded, number_of("/test_running_code"))->tgid,
-			 getpid());
+	assert_int_equal(
+		loaded_mapping_record(&capture->loaded, number_of("/test_running_code"))->tgid,
+		getpid());
 }
 
 /* Only the code of the requested process has numbers. */

@@ -24,7 +24,7 @@ static int set_up(void **state)
 	(void)state;
 	memset(memory, 0, sizeof(memory));
 	ring = ring_view_at(memory, 1, STRIDE, SLOTS, SLOT_SIZE);
-	ring_view_init(&ring);
+	ring_view_make_empty(&ring);
 	return 0;
 }
 
