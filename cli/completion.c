@@ -96,7 +96,7 @@ static void offer_instances(const struct value *value)
 	struct value offered = *value;
 	struct stackmap_error error;
 
-	folder_list(offer_instance, &offered, &error);
+	folder_each_instance(offer_instance, &offered, &error);
 }
 
 static int offer_pid(void *value, u32 tgid, u32 tid)

@@ -256,7 +256,7 @@ static int read_instance(struct dump *dump, const char *name, struct stackmap_er
 	if (!err) {
 		dump->hides_addresses = !kernel_image_shown(capture_kernel_files(dump->instance));
 		self_stop_tell(dump->instance, name);
-		err = instance_stacks(capture_loaded(dump->instance), store_stack, dump);
+		err = instance_each_stack(capture_loaded(dump->instance), store_stack, dump);
 	}
 	if (err == -ENOMEM)
 		error_set_errno(error, ENOMEM, name);

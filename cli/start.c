@@ -111,7 +111,8 @@ static int start_instance(struct start *start, const char *name)
 	command_line = command_line_read();
 	options.command_line = command_line ?: "";
 	options.symbolizers = capture_symbolizers(capture);
-	result = persist(capture_loaded(capture), start->folder, &options, &files_refusal, &error);
+	result = instance_persist(capture_loaded(capture), start->folder, &options, &files_refusal,
+				  &error);
 	free(command_line);
 	if (result)
 		return message_failure(result, &error);

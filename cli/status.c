@@ -218,7 +218,7 @@ static int show_instance(const char *name, show show, void *to, struct stackmap_
 		instance.metadata = capture_metadata(capture);
 		instance_status_read(capture_loaded(capture), folder, &instance.status);
 		for (u32 kind = 0; kind < instance.metadata->sources.count; kind++)
-			instance.stops[kind] = self_stop_has(capture_loaded(capture), kind);
+			instance.stops[kind] = self_stop_is_source(capture_loaded(capture), kind);
 		result = show(&instance, to);
 		if (result)
 			snprintf(error->message, sizeof(error->message), "%s: %s", instance.name,
@@ -269,7 +269,7 @@ static int print_instances(bool json)
 	struct stackmap_error error = {.message = "instances: Cannot allocate memory"};
 	struct names list = {};
 	json_t *instances;
-	int status, result = folder_list(append_instance_name, &list, &error);
+	int status, result = folder_each_instance(append_instance_name, &list, &error);
 
 	if (!result && list.count)
 		qsort(list.names, list.count, sizeof(*list.names), by_name);

@@ -206,7 +206,8 @@ static int feed_take(struct top_feed *feed, struct trace_reader **reader,
 		return result;
 	}
 	if (feed->options.instance) {
-		instance_table_stat(capture_loaded(session_capture(feed->session)), &feed->stacks);
+		instance_read_table_stat(capture_loaded(session_capture(feed->session)),
+					 &feed->stacks);
 		self_stop_read(capture_loaded(session_capture(feed->session)), &feed->stop);
 	}
 	if (session_kind(feed->session) == SESSION_VIEWER)

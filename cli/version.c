@@ -47,7 +47,7 @@ static const char *user_way_text(enum user_way way)
 		       : "frame pointers";
 }
 
-static const char *kernel_ways_text(struct kernel_ways ways)
+static const char *kernel_ways_text(struct kernel_attach_methods ways)
 {
 	if (ways.multi)
 		return "one link (kprobe multi)";
@@ -75,12 +75,14 @@ static void print_recording_methods(void)
 	result = source_list_add_sample(&sources, 1, &error);
 	print_line("CPU samples:", result ? error.message : sources.sources[0].name);
 	source_list_clear(&sources);
-	print_line("tracepoints:", way_tracepoint_cookies() ? "one program for many, by cookies"
-							    : "a program each");
-	print_line("user functions:",
-		   way_user_multi() ? "one link for many (uprobe multi)" : "a uprobe each");
-	print_line("kernel functions:", kernel_ways_text(way_kernel(1)));
-	print_line("  many at once:", kernel_ways_text(way_kernel(KERNEL_FUNCTIONS_MANY)));
+	print_line("tracepoints:", attach_has_tracepoint_cookies()
+					   ? "one program for many, by cookies"
+					   : "a program each");
+	print_line("user functions:", attach_has_uprobe_multi() ? "one link for many (uprobe multi)"
+								: "a uprobe each");
+	print_line("kernel functions:", kernel_ways_text(attach_methods_for_kernel_functions(1)));
+	print_line("  many at once:",
+		   kernel_ways_text(attach_methods_for_kernel_functions(KERNEL_FUNCTIONS_MANY)));
 	/* Called last, because the try gives up privileges. */
 	if (session_face_try(&way, &why)) {
 		print_line("recording:", why.message);

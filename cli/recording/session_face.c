@@ -51,7 +51,7 @@ void user_way_tell(struct capture *capture)
 
 	if (refusals->user_stacks.message[0])
 		message("user stacks are taken %s; a better way was tried: %s",
-			user_way_meaning(user_way_of(capture_loaded(capture))),
+			user_way_meaning(instance_user_way(capture_loaded(capture))),
 			refusals->user_stacks.message);
 	if (refusals->task_iterators.message[0] && (plan->off_cpu || plan->times))
 		message("waits that begin before the recording, or do not end in it, have no "
@@ -90,7 +90,7 @@ void session_face_tell_nameless(const struct session *session)
 {
 	struct symbolizers_trouble trouble;
 
-	while (capture_tell_trouble(session_capture(session), &trouble)) {
+	while (capture_next_slow_owner(session_capture(session), &trouble)) {
 		if (trouble.owner == FILE_OWNER_KERNEL) {
 			message("the kernel's symbols were not read in time: its frames have no "
 				"names");
@@ -117,7 +117,7 @@ int session_face_try(enum user_way *way, struct stackmap_error *error)
 			 ?: session_start(session, error)
 			 ?: privilege_give_up(&needs, error);
 	if (!result) {
-		*way = user_way_of(capture_loaded(session_capture(session)));
+		*way = instance_user_way(capture_loaded(session_capture(session)));
 		*error = capture_refusals(session_capture(session))->user_stacks;
 	}
 	session_close(&session);
@@ -233,7 +233,7 @@ void no_events_explain(const struct session_options *options, const struct sessi
 							 : UINT64_MAX;
 	char filter[TEXT_BYTES];
 
-	if (options->comms.count && !capture_met_comm(session_capture(session))) {
+	if (options->comms.count && !capture_has_seen_comm(session_capture(session))) {
 		explain_no_matching_comm(&options->comms);
 		return;
 	}

@@ -34,7 +34,7 @@ static struct capture *new_capture(void)
 	return capture;
 }
 
-static int symbols_failed(int result, struct stackmap_error *error)
+static int set_symbols_error(int result, struct stackmap_error *error)
 {
 	return error_set(error, -result, "the process that reads symbols: %s%s", strerror(-result),
 			 limit_advice(-result));
@@ -42,15 +42,15 @@ static int symbols_failed(int result, struct stackmap_error *error)
 
 /* The symbolizers are forked first, so that root's process has no copy of the memory and
  * descriptors that follow. They start up while the programs are loaded. */
-static int load(struct capture *capture, const struct capture_options *options,
-		struct stackmap_error *error)
+static int load_programs(struct capture *capture, const struct capture_options *options,
+			 struct stackmap_error *error)
 {
 	struct command_code *code = &capture->command_code;
-	const struct meanwhile meanwhile = {.call = command_code_visit, .arg = code};
+	const struct meanwhile meanwhile = {.call = command_code_poll, .arg = code};
 	int result = symbolizers_create(&capture->symbolizers);
 
 	if (result)
-		return symbols_failed(result, error);
+		return set_symbols_error(result, error);
 	*code = (struct command_code){.loaded = &capture->loaded,
 				      .symbolizers = capture->symbolizers};
 	if (plan_defers_user_stacks(&capture->loaded.plan))
@@ -63,14 +63,14 @@ static int load(struct capture *capture, const struct capture_options *options,
 	symbolizers_take_kernel_copy(capture->symbolizers,
 				     loaded_take_kernel_copy(&capture->loaded));
 	result = symbolizers_await(capture->symbolizers);
-	return result ? symbols_failed(result, error) : 0;
+	return result ? set_symbols_error(result, error) : 0;
 }
 
-static int build(struct capture *capture, const struct capture_options *options,
-		 struct stackmap_error *error)
+static int build_capture(struct capture *capture, const struct capture_options *options,
+			 struct stackmap_error *error)
 {
 	struct loaded *loaded = &capture->loaded;
-	int result = loaded_plan(loaded, options, error) ?: load(capture, options, error);
+	int result = loaded_plan(loaded, options, error) ?: load_programs(capture, options, error);
 
 	if (result)
 		return result;
@@ -83,15 +83,15 @@ static int build(struct capture *capture, const struct capture_options *options,
 }
 
 /* *refused: true if the kernel refused the programs. */
-static int create(const struct capture_options *options, bool *refused, struct capture **out,
-		  struct stackmap_error *error)
+static int create_capture(const struct capture_options *options, bool *refused,
+			  struct capture **out, struct stackmap_error *error)
 {
 	struct capture *capture = new_capture();
 	int result;
 
 	if (!capture)
 		return error_set(error, ENOMEM, "%s", strerror(ENOMEM));
-	result = build(capture, options, error);
+	result = build_capture(capture, options, error);
 	*refused = capture->loaded.attachment.refused;
 	if (result)
 		capture_free(&capture);
@@ -140,8 +140,9 @@ static bool leave_out_task_iterators(struct capture_options *options,
 
 /* Leaves out one feature that this kernel refuses. `last`: what the kernel refused in the last
  * attempt. False: a recording needs every feature that is left. */
-static bool try_simpler(struct capture_options *options, const struct stackmap_error *last,
-			struct capture_refusals *refusals)
+static bool leave_out_refused_feature(struct capture_options *options,
+				      const struct stackmap_error *last,
+				      struct capture_refusals *refusals)
 {
 	bool is_simpler = leave_out_symbol_iterators(options);
 
@@ -154,11 +155,12 @@ static bool try_simpler(struct capture_options *options, const struct stackmap_e
 }
 
 /* Why a way that this kernel should have is not taken. */
-static void note_task_work(const struct capture_config *config, struct stackmap_error *refusal)
+static void note_task_work_refusal(const struct capture_config *config,
+				   struct stackmap_error *refusal)
 {
 	if (!refusal->message[0] && config->user_stacks && config->deferral == DEFERRAL_ASSISTED &&
 	    task_work_form() != TASK_WORK_NONE)
-		error_set(refusal, 0, "BPF task work: %s", task_work_why());
+		error_set(refusal, 0, "BPF task work: %s", task_work_failure());
 }
 
 int capture_create(const struct capture_options *options, struct capture **out,
@@ -170,14 +172,15 @@ int capture_create(const struct capture_options *options, struct capture **out,
 	bool refused = false;
 	int first, result;
 
-	first = result = create(&chosen, &refused, out, &refusal);
+	first = result = create_capture(&chosen, &refused, out, &refusal);
 	last = refusal;
 	chosen.command_path = NULL; /* one question is enough */
-	while (result && refused && !interrupted() && try_simpler(&chosen, &last, &refusals))
-		result = create(&chosen, &refused, out, &last);
+	while (result && refused && !interrupted() &&
+	       leave_out_refused_feature(&chosen, &last, &refusals))
+		result = create_capture(&chosen, &refused, out, &last);
 	if (!result) {
 		(*out)->refusals = refusals;
-		note_task_work(&(*out)->loaded.plan.config, &(*out)->refusals.user_stacks);
+		note_task_work_refusal(&(*out)->loaded.plan.config, &(*out)->refusals.user_stacks);
 		return 0;
 	}
 	if (interrupted())
@@ -199,14 +202,14 @@ int capture_open(struct folder *folder, struct capture **out, struct stackmap_er
 	result = symbolizers_create(&capture->symbolizers)
 			 ?: symbolizers_await(capture->symbolizers);
 	if (result)
-		instance_open_failed(folder, result, error);
+		instance_set_open_error(folder, result, error);
 	else
 		result = instance_open(&capture->loaded, folder, &capture->metadata, error);
 	if (!result) {
 		result = recording_create(&capture->recording, &capture->loaded,
 					  capture->symbolizers);
 		if (result)
-			instance_open_failed(folder, result, error);
+			instance_set_open_error(folder, result, error);
 	}
 	if (result)
 		capture_free(&capture);
@@ -215,14 +218,15 @@ int capture_open(struct folder *folder, struct capture **out, struct stackmap_er
 	return result;
 }
 
-static int open_viewer(struct folder *folder, struct capture **out, struct stackmap_error *error)
+static int open_for_viewer(struct folder *folder, struct capture **out,
+			   struct stackmap_error *error)
 {
 	struct capture *capture;
 	int result = capture_open(folder, &capture, error);
 
 	if (result)
 		return result;
-	result = reset_prepare_instance(&capture->loaded, folder, error);
+	result = reset_pin_second_table(&capture->loaded, folder, error);
 	if (result)
 		capture_free(&capture);
 	else
@@ -230,9 +234,10 @@ static int open_viewer(struct folder *folder, struct capture **out, struct stack
 	return result;
 }
 
-static int open_reader(struct folder *folder, struct capture **out, struct stackmap_error *error)
+static int open_for_reader(struct folder *folder, struct capture **out,
+			   struct stackmap_error *error)
 {
-	int result = folder_lock_reader(folder, error) ?: open_viewer(folder, out, error);
+	int result = folder_lock_reader(folder, error) ?: open_for_viewer(folder, out, error);
 
 	if (!result)
 		loaded_leave_out_self(&(*out)->loaded);
@@ -241,9 +246,10 @@ static int open_reader(struct folder *folder, struct capture **out, struct stack
 
 /* Opens the instance under its control lock, so no reset runs meanwhile. A reset without a reader
  * holds the reader's lock; the control lock waits for its end. */
-static int open_locked(struct folder *folder, struct capture **out, struct stackmap_error *error,
-		       int (*open)(struct folder *folder, struct capture **out,
-				   struct stackmap_error *error))
+static int open_under_lock(struct folder *folder, struct capture **out,
+			   struct stackmap_error *error,
+			   int (*open)(struct folder *folder, struct capture **out,
+				       struct stackmap_error *error))
 {
 	struct folder *control;
 	int result = folder_open(folder_name(folder), &control, error);
@@ -257,12 +263,12 @@ static int open_locked(struct folder *folder, struct capture **out, struct stack
 
 int capture_open_reader(struct folder *folder, struct capture **out, struct stackmap_error *error)
 {
-	return open_locked(folder, out, error, open_reader);
+	return open_under_lock(folder, out, error, open_for_reader);
 }
 
 int capture_open_viewer(struct folder *folder, struct capture **out, struct stackmap_error *error)
 {
-	return open_locked(folder, out, error, open_viewer);
+	return open_under_lock(folder, out, error, open_for_viewer);
 }
 
 void capture_free(struct capture **capture)
@@ -271,7 +277,7 @@ void capture_free(struct capture **capture)
 
 	if (!gone)
 		return;
-	command_code_bury(&gone->command_code);
+	command_code_reap_linker(&gone->command_code);
 	symbols_clear_rules_awaited(&gone->recording);
 	attachment_free(&gone->loaded.attachment);
 	recording_free(&gone->recording);
@@ -332,10 +338,10 @@ int capture_unwind_blocked(struct capture *capture)
 	bool defers = capture->recording.deferred &&
 		      capture->loaded.plan.config.deferral == DEFERRAL_TASK_WORK;
 
-	return defers ? unwind_blocked_take(&capture->recording) : 0;
+	return defers ? unwind_blocked_at_end(&capture->recording) : 0;
 }
 
-int capture_finish_user_stacks(struct capture *capture)
+int capture_unwind_raw_stacks(struct capture *capture)
 {
 	u32 fill;
 
@@ -368,7 +374,7 @@ int capture_begin(struct capture *capture, struct trace_writer *writer,
 
 int capture_drain(struct capture *capture, int *next_ms)
 {
-	command_code_bury(&capture->command_code);
+	command_code_reap_linker(&capture->command_code);
 	return recording_drain(&capture->recording, next_ms);
 }
 
@@ -377,19 +383,19 @@ int capture_wake_fd(const struct capture *capture)
 	return capture->recording.new_code ? new_code_fd(&capture->recording) : -1;
 }
 
-int capture_ask_ahead(struct capture *capture, enum symbolizers_which which)
+int capture_request_symbols_ahead(struct capture *capture, enum symbolizers_which which)
 {
-	return recording_ask_ahead(&capture->recording, which);
+	return recording_request_symbols_ahead(&capture->recording, which);
 }
 
-int capture_name_ahead(struct capture *capture, u32 others_ms, u32 own_ms, u32 longest_ms)
+int capture_await_symbols_ahead(struct capture *capture, u32 others_ms, u32 own_ms, u32 longest_ms)
 {
-	return recording_name_ahead(&capture->recording, others_ms, own_ms, longest_ms);
+	return recording_await_symbols_ahead(&capture->recording, others_ms, own_ms, longest_ms);
 }
 
-int capture_learn_names(struct capture *capture)
+int capture_request_symbols_now_and_then(struct capture *capture)
 {
-	return recording_learn_names(&capture->recording);
+	return recording_request_symbols_now_and_then(&capture->recording);
 }
 
 int capture_end_window(struct capture *capture)
@@ -417,12 +423,12 @@ u64 capture_events(const struct capture *capture)
 	return events;
 }
 
-bool capture_met_comm(const struct capture *capture)
+bool capture_has_seen_comm(const struct capture *capture)
 {
 	return task_log_has_wanted_name(capture->recording.tasks);
 }
 
-bool capture_tell_trouble(struct capture *capture, struct symbolizers_trouble *trouble)
+bool capture_next_slow_owner(struct capture *capture, struct symbolizers_trouble *trouble)
 {
 	return symbolizers_tell(capture->symbolizers, trouble);
 }

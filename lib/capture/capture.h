@@ -72,7 +72,7 @@ int capture_unwind_blocked(struct capture *capture);
 
 /* Unwinds the stack snapshots that the programs have left to user space. A flight recorder calls
  * this now and then; capture_drain() includes it. */
-int capture_finish_user_stacks(struct capture *capture);
+int capture_unwind_raw_stacks(struct capture *capture);
 
 /* From freeze to thaw the rings and counters are a private copy of one moment, and a file that
  * begins in between has the events of this copy; recording goes on. Events during the copy itself
@@ -96,16 +96,16 @@ int capture_wake_fd(const struct capture *capture);
  * went to the writer. Returns 1 while names of the files that `which` selects are missing: the
  * caller drains and calls again; 0 if capture_finish(), which does not drain, will wait for few
  * names; -errno. Names that come too late for this window are used in the next. */
-int capture_ask_ahead(struct capture *capture, enum symbolizers_which which);
+int capture_request_symbols_ahead(struct capture *capture, enum symbolizers_which which);
 
 /* The same, repeated until the names are known: at most `others_ms` for files of other users, at
  * most `own_ms` for files of root and of this user. `longest_ms` limits the wait for all names, in
  * this call and the next capture_finish() together; 0: no limit. */
-int capture_name_ahead(struct capture *capture, u32 others_ms, u32 own_ms, u32 longest_ms);
+int capture_await_symbols_ahead(struct capture *capture, u32 others_ms, u32 own_ms, u32 longest_ms);
 
 /* Drain, after each visit: requests names now and then, so that few are missing at the end of a
  * long file. -errno. */
-int capture_learn_names(struct capture *capture);
+int capture_request_symbols_now_and_then(struct capture *capture);
 
 /* Drain, while events still come: all events up to now go to the writer, and user stacks that are
  * not known yet get their reasons. Later events belong to the next file. */
@@ -124,11 +124,11 @@ int capture_finish(struct capture *capture, struct trace_ledger *ledger,
 u64 capture_events(const struct capture *capture);
 
 /* True if a task so far had one of the names in the option `comms`. */
-bool capture_met_comm(const struct capture *capture);
+bool capture_has_seen_comm(const struct capture *capture);
 
 /* The next owner of files that was too slow and is not reported yet; false if there is no further
  * one. */
 struct symbolizers_trouble;
-bool capture_tell_trouble(struct capture *capture, struct symbolizers_trouble *trouble);
+bool capture_next_slow_owner(struct capture *capture, struct symbolizers_trouble *trouble);
 
 #endif

@@ -129,7 +129,7 @@ static bool is_mapped_by_kernel(int file, const char *linker)
 enum command_way { ASK_LINKER, STOP_AT_EXEC, LEAVE_OUT };
 
 /* A file that cannot be read goes to the linker, which fails the same way. */
-static enum command_way choose_way(const char *path, const char *linker)
+static enum command_way choose_preload_method(const char *path, const char *linker)
 {
 	int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	enum command_way way = ASK_LINKER;
@@ -159,7 +159,7 @@ static void run_linker(const char *linker, const char *path, pid_t parent)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	if (!redirect_stdio_to_null() || is_orphaned(parent))
 		_exit(127);
-	way = choose_way(path, linker);
+	way = choose_preload_method(path, linker);
 	if (way != LEAVE_OUT && !ptrace(PTRACE_TRACEME, 0, 0, 0)) {
 		/* The signal tells the recorder that execve() is the place to stop. */
 		if (way == STOP_AT_EXEC && !raise(STOP_SIGNAL))
@@ -191,7 +191,7 @@ static void request_tables(struct command_code *code)
 
 	code->is_asked = true;
 	if (!symbolizers_await(code->symbolizers))
-		running_code_ask(code->loaded, code->symbolizers, &pids, FILES_MAX);
+		running_code_request_tables(code->loaded, code->symbolizers, &pids, FILES_MAX);
 }
 
 /* Fatal signals end the linker silently; all other signals are suppressed. */
@@ -201,7 +201,7 @@ static bool is_fatal(int signal)
 	       signal == SIGABRT || signal == SIGSYS;
 }
 
-static void give_up(struct command_code *code)
+static void kill_linker(struct command_code *code)
 {
 	code->is_given_up = true;
 	kill(code->linker, SIGKILL);
@@ -224,10 +224,10 @@ static void handle_stop(struct command_code *code, int status)
 		code->is_followed = !ptrace(PTRACE_SETOPTIONS, code->linker, 0,
 					    PTRACE_O_TRACEEXIT | PTRACE_O_EXITKILL);
 		if (!code->is_followed)
-			give_up(code);
+			kill_linker(code);
 	}
 	if (!is_exiting && is_fatal(WSTOPSIG(status)))
-		give_up(code);
+		kill_linker(code);
 	ptrace(PTRACE_CONT, code->linker, 0, 0);
 }
 
@@ -244,7 +244,7 @@ static void poll_linker(struct command_code *code)
 		code->linker = 0;
 }
 
-void command_code_visit(void *arg)
+void command_code_poll(void *arg)
 {
 	struct command_code *code = arg;
 
@@ -252,7 +252,7 @@ void command_code_visit(void *arg)
 		poll_linker(code);
 	if (!code->is_asked)
 		return;
-	running_code_visit(code->symbolizers);
+	running_code_take_answers(code->symbolizers);
 	if (code->linker && !symbolizers_are_tabulating(code->symbolizers))
 		command_code_end(code);
 }
@@ -262,7 +262,7 @@ void command_code_end(struct command_code *code)
 {
 	if (!code->linker)
 		return;
-	give_up(code);
+	kill_linker(code);
 	if (code->is_asked)
 		ptrace(PTRACE_CONT, code->linker, 0, 0);
 	for (u32 ms = 0; code->linker && ms < END_MS; ms++) {
@@ -272,7 +272,7 @@ void command_code_end(struct command_code *code)
 	}
 }
 
-void command_code_bury(struct command_code *code)
+void command_code_reap_linker(struct command_code *code)
 {
 	if (code->linker)
 		poll_linker(code);

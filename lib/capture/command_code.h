@@ -36,7 +36,7 @@ struct command_code {
 void command_code_begin(struct command_code *code, const char *path);
 
 /* Requests the tables as soon as the linker has mapped everything. Never waits for the linker. */
-void command_code_visit(void *code);
+void command_code_poll(void *code);
 
 /* Ends the linker, and waits up to 50 ms for its end. Files without a table are converted when the
  * command maps them. */
@@ -44,6 +44,6 @@ void command_code_end(struct command_code *code);
 
 /* After command_code_end(): resumes a linker that a slow file system has kept from ending. Never
  * waits. */
-void command_code_bury(struct command_code *code);
+void command_code_reap_linker(struct command_code *code);
 
 #endif

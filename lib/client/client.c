@@ -173,7 +173,7 @@ static int prepare_object(struct stackmap_client *client, u32 cpus)
 		result = -EINVAL;
 	result = result ?: bpf_map__set_inner_map_fd(tables, client->table_fd);
 	result = result ?: engine_open(0, &client->engine);
-	return result ?: engine_lend(client->engine, client->object);
+	return result ?: engine_lend_maps(client->engine, client->object);
 }
 
 int stackmap_client_open(struct bpf_object *object, unsigned int bits, struct stackmap_client **out,

@@ -339,9 +339,9 @@ static bool is_waiting_for_symbols(struct session *session)
 
 	if (!session->naming_until)
 		begin_wait_for_symbols(session, now);
-	return capture_ask_ahead(session->capture, symbolizers_awaited(now, session->naming_until,
-								       session->naming_own_until)) >
-	       0;
+	return capture_request_symbols_ahead(session->capture,
+					     symbolizers_awaited(now, session->naming_until,
+								 session->naming_own_until)) > 0;
 }
 
 /* Waits for the symbols of a rotation's last file. capture_finish() returns an error again. */
@@ -353,8 +353,9 @@ static void wait_for_symbols_of_last_file(struct session *session)
 		return;
 	if (!session->naming_until)
 		begin_wait_for_symbols(session, now);
-	capture_name_ahead(session->capture, clamp(session->naming_until, least, UINT64_MAX) - now,
-			   clamp(session->naming_own_until, least, UINT64_MAX) - now, 0);
+	capture_await_symbols_ahead(session->capture,
+				    clamp(session->naming_until, least, UINT64_MAX) - now,
+				    clamp(session->naming_own_until, least, UINT64_MAX) - now, 0);
 }
 
 /* --- open and start --- */
@@ -379,7 +380,7 @@ static int open_own_programs(struct session *session, pid_t command, const char 
 							    command, error)
 				    : session_target_follow(target, session->capture, error);
 	if (!result && (session->options.windows || has_rotation(session)))
-		result = reset_prepare(capture_loaded(session->capture), error);
+		result = reset_make_second_table(capture_loaded(session->capture), error);
 	if (result)
 		return result;
 	result = trigger_watch_open(&session->triggers, capture_loaded(session->capture),
@@ -589,11 +590,11 @@ static int visit_events(struct session *session)
 	int ms, result;
 
 	if (is_own_flight(session))
-		return capture_finish_user_stacks(session->capture) ?: PACE_MS_MAX;
+		return capture_unwind_raw_stacks(session->capture) ?: PACE_MS_MAX;
 	if (has_rotation(session))
 		return visit_rotation(session);
 	if (session->writer)
-		return drain_to_file(session, &ms) ?: capture_learn_names(session->capture) ?: ms;
+		return drain_to_file(session, &ms) ?: capture_request_symbols_now_and_then(session->capture) ?: ms;
 	result = capture_drain(session->capture, &ms);
 	session->has_drained = true;
 	if (result)
@@ -802,7 +803,7 @@ bool session_is_copied_at_once(const struct session *session)
 
 bool session_is_over(const struct session *session)
 {
-	return session->folder ? !folder_is_there(session->folder)
+	return session->folder ? !folder_still_exists(session->folder)
 			       : session_target_ended(&session->target);
 }
 

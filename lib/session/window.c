@@ -35,8 +35,8 @@ int window_close(struct window *window, u32 longest_ms, struct trace_reader **ou
 		 struct stackmap_error *error)
 {
 	struct trace_ledger ledger;
-	int result = capture_name_ahead(window->capture, PATIENCE_MS, longest_ms ?: PATIENCE_OWN_MS,
-					longest_ms);
+	int result = capture_await_symbols_ahead(window->capture, PATIENCE_MS,
+						 longest_ms ?: PATIENCE_OWN_MS, longest_ms);
 
 	result = capture_end_window(window->capture) ?: result;
 	if (result)

@@ -45,7 +45,7 @@ static void unlock_root(struct engine *engine)
 	engine->root = -1;
 }
 
-static void become_private(struct engine *engine)
+static void make_engine_private(struct engine *engine)
 {
 	if (engine->folder >= 0)
 		close(engine->folder);
@@ -60,7 +60,7 @@ static bool is_unused(int folder)
 	return !root_has_instances() && !flock(folder, LOCK_EX | LOCK_NB);
 }
 
-static void remove_unused(const char *name)
+static void remove_engine_if_unused(const char *name)
 {
 	char path[PATH_BYTES];
 	int folder;
@@ -78,20 +78,20 @@ static void remove_unused(const char *name)
 
 /* Removes all unused engines, also those of PID namespaces, whose users may have been killed with
  * the namespace. The root must be locked. */
-static void sweep(void)
+static void remove_unused_engines(void)
 {
 	DIR *root = opendir(ROOT);
 	struct dirent *entry;
 
 	while (root && (entry = readdir(root)))
 		if (!strncmp(entry->d_name, FOLDER, strlen(FOLDER)))
-			remove_unused(entry->d_name);
+			remove_engine_if_unused(entry->d_name);
 	if (root)
 		closedir(root);
-	folder_sweep();
+	folder_remove_abandoned();
 }
 
-static void open_folder(struct engine *engine)
+static void open_engine_folder(struct engine *engine)
 {
 	if (mkdir(engine->path, 0700) && errno != EEXIST)
 		return;
@@ -119,9 +119,9 @@ int engine_open(u32 pid_namespace, struct engine **out)
 		snprintf(engine->path, sizeof(engine->path), ROOT "/" FOLDER);
 	engine->root = root_lock(ROOT_MS_OPTIONAL);
 	if (engine->root >= 0)
-		open_folder(engine);
+		open_engine_folder(engine);
 	if (engine->folder < 0)
-		become_private(engine);
+		make_engine_private(engine);
 	*out = engine;
 	return 0;
 }
@@ -133,7 +133,7 @@ static const char *pin_path(const struct engine *engine, char path[PATH_BYTES + 
 	return path;
 }
 
-static bool fits(const struct bpf_map *map, int fd)
+static bool has_same_layout(const struct bpf_map *map, int fd)
 {
 	struct bpf_map_info info = {};
 	u32 bytes = sizeof(info);
@@ -144,7 +144,7 @@ static bool fits(const struct bpf_map *map, int fd)
 	       info.max_entries == bpf_map__max_entries(map);
 }
 
-static void close_all(const int fds[SHARED_COUNT])
+static void close_descriptors(const int fds[SHARED_COUNT])
 {
 	for (u32 i = 0; i < SHARED_COUNT; i++)
 		if (fds[i] >= 0)
@@ -152,8 +152,8 @@ static void close_all(const int fds[SHARED_COUNT])
 }
 
 /* Gets the descriptors of all pins, or of none. */
-static bool get_pins(const struct engine *engine, const struct bpf_object *object,
-		     int fds[SHARED_COUNT])
+static bool open_all_pins(const struct engine *engine, const struct bpf_object *object,
+			  int fds[SHARED_COUNT])
 {
 	bool all = true;
 	char path[PATH_BYTES + 32];
@@ -162,30 +162,30 @@ static bool get_pins(const struct engine *engine, const struct bpf_object *objec
 		struct bpf_map *map = bpf_object__find_map_by_name(object, shared[i]);
 
 		fds[i] = bpf_obj_get(pin_path(engine, path, shared[i]));
-		all = all && map && fds[i] >= 0 && fits(map, fds[i]);
+		all = all && map && fds[i] >= 0 && has_same_layout(map, fds[i]);
 	}
 	if (!all)
-		close_all(fds);
+		close_descriptors(fds);
 	return all;
 }
 
-int engine_lend(struct engine *engine, struct bpf_object *object)
+int engine_lend_maps(struct engine *engine, struct bpf_object *object)
 {
 	int fds[SHARED_COUNT], result = 0;
 
 	if (engine->folder < 0 || engine->fresh)
 		return 0;
-	if (!get_pins(engine, object, fds)) {
-		become_private(engine);
+	if (!open_all_pins(engine, object, fds)) {
+		make_engine_private(engine);
 		return 0;
 	}
 	for (u32 i = 0; i < SHARED_COUNT && !result; i++)
 		result = bpf_map__reuse_fd(bpf_object__find_map_by_name(object, shared[i]), fds[i]);
-	close_all(fds);
+	close_descriptors(fds);
 	return result;
 }
 
-static bool pin_all(const struct engine *engine, const struct bpf_object *object)
+static bool pin_shared_maps(const struct engine *engine, const struct bpf_object *object)
 {
 	char path[PATH_BYTES + 32];
 
@@ -201,9 +201,9 @@ static bool pin_all(const struct engine *engine, const struct bpf_object *object
 /* If a pin fails, all are removed, so that later users find a folder without an engine. */
 void engine_publish(struct engine *engine, const struct bpf_object *object)
 {
-	if (engine->fresh && !pin_all(engine, object)) {
+	if (engine->fresh && !pin_shared_maps(engine, object)) {
 		folder_remove_files(engine->path);
-		become_private(engine);
+		make_engine_private(engine);
 	}
 	unlock_root(engine);
 }
@@ -219,19 +219,19 @@ void engine_close(struct engine **engine)
 	if (gone->folder >= 0)
 		close(gone->folder);
 	if (gone->folder >= 0 && gone->root >= 0)
-		sweep();
+		remove_unused_engines();
 	unlock_root(gone);
 	free(gone);
 	*engine = NULL;
 }
 
-void engine_sweep(void)
+void engine_remove_unused(void)
 {
 	int root = root_lock(ROOT_MS_OPTIONAL);
 
 	if (root < 0)
 		return;
-	sweep();
+	remove_unused_engines();
 	root_unlock(root);
 }
 
@@ -240,7 +240,7 @@ bool engine_is_shared(const struct engine *engine)
 	return engine->folder >= 0;
 }
 
-bool engine_shares(const char *map)
+bool engine_shares_map(const char *map)
 {
 	for (u32 i = 0; i < SHARED_COUNT; i++)
 		if (!strcmp(shared[i], map))

@@ -29,7 +29,7 @@ int engine_open(u32 pid_namespace, struct engine **out);
 
 /* Puts the engine's maps in place of those of an object that is not loaded yet; 0 also without an
  * engine. -errno: the object cannot be used any more. */
-int engine_lend(struct engine *engine, struct bpf_object *object);
+int engine_lend_maps(struct engine *engine, struct bpf_object *object);
 
 /* Pins the maps of a loaded object, if the engine has no maps yet. */
 void engine_publish(struct engine *engine, const struct bpf_object *object);
@@ -40,9 +40,9 @@ void engine_close(struct engine **engine);
 bool engine_is_shared(const struct engine *engine);
 
 /* True if all instances share the map of this name. */
-bool engine_shares(const char *map);
+bool engine_shares_map(const char *map);
 
 /* Removes unused engines; to be called after an instance without a process has ended. */
-void engine_sweep(void);
+void engine_remove_unused(void);
 
 #endif

@@ -36,7 +36,7 @@ struct folder {
 };
 
 /* -EINVAL: not of [A-Za-z0-9_-]{1,60}, or begins with '_'. */
-static int check_name(const char *name, struct stackmap_error *error)
+static int check_instance_name(const char *name, struct stackmap_error *error)
 {
 	size_t length = strspn(name, NAME_LETTERS);
 
@@ -88,7 +88,7 @@ static int each_entry(int fd, const char *prefix, int (*each)(void *arg, const c
 	return result;
 }
 
-static int remove_entry(void *arg, const char *name)
+static int remove_file(void *arg, const char *name)
 {
 	const int *directory = arg;
 
@@ -103,12 +103,12 @@ void folder_remove_files(const char *path)
 
 	if (fd < 0)
 		return;
-	each_entry(open_directory(path), "link_", remove_entry, &fd);
-	each_entry(open_directory(path), "", remove_entry, &fd);
+	each_entry(open_directory(path), "link_", remove_file, &fd);
+	each_entry(open_directory(path), "", remove_file, &fd);
 	close(fd);
 }
 
-static int remove_tree(const char *path)
+static int remove_folder_tree(const char *path)
 {
 	char pins[PATH_BYTES + sizeof(PINS) + 1];
 
@@ -120,7 +120,7 @@ static int remove_tree(const char *path)
 }
 
 /* Removes a folder without a lock: the process that made it was killed. */
-static int sweep_one(void *arg, const char *name)
+static int remove_if_unlocked(void *arg, const char *name)
 {
 	char path[sizeof(ROOT) + 1 + NAME_MAX];
 	int fd;
@@ -129,19 +129,19 @@ static int sweep_one(void *arg, const char *name)
 	snprintf(path, sizeof(path), ROOT "/%s", name);
 	fd = open_directory(path);
 	if (fd >= 0 && !flock(fd, LOCK_EX | LOCK_NB))
-		remove_tree(path);
+		remove_folder_tree(path);
 	if (fd >= 0)
 		close(fd);
 	return 0;
 }
 
-void folder_sweep(void)
+void folder_remove_abandoned(void)
 {
-	each_entry(open_directory(ROOT), NEW_PREFIX, sweep_one, NULL);
-	each_entry(open_directory(ROOT), GONE_PREFIX, sweep_one, NULL);
+	each_entry(open_directory(ROOT), NEW_PREFIX, remove_if_unlocked, NULL);
+	each_entry(open_directory(ROOT), GONE_PREFIX, remove_if_unlocked, NULL);
 }
 
-static int lock_failed(int code, struct stackmap_error *error)
+static int set_root_lock_error(int code, struct stackmap_error *error)
 {
 	if (code == EPERM || code == EACCES)
 		return error_set(error, code,
@@ -169,7 +169,7 @@ static struct folder *folder_new(const char *name, const char *prefix)
 	return folder;
 }
 
-static int open_both(struct folder *folder)
+static int open_folder_and_pins(struct folder *folder)
 {
 	folder->fd = open_directory(folder->path);
 	if (folder->fd < 0)
@@ -178,17 +178,17 @@ static int open_both(struct folder *folder)
 	return folder->pins < 0 ? -errno : 0;
 }
 
-static int make_both(struct folder *folder)
+static int make_folder_and_pins(struct folder *folder)
 {
 	if (mkdir(folder->path, MODE_OWNER))
 		return errno == EEXIST ? -EBUSY : -errno;
 	folder->claimed = true;
 	if (mkdir(folder_pin_path(folder, ""), MODE_OWNER))
 		return -errno;
-	return open_both(folder) ?: flock(folder->fd, LOCK_EX) ? -errno : 0;
+	return open_folder_and_pins(folder) ?: flock(folder->fd, LOCK_EX) ? -errno : 0;
 }
 
-static int claim_failed(const char *name, int code, struct stackmap_error *error)
+static int set_claim_error(const char *name, int code, struct stackmap_error *error)
 {
 	if (code == EEXIST)
 		return error_set(error, code,
@@ -203,21 +203,21 @@ int folder_claim(const char *name, struct folder **out, struct stackmap_error *e
 {
 	struct folder *folder;
 	char path[PATH_BYTES];
-	int root, result = check_name(name, error);
+	int root, result = check_instance_name(name, error);
 
 	if (result)
 		return result;
 	snprintf(path, sizeof(path), ROOT "/%s", name);
 	root = root_lock(ROOT_MS);
 	if (root < 0)
-		return lock_failed(-root, error);
-	folder_sweep();
+		return set_root_lock_error(-root, error);
+	folder_remove_abandoned();
 	folder = folder_new(name, NEW_PREFIX);
-	result = !folder ? -ENOMEM : !access(path, F_OK) ? -EEXIST : make_both(folder);
+	result = !folder ? -ENOMEM : !access(path, F_OK) ? -EEXIST : make_folder_and_pins(folder);
 	root_unlock(root);
 	if (result) {
 		folder_close(&folder);
-		return claim_failed(name, -result, error);
+		return set_claim_error(name, -result, error);
 	}
 	*out = folder;
 	return 0;
@@ -242,7 +242,7 @@ int folder_commit(struct folder *folder, gid_t group, struct stackmap_error *err
 	int root = root_lock(ROOT_MS), result;
 
 	if (root < 0)
-		return lock_failed(-root, error);
+		return set_root_lock_error(-root, error);
 	result = admit_group(folder, group);
 	snprintf(path, sizeof(path), ROOT "/%s", folder->name);
 	if (!result && rename(folder->path, path))
@@ -262,10 +262,10 @@ static int check_owners(const struct folder *folder)
 
 	if (stat(ROOT, &root) || fstat(folder->fd, &status))
 		return -errno;
-	return root_trusts(root.st_uid) && root_trusts(status.st_uid) ? 0 : -EPERM;
+	return root_trusts_owner(root.st_uid) && root_trusts_owner(status.st_uid) ? 0 : -EPERM;
 }
 
-static int open_failed(const char *name, int code, struct stackmap_error *error)
+static int set_open_error(const char *name, int code, struct stackmap_error *error)
 {
 	char path[PATH_BYTES];
 	struct stat status;
@@ -290,18 +290,18 @@ static int open_failed(const char *name, int code, struct stackmap_error *error)
 int folder_open(const char *name, struct folder **out, struct stackmap_error *error)
 {
 	struct folder *folder;
-	int result = check_name(name, error);
+	int result = check_instance_name(name, error);
 
 	if (result)
 		return result;
 	folder = folder_new(name, "");
-	result = folder ? open_both(folder) ?: check_owners(folder) : -ENOMEM;
+	result = folder ? open_folder_and_pins(folder) ?: check_owners(folder) : -ENOMEM;
 	if (!result) {
 		*out = folder;
 		return 0;
 	}
 	folder_close(&folder);
-	return open_failed(name, -result, error);
+	return set_open_error(name, -result, error);
 }
 
 void folder_close(struct folder **folder)
@@ -314,7 +314,7 @@ void folder_close(struct folder **folder)
 		/* Removed without the lock, too, if the lock is not to be had in time. */
 		int root = root_lock(ROOT_MS_ENDING);
 
-		remove_tree(gone->path);
+		remove_folder_tree(gone->path);
 		root_unlock(root);
 	}
 	if (gone->pins >= 0)
@@ -325,8 +325,8 @@ void folder_close(struct folder **folder)
 	*folder = NULL;
 }
 
-static int lock_refused(const struct folder *folder, const char *holder,
-			struct stackmap_error *error)
+static int set_lock_error(const struct folder *folder, const char *holder,
+			  struct stackmap_error *error)
 {
 	if (errno == EWOULDBLOCK)
 		return error_set(error, EBUSY, "%s: another %s", folder->name, holder);
@@ -338,7 +338,7 @@ int folder_lock(struct folder *folder, struct stackmap_error *error)
 {
 	if (!flock(folder->fd, LOCK_EX | LOCK_NB))
 		return 0;
-	return lock_refused(folder, "command is changing it; try again", error);
+	return set_lock_error(folder, "command is changing it; try again", error);
 }
 
 int folder_lock_wait(struct folder *folder, struct stackmap_error *error)
@@ -357,10 +357,10 @@ int folder_lock_reader(struct folder *folder, struct stackmap_error *error)
 {
 	if (!flock(folder->pins, LOCK_EX | LOCK_NB))
 		return 0;
-	return lock_refused(folder, "process reads its events", error);
+	return set_lock_error(folder, "process reads its events", error);
 }
 
-bool folder_is_there(const struct folder *folder)
+bool folder_still_exists(const struct folder *folder)
 {
 	struct stat here, there;
 
@@ -374,15 +374,15 @@ int folder_remove(struct folder *folder, struct stackmap_error *error)
 	int root = root_lock(ROOT_MS), result;
 
 	if (root < 0)
-		return lock_failed(-root, error);
+		return set_root_lock_error(-root, error);
 	snprintf(path, sizeof(path), ROOT "/" GONE_PREFIX "%s-%d", folder->name, getpid());
-	result = rename(folder->path, path) ? -errno : remove_tree(path);
+	result = rename(folder->path, path) ? -errno : remove_folder_tree(path);
 	root_unlock(root);
 	return result ? error_set_errno(error, -result, folder->name) : 0;
 }
 
-int folder_pins(struct folder *folder, const char *prefix, int (*each)(void *arg, const char *pin),
-		void *arg)
+int folder_each_pin(struct folder *folder, const char *prefix,
+		    int (*each)(void *arg, const char *pin), void *arg)
 {
 	return each_entry(open_directory(folder_pin_path(folder, "")), prefix, each, arg);
 }
@@ -392,14 +392,15 @@ struct listing {
 	void *arg;
 };
 
-static int list_one(void *arg, const char *name)
+static int list_if_instance(void *arg, const char *name)
 {
 	struct listing *listing = arg;
 
 	return name[0] == '_' ? 0 : listing->each(listing->arg, name);
 }
 
-int folder_list(int (*each)(void *arg, const char *name), void *arg, struct stackmap_error *error)
+int folder_each_instance(int (*each)(void *arg, const char *name), void *arg,
+			 struct stackmap_error *error)
 {
 	struct listing listing = {.each = each, .arg = arg};
 	int root = access(ROOT, F_OK) ? -ENOENT : root_lock(ROOT_MS);
@@ -407,8 +408,8 @@ int folder_list(int (*each)(void *arg, const char *name), void *arg, struct stac
 	if (root == -ENOENT)
 		return 0;
 	if (root < 0)
-		return lock_failed(-root, error);
-	folder_sweep();
+		return set_root_lock_error(-root, error);
+	folder_remove_abandoned();
 	root_unlock(root);
-	return each_entry(open_directory(ROOT), "", list_one, &listing);
+	return each_entry(open_directory(ROOT), "", list_if_instance, &listing);
 }

@@ -44,7 +44,7 @@ void folder_remove_files(const char *path);
 
 /* Removes folders that killed processes have left. The root must be locked (capture/bpffs/root.h).
  */
-void folder_sweep(void);
+void folder_remove_abandoned(void);
 
 /* Takes the lock for changes, until the folder is closed. -EBUSY: another process holds it. */
 int folder_lock(struct folder *folder, struct stackmap_error *error);
@@ -56,7 +56,7 @@ int folder_lock_wait(struct folder *folder, struct stackmap_error *error);
 int folder_lock_reader(struct folder *folder, struct stackmap_error *error);
 
 /* True if the open folder is still the folder of its name. */
-bool folder_is_there(const struct folder *folder);
+bool folder_still_exists(const struct folder *folder);
 
 /* Removes an instance that this process has locked. The kernel detaches its programs a moment
  * later.
@@ -71,11 +71,13 @@ const char *folder_pin_path(struct folder *folder, const char *pin);
 
 /* Calls each() for all pins whose names begin with `prefix`, in no order. Stops at the first
  * non-zero return and returns it. */
-int folder_pins(struct folder *folder, const char *prefix, int (*each)(void *arg, const char *pin),
-		void *arg);
+int folder_each_pin(struct folder *folder, const char *prefix,
+		    int (*each)(void *arg, const char *pin), void *arg);
 
-/* Calls each() for all instances, in no order, after folder_sweep(). Stops as folder_pins() does.
+/* Calls each() for all instances, in no order, after folder_remove_abandoned(). Stops as
+ * folder_each_pin() does.
  */
-int folder_list(int (*each)(void *arg, const char *name), void *arg, struct stackmap_error *error);
+int folder_each_instance(int (*each)(void *arg, const char *name), void *arg,
+			 struct stackmap_error *error);
 
 #endif

@@ -41,7 +41,7 @@ static int lock_within_time(int fd, int ms)
 
 /* True if the descriptor is still that of ROOT: the last user removes the directory, and a process
  * that waited for its lock then has the lock of a removed directory. */
-static bool is_root(int fd)
+static bool is_current_root(int fd)
 {
 	struct stat here, there;
 
@@ -49,13 +49,13 @@ static bool is_root(int fd)
 	       here.st_dev == there.st_dev;
 }
 
-bool root_trusts(uid_t owner)
+bool root_trusts_owner(uid_t owner)
 {
 	return !owner || owner == geteuid();
 }
 
 /* -ENOENT: the directory was removed meanwhile. */
-static int lock_once(int ms)
+static int try_root_lock(int ms)
 {
 	struct stat status;
 	int fd, result;
@@ -65,9 +65,9 @@ static int lock_once(int ms)
 	fd = open(ROOT, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0)
 		return -errno;
-	result = fstat(fd, &status) ? -errno : root_trusts(status.st_uid) ? 0 : -EPERM;
+	result = fstat(fd, &status) ? -errno : root_trusts_owner(status.st_uid) ? 0 : -EPERM;
 	result = result ?: lock_within_time(fd, ms);
-	if (!result && !is_root(fd))
+	if (!result && !is_current_root(fd))
 		result = -ENOENT;
 	if (!result)
 		return fd;
@@ -82,7 +82,7 @@ int root_lock(int ms)
 	if (result)
 		return result;
 	do
-		result = lock_once(ms);
+		result = try_root_lock(ms);
 	while (result == -ENOENT);
 	return result;
 }

@@ -28,7 +28,7 @@ void root_unlock(int root);
 
 /* True for root and this user. With the usual mode of the BPF file system any user can make folders
  * there, so folders of other users are not trusted. */
-bool root_trusts(uid_t owner);
+bool root_trusts_owner(uid_t owner);
 
 /* True if an instance exists. */
 bool root_has_instances(void);

@@ -78,11 +78,13 @@ struct recording {
 	bool mapping_written[MAPPINGS_MAX]; /* written to the current file */
 	struct pace pace;
 	struct frame_addresses named; /* frames of the file whose symbols were requested */
-	bool named_ahead; /* recording_ask_ahead() has waited for the symbols of `named` */
-	u64 next_ask; /* clock_ms() of the next request of recording_ask_ahead(); 0 = no request yet
+	bool named_ahead; /* recording_request_symbols_ahead() has waited for the symbols of `named`
+			   */
+	u64 next_ask; /* clock_ms() of the next request of recording_request_symbols_ahead(); 0 = no
+		       * request yet
 		       */
-	u64 next_learn, learn_ms; /* recording_learn_names(): clock_ms() of the next call, and the
-				     interval */
+	u64 next_learn, learn_ms; /* recording_request_symbols_now_and_then(): clock_ms() of the
+				     next call, and the interval */
 	bool kernel_asked; /* the kernel's list of symbols was requested before the file ends */
 	u64 names_until;   /* clock_ms() at which the wait for symbols ends; 0 = no limit */
 	u64 hurries_until; /* the same after the user has asked to end; 0 = not asked yet */

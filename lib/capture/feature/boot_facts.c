@@ -23,7 +23,7 @@ static bool read_boot_id(struct boot_id *id)
 }
 
 /* True if only root or this user can write the file. */
-static bool is_ours(const struct stat *status)
+static bool is_trusted_owner(const struct stat *status)
 {
 	return (status->st_uid == 0 || status->st_uid == geteuid()) &&
 	       !(status->st_mode & (S_IWGRP | S_IWOTH));
@@ -38,9 +38,9 @@ static int open_facts(const char *folder, int flags)
 	if (directory < 0)
 		return -1;
 	fd = openat(directory, "facts", flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0644);
-	if (fd >= 0 &&
-	    (fstat(directory, &of_folder) || fstat(fd, &of_file) || !is_ours(&of_folder) ||
-	     !is_ours(&of_file) || !S_ISREG(of_file.st_mode) || of_file.st_size >= BYTES_MAX)) {
+	if (fd >= 0 && (fstat(directory, &of_folder) || fstat(fd, &of_file) ||
+			!is_trusted_owner(&of_folder) || !is_trusted_owner(&of_file) ||
+			!S_ISREG(of_file.st_mode) || of_file.st_size >= BYTES_MAX)) {
 		close(fd);
 		fd = -1;
 	}
@@ -49,7 +49,7 @@ static int open_facts(const char *folder, int flags)
 }
 
 /* The value of the last line with this boot id and name; -1: no such line. */
-static int find(const char *text, const struct boot_id *id, const char *name)
+static int find_fact(const char *text, const struct boot_id *id, const char *name)
 {
 	size_t length = strlen(id->text);
 	const char *line, *end;
@@ -64,7 +64,7 @@ static int find(const char *text, const struct boot_id *id, const char *name)
 	return value;
 }
 
-int boot_fact(const char *folder, const char *name)
+int boot_fact_read(const char *folder, const char *name)
 {
 	int fd = open_facts(folder, O_RDONLY), value = -1;
 	struct boot_id id;
@@ -74,7 +74,7 @@ int boot_fact(const char *folder, const char *name)
 	if (fd < 0)
 		return -1;
 	if (read_boot_id(&id) && !whole_file_read_open(fd, &text, &bytes)) {
-		value = find(text, &id, name);
+		value = find_fact(text, &id, name);
 		free(text);
 	}
 	close(fd);
@@ -82,7 +82,7 @@ int boot_fact(const char *folder, const char *name)
 }
 
 /* A line is one write, so processes that write at the same time only repeat a line. */
-void boot_fact_keep(const char *folder, const char *name, bool value)
+void boot_fact_store(const char *folder, const char *name, bool value)
 {
 	struct boot_id id;
 	char line[256];

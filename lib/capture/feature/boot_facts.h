@@ -12,9 +12,9 @@
 #define BOOT_FACTS_FOLDER "/run/stackmap"
 
 /* 1 or 0; -1: not known for this boot, or the file is not trusted. */
-int boot_fact(const char *folder, const char *name);
+int boot_fact_read(const char *folder, const char *name);
 
 /* Keeps a fact; `name` has no newline. */
-void boot_fact_keep(const char *folder, const char *name, bool value);
+void boot_fact_store(const char *folder, const char *name, bool value);
 
 #endif

@@ -98,18 +98,18 @@ const char *feature_meaning(enum feature feature)
 	return words[feature].meaning;
 }
 
-static bool has_caps(u64 caps)
+static bool has_capabilities(u64 caps)
 {
 	u64 effective = capability_held();
 
 	return (effective & caps) == caps || (caps == CAPS_BPF && effective & CAPS_ADMIN);
 }
 
-static const char *fix_of(const struct probe *probe, int err)
+static const char *advice_for_error(const struct probe *probe, int err)
 {
 	if (err != -EPERM && err != -EACCES)
 		return probe->kernel_fix;
-	if (!probe->caps || !has_caps(probe->caps))
+	if (!probe->caps || !has_capabilities(probe->caps))
 		return probe->caps_fix;
 	if (probe->attempt == attempt_kallsyms)
 		return "sysctl kernel.kptr_restrict=0";
@@ -127,17 +127,17 @@ void feature_probe(enum feature feature, struct feature_result *result)
 	if (!err)
 		return;
 	snprintf(result->why, sizeof(result->why), "%s: %s", step, strerror(-err));
-	snprintf(result->fix, sizeof(result->fix), "%s", fix_of(probe, err));
+	snprintf(result->fix, sizeof(result->fix), "%s", advice_for_error(probe, err));
 }
 
 void feature_probe_once(enum feature feature, struct feature_result *result)
 {
 	*result = (struct feature_result){.works = true};
-	if (boot_fact(BOOT_FACTS_FOLDER, feature_name(feature)) == 1)
+	if (boot_fact_read(BOOT_FACTS_FOLDER, feature_name(feature)) == 1)
 		return;
 	feature_probe(feature, result);
 	if (result->works)
-		boot_fact_keep(BOOT_FACTS_FOLDER, feature_name(feature), true);
+		boot_fact_store(BOOT_FACTS_FOLDER, feature_name(feature), true);
 }
 
 #define KERNEL_FUNCTIONS_FEW 4 /* functions that may have a program each, which slows the start */
@@ -150,14 +150,14 @@ static bool feature_works(enum feature feature)
 	return result.works;
 }
 
-bool way_tracepoint_cookies(void)
+bool attach_has_tracepoint_cookies(void)
 {
 	return feature_works(FEATURE_TRACEPOINT_COOKIE);
 }
 
 /* Attaches to functions of a folder: a kernel with uprobe multi returns EBADF. To attach and detach
  * a real function takes 40 ms, as the kernel waits for all CPUs. */
-bool way_user_multi(void)
+bool attach_has_uprobe_multi(void)
 {
 	const u64 offset = 0;
 	const struct uprobe_multi_attr attr = {
@@ -179,9 +179,9 @@ bool way_user_multi(void)
 /* fentry is cheaper for an event, but while a task is preempted in the program, the kernel skips
  * the program for all other tasks of that CPU. The other methods forbid preemption. Before 6.7 the
  * kernel does not count skipped runs. */
-struct kernel_ways way_kernel(unsigned int functions)
+struct kernel_attach_methods attach_methods_for_kernel_functions(unsigned int functions)
 {
-	struct kernel_ways ways = {
+	struct kernel_attach_methods ways = {
 		.few = functions <= KERNEL_FUNCTIONS_FEW,
 		.multi = feature_works(FEATURE_KPROBE_MULTI),
 		.probe = feature_works(FEATURE_KPROBE),

@@ -54,20 +54,20 @@ const char *feature_meaning(enum feature feature);
  * take time. */
 
 /* True if one program serves many tracepoints; else each has its own. */
-bool way_tracepoint_cookies(void);
+bool attach_has_tracepoint_cookies(void);
 
 /* True if one link serves many user functions; else each has its own. */
-bool way_user_multi(void);
+bool attach_has_uprobe_multi(void);
 
 /* The methods for this number of kernel functions. If they are few, each is looked up in the
  * kernel's types; functions without a type take a probe, as ftrace may not know them. */
-struct kernel_ways {
+struct kernel_attach_methods {
 	bool few;
 	bool multi; /* one link serves all functions with a type */
 	bool entry; /* fentry, for functions with a type */
 	bool probe; /* a kprobe for each function */
 };
 
-struct kernel_ways way_kernel(unsigned int functions);
+struct kernel_attach_methods attach_methods_for_kernel_functions(unsigned int functions);
 
 #endif

@@ -23,7 +23,7 @@
 #define RARE_TRACEPOINT "sched_process_exec"
 #define RARE_FUNCTION "vfs_fallocate"
 
-static int open_event(struct perf_event_attr *attr, pid_t pid, int cpu)
+static int open_perf_event(struct perf_event_attr *attr, pid_t pid, int cpu)
 {
 	int fd;
 
@@ -33,7 +33,7 @@ static int open_event(struct perf_event_attr *attr, pid_t pid, int cpu)
 	return fd < 0 ? -errno : fd;
 }
 
-static int attach_to_event(int event, enum bpf_prog_type type, const char **step)
+static int attach_empty_program(int event, enum bpf_prog_type type, const char **step)
 {
 	int program, err = 0;
 
@@ -48,14 +48,14 @@ static int attach_to_event(int event, enum bpf_prog_type type, const char **step
 	return err;
 }
 
-static int try_event(struct perf_event_attr *attr, pid_t pid, int cpu, enum bpf_prog_type type,
-		     const char **step)
+static int try_perf_event(struct perf_event_attr *attr, pid_t pid, int cpu, enum bpf_prog_type type,
+			  const char **step)
 {
-	int event = open_event(attr, pid, cpu), err;
+	int event = open_perf_event(attr, pid, cpu), err;
 
 	if (event < 0)
 		return event;
-	err = attach_to_event(event, type, step);
+	err = attach_empty_program(event, type, step);
 	close(event);
 	return err;
 }
@@ -70,7 +70,7 @@ int attempt_perf_event(const char **step)
 	};
 
 	*step = "open a CPU clock event on CPU 0";
-	return try_event(&attr, -1, 0, BPF_PROG_TYPE_PERF_EVENT, step);
+	return try_perf_event(&attr, -1, 0, BPF_PROG_TYPE_PERF_EVENT, step);
 }
 
 int attempt_pmu(const char **step)
@@ -83,7 +83,7 @@ int attempt_pmu(const char **step)
 	};
 
 	*step = "open a cycles event";
-	return attempt_close(open_event(&attr, 0, -1));
+	return attempt_close_fd(open_perf_event(&attr, 0, -1));
 }
 
 static int open_raw_tracepoint(int program, u64 cookie)
@@ -110,7 +110,7 @@ static int try_raw_tracepoint(u64 cookie, const char **step)
 		       : "attach to " RARE_TRACEPOINT;
 	link = open_raw_tracepoint(program, cookie);
 	close(program);
-	return attempt_close(link);
+	return attempt_close_fd(link);
 }
 
 int attempt_tracepoint(const char **step)
@@ -124,7 +124,7 @@ int attempt_tracepoint_cookie(const char **step)
 }
 
 /* `id`: of the target in the kernel's BTF, or -errno. */
-static int try_typed(int id, enum bpf_attach_type type, const char **step)
+static int try_typed_program(int id, enum bpf_attach_type type, const char **step)
 {
 	int program, link;
 
@@ -137,19 +137,19 @@ static int try_typed(int id, enum bpf_attach_type type, const char **step)
 	*step = "attach it";
 	link = bpf_raw_tracepoint_open(NULL, program);
 	close(program);
-	return attempt_close(link);
+	return attempt_close_fd(link);
 }
 
 int attempt_fentry(const char **step)
 {
 	*step = "find " RARE_FUNCTION " in the kernel's BTF";
-	return try_typed(kernel_btf_function(RARE_FUNCTION), BPF_TRACE_FENTRY, step);
+	return try_typed_program(kernel_btf_function_id(RARE_FUNCTION), BPF_TRACE_FENTRY, step);
 }
 
 int attempt_typed_tracepoint(const char **step)
 {
 	*step = "find " RARE_TRACEPOINT " in the kernel's BTF";
-	return try_typed(kernel_btf_tracepoint(RARE_TRACEPOINT), BPF_TRACE_RAW_TP, step);
+	return try_typed_program(kernel_btf_tracepoint_id(RARE_TRACEPOINT), BPF_TRACE_RAW_TP, step);
 }
 
 int attempt_kprobe(const char **step)
@@ -163,7 +163,7 @@ int attempt_kprobe(const char **step)
 		return type;
 	*step = "open a kprobe on " RARE_FUNCTION;
 	attr.type = type;
-	return try_event(&attr, -1, 0, BPF_PROG_TYPE_KPROBE, step);
+	return try_perf_event(&attr, -1, 0, BPF_PROG_TYPE_KPROBE, step);
 }
 
 int attempt_kprobe_multi(const char **step)
@@ -180,7 +180,7 @@ int attempt_kprobe_multi(const char **step)
 	*step = "attach to " RARE_FUNCTION;
 	link = bpf_link_create(program, 0, BPF_TRACE_KPROBE_MULTI, &options);
 	close(program);
-	return attempt_close(link);
+	return attempt_close_fd(link);
 }
 
 /* `map`: the map to iterate, or -1. */
@@ -192,7 +192,7 @@ static int try_iterator(const char *function, int map, const char **step)
 	int id, program, link;
 
 	*step = "find the iterator in the kernel's BTF";
-	id = kernel_btf_function(function);
+	id = kernel_btf_function_id(function);
 	if (id < 0)
 		return id;
 	*step = "load a BPF program for it";
@@ -202,7 +202,7 @@ static int try_iterator(const char *function, int map, const char **step)
 	*step = "attach it";
 	link = bpf_link_create(program, 0, BPF_TRACE_ITER, map < 0 ? NULL : &options);
 	close(program);
-	return attempt_close(link);
+	return attempt_close_fd(link);
 }
 
 int attempt_map_iterator(const char **step)
@@ -239,7 +239,7 @@ struct place {
 	char path[256];
 };
 
-static int find_place(struct dl_phdr_info *object, size_t bytes, void *arg)
+static int find_function_in_object(struct dl_phdr_info *object, size_t bytes, void *arg)
 {
 	struct place *place = arg;
 	u64 address = place->address - object->dlpi_addr;
@@ -260,10 +260,10 @@ static int find_place(struct dl_phdr_info *object, size_t bytes, void *arg)
 }
 
 /* Gives the file and offset of never_called(). */
-static int own_function(struct place *place)
+static int locate_own_function(struct place *place)
 {
 	place->address = (uintptr_t)never_called;
-	return dl_iterate_phdr(find_place, place) ? 0 : -ENOENT;
+	return dl_iterate_phdr(find_function_in_object, place) ? 0 : -ENOENT;
 }
 
 int attempt_uprobe(const char **step)
@@ -277,13 +277,13 @@ int attempt_uprobe(const char **step)
 	if (type < 0)
 		return type;
 	*step = "open a uprobe on a function of this program";
-	err = own_function(&place);
+	err = locate_own_function(&place);
 	if (err)
 		return err;
 	attr.type = type;
 	attr.uprobe_path = (uintptr_t)place.path;
 	attr.probe_offset = place.offset;
-	return try_event(&attr, 0, -1, BPF_PROG_TYPE_KPROBE, step);
+	return try_perf_event(&attr, 0, -1, BPF_PROG_TYPE_KPROBE, step);
 }
 
 static int link_uprobe_multi(int program, const struct place *place)
@@ -311,10 +311,10 @@ int attempt_uprobe_multi(const char **step)
 	if (program < 0)
 		return program;
 	*step = "attach to a function of this program";
-	err = own_function(&place);
+	err = locate_own_function(&place);
 	link = err ? err : link_uprobe_multi(program, &place);
 	close(program);
-	return attempt_close(link);
+	return attempt_close_fd(link);
 }
 
 /* Two instructions: r0 = 0; exit. */
@@ -330,7 +330,7 @@ int empty_program_load(enum bpf_prog_type type, u32 attach_type, u32 btf_id)
 	return bpf_prog_load(type, "empty", "GPL", code, sizeof(code) / sizeof(code[0]), &options);
 }
 
-int attempt_close(int fd)
+int attempt_close_fd(int fd)
 {
 	if (fd < 0)
 		return fd;
@@ -343,11 +343,11 @@ int attempt_bpf(const char **step)
 	int err;
 
 	*step = "create a BPF map";
-	err = attempt_close(bpf_map_create(BPF_MAP_TYPE_ARRAY, NULL, 4, 8, 1, NULL));
+	err = attempt_close_fd(bpf_map_create(BPF_MAP_TYPE_ARRAY, NULL, 4, 8, 1, NULL));
 	if (err)
 		return err;
 	*step = "load a BPF program";
-	return attempt_close(empty_program_load(BPF_PROG_TYPE_RAW_TRACEPOINT, 0, 0));
+	return attempt_close_fd(empty_program_load(BPF_PROG_TYPE_RAW_TRACEPOINT, 0, 0));
 }
 
 int attempt_btf(const char **step)
@@ -365,10 +365,10 @@ int attempt_btf(const char **step)
 int attempt_tracefs(const char **step)
 {
 	*step = "open tracefs";
-	return attempt_close(tracefs_open_events());
+	return attempt_close_fd(tracefs_open_events());
 }
 
-static int find_option(int events, const char *path)
+static int find_tracefs_option(int events, const char *path)
 {
 	return faccessat(events, path, F_OK, 0) ? -errno : 0;
 }
@@ -383,10 +383,10 @@ int attempt_ftrace_stack_ids(const char **step)
 	if (events < 0)
 		return events;
 	*step = "find options/stackmap in tracefs";
-	err = find_option(events, "../options/stackmap");
+	err = find_tracefs_option(events, "../options/stackmap");
 	if (!err) {
 		*step = "find options/userstackmap in tracefs (kernel stacks have ids)";
-		err = find_option(events, "../options/userstackmap");
+		err = find_tracefs_option(events, "../options/userstackmap");
 	}
 	close(events);
 	return err;

@@ -23,7 +23,7 @@ struct btf *kernel_btf_load(void)
 	return btf__parse_raw(BTF_PATH);
 }
 
-static int find_id(const char *name, u32 kind)
+static int find_btf_id(const char *name, u32 kind)
 {
 	struct btf *btf = kernel_btf_load();
 	int id = btf ? btf__find_by_name_kind(btf, name, kind) : -errno;
@@ -32,17 +32,17 @@ static int find_id(const char *name, u32 kind)
 	return id;
 }
 
-int kernel_btf_function(const char *name)
+int kernel_btf_function_id(const char *name)
 {
-	return find_id(name, BTF_KIND_FUNC);
+	return find_btf_id(name, BTF_KIND_FUNC);
 }
 
-int kernel_btf_tracepoint(const char *name)
+int kernel_btf_tracepoint_id(const char *name)
 {
 	char type[128];
 
 	snprintf(type, sizeof(type), "btf_trace_%s", name);
-	return find_id(type, BTF_KIND_TYPEDEF);
+	return find_btf_id(type, BTF_KIND_TYPEDEF);
 }
 
 /* True if the strings, each between two NULs, have this name. */
@@ -84,7 +84,7 @@ void kernel_btf_close(struct kernel_btf_bytes *btf)
 		free(btf->bytes);
 }
 
-u64 kernel_btf_mentions(const char *const names[], u32 count)
+u64 kernel_btf_find_names(const char *const names[], u32 count)
 {
 	struct kernel_btf_bytes btf;
 	u64 found = 0;

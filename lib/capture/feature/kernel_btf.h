@@ -12,11 +12,11 @@
 struct btf *kernel_btf_load(void);
 
 /* The BTF id of a kernel function, or of the type of a tracepoint's functions; -errno. */
-int kernel_btf_function(const char *name);
-int kernel_btf_tracepoint(const char *name);
+int kernel_btf_function_id(const char *name);
+int kernel_btf_tracepoint_id(const char *name);
 
 /* The names, at most 64, that occur in the BTF, as bits. Far cheaper than loading it. */
-u64 kernel_btf_mentions(const char *const names[], u32 count);
+u64 kernel_btf_find_names(const char *const names[], u32 count);
 
 /* The bytes of the BTF. */
 struct kernel_btf_bytes {

@@ -45,7 +45,7 @@ struct subset {
 };
 
 /* The length of the kernel's name: NAME___FLAVOR is another form of NAME. */
-static size_t plain_length(const char *name)
+static size_t length_without_flavor(const char *name)
 {
 	const char *flavor = NULL, *at = name;
 
@@ -54,20 +54,20 @@ static size_t plain_length(const char *name)
 	return flavor ? (size_t)(flavor - name) : strlen(name);
 }
 
-static int add_name(struct text_set *names, const char *name)
+static int add_plain_name(struct text_set *names, const char *name)
 {
 	char *plain;
 	u32 number;
 
 	if (!*name)
 		return 0;
-	plain = strndup(name, plain_length(name));
+	plain = strndup(name, length_without_flavor(name));
 	number = plain ? text_set_number(names, plain) : HASH_INDEX_NONE;
 	free(plain);
 	return number == HASH_INDEX_NONE ? -ENOMEM : 0;
 }
 
-static bool has_shape(u32 kind)
+static bool is_copied_kind(u32 kind)
 {
 	return kind == BTF_KIND_STRUCT || kind == BTF_KIND_UNION || kind == BTF_KIND_ENUM ||
 	       kind == BTF_KIND_ENUM64 || kind == BTF_KIND_TYPEDEF || kind == BTF_KIND_INT ||
@@ -81,14 +81,14 @@ static int collect_names(const struct btf *named, struct text_set *names)
 	for (u32 id = 1; id < btf__type_cnt(named) && !result; id++) {
 		const struct btf_type *type = btf__type_by_id(named, id);
 
-		if (has_shape(btf_kind(type)))
-			result = add_name(names, btf__name_by_offset(named, type->name_off));
+		if (is_copied_kind(btf_kind(type)))
+			result = add_plain_name(names, btf__name_by_offset(named, type->name_off));
 	}
 	return result;
 }
 
 /* The bytes of a type; 0: unknown kind. */
-static size_t bytes_of(const struct btf_type *type)
+static size_t size_of_type(const struct btf_type *type)
 {
 	static const struct {
 		u8 once, each;
@@ -117,7 +117,7 @@ static const struct btf_type *type_at(const struct subset *subset, u32 start)
 	return (const struct btf_type *)(subset->types + start);
 }
 
-static int open_raw(struct subset *subset, const void *raw, size_t raw_bytes)
+static int open_kernel_btf(struct subset *subset, const void *raw, size_t raw_bytes)
 {
 	const struct btf_header *header = raw;
 	u64 types, strings;
@@ -136,13 +136,14 @@ static int open_raw(struct subset *subset, const void *raw, size_t raw_bytes)
 	return subset->strings[header->str_len - 1] ? -EINVAL : 0;
 }
 
-static int find_starts(struct subset *subset)
+static int find_type_starts(struct subset *subset)
 {
 	u32 at = 0;
 
 	while (at < subset->type_bytes) {
 		u32 left = subset->type_bytes - at;
-		size_t bytes = left >= sizeof(struct btf_type) ? bytes_of(type_at(subset, at)) : 0;
+		size_t bytes =
+			left >= sizeof(struct btf_type) ? size_of_type(type_at(subset, at)) : 0;
 
 		if (!bytes || bytes > left)
 			return -EINVAL;
@@ -156,7 +157,7 @@ static int find_starts(struct subset *subset)
 }
 
 /* Takes a type that is referred to, and replaces its id by that in the subset. */
-static int take(struct subset *subset, u32 *id)
+static int take_type(struct subset *subset, u32 *id)
 {
 	if (!*id)
 		return 0;
@@ -172,7 +173,7 @@ static int take(struct subset *subset, u32 *id)
 	return 0;
 }
 
-static int take_named(struct subset *subset, const struct text_set *names)
+static int take_named_types(struct subset *subset, const struct text_set *names)
 {
 	int result = 0;
 
@@ -180,17 +181,17 @@ static int take_named(struct subset *subset, const struct text_set *names)
 		const struct btf_type *type = type_at(subset, subset->starts[i]);
 		u32 id = i + 1;
 
-		if (!type->name_off || !has_shape(btf_kind(type)))
+		if (!type->name_off || !is_copied_kind(btf_kind(type)))
 			continue;
 		if (type->name_off >= subset->string_bytes)
 			return -EINVAL;
 		if (text_set_find(names, subset->strings + type->name_off) != HASH_INDEX_NONE)
-			result = take(subset, &id);
+			result = take_type(subset, &id);
 	}
 	return result;
 }
 
-static int append(struct bytes *to, const void *bytes, size_t count)
+static int append_bytes(struct bytes *to, const void *bytes, size_t count)
 {
 	if (array_make_rooms(to->bytes, (u64)to->count + count, to->room))
 		return -ENOMEM;
@@ -199,7 +200,7 @@ static int append(struct bytes *to, const void *bytes, size_t count)
 	return 0;
 }
 
-static int move_name(struct subset *subset, u32 *name)
+static int copy_name(struct subset *subset, u32 *name)
 {
 	u32 place = subset->out_strings.count;
 	const char *text = subset->strings + *name;
@@ -209,49 +210,50 @@ static int move_name(struct subset *subset, u32 *name)
 	if (*name >= subset->string_bytes)
 		return -EINVAL;
 	*name = place;
-	return append(&subset->out_strings, text, strlen(text) + 1);
+	return append_bytes(&subset->out_strings, text, strlen(text) + 1);
 }
 
-static int move_members(struct subset *subset, struct btf_type *type)
+static int copy_members(struct subset *subset, struct btf_type *type)
 {
 	struct btf_member *members = btf_members(type);
 	int result = 0;
 
 	for (u32 i = 0; i < btf_vlen(type) && !result; i++)
-		result = move_name(subset, &members[i].name_off) ?: take(subset, &members[i].type);
+		result = copy_name(subset, &members[i].name_off)
+				 ?: take_type(subset, &members[i].type);
 	return result;
 }
 
 /* Values of both sizes begin with the name. */
-static int move_values(struct subset *subset, struct btf_type *type, u32 bytes)
+static int copy_enum_values(struct subset *subset, struct btf_type *type, u32 bytes)
 {
 	u8 *values = (u8 *)(type + 1);
 	int result = 0;
 
 	for (u32 i = 0; i < btf_vlen(type) && !result; i++)
-		result = move_name(subset, (u32 *)(values + (size_t)i * bytes));
+		result = copy_name(subset, (u32 *)(values + (size_t)i * bytes));
 	return result;
 }
 
-static int move_rest(struct subset *subset, struct btf_type *type)
+static int copy_type_body(struct subset *subset, struct btf_type *type)
 {
 	switch (btf_kind(type)) {
 	case BTF_KIND_STRUCT:
 	case BTF_KIND_UNION:
-		return move_members(subset, type);
+		return copy_members(subset, type);
 	case BTF_KIND_ENUM:
-		return move_values(subset, type, sizeof(struct btf_enum));
+		return copy_enum_values(subset, type, sizeof(struct btf_enum));
 	case BTF_KIND_ENUM64:
-		return move_values(subset, type, sizeof(struct btf_enum64));
+		return copy_enum_values(subset, type, sizeof(struct btf_enum64));
 	case BTF_KIND_ARRAY:
-		return take(subset, &btf_array(type)->type)
-			       ?: take(subset, &btf_array(type)->index_type);
+		return take_type(subset, &btf_array(type)->type)
+			       ?: take_type(subset, &btf_array(type)->index_type);
 	case BTF_KIND_TYPEDEF:
 	case BTF_KIND_VOLATILE:
 	case BTF_KIND_CONST:
 	case BTF_KIND_RESTRICT:
 	case BTF_KIND_TYPE_TAG:
-		return take(subset, &type->type);
+		return take_type(subset, &type->type);
 	case BTF_KIND_PTR:
 		type->type = 0;
 		return 0;
@@ -263,19 +265,19 @@ static int move_rest(struct subset *subset, struct btf_type *type)
 	return -EINVAL; /* other kinds have no size */
 }
 
-static int move_type(struct subset *subset, u32 id)
+static int copy_type(struct subset *subset, u32 id)
 {
 	u32 start = subset->starts[id - 1], place = subset->out_types.count;
 	const struct btf_type *type = type_at(subset, start);
 	struct btf_type *copy;
 
-	if (append(&subset->out_types, type, bytes_of(type)))
+	if (append_bytes(&subset->out_types, type, size_of_type(type)))
 		return -ENOMEM;
 	copy = (struct btf_type *)(subset->out_types.bytes + place);
-	return move_name(subset, &copy->name_off) ?: move_rest(subset, copy);
+	return copy_name(subset, &copy->name_off) ?: copy_type_body(subset, copy);
 }
 
-static int finish(const struct subset *subset, void **out, size_t *out_bytes)
+static int write_subset(const struct subset *subset, void **out, size_t *out_bytes)
 {
 	u32 types = subset->out_types.count, strings = subset->out_strings.count;
 	struct btf_header header = {
@@ -299,25 +301,26 @@ static int finish(const struct subset *subset, void **out, size_t *out_bytes)
 	return 0;
 }
 
-static int make(struct subset *subset, const struct text_set *names, void **out, size_t *out_bytes)
+static int make_subset(struct subset *subset, const struct text_set *names, void **out,
+		       size_t *out_bytes)
 {
-	int result = find_starts(subset)
-			     ?: append(&subset->out_strings, "", 1)
-			     ?: take_named(subset, names);
+	int result = find_type_starts(subset)
+			     ?: append_bytes(&subset->out_strings, "", 1)
+			     ?: take_named_types(subset, names);
 
 	for (u32 i = 0; i < subset->taken_count && !result; i++)
-		result = move_type(subset, subset->taken[i]);
-	return result ?: finish(subset, out, out_bytes);
+		result = copy_type(subset, subset->taken[i]);
+	return result ?: write_subset(subset, out, out_bytes);
 }
 
-int type_subset(const void *raw, size_t raw_bytes, const struct btf *named, void **out,
-		size_t *out_bytes)
+int type_subset_make(const void *raw, size_t raw_bytes, const struct btf *named, void **out,
+		     size_t *out_bytes)
 {
 	struct subset subset = {};
 	struct text_set names = TEXT_SET;
-	int result = open_raw(&subset, raw, raw_bytes)
+	int result = open_kernel_btf(&subset, raw, raw_bytes)
 			     ?: collect_names(named, &names)
-			     ?: make(&subset, &names, out, out_bytes);
+			     ?: make_subset(&subset, &names, out, out_bytes);
 
 	free(subset.starts);
 	free(subset.places);
@@ -346,7 +349,7 @@ static Elf_Data *find_section(Elf *elf, const char *wanted)
 }
 
 /* The types that an object names; NULL: no .BTF. */
-static struct btf *types_of_object(const void *object, size_t bytes)
+static struct btf *read_object_types(const void *object, size_t bytes)
 {
 	struct btf *types = NULL;
 	Elf_Data *data;
@@ -361,7 +364,7 @@ static struct btf *types_of_object(const void *object, size_t bytes)
 	return types;
 }
 
-static void write_file(const void *bytes, size_t count, struct kernel_types *types)
+static void write_types_file(const void *bytes, size_t count, struct kernel_types *types)
 {
 	struct kernel_types written = {.file = memfd_create("kernel-types", MFD_CLOEXEC)};
 
@@ -384,9 +387,9 @@ void kernel_types_make(const void *object, size_t bytes, struct kernel_types *ty
 	*types = (struct kernel_types){};
 	if (kernel_btf_open(&raw))
 		return;
-	named = types_of_object(object, bytes);
-	if (named && !type_subset(raw.bytes, raw.count, named, &subset, &subset_bytes)) {
-		write_file(subset, subset_bytes, types);
+	named = read_object_types(object, bytes);
+	if (named && !type_subset_make(raw.bytes, raw.count, named, &subset, &subset_bytes)) {
+		write_types_file(subset, subset_bytes, types);
 		free(subset);
 	}
 	btf__free(named);

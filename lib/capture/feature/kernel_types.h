@@ -31,7 +31,7 @@ void kernel_types_clear(struct kernel_types *types);
 
 /* `raw`: the kernel's BTF, in this machine's byte order. 0 and BTF for the caller to free; -EINVAL:
  * an unknown form; -ENOMEM. */
-int type_subset(const void *raw, size_t raw_bytes, const struct btf *named, void **out,
-		size_t *out_bytes);
+int type_subset_make(const void *raw, size_t raw_bytes, const struct btf *named, void **out,
+		     size_t *out_bytes);
 
 #endif

@@ -49,7 +49,7 @@ static int load_probe(struct task_work_probe_bpf *probe)
 }
 
 /* Loads the probe without libbpf's messages. */
-static int load_quietly(struct task_work_probe_bpf **out)
+static int load_probe_quietly(struct task_work_probe_bpf **out)
 {
 	libbpf_print_fn_t printed = libbpf_set_print(print_nothing);
 	struct task_work_probe_bpf *probe = task_work_probe_bpf__open();
@@ -64,7 +64,7 @@ static int load_quietly(struct task_work_probe_bpf **out)
 }
 
 /* Opens a clock that interrupts this thread in user mode and runs the program. */
-static int open_clock(const struct bpf_program *program)
+static int open_sampling_clock(const struct bpf_program *program)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
@@ -84,7 +84,7 @@ static int open_clock(const struct bpf_program *program)
 }
 
 /* Runs in user mode until the callback came, or the clock has interrupted often enough. */
-static void spin(volatile struct task_work_probe_bpf__bss *shared)
+static void spin_in_user_mode(volatile struct task_work_probe_bpf__bss *shared)
 {
 	u64 end = clock_ns(CLOCK_THREAD_CPUTIME_ID) + CPU_NS_MAX;
 
@@ -99,10 +99,10 @@ static int try_callback(struct task_work_probe_bpf *probe, const char **step)
 	int clock;
 
 	*step = "ask the kernel for a callback, from a clock's interrupt";
-	clock = open_clock(probe->progs.ask_for_callback);
+	clock = open_sampling_clock(probe->progs.ask_for_callback);
 	if (clock < 0)
 		return clock;
-	spin(probe->bss);
+	spin_in_user_mode(probe->bss);
 	close(clock);
 	if (probe->bss->called_back)
 		return 0;
@@ -120,7 +120,7 @@ int attempt_task_work(const char **step)
 	if (task_work_form() == TASK_WORK_NONE)
 		return -ENOENT;
 	*step = "load a BPF program that uses task work";
-	result = load_quietly(&probe);
+	result = load_probe_quietly(&probe);
 	if (result)
 		return result;
 	result = try_callback(probe, step);
@@ -144,17 +144,17 @@ static const char *const names[] = {
 #define NAMES (sizeof(names) / sizeof(names[0]))
 
 /* Reads which of `names` the kernel's types have, as bits. Takes some milliseconds. */
-static u64 find_named(void)
+static u64 find_kernel_names(void)
 {
-	u64 bits = kernel_btf_mentions(names, NAMES);
+	u64 bits = kernel_btf_find_names(names, NAMES);
 
 	for (u32 i = 0; bits && i < NAMES; i++)
-		boot_fact_keep(BOOT_FACTS_FOLDER, names[i], bits >> i & 1);
+		boot_fact_store(BOOT_FACTS_FOLDER, names[i], bits >> i & 1);
 	return bits;
 }
 
 /* The same, kept for the process and until the next boot. */
-static u64 named(void)
+static u64 known_kernel_names(void)
 {
 	static _Atomic u64 known;
 	const u64 is_known = 1ULL << 63;
@@ -163,10 +163,10 @@ static u64 named(void)
 	if (known)
 		return known;
 	for (u32 i = 0; i < NAMES; i++) {
-		int fact = boot_fact(BOOT_FACTS_FOLDER, names[i]);
+		int fact = boot_fact_read(BOOT_FACTS_FOLDER, names[i]);
 
 		if (fact < 0) {
-			bits = find_named() | is_known;
+			bits = find_kernel_names() | is_known;
 			break;
 		}
 		bits |= (u64)fact << i;
@@ -177,7 +177,7 @@ static u64 named(void)
 
 enum task_work_form task_work_form(void)
 {
-	u64 bits = named();
+	u64 bits = known_kernel_names();
 
 	if (bits & 1)
 		return TASK_WORK_PLAIN;
@@ -186,7 +186,7 @@ enum task_work_form task_work_form(void)
 
 /* Renames a function to "void", which libbpf does not look up. Any other name that the kernel does
  * not have libbpf looks up in modules, which takes CAP_SYS_ADMIN. */
-static void name_nothing(const struct btf *types, const char *name)
+static void rename_to_void(const struct btf *types, const char *name)
 {
 	int id = btf__find_by_name_kind(types, name, BTF_KIND_FUNC);
 
@@ -197,36 +197,36 @@ static void name_nothing(const struct btf *types, const char *name)
 
 void task_work_prepare(struct bpf_object *object)
 {
-	u64 bits = named();
+	u64 bits = known_kernel_names();
 
 	if (task_work_form() == TASK_WORK_PLAIN)
 		bits &= ~2ULL; /* has another prototype */
 	for (u32 i = 0; i < NAMES; i++)
 		if (!(bits >> i & 1))
-			name_nothing(bpf_object__btf(object), names[i]);
+			rename_to_void(bpf_object__btf(object), names[i]);
 }
 
 static struct feature_result tried;
 
-static void try(void)
+static void try_task_work(void)
 {
 	feature_probe_once(FEATURE_TASK_WORK, &tried);
 }
 
-static const struct feature_result *result_of_trial(void)
+static const struct feature_result *task_work_result(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-	pthread_once(&once, try);
+	pthread_once(&once, try_task_work);
 	return &tried;
 }
 
 bool task_work_works(void)
 {
-	return result_of_trial()->works;
+	return task_work_result()->works;
 }
 
-const char *task_work_why(void)
+const char *task_work_failure(void)
 {
-	return result_of_trial()->why;
+	return task_work_result()->why;
 }

@@ -31,6 +31,6 @@ void task_work_prepare(struct bpf_object *object);
 bool task_work_works(void);
 
 /* The step that failed and the kernel's error. */
-const char *task_work_why(void);
+const char *task_work_failure(void);
 
 #endif

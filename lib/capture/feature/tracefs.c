@@ -28,7 +28,7 @@ static int open_directory(int at, const char *path)
 	return fd < 0 ? -errno : fd;
 }
 
-static int open_events_unmounted(void)
+static int open_events_without_mount(void)
 {
 	int events, context = fsopen("tracefs", FSOPEN_CLOEXEC), mount = -1, err;
 
@@ -52,6 +52,6 @@ int tracefs_open_events(void)
 	if (events == -ENOENT)
 		events = open_directory(AT_FDCWD, "/sys/kernel/debug/tracing/events");
 	if (events == -ENOENT)
-		events = open_events_unmounted();
+		events = open_events_without_mount();
 	return events;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The frames of a file become sorted addresses, so that the addresses of a mapping are adjacent and
- * each mapping is one request. Kernel addresses have bit 63 and come last.
+ * The frames of a recording file are collected as sorted addresses, so that the addresses of each
+ * mapping are adjacent and become one request. Kernel addresses have bit 63 set and come last.
  *
  * Workers answer the requests (symbol/symbolizer/symbolizers.h). A drain takes only answers that
- * have arrived, and never waits.
+ * have arrived already, and never waits.
  */
 #include "capture/file/file_symbols.h"
 
@@ -19,11 +19,13 @@
 #include "interrupt.h"
 #include "symbol/symbolizer/symbolizers.h"
 
-#define HURRY_MS 1200	   /* wait for all names after a request to end */
-#define HURRY_MS_LEAST 200 /* the same for each file, once the time for all has passed */
-#define LATE_MS 100	   /* wait for code that was met after names were requested ahead */
-#define LATE_OWN_MS 500	   /* the same for files of root and of our own user */
-#define LOOK_MS 100	   /* interval of checks for signals, as a blocked signal ends no poll() */
+#define HURRY_MS 1200	   /* longest wait for all symbols after the user has asked to end */
+#define HURRY_MS_LEAST 200 /* the same for one file, after HURRY_MS have passed */
+#define LATE_MS                                                                                    \
+	100 /* longest wait for code that appeared after recording_request_symbols_ahead() */
+#define LATE_OWN_MS 500 /* the same for files of root and of our own user */
+#define LOOK_MS 100 /* interval of checks for signals, since a blocked signal does not end poll()  \
+		     */
 
 static bool is_same_mapping(u64 frame, u64 other)
 {
@@ -32,8 +34,9 @@ static bool is_same_mapping(u64 frame, u64 other)
 	return FRAME_MAPPING(frame) == FRAME_MAPPING(other);
 }
 
-/* Requests the names of user frames of one mapping; `run` is changed to file offsets. */
-static int ask_run(struct recording *recording, u64 *run, u32 count)
+/* Requests the symbols of frames of one mapping, or of the kernel; user frames in `run` are changed
+ * to file offsets. */
+static int request_mapping_symbols(struct recording *recording, u64 *run, u32 count)
 {
 	bool kernel = FRAME_IS_KERNEL(run[0]);
 	u32 number = kernel ? 0 : FRAME_MAPPING(run[0]), i;
@@ -54,8 +57,9 @@ static int ask_run(struct recording *recording, u64 *run, u32 count)
 	return symbolizers_ask(recording->symbolizers, number, record, run, count);
 }
 
-/* Requests all names, from the last address on, so that the kernel's come first. */
-static int ask_all(struct recording *recording, const struct frame_addresses *addresses)
+/* Requests the symbols of all addresses, beginning at the end of the list, so that the kernel's
+ * symbols are requested first. */
+static int request_all_symbols(struct recording *recording, const struct frame_addresses *addresses)
 {
 	u32 first, end = addresses->count;
 	int result = 0;
@@ -65,14 +69,14 @@ static int ask_all(struct recording *recording, const struct frame_addresses *ad
 		     first && is_same_mapping(addresses->items[first - 1], addresses->items[first]);
 		     first--)
 			;
-		result = ask_run(recording, addresses->items + first, end - first);
+		result = request_mapping_symbols(recording, addresses->items + first, end - first);
 	}
 	return result;
 }
 
-/* Collects the addresses of `all` that `known` does not have. -ENOMEM. */
-static int addresses_without(const struct frame_addresses *all, const struct frame_addresses *known,
-			     struct frame_addresses *fresh)
+/* Sets *fresh to the addresses of `all` that `known` does not have. -ENOMEM. */
+static int subtract_addresses(const struct frame_addresses *all,
+			      const struct frame_addresses *known, struct frame_addresses *fresh)
 {
 	u32 k = 0;
 
@@ -88,7 +92,7 @@ static int addresses_without(const struct frame_addresses *all, const struct fra
 	return 0;
 }
 
-static bool is_lasting(const struct recording *recording, u64 frame)
+static bool is_in_mapped_file(const struct recording *recording, u64 frame)
 {
 	u32 number = FRAME_MAPPING(frame);
 
@@ -96,27 +100,28 @@ static bool is_lasting(const struct recording *recording, u64 frame)
 	       loaded_mapping_record(recording->loaded, number)->key.kind == MAPPING_FILE;
 }
 
-static void keep_lasting(const struct recording *recording, struct frame_addresses *addresses)
+static void keep_addresses_in_files(const struct recording *recording,
+				    struct frame_addresses *addresses)
 {
 	u32 kept = 0;
 
 	for (u32 i = 0; i < addresses->count; i++)
-		if (is_lasting(recording, addresses->items[i]))
+		if (is_in_mapped_file(recording, addresses->items[i]))
 			addresses->items[kept++] = addresses->items[i];
 	addresses->count = kept;
 }
 
-/* The name of each frame of a file is requested once. */
-int file_symbols_ask(struct recording *recording, bool lasting)
+/* The symbol of each frame is requested once in a recording file. */
+int file_symbols_request(struct recording *recording, bool lasting)
 {
 	struct frame_addresses all = {}, fresh = {};
 	int result = frame_addresses_collect(recording->writer, &all);
 
 	if (!result && lasting)
-		keep_lasting(recording, &all);
-	result = result ?: addresses_without(&all, &recording->named, &fresh);
+		keep_addresses_in_files(recording, &all);
+	result = result ?: subtract_addresses(&all, &recording->named, &fresh);
 	if (!result) {
-		result = ask_all(recording, &fresh);
+		result = request_all_symbols(recording, &fresh);
 		free(recording->named.items);
 		recording->named = all;
 		all = (struct frame_addresses){};
@@ -126,16 +131,16 @@ int file_symbols_ask(struct recording *recording, bool lasting)
 	return result;
 }
 
-bool file_symbols_are_late(const struct recording *recording)
+bool file_symbols_wait_is_over(const struct recording *recording)
 {
 	return recording->names_until && clock_ms() >= recording->names_until;
 }
 
-/* The ends of the waits for names. The wait for the kernel's names is as long as one request may
- * take.
- */
+/* The times at which the waits for symbols end. The wait for the kernel's symbols is as long as one
+ * request may take. */
 struct patience {
-	u64 others, own; /* clock_ms(); for files of other users, of root and our own user */
+	u64 others,
+		own; /* clock_ms(): for files of other users; for files of root and our own user */
 };
 
 static u64 min_time(u64 a, u64 b)
@@ -148,16 +153,16 @@ static u64 max_time(u64 a, u64 b)
 	return a > b ? a : b;
 }
 
-/* The files that end after a request to end share one wait: a window that is being closed, and the
- * last one behind it. */
-static u64 end_of_hurry(struct recording *recording)
+/* After the user has asked to end, two recording files may end: a window that is being closed, and
+ * the last window after it. Both share one wait. */
+static u64 hurried_end_time(struct recording *recording)
 {
 	if (!recording->hurries_until)
 		recording->hurries_until = clock_ms() + HURRY_MS;
 	return max_time(recording->hurries_until, clock_ms() + HURRY_MS_LEAST);
 }
 
-static struct patience patience_from(struct recording *recording, u64 began)
+static struct patience wait_ends_after(struct recording *recording, u64 began)
 {
 	bool few = recording->named_ahead;
 	struct patience patience = {
@@ -166,7 +171,7 @@ static struct patience patience_from(struct recording *recording, u64 began)
 	};
 
 	if (interrupt_end_asked()) {
-		u64 end = end_of_hurry(recording);
+		u64 end = hurried_end_time(recording);
 
 		patience.others = min_time(patience.others, end);
 		patience.own = min_time(patience.own, end);
@@ -174,15 +179,16 @@ static struct patience patience_from(struct recording *recording, u64 began)
 	return patience;
 }
 
-/* Waits for names. A request to end shortens the wait for all files; interrupt_now() ends it. */
-static int await_names(struct recording *recording)
+/* Waits for symbols. When the user asks to end, the wait becomes shorter; interrupt_now() ends the
+ * wait. */
+static int await_symbols(struct recording *recording)
 {
 	bool hurries = interrupt_end_asked();
 	u64 began = clock_ms();
-	struct patience patience = patience_from(recording, began);
+	struct patience patience = wait_ends_after(recording, began);
 	int result = symbols_take_facts(recording);
 
-	while (!result && !interrupted() && !file_symbols_are_late(recording)) {
+	while (!result && !interrupted() && !file_symbols_wait_is_over(recording)) {
 		if (!symbolizers_are_busy(
 			    recording->symbolizers,
 			    symbolizers_awaited(clock_ms(), patience.others, patience.own)))
@@ -190,7 +196,7 @@ static int await_names(struct recording *recording)
 		symbolizers_wait(recording->symbolizers, LOOK_MS);
 		if (!hurries && interrupt_end_asked()) {
 			hurries = true;
-			patience = patience_from(recording, began);
+			patience = wait_ends_after(recording, began);
 		}
 		result = symbols_take_facts(recording);
 	}
@@ -200,9 +206,9 @@ static int await_names(struct recording *recording)
 
 int file_symbols_finish(struct recording *recording, struct stackmap_error *error)
 {
-	int result = file_symbols_ask(recording, false);
+	int result = file_symbols_request(recording, false);
 
-	result = await_names(recording) ?: result;
+	result = await_symbols(recording) ?: result;
 	recording->written.notes[NOTE_UNREAD_FILES] += symbolizers_failures(recording->symbolizers);
 	if (result)
 		error_set(error, -result, "names of frames: %s", strerror(-result));

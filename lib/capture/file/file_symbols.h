@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Requests names for the frames of a file. Worker processes find them
- * (symbol/symbolizer/symbolizers.h); the programs leave out events of workers, like those of the
- * recorder. */
+/* Requests the symbols of the frames of a recording file: a name for each address. Worker processes
+ * find the symbols (symbol/symbolizer/symbolizers.h); the BPF programs leave out events of these
+ * workers, like events of the recorder. */
 #ifndef LIB_CAPTURE_FILE_SYMBOLS_H
 #define LIB_CAPTURE_FILE_SYMBOLS_H
 
 #include "capture/drain/recording.h"
 #include "stackmap/error.h"
 
-#define FILE_SYMBOLS_PATIENCE_MS 10000	   /* for files of other users */
-#define FILE_SYMBOLS_PATIENCE_OWN_MS 30000 /* for files of root and of our own user */
+#define FILE_SYMBOLS_PATIENCE_MS 10000	   /* longest wait for symbols of other users' files */
+#define FILE_SYMBOLS_PATIENCE_OWN_MS 30000 /* the same for files of root and of our own user */
 
-/* Requests names for the frames written since the last call. `lasting`: for code of files only,
- * whose names do not change, unlike those of the kernel and of generated code. */
-int file_symbols_ask(struct recording *recording, bool lasting);
+/* Requests symbols for the frames that were written since the last call. `lasting`: only for code
+ * of mapped files, whose symbols do not change, unlike symbols of the kernel and of generated code.
+ */
+int file_symbols_request(struct recording *recording, bool lasting);
 
-/* True if the time to wait for names (names_until) is over. */
-bool file_symbols_are_late(const struct recording *recording);
+/* True if the time limit for the symbols of this recording (recording->names_until) has passed. */
+bool file_symbols_wait_is_over(const struct recording *recording);
 
-/* Requests the remaining names, waits, and writes the symbols of all frames of the file. */
+/* Requests the missing symbols, waits for them, and writes the symbols of all frames of the
+ * recording file. */
 int file_symbols_finish(struct recording *recording, struct stackmap_error *error);
 
 #endif

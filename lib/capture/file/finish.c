@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Begin and end of a file: sources and modules are written before the first event, names of frames
- * and the ledger after the last event.
+ * Begin and end of a recording file: sources and kernel modules are written before the first event,
+ * symbols of frames and the ledger after the last event.
  */
 #include "capture/file/recording_file.h"
 
@@ -23,7 +23,7 @@
 #include "symbol/kernel/kernel_image.h"
 #include "symbol/symbolizer/symbolizers.h"
 
-#define RULES_MS 1000 /* the wait for rules at the end */
+#define RULES_MS 1000 /* longest wait for unwind rules at the end of a file */
 #define RULES_LOOK_MS 20
 
 static int write_module(void *writer, const struct trace_module *module)
@@ -31,7 +31,7 @@ static int write_module(void *writer, const struct trace_module *module)
 	return trace_writer_module(writer, module);
 }
 
-static struct trace_source source_written(const struct source *source)
+static struct trace_source make_trace_source(const struct source *source)
 {
 	u32 leaf = source->type == SOURCE_SAMPLE ? TRACE_EXTRA_LEAF : 0;
 
@@ -46,7 +46,7 @@ static struct trace_source source_written(const struct source *source)
 	};
 }
 
-static enum read_mode mode_of(const struct loaded *loaded)
+static enum read_mode choose_read_mode(const struct loaded *loaded)
 {
 	if (loaded_is_flight(loaded) && !loaded->opened)
 		return READ_SNAPSHOT;
@@ -58,7 +58,7 @@ static int write_sources(const struct source_list *sources, struct trace_writer 
 	int result = 0;
 
 	for (u32 kind = 0; kind < sources->count && !result; kind++) {
-		struct trace_source written = source_written(&sources->sources[kind]);
+		struct trace_source written = make_trace_source(&sources->sources[kind]);
 
 		result = trace_writer_source(writer, &written);
 	}
@@ -70,7 +70,7 @@ int recording_begin(struct recording *recording, struct trace_writer *writer,
 {
 	int result;
 
-	recording->mode = mode_of(recording->loaded);
+	recording->mode = choose_read_mode(recording->loaded);
 	recording_begin_file(recording);
 	file_ledger_begin(recording);
 	result = write_sources(recording->loaded->sources, writer)
@@ -90,9 +90,9 @@ int recording_begin(struct recording *recording, struct trace_writer *writer,
 	return result;
 }
 
-/* Waits for the rules of stacks that have none yet. A window that others follow does not wait: its
- * rings have to be read. */
-static void await_rules(struct recording *recording)
+/* Waits for the unwind rules of held stacks (capture/drain/held_stacks.h). A window that is
+ * followed by another one does not wait, because its rings have to be read. */
+static void await_rules_of_held_stacks(struct recording *recording)
 {
 	u64 until = clock_ms() + RULES_MS;
 
@@ -104,7 +104,7 @@ static void await_rules(struct recording *recording)
 	}
 }
 
-static int finish_alive(struct recording *recording, struct stackmap_error *error)
+static int write_alive_events(struct recording *recording, struct stackmap_error *error)
 {
 	int result = recording->alive ? alive_events_write(recording) : 0;
 
@@ -121,13 +121,13 @@ int recording_finish(struct recording *recording, struct trace_ledger *ledger,
 	if (!cpus)
 		return error_set(error, ENOMEM, "ledger: %s", strerror(ENOMEM));
 	if (recording->deferred) {
-		await_rules(recording);
+		await_rules_of_held_stacks(recording);
 		deferred_end_file(recording);
 	}
 	if (recording->times)
 		thread_times_write_open(recording);
 	counted_events_write(recording);
-	result = finish_alive(recording, error);
+	result = write_alive_events(recording, error);
 	if (recording->spans)
 		result = first_error(result, span_stacks_write_all_ends(recording));
 	trace_writer_flush(recording->writer);

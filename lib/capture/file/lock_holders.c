@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The address of the futex and the operation are in /proc/TID/syscall, the lock in /proc/TID/mem.
- */
+/* The address of the futex and the operation are read from /proc/TID/syscall, the lock from
+ * /proc/TID/mem. */
 #include "capture/file/lock_holders.h"
 
 #include <bpf/bpf.h>
@@ -20,7 +20,7 @@
 #define GLIBC_OWNER 2 /* index of __owner in words of 4 bytes */
 #define WORDS 3
 
-u32 lock_holder_of(const u32 words[WORDS], u32 operation)
+u32 futex_lock_holder(const u32 words[WORDS], u32 operation)
 {
 	switch (operation & FUTEX_CMD_MASK) {
 	case FUTEX_LOCK_PI:
@@ -36,7 +36,7 @@ u32 lock_holder_of(const u32 words[WORDS], u32 operation)
 	}
 }
 
-static bool read_words(u32 tid, u64 address, u32 words[WORDS])
+static bool read_lock_words(u32 tid, u64 address, u32 words[WORDS])
 {
 	char path[64];
 	ssize_t got = -1;
@@ -59,8 +59,9 @@ static bool is_other_thread_of_process(u32 tid, u32 other)
 	return other && other != tid && access(path, F_OK) == 0;
 }
 
-/* The holder of the lock that a thread waits for; 0: no lock, or the holder is not known. */
-static u32 find_holder(u32 tid)
+/* The thread id of the holder of the lock that thread `tid` waits for; 0: no lock, or the holder is
+ * not known. */
+static u32 find_holder_for_waiter(u32 tid)
 {
 	unsigned long long address, operation;
 	u32 words[WORDS], holder = 0;
@@ -73,8 +74,8 @@ static u32 find_holder(u32 tid)
 	if (!file)
 		return 0;
 	if (fscanf(file, "%d %llx %llx", &number, &address, &operation) == 3 &&
-	    number == SYS_futex && read_words(tid, address, words))
-		holder = lock_holder_of(words, (u32)operation);
+	    number == SYS_futex && read_lock_words(tid, address, words))
+		holder = futex_lock_holder(words, (u32)operation);
 	fclose(file);
 	return is_other_thread_of_process(tid, holder) ? holder : 0;
 }
@@ -87,7 +88,7 @@ void lock_holders_find(struct loaded *loaded, struct lock_holders *list)
 
 	for (; steps && !bpf_map_get_next_key(map_fd, before, &tid); steps--) {
 		struct blocked blocked;
-		u32 holder = find_holder(tid);
+		u32 holder = find_holder_for_waiter(tid);
 
 		before = &tid;
 		if (!holder || bpf_map_lookup_elem(map_fd, &tid, &blocked))

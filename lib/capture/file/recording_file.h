@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Begin, end and contents of one file of a recording. capture/capture.h describes the use of the
+/* Writing one recording file: begin, events, end. capture/capture.h describes the use of the
  * functions. */
 #ifndef LIB_CAPTURE_RECORDING_FILE_H
 #define LIB_CAPTURE_RECORDING_FILE_H
@@ -8,22 +8,24 @@
 #include "stackmap/error.h"
 #include "symbol/symbolizer/symbolizers.h"
 
-/* Begins a file, of the frozen moment if the rings are frozen, and writes sources and kernel
- * modules. The writer must outlive the file. */
+/* Begins a file, and writes sources and kernel modules. If the rings are frozen (loaded_freeze()),
+ * the file shows the frozen moment. The writer must outlive the file. */
 int recording_begin(struct recording *recording, struct trace_writer *writer,
 		    struct stackmap_error *error);
 
-/* Writes the contents of the rings, which keep them. The rings must be frozen, or those of a flight
- * recorder that is detached. */
+/* Writes the events of the rings, and leaves them in the rings. The rings must be frozen, or belong
+ * to a flight recorder that is detached. */
 int recording_snapshot(struct recording *recording);
 
-/* For a drain, while events go on: before the end of a window, and at its end. */
-int recording_ask_ahead(struct recording *recording, enum symbolizers_which which);
-int recording_name_ahead(struct recording *recording, u32 others_ms, u32 own_ms, u32 longest_ms);
-int recording_learn_names(struct recording *recording);
+/* For a drain, while events go on: the first three functions request symbols before the end of a
+ * window, the last one ends the window. */
+int recording_request_symbols_ahead(struct recording *recording, enum symbolizers_which which);
+int recording_await_symbols_ahead(struct recording *recording, u32 others_ms, u32 own_ms,
+				  u32 longest_ms);
+int recording_request_symbols_now_and_then(struct recording *recording);
 int recording_end_window(struct recording *recording);
 
-/* Ends a file: writes the names and build ids of its frames, and the ledger. */
+/* Ends a file: writes the symbols and build ids of its frames, and the ledger. */
 int recording_finish(struct recording *recording, struct trace_ledger *ledger,
 		     struct stackmap_error *error);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Snapshots: the rings of a flight recorder are read from the oldest record that was not
- * overwritten.
- */
+/* Snapshots: the rings of a flight recorder are read from the oldest record that is not
+ * overwritten. */
 #include "capture/file/recording_file.h"
 
 #include "capture/drain/deferred.h"
@@ -10,11 +9,13 @@
 #include "capture/file/unwind_blocked.h"
 #include "error.h"
 
-#define PEEK_MS 5000 /* the user waits, and the lock of the instance is held */
+#define PEEK_MS                                                                                    \
+	5000 /* longest time for unwinding: the user waits, and the lock of the instance is held   \
+	      */
 
-/* The position of the oldest record. Positions begin at `count`, since a slot that was never
- * written looks like the event at position 0. */
-static u64 oldest(const struct loaded *loaded, const struct ring_view *ring, u64 head)
+/* The position of the oldest record in a ring. Positions begin at ring->count, since a slot that
+ * was never written looks like the event at position 0. */
+static u64 oldest_position(const struct loaded *loaded, const struct ring_view *ring, u64 head)
 {
 	if (!loaded->plan.config.flight)
 		return ring->header->tail;
@@ -25,14 +26,15 @@ static u64 oldest(const struct loaded *loaded, const struct ring_view *ring, u64
 static int snapshot_ring(struct recording *recording, struct ring_view ring, u32 cpu,
 			 take_record take)
 {
-	u64 head = ring_head(&ring), position = oldest(recording->loaded, &ring, head);
+	u64 head = ring_head(&ring), position = oldest_position(recording->loaded, &ring, head);
 
 	return records_take_range(recording, &ring, position, head, cpu, take);
 }
 
-/* The number of slots that a writer could not claim and that still hold the event of an earlier
- * lap. These events are out of sequence, and no writer has counted them as overwritten. */
-static u64 passed_over(const struct ring_view *ring)
+/* The number of slots that a writer could not claim and that still hold an event of an earlier pass
+ * over the ring. These events are out of sequence, and no writer has counted them as overwritten.
+ */
+static u64 count_passed_over_events(const struct ring_view *ring)
 {
 	u64 head = ring->header->head, position = head - ring->count, count = 0;
 
@@ -45,7 +47,7 @@ static u64 passed_over(const struct ring_view *ring)
 	return count;
 }
 
-static int snapshot_tasks(struct recording *recording)
+static int snapshot_task_rings(struct recording *recording)
 {
 	int result = 0;
 
@@ -57,7 +59,7 @@ static int snapshot_tasks(struct recording *recording)
 	return result ?: task_log_write_lost_names(recording->tasks, recording->writer);
 }
 
-static int snapshot_rings(struct recording *recording, take_record take)
+static int snapshot_event_rings(struct recording *recording, take_record take)
 {
 	int result = 0;
 
@@ -68,8 +70,9 @@ static int snapshot_rings(struct recording *recording, take_record take)
 	return result;
 }
 
-/* Takes the deferred stacks and unwinds the tasks that wait, of the frozen moment or now. */
-static int snapshot_deferred(struct recording *recording)
+/* Takes the deferred stacks from the rings, unwinds the tasks that still have to deliver their
+ * stack, and unwinds the raw stacks. */
+static int snapshot_deferred_stacks(struct recording *recording)
 {
 	u32 fill, next = 0;
 	int result = 0;
@@ -78,7 +81,7 @@ static int snapshot_deferred(struct recording *recording)
 		return 0;
 	if (!loaded_is_frozen(recording->loaded))
 		result = deferred_read_open_cookies(recording);
-	result = result ?: snapshot_rings(recording, records_take_deferred_stack);
+	result = result ?: snapshot_event_rings(recording, records_take_deferred_stack);
 	if (recording->loaded->running)
 		result = result
 				 ?: unwind_blocked_peek(recording, &recording->deferred->open,
@@ -93,14 +96,14 @@ int recording_snapshot(struct recording *recording)
 
 	records_begin_round(recording);
 	file_ledger_begin(recording);
-	result = snapshot_tasks(recording);
-	result = first_error(result, snapshot_deferred(recording));
-	result = first_error(result, snapshot_rings(recording, records_take_event));
+	result = snapshot_task_rings(recording);
+	result = first_error(result, snapshot_deferred_stacks(recording));
+	result = first_error(result, snapshot_event_rings(recording, records_take_event));
 	for (u32 cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++) {
 		struct ring_view ring = loaded_ring(recording->loaded, cpu);
 
 		recording->cpus[cpu].passed_over =
-			recording->loaded->plan.config.flight ? passed_over(&ring) : 0;
+			recording->loaded->plan.config.flight ? count_passed_over_events(&ring) : 0;
 	}
 	return result;
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Three steps: peek (copy registers and stack), unwind, and check, or at the end take the cookie.
- * At the end of an instance a running task leaves the kernel, and its callback delivers the stack.
- * The task may also go to sleep first, so it is peeked again after a while. While the instance goes
- * on, each task is peeked once.
+ * Unwinding a task takes three steps: peek (copy the registers and the stack memory), unwind the
+ * copy, and check that the cookie is still open; at the end of an instance the check also closes
+ * the cookie. A running task soon leaves the kernel, and its callback delivers the stack; or the
+ * task is blocked again first, so it is peeked again after RETRY_MS. While the instance goes on,
+ * each task is peeked once.
  */
 #include "capture/file/unwind_blocked.h"
 
@@ -20,9 +21,9 @@
 #define RETRY_MS 10
 #define ROUNDS_MAX 100
 
-/* Runs the program once. The kernel writes the changed request back. */
-static int run_program(const struct loaded *loaded, struct unwind_blocked_request *request,
-		       enum unwind_blocked_operation operation)
+/* Runs the BPF program `unwind_blocked` once. The kernel writes the changed request back. */
+static int run_unwind_program(const struct loaded *loaded, struct unwind_blocked_request *request,
+			      enum unwind_blocked_operation operation)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, options, .ctx_in = request, .ctx_size_in = sizeof(*request));
 	int result;
@@ -33,45 +34,46 @@ static int run_program(const struct loaded *loaded, struct unwind_blocked_reques
 	return result ?: request->result;
 }
 
-/* Unwinds one task. `proof`: the operation that proves that the stack is that of the event. 0:
- * done. */
-static int unwind_one(struct recording *recording, const struct open_cookie *open,
-		      enum unwind_blocked_operation proof)
+/* Unwinds one task. `proof`: the operation that checks that the stack is that of the event. 0: the
+ * stack was joined to its event. */
+static int unwind_blocked_task(struct recording *recording, const struct open_cookie *open,
+			       enum unwind_blocked_operation proof)
 {
 	struct unwind_blocked_request request = {.tid = open->tid, .cookie = open->cookie};
 	struct deferred_stack *stack;
-	int result = run_program(recording->loaded, &request, UNWIND_BLOCKED_PEEK);
+	int result = run_unwind_program(recording->loaded, &request, UNWIND_BLOCKED_PEEK);
 
 	result = result
 			 ?: deferred_unwind(recording, (const void *)request.raw,
 					    proof == UNWIND_BLOCKED_CHECK, &stack);
 	if (result)
 		return result;
-	result = run_program(recording->loaded, &request, proof);
+	result = run_unwind_program(recording->loaded, &request, proof);
 	if (!result)
 		return deferred_join(recording, stack);
 	deferred_stack_free(&stack);
 	return result;
 }
 
-/* Unwinds all tasks once. Returns the number of tasks that are left, or -errno. */
-static int take_round(struct recording *recording)
+/* Tries each task with an open cookie once. Returns the number of tasks whose stack is still
+ * missing, or -errno. */
+static int unwind_blocked_tasks_once(struct recording *recording)
 {
 	struct open_cookies list = {};
 	int result = open_cookies_read(recording->loaded, &list), left = 0;
 
 	for (u32 i = 0; i < list.count && !result && !interrupted(); i++)
-		left += unwind_one(recording, &list.items[i], UNWIND_BLOCKED_TAKE) != 0;
+		left += unwind_blocked_task(recording, &list.items[i], UNWIND_BLOCKED_TAKE) != 0;
 	open_cookies_clear(&list);
 	return result ?: left;
 }
 
-int unwind_blocked_take(struct recording *recording)
+int unwind_blocked_at_end(struct recording *recording)
 {
 	int left;
 
 	for (int round = 0; round < ROUNDS_MAX && !interrupted(); round++) {
-		left = take_round(recording);
+		left = unwind_blocked_tasks_once(recording);
 		if (left <= 0)
 			return left;
 		interrupt_nap(RETRY_MS);
@@ -79,9 +81,9 @@ int unwind_blocked_take(struct recording *recording)
 	return 0;
 }
 
-/* True if the stack is needed. A snapshot is asked before it has events, so it needs all stacks
- * that it does not have. */
-static bool is_wanted(const struct recording *recording, const struct open_cookie *open)
+/* True if the file needs the stack. A snapshot takes stacks before events, so it needs all stacks
+ * that it does not have yet. */
+static bool is_stack_needed(const struct recording *recording, const struct open_cookie *open)
 {
 	if (recording->mode != READ_DRAIN)
 		return !deferred_stacks_find(recording->deferred->stacks, open->tid, open->cookie);
@@ -98,8 +100,8 @@ int unwind_blocked_peek(struct recording *recording, const struct open_cookies *
 	while (*next < list->count) {
 		const struct open_cookie *open = &list->items[(*next)++];
 
-		if (is_wanted(recording, open) &&
-		    unwind_one(recording, open, UNWIND_BLOCKED_CHECK) == -ENOMEM)
+		if (is_stack_needed(recording, open) &&
+		    unwind_blocked_task(recording, open, UNWIND_BLOCKED_CHECK) == -ENOMEM)
 			return -ENOMEM;
 		if (clock_ms() >= end || interrupted())
 			break;

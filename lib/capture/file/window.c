@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A window ends at the heads of the rings: earlier records belong to this file, later ones to the
- * next. */
+/* Ends a window (one of successive recording files) at the current heads of the rings: earlier
+ * records belong to this file, later records to the next file. */
 #include "capture/file/recording_file.h"
 
 #include "capture/drain/deferred.h"
@@ -13,22 +13,22 @@
 #include "symbol/symbolizer/symbolizers.h"
 
 #define ASK_MS 100
-#define LEARN_MS 2000  /* from the first event to the first request for names */
-#define LEARN_FACTOR 4 /* each further interval is four times as long */
+#define LEARN_MS 2000  /* time from the first event to the first request for symbols */
+#define LEARN_FACTOR 4 /* each later interval is four times as long as the one before */
 
 #define WAIT_MS 1
 #define WAIT_WRITER_MS 1000
 
-#define PEEK_MS 50 /* between two rounds of reading the rings */
+#define PEEK_MS 50 /* time for unwinding between two rounds of reading the rings */
 
-int recording_ask_ahead(struct recording *recording, enum symbolizers_which which)
+int recording_request_symbols_ahead(struct recording *recording, enum symbolizers_which which)
 {
 	bool is_first = !recording->next_ask;
 	int result = 0;
 
 	if (is_first || (which == SYMBOLIZERS_ANY && clock_ms() >= recording->next_ask)) {
 		recording->next_ask = clock_ms() + ASK_MS;
-		result = file_symbols_ask(recording, false);
+		result = file_symbols_request(recording, false);
 	}
 	if (result)
 		return result;
@@ -36,16 +36,17 @@ int recording_ask_ahead(struct recording *recording, enum symbolizers_which whic
 	return !recording->named_ahead;
 }
 
-int recording_name_ahead(struct recording *recording, u32 others_ms, u32 own_ms, u32 longest_ms)
+int recording_await_symbols_ahead(struct recording *recording, u32 others_ms, u32 own_ms,
+				  u32 longest_ms)
 {
 	u64 begin = clock_ms();
 	int ms = PACE_MS_MIN, result;
 
 	recording->names_until = longest_ms ? begin + longest_ms : 0;
-	while ((result = recording_ask_ahead(
+	while ((result = recording_request_symbols_ahead(
 			recording,
 			symbolizers_awaited(clock_ms(), begin + others_ms, begin + own_ms))) > 0) {
-		if (interrupt_end_asked() || file_symbols_are_late(recording))
+		if (interrupt_end_asked() || file_symbols_wait_is_over(recording))
 			return 0;
 		symbolizers_wait(recording->symbolizers, ms);
 		result = recording_drain(recording, &ms);
@@ -55,7 +56,7 @@ int recording_name_ahead(struct recording *recording, u32 others_ms, u32 own_ms,
 	return result;
 }
 
-int recording_learn_names(struct recording *recording)
+int recording_request_symbols_now_and_then(struct recording *recording)
 {
 	u64 now = clock_ms();
 
@@ -66,12 +67,12 @@ int recording_learn_names(struct recording *recording)
 	else
 		recording->learn_ms *= LEARN_FACTOR;
 	recording->next_learn = now + recording->learn_ms;
-	return recording->learn_ms == LEARN_MS ? 0 : file_symbols_ask(recording, true);
+	return recording->learn_ms == LEARN_MS ? 0 : file_symbols_request(recording, true);
 }
 
-/* Limits the task rings first: the name of a task with events behind the limit comes behind the
- * limit, too, at the latest when the task exits. */
-static void limit_to_heads(struct recording *recording)
+/* Sets the limits of the task rings first: if a task has events after the limit, a record with its
+ * name also follows after the limit, at the latest when the task exits. */
+static void set_limits_to_ring_heads(struct recording *recording)
 {
 	u32 cpus = recording->loaded->plan.config.cpus;
 	struct ring_view ring;
@@ -86,13 +87,13 @@ static void limit_to_heads(struct recording *recording)
 	}
 }
 
-static void lift_drain_limits(struct recording *recording)
+static void clear_limits(struct recording *recording)
 {
 	for (u32 cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++)
 		recording->cpus[cpu].limit = recording->cpus[cpu].task_limit = 0;
 }
 
-static bool is_limit_reached(const struct recording *recording)
+static bool are_limits_reached(const struct recording *recording)
 {
 	for (u32 cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++) {
 		struct ring_view ring = loaded_ring(recording->loaded, cpu);
@@ -103,22 +104,22 @@ static bool is_limit_reached(const struct recording *recording)
 	return true;
 }
 
-/* Reads up to the limit. The wait is for an interrupted program that has not committed its slot
- * yet. */
-static int drain_to_limit(struct recording *recording)
+/* Reads the rings up to the limits. An interrupted BPF program may not have committed its slot yet;
+ * the function waits for it. */
+static int drain_to_limits(struct recording *recording)
 {
 	int result = recording_drain(recording, NULL);
 
-	for (u32 ms = 0; !is_limit_reached(recording) && ms < WAIT_WRITER_MS; ms += WAIT_MS) {
+	for (u32 ms = 0; !are_limits_reached(recording) && ms < WAIT_WRITER_MS; ms += WAIT_MS) {
 		result = first_error(result, recording_drain(recording, NULL));
 		interrupt_nap(WAIT_MS);
 	}
 	return result;
 }
 
-/* Unwinds blocked tasks, of which there may be thousands, mostly before the end, between rounds of
- * reading. */
-static int peek_sleepers(struct recording *recording)
+/* Unwinds blocked tasks before the limits are set, between rounds of reading the rings, since there
+ * may be thousands of blocked tasks. */
+static int unwind_blocked_tasks_early(struct recording *recording)
 {
 	struct open_cookies list = {};
 	int result = recording_drain(recording, NULL);
@@ -133,9 +134,9 @@ static int peek_sleepers(struct recording *recording)
 	return result ?: error;
 }
 
-/* Unwinds tasks that wait. A task that does not wait any more has delivered its stack to a ring,
- * perhaps behind the events of this file. */
-static int unwind_waiting(struct recording *recording)
+/* Unwinds the tasks that still have to deliver their stack. A task with a closed cookie has
+ * delivered its stack to a ring, perhaps after the limit; these stacks are read, too. */
+static int unwind_waiting_tasks(struct recording *recording)
 {
 	struct pace_rings rings = {};
 	u32 next = 0;
@@ -148,8 +149,9 @@ static int unwind_waiting(struct recording *recording)
 	return deferred_resolve_missing(recording) ?: result;
 }
 
-/* Copies task records behind the limit, which may name tasks of this file and stay for the next. */
-static int copy_tasks(struct recording *recording)
+/* Writes the task records after the limit, which may have names of tasks of this file. The records
+ * stay in the rings for the next file. */
+static int write_task_records_after_limit(struct recording *recording)
 {
 	int result = 0;
 
@@ -162,18 +164,19 @@ static int copy_tasks(struct recording *recording)
 	return result;
 }
 
-/* A swap of tables is noted before the limits are set. All records that name the previous
- * generation are therefore read by the end of the window, and the next swap may come. */
+/* generation_note_swap() runs before the limits are set. All records that name stacks of the
+ * previous generation are therefore read by the end of the window, and the next reset may swap the
+ * tables again. */
 int recording_end_window(struct recording *recording)
 {
-	int result = recording->deferred ? peek_sleepers(recording) : 0;
+	int result = recording->deferred ? unwind_blocked_tasks_early(recording) : 0;
 
 	generation_note_swap(recording);
-	limit_to_heads(recording);
-	result = first_error(result, drain_to_limit(recording));
-	lift_drain_limits(recording);
-	result = first_error(result, copy_tasks(recording));
+	set_limits_to_ring_heads(recording);
+	result = first_error(result, drain_to_limits(recording));
+	clear_limits(recording);
+	result = first_error(result, write_task_records_after_limit(recording));
 	if (recording->deferred)
-		result = first_error(result, unwind_waiting(recording));
+		result = first_error(result, unwind_waiting_tasks(recording));
 	return result;
 }

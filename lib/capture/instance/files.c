@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The object is loaded with the maps of the instance, each program is linked to an iterator
+ * The BPF object is loaded with the maps of the instance, each program is linked to an iterator
  * (bpf/show/reading.h), and each link is pinned under the name of its file. Then the object is
- * freed. Names that the programs cannot find out are put into maps.
+ * freed. Names that the programs cannot read in the kernel are stored in maps for them.
  *
- * Some kernels refuse iterators over maps and allow iterators over symbols of the kernel. The files
- * are the same then, and a read takes some 30 ms more, since the kernel visits all symbols.
+ * Some kernels refuse iterators over maps but allow iterators over kernel symbols. The files have
+ * the same contents then, and a read takes some 30 ms more, since the kernel iterates over all
+ * symbols.
  */
 #include "capture/instance/files.h"
 
@@ -32,16 +33,16 @@
 #include "symbol/kernel/kernel_image.h"
 #include "trace/block/source_name.h"
 
-/* The lines of the kernel and its modules. If addresses are hidden, names and build ids still
- * identify the kernel. */
+/* State of collecting the lines of the kernel and its modules. If addresses are hidden, names and
+ * build ids still identify the kernel. */
 struct gathering {
 	struct kernel_mappings *lines;
 	FILE *to;
-	long begin; /* offset of the line */
+	long begin; /* offset of the next line in `to` */
 	bool hides_addresses;
 };
 
-static int add_line(void *arg, const struct trace_module *module)
+static int add_module_line(void *arg, const struct trace_module *module)
 {
 	struct gathering *gathering = arg;
 	struct trace_module shown = *module;
@@ -69,7 +70,7 @@ int kernel_mappings_read(const struct kernel_files *files, bool hides_addresses,
 	gathering.to = open_memstream(&lines->text, &lines->bytes);
 	if (!gathering.to)
 		return error_set(error, ENOMEM, "mappings: %s", strerror(ENOMEM));
-	result = kernel_image_modules(files, add_line, &gathering, error);
+	result = kernel_image_modules(files, add_module_line, &gathering, error);
 	fclose(gathering.to);
 	if (result)
 		kernel_mappings_clear(lines);
@@ -82,30 +83,30 @@ void kernel_mappings_clear(struct kernel_mappings *lines)
 	*lines = (struct kernel_mappings){};
 }
 
-/* The objects of the kernel that a file iterates. */
+/* A kind of kernel objects over which the files iterate. */
 struct iterated {
 	enum feature feature;
-	const char *target; /* attach target; NULL = that of the object: a map */
+	const char *target; /* attach target; NULL = a map, the target in the BPF object */
 	u32 parts_max;
 };
 
-/* A read ends after a million objects without output. Each kernel has more symbols than the second
- * bound. */
+/* parts_max: the kernel ends a read after a million objects without output, and each kernel has
+ * more symbols than the second value. */
 static const struct iterated iterated[] = {
 	{FEATURE_MAP_ITERATOR, NULL, 900000},
 	{FEATURE_SYMBOL_ITERATOR, "ksym", 32768},
 };
 #define ITERATED (sizeof(iterated) / sizeof(iterated[0]))
 
-/* Content of one part of a file: at least 64 user frames, with lines below 300 bytes, or 128 kernel
- * frames; at least 26 kilobytes are printed. */
+/* A file is printed in parts, one for each object of the iterator. A part has at least 64 user
+ * frames, with lines below 300 bytes, or 128 kernel frames, and at least 26 kilobytes. */
 #define POOL_WORDS_A_PART 64
 #define SLOTS_A_PART 2048
 #define EVENTS_A_PART 64
-#define OBJECTS_MORE 2 /* one ends the read, and the kernel shows the last one twice */
-#define PARTS_MIN 1024 /* twice as many as the longest mappings take */
+#define OBJECTS_MORE 2 /* one object ends the read, and the kernel shows the last object twice */
+#define PARTS_MIN 1024 /* twice as many parts as the longest mappings take */
 
-static u32 part_count(const struct plan *plan, const struct iterated *over)
+static u32 count_file_parts(const struct plan *plan, const struct iterated *over)
 {
 	const struct table_geometry *geometry = &plan->geometry;
 	u64 for_stacks =
@@ -116,7 +117,7 @@ static u32 part_count(const struct plan *plan, const struct iterated *over)
 	return most < over->parts_max ? most : over->parts_max;
 }
 
-static u32 longest_name(const struct source_list *sources)
+static u32 longest_source_name(const struct source_list *sources)
 {
 	size_t longest = 0;
 
@@ -128,13 +129,13 @@ static u32 longest_name(const struct source_list *sources)
 	return longest;
 }
 
-/* Sets the sizes of maps, before the object is loaded. */
-static int set_sizes(struct files_bpf *files, const struct loaded *loaded,
-		     const struct kernel_mappings *kernel, const struct iterated *over)
+/* Sets the sizes of the object's maps, before it is loaded. */
+static int set_map_sizes(struct files_bpf *files, const struct loaded *loaded,
+			 const struct kernel_mappings *kernel, const struct iterated *over)
 {
 	const struct source_list *sources = loaded->sources;
 	u32 cpus = loaded->plan.config.cpus;
-	u32 parts = part_count(&loaded->plan, over);
+	u32 parts = count_file_parts(&loaded->plan, over);
 	int result = bpf_map__set_max_entries(files->maps.elements,
 					      over->target ? 1 : parts + OBJECTS_MORE);
 
@@ -146,11 +147,12 @@ static int set_sizes(struct files_bpf *files, const struct loaded *loaded,
 	result = result ?: bpf_map__set_max_entries(files->maps.source_names, sources->count);
 	return result
 		       ?: bpf_map__set_value_size(files->maps.source_names,
-						  longest_name(sources) + 1);
+						  longest_source_name(sources) + 1);
 }
 
-/* Puts a text, which is shorter than the map's values, with unprintable bytes replaced. */
-static int put_text(const struct bpf_map *map, u32 at, const char *text)
+/* Stores a text as the value of a map's element, with unprintable bytes replaced. The text is
+ * shorter than the map's values. */
+static int put_map_text(const struct bpf_map *map, u32 at, const char *text)
 {
 	u32 bytes = bpf_map__value_size(map);
 	char *value = calloc(1, bytes);
@@ -165,8 +167,9 @@ static int put_text(const struct bpf_map *map, u32 at, const char *text)
 	return result;
 }
 
-/* A name that the hooks have put since they are attached is newer and stays. */
-static int name_task(void *arg, u32 tgid, u32 tid)
+/* Stores the name of a thread that exists. A name that the BPF programs have stored since they are
+ * attached is newer and stays. */
+static int put_task_name(void *arg, u32 tgid, u32 tid)
 {
 	const struct bpf_map *names = arg;
 	struct task_name name = {};
@@ -179,8 +182,8 @@ static int name_task(void *arg, u32 tgid, u32 tid)
 	return 0;
 }
 
-/* Names an id that is not a task's. */
-static void put_name(const struct files_bpf *files, u32 tid, const char *comm)
+/* Stores the name for a thread id that stands for no single task. */
+static void put_special_name(const struct files_bpf *files, u32 tid, const char *comm)
 {
 	struct task_name name = {};
 
@@ -188,27 +191,27 @@ static void put_name(const struct files_bpf *files, u32 tid, const char *comm)
 	bpf_map_update_elem(bpf_map__fd(files->maps.task_names), &tid, &name, BPF_ANY);
 }
 
-/* Fills the maps of names, after the object is loaded. */
-static int put_names(const struct files_bpf *files, const struct loaded *loaded,
-		     const struct kernel_mappings *kernel)
+/* Fills the maps with names, after the object is loaded. */
+static int fill_name_maps(const struct files_bpf *files, const struct loaded *loaded,
+			  const struct kernel_mappings *kernel)
 {
 	const struct source_list *sources = loaded->sources;
 	const char *line = kernel->text;
 	int result = 0;
 
-	put_name(files, 0, pid_namespace_name_of_zero(&loaded->plan.config.pids));
-	put_name(files, TID_INTERRUPT, TID_INTERRUPT_NAME);
-	proc_tasks_each(name_task, files->maps.task_names);
+	put_special_name(files, 0, pid_namespace_name_of_zero(&loaded->plan.config.pids));
+	put_special_name(files, TID_INTERRUPT, TID_INTERRUPT_NAME);
+	proc_tasks_each(put_task_name, files->maps.task_names);
 	for (u32 kind = 0; kind < sources->count && !result; kind++)
-		result = put_text(files->maps.source_names, kind,
-				  trace_source_short_name(sources->sources[kind].name));
+		result = put_map_text(files->maps.source_names, kind,
+				      trace_source_short_name(sources->sources[kind].name));
 	for (u32 i = 0; i < kernel->count && !result; i++, line += strlen(line) + 1)
-		result = put_text(files->maps.kernel_mappings, i, line);
+		result = put_map_text(files->maps.kernel_mappings, i, line);
 	return result;
 }
 
-/* Maps with the name of an instance's map are that map. */
-static int lend_maps(struct files_bpf *files, const struct bpf_object *instance)
+/* Makes the object use the instance's map of the same name for each of its maps. */
+static int reuse_instance_maps(struct files_bpf *files, const struct bpf_object *instance)
 {
 	struct bpf_map *map = NULL;
 	int result = 0;
@@ -222,7 +225,7 @@ static int lend_maps(struct files_bpf *files, const struct bpf_object *instance)
 	return result;
 }
 
-static int set_targets(struct files_bpf *files, const struct iterated *over)
+static int set_iterator_targets(struct files_bpf *files, const struct iterated *over)
 {
 	struct bpf_program *program = NULL;
 	int result = 0;
@@ -232,8 +235,9 @@ static int set_targets(struct files_bpf *files, const struct iterated *over)
 	return result;
 }
 
-static int load(struct files_bpf *files, struct loaded *loaded, const struct files_options *options,
-		const struct kernel_mappings *kernel, const struct iterated *over)
+static int load_files_object(struct files_bpf *files, struct loaded *loaded,
+			     const struct files_options *options,
+			     const struct kernel_mappings *kernel, const struct iterated *over)
 {
 	const struct plan *plan = &loaded->plan;
 	int result;
@@ -241,13 +245,13 @@ static int load(struct files_bpf *files, struct loaded *loaded, const struct fil
 	memcpy(&files->rodata->config, &plan->config, sizeof(plan->config));
 	memcpy(&files->rodata->geometry, &plan->geometry, sizeof(plan->geometry));
 	files->rodata->hides_addresses = options->hides_addresses;
-	result = set_sizes(files, loaded, kernel, over) ?: set_targets(files, over);
-	result = result ?: lend_maps(files, loaded_programs(loaded)->obj);
+	result = set_map_sizes(files, loaded, kernel, over) ?: set_iterator_targets(files, over);
+	result = result ?: reuse_instance_maps(files, loaded_programs(loaded)->obj);
 	result = result ?: files_bpf__load(files);
-	return result ?: put_names(files, loaded, kernel);
+	return result ?: fill_name_maps(files, loaded, kernel);
 }
 
-static int set_access(const char *path, gid_t group)
+static int set_file_access(const char *path, gid_t group)
 {
 	if (group == FILES_NO_GROUP)
 		return chmod(path, 0400) ? -errno : 0;
@@ -259,8 +263,8 @@ static int set_access(const char *path, gid_t group)
 #define SHOWS "show_"
 
 /* The file has the name of its program, without "show_". */
-static void file_path(const struct bpf_program *program, const struct files_options *options,
-		      char *path, size_t bytes)
+static void make_file_path(const struct bpf_program *program, const struct files_options *options,
+			   char *path, size_t bytes)
 {
 	snprintf(path, bytes, "%s/%s", options->folder, bpf_program__name(program) + strlen(SHOWS));
 }
@@ -276,8 +280,9 @@ static int pin_file(const struct bpf_program *program, int map, const struct fil
 
 	if (result)
 		return result;
-	file_path(program, options, path, sizeof(path));
-	result = bpf_obj_pin(bpf_link__fd(link), path) ? -errno : set_access(path, options->group);
+	make_file_path(program, options, path, sizeof(path));
+	result = bpf_obj_pin(bpf_link__fd(link), path) ? -errno
+						       : set_file_access(path, options->group);
 	bpf_link__destroy(link);
 	return result;
 }
@@ -293,14 +298,14 @@ static int pin_files(const struct files_bpf *files, const struct files_options *
 		result = pin_file(program, map, options);
 	program = NULL;
 	while (result && (program = bpf_object__next_program(files->obj, program))) {
-		file_path(program, options, path, sizeof(path));
+		make_file_path(program, options, path, sizeof(path));
 		unlink(path);
 	}
 	return result;
 }
 
-static int create_over(struct loaded *loaded, const struct files_options *options,
-		       const struct kernel_mappings *kernel, const struct iterated *over)
+static int create_files_over(struct loaded *loaded, const struct files_options *options,
+			     const struct kernel_mappings *kernel, const struct iterated *over)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, open_options);
 	struct kernel_types types;
@@ -313,7 +318,7 @@ static int create_over(struct loaded *loaded, const struct files_options *option
 	open_options.btf_custom_path = kernel_types_path(&types);
 	files = files_bpf__open_opts(&open_options);
 	result = files ? 0 : -errno;
-	result = result ?: load(files, loaded, options, kernel, over);
+	result = result ?: load_files_object(files, loaded, options, kernel, over);
 	kernel_types_clear(&types);
 	result = result ?: pin_files(files, options, over);
 	files_bpf__destroy(files);
@@ -335,7 +340,7 @@ int files_create(struct loaded *loaded, const struct files_options *options,
 
 		feature_probe_once(iterated[i].feature, &feature);
 		if (feature.works)
-			result = create_over(loaded, options, &kernel, &iterated[i]);
+			result = create_files_over(loaded, options, &kernel, &iterated[i]);
 		if (result)
 			error_set(error, -result, "%s: %s", feature_name(iterated[i].feature),
 				  feature.works ? strerror(-result) : feature.why);

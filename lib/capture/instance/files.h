@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The files of an instance without a process (bpf/files.bpf.c): pinned iterators over its maps. To
- * read a file runs a program that prints. The programs hold the maps that they print, and only the
- * folder holds the programs.
+ * The readable files of an instance without a process (bpf/files.bpf.c): pinned BPF iterators over
+ * its maps. Reading a file runs a BPF program that prints. The programs keep the maps that they
+ * print alive, and only the pins in the folder keep the programs alive.
  */
 #ifndef LIB_CAPTURE_FILES_H
 #define LIB_CAPTURE_FILES_H
@@ -16,13 +16,13 @@
 #include "stackmap/error.h"
 #include "symbol/kernel/kernel_image.h"
 
-/* The first lines of the file `mappings`: the kernel and its modules. */
+/* The first lines of the file `mappings`, which show the kernel and its modules. */
 
 struct kernel_mappings {
-	char *text; /* lines, each with a NUL */
+	char *text; /* lines, each ends with a NUL */
 	size_t bytes;
 	u32 count;
-	u32 longest; /* bytes, with its NUL */
+	u32 longest; /* bytes of the longest line, with its NUL */
 };
 
 int kernel_mappings_read(const struct kernel_files *files, bool hides_addresses,
@@ -34,14 +34,14 @@ void kernel_mappings_clear(struct kernel_mappings *lines);
 struct kernel_files;
 
 struct files_options {
-	const char *folder; /* of a BPF file system */
-	gid_t group;	    /* may read the files, too; or FILES_NO_GROUP */
+	const char *folder; /* folder in a BPF file system */
+	gid_t group;	    /* group that may read the files, too; or FILES_NO_GROUP */
 	const struct kernel_files *kernel_files;
 	bool hides_addresses;
 };
 
-/* Makes all files or none. 0; -ENOMEM; another error: this kernel refuses such files, and `error`
- * names the refused feature. */
+/* Makes all files or no file. 0; -ENOMEM; another error: this kernel refuses such files, and
+ * `error` names the refused feature. */
 int files_create(struct loaded *loaded, const struct files_options *options,
 		 struct stackmap_error *error);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A user who can put a pin into the folder can pin any map there. The value of the map is therefore
- * copied to private memory and checked. */
+/* A user who can pin maps in the instance's folder can pin any map there. The value of the map is
+ * therefore copied to private memory and checked. */
 #include "capture/instance/metadata.h"
 
 #include <errno.h>
@@ -16,30 +16,30 @@
 #include "kept_records.h"
 #include "ring.h"
 
-static const char *unit_of(const struct source *source)
+static const char *unit_or_empty(const struct source *source)
 {
 	return source->unit ? source->unit : "";
 }
 
-static size_t text_bytes(const struct source_list *sources, const char *command)
+static size_t count_text_bytes(const struct source_list *sources, const char *command)
 {
 	size_t bytes = strlen(command) + 1;
 
 	for (u32 kind = 0; kind < sources->count; kind++) {
 		const struct source *source = &sources->sources[kind];
 
-		bytes += strlen(source->name) + 1 + strlen(unit_of(source)) + 1;
+		bytes += strlen(source->name) + 1 + strlen(unit_or_empty(source)) + 1;
 	}
 	return bytes;
 }
 
-static size_t fixed_bytes(u32 sources)
+static size_t count_record_bytes(u32 sources)
 {
 	return sizeof(struct metadata_header) + (size_t)sources * sizeof(struct metadata_source);
 }
 
-static void fill_sources(struct metadata_header *header, const struct source_list *sources,
-			 const char *command)
+static void write_source_records(struct metadata_header *header, const struct source_list *sources,
+				 const char *command)
 {
 	struct metadata_source *records = (void *)(header + 1);
 	char *text = stpcpy((char *)&records[sources->count], command) + 1;
@@ -53,11 +53,11 @@ static void fill_sources(struct metadata_header *header, const struct source_lis
 			.period = source->period,
 		};
 		text = stpcpy(text, source->name) + 1;
-		text = stpcpy(text, unit_of(source)) + 1;
+		text = stpcpy(text, unit_or_empty(source)) + 1;
 	}
 }
 
-static int make_map(const void *value, size_t bytes)
+static int create_frozen_map(const void *value, size_t bytes)
 {
 	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "metadata", sizeof(u32), bytes, 1, NULL);
 	u32 key = 0;
@@ -75,7 +75,8 @@ static int make_map(const void *value, size_t bytes)
 int metadata_write(const struct source_list *sources, bool address_shown, const char *command,
 		   struct stackmap_error *error)
 {
-	size_t text = text_bytes(sources, command), bytes = fixed_bytes(sources->count) + text;
+	size_t text = count_text_bytes(sources, command),
+	       bytes = count_record_bytes(sources->count) + text;
 	struct metadata_header *header = calloc(1, bytes);
 	int result = -ENOMEM;
 
@@ -88,8 +89,8 @@ int metadata_write(const struct source_list *sources, bool address_shown, const 
 			.sources = sources->count,
 			.text_bytes = text,
 		};
-		fill_sources(header, sources, command);
-		result = make_map(header, bytes);
+		write_source_records(header, sources, command);
+		result = create_frozen_map(header, bytes);
 		free(header);
 	}
 	if (result < 0)
@@ -97,8 +98,8 @@ int metadata_write(const struct source_list *sources, bool address_shown, const 
 	return result;
 }
 
-/* Gets the value of the map, for the caller to free. */
-static int get_value(int fd, struct metadata_header **out, size_t *bytes)
+/* Reads the value of the map; the caller frees *out. */
+static int read_map_value(int fd, struct metadata_header **out, size_t *bytes)
 {
 	struct bpf_map_info info = {};
 	struct metadata_header *value;
@@ -122,16 +123,18 @@ static int get_value(int fd, struct metadata_header **out, size_t *bytes)
 	return 0;
 }
 
-/* The string behind the string `text`; NULL: `text` is the last one. */
+/* The string that follows the string `text` in memory; NULL: `text` is the last string before
+ * `end`. */
 static const char *next_string(const char *text, const char *end)
 {
 	text += strlen(text) + 1;
 	return text < end ? text : NULL;
 }
 
-/* Reads a source, whose name and unit are the strings behind *text; *text becomes the unit. */
-static int get_source(struct source *source, const struct metadata_source *record,
-		      const char **text, const char *end)
+/* Reads a source. Its name and unit are the two strings that follow the string *text; *text becomes
+ * the unit. */
+static int parse_source(struct source *source, const struct metadata_source *record,
+			const char **text, const char *end)
 {
 	const char *name = next_string(*text, end);
 	const char *unit = name ? next_string(name, end) : NULL;
@@ -149,14 +152,15 @@ static int get_source(struct source *source, const struct metadata_source *recor
 	return source->name && (source->unit || !unit[0]) ? 0 : -ENOMEM;
 }
 
-static int parse(struct metadata *metadata, const struct metadata_header *header, size_t bytes)
+static int parse_metadata(struct metadata *metadata, const struct metadata_header *header,
+			  size_t bytes)
 {
 	const struct metadata_source *records = (const void *)(header + 1);
 	const char *text, *end;
 	int result = 0;
 
 	if (header->sources > KIND_SOURCES || !header->text_bytes ||
-	    fixed_bytes(header->sources) + header->text_bytes != bytes ||
+	    count_record_bytes(header->sources) + header->text_bytes != bytes ||
 	    ((const char *)header)[bytes - 1])
 		return -EINVAL;
 	metadata->start_realtime = header->start_realtime;
@@ -169,12 +173,13 @@ static int parse(struct metadata *metadata, const struct metadata_header *header
 	if (!metadata->command || !metadata->sources.sources)
 		return -ENOMEM;
 	for (u32 kind = 0; kind < header->sources && !result; kind++)
-		result = get_source(&metadata->sources.sources[metadata->sources.count++],
-				    &records[kind], &text, end);
+		result = parse_source(&metadata->sources.sources[metadata->sources.count++],
+				      &records[kind], &text, end);
 	return result;
 }
 
-static int failed(int result, const struct metadata_header *header, struct stackmap_error *error)
+static int set_read_error(int result, const struct metadata_header *header,
+			  struct stackmap_error *error)
 {
 	if (result == -EPROTO)
 		return error_set(error, EPROTO,
@@ -190,13 +195,13 @@ int metadata_read(int map_fd, struct metadata **out, struct stackmap_error *erro
 	struct metadata *metadata = calloc(1, sizeof(*metadata));
 	struct metadata_header *header = NULL;
 	size_t bytes = 0;
-	int result = metadata ? get_value(map_fd, &header, &bytes) : -ENOMEM;
+	int result = metadata ? read_map_value(map_fd, &header, &bytes) : -ENOMEM;
 
 	if (!result && header->version != METADATA_VERSION)
 		result = -EPROTO;
-	result = result ?: parse(metadata, header, bytes);
+	result = result ?: parse_metadata(metadata, header, bytes);
 	if (result) {
-		failed(result, header, error);
+		set_read_error(result, header, error);
 		metadata_free(&metadata);
 	} else {
 		*out = metadata;

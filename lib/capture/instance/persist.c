@@ -25,7 +25,7 @@
 #define TABLES_MS 1000
 
 /* The BPF file system does not allow dots in names. */
-void pin_of_map(const char *map, char *pin)
+void pin_name_of_map(const char *map, char *pin)
 {
 	snprintf(pin, PIN_BYTES, "map_%s", map);
 	for (; *pin; pin++)
@@ -33,14 +33,14 @@ void pin_of_map(const char *map, char *pin)
 			*pin = '_';
 }
 
-void pin_of_program(u32 set, const char *program, char *pin)
+void pin_name_of_program(u32 set, const char *program, char *pin)
 {
 	bool serves_events = !strncmp(program, "on_", 3);
 
 	snprintf(pin, PIN_BYTES, "%s%u_%s", serves_events ? PIN_EVENTS : "program_", set, program);
 }
 
-void pin_of_table(u32 table, char *pin)
+void pin_name_of_table(u32 table, char *pin)
 {
 	snprintf(pin, PIN_BYTES, "map_table_%u", table);
 }
@@ -57,13 +57,13 @@ static int pin_maps(const struct loaded *loaded, int metadata, struct folder *fo
 	int result = pin_fd(folder, metadata, PIN_METADATA);
 
 	for (u32 i = 0; i < TABLE_ROLES && !result; i++) {
-		pin_of_table(i, pin);
+		pin_name_of_table(i, pin);
 		if (loaded->tables[i].fd >= 0)
 			result = pin_fd(folder, loaded->tables[i].fd, pin);
 	}
 	bpf_object__for_each_map(map, loaded_programs(loaded)->obj)
 	{
-		pin_of_map(bpf_map__name(map), pin);
+		pin_name_of_map(bpf_map__name(map), pin);
 		result = result ?: pin_fd(folder, bpf_map__fd(map), pin);
 	}
 	return result;
@@ -78,14 +78,15 @@ static int pin_programs(const struct loaded *loaded, struct folder *folder)
 		const struct program_set *set = &loaded->attachment.sets[number];
 
 		for (u32 i = 0; i < set->loaded_count && !result; i++) {
-			pin_of_program(number, bpf_program__name(set->loaded[i].program), pin);
+			pin_name_of_program(number, bpf_program__name(set->loaded[i].program), pin);
 			result = pin_fd(folder, set->loaded[i].fd, pin);
 		}
 	}
 	return result;
 }
 
-/* Pins the links of a list. The list has perf events, too, which their links hold. */
+/* Pins the BPF links of a list. The list has perf events, too, which are not pinned: their links
+ * keep them alive. */
 static int pin_links(const struct link_list *links, u32 *number, struct folder *folder)
 {
 	char pin[PIN_BYTES];
@@ -103,8 +104,9 @@ static int pin_links(const struct link_list *links, u32 *number, struct folder *
 	return result;
 }
 
-int persist(struct loaded *loaded, struct folder *folder, const struct persist_options *options,
-	    struct stackmap_error *files_refusal, struct stackmap_error *error)
+int instance_persist(struct loaded *loaded, struct folder *folder,
+		     const struct persist_options *options, struct stackmap_error *files_refusal,
+		     struct stackmap_error *error)
 {
 	const struct kernel_files *kernel_files = symbolizers_kernel_files(options->symbolizers);
 	bool address_shown = kernel_image_shown(kernel_files);
@@ -135,33 +137,33 @@ int persist(struct loaded *loaded, struct folder *folder, const struct persist_o
 		files_refusal->message[0] = 0;
 	result = folder_commit(folder, options->group, error);
 	if (!result)
-		running_code_tabulate(loaded, options->symbolizers, options->pids, TABLES_MS);
+		running_code_await_tables(loaded, options->symbolizers, options->pids, TABLES_MS);
 	if (symbolizers_script_loop_tables(options->symbolizers))
 		loaded_forget_rules(loaded);
 	return result;
 }
 
 /*
- * The object is opened with the pinned maps in place of its own, and its programs are not loaded.
- * This process then reads and writes constants and variables of the programs in the same way as the
- * process that started the instance.
+ * Opening an instance: the BPF object is opened with the pinned maps in place of its own, and its
+ * programs are not loaded. This process then reads and writes constants and variables of the
+ * programs in the same way as the process that started the instance.
  */
 
-static int get_pin(struct folder *folder, const char *pin)
+static int open_pin(struct folder *folder, const char *pin)
 {
 	int fd = bpf_obj_get(folder_pin_path(folder, pin));
 
 	return fd < 0 ? -errno : fd;
 }
 
-/* libbpf keeps a descriptor of its own. */
+/* libbpf duplicates the descriptor, so it is closed here. */
 static int use_pinned_map(struct bpf_map *map, struct folder *folder)
 {
 	char pin[PIN_BYTES];
 	int fd, result;
 
-	pin_of_map(bpf_map__name(map), pin);
-	fd = get_pin(folder, pin);
+	pin_name_of_map(bpf_map__name(map), pin);
+	fd = open_pin(folder, pin);
 	if (fd < 0)
 		return fd;
 	result = bpf_map__reuse_fd(map, fd);
@@ -182,7 +184,7 @@ static int use_pinned_maps(struct program_set *set, struct folder *folder)
 	return result ?: program_set_load_object(set);
 }
 
-static int open_set(struct loaded *loaded, struct folder *folder)
+static int open_program_set(struct loaded *loaded, struct folder *folder)
 {
 	struct program_set *set = calloc(1, sizeof(*set));
 
@@ -194,8 +196,8 @@ static int open_set(struct loaded *loaded, struct folder *folder)
 	return set->object ? use_pinned_maps(set, folder) : -errno;
 }
 
-/* Reads the plan that the programs were loaded with from their constants. */
-static void read_plan(struct loaded *loaded)
+/* Reads the plan of the instance from the constants of its programs. */
+static void read_plan_from_constants(struct loaded *loaded)
 {
 	const struct capture_bpf__rodata *constants = loaded_programs(loaded)->rodata;
 	struct plan *plan = &loaded->plan;
@@ -206,7 +208,7 @@ static void read_plan(struct loaded *loaded)
 	loaded->foreign = plan->config.pids.inode != pid_namespace_inode();
 }
 
-static int open_tables(struct loaded *loaded, struct folder *folder)
+static int open_pinned_tables(struct loaded *loaded, struct folder *folder)
 {
 	int result = 0;
 
@@ -214,8 +216,8 @@ static int open_tables(struct loaded *loaded, struct folder *folder)
 		char pin[PIN_BYTES];
 		int fd;
 
-		pin_of_table(i, pin);
-		fd = get_pin(folder, pin);
+		pin_name_of_table(i, pin);
+		fd = open_pin(folder, pin);
 		if (fd != -ENOENT)
 			result = fd < 0 ? fd : generations_add_table(loaded, fd);
 	}
@@ -227,7 +229,7 @@ struct open_ctx {
 	struct folder *folder;
 };
 
-static int open_program(void *arg, const char *pin)
+static int open_event_program(void *arg, const char *pin)
 {
 	const struct open_ctx *ctx = arg;
 	struct loaded *loaded = ctx->loaded;
@@ -235,28 +237,29 @@ static int open_program(void *arg, const char *pin)
 
 	if (array_make_room(loaded->programs, loaded->program_count, loaded->program_room))
 		return -ENOMEM;
-	fd = get_pin(ctx->folder, pin);
+	fd = open_pin(ctx->folder, pin);
 	if (fd >= 0)
 		loaded->programs[loaded->program_count++] = fd;
 	return 0;
 }
 
-/* Opens the programs of events, whose misses are read even after the instance has ended. */
-static int open_programs(struct loaded *loaded, struct folder *folder)
+/* Opens the programs of events, so that their counts of skipped runs can be read even after the
+ * instance has ended. */
+static int open_event_programs(struct loaded *loaded, struct folder *folder)
 {
 	struct open_ctx ctx = {.loaded = loaded, .folder = folder};
 	char pin[PIN_BYTES];
 
-	pin_of_program(0, "unwind_blocked", pin);
+	pin_name_of_program(0, "unwind_blocked", pin);
 	if (!loaded->foreign)
-		loaded->unwind_blocked_program = get_pin(folder, pin);
-	return folder_pins(folder, PIN_EVENTS, open_program, &ctx);
+		loaded->unwind_blocked_program = open_pin(folder, pin);
+	return folder_each_pin(folder, PIN_EVENTS, open_event_program, &ctx);
 }
 
 static int read_metadata(struct loaded *loaded, struct folder *folder, struct metadata **out,
 			 struct stackmap_error *error)
 {
-	int fd = get_pin(folder, PIN_METADATA), result;
+	int fd = open_pin(folder, PIN_METADATA), result;
 
 	if (fd < 0)
 		return error_set_errno(error, -fd, folder_name(folder));
@@ -275,16 +278,16 @@ int instance_open(struct loaded *loaded, struct folder *folder, struct metadata 
 	if (result)
 		return result;
 	loaded->opened = loaded->running = true;
-	result = open_set(loaded, folder);
+	result = open_program_set(loaded, folder);
 	if (!result)
-		read_plan(loaded);
-	result = result ?: open_tables(loaded, folder);
-	result = result ?: open_programs(loaded, folder);
+		read_plan_from_constants(loaded);
+	result = result ?: open_pinned_tables(loaded, folder);
+	result = result ?: open_event_programs(loaded, folder);
 	result = result ?: loaded_map_memory(loaded);
-	return result ? instance_open_failed(folder, result, error) : 0;
+	return result ? instance_set_open_error(folder, result, error) : 0;
 }
 
-int instance_open_failed(struct folder *folder, int result, struct stackmap_error *error)
+int instance_set_open_error(struct folder *folder, int result, struct stackmap_error *error)
 {
 	if (result == -EPERM)
 		return error_set(error, EPERM,
@@ -294,8 +297,8 @@ int instance_open_failed(struct folder *folder, int result, struct stackmap_erro
 	return error_set_errno(error, -result, folder_name(folder));
 }
 
-/* The kernel detaches a link some time after its last pin is gone. instance_stop() waits until no
- * link has the id of one that was pinned. */
+/* The kernel detaches a link some time after its last pin was removed. instance_stop() waits until
+ * no link with the id of a pinned link exists. */
 
 #define WAIT_TRIES 500
 #define WAIT_PAUSE_MS 2
@@ -306,8 +309,9 @@ struct link_ids {
 	u32 count, room;
 };
 
-/* Notes the id of a link; a link without a known id is not waited for. */
-static int add_link(void *arg, const char *pin)
+/* Adds the id of a pinned link to the list that instance_stop() waits for. If the id cannot be
+ * read, the link is left out. */
+static int add_link_id(void *arg, const char *pin)
 {
 	struct link_ids *links = arg;
 	struct bpf_link_info info = {};
@@ -323,7 +327,7 @@ static int add_link(void *arg, const char *pin)
 	return err;
 }
 
-static bool is_gone(u32 id)
+static bool is_link_gone(u32 id)
 {
 	int fd = bpf_link_get_fd_by_id(id);
 
@@ -332,13 +336,13 @@ static bool is_gone(u32 id)
 	return fd < 0;
 }
 
-static void wait_until_gone(const struct link_ids *links)
+static void wait_until_links_are_gone(const struct link_ids *links)
 {
 	const struct timespec pause = {.tv_nsec = WAIT_PAUSE_MS * 1000000L};
 	u32 next = 0;
 
 	for (int try = 0; try < WAIT_TRIES && next < links->count; try++) {
-		while (next < links->count && is_gone(links->ids[next]))
+		while (next < links->count && is_link_gone(links->ids[next]))
 			next++;
 		if (next < links->count)
 			nanosleep(&pause, NULL);
@@ -350,11 +354,11 @@ int instance_stop(struct folder *folder, struct stackmap_error *error)
 	struct link_ids links = {.folder = folder};
 	int result;
 
-	folder_pins(folder, "link_", add_link, &links);
+	folder_each_pin(folder, "link_", add_link_id, &links);
 	result = folder_remove(folder, error);
 	if (!result)
-		wait_until_gone(&links);
+		wait_until_links_are_gone(&links);
 	free(links.ids);
-	engine_sweep();
+	engine_remove_unused();
 	return result;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * N is the generation that programs write; its table is the current one, the other table is the
- * spare.
+ * A reset takes five steps. N is the generation that programs write; its table is the current
+ * table, the other table is the spare table.
  *
  *   1. Generation N - 1 is not needed any more: the reader says so, or the rings are emptied.
  *   2. The spare loses its role; the kernel waits for programs that still use it (RCU).
@@ -10,10 +10,10 @@
  *      waited (RCU), all events that name a stack of N are committed.
  *   5. N + 1 is published. Without a reader the rings are emptied, so N is not needed any more.
  *
- * A reset that is killed after any step leaves a state from which the next reset goes on. Step 4
- * without 5 shows in a current table that is newer than the published generation. The kernel does
- * not wait for sleepable programs; they hold the RCU lock from the lookup of the table to the
- * commit of their slot.
+ * A reset that is killed after any step leaves a state from which the next reset goes on. If step 5
+ * is missing after step 4, the current table is newer than the published generation. The kernel's
+ * wait does not cover sleepable programs, so these hold the RCU lock from the lookup of the table
+ * to the commit of their slot.
  */
 #include "capture/instance/reset.h"
 
@@ -31,7 +31,7 @@
 
 #define WAIT_MS 5
 #define WAIT_WRITER_MS 1000
-#define WAIT_READER_MS 50 /* before checking whether the reader lives */
+#define WAIT_READER_MS 50 /* time of one wait, after which the reader's lock is tried */
 #define WAITS_MAX 100
 
 static void sleep_wait_ms(void)
@@ -41,35 +41,35 @@ static void sleep_wait_ms(void)
 	nanosleep(&pause, NULL);
 }
 
-static int failed(int result, struct stackmap_error *error)
+static int set_reset_error(int result, struct stackmap_error *error)
 {
 	return error_set(error, -result, "reset: %s", strerror(-result));
 }
 
-int reset_prepare(struct loaded *loaded, struct stackmap_error *error)
+int reset_make_second_table(struct loaded *loaded, struct stackmap_error *error)
 {
 	int result = generations_make_table(loaded);
 
-	return result && result != -EEXIST ? failed(result, error) : 0;
+	return result && result != -EEXIST ? set_reset_error(result, error) : 0;
 }
 
-static u64 *done_word(const struct loaded *loaded)
+static u64 *generation_done_word(const struct loaded *loaded)
 {
 	return &loaded_programs(loaded)->bss->generation_done;
 }
 
-static bool is_done(const struct loaded *loaded, u64 generation)
+static bool is_generation_done(const struct loaded *loaded, u64 generation)
 {
-	return __atomic_load_n(done_word(loaded), __ATOMIC_ACQUIRE) >= generation;
+	return __atomic_load_n(generation_done_word(loaded), __ATOMIC_ACQUIRE) >= generation;
 }
 
-static void set_done(struct loaded *loaded, u64 generation)
+static void set_generation_done(struct loaded *loaded, u64 generation)
 {
-	__atomic_store_n(done_word(loaded), generation, __ATOMIC_RELEASE);
+	__atomic_store_n(generation_done_word(loaded), generation, __ATOMIC_RELEASE);
 }
 
-/* Steps 2 to 5. */
-static int swap(struct loaded *loaded, struct generation_table *current)
+/* Steps 2 to 5, with the published generation in step 5. */
+static int swap_tables(struct loaded *loaded, struct generation_table *current)
 {
 	struct generation_table *spare = &loaded->tables[current == &loaded->tables[0]];
 	u64 next = generation_of_table(current) + 1;
@@ -83,7 +83,7 @@ static int swap(struct loaded *loaded, struct generation_table *current)
 	return result;
 }
 
-static void read_heads(struct loaded *loaded, u64 *heads)
+static void read_ring_heads(struct loaded *loaded, u64 *heads)
 {
 	for (u32 cpu = 0; cpu < loaded->plan.config.cpus; cpu++) {
 		struct ring_view ring = loaded_ring(loaded, cpu);
@@ -92,9 +92,10 @@ static void read_heads(struct loaded *loaded, u64 *heads)
 	}
 }
 
-/* An event that stays began after all `deferred_limits` were read, so its deferred stack stays,
- * too. */
-static void discard_flight(struct loaded *loaded, const u64 *limits, const u64 *deferred_limits)
+/* The limits of deferred stacks are read before the limits of events. The deferred stack of an
+ * event that stays is therefore later than its limit, and stays, too. */
+static void discard_flight_rings(struct loaded *loaded, const u64 *limits,
+				 const u64 *deferred_limits)
 {
 	for (u32 cpu = 0; cpu < loaded->plan.config.cpus; cpu++) {
 		struct ring_view ring = loaded_ring(loaded, cpu);
@@ -103,8 +104,8 @@ static void discard_flight(struct loaded *loaded, const u64 *limits, const u64 *
 	}
 }
 
-/* False: a program still writes before the limit. */
-static bool discard_drain(struct loaded *loaded, const u64 *limits)
+/* False: a program still writes a slot before the limit. */
+static bool discard_drain_rings(struct loaded *loaded, const u64 *limits)
 {
 	bool all = true;
 
@@ -117,47 +118,48 @@ static bool discard_drain(struct loaded *loaded, const u64 *limits)
 	return all;
 }
 
-/* Discards the events that found their ring full. Their rows name stacks, too. */
-static void discard_counted(struct loaded *loaded)
+/* Discards the counted events (abi/counted.h), whose rows name stacks, too. */
+static void discard_counted_events(struct loaded *loaded)
 {
 	for (u32 cpu = 0; cpu < loaded->plan.config.cpus; cpu++) {
 		struct counted_table *table = loaded_counted_table(loaded, cpu);
 
 		if (table)
-			loaded_ring(loaded, cpu).header->reset += counted_discard(table);
+			loaded_ring(loaded, cpu).header->reset += counted_table_discard(table);
 	}
 }
 
-/* Discards the events of generation `done` and older ones. */
-static int empty_rings(struct loaded *loaded, u64 done)
+/* Discards all events of generation `done` and of older generations, and marks `done` as not needed
+ * any more. */
+static int discard_recorded_events(struct loaded *loaded, u64 done)
 {
 	u64 deferred_limits[CONFIG_CPUS_MAX], limits[CONFIG_CPUS_MAX];
 
-	read_heads(loaded, deferred_limits);
-	read_heads(loaded, limits);
+	read_ring_heads(loaded, deferred_limits);
+	read_ring_heads(loaded, limits);
 	if (loaded->plan.config.flight)
-		discard_flight(loaded, limits, deferred_limits);
+		discard_flight_rings(loaded, limits, deferred_limits);
 	else
-		for (u32 ms = 0; !discard_drain(loaded, limits); ms += WAIT_MS) {
+		for (u32 ms = 0; !discard_drain_rings(loaded, limits); ms += WAIT_MS) {
 			if (ms >= WAIT_WRITER_MS)
 				return -EBUSY;
 			sleep_wait_ms();
 		}
-	discard_counted(loaded);
-	set_done(loaded, done);
+	discard_counted_events(loaded);
+	set_generation_done(loaded, done);
 	return 0;
 }
 
-static int begin(struct loaded *loaded, struct generation_table **current,
-		 struct stackmap_error *error)
+static int begin_reset(struct loaded *loaded, struct generation_table **current,
+		       struct stackmap_error *error)
 {
-	int result = reset_prepare(loaded, error);
+	int result = reset_make_second_table(loaded, error);
 
 	if (result)
 		return result;
 	*current = generation_current_table(loaded);
 	if (!*current)
-		return failed(-ENOENT, error);
+		return set_reset_error(-ENOENT, error);
 	/* A reset that was killed may not have published its table. */
 	if (generation_published(loaded) != generation_of_table(*current)) {
 		generation_wait_for_programs(loaded);
@@ -169,38 +171,39 @@ static int begin(struct loaded *loaded, struct generation_table **current,
 int reset_without_reader(struct loaded *loaded, struct stackmap_error *error)
 {
 	struct generation_table *current;
-	int result = begin(loaded, &current, error);
+	int result = begin_reset(loaded, &current, error);
 	u64 generation;
 
 	if (result)
 		return result;
 	generation = generation_of_table(current);
-	if (!is_done(loaded, generation - 1))
-		result = empty_rings(loaded, generation - 1);
-	result = result ?: swap(loaded, current);
-	result = result ?: empty_rings(loaded, generation);
-	return result ? failed(result, error) : 0;
+	if (!is_generation_done(loaded, generation - 1))
+		result = discard_recorded_events(loaded, generation - 1);
+	result = result ?: swap_tables(loaded, current);
+	result = result ?: discard_recorded_events(loaded, generation);
+	return result ? set_reset_error(result, error) : 0;
 }
 
 int reset_with_reader(struct loaded *loaded, u32 wait_ms, struct stackmap_error *error)
 {
 	struct generation_table *current;
-	int result = begin(loaded, &current, error);
+	int result = begin_reset(loaded, &current, error);
 
 	if (result)
 		return result;
-	for (u32 ms = 0; !is_done(loaded, generation_of_table(current) - 1); ms += WAIT_MS) {
+	for (u32 ms = 0; !is_generation_done(loaded, generation_of_table(current) - 1);
+	     ms += WAIT_MS) {
 		if (ms >= wait_ms)
 			return error_set(error, EBUSY,
 					 "the reader is behind: it has not finished what was "
 					 "recorded before the last reset");
 		sleep_wait_ms();
 	}
-	result = swap(loaded, current);
-	return result ? failed(result, error) : 0;
+	result = swap_tables(loaded, current);
+	return result ? set_reset_error(result, error) : 0;
 }
 
-int reset_prepare_instance(struct loaded *loaded, struct folder *folder,
+int reset_pin_second_table(struct loaded *loaded, struct folder *folder,
 			   struct stackmap_error *error)
 {
 	const struct generation_table *second = &loaded->tables[1];
@@ -209,17 +212,19 @@ int reset_prepare_instance(struct loaded *loaded, struct folder *folder,
 
 	if (second->fd >= 0)
 		return 0;
-	result = reset_prepare(loaded, error);
+	result = reset_make_second_table(loaded, error);
 	if (result)
 		return result;
-	pin_of_table(1, pin);
-	return bpf_obj_pin(second->fd, folder_pin_path(folder, pin)) ? failed(-errno, error) : 0;
+	pin_name_of_table(1, pin);
+	return bpf_obj_pin(second->fd, folder_pin_path(folder, pin))
+		       ? set_reset_error(-errno, error)
+		       : 0;
 }
 
-/* If the reader ends during the wait, this process gets its lock. */
+/* If the reader exits during the wait, this process gets the reader's lock. */
 int reset_instance(struct loaded *loaded, struct folder *folder, struct stackmap_error *error)
 {
-	int waits, result = reset_prepare_instance(loaded, folder, error);
+	int waits, result = reset_pin_second_table(loaded, folder, error);
 
 	if (result)
 		return result;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A commit word is compared with positions as writers do (core/ring_writer.h), by the signed
- * difference of their low bits. A slot that a writer passed over has an older event than its
- * neighbours, and is discarded with them. */
+/* A commit word has the low bits of its record's position, and is compared with a position as
+ * writers do (core/ring_writer.h), by the signed difference of the low bits. A slot that a writer
+ * could not claim has an older event than its neighbours, and is discarded with them. */
 #include "capture/instance/ring_discard.h"
 
 #include "ring_writer.h"
@@ -11,8 +11,8 @@ static bool is_deferred_stack(const struct event_slot *slot)
 	return STAMP_KIND(atomic_load_relaxed(&slot->stamp)) == KIND_DEFERRED_STACK;
 }
 
-/* True if the commit word is that of a record before `limit`. */
-static bool is_before(u32 commit, u64 limit)
+/* True if the commit word is that of a committed record before `limit`. */
+static bool is_record_before(u32 commit, u64 limit)
 {
 	if (commit & (COMMIT_BUSY | COMMIT_CONTINUED))
 		return false;
@@ -21,14 +21,14 @@ static bool is_before(u32 commit, u64 limit)
 	return (s32)(commit - COMMIT_OF(limit)) < 0;
 }
 
-/* Returns 1 if an event was discarded. The commit word changes with the stamp, so an unchanged
- * commit word means that the stamp was read correctly. */
+/* Returns 1 if an event was discarded. The stamp does not change without the commit word, so an
+ * unchanged commit word means that the stamp belongs to this record. */
 static u32 discard_slot(struct event_slot *slot, u64 limit, u64 deferred_limit)
 {
 	u32 commit = atomic_load_acquire(&slot->commit);
 	bool is_deferred = is_deferred_stack(slot);
 
-	if (!is_before(commit, is_deferred ? deferred_limit : limit))
+	if (!is_record_before(commit, is_deferred ? deferred_limit : limit))
 		return 0;
 	if (atomic_cas_acq_rel(&slot->commit, commit, commit | COMMIT_CONTINUED) != commit)
 		return 0;
@@ -61,7 +61,7 @@ u64 ring_discard_drain(struct ring_view *ring, u64 limit)
 	return count;
 }
 
-static u64 discard_row(struct counted_row *row)
+static u64 discard_counted_row(struct counted_row *row)
 {
 	u64 count, value;
 
@@ -76,12 +76,12 @@ static u64 discard_row(struct counted_row *row)
 	return count;
 }
 
-u64 counted_discard(struct counted_table *table)
+u64 counted_table_discard(struct counted_table *table)
 {
 	u64 count = 0;
 
 	for (u32 i = 0; i < COUNTED_ROWS; i++)
-		count += discard_row(&table->row[i]);
+		count += discard_counted_row(&table->row[i]);
 	table->discarded += count;
 	return count;
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Discards and counts the events of a ring before a position, and those that found their ring full,
- * while programs write.
+ * Discards and counts, while programs write, the events of a ring before a position, and the
+ * counted events (abi/counted.h).
  *
- * Drain: the events are passed over as if they had been read. Flight: a slot becomes one without an
- * event (COMMIT_CONTINUED) by compare-and-swap of its commit word. A writer claims a slot in the
- * same way, so one of the two wins, and counts the event in the slot.
+ * Rings of a drain: the tail moves over the events, as if they had been read. Rings of a flight
+ * recorder: a slot becomes a slot without an event (COMMIT_CONTINUED) by compare-and-swap of its
+ * commit word. A writer claims a slot in the same way, so one of the two wins, and counts the event
+ * that was in the slot.
  */
 #ifndef LIB_CAPTURE_RING_DISCARD_H
 #define LIB_CAPTURE_RING_DISCARD_H
@@ -13,15 +14,15 @@
 #include "capture/load/ring_reader.h"
 #include "counted.h"
 
-/* Returns the number of discarded events. Deferred stacks do not count, and have a limit of their
- * own. */
+/* Discards the events before position `limit` of a flight recorder's ring, and the deferred stacks
+ * before `deferred_limit`. Returns the number of discarded events, without deferred stacks. */
 u64 ring_discard_flight(struct ring_view *ring, u64 limit, u64 deferred_limit);
 
-/* The same up to `limit`, or to the first slot that is still being written; the caller is the only
- * reader. */
+/* Discards the events of a drain's ring up to `limit`, or up to the first slot that is still being
+ * written. Returns their number. The caller is the only reader. */
 u64 ring_discard_drain(struct ring_view *ring, u64 limit);
 
-/* The same of the events that are counted only, as if a file had them. */
-u64 counted_discard(struct counted_table *table);
+/* Discards the counted events, as if a file had them. Returns their number. */
+u64 counted_table_discard(struct counted_table *table);
 
 #endif

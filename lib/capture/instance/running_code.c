@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A file that is not converted in time is converted by the reader of the instance. */
+/* Files that are not converted in time are converted for the reader of the instance. */
 #include "capture/instance/running_code.h"
 
 #include <errno.h>
@@ -17,7 +17,8 @@
 
 struct running_file {
 	u32 number, mappings;
-	u32 place; /* the last one in the order of the iterator: by process, then by address */
+	u32 place; /* index of the file's last mapping in the order of the iterator: by process,
+		      then by address */
 };
 
 static void count_mappings(struct running_file *files, const u32 *numbers, size_t count, u32 *place)
@@ -31,8 +32,9 @@ static void count_mappings(struct running_file *files, const u32 *numbers, size_
 	}
 }
 
-/* The kernel hands out whole numbers: a read that has room for many ends with one. */
-static void read_numbers(int iterator, struct running_file *files, u32 *place)
+/* Reads the file numbers of all mappings from the iterator. A read with space for many numbers ends
+ * after a whole number. */
+static void read_mapping_numbers(int iterator, struct running_file *files, u32 *place)
 {
 	u32 numbers[NUMBERS_AT_ONCE];
 	ssize_t bytes;
@@ -44,8 +46,8 @@ static void read_numbers(int iterator, struct running_file *files, u32 *place)
 	} while (bytes > 0 || (bytes < 0 && errno == EAGAIN && !interrupted()));
 }
 
-/* pid 0: of all processes */
-static void meet_files_of(int program, u32 pid, struct running_file *files, u32 *place)
+/* Counts the mappings of each file in a process; pid 0: in all processes. */
+static void count_files_of_process(int program, u32 pid, struct running_file *files, u32 *place)
 {
 	union bpf_iter_link_info info = {.task.pid = pid};
 	LIBBPF_OPTS(bpf_link_create_opts, options, .iter_info = &info,
@@ -54,27 +56,28 @@ static void meet_files_of(int program, u32 pid, struct running_file *files, u32 
 	int iterator = link < 0 ? -1 : bpf_iter_create(link);
 
 	if (iterator >= 0) {
-		read_numbers(iterator, files, place);
+		read_mapping_numbers(iterator, files, place);
 		close(iterator);
 	}
 	if (link >= 0)
 		close(link);
 }
 
-static void meet_files(int program, const struct number_list *pids, struct running_file *files)
+static void count_running_files(int program, const struct number_list *pids,
+				struct running_file *files)
 {
 	u32 place = 0;
 
 	if (!pids->count)
-		meet_files_of(program, 0, files, &place);
+		count_files_of_process(program, 0, files, &place);
 	for (size_t i = 0; i < pids->count; i++)
-		meet_files_of(program, pids->ranges[i].first, files, &place);
+		count_files_of_process(program, pids->ranges[i].first, files, &place);
 }
 
-/* Among files with equally many mappings the one at the highest address comes first. The kernel
- * maps downwards, and linkers map the libraries that the program itself names before those that
- * libraries name. */
-static int by_mappings(const void *a, const void *b)
+/* Orders files by their number of mappings. Among files with equally many mappings the file at the
+ * highest address comes first: the kernel maps downwards, and dynamic linkers map the libraries
+ * that the program itself needs before libraries that those libraries need. */
+static int most_mappings_first(const void *a, const void *b)
 {
 	const struct running_file *left = a, *right = b;
 
@@ -83,8 +86,8 @@ static int by_mappings(const void *a, const void *b)
 	return left->place < right->place ? 1 : -(left->place > right->place);
 }
 
-static void ask(const struct loaded *loaded, struct symbolizers *symbolizers,
-		const struct running_file *files, u32 most)
+static void request_file_tables(const struct loaded *loaded, struct symbolizers *symbolizers,
+				const struct running_file *files, u32 most)
 {
 	int map = bpf_map__fd(loaded_programs(loaded)->maps.file_tables);
 
@@ -93,8 +96,8 @@ static void ask(const struct loaded *loaded, struct symbolizers *symbolizers,
 				     loaded_mapping_record(loaded, files[i].number), map);
 }
 
-void running_code_ask(const struct loaded *loaded, struct symbolizers *symbolizers,
-		      const struct number_list *pids, u32 most)
+void running_code_request_tables(const struct loaded *loaded, struct symbolizers *symbolizers,
+				 const struct number_list *pids, u32 most)
 {
 	struct running_file *files;
 
@@ -103,41 +106,41 @@ void running_code_ask(const struct loaded *loaded, struct symbolizers *symbolize
 	files = calloc(MAPPINGS_MAX, sizeof(*files));
 	if (!files)
 		return;
-	meet_files(loaded->running_code_program, pids, files);
-	qsort(files, MAPPINGS_MAX, sizeof(*files), by_mappings);
-	ask(loaded, symbolizers, files, most);
+	count_running_files(loaded->running_code_program, pids, files);
+	qsort(files, MAPPINGS_MAX, sizeof(*files), most_mappings_first);
+	request_file_tables(loaded, symbolizers, files, most);
 	free(files);
 }
 
-/* The results of table requests have no names, so the callbacks write none. */
-int running_code_visit(struct symbolizers *symbolizers)
+/* Results of table requests have no symbols, so no callback is needed. */
+int running_code_take_answers(struct symbolizers *symbolizers)
 {
 	const struct symbolizers_sink nowhere = {};
 
 	return symbolizers_visit(symbolizers, &nowhere);
 }
 
-static bool is_busy(const struct symbolizers *symbolizers)
+static bool has_open_requests(const struct symbolizers *symbolizers)
 {
 	return symbolizers_are_tabulating(symbolizers) || symbolizers_are_analysing(symbolizers);
 }
 
-static void await(struct symbolizers *symbolizers, u32 ms)
+static void await_tables(struct symbolizers *symbolizers, u32 ms)
 {
 	u64 end = clock_ms() + ms, now;
 
 	do {
-		if (running_code_visit(symbolizers))
+		if (running_code_take_answers(symbolizers))
 			return;
 		now = clock_ms();
-		if (is_busy(symbolizers) && now < end)
+		if (has_open_requests(symbolizers) && now < end)
 			symbolizers_wait(symbolizers, end - now);
-	} while (is_busy(symbolizers) && now < end && !interrupted());
+	} while (has_open_requests(symbolizers) && now < end && !interrupted());
 }
 
-void running_code_tabulate(const struct loaded *loaded, struct symbolizers *symbolizers,
-			   const struct number_list *pids, u32 ms)
+void running_code_await_tables(const struct loaded *loaded, struct symbolizers *symbolizers,
+			       const struct number_list *pids, u32 ms)
 {
-	running_code_ask(loaded, symbolizers, pids, MAPPINGS_MAX);
-	await(symbolizers, ms);
+	running_code_request_tables(loaded, symbolizers, pids, MAPPINGS_MAX);
+	await_tables(symbolizers, ms);
 }

@@ -6,11 +6,12 @@
 #include "clock.h"
 
 /*
- * The first process that asks computes the time since the epoch, and stores it for all later ones:
- * two clocks are not read at one instant, so that each process would have another time. If the
- * instance was armed again meanwhile, the process clears the time that it stored.
+ * The first process that calls the function computes the CLOCK_REALTIME of the event and stores it
+ * for all later processes. The two clocks cannot be read at one instant, so each process would
+ * compute another time. If the instance was rearmed meanwhile, the process clears the time that it
+ * has stored.
  */
-static u64 realtime_of(struct trigger_state *state, u64 time)
+static u64 get_stop_realtime(struct trigger_state *state, u64 time)
 {
 	u64 now = clock_ns(CLOCK_MONOTONIC), stored = 0;
 	u64 computed = clock_ns(CLOCK_REALTIME) - (now - time);
@@ -30,16 +31,16 @@ void self_stop_read(const struct loaded *loaded, struct self_stop *stop)
 	u64 kind = __atomic_load_n(&state->stop_kind, __ATOMIC_ACQUIRE);
 
 	*stop = (struct self_stop){.delay = state->delay, .name = "?"};
-	if (!time || !kind) /* the program that stops sets the time, then the kind */
+	if (!time || !kind) /* the BPF program sets the time first, then the kind */
 		return;
 	stop->time = time;
 	if (kind <= loaded->sources->count)
 		stop->name = loaded->sources->sources[kind - 1].name;
-	stop->realtime = realtime_of(state, stop->time);
+	stop->realtime = get_stop_realtime(state, stop->time);
 	stop->is_over = clock_ns(CLOCK_MONOTONIC) > stop->time + stop->delay;
 }
 
-bool self_stop_has(const struct loaded *loaded, u32 kind)
+bool self_stop_is_source(const struct loaded *loaded, u32 kind)
 {
 	return kind < KIND_SOURCES && loaded_triggers(loaded)->row[kind].marks & TRIGGER_STOPS;
 }

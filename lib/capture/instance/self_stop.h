@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * An instance that stops itself: which events stop it, and whether one of them has come
- * (abi/trigger_state.h). No process has to run for that.
+ * An instance that stops itself at an event (abi/trigger_state.h): tells which events stop the
+ * instance, and whether such an event has happened. The BPF programs stop the instance; no process
+ * has to run for that.
  */
 #ifndef LIB_CAPTURE_SELF_STOP_H
 #define LIB_CAPTURE_SELF_STOP_H
@@ -9,20 +10,20 @@
 #include "capture/load/loaded.h"
 
 struct self_stop {
-	u64 delay;	  /* from the event to the stop, in ns */
-	u64 time;	  /* of the event: CLOCK_MONOTONIC, ns; 0: none has come */
-	u64 realtime;	  /* the same time since the epoch, in ns */
-	const char *name; /* of the event's source; "?": not known. Borrowed from the sources */
-	bool is_over;	  /* the delay has passed: events are not produced any more */
+	u64 delay;	  /* time from the event to the stop, ns */
+	u64 time;	  /* CLOCK_MONOTONIC of the event, ns; 0: no such event has happened */
+	u64 realtime;	  /* CLOCK_REALTIME of the event, ns */
+	const char *name; /* name of the event's source, owned by the source list; "?": not known */
+	bool is_over;	  /* the delay has passed: no events are produced any more */
 };
 
 void self_stop_read(const struct loaded *loaded, struct self_stop *stop);
 
 /* True if events of this kind stop the instance. */
-bool self_stop_has(const struct loaded *loaded, u32 kind);
+bool self_stop_is_source(const struct loaded *loaded, u32 kind);
 
-/* Waits for the next such event again. An instance that has not stopped is left as it is, also
- * while the delay passes. */
+/* Lets a stopped instance record again, until the next such event. An instance that has not stopped
+ * yet, also during the delay, is left as it is. */
 void self_stop_rearm(struct loaded *loaded);
 
 #endif

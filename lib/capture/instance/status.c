@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Counters are read while programs go on counting. /proc gives the memory of maps and the holders
- * of locks; taking the lock instead would disturb other processes. */
+/* Counters are read while programs go on counting. The memory of maps and the holders of locks are
+ * read from /proc; trying to take a lock would disturb other processes. */
 #include "capture/instance/status.h"
 
 #include <stdio.h>
@@ -18,7 +18,7 @@
 #include "stack_pack.h"
 #include "symbol/file/whole_file.h"
 
-enum user_way user_way_of(const struct loaded *loaded)
+enum user_way instance_user_way(const struct loaded *loaded)
 {
 	const struct capture_config *config = &loaded->plan.config;
 
@@ -29,7 +29,7 @@ enum user_way user_way_of(const struct loaded *loaded)
 	return config->deferral == DEFERRAL_TASK_WORK ? USER_WAY_DEFERRED : USER_WAY_ASSISTED;
 }
 
-static u64 map_bytes(int fd)
+static u64 read_map_bytes(int fd)
 {
 	unsigned long long bytes = 0;
 	char path[64];
@@ -39,9 +39,9 @@ static u64 map_bytes(int fd)
 	return bytes;
 }
 
-/* The holder by /proc/locks, whose lines are "1: FLOCK  ADVISORY  WRITE 1234 00:1d:5678 0 EOF"; 0:
- * the lock is free. */
-static pid_t lock_holder(const char *path)
+/* The process that holds the lock of a file; 0: the lock is free. The lines of /proc/locks are like
+ * "1: FLOCK  ADVISORY  WRITE 1234 00:1d:5678 0 EOF". */
+static pid_t find_lock_holder(const char *path)
 {
 	unsigned int major_number, minor_number;
 	unsigned long long inode;
@@ -65,7 +65,7 @@ static pid_t lock_holder(const char *path)
 	return pid;
 }
 
-void instance_table_stat(struct loaded *loaded, struct table_stat *stacks)
+void instance_read_table_stat(struct loaded *loaded, struct table_stat *stacks)
 {
 	const struct generation_table *table = generation_current_table(loaded);
 
@@ -73,8 +73,8 @@ void instance_table_stat(struct loaded *loaded, struct table_stat *stacks)
 		stack_table_stat(table->memory, &loaded->plan.geometry, stacks);
 }
 
-int instance_stacks(struct loaded *loaded,
-		    int (*each)(void *arg, const struct stack_map_bin_stack *stack), void *arg)
+int instance_each_stack(struct loaded *loaded,
+			int (*each)(void *arg, const struct stack_map_bin_stack *stack), void *arg)
 {
 	const struct generation_table *table = generation_current_table(loaded);
 	const struct table_geometry *geometry = &loaded->plan.geometry;
@@ -111,20 +111,20 @@ void instance_status_read(struct loaded *loaded, struct folder *folder,
 	*status = (struct instance_status){
 		.paused = loaded_is_paused(loaded),
 		.flight = loaded->plan.config.flight,
-		.reader = lock_holder(folder_pin_path(folder, "")),
-		.user_way = user_way_of(loaded),
-		.rings = map_bytes(bpf_map__fd(loaded_programs(loaded)->maps.rings)),
+		.reader = find_lock_holder(folder_pin_path(folder, "")),
+		.user_way = instance_user_way(loaded),
+		.rings = read_map_bytes(bpf_map__fd(loaded_programs(loaded)->maps.rings)),
 	};
 	for (u32 i = 0; i < TABLE_ROLES; i++)
 		if (loaded->tables[i].fd >= 0)
-			status->tables += map_bytes(loaded->tables[i].fd);
+			status->tables += read_map_bytes(loaded->tables[i].fd);
 	self_stop_read(loaded, &status->stop);
 	status->memory = status->tables;
 	bpf_object__for_each_map(map, loaded_programs(loaded)->obj)
 	{
-		if (!engine_shares(bpf_map__name(map)))
-			status->memory += map_bytes(bpf_map__fd(map));
+		if (!engine_shares_map(bpf_map__name(map)))
+			status->memory += read_map_bytes(bpf_map__fd(map));
 	}
-	instance_table_stat(loaded, &status->stacks);
+	instance_read_table_stat(loaded, &status->stacks);
 	ledger_totals(loaded, &status->ledger);
 }

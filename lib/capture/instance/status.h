@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The state of an instance while it records. */
+/* Reads the state of an instance while it records. */
 #ifndef LIB_CAPTURE_STATUS_H
 #define LIB_CAPTURE_STATUS_H
 
@@ -19,32 +19,32 @@ enum user_way {
 	USER_WAY_FP,	   /* frame pointers */
 	USER_WAY_DEFERRED, /* unwound by BPF programs, at the event or when the task leaves the
 			      kernel */
-	USER_WAY_ASSISTED, /* unwound by BPF programs as far as rules are known; the rest is left to
-			      a reader */
+	USER_WAY_ASSISTED, /* unwound by BPF programs as far as unwind rules are known; a reader
+			      unwinds the rest */
 };
 
-enum user_way user_way_of(const struct loaded *loaded);
+enum user_way instance_user_way(const struct loaded *loaded);
 
-/* The state of the current generation of the stack map. */
-void instance_table_stat(struct loaded *loaded, struct table_stat *stacks);
+/* Reads counts and sizes of the current table of the stack map. */
+void instance_read_table_stat(struct loaded *loaded, struct table_stat *stacks);
 
-/* Calls each() for all stacks of the current generation, in the order of the file stack_map_bin.
- * Stops at the first non-zero return and returns it. The caller holds the lock of the folder
- * (capture/bpffs/folder.h), which prevents a reset; stacks that are stored meanwhile may be
- * missing. */
-int instance_stacks(struct loaded *loaded,
-		    int (*each)(void *arg, const struct stack_map_bin_stack *stack), void *arg);
+/* Calls each() for all stacks of the current table of the stack map, in the order of the file
+ * stack_map_bin. Stops at the first non-zero return and returns it. The caller holds the lock of
+ * the folder (capture/bpffs/folder.h), which prevents a reset. Stacks that are stored meanwhile may
+ * be missing. */
+int instance_each_stack(struct loaded *loaded,
+			int (*each)(void *arg, const struct stack_map_bin_stack *stack), void *arg);
 
 struct instance_status {
 	bool paused;
 	bool flight;
 	struct self_stop stop;
-	pid_t reader; /* the process that empties the rings; 0 = no reader */
+	pid_t reader; /* id of the process that empties the rings; 0 = no reader */
 	enum user_way user_way;
-	struct table_stat stacks; /* of the current generation */
-	u64 memory;		  /* bytes of its maps, without shared ones */
+	struct table_stat stacks; /* counts and sizes of the current table */
+	u64 memory;	   /* bytes of the instance's maps, without maps that instances share */
 	u64 rings, tables; /* bytes of rings and of stack map generations, part of `memory` */
-	struct trace_ledger ledger; /* since the start */
+	struct trace_ledger ledger; /* ledger since the start of the instance */
 };
 
 /* Reads the status of an instance that was opened from `folder`. */

@@ -272,15 +272,16 @@ static u32 count_sources(const struct attachment *attachment, enum source_type t
 
 static int choose_attach_methods(struct attachment *attachment, struct stackmap_error *error)
 {
-	struct kernel_ways *ways = &attachment->kernel;
+	struct kernel_attach_methods *ways = &attachment->kernel;
 	u32 count = count_sources(attachment, SOURCE_KERNEL);
 
 	attachment->tracepoint_cookies =
-		count_sources(attachment, SOURCE_TRACEPOINT) && way_tracepoint_cookies();
-	attachment->user_multi = count_sources(attachment, SOURCE_USER) && way_user_multi();
+		count_sources(attachment, SOURCE_TRACEPOINT) && attach_has_tracepoint_cookies();
+	attachment->user_multi =
+		count_sources(attachment, SOURCE_USER) && attach_has_uprobe_multi();
 	if (!count)
 		return 0;
-	*ways = way_kernel(count);
+	*ways = attach_methods_for_kernel_functions(count);
 	if (ways->multi || ways->entry || ways->probe)
 		return 0;
 	error_set(error, EOPNOTSUPP, "kernel functions (k:, kr:): %s", strerror(EOPNOTSUPP));
@@ -289,9 +290,9 @@ static int choose_attach_methods(struct attachment *attachment, struct stackmap_
 
 static bool needs_kprobe(const struct attachment *attachment, const struct source *source)
 {
-	const struct kernel_ways *ways = &attachment->kernel;
+	const struct kernel_attach_methods *ways = &attachment->kernel;
 
-	return ways->probe && ways->few && kernel_btf_function(source->target) < 0;
+	return ways->probe && ways->few && kernel_btf_function_id(source->target) < 0;
 }
 
 static bool needs_own_set(const struct attachment *attachment, const struct source *source)

@@ -47,7 +47,7 @@ struct attachment {
 	bool refused; /* the kernel refused a program, and not for lack of privileges or memory */
 	bool tracepoint_cookies;
 	bool user_multi;
-	struct kernel_ways kernel;
+	struct kernel_attach_methods kernel;
 	struct link_list task_links;
 	struct link_list links;
 	int stop_fds[2]; /* iterators in `links` whose reading records blocked tasks; 0 = none */

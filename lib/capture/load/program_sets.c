@@ -382,7 +382,7 @@ static int prepare_first_object(struct program_set *sets, u32 count, const struc
 	int result = program_images_register_handlers()
 			     ?: open_set_object(first, plan, collect_object_programs(sets, count))
 			     ?: size_maps(first, plan, table_fd)
-			     ?: engine_lend(engine, first->object->obj);
+			     ?: engine_lend_maps(engine, first->object->obj);
 
 	for (u32 i = 1; i < count && !result; i++)
 		if (uses_first_object(&sets[i]))

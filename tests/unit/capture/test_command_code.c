@@ -41,7 +41,7 @@ static void visit_until_done(struct command_code *code)
 	u64 end = clock_ms() + PATIENCE_MS;
 
 	do {
-		command_code_visit(code);
+		command_code_poll(code);
 		poll(NULL, 0, 1);
 	} while ((code->linker || symbolizers_are_tabulating(code->symbolizers)) &&
 		 clock_ms() < end);
@@ -120,7 +120,7 @@ TEST(without_a_path_no_linker_is_started, begin_unwinding, end)
 	struct command_code code = begun(NULL);
 
 	assert_int_equal(code.linker, 0);
-	command_code_visit(&code);
+	command_code_poll(&code);
 	command_code_end(&code);
 	assert_false(symbolizers_are_tabulating(capture_symbolizers(capture)));
 }
@@ -246,8 +246,8 @@ TEST(a_linker_that_waits_is_ended, begin_unwinding, end)
 	code = begun(FIFO);
 	linker = code.linker;
 	while (!is_waiting(linker) && clock_ms() < end)
-		command_code_visit(&code);
-	command_code_visit(&code);
+		command_code_poll(&code);
+	command_code_poll(&code);
 	assert_int_equal(code.linker, linker);
 	command_code_end(&code);
 	assert_int_equal(code.linker, 0);
@@ -285,7 +285,7 @@ TEST(a_linker_that_waits_ends_with_a_killed_recorder, begin_unwinding, end)
 		struct command_code code = begun(FIFO);
 
 		while (!is_waiting(code.linker))
-			command_code_visit(&code);
+			command_code_poll(&code);
 		if (write(ready[1], &code.linker, sizeof(code.linker)) > 0)
 			pause();
 		_exit(0);
@@ -312,7 +312,7 @@ TEST(a_stopped_linker_is_ended, begin_unwinding, end)
 	code.symbolizers = NULL;
 	assert_int_equal(symbolizers_create(&code.symbolizers), 0);
 	while (!code.is_asked && clock_ms() < end)
-		command_code_visit(&code);
+		command_code_poll(&code);
 	command_code_end(&code);
 	assert_int_equal(code.linker, 0);
 	assert_true(kill(linker, 0) < 0 && errno == ESRCH);

@@ -45,7 +45,7 @@ static struct btf *subset_of(const char *const names[], u32 count)
 	size_t bytes;
 	void *out;
 
-	assert_int_equal(type_subset(raw.bytes, raw.count, wanted, &out, &bytes), 0);
+	assert_int_equal(type_subset_make(raw.bytes, raw.count, wanted, &out, &bytes), 0);
 	subset = btf__new(out, bytes);
 	assert_non_null(subset);
 	free(out);
@@ -171,16 +171,16 @@ TEST(broken)
 	btf__add_field(small, "a", 1, 0, 0);
 	btf__add_field(small, "b", 7, 32, 0);
 	bytes = btf__raw_data(small, &count);
-	assert_int_equal(type_subset(bytes, count, wanted, &out, &out_bytes), -EINVAL);
+	assert_int_equal(type_subset_make(bytes, count, wanted, &out, &out_bytes), -EINVAL);
 	for (i = 0; i < count; i++) {
 		char *copy = memcpy(malloc(count), bytes, count);
 
 		copy[i] ^= 0x55;
-		if (!type_subset(copy, count, wanted, &out, &out_bytes))
+		if (!type_subset_make(copy, count, wanted, &out, &out_bytes))
 			free(out);
 		free(copy);
 		copy = memcpy(malloc(i ?: 1), bytes, i);
-		assert_int_equal(type_subset(copy, i, wanted, &out, &out_bytes), -EINVAL);
+		assert_int_equal(type_subset_make(copy, i, wanted, &out, &out_bytes), -EINVAL);
 		free(copy);
 	}
 	btf__free(small);

@@ -10,7 +10,7 @@ static u32 holder(u32 word, u32 behind, u32 owner, u32 operation)
 {
 	const u32 words[] = {word, behind, owner};
 
-	return lock_holder_of(words, operation);
+	return futex_lock_holder(words, operation);
 }
 
 TEST(a_mutex_of_glibc_has_its_owner_behind_the_word)

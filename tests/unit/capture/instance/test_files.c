@@ -343,7 +343,7 @@ TEST(interrupted_code_is_shown_behind_its_pc, begin_alone, end_all)
 	for (u32 i = 0; i < 4; i++)
 		assert_int_equal(shown[i], frames[i] + (i == 2));
 	memset(shown, 0, sizeof(shown));
-	assert_int_equal(instance_stacks(&capture->loaded, keep_frames, shown), 0);
+	assert_int_equal(instance_each_stack(&capture->loaded, keep_frames, shown), 0);
 	for (u32 i = 0; i < 4; i++)
 		assert_int_equal(shown[i], frames[i] + (i == 2));
 	*text = before;

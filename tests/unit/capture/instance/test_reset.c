@@ -260,7 +260,7 @@ TEST(a_reader_reads_all_of_it, NULL, detach)
 	int status, ended = 0;
 
 	attach_or_skip(0, false);
-	assert_int_equal(reset_prepare(capture_loaded(capture), &error), 0);
+	assert_int_equal(reset_make_second_table(capture_loaded(capture), &error), 0);
 	open_file(&file);
 	reset_in_child(RESETS);
 	for (int i = 0; i < CHILDREN; i++)
@@ -318,7 +318,7 @@ static void begin_reset(int steps)
 {
 	struct generation_table *current, *spare;
 
-	assert_int_equal(reset_prepare(capture_loaded(capture), &error), 0);
+	assert_int_equal(reset_make_second_table(capture_loaded(capture), &error), 0);
 	current = generation_current_table(&capture->loaded);
 	spare = previous_table();
 	if (steps > 0)

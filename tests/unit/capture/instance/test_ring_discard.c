@@ -135,13 +135,13 @@ TEST(counted_events_that_no_file_has_go, set_up)
 	put_count(3, COUNTED_READY, 12, 5);
 	put_count(COUNTED_ROWS - 1, COUNTED_READY, 4, 0);
 	put_count(7, COUNTED_NEW, 0, 0);
-	assert_int_equal(counted_discard(&counted), 11);
+	assert_int_equal(counted_table_discard(&counted), 11);
 	assert_int_equal(counted.discarded, 11);
 	assert_int_equal(counted.reported, 5);
 	assert_int_equal(counted.row[3].reported_value, 120);
-	assert_int_equal(counted_discard(&counted), 0);
+	assert_int_equal(counted_table_discard(&counted), 0);
 	counted.row[3].count++;
-	assert_int_equal(counted_discard(&counted), 1);
+	assert_int_equal(counted_table_discard(&counted), 1);
 	assert_int_equal(counted.discarded, 12);
 }
 

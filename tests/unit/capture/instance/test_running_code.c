@@ -28,7 +28,7 @@ static void tabulate(u64 pid, u32 ms)
 	struct number_range range = {.first = pid, .last = pid};
 	const struct number_list pids = {.ranges = &range, .count = pid ? 1 : 0};
 
-	running_code_tabulate(&capture->loaded, capture_symbolizers(capture), &pids, ms);
+	running_code_await_tables(&capture->loaded, capture_symbolizers(capture), &pids, ms);
 }
 
 static bool other_is_numbered(void)
@@ -89,10 +89,10 @@ TEST(the_highest_mappings_have_tables_first, begin_with_other, end_with_other)
 
 	for (u32 most = 1; !has_table("/libc.so.6") && most < 10; most++) {
 		assert_false(has_table("/sleep"));
-		running_code_ask(&capture->loaded, symbolizers, &pids, most);
+		running_code_request_tables(&capture->loaded, symbolizers, &pids, most);
 		while (symbolizers_are_tabulating(symbolizers)) {
 			symbolizers_wait(symbolizers, 10);
-			assert_int_equal(running_code_visit(symbolizers), 0);
+			assert_int_equal(running_code_take_answers(symbolizers), 0);
 		}
 	}
 	assert_true(has_table("/ld-linux"));
