@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Making one in the best way that the kernel takes, opening one, and the order of its end. */
+/* Creates a capture with the best methods that the kernel accepts, opens one, and ends its parts in
+ * order. */
 #include "capture/capture.h"
 
 #include <errno.h>
@@ -40,8 +41,8 @@ static int set_symbols_error(int result, struct stackmap_error *error)
 			 limit_advice(-result));
 }
 
-/* The symbolizers are forked first, so that root's process has no copy of the memory and
- * descriptors that follow. They start up while the programs are loaded. */
+/* The symbolizers are forked first, so that these processes have no copy of the memory and the
+ * descriptors that are made later. They start up while the programs are loaded. */
 static int load_programs(struct capture *capture, const struct capture_options *options,
 			 struct stackmap_error *error)
 {
@@ -82,7 +83,7 @@ static int build_capture(struct capture *capture, const struct capture_options *
 	return attachment_attach_hooks(&loaded->attachment, error);
 }
 
-/* *refused: true if the kernel refused the programs. */
+/* *refused becomes true if the kernel refused the programs. */
 static int create_capture(const struct capture_options *options, bool *refused,
 			  struct capture **out, struct stackmap_error *error)
 {
@@ -100,8 +101,9 @@ static int create_capture(const struct capture_options *options, bool *refused,
 	return result;
 }
 
-/* Chooses the next simpler way to user stacks; false if the last one failed. An instance has no
- * recorder that could finish its stacks, so without task work it takes stacks by frame pointers. */
+/* Chooses the next simpler method of unwinding user stacks; false: there is no simpler one. An
+ * instance without a process has no reader that could unwind raw stacks, so without task work it
+ * takes stacks by frame pointers. */
 static bool try_simpler_unwind(struct capture_options *options)
 {
 	if (options->no_user_stacks || options->user_unwind == USER_UNWIND_FP)
@@ -112,7 +114,7 @@ static bool try_simpler_unwind(struct capture_options *options)
 	return true;
 }
 
-/* A recording without them is the same, and begins with more work. */
+/* A recording without symbol iterators has the same contents; only its start takes longer. */
 static bool leave_out_symbol_iterators(struct capture_options *options)
 {
 	struct feature_result feature = {.works = true};
@@ -138,8 +140,8 @@ static bool leave_out_task_iterators(struct capture_options *options,
 	return true;
 }
 
-/* Leaves out one feature that this kernel refuses. `last`: what the kernel refused in the last
- * attempt. False: a recording needs every feature that is left. */
+/* Leaves out a feature that this kernel refuses. `last`: the kernel's error in the last attempt.
+ * False: a recording needs all features that are left. */
 static bool leave_out_refused_feature(struct capture_options *options,
 				      const struct stackmap_error *last,
 				      struct capture_refusals *refusals)
@@ -154,7 +156,8 @@ static bool leave_out_refused_feature(struct capture_options *options,
 	return try_simpler_unwind(options);
 }
 
-/* Why a way that this kernel should have is not taken. */
+/* Sets `refusal` if the kernel has task work, but it does not work, so that user stacks are
+ * assisted. */
 static void note_task_work_refusal(const struct capture_config *config,
 				   struct stackmap_error *refusal)
 {
@@ -174,7 +177,7 @@ int capture_create(const struct capture_options *options, struct capture **out,
 
 	first = result = create_capture(&chosen, &refused, out, &refusal);
 	last = refusal;
-	chosen.command_path = NULL; /* one question is enough */
+	chosen.command_path = NULL; /* the tables of the command's code are requested once */
 	while (result && refused && !interrupted() &&
 	       leave_out_refused_feature(&chosen, &last, &refusals))
 		result = create_capture(&chosen, &refused, out, &last);
@@ -244,8 +247,9 @@ static int open_for_reader(struct folder *folder, struct capture **out,
 	return result;
 }
 
-/* Opens the instance under its control lock, so no reset runs meanwhile. A reset without a reader
- * holds the reader's lock; the control lock waits for its end. */
+/* Opens the instance while this process holds the lock for changes, so that no reset runs
+ * meanwhile: a reset without a reader holds the reader's lock, too, and open_for_reader() would
+ * fail. */
 static int open_under_lock(struct folder *folder, struct capture **out,
 			   struct stackmap_error *error,
 			   int (*open)(struct folder *folder, struct capture **out,

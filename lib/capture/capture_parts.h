@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The parts of a capture. The struct is never copied or moved, as its parts point at each other. */
+/* The parts of a capture. The struct is never copied or moved, as its parts point to each other. */
 #ifndef LIB_CAPTURE_CAPTURE_PARTS_H
 #define LIB_CAPTURE_CAPTURE_PARTS_H
 
@@ -15,7 +15,7 @@ struct capture {
 	struct recording recording;
 	struct symbolizers *symbolizers;
 	struct command_code command_code;
-	struct metadata *metadata; /* of an opened instance, with its sources; or NULL */
+	struct metadata *metadata; /* of an opened instance, with the instance's sources; or NULL */
 	struct capture_refusals refusals;
 };
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The dynamic linker is that of this program (PT_INTERP of its own file). Those of glibc and musl
- * both take --list and a path. For a static program, or one with another linker, execve() itself
- * maps the file and its linker: ptrace stops the process there, before its first instruction.
+ * The dynamic linker is that of this process (PT_INTERP of its own file). The linkers of glibc and
+ * musl both take --list and a path. For a static program, or a program with another linker,
+ * execve() itself maps the file and its linker: ptrace stops the process there, before its first
+ * instruction.
  */
 #include "capture/command_code.h"
 
@@ -25,9 +26,9 @@
 
 #define END_MS 50
 #define STOP_SIGNAL SIGUSR1
-#define FILES_MAX 256 /* each is a request with an open file */
+#define FILES_MAX 256 /* most files that get a table; each request holds an open file */
 
-/* The first object is the program. */
+/* Callback of dl_iterate_phdr(), stopped after the first object, which is the program itself. */
 static int find_linker(struct dl_phdr_info *object, size_t bytes, void *path)
 {
 	(void)bytes;
@@ -46,8 +47,8 @@ static bool redirect_stdio_to_null(void)
 	       dup2(null, STDERR_FILENO) >= 0;
 }
 
-/* The variables that decide which libraries are mapped. All others are left out: with LD_AUDIT the
- * linker would run code, with LD_DEBUG it would write files. */
+/* The environment of the linker: only the variables that decide which libraries are mapped. With
+ * LD_AUDIT the linker would run code, with LD_DEBUG it would write files. */
 static char **library_environment(void)
 {
 	static const char *const names[] = {"LD_LIBRARY_PATH", "LD_PRELOAD"};
@@ -69,8 +70,8 @@ static bool read_at(int file, void *to, size_t bytes, u64 offset)
 	return offset <= INT64_MAX && pread(file, to, bytes, offset) == (ssize_t)bytes;
 }
 
-/* The file offset of the dynamic section, found by its address as the linker finds it; 0: the file
- * has no such section. */
+/* The file offset of the dynamic section, found by the section's address as the linker finds it; 0:
+ * the file has no dynamic section. */
 static u64 dynamic_offset(int file, const ElfW(Ehdr) * header)
 {
 	ElfW(Phdr) part;
@@ -87,8 +88,8 @@ static u64 dynamic_offset(int file, const ElfW(Ehdr) * header)
 	return offset;
 }
 
-/* True if the program names libraries whose code the linker would run before any other
- * (rtld-audit(7)). glibc takes these names from the program alone, from no library. */
+/* True if the program names auditors, libraries whose code the linker would run first
+ * (rtld-audit(7)). glibc takes these names from the program only, not from libraries. */
 static bool names_auditors(int file)
 {
 	ElfW(Ehdr) header;
@@ -108,7 +109,8 @@ static bool names_auditors(int file)
 }
 
 /* True if execve() maps all code that can be known before the program runs: the file is a 64-bit
- * program of this machine without a dynamic linker, or with another one than `linker`. */
+ * program of this machine without a dynamic linker, or with another dynamic linker than `linker`.
+ */
 static bool is_mapped_by_kernel(int file, const char *linker)
 {
 	char interpreter[PATH_MAX] = "";
@@ -128,7 +130,7 @@ static bool is_mapped_by_kernel(int file, const char *linker)
 
 enum command_way { ASK_LINKER, STOP_AT_EXEC, LEAVE_OUT };
 
-/* A file that cannot be read goes to the linker, which fails the same way. */
+/* If the file cannot be read, the linker gets it and fails the same way. */
 static enum command_way choose_preload_method(const char *path, const char *linker)
 {
 	int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -161,7 +163,7 @@ static void run_linker(const char *linker, const char *path, pid_t parent)
 		_exit(127);
 	way = choose_preload_method(path, linker);
 	if (way != LEAVE_OUT && !ptrace(PTRACE_TRACEME, 0, 0, 0)) {
-		/* The signal tells the recorder that execve() is the place to stop. */
+		/* The signal tells the tracer to stop this process at execve(). */
 		if (way == STOP_AT_EXEC && !raise(STOP_SIGNAL))
 			execle(path, path, NULL, (char *[]){NULL});
 		else if (way == ASK_LINKER)
@@ -207,9 +209,11 @@ static void kill_linker(struct command_code *code)
 	kill(code->linker, SIGKILL);
 }
 
-/* The process has stopped: after execve, at a signal, or before its exit, while its memory still
- * exists. It stays stopped at its exit, or at the execve that has mapped everything: a symbolizer
- * opens the files through the process's mappings, as their paths may name other files here. */
+/* Handles a ptrace stop of the linker's process. In two cases all files are mapped: before the exit
+ * of the dynamic linker, and after execve() of the program itself (stops_at_exec). Then the tables
+ * are requested, and the process stays stopped until they are made, because a symbolizer opens the
+ * files through the process's mappings: their paths may name other files in this mount namespace.
+ * After any other stop the process goes on. */
 static void handle_stop(struct command_code *code, int status)
 {
 	bool is_exiting = status >> 16 == PTRACE_EVENT_EXIT;

@@ -33,8 +33,8 @@ static const char *const shared[] = {
 #define SHARED_COUNT (sizeof(shared) / sizeof(shared[0]))
 
 struct engine {
-	int root;   /* locked from open to publish; -1 = not locked */
-	int folder; /* with a shared lock; -1 = the engine is private */
+	int root;   /* descriptor with the root's lock, from open to publish; -1 = not locked */
+	int folder; /* descriptor with a shared lock; -1 = the engine is private */
 	bool fresh; /* this process is the first user and has to pin the maps */
 	char path[PATH_BYTES];
 };
@@ -54,7 +54,7 @@ static void make_engine_private(struct engine *engine)
 	unlock_root(engine);
 }
 
-/* True if no process holds a lock of the engine, and no instance without a process exists. */
+/* True if no process uses the engine of this folder, and no instance without a process exists. */
 static bool is_unused(int folder)
 {
 	return !root_has_instances() && !flock(folder, LOCK_EX | LOCK_NB);
@@ -76,8 +76,8 @@ static void remove_engine_if_unused(const char *name)
 	close(folder);
 }
 
-/* Removes all unused engines, also those of PID namespaces, whose users may have been killed with
- * the namespace. The root must be locked. */
+/* Removes all engines without users, also engines of PID namespaces, whose users may have been
+ * killed together with the namespace. The root must be locked. */
 static void remove_unused_engines(void)
 {
 	DIR *root = opendir(ROOT);
@@ -111,7 +111,7 @@ int engine_open(u32 pid_namespace, struct engine **out)
 	if (!engine)
 		return -ENOMEM;
 	*engine = (struct engine){.root = -1, .folder = -1};
-	/* Tasks are known by ids, so each PID namespace has an engine of its own. */
+	/* The maps have ids of tasks, so each PID namespace has an engine of its own. */
 	if (pid_namespace)
 		snprintf(engine->path, sizeof(engine->path), ROOT "/" FOLDER "-pid-%u",
 			 pid_namespace);
@@ -151,7 +151,8 @@ static void close_descriptors(const int fds[SHARED_COUNT])
 			close(fds[i]);
 }
 
-/* Gets the descriptors of all pins, or of none. */
+/* Opens the pins of all shared maps, or, if a pin is missing or its map has another layout, no pin.
+ */
 static bool open_all_pins(const struct engine *engine, const struct bpf_object *object,
 			  int fds[SHARED_COUNT])
 {
@@ -198,7 +199,8 @@ static bool pin_shared_maps(const struct engine *engine, const struct bpf_object
 	return true;
 }
 
-/* If a pin fails, all are removed, so that later users find a folder without an engine. */
+/* If a map cannot be pinned, all pins are removed, so that later users find a folder without an
+ * engine. */
 void engine_publish(struct engine *engine, const struct bpf_object *object)
 {
 	if (engine->fresh && !pin_shared_maps(engine, object)) {

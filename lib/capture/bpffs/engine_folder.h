@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The maps that all instances share (abi/deferral.h), pinned in /sys/fs/bpf/stackmap/_engine-N/ as
- * long as they are used, N being ENGINE_VERSION; in a PID namespace in _engine-N-pid-NUMBER/.
+ * The engine: the BPF maps that all instances share, with mappings, unwind tables and state of
+ * tasks (abi/deferral.h). The maps are pinned in /sys/fs/bpf/stackmap/_engine-N/ while they are
+ * used, where N is ENGINE_VERSION; in a PID namespace in _engine-N-pid-NUMBER/.
  *
- * Each user holds a shared lock on the folder, which the kernel drops with the process. A process
- * that gets an exclusive lock is the only user: the last one, or a new one beside pins that a
- * killed process has left. An instance without a process has a folder beside the engine's, which
- * counts as a user. Engines are made and removed under a lock on the root folder.
+ * Each process that uses the engine holds a shared lock on its folder; the kernel drops the lock
+ * when the process ends. A process that gets an exclusive lock is the only user: either the last
+ * user, or the first user of pins that a killed process has left. The folder of an instance without
+ * a process also counts as a user. Engines are made and removed under a lock on the root folder
+ * (capture/bpffs/root.h).
  *
- * Without a writable BPF file system, or beside an engine with other sizes, an instance has maps of
- * its own, which it does not share.
+ * If the BPF file system is not writable, or the engine's maps have other sizes, an instance has
+ * private maps of its own.
  *
  *   open -> lend -> load the object -> publish -> close
  */
@@ -23,26 +25,27 @@
 
 struct engine;
 
-/* Opens the engine of a PID namespace, by its number (capture/load/pid_namespace.h). Other
- * processes cannot open it until it is published. 0 or -ENOMEM. */
+/* Opens the engine of a PID namespace, by the namespace's number (capture/load/pid_namespace.h).
+ * Other processes cannot open the engine until engine_publish(). 0 or -ENOMEM. */
 int engine_open(u32 pid_namespace, struct engine **out);
 
-/* Puts the engine's maps in place of those of an object that is not loaded yet; 0 also without an
- * engine. -errno: the object cannot be used any more. */
+/* Makes an object that is not loaded yet use the engine's maps in place of its own. Returns 0 also
+ * if there is no engine. -errno: the object cannot be used any more. */
 int engine_lend_maps(struct engine *engine, struct bpf_object *object);
 
-/* Pins the maps of a loaded object, if the engine has no maps yet. */
+/* Pins the maps of a loaded object if the engine has no maps yet, and lets other processes open the
+ * engine. */
 void engine_publish(struct engine *engine, const struct bpf_object *object);
 
 void engine_close(struct engine **engine);
 
-/* After engine_publish(): true if the maps are those of all instances, not of this one alone. */
+/* After engine_publish(): true if all instances share the maps; false: the maps are private. */
 bool engine_is_shared(const struct engine *engine);
 
 /* True if all instances share the map of this name. */
 bool engine_shares_map(const char *map);
 
-/* Removes unused engines; to be called after an instance without a process has ended. */
+/* Removes engines without users. Called after an instance without a process has ended. */
 void engine_remove_unused(void);
 
 #endif

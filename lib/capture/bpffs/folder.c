@@ -32,10 +32,9 @@ struct folder {
 	char pin_path[PATH_BYTES + NAME_MAX];
 	int fd;
 	int pins;
-	bool claimed; /* made, and not committed yet */
+	bool claimed; /* made by folder_claim(), not committed yet */
 };
 
-/* -EINVAL: not of [A-Za-z0-9_-]{1,60}, or begins with '_'. */
 static int check_instance_name(const char *name, struct stackmap_error *error)
 {
 	size_t length = strspn(name, NAME_LETTERS);
@@ -71,7 +70,8 @@ static int open_directory(const char *path)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Calls each() for each entry with the prefix, and closes the descriptor. */
+/* Calls each() for each entry of a directory whose name has the prefix, and closes the descriptor
+ * `fd`. */
 static int each_entry(int fd, const char *prefix, int (*each)(void *arg, const char *name),
 		      void *arg)
 {
@@ -96,7 +96,7 @@ static int remove_file(void *arg, const char *name)
 	return 0;
 }
 
-/* Removes links first, since programs must stay until their links are gone. */
+/* Removes the pins of links first, since programs must exist until their links are removed. */
 void folder_remove_files(const char *path)
 {
 	int fd = open_directory(path);
@@ -119,7 +119,7 @@ static int remove_folder_tree(const char *path)
 	return rmdir(path) ? -errno : 0;
 }
 
-/* Removes a folder without a lock: the process that made it was killed. */
+/* Removes a folder if no process holds its lock: the process that made the folder was killed. */
 static int remove_if_unlocked(void *arg, const char *name)
 {
 	char path[sizeof(ROOT) + 1 + NAME_MAX];
@@ -223,7 +223,8 @@ int folder_claim(const char *name, struct folder **out, struct stackmap_error *e
 	return 0;
 }
 
-/* Lets a group enter the folder, and for that the BPF file system, which stays unreadable. */
+/* Allows a group to enter the folder. For that all users may enter the BPF file system, but not
+ * list it. */
 static int admit_group(const struct folder *folder, gid_t group)
 {
 	struct stat status;
@@ -255,7 +256,8 @@ int folder_commit(struct folder *folder, gid_t group, struct stackmap_error *err
 	return 0;
 }
 
-/* Checks that only root or this user could have made the folder and its entries. */
+/* Checks that root or this user has made the folder and the root folder; no other user can make
+ * entries in them then. */
 static int check_owners(const struct folder *folder)
 {
 	struct stat root, status;
@@ -311,7 +313,7 @@ void folder_close(struct folder **folder)
 	if (!gone)
 		return;
 	if (gone->claimed) {
-		/* Removed without the lock, too, if the lock is not to be had in time. */
+		/* If the lock is not free in time, the folder is removed without it. */
 		int root = root_lock(ROOT_MS_ENDING);
 
 		remove_folder_tree(gone->path);

@@ -39,8 +39,8 @@ static int lock_within_time(int fd, int ms)
 	return -EAGAIN;
 }
 
-/* True if the descriptor is still that of ROOT: the last user removes the directory, and a process
- * that waited for its lock then has the lock of a removed directory. */
+/* True if the descriptor is that of the current directory ROOT. The last user removes the
+ * directory, and a process that waited for the lock then has locked a removed directory. */
 static bool is_current_root(int fd)
 {
 	struct stat here, there;
@@ -54,7 +54,7 @@ bool root_trusts_owner(uid_t owner)
 	return !owner || owner == geteuid();
 }
 
-/* -ENOENT: the directory was removed meanwhile. */
+/* Tries to make and lock the root. -ENOENT: the directory was removed meanwhile. */
 static int try_root_lock(int ms)
 {
 	struct stat status;
@@ -87,7 +87,8 @@ int root_lock(int ms)
 	return result;
 }
 
-/* A process that waits for the lock finds that the directory was removed, and makes it again. */
+/* If the directory is removed, a process that waits for the lock notices it, and makes the
+ * directory again. */
 void root_unlock(int root)
 {
 	if (root < 0)

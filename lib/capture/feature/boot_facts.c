@@ -11,7 +11,7 @@
 #include "symbol/file/whole_file.h"
 
 #define BOOT_ID_PATH "/proc/sys/kernel/random/boot_id"
-#define BYTES_MAX 65536 /* a file of this size is not used any more */
+#define BYTES_MAX 65536 /* a larger file is not used any more */
 
 struct boot_id {
 	char text[64];
@@ -22,7 +22,7 @@ static bool read_boot_id(struct boot_id *id)
 	return !whole_file_scan(BOOT_ID_PATH, "%63s", id->text);
 }
 
-/* True if only root or this user can write the file. */
+/* True if only root or this user can write a file with this status. */
 static bool is_trusted_owner(const struct stat *status)
 {
 	return (status->st_uid == 0 || status->st_uid == geteuid()) &&
@@ -81,7 +81,7 @@ int boot_fact_read(const char *folder, const char *name)
 	return value;
 }
 
-/* A line is one write, so processes that write at the same time only repeat a line. */
+/* Each line is one write(2), so processes that write at the same time can only repeat a line. */
 void boot_fact_store(const char *folder, const char *name, bool value)
 {
 	struct boot_id id;
@@ -99,6 +99,6 @@ void boot_fact_store(const char *folder, const char *name, bool value)
 	if (fd < 0)
 		return;
 	written = write(fd, line, bytes);
-	(void)written; /* a fact that is not kept is found out again */
+	(void)written; /* a fact that is not stored is found out again */
 	close(fd);
 }

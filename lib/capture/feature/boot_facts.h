@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Facts about the running kernel, kept for later processes: finding them out takes time, and they
- * do not change until the next boot. The file has lines "BOOT_ID VALUE NAME", in a folder of root.
- * A fact that cannot be kept is found out again. Any thread may call these functions.
+ * Stores facts about the running kernel in a file for later processes: finding out a fact takes
+ * time, and facts do not change until the next boot. The file has lines "BOOT_ID VALUE NAME", in a
+ * folder of root. A fact that cannot be stored is found out again by each process. Any thread may
+ * call these functions.
  */
 #ifndef LIB_CAPTURE_BOOT_FACTS_H
 #define LIB_CAPTURE_BOOT_FACTS_H
@@ -11,10 +12,10 @@
 
 #define BOOT_FACTS_FOLDER "/run/stackmap"
 
-/* 1 or 0; -1: not known for this boot, or the file is not trusted. */
+/* The value of a fact, 1 or 0; -1: not stored in this boot, or the file is not trusted. */
 int boot_fact_read(const char *folder, const char *name);
 
-/* Keeps a fact; `name` has no newline. */
+/* Stores a fact; `name` has no newline. */
 void boot_fact_store(const char *folder, const char *name, bool value);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Attributes of bpf(2) that libbpf 1.1 and its headers do not have. A kernel without them returns
- * -EINVAL.
+ * Attributes of bpf(2) that libbpf 1.1 and its headers do not have. A kernel without these
+ * attributes returns -EINVAL.
  */
 #ifndef LIB_CAPTURE_BPF_ATTR_H
 #define LIB_CAPTURE_BPF_ATTR_H
@@ -36,6 +36,6 @@ struct uprobe_multi_attr {
 };
 ABI_SIZE(struct uprobe_multi_attr, 64);
 
-#define UPROBE_MULTI_RETURN 1U /* in flags */
+#define UPROBE_MULTI_RETURN 1U /* a bit of uprobe_multi_attr.flags */
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The text for the errno of an attempt. A refusal (EPERM, EACCES) has two fixes: without the
- * privilege, get it; with the privilege, allow the call in what refuses it (seccomp of a container,
- * an LSM, lockdown). Other errors depend on the kernel's build.
+ * The advice for the user depends on the errno of an attempt. For a refusal (EPERM, EACCES) there
+ * are two: if this user lacks the privilege, get the privilege; if not, allow the call in the part
+ * that refuses it (seccomp of a container, an LSM, lockdown). For other errors the advice is a
+ * kernel with another configuration.
  */
 #include "capture/feature/feature.h"
 
@@ -25,7 +26,7 @@
 
 static const struct probe {
 	int (*attempt)(const char **step);
-	u64 caps; /* required; CAP_SYS_ADMIN is always enough for BPF and perf */
+	u64 caps; /* required capabilities; CAP_SYS_ADMIN is always enough for BPF and perf */
 	const char *caps_fix;
 	const char *kernel_fix;
 } probes[FEATURE_COUNT] = {
@@ -140,7 +141,8 @@ void feature_probe_once(enum feature feature, struct feature_result *result)
 		boot_fact_store(BOOT_FACTS_FOLDER, feature_name(feature), true);
 }
 
-#define KERNEL_FUNCTIONS_FEW 4 /* functions that may have a program each, which slows the start */
+#define KERNEL_FUNCTIONS_FEW                                                                       \
+	4 /* most functions for which each may have a program, which slows the start */
 
 static bool feature_works(enum feature feature)
 {
@@ -155,8 +157,8 @@ bool attach_has_tracepoint_cookies(void)
 	return feature_works(FEATURE_TRACEPOINT_COOKIE);
 }
 
-/* Attaches to functions of a folder: a kernel with uprobe multi returns EBADF. To attach and detach
- * a real function takes 40 ms, as the kernel waits for all CPUs. */
+/* Tries to attach to a function in a directory: a kernel with uprobe multi returns EBADF. Attaching
+ * to a real function and detaching from it would take 40 ms, as the kernel waits for all CPUs. */
 bool attach_has_uprobe_multi(void)
 {
 	const u64 offset = 0;
@@ -176,9 +178,10 @@ bool attach_has_uprobe_multi(void)
 	return works;
 }
 
-/* fentry is cheaper for an event, but while a task is preempted in the program, the kernel skips
- * the program for all other tasks of that CPU. The other methods forbid preemption. Before 6.7 the
- * kernel does not count skipped runs. */
+/* fentry is the cheapest method for an event, but while a task is preempted in the fentry program,
+ * the kernel skips the program for all other tasks of that CPU, and before 6.7 the kernel does not
+ * count skipped runs. Programs of the other methods are not preempted. fentry is therefore used
+ * only without kprobe multi. */
 struct kernel_attach_methods attach_methods_for_kernel_functions(unsigned int functions)
 {
 	struct kernel_attach_methods ways = {

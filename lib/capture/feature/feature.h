@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The features that this kernel gives this user, found by trying each (a probe program, a map, a
- * perf event), never by version number. `doctor` prints all features; a capture tries single ones.
+ * Finds the features that this kernel offers to this user, by trying each feature (a probe program,
+ * a map, a perf event), never by version number. `stackmap doctor` prints all features; a capture
+ * tries the features that it needs.
  */
 #ifndef LIB_CAPTURE_FEATURE_H
 #define LIB_CAPTURE_FEATURE_H
@@ -37,34 +38,35 @@ enum feature { FEATURES(X) FEATURE_COUNT };
 
 struct feature_result {
 	bool works;
-	char why[160]; /* the kernel's error, if it does not work */
-	char fix[160]; /* advice for the user; or "" */
+	char why[160]; /* the kernel's error, if the feature does not work */
+	char fix[160]; /* advice for the user, or "" */
 };
 
 void feature_probe(enum feature feature, struct feature_result *result);
 
-/* The same, but a feature that has worked once since boot is not tried again. A feature that failed
- * is tried again, as the next process may have more privileges. */
+/* Tries a feature unless it has worked since boot (boot_facts.h). A feature that failed is tried
+ * again, as this process may have more privileges. */
 void feature_probe_once(enum feature feature, struct feature_result *result);
 
 const char *feature_name(enum feature feature);
 const char *feature_meaning(enum feature feature);
 
-/* The methods by which programs are attached, where kernels differ. Features are tried, so calls
- * take time. */
+/* The methods by which BPF programs are attached, where kernels differ. These functions try
+ * features, so they take time. */
 
-/* True if one program serves many tracepoints; else each has its own. */
+/* True if one program can serve many tracepoints, as each link passes a cookie to it. */
 bool attach_has_tracepoint_cookies(void);
 
-/* True if one link serves many user functions; else each has its own. */
+/* True if one link can serve many user functions. */
 bool attach_has_uprobe_multi(void);
 
-/* The methods for this number of kernel functions. If they are few, each is looked up in the
- * kernel's types; functions without a type take a probe, as ftrace may not know them. */
+/* The methods to attach to this number of kernel functions. If there are few functions, each is
+ * looked up in the kernel's BTF; a function without a BTF type gets a kprobe, as ftrace may not
+ * know this function. */
 struct kernel_attach_methods {
 	bool few;
-	bool multi; /* one link serves all functions with a type */
-	bool entry; /* fentry, for functions with a type */
+	bool multi; /* one link serves all functions that have a BTF type */
+	bool entry; /* fentry, for functions that have a BTF type */
 	bool probe; /* a kprobe for each function */
 };
 

@@ -123,7 +123,7 @@ int attempt_tracepoint_cookie(const char **step)
 	return try_raw_tracepoint(1, step);
 }
 
-/* `id`: of the target in the kernel's BTF, or -errno. */
+/* Tries to attach a tracing program. `id`: BTF id of the target in the kernel, or -errno. */
 static int try_typed_program(int id, enum bpf_attach_type type, const char **step)
 {
 	int program, link;
@@ -183,7 +183,7 @@ int attempt_kprobe_multi(const char **step)
 	return attempt_close_fd(link);
 }
 
-/* `map`: the map to iterate, or -1. */
+/* Tries a BPF iterator. `map`: descriptor of the map to iterate over, or -1. */
 static int try_iterator(const char *function, int map, const char **step)
 {
 	union bpf_iter_link_info info = {.map.map_fd = map};
@@ -317,7 +317,7 @@ int attempt_uprobe_multi(const char **step)
 	return attempt_close_fd(link);
 }
 
-/* Two instructions: r0 = 0; exit. */
+/* The program has two instructions: r0 = 0; exit. */
 int empty_program_load(enum bpf_prog_type type, u32 attach_type, u32 btf_id)
 {
 	static const struct bpf_insn code[] = {
@@ -392,7 +392,7 @@ int attempt_ftrace_stack_ids(const char **step)
 	return err;
 }
 
-/* Hidden addresses are all zero. */
+/* The kernel shows hidden addresses as zero. */
 int attempt_kallsyms(const char **step)
 {
 	unsigned long long address = 0;

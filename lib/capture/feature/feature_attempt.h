@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * One attempt per feature: it does what a recording would do, with an empty program, and undoes it.
- * Returns 0 or -errno; *step names the last step.
+ * One function for each feature: it does with an empty BPF program what a recording would do, and
+ * undoes it. Returns 0 or -errno; *step is the name of the last step.
  */
 #ifndef LIB_CAPTURE_FEATURE_ATTEMPT_H
 #define LIB_CAPTURE_FEATURE_ATTEMPT_H
@@ -30,8 +30,8 @@ int attempt_task_iterator(const char **step);
 int attempt_kallsyms(const char **step);
 int attempt_ftrace_stack_ids(const char **step);
 
-/* Loads an empty program: its file descriptor, or -errno. `attach_type` and `btf_id` are 0 for
- * types that do not need them. */
+/* Loads an empty program. Returns its file descriptor, or -errno. `attach_type` and `btf_id` are 0
+ * for program types that do not need them. */
 int empty_program_load(enum bpf_prog_type type, u32 attach_type, u32 btf_id);
 
 /* Closes a descriptor and returns 0; a negative `fd` is returned as it is. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * BTF is read from /sys/kernel/btf/vmlinux only. libbpf's own search would go on to debug files of
+ * BTF is read from /sys/kernel/btf/vmlinux only. libbpf's own search would also read debug files of
  * vmlinux and print messages, which a library must not do.
  */
 #include "kernel_btf.h"
@@ -45,7 +45,7 @@ int kernel_btf_tracepoint_id(const char *name)
 	return find_btf_id(type, BTF_KIND_TYPEDEF);
 }
 
-/* True if the strings, each between two NULs, have this name. */
+/* True if one of the strings in `bytes`, each between two NULs, is `name`. */
 static bool has_string(const char *bytes, size_t count, const char *name)
 {
 	size_t length = strlen(name) + 1;
@@ -56,7 +56,8 @@ static bool has_string(const char *bytes, size_t count, const char *name)
 	return at != NULL;
 }
 
-/* The file can be mapped since Linux 6.16; before, a read gives a page at most. */
+/* The file can be mapped since Linux 6.16; before, it has to be read, at most a page by each
+ * read(2). */
 int kernel_btf_open(struct kernel_btf_bytes *btf)
 {
 	int file = open(BTF_PATH, O_RDONLY | O_CLOEXEC), result;

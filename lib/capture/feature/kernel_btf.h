@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The type information of the running kernel. */
+/* Reads the type information (BTF) of the running kernel. */
 #ifndef LIB_CAPTURE_KERNEL_BTF_H
 #define LIB_CAPTURE_KERNEL_BTF_H
 
@@ -8,17 +8,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* All types, for btf__free(); NULL and errno: the kernel has no BTF. */
+/* All types; the caller calls btf__free(). NULL with errno: the kernel has no BTF. */
 struct btf *kernel_btf_load(void);
 
-/* The BTF id of a kernel function, or of the type of a tracepoint's functions; -errno. */
+/* The BTF id of a kernel function, or of the function type of a tracepoint; -errno. */
 int kernel_btf_function_id(const char *name);
 int kernel_btf_tracepoint_id(const char *name);
 
-/* The names, at most 64, that occur in the BTF, as bits. Far cheaper than loading it. */
+/* Returns a bit for each of `names`, at most 64: 1 if the name occurs in the BTF. Far cheaper than
+ * loading the BTF. */
 u64 kernel_btf_find_names(const char *const names[], u32 count);
 
-/* The bytes of the BTF. */
+/* The BTF as bytes. */
 struct kernel_btf_bytes {
 	char *bytes;
 	size_t count;

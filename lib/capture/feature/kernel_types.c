@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * libbpf takes a path, so the file in memory is given by its link in /proc/self/fd. If a step
- * fails, libbpf gets no path and searches all types.
+ * libbpf takes a path, so it gets the path of the memfd in /proc/self/fd. If a step fails, libbpf
+ * gets no path and searches all types.
  */
 #include "capture/feature/kernel_types.h"
 
@@ -20,8 +20,9 @@
 #include "intern.h"
 
 /*
- * One pass over all types notes where each begins and takes the types of wanted names. Types that
- * they refer to are appended to the list of taken types, until the end of the list is reached.
+ * A first pass over all types stores where each type begins. The types with wanted names are put
+ * into the list `taken`. Then each type of the list is copied; the types that it refers to are
+ * appended to the list, until the end of the list is reached.
  */
 
 #define FLAVOR "___"
@@ -32,19 +33,20 @@ struct bytes {
 };
 
 struct subset {
-	const u8 *types; /* of the kernel */
+	const u8 *types; /* all types of the kernel */
 	u32 type_bytes;
 	const char *strings;
 	u32 string_bytes;
 	u32 *starts; /* offset of each type */
 	u32 count, start_room;
-	u32 *places; /* id of each type in the subset; 0 = not taken */
+	u32 *places; /* id that each type gets in the subset; 0 = not taken */
 	u32 *taken;  /* the kernel's ids of the types in the subset, in order */
 	u32 taken_count, taken_room;
 	struct bytes out_types, out_strings;
 };
 
-/* The length of the kernel's name: NAME___FLAVOR is another form of NAME. */
+/* The length of a type's name without a flavor (libbpf): NAME___FLAVOR stands for NAME of the
+ * kernel. */
 static size_t length_without_flavor(const char *name)
 {
 	const char *flavor = NULL, *at = name;
@@ -87,7 +89,7 @@ static int collect_names(const struct btf *named, struct text_set *names)
 	return result;
 }
 
-/* The bytes of a type; 0: unknown kind. */
+/* The size of a type's record in BTF, in bytes; 0: unknown kind. */
 static size_t size_of_type(const struct btf_type *type)
 {
 	static const struct {
@@ -156,7 +158,8 @@ static int find_type_starts(struct subset *subset)
 	return subset->places ? 0 : -ENOMEM;
 }
 
-/* Takes a type that is referred to, and replaces its id by that in the subset. */
+/* Adds a type to the list of taken types unless the list has it, and replaces *id by the type's id
+ * in the subset. */
 static int take_type(struct subset *subset, u32 *id)
 {
 	if (!*id)
@@ -224,7 +227,8 @@ static int copy_members(struct subset *subset, struct btf_type *type)
 	return result;
 }
 
-/* Values of both sizes begin with the name. */
+/* Copies the names of enum values. `bytes`: the size of a value's record, which begins with the
+ * name. */
 static int copy_enum_values(struct subset *subset, struct btf_type *type, u32 bytes)
 {
 	u8 *values = (u8 *)(type + 1);
@@ -262,7 +266,7 @@ static int copy_type_body(struct subset *subset, struct btf_type *type)
 	case BTF_KIND_FWD:
 		return 0;
 	}
-	return -EINVAL; /* other kinds have no size */
+	return -EINVAL; /* no member can have another kind */
 }
 
 static int copy_type(struct subset *subset, u32 id)
@@ -348,7 +352,7 @@ static Elf_Data *find_section(Elf *elf, const char *wanted)
 	return NULL;
 }
 
-/* The types that an object names; NULL: no .BTF. */
+/* The types in an object's section .BTF; NULL: no such section. */
 static struct btf *read_object_types(const void *object, size_t bytes)
 {
 	struct btf *types = NULL;

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The form of task work is known by the names in the kernel's BTF. Names that the kernel does not
- * have are taken out of an object before it is loaded. */
 #include "capture/feature/task_work.h"
 
 #include <bpf/bpf.h>
@@ -24,7 +22,8 @@
 #include "feature_attempt.h"
 #include "task_work_probe.skel.h"
 
-/* --- The attempt: a clock interrupts this thread, and its program schedules a callback. --- */
+/* --- The attempt: a sampling clock interrupts this thread, and the clock's BPF program schedules a
+ * callback. --- */
 
 #define PERIOD_NS 50000
 #define ASKED_MAX 16
@@ -38,7 +37,8 @@ static int print_nothing(enum libbpf_print_level level, const char *format, va_l
 	return 0;
 }
 
-/* Without memory libbpf assumes that the kernel has no global data, and goes on without. */
+/* If memory is short, libbpf assumes that the kernel has no global data, and loads the program
+ * without its variables; that is an error here. */
 static int load_probe(struct task_work_probe_bpf *probe)
 {
 	int result;
@@ -63,7 +63,7 @@ static int load_probe_quietly(struct task_work_probe_bpf **out)
 	return result;
 }
 
-/* Opens a clock that interrupts this thread in user mode and runs the program. */
+/* Opens a perf event, a CPU clock that interrupts this thread in user mode and runs the program. */
 static int open_sampling_clock(const struct bpf_program *program)
 {
 	struct perf_event_attr attr = {
@@ -83,7 +83,7 @@ static int open_sampling_clock(const struct bpf_program *program)
 	return -errno;
 }
 
-/* Runs in user mode until the callback came, or the clock has interrupted often enough. */
+/* Runs in user mode until the callback has run, or the clock has interrupted ASKED_MAX times. */
 static void spin_in_user_mode(volatile struct task_work_probe_bpf__bss *shared)
 {
 	u64 end = clock_ns(CLOCK_THREAD_CPUTIME_ID) + CPU_NS_MAX;
@@ -135,7 +135,7 @@ int attempt_task_work(const char **step)
 static const char *const names[] = {
 	SCHEDULE,
 	SCHEDULE_AUX,
-	"bpf_rcu_read_lock", /* 6.2, like the next ones */
+	"bpf_rcu_read_lock", /* since Linux 6.2, like the next three */
 	"bpf_rcu_read_unlock",
 	"bpf_task_from_pid", /* finds blocked tasks (bpf/deferral/unwind_blocked.h) */
 	"bpf_task_release",
@@ -143,7 +143,7 @@ static const char *const names[] = {
 
 #define NAMES (sizeof(names) / sizeof(names[0]))
 
-/* Reads which of `names` the kernel's types have, as bits. Takes some milliseconds. */
+/* Finds out which of `names` the kernel's BTF has, a bit for each. Takes some milliseconds. */
 static u64 find_kernel_names(void)
 {
 	u64 bits = kernel_btf_find_names(names, NAMES);
@@ -153,7 +153,7 @@ static u64 find_kernel_names(void)
 	return bits;
 }
 
-/* The same, kept for the process and until the next boot. */
+/* The same bits, remembered in the process, and in a file until the next boot (boot_facts.h). */
 static u64 known_kernel_names(void)
 {
 	static _Atomic u64 known;
@@ -184,8 +184,8 @@ enum task_work_form task_work_form(void)
 	return bits & 2 ? TASK_WORK_AUX : TASK_WORK_NONE;
 }
 
-/* Renames a function to "void", which libbpf does not look up. Any other name that the kernel does
- * not have libbpf looks up in modules, which takes CAP_SYS_ADMIN. */
+/* Renames a function of an object to "void", which libbpf does not look up. Any other name that the
+ * kernel lacks would be looked up in modules, which needs CAP_SYS_ADMIN. */
 static void rename_to_void(const struct btf *types, const char *name)
 {
 	int id = btf__find_by_name_kind(types, name, BTF_KIND_FUNC);
@@ -200,7 +200,7 @@ void task_work_prepare(struct bpf_object *object)
 	u64 bits = known_kernel_names();
 
 	if (task_work_form() == TASK_WORK_PLAIN)
-		bits &= ~2ULL; /* has another prototype */
+		bits &= ~2ULL; /* the kernel has SCHEDULE_AUX with another prototype */
 	for (u32 i = 0; i < NAMES; i++)
 		if (!(bits >> i & 1))
 			rename_to_void(bpf_object__btf(object), names[i]);

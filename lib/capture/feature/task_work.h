@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * BPF task work (bpf/kernel/task_work.h): whether the kernel has it, and objects that may call it.
+ * BPF task work, the kernel's callback in a task that returns to user mode
+ * (bpf/kernel/task_work.h): finds out whether the kernel has it, and prepares BPF objects that call
+ * it.
  *
- * An object declares both forms of the call as weak. Kernels of the second form still have the name
- * of the first, with another prototype, for which libbpf before 1.3 refuses the object. Names that
- * the kernel does not have libbpf looks up in modules, which CAP_BPF alone does not allow. Unusable
- * names are therefore taken out of an object before it is loaded.
+ * The kernel's function has had two forms, and an object declares both as weak. Kernels with the
+ * second form still have the name of the first form, with another prototype, and libbpf before 1.3
+ * refuses the object for that. If the kernel lacks a name, libbpf looks in modules, which CAP_BPF
+ * alone does not allow. Names that cannot be used are therefore removed from an object before it is
+ * loaded.
  */
 #ifndef LIB_CAPTURE_TASK_WORK_H
 #define LIB_CAPTURE_TASK_WORK_H
@@ -20,17 +23,19 @@ enum task_work_form {
 	TASK_WORK_PLAIN /* 7.0: bpf_task_work_schedule_resume() */
 };
 
-/* The form by the names in the kernel's BTF; only FEATURE_TASK_WORK says whether it works. */
+/* The form that the kernel has, by the names in its BTF. FEATURE_TASK_WORK tells whether task work
+ * really works. */
 enum task_work_form task_work_form(void);
 
-/* Call for each object that may use task work, between opening and loading. */
+/* Removes unusable names from an object. Call between opening and loading, for each object that may
+ * use task work. */
 void task_work_prepare(struct bpf_object *object);
 
-/* True if task work works; once it has worked, it is not tried again until the next boot. Any
- * thread. */
+/* True if task work works. Once it has worked, it is not tried again until the next boot. Any
+ * thread may call. */
 bool task_work_works(void);
 
-/* The step that failed and the kernel's error. */
+/* Why task work does not work: the step that failed, and the kernel's error. */
 const char *task_work_failure(void);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * If tracefs is not mounted, a detached mount is used: it has no directory, other processes do not
- * see it, and it ends with its last file descriptor.
+ * If tracefs is not mounted, a detached mount is used (fsmount(2)): it has no mount point, other
+ * processes do not see it, and it ends with its last file descriptor.
  */
 #include "tracefs.h"
 #include "symbol/file/whole_file.h"

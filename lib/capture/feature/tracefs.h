@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The kernel's lists of event sources: tracefs, mounted or not, and the PMUs of sysfs. */
+/* Access to the kernel's lists of event sources: tracefs, also if it is not mounted, and the PMUs
+ * of sysfs. */
 #ifndef LIB_CAPTURE_TRACEFS_H
 #define LIB_CAPTURE_TRACEFS_H
 
 /* perf_event_attr.type of a PMU ("kprobe", "uprobe"), or -errno (-ENOENT: no such PMU). */
 int pmu_type(const char *name);
 
-/* A file descriptor of tracefs' directory `events`, for the caller to close; or -errno. */
+/* A file descriptor of tracefs' directory `events`, which the caller closes; or -errno. */
 int tracefs_open_events(void);
 
 #endif

@@ -215,8 +215,9 @@ int program_set_find_event_fd(const struct program_set *set, enum program progra
 	return program_set_find_fd(set, program_set_find_program(set, program));
 }
 
-/* Programs at one tracepoint run in the order of their attaching. Before 6.10 no tracepoint runs
- * before an execve drops the old memory (sched_prepare_exec is missing). */
+/* Programs at one tracepoint run in the order of their attaching, so programs that others depend on
+ * come first in the list. Before 6.10 no tracepoint runs before an execve drops the old memory
+ * (sched_prepare_exec is missing). */
 void program_set_fill_hooks(const struct program_set *set, struct task_hook hooks[TASK_HOOKS])
 {
 	const __typeof__(set->object->progs) *programs = &set->object->progs;
