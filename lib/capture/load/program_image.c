@@ -17,6 +17,7 @@
 #include <bpf/libbpf.h>
 
 #include "array.h"
+#include "capture/load/program_trim.h"
 #include "interrupt.h"
 
 #define LICENSE "Dual BSD/GPL"
@@ -32,6 +33,23 @@ static void *duplicate_bytes(const void *bytes, size_t count)
 	return copy ? memcpy(copy, bytes, count) : NULL;
 }
 
+/* Gives an image its own copies of what its pointers lead to. On failure image_free() is still to
+ * be called. */
+static int image_own(struct program_image *image)
+{
+	struct bpf_prog_load_opts *options = &image->options;
+
+	image->code = duplicate_bytes(image->code, image->count * sizeof(struct bpf_insn));
+	options->func_info = duplicate_bytes(
+		options->func_info, (size_t)options->func_info_cnt * options->func_info_rec_size);
+	options->line_info = duplicate_bytes(
+		options->line_info, (size_t)options->line_info_cnt * options->line_info_rec_size);
+	return image->code && !options->func_info == !options->func_info_cnt &&
+			       !options->line_info == !options->line_info_cnt
+		       ? 0
+		       : -ENOMEM;
+}
+
 static int image_init(struct program_image *image, struct bpf_program *program,
 		      const struct bpf_prog_load_opts *options)
 {
@@ -41,22 +59,13 @@ static int image_init(struct program_image *image, struct bpf_program *program,
 		.program = program,
 		.type = bpf_program__type(program),
 		.name = bpf_program__name(program),
+		.code = (struct bpf_insn *)bpf_program__insns(program),
 		.count = bpf_program__insn_cnt(program),
 	};
 	memcpy(&image->options, options, bytes);
 	image->options.sz = sizeof(image->options);
-	image->options.fd_array =
-		NULL; /* needed only for calls of module functions, which no program has */
-	image->code = duplicate_bytes(bpf_program__insns(program),
-				      image->count * sizeof(struct bpf_insn));
-	image->options.func_info = duplicate_bytes(
-		options->func_info, (size_t)options->func_info_cnt * options->func_info_rec_size);
-	image->options.line_info = duplicate_bytes(
-		options->line_info, (size_t)options->line_info_cnt * options->line_info_rec_size);
-	return image->code && !image->options.func_info == !options->func_info_cnt &&
-			       !image->options.line_info == !options->line_info_cnt
-		       ? 0
-		       : -ENOMEM;
+	image->options.fd_array = NULL; /* for functions of modules, which no program calls */
+	return image_own(image);
 }
 
 static void image_free(struct program_image *image)
@@ -159,36 +168,50 @@ void program_images_end_keeping(struct program_images *images)
 		bpf_program__unload(images->images[i].program);
 }
 
-/* The code of a load: the image's code, with the load's map of constants in place of the object's
- * map. The caller frees the code unless it is image->code. */
-static struct bpf_insn *code_with_constants(const struct program_load *load)
+/* Replaces the map of constants in an image by that of the load. */
+static void set_constants(struct program_image *image, const struct program_load *load)
 {
-	const struct program_image *image = load->image;
-	struct bpf_insn *code;
+	for (u32 i = 0; i < image->count; i++)
+		if (image->code[i].code == (BPF_LD | BPF_IMM | BPF_DW) &&
+		    image->code[i].src_reg == BPF_PSEUDO_MAP_VALUE &&
+		    image->code[i].imm == load->constants)
+			image->code[i].imm = load->own_constants;
+}
 
-	if (load->own_constants == load->constants)
-		return image->code;
-	code = duplicate_bytes(image->code, image->count * sizeof(*code));
-	for (u32 i = 0; code && i < image->count; i++)
-		if (code[i].code == (BPF_LD | BPF_IMM | BPF_DW) &&
-		    code[i].src_reg == BPF_PSEUDO_MAP_VALUE && code[i].imm == load->constants)
-			code[i].imm = load->own_constants;
-	return code;
+/* Without the constants, which the kernel may keep to itself, the image stays whole. */
+static int trim(struct program_image *image, int constants)
+{
+	struct bpf_map_info map = {};
+	u32 bytes = sizeof(map), key = 0;
+	void *memory;
+	int result = 0;
+
+	if (bpf_obj_get_info_by_fd(constants, &map, &bytes))
+		return 0;
+	memory = malloc(map.value_size);
+	if (!memory)
+		return -ENOMEM;
+	if (!bpf_map_lookup_elem(constants, &key, memory))
+		result = program_trim(image, constants, memory, map.value_size);
+	free(memory);
+	return result;
 }
 
 static int load_program(const struct program_load *load)
 {
-	const struct program_image *image = load->image;
-	struct bpf_prog_load_opts options = image->options; /* since libbpf 1.2 not const */
-	struct bpf_insn *code = code_with_constants(load);
-	int fd, result;
+	struct program_image image = *load->image;
+	int result = image_own(&image), fd;
 
-	if (!code)
-		return -ENOMEM;
-	fd = bpf_prog_load(image->type, image->name, LICENSE, code, image->count, &options);
-	result = fd < 0 ? -errno : fd;
-	if (code != image->code)
-		free(code);
+	if (!result) {
+		set_constants(&image, load);
+		result = trim(&image, load->own_constants);
+	}
+	if (!result) {
+		fd = bpf_prog_load(image.type, image.name, LICENSE, image.code, image.count,
+				   &image.options);
+		result = fd < 0 ? -errno : fd;
+	}
+	image_free(&image);
 	return result;
 }
 

@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Conditional constant propagation (Wegman and Zadeck, "Constant Propagation with Conditional
+ * Branches", 1991) over registers. Instructions are reached from the program's first one, with the
+ * values that all ways to an instruction agree about; a branch that such values decide leads to one
+ * side only, until another way to the branch brings another value. A function begins with unknown
+ * registers, and is reached by any call, or by its address. Memory other than the map of constants
+ * is unknown.
+ *
+ * Of the instructions that are reached, branches that are never taken are dropped, and so are jumps
+ * to the instruction that is next in the end. Code only moves closer together, so each offset of a
+ * jump still fits.
+ */
+#include "capture/load/program_trim.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define REGISTERS 10 /* without the frame pointer, which is never a constant */
+#define CALL_CLOBBERS 6
+
+enum value_kind {
+	VALUE_ANY,
+	VALUE_NUMBER,
+	VALUE_PLACE, /* an address in the map of constants: `bits` bytes behind its start */
+};
+
+struct value {
+	enum value_kind kind;
+	u64 bits;
+};
+
+/* An instruction; its second half, if it has one, is not reached. */
+struct point {
+	bool is_reached;
+	bool is_queued;
+	bool is_kept;
+	u32 place; /* index in the trimmed code; if dropped, that of the next one */
+	struct value value[REGISTERS];
+};
+
+struct trim {
+	struct bpf_insn *code;
+	u32 count;
+	int constants;
+	const u8 *memory;
+	size_t bytes;
+	struct point *points; /* count + 1 */
+	u32 *queue;
+	u32 queued;
+};
+
+enum branch { BRANCH_BOTH, BRANCH_ALWAYS, BRANCH_NEVER };
+
+static bool is_address(const struct bpf_insn *insn)
+{
+	return insn->code == (BPF_LD | BPF_IMM | BPF_DW);
+}
+
+static bool is_jump_class(const struct bpf_insn *insn)
+{
+	return BPF_CLASS(insn->code) == BPF_JMP || BPF_CLASS(insn->code) == BPF_JMP32;
+}
+
+static bool is_jump(const struct bpf_insn *insn)
+{
+	return is_jump_class(insn) && BPF_OP(insn->code) != BPF_CALL &&
+	       BPF_OP(insn->code) != BPF_EXIT;
+}
+
+/* A jump of 32 bits keeps its distance in another field. */
+static bool is_long_jump(const struct bpf_insn *insn)
+{
+	return insn->code == (BPF_JMP32 | BPF_JA);
+}
+
+static bool is_unconditional(const struct bpf_insn *insn)
+{
+	return is_jump(insn) && BPF_OP(insn->code) == BPF_JA;
+}
+
+/* True if the instruction names a function of the program by its distance. */
+static bool names_function(const struct bpf_insn *insn)
+{
+	return (insn->code == (BPF_JMP | BPF_CALL) && insn->src_reg == BPF_PSEUDO_CALL) ||
+	       (is_address(insn) && insn->src_reg == BPF_PSEUDO_FUNC);
+}
+
+/* The instruction that a jump leads to, or the first one of the function that is named. */
+static u32 target_of(const struct trim *trim, u32 i)
+{
+	const struct bpf_insn *insn = &trim->code[i];
+
+	return i + 1 + (names_function(insn) || is_long_jump(insn) ? insn->imm : insn->off);
+}
+
+/* Adds a way to an instruction. */
+static void reach(struct trim *trim, u32 i, const struct value *value)
+{
+	struct point *point = &trim->points[i];
+	bool is_new = !point->is_reached;
+
+	if (i >= trim->count)
+		return;
+	if (is_new) {
+		point->is_reached = true;
+		memcpy(point->value, value, sizeof(point->value));
+	}
+	for (u32 r = 0; r < REGISTERS && point->is_reached; r++)
+		if (point->value[r].kind != VALUE_ANY && (point->value[r].kind != value[r].kind ||
+							  point->value[r].bits != value[r].bits)) {
+			point->value[r] = (struct value){};
+			is_new = true;
+		}
+	if (!is_new || point->is_queued)
+		return;
+	point->is_queued = true;
+	trim->queue[trim->queued++] = i;
+}
+
+static void reach_function(struct trim *trim, u32 i)
+{
+	static const struct value unknown[REGISTERS];
+
+	reach(trim, i, unknown);
+}
+
+static struct value number(u64 bits)
+{
+	return (struct value){.kind = VALUE_NUMBER, .bits = bits};
+}
+
+/* The second operand of a calculation or a comparison. */
+static struct value operand_of(const struct bpf_insn *insn, const struct value *value)
+{
+	if (BPF_SRC(insn->code) == BPF_K)
+		return number((s64)insn->imm);
+	return insn->src_reg < REGISTERS ? value[insn->src_reg] : (struct value){};
+}
+
+static struct value calculate(const struct bpf_insn *insn, struct value a, struct value b)
+{
+	bool is_wide = BPF_CLASS(insn->code) == BPF_ALU64;
+	u64 x = is_wide ? a.bits : (u32)a.bits, y = is_wide ? b.bits : (u32)b.bits, bits;
+	u32 op = BPF_OP(insn->code);
+
+	if (insn->off)
+		return (struct value){};
+	if (op == BPF_MOV && (is_wide || b.kind == VALUE_NUMBER))
+		return (struct value){.kind = b.kind, .bits = y};
+	if (op == BPF_ADD && is_wide && a.kind == VALUE_PLACE && b.kind == VALUE_NUMBER)
+		return (struct value){.kind = VALUE_PLACE, .bits = x + y};
+	if (a.kind != VALUE_NUMBER || b.kind != VALUE_NUMBER)
+		return (struct value){};
+	switch (op) {
+	case BPF_ADD:
+		bits = x + y;
+		break;
+	case BPF_SUB:
+		bits = x - y;
+		break;
+	case BPF_AND:
+		bits = x & y;
+		break;
+	case BPF_OR:
+		bits = x | y;
+		break;
+	case BPF_XOR:
+		bits = x ^ y;
+		break;
+	case BPF_LSH:
+		bits = x << (y & (is_wide ? 63 : 31));
+		break;
+	case BPF_RSH:
+		bits = x >> (y & (is_wide ? 63 : 31));
+		break;
+	default:
+		return (struct value){};
+	}
+	return number(is_wide ? bits : (u32)bits);
+}
+
+static struct value load(const struct trim *trim, const struct bpf_insn *insn,
+			 const struct value *value)
+{
+	static const u8 sizes[] = {
+		[BPF_W >> 3] = 4, [BPF_H >> 3] = 2, [BPF_B >> 3] = 1, [BPF_DW >> 3] = 8};
+	struct value from = insn->src_reg < REGISTERS ? value[insn->src_reg] : (struct value){};
+	u64 at = from.bits + insn->off, bits = 0;
+	u32 size = sizes[BPF_SIZE(insn->code) >> 3];
+
+	if (BPF_MODE(insn->code) != BPF_MEM || from.kind != VALUE_PLACE || at > trim->bytes ||
+	    size > trim->bytes - at)
+		return (struct value){};
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "the first bytes of a number are its lowest"
+#endif
+	memcpy(&bits, trim->memory + at, size);
+	return number(bits);
+}
+
+static struct value address_of(const struct trim *trim, u32 i)
+{
+	const struct bpf_insn *insn = &trim->code[i];
+
+	if (insn->src_reg == BPF_PSEUDO_MAP_VALUE && insn->imm == trim->constants)
+		return (struct value){.kind = VALUE_PLACE, .bits = (u32)insn[1].imm};
+	return insn->src_reg ? (struct value){} : number((u32)insn->imm | (u64)insn[1].imm << 32);
+}
+
+/* The registers after instruction i. */
+static void execute(const struct trim *trim, u32 i, struct value *value)
+{
+	const struct bpf_insn *insn = &trim->code[i];
+	struct value result = {};
+	u32 clobbered = 0;
+
+	switch (BPF_CLASS(insn->code)) {
+	case BPF_ALU:
+	case BPF_ALU64:
+		if (insn->dst_reg < REGISTERS && BPF_OP(insn->code) != BPF_END)
+			result = calculate(insn, value[insn->dst_reg], operand_of(insn, value));
+		break;
+	case BPF_LDX:
+		result = load(trim, insn, value);
+		break;
+	case BPF_LD:
+		if (is_address(insn))
+			result = address_of(trim, i);
+		else
+			clobbered = CALL_CLOBBERS;
+		break;
+	case BPF_STX:
+		/* An atomic instruction returns the former value in either of these. */
+		if (BPF_MODE(insn->code) != BPF_MEM && insn->src_reg < REGISTERS) {
+			value[insn->src_reg] = (struct value){};
+			value[0] = (struct value){};
+		}
+		return;
+	case BPF_ST:
+		return;
+	default:
+		if (BPF_OP(insn->code) != BPF_CALL)
+			return;
+		clobbered = CALL_CLOBBERS;
+	}
+	if (!clobbered && insn->dst_reg < REGISTERS)
+		value[insn->dst_reg] = result;
+	memset(value, 0, clobbered * sizeof(*value));
+}
+
+static bool compare(u32 op, u64 x, u64 y, s64 signed_x, s64 signed_y)
+{
+	switch (op) {
+	case BPF_JEQ:
+		return x == y;
+	case BPF_JNE:
+		return x != y;
+	case BPF_JGT:
+		return x > y;
+	case BPF_JGE:
+		return x >= y;
+	case BPF_JLT:
+		return x < y;
+	case BPF_JLE:
+		return x <= y;
+	case BPF_JSGT:
+		return signed_x > signed_y;
+	case BPF_JSGE:
+		return signed_x >= signed_y;
+	case BPF_JSLT:
+		return signed_x < signed_y;
+	case BPF_JSLE:
+		return signed_x <= signed_y;
+	default: /* BPF_JSET */
+		return x & y;
+	}
+}
+
+static enum branch branch_of(const struct bpf_insn *insn, const struct value *value)
+{
+	struct value a = insn->dst_reg < REGISTERS ? value[insn->dst_reg] : (struct value){};
+	struct value b = operand_of(insn, value);
+	u32 op = BPF_OP(insn->code);
+	bool is_true;
+
+	if (is_unconditional(insn))
+		return BRANCH_ALWAYS;
+	if (a.kind != VALUE_NUMBER || b.kind != VALUE_NUMBER || op > BPF_JSLE)
+		return BRANCH_BOTH;
+	is_true = BPF_CLASS(insn->code) == BPF_JMP
+			  ? compare(op, a.bits, b.bits, a.bits, b.bits)
+			  : compare(op, (u32)a.bits, (u32)b.bits, (s32)a.bits, (s32)b.bits);
+	return is_true ? BRANCH_ALWAYS : BRANCH_NEVER;
+}
+
+static void follow(struct trim *trim, u32 i)
+{
+	const struct bpf_insn *insn = &trim->code[i];
+	struct value value[REGISTERS];
+	enum branch branch = BRANCH_NEVER;
+
+	memcpy(value, trim->points[i].value, sizeof(value));
+	if (names_function(insn))
+		reach_function(trim, target_of(trim, i));
+	if (is_jump(insn))
+		branch = branch_of(insn, value);
+	else
+		execute(trim, i, value);
+	if (branch != BRANCH_NEVER)
+		reach(trim, target_of(trim, i), value);
+	if (branch != BRANCH_ALWAYS && insn->code != (BPF_JMP | BPF_EXIT))
+		reach(trim, i + 1 + is_address(insn), value);
+}
+
+/* Decides which instructions stay, from the last one on: a jump is dropped if all that it leaps
+ * over is. */
+static void keep(struct trim *trim)
+{
+	struct point *points = trim->points;
+	u32 kept = 0;
+
+	/* In this loop a place is counted from the end. */
+	points[trim->count].place = 0;
+	for (u32 i = trim->count; i-- > 0;) {
+		struct bpf_insn *insn = &trim->code[i];
+		struct point *point = &points[i];
+		enum branch branch = BRANCH_BOTH;
+
+		if (point->is_reached && is_jump(insn))
+			branch = branch_of(insn, point->value);
+		point->is_kept = point->is_reached && branch != BRANCH_NEVER &&
+				 (branch != BRANCH_ALWAYS || target_of(trim, i) <= i ||
+				  points[target_of(trim, i)].place != kept);
+		if (point->is_kept) {
+			kept += 1 + is_address(insn);
+			if (branch == BRANCH_ALWAYS && !is_unconditional(insn))
+				*insn = (struct bpf_insn){.code = BPF_JMP | BPF_JA,
+							  .off = insn->off};
+		}
+		point->place = kept;
+	}
+	for (u32 i = 0; i <= trim->count; i++)
+		points[i].place = kept - points[i].place;
+}
+
+/* Moves an instruction to its new place. What lies there was moved before. */
+static void move(struct trim *trim, u32 i)
+{
+	struct bpf_insn *insn = &trim->code[i];
+	u32 place = trim->points[i].place, target = target_of(trim, i);
+
+	if (names_function(insn) || is_long_jump(insn))
+		insn->imm = trim->points[target].place - place - 1;
+	else if (is_jump(insn))
+		insn->off = trim->points[target].place - place - 1;
+	memmove(&trim->code[place], insn, (1 + is_address(insn)) * sizeof(*insn));
+}
+
+/* Records of the kernel's func_info and line_info begin with the index of an instruction, from
+ * which on they hold; a record of no instruction is left out. Returns how many are left. */
+static u32 move_records(const struct trim *trim, const void *records, u32 count, u32 bytes)
+{
+	u8 *to = (u8 *)records;
+	const u8 *from = records;
+	u32 left = 0;
+
+	for (u32 i = 0; i < count; i++, from += bytes) {
+		u32 first = *(const u32 *)from, end = trim->count, place;
+
+		if (i + 1 < count)
+			end = *(const u32 *)(from + bytes);
+		place = trim->points[first].place;
+		if (trim->points[end].place == place)
+			continue;
+		memmove(to, from, bytes);
+		*(u32 *)to = place;
+		to += bytes;
+		left++;
+	}
+	return left;
+}
+
+int program_trim(struct program_image *image, int constants, const void *memory, size_t bytes)
+{
+	struct bpf_prog_load_opts *options = &image->options;
+	struct trim trim = {
+		.code = image->code,
+		.count = image->count,
+		.constants = constants,
+		.memory = memory,
+		.bytes = bytes,
+		.points = calloc(image->count + 1, sizeof(*trim.points)),
+		.queue = calloc(image->count + 1, sizeof(*trim.queue)),
+	};
+	int result = trim.points && trim.queue ? 0 : -ENOMEM;
+
+	if (!result) {
+		reach_function(&trim, 0);
+		while (trim.queued) {
+			u32 i = trim.queue[--trim.queued];
+
+			trim.points[i].is_queued = false;
+			follow(&trim, i);
+		}
+		keep(&trim);
+		for (u32 i = 0; i < trim.count; i++)
+			if (trim.points[i].is_kept)
+				move(&trim, i);
+		image->count = trim.points[trim.count].place;
+		options->func_info_cnt =
+			move_records(&trim, options->func_info, options->func_info_cnt,
+				     options->func_info_rec_size);
+		options->line_info_cnt =
+			move_records(&trim, options->line_info, options->line_info_cnt,
+				     options->line_info_rec_size);
+	}
+	free(trim.points);
+	free(trim.queue);
+	return result;
+}
