@@ -83,7 +83,7 @@ struct capture_config {
 	u64 code_mask;	/* bits of an address of code; the others may sign a return address (arm64)
 			 */
 	u32 page_scale; /* a page of memory has 4096 << page_scale bytes (arm64) */
-	u32 begin_stacks; /* 1: a span has the stacks of its begin (abi/question.h) */
+	u32 begin_stacks; /* 1: the begin of a span is an event in the ring (abi/question.h) */
 	u32 trace_ids;	  /* 1: slots have room for trace and span, behind the numbers */
 	u32 counters;	  /* counters of perf that events read (abi/question.h) */
 	u32 triggers;	  /* 1: a source may be a trigger (abi/trigger_state.h) */

@@ -84,9 +84,12 @@ struct span_key {
 
 /*
  * The mark of a span's begin: the time and the CPU. Marks are unique, because the clock advances
- * between two begins on one CPU. With begin_stack the begin event's value in the ring is the mark,
- * and the end event's value is the same mark with SPAN_MARK_END; the reader joins both events.
+ * between two begins on one CPU. With the stacks of the begin, the begin is an event in the ring,
+ * whose value is the mark. The end event's value is the same mark; the reader joins both events. An
+ * end without stacks of its own has SPAN_MARK_END in the value.
  */
+enum span_side { SPAN_STACKS_END = 0, SPAN_STACKS_BEGIN, SPAN_STACKS_BOTH };
+
 #define SPAN_MARK_TIME_BITS 53
 #define SPAN_MARK_TIME(mark) ((u64)(mark) & (~0ULL >> (64 - SPAN_MARK_TIME_BITS)))
 #define SPAN_MARK(time, cpu) (SPAN_MARK_TIME(time) | (u64)(cpu) << SPAN_MARK_TIME_BITS)
@@ -134,7 +137,7 @@ struct question {
 	u8 span_role;	/* enum span_role */
 	u8 key_subject; /* enum condition_subject; not COMM and not TIME */
 	u8 has_call;	/* ALIVE_BEGIN: an ALIVE_CALL has read the value */
-	u8 begin_stack; /* SPAN_BEGIN, SPAN_END: 1: the span has the stacks of its begin */
+	u8 stacks;	/* SPAN_BEGIN, SPAN_END: enum span_side */
 	u8 counter;	/* that the value is read from (COUNTER_INDEX()), from 1; 0: none */
 	u8 in_switch;	/* with a counter: the events are at sched_switch */
 	u16 unused;

@@ -260,7 +260,7 @@ static void print_other_thread(const struct script *script, const struct trace_e
 	printf(" %u", TID_SHOWN(other->tid));
 }
 
-/* Prints the name of the thread that queued the work of the event. */
+/* Prints the name of the thread that has queued the event's work, or begun the span. */
 static void print_origin(const struct script *script, const struct trace_event *origin)
 {
 	const struct trace_task *task =
@@ -268,7 +268,7 @@ static void print_origin(const struct script *script, const struct trace_event *
 
 	if (!origin)
 		return;
-	fputs(" queued by ", stdout);
+	fputs(origins_is_begin(script->origins, origin) ? " begun by " : " queued by ", stdout);
 	printable_put(origin->tid == TID_INTERRUPT ? TID_INTERRUPT_NAME
 		      : task			   ? task->comm
 						   : "<...>",
@@ -311,7 +311,8 @@ static int print_event_with_stacks(const struct script *script, const struct tra
 		 * The stacks of the thread that queued the work are printed after those of the
 		 * work, as if that thread had called it.
 		 */
-		printf("\t%16x [queued by] ([origin])\n", 0);
+		printf("\t%16x [%s by] ([origin])\n", 0,
+		       origins_is_begin(script->origins, origin) ? "begun" : "queued");
 		err = print_stack_part(script, kernel_part(script, origin))
 			      ?: print_stack_part(script, user_part(script, origin));
 	}

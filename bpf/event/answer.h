@@ -427,7 +427,7 @@ __noinline s64 question_answer(u32 kind, u64 base)
 		return 0;
 	if (question->span_role == SPAN_BEGIN) {
 		mark = span_begin(question, base);
-		return config.begin_stacks && question->begin_stack && mark ? mark : ANSWER_NONE;
+		return config.begin_stacks && question->stacks && mark ? mark : ANSWER_NONE;
 	}
 	if (question->span_role == SPAN_END) {
 		asked.time = bpf_ktime_get_ns();
@@ -451,8 +451,8 @@ __noinline s64 question_answer(u32 kind, u64 base)
 		return ANSWER_NONE;
 	if (config.alive && question->span_role == ALIVE_BEGIN)
 		return alive_begin(question, base);
-	if (config.begin_stacks && question->begin_stack)
-		return mark | SPAN_MARK_END;
+	if (config.begin_stacks && question->stacks)
+		return mark | (question->stacks == SPAN_STACKS_BEGIN ? SPAN_MARK_END : 0);
 	if (question->span_role == SPAN_END)
 		return asked.time;
 	if (config.counters && question->counter)

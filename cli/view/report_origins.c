@@ -53,7 +53,7 @@ static void print_row(const struct report *report, const struct origin_row *row)
 		printf("  %s", report_value(report, row->kind, row->value));
 	printf("%s\n", report->color ? "\033[0m" : "");
 	report_put_stack(report, &work);
-	printf("  queued by ");
+	fputs(row->is_begin ? "  begun by " : "  queued by ", stdout);
 	print_end_name(origin);
 	printf(" up to %s before, in\n", report_time_text(row->longest));
 	report_put_stack(report, &queued);
@@ -63,7 +63,9 @@ int report_origins_plain(const struct report *report)
 {
 	u32 shown = count_shown_rows(report);
 
-	printf("# %-9s %llu events are of work that was queued, and by whom is known\n",
+	printf("# %-9s %llu events are of work that was queued, or ends of spans, and their origin "
+	       "is "
+	       "known\n",
 	       "origins:", (unsigned long long)report->origins->events);
 	for (u32 i = 0; i < shown && !ferror(stdout); i++)
 		print_row(report, report->origins->rows[i]);
@@ -125,7 +127,8 @@ int report_origins_json(const struct report *report)
 					json_text(report->sources[row->kind].name), "count",
 					(json_int_t)row->count, "value", (json_int_t)row->value,
 					"longest", (json_int_t)row->longest, "work",
-					end_json(report, &row->work), "queued_by",
+					end_json(report, &row->work),
+					row->is_begin ? "begun_by" : "queued_by",
 					end_json(report, &row->origin)));
 	}
 	if (!failed)

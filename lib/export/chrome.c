@@ -210,12 +210,15 @@ static int put_arguments(struct chrome *chrome, const struct trace_event *event,
 									    : "waker",
 				other->tid);
 	}
-	/* Writes the thread that has queued the event's work as an argument, if it is known. */
+	/* Writes the thread that has queued the event's work, or begun the span, if it is known. */
 	origin = origins_find(chrome->origins, event);
+	if (origin)
+		fprintf(chrome->to, ",\"%s\":",
+			origins_is_begin(chrome->origins, origin) ? "begun_by" : "queued_by");
 	if (origin && is_interrupt(origin))
-		fprintf(chrome->to, ",\"queued_by\":\"%s\"", TID_INTERRUPT_NAME);
+		fprintf(chrome->to, "\"%s\"", TID_INTERRUPT_NAME);
 	else if (origin)
-		fprintf(chrome->to, ",\"queued_by\":%u", origin->tid);
+		fprintf(chrome->to, "%u", origin->tid);
 	fputs(",\"stack\":[", chrome->to);
 	for (u32 i = 0; i < stack->depth && !err; i++) {
 		fputs(i ? "," : "", chrome->to);

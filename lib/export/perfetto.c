@@ -356,7 +356,7 @@ static void add_annotation(Perfetto__TrackEvent *message, Perfetto__DebugAnnotat
 	message->debug_annotations[message->n_debug_annotations++] = annotation;
 }
 
-/* Adds the thread that has queued the event's work, if the thread is known. */
+/* The thread that has queued the event's work, or begun the span, if it is known. */
 static void add_origin_annotation(struct perfetto *perfetto, const struct trace_event *event,
 				  Perfetto__TrackEvent *message,
 				  Perfetto__DebugAnnotation *annotation)
@@ -365,7 +365,9 @@ static void add_origin_annotation(struct perfetto *perfetto, const struct trace_
 
 	if (!origin)
 		return;
-	add_annotation(message, annotation, "queued_by", origin->tid);
+	add_annotation(message, annotation,
+		       origins_is_begin(perfetto->origins, origin) ? "begun_by" : "queued_by",
+		       origin->tid);
 	if (origin->tid == TID_INTERRUPT) {
 		annotation->has_uint_value = 0;
 		annotation->string_value = (char *)TID_INTERRUPT_NAME;

@@ -285,10 +285,11 @@ static int check_alive_sources(const struct session_options *options,
 					 "and --rotate",
 					 sources->sources[kind].name);
 	for (u32 kind = 0; kind < sources->count; kind++)
-		if (sources->sources[kind].question.begin_stack &&
+		if (sources->sources[kind].question.stacks &&
 		    (options->rotate || options->has_files || options->windows))
 			return error_set(error, EINVAL,
-					 "%s: stack=begin is for a file of 'stackmap record', "
+					 "%s: stack=begin and stack=both are for a file of "
+					 "'stackmap record', "
 					 "without --rotate",
 					 sources->sources[kind].name);
 	return 0;

@@ -47,7 +47,7 @@ static void check_parsed(const struct question_words *words, const char *text, c
 	struct stackmap_error error;
 
 	if (words->every > ALIVE_EVERY_MAX || words->count > QUESTION_CONDITIONS_MAX ||
-	    (words->begin_stack && !words->has_stack))
+	    (words->stacks && !words->has_stack))
 		abort();
 	check(words->name, text, end);
 	check(words->factor, text, end);
@@ -86,8 +86,8 @@ static void parse_span(const char *word)
 	if (span.is_alive ? span.end.query.asks.role != ALIVE_END
 			  : span.end.query.asks.role != SPAN_END || span.has_call)
 		abort();
-	if (span.begin.query.asks.begin_stack &&
-	    (span.is_alive || !span.end.query.asks.begin_stack))
+	if (span.begin.query.asks.stacks &&
+	    (span.is_alive || span.end.query.asks.stacks != span.begin.query.asks.stacks))
 		abort();
 	source_span_clear(&span);
 }

@@ -115,6 +115,8 @@ int records_take_event(struct recording *recording, const struct ring_view *ring
 				 ? slot->extra[recording->loaded->plan.config.leaf]
 				 : 0,
 	};
+	enum span_side stacks;
+	struct trace_event end;
 	struct stack_ref user;
 	int result;
 
@@ -124,8 +126,12 @@ int records_take_event(struct recording *recording, const struct ring_view *ring
 	 * value, the word holds that of an earlier event. */
 	if (recording->loaded->sources->sources[event.kind].further_unit)
 		event.further = slot->extra[recording->loaded->plan.config.leaf + 1];
-	if (span_stacks_is_end(recording, event.kind))
+	stacks = span_stacks_of_end(recording, event.kind);
+	if (stacks == SPAN_STACKS_BEGIN)
 		return span_stacks_take_end(recording, &event);
+	end = event;
+	if (stacks == SPAN_STACKS_BOTH)
+		event.value = SPAN_MARK_TIME(event.time - event.value);
 	result = records_fill_stacks(recording, ring, position, &fields, &event, &user);
 	result = first_error(result, set_trace_context(recording, slot, &event));
 	if (alive_events_holds_source(recording, event.kind))
@@ -134,7 +140,10 @@ int records_take_event(struct recording *recording, const struct ring_view *ring
 		return span_stacks_take_begin(recording, &event, &user) ?: result;
 	records_count_stacks(recording, &event, &user);
 	recording->cpus[cpu].events++;
-	return trace_writer_event(recording->writer, &event) ?: result;
+	result = trace_writer_event(recording->writer, &event) ?: result;
+	if (stacks == SPAN_STACKS_BOTH)
+		result = first_error(result, span_stacks_take_end(recording, &end));
+	return result;
 }
 
 int records_take_task(struct recording *recording, const struct ring_view *ring, u64 position,

@@ -80,21 +80,21 @@ void span_stacks_begin_file(struct recording *recording)
 	hash_index_clear(&spans->by_mark);
 }
 
-static bool has_span_role(const struct recording *recording, u32 kind, enum span_role role)
+static enum span_side stacks_of(const struct recording *recording, u32 kind, enum span_role role)
 {
 	const struct question *question = &recording->loaded->sources->sources[kind].question;
 
-	return recording->spans && question->begin_stack && question->span_role == role;
+	return recording->spans && question->span_role == role ? question->stacks : SPAN_STACKS_END;
 }
 
 bool span_stacks_is_begin(const struct recording *recording, u32 kind)
 {
-	return has_span_role(recording, kind, SPAN_BEGIN);
+	return stacks_of(recording, kind, SPAN_BEGIN) != SPAN_STACKS_END;
 }
 
-bool span_stacks_is_end(const struct recording *recording, u32 kind)
+enum span_side span_stacks_of_end(const struct recording *recording, u32 kind)
 {
-	return has_span_role(recording, kind, SPAN_END);
+	return stacks_of(recording, kind, SPAN_END);
 }
 
 static u32 hash_mark(u64 mark)
@@ -130,6 +130,7 @@ static struct held_begin *find_begin(const struct span_stacks *spans, u64 mark)
 	return index == HASH_INDEX_NONE ? NULL : &spans->begins[index];
 }
 
+/* Writes the event that has the stacks of the begin. */
 static int write_end_with_begin(struct recording *recording, const struct trace_event *end,
 				struct held_begin *begin)
 {
@@ -137,8 +138,13 @@ static int write_end_with_begin(struct recording *recording, const struct trace_
 
 	trace_writer_release(recording->writer, &begin->event);
 	begin->is_done = true;
+	if (span_stacks_of_end(recording, end->kind) == SPAN_STACKS_BOTH) {
+		event.kind = begin->event.kind;
+		recording->cpus[end->cpu].ended--; /* span_stacks_take_begin() has left it out */
+	}
 	event.value = SPAN_MARK_TIME(end->time - end->value);
 	event.tid = begin->event.tid;
+	event.leaf = begin->event.leaf;
 	event.kernel = begin->event.kernel;
 	event.kernel_reason = begin->event.kernel_reason;
 	event.user = begin->event.user;
@@ -154,12 +160,14 @@ int span_stacks_take_end(struct recording *recording, const struct trace_event *
 	struct span_stacks *spans = recording->spans;
 	struct held_begin *begin;
 	struct trace_event end = *event;
-	int result;
+	int result = 0;
 
 	end.value &= ~SPAN_MARK_END;
 	begin = find_begin(spans, end.value);
-	recording->cpus[end.cpu].events++;
-	result = task_log_ensure_thread(recording->tasks, recording->writer, end.tid);
+	if (span_stacks_of_end(recording, end.kind) == SPAN_STACKS_BEGIN) {
+		recording->cpus[end.cpu].events++;
+		result = task_log_ensure_thread(recording->tasks, recording->writer, end.tid);
+	}
 	if (begin && !begin->is_done)
 		return write_end_with_begin(recording, &end, begin) ?: result;
 	if (array_make_room(spans->ends, spans->end_count, spans->end_room))
@@ -168,7 +176,7 @@ int span_stacks_take_end(struct recording *recording, const struct trace_event *
 	return result;
 }
 
-/* Writes an end whose begin was lost, without stacks. */
+/* Writes an end whose begin was lost, without stacks, unless it is written already. */
 static int write_end_without_begin(struct recording *recording, const struct trace_event *end)
 {
 	u32 reason = loaded_is_flight(recording->loaded) ? REASON_ANSWER_OVERWRITTEN
@@ -176,6 +184,8 @@ static int write_end_without_begin(struct recording *recording, const struct tra
 	const struct stack_ref user = {.index = TRACE_NO_STACK, .reason = reason};
 	struct trace_event event = *end;
 
+	if (span_stacks_of_end(recording, end->kind) == SPAN_STACKS_BOTH)
+		return 0;
 	event.value = SPAN_MARK_TIME(end->time - end->value);
 	event.kernel = event.user = TRACE_NO_STACK;
 	event.kernel_reason = event.user_reason = reason;

@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Spans (pairs of a begin and an end) whose event has the stacks of the begin (stack=begin). The
- * begin and the end of such a span are two events in the rings with the same mark, a number that
- * identifies the span (abi/question.h); they may be in the rings of two CPUs. The reader holds the
- * begin back, and writes the end with the thread and the stacks of the begin.
+ * Spans with the stacks of their begin (stack=begin, stack=both). The begin and the end of such a
+ * span are two events in the rings with the same mark (abi/question.h), perhaps in the rings of two
+ * CPUs. The reader holds the begins until their ends come.
  *
- * The file has no event for the begin, and the ledger does not count it. A span may also end
- * without an event. When many begins are held, the reader therefore compares them with the BPF map
- * `spans`, which has the marks of all open spans, and drops the begins of spans that are not open.
+ * stack=begin: the reader writes the end with the thread and the stacks of the begin. The file has
+ * no event for a begin, and the ledger does not count it.
+ *
+ * stack=both: the end is an event like any other. When its begin is there, too, the reader writes a
+ * second event of the begin's source with the time and the CPU of the end, the value of the end,
+ * and the thread and the stacks of the begin (lib/report/event/origins.h joins both again). The
+ * ledger counts this event on the CPU of the end.
+ *
+ * A begin whose span ended without an event is dropped: when many begins are held, the reader
+ * compares them with the map `spans`, which has the marks of all open spans.
  */
 #ifndef LIB_CAPTURE_SPAN_STACKS_H
 #define LIB_CAPTURE_SPAN_STACKS_H
@@ -21,12 +27,15 @@ int span_stacks_create(struct recording *recording);
 void span_stacks_free(struct recording *recording);
 void span_stacks_begin_file(struct recording *recording);
 
-/* True if the events of the source number `kind` are begins, or ends, of such spans. */
+/* True if the events of a source are begins of such spans. */
 bool span_stacks_is_begin(const struct recording *recording, u32 kind);
-bool span_stacks_is_end(const struct recording *recording, u32 kind);
 
-/* Take a begin or an end that was read from a ring; the event's value is the mark. -ENOMEM, or an
- * error of the writer. */
+/* The stacks of the spans whose ends are events of this source; SPAN_STACKS_END also if they are no
+ * ends of spans. */
+enum span_side span_stacks_of_end(const struct recording *recording, u32 kind);
+
+/* Takes an event of a ring, whose value is the mark. With stack=both the end is written already.
+ * -ENOMEM, or an error of the writer. */
 int span_stacks_take_begin(struct recording *recording, const struct trace_event *event,
 			   const struct stack_ref *user);
 int span_stacks_take_end(struct recording *recording, const struct trace_event *event);
@@ -35,7 +44,8 @@ int span_stacks_take_end(struct recording *recording, const struct trace_event *
  * the map or of the writer. */
 int span_stacks_end_round(struct recording *recording);
 
-/* Writes all ends that wait; an end whose begin was lost has no stacks. */
+/* Writes what waits. An end whose begin was lost has no stacks with stack=begin, and no second
+ * event with stack=both. */
 int span_stacks_write_all_ends(struct recording *recording);
 
 #endif

@@ -137,7 +137,7 @@ static void plan_source_question(const struct source *source, u32 kind, struct p
 		plan->config.alive = ALIVE_ALL;
 	if (source->question.every)
 		plan->config.alive = ALIVE_SAMPLED;
-	plan->config.begin_stacks |= source->question.begin_stack;
+	plan->config.begin_stacks |= source->question.stacks != SPAN_STACKS_END;
 	plan->config.further |= source->further_unit != NULL;
 	plan->config.questions = 1;
 	plan->questions = kind + 1;

@@ -316,7 +316,7 @@ static int append_end_of_span(void *arg, const struct source *source)
 	if (err < 0)
 		return -ENOMEM;
 	end.question.span = search->span;
-	if (search->role == SPAN_END)
+	if (search->role == SPAN_END || end.question.stacks == SPAN_STACKS_BOTH)
 		end.unit = (char *)"ns";
 	err = join_span(search, &end) ?: list_append(search->list, &end);
 	free(end.name);

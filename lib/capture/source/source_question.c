@@ -363,8 +363,10 @@ static bool parse_key(char *text, struct question_words *out)
 static bool parse_stack(const char *text, struct question_words *out)
 {
 	out->has_stack = true;
-	out->begin_stack = !strcmp(text, "begin");
-	return out->begin_stack || !strcmp(text, "end");
+	out->stacks = !strcmp(text, "begin")  ? SPAN_STACKS_BEGIN
+		      : !strcmp(text, "both") ? SPAN_STACKS_BOTH
+					      : SPAN_STACKS_END;
+	return out->stacks || !strcmp(text, "end");
 }
 
 static bool parse_every(const char *text, struct question_words *out)
@@ -433,8 +435,10 @@ int question_parse(char *text, const char *subject, struct question_words *out,
 		else if (begins_with(item, STACK_KEY) && !out->has_stack)
 			err = parse_stack(item + strlen(STACK_KEY), out)
 				      ? 0
-				      : error_set(error, EINVAL,
-						  "%s: expected stack=begin or stack=end", subject);
+				      : error_set(
+						error, EINVAL,
+						"%s: expected stack=begin, stack=end or stack=both",
+						subject);
 		else if (begins_with(item, EVERY_KEY) && !out->every)
 			err = parse_every(item + strlen(EVERY_KEY), out)
 				      ? 0
@@ -646,7 +650,7 @@ static int resolve_span(const struct question_words *asks, number_find find, voi
 
 	question->span_role = asks->role;
 	question->has_call = asks->has_call;
-	question->begin_stack = asks->begin_stack;
+	question->stacks = asks->stacks;
 	question->every = asks->every;
 	if (asks->role == SPAN_NONE || (asks->role == ALIVE_CALL && !name))
 		return 0;

@@ -69,8 +69,8 @@ struct question_words {
 	u32 count;
 	const char *by, *by_end; /* keys of a span at its begin and its end; NULL: not given */
 	u64 every;		 /* of alive: units of value for each taken thing; 0: not given */
-	bool has_stack;		 /* stack=begin or stack=end was given */
-	bool begin_stack;	 /* the stacks of a span are those of its begin */
+	bool has_stack;		 /* stack=begin, stack=end or stack=both was given */
+	enum span_side stacks;	 /* that a span has */
 	enum span_role role;	 /* not parsed; of a source that is one end of a span */
 	bool has_call;		 /* not parsed; of ALIVE_BEGIN */
 };

@@ -29,8 +29,8 @@ static char *find_dots(char *text)
 
 static void ask_for_span(struct source_span *span, const struct question_words *asks)
 {
-	span->begin.query.asks = (struct question_words){
-		.by = asks->by, .begin_stack = asks->begin_stack, .role = SPAN_BEGIN};
+	span->begin.query.asks =
+		(struct question_words){.by = asks->by, .stacks = asks->stacks, .role = SPAN_BEGIN};
 	span->end.query.asks = *asks;
 	span->end.query.asks.role = SPAN_END;
 }

@@ -6,7 +6,9 @@
  *
  * BEGIN and END are words of tracepoints, system calls and functions. Both are sources: those of
  * END have the events, whose value is the time since BEGIN in ns, those of BEGIN have none. With
- * stack=begin the events have the stacks and the thread of BEGIN.
+ * stack=begin the events have the stacks and the thread of BEGIN. With stack=both they have those
+ * of END, and the source of BEGIN has an event beside each, with the stacks and the thread of
+ * BEGIN.
  *
  *   alive:BEGIN..END/by=KEY,value=NUMBER,every=NUMBER,if=CONDITIONS/
  *

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // Kernel workers, io_uring workers and timers do work that another thread has queued. The page has sums of such events by the
-// queuer's thread and stack; the panel shows the sums of the frame at the focus.
+// queuer's thread and stack; the panel shows the sums of the frame at the focus. The begins of spans (record, stack=both) are shown alike.
 
 const ORIGINS_MAX = 8;
 
@@ -17,7 +17,7 @@ class Origins {
       if (row.source !== source || threads && !threads[row.thread] || !isIn(row.stack))
         continue;
       const key = `${row.queuer} ${row.queuerStack}`;
-      const sum = sums.get(key) ?? {queuer: row.queuer, queuerStack: row.queuerStack, weight: 0};
+      const sum = sums.get(key) ?? {source, queuer: row.queuer, queuerStack: row.queuerStack, weight: 0};
       sum.weight += row.weights[measure];
       sums.set(key, sum);
     }
@@ -25,10 +25,18 @@ class Origins {
   }
 }
 
+const SPAN_BEGIN = /^span:.*[.][.]$/;
+
+// The origins of a span are its begins, if these have events.
+function areBegins(origins, {sources}) {
+  const {name} = sources[origins[0].source];
+  return name.startsWith('span:') && sources.some(source => SPAN_BEGIN.test(source.name) && source.unit);
+}
+
 // The line of a frame's description.
 function originLine(origins, profile) {
   const others = origins.length > 1 ? ` and ${origins.length - 1} ${origins.length > 2 ? 'others' : 'other'}` : '';
-  return origins.length ? [`queued by ${threadText(profile.threads[origins[0].queuer])}${others}`] : [];
+  return origins.length ? [`${areBegins(origins, profile) ? 'begun' : 'queued'} by ${threadText(profile.threads[origins[0].queuer])}${others}`] : [];
 }
 
 class OriginPanel {
@@ -51,7 +59,7 @@ class OriginPanel {
     this.panel.hidden = !isWanted || !origins.length;
     if (this.panel.hidden)
       return;
-    this.title.textContent = ['Who queued the work', label && `of ${shortened(label)}`, part].filter(Boolean).join(' ');
+    this.title.textContent = [areBegins(origins, this.profile) ? 'Who began the spans' : 'Who queued the work', label && `of ${shortened(label)}`, part].filter(Boolean).join(' ');
     const items = origins.slice(0, ORIGINS_MAX).flatMap(origin => this.item(origin, unit));
     if (origins.length > ORIGINS_MAX)
       items.push(this.paragraph(`${origins.length - ORIGINS_MAX} others`));
@@ -64,9 +72,10 @@ class OriginPanel {
     return paragraph;
   }
 
-  item({queuer, queuerStack, weight}, unit) {
+  item({source, queuer, queuerStack, weight}, unit) {
     const stack = document.createElement('ol');
     listStack(stack, queuerStack, this.profile);
-    return [this.paragraph(`queued by ${threadText(this.profile.threads[queuer])}: ${amountText(weight, unit)}`), stack];
+    const verb = areBegins([{source}], this.profile) ? 'begun' : 'queued';
+    return [this.paragraph(`${verb} by ${threadText(this.profile.threads[queuer])}: ${amountText(weight, unit)}`), stack];
   }
 }

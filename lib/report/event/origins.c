@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* All origins are in one array, sorted by time and CPU. */
+/* The events of origins in one array, sorted by time, CPU and role. */
 #include "report/event/origins.h"
 
 #include <errno.h>
@@ -12,17 +12,25 @@
 #include "order.h"
 #include "trace/block/source_name.h"
 
+enum role { ROLE_NONE, ROLE_QUEUED, ROLE_BEGIN, ROLE_SPAN };
+
 struct origins {
-	u32 kind; /* TRACE_NO_SOURCE: not in the recording */
+	enum role *roles; /* of the sources, by kind */
+	bool has_any;	  /* a source has origins */
 	struct trace_event *events;
 	u32 count, room;
 };
+
+static bool is_origin(const struct origins *origins, u32 kind)
+{
+	return origins->roles[kind] == ROLE_QUEUED || origins->roles[kind] == ROLE_BEGIN;
+}
 
 static int collect_origin(void *arg, const struct trace_event *event)
 {
 	struct origins *origins = arg;
 
-	if (event->is_counted || event->kind != origins->kind)
+	if (event->is_counted || !is_origin(origins, event->kind))
 		return 0;
 	if (array_make_room(origins->events, origins->count, origins->room))
 		return -ENOMEM;
@@ -30,25 +38,52 @@ static int collect_origin(void *arg, const struct trace_event *event)
 	return 0;
 }
 
-static int by_time_and_cpu(const void *left, const void *right)
+static int by_time_and_cpu(const struct trace_event *a, const struct trace_event *b)
+{
+	return order(a->time, b->time) ?: order(a->cpu, b->cpu);
+}
+
+static int by_place_and_role(const void *left, const void *right, void *arg)
 {
 	const struct trace_event *a = left, *b = right;
+	const struct origins *origins = arg;
 
-	return order(a->time, b->time) ?: order(a->cpu, b->cpu);
+	return by_time_and_cpu(a, b) ?: order(origins->roles[a->kind], origins->roles[b->kind]);
+}
+
+/* The begin of a span has events if it has values (stack=both). */
+static enum role role_of(const struct trace_source *source)
+{
+	if (!strcmp(source->name, TRACE_ORIGIN))
+		return ROLE_QUEUED;
+	if (trace_source_is_span_begin(source->name) && source->extras & TRACE_EXTRA_VALUE)
+		return ROLE_BEGIN;
+	return trace_source_is_span(source->name) ? ROLE_SPAN : ROLE_NONE;
 }
 
 int origins_create(struct trace_reader *reader, struct origins **out)
 {
 	struct origins *origins = calloc(1, sizeof(*origins));
+	const struct trace_source *sources;
+	u32 count = trace_reader_sources(reader, &sources);
 	int result = 0;
 
 	if (!origins)
 		return -ENOMEM;
-	origins->kind = trace_reader_source_named(reader, TRACE_ORIGIN);
-	if (origins->kind != TRACE_NO_SOURCE && !trace_reader_info(reader)->is_summary)
+	origins->roles = calloc(count + 1UL, sizeof(*origins->roles));
+	if (!origins->roles) {
+		origins_free(&origins);
+		return -ENOMEM;
+	}
+	for (u32 kind = 0; kind < count; kind++) {
+		origins->roles[kind] = role_of(&sources[kind]);
+		origins->has_any |= is_origin(origins, kind);
+	}
+	if (origins->has_any && !trace_reader_info(reader)->is_summary)
 		result = trace_reader_events(reader, collect_origin, origins, NULL);
 	if (origins->count)
-		qsort(origins->events, origins->count, sizeof(*origins->events), by_time_and_cpu);
+		qsort_r(origins->events, origins->count, sizeof(*origins->events),
+			by_place_and_role, origins);
 	*out = origins;
 	if (result == -ENOMEM)
 		origins_free(out);
@@ -57,24 +92,46 @@ int origins_create(struct trace_reader *reader, struct origins **out)
 
 void origins_free(struct origins **origins)
 {
-	if (*origins)
+	if (*origins) {
 		free((*origins)->events);
+		free((*origins)->roles);
+	}
 	free(*origins);
 	*origins = NULL;
+}
+
+/* The only origin of a role at the place of an event, or NULL. */
+static const struct trace_event *only_origin(const struct origins *origins,
+					     const struct trace_event *event, enum role role)
+{
+	const struct trace_event *found = NULL;
+	size_t at = bisect(origins->count, i, by_time_and_cpu(&origins->events[i], event) < 0);
+
+	for (; at < origins->count && !by_time_and_cpu(&origins->events[at], event); at++) {
+		if (origins->roles[origins->events[at].kind] != role)
+			continue;
+		if (found)
+			return NULL;
+		found = &origins->events[at];
+	}
+	return found;
 }
 
 const struct trace_event *origins_find(const struct origins *origins,
 				       const struct trace_event *event)
 {
-	size_t at;
+	const struct trace_event *begin = NULL;
 
-	if (!origins->count || event->kind == origins->kind || event->is_counted)
+	if (!origins->count || is_origin(origins, event->kind) || event->is_counted)
 		return NULL;
-	at = bisect(origins->count, i, by_time_and_cpu(&origins->events[i], event) < 0);
-	if (at == origins->count || by_time_and_cpu(&origins->events[at], event) ||
-	    (at + 1 < origins->count && !by_time_and_cpu(&origins->events[at + 1], event)))
-		return NULL;
-	return &origins->events[at];
+	if (origins->roles[event->kind] == ROLE_SPAN)
+		begin = only_origin(origins, event, ROLE_BEGIN);
+	return begin ?: only_origin(origins, event, ROLE_QUEUED);
+}
+
+bool origins_is_begin(const struct origins *origins, const struct trace_event *origin)
+{
+	return origins->roles[origin->kind] == ROLE_BEGIN;
 }
 
 /* --- the table --- */
@@ -214,6 +271,7 @@ static int add_event_with_origin(void *arg, const struct trace_event *event)
 	if (!row)
 		return -ENOMEM;
 	row->is.kind = event->kind;
+	row->is.is_begin = origins_is_begin(table->origins, origin);
 	row->is.work = work->end;
 	row->is.origin = *end;
 	row->is.count++;
@@ -268,7 +326,7 @@ static int fill_origin_table(struct table *table)
 
 	if (err)
 		return err;
-	if (table->origins->kind == TRACE_NO_SOURCE)
+	if (!table->origins->has_any)
 		return -ENODATA;
 	table->shown.weights = calloc(sources + 1UL, sizeof(u64));
 	if (!table->shown.weights)

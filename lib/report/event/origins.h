@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Joins an event in queued work with its origin. The origin is a second event (TRACE_ORIGIN, record
- * --origins) with the stacks of the task that has queued the work. Both events have the same time
- * and CPU, by which they are joined; they share no other number. If two origins have the same time
- * and CPU, neither is joined with an event.
+ * Joins an event with its origin: one in queued work with the task that has queued the work
+ * (TRACE_ORIGIN, record --origins), or the end of a span with the span's begin (record,
+ * stack=both). The origin is a second event with the stacks of that task. Both events have the same
+ * time and CPU, and nothing else joins them. Two origins of the same time and CPU stay without an
+ * event. The end of a span whose begin is known has no other origin.
  */
 #ifndef LIB_REPORT_ORIGINS_H
 #define LIB_REPORT_ORIGINS_H
@@ -17,6 +18,9 @@ struct origins;
 int origins_create(struct trace_reader *reader, struct origins **out);
 void origins_free(struct origins **origins);
 
+/* True for the begin of a span, false for the task that has queued work. */
+bool origins_is_begin(const struct origins *origins, const struct trace_event *origin);
+
 /* The origin of an event; NULL: not known, or the event is an origin itself. */
 const struct trace_event *origins_find(const struct origins *origins,
 				       const struct trace_event *event);
@@ -27,9 +31,10 @@ const struct trace_event *origins_find(const struct origins *origins,
  */
 struct origin_row {
 	u32 kind;
+	bool is_begin; /* the origin is the begin of a span */
 	struct wait_end work, origin;
 	u64 count, value;
-	u64 longest; /* ns from the queueing to an event, at most */
+	u64 longest; /* ns from the origin to an event, at most */
 };
 
 struct origin_table {

@@ -24,3 +24,22 @@ const char *trace_source_state(const char *name)
 
 	return strncmp(name, TRACE_STATE_PREFIX, prefix) ? NULL : name + prefix;
 }
+
+#define SPAN_PREFIX "span:"
+
+static bool ends_open(const char *name)
+{
+	size_t length = strlen(name);
+
+	return length >= 2 && !strcmp(name + length - 2, "..");
+}
+
+bool trace_source_is_span(const char *name)
+{
+	return !strncmp(name, SPAN_PREFIX, strlen(SPAN_PREFIX)) && !ends_open(name);
+}
+
+bool trace_source_is_span_begin(const char *name)
+{
+	return !strncmp(name, SPAN_PREFIX, strlen(SPAN_PREFIX)) && ends_open(name);
+}

@@ -3,6 +3,8 @@
 #ifndef LIB_TRACE_SOURCE_NAME_H
 #define LIB_TRACE_SOURCE_NAME_H
 
+#include <stdbool.h>
+
 /* A tracepoint has its name without the system, as in ftrace: "sched_switch", not
  * "sched:sched_switch". The result points into `name`. */
 const char *trace_source_short_name(const char *name);
@@ -18,5 +20,11 @@ const char *trace_source_state(const char *name);
  * time from the queueing to the event in ns. The value has no unit, so that no report adds such
  * times up. */
 #define TRACE_ORIGIN "queued-by"
+
+/* A span's source is "span:BEGIN..END", that of its begin is "span:BEGIN..". Events of the begin
+ * are beside those of the span (record, stack=both): each belongs to the span's event of the same
+ * time and CPU, and has the stacks and the thread of the begin, and the span's value. */
+bool trace_source_is_span(const char *name);
+bool trace_source_is_span_begin(const char *name);
 
 #endif

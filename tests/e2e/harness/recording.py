@@ -9,7 +9,7 @@ import struct
 
 from harness.cases import stackmap, unexcused
 
-HEAD = re.compile(r"^ *(.*?) +(\d+)(?: \[(\d+)\])? +([0-9.]+|\[counted only\]): +(?:(\d+) +)?(.*):(?: ((?:since before ?)?(?:(?:woke|holds a lock of|lock held by|queued by).*?)?)| *?)(?: and \d+ \S+)?(?: trace ([0-9a-f]{32}) span ([0-9a-f]{16}))?(?: x(\d+))?$")
+HEAD = re.compile(r"^ *(.*?) +(\d+)(?: \[(\d+)\])? +([0-9.]+|\[counted only\]): +(?:(\d+) +)?(.*):(?: ((?:since before ?)?(?:(?:woke|holds a lock of|lock held by|queued by|begun by).*?)?)| *?)(?: and \d+ \S+)?(?: trace ([0-9a-f]{32}) span ([0-9a-f]{16}))?(?: x(\d+))?$")
 FRAME = re.compile(r"^\t *([0-9a-f]+) (.*) \((.*)\)$")
 ID_HEAD = re.compile(r"^(.*)-(\d+) \[(\d+)\] ([0-9.]+|\[counted only\]): ([^<]*):(?: x(\d+))?( <.*|)$")
 STACK_ID = re.compile(r"<(stack_id|user_stack_id) (\d+)>")

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Spans: the time from one event to another, in a thread, nested, across threads by a number, and those that miss an end."""
 
+import json
 import os
 import re
 
@@ -66,6 +67,75 @@ def test_each_nested_span_has_the_stack_of_its_begin():
     times = [event.value for event in events]
     assert times[0] >= 4 * MS and all(after >= before + 4 * MS for before, after in zip(times, times[1:])), times
     assert {event.name for event in events} == {NEST}
+
+
+def test_a_stack_of_the_begin_is_whole_beside_samples():
+    """In a recording with samples the innermost frame of a stack that comes after its event is apart from the rest."""
+    needs("bpf", "raw tracepoints")
+    span = "span:syscalls:sys_enter_getpgid..syscalls:sys_exit_getpgid/stack=%s/"
+    for way, count in ("begin", 1), ("both", 2):
+        recording = record("-F", 99, "-e", "cpu-clock", "-e", span % way, "--", PROGRAM, "getpgid=1")
+        recording.check()
+        spans = [event for event in recording.events() if event.name.startswith("span:")]
+        assert len(spans) == count and all(names_of(event)[:2] == ["syscall", "ask_group"] for event in spans), recording.script
+
+
+def begins_of(events):
+    """The events of spans, each with that of its begin."""
+    ends = [event for event in events if not event.name.endswith("..")]
+    begins = {(event.time, event.cpu): event for event in events if event.name.endswith("..")}
+    assert len(events) == 2 * len(ends) == 2 * len(begins), events
+    return [(event, begins[event.time, event.cpu]) for event in ends]
+
+
+def test_a_span_may_have_the_stacks_of_both_ends():
+    word = "span:u:%s:nest..u:%s:counted" % (PROGRAM, PROGRAM)
+    (end, begin), = begins_of(recorded(word + "/stack=both/", PROGRAM, "nested=1", "calls=1"))
+    assert end.name == word and names_of(end)[:2] == ["counted", "call"], end
+    assert begin.name == word.partition("..")[0] + ".." and names_of(begin)[0] == "nest", begin
+    assert begin.value == end.value > 0 and begin.tid == end.tid, (begin, end)
+    assert end.other == "begun by known_counts %d" % begin.tid, end
+    behind = [frame.name for frame in end.frames]
+    assert behind[behind.index("[begun by]") + 1:] == [frame.name for frame in begin.frames], behind
+
+
+def test_each_nested_span_has_both_stacks():
+    """Of 5 spans in one another those of 12 ms and more have events; the others leave no begin."""
+    pairs = begins_of(recorded(NEST + "/stack=both/", PROGRAM, "nested=5"))
+    assert [names_of(begin).count("nest") for _, begin in pairs] == [5, 4, 3, 2, 1], pairs
+    assert [begin.value for _, begin in pairs] == [end.value for end, _ in pairs] and pairs[0][0].value >= 4 * MS, pairs
+    pairs = begins_of(recorded(NEST + "/stack=both,if=time>=12ms/", PROGRAM, "nested=5", has_spare_stacks=True))
+    assert 3 <= len(pairs) <= 5 and all(end.value == begin.value >= 12 * MS for end, begin in pairs), pairs
+
+
+def test_both_stacks_of_a_span_across_threads():
+    needs("bpf", "raw tracepoints", "uprobes")
+    recording = record("-e", HAND + "/by=arg1,stack=both/", "--", PROGRAM, "handed=6")
+    ledger = recording.check(has_spare_stacks=True)
+    assert ledger["recorded"] == ledger["produced"] == 10, ledger
+    pairs = begins_of(recording.events())
+    assert all(names_of(end)[0] == "take_key" and names_of(begin)[:2] == ["put_key", "hand_over"] for end, begin in pairs), pairs
+    assert all(end.tid != begin.tid and end.other == "begun by known_counts %d" % begin.tid for end, begin in pairs), pairs
+    rows = json.loads(recording.read("report", "--origins", "--json", "--no-inline"))["origins"]
+    assert sum(row["count"] for row in rows) == 5 and {row["event"] for row in rows} == {HAND}, rows
+    assert all("put_key" in str(row["begun_by"]["user"]) and "take_key" in str(row["work"]["user"]) for row in rows), rows
+    assert sum(row["value"] for row in rows) == sum(end.value for end, _ in pairs), rows
+    assert "  begun by known_counts up to " in recording.read("report", "--origins", "--no-inline")
+
+
+def test_a_flight_recorder_has_both_stacks_of_begins_in_the_ring():
+    needs("bpf", "raw tracepoints", "uprobes")
+    recording = record("-e", NEST + "/stack=both/", "--flight", "1M", "--", PROGRAM, "nested=3")
+    recording.check(has_spare_stacks=True)
+    assert [names_of(begin).count("nest") for _, begin in begins_of(recording.events())] == [3, 2, 1], recording.script
+
+
+def test_a_span_with_both_stacks_stops_the_recording_at_its_end():
+    """A begin is an event in the ring, and sets nothing off."""
+    needs("bpf", "raw tracepoints", "uprobes")
+    recording = record("-e", "u:%s:counted" % PROGRAM, "--flight", "1M", "--stop-when", NEST + "/stack=both,if=time>=12ms/", "--",
+                       PROGRAM, "nested=5")
+    assert "nest" in recording.script and "begun by known_counts" in recording.script, recording.script
 
 
 def test_begins_without_an_event_of_their_end():
@@ -177,7 +247,7 @@ def test_what_is_no_span_is_refused():
     refused("span:%s..%s/by=/" % (begin, end), says="expected by=tid, by=pid, by=NAME, or by=NAME:NAME")
     refused("span:%s..%s/if=time>10parsec/" % (begin, end), says="bad condition time>10parsec")
     refused("span:%s..%sx" % (begin, end), says="no such function; did you mean")
-    refused("span:%s..%s/stack=both/" % (begin, end), says="expected stack=begin or stack=end")
+    refused("span:%s..%s/stack=all/" % (begin, end), says="expected stack=begin, stack=end or stack=both")
     refused("span:%s..%s/stack=end,stack=begin/" % (begin, end), says="expected one value=NUMBER")
     refused(begin + "/by=tid/", says="only a span has by=")
     refused(begin + "/stack=begin/", says="only a span has stack=")
@@ -185,7 +255,7 @@ def test_what_is_no_span_is_refused():
     refused("%s,%s/stack=begin/" % (NEST, NEST), says="an event of this name is recorded already")
     refused_beside("--rotate", "10s", word=NEST + "/stack=begin/", says="without --rotate")
     done = stackmap("start", "live", "-e", NEST + "/stack=begin/", status=None)
-    assert done.returncode and "stack=begin is for a file of 'stackmap record'" in done.stderr, done.stderr
+    assert done.returncode and "stack=begin and stack=both are for a file of 'stackmap record'" in done.stderr, done.stderr
     refused("syscalls:sys_enter_read,span:syscalls:sys_enter_read..syscalls:sys_exit_read",
             says="is an event or the end of a span already")
 

@@ -50,13 +50,20 @@ TEST(both_ends_have_the_key_and_the_end_has_the_conditions)
 
 TEST(both_ends_know_whose_stacks_the_span_has)
 {
-	static const char *const words[] = {"span:a:b..c:d/by=x,stack=begin,if=time>1/",
-					    "span:a:b..c:d/stack=end/", "span:a:b..c:d"};
+	static const struct {
+		const char *text;
+		enum span_side stacks;
+	} words[] = {
+		{"span:a:b..c:d/by=x,stack=begin,if=time>1/", SPAN_STACKS_BEGIN},
+		{"span:a:b..c:d/stack=both/", SPAN_STACKS_BOTH},
+		{"span:a:b..c:d/stack=end/", SPAN_STACKS_END},
+		{"span:a:b..c:d", SPAN_STACKS_END},
+	};
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
-		assert_int_equal(source_span_parse(words[i], "-e it", &span, &error), 0);
-		assert_int_equal(span.begin.query.asks.begin_stack, i == 0);
-		assert_int_equal(span.end.query.asks.begin_stack, i == 0);
+		assert_int_equal(source_span_parse(words[i].text, "-e it", &span, &error), 0);
+		assert_int_equal(span.begin.query.asks.stacks, words[i].stacks);
+		assert_int_equal(span.end.query.asks.stacks, words[i].stacks);
 		source_span_clear(&span);
 	}
 }
