@@ -88,13 +88,17 @@ struct capture_config {
 	u32 counters;	  /* counters of perf that events read (abi/question.h) */
 	u32 triggers;	  /* 1: a source may be a trigger (abi/trigger_state.h) */
 	u32 further;	  /* 1: slots have room for a further value, behind the value */
-	u32 reserved;
-	u64 cgroup; /* id of the cgroup whose tasks are recorded; 0: any */
+	u32 losses;	  /* sources whose lost events are counted apart; 0: there is only one */
+	u64 cgroup;	  /* id of the cgroup whose tasks are recorded; 0: any */
 	struct comm_globs comms;
 	u64 cpu_mask[CONFIG_CPUS_MAX / 64];
 };
 
 #define TIME_KIND_NONE 0xffffffffU
+
+/* The place of a source's losses on a CPU in the map `source_losses`; on CPU number `cpus` those
+ * that earlier files have reported. */
+#define SOURCE_LOSSES_AT(config, cpu, kind) ((cpu) * (config).losses + (kind))
 
 /* The extra words of a slot in front of trace and span. */
 #define EVENT_NUMBERS(config) ((config).leaf + (config).value + (config).further)

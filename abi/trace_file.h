@@ -31,6 +31,7 @@
 #define TRACE_FILE_VERSION_COUNTED 6  /* the same, whose events may be counted only */
 #define TRACE_FILE_VERSION_CONTEXTS 7 /* the same, whose events may have a trace and a span */
 #define TRACE_FILE_VERSION_FURTHER 8  /* the same, whose events may have a further value */
+#define TRACE_FILE_VERSION_LOSSES 9   /* the same, whose sources may have ledgers */
 #define TRACE_FILE_VERSION_CGROUPS 2  /* first version with cgroups; before, tasks name none */
 /* first version with symbol addresses; before, all symbols had a name */
 #define TRACE_FILE_VERSION_ADDRESSES 3
@@ -61,7 +62,8 @@ ABI_OFFSET(struct trace_file_header, checksum, 12);
 	X(RESOLUTIONS, "resolutions", "what deferred stacks turned out to be")                     \
 	X(CGROUPS, "cgroups", "what tasks were in, in the order of their numbers")                 \
 	X(TIMES, "times", "accounts of threads' time")                                             \
-	X(CONTEXTS, "contexts", "traces and spans, in the order of their numbers")
+	X(CONTEXTS, "contexts", "traces and spans, in the order of their numbers")                 \
+	X(LOSSES, "losses", "the account of each source, in the order of their kinds")
 
 #define X(id, name, meaning) ABI_ENUM_ENTRY(TRACE_BLOCK, id)
 enum trace_block_type { TRACE_BLOCK_TYPES(X) TRACE_BLOCK_TYPE_COUNT };

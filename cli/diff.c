@@ -35,14 +35,23 @@
 #define LEAST_DEFAULT 0.005 /* percent: smaller changes round to 0.00% */
 #define SEPARATOR '\n'	    /* between the parts of an item's text */
 
-static void read_ledger(struct diff_side *side, struct diff_part *part)
+/* -ENOMEM */
+static int read_ledger(struct diff_side *side, struct diff_part *part)
 {
-	const struct trace_ledger *ledger = trace_reader_ledger(part->report.reader);
+	const struct trace_reader *reader = part->report.reader;
+	const struct trace_ledger *ledger = trace_reader_ledger(reader);
+	const struct trace_source *sources;
+	u32 count = trace_reader_sources(reader, &sources);
 	u64 lost = compared_lost(ledger);
 
-	part->scale = compared_scale(ledger);
+	part->scales = calloc(count + 1UL, sizeof(*part->scales));
+	if (!part->scales)
+		return -ENOMEM;
+	for (u32 kind = 0; kind < count; kind++)
+		part->scales[kind] = compared_scale_of(reader, kind);
 	side->produced += lost + (ledger ? ledger->recorded + ledger->counted : 0);
 	side->lost += lost;
+	return 0;
 }
 
 /* A pass over events that counts them by slice of time. */
@@ -104,7 +113,8 @@ static int set_divisors(const char *per, struct diff_part *part, struct compared
 	struct count count = {.reader = part->report.reader,
 			      .source = is_time ? NULL : per,
 			      .slices = &part->slices};
-	double sum = 0;
+	u32 kind = trace_reader_source_named(part->report.reader, per);
+	double scale = kind == TRACE_NO_SOURCE ? 1 : part->scales[kind], sum = 0;
 	int err;
 
 	count.filter = *filter;
@@ -118,7 +128,7 @@ static int set_divisors(const char *per, struct diff_part *part, struct compared
 	for (u32 i = 0; i < slices; i++) {
 		double seconds = (double)(count.last - count.first) / NS_PER_SECOND;
 
-		divisors[i] = is_time ? seconds / slices : (double)count.events[i] * part->scale;
+		divisors[i] = is_time ? seconds / slices : (double)count.events[i] * scale;
 		units->divisor_events += is_time ? 0 : count.events[i];
 		sum += divisors[i];
 	}
@@ -140,8 +150,11 @@ static int make_units(const struct diff *diff, struct diff_side *side, struct co
 	if (units->are_slices)
 		err = divide_time(side->parts[0], error);
 	for (u32 i = 0; i < side->part_count; i++) {
+		const struct trace_source *sources;
+
 		side->parts[i]->first_unit = i;
-		units->has_many_sources |= side->parts[i]->report.source_count > 1;
+		units->has_many_sources |=
+			trace_reader_sources(side->parts[i]->report.reader, &sources) > 1;
 	}
 	units->count = units->are_slices ? side->parts[0]->slices.count ?: 1 : side->part_count;
 	if (err || !diff->values->per)
@@ -182,7 +195,9 @@ static int add_sources(struct diff *diff, enum comparison_side side, struct diff
 			return -ENOMEM;
 		diff->sources[source].counts[side] += weights->counts[kind];
 		diff->sources[source].totals[side] += weights->totals[kind];
-		diff->sources[source].amounts[side] += part->scale * (double)weights->totals[kind];
+		diff->sources[source].amounts[side] +=
+			part->scales[kind] * (double)weights->totals[kind];
+		diff->sources[source].lost[side] += compared_lost_of(part->report.reader, kind);
 	}
 	return 0;
 }
@@ -199,15 +214,21 @@ static int add_wholes(struct diff *diff, enum comparison_side side)
 	const struct diff_side *recordings = &diff->side[side];
 
 	units->source_count = diff->source_count;
-	units->lost = recordings->lost;
 	units->wholes = calloc((size_t)units->count * diff->source_count + 1, sizeof(u64));
 	units->amounts = calloc(diff->source_count + 1UL, sizeof(double));
 	units->events = calloc(diff->source_count + 1UL, sizeof(u64));
-	if (!units->wholes || !units->amounts || !units->events)
+	units->lost_of = calloc(diff->source_count + 1UL, sizeof(u64));
+	if (!units->wholes || !units->amounts || !units->events || !units->lost_of)
 		return -ENOMEM;
+	/* Shares of all events of any source are changed by the losses of each. */
+	units->lost = recordings->lost;
 	for (u32 i = 0; i < diff->source_count; i++) {
 		units->amounts[i] = diff->sources[i].amounts[side];
 		units->events[i] = diff->sources[i].counts[side];
+		if (diff_has_event_key(diff))
+			continue;
+		units->lost_of[i] = diff->sources[i].lost[side];
+		units->lost -= units->lost_of[i] < units->lost ? units->lost_of[i] : units->lost;
 	}
 	for (u32 i = 0; i < recordings->part_count; i++) {
 		struct diff_part *part = recordings->parts[i];
@@ -244,7 +265,7 @@ static void set_item(struct diff *diff, enum comparison_side side, u32 number,
 	item->is_sampled = part->report.sources[kind].extras & TRACE_EXTRA_LEAF;
 	item->count = count;
 	item->value = value;
-	item->amount = part->scale * (double)amount;
+	item->amount = part->scales[kind] * (double)amount;
 	item->part = diff_has_event_key(diff) ? count : amount;
 }
 
@@ -373,7 +394,7 @@ static int read_and_compare(struct diff *diff, struct frame_naming *naming,
 
 	for (u32 side = BEFORE; side < COMPARISON_SIDES; side++)
 		for (u32 i = 0; i < diff->side[side].part_count; i++) {
-			read_ledger(&diff->side[side], diff->side[side].parts[i]);
+			err = err ?: read_ledger(&diff->side[side], diff->side[side].parts[i]);
 			readers[count++] = diff->side[side].parts[i]->report.reader;
 		}
 	names_check_boots(naming, readers, count);
@@ -449,6 +470,7 @@ static int diff_run(const void *arg, int count, char **operands)
 
 			compared_list_free(&diff.list[i]);
 			free(diff.units[i].wholes);
+			free(diff.units[i].lost_of);
 			free(diff.units[i].amounts);
 			free(diff.units[i].events);
 			free(diff.units[i].divisors);

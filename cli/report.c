@@ -191,6 +191,44 @@ int report_weigh_events(struct report *report, const char *by)
 			     &report->weights);
 }
 
+/* Adds the ledgers of the sources to the ledger, if the recording has them. -1: no memory. */
+static int put_source_ledgers(const struct report *report, json_t *ledger)
+{
+	const struct trace_source_ledger *ledgers;
+	u32 count = trace_reader_source_ledgers(report->reader, &ledgers);
+	const struct trace_source *sources;
+	json_t *list;
+
+	if (!count || !json_is_object(ledger))
+		return 0;
+	trace_reader_sources(report->reader, &sources);
+	list = json_array();
+	for (u32 i = 0; i < count; i++)
+		json_array_append_new(
+			list, json_pack("{s:o, s:I, s:I, s:I}", "event", json_text(sources[i].name),
+					"recorded", (json_int_t)ledgers[i].recorded, "counted_only",
+					(json_int_t)ledgers[i].counted, "lost",
+					(json_int_t)ledgers[i].lost));
+	return json_object_set_new(ledger, "sources", list);
+}
+
+/* The sources that have lost events, where the losses of each are known. */
+static void print_source_losses(const struct report *report)
+{
+	const struct trace_source_ledger *ledgers;
+	u32 count = trace_reader_source_ledgers(report->reader, &ledgers);
+	const struct trace_source *sources;
+
+	trace_reader_sources(report->reader, &sources);
+	for (u32 i = 0; i < count; i++) {
+		if (!ledgers[i].lost)
+			continue;
+		printf("# ledger:   lost of ");
+		printable_put(sources[i].name, stdout);
+		printf(": %llu\n", (unsigned long long)ledgers[i].lost);
+	}
+}
+
 int report_put_json(const struct report *report, json_t *view)
 {
 	u64 start = report->is_store ? 0 : trace_reader_info(report->reader)->start_realtime;
@@ -198,7 +236,8 @@ int report_put_json(const struct report *report, json_t *view)
 				  start ? json_integer((json_int_t)start) : json_null(), "ledger",
 				  json_ledger(trace_reader_ledger(report->reader)));
 
-	if (json_object_update(whole, view)) {
+	if (put_source_ledgers(report, json_object_get(whole, "ledger")) ||
+	    json_object_update(whole, view)) {
 		json_decref(whole);
 		whole = NULL;
 	}
@@ -257,6 +296,7 @@ static int print_text(struct report *report, const struct report_request *reques
 		ledger_print(ledger, "# ledger:   ", stdout);
 	else
 		printf("# ledger:   none, the recording was not finished\n");
+	print_source_losses(report);
 	if (request->hist.is_asked)
 		return report_hist_plain(report, &request->hist);
 	if (request->is_table)
@@ -581,7 +621,7 @@ static const struct option_row rows[] = {
 	{.name = "locks", .type = OPTION_FLAG, ROW(locks, .group = "View"),
 	 .help = "the locks that threads waited for, and both ends of the waits"},
 	{.name = "origins", .type = OPTION_FLAG, ROW(origins, .group = "View"),
-	 .help = "work that was queued, and who queued it: both stacks"},
+	 .help = "work that was queued, and who queued it; spans with stack=both: both stacks"},
 	{.name = "hist", .type = OPTION_WORD, .argument = "SCALE", ROW(hist, .group = "View"),
 	 .words = "log2, lin",
 	 .help = "the values as histograms (log2 or lin), by stack or by the keys of --sort"},

@@ -164,8 +164,8 @@ static __always_inline bool event_record(void *ctx, const struct hit *hit, u32 c
 		return false;
 	scratch = scratch_claim(cpu);
 	if (!scratch)
-		return scratch_refuse(cpu);
-	position = event_task(hit, scratch) ? event_begin(scratch, cpu) : 0;
+		return scratch_refuse(cpu, hit->kind);
+	position = event_task(hit, scratch) ? event_begin(scratch, cpu, hit->kind) : 0;
 	if (position)
 		event_write(ctx, hit, scratch, cpu);
 	wanted = callback_wanted(scratch);
@@ -195,7 +195,7 @@ static __always_inline bool question_met(struct hit *hit, const void *base)
  * (kernel_text), as it is in all recordings with kernel stacks. An event without a scratch slot
  * counts as refused, though it may be the recorder's own.
  */
-static __always_inline bool own_task_interrupted(void *ctx, u32 cpu)
+static __always_inline bool own_task_interrupted(void *ctx, u32 cpu, u32 kind)
 {
 	struct scratch *scratch;
 	bool is_interrupted;
@@ -207,7 +207,7 @@ static __always_inline bool own_task_interrupted(void *ctx, u32 cpu)
 		return false;
 	scratch = scratch_claim(cpu);
 	if (!scratch)
-		return scratch_refuse(cpu);
+		return scratch_refuse(cpu, kind);
 	bytes = bpf_get_stack(ctx, scratch->kernel.word, STACK_KERNEL_DEPTH_MAX * 8, 0);
 	scratch->kernel.depth = bytes > 0 ? (u32)bytes / 8 : 0;
 	scratch->in_interrupt = 0;
@@ -223,7 +223,8 @@ static __always_inline bool event_wanted_anywhere(void *ctx, struct hit *hit, u3
 	u64 ids = current_ids();
 
 	hit->in_own_task = is_own_process(ids >> 32);
-	return hit->in_own_task ? own_task_interrupted(ctx, cpu) : filters_pass(ids, cpu);
+	return hit->in_own_task ? own_task_interrupted(ctx, cpu, hit->kind)
+				: filters_pass(ids, cpu);
 }
 
 /* As event_emit(), of an event that may be in an interrupt. */

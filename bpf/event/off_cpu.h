@@ -101,6 +101,7 @@ static __always_inline void off_cpu_remember(const struct task_struct *task,
 		return;
 	scratch->counters.produced++;
 	scratch->counters.lost[LOST_NO_MEMORY]++;
+	source_lost(cpu, config.off_cpu_kind);
 }
 
 /* The current task leaves its CPU. True if it needs a callback (callback_go()). */
@@ -113,7 +114,7 @@ static __always_inline bool off_cpu_begin(const struct task_struct *task, u32 st
 		return false;
 	scratch = scratch_claim(cpu);
 	if (!scratch)
-		return scratch_refuse(cpu);
+		return scratch_refuse(cpu, config.off_cpu_kind);
 	if (paused)
 		scratch->counters.lost[LOST_PAUSED]++;
 	else
@@ -194,10 +195,10 @@ static __always_inline void off_cpu_record(struct task_struct *task, const struc
 	struct scratch *scratch = scratch_claim(cpu);
 
 	if (!scratch) {
-		scratch_refuse(cpu);
+		scratch_refuse(cpu, config.off_cpu_kind);
 		return;
 	}
-	if (event_begin(scratch, cpu))
+	if (event_begin(scratch, cpu, config.off_cpu_kind))
 		off_cpu_write(task, from, scratch, cpu, time, !has_run);
 	scratch_release(scratch);
 }

@@ -212,7 +212,7 @@ __noinline int origin_record(struct scratch *scratch, u32 cpu, u64 time, u32 is_
 	if (!config.origins || !scratch || !origin_find(scratch, cpu, is_sample, &origin))
 		return 0;
 	trigger_passes(config.origin_kind); /* only noted: its event was recorded */
-	if (!event_begin(scratch, cpu))
+	if (!event_begin(scratch, cpu, config.origin_kind))
 		return 0;
 	slot = event_of(scratch);
 	kernel = origin_field(&origin, origin.kernel);

@@ -86,6 +86,7 @@ static __always_inline void origin_take(void *ctx, const struct hit *hit, struct
 	bpf_map_delete_elem(&origins, &object);
 	scratch->counters.produced++;
 	scratch->counters.lost[LOST_NO_MEMORY]++;
+	source_lost(cpu, config.origin_kind);
 }
 
 /*
@@ -105,7 +106,7 @@ static __always_inline bool origin_queued(void *ctx, u64 object, u64 running)
 		/* Another task may have queued the object before. */
 		if (!is_started_again(object, cpu))
 			bpf_map_delete_elem(&origins, &object);
-		return is_paused ? false : scratch_refuse(cpu);
+		return is_paused ? false : scratch_refuse(cpu, config.origin_kind);
 	}
 	scratch->position = POSITION_ASIDE;
 	event_task(&hit, scratch);

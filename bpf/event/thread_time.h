@@ -197,7 +197,7 @@ static __always_inline u64 time_wait_begin(u32 state, struct scratch *scratch, u
 
 	if (kind == TIME_KIND_NONE || !trigger_passes(kind))
 		return 0;
-	return event_begin(scratch, cpu);
+	return event_begin(scratch, cpu, kind);
 }
 
 static __always_inline void time_wait_write(u64 position, const struct task_struct *task, u32 tid,
@@ -261,9 +261,9 @@ static __noinline void time_record(struct task_struct *task, const struct thread
 	if ((time->blocked_since ?: time->from.since) == time_begin)
 		atomic_add_relaxed(&waits_before, 1);
 	if (!scratch) {
-		scratch_refuse(cpu);
+		scratch_refuse(cpu, time_kind_of(time->state));
 		if (time->blocked_since)
-			scratch_refuse(cpu);
+			scratch_refuse(cpu, time_kind_of(time->blocked_state));
 		return;
 	}
 	time_record_in(task, time, scratch, cpu, now, has_stack);

@@ -128,6 +128,14 @@ static __always_inline u64 counted_hash(const struct counted_key *key)
 	return hash * 0x9e3779b97f4a7c15ULL >> 32;
 }
 
+static __always_inline void counted_lose(struct scratch *scratch, u32 cpu)
+{
+	const struct event_slot *slot = (const void *)scratch->event;
+
+	scratch->counters.lost[LOST_RING_FULL]++;
+	source_lost(cpu, STAMP_KIND(slot->stamp));
+}
+
 /* Counts the event in scratch->event. A global function: verified once for all programs. */
 __noinline int counted_end(struct scratch *scratch, u32 cpu)
 {
@@ -143,7 +151,7 @@ __noinline int counted_end(struct scratch *scratch, u32 cpu)
 	if (is_counted)
 		scratch->counters.counted++;
 	else
-		scratch->counters.lost[LOST_RING_FULL]++;
+		counted_lose(scratch, cpu);
 	counted_spend(table, scratch->counted_since);
 	return 0;
 }

@@ -82,7 +82,7 @@ static __always_inline u64 drain_take(struct ring_header *ring, struct scratch *
  * CPU, or POSITION_COUNTED. 0: the event is lost, and counted as that. A global function, as the
  * next: verified once for all programs.
  */
-__noinline u64 event_reserve(struct scratch *scratch, u32 cpu)
+__noinline u64 event_reserve(struct scratch *scratch, u32 cpu, u32 kind)
 {
 	struct ring_header *ring = bpf_map_lookup_elem(&rings, &cpu);
 	u64 position;
@@ -92,21 +92,23 @@ __noinline u64 event_reserve(struct scratch *scratch, u32 cpu)
 	if (config.trace_ids)
 		scratch->context[0] = scratch->context[1] = scratch->context[2] = 0;
 	position = config.flight ? flight_take(ring, scratch) : drain_take(ring, scratch, cpu);
-	if (!position)
+	if (!position) {
 		scratch->counters.lost[config.flight ? LOST_RING_BUSY : LOST_RING_FULL]++;
+		source_lost(cpu, kind);
+	}
 	scratch->position = position;
 	return position;
 }
 
 /* Counts an event and returns its place (event_reserve()), or 0. */
-static __always_inline u64 event_begin(struct scratch *scratch, u32 cpu)
+static __always_inline u64 event_begin(struct scratch *scratch, u32 cpu, u32 kind)
 {
 	if (paused) {
 		scratch->counters.lost[LOST_PAUSED]++;
 		return 0;
 	}
 	scratch->counters.produced++;
-	return event_reserve(scratch, cpu);
+	return event_reserve(scratch, cpu, kind);
 }
 
 /* Writes the event in scratch->event to its place. */

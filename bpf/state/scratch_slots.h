@@ -50,13 +50,27 @@ static __always_inline struct scratch *scratch_claim(u32 cpu)
 	return &own->scratch[i];
 }
 
+/* Lost events of each source (SOURCE_LOSSES_AT()), beside the counters of the scratch slots, which
+ * count them first. User space sets the number. */
+SHARED_ARRAY_MAP(source_losses, 1, u64);
+
+static __always_inline void source_lost(u32 cpu, u32 kind)
+{
+	u32 at = SOURCE_LOSSES_AT(config, cpu, kind);
+	u64 *lost = kind < config.losses ? bpf_map_lookup_elem(&source_losses, &at) : NULL;
+
+	if (lost)
+		atomic_add_relaxed(lost, 1);
+}
+
 /* Counts an event that found no scratch slot. */
-__noinline int scratch_refuse(u32 cpu)
+__noinline int scratch_refuse(u32 cpu, u32 kind)
 {
 	struct cpu_scratch *own = bpf_map_lookup_elem(&scratch_slots, &cpu);
 
 	if (own)
 		atomic_add_relaxed(&own->scratch[0].refused, 1);
+	source_lost(cpu, kind);
 	return 0;
 }
 

@@ -28,7 +28,7 @@ struct diff_part {
 	struct time_slices slices;  /* of the side's only recording; count 0: it has several */
 	struct report_table *table; /* NULL with --stacks */
 	u32 first_unit;		    /* of its slices */
-	double scale; /* factor of its amounts: events produced / events in the file */
+	double *scales; /* by kind: factor of its amounts, events produced / events in the file */
 };
 
 /* Where the row of a compared item is. */
@@ -51,6 +51,7 @@ struct diff_source {
 	enum profile_weight by;
 	u64 counts[COMPARISON_SIDES], totals[COMPARISON_SIDES];
 	double amounts[COMPARISON_SIDES]; /* the totals, scaled */
+	u64 lost[COMPARISON_SIDES];	  /* compared_lost_of() */
 };
 
 struct diff {

@@ -159,6 +159,7 @@ int diff_close(struct diff *diff, int err, const struct stackmap_error *error)
 						 ?: status;
 				err = 0;
 			}
+			free(part->scales);
 			free(part);
 		}
 		if (side->missing)

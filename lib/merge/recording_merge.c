@@ -18,6 +18,7 @@
 #include "code_space.h"
 #include "error.h"
 #include "machine_list.h"
+#include "report/profile/comparison.h"
 #include "text_list.h"
 #include "trace/write/memory_recording.h"
 #include "trace/write/recorded_sets.h"
@@ -36,6 +37,7 @@ struct merge {
 	u32 stack_count;
 	struct trace_ledger ledger;
 	struct trace_cpu_ledger *cpus; /* by CPU */
+	u64 lost[KIND_SOURCES];	       /* by source, as far as that is known */
 	bool has_ledger;
 	bool is_summary;
 	const char *name; /* name of the merged recording, for error messages */
@@ -302,12 +304,15 @@ static void add_ledgers(const struct part *part)
 	struct merge *merge = part->merge;
 	const struct trace_ledger *ledger = trace_reader_ledger(part->reader);
 	const struct trace_cpu_ledger *cpus;
+	const struct trace_source *sources;
 	u32 count = trace_reader_cpu_ledgers(part->reader, &cpus);
 
 	merge->has_ledger = merge->has_ledger && ledger;
-	if (!merge->has_ledger)
+	if (!merge->has_ledger || !part->kinds)
 		return;
 	trace_ledger_add(&merge->ledger, ledger);
+	for (u32 kind = 0; kind < trace_reader_sources(part->reader, &sources); kind++)
+		merge->lost[part->kinds[kind]] += compared_lost_of(part->reader, kind);
 	for (u32 i = 0; i < count; i++) {
 		u32 cpu = cpus[i].cpu + part->first_cpu;
 		struct trace_cpu_ledger *sum;
@@ -366,6 +371,16 @@ struct texts {
 	char hostname[TEXT_BYTES], kernel[TEXT_BYTES], machine[TEXT_BYTES];
 };
 
+/* True if a recording of one source has another one than the first recording. */
+static bool has_other_source(const struct merge *merge, u32 number)
+{
+	const struct trace_source *first, *sources;
+
+	return trace_reader_sources(merge->readers[number], &sources) == 1 &&
+	       trace_reader_sources(merge->readers[0], &first) == 1 &&
+	       strcmp(sources->name, first->name) != 0;
+}
+
 /* Describes the merged recording. The frequency is that of all recordings, or 0. With a summary
  * among them the merged recording is a summary. */
 static void describe(const struct merge *merge, struct texts *texts, struct trace_info *whole)
@@ -388,6 +403,7 @@ static void describe(const struct merge *merge, struct texts *texts, struct trac
 		whole->has_counted |= info->has_counted;
 		whole->has_contexts |= info->has_contexts;
 		whole->has_further |= info->has_further;
+		whole->has_losses |= info->has_losses || has_other_source(merge, i);
 	}
 	whole->start_monotonic = whole->start_realtime - merge->machines.booted;
 	whole->cpus = merge->machines.cpus;
@@ -483,6 +499,7 @@ static int write_merged(struct merge *merge, struct target *target,
 		}
 		err = merge->has_ledger
 			      ? trace_writer_ledger(merge->writer, &merge->ledger, cpus, count)
+					?: trace_writer_losses(merge->writer, merge->lost)
 			      : 0;
 	}
 	err = target->end(target, err, error);

@@ -185,6 +185,8 @@ static void init_recording_info(const struct session *session, struct recording_
 				.has_further =
 					capture_loaded(session->capture)->plan.config.further,
 				.has_counted = capture_loaded(session->capture)->plan.config.count,
+				.has_losses =
+					capture_loaded(session->capture)->plan.config.losses != 0,
 				.address_shown =
 					kernel_image_shown(capture_kernel_files(session->capture)),
 				.hostname = session->options.host ?: info->hostname,

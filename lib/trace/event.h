@@ -197,6 +197,17 @@ struct trace_cpu_ledger { /* ledger of one CPU, for causes that are known by CPU
 	u64 lost[LOST_COUNT];
 };
 
+/*
+ * Ledger of one source. Its lost events are those whose source is known: all by the causes
+ * ring_full, ring_busy, nested and no_memory, and those by recursion whose program serves no other
+ * source.
+ */
+struct trace_source_ledger {
+	u64 recorded;
+	u64 counted;
+	u64 lost;
+};
+
 struct trace_info {
 	u64 start_realtime;  /* ns since the epoch at start_monotonic */
 	u64 start_monotonic; /* ns */
@@ -210,6 +221,7 @@ struct trace_info {
 	u32 has_counted;
 	u32 has_contexts; /* not 0: events may have a trace and a span; not in a summary */
 	u32 has_further;  /* not 0: events may have a second value; not in a summary */
+	u32 has_losses;	  /* not 0: sources may have ledgers; not in a summary */
 	const char *hostname;
 	const char *kernel;  /* uname -r */
 	const char *machine; /* uname -m */

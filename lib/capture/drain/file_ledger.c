@@ -36,8 +36,10 @@ static struct trace_cpu_ledger read_cpu_totals(const struct loaded *loaded, u32 
 
 static u64 count_skipped_runs(const struct loaded *loaded)
 {
-	u64 misses = attach_count_skipped_perf_events(&loaded->attachment);
+	u64 misses = 0;
 
+	for (u32 kind = 0; kind < loaded->sources->count; kind++)
+		misses += attach_count_skipped_perf_events(&loaded->attachment, kind);
 	for (u32 i = 0; i < loaded->attachment.set_count; i++)
 		misses += program_set_recursion_misses(&loaded->attachment.sets[i]);
 	for (u32 i = 0; i < loaded->program_count; i++)
@@ -164,13 +166,54 @@ void file_ledger_sum(const struct recording *recording, struct trace_ledger *led
 	ledger->produced += ledger->lost[LOST_RECURSION];
 }
 
+/* True if the program of a source serves no other source, and all its skipped runs are events. */
+static bool has_own_program(const struct attachment *attachment, u32 kind)
+{
+	const struct placement *own = &attachment->placements[kind];
+	u32 users = 0;
+
+	for (u32 other = 0; other < attachment->sources->count; other++)
+		users += attachment->placements[other].set == own->set &&
+			 attachment->placements[other].program == own->program;
+	return users == 1 && own->program && own->program != PROGRAM_FIELD_VALUE;
+}
+
+static u64 skipped_runs_of(const struct attachment *attachment, u32 kind)
+{
+	const struct placement *own = attachment->placements ? &attachment->placements[kind] : NULL;
+	u64 skipped = attach_count_skipped_perf_events(attachment, kind);
+
+	if (own && has_own_program(attachment, kind))
+		skipped += program_recursion_misses(
+			program_set_find_event_fd(&attachment->sets[own->set], own->program));
+	return skipped;
+}
+
+void file_ledger_losses(const struct recording *recording, u64 *lost)
+{
+	const struct loaded *loaded = recording->loaded;
+	u32 cpus = loaded->plan.config.cpus;
+
+	if (!loaded->plan.config.losses)
+		return;
+	for (u32 kind = 0; kind < loaded->plan.config.losses; kind++) {
+		lost[kind] += skipped_runs_of(&loaded->attachment, kind);
+		for (u32 cpu = 0; cpu < cpus; cpu++)
+			lost[kind] += __atomic_load_n(loaded_source_losses(loaded, cpu, kind),
+						      __ATOMIC_RELAXED);
+		lost[kind] -= *loaded_source_losses(loaded, cpus, kind);
+	}
+}
+
 void file_ledger_mark_reported(struct loaded *loaded, const struct trace_ledger *ledger,
-			       const struct trace_cpu_ledger *cpus)
+			       const struct trace_cpu_ledger *cpus, const u64 *lost)
 {
 	for (u32 cpu = 0; cpu < loaded->plan.config.cpus; cpu++)
 		for (u32 cause = 0; cause < LOST_COUNT; cause++)
 			reported_losses(loaded, cpu)[cause] += cpus[cpu].lost[cause];
 	reported_losses(loaded, 0)[LOST_RECURSION] += ledger->lost[LOST_RECURSION];
+	for (u32 kind = 0; kind < loaded->plan.config.losses; kind++)
+		*loaded_source_losses(loaded, loaded->plan.config.cpus, kind) += lost[kind];
 }
 
 void ledger_totals(const struct loaded *loaded, struct trace_ledger *totals)

@@ -30,10 +30,15 @@ void file_ledger_count_user_stack(struct recording *recording, const struct stac
 void file_ledger_sum(const struct recording *recording, struct trace_ledger *ledger,
 		     struct trace_cpu_ledger *cpus);
 
-/* Marks the losses of a file's ledger as reported, so that the next file leaves them out. For
- * readers that consume events. */
+/* Adds to each source's number those of the losses that are known to be its own. Call before
+ * file_ledger_sum(), which then has all of them. A recording with one source has no such numbers.
+ */
+void file_ledger_losses(const struct recording *recording, u64 *lost);
+
+/* Marks the losses of a ledger, and those by source, as reported, for a reader that consumes
+ * events. */
 void file_ledger_mark_reported(struct loaded *loaded, const struct trace_ledger *ledger,
-			       const struct trace_cpu_ledger *cpus);
+			       const struct trace_cpu_ledger *cpus, const u64 *lost);
 
 /* The ledger of the whole instance since its start. `recorded`: events that were read or are in the
  * rings. */

@@ -116,10 +116,14 @@ int recording_finish(struct recording *recording, struct trace_ledger *ledger,
 		     struct stackmap_error *error)
 {
 	struct trace_cpu_ledger *cpus = calloc(recording->loaded->plan.config.cpus, sizeof(*cpus));
+	u64 *lost = calloc(recording->loaded->sources->count + 1UL, sizeof(*lost));
 	int result = 0;
 
-	if (!cpus)
+	if (!cpus || !lost) {
+		free(cpus);
+		free(lost);
 		return error_set(error, ENOMEM, "ledger: %s", strerror(ENOMEM));
+	}
 	if (recording->deferred) {
 		await_rules_of_held_stacks(recording);
 		deferred_end_file(recording);
@@ -133,11 +137,14 @@ int recording_finish(struct recording *recording, struct trace_ledger *ledger,
 	trace_writer_flush(recording->writer);
 	result = first_error(result, file_symbols_finish(recording, error)
 					     ?: script_names_write_unread_interpreters(recording));
+	file_ledger_losses(recording, lost);
 	file_ledger_sum(recording, ledger, cpus);
 	trace_writer_ledger(recording->writer, ledger, cpus, recording->loaded->plan.config.cpus);
+	trace_writer_losses(recording->writer, lost);
 	if (recording->mode == READ_DRAIN)
-		file_ledger_mark_reported(recording->loaded, ledger, cpus);
+		file_ledger_mark_reported(recording->loaded, ledger, cpus, lost);
 	free(cpus);
+	free(lost);
 	recording->writer = NULL;
 	return result;
 }

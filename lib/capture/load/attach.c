@@ -187,17 +187,13 @@ static u64 count_skipped_runs(const struct attachment *attachment, u32 kind)
 	return count > sum.runs ? count - sum.runs : 0;
 }
 
-u64 attach_count_skipped_perf_events(const struct attachment *attachment)
+u64 attach_count_skipped_perf_events(const struct attachment *attachment, u32 kind)
 {
-	u64 skipped = 0;
+	const struct source *source = &attachment->sources->sources[kind];
 
-	for (u32 kind = 0; kind < attachment->sources->count; kind++) {
-		const struct source *source = &attachment->sources->sources[kind];
-
-		if (source->type == SOURCE_PERF && !source->frequency && source->period == 1)
-			skipped += count_skipped_runs(attachment, kind);
-	}
-	return skipped;
+	return source->type == SOURCE_PERF && !source->frequency && source->period == 1
+		       ? count_skipped_runs(attachment, kind)
+		       : 0;
 }
 
 /*

@@ -68,10 +68,10 @@ int attach_perf_events(struct attachment *attachment, const struct source *sourc
  * -errno. */
 int attach_perf_set_frequency(struct attachment *attachment, u64 frequency);
 
-/* The number of perf events for which the kernel skipped the program. Call after all programs have
- * ended. For an instance that another process started, later skips than the last run on each CPU
- * are not in the number. */
-u64 attach_count_skipped_perf_events(const struct attachment *attachment);
+/* The number of events of a source whose program was skipped; 0 if it is no perf event. Call after
+ * all programs have ended; for an instance that another process started, the number is that up to
+ * the last run on each CPU. */
+u64 attach_count_skipped_perf_events(const struct attachment *attachment, u32 kind);
 
 /* Attaches both programs of a tracepoint with a value. 0 or -errno. */
 int attach_field_value(struct attachment *attachment, const struct source *source, u32 kind);

@@ -411,6 +411,12 @@ struct counted_table *loaded_counted_table(const struct loaded *loaded, u32 cpu)
 	return (void *)((u8 *)loaded->counted.memory + cpu * loaded->counted.stride);
 }
 
+u64 *loaded_source_losses(const struct loaded *loaded, u32 cpu, u32 kind)
+{
+	return (u64 *)loaded->source_losses.memory +
+	       SOURCE_LOSSES_AT(loaded->plan.config, cpu, kind);
+}
+
 struct trigger_state *loaded_triggers(const struct loaded *loaded)
 {
 	return loaded->triggers.memory;
@@ -499,6 +505,8 @@ int loaded_map_memory(struct loaded *loaded)
 		 SCRATCH_SLOTS * sizeof(struct scratch), config->cpus},
 		{&loaded->counted, maps->counted, sizeof(struct counted_table),
 		 config->count ? config->cpus : 1},
+		{&loaded->source_losses, maps->source_losses, sizeof(u64),
+		 config->losses ? (config->cpus + 1) * config->losses : 1},
 		{&loaded->triggers, maps->triggers, sizeof(struct trigger_state), 1},
 		{&loaded->mappings, maps->mappings, sizeof(struct mapping_record), MAPPINGS_MAX},
 		{&loaded->rules, maps->rules, sizeof(struct rule_cache), 1},
@@ -675,6 +683,7 @@ void loaded_free(struct loaded *loaded)
 	unmap_array(&loaded->task_rings);
 	unmap_array(&loaded->scratch_slots);
 	unmap_array(&loaded->counted);
+	unmap_array(&loaded->source_losses);
 	unmap_array(&loaded->triggers);
 	unmap_array(&loaded->mappings);
 	unmap_array(&loaded->rules);

@@ -118,6 +118,7 @@ struct loaded {
 	struct shared_array task_rings;
 	struct shared_array scratch_slots;
 	struct shared_array counted;
+	struct shared_array source_losses;
 	struct shared_array triggers;
 	struct shared_array mappings;
 	struct shared_array rules;
@@ -162,6 +163,9 @@ const struct scratch *loaded_scratch(const struct loaded *loaded, u32 cpu);
 
 /* The counted events of a CPU (abi/counted.h); NULL: no events are counted. */
 struct counted_table *loaded_counted_table(const struct loaded *loaded, u32 cpu);
+
+/* Lost events of a source on a CPU (SOURCE_LOSSES_AT()); not with one source only. */
+u64 *loaded_source_losses(const struct loaded *loaded, u32 cpu, u32 kind);
 
 /* The triggers of the instance (abi/trigger_state.h). */
 struct trigger_state *loaded_triggers(const struct loaded *loaded);

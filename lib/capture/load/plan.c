@@ -318,6 +318,7 @@ int plan_make(const struct capture_options *options, struct plan *plan,
 	plan->visits_at_start = plan->task_iterators && !options->command;
 	config->no_dedup = options->no_dedup;
 	config->has_files = options->has_files;
+	config->losses = options->sources->count > 1 ? options->sources->count : 0;
 	config->triggers = options->has_files;
 	for (u32 kind = 0; kind < options->sources->count; kind++)
 		config->triggers |= options->sources->sources[kind].triggers != 0;

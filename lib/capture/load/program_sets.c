@@ -206,6 +206,10 @@ static int size_maps(struct program_set *set, const struct plan *plan, int table
 	result = result ?: bpf_map__set_max_entries(object->maps.steps, config->cpus);
 	if (config->count)
 		result = result ?: bpf_map__set_max_entries(object->maps.counted, config->cpus);
+	if (config->losses)
+		result = result
+				 ?: bpf_map__set_max_entries(object->maps.source_losses,
+							     (config->cpus + 1) * config->losses);
 	if (!plan->off_cpu)
 		result = result ?: bpf_map__set_max_entries(object->maps.blocked, 1);
 	if (!plan->times) {

@@ -40,6 +40,42 @@ double compared_scale(const struct trace_ledger *ledger)
 	return kept ? 1 + (double)compared_lost(ledger) / (double)kept : 1;
 }
 
+u64 compared_lost_of(const struct trace_reader *reader, u32 kind)
+{
+	const struct trace_source_ledger *known;
+	const struct trace_source *sources;
+
+	if (trace_reader_sources(reader, &sources) == 1)
+		return compared_lost(trace_reader_ledger(reader));
+	return trace_reader_source_ledgers(reader, &known) ? known[kind].lost : 0;
+}
+
+u64 compared_lost_of_any(const struct trace_reader *reader)
+{
+	const struct trace_source *sources;
+	u64 lost = compared_lost(trace_reader_ledger(reader)), known = 0;
+	u32 count = trace_reader_sources(reader, &sources);
+
+	for (u32 kind = 0; kind < count; kind++)
+		known += compared_lost_of(reader, kind);
+	return lost > known ? lost - known : 0;
+}
+
+double compared_scale_of(const struct trace_reader *reader, u32 kind)
+{
+	const struct trace_ledger *ledger = trace_reader_ledger(reader);
+	const struct trace_source_ledger *known;
+	double kept;
+
+	if (!trace_reader_source_ledgers(reader, &known))
+		return compared_scale(ledger);
+	kept = (double)(known[kind].recorded + known[kind].counted);
+	if (kept == 0 || !ledger)
+		return 1;
+	return 1 + (double)known[kind].lost / kept +
+	       (double)compared_lost_of_any(reader) / (double)(ledger->recorded + ledger->counted);
+}
+
 double comparison_share_change(const struct comparison_row *row)
 {
 	return row->share[AFTER].percent - row->share[BEFORE].percent;

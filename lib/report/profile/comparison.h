@@ -14,6 +14,7 @@
 #include <stdbool.h>
 
 #include "trace/event.h"
+#include "trace/read/reader.h"
 
 enum comparison_side { BEFORE, AFTER, COMPARISON_SIDES };
 
@@ -40,7 +41,8 @@ struct compared_units {
 	u64 *wholes;	 /* [source * count + unit]: denominator of the `part` of its items */
 	double *amounts; /* [source]: sum of the items' amounts */
 	u64 *events;	 /* [source]: number of events */
-	u64 lost;	 /* lost events of all sources */
+	u64 *lost_of;	 /* [source]: lost events that are known to be of this source */
+	u64 lost;	 /* other lost events, of any source */
 	/* a recording has several sources; sources that are not compared count */
 	bool has_many_sources;
 	/* recorded events that the divisors are counts of; 0: the divisors are times */
@@ -78,6 +80,13 @@ u64 compared_lost(const struct trace_ledger *ledger);
 /* The factor from the amounts of a recording to those of all events that were produced. 1: no event
  * was lost. */
 double compared_scale(const struct trace_ledger *ledger);
+
+/* The part of compared_lost() that is known to be of one source, and the part whose source is not
+ * known. A recording of one source knows all. */
+u64 compared_lost_of(const struct trace_reader *reader, u32 kind);
+u64 compared_lost_of_any(const struct trace_reader *reader);
+/* As compared_scale(), of one source. Events whose source is not known count in proportion. */
+double compared_scale_of(const struct trace_reader *reader, u32 kind);
 
 /* The value after less the value before: of the shares in percentage points, of the amounts, of the
  * ranks. */

@@ -179,24 +179,25 @@ static double student_quantile(double outside, double degrees)
 }
 
 /*
- * The most that the lost events of a side can have changed the rank of a row of this source. With
- * several sources, all lost events may be of this source, or of the source that the divisors count:
- * one factor has scaled the amounts of both.
+ * The ranks that the lost events of a side may have added to a row of this source. Those that are
+ * known to be of this source may be of any row; all others may be of this source, too, or of the
+ * one that divides: their amounts are scaled by a factor that both have.
  */
 static double max_rank_of_lost_events(const struct side_noise *side, u32 source)
 {
 	const struct compared_units *units = side->units;
-	double lost = (double)units->lost, events = (double)units->events[source], of_all = 1;
+	double known = (double)units->lost_of[source], lost = (double)units->lost;
+	double events = (double)units->events[source], of_all = 1;
 
-	if (!units->lost)
+	if (lost + known == 0)
 		return 0;
 	if (units->divisors && side->scale[source] > 0)
 		of_all = units->amounts[source] / compared_divisor(units) / side->scale[source];
-	if (!units->divisors || !units->has_many_sources)
-		return 100 * lost / (lost + events) * of_all;
+	if (!units->divisors || !units->has_many_sources || !units->lost)
+		return 100 * (lost + known) / (lost + known + events) * of_all;
 	if (units->divisor_events)
 		lost += lost * events / (double)units->divisor_events;
-	return 100 * lost / events * of_all;
+	return 100 * (lost + known) / events * of_all;
 }
 
 /* Quantiles by whole degrees of freedom; 0: not computed yet. */

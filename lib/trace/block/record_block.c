@@ -368,6 +368,24 @@ int record_get_cpu_ledger(struct block_view *view, u32 version, struct trace_cpu
 	return read_result(view, true);
 }
 
+void record_put_source_ledger(struct block_builder *builder,
+			      const struct trace_source_ledger *source)
+{
+	struct byte_buffer *column = put_record(builder);
+
+	byte_buffer_varint(column, source->recorded);
+	byte_buffer_varint(column, source->counted);
+	byte_buffer_varint(column, source->lost);
+}
+
+int record_get_source_ledger(struct block_view *view, struct trace_source_ledger *source)
+{
+	source->recorded = byte_cursor_varint(numbers(view));
+	source->counted = byte_cursor_varint(numbers(view));
+	source->lost = byte_cursor_varint(numbers(view));
+	return outcome(view, true);
+}
+
 void record_put_end(struct block_builder *builder, u64 events)
 {
 	byte_buffer_varint(begin_record(builder), events);

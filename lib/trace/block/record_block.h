@@ -32,6 +32,8 @@ void record_put_ledger(struct block_builder *builder, u32 version,
 		       const struct trace_ledger *ledger);
 void record_put_cpu_ledger(struct block_builder *builder, u32 version,
 			   const struct trace_cpu_ledger *cpu);
+void record_put_source_ledger(struct block_builder *builder,
+			      const struct trace_source_ledger *source);
 void record_put_end(struct block_builder *builder, u64 events);
 
 int record_get_info(struct block_view *view, struct arena *arena, struct trace_info *info);
@@ -48,6 +50,7 @@ int record_get_symbol(struct block_view *view, u32 version, struct arena *arena,
 int record_get_time(struct block_view *view, struct thread_account *account);
 int record_get_ledger(struct block_view *view, u32 version, struct trace_ledger *ledger);
 int record_get_cpu_ledger(struct block_view *view, u32 version, struct trace_cpu_ledger *cpu);
+int record_get_source_ledger(struct block_view *view, struct trace_source_ledger *source);
 int record_get_end(struct block_view *view, u64 *events);
 
 /* True if the whole block was read. */

@@ -161,6 +161,23 @@ static int read_ledger(struct trace_reader *reader, struct block_view *view)
 	return err;
 }
 
+static int read_losses(struct trace_reader *reader, struct block_view *view)
+{
+	u32 sources = reader->records[TRACE_BLOCK_SOURCES].count;
+	int err = 0;
+
+	if (!reader->info.has_losses || reader->records[TRACE_BLOCK_LOSSES].count ||
+	    view->header.records != sources)
+		return -EBADMSG;
+	for (u32 kind = 0; kind < sources && !err; kind++) {
+		struct trace_source_ledger *source =
+			add_record(reader, TRACE_BLOCK_LOSSES, sizeof(*source));
+
+		err = source ? record_get_source_ledger(view, source) : -ENOMEM;
+	}
+	return err;
+}
+
 static int read_end_block(struct trace_reader *reader, struct block_view *view)
 {
 	u64 events;
@@ -221,6 +238,7 @@ static const struct {
 	[TRACE_BLOCK_CGROUPS] = {.record = read_cgroup},
 	[TRACE_BLOCK_TIMES] = {.record = read_time},
 	[TRACE_BLOCK_CONTEXTS] = {.record = read_context},
+	[TRACE_BLOCK_LOSSES] = {.block = read_losses},
 };
 
 static int read_records(struct trace_reader *reader, struct block_view *view)
@@ -370,13 +388,13 @@ static int read_file_header(struct trace_reader *reader, const char *path,
 		return error_set_at(error, EBADMSG, 0,
 				    "%s: damaged at byte 0: the file header's checksum is wrong",
 				    path);
-	if (header.version > TRACE_FILE_VERSION_FURTHER ||
+	if (header.version > TRACE_FILE_VERSION_LOSSES ||
 	    header.byte_order != TRACE_FILE_LITTLE_ENDIAN)
 		return error_set_at(error, EPROTONOSUPPORT, 0,
 				    "%s: format version %u, byte order %u: this stackmap reads up "
 				    "to version %u",
 				    path, header.version, header.byte_order,
-				    TRACE_FILE_VERSION_FURTHER);
+				    TRACE_FILE_VERSION_LOSSES);
 	if (!header.version || header.reserved)
 		return set_not_a_recording(path, error);
 	reader->version = header.version;
@@ -421,6 +439,37 @@ static struct trace_reader *create_reader(const char *path)
 	return reader;
 }
 
+static int resolve_stacks(struct trace_reader *reader)
+{
+	struct arena_array *stacks = &reader->records[TRACE_BLOCK_STACKS];
+	struct arena_array *resolutions = &reader->records[TRACE_BLOCK_RESOLUTIONS];
+
+	return stack_resolution_build(&reader->resolution, stacks->items, &stacks->count,
+				      resolutions->items, resolutions->count);
+}
+
+static int build_lookup(struct trace_reader *reader)
+{
+	const struct arena_array *records = reader->records;
+
+	event_blocks_sort(records[TRACE_BLOCK_EVENTS].items, records[TRACE_BLOCK_EVENTS].count);
+	return lookup_build(&reader->lookup, records[TRACE_BLOCK_MAPPINGS].items,
+			    records[TRACE_BLOCK_MAPPINGS].count, records[TRACE_BLOCK_TASKS].items,
+			    records[TRACE_BLOCK_TASKS].count, records[TRACE_BLOCK_SYMBOLS].items,
+			    records[TRACE_BLOCK_SYMBOLS].count);
+}
+
+static bool has_further_source(const struct trace_reader *reader)
+{
+	const struct trace_source *sources;
+	u32 count = trace_reader_sources(reader, &sources);
+
+	for (u32 kind = 0; kind < count; kind++)
+		if (sources[kind].extras & TRACE_EXTRA_FURTHER)
+			return true;
+	return false;
+}
+
 int trace_reader_open(const char *path, struct trace_reader **out, struct stackmap_error *error)
 {
 	int fd;
@@ -439,7 +488,6 @@ int trace_reader_open_fd(int fd, const char *path, struct trace_reader **out,
 			 struct stackmap_error *error)
 {
 	struct trace_reader *reader = create_reader(path);
-	struct arena_array *records;
 	int err;
 
 	if (!reader) {
@@ -447,7 +495,6 @@ int trace_reader_open_fd(int fd, const char *path, struct trace_reader **out,
 		return error_set(error, ENOMEM, "%s: no memory to read it", path);
 	}
 	reader->fd = fd;
-	records = reader->records;
 	err = check_file_and_header(reader, path, error);
 	if (err) {
 		trace_reader_close(&reader);
@@ -455,7 +502,9 @@ int trace_reader_open_fd(int fd, const char *path, struct trace_reader **out,
 	}
 	reader->info.is_summary = reader->version == TRACE_FILE_VERSION_SUMMARY;
 	reader->info.has_times = reader->version == TRACE_FILE_VERSION_TIMES;
-	reader->info.has_further = reader->version == TRACE_FILE_VERSION_FURTHER;
+	reader->info.has_losses = reader->version == TRACE_FILE_VERSION_LOSSES;
+	reader->info.has_further =
+		reader->version == TRACE_FILE_VERSION_FURTHER || reader->info.has_losses;
 	reader->info.has_contexts =
 		reader->version == TRACE_FILE_VERSION_CONTEXTS || reader->info.has_further;
 	reader->info.has_counted =
@@ -464,15 +513,9 @@ int trace_reader_open_fd(int fd, const char *path, struct trace_reader **out,
 	free_walk_memory(reader);
 	if (reader->info.has_further)
 		reader->info.has_contexts = reader->records[TRACE_BLOCK_CONTEXTS].count > 0;
-	event_blocks_sort(records[TRACE_BLOCK_EVENTS].items, records[TRACE_BLOCK_EVENTS].count);
-	if (stack_resolution_build(&reader->resolution, records[TRACE_BLOCK_STACKS].items,
-				   &records[TRACE_BLOCK_STACKS].count,
-				   records[TRACE_BLOCK_RESOLUTIONS].items,
-				   records[TRACE_BLOCK_RESOLUTIONS].count) ||
-	    lookup_build(&reader->lookup, records[TRACE_BLOCK_MAPPINGS].items,
-			 records[TRACE_BLOCK_MAPPINGS].count, records[TRACE_BLOCK_TASKS].items,
-			 records[TRACE_BLOCK_TASKS].count, records[TRACE_BLOCK_SYMBOLS].items,
-			 records[TRACE_BLOCK_SYMBOLS].count)) {
+	if (reader->info.has_losses)
+		reader->info.has_further = has_further_source(reader);
+	if (resolve_stacks(reader) || build_lookup(reader)) {
 		trace_reader_close(&reader);
 		return error_set(error, ENOMEM, "%s: no memory to read it", path);
 	}
@@ -696,6 +739,13 @@ u32 trace_reader_symbols(const struct trace_reader *reader, const struct trace_s
 const struct trace_ledger *trace_reader_ledger(const struct trace_reader *reader)
 {
 	return reader->has_ledger ? &reader->ledger : NULL;
+}
+
+u32 trace_reader_source_ledgers(const struct trace_reader *reader,
+				const struct trace_source_ledger **sources)
+{
+	*sources = reader->records[TRACE_BLOCK_LOSSES].items;
+	return reader->records[TRACE_BLOCK_LOSSES].count;
 }
 
 u32 trace_reader_cpu_ledgers(const struct trace_reader *reader,

@@ -76,6 +76,9 @@ u32 trace_reader_symbols(const struct trace_reader *reader, const struct trace_s
 const struct trace_ledger *trace_reader_ledger(const struct trace_reader *reader);
 u32 trace_reader_cpu_ledgers(const struct trace_reader *reader,
 			     const struct trace_cpu_ledger **cpus);
+/* By kind; 0: the recording has no ledgers of its sources. */
+u32 trace_reader_source_ledgers(const struct trace_reader *reader,
+				const struct trace_source_ledger **sources);
 
 const struct trace_mapping *trace_reader_mapping(const struct trace_reader *reader,
 						 u32 number); /* or NULL */

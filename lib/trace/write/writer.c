@@ -123,7 +123,7 @@ struct trace_writer {
 	struct output output;
 	struct block_sealer *sealer;
 	struct event_encoder *encoder;
-	bool is_summary, has_times, has_contexts, has_further;
+	bool is_summary, has_times, has_contexts, has_further, has_losses;
 	u32 version;
 	u32 sequence;
 	int error;
@@ -138,7 +138,8 @@ struct trace_writer {
 	/* events with a time, and events that are only counted */
 	struct event_buffers events, counts;
 
-	u32 source_count;
+	struct trace_source_ledger *source_ledgers;
+	u32 source_count, source_room;
 	u32 cgroup_count;
 	u32 stack_count;
 	/* number of ids given to stacks without an id; ids are given from UINT32_MAX downwards */
@@ -230,8 +231,15 @@ static int write_events(struct trace_writer *writer, struct event_buffer *buffer
 	writer->records += buffer->count;
 	if (!is_counted)
 		writer->recorded += buffer->count;
-	for (u32 i = 0; i < buffer->count && is_counted; i++)
-		writer->counted += event_stands_for(&buffer->events[i]);
+	for (u32 i = 0; i < buffer->count; i++) {
+		struct trace_source_ledger *source =
+			&writer->source_ledgers[buffer->events[i].kind];
+		u64 events = event_stands_for(&buffer->events[i]);
+
+		source->recorded += is_counted ? 0 : events;
+		source->counted += is_counted ? events : 0;
+		writer->counted += is_counted ? events : 0;
+	}
 	buffer->count = 0;
 	return 0;
 }
@@ -271,6 +279,7 @@ static void writer_free(struct trace_writer **writer)
 	byte_buffer_free(&old->symbol_names);
 	event_buffers_free(&old->events);
 	event_buffers_free(&old->counts);
+	free(old->source_ledgers);
 	stack_set_free(&old->full_stacks);
 	placeholders_free(&old->placeholders);
 	frame_set_free(&old->frames);
@@ -298,7 +307,9 @@ static struct trace_writer *create_writer(const struct trace_info *info)
 	writer->has_times = info->has_times && !info->is_summary;
 	writer->has_contexts = info->has_contexts && !info->is_summary;
 	writer->has_further = info->has_further && !info->is_summary;
+	writer->has_losses = info->has_losses && !info->is_summary;
 	writer->version = info->is_summary     ? TRACE_FILE_VERSION_SUMMARY
+			  : info->has_losses   ? TRACE_FILE_VERSION_LOSSES
 			  : info->has_further  ? TRACE_FILE_VERSION_FURTHER
 			  : info->has_contexts ? TRACE_FILE_VERSION_CONTEXTS
 			  : info->has_counted  ? TRACE_FILE_VERSION_COUNTED
@@ -376,8 +387,10 @@ int trace_writer_source(struct trace_writer *writer, const struct trace_source *
 		return writer->error;
 	if (writer->source_count == SOURCES_MAX)
 		return -E2BIG;
+	if (array_make_room(writer->source_ledgers, writer->source_count, writer->source_room))
+		return keep_first_error(writer, -ENOMEM);
 	record_put_source(&writer->sources, source);
-	writer->source_count++;
+	writer->source_ledgers[writer->source_count++] = (struct trace_source_ledger){};
 	return write_records_if_many(writer, &writer->sources);
 }
 
@@ -687,6 +700,22 @@ int trace_writer_ledger(struct trace_writer *writer, const struct trace_ledger *
 	for (u32 i = 0; i < cpu_count; i++)
 		record_put_cpu_ledger(&builder, writer->version, &cpus[i]);
 	write_block(writer, &builder);
+	block_builder_free(&builder);
+	return writer->error;
+}
+
+int trace_writer_losses(struct trace_writer *writer, const u64 *lost)
+{
+	struct block_builder builder;
+
+	if (!writer->has_losses || trace_writer_flush(writer))
+		return writer->error;
+	record_builder_init(&builder, TRACE_BLOCK_LOSSES);
+	for (u32 kind = 0; kind < writer->source_count; kind++) {
+		writer->source_ledgers[kind].lost = lost[kind];
+		record_put_source_ledger(&builder, &writer->source_ledgers[kind]);
+	}
+	write_event_records(writer, &builder);
 	block_builder_free(&builder);
 	return writer->error;
 }

@@ -76,6 +76,10 @@ int trace_writer_flush(struct trace_writer *writer);
 int trace_writer_ledger(struct trace_writer *writer, const struct trace_ledger *ledger,
 			const struct trace_cpu_ledger *cpus, u32 cpu_count);
 
+/* After the ledger: the lost events of each source, by kind, that are known to be its own. A file
+ * without trace_info.has_losses does not get them. */
+int trace_writer_losses(struct trace_writer *writer, const u64 *lost);
+
 /* Calls `each` for every distinct frame in the file (stacks and leaves), for the symbolizer. Stops
  * at the first non-zero result. */
 int trace_writer_frames(struct trace_writer *writer,

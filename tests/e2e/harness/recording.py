@@ -175,6 +175,11 @@ class Recording:
 @unexcused
 def check_ledger(ledger):
     assert ledger["produced"] == ledger["recorded"] + ledger["counted_only"] + sum(ledger["lost"].values()), ledger
+    sources = ledger.get("sources")
+    if sources:
+        for what in "recorded", "counted_only":
+            assert sum(source[what] for source in sources) == ledger[what], ledger
+        assert sum(source["lost"] for source in sources) <= sum(ledger["lost"].values()), ledger
 
 
 @unexcused

@@ -2,7 +2,8 @@
 /*
  * Writes complete recordings with hardly any content: write_odd KIND FILE [SECONDS]. Views divide
  * by sums and draw events: these recordings have sums of 0, or no events. SECONDS moves the start
- * of the machine.
+ * of the machine. The kinds `two*` have a second source, and lost events of the first one; whose
+ * these were is known or not.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,9 +32,12 @@ struct kind {
 	u32 events;
 	u64 lost, value;
 	bool has_kernel, has_ledger;
+	u32 others; /* events of the source "even" */
+	bool has_losses;
 };
 
 static const struct trace_source plain = {.name = "odd", .value_unit = ""};
+static const struct trace_source even = {.name = "even", .value_unit = ""};
 static const struct trace_source valued = {
 	.name = "odd", .extras = TRACE_EXTRA_VALUE, .value_unit = "ns"};
 
@@ -46,6 +50,9 @@ static const struct kind kinds[] = {
 	{"unfinished", &plain, EVENTS, 0, 0, true, false},
 	{"no-values", &valued, EVENTS, 0, 0, true, true},
 	{"great-values", &valued, EVENTS, 0, 1ULL << 61, true, true},
+	{"two", &plain, 30, 0, 0, true, true, 5, false},
+	{"two-lost", &plain, 30, 10, 0, true, true, 5, false},
+	{"two-lost-known", &plain, 30, 10, 0, true, true, 5, true},
 };
 
 /* All events have the same time, the idle task, and code without a name. */
@@ -63,22 +70,29 @@ static int write_events(struct trace_writer *writer, const struct kind *kind)
 	};
 	int err = kind->has_kernel ? trace_writer_stack(writer, &stack, &event.kernel) : 0;
 
-	for (u32 i = 0; i < kind->events && !err; i++)
+	for (u32 i = 0; i < kind->events + kind->others && !err; i++) {
+		event.kind = i >= kind->events;
 		err = trace_writer_event(writer, &event);
+	}
 	return err;
 }
 
 static int write_kind(struct trace_writer *writer, const struct kind *kind)
 {
 	const struct trace_ledger ledger = {
-		.produced = kind->events + kind->lost,
-		.recorded = kind->events,
+		.produced = kind->events + kind->others + kind->lost,
+		.recorded = kind->events + kind->others,
 		.lost = {kind->lost},
 	};
 	int err = kind->source ? trace_writer_source(writer, kind->source) : 0;
 
+	if (kind->others)
+		err = err ?: trace_writer_source(writer, &even);
 	err = err ?: write_events(writer, kind);
-	return err || !kind->has_ledger ? err : trace_writer_ledger(writer, &ledger, NULL, 0);
+	if (err || !kind->has_ledger)
+		return err;
+	return trace_writer_ledger(writer, &ledger, NULL, 0)
+		       ?: trace_writer_losses(writer, (const u64[]){kind->lost, 0});
 }
 
 static const struct kind *find(const char *name)
@@ -99,6 +113,7 @@ int main(int argc, char **argv)
 		return 2;
 	if (argc > 3)
 		info.start_realtime += atoi(argv[3]) * SECOND;
+	info.has_losses = kind->has_losses;
 	err = trace_writer_create(argv[2], &info, &writer, NULL);
 	if (!err) {
 		err = write_kind(writer, kind);

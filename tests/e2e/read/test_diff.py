@@ -6,7 +6,7 @@ import json
 import os
 import re
 
-from harness.cases import main, one_of_several, program, stackmap
+from harness.cases import main, one_of_several, program, run, stackmap
 
 PARTS = {"a": 40, "b": 30, "c": 20, "d": 10}
 OTHER = dict(PARTS, d=20)
@@ -69,6 +69,43 @@ def test_a_list_of_more_recordings_than_are_compared():
     record("one.data", PARTS, 100)
     done = stackmap("diff", ",".join(65 * ["one.data"]), "one.data", status=1)
     assert "at most 64 recordings, 'stackmap merge' makes fewer of them" in done.stderr, done.stderr
+
+
+def two_of(kind):
+    """Two equal recordings: there is no scatter, so the noise is what the lost events may have been."""
+    for i in range(2):
+        run(program("write_odd"), kind, "%s%d.data" % (kind, i))
+    return "%s0.data,%s1.data" % (kind, kind)
+
+
+def change_of(after, *options):
+    """(change in percent, noise in percent) of the events of the first source, from recordings without a loss."""
+    text = stackmap("diff", "--no-inline", "--json", "--stacks", "-e", "odd", *options, two_of("two"), two_of(after)).stdout
+    (row,) = json.loads(text)["stacks"]
+    return row["change_percent"], 100 * row["noise"] / row["before"]["amount"] if options else row["noise"], text
+
+
+def test_lost_events_of_several_sources_widen_the_interval():
+    """30 events and 5 of the event that divides; 10 more are lost. If they may be of either source, all amounts are scaled alike, and each of
+    both may be off by all of them."""
+    change, noise, text = change_of("two-lost", "--per", "even")
+    assert abs(change) < 1e-6 and abs(noise - 100 * (10 / 30 + 10 / 5)) < 1e-3, text
+    _, noise, text = change_of("two-lost")
+    assert abs(noise - 100 * 10 / (10 + 30)) < 1e-3, text
+
+
+def test_lost_events_of_a_known_source_do_not():
+    """The same, and all 10 are known to be of the first source: its amounts alone are scaled, and only its rows may be off."""
+    change, noise, text = change_of("two-lost-known", "--per", "even")
+    assert abs(change - 100 * 10 / 30) < 1e-6 and abs(noise - 100 * 10 / (10 + 30) * 4 / 3) < 1e-3, text
+    ledger = json.loads(stackmap("report", "--json", "two-lost-known0.data").stdout)["ledger"]
+    assert ledger["sources"] == [{"event": "odd", "recorded": 30, "counted_only": 0, "lost": 10},
+                                 {"event": "even", "recorded": 5, "counted_only": 0, "lost": 0}], ledger
+    assert "# ledger:   lost of odd: 10\n" in stackmap("report", "two-lost-known0.data").stdout
+    two_of("two-lost")
+    stackmap("merge", "-o", "merged.data", "two-lost-known0.data", "two-lost-known1.data", "two-lost0.data")
+    merged = json.loads(stackmap("report", "--json", "merged.data").stdout)["ledger"]
+    assert [source["lost"] for source in merged["sources"]] == [20, 0] and merged["lost"]["ring_full"] == 30, merged
 
 
 if __name__ == "__main__":

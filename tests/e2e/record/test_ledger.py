@@ -142,6 +142,39 @@ def check_counted_views(recording, ledger):
     assert merged["counted_only"] == 2 * ledger["counted_only"], merged
 
 
+def test_each_source_accounts_for_its_own_events():
+    """Where a source may have two values, events that find the ring full are lost. Two sources of known numbers of events."""
+    needs("bpf", "uprobes", "tracefs")
+    workload = program("known_counts")
+    counted, taken = "u:%s:counted" % workload, "u:%s:take" % workload
+    command = "kill -STOP $PPID; %s calls=20000 arguments=5000; kill -CONT $PPID" % workload
+    recording = record("--ring", "64K", "-e", counted, "-e", taken + "/values=arg1:one,arg2:two/", "--", "sh", "-c", command)
+    ledger = recording.check()
+    sources = {source["event"]: source for source in ledger["sources"]}
+    assert {name: source["recorded"] + source["lost"] for name, source in sources.items()} == {counted: 20000, taken: 5000}, ledger
+    assert sources[counted]["lost"] > 15000 and sources[taken]["lost"] == 5000, ledger
+    assert ledger["lost"]["ring_full"] == sum(source["lost"] for source in sources.values()), ledger
+    assert "# ledger:   lost of %s: %d\n" % (taken, 5000) in recording.read("report"), ledger
+
+
+def test_each_window_has_its_own_losses():
+    """The windows of one recording together have the losses of each source once."""
+    needs("bpf", "uprobes", "tracefs")
+    workload = program("known_counts")
+    counted, taken = "u:%s:counted" % workload, "u:%s:take" % workload
+    command = "for i in 1 2 3; do kill -STOP $PPID; %s calls=9000 arguments=1000; kill -CONT $PPID; sleep 1; done" % workload
+    stackmap("record", "-o", "w.data", "--ring", "64K", "--rotate", "1s", "-e", counted, "-e", taken + "/values=arg1:one,arg2:two/", "--",
+             "sh", "-c", command)
+    found, lost = collections.Counter(), 0
+    for name in sorted(os.listdir(".")):
+        ledger = Recording(name, is_window=True).check()
+        lost += ledger["lost"]["ring_full"]
+        for source in ledger["sources"]:
+            found[source["event"]] += source["recorded"] + source["lost"]
+            lost -= source["lost"]
+    assert found == {counted: 27000, taken: 3000} and lost == 0, (found, lost)
+
+
 def test_more_stacks_than_are_counted():
     """Only so many stacks are counted for each CPU (abi/counted.h). Events of further stacks are lost, and the ledger balances."""
     needs("bpf", "uprobes")

@@ -324,6 +324,7 @@ static void make_info(struct recording *recording)
 		.has_times = recording->shape.times != 0,
 		.has_contexts = recording->shape.contexts != 0,
 		.has_further = recording->shape.has_further,
+		.has_losses = recording->shape.has_losses,
 		.hostname = "host",
 		.kernel = "6.18.0",
 		.machine = "x86_64",
@@ -540,6 +541,8 @@ static int write_summary(const struct recording *recording, struct trace_writer 
 	if (!err)
 		err = trace_writer_ledger(writer, &recording->ledger, recording->cpu_ledgers,
 					  recording->shape.cpus);
+	if (!err && recording->shape.has_losses)
+		err = trace_writer_losses(writer, recording->ledger.lost);
 	return err;
 }
 

@@ -31,6 +31,7 @@ struct recording_shape {
 	u32 times;	  /* number of accounts of threads' time */
 	u32 contexts;	  /* number of traces and spans; two of three events have one */
 	bool has_further; /* true: two of three events have a further value */
+	bool has_losses;  /* the sources, at most LOST_COUNT, have ledgers */
 };
 
 #define NO_PLACEHOLDER UINT32_MAX

@@ -41,7 +41,8 @@ static void units_create(struct compared_units *units, u32 count, u64 events)
 	units->wholes = calloc(count, sizeof(u64));
 	units->amounts = calloc(1, sizeof(double));
 	units->events = calloc(1, sizeof(u64));
-	assert_true(units->wholes && units->amounts && units->events);
+	units->lost_of = calloc(1, sizeof(u64));
+	assert_true(units->wholes && units->amounts && units->events && units->lost_of);
 	for (u32 i = 0; i < count; i++)
 		units->wholes[i] = events;
 	units->amounts[0] = units->events[0] = count * events;
@@ -51,6 +52,7 @@ static void units_free(struct compared_units *units)
 {
 	free(units->wholes);
 	free(units->amounts);
+	free(units->lost_of);
 	free(units->events);
 	free(units->divisors);
 }
@@ -140,8 +142,8 @@ struct trial {
 	u32 units[COMPARISON_SIDES];
 	u64 counts[COMPARISON_SIDES][UNITS_MAX];
 	bool are_slices, is_sampled, has_many_sources;
-	u64 lost, divisor_events;
-	double divisor; /* of each unit; 0: none */
+	u64 lost_of, lost, divisor_events; /* lost_of: known to be of the row's source */
+	double divisor;			   /* of each unit; 0: none */
 	double moved, noise;
 };
 
@@ -162,6 +164,7 @@ static void compare(struct trial *trial)
 		units_create(&units[side], count, 1000);
 		units[side].are_slices = trial->are_slices;
 		units[side].lost = side == AFTER ? trial->lost : 0;
+		units[side].lost_of[0] = side == AFTER ? trial->lost_of : 0;
 		units[side].has_many_sources = trial->has_many_sources;
 		units[side].divisor_events = trial->divisor_events;
 		units[side].divisors = trial->divisor ? calloc(count, sizeof(double)) : NULL;
@@ -268,6 +271,27 @@ TEST(lost_events_may_have_been_of_the_event_that_divides)
 	compare(&whole);
 	compare(&lost);
 	assert_true(fabs(lost.noise - whole.noise - 100 * (1000. / 3000 + 1000. / 500)) < 1e-6);
+}
+
+/* The 1,000 lost events are of the row's source: they may be of any of its rows, and the divisor is
+ * what it is. */
+TEST(lost_events_of_a_known_source_leave_the_others_alone)
+{
+	struct trial whole = {.units = {3, 3},
+			      .counts = {{480, 500, 520}, {490, 510, 530}},
+			      .has_many_sources = true,
+			      .divisor_events = 500,
+			      .divisor = 10};
+	struct trial known = whole, both = whole;
+
+	known.lost_of = 1000;
+	both.lost_of = 400;
+	both.lost = 600;
+	compare(&whole);
+	compare(&known);
+	compare(&both);
+	assert_true(fabs(known.noise - whole.noise - 25) < 1e-6);
+	assert_true(fabs(both.noise - whole.noise - 100 * (1000. / 3000 + 600. / 500)) < 1e-6);
 }
 
 /* Amounts for each 10 of another event, in percent of all amounts before: the same numbers here. */

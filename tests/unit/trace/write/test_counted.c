@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Events that are counted only come back behind all others, with their numbers and sums. */
+/* Events that are counted only come back behind all others, with their numbers and sums; each
+ * source has its own ledger. */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "data_folder.h"
 #include "trace/read/reader.h"
 #include "trace/write/writer.h"
+#include "trace_file.h"
 #include "unit_test.h"
 
 static struct trace_writer *begin(bool has_counted)
@@ -99,4 +102,68 @@ TEST(only_a_recording_that_says_it_has_counted_events, make_directory, remove_di
 	writer = begin(true);
 	assert_int_equal(trace_writer_event(writer, &many), -EINVAL);
 	trace_writer_discard(&writer);
+}
+
+/* Two sources: 3 events of the first one, 2 of the second one and 10 that are counted only. */
+static void write_sources(struct trace_info info, const u64 *lost)
+{
+	const u64 sums[] = {5, 10};
+	struct trace_writer *writer;
+
+	info.cpus = 1;
+	info.hostname = info.kernel = info.machine = info.command = info.version = "";
+	assert_int_equal(trace_writer_create(path, &info, &writer, NULL), 0);
+	for (u32 i = 0; i < 2; i++) {
+		const struct trace_source source = {.name = i ? "b" : "a", .value_unit = ""};
+
+		assert_int_equal(trace_writer_source(writer, &source), 0);
+	}
+	for (u32 i = 0; i < 6; i++) {
+		struct trace_event event =
+			event_at(i, 0, 0, i < sums[0] ? 0 : (u32)sums[1] - 1, i == sums[0]);
+
+		event.kind = i >= 3;
+		assert_int_equal(trace_writer_event(writer, &event), 0);
+	}
+	assert_int_equal(trace_writer_ledger(writer, &whole, NULL, 0), 0);
+	assert_int_equal(trace_writer_losses(writer, lost), 0);
+	assert_int_equal(trace_writer_close(&writer), 0);
+}
+
+TEST(each_source_has_its_ledger, make_directory, remove_directory)
+{
+	static const struct trace_source_ledger expected[] = {{3, 0, 70}, {2, 10, 0}};
+	const struct trace_source_ledger *ledgers;
+	struct trace_reader *reader;
+
+	write_sources((struct trace_info){.has_losses = 1}, (const u64[]){70, 0});
+	assert_int_equal(trace_reader_open(path, &reader, NULL), 0);
+	assert_null(trace_reader_damage(reader));
+	assert_true(trace_reader_info(reader)->has_losses &&
+		    trace_reader_info(reader)->has_counted);
+	assert_false(trace_reader_info(reader)->has_further);
+	assert_false(trace_reader_info(reader)->has_contexts);
+	assert_int_equal(trace_reader_source_ledgers(reader, &ledgers), 2);
+	assert_memory_equal(ledgers, expected, sizeof(expected));
+	trace_reader_close(&reader);
+}
+
+/* Without has_losses the bytes are those of version 6. */
+TEST(a_recording_that_says_nothing_has_no_ledgers_of_sources, make_directory, remove_directory)
+{
+	const struct trace_source_ledger *ledgers;
+	struct trace_file_header header;
+	struct trace_reader *reader;
+	FILE *file;
+
+	write_sources((struct trace_info){.has_counted = 1}, (const u64[]){70, 0});
+	file = fopen(path, "r");
+	assert_non_null(file);
+	assert_int_equal(fread(&header, sizeof(header), 1, file), 1);
+	fclose(file);
+	assert_int_equal(header.version, TRACE_FILE_VERSION_COUNTED);
+	assert_int_equal(trace_reader_open(path, &reader, NULL), 0);
+	assert_null(trace_reader_damage(reader));
+	assert_int_equal(trace_reader_source_ledgers(reader, &ledgers), 0);
+	trace_reader_close(&reader);
 }
