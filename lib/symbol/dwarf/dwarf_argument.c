@@ -25,7 +25,9 @@
 #include "text_list.h"
 
 #define NESTING_MAX 64
-#define NO_CALL_CONVENTION 3 /* DW_CC_nocall: the compiler has changed the convention */
+#define WORK_MAX (1U << 18)    /* entries of types that are read for one argument */
+#define ENTRIES_MAX (1U << 24) /* of a unit, that are read to find a function */
+#define NO_CALL_CONVENTION 3   /* DW_CC_nocall: the compiler has changed the convention */
 
 struct argument_search {
 	Dwarf_Die unit;
@@ -33,6 +35,8 @@ struct argument_search {
 	const char *symbol;
 	bool is_cxx, is_foreign; /* the language; foreign: neither C nor C++ */
 	Dwarf_Die function;
+	u32 entries; /* that may still be read to find the function */
+	u32 *work;   /* as in dwarf_type.h */
 	char *reason;
 };
 
@@ -62,21 +66,27 @@ static bool begins_at(Dwarf_Die *die, u64 address)
 	return false;
 }
 
-static bool find_function(struct argument_search *search, Dwarf_Die *parent, u32 nesting)
+/* A lambda, or the method of a class in a function, may be inside of that function. */
+static bool find_function(struct argument_search *search, Dwarf_Die *parent, bool in_functions,
+			  u32 nesting)
 {
 	Dwarf_Die die;
 	int more = dwarf_child(parent, &die);
 
-	for (; !more; more = dwarf_siblingof(&die, &die)) {
+	for (; !more && search->entries; more = dwarf_siblingof(&die, &die)) {
 		int tag = dwarf_tag(&die);
+		bool is_place = tag == DW_TAG_namespace || tag == DW_TAG_module ||
+				dwarf_type_is_structure(&die);
 
+		search->entries--;
 		if (tag == DW_TAG_subprogram && begins_at(&die, search->address)) {
 			search->function = die;
 			return true;
 		}
-		if ((tag == DW_TAG_namespace || tag == DW_TAG_module ||
-		     dwarf_type_is_structure(&die)) &&
-		    nesting < NESTING_MAX && find_function(search, &die, nesting + 1))
+		if (in_functions)
+			is_place |= tag == DW_TAG_subprogram || tag == DW_TAG_lexical_block;
+		if (is_place && nesting < NESTING_MAX &&
+		    find_function(search, &die, in_functions, nesting + 1))
 			return true;
 	}
 	return false;
@@ -304,7 +314,8 @@ static void visit_parameter(struct parameter_walk *walk, Dwarf_Die *parameter)
 	if (!flag_of(parameter, DW_AT_artificial) || !strcmp(name, "this"))
 		text_list_add(walk->names, sizeof(walk->names), name);
 	walk->all_in_frame &= location == PLACE_IN_FRAME;
-	walk->is_countable &= is_typed && dwarf_type_shape(&type, walk->search->is_cxx, &shape);
+	walk->is_countable &= is_typed && dwarf_type_shape(&type, walk->search->is_cxx,
+							   walk->search->work, &shape);
 	if (walk->is_countable) {
 		place = call_next(CALL_CONVENTION, &shape, &walk->state);
 		convention = place_by_convention(&place, &by_convention);
@@ -344,7 +355,7 @@ static void begin_arguments(struct parameter_walk *walk, Dwarf_Die *function)
 		return;
 	if (!dwarf_type_of(function, &type))
 		return; /* const void */
-	if (!dwarf_type_shape(&type, walk->search->is_cxx, &result)) {
+	if (!dwarf_type_shape(&type, walk->search->is_cxx, walk->search->work, &result)) {
 		walk->is_countable = dwarf_tag(&type) == DW_TAG_base_type;
 		return;
 	}
@@ -403,6 +414,10 @@ static int choose(const struct parameter_walk *walk, struct value *value)
 			    "the compiler may have changed how %s takes its arguments, and does "
 			    "not say where %.*s is at the entry",
 			    search->symbol, length, walk->name);
+	if (walk->convention != PLACE_KNOWN && !*search->work)
+		return fail(search, E2BIG,
+			    "%.*s: the types of the arguments of %s lead to more than %u others",
+			    length, walk->name, search->symbol, WORK_MAX);
 	if (walk->convention != PLACE_KNOWN)
 		return fail(search, EOPNOTSUPP,
 			    walk->is_countable
@@ -461,9 +476,12 @@ static int step_member(const struct argument_search *search, struct value *value
 	if (flag_of(&value->type, DW_AT_declaration))
 		return fail(search, EOPNOTSUPP, "%s is only declared where %s is",
 			    dwarf_diename(&value->type) ?: "the structure", search->symbol);
-	err = dwarf_type_member(&value->type, name, length, &type, &offset);
+	err = dwarf_type_member(&value->type, name, length, search->work, &type, &offset);
+	if (err == -E2BIG)
+		return fail(search, E2BIG, "%.*s: the structure has more than %u members",
+			    (int)length, name, WORK_MAX);
 	if (err == -ENOENT) {
-		dwarf_type_members(&value->type, names, sizeof(names));
+		dwarf_type_members(&value->type, search->work, names, sizeof(names));
 		return fail(search, ENOENT, "%s has no member %.*s; it has %s",
 			    dwarf_diename(&value->type) ?: "the structure", (int)length, name,
 			    names[0] ? names : "none");
@@ -536,8 +554,13 @@ static int set_number(const struct argument_search *search, struct value *value,
 int dwarf_argument_find(const Dwarf_Die *unit, u64 address, const char *symbol, const char *path,
 			struct dwarf_argument *out, char reason[DWARF_ARGUMENT_REASON_BYTES])
 {
-	struct argument_search search = {
-		.unit = *unit, .address = address, .symbol = symbol, .reason = reason};
+	u32 work = WORK_MAX;
+	struct argument_search search = {.unit = *unit,
+					 .address = address,
+					 .symbol = symbol,
+					 .entries = ENTRIES_MAX,
+					 .work = &work,
+					 .reason = reason};
 	struct parameter_walk walk = {.search = &search, .name = path};
 	struct value value = {};
 	int err;
@@ -545,7 +568,8 @@ int dwarf_argument_find(const Dwarf_Die *unit, u64 address, const char *symbol, 
 	reason[0] = '\0';
 	walk.length = strcspn(path, "-.");
 	read_language(&search);
-	if (!find_function(&search, &search.unit, 0))
+	if (!find_function(&search, &search.unit, false, 0) &&
+	    !find_function(&search, &search.unit, true, 0))
 		return fail(&search, ENODATA,
 			    "the debug information has no function that begins there");
 	walk_parameters(&walk);

@@ -30,7 +30,8 @@ struct dwarf_argument {
  * Finds the argument that `path` names, as "size" or "request->file.size". `unit` covers `address`,
  * the entry of a function with the symbol `symbol`. 0; else `reason` has a text, and -ENODATA: no
  * debug information of such a function; -ENOENT: no such parameter or member; -EINVAL: no number;
- * -EOPNOTSUPP: the place at the entry is not known; -E2BIG: more than NUMBER_STEPS_MAX pointers.
+ * -EOPNOTSUPP: the place at the entry is not known; -E2BIG: more than NUMBER_STEPS_MAX pointers, or
+ * types that lead to too many others.
  */
 int dwarf_argument_find(const Dwarf_Die *unit, u64 address, const char *symbol, const char *path,
 			struct dwarf_argument *out, char reason[DWARF_ARGUMENT_REASON_BYTES]);

@@ -107,10 +107,20 @@ static bool field_offset(Dwarf_Die *die, u64 *bits, bool *is_bit_field)
 	return true;
 }
 
+/* Takes the work of reading one entry. False: no work is left. */
+static bool spend(u32 *work)
+{
+	if (!*work)
+		return false;
+	--*work;
+	return true;
+}
+
 /* --- Shapes. --- */
 
 struct scan {
 	struct call_shape *shape;
+	u32 *work;
 	u32 float_bytes; /* of all floats so far; 0: none yet */
 	bool has_other;	 /* a part is no float, or of another size */
 	u32 parts;	 /* visited so far */
@@ -185,6 +195,8 @@ static bool scan_structure(struct scan *scan, Dwarf_Die *type, u64 start, u32 *a
 		u64 bits;
 		bool is_bit_field;
 
+		if (!spend(scan->work))
+			return false;
 		if (!is_field(&field))
 			continue;
 		if (!field_offset(&field, &bits, &is_bit_field) || !dwarf_type_of(&field, &of))
@@ -277,13 +289,17 @@ static bool scan_type(struct scan *scan, Dwarf_Die *type, u64 offset, u32 *align
  * With further parameters a constructor copies only if these have defaults, which DWARF need not
  * tell: `known` is false then.
  */
-static bool copies_its_class(Dwarf_Die *function, Dwarf_Die *structure, bool *known)
+static bool copies_its_class(Dwarf_Die *function, Dwarf_Die *structure, u32 *work, bool *known)
 {
 	Dwarf_Die parameter, type, of;
 	u32 references = 0, others = 0;
 	int more = dwarf_child(function, &parameter);
 
 	for (; !more; more = dwarf_siblingof(&parameter, &parameter)) {
+		if (!spend(work)) {
+			*known = false;
+			return false;
+		}
 		if (dwarf_tag(&parameter) != DW_TAG_formal_parameter ||
 		    has(&parameter, DW_AT_artificial))
 			continue;
@@ -300,7 +316,7 @@ static bool copies_its_class(Dwarf_Die *function, Dwarf_Die *structure, bool *kn
 	return references == 1 && !others;
 }
 
-static bool defines_copying(Dwarf_Die *function, Dwarf_Die *structure, const char *class,
+static bool defines_copying(Dwarf_Die *function, Dwarf_Die *structure, const char *class, u32 *work,
 			    bool *known)
 {
 	const char *name = dwarf_diename(function);
@@ -314,12 +330,13 @@ static bool defines_copying(Dwarf_Die *function, Dwarf_Die *structure, const cha
 		return true;
 	/* The name of a constructor of a template has no arguments of the template. */
 	return class && !strncmp(name, class, strcspn(class, "<")) &&
-	       name[strcspn(class, "<")] == '\0' && copies_its_class(function, structure, known);
+	       name[strcspn(class, "<")] == '\0' &&
+	       copies_its_class(function, structure, work, known);
 }
 
 /* `known` is false afterwards if a part of the class is only declared, or may be copied by a
- * constructor with defaults. */
-static bool is_passed_by_address(Dwarf_Die *type, u32 nesting, bool *known)
+ * constructor with defaults, or no work is left. */
+static bool is_passed_by_address(Dwarf_Die *type, u32 nesting, u32 *work, bool *known)
 {
 	u64 convention = number_of(type, DW_AT_calling_convention, 0);
 	Dwarf_Die part, of;
@@ -327,7 +344,7 @@ static bool is_passed_by_address(Dwarf_Die *type, u32 nesting, bool *known)
 
 	if (dwarf_tag(type) == DW_TAG_array_type)
 		return nesting < NESTING_MAX && dwarf_type_of(type, &of) &&
-		       is_passed_by_address(&of, nesting + 1, known);
+		       is_passed_by_address(&of, nesting + 1, work, known);
 	if (!dwarf_type_is_structure(type) || convention == BY_VALUE)
 		return false;
 	if (convention == BY_REFERENCE)
@@ -337,28 +354,32 @@ static bool is_passed_by_address(Dwarf_Die *type, u32 nesting, bool *known)
 		return false;
 	}
 	for (more = dwarf_child(type, &part); !more; more = dwarf_siblingof(&part, &part)) {
+		if (!spend(work)) {
+			*known = false;
+			return false;
+		}
 		if (dwarf_tag(&part) == DW_TAG_subprogram &&
-		    defines_copying(&part, type, dwarf_diename(type), known))
+		    defines_copying(&part, type, dwarf_diename(type), work, known))
 			return true;
 		if (!is_field(&part) || !dwarf_type_of(&part, &of))
 			continue;
 		if ((dwarf_tag(&part) == DW_TAG_inheritance && has(&part, DW_AT_virtuality)) ||
-		    is_passed_by_address(&of, nesting + 1, known))
+		    is_passed_by_address(&of, nesting + 1, work, known))
 			return true;
 	}
 	return false;
 }
 
-bool dwarf_type_shape(Dwarf_Die *type, bool is_cxx, struct call_shape *shape)
+bool dwarf_type_shape(Dwarf_Die *type, bool is_cxx, u32 *work, struct call_shape *shape)
 {
 	struct call_shape found = {.is_composite = dwarf_type_is_structure(type) ||
 						   dwarf_tag(type) == DW_TAG_array_type};
-	struct scan scan = {.shape = &found};
+	struct scan scan = {.shape = &found, .work = work};
 	Dwarf_Word bytes = 8;
 	bool known = true;
 	u64 align;
 
-	found.by_reference = is_cxx && is_passed_by_address(type, 0, &known);
+	found.by_reference = is_cxx && is_passed_by_address(type, 0, work, &known);
 	if (!known || (dwarf_aggregate_size(type, &bytes) && found.is_composite))
 		return false;
 	found.bytes = bytes;
@@ -427,7 +448,7 @@ bool dwarf_type_number(Dwarf_Die *type, struct dwarf_number *number)
 }
 
 static int find_member(Dwarf_Die *structure, const char *name, size_t length, u32 nesting,
-		       Dwarf_Die *type, u64 *offset)
+		       u32 *work, Dwarf_Die *type, u64 *offset)
 {
 	Dwarf_Die field, of;
 	int more = dwarf_child(structure, &field), err = -ENOENT;
@@ -437,6 +458,8 @@ static int find_member(Dwarf_Die *structure, const char *name, size_t length, u3
 		bool is_inner = is_field(&field) && (!found || !found[0]), is_bit_field = false;
 		u64 bits = 0;
 
+		if (!spend(work))
+			return -E2BIG;
 		if (!is_field(&field) || !dwarf_type_of(&field, &of))
 			continue;
 		if (found && strlen(found) == length && !memcmp(found, name, length)) {
@@ -448,7 +471,7 @@ static int find_member(Dwarf_Die *structure, const char *name, size_t length, u3
 		}
 		if (!is_inner || !dwarf_type_is_structure(&of) || nesting == NESTING_MAX)
 			continue;
-		err = find_member(&of, name, length, nesting + 1, type, offset);
+		err = find_member(&of, name, length, nesting + 1, work, type, offset);
 		if (!err &&
 		    (!field_offset(&field, &bits, &is_bit_field) || has(&field, DW_AT_virtuality)))
 			return -EOPNOTSUPP;
@@ -458,29 +481,29 @@ static int find_member(Dwarf_Die *structure, const char *name, size_t length, u3
 	return err;
 }
 
-int dwarf_type_member(Dwarf_Die *structure, const char *name, size_t length, Dwarf_Die *type,
-		      u64 *offset)
+int dwarf_type_member(Dwarf_Die *structure, const char *name, size_t length, u32 *work,
+		      Dwarf_Die *type, u64 *offset)
 {
-	return find_member(structure, name, length, 0, type, offset);
+	return find_member(structure, name, length, 0, work, type, offset);
 }
 
-static void add_members(Dwarf_Die *structure, u32 nesting, char *names, size_t bytes)
+static void add_members(Dwarf_Die *structure, u32 nesting, u32 *work, char *names, size_t bytes)
 {
 	Dwarf_Die field, of;
 	int more = dwarf_child(structure, &field);
 
-	for (; !more; more = dwarf_siblingof(&field, &field)) {
+	for (; !more && spend(work); more = dwarf_siblingof(&field, &field)) {
 		const char *name = is_field(&field) ? dwarf_diename(&field) : NULL;
 
 		if (name)
 			text_list_add(names, bytes, name);
 		else if (is_field(&field) && nesting < NESTING_MAX && dwarf_type_of(&field, &of) &&
 			 dwarf_type_is_structure(&of))
-			add_members(&of, nesting + 1, names, bytes);
+			add_members(&of, nesting + 1, work, names, bytes);
 	}
 }
 
-void dwarf_type_members(Dwarf_Die *structure, char *names, size_t bytes)
+void dwarf_type_members(Dwarf_Die *structure, u32 *work, char *names, size_t bytes)
 {
-	add_members(structure, 0, names, bytes);
+	add_members(structure, 0, work, names, bytes);
 }

@@ -11,9 +11,12 @@
 /* Gives the type of an entry, without typedefs and qualifiers. False: void, or damaged. */
 bool dwarf_type_of(Dwarf_Die *die, Dwarf_Die *type);
 
+/* Types refer to each other, so a few of them can ask for work that grows exponentially with their
+ * number. `work` is the number of entries that may still be read; each entry takes one. */
+
 /* Gives the shape of a type that dwarf_type_of() gave. False: not known, as of a structure that is
- * only declared. */
-bool dwarf_type_shape(Dwarf_Die *type, bool is_cxx, struct call_shape *shape);
+ * only declared, or *work has become 0. */
+bool dwarf_type_shape(Dwarf_Die *type, bool is_cxx, u32 *work, struct call_shape *shape);
 
 struct dwarf_number {
 	u8 bytes; /* 1, 2, 4 or 8 */
@@ -28,11 +31,12 @@ bool dwarf_type_number(Dwarf_Die *type, struct dwarf_number *number);
 bool dwarf_type_is_structure(Dwarf_Die *type);
 
 /* Finds a member of a structure by name, also in base classes and in members without names: its
- * type and its offset. 0; -ENOENT; -EOPNOTSUPP: it is a bit field, or in a virtual base class. */
-int dwarf_type_member(Dwarf_Die *structure, const char *name, size_t length, Dwarf_Die *type,
-		      u64 *offset);
+ * type and its offset. 0; -ENOENT; -EOPNOTSUPP: it is a bit field, or in a virtual base class;
+ * -E2BIG: *work has become 0. */
+int dwarf_type_member(Dwarf_Die *structure, const char *name, size_t length, u32 *work,
+		      Dwarf_Die *type, u64 *offset);
 
 /* Adds the names of members to a list (text_list.h). */
-void dwarf_type_members(Dwarf_Die *structure, char *names, size_t bytes);
+void dwarf_type_members(Dwarf_Die *structure, u32 *work, char *names, size_t bytes);
 
 #endif

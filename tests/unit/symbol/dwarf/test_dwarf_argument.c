@@ -67,7 +67,43 @@ static const char program_cxx[] =
 	"struct maybe { int v; maybe(const maybe &, int = 0); };\n"
 	"maybe::maybe(const maybe &o, int) : v(o.v) {}\n"
 	"void unsure(maybe m, int n) { sink += m.v + n; }\n"
+	"#define noinline __attribute__((noinline))\n"
+	"long inner(long n) { struct local { long m; noinline long times(long factor, int more)\n"
+	"  { sink += more; return m * factor; } };\n"
+	"  auto plus = [n](long x, int y) noinline { sink += y; return n + x; };\n"
+	"  local l{n}; return l.times(3, 4) + l.times(n, 5) + plus(6, 7) + plus(n, 8); }\n"
 	"int main() { return 0; }\n";
+
+/*
+ * A union whose eight members are that union, in DWARF 4: its parts have parts without end. No
+ * compiler writes such a thing; the file may hold any bytes.
+ */
+static const char program_graph[] =
+	".globl main, graph\n.text\nmain: graph: nop\nnop\n.Lend:\n"
+	".section .debug_abbrev\n"
+	".byte 1,0x11,1, 0x13,0x0b, 0x11,0x01, 0x12,0x07, 0,0\n"	    /* unit */
+	".byte 2,0x2e,1, 0x03,0x08, 0x3f,0x19, 0x11,0x01, 0x12,0x07, 0,0\n" /* function */
+	".byte 3,0x05,0, 0x03,0x08, 0x49,0x13, 0,0\n"			    /* parameter */
+	".byte 4,0x17,1, 0x03,0x08, 0x0b,0x0b, 0,0\n"			    /* union */
+	".byte 5,0x0d,0, 0x03,0x08, 0x49,0x13, 0,0\n"			    /* member */
+	".byte 6,0x24,0, 0x03,0x08, 0x0b,0x0b, 0x3e,0x0b, 0,0\n"	    /* number */
+	".byte 7,0x0f,0, 0x49,0x13, 0,0\n"				    /* pointer */
+	".byte 0\n"
+	".section .debug_info\n"
+	".Lunit: .long .Llast - .Lfirst\n.Lfirst: .value 4\n.long .debug_abbrev\n.byte 8\n"
+	".byte 1, 4\n.quad graph\n.quad .Lend - graph\n"
+	".byte 2\n.string \"graph\"\n.quad graph\n.quad .Lend - graph\n"
+	".byte 3\n.string \"p\"\n.long .Lpointer - .Lunit\n"
+	".byte 3\n.string \"g\"\n.long .Lunion - .Lunit\n"
+	".byte 3\n.string \"n\"\n.long .Lint - .Lunit\n"
+	".byte 0\n"
+	".Lunion: .byte 4\n.string \"all\"\n.byte 4\n"
+	".rept 8\n.byte 5\n.string \"\"\n.long .Lunion - .Lunit\n.endr\n"
+	".byte 0\n"
+	".Lint: .byte 6\n.string \"int\"\n.byte 4, 5\n"
+	".Lpointer: .byte 7\n.long .Lunion - .Lunit\n"
+	".byte 0\n.Llast:\n"
+	".section .note.GNU-stack,\"\",@progbits\n";
 
 static const struct sample samples_c[] = {
 	{"gcc_0", "gcc -O0 -g $IN -o $OUT", program_c, ".c"},
@@ -84,6 +120,8 @@ static const struct sample samples_cxx[] = {
 	{"clangxx_0", "$CLANGXX -O0 -g $IN -o $OUT", program_cxx, ".cc"},
 	{"clangxx_2", "$CLANGXX -O2 -g $IN -o $OUT", program_cxx, ".cc"},
 };
+
+static const struct sample sample_graph = {"graph", "gcc $IN -o $OUT", program_graph, ".s"};
 
 static struct debug_info *info;
 static char path[SAMPLE_PATH_BYTES], reason[DWARF_ARGUMENT_REASON_BYTES];
@@ -285,6 +323,35 @@ TEST(places_in_cxx_are_those_of_the_convention, NULL, close_sample)
 		check_cxx();
 		close_sample(NULL);
 	}
+}
+
+/* The name of a lambda is the compiler's own. */
+static const char *lambda_name(void)
+{
+	return strstr(symbols, "_ZZ5innerlENKUlliE_clEli") ? "_ZZ5innerlENKUlliE_clEli"
+							   : "_ZZ5innerlENK3$_0clEli";
+}
+
+TEST(lambdas_and_classes_in_functions_have_arguments, NULL, close_sample)
+{
+	for (size_t i = 0; i < sizeof(samples_cxx) / sizeof(*samples_cxx); i++) {
+		if (!has_compiler(&samples_cxx[i]))
+			continue;
+		open_sample(&samples_cxx[i]);
+		expect("_ZZ5innerlEN5local5timesEli", "factor", "rsi 8s");
+		expect("_ZZ5innerlEN5local5timesEli", "more", "rdx 4s");
+		expect(lambda_name(), "x", "rsi 8s");
+		expect(lambda_name(), "y", "rdx 4s");
+		close_sample(NULL);
+	}
+}
+
+/* A search that follows every way does not end. */
+TEST(types_that_lead_to_too_many_others_are_refused, NULL, close_sample)
+{
+	open_sample(&sample_graph);
+	refused(-E2BIG, "graph", "n", "lead to more than 262144 others");
+	refused(-E2BIG, "graph", "p->none", "more than 262144 members");
 }
 
 /* GCC removes `unused` and the constant from the function that it makes of `fixed`. */
