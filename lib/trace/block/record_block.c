@@ -371,7 +371,7 @@ int record_get_cpu_ledger(struct block_view *view, u32 version, struct trace_cpu
 void record_put_source_ledger(struct block_builder *builder,
 			      const struct trace_source_ledger *source)
 {
-	struct byte_buffer *column = put_record(builder);
+	struct byte_buffer *column = begin_record(builder);
 
 	byte_buffer_varint(column, source->recorded);
 	byte_buffer_varint(column, source->counted);
@@ -380,10 +380,10 @@ void record_put_source_ledger(struct block_builder *builder,
 
 int record_get_source_ledger(struct block_view *view, struct trace_source_ledger *source)
 {
-	source->recorded = byte_cursor_varint(numbers(view));
-	source->counted = byte_cursor_varint(numbers(view));
-	source->lost = byte_cursor_varint(numbers(view));
-	return outcome(view, true);
+	source->recorded = byte_cursor_varint(number_column(view));
+	source->counted = byte_cursor_varint(number_column(view));
+	source->lost = byte_cursor_varint(number_column(view));
+	return read_result(view, true);
 }
 
 void record_put_end(struct block_builder *builder, u64 events)

@@ -715,7 +715,7 @@ int trace_writer_losses(struct trace_writer *writer, const u64 *lost)
 		writer->source_ledgers[kind].lost = lost[kind];
 		record_put_source_ledger(&builder, &writer->source_ledgers[kind]);
 	}
-	write_event_records(writer, &builder);
+	write_records(writer, &builder);
 	block_builder_free(&builder);
 	return writer->error;
 }

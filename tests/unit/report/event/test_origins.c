@@ -132,7 +132,7 @@ TEST(the_end_of_a_span_has_its_begin, NULL, clear)
 
 	write_span(true);
 	check(expected);
-	assert_true(origins_is_begin(origins, origins_of(origins, &events[0])));
+	assert_true(origins_is_begin(origins, origins_find(origins, &events[0])));
 }
 
 TEST(begins_without_values_are_none, NULL, clear)
@@ -156,9 +156,9 @@ TEST(a_begin_comes_before_who_has_queued_the_work, NULL, clear)
 	const struct trace_event span = {.kind = 0, .time = 5000, .cpu = 3};
 
 	write_events(sources, 4, false);
-	assert_int_equal(origins_of(origins, &span)->tid, 31);
-	assert_int_equal(origins_of(origins, &work)->tid, 30);
-	assert_false(origins_is_begin(origins, origins_of(origins, &work)));
+	assert_int_equal(origins_find(origins, &span)->tid, 31);
+	assert_int_equal(origins_find(origins, &work)->tid, 30);
+	assert_false(origins_is_begin(origins, origins_find(origins, &work)));
 }
 
 /* In a summary an event stands for many, and has no time of its own. */
