@@ -89,6 +89,7 @@ struct capture_config {
 	u32 triggers;	  /* 1: a source may be a trigger (abi/trigger_state.h) */
 	u32 further;	  /* 1: slots have room for a further value, behind the value */
 	u32 losses;	  /* sources whose lost events are counted apart; 0: there is only one */
+	u32 schedules;	  /* 1: on_sample has the callback (bpf/deferral/callback.h) */
 	u64 cgroup;	  /* id of the cgroup whose tasks are recorded; 0: any */
 	struct comm_globs comms;
 	u64 cpu_mask[CONFIG_CPUS_MAX / 64];

@@ -103,7 +103,7 @@ int on_sample(struct bpf_perf_event_data *ctx)
 	if (!in_kernel)
 		hit.user_pc = program_pc();
 
-	return callback_go(ctx, &callbacks_perf_event, event_emit(ctx, &hit, NULL));
+	return callback_go_or_schedule(ctx, &callbacks_perf_event, event_emit(ctx, &hit, NULL));
 }
 
 SEC("stackmap.raw_tp")

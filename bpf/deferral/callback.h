@@ -117,6 +117,18 @@ static __always_inline int callback_now(void)
 	return 0;
 }
 
+/*
+ * The same for on_sample, which most recordings load once. Then no other program needs the
+ * scheduling program of its type, and on_sample takes its place: the two have much code in common,
+ * and the kernel looks at that code once.
+ */
+static __always_inline int callback_go_or_schedule(void *ctx, void *programs, bool wanted)
+{
+	if (wanted && config.schedules)
+		return callback_now();
+	return callback_go(ctx, programs, wanted);
+}
+
 /* For a type of programs and of attaching: the scheduling program, and the array that holds it. */
 #define CALLBACKS(name, section)                                                                   \
 	struct {                                                                                   \

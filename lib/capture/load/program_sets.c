@@ -354,14 +354,25 @@ static bool uses_first_object(const struct program_set *set)
 	return !single_function_program(set);
 }
 
-static u32 collect_object_programs(const struct program_set *sets, u32 count)
+/* True if on_sample is loaded once: the program then schedules its callbacks itself. */
+static bool on_sample_schedules(const struct program_set *sets, u32 count)
+{
+	u32 samples = 0;
+
+	for (u32 i = 0; i < count; i++)
+		samples += !!(sets[i].programs & PROGRAM_SAMPLE);
+	return samples == 1;
+}
+
+/* The programs of the object of all copies that schedule callbacks by another program. */
+static u32 collect_calling_programs(const struct program_set *sets, u32 count)
 {
 	u32 programs = sets[0].programs;
 
 	for (u32 i = 1; i < count; i++)
 		if (uses_first_object(&sets[i]))
 			programs |= sets[i].programs;
-	return programs;
+	return on_sample_schedules(sets, count) ? programs & ~PROGRAM_SAMPLE : programs;
 }
 
 /* Prepares a set that uses the first set's object and has one program, that of its source. */
@@ -384,10 +395,13 @@ static int prepare_first_object(struct program_set *sets, u32 count, const struc
 {
 	struct program_set *first = &sets[0];
 	int result = program_images_register_handlers()
-			     ?: open_set_object(first, plan, collect_object_programs(sets, count))
+			     ?: open_set_object(first, plan, collect_calling_programs(sets, count))
 			     ?: size_maps(first, plan, table_fd)
 			     ?: engine_lend_maps(engine, first->object->obj);
 
+	if (!result)
+		((struct capture_config *)&first->object->rodata->config)->schedules =
+			on_sample_schedules(sets, count);
 	for (u32 i = 1; i < count && !result; i++)
 		if (uses_first_object(&sets[i]))
 			result = prepare_copy(&sets[i], first);
@@ -591,7 +605,8 @@ int program_sets_load(struct program_set *sets, u32 count, const struct plan *pl
 		      const struct program_images *images, const struct meanwhile *meanwhile,
 		      struct stackmap_error *error)
 {
-	u32 callers = programs_with_callbacks(&sets[0], collect_object_programs(sets, count), plan);
+	u32 callers =
+		programs_with_callbacks(&sets[0], collect_calling_programs(sets, count), plan);
 	int result = load_all_sets(sets, count, plan, table_fd, images, meanwhile)
 			     ?: connect_callbacks(&sets[0], callers);
 
