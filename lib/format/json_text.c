@@ -48,7 +48,7 @@ static int put_escaped(const char *text, size_t bytes, void *to)
 }
 
 /* Escapes markup, too. JSON has these characters only within strings. */
-static int put_for_page(const char *text, size_t bytes, void *to)
+static int put_escaped_for_page(const char *text, size_t bytes, void *to)
 {
 	for (size_t i = 0; i < bytes; i++)
 		if (memchr("<>&", text[i], 3))
@@ -58,7 +58,8 @@ static int put_for_page(const char *text, size_t bytes, void *to)
 	return 0;
 }
 
-static int put(json_t *value, json_dump_callback_t put_bytes, size_t flags, FILE *to)
+static int write_json_and_free(json_t *value, json_dump_callback_t put_bytes, size_t flags,
+			       FILE *to)
 {
 	int failed = !value || json_dump_callback(value, put_bytes, to,
 						  flags | JSON_ENSURE_ASCII | JSON_ENCODE_ANY);
@@ -69,15 +70,15 @@ static int put(json_t *value, json_dump_callback_t put_bytes, size_t flags, FILE
 
 int json_put_for_page(json_t *value, FILE *to)
 {
-	return put(value, put_for_page, JSON_COMPACT, to);
+	return write_json_and_free(value, put_escaped_for_page, JSON_COMPACT, to);
 }
 
 int json_put_text(const char *text, FILE *to)
 {
-	return put(json_text(text), put_escaped, 0, to);
+	return write_json_and_free(json_text(text), put_escaped, 0, to);
 }
 
-static json_t *checked(json_t *value, int failures)
+static json_t *value_or_null(json_t *value, int failures)
 {
 	if (!failures)
 		return value;
@@ -85,43 +86,43 @@ static json_t *checked(json_t *value, int failures)
 	return NULL;
 }
 
-static int set_count(json_t *object, const char *name, u64 count)
+static int set_count_member(json_t *object, const char *name, u64 count)
 {
 	return json_object_set_new(object, name, json_integer((json_int_t)count));
 }
 
-static json_t *lost_object(const u64 *lost)
+static json_t *json_lost_counts(const u64 *lost)
 {
 	json_t *object = json_object();
 	int failures = 0;
 
 	for (int i = 0; i < LOST_COUNT; i++)
-		failures |= set_count(object, lost_names[i], lost[i]);
-	return checked(object, failures);
+		failures |= set_count_member(object, lost_names[i], lost[i]);
+	return value_or_null(object, failures);
 }
 
-static json_t *stops_object(const u64 *stops)
+static json_t *json_stop_counts(const u64 *stops)
 {
 	json_t *object = json_object();
 	int failures = 0;
 
 	for (int i = 0; i < STOP_COUNT; i++)
 		if (stack_end_is_cut(stack_end_of_stop(i)))
-			failures |= set_count(object, stack_end_of_stop(i)->name, stops[i]);
-	return checked(object, failures);
+			failures |= set_count_member(object, stack_end_of_stop(i)->name, stops[i]);
+	return value_or_null(object, failures);
 }
 
-static json_t *reasons_object(const u64 *reasons)
+static json_t *json_reason_counts(const u64 *reasons)
 {
 	json_t *object = json_object();
 	int failures = 0;
 
 	for (int i = 0; i < REASON_COUNT; i++)
-		failures |= set_count(object, stack_end_of_reason(i)->name, reasons[i]);
-	return checked(object, failures);
+		failures |= set_count_member(object, stack_end_of_reason(i)->name, reasons[i]);
+	return value_or_null(object, failures);
 }
 
-static json_t *user_stacks_object(const struct trace_ledger *ledger)
+static json_t *json_user_stacks(const struct trace_ledger *ledger)
 {
 	u64 complete = 0;
 
@@ -130,19 +131,19 @@ static json_t *user_stacks_object(const struct trace_ledger *ledger)
 			complete += ledger->user_stops[i];
 	return json_pack("{s:I, s:I, s:o, s:o}", "complete", (json_int_t)complete, "unknown_end",
 			 (json_int_t)ledger->user_stops[STOP_NONE], "stops",
-			 stops_object(ledger->user_stops), "reasons",
-			 reasons_object(ledger->user_reasons));
+			 json_stop_counts(ledger->user_stops), "reasons",
+			 json_reason_counts(ledger->user_reasons));
 }
 
 json_t *json_account(const struct trace_ledger *ledger)
 {
 	json_t *object = json_object();
-	int failures = set_count(object, "produced", ledger->produced);
+	int failures = set_count_member(object, "produced", ledger->produced);
 
-	failures |= set_count(object, "recorded", ledger->recorded);
-	failures |= set_count(object, "counted_only", ledger->counted);
-	failures |= json_object_set_new(object, "lost", lost_object(ledger->lost));
-	return checked(object, failures);
+	failures |= set_count_member(object, "recorded", ledger->recorded);
+	failures |= set_count_member(object, "counted_only", ledger->counted);
+	failures |= json_object_set_new(object, "lost", json_lost_counts(ledger->lost));
+	return value_or_null(object, failures);
 }
 
 json_t *json_ledger(const struct trace_ledger *ledger)
@@ -152,8 +153,8 @@ json_t *json_ledger(const struct trace_ledger *ledger)
 	if (!ledger)
 		return json_null();
 	object = json_account(ledger);
-	return checked(object,
-		       json_object_set_new(object, "user_stacks", user_stacks_object(ledger)));
+	return value_or_null(object,
+			     json_object_set_new(object, "user_stacks", json_user_stacks(ledger)));
 }
 
 json_t *json_path(const struct profile *profile, const struct profile_path *path)
@@ -164,7 +165,7 @@ json_t *json_path(const struct profile *profile, const struct profile_path *path
 	for (u32 i = 0; i < path->depth; i++)
 		failures |= json_array_append_new(
 			array, json_text(frame_names_label(profile->names, path->labels[i])));
-	return checked(array, failures);
+	return value_or_null(array, failures);
 }
 
 int json_set_path(json_t *object, const char *key, const struct profile *profile,
@@ -186,16 +187,16 @@ int json_set_error(json_t *object, const char *event, u64 estimates)
 
 	if (!every)
 		return 0;
-	return set_count(object, "standard_error", sampled_error(every, estimates));
+	return set_count_member(object, "standard_error", sampled_error(every, estimates));
 }
 
-static json_t *row_object(const struct trace_source *sources, const struct profile *profile,
-			  const struct profile_row *row)
+static json_t *json_row(const struct trace_source *sources, const struct profile *profile,
+			const struct profile_row *row)
 {
 	json_t *object = json_object();
-	int failures = set_count(object, "count", row->count);
+	int failures = set_count_member(object, "count", row->count);
 
-	failures |= set_count(object, "value", row->value);
+	failures |= set_count_member(object, "value", row->value);
 	failures |= json_set_error(object, sources[row->kind].name, row->estimates);
 	failures |= json_object_set_new(object, "event", json_text(sources[row->kind].name));
 	failures |= json_object_set_new(object, "comm", json_text(row->comm));
@@ -205,7 +206,7 @@ static json_t *row_object(const struct trace_source *sources, const struct profi
 			json_text(frame_names_label(profile->names, row->cgroup)));
 	failures |= json_set_path(object, "kernel", profile, row->kernel);
 	failures |= json_set_path(object, "user", profile, row->user);
-	return checked(object, failures);
+	return value_or_null(object, failures);
 }
 
 json_t *json_stacks(const struct trace_reader *reader, const struct profile *profile, u64 limit)
@@ -216,14 +217,14 @@ json_t *json_stacks(const struct trace_reader *reader, const struct profile *pro
 
 	trace_reader_sources(reader, &sources);
 	for (u32 i = 0; i < profile->row_count && i < limit; i++)
-		failures |= json_array_append_new(array,
-						  row_object(sources, profile, profile->rows[i]));
-	return checked(array, failures);
+		failures |=
+			json_array_append_new(array, json_row(sources, profile, profile->rows[i]));
+	return value_or_null(array, failures);
 }
 
 int json_put(json_t *value, FILE *to)
 {
-	int err = put(value, put_escaped, JSON_INDENT(2), to);
+	int err = write_json_and_free(value, put_escaped, JSON_INDENT(2), to);
 
 	if (!err)
 		fputc('\n', to);

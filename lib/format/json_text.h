@@ -16,23 +16,24 @@
 /* A string from an untrusted file: bytes that are not UTF-8 become `?`. */
 json_t *json_text(const char *text);
 
-/* Writes such a string at once, for output that is too large to be built first. -ENOMEM. */
+/* Writes such a string directly, for output that is too large to be built in memory first.
+ * -ENOMEM. */
 int json_put_text(const char *text, FILE *to);
 
-/* {"produced", "recorded", "counted_only", "lost": {cause: n}}. */
+/* The object {"produced", "recorded", "counted_only", "lost": {cause: n}}. */
 json_t *json_account(const struct trace_ledger *ledger);
 
 /*
- * The account of a recording, with {"user_stacks": {"complete", "stops": {reason: n}, "reasons":
- * {reason: n}}}; null for NULL: the recording has no ledger.
+ * The object of json_account(), with {"user_stacks": {"complete", "stops": {reason: n}, "reasons":
+ * {reason: n}}}. `ledger` NULL: the JSON value null, for a recording without a ledger.
  */
 json_t *json_ledger(const struct trace_ledger *ledger);
 
-/* [names], innermost first, without markers. */
+/* The array of the function names of a path, innermost first, without markers. */
 json_t *json_path(const struct profile *profile, const struct profile_path *path);
 
-/* Sets the list of names as `key`, and the reason of a cut as `key`_cut, if the outer end is
- * missing. Not 0 without memory. */
+/* Sets the member `key` to the array of the path's names. If outer frames are missing, the member
+ * `key`_cut gives the reason. Not 0 without memory. */
 int json_set_path(json_t *object, const char *key, const struct profile *profile,
 		  const struct profile_path *path);
 
@@ -40,16 +41,16 @@ int json_set_path(json_t *object, const char *key, const struct profile *profile
 int json_set_error(json_t *object, const char *event, u64 estimates);
 
 /*
- * [{"count", "value", "event", "comm", "kernel": [names], "user": [names]}], the first `limit`
- * rows, hottest first; with "cgroup" if the profile is split by it. A stack whose outer end is
- * missing also has "kernel_cut" or "user_cut" with the reason.
+ * The array [{"count", "value", "event", "comm", "kernel": [names], "user": [names]}] of the first
+ * `limit` rows, hottest first; with "cgroup" if the profile is split by cgroups. If outer frames of
+ * a stack are missing, "kernel_cut" or "user_cut" gives the reason.
  */
 json_t *json_stacks(const struct trace_reader *reader, const struct profile *profile, u64 limit);
 
 /* Writes `value` and frees it; NULL gives -ENOMEM. The caller checks `to` for errors. */
 int json_put(json_t *value, FILE *to);
 
-/* The same in one line, for JSON inside of HTML: markup is escaped, too. */
+/* Writes `value` in one line and frees it, for JSON inside of HTML: markup is escaped, too. */
 int json_put_for_page(json_t *value, FILE *to);
 
 #endif

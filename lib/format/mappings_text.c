@@ -40,7 +40,7 @@ static u32 parse_build_id(const char *hex, u8 build_id[TRACE_BUILD_ID_MAX])
 	return bytes < TRACE_BUILD_ID_MAX || hex_value(hex[2 * bytes]) < 0 ? bytes : 0;
 }
 
-static int parse_kernel(struct mappings *mappings, const char *line)
+static int parse_kernel_line(struct mappings *mappings, const char *line)
 {
 	struct trace_module module = {};
 	unsigned long long start, end;
@@ -62,7 +62,7 @@ static int parse_kernel(struct mappings *mappings, const char *line)
 }
 
 /* Decodes \ooo to a byte, in place. */
-static void unescape(char *path)
+static void unescape_path(char *path)
 {
 	char *end = path;
 
@@ -77,7 +77,7 @@ static void unescape(char *path)
 	*end = '\0';
 }
 
-static int parse_user(struct mappings *mappings, char *line)
+static int parse_user_line(struct mappings *mappings, char *line)
 {
 	struct trace_mapping user = {};
 	int id = 0, path = 0;
@@ -89,7 +89,7 @@ static int parse_user(struct mappings *mappings, char *line)
 		return -EBADMSG;
 	if (array_make_room(mappings->user, mappings->user_count, mappings->user_room))
 		return -ENOMEM;
-	unescape(line + path);
+	unescape_path(line + path);
 	if (!line[path]) /* \000 */
 		return -EBADMSG;
 	user.path = strdup(line + path);
@@ -113,8 +113,8 @@ static int parse_lines(struct mappings *mappings, FILE *from, struct stackmap_er
 		err = strlen(line) == (size_t)bytes ? 0 : -EBADMSG;
 		line[strcspn(line, "\n")] = '\0';
 		if (!err)
-			err = strncmp(line, "kernel ", 7) ? parse_user(mappings, line)
-							  : parse_kernel(mappings, line);
+			err = strncmp(line, "kernel ", 7) ? parse_user_line(mappings, line)
+							  : parse_kernel_line(mappings, line);
 		if (err == -EBADMSG)
 			error_set_at(error, EBADMSG, offset,
 				     "the line at byte %llu is not one of a mappings file",
@@ -202,7 +202,7 @@ static void put_build_id(const u8 *build_id, u32 bytes, FILE *to)
 		fputc('-', to);
 }
 
-static void put_path(const char *path, FILE *to)
+static void put_escaped_path(const char *path, FILE *to)
 {
 	for (u32 bytes; *path; path += bytes) {
 		bool plain = printable_next(path, &bytes) == PRINTABLE && *path != '\\';
@@ -215,7 +215,7 @@ static void put_path(const char *path, FILE *to)
 void mappings_put_module(const struct trace_module *module, FILE *to)
 {
 	fputs("kernel ", to);
-	put_path(module->name, to);
+	put_escaped_path(module->name, to);
 	fprintf(to, " 0x%llx-0x%llx ", (unsigned long long)module->start,
 		(unsigned long long)module->end);
 	put_build_id(module->build_id, module->build_id_bytes, to);
@@ -226,5 +226,5 @@ void mappings_put_mapping(const struct trace_mapping *mapping, FILE *to)
 	fprintf(to, "%u ", mapping->number);
 	put_build_id(mapping->build_id, mapping->build_id_bytes, to);
 	fputc(' ', to);
-	put_path(*mapping->path ? mapping->path : "[unknown]", to);
+	put_escaped_path(*mapping->path ? mapping->path : "[unknown]", to);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The text file `mappings`: the files that the numbers in user frames stand for, and the load
- * address of the kernel. With it, binary dumps of stacks can be symbolized on another machine.
+ * The text file `mappings`: the files that the mapping numbers in user frames stand for, and the
+ * load addresses of the kernel and its modules. With this file, binary dumps of stacks can be
+ * symbolized on another machine.
  *
  *   kernel NAME 0xSTART-0xEND BUILD_ID     the image ("vmlinux") and each module
  *   NUMBER BUILD_ID PATH                   user code; the path goes on to the end of the line
@@ -21,7 +22,8 @@
 
 struct mappings;
 
-/* -EBADMSG with the offset of the first invalid line; -ENOMEM; or the error of the read. */
+/* Reads a file. -EBADMSG with the offset of the first invalid line; -ENOMEM; or the error of the
+ * read. */
 int mappings_read(FILE *from, struct mappings **out, struct stackmap_error *error);
 void mappings_free(struct mappings **mappings);
 
@@ -35,7 +37,8 @@ u32 mappings_kernel(const struct mappings *mappings, const struct trace_module *
 /* The address of _stext in the kernel image; 0: unknown. */
 u64 mappings_kernel_start(const struct mappings *mappings);
 
-/* Both write a line without its end: of the kernel or one of its modules, and of user code. */
+/* Both functions write a line without its newline: the line of the kernel or one of its modules,
+ * and the line of a user mapping. */
 void mappings_put_module(const struct trace_module *module, FILE *to);
 void mappings_put_mapping(const struct trace_mapping *mapping, FILE *to);
 

@@ -3,7 +3,7 @@
  * The table holds Unicode's categories Cc, Zl and Zp, the property Default_Ignorable_Code_Point
  * (DerivedCoreProperties), which includes the bidirectional controls, and the interlinear
  * annotations. All other characters pass, also unassigned ones: a terminal shows a box for them.
- * The table is sorted by code, so its first rows decide ASCII.
+ * The table is sorted by code, so an ASCII character takes at most two rows.
  */
 #include "printable.h"
 
@@ -39,7 +39,7 @@ static const struct range {
 #define SURROGATE_LAST 0xdfff
 #define CODE_MAX 0x10ffff
 
-static u32 length_of(u8 lead)
+static u32 utf8_length(u8 lead)
 {
 	if (lead < 0x80)
 		return 1;
@@ -48,8 +48,9 @@ static u32 length_of(u8 lead)
 	return lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf8 ? 4 : 0;
 }
 
-/* Decodes a character. False: the bytes are no character, or a longer form than necessary. */
-static bool decode(const u8 *text, u32 bytes, u32 *code)
+/* Decodes a character. False: the bytes are not a character, or a longer encoding than
+ * necessary. */
+static bool decode_utf8(const u8 *text, u32 bytes, u32 *code)
 {
 	static const u32 first[] = {0, 0, 0x80, 0x800, 0x10000};
 
@@ -74,10 +75,10 @@ static bool is_printable(u32 code)
 enum printable printable_next(const char *text, u32 *bytes)
 {
 	const u8 *character = (const u8 *)text;
-	u32 length = length_of(*character), code;
+	u32 length = utf8_length(*character), code;
 
 	*bytes = 1;
-	if (!decode(character, length, &code))
+	if (!decode_utf8(character, length, &code))
 		return NO_CHARACTER;
 	*bytes = length;
 	return is_printable(code) ? PRINTABLE : UNPRINTABLE;
@@ -104,7 +105,7 @@ u32 printable_put_next(const char *text, FILE *to)
 }
 
 /* The number of printable ASCII bytes at the beginning of a text. */
-static size_t ascii_bytes(const char *text)
+static size_t count_leading_ascii(const char *text)
 {
 	size_t count = 0;
 
@@ -118,7 +119,7 @@ void printable_put(const char *text, FILE *to)
 	size_t ascii;
 
 	for (; *text; text += printable_put_next(text, to)) {
-		ascii = ascii_bytes(text);
+		ascii = count_leading_ascii(text);
 		fwrite_unlocked(text, 1, ascii, to);
 		text += ascii;
 		if (!*text)

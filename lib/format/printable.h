@@ -2,8 +2,8 @@
 /*
  * Untrusted text (names of tasks, files and functions, arguments, versions) that may reach a
  * terminal or lines of text. A terminal interprets control characters; bidirectional controls show
- * a name in a wrong order; invisible characters make two names look alike. Each of these is shown
- * as `?`, and so is each byte that is not UTF-8.
+ * a name in a wrong order; invisible characters make two names look alike. Each of these characters
+ * is shown as `?`, and so is each byte that is not UTF-8.
  */
 #ifndef LIB_FORMAT_PRINTABLE_H
 #define LIB_FORMAT_PRINTABLE_H
@@ -20,13 +20,15 @@ enum printable {
 };
 
 /*
- * Classifies the character at `text`, which must not be at its end; *bytes is its length, 1 to 4.
+ * Classifies the character at `text`, which must not be the terminating NUL. Sets *bytes to the
+ * length of the character, 1 to 4.
  */
 enum printable printable_next(const char *text, u32 *bytes);
 
 bool printable_is(const char *text);
 
-/* Writes the character at `text`, or `?` in its place; returns its length in `text`. */
+/* Writes the character at `text`, or `?` in its place. Returns the length of the character in
+ * `text`. */
 u32 printable_put_next(const char *text, FILE *to);
 void printable_put(const char *text, FILE *to);
 
@@ -39,7 +41,7 @@ size_t printable_count(const char *text);
  */
 void printable_put_cut(const char *text, size_t most, FILE *to);
 
-/* Replaces in place; the text does not get longer. */
+/* Replaces unprintable characters in the text itself, which does not get longer. */
 void printable_make(char *text);
 
 #endif

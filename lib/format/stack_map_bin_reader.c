@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The magic gives version and byte order at once: each of the two magics reads differently in the
- * other order. One buffer of the greatest depth holds the frames.
+ * The magic gives version and byte order at once, since each of the two magics is another number in
+ * the other byte order. One buffer for the greatest depth holds the frames of each stack in turn.
  */
 #include "stack_map_bin_reader.h"
 
@@ -51,16 +51,16 @@ static int read_bytes(struct bin_reader *reader, void *to, size_t bytes, const c
 			    (unsigned long long)(reader->offset + got), what);
 }
 
-static u32 native32(const struct bin_reader *reader, u32 value)
+static u32 to_native_u32(const struct bin_reader *reader, u32 value)
 {
 	return reader->swapped ? bswap_32(value) : value;
 }
 
-static int set_version(struct bin_reader *reader, u32 magic)
+static int set_version_by_magic(struct bin_reader *reader, u32 magic)
 {
 	reader->swapped =
 		magic == bswap_32(STACK_MAP_BIN_MAGIC) || magic == bswap_32(STACK_MAP_BIN_MAGIC_V1);
-	switch (native32(reader, magic)) {
+	switch (to_native_u32(reader, magic)) {
 	case STACK_MAP_BIN_MAGIC:
 		reader->version = STACK_MAP_BIN_VERSION;
 		return 0;
@@ -80,10 +80,10 @@ static int read_header(struct bin_reader *reader)
 	int err = read_bytes(reader, &header, sizeof(header), "the header", false);
 
 	if (!err)
-		err = set_version(reader, header.magic);
+		err = set_version_by_magic(reader, header.magic);
 	if (err)
 		return err;
-	version = native32(reader, header.version);
+	version = to_native_u32(reader, header.version);
 	if (version == reader->version)
 		return 0;
 	return error_set_at(
@@ -102,10 +102,10 @@ static int read_stack(struct bin_reader *reader, struct stack_map_bin_stack *sta
 		return err;
 	*stack = (struct stack_map_bin_stack){
 		.version = reader->version,
-		.id = native32(reader, record.stack_id),
-		.ref_count = native32(reader, record.ref_count),
-		.depth = native32(reader, record.depth),
-		.truncated = native32(reader, record.flags) & 1,
+		.id = to_native_u32(reader, record.stack_id),
+		.ref_count = to_native_u32(reader, record.ref_count),
+		.depth = to_native_u32(reader, record.depth),
+		.truncated = to_native_u32(reader, record.flags) & 1,
 		.frames = reader->frames,
 	};
 	if (stack->depth > STACK_MAP_BIN_DEPTH_MAX)
@@ -118,8 +118,9 @@ static int read_stack(struct bin_reader *reader, struct stack_map_bin_stack *sta
 	return err;
 }
 
-static int read_all(struct bin_reader *reader,
-		    int (*each)(void *arg, const struct stack_map_bin_stack *stack), void *arg)
+static int read_header_and_stacks(struct bin_reader *reader,
+				  int (*each)(void *arg, const struct stack_map_bin_stack *stack),
+				  void *arg)
 {
 	struct stack_map_bin_stack stack;
 	int err = read_header(reader);
@@ -143,7 +144,7 @@ int stack_map_bin_read(FILE *from, int (*each)(void *arg, const struct stack_map
 	reader.frames = malloc(STACK_MAP_BIN_DEPTH_MAX * sizeof(u64));
 	if (!reader.frames)
 		return error_set(error, ENOMEM, "not enough memory");
-	err = read_all(&reader, each, arg);
+	err = read_header_and_stacks(&reader, each, arg);
 	free(reader.frames);
 	return err;
 }

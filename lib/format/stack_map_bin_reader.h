@@ -14,8 +14,8 @@
 #include "stackmap/error.h"
 
 /*
- * More than the depth of any stack that a kernel can be configured to take: a greater depth is
- * damage.
+ * More than the greatest depth of stacks that a kernel can be configured for. A file with a deeper
+ * stack is damaged.
  */
 #define STACK_MAP_BIN_DEPTH_MAX 65536U
 
@@ -30,8 +30,8 @@ struct stack_map_bin_stack {
 
 /*
  * Calls `each` for every stack and returns its first non-zero value. -EBADMSG: the file is damaged
- * or cut off, and `each` has received the whole stacks before; -EPROTONOSUPPORT: another version;
- * -ENOMEM; or the error of the read. The error has the offset.
+ * or cut off, and `each` has received the stacks before the damage; -EPROTONOSUPPORT: another
+ * version; -ENOMEM; or the error of the read. The error has the offset.
  */
 int stack_map_bin_read(FILE *from, int (*each)(void *arg, const struct stack_map_bin_stack *stack),
 		       void *arg, struct stackmap_error *error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A value is given in the largest unit of which there is at least one. The flame graph page formats
- * its numbers in the same way.
+ * A value is written in the largest unit that is not greater than the value. The flame graph page
+ * formats its numbers in the same way.
  */
 #include "format/value_text.h"
 
@@ -46,7 +46,7 @@ const struct histogram_percentile histogram_percentiles[HISTOGRAM_PERCENTILES] =
 	{500, "p50"}, {900, "p90"}, {990, "p99"}, {999, "p99.9"}};
 
 /* The unit comes from a recording, which is not trusted. */
-static void printable_value(u64 value, const char *unit, char text[VALUE_TEXT_ROOM])
+static void write_printable_value(u64 value, const char *unit, char text[VALUE_TEXT_ROOM])
 {
 	value_text(value, unit, text);
 	printable_make(text);
@@ -57,23 +57,23 @@ static void append_value(char line[NUMBERS_ROOM], const char *name, u64 value, c
 	size_t used = strlen(line);
 	char text[VALUE_TEXT_ROOM];
 
-	printable_value(value, unit, text);
+	write_printable_value(value, unit, text);
 	snprintf(line + used, NUMBERS_ROOM - used, "  %s %s", name, text);
 }
 
-static void range_text(const struct histogram_bucket *bucket, const char *unit,
-		       char text[RANGE_ROOM])
+static void write_bucket_range(const struct histogram_bucket *bucket, const char *unit,
+			       char text[RANGE_ROOM])
 {
 	char from[VALUE_TEXT_ROOM], to[VALUE_TEXT_ROOM];
 	bool is_one = bucket->to == bucket->from;
 
-	printable_value(bucket->from, unit, from);
-	printable_value(bucket->to, unit, to);
+	write_printable_value(bucket->from, unit, from);
+	write_printable_value(bucket->to, unit, to);
 	snprintf(text, RANGE_ROOM, "%s%s%s", from, is_one ? "" : " .. ", is_one ? "" : to);
 }
 
-static int put_bars(const struct distribution *values, enum histogram_scale scale, const char *unit,
-		    int (*put)(void *arg, const char *line), void *arg)
+static int put_histogram_bars(const struct distribution *values, enum histogram_scale scale,
+			      const char *unit, int (*put)(void *arg, const char *line), void *arg)
 {
 	static const char bar[BAR_COLUMNS + 1] = "########################################";
 	struct histogram_bucket buckets[HISTOGRAM_BUCKETS_MAX];
@@ -84,7 +84,7 @@ static int put_bars(const struct distribution *values, enum histogram_scale scal
 	int result = 0;
 
 	for (u32 i = 0; i < count; i++) {
-		range_text(&buckets[i], unit, range);
+		write_bucket_range(&buckets[i], unit, range);
 		width = strlen(range) > width ? strlen(range) : width;
 		most = buckets[i].count > most ? buckets[i].count : most;
 	}
@@ -93,7 +93,7 @@ static int put_bars(const struct distribution *values, enum histogram_scale scal
 
 		if (!length && buckets[i].count)
 			length = 1;
-		range_text(&buckets[i], unit, range);
+		write_bucket_range(&buckets[i], unit, range);
 		snprintf(line, sizeof(line), "%*s  %10llu%s%.*s", (int)width, range,
 			 (unsigned long long)buckets[i].count, length ? "  " : "", (int)length,
 			 bar);
@@ -117,5 +117,5 @@ int histogram_text(const struct distribution *values, enum histogram_scale scale
 			     distribution_percentile(values, histogram_percentiles[i].permille),
 			     unit);
 	append_value(line, "max", values->items[values->item_count - 1].value, unit);
-	return put(arg, line) ?: put_bars(values, scale, unit, put, arg);
+	return put(arg, line) ?: put_histogram_bars(values, scale, unit, put, arg);
 }
