@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A recording has hundreds of modules and files, but a hostile one has hundreds of thousands, and
- * each is looked up once for each recording: hash tables. Frames are many, so mapping numbers are
- * looked up in an array, and modules by binary search.
+ * A recording has hundreds of modules and files, but an attacker's recording may have hundreds of
+ * thousands. Each is looked up once for each recording, in hash tables. Frames are many, so the new
+ * mapping number of a frame is looked up in an array, and its module by binary search.
  */
 #include "code_space.h"
 
@@ -31,7 +31,7 @@ struct placed_module {
 };
 
 struct placed_file {
-	struct intern_key id; /* a struct build_id */
+	struct intern_key id; /* the struct build_id of the file */
 	u32 number;
 };
 
@@ -50,9 +50,10 @@ struct moved_module {
 
 struct code_map {
 	u32 machine;
-	struct moved_module *modules; /* by address */
+	struct moved_module *modules; /* sorted by address */
 	u32 module_count;
-	u32 *numbers; /* by number in the recording; 0: no such mapping */
+	/* by mapping number in the recording: the new number; 0: no such mapping */
+	u32 *numbers;
 	u32 number_count;
 };
 
@@ -92,7 +93,7 @@ void code_map_free(struct code_map **map)
 	*map = NULL;
 }
 
-static struct build_id build_id_of(const u8 *bytes, u32 count)
+static struct build_id make_build_id(const u8 *bytes, u32 count)
 {
 	struct build_id id = {.count = count};
 
@@ -118,7 +119,7 @@ struct module_key {
 };
 
 /* Modules are equal by build id and name; without a build id by machine, address range and name. */
-static bool is_module(const void *modules, u32 index, const void *key)
+static bool is_same_module(const void *modules, u32 index, const void *key)
 {
 	const struct placed_module *placed = &((const struct placed_module *)modules)[index];
 	const struct trace_module *module = ((const struct module_key *)key)->module;
@@ -136,20 +137,22 @@ static bool is_module(const void *modules, u32 index, const void *key)
 static u32 hash_module(const struct module_key *key)
 {
 	const struct trace_module *module = key->module;
-	const struct build_id id = build_id_of(module->build_id, module->build_id_bytes);
+	const struct build_id id = make_build_id(module->build_id, module->build_id_bytes);
 	u64 hash = hash_word(hash_words(0, &id, sizeof(id)), hash_text(module->name));
 
 	return hash_end(id.count ? hash
 				 : hash_word(hash, machine_address(key->machine, module->start)));
 }
 
-/* The place of a module, which is written if it is new. NULL: no memory, or the writer failed. */
-static const struct placed_module *place_module(struct code_space *space,
-						const struct module_key *key,
-						struct trace_writer *writer)
+/* Finds the module in the code_space; a new module is added and written. NULL: no memory, or the
+ * writer failed. */
+static const struct placed_module *find_or_write_module(struct code_space *space,
+							const struct module_key *key,
+							struct trace_writer *writer)
 {
 	u32 hash = hash_module(key), count = space->module_index.count;
-	u32 found = hash_index_find(&space->module_index, hash, is_module, space->modules, key);
+	u32 found =
+		hash_index_find(&space->module_index, hash, is_same_module, space->modules, key);
 	struct trace_module moved = *key->module;
 	struct placed_module *placed;
 
@@ -161,7 +164,7 @@ static const struct placed_module *place_module(struct code_space *space,
 	moved.start = machine_address(key->machine, key->module->start);
 	moved.end = moved.start + (key->module->end - key->module->start);
 	*placed = (struct placed_module){.name = strdup(moved.name),
-					 .id = build_id_of(moved.build_id, moved.build_id_bytes),
+					 .id = make_build_id(moved.build_id, moved.build_id_bytes),
 					 .machine = key->machine,
 					 .start = moved.start,
 					 .end = moved.end};
@@ -179,8 +182,8 @@ static int by_start(const void *a, const void *b)
 	return (x->start > y->start) - (x->start < y->start);
 }
 
-static int map_modules(struct code_space *space, const struct trace_reader *reader,
-		       struct trace_writer *writer, struct code_map *map)
+static int translate_modules(struct code_space *space, const struct trace_reader *reader,
+			     struct trace_writer *writer, struct code_map *map)
 {
 	const struct trace_module *modules;
 	u32 count = trace_reader_modules(reader, &modules);
@@ -190,7 +193,7 @@ static int map_modules(struct code_space *space, const struct trace_reader *read
 		return -ENOMEM;
 	for (u32 i = 0; i < count; i++) {
 		const struct module_key key = {&modules[i], map->machine};
-		const struct placed_module *placed = place_module(space, &key, writer);
+		const struct placed_module *placed = find_or_write_module(space, &key, writer);
 
 		if (!placed)
 			return -ENOMEM;
@@ -205,8 +208,8 @@ static int map_modules(struct code_space *space, const struct trace_reader *read
 
 _Static_assert(sizeof(struct build_id) == sizeof(struct intern_key), "a build id is a key");
 
-static int place_mapping(struct code_space *space, const struct trace_mapping *mapping,
-			 u32 first_tid, struct trace_writer *writer, u32 *number)
+static int write_new_mapping(struct code_space *space, const struct trace_mapping *mapping,
+			     u32 first_tid, struct trace_writer *writer, u32 *number)
 {
 	struct trace_mapping moved = *mapping;
 
@@ -218,10 +221,11 @@ static int place_mapping(struct code_space *space, const struct trace_mapping *m
 	return trace_writer_mapping(writer, &moved);
 }
 
-/* Maps a mapping number. If a number has several records, only the last one counts. */
-static int map_mapping(struct code_space *space, const struct trace_reader *reader,
-		       const struct trace_mapping *mapping, u32 first_tid,
-		       struct trace_writer *writer, struct code_map *map)
+/* Sets the new number for a mapping of the recording. If a number has several records, only the
+ * last record counts. */
+static int translate_mapping(struct code_space *space, const struct trace_reader *reader,
+			     const struct trace_mapping *mapping, u32 first_tid,
+			     struct trace_writer *writer, struct code_map *map)
 {
 	struct placed_file *file;
 	struct build_id id;
@@ -235,16 +239,16 @@ static int map_mapping(struct code_space *space, const struct trace_reader *read
 	if (array_make_zeroed(map->numbers, mapping->number + 1UL, map->number_count))
 		return -ENOMEM;
 	number = &map->numbers[mapping->number];
-	/* Anonymous memory belongs to its process, whatever its build id. */
+	/* Anonymous memory belongs to one process, even if it has a build id. */
 	if (mapping->kind == MAPPING_ANON || !mapping->build_id_bytes)
-		return place_mapping(space, mapping, first_tid, writer, number);
-	id = build_id_of(mapping->build_id, mapping->build_id_bytes);
+		return write_new_mapping(space, mapping, first_tid, writer, number);
+	id = make_build_id(mapping->build_id, mapping->build_id_bytes);
 	memcpy(&key, &id, sizeof(key));
 	file = intern_entry(&space->files, &key);
 	if (!file)
 		return -ENOMEM;
 	if (!file->number)
-		err = place_mapping(space, mapping, first_tid, writer, &file->number);
+		err = write_new_mapping(space, mapping, first_tid, writer, &file->number);
 	*number = file->number;
 	return err;
 }
@@ -260,10 +264,10 @@ int code_space_add(struct code_space *space, const struct trace_reader *reader, 
 	if (!map)
 		return -ENOMEM;
 	map->machine = machine;
-	err = map_modules(space, reader, writer, map);
+	err = translate_modules(space, reader, writer, map);
 	count = trace_reader_mappings(reader, &mappings);
 	for (u32 i = 0; i < count && !err; i++)
-		err = map_mapping(space, reader, &mappings[i], first_tid, writer, map);
+		err = translate_mapping(space, reader, &mappings[i], first_tid, writer, map);
 	if (err)
 		code_map_free(&map);
 	else
@@ -271,7 +275,7 @@ int code_space_add(struct code_space *space, const struct trace_reader *reader, 
 	return err;
 }
 
-static u64 kernel_address(const struct code_map *map, u64 address)
+static u64 translate_kernel_address(const struct code_map *map, u64 address)
 {
 	u32 low = bisect(map->module_count, i, map->modules[i].start <= address);
 	if (low && address < map->modules[low - 1].end)
@@ -280,7 +284,7 @@ static u64 kernel_address(const struct code_map *map, u64 address)
 }
 
 /* A mapping that the recording does not describe becomes MAPPING_UNKNOWN. */
-static u32 mapping_number(const struct code_map *map, u32 number)
+static u32 translate_mapping_number(const struct code_map *map, u32 number)
 {
 	u32 moved = number < map->number_count ? map->numbers[number] : 0;
 
@@ -292,8 +296,9 @@ u64 code_map_frame(const struct code_map *map, u64 frame)
 	if (!frame || FRAME_IS_OMITTED(frame))
 		return frame;
 	if (FRAME_IS_KERNEL(frame))
-		return kernel_address(map, frame);
-	return FRAME_USER(mapping_number(map, FRAME_MAPPING(frame)), FRAME_OFFSET(frame)) |
+		return translate_kernel_address(map, frame);
+	return FRAME_USER(translate_mapping_number(map, FRAME_MAPPING(frame)),
+			  FRAME_OFFSET(frame)) |
 	       (FRAME_IS_GUESSED(frame) ? FRAME_GUESSED : 0);
 }
 
@@ -302,8 +307,8 @@ struct trace_symbol code_map_symbol(const struct code_map *map, const struct tra
 	struct trace_symbol moved = *symbol;
 
 	if (symbol->mapping)
-		moved.mapping = mapping_number(map, symbol->mapping);
+		moved.mapping = translate_mapping_number(map, symbol->mapping);
 	else
-		moved.start = moved.address = kernel_address(map, symbol->start);
+		moved.start = moved.address = translate_kernel_address(map, symbol->start);
 	return moved;
 }

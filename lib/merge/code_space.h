@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The code of many recordings as that of one. Code with equal build ids has one place: a file has
- * one mapping number, a kernel or module one load address. All other code is kept apart, so no
- * frame is named by foreign code:
+ * The mappings and kernel modules of many recordings, as those of one recording. A file with a
+ * build id has one mapping number, and a kernel or module with a build id has one load address, in
+ * however many recordings it occurs. All other code is kept apart, so that no frame gets a name of
+ * other code:
  *
- *    user frames    a mapping number of their own
+ *    user frames    a mapping number of its own for each file and recording
  *    kernel frames  of the first machine: unchanged; of machine m > 0: at 1 << 63 | m << 48 |
  *                   lower 48 bits, where no kernel has code
  */
@@ -18,7 +19,8 @@
 
 struct code_space;
 
-/* The mapping of the code of one recording into the code_space. */
+/* Translates the mapping numbers and kernel addresses of one recording to those of the
+ * code_space. */
 struct code_map;
 
 int code_space_create(struct code_space **out); /* -ENOMEM */

@@ -12,17 +12,18 @@
 #define SAME_START_NS (60 * 1000000000ULL)
 #define CPUS_MAX 65536U
 
-static u64 boot_of(const struct trace_reader *reader)
+static u64 boot_time(const struct trace_reader *reader)
 {
 	const struct trace_info *info = trace_reader_info(reader);
 
 	return info->start_realtime - info->start_monotonic;
 }
 
-static int add_machine(struct machine_list *list, const struct trace_reader *reader, u32 *index)
+static int find_or_add_machine(struct machine_list *list, const struct trace_reader *reader,
+			       u32 *index)
 {
 	const struct trace_info *info = trace_reader_info(reader);
-	u64 booted = boot_of(reader), apart;
+	u64 booted = boot_time(reader), apart;
 	struct machine *machine;
 
 	for (*index = 0; *index < list->count; ++*index) {
@@ -46,7 +47,7 @@ static int add_machine(struct machine_list *list, const struct trace_reader *rea
 	return 0;
 }
 
-static int number_cpus(struct machine_list *list)
+static int assign_cpu_numbers(struct machine_list *list)
 {
 	u64 next = 0;
 
@@ -70,8 +71,8 @@ int machine_list_create(struct machine_list *list, struct trace_reader *const *r
 	if (!made.machines || !made.machine_of)
 		err = -ENOMEM;
 	for (u32 i = 0; i < count && !err; i++)
-		err = add_machine(&made, readers[i], &made.machine_of[i]);
-	err = err ?: number_cpus(&made);
+		err = find_or_add_machine(&made, readers[i], &made.machine_of[i]);
+	err = err ?: assign_cpu_numbers(&made);
 	if (err)
 		machine_list_free(&made);
 	else
@@ -88,5 +89,5 @@ void machine_list_free(struct machine_list *list)
 
 u64 machine_list_shift(const struct machine_list *list, const struct trace_reader *reader)
 {
-	return boot_of(reader) - list->booted;
+	return boot_time(reader) - list->booted;
 }

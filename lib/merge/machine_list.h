@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The machines of recordings. Two recordings are of one machine if they have the same host name and
- * boot time; after a reboot a machine is another one, since its process ids are.
+ * boot time. After a reboot a machine counts as another machine, since its process ids have other
+ * meanings.
  *
  * In a merged recording machine m > 0 has thread and process ids from m << 22 on (ids of the kernel
- * are below 1 << 22), ids of cgroups from m << 48 on (the kernel counts them), and CPUs
- * after those of the machines before it. The time is that of the machine that booted first, so no
+ * are below 1 << 22), ids of cgroups from m << 48 on (the kernel counts them), and CPUs after those
+ * of the machines before it. Times are those of the clock of the machine that booted first, so no
  * time is negative.
  */
 #ifndef LIB_MERGE_MACHINE_LIST_H
@@ -18,7 +19,7 @@
 
 struct machine {
 	const char *hostname;
-	u64 booted; /* realtime of its monotonic clock at 0, ns */
+	u64 booted; /* real time at which the monotonic clock was 0, ns */
 	u32 cpus;
 	u32 first_cpu;
 };
@@ -26,9 +27,9 @@ struct machine {
 struct machine_list {
 	struct machine *machines;
 	u32 count;
-	u32 *machine_of; /* by recording */
+	u32 *machine_of; /* by recording: index of its machine */
 	u64 booted;	 /* earliest boot time of all machines, ns */
-	u32 cpus;	 /* of all machines */
+	u32 cpus;	 /* number of CPUs of all machines */
 };
 
 /* The readers must outlive the list. -ENOMEM, -E2BIG: too many machines or CPUs. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Opening a device may have side effects, and opening a FIFO may block: so each entry is first
- * opened with O_PATH, which has neither effect, and then opened for reading through that descriptor
+ * Opening a device may have side effects, and opening a FIFO may block. Each entry is therefore
+ * first opened with O_PATH, which does neither, and then opened for reading through that descriptor
  * if it is a regular file. A file that replaces the name in between is not read.
  */
 #include "merge/recording_list.h"
@@ -27,7 +27,7 @@ struct reading {
 	struct recording_list *list;
 	const char *path;
 	int fd;
-	u32 first; /* index of its first recording in the list */
+	u32 first; /* index, in the list, of the folder's first recording */
 	char **names;
 	u32 count, room;
 };
@@ -43,7 +43,7 @@ static int add_reader(struct recording_list *list, struct trace_reader *reader,
 	return 0;
 }
 
-static int too_many(const char *path, struct stackmap_error *error)
+static int set_too_many_error(const char *path, struct stackmap_error *error)
 {
 	return error_set(error, E2BIG, "%s: more than %u recordings at once", path,
 			 RECORDING_LIST_MAX);
@@ -57,7 +57,7 @@ int recording_list_add_file(struct recording_list *list, const char *path,
 	int err;
 
 	if (list->count == RECORDING_LIST_MAX)
-		return too_many(path, error);
+		return set_too_many_error(path, error);
 	err = trace_reader_open(path, &reader, error);
 	if (err || !add_reader(list, reader, &unknown))
 		return err;
@@ -70,7 +70,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static int add_name(struct reading *reading, const char *name)
+static int add_file_name(struct reading *reading, const char *name)
 {
 	if (name[0] == '.')
 		return 0;
@@ -82,7 +82,7 @@ static int add_name(struct reading *reading, const char *name)
 	return reading->names[reading->count++] ? 0 : -ENOMEM;
 }
 
-static int list_names(struct reading *reading)
+static int read_names(struct reading *reading)
 {
 	int fd = openat(reading->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = 0;
 	DIR *folder = fd < 0 ? NULL : fdopendir(fd);
@@ -95,7 +95,7 @@ static int list_names(struct reading *reading)
 		return err;
 	}
 	while (!err && (errno = 0, entry = readdir(folder)))
-		err = add_name(reading, entry->d_name);
+		err = add_file_name(reading, entry->d_name);
 	if (!err && errno)
 		err = -errno;
 	closedir(folder);
@@ -119,9 +119,9 @@ static void report_unreadable(struct reading *reading, const char *name, int cod
 	report_missing(reading, &why);
 }
 
-/* Opens an entry with O_PATH, which has no side effect. -ENOENT, -ELOOP: the entry is gone, or a
- * dangling link; -EPERM: a link of another user. */
-static int find_entry(const struct reading *reading, const char *name, struct stat *status)
+/* Opens an entry, or the target of its link, with O_PATH, and returns the descriptor. -ENOENT,
+ * -ELOOP: the entry is gone, or a dangling link; -EPERM: a link of another user. */
+static int open_entry_path(const struct reading *reading, const char *name, struct stat *status)
 {
 	int place = openat(reading->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 
@@ -145,7 +145,7 @@ static int find_entry(const struct reading *reading, const char *name, struct st
 	return -EIO;
 }
 
-static bool is_known(const struct reading *reading, const struct file_identity *file)
+static bool is_already_listed(const struct reading *reading, const struct file_identity *file)
 {
 	const struct recording_list *list = reading->list;
 
@@ -186,10 +186,10 @@ static int add_recording(struct reading *reading, const char *name, int fd,
 	return 0;
 }
 
-/* Adds a regular file, which is open with O_PATH as `place`. Closes `place`, also after a
- * failure. */
-static int add_place(struct reading *reading, const char *name, int place,
-		     const struct file_identity *file, struct stackmap_error *error)
+/* Adds a regular file if it is a recording. `place`: a descriptor of the file with O_PATH, which is
+ * closed, also after a failure. */
+static int add_regular_file(struct reading *reading, const char *name, int place,
+			    const struct file_identity *file, struct stackmap_error *error)
 {
 	char link[32];
 	int fd;
@@ -204,21 +204,21 @@ static int add_place(struct reading *reading, const char *name, int place,
 		report_unreadable(reading, name, -fd);
 		return 0;
 	}
-	if (!trace_reader_is_recording(fd) || is_known(reading, file)) {
+	if (!trace_reader_is_recording(fd) || is_already_listed(reading, file)) {
 		close(fd);
 		return 0;
 	}
 	if (reading->list->count == RECORDING_LIST_MAX) {
 		close(fd);
-		return too_many(reading->path, error);
+		return set_too_many_error(reading->path, error);
 	}
 	return add_recording(reading, name, fd, file, error);
 }
 
-static int add_entry(struct reading *reading, const char *name, struct stackmap_error *error)
+static int add_folder_entry(struct reading *reading, const char *name, struct stackmap_error *error)
 {
 	struct stat status;
-	int place = find_entry(reading, name, &status);
+	int place = open_entry_path(reading, name, &status);
 
 	if (place == -EMFILE || place == -ENFILE)
 		return error_set_errno(error, -place, reading->path);
@@ -238,13 +238,13 @@ static int add_entry(struct reading *reading, const char *name, struct stackmap_
 		close(place);
 		return 0;
 	}
-	return add_place(reading, name, place,
-			 &(struct file_identity){status.st_dev, status.st_ino}, error);
+	return add_regular_file(reading, name, place,
+				&(struct file_identity){status.st_dev, status.st_ino}, error);
 }
 
-static int add_entries(struct reading *reading, struct stackmap_error *error)
+static int add_folder_entries(struct reading *reading, struct stackmap_error *error)
 {
-	int err = list_names(reading);
+	int err = read_names(reading);
 
 	if (err == -E2BIG)
 		return error_set(error, E2BIG, "%s: more than %u files in one folder",
@@ -253,7 +253,7 @@ static int add_entries(struct reading *reading, struct stackmap_error *error)
 		return error_set(error, -err, "%s: cannot be read: %s", reading->path,
 				 strerror(-err));
 	for (u32 i = 0; i < reading->count && !err; i++)
-		err = add_entry(reading, reading->names[i], error);
+		err = add_folder_entry(reading, reading->names[i], error);
 	if (err || reading->list->count > reading->first)
 		return err;
 	return error_set(error, ENOENT,
@@ -271,7 +271,7 @@ int recording_list_add_folder(struct recording_list *list, const char *path,
 	reading.fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (reading.fd < 0)
 		return error_set(error, errno, "%s: cannot be read: %s", path, strerror(errno));
-	err = add_entries(&reading, error);
+	err = add_folder_entries(&reading, error);
 	while (reading.count)
 		free(reading.names[--reading.count]);
 	free(reading.names);

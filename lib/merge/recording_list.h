@@ -4,10 +4,10 @@
  *
  * In a folder, a recording is a file that begins with the magic of recordings, whatever its name;
  * hidden files and subfolders are skipped. Recordings are sorted by name. The folder may belong to
- * another user: only regular files are opened, links are followed as for outputs (our own, and
- * root's), one file under several names is one recording, and all recordings together are limited
- * to the memory of one recording of their size. A recording that cannot be opened is reported as
- * missing, and the others are read.
+ * another user: only regular files are opened, only links of this user and of root are followed, as
+ * for outputs; one file under several names is one recording; and all recordings together are
+ * limited to the memory of one recording of their total size. A recording that cannot be opened is
+ * reported as missing, and the others are read.
  */
 #ifndef LIB_MERGE_RECORDING_LIST_H
 #define LIB_MERGE_RECORDING_LIST_H
@@ -25,7 +25,7 @@ struct file_identity {
 
 struct recording_list {
 	struct trace_reader **readers;
-	struct file_identity *files; /* of the readers */
+	struct file_identity *files; /* by reader: the file, if it was found in a folder */
 	u32 count, room, file_room;
 	u32 missing;
 	/* Called for each missing recording, with the reason. */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Recordings are written one after the other, each flushed as a whole, so that the events of a CPU
- * are in the order of time within a block; readers merge the blocks. Definitions of a recording are
- * written before its events, as the writer requires.
+ * Recordings are written one after the other. The writer is flushed after each recording, so each
+ * block has the events of one recording, in the order of time; readers merge the blocks.
+ * Definitions of a recording are written before its events, as the writer requires.
  *
- * A task name that was set before the recording began is valid from `since` on, which is before all
- * times of the recording: in an earlier recording the same id may belong to another task.
+ * A task name without a time was set before its recording began. In the merged recording it gets
+ * the time `since`, just before all times of its recording, since the same id may belong to another
+ * task in an earlier recording.
  */
 #include "recording_merge.h"
 
@@ -51,7 +52,7 @@ struct part {
 	u64 shift;
 	u32 first_tid, first_cpu;
 	u64 since;	    /* ns; before all times of the recording */
-	u32 cgroups_before; /* number of cgroups of the recordings before it */
+	u32 cgroups_before; /* number of cgroups of the recordings that were added before */
 	u16 *kinds;
 	u32 *stacks;
 	u32 *contexts;
@@ -149,11 +150,12 @@ static int add_symbols(const struct part *part)
 	return err;
 }
 
-/* Reads events; an unreadable rest is damage of that recording: the others are merged, and the
- * merged recording has no ledger, as the fate of some events is unknown. */
-static int read_events(struct part *part, struct trace_reader *reader,
-		       int (*each)(void *arg, const struct trace_event *event), void *arg,
-		       struct stackmap_error *error)
+/* Reads the events of a recording. If events are damaged, the damage is set in the recording's
+ * reader, and the other recordings are merged all the same. The merged recording then has no
+ * ledger, since the number of lost events is unknown. */
+static int read_part_events(struct part *part, struct trace_reader *reader,
+			    int (*each)(void *arg, const struct trace_event *event), void *arg,
+			    struct stackmap_error *error)
 {
 	struct stackmap_error why = {};
 	int result = trace_reader_events(reader, each, arg, &why);
@@ -168,19 +170,20 @@ static int read_events(struct part *part, struct trace_reader *reader,
 	return result;
 }
 
-static int stop_at_first(void *time, const struct trace_event *event)
+static int stop_at_first_event(void *time, const struct trace_event *event)
 {
 	*(u64 *)time = event->time;
 	return 1;
 }
 
 /* Sets `since` before the first event and before all task changes. */
-static int find_since(struct part *part, struct trace_reader *reader, struct stackmap_error *error)
+static int set_since_time(struct part *part, struct trace_reader *reader,
+			  struct stackmap_error *error)
 {
 	const struct trace_task *tasks;
 	u32 count = trace_reader_tasks(reader, &tasks);
 	u64 first = UINT64_MAX;
-	int err = read_events(part, reader, stop_at_first, &first, error);
+	int err = read_part_events(part, reader, stop_at_first_event, &first, error);
 
 	for (u32 i = 0; i < count; i++)
 		if (tasks[i].time && tasks[i].time < first)
@@ -189,8 +192,8 @@ static int find_since(struct part *part, struct trace_reader *reader, struct sta
 	return err < 0 ? err : 0;
 }
 
-/* Equal paths of cgroups keep separate numbers, as in one recording; reports join them. A cgroup
- * without a path is told by its id from that of another machine. */
+/* Cgroups with equal paths keep separate numbers, as within one recording; reports join them by
+ * path. A cgroup without a path is known by its id, which differs between machines. */
 static int add_cgroups(struct part *part, u32 machine)
 {
 	const struct trace_cgroup *cgroups;
@@ -208,8 +211,8 @@ static int add_cgroups(struct part *part, u32 machine)
 	return err;
 }
 
-/* Interrupts of all machines are one task. */
-static u32 moved_tid(const struct part *part, u32 tid)
+/* The id of a thread in the merged recording. Interrupts of all machines are one task. */
+static u32 translate_tid(const struct part *part, u32 tid)
 {
 	return tid == TID_INTERRUPT ? tid : tid + part->first_tid;
 }
@@ -224,8 +227,8 @@ static int add_tasks(const struct part *part)
 		struct trace_task moved = tasks[i];
 
 		moved.time = moved.time ? moved.time + part->shift : part->since;
-		moved.tid = moved_tid(part, moved.tid);
-		moved.tgid = moved_tid(part, moved.tgid);
+		moved.tid = translate_tid(part, moved.tid);
+		moved.tgid = translate_tid(part, moved.tgid);
 		if (moved.cgroup)
 			moved.cgroup += part->cgroups_before;
 		err = trace_writer_task(part->merge->writer, &moved);
@@ -233,8 +236,8 @@ static int add_tasks(const struct part *part)
 	return err;
 }
 
-/* The clocks of machines differ, the lengths of times do not. */
-static int add_times(const struct part *part)
+/* Begin and end are moved to the clock of the merged recording; lengths of times stay the same. */
+static int add_thread_times(const struct part *part)
 {
 	const struct thread_account *accounts;
 	u32 count = trace_reader_times(part->reader, &accounts);
@@ -248,8 +251,8 @@ static int add_times(const struct part *part)
 		moved.begin += part->shift;
 		moved.end += part->shift;
 		if (moved.tid)
-			moved.tid = moved_tid(part, moved.tid);
-		moved.tgid = moved_tid(part, moved.tgid);
+			moved.tid = translate_tid(part, moved.tid);
+		moved.tgid = translate_tid(part, moved.tgid);
 		err = trace_writer_time(part->merge->writer, &moved);
 	}
 	return err;
@@ -271,7 +274,7 @@ static int add_contexts(struct part *part)
 	return err;
 }
 
-static u32 stack_index(const struct part *part, u32 stack)
+static u32 translate_stack_index(const struct part *part, u32 stack)
 {
 	return stack == TRACE_NO_STACK ? TRACE_NO_STACK : part->stacks[stack];
 }
@@ -291,11 +294,11 @@ static int add_event(void *arg, const struct trace_event *event)
 		moved.context = moved.has_context ? part->contexts[event->context] : 0;
 	}
 	moved.leaf = code_map_frame(part->code, event->leaf);
-	moved.tid = moved_tid(part, moved.tid);
+	moved.tid = translate_tid(part, moved.tid);
 	moved.cpu = (u16)(event->cpu + part->first_cpu);
 	moved.kind = part->kinds[event->kind];
-	moved.kernel = stack_index(part, event->kernel);
-	moved.user = stack_index(part, event->user);
+	moved.kernel = translate_stack_index(part, event->kernel);
+	moved.user = translate_stack_index(part, event->user);
 	return trace_writer_event(part->merge->writer, &moved);
 }
 
@@ -340,7 +343,7 @@ static int add_definitions(struct part *part, u32 machine)
 		       ?: add_cgroups(part, machine)
 		       ?: add_tasks(part)
 		       ?: add_contexts(part)
-		       ?: add_times(part);
+		       ?: add_thread_times(part);
 }
 
 static int add_recording(struct merge *merge, u32 number, struct stackmap_error *error)
@@ -354,9 +357,9 @@ static int add_recording(struct merge *merge, u32 number, struct stackmap_error 
 		.first_tid = machine_first_tid(machine),
 		.first_cpu = merge->machines.machines[machine].first_cpu,
 	};
-	int err = find_since(&part, reader, error)
+	int err = set_since_time(&part, reader, error)
 			  ?: add_definitions(&part, machine)
-			  ?: read_events(&part, reader, add_event, &part, error)
+			  ?: read_part_events(&part, reader, add_event, &part, error)
 			  ?: trace_writer_flush(merge->writer);
 
 	add_ledgers(&part);
@@ -412,15 +415,16 @@ static void describe(const struct merge *merge, struct texts *texts, struct trac
 	whole->machine = texts->machine;
 }
 
-/* Events that are counted only are recorded ones in a summary, which has no times. */
-static void count_as_recorded(u64 *recorded, u64 *counted)
+/* In a summary, whose events have no times, the events that are only counted become recorded
+ * events. */
+static void add_counted_to_recorded(u64 *recorded, u64 *counted)
 {
 	*recorded += *counted;
 	*counted = 0;
 }
 
-/* The destination of the merged recording. `end` closes the writer if err is 0, else discards
- * the output. */
+/* Where the merged recording is written: a file or memory. `end` closes the writer if err is 0,
+ * else discards the output. */
 struct target {
 	int (*begin)(struct target *target, const char *name, const struct trace_info *info,
 		     struct trace_writer **writer, struct stackmap_error *error);
@@ -430,8 +434,8 @@ struct target {
 	struct trace_reader **out;
 };
 
-static int begin_file(struct target *target, const char *name, const struct trace_info *info,
-		      struct trace_writer **writer, struct stackmap_error *error)
+static int begin_file_target(struct target *target, const char *name, const struct trace_info *info,
+			     struct trace_writer **writer, struct stackmap_error *error)
 {
 	int err = trace_writer_create(name, info, &target->file, error);
 
@@ -440,7 +444,7 @@ static int begin_file(struct target *target, const char *name, const struct trac
 	return err;
 }
 
-static int end_file(struct target *target, int err, struct stackmap_error *error)
+static int end_file_target(struct target *target, int err, struct stackmap_error *error)
 {
 	(void)error;
 	if (!err)
@@ -449,8 +453,9 @@ static int end_file(struct target *target, int err, struct stackmap_error *error
 	return err;
 }
 
-static int begin_memory(struct target *target, const char *name, const struct trace_info *info,
-			struct trace_writer **writer, struct stackmap_error *error)
+static int begin_memory_target(struct target *target, const char *name,
+			       const struct trace_info *info, struct trace_writer **writer,
+			       struct stackmap_error *error)
 {
 	int err = memory_recording_begin(&target->memory, name, info, error);
 
@@ -459,7 +464,7 @@ static int begin_memory(struct target *target, const char *name, const struct tr
 	return err;
 }
 
-static int end_memory(struct target *target, int err, struct stackmap_error *error)
+static int end_memory_target(struct target *target, int err, struct stackmap_error *error)
 {
 	if (!err)
 		return memory_recording_end(&target->memory, target->out, error);
@@ -474,7 +479,7 @@ static int write_merged(struct merge *merge, struct target *target,
 	struct trace_info info;
 	int err;
 
-	describe(merge, &texts, &info);
+	describe_merged_recording(merge, &texts, &info);
 	merge->is_summary = info.is_summary;
 	info.command = about->command;
 	info.version = about->version;
@@ -489,10 +494,10 @@ static int write_merged(struct merge *merge, struct target *target,
 		u32 count = 0;
 
 		if (merge->is_summary)
-			count_as_recorded(&merge->ledger.recorded, &merge->ledger.counted);
+			add_counted_to_recorded(&merge->ledger.recorded, &merge->ledger.counted);
 		for (u32 i = 0; i < merge->machines.cpus; i++) {
 			if (merge->is_summary)
-				count_as_recorded(&cpus[i].recorded, &cpus[i].counted);
+				add_counted_to_recorded(&cpus[i].recorded, &cpus[i].counted);
 			cpus[i].cpu = i;
 			if (cpus[i].produced)
 				cpus[count++] = cpus[i];
@@ -506,9 +511,9 @@ static int write_merged(struct merge *merge, struct target *target,
 	return err && !error->message[0] ? error_set_errno(error, -err, merge->name) : err;
 }
 
-static int merge_into(struct target *target, struct trace_reader *const *readers, u32 count,
-		      const char *name, const struct recording_merge_info *info,
-		      struct stackmap_error *error)
+static int merge_to_target(struct target *target, struct trace_reader *const *readers, u32 count,
+			   const char *name, const struct recording_merge_info *info,
+			   struct stackmap_error *error)
 {
 	struct merge merge = {.readers = readers, .count = count, .has_ledger = true, .name = name};
 	int err = machine_list_create(&merge.machines, readers, count)
@@ -534,16 +539,16 @@ static int merge_into(struct target *target, struct trace_reader *const *readers
 int recording_merge(struct trace_reader *const *readers, u32 count, const char *path,
 		    const struct recording_merge_info *info, struct stackmap_error *error)
 {
-	struct target target = {.begin = begin_file, .end = end_file};
+	struct target target = {.begin = begin_file_target, .end = end_file_target};
 
-	return merge_into(&target, readers, count, path, info, error);
+	return merge_to_target(&target, readers, count, path, info, error);
 }
 
 int recording_merge_in_memory(struct trace_reader *const *readers, u32 count, const char *name,
 			      const struct recording_merge_info *info, struct trace_reader **out,
 			      struct stackmap_error *error)
 {
-	struct target target = {.begin = begin_memory, .end = end_memory, .out = out};
+	struct target target = {.begin = begin_memory_target, .end = end_memory_target, .out = out};
 
-	return merge_into(&target, readers, count, name, info, error);
+	return merge_to_target(&target, readers, count, name, info, error);
 }

@@ -2,7 +2,7 @@
 /*
  * Merges recordings: all their events, in the order of real time, with equal stacks once.
  *
- *    sources      one for each name, unit and kind of extra words
+ *    sources      one for each name, unit and set of extra values
  *    code         equal by build id: code_space.h
  *    threads      ids of another machine are moved: machine_list.h
  *    ledger       the sum; left out if one of the recordings has no ledger
@@ -19,7 +19,7 @@ struct recording_merge_info {
 };
 
 /* Writes `path` as trace_writer_create() does; a failure leaves no file. If the events of a
- * recording are damaged, its reader has the damage (as for a truncated recording), and the
+ * recording are damaged, the damage is set in its reader (as for a truncated recording), and the
  * events before the damage are merged. */
 int recording_merge(struct trace_reader *const *readers, u32 count, const char *path,
 		    const struct recording_merge_info *info, struct stackmap_error *error);
