@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Each event id is classified once. An event with the name of a stack event and other fields is an
- * ordinary event, and so is an event without a format, so no event is left out.
+ * Each event id is classified once. An event that has the name of a stack event but other fields is
+ * an ordinary event. An event without a format is an ordinary event, too, so no event is left out.
  */
 #include "ftrace/entry.h"
 
@@ -15,10 +15,11 @@
 #include "array.h"
 #include "ledger.h"
 
-#define IDS_MAX 65536U	    /* the ring has 16 bits for it */
+#define IDS_MAX 65536U	    /* number of event ids: an id has 16 bits in the ring */
 #define TIDS_MAX (1U << 22) /* the kernel's limit */
-#define CONTEXT_NMI 0x40    /* an entry's flag that the library does not define */
-#define COMMON_BYTES 8	    /* id, flags, preemption count, thread: of each record */
+#define CONTEXT_NMI 0x40    /* flag of an entry in an NMI, which the library does not define */
+/* of id, flags, preemption count and thread, which each record begins with */
+#define COMMON_BYTES 8
 #define FIELDS_MAX 3
 
 /* The meaning of an event id. */
@@ -32,11 +33,11 @@ struct event_class {
 struct ftrace_decoder {
 	struct tep_handle *formats;
 	ftrace_take *take;
-	void *arg;		     /* of take() */
+	void *arg;		     /* argument of take() */
 	struct event_class *classes; /* by id */
 	u32 class_room;
 	u16 kinds;
-	u8 *named; /* a bit for each thread */
+	u8 *named; /* a bit for each thread whose name was passed on */
 };
 
 static const struct stack_event {
@@ -77,7 +78,7 @@ void ftrace_decoder_free(struct ftrace_decoder **decoder)
 	*decoder = NULL;
 }
 
-static bool classify_stack(struct tep_event *event, struct event_class *class)
+static bool classify_stack_event(struct tep_event *event, struct event_class *class)
 {
 	const struct stack_event *stack = stack_events;
 	const struct stack_event *end = stack + sizeof(stack_events) / sizeof(*stack_events);
@@ -97,17 +98,17 @@ static bool classify_stack(struct tep_event *event, struct event_class *class)
 	return true;
 }
 
-static int give(struct ftrace_decoder *decoder, struct ftrace_entry *entry, u8 what,
-		const void *payload, u32 bytes)
+static int pass_entry(struct ftrace_decoder *decoder, struct ftrace_entry *entry, u8 what,
+		      const void *payload, u32 bytes)
 {
 	entry->what = what;
 	entry->bytes = bytes;
 	return decoder->take(decoder->arg, entry, payload);
 }
 
-/* Returns NULL without memory, or with the error of take() in *err. */
-static const struct event_class *class_of(struct ftrace_decoder *decoder,
-					  struct ftrace_entry *entry, u32 id, int *err)
+/* Returns the class of an event id. NULL: *err is -ENOMEM or the error of take(). */
+static const struct event_class *find_event_class(struct ftrace_decoder *decoder,
+						  struct ftrace_entry *entry, u32 id, int *err)
 {
 	struct tep_event *event;
 	struct event_class *class;
@@ -119,7 +120,7 @@ static const struct event_class *class_of(struct ftrace_decoder *decoder,
 	if (class->is_known)
 		return class;
 	event = tep_find_event(decoder->formats, (int)id);
-	if (!classify_stack(event, class)) {
+	if (!classify_stack_event(event, class)) {
 		char name[FTRACE_NAME_BYTES_MAX];
 
 		if (event)
@@ -128,14 +129,14 @@ static const struct event_class *class_of(struct ftrace_decoder *decoder,
 			snprintf(name, sizeof(name), "ftrace:event_%u", id);
 		class->what = FTRACE_EVENT;
 		class->kind = decoder->kinds++;
-		*err = give(decoder, entry, FTRACE_SOURCE, name, (u32)strlen(name) + 1);
+		*err = pass_entry(decoder, entry, FTRACE_SOURCE, name, (u32)strlen(name) + 1);
 	}
 	class->is_known = true;
 	return *err ? NULL : class;
 }
 
 /* The library calls a thread without a name "<...>". */
-static int name_task(struct ftrace_decoder *decoder, struct ftrace_entry *entry)
+static int pass_task_name(struct ftrace_decoder *decoder, struct ftrace_entry *entry)
 {
 	char comm[FTRACE_COMM_BYTES] = {};
 	u8 bit = (u8)(1 << entry->tid % 8), *known = &decoder->named[entry->tid % TIDS_MAX / 8];
@@ -148,7 +149,7 @@ static int name_task(struct ftrace_decoder *decoder, struct ftrace_entry *entry)
 	if (!name || !strcmp(name, "<...>"))
 		return 0;
 	strncpy(comm, name, sizeof(comm) - 1);
-	return give(decoder, entry, FTRACE_TASK, comm, sizeof(comm));
+	return pass_entry(decoder, entry, FTRACE_TASK, comm, sizeof(comm));
 }
 
 static int decode_event(struct ftrace_decoder *decoder, const struct tep_record *record,
@@ -169,7 +170,7 @@ static int decode_event(struct ftrace_decoder *decoder, const struct tep_record 
 			if (frame && frame != ~0ULL)
 				frames[count++] = frame;
 		}
-		return give(decoder, entry, class->what, frames, count * sizeof(u64));
+		return pass_entry(decoder, entry, class->what, frames, count * sizeof(u64));
 	}
 	for (u32 i = 0; i < FIELDS_MAX && class->fields[i]; i++) {
 		const struct tep_format_field *field = class->fields[i];
@@ -185,20 +186,20 @@ static int decode_event(struct ftrace_decoder *decoder, const struct tep_record 
 	entry->reason = (u32)values[2];
 	if (class->what != FTRACE_STACK_ID)
 		entry->value = values[0];
-	return give(decoder, entry, class->what, NULL, 0);
+	return pass_entry(decoder, entry, class->what, NULL, 0);
 }
 
-static int decode_gap(struct ftrace_decoder *decoder, const struct tep_record *record,
-		      struct ftrace_entry entry)
+static int decode_lost_entries(struct ftrace_decoder *decoder, const struct tep_record *record,
+			       struct ftrace_entry entry)
 {
 	int err;
 
 	if (!record->missed_events)
 		return 0;
-	err = give(decoder, &entry, FTRACE_GAP, NULL, 0);
+	err = pass_entry(decoder, &entry, FTRACE_GAP, NULL, 0);
 	entry.value = record->missed_events > 0 ? (u64)record->missed_events : 0;
 	entry.reason = LOST_OVERWRITTEN;
-	return err ?: give(decoder, &entry, FTRACE_LOST, NULL, 0);
+	return err ?: pass_entry(decoder, &entry, FTRACE_LOST, NULL, 0);
 }
 
 int ftrace_decode(struct ftrace_decoder *decoder, struct tep_record *record, u32 cpu)
@@ -215,10 +216,10 @@ int ftrace_decode(struct ftrace_decoder *decoder, struct tep_record *record, u32
 			: flags & TRACE_FLAG_HARDIRQ ? FTRACE_HARDIRQ
 			: flags & TRACE_FLAG_SOFTIRQ ? FTRACE_SOFTIRQ
 						     : FTRACE_TASK_CONTEXT;
-	class = class_of(decoder, &entry, (u32)tep_data_type(decoder->formats, record) % IDS_MAX,
-			 &err);
-	err = err ?: decode_gap(decoder, record, entry);
+	class = find_event_class(decoder, &entry,
+				 (u32)tep_data_type(decoder->formats, record) % IDS_MAX, &err);
+	err = err ?: decode_lost_entries(decoder, record, entry);
 	if (!err && class->what == FTRACE_EVENT)
-		err = name_task(decoder, &entry);
+		err = pass_task_name(decoder, &entry);
 	return err ?: decode_event(decoder, record, class, &entry);
 }

@@ -18,7 +18,7 @@ bool ftrace_batch_put(u8 batch[FTRACE_BATCH_BYTES], u32 *used, const struct ftra
 	return true;
 }
 
-static bool is_entry(const struct ftrace_entry *entry, const u8 *payload)
+static bool is_valid_entry(const struct ftrace_entry *entry, const u8 *payload)
 {
 	if (entry->context >= FTRACE_CONTEXTS)
 		return false;
@@ -50,7 +50,7 @@ int ftrace_batch_read(const u8 *batch, u32 bytes, ftrace_take *take, void *arg)
 		if (entry.bytes > sizeof(payload) || entry.bytes > bytes - at - sizeof(entry))
 			return -EBADMSG;
 		memcpy(payload, batch + at + sizeof(entry), entry.bytes);
-		if (!is_entry(&entry, (const u8 *)payload))
+		if (!is_valid_entry(&entry, (const u8 *)payload))
 			return -EBADMSG;
 		err = take(arg, &entry, payload);
 	}

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Decoded entries of ftrace, cheap to pass from one process to another (a batch).
+ * Decoded entries of ftrace's ring, in a form that is cheap to pass from one process to another (a
+ * batch).
  *
  * A stack is an entry of its own. The stack belongs to the last event of the same thread, CPU and
- * context: an interrupt's entries may lie between them. A deferred user stack is an entry with the
- * cookie of its events, on any CPU, before or behind the events.
+ * context; entries of an interrupt may lie between the event and the stack. A deferred user stack
+ * is an entry with the cookie of its events, on any CPU, before or after the events.
  */
 #ifndef LIB_FTRACE_ENTRY_H
 #define LIB_FTRACE_ENTRY_H
@@ -19,20 +20,24 @@
 #define FTRACE_CPUS_MAX 65536U
 
 enum ftrace_what {
-	FTRACE_SOURCE, /* payload: "system:event", NUL-terminated; the next kind */
-	FTRACE_TASK,   /* payload: FTRACE_COMM_BYTES, the name of `tid` */
-	FTRACE_EVENT,  /* `kind` */
+	/* a new source, whose `kind` is the number of sources before; payload: "system:event",
+	 * NUL-terminated */
+	FTRACE_SOURCE,
+	FTRACE_TASK,  /* payload: name of the thread `tid`, FTRACE_COMM_BYTES long */
+	FTRACE_EVENT, /* `kind` */
 	FTRACE_STACK_ID,
-	FTRACE_STACK,	   /* stack in full; payload: frames, innermost first */
-	FTRACE_USER_STACK, /* stack in full; payload: addresses */
+	FTRACE_STACK,	   /* kernel stack; payload: addresses, innermost first */
+	FTRACE_USER_STACK, /* user stack; payload: addresses, innermost first */
 	FTRACE_COOKIE,	   /* `value` */
-	FTRACE_ANSWER,	   /* `value`: the cookie; `id`, or `reason` */
-	FTRACE_GAP,	   /* the ring has lost entries of this CPU, up to here */
-	FTRACE_LOST,	   /* `value` lost entries for the cause `reason`; 0: unknown number */
+	/* deferred user stack; `value`: the cookie; `id` of the stack, or `reason` */
+	FTRACE_ANSWER,
+	FTRACE_GAP, /* the ring has lost entries of this CPU before this entry */
+	/* `value`: number of entries lost for the cause `reason`; 0: unknown number */
+	FTRACE_LOST,
 	FTRACE_WHATS,
 };
 
-/* The reason of a missing deferred stack: enum user_stack_reason of the kernel. */
+/* The reason for a missing deferred stack: values of the kernel's enum user_stack_reason. */
 enum ftrace_reason {
 	FTRACE_HAS_STACK,
 	FTRACE_CHANGED,
@@ -51,12 +56,12 @@ enum ftrace_context {
 };
 
 struct ftrace_entry {
-	u64 time; /* of the ring's clock, ns */
+	u64 time; /* ns on the ring's clock */
 	u64 value;
 	u32 tid;
 	u32 id;
 	u32 reason;
-	u32 bytes; /* of the payload */
+	u32 bytes; /* length of the payload */
 	u16 cpu;
 	u16 kind;
 	u8 what;    /* enum ftrace_what */
@@ -64,14 +69,14 @@ struct ftrace_entry {
 	u16 reserved;
 };
 
-/* Receives entries; the first non-zero result ends the reading and is returned. */
+/* A callback that receives entries. The first non-zero result ends the reading and is returned. */
 typedef int ftrace_take(void *arg, const struct ftrace_entry *entry, const void *payload);
 
-/* A batch: entries that the sandbox sends to its parent, one behind the other, each with its
- * payload. */
+/* A batch: entries that the sandbox sends to its parent, one directly after the other, each
+ * followed by its payload. */
 #define FTRACE_BATCH_BYTES (256U << 10)
 
-/* Appends to a batch with *used bytes. False: the batch is full. */
+/* Appends an entry to a batch that has *used bytes so far. False: the batch is full. */
 bool ftrace_batch_put(u8 batch[FTRACE_BATCH_BYTES], u32 *used, const struct ftrace_entry *entry,
 		      const void *payload);
 
@@ -89,8 +94,8 @@ int ftrace_decoder_create(struct tep_handle *formats, ftrace_take *take, void *a
 			  struct ftrace_decoder **out);
 void ftrace_decoder_free(struct ftrace_decoder **decoder);
 
-/* Records of a CPU come in the order of its ring. -EBADMSG: the record is shorter than its format.
- */
+/* Decodes a record and passes its entries to take(). Records of a CPU come in the order of its
+ * ring. -EBADMSG: the record is shorter than its format. */
 int ftrace_decode(struct ftrace_decoder *decoder, struct tep_record *record, u32 cpu);
 
 #endif

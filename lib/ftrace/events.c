@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A context runs only while no context that interrupts it runs. An entry of a context therefore
- * completes the events of the higher contexts; the context's own event is complete when the next
- * event of this context comes.
+ * A context (task, softirq, hardirq, NMI) runs only while no higher context interrupts it. An entry
+ * of a context therefore shows that the events of all higher contexts are complete. The event of
+ * the context itself is complete when the next event of this context comes.
  */
 #include "ftrace/events.h"
 
@@ -20,15 +20,15 @@
  * User stacks by cookie. All events of one entry into the kernel share a cookie and a deferred
  * stack, which follows the events; further events may follow a stack of the task itself.
  *
- * The kernel counts cookies with 32 bits for each CPU. A cookie with another thread belongs to a
- * later entry into the kernel and replaces the earlier one.
+ * The kernel counts cookies with 32 bits for each CPU. A known cookie with another thread belongs
+ * to a later entry into the kernel, and replaces the earlier cookie.
  */
 
 struct cookie {
 	u64 cookie;
 	u32 tid;
-	u32 name;   /* the writer's placeholder; TRACE_NO_STACK: not made yet */
-	u32 events; /* events that wait for the stack */
+	u32 name;   /* name of the writer's placeholder; TRACE_NO_STACK: not made yet */
+	u32 events; /* number of events that wait for the stack */
 	u32 stack;  /* index of the deferred stack */
 	u8 reason;
 	bool is_answered;
@@ -36,7 +36,7 @@ struct cookie {
 
 struct waiting_event {
 	bool is_used;
-	u32 cookie; /* index, or HASH_INDEX_NONE */
+	u32 cookie; /* index in `cookies`, or HASH_INDEX_NONE */
 	struct trace_event event;
 };
 
@@ -59,12 +59,12 @@ struct ftrace_events {
 	u64 unknown_gaps;
 };
 
-static u32 cookie_hash(u64 cookie)
+static u32 hash_cookie(u64 cookie)
 {
 	return hash_end(hash_word(0, cookie));
 }
 
-static bool is_cookie(const void *items, u32 index, const void *cookie)
+static bool is_same_cookie(const void *items, u32 index, const void *cookie)
 {
 	return ((const struct cookie *)items)[index].cookie == *(const u64 *)cookie;
 }
@@ -72,19 +72,19 @@ static bool is_cookie(const void *items, u32 index, const void *cookie)
 /* HASH_INDEX_NONE: the cookie is new. */
 static u32 find_cookie(const struct ftrace_events *events, u64 cookie)
 {
-	return hash_index_find(&events->cookie_index, cookie_hash(cookie), is_cookie,
+	return hash_index_find(&events->cookie_index, hash_cookie(cookie), is_same_cookie,
 			       events->cookies, &cookie);
 }
 
-/* Adds or resets a cookie, without a stack. -ENOMEM. */
-static int make_cookie(struct ftrace_events *events, u64 cookie, u32 tid, u32 *index)
+/* Adds a cookie, or resets a known cookie; it has no stack then. -ENOMEM. */
+static int add_or_reset_cookie(struct ftrace_events *events, u64 cookie, u32 tid, u32 *index)
 {
 	u32 count = events->cookie_count;
 
 	*index = find_cookie(events, cookie);
 	if (*index == HASH_INDEX_NONE) {
 		if (array_make_room(events->cookies, count, events->cookie_room) ||
-		    hash_index_add(&events->cookie_index, cookie_hash(cookie), count))
+		    hash_index_add(&events->cookie_index, hash_cookie(cookie), count))
 			return -ENOMEM;
 		*index = events->cookie_count++;
 	}
@@ -134,7 +134,7 @@ u64 ftrace_events_unknown_gaps(const struct ftrace_events *events)
 	return events->unknown_gaps;
 }
 
-static void count_user(struct ftrace_events *events, u32 stack, u8 reason, u32 count)
+static void count_user_stacks(struct ftrace_events *events, u32 stack, u8 reason, u32 count)
 {
 	if (stack == TRACE_NO_STACK)
 		events->ledger.user_reasons[reason] += count;
@@ -143,8 +143,9 @@ static void count_user(struct ftrace_events *events, u32 stack, u8 reason, u32 c
 			count;
 }
 
-/* Sets the cookie's stack, or a placeholder until the stack comes. */
-static int set_user(struct ftrace_events *events, struct waiting_event *waiting)
+/* Sets the user stack of the event to the cookie's stack, or to a placeholder until the stack
+ * comes. */
+static int set_deferred_user_stack(struct ftrace_events *events, struct waiting_event *waiting)
 {
 	struct cookie *cookie = &events->cookies[waiting->cookie];
 	int err = 0;
@@ -158,11 +159,11 @@ static int set_user(struct ftrace_events *events, struct waiting_event *waiting)
 	}
 	waiting->event.user = cookie->stack;
 	waiting->event.user_reason = cookie->reason;
-	count_user(events, cookie->stack, cookie->reason, 1);
+	count_user_stacks(events, cookie->stack, cookie->reason, 1);
 	return 0;
 }
 
-static int write_waiting(struct ftrace_events *events, struct waiting_event *waiting)
+static int write_waiting_event(struct ftrace_events *events, struct waiting_event *waiting)
 {
 	struct trace_event *event = &waiting->event;
 	int err = 0;
@@ -173,26 +174,27 @@ static int write_waiting(struct ftrace_events *events, struct waiting_event *wai
 	if (event->kernel == TRACE_NO_STACK)
 		events->ledger.kernel_reasons[event->kernel_reason]++;
 	if (waiting->cookie != HASH_INDEX_NONE)
-		err = set_user(events, waiting);
+		err = set_deferred_user_stack(events, waiting);
 	else
-		count_user(events, event->user, event->user_reason, 1);
+		count_user_stacks(events, event->user, event->user_reason, 1);
 	events->cpus[event->cpu].recorded++;
 	return err ?: trace_writer_event(events->writer, event);
 }
 
 /* Writes the events of a context and of the contexts that interrupt it, in the order of the ring.
  */
-static int write_from(struct ftrace_events *events, struct cpu_events *cpu, u32 context)
+static int write_waiting_from_context(struct ftrace_events *events, struct cpu_events *cpu,
+				      u32 context)
 {
 	int err = 0;
 
 	for (u32 i = context; i < FTRACE_CONTEXTS && !err; i++)
-		err = write_waiting(events, &cpu->waiting[i]);
+		err = write_waiting_event(events, &cpu->waiting[i]);
 	return err;
 }
 
-static int set_cookie(struct ftrace_events *events, const struct ftrace_entry *entry,
-		      struct waiting_event *waiting)
+static int set_event_cookie(struct ftrace_events *events, const struct ftrace_entry *entry,
+			    struct waiting_event *waiting)
 {
 	const struct cookie *found;
 
@@ -202,14 +204,14 @@ static int set_cookie(struct ftrace_events *events, const struct ftrace_entry *e
 		if (found->tid == entry->tid)
 			return 0;
 		if (!found->is_answered)
-			count_user(events, TRACE_NO_STACK, REASON_UNANSWERED, found->events);
+			count_user_stacks(events, TRACE_NO_STACK, REASON_UNANSWERED, found->events);
 	}
-	return make_cookie(events, entry->value, entry->tid, &waiting->cookie);
+	return add_or_reset_cookie(events, entry->value, entry->tid, &waiting->cookie);
 }
 
 /* A stack whose event was lost is ignored. */
-static int add_stack(struct ftrace_events *events, const struct ftrace_entry *entry,
-		     const void *payload, struct waiting_event *waiting)
+static int add_stack_to_event(struct ftrace_events *events, const struct ftrace_entry *entry,
+			      const void *payload, struct waiting_event *waiting)
 {
 	if (!waiting->is_used || waiting->event.tid != entry->tid)
 		return 0;
@@ -224,11 +226,11 @@ static int add_stack(struct ftrace_events *events, const struct ftrace_entry *en
 		waiting->event.user_reason = REASON_NO_FRAMES;
 		return ftrace_stacks_whole(&events->stacks, entry, payload, &waiting->event.user);
 	default:
-		return set_cookie(events, entry, waiting);
+		return set_event_cookie(events, entry, waiting);
 	}
 }
 
-static u8 reason_of(u32 reason)
+static u8 translate_reason(u32 reason)
 {
 	switch (reason) {
 	case FTRACE_CHANGED:
@@ -246,7 +248,7 @@ static u8 reason_of(u32 reason)
 
 /* The thread that stops tracing writes the deferred stacks of sleeping tasks, so the thread of the
  * entry may differ from the thread of its events. */
-static int take_answer(struct ftrace_events *events, const struct ftrace_entry *entry)
+static int resolve_cookie(struct ftrace_events *events, const struct ftrace_entry *entry)
 {
 	u32 index = find_cookie(events, entry->value);
 	u32 stack = TRACE_NO_STACK;
@@ -257,17 +259,17 @@ static int take_answer(struct ftrace_events *events, const struct ftrace_entry *
 	if (!entry->reason)
 		err = ftrace_stacks_by_id(&events->stacks, entry->id, &stack);
 	if (!err && (index == HASH_INDEX_NONE || events->cookies[index].is_answered))
-		err = make_cookie(events, entry->value, entry->tid, &index);
+		err = add_or_reset_cookie(events, entry->value, entry->tid, &index);
 	if (err)
 		return err;
 	cookie = &events->cookies[index];
 	cookie->stack = stack;
-	cookie->reason = entry->reason ? reason_of(entry->reason) : REASON_GONE;
+	cookie->reason = entry->reason ? translate_reason(entry->reason) : REASON_GONE;
 	resolution = (struct trace_resolution){.stack = cookie->stack, .reason = cookie->reason};
 	cookie->is_answered = true;
 	if (cookie->name == TRACE_NO_STACK)
 		return 0;
-	count_user(events, cookie->stack, cookie->reason, cookie->events);
+	count_user_stacks(events, cookie->stack, cookie->reason, cookie->events);
 	return trace_writer_resolve(events->writer, cookie->name, &resolution);
 }
 
@@ -296,7 +298,7 @@ int ftrace_events_take(struct ftrace_events *events, const struct ftrace_entry *
 		memcpy(task.comm, payload, sizeof(task.comm));
 		return trace_writer_task(events->writer, &task);
 	case FTRACE_EVENT:
-		err = write_from(events, cpu, entry->context);
+		err = write_waiting_from_context(events, cpu, entry->context);
 		if (err)
 			return err;
 		if (entry->kind >= events->kinds)
@@ -315,9 +317,9 @@ int ftrace_events_take(struct ftrace_events *events, const struct ftrace_entry *
 		};
 		return 0;
 	case FTRACE_ANSWER:
-		return take_answer(events, entry);
+		return resolve_cookie(events, entry);
 	case FTRACE_GAP:
-		return write_from(events, cpu, 0);
+		return write_waiting_from_context(events, cpu, 0);
 	case FTRACE_LOST:
 		if (entry->reason >= LOST_COUNT)
 			return -EBADMSG;
@@ -325,8 +327,8 @@ int ftrace_events_take(struct ftrace_events *events, const struct ftrace_entry *
 		cpu->lost[entry->reason] += entry->value ?: 1;
 		return 0;
 	default:
-		err = write_from(events, cpu, entry->context + 1);
-		return err ?: add_stack(events, entry, payload, waiting);
+		err = write_waiting_from_context(events, cpu, entry->context + 1);
+		return err ?: add_stack_to_event(events, entry, payload, waiting);
 	}
 }
 
@@ -363,13 +365,13 @@ int ftrace_events_end(struct ftrace_events *events)
 	int err = 0;
 
 	for (u32 i = 0; i < events->cpu_room && !err; i++)
-		err = write_from(events, &events->cpus[i], 0);
+		err = write_waiting_from_context(events, &events->cpus[i], 0);
 	if (err)
 		return err;
 	for (u32 i = 0; i < events->cookie_count; i++)
 		if (!events->cookies[i].is_answered)
-			count_user(events, TRACE_NO_STACK, REASON_UNANSWERED,
-				   events->cookies[i].events);
+			count_user_stacks(events, TRACE_NO_STACK, REASON_UNANSWERED,
+					  events->cookies[i].events);
 	events->ledger.notes[NOTE_UNKNOWN_FRAMES] = events->stacks.unknown_frames;
 	return trace_writer_flush(events->writer) ?: write_ledger(events);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Joins entries to events with their stacks and writes them to a recording. An event waits until
- * all entries that belong to it have come; at most one event waits in each context of each CPU.
+ * Joins entries of the ring to events with stacks, and writes the events to a recording. An event
+ * waits until all entries of its stacks have come; at most one event waits in each context of each
+ * CPU.
  */
 #ifndef LIB_FTRACE_EVENTS_H
 #define LIB_FTRACE_EVENTS_H

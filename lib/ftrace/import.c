@@ -3,8 +3,8 @@
  * A trace.dat has neither the time nor the machine of its recording, so the file's modification
  * time serves as the time of its first event. An instance in tracefs belongs to this machine.
  *
- * The stacks are read before the ring, and after the moment at which reading of the ring ends, so
- * all stacks of its entries are in the map by then.
+ * Opening the ring fixes the moment at which the reading will end. The file of stacks is read after
+ * that moment and before the ring, so it has the stacks of all entries that are read.
  */
 #include "ftrace/import.h"
 
@@ -33,19 +33,19 @@
 #include "trace/write/frame_addresses.h"
 #include "trace/write/writer.h"
 
-#define LOOKUP_PARTS 4 /* share of all memory for the symbolizer's sandbox: a quarter */
+#define LOOKUP_PARTS 4 /* the symbolizer's sandbox may use a quarter of the memory */
 
 struct importing {
 	const struct ftrace_import *import;
 	const char *path; /* path of the recording */
 	char file[PATH_MAX], folder[PATH_MAX];
 	struct ring_live *live;
-	struct ring_file *ring; /* one of the two */
+	struct ring_file *ring; /* the other of `live` and `ring` is NULL */
 	struct stack_files *stacks;
 	struct kernel_names *kernel; /* or NULL */
 	struct kernel_files files;
 	struct symbol_lookup *lookup;
-	struct trace_writer *writer; /* from the first entry on */
+	struct trace_writer *writer; /* NULL before the first entry */
 	struct ftrace_events *events;
 	struct stackmap_error *error;
 };
@@ -64,18 +64,17 @@ static bool kernel_symbol(void *arg, u64 address, struct symbol *symbol)
 	return importing->ring && ring_file_symbol(importing->ring, address, symbol);
 }
 
-/* The symbol's name decides, which works for any kernel. An address without a name is not entry
- * code.
- */
+/* The name of the symbol tells whether an address is in entry code, which works for any kernel. An
+ * address without a name is not in entry code. */
 static bool is_entry_code(void *arg, u64 address)
 {
 	struct symbol symbol;
 
-	return kernel_symbol(arg, address, &symbol) && symbol.name &&
+	return find_kernel_symbol(arg, address, &symbol) && symbol.name &&
 	       text_kind_of_name(symbol.name, strlen(symbol.name)) == TEXT_ENTRY;
 }
 
-static int begin(struct importing *importing, u64 first)
+static int begin_recording(struct importing *importing, u64 first)
 {
 	struct utsname here = {.nodename = "unknown", .release = "unknown", .machine = "unknown"};
 	struct trace_info info = {
@@ -116,8 +115,8 @@ static int begin(struct importing *importing, u64 first)
 					       importing, &importing->events);
 }
 
-/* The losses of an empty ring do not begin a recording. */
-static int take(void *arg, const struct ftrace_entry *entry, const void *payload)
+/* Imports an entry; the first entry begins the recording. Losses alone do not begin a recording. */
+static int import_entry(void *arg, const struct ftrace_entry *entry, const void *payload)
 {
 	struct importing *importing = arg;
 	int err = 0;
@@ -125,16 +124,16 @@ static int take(void *arg, const struct ftrace_entry *entry, const void *payload
 	if (!importing->events && entry->what == FTRACE_LOST)
 		return 0;
 	if (!importing->events)
-		err = begin(importing, entry->time);
+		err = begin_recording(importing, entry->time);
 	return err ?: ftrace_events_take(importing->events, entry, payload);
 }
 
 /*
- * Functions for the frames of an imported recording. Kernel functions come from kernel_symbol(),
- * user functions from files of this machine that have the mapping's build id.
+ * Functions for the frames of an imported recording. Kernel functions come from
+ * find_kernel_symbol(), user functions from files of this machine that have the mapping's build id.
  */
 
-static int name_kernel(struct importing *importing, u64 address)
+static int write_kernel_symbol(struct importing *importing, u64 address)
 {
 	struct trace_symbol symbol = {};
 	struct symbol found = {};
@@ -145,7 +144,7 @@ static int name_kernel(struct importing *importing, u64 address)
 		symbol.name = "[FTRACE TRAMPOLINE]";
 		return trace_writer_symbol(importing->writer, &symbol);
 	}
-	if (!kernel_symbol(importing, address, &found) || !found.name)
+	if (!find_kernel_symbol(importing, address, &found) || !found.name)
 		return 0;
 	symbol.start = symbol.address = found.start;
 	symbol.size = found.size ?: address - found.start + 1;
@@ -153,8 +152,9 @@ static int name_kernel(struct importing *importing, u64 address)
 	return trace_writer_symbol(importing->writer, &symbol);
 }
 
-/* Stores a path as its components, innermost first. A path that is too long is left out. */
-static void put_path(const char *path, struct mapping_record *record)
+/* Stores a path in the record as its components, last component first. A path that is too long is
+ * left out. */
+static void set_path_components(const char *path, struct mapping_record *record)
 {
 	u32 used = 0;
 
@@ -186,8 +186,9 @@ static int write_symbol(void *arg, const struct trace_symbol *symbol, bool is_un
 	return trace_writer_symbol(arg, symbol);
 }
 
-/* `run` has addresses of one mapping. Without the mapping's file the addresses have no names. */
-static int name_user(struct importing *importing, u64 *run, u32 count)
+/* Writes the symbols of `run`, addresses of one mapping. Without the mapping's file the addresses
+ * get no names. */
+static int write_user_symbols(struct importing *importing, u64 *run, u32 count)
 {
 	const struct mappings *mappings = stack_files_mappings(importing->stacks);
 	const struct trace_mapping *line = NULL;
@@ -211,16 +212,17 @@ static int name_user(struct importing *importing, u64 *run, u32 count)
 		.build_id_bytes = line->build_id_bytes,
 	};
 	memcpy(record.build_id, line->build_id, line->build_id_bytes);
-	put_path(line->path, &record);
+	set_path_components(line->path, &record);
 	for (u32 i = 0; i < count; i++)
 		run[i] = FRAME_OFFSET(run[i]);
 	symbol_lookup_find(importing->lookup, &query);
 	return 0;
 }
 
-/* Writes the symbols after the last event; some frames may stay without a name. The addresses are
- * sorted, so the addresses of a mapping are one query; kernel addresses (bit 63) come last. */
-static int write_names(struct importing *importing)
+/* Writes the symbols of all frames, after the last event. A frame may stay without a name. The
+ * addresses are sorted, so the addresses of a mapping are one query; kernel addresses (bit 63) come
+ * last. */
+static int write_all_symbols(struct importing *importing)
 {
 	struct frame_addresses addresses = {};
 	int err = frame_addresses_collect(importing->writer, &addresses);
@@ -231,13 +233,13 @@ static int write_names(struct importing *importing)
 
 		step = 1;
 		if (FRAME_IS_KERNEL(*item)) {
-			err = name_kernel(importing, *item);
+			err = write_kernel_symbol(importing, *item);
 			continue;
 		}
 		while (i + step < addresses.count && !FRAME_IS_KERNEL(item[step]) &&
 		       FRAME_MAPPING(item[step]) == FRAME_MAPPING(*item))
 			step++;
-		err = name_user(importing, item, step);
+		err = write_user_symbols(importing, item, step);
 	}
 	free(addresses.items);
 	return err;
@@ -245,14 +247,15 @@ static int write_names(struct importing *importing)
 
 static int write_recording(struct importing *importing, struct ftrace_import_notes *notes)
 {
-	int err = importing->live
-			  ? ring_live_each(importing->live, take, importing, importing->error)
-			  : ring_file_each(importing->ring, take, importing, importing->error);
+	int err = importing->live ? ring_live_each(importing->live, import_entry, importing,
+						   importing->error)
+				  : ring_file_each(importing->ring, import_entry, importing,
+						   importing->error);
 
 	if (!err && !importing->events)
 		err = error_set(importing->error, ENODATA, "%s: nothing is recorded there",
 				importing->import->from);
-	err = err ?: write_names(importing) ?: ftrace_events_end(importing->events);
+	err = err ?: write_all_symbols(importing) ?: ftrace_events_end(importing->events);
 	if (!err) {
 		notes->unresolved = ftrace_events_unresolved(importing->events);
 		notes->unknown_gaps = ftrace_events_unknown_gaps(importing->events);
@@ -271,7 +274,7 @@ static int too_long(const struct importing *importing)
 }
 
 /* Sets the path of the trace.dat, and the folder of the stacks. */
-static int find_files(struct importing *importing)
+static int find_trace_and_stacks(struct importing *importing)
 {
 	const struct ftrace_import *import = importing->import;
 	char copy[PATH_MAX];
@@ -281,10 +284,10 @@ static int find_files(struct importing *importing)
 			      is_folder ? "/trace.dat" : "");
 
 	if (length >= PATH_MAX)
-		return too_long(importing);
+		return set_path_too_long_error(importing);
 	strcpy(copy, importing->file);
 	length = snprintf(importing->folder, PATH_MAX, "%s", import->stacks ?: dirname(copy));
-	return length >= PATH_MAX ? too_long(importing) : 0;
+	return length >= PATH_MAX ? set_path_too_long_error(importing) : 0;
 }
 
 static int open_ring(struct importing *importing)
@@ -299,7 +302,7 @@ static int open_ring(struct importing *importing)
 		snprintf(importing->folder, PATH_MAX, "%s", import->stacks ?: import->from);
 		return ring_live_open(import->from, &importing->live, importing->error);
 	}
-	return find_files(importing)
+	return find_trace_and_stacks(importing)
 		       ?: ring_file_open(importing->file, import->buffer, &importing->ring,
 					 importing->error);
 }

@@ -5,7 +5,7 @@
  *
  *   sources      one for each ftrace event, without values
  *   times        by the ring's clock
- *   lost         counted in entries of the ring: an event, or a stack of one
+ *   lost         number of lost entries of the ring: events, and stacks of events
  *   missing stacks
  *                gone: the id is not in stack_map_bin, because the map was reset
  */
@@ -18,10 +18,11 @@
 #include "stackmap/error.h"
 
 struct ftrace_import {
-	const char
-		*from; /* an instance in tracefs; a folder that holds trace.dat; or a trace.dat */
-	const char *stacks; /* folder of stack_map_bin and stack_map_mappings; NULL: the ring's */
-	const char *buffer; /* instance in a trace.dat; NULL: the default of ring_file_open() */
+	const char *from; /* an instance in tracefs, a trace.dat, or a folder with a trace.dat */
+	/* folder of stack_map_bin and stack_map_mappings; NULL: the folder of the ring */
+	const char *stacks;
+	/* name of an instance in a trace.dat; NULL: the default of ring_file_open() */
+	const char *buffer;
 	const char *command;
 	const char *version;
 };
@@ -29,7 +30,7 @@ struct ftrace_import {
 /* Losses and limits that are not in the ledger. */
 struct ftrace_import_notes {
 	u64 unresolved;	  /* stacks with an unknown id */
-	u64 unknown_gaps; /* losses of the ring without a number */
+	u64 unknown_gaps; /* losses for which the ring has no number of lost entries */
 	bool hides_kernel;
 };
 

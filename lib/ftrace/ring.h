@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The two places of a ring: an instance in tracefs, and a trace.dat of trace-cmd. */
+/* Reads a ring of ftrace, either from an instance in tracefs or from a trace.dat of trace-cmd. */
 #ifndef LIB_FTRACE_RING_H
 #define LIB_FTRACE_RING_H
 
@@ -16,8 +16,8 @@ struct ring_live;
 /* True if the folder is in tracefs. */
 bool ring_live_is(const char *folder);
 
-/* Reading will end at the entries of this moment. -ENOTSUP: the ring's clock does not count
- * nanoseconds. */
+/* The reading will end at the entries that the ring has now. -ENOTSUP: the ring's clock does not
+ * count nanoseconds. */
 int ring_live_open(const char *folder, struct ring_live **out, struct stackmap_error *error);
 void ring_live_close(struct ring_live **ring);
 
@@ -26,19 +26,19 @@ u32 ring_live_cpus(const struct ring_live *ring);
 /* Real time minus the ring's clock, in ns, modulo 2^64. */
 u64 ring_live_realtime(const struct ring_live *ring);
 
-/* Passes all entries up to the end to take(), in the order of time; then the ring's losses since
- * it was cleared. */
+/* Passes all entries until the moment of ring_live_open() to take(), in the order of time; then the
+ * losses since the ring was cleared. */
 int ring_live_each(struct ring_live *ring, ftrace_take *take, void *arg,
 		   struct stackmap_error *error);
 
 /*
  * A trace.dat of trace-cmd. The file is untrusted, so a sandbox (privilege/sandbox.h) parses it,
- * and the sandbox's answers are checked: kinds and sizes of entries, ends of texts.
+ * and this process checks the entries that the sandbox sends: kinds, sizes, ends of texts.
  */
 struct ring_file;
 
 /* `buffer`: the instance to read; NULL: the top level, or if that is empty, the only instance.
- * -errno; -EBADMSG: not a whole trace.dat; -ENOENT: the file has no such instance. */
+ * -EBADMSG: not a complete trace.dat; -ENOENT: the file has no such instance; or another -errno. */
 int ring_file_open(const char *path, const char *buffer, struct ring_file **out,
 		   struct stackmap_error *error);
 void ring_file_close(struct ring_file **ring);
@@ -49,8 +49,8 @@ u32 ring_file_cpus(const struct ring_file *ring);
 int ring_file_each(struct ring_file *ring, ftrace_take *take, void *arg,
 		   struct stackmap_error *error);
 
-/* The kernel's symbol at an address, as the file has it. ring_file_each() may be running. The name
- * lives until the next call. */
+/* Finds the kernel symbol at an address in the file's own list. May be called during
+ * ring_file_each(). The name is valid until the next call. */
 bool ring_file_symbol(struct ring_file *ring, u64 address, struct symbol *symbol);
 
 #endif

@@ -16,17 +16,19 @@
 #include "scalar.h"
 
 #define MEMORY_PARTS 2
-#define LIMIT_MS 30000 /* limit for opening: the kernel's symbols are 100,000 lines */
+/* limit for an answer of the sandbox; the kernel's symbols are 100,000 lines */
+#define LIMIT_MS 30000
 
 /*
- * The part that parses, with trace-cmd's library, runs in a sandbox. First comes a request to open,
- * with the file, and the name of the instance. Each answer has a head, and `bytes` behind it:
+ * trace-cmd's library parses the file in a sandbox. The first request is FILE_OPEN, with the file
+ * and the name of the instance. An answer is a struct file_answer and `bytes` bytes that follow:
  *
  *   FILE_OPEN   no bytes
  *   FILE_NEXT   a batch (ftrace/entry.h); an empty batch is the end
  *   FILE_SYMBOL the name of the function at `address`
  *
- * The library passes records to a callback, so the callback waits for the next request.
+ * The library passes records to a callback. When a batch is full, the callback waits for the next
+ * request.
  */
 
 #define FILE_BUFFER_NAME_BYTES 256
@@ -57,12 +59,12 @@ struct file_service {
 	u8 batch[FTRACE_BATCH_BYTES];
 };
 
-static int receive(struct file_service *service, struct file_request *request)
+static int receive_request(struct file_service *service, struct file_request *request)
 {
 	return message_receive(service->socket, request, sizeof(*request), MESSAGE_NO_DEADLINE);
 }
 
-static int answer(struct file_service *service, struct file_answer head, const void *data)
+static int send_answer(struct file_service *service, struct file_answer head, const void *data)
 {
 	return message_send(service->socket, &head, sizeof(head), MESSAGE_NO_DEADLINE)
 		       ?: message_send(service->socket, data, head.bytes, MESSAGE_NO_DEADLINE);
@@ -83,27 +85,28 @@ static int send_symbol(struct file_service *service, u64 address)
 		head = (struct file_answer){.bytes = (u32)strnlen(name, FTRACE_NAME_BYTES_MAX),
 					    .start = start,
 					    .size = size};
-	return answer(service, head, name);
+	return send_answer(service, head, name);
 }
 
-/* Serves requests for symbols until the next request for entries comes, and answers that one. */
+/* Waits for the next request for entries, and answers it with the batch. Requests for symbols that
+ * come before are answered, too. */
 static int send_batch(struct file_service *service)
 {
 	struct file_request request;
-	int err = receive(service, &request);
+	int err = receive_request(service, &request);
 
 	while (!err && request.what == FILE_SYMBOL)
-		err = send_symbol(service, request.address) ?: receive(service, &request);
+		err = send_symbol(service, request.address) ?: receive_request(service, &request);
 	if (!err && request.what != FILE_NEXT)
 		err = -EINVAL;
 	err = err
-		      ?: answer(service, (struct file_answer){.bytes = service->batch_bytes},
-				service->batch);
+		      ?: send_answer(service, (struct file_answer){.bytes = service->batch_bytes},
+				     service->batch);
 	service->batch_bytes = 0;
 	return err;
 }
 
-static int put_entry(void *arg, const struct ftrace_entry *entry, const void *payload)
+static int add_entry_to_batch(void *arg, const struct ftrace_entry *entry, const void *payload)
 {
 	struct file_service *service = arg;
 	u8 *batch = service->batch;
@@ -115,7 +118,8 @@ static int put_entry(void *arg, const struct ftrace_entry *entry, const void *pa
 	return err ?: ftrace_batch_put(batch, &service->batch_bytes, entry, payload) ? 0 : -E2BIG;
 }
 
-static int take_record(struct tracecmd_input *input, struct tep_record *record, int cpu, void *arg)
+static int decode_record(struct tracecmd_input *input, struct tep_record *record, int cpu,
+			 void *arg)
 {
 	struct file_service *service = arg;
 
@@ -124,12 +128,12 @@ static int take_record(struct tracecmd_input *input, struct tep_record *record, 
 	return ftrace_decode(service->decoder, record, (u32)cpu);
 }
 
-static int read_buffer(struct file_service *service, struct tracecmd_input *buffer)
+static int read_instance(struct file_service *service, struct tracecmd_input *buffer)
 {
-	return buffer ? tracecmd_iterate_events(buffer, NULL, 0, take_record, service) : -ENOENT;
+	return buffer ? tracecmd_iterate_events(buffer, NULL, 0, decode_record, service) : -ENOENT;
 }
 
-static struct tracecmd_input *find_buffer(struct file_service *service, const char *name)
+static struct tracecmd_input *find_instance(struct file_service *service, const char *name)
 {
 	for (int i = 0; i < tracecmd_buffer_instances(service->input); i++)
 		if (!strcmp(tracecmd_buffer_instance_name(service->input, i), name))
@@ -149,33 +153,33 @@ static int open_input(struct file_service *service, int file, const struct file_
 	if (tep_get_long_size(formats) != sizeof(u64))
 		return -EPROTONOSUPPORT;
 	if (request->has_buffer) {
-		service->buffer = find_buffer(service, request->buffer);
+		service->buffer = find_instance(service, request->buffer);
 		if (!service->buffer)
 			return -ENOENT;
 	}
-	return ftrace_decoder_create(formats, put_entry, service, &service->decoder);
+	return ftrace_decoder_create(formats, add_entry_to_batch, service, &service->decoder);
 }
 
-/* Answers requests after the last entry: the end of the entries, which may be an error, and
- * symbols. */
-static void serve_rest(struct file_service *service, int result)
+/* Answers the requests after the last batch: an empty batch or the error that ended the entries,
+ * and symbols. */
+static void serve_last_requests(struct file_service *service, int result)
 {
 	struct file_request request;
-	int err = receive(service, &request);
+	int err = receive_request(service, &request);
 
 	while (!err) {
 		if (request.what == FILE_SYMBOL)
 			err = send_symbol(service, request.address);
 		else
-			err = answer(service, (struct file_answer){.result = result}, NULL);
-		err = err ?: receive(service, &request);
+			err = send_answer(service, (struct file_answer){.result = result}, NULL);
+		err = err ?: receive_request(service, &request);
 	}
 }
 
 /* Serves requests until the other side closes the socket. The memory is freed when the process
  * ends.
  */
-static void file_serve(int socket)
+static void serve_file(int socket)
 {
 	struct file_service *service = calloc(1, sizeof(*service));
 	struct file_answer opened = {};
@@ -191,16 +195,16 @@ static void file_serve(int socket)
 	opened.result = open_input(service, files[0], &request);
 	if (!opened.result)
 		opened.cpus = (u32)tep_get_cpus(tracecmd_get_tep(service->input));
-	if (answer(service, opened, NULL) || opened.result)
+	if (send_answer(service, opened, NULL) || opened.result)
 		return;
-	/* Sends all batches; serve_rest() then sends the empty batch that ends them. */
-	err = read_buffer(service, request.has_buffer ? service->buffer : service->input);
+	/* Sends all batches; serve_last_requests() then sends the empty batch that ends them. */
+	err = read_instance(service, request.has_buffer ? service->buffer : service->input);
 	if (!err && !service->has_records && !request.has_buffer &&
 	    tracecmd_buffer_instances(service->input) == 1)
-		err = read_buffer(service, tracecmd_buffer_instance_handle(service->input, 0));
+		err = read_instance(service, tracecmd_buffer_instance_handle(service->input, 0));
 	if (!err && service->batch_bytes)
 		err = send_batch(service);
-	serve_rest(service, err < 0 && err != -ENOENT ? -EBADMSG : 0);
+	serve_last_requests(service, err < 0 && err != -ENOENT ? -EBADMSG : 0);
 }
 
 struct ring_file {
@@ -211,10 +215,10 @@ struct ring_file {
 	u8 answer[FTRACE_BATCH_BYTES];
 };
 
-/* Sends a request, and receives the head of the answer and at most `room` bytes behind it. Returns
- * errors of the sandbox; the file's result is in the head. */
-static int ask(struct ring_file *ring, const struct file_request *request, int file,
-	       struct file_answer *head, void *to, u32 room)
+/* Sends a request, and receives the head of the answer and at most `room` bytes that follow it.
+ * Returns errors of the sandbox; errors of the file are in head->result. */
+static int request_answer(struct ring_file *ring, const struct file_request *request, int file,
+			  struct file_answer *head, void *to, u32 room)
 {
 	int err = sandbox_request(ring->sandbox, request, sizeof(*request), &file, file >= 0);
 
@@ -224,8 +228,8 @@ static int ask(struct ring_file *ring, const struct file_request *request, int f
 	return err ?: sandbox_receive(ring->sandbox, to, head->bytes);
 }
 
-static int refused(const struct ring_file *ring, int err, const char *buffer,
-		   struct stackmap_error *error)
+static int set_file_error(const struct ring_file *ring, int err, const char *buffer,
+			  struct stackmap_error *error)
 {
 	switch (err) {
 	case -EINTR:
@@ -264,8 +268,10 @@ static int open_in_sandbox(struct ring_file *ring, int file, const char *buffer)
 	if (buffer && strlen(buffer) >= sizeof(request.buffer))
 		return -ENOENT;
 	strcpy(request.buffer, buffer ?: "");
-	err = sandbox_start(file_serve, LIMIT_MS, MEMORY_PARTS, &ring->sandbox);
-	err = err ?: ask(ring, &request, file, &head, ring->answer, sizeof(ring->answer));
+	err = sandbox_start(serve_file, LIMIT_MS, MEMORY_PARTS, &ring->sandbox);
+	err = err
+		      ?: request_answer(ring, &request, file, &head, ring->answer,
+					sizeof(ring->answer));
 	err = err ?: head.result;
 	if (!err)
 		ring->cpus = head.cpus < FTRACE_CPUS_MAX ? head.cpus : FTRACE_CPUS_MAX;
@@ -289,7 +295,7 @@ int ring_file_open(const char *path, const char *buffer, struct ring_file **out,
 	err = open_in_sandbox(ring, file, buffer);
 	close(file);
 	if (err) {
-		refused(ring, err, buffer, error);
+		set_file_error(ring, err, buffer, error);
 		ring_file_close(&ring);
 	} else {
 		*out = ring;
@@ -319,13 +325,13 @@ int ring_file_each(struct ring_file *ring, ftrace_take *take, void *arg,
 	int err = 0, sunk = 0;
 
 	while (!err && !sunk && head.bytes) {
-		err = ask(ring, &next, -1, &head, ring->answer, sizeof(ring->answer));
+		err = request_answer(ring, &next, -1, &head, ring->answer, sizeof(ring->answer));
 		err = err ?: head.result;
 		if (!err)
 			sunk = ftrace_batch_read(ring->answer, head.bytes, take, arg);
 	}
 	if (err || sunk == -EBADMSG)
-		return refused(ring, err ?: sunk, NULL, error);
+		return set_file_error(ring, err ?: sunk, NULL, error);
 	return sunk;
 }
 
@@ -334,8 +340,8 @@ bool ring_file_symbol(struct ring_file *ring, u64 address, struct symbol *symbol
 	const struct file_request request = {.what = FILE_SYMBOL, .address = address};
 	struct file_answer head;
 
-	if (ask(ring, &request, -1, &head, ring->name, sizeof(ring->name) - 1) || head.result ||
-	    !head.bytes)
+	if (request_answer(ring, &request, -1, &head, ring->name, sizeof(ring->name) - 1) ||
+	    head.result || !head.bytes)
 		return false;
 	ring->name[head.bytes] = '\0';
 	*symbol = (struct symbol){.start = head.start, .size = head.size, .name = ring->name};

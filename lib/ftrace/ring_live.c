@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Each CPU's file `stats` has the exact losses and the clock of its ring. The gaps in the records
- * are the same losses, some without a number.
+ * The file `stats` of each CPU has the exact number of lost entries and the clock of the ring. The
+ * records report the same losses, some of them without a number.
  */
 #include "ftrace/ring.h"
 
@@ -25,7 +25,7 @@ struct ring_live {
 	struct tracefs_instance *instance;
 	struct tep_handle *formats;
 	ftrace_take *take;
-	void *arg; /* of take() */
+	void *arg; /* argument of take() */
 	struct ftrace_decoder *decoder;
 	u64 end, realtime;
 	int result;
@@ -60,9 +60,9 @@ static FILE *open_stats(const struct ring_live *ring, u32 cpu)
 	return stats;
 }
 
-/* "now ts:  1234.567890" has microseconds, so the last one is rounded up. Clocks that do not count
- * nanoseconds have no point in this line. */
-static int read_end(struct ring_live *ring)
+/* Reads the time at which the reading ends. The line "now ts: 1234.567890" has microseconds, so the
+ * time is rounded up. If the clock does not count nanoseconds, the line has no decimal point. */
+static int read_end_time(struct ring_live *ring)
 {
 	unsigned long long seconds, micros;
 	FILE *stats = open_stats(ring, 0);
@@ -97,7 +97,7 @@ static int open_ring(struct ring_live *ring, const char *folder, struct stackmap
 {
 	int err = realpath(folder, ring->folder) ? find_instance(ring) : -errno;
 
-	err = err ?: read_end(ring);
+	err = err ?: read_end_time(ring);
 	if (!err) {
 		ring->formats = tracefs_local_events(ring->folder);
 		if (ring->formats)
@@ -152,15 +152,16 @@ u64 ring_live_realtime(const struct ring_live *ring)
 	return ring->realtime;
 }
 
-/* Drops losses that the records report, because the stats have them as well. */
-static int pass_on(void *arg, const struct ftrace_entry *entry, const void *payload)
+/* Passes on all entries but losses that the records report, because the stats have these losses,
+ * too. */
+static int pass_entry_unless_loss(void *arg, const struct ftrace_entry *entry, const void *payload)
 {
 	const struct ring_live *ring = arg;
 
 	return entry->what == FTRACE_LOST ? 0 : ring->take(ring->arg, entry, payload);
 }
 
-static int take_record(struct tep_event *event, struct tep_record *record, int cpu, void *arg)
+static int decode_record(struct tep_event *event, struct tep_record *record, int cpu, void *arg)
 {
 	struct ring_live *ring = arg;
 
@@ -171,7 +172,7 @@ static int take_record(struct tep_event *event, struct tep_record *record, int c
 	return ring->result;
 }
 
-static int give_all_losses(struct ring_live *ring)
+static int pass_all_losses(struct ring_live *ring)
 {
 	int err = 0;
 
@@ -202,15 +203,16 @@ static int give_all_losses(struct ring_live *ring)
 int ring_live_each(struct ring_live *ring, ftrace_take *take, void *arg,
 		   struct stackmap_error *error)
 {
-	int err = ftrace_decoder_create(ring->formats, pass_on, ring, &ring->decoder);
+	int err =
+		ftrace_decoder_create(ring->formats, pass_entry_unless_loss, ring, &ring->decoder);
 
 	ring->take = take;
 	ring->arg = arg;
 	if (err)
 		return error_set_errno(error, -err, ring->folder);
-	if (tracefs_iterate_raw_events(ring->formats, ring->instance, NULL, 0, take_record, ring) <
-		    0 &&
+	if (tracefs_iterate_raw_events(ring->formats, ring->instance, NULL, 0, decode_record,
+				       ring) < 0 &&
 	    !ring->result)
 		return error_set(error, EIO, "%s: the ring cannot be read", ring->folder);
-	return ring->result ?: give_all_losses(ring);
+	return ring->result ?: pass_all_losses(ring);
 }

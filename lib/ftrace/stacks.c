@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Memory is proportional to the stacks in the file; the first of two stacks with one id counts. */
+/* Memory is proportional to the stacks in the file. Of two stacks with the same id, the first is
+ * used. */
 #include "ftrace/stacks.h"
 
 #include <errno.h>
@@ -22,24 +23,24 @@ struct stack_files {
 	bool hides_kernel;
 };
 
-static u32 id_hash(u32 id)
+static u32 hash_id(u32 id)
 {
 	return hash_end(hash_word(0, id));
 }
 
-static bool is_id(const void *stacks, u32 index, const void *id)
+static bool has_same_id(const void *stacks, u32 index, const void *id)
 {
 	return ((const struct trace_stack *)stacks)[index].id == *(const u32 *)id;
 }
 
 /* The index of the stack with this id, or HASH_INDEX_NONE. */
-static u32 find(const struct stack_files *files, u32 id)
+static u32 find_stack_index(const struct stack_files *files, u32 id)
 {
-	return hash_index_find(&files->by_id, id_hash(id), is_id, files->stacks, &id);
+	return hash_index_find(&files->by_id, hash_id(id), has_same_id, files->stacks, &id);
 }
 
 /* A stack that is deeper than the limit of the map is cut and marked as truncated. */
-static int keep_stack(void *arg, const struct stack_map_bin_stack *stack)
+static int add_stack(void *arg, const struct stack_map_bin_stack *stack)
 {
 	bool cut = stack->depth > STACK_USER_DEPTH_MAX;
 	struct stack_files *files = arg;
@@ -51,11 +52,11 @@ static int keep_stack(void *arg, const struct stack_map_bin_stack *stack)
 	};
 	u64 *frames;
 
-	if (!kept.depth || !kept.id || find(files, kept.id) != HASH_INDEX_NONE)
+	if (!kept.depth || !kept.id || find_stack_index(files, kept.id) != HASH_INDEX_NONE)
 		return 0;
 	frames = arena_alloc(&files->frames, kept.depth * sizeof(*frames));
 	if (!frames || array_make_room(files->stacks, files->count, files->room) ||
-	    hash_index_add(&files->by_id, id_hash(kept.id), files->count))
+	    hash_index_add(&files->by_id, hash_id(kept.id), files->count))
 		return -ENOMEM;
 	memcpy(frames, stack->frames, kept.depth * sizeof(*frames));
 	for (u32 i = 0; i < kept.depth; i++)
@@ -67,7 +68,7 @@ static int keep_stack(void *arg, const struct stack_map_bin_stack *stack)
 
 static int read_stacks(FILE *from, struct stack_files *files, struct stackmap_error *error)
 {
-	int err = stack_map_bin_read(from, keep_stack, files, error);
+	int err = stack_map_bin_read(from, add_stack, files, error);
 
 	return err == -ENOMEM ? error_set(error, ENOMEM, "not enough memory") : err;
 }
@@ -78,10 +79,10 @@ static int read_mappings(FILE *from, struct stack_files *files, struct stackmap_
 }
 
 /* A missing file is not an error. Other errors get the file's name. */
-static int read_file(const char *folder, const char *name, struct stack_files *files,
-		     int (*reader)(FILE *from, struct stack_files *files,
-				   struct stackmap_error *error),
-		     struct stackmap_error *error)
+static int read_instance_file(const char *folder, const char *name, struct stack_files *files,
+			      int (*reader)(FILE *from, struct stack_files *files,
+					    struct stackmap_error *error),
+			      struct stackmap_error *error)
 {
 	struct stackmap_error inside = {};
 	char path[PATH_MAX];
@@ -107,10 +108,11 @@ int stack_files_open(const char *folder, struct stack_files **out, struct stackm
 	if (!files)
 		return error_set_errno(error, ENOMEM, folder);
 	files->frames.limit = UINT64_MAX;
-	err = read_file(folder, "stack_map_bin", files, read_stacks, error)
-		      ?: read_file(folder, "stack_map_mappings", files, read_mappings, error);
+	err = read_instance_file(folder, "stack_map_bin", files, read_stacks, error)
+		      ?: read_instance_file(folder, "stack_map_mappings", files, read_mappings,
+					    error);
 	if (!err && !files->mappings)
-		err = read_file(folder, "mappings", files, read_mappings, error);
+		err = read_instance_file(folder, "mappings", files, read_mappings, error);
 	if (err)
 		stack_files_free(&files);
 	else
@@ -164,7 +166,8 @@ void ftrace_stacks_free(struct ftrace_stacks *stacks)
 	*stacks = (struct ftrace_stacks){};
 }
 
-/* A number without a line in the file gets no mapping in the recording. */
+/* Writes a mapping once. A number without a line in the file of mappings gets no mapping in the
+ * recording. */
 static int write_mapping(struct ftrace_stacks *stacks, u32 number)
 {
 	const struct mappings *mappings = stack_files_mappings(stacks->files);
@@ -186,7 +189,7 @@ static int write_mapping(struct ftrace_stacks *stacks, u32 number)
 	return trace_writer_mapping(stacks->writer, &mapping);
 }
 
-/* 1, 0 or -ENOMEM. */
+/* 1: the frame is in entry code; 0: it is not; -ENOMEM. */
 static int is_entry_code(struct ftrace_stacks *stacks, u64 frame)
 {
 	const struct intern_key key = {{frame}};
@@ -202,8 +205,10 @@ static int is_entry_code(struct ftrace_stacks *stacks, u64 frame)
 	return known->what == CODE_ENTRY;
 }
 
-/* ftrace has the pc of interrupted kernel code; abi/stack.h defines such a frame as the pc + 1. */
-static int mark_interrupted(struct ftrace_stacks *stacks, u64 *frames, const u64 *read, u32 depth)
+/* Adds 1 to the frames of interrupted kernel code, since ftrace has the pc of such a frame, and
+ * abi/stack.h defines it as the pc + 1. */
+static int mark_interrupted_frames(struct ftrace_stacks *stacks, u64 *frames, const u64 *read,
+				   u32 depth)
 {
 	for (u32 i = 1; i < depth; i++) {
 		int is_entry = FRAME_IS_KERNEL(frames[i]) ? is_entry_code(stacks, read[i - 1]) : 0;
@@ -236,7 +241,7 @@ static int write_stack(struct ftrace_stacks *stacks, const struct trace_stack *s
 		}
 	}
 	written.frames = frames;
-	err = err ?: mark_interrupted(stacks, frames, stack->frames, stack->depth);
+	err = err ?: mark_interrupted_frames(stacks, frames, stack->frames, stack->depth);
 	err = err ?: trace_writer_stack(stacks->writer, &written, index);
 	err = err ?: array_make_zeroed(stacks->is_cut, *index + 1UL, stacks->cut_room);
 	if (!err)
@@ -246,7 +251,7 @@ static int write_stack(struct ftrace_stacks *stacks, const struct trace_stack *s
 
 int ftrace_stacks_by_id(struct ftrace_stacks *stacks, u32 id, u32 *index)
 {
-	u32 found = find(stacks->files, id);
+	u32 found = find_stack_index(stacks->files, id);
 	int err;
 
 	*index = TRACE_NO_STACK;
