@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Opening, publishing and cutting back. linkat(2) gives a file its name and never replaces a file.
- * If a file has the name already, the new one first gets a temporary name, and rename(2) puts it in
- * place.
+ * linkat(2) gives a file its name and never replaces a file. If a file with the name exists, the
+ * new file first gets a temporary name, and rename(2) then replaces the existing file.
  */
 #include "output/output.h"
 
@@ -24,9 +23,9 @@
 #include "privilege/capability.h"
 
 /*
- * Links are followed one by one, and each is checked first: the kernel refuses links of other users
- * only in sticky folders, and only if fs.protected_symlinks is set. The folder is opened once, so
- * later operations are in the same folder, even if the path to it changes.
+ * Links are followed one by one, and the owner of each link is checked first: the kernel refuses
+ * links of other users only in sticky folders, and only if fs.protected_symlinks is set. The folder
+ * is opened once, so later operations are in the same folder, even if the path to it changes.
  */
 
 #define LINKS_MAX 40 /* the kernel's limit */
@@ -41,8 +40,9 @@ int output_failed(const char *path, int result, struct stackmap_error *error)
 	return error_set(error, -result, "%s: cannot be written: %s", path, strerror(-result));
 }
 
-/* Goes from the current folder to the folder of `path`. */
-static int enter(struct output_place *place, const char *path)
+/* Opens the folder of `path`, which may be relative to the current place->folder, and sets the
+ * name. */
+static int open_parent_folder(struct output_place *place, const char *path)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 	char folder[PATH_MAX];
@@ -60,7 +60,7 @@ static int enter(struct output_place *place, const char *path)
 	return place->folder < 0 ? -errno : 0;
 }
 
-static int look(struct output_place *place)
+static int stat_entry(struct output_place *place)
 {
 	if (fstatat(place->folder, place->name, &place->status, AT_SYMLINK_NOFOLLOW)) {
 		place->exists = false;
@@ -70,7 +70,7 @@ static int look(struct output_place *place)
 	return 0;
 }
 
-static int follow(struct output_place *place)
+static int follow_link(struct output_place *place)
 {
 	char target[PATH_MAX];
 	ssize_t bytes;
@@ -81,20 +81,20 @@ static int follow(struct output_place *place)
 	if (bytes < 0)
 		return -errno;
 	target[bytes] = '\0';
-	return enter(place, target) ?: look(place);
+	return open_parent_folder(place, target) ?: stat_entry(place);
 }
 
 int output_place_find(const char *path, struct output_place *place, struct stackmap_error *error)
 {
 	struct output_place found = {.folder = AT_FDCWD};
-	int links = 0, result = enter(&found, path) ?: look(&found);
+	int links = 0, result = open_parent_folder(&found, path) ?: stat_entry(&found);
 	struct statfs system;
 
-	/* A link in /proc, which the kernel makes for an open file, is left as it is: its text is
-	 * no usable path. */
+	/* A link in /proc, which the kernel makes for an open file, is not followed here, since its
+	 * text need not be a path. */
 	while (!result && found.exists && S_ISLNK(found.status.st_mode) &&
 	       (fstatfs(found.folder, &system) || system.f_type != PROC_SUPER_MAGIC))
-		result = ++links > LINKS_MAX ? -ELOOP : follow(&found);
+		result = ++links > LINKS_MAX ? -ELOOP : follow_link(&found);
 	if (!result) {
 		*place = found;
 		return 0;
@@ -124,7 +124,7 @@ bool output_place_old(const struct output_place *place, char old[NAME_MAX + 1])
  * True if this user may move an existing file: in a sticky folder only the owner of the file or of
  * the folder may.
  */
-static bool may_move(const struct output_place *place, const struct stat *file)
+static bool may_rename(const struct output_place *place, const struct stat *file)
 {
 	struct stat folder;
 
@@ -134,7 +134,7 @@ static bool may_move(const struct output_place *place, const struct stat *file)
 	       capability_held() & CAPABILITY(CAP_FOWNER);
 }
 
-static int check_old(const struct output_place *place)
+static int check_old_name(const struct output_place *place)
 {
 	char old[NAME_MAX + 1];
 	struct stat status;
@@ -147,7 +147,7 @@ static int check_old(const struct output_place *place)
 		return errno == ENOENT ? 0 : -errno;
 	if (S_ISDIR(status.st_mode))
 		return -EISDIR;
-	return may_move(place, &status) ? 0 : -EPERM;
+	return may_rename(place, &status) ? 0 : -EPERM;
 }
 
 int output_place_check(const struct output_place *place, bool kept, const char *path,
@@ -157,12 +157,12 @@ int output_place_check(const struct output_place *place, bool kept, const char *
 
 	if (place->exists && S_ISDIR(place->status.st_mode))
 		return output_failed(path, -EISDIR, error);
-	if (place->exists && !may_move(place, &place->status))
+	if (place->exists && !may_rename(place, &place->status))
 		return error_set(error, EPERM,
 				 "%s: belongs to user %u, and cannot be replaced in a folder where "
 				 "each keeps his own: choose another name",
 				 path, place->status.st_uid);
-	result = kept ? check_old(place) : 0;
+	result = kept ? check_old_name(place) : 0;
 	if (!result)
 		return 0;
 	return error_set(error, -result, "%s: cannot be renamed to %s.old: %s", path, path,
@@ -172,14 +172,14 @@ int output_place_check(const struct output_place *place, bool kept, const char *
 #define NAME_TRIES 100
 #define READER_NAP_MS 20
 #define POLL_MS 100
-#define LAST_WAIT_MS 1000 /* after the end was requested */
+#define LAST_WAIT_MS 1000 /* after the user has requested the end */
 
 /* If poll(2) reports room in a pipe, this many bytes can be written without waiting. */
 #define PIPE_BYTES 4096
 
 static struct {
 	int folder;
-	char name[NAME_MAX + 1]; /* "": there is no temporary file */
+	char name[NAME_MAX + 1]; /* "": no output has a temporary name */
 } standing;
 
 void output_remove_temporary(void)
@@ -190,27 +190,27 @@ void output_remove_temporary(void)
 
 /* --- outputs that are written in place --- */
 
-static bool is_waited_for(int fd)
+static bool is_not_regular_file(int fd)
 {
 	struct stat status;
 
 	return !fstat(fd, &status) && !S_ISREG(status.st_mode);
 }
 
-static int open_standard(int standard, struct output *output)
+static int open_standard_stream(int standard, struct output *output)
 {
 	output->fd = fcntl(standard, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	if (output->fd < 0)
 		return -errno;
-	output->waits = is_waited_for(output->fd);
+	output->waits = is_not_regular_file(output->fd);
 	return 0;
 }
 
 /*
- * The descriptor of standard output or error if `named` is the same file (/dev/stdout), with any
- * owner; -1: another file.
+ * The descriptor of standard output or standard error if it is the file `named` (as /dev/stdout
+ * is), whoever owns the file; -1: `named` is another file.
  */
-static int standard_of(const struct stat *named)
+static int find_standard_stream(const struct stat *named)
 {
 	struct stat status;
 
@@ -222,10 +222,10 @@ static int standard_of(const struct stat *named)
 }
 
 /*
- * Checks that the opened file is the one that was looked at: the name may lead to another file
- * since.
+ * Checks that the opened file is the file whose status was read before: the name may lead to
+ * another file now.
  */
-static int check_opened(int fd, const struct stat *wanted)
+static int check_same_file(int fd, const struct stat *wanted)
 {
 	struct stat status;
 
@@ -237,10 +237,10 @@ static int check_opened(int fd, const struct stat *wanted)
 }
 
 /*
- * Opens a special file. A FIFO without a reader refuses, so the open is repeated until there is a
- * reader. The only links left here are made by the kernel.
+ * Opens a FIFO or a device. The open of a FIFO without a reader fails, so it is repeated until
+ * there is a reader. If the name still is a link here, it is a link in /proc.
  */
-static int open_when_read(const struct output_place *place, const struct stat *wanted)
+static int open_special_file(const struct output_place *place, const struct stat *wanted)
 {
 	const int flags = O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC |
 			  (S_ISLNK(place->status.st_mode) ? 0 : O_NOFOLLOW);
@@ -255,34 +255,35 @@ static int open_when_read(const struct output_place *place, const struct stat *w
 	return fd < 0 ? -errno : fd;
 }
 
-static int open_special(struct output *output, const struct stat *wanted)
+static int open_trusted_special(struct output *output, const struct stat *wanted)
 {
 	int fd, result;
 
 	if (!output_place_trusts(wanted->st_uid))
 		return -EPERM;
-	fd = open_when_read(&output->place, wanted);
+	fd = open_special_file(&output->place, wanted);
 	if (fd < 0)
 		return fd;
-	result = check_opened(fd, wanted);
+	result = check_same_file(fd, wanted);
 	if (result) {
 		close(fd);
 		return result;
 	}
 	output->fd = fd;
-	output->waits = is_waited_for(fd);
+	output->waits = is_not_regular_file(fd);
 	return 0;
 }
 
-static int open_as_it_is(struct output *output, struct stackmap_error *error)
+static int open_existing_special(struct output *output, struct stackmap_error *error)
 {
 	struct stat status;
 	int standard, result;
 
 	if (fstatat(output->place.folder, output->place.name, &status, 0))
 		return output_failed(output->path, -errno, error);
-	standard = standard_of(&status);
-	result = standard < 0 ? open_special(output, &status) : open_standard(standard, output);
+	standard = find_standard_stream(&status);
+	result = standard < 0 ? open_trusted_special(output, &status)
+			      : open_standard_stream(standard, output);
 	if (result == -EPERM)
 		return error_set(error, EPERM,
 				 "%s: a FIFO or device of user %u, who could read what is written, "
@@ -293,13 +294,13 @@ static int open_as_it_is(struct output *output, struct stackmap_error *error)
 
 /* --- regular files --- */
 
-static void forget_temporary(struct output *output)
+static void forget_temporary_name(struct output *output)
 {
 	output->temporary[0] = standing.name[0] = '\0';
 }
 
 /* Calls `make` with new temporary names until a name is free. */
-static int with_temporary(struct output *output, int (*make)(struct output *output))
+static int try_temporary_names(struct output *output, int (*make)(struct output *output))
 {
 	int result = -EEXIST;
 
@@ -322,36 +323,37 @@ static int with_temporary(struct output *output, int (*make)(struct output *outp
 	return result;
 }
 
-static mode_t mode_of(const struct output *output)
+static mode_t output_file_mode(const struct output *output)
 {
 	return output->kind == OUTPUT_RECORDING ? 0600 : 0666;
 }
 
-static int create_temporary(struct output *output)
+static int create_temporary_file(struct output *output)
 {
 	output->fd = openat(output->place.folder, output->temporary,
-			    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode_of(output));
+			    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+			    output_file_mode(output));
 	return output->fd < 0 ? -errno : 0;
 }
 
-static void path_of_fd(const struct output *output, char path[32])
+static void proc_fd_path(const struct output *output, char path[32])
 {
 	snprintf(path, 32, "/proc/self/fd/%d", output->fd);
 }
 
 /*
- * Opens a file without a name. It can get a name only through /proc, or with a capability that is
- * dropped later.
+ * Opens a file without a name. False: not supported, or /proc is missing, without which the file
+ * could not get a name: linkat(2) from a descriptor needs a capability that is dropped later.
  */
-static bool open_unnamed(struct output *output)
+static bool open_unnamed_file(struct output *output)
 {
 	char path[32];
 
 	output->fd = openat(output->place.folder, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC,
-			    mode_of(output));
+			    output_file_mode(output));
 	if (output->fd < 0)
 		return false;
-	path_of_fd(output, path);
+	proc_fd_path(output, path);
 	if (!access(path, F_OK))
 		return true;
 	close(output->fd);
@@ -359,7 +361,7 @@ static bool open_unnamed(struct output *output)
 	return false;
 }
 
-static int open_regular(struct output *output, struct stackmap_error *error)
+static int open_regular_file(struct output *output, struct stackmap_error *error)
 {
 	const struct stat *former = &output->place.status;
 	bool kept = output->kind == OUTPUT_RECORDING;
@@ -373,13 +375,13 @@ static int open_regular(struct output *output, struct stackmap_error *error)
 	 * readable for that user. */
 	if (!kept && output->place.exists && former->st_uid == geteuid())
 		mode = former->st_mode & 0777;
-	result = open_unnamed(output) ? 0 : with_temporary(output, create_temporary);
+	result = open_unnamed_file(output) ? 0 : try_temporary_names(output, create_temporary_file);
 	if (!result && mode && fchmod(output->fd, mode))
 		result = -errno;
 	return result ? output_failed(output->path, result, error) : 0;
 }
 
-static int open_named(struct output *output, struct stackmap_error *error)
+static int open_named_output(struct output *output, struct stackmap_error *error)
 {
 	const struct stat *status = &output->place.status;
 	int result = output_place_find(output->path, &output->place, error);
@@ -387,8 +389,8 @@ static int open_named(struct output *output, struct stackmap_error *error)
 	if (result)
 		return result;
 	if (!output->place.exists || S_ISREG(status->st_mode) || S_ISDIR(status->st_mode))
-		return open_regular(output, error);
-	return open_as_it_is(output, error);
+		return open_regular_file(output, error);
+	return open_existing_special(output, error);
 }
 
 int output_open(const char *path, enum output_kind kind, struct output *output,
@@ -402,9 +404,9 @@ int output_open(const char *path, enum output_kind kind, struct output *output,
 	if (!opened.path) {
 		result = error_set_errno(error, ENOMEM, path);
 	} else if (!standard) {
-		result = open_named(&opened, error);
+		result = open_named_output(&opened, error);
 	} else {
-		result = open_standard(STDOUT_FILENO, &opened);
+		result = open_standard_stream(STDOUT_FILENO, &opened);
 		if (result)
 			output_failed(opened.path, result, error);
 	}
@@ -420,35 +422,35 @@ void output_take(int fd, struct output *output)
 	*output = (struct output){.fd = fd, .place.folder = -1};
 }
 
-static int link_as(const struct output *output, const char *name)
+static int link_file_as(const struct output *output, const char *name)
 {
 	char path[32];
 
-	path_of_fd(output, path);
+	proc_fd_path(output, path);
 	return linkat(AT_FDCWD, path, output->place.folder, name, AT_SYMLINK_FOLLOW) ? -errno : 0;
 }
 
-static int link_temporary(struct output *output)
+static int link_file_as_temporary(struct output *output)
 {
-	return link_as(output, output->temporary);
+	return link_file_as(output, output->temporary);
 }
 
-static int give_name(struct output *output)
+static int give_file_its_name(struct output *output)
 {
 	int result = 0;
 
 	if (!output->temporary[0]) {
-		result = link_as(output, output->place.name);
+		result = link_file_as(output, output->place.name);
 		if (result != -EEXIST)
 			return result;
-		result = with_temporary(output, link_temporary);
+		result = try_temporary_names(output, link_file_as_temporary);
 	}
 	if (result)
 		return result;
 	if (renameat(output->place.folder, output->temporary, output->place.folder,
 		     output->place.name))
 		return -errno;
-	forget_temporary(output);
+	forget_temporary_name(output);
 	return 0;
 }
 
@@ -471,15 +473,15 @@ int output_publish(struct output *output, struct stackmap_error *error)
 	if (result)
 		return error_set(error, -result, "%s: cannot be renamed to %s.old: %s",
 				 output->path, output->path, strerror(-result));
-	result = give_name(output);
+	result = give_file_its_name(output);
 	if (result)
 		return output_failed(output->path, result, error);
 	output->published = true;
 	return 0;
 }
 
-/* Waits until the pipe has room for some bytes. */
-static int wait_for_reader(int fd)
+/* Waits until the pipe has room for PIPE_BYTES bytes. */
+static int wait_for_pipe_room(int fd)
 {
 	struct pollfd room = {.fd = fd, .events = POLLOUT};
 	u64 last = 0;
@@ -494,7 +496,7 @@ static int wait_for_reader(int fd)
 	return 0;
 }
 
-static int write_all(const struct output *output, const u8 *data, size_t bytes)
+static int write_all_bytes(const struct output *output, const u8 *data, size_t bytes)
 {
 	int result = 0;
 
@@ -502,7 +504,7 @@ static int write_all(const struct output *output, const u8 *data, size_t bytes)
 		size_t part = output->waits && bytes > PIPE_BYTES ? PIPE_BYTES : bytes;
 		ssize_t n;
 
-		result = output->waits ? wait_for_reader(output->fd) : 0;
+		result = output->waits ? wait_for_pipe_room(output->fd) : 0;
 		if (result)
 			break;
 		n = write(output->fd, data, part);
@@ -516,14 +518,14 @@ static int write_all(const struct output *output, const u8 *data, size_t bytes)
 
 int output_write(struct output *output, const void *data, size_t bytes)
 {
-	int err = write_all(output, data, bytes), cut;
+	int err = write_all_bytes(output, data, bytes), cut;
 
 	if (!err) {
 		output->written += bytes;
 	} else if (output->is_file) {
 		/*
-		 * Cuts the file back to whole blocks. If the cut fails, a partial block stays,
-		 * which its checksum reveals.
+		 * Cuts the file back to whole blocks. If that fails, a partial block is left, which
+		 * readers detect by its checksum.
 		 */
 		cut = ftruncate(output->fd, (off_t)output->written);
 		(void)cut;
@@ -538,7 +540,7 @@ int output_close(struct output *output)
 	if (output->temporary[0])
 		unlinkat(output->place.folder, output->temporary, 0);
 	if (output->temporary[0])
-		forget_temporary(output);
+		forget_temporary_name(output);
 	output_place_close(&output->place);
 	free(output->path);
 	*output = (struct output){.fd = -1, .place.folder = -1};

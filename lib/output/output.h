@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The output of a command. A regular file is made anew, without a name (O_TMPFILE) or, if the file
- * system cannot do that, under a temporary name; output_publish() gives it its name. Therefore a
- * failure before that changes no existing file, no other user's file is written, and a killed
- * process leaves no file.
+ * The output of a command. A regular file is created without a name (O_TMPFILE) or, if the file
+ * system does not support that, under a temporary name; output_publish() gives the file its name. A
+ * failure before output_publish() therefore changes no existing file, no file of another user is
+ * written, and a killed process leaves no file.
  *
- * "-" is standard output. A FIFO or a device is written in place if it is ours or root's: another
- * user's could be a trap to receive the data.
+ * "-" is standard output. A FIFO or a device is written directly if this user or root owns it: the
+ * owner of another FIFO could receive the data.
  */
 #ifndef LIB_OUTPUT_OUTPUT_H
 #define LIB_OUTPUT_OUTPUT_H
@@ -21,30 +21,31 @@
 
 /*
  * The folder and name that an output gets. In a folder that all users may write to, another user
- * may have put a file or link in the way: such a link is never followed, and such a file is never
- * written.
+ * may have put a file or a link with this name. Such a link is never followed, and such a file is
+ * never written.
  */
 
 struct output_place {
 	int folder; /* descriptor with O_PATH */
 	char name[NAME_MAX + 1];
 	bool exists;
-	struct stat status; /* the existing file; a link only if the kernel made it */
+	/* status of the existing file; that of a link only if the link is in /proc */
+	struct stat status;
 };
 
-/* True for files of root and of this user. */
+/* True if root or this user owns the file or link. */
 bool output_place_trusts(uid_t owner);
 
 /*
- * Finds the place of `path`; follows links of trusted owners. -EPERM: a link of another user;
- * -ELOOP, -ENAMETOOLONG, or the error of the kernel.
+ * Finds folder and name for `path`; follows links of trusted owners. -EPERM: a link of another
+ * user; -ELOOP, -ENAMETOOLONG, or the error of the kernel.
  */
 int output_place_find(const char *path, struct output_place *place, struct stackmap_error *error);
 void output_place_close(struct output_place *place);
 
 /*
- * Checks that a file may be put at the place, instead of an existing file. `kept`: the existing
- * file becomes NAME.old. Other errors show when the file is written.
+ * Checks that a file may get this name, in place of an existing file. `kept`: the existing file
+ * becomes NAME.old. All other errors are reported when the file is written.
  */
 int output_place_check(const struct output_place *place, bool kept, const char *path,
 		       struct stackmap_error *error);
@@ -52,22 +53,22 @@ int output_place_check(const struct output_place *place, bool kept, const char *
 /* Sets the error of an output that cannot be written, and returns `result`, which is -errno. */
 int output_failed(const char *path, int result, struct stackmap_error *error);
 
-/* Writes NAME.old; false if the name is too long. */
+/* Sets `old` to NAME.old; false if the name is too long. */
 bool output_place_old(const struct output_place *place, char old[NAME_MAX + 1]);
 
 enum output_kind {
-	OUTPUT_RECORDING, /* readable for its owner only; an older file becomes NAME.old */
-	OUTPUT_EXPORT,	  /* mode by the umask, or of our own file that it replaces */
+	OUTPUT_RECORDING, /* readable only for its owner; an existing file becomes NAME.old */
+	OUTPUT_EXPORT,	  /* mode by the umask, or that of a replaced file of this user */
 };
 
 struct output {
 	int fd;
-	u64 written; /* bytes of whole blocks */
-	bool waits;  /* a pipe, a terminal...: writes wait for its reader */
+	u64 written; /* bytes that output_write() has written */
+	bool waits;  /* a pipe, a terminal...: writes wait until the reader has made room */
 	enum output_kind kind;
 	char *path;		      /* path as the user wrote it */
-	bool is_file;		      /* true: output_publish() gives it its name */
-	struct output_place place;    /* folder and name that it gets */
+	bool is_file;		      /* a regular file, which output_publish() gives its name */
+	struct output_place place;    /* folder and name of the file */
 	char temporary[NAME_MAX + 1]; /* "": no temporary name */
 	bool published;
 };
@@ -75,13 +76,14 @@ struct output {
 /* Opens an output. Waits for the reader of a FIFO; -EINTR: interrupted (lib/interrupt.h). */
 int output_open(const char *path, enum output_kind kind, struct output *output,
 		struct stackmap_error *error);
-void output_take(int fd, struct output *output); /* an open descriptor, which is not published */
+/* an open descriptor, which output_publish() ignores */
+void output_take(int fd, struct output *output);
 int output_publish(struct output *output, struct stackmap_error *error);
 
 /*
  * Writes all bytes; on failure cuts a regular file back to its former length and returns -errno.
- * Waits for the reader of a pipe; once the end was requested, only while the reader goes on
- * reading: -EINTR.
+ * Waits while a pipe is full. After the user has requested the end, the wait stops with -EINTR if
+ * the reader does not read.
  */
 int output_write(struct output *output, const void *data, size_t bytes);
 
