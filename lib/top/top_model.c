@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Labels, functions and stacks are in the order of first use. Label numbers of one window have
- * no meaning in the next, so labels are compared as texts. */
+/* Labels, functions and stacks are in the order of first use. The label ids of a window have no
+ * meaning in the next window, so labels are compared by their texts. */
 #include "top/top_model.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ struct top_index {
 	u32 label_room, stack_room, source_room;
 };
 
-static bool is_label(const void *labels, u32 index, const void *key)
+static bool is_same_label(const void *labels, u32 index, const void *key)
 {
 	const struct top_label *label = ((const struct top_label *const *)labels)[index];
 	const struct top_label *wanted = key;
@@ -32,7 +32,7 @@ static bool is_label(const void *labels, u32 index, const void *key)
 	return strcmp(label->name, wanted->name) == 0 && strcmp(label->object, wanted->object) == 0;
 }
 
-static bool is_stack(const void *stacks, u32 index, const void *key)
+static bool is_same_stack(const void *stacks, u32 index, const void *key)
 {
 	const struct top_stack *stack = ((const struct top_stack *const *)stacks)[index];
 	const struct top_stack *wanted = key;
@@ -44,7 +44,7 @@ static bool is_stack(const void *stacks, u32 index, const void *key)
 }
 
 /* FNV-1a (Fowler, Noll, Vo). */
-static u64 mix_text(u64 hash, const char *text)
+static u64 hash_text_fnv(u64 hash, const char *text)
 {
 	for (; *text; text++)
 		hash = (hash ^ (unsigned char)*text) * FNV_PRIME;
@@ -53,7 +53,7 @@ static u64 mix_text(u64 hash, const char *text)
 
 static u64 hash_label(u64 hash, const struct top_label *label)
 {
-	return mix_text(mix_text(hash, label->name), label->object);
+	return hash_text_fnv(hash_text_fnv(hash, label->name), label->object);
 }
 
 /* The label with these texts, which is added if it is new; "[other]" if there are too many. NULL
@@ -64,7 +64,7 @@ static const struct top_label *find_label(struct top_index *index, const char *n
 	static const struct top_label other = {"[other]", ""};
 	const struct top_label key = {name, object ?: ""};
 	u32 hash = hash_end(hash_word(hash_text(key.name), hash_text(key.object)));
-	u32 found = hash_index_find(&index->label_index, hash, is_label, index->labels, &key);
+	u32 found = hash_index_find(&index->label_index, hash, is_same_label, index->labels, &key);
 	u32 count = index->label_index.count;
 	struct top_label *label;
 
@@ -103,7 +103,7 @@ static int count_function(struct top_model *model, const struct top_stack *stack
 	return 0;
 }
 
-/* A stack without frames counts as a function with the marker of its reason. */
+/* A stack without frames counts as a function whose name is the marker of the reason. */
 static int count_functions(struct top_model *model, const struct top_stack *stack)
 {
 	const struct top_label *none;
@@ -125,8 +125,8 @@ static void free_stack(struct top_stack *stack)
 	free(stack);
 }
 
-/* Frees the stack, or keeps it in the model. */
-static int list_stack(struct top_model *model, struct top_stack *stack)
+/* Adds a new stack to the model, or adds the weight of a known stack and frees `stack`. */
+static int add_or_merge_stack(struct top_model *model, struct top_stack *stack)
 {
 	int err = 0;
 	u64 identity = hash_word(hash_text(stack->comm), stack->kind);
@@ -135,7 +135,8 @@ static int list_stack(struct top_model *model, struct top_stack *stack)
 	identity = hash_word(identity, intern_address(stack->kernel_end));
 	identity = hash_word(identity, intern_address(stack->user_end));
 	hash = hash_end(hash_words(identity, stack->frames, stack->depth * sizeof(*stack->frames)));
-	found = hash_index_find(&model->index->stack_index, hash, is_stack, model->stacks, stack);
+	found = hash_index_find(&model->index->stack_index, hash, is_same_stack, model->stacks,
+				stack);
 	if (found == HASH_INDEX_NONE && model->stack_count < TOP_STACKS_MAX) {
 		struct top_index *index = model->index;
 
@@ -161,17 +162,18 @@ static int list_stack(struct top_model *model, struct top_stack *stack)
 	return err;
 }
 
-/* The profile that is being added. */
+/* A window while it is added. */
 struct window {
 	struct top_model *model;
 	const struct profile *profile;
 	const struct top_label *
-		*labels; /* labels of the model by number in the profile; NULL: not looked up yet */
+		/* by label id in the profile: label in the model; NULL: not looked up yet */
+		*labels;
 	u32 room;
 };
 
-static int label_path(struct window *window, const struct profile_path *path,
-		      const struct top_label **frames)
+static int set_path_labels(struct window *window, const struct profile_path *path,
+			   const struct top_label **frames)
 {
 	const struct frame_names *names = window->profile->names;
 
@@ -191,7 +193,7 @@ static int label_path(struct window *window, const struct profile_path *path,
 	return 0;
 }
 
-static struct top_stack *make_stack(struct window *window, const struct profile_row *row)
+static struct top_stack *create_stack(struct window *window, const struct profile_row *row)
 {
 	u32 depth = row->kernel->depth + row->user->depth;
 	struct top_stack *stack = calloc(1, sizeof(*stack) + depth * sizeof(*stack->frames));
@@ -205,8 +207,8 @@ static struct top_stack *make_stack(struct window *window, const struct profile_
 	stack->user_end = row->user->end;
 	stack->kernel_depth = row->kernel->depth;
 	stack->depth = depth;
-	if (!label_path(window, row->kernel, stack->frames) &&
-	    !label_path(window, row->user, stack->frames + stack->kernel_depth) &&
+	if (!set_path_labels(window, row->kernel, stack->frames) &&
+	    !set_path_labels(window, row->user, stack->frames + stack->kernel_depth) &&
 	    (!window->model->sources[row->kind].has_values ||
 	     !distribution_merge(&stack->values, &row->values)))
 		return stack;
@@ -214,10 +216,10 @@ static struct top_stack *make_stack(struct window *window, const struct profile_
 	return NULL;
 }
 
-static int add_row(struct window *window, const struct profile_row *row)
+static int add_profile_row(struct window *window, const struct profile_row *row)
 {
 	struct top_model *model = window->model;
-	struct top_stack *stack = make_stack(window, row);
+	struct top_stack *stack = create_stack(window, row);
 	int err = stack ? count_functions(model, stack) : -ENOMEM;
 
 	if (err) {
@@ -225,7 +227,7 @@ static int add_row(struct window *window, const struct profile_row *row)
 		return err;
 	}
 	model->sources[row->kind].weight += stack->weight;
-	return list_stack(model, stack);
+	return add_or_merge_stack(model, stack);
 }
 
 static int add_source(struct top_model *model, const struct trace_source *source)
@@ -264,7 +266,7 @@ int top_model_add(struct top_model *model, const struct trace_reader *reader,
 	while (!err && model->source_count < count)
 		err = add_source(model, &sources[model->source_count]);
 	for (u32 i = 0; i < profile->row_count && !err; i++)
-		err = add_row(&window, profile->rows[i]);
+		err = add_profile_row(&window, profile->rows[i]);
 	free(window.labels);
 	if (!err) {
 		u32 *digits = &model->value_digits;
@@ -350,7 +352,8 @@ void top_model_free(struct top_model **model)
 	*model = NULL;
 }
 
-/* Lines are sorted at each call: some thousand pointers for each key or refresh. */
+/* Lines are sorted at each call, which is some thousand pointers for each pressed key or
+ * refresh. */
 
 /* Functions or stacks of one source, heaviest first. */
 struct ranking {
@@ -358,7 +361,7 @@ struct ranking {
 	u32 count;
 };
 
-static double percent(u64 part, u64 whole)
+static double percentage(u64 part, u64 whole)
 {
 	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
@@ -368,7 +371,7 @@ static int compare_names(const struct top_function *a, const struct top_function
 	return strcmp(a->label->name, b->label->name) ?: strcmp(a->label->object, b->label->object);
 }
 
-static int by_self(const void *a, const void *b)
+static int by_self_weight(const void *a, const void *b)
 {
 	const struct top_function *left = *(const struct top_function *const *)a;
 	const struct top_function *right = *(const struct top_function *const *)b;
@@ -377,7 +380,7 @@ static int by_self(const void *a, const void *b)
 		       ?: order(right->total, left->total) ?: compare_names(left, right);
 }
 
-static int by_total(const void *a, const void *b)
+static int by_total_weight(const void *a, const void *b)
 {
 	const struct top_function *left = *(const struct top_function *const *)a;
 	const struct top_function *right = *(const struct top_function *const *)b;
@@ -386,7 +389,7 @@ static int by_total(const void *a, const void *b)
 		       ?: order(right->self, left->self) ?: compare_names(left, right);
 }
 
-static int by_weight(const void *a, const void *b)
+static int by_stack_weight(const void *a, const void *b)
 {
 	const struct top_stack *left = *(const struct top_stack *const *)a;
 	const struct top_stack *right = *(const struct top_stack *const *)b;
@@ -407,11 +410,11 @@ static int rank_functions(const struct top_model *model, const struct top_choice
 			ranking->items[ranking->count++] = function;
 	}
 	qsort(ranking->items, ranking->count, sizeof(void *),
-	      choice->order == TOP_BY_SELF ? by_self : by_total);
+	      choice->order == TOP_BY_SELF ? by_self_weight : by_total_weight);
 	return 0;
 }
 
-static bool has_frame(const struct top_stack *stack, const struct top_label *label)
+static bool stack_has_frame(const struct top_stack *stack, const struct top_label *label)
 {
 	for (u32 i = 0; i < stack->depth; i++)
 		if (stack->frames[i] == label)
@@ -419,7 +422,7 @@ static bool has_frame(const struct top_stack *stack, const struct top_label *lab
 	return false;
 }
 
-/* All stacks of the source, or those that pass through a function. */
+/* Ranks all stacks of the source, or only the stacks that have a frame `through`. */
 static int rank_stacks(const struct top_model *model, u32 kind, const struct top_label *through,
 		       struct ranking *ranking)
 {
@@ -429,14 +432,14 @@ static int rank_stacks(const struct top_model *model, u32 kind, const struct top
 	for (u32 i = 0; i < model->stack_count; i++) {
 		const struct top_stack *stack = model->stacks[i];
 
-		if (stack->kind == kind && (!through || has_frame(stack, through)))
+		if (stack->kind == kind && (!through || stack_has_frame(stack, through)))
 			ranking->items[ranking->count++] = stack;
 	}
-	qsort(ranking->items, ranking->count, sizeof(void *), by_weight);
+	qsort(ranking->items, ranking->count, sizeof(void *), by_stack_weight);
 	return 0;
 }
 
-static int append(struct top_lines *lines, struct top_line line)
+static int append_line(struct top_lines *lines, struct top_line line)
 {
 	if (array_make_room(lines->lines, lines->count, lines->room))
 		return -ENOMEM;
@@ -444,49 +447,51 @@ static int append(struct top_lines *lines, struct top_line line)
 	return 0;
 }
 
-static int append_end(struct top_lines *lines, const struct stack_end *end, bool in_kernel)
+static int append_end_line(struct top_lines *lines, const struct stack_end *end, bool in_kernel)
 {
-	return append(lines, (struct top_line){.type = TOP_LINE_END,
-					       .text = end->marker,
-					       .object = end->meaning,
-					       .in_kernel = in_kernel});
+	return append_line(lines, (struct top_line){.type = TOP_LINE_END,
+						    .text = end->marker,
+						    .object = end->meaning,
+						    .in_kernel = in_kernel});
 }
 
-/* An end that is not a cut has a line only if the stack has no other line. */
-static int append_frames(struct top_lines *lines, const struct top_stack *stack)
+/* Appends the frames of a stack, and a line for each end with missing frames. A complete end has a
+ * line only if the stack has no frames. */
+static int append_frame_lines(struct top_lines *lines, const struct top_stack *stack)
 {
 	int err = 0;
 
 	for (u32 i = 0; i < stack->depth && !err; i++) {
 		if (i == stack->kernel_depth && stack_end_is_cut(stack->kernel_end))
-			err = append_end(lines, stack->kernel_end, true);
+			err = append_end_line(lines, stack->kernel_end, true);
 		err = err
-			      ?: append(lines,
-					(struct top_line){.type = TOP_LINE_FRAME,
-							  .text = stack->frames[i]->name,
-							  .object = stack->frames[i]->object,
-							  .in_kernel = i < stack->kernel_depth});
+			      ?: append_line(lines, (struct top_line){
+							    .type = TOP_LINE_FRAME,
+							    .text = stack->frames[i]->name,
+							    .object = stack->frames[i]->object,
+							    .in_kernel = i < stack->kernel_depth});
 	}
 	if (!err && stack->depth == stack->kernel_depth && stack_end_is_cut(stack->kernel_end))
-		err = append_end(lines, stack->kernel_end, true);
+		err = append_end_line(lines, stack->kernel_end, true);
 	if (!err && (!stack->depth || stack_end_is_cut(stack->user_end)))
-		err = append_end(lines, stack->user_end, false);
+		err = append_end_line(lines, stack->user_end, false);
 	return err;
 }
 
-static int append_values_line(void *arg, const char *line)
+static int append_histogram_line(void *arg, const char *line)
 {
 	struct top_lines *lines = arg;
 	const char *text = arena_string(&lines->texts, line);
 
-	return text ? append(lines,
-			     (struct top_line){.type = TOP_LINE_VALUES, .text = text, .object = ""})
+	return text ? append_line(lines, (struct top_line){.type = TOP_LINE_VALUES,
+							   .text = text,
+							   .object = ""})
 		    : -ENOMEM;
 }
 
 /* Appends the lines of a histogram, and clears `values`. */
-static int append_values(struct top_lines *lines, const struct top_model *model,
-			 const struct top_choice *choice, struct distribution *values)
+static int append_histogram(struct top_lines *lines, const struct top_model *model,
+			    const struct top_choice *choice, struct distribution *values)
 {
 	char rounded[96];
 	int err = 0;
@@ -494,12 +499,12 @@ static int append_values(struct top_lines *lines, const struct top_model *model,
 	distribution_sort(values);
 	if (values->count)
 		err = histogram_text(values, choice->scale, model->sources[choice->kind].unit,
-				     append_values_line, lines);
+				     append_histogram_line, lines);
 	if (values->count && !err && model->value_digits < DISTRIBUTION_DIGITS_EXACT) {
 		snprintf(rounded, sizeof(rounded),
 			 "too many different values: rounded down to %u binary digit%s",
 			 model->value_digits, model->value_digits == 1 ? "" : "s");
-		err = append_values_line(lines, rounded);
+		err = append_histogram_line(lines, rounded);
 	}
 	distribution_clear(values);
 	return err;
@@ -531,73 +536,73 @@ static int append_function_values(struct top_lines *lines, const struct top_mode
 			err = distribution_merge(&values, &stack->values);
 	}
 	if (!err)
-		return append_values(lines, model, choice, &values);
+		return append_histogram(lines, model, choice, &values);
 	distribution_clear(&values);
 	return err;
 }
 
 /* An unfolded function is followed by its heaviest stacks. */
-static int append_function(struct top_lines *lines, const struct top_model *model,
-			   const struct top_choice *choice, const struct top_function *function,
-			   bool is_first)
+static int append_function_lines(struct top_lines *lines, const struct top_model *model,
+				 const struct top_choice *choice,
+				 const struct top_function *function, bool is_first)
 {
 	bool is_unfolded = function->key == choice->unfolded;
 	u64 whole = model->sources[function->kind].weight;
 	const struct top_line line = {
 		.type = TOP_LINE_FUNCTION,
 		.key = function->key,
-		.self = percent(function->self, whole),
-		.total = percent(function->total, whole),
+		.self = percentage(function->self, whole),
+		.total = percentage(function->total, whole),
 		.text = function->label->name,
 		.object = function->label->object,
 	};
 	struct ranking ranking = {};
-	int err = append(lines, line);
+	int err = append_line(lines, line);
 
 	if (!err && choice->histograms && (is_first || is_unfolded))
-		err = append_function_values(lines, model, choice, function);
+		err = append_function_histogram(lines, model, choice, function);
 	if (err || !is_unfolded)
 		return err;
 	err = rank_stacks(model, function->kind, function->label, &ranking);
 	for (u32 i = 0; i < ranking.count && i < TOP_STACKS_OF_FUNCTION && !err; i++) {
 		const struct top_stack *stack = ranking.items[i];
 
-		err = append(lines, (struct top_line){.type = TOP_LINE_PART,
-						      .self = percent(stack->weight, whole),
-						      .text = "",
-						      .object = "",
-						      .comm = stack->comm})
-			      ?: append_frames(lines, stack);
+		err = append_line(lines, (struct top_line){.type = TOP_LINE_PART,
+							   .self = percentage(stack->weight, whole),
+							   .text = "",
+							   .object = "",
+							   .comm = stack->comm})
+			      ?: append_frame_lines(lines, stack);
 	}
 	free(ranking.items);
 	return err;
 }
 
-static int append_stack(struct top_lines *lines, const struct top_model *model,
-			const struct top_choice *choice, const struct top_stack *stack,
-			bool is_first)
+static int append_stack_lines(struct top_lines *lines, const struct top_model *model,
+			      const struct top_choice *choice, const struct top_stack *stack,
+			      bool is_first)
 {
 	bool is_unfolded = stack->key == choice->unfolded;
 	const struct top_line line = {
 		.type = TOP_LINE_STACK,
 		.key = stack->key,
-		.self = percent(stack->weight, model->sources[stack->kind].weight),
+		.self = percentage(stack->weight, model->sources[stack->kind].weight),
 		.text = stack->depth ? stack->frames[0]->name : stack->user_end->marker,
 		.object = stack->depth ? stack->frames[0]->object : "",
 		.comm = stack->comm,
 	};
 	struct distribution values = {};
-	int err = append(lines, line);
+	int err = append_line(lines, line);
 
 	if (!err && choice->histograms && (is_first || is_unfolded)) {
 		err = distribution_merge(&values, &stack->values);
 		if (!err)
-			err = append_values(lines, model, choice, &values);
+			err = append_histogram(lines, model, choice, &values);
 		else
 			distribution_clear(&values);
 	}
 	if (!err && is_unfolded)
-		err = append_frames(lines, stack);
+		err = append_frame_lines(lines, stack);
 	return err;
 }
 
@@ -615,8 +620,9 @@ int top_lines_make(struct top_lines *lines, const struct top_model *model,
 		bool is_first = i < choice->histograms_first;
 
 		err = choice->stacks
-			      ? append_stack(lines, model, choice, ranking.items[i], is_first)
-			      : append_function(lines, model, choice, ranking.items[i], is_first);
+			      ? append_stack_lines(lines, model, choice, ranking.items[i], is_first)
+			      : append_function_lines(lines, model, choice, ranking.items[i],
+						      is_first);
 	}
 	free(ranking.items);
 	return err;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The events between two refreshes of a live view: for each event source the functions and stacks
- * with their weights. Windows are added, one recording after another, and all are cleared together
- * at a refresh.
+ * with their weights. The events come in windows (short recordings), which are added one after
+ * another and are all cleared at a refresh.
  *
  * The weight of an event is its value if its source has a value with a unit (ns, bytes), else 1.
  * For each source:
@@ -14,7 +14,8 @@
  *
  * With values (profiles read with EVENTS_WITH_VALUES) each listed stack has the values of its
  * events. The values are exact as long as the stacks together have at most TOP_VALUES_MAX / 2
- * different ones. Beyond that all may be rounded (distribution_round()), to fewer digits each time.
+ * different values. If there are more, all values may be rounded (distribution_round()), to fewer
+ * digits each time.
  */
 #ifndef LIB_TOP_TOP_MODEL_H
 #define LIB_TOP_TOP_MODEL_H
@@ -36,9 +37,9 @@ struct top_function {
 	struct intern_key identity; /* kind, label */
 	u32 kind;
 	const struct top_label *label;
-	u64 key;   /* identifies the function after a refresh */
-	u64 self;  /* weight of the stacks with it innermost */
-	u64 total; /* weight of the stacks with it anywhere; recursion counts once */
+	u64 key;   /* identifies the function, also after a refresh */
+	u64 self;  /* weight of the stacks with the function as innermost frame */
+	u64 total; /* weight of the stacks with the function as any frame, each stack once */
 	u64 last_stack;
 };
 
@@ -47,28 +48,30 @@ struct top_stack {
 	char comm[16];
 	u64 key;
 	u64 weight;
-	struct distribution values; /* empty if the source has none, or none were read */
+	/* empty if events of the source have no values, or values were not read */
+	struct distribution values;
 	const struct stack_end *kernel_end, *user_end;
-	u32 kernel_depth, depth;	  /* frames of both sides */
+	/* number of kernel frames; number of kernel and user frames */
+	u32 kernel_depth, depth;
 	const struct top_label *frames[]; /* innermost first: kernel frames, then user frames */
 };
 
 struct top_source {
 	char *name;
-	char *unit;	 /* "" : events are counted */
+	char *unit;	 /* unit of the weights; "": the weight is the number of events */
 	bool has_values; /* values are added up and compared, unlike addresses */
 	u64 weight;
 	u64 unlisted;
 };
 
 struct top_model {
-	struct top_source *sources; /* by kind; kept when the model is cleared */
+	struct top_source *sources; /* by kind; top_model_clear() keeps the sources */
 	u32 source_count;
 	struct intern functions; /* struct top_function */
 	struct top_stack **stacks;
 	u32 stack_count;
-	u32 value_digits; /* significant binary digits of the values; DISTRIBUTION_DIGITS_EXACT: all
-			   */
+	/* significant binary digits of the values; DISTRIBUTION_DIGITS_EXACT: values are exact */
+	u32 value_digits;
 	struct top_index *index;
 };
 
@@ -88,8 +91,9 @@ u32 top_model_next_source(const struct top_model *model, u32 kind);
 
 /*
  * A live view as a list of lines, independent of the display: functions or stacks of one source,
- * heaviest first, one of them unfolded. A function unfolds into its heaviest stacks, a stack into
- * its frames. A histogram of the values of its events may come before these lines.
+ * heaviest first. One function or stack may be unfolded: the line of a function is followed by the
+ * lines of its heaviest stacks, the line of a stack by the lines of its frames. A histogram of the
+ * values of its events may come before these lines.
  */
 
 #define TOP_STACKS_OF_FUNCTION 3
@@ -98,17 +102,18 @@ enum top_order { TOP_BY_SELF, TOP_BY_TOTAL };
 
 struct top_choice {
 	u32 kind;
-	bool stacks; /* lists stacks, not functions */
+	bool stacks; /* true: list stacks; false: list functions */
 	enum top_order order;
-	u64 unfolded;	      /* key of the unfolded function or stack; 0: all are folded */
-	bool histograms;      /* the unfolded line and the first lines have a histogram */
-	u32 histograms_first; /* number of first lines that have one, folded or not */
+	u64 unfolded;	 /* key of the unfolded function or stack; 0: all are folded */
+	bool histograms; /* the unfolded line and the first lines have a histogram */
+	/* number of lines at the top that have a histogram, folded or not */
+	u32 histograms_first;
 	enum histogram_scale scale;
 };
 
 enum top_line_type {
 	TOP_LINE_FUNCTION, /* self, total, text, object */
-	TOP_LINE_STACK,	   /* self; text: its innermost function; comm */
+	TOP_LINE_STACK,	   /* self; text: innermost function of the stack; comm */
 	TOP_LINE_PART,	   /* a stack of the unfolded function: self, comm */
 	TOP_LINE_FRAME,	   /* in_kernel, text, object */
 	TOP_LINE_END,	   /* in_kernel; text: marker of the end of the stack */
@@ -117,7 +122,7 @@ enum top_line_type {
 
 struct top_line {
 	enum top_line_type type;
-	u64 key;	    /* of a function or stack; 0: a part */
+	u64 key; /* key of the function or stack; 0: the line is a part of an unfolded one */
 	double self, total; /* percent of the source */
 	const char *text, *object;
 	const char *comm;
@@ -127,7 +132,7 @@ struct top_line {
 struct top_lines {
 	struct top_line *lines;
 	u32 count, room;
-	struct arena texts; /* of histograms */
+	struct arena texts; /* texts of histogram lines */
 };
 
 /* Replaces the lines, which point into the model and into `lines`. -ENOMEM. */
