@@ -12,7 +12,7 @@
 #include "export/otlp.pb-c.h"
 #include "push_kind.h"
 
-static int gzip_body(const char *plain, size_t plain_length, char **packed, size_t *length)
+static int compress_body(const char *plain, size_t plain_length, char **packed, size_t *length)
 {
 	struct gzip_stream *gzip = NULL;
 	char *made = NULL;
@@ -31,8 +31,8 @@ static int gzip_body(const char *plain, size_t plain_length, char **packed, size
 	return err;
 }
 
-static int make(const struct push_profile *profile, struct push_message *message,
-		struct stackmap_error *error)
+static int make_request(const struct push_profile *profile, struct push_message *message,
+			struct stackmap_error *error)
 {
 	size_t length;
 	char *plain;
@@ -40,7 +40,7 @@ static int make(const struct push_profile *profile, struct push_message *message
 
 	if (err)
 		return err;
-	err = gzip_body(plain, length, &message->body, &message->length);
+	err = compress_body(plain, length, &message->body, &message->length);
 	free(plain);
 	if (err)
 		return error_set(error, -err, "otlp: %s", strerror(-err));
@@ -49,8 +49,9 @@ static int make(const struct push_profile *profile, struct push_message *message
 	return 0;
 }
 
-/* An empty answer is a complete success: it decodes as a message without members. */
-static int check_answer(const struct http_answer *answer, struct stackmap_error *error)
+/* Reports rejected profiles. An empty answer decodes as a message without members, which is a
+ * success. */
+static int check_otlp_answer(const struct http_answer *answer, struct stackmap_error *error)
 {
 	Otlp__Response *response =
 		otlp__response__unpack(NULL, answer->body.used, answer->body.data);
@@ -71,6 +72,6 @@ const struct push_kind otlp_push = {
 	.port = 4318,
 	.tls_port = 4318,
 	.path = "/v1development/profiles",
-	.make = make,
-	.check_answer = check_answer,
+	.make = make_request,
+	.check_answer = check_otlp_answer,
 };

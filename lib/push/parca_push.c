@@ -28,7 +28,7 @@ static void put_base64_group(const u8 *bytes, size_t count, char *to)
 		to[i] = i <= count ? digits[bits >> (18 - 6 * i) & 63] : '=';
 }
 
-static json_t *base64(const char *bytes, size_t length)
+static json_t *encode_base64(const char *bytes, size_t length)
 {
 	size_t digit_count = (length + 2) / 3 * 4;
 	char *text = malloc(digit_count + 1);
@@ -65,13 +65,13 @@ static json_t *make_series(const struct push_profile *profile, const char *bytes
 		json_decref(labels);
 		return NULL;
 	}
-	raw = base64(bytes, length);
+	raw = encode_base64(bytes, length);
 	return json_pack("{s:[{s:{s:o}, s:[{s:o}]}]}", "series", "labels", "labels", labels,
 			 "samples", "raw_profile", raw);
 }
 
-static int make(const struct push_profile *profile, struct push_message *message,
-		struct stackmap_error *error)
+static int make_request(const struct push_profile *profile, struct push_message *message,
+			struct stackmap_error *error)
 {
 	size_t length;
 	json_t *series;
@@ -96,5 +96,5 @@ const struct push_kind parca_push = {
 	.port = 7070,
 	.tls_port = 443,
 	.path = "/profiles/writeraw",
-	.make = make,
+	.make = make_request,
 };

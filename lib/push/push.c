@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The list of kinds, and the steps that all kinds share: find the times of the events, let the kind
- * make its message, send one request, and check the answer.
+ * make its request, send the request, and check the answer.
  */
 #include "push.h"
 
@@ -22,7 +22,7 @@
 
 const struct push_kind *const push_kinds[] = {&otlp_push, &pyroscope_push, &parca_push, NULL};
 
-static int refuse(struct stackmap_error *error, const char *why)
+static int set_url_error(struct stackmap_error *error, const char *why)
 {
 	return error_set(
 		error, EINVAL,
@@ -30,13 +30,13 @@ static int refuse(struct stackmap_error *error, const char *why)
 		why);
 }
 
-static int parse(const char *text, struct push_url *url, struct stackmap_error *error)
+static int parse_url(const char *text, struct push_url *url, struct stackmap_error *error)
 {
 	const char *wrong = server_url_refused(text);
 	const struct server_scheme *scheme;
 
 	if (wrong)
-		return refuse(error, wrong);
+		return set_url_error(error, wrong);
 	for (const struct push_kind *const *kind = push_kinds; *kind && !url->kind; kind++) {
 		size_t length = strlen((*kind)->name);
 
@@ -46,18 +46,18 @@ static int parse(const char *text, struct push_url *url, struct stackmap_error *
 		url->kind = *kind;
 	}
 	if (!url->kind)
-		return refuse(error, "the URL begins with no kind of receiver");
+		return set_url_error(error, "the URL begins with no kind of receiver");
 	scheme = server_url_take_scheme(&text);
 	if (!scheme)
-		return refuse(error, "neither http:// nor https:// behind the kind");
+		return set_url_error(error, "neither http:// nor https:// behind the kind");
 	wrong = server_url_take_host(scheme, scheme->tls ? url->kind->tls_port : url->kind->port,
 				     &text, &url->base);
 	if (wrong)
-		return refuse(error, wrong);
+		return set_url_error(error, wrong);
 	if (!url->base)
 		return -ENOMEM;
 	if (*text && (*text != '/' || text[strspn(text, IN_PATH)]))
-		return refuse(error, "the path has odd characters");
+		return set_url_error(error, "the path has odd characters");
 	/* "/" stands for the path of the kind, as an empty path does. */
 	url->path = strdup(*text && text[1] ? text : url->kind->path);
 	return url->path ? 0 : -ENOMEM;
@@ -66,7 +66,7 @@ static int parse(const char *text, struct push_url *url, struct stackmap_error *
 int push_url_parse(const char *text, struct push_url *url, struct stackmap_error *error)
 {
 	struct push_url parsed = {};
-	int err = parse(text, &parsed, error);
+	int err = parse_url(text, &parsed, error);
 
 	if (err == -ENOMEM)
 		error_set(error, ENOMEM, "the URL of the receiver: %s", strerror(ENOMEM));
@@ -131,8 +131,8 @@ void push_close(struct push **push)
 	*push = NULL;
 }
 
-/* Notes the times of the first and the last event; both stay 0 if no event passes the filter. */
-static int note_time(void *arg, const struct trace_event *event)
+/* Sets the times of the first and the last event; both stay 0 if no event passes the filter. */
+static int set_event_times(void *arg, const struct trace_event *event)
 {
 	struct push_profile *profile = arg;
 
@@ -174,8 +174,8 @@ static const struct {
 	{503, EBUSY, " (it cannot take more now)"},
 };
 
-static int check_answer(const struct push *push, const struct http_answer *answer,
-			struct stackmap_error *error)
+static int check_http_answer(const struct push *push, const struct http_answer *answer,
+			     struct stackmap_error *error)
 {
 	struct stackmap_error why;
 	int err;
@@ -216,7 +216,7 @@ static int send_message(struct push *push, const struct push_message *message,
 		return error_set_errno(error, ENOMEM, push->url.base);
 	request.target = target;
 	err = http_send(push->http, &request, &answer, error);
-	err = err ?: check_answer(push, &answer, error);
+	err = err ?: check_http_answer(push, &answer, error);
 	byte_buffer_free(&answer.body);
 	free(target);
 	return err;
@@ -228,7 +228,7 @@ int push_recording(struct push *push, struct trace_reader *reader,
 	const struct trace_info *info = trace_reader_info(reader);
 	struct push_profile profile = {.reader = reader, .options = options};
 	struct push_message message = {};
-	int err = trace_reader_events(reader, note_time, &profile, error);
+	int err = trace_reader_events(reader, set_event_times, &profile, error);
 
 	if (err || !profile.from)
 		return err;

@@ -32,13 +32,13 @@ struct push_url {
 int push_url_parse(const char *text, struct push_url *url, struct stackmap_error *error);
 void push_url_clear(struct push_url *url);
 
-/* Borrowed until push_open() returns. */
+/* How to log in to a receiver. The texts must live until push_open() returns. */
 struct push_access {
 	const char *user, *password; /* basic authentication; NULL: not used */
 	const char *bearer;	     /* token; NULL: not used */
 	const char *ca_file;	     /* NULL: the certificates that the system trusts */
 	bool allows_cleartext;	     /* secrets may go over http to another machine */
-	u32 timeout_ms;		     /* of a whole request; 0: 60 s */
+	u32 timeout_ms;		     /* limit for a whole request; 0: 60 s */
 };
 
 struct push;
@@ -51,12 +51,12 @@ void push_close(struct push **push);
 
 /*
  * Sends the events that pass the filter of `options`; host, service and labels are the identity of
- * the profile. Without such events no request is made. 0: the receiver accepted the profile.
+ * the profile. If no event passes, no request is made. 0: the receiver accepted the profile.
  *
  * -EACCES: user, password or token are wrong; -EINVAL: the receiver refused the profile; -EBUSY:
  * the receiver is overloaded; -EBADMSG, -EIO, -ETIMEDOUT, -EFBIG: the profile may or may not be
- * stored; -ECONNREFUSED, -EPROTO: no connection, or no trusted one. The error contains the text of
- * the receiver, which may be any bytes.
+ * stored; -ECONNREFUSED, -EPROTO: no connection, or the receiver's certificate is not trusted. The
+ * error contains the text of the receiver, which may be any bytes.
  */
 int push_recording(struct push *push, struct trace_reader *reader,
 		   const struct export_options *options, struct stackmap_error *error);

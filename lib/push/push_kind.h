@@ -18,12 +18,12 @@ struct push_profile {
 	u64 from, until; /* first and last event that passes the filter, ns since the epoch */
 };
 
-/* A message has a single body in memory: libcurl would send a body of several parts again after
- * a lost connection. */
+/* The request to a receiver. Its body is one piece of memory, since libcurl would send a body of
+ * several pieces a second time after a lost connection. */
 struct push_message {
 	char *query;			   /* "?..." after the path; NULL: no query */
 	const char *headers[PUSH_HEADERS]; /* NULL-terminated */
-	char *type;			   /* Content-Type header, if it is allocated; else NULL */
+	char *type; /* the Content-Type header if it is allocated memory, else NULL */
 	char *body;
 	size_t length;
 };
@@ -33,10 +33,10 @@ struct push_kind {
 	u32 port, tls_port;
 	const char *path;
 
-	/* -errno. The caller frees the message, also after a failure. */
+	/* Makes the request. 0 or -errno. The caller frees the message, also after a failure. */
 	int (*make)(const struct push_profile *profile, struct push_message *message,
 		    struct stackmap_error *error);
-	/* Checks the body of an answer with status 2xx; NULL: such an answer is always a
+	/* Checks the body of an answer with status 2xx. NULL: an answer with status 2xx is always a
 	 * success. */
 	int (*check_answer)(const struct http_answer *answer, struct stackmap_error *error);
 };
@@ -45,11 +45,11 @@ extern const struct push_kind otlp_push, pyroscope_push, parca_push;
 
 #define PUSH_KINDS "otlp, pyroscope, parca"
 
-/* In the order of PUSH_KINDS; the last is NULL. */
+/* The kinds in the order of PUSH_KINDS, then NULL. */
 extern const struct push_kind *const push_kinds[];
 
-/* Writes the recording in a format to memory that the caller frees. Sample types of pprof have
- * no colons, which are separators in the queries of receivers. */
+/* Writes the recording in a format to memory that the caller frees. Sample types of pprof are
+ * written without colons, since a colon is a separator in the queries of receivers. */
 int push_export(const struct push_profile *profile, const struct export_format *format,
 		char **bytes, size_t *length, struct stackmap_error *error);
 

@@ -2,8 +2,8 @@
 /*
  * /ingest of Pyroscope: a form with a pprof profile and the descriptions of its sample types. The
  * query has the name of the application, its labels and the time. (With format=pprof the body would
- * be the profile alone, without the sample types; the server takes the first of those that it does
- * not know for the name of the profile.)
+ * be the profile alone, without descriptions of its sample types. The server would then use the
+ * first sample type that it does not know as the name of the profile.)
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@
 #define NAME "stackmap"
 
 /* Writes a text as part of a name, in which "{", "}", "=" and "," are separators. */
-static void put_word(FILE *to, const char *word)
+static void put_name_part(FILE *to, const char *word)
 {
 	for (; *word; word++)
 		fputc(strchr("{}=,\"\\ ", *word) || (u8)*word < 0x20 ? '_' : *word, to);
@@ -31,7 +31,7 @@ struct labels {
 	bool others;
 };
 
-static int put_label(void *arg, const char *key, const char *value)
+static int put_name_label(void *arg, const char *key, const char *value)
 {
 	struct labels *labels = arg;
 	char *plain;
@@ -42,14 +42,14 @@ static int put_label(void *arg, const char *key, const char *value)
 	if (!plain)
 		return -ENOMEM;
 	fprintf(labels->to, "%s%s=", labels->others ? "," : "", plain);
-	put_word(labels->to, value);
+	put_name_part(labels->to, value);
 	labels->others = true;
 	free(plain);
 	return 0;
 }
 
 /* "SERVICE{host=HOST,KEY=VALUE}" */
-static char *make_name(const struct push_profile *profile)
+static char *make_application_name(const struct push_profile *profile)
 {
 	char *name = NULL;
 	size_t length;
@@ -58,9 +58,9 @@ static char *make_name(const struct push_profile *profile)
 
 	if (!labels.to)
 		return NULL;
-	put_word(labels.to, profile->options->identity.service ?: NAME);
+	put_name_part(labels.to, profile->options->identity.service ?: NAME);
 	fputc('{', labels.to);
-	err = push_labels(profile, put_label, &labels);
+	err = push_labels(profile, put_name_label, &labels);
 	fputc('}', labels.to);
 	if (!fclose(labels.to) && !err)
 		return name;
@@ -68,12 +68,12 @@ static char *make_name(const struct push_profile *profile)
 	return NULL;
 }
 
-/* The query has whole seconds; its end is at least one second after its start. */
+/* The query gives the time in whole seconds; the end is at least one second after the start. */
 static int make_query(const struct push_profile *profile, char **query)
 {
 	u64 from = profile->from / SECOND, until = (profile->until + SECOND - 1) / SECOND;
 	u64 frequency = trace_reader_info(profile->reader)->frequency;
-	char *name = make_name(profile);
+	char *name = make_application_name(profile);
 	char code[3];
 	size_t length;
 	FILE *to = name ? open_memstream(query, &length) : NULL;
@@ -93,8 +93,9 @@ static int make_query(const struct push_profile *profile, char **query)
 	return fclose(to) ? -ENOMEM : 0;
 }
 
-/* All sample types are shown as one profile, with the name of stackmap. */
-static int add_type(json_t *types, const char *name, const char *suffix, const char *units)
+/* Describes a sample type. The same display name for all types makes the server show them as one
+ * profile. */
+static int add_sample_type(json_t *types, const char *name, const char *suffix, const char *units)
 {
 	char *type;
 	int err;
@@ -110,7 +111,7 @@ static int add_type(json_t *types, const char *name, const char *suffix, const c
 	return err ? -ENOMEM : 0;
 }
 
-static char *make_types(const struct push_profile *profile)
+static char *make_sample_types(const struct push_profile *profile)
 {
 	const struct trace_source *sources;
 	u32 count = trace_reader_sources(profile->reader, &sources);
@@ -123,13 +124,13 @@ static char *make_types(const struct push_profile *profile)
 		const char *name = plain ? json_string_value(plain) : NULL, *units = "objects";
 
 		/* Units of values are among those that Pyroscope formats. */
-		err = name ? add_type(types, name, "", "samples") : -ENOMEM;
+		err = name ? add_sample_type(types, name, "", "samples") : -ENOMEM;
 		if (strcmp(sources[i].value_unit, "ns") == 0)
 			units = "lock_nanoseconds";
 		else if (strcmp(sources[i].value_unit, "bytes") == 0)
 			units = "bytes";
 		if (!err && sources[i].extras & TRACE_EXTRA_VALUE)
-			err = add_type(types, name, "_value", units);
+			err = add_sample_type(types, name, "_value", units);
 		json_decref(plain);
 	}
 	text = err ? NULL : json_dumps(types, JSON_COMPACT);
@@ -151,8 +152,8 @@ static char *make_boundary(const char *profile, size_t length)
 	return boundary;
 }
 
-static void put_part(FILE *to, const char *boundary, const char *name, const char *bytes,
-		     size_t length)
+static void put_form_part(FILE *to, const char *boundary, const char *name, const char *bytes,
+			  size_t length)
 {
 	fprintf(to,
 		"--%s\r\nContent-Disposition: form-data; name=\"%s\"; filename=\"%s\"\r\n"
@@ -170,8 +171,8 @@ static int make_form(const char *profile, size_t length, const char *types,
 	int err = to ? 0 : -ENOMEM;
 
 	if (to) {
-		put_part(to, boundary, "profile", profile, length);
-		put_part(to, boundary, "sample_type_config", types, strlen(types));
+		put_form_part(to, boundary, "profile", profile, length);
+		put_form_part(to, boundary, "sample_type_config", types, strlen(types));
 		fprintf(to, "--%s--\r\n", boundary);
 		err = fclose(to) ? -ENOMEM : 0;
 	}
@@ -185,8 +186,8 @@ static int make_form(const char *profile, size_t length, const char *types,
 	return err;
 }
 
-static int make(const struct push_profile *profile, struct push_message *message,
-		struct stackmap_error *error)
+static int make_request(const struct push_profile *profile, struct push_message *message,
+			struct stackmap_error *error)
 {
 	char *bytes, *types;
 	size_t length;
@@ -194,7 +195,7 @@ static int make(const struct push_profile *profile, struct push_message *message
 
 	if (err)
 		return err;
-	types = make_types(profile);
+	types = make_sample_types(profile);
 	err = types ? make_query(profile, &message->query) : -ENOMEM;
 	err = err ?: make_form(bytes, length, types, message);
 	free(types);
@@ -207,5 +208,5 @@ const struct push_kind pyroscope_push = {
 	.port = 4040,
 	.tls_port = 443,
 	.path = "/ingest",
-	.make = make,
+	.make = make_request,
 };
