@@ -74,7 +74,7 @@ static int add_event(void *arg, const struct trace_event *event)
 		return 0;
 	if (!count->all)
 		count->first = event->time;
-	count->events[time_slice_of(count->slices, event->time)] += event_stands_for(event);
+	count->events[find_time_slice(count->slices, event->time)] += event_stands_for(event);
 	count->all += event_stands_for(event);
 	count->last = event->time;
 	return 0;

@@ -88,7 +88,7 @@ static int put_label(struct chrome *chrome, const struct event_frame *frame)
 	return 0;
 }
 
-static void begin_event(struct chrome *chrome)
+static void begin_json_event(struct chrome *chrome)
 {
 	fputs(chrome->before, chrome->to);
 	chrome->before = ",\n";
@@ -106,7 +106,7 @@ static int put_task_name(struct chrome *chrome, const struct trace_task *task, b
 	if (strcmp(named->comm, task->comm) == 0)
 		return 0;
 	memcpy(named->comm, task->comm, sizeof(named->comm));
-	begin_event(chrome);
+	begin_json_event(chrome);
 	fprintf(chrome->to,
 		"{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%u,\"tid\":%u,\"args\":{\"name\":",
 		is_process ? "process_name" : "thread_name", task->tgid, task->tid);
@@ -143,7 +143,7 @@ static bool is_thread_state(const struct chrome *chrome, const struct trace_even
 /* The length of the event's slice in ns; 0: the event is an instant. The value of a waker's or
  * holder's event is not the length of a slice, since it is the time that the other thread
  * waited. */
-static u64 slice_length(struct chrome *chrome, const struct trace_event *event)
+static u64 event_slice_length(struct chrome *chrome, const struct trace_event *event)
 {
 	const struct trace_source *source = &chrome->sources[event->kind];
 	bool is_time = source->extras & TRACE_EXTRA_VALUE && strcmp(source->value_unit, "ns") == 0;
@@ -162,7 +162,7 @@ static int put_phase_and_time(struct chrome *chrome, const struct trace_event *e
 {
 	const struct intern_key key = {{event->tid, false}};
 	struct named_task *thread = intern_entry(&chrome->tasks, &key);
-	u64 length = slice_length(chrome, event);
+	u64 length = event_slice_length(chrome, event);
 	bool is_waker = wakeups_is_waker(chrome->wakeups, event);
 	u64 begin = is_waker ? event->time : event->time - length;
 
@@ -180,8 +180,8 @@ static int put_phase_and_time(struct chrome *chrome, const struct trace_event *e
 	return 0;
 }
 
-static int put_arguments(struct chrome *chrome, const struct trace_event *event,
-			 const struct event_stack *stack)
+static int put_event_arguments(struct chrome *chrome, const struct trace_event *event,
+			       const struct event_stack *stack)
 {
 	const struct trace_source *source = &chrome->sources[event->kind];
 	int err = 0;
@@ -234,7 +234,7 @@ static void put_half_arrow(struct chrome *chrome, const char *half, u64 number, 
 {
 	const struct trace_task *task = trace_reader_task(chrome->reader, tid, time);
 
-	begin_event(chrome);
+	begin_json_event(chrome);
 	fprintf(chrome->to,
 		"{\"name\":\"wake-up\",\"cat\":\"wake-up\",\"ph\":%s,\"id\":\"%llx\",\"pid\":%u,"
 		"\"tid\":%u",
@@ -255,7 +255,7 @@ static int put_event(struct chrome *chrome, const struct trace_event *event)
 		err = put_thread_names(chrome, task, event->time);
 	if (err)
 		return err;
-	begin_event(chrome);
+	begin_json_event(chrome);
 	/*
 	 * An event is named after its innermost function, or after its source if it has no stack. A
 	 * state event has the name of the state.
@@ -274,7 +274,7 @@ static int put_event(struct chrome *chrome, const struct trace_event *event)
 	if (!is_interrupt(event))
 		fprintf(chrome->to, ",\"pid\":%u,\"tid\":%u", task ? task->tgid : event->tid,
 			event->tid);
-	err = err ?: put_phase_and_time(chrome, event) ?: put_arguments(chrome, event, &stack);
+	err = err ?: put_phase_and_time(chrome, event) ?: put_event_arguments(chrome, event, &stack);
 	if (!err) {
 		const struct trace_event *waker = wakeups_other(chrome->wakeups, event);
 
@@ -304,7 +304,7 @@ static int put_running_slice(struct chrome *chrome, const struct thread_account 
 	const struct trace_task *task = trace_reader_task(chrome->reader, account->tid, end);
 	int err = task ? put_thread_names(chrome, task, end) : 0;
 
-	begin_event(chrome);
+	begin_json_event(chrome);
 	fprintf(chrome->to,
 		"{\"name\":\"running\",\"cat\":\"" TRACE_STATE_PREFIX "running\","
 		"\"pid\":%u,\"tid\":%u,\"ph\":\"X\"",
@@ -390,7 +390,7 @@ static int put_frame_node(void *arg, const struct frame_node *node)
 	return err;
 }
 
-static int put_file(struct chrome *chrome, struct stackmap_error *error)
+static int put_whole_file(struct chrome *chrome, struct stackmap_error *error)
 {
 	const struct trace_info *info = trace_reader_info(chrome->reader);
 	FILE *to = chrome->to;
@@ -426,7 +426,7 @@ static int chrome_write(struct trace_reader *reader, const struct export_options
 		       ?: origins_create(chrome.reader, &chrome.origins)
 		       ?: frame_tree_create(&chrome.tree);
 	trace_reader_sources(reader, &chrome.sources);
-	err = err ?: put_file(&chrome, error);
+	err = err ?: put_whole_file(&chrome, error);
 	if (err == -ENOMEM)
 		error_set(error, ENOMEM, "chrome: not enough memory");
 	intern_clear(&chrome.tasks);

@@ -7,7 +7,7 @@
 #include "export_format.h"
 #include "format/json_text.h"
 
-static json_t *sources_array(const struct trace_reader *reader)
+static json_t *make_sources_array(const struct trace_reader *reader)
 {
 	const struct trace_source *sources;
 	u32 count = trace_reader_sources(reader, &sources);
@@ -44,7 +44,7 @@ static int json_write(struct trace_reader *reader, const struct export_options *
 			  "frequency", (json_int_t)info->frequency, "cpus", (json_int_t)info->cpus);
 	whole = json_pack("{s:o, s:o, s:o, s:o}", "recording", recording, "ledger",
 			  json_ledger(trace_reader_ledger(reader)), "sources",
-			  sources_array(reader), "stacks",
+			  make_sources_array(reader), "stacks",
 			  json_stacks(reader, profile, UINT64_MAX));
 	profile_free(&profile);
 	if (json_put(whole, to))

@@ -167,7 +167,7 @@ static int count_event(void *arg, const struct trace_event *event)
 	return put_samples(otlp) ?: sample_table_add(otlp->samples, event, task);
 }
 
-static int add_to_ledger(struct otlp *otlp, const char *key, u64 number)
+static int add_ledger_attribute(struct otlp *otlp, const char *key, u64 number)
 {
 	return otlp_number_attribute(otlp->tables, key, (s64)number,
 				     &otlp->ledger[otlp->ledger_count++]);
@@ -181,13 +181,15 @@ static int set_ledger_attributes(struct otlp *otlp)
 
 	if (!ledger)
 		return 0;
-	err = add_to_ledger(otlp, "stackmap.ledger.produced", ledger->produced)
-		      ?: add_to_ledger(otlp, "stackmap.ledger.recorded", ledger->recorded);
+	err = add_ledger_attribute(otlp, "stackmap.ledger.produced", ledger->produced)
+		      ?: add_ledger_attribute(otlp, "stackmap.ledger.recorded", ledger->recorded);
 	if (ledger->counted)
-		err = err ?: add_to_ledger(otlp, "stackmap.ledger.counted_only", ledger->counted);
+		err = err
+			      ?: add_ledger_attribute(otlp, "stackmap.ledger.counted_only",
+						      ledger->counted);
 	for (u32 i = 0; i < LOST_COUNT && !err; i++)
 		if (ledger->lost[i])
-			err = add_to_ledger(otlp, lost_keys[i], ledger->lost[i]);
+			err = add_ledger_attribute(otlp, lost_keys[i], ledger->lost[i]);
 	return err;
 }
 

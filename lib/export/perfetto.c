@@ -96,7 +96,7 @@ static void put_packet(struct perfetto *perfetto, Perfetto__TracePacket *packet)
 	perfetto__trace__pack_to_buffer(&part, &buffer.base);
 }
 
-static void put_packet_at(struct perfetto *perfetto, Perfetto__TracePacket *packet, u64 time)
+static void put_packet_with_time(struct perfetto *perfetto, Perfetto__TracePacket *packet, u64 time)
 {
 	packet->has_timestamp = packet->has_timestamp_clock_id = 1;
 	packet->timestamp = time;
@@ -117,7 +117,7 @@ static char *copy_as_utf8(const char *text)
 
 /* --- interned data: intern_*() sets the iid of an entry, and writes the entry if it is new --- */
 
-static void put_interned(struct perfetto *perfetto, Perfetto__InternedData *data)
+static void put_interned_data(struct perfetto *perfetto, Perfetto__InternedData *data)
 {
 	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
 
@@ -159,7 +159,7 @@ static int intern_mapping(struct perfetto *perfetto, const char *path, u64 *iid)
 	data.mapping_paths = &strings;
 	data.mappings = &mappings;
 	data.n_mapping_paths = data.n_mappings = 1;
-	put_interned(perfetto, &data);
+	put_interned_data(perfetto, &data);
 	free(string.str.data);
 	return 0;
 }
@@ -191,7 +191,7 @@ static int intern_frame(struct perfetto *perfetto, const struct event_frame *fra
 	data.function_names = &strings;
 	data.frames = &messages;
 	data.n_function_names = data.n_frames = 1;
-	put_interned(perfetto, &data);
+	put_interned_data(perfetto, &data);
 	free(string.str.data);
 	return 0;
 }
@@ -220,7 +220,7 @@ static int intern_stack(struct perfetto *perfetto, const struct event_stack *sta
 	message.n_frame_ids = stack->depth;
 	data.callstacks = &messages;
 	data.n_callstacks = 1;
-	put_interned(perfetto, &data);
+	put_interned_data(perfetto, &data);
 	return err;
 }
 
@@ -261,8 +261,8 @@ static int put_task_track(struct perfetto *perfetto, const struct trace_task *ta
 
 /* Writes the tracks of the event's thread and process, if they are new or have a new name. A
  * process has the name of its first thread. */
-static int put_tracks(struct perfetto *perfetto, const struct trace_event *event,
-		      const struct trace_task *task)
+static int put_tracks_of_event(struct perfetto *perfetto, const struct trace_event *event,
+			       const struct trace_task *task)
 {
 	const struct trace_task *first;
 	const struct trace_task unknown = {.tid = event->tid, .tgid = event->tid, .comm = "<...>"};
@@ -306,7 +306,7 @@ static void put_task_state(struct perfetto *perfetto, const struct trace_event *
 	message.state = state;
 	message.comm = (char *)comm;
 	packet.generic_kernel_task_state_event = &message;
-	put_packet_at(perfetto, &packet, time);
+	put_packet_with_time(perfetto, &packet, time);
 }
 
 /* Writes the state of the thread from the begin of the event on. After the state "runnable" the
@@ -424,7 +424,7 @@ static int put_track_event(struct perfetto *perfetto, const struct trace_event *
 	}
 	packet.track_event = &message;
 	if (!err)
-		put_packet_at(perfetto, &packet, begin ?: event->time);
+		put_packet_with_time(perfetto, &packet, begin ?: event->time);
 	free(name);
 	free(category);
 	if (err || !begin)
@@ -435,7 +435,7 @@ static int put_track_event(struct perfetto *perfetto, const struct trace_event *
 	message.track_uuid = THREAD_UUID(event->tid);
 	message.terminating_flow_ids = &flow;
 	message.n_terminating_flow_ids = has_flow;
-	put_packet_at(perfetto, &packet, event->time);
+	put_packet_with_time(perfetto, &packet, event->time);
 	return 0;
 }
 
@@ -446,7 +446,7 @@ static int put_event(struct perfetto *perfetto, const struct trace_event *event)
 	struct event_stack stack;
 	u64 iid;
 	int err = event_stacks_find(perfetto->stacks, event, &stack)
-			  ?: put_tracks(perfetto, event, task)
+			  ?: put_tracks_of_event(perfetto, event, task)
 			  ?: intern_stack(perfetto, &stack, &iid);
 	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
 	Perfetto__PerfSample sample = PERFETTO__PERF_SAMPLE__INIT;
@@ -467,7 +467,7 @@ static int put_event(struct perfetto *perfetto, const struct trace_event *event)
 	sample.has_callstack_iid = iid != 0;
 	sample.callstack_iid = iid;
 	packet.perf_sample = &sample;
-	put_packet_at(perfetto, &packet, event->time);
+	put_packet_with_time(perfetto, &packet, event->time);
 	return 0;
 }
 
@@ -482,7 +482,7 @@ static int export_event(void *arg, const struct trace_event *event)
 
 /* --- the file --- */
 
-static void put_clocks(struct perfetto *perfetto)
+static void put_clock_snapshot(struct perfetto *perfetto)
 {
 	const struct trace_info *info = trace_reader_info(perfetto->reader);
 	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
@@ -521,7 +521,7 @@ static void put_losses(struct perfetto *perfetto)
 		sample.has_cpu = sample.has_kernel_records_lost = 1;
 		sample.cpu = cpus[i].cpu;
 		packet.perf_sample = &sample;
-		put_packet_at(perfetto, &packet, perfetto->last);
+		put_packet_with_time(perfetto, &packet, perfetto->last);
 	}
 }
 
@@ -542,7 +542,7 @@ static int perfetto_write(struct trace_reader *reader, const struct export_optio
 		       ?: frame_tree_create(&perfetto.tree);
 	trace_reader_sources(reader, &perfetto.sources);
 	if (!err)
-		put_clocks(&perfetto);
+		put_clock_snapshot(&perfetto);
 	err = err ?: trace_reader_events(reader, export_event, &perfetto, error);
 	if (!err)
 		put_losses(&perfetto);

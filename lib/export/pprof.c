@@ -97,7 +97,7 @@ static void append_to_gzip(ProtobufCBuffer *buffer, size_t bytes, const uint8_t 
 	gzip_stream_write(((struct gzip_append *)buffer)->to, data, bytes);
 }
 
-static void put_part(struct pprof *pprof, const Pprof__Profile *part)
+static void put_profile_part(struct pprof *pprof, const Pprof__Profile *part)
 {
 	struct gzip_append buffer = {.base.append = append_to_gzip, .to = pprof->gzip};
 
@@ -124,7 +124,7 @@ static int intern_string(struct pprof *pprof, const char *text, s64 *index)
 			return -ENOMEM;
 		part.string_table = &string;
 		part.n_string_table = 1;
-		put_part(pprof, &part);
+		put_profile_part(pprof, &part);
 		json_decref(plain);
 	}
 	*index = number;
@@ -151,7 +151,7 @@ static int intern_function(struct pprof *pprof, const char *name, const char *fi
 		message.filename = file_index;
 		part.function = &messages;
 		part.n_function = 1;
-		put_part(pprof, &part);
+		put_profile_part(pprof, &part);
 	}
 	*id = function->number;
 	return 0;
@@ -190,7 +190,7 @@ static int write_mapping_once(struct pprof *pprof, const struct profile_range *r
 		return -ENOMEM;
 	part.mapping = &messages;
 	part.n_mapping = 1;
-	put_part(pprof, &part);
+	put_profile_part(pprof, &part);
 	return 0;
 }
 
@@ -221,7 +221,7 @@ static int put_location(struct pprof *pprof, const struct event_frame *frame,
 	message->line = line;
 	part.location = &message;
 	part.n_location = 1;
-	put_part(pprof, &part);
+	put_profile_part(pprof, &part);
 	return 0;
 }
 
@@ -321,7 +321,7 @@ static int put_sample_type(struct pprof *pprof, const char *name, const char *su
 	part.n_sample_type = 1;
 	pprof->types++;
 	if (!err)
-		put_part(pprof, &part);
+		put_profile_part(pprof, &part);
 	return err;
 }
 
@@ -369,7 +369,7 @@ static int put_default_sample_type(struct pprof *pprof)
 			       pprof->sources[most].value_unit[0] ? "_value" : "",
 			       &part.default_sample_type);
 	if (!err)
-		put_part(pprof, &part);
+		put_profile_part(pprof, &part);
 	return err;
 }
 
@@ -391,7 +391,7 @@ static int put_comment(struct pprof *pprof, const char *format, ...)
 	part.comment = &index;
 	part.n_comment = 1;
 	if (!err)
-		put_part(pprof, &part);
+		put_profile_part(pprof, &part);
 	return err;
 }
 
@@ -430,7 +430,7 @@ static int put_times_and_period(struct pprof *pprof)
 		part.period_type = &period;
 		part.period = (s64)(SECOND / info->frequency);
 	}
-	put_part(pprof, &part);
+	put_profile_part(pprof, &part);
 	return 0;
 }
 
@@ -459,7 +459,7 @@ static int put_file_head(struct pprof *pprof)
 
 /* Locations are written outermost first, so that without a main program the outermost file is
  * the first mapping. */
-static int set_locations(struct pprof *pprof, const struct event_stack *stack, size_t *count)
+static int set_sample_locations(struct pprof *pprof, const struct event_stack *stack, size_t *count)
 {
 	size_t at;
 	int err = 0;
@@ -511,7 +511,7 @@ static int put_sample(void *arg, const struct sample *sample)
 
 	if (!err && !stack.depth) /* pprof drops samples without locations */
 		err = event_stacks_missing(pprof->event_stacks, &sample->key.event, &stack);
-	err = err ?: set_locations(pprof, &stack, &message.n_location_id);
+	err = err ?: set_sample_locations(pprof, &stack, &message.n_location_id);
 	err = err ?: set_sample_labels(pprof, &sample->key, labels);
 	if (err)
 		return err;
@@ -528,7 +528,7 @@ static int put_sample(void *arg, const struct sample *sample)
 	message.n_value = pprof->types;
 	part.sample = &messages;
 	part.n_sample = 1;
-	put_part(pprof, &part);
+	put_profile_part(pprof, &part);
 	return ferror(pprof->to) ? 1 : 0;
 }
 

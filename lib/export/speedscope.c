@@ -147,7 +147,7 @@ static int put_profiles(struct scope *scope)
 	return err;
 }
 
-static int put_file(struct scope *scope, const struct trace_info *info)
+static int put_whole_file(struct scope *scope, const struct trace_info *info)
 {
 	int err;
 
@@ -188,7 +188,7 @@ static int speedscope_write(struct trace_reader *reader, const struct export_opt
 		return err;
 	scope.profile = profile;
 	scope.source_count = trace_reader_sources(reader, &scope.sources);
-	err = put_file(&scope, trace_reader_info(reader));
+	err = put_whole_file(&scope, trace_reader_info(reader));
 	if (err)
 		error_set(error, ENOMEM, "speedscope: not enough memory");
 	free(scope.frames.number);

@@ -166,17 +166,18 @@ static int bound_cells(struct flamegraph *graph, struct graph_recording *recordi
 
 /* --- events --- */
 
-static struct tree_node *push_frame(struct builder *builder, struct tree_node *node,
-				    const struct tree_frame *frame)
+static struct tree_node *add_child_node(struct builder *builder, struct tree_node *node,
+					const struct tree_frame *frame)
 {
 	return frame ? stack_tree_child(&builder->graph->tree, node, frame) : NULL;
 }
 
-static struct tree_node *push_new_frame(struct builder *builder, struct tree_node *node,
-					const char *name, const char *object, enum frame_kind kind)
+static struct tree_node *add_child_by_name(struct builder *builder, struct tree_node *node,
+					   const char *name, const char *object,
+					   enum frame_kind kind)
 {
-	return push_frame(builder, node,
-			  stack_tree_frame(&builder->graph->tree, name, object, kind));
+	return add_child_node(builder, node,
+			      stack_tree_frame(&builder->graph->tree, name, object, kind));
 }
 
 /* The frame of the tree for a label. NULL without memory. */
@@ -213,10 +214,10 @@ static struct tree_node *find_path_end(struct builder *builder, struct tree_node
 	if (!join || join->node)
 		return join ? join->node : NULL;
 	if (stack_end_is_cut(path->end))
-		node = push_new_frame(builder, node, path->end->marker, "", FRAME_KIND_MISSING);
+		node = add_child_by_name(builder, node, path->end->marker, "", FRAME_KIND_MISSING);
 	for (u32 i = path->depth; node && i-- > 0;)
-		node = push_frame(builder, node,
-				  make_tree_frame(builder, path->labels[i], is_kernel));
+		node = add_child_node(builder, node,
+				      make_tree_frame(builder, path->labels[i], is_kernel));
 	join->node = node;
 	return node;
 }
@@ -292,8 +293,8 @@ static const struct graph_thread *find_graph_thread(struct builder *builder,
 	memcpy(thread->comm, &key.word[1], sizeof(thread->comm));
 	thread->number = builder->graph->threads.count - 1;
 	thread->node =
-		push_new_frame(builder, builder->graph->tree.root,
-			       thread->comm[0] ? thread->comm : UNKNOWN, "", FRAME_KIND_TASK);
+		add_child_by_name(builder, builder->graph->tree.root,
+				  thread->comm[0] ? thread->comm : UNKNOWN, "", FRAME_KIND_TASK);
 	return thread->node ? thread : NULL;
 }
 
@@ -513,7 +514,7 @@ static int add_event_to_batch(void *arg, const struct trace_event *event)
 }
 
 /* All sources of the recording may have events, so there is room for all of them. */
-static int builder_prepare(struct builder *builder)
+static int prepare_builder(struct builder *builder)
 {
 	struct flamegraph *graph = builder->graph;
 	struct trace_reader *reader = builder->recording->reader;
@@ -550,7 +551,7 @@ int flamegraph_add(struct flamegraph *graph, struct trace_reader *reader, const 
 	queued_works_begin(&recording->works);
 	stack_values_begin(&recording->values);
 	recording->name = strdup(name);
-	err = recording->name ? builder_prepare(&builder) : -ENOMEM;
+	err = recording->name ? prepare_builder(&builder) : -ENOMEM;
 	if (!err)
 		err = trace_reader_events(reader, add_event_to_batch, &builder, error);
 	err = err ?: count_batched_events(&builder);

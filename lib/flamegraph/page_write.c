@@ -57,17 +57,17 @@
 #include "ring.h"
 
 /* Writes and frees `array`. `failures` is non-zero if an item could not be appended. */
-static int put_array(json_t *array, int failures, FILE *to)
+static int put_json_array(json_t *array, int failures, FILE *to)
 {
 	return json_put_for_page(array, to) ?: failures ? -ENOMEM : 0;
 }
 
-static void begin_column(const char *name, bool first, FILE *to)
+static void begin_json_column(const char *name, bool first, FILE *to)
 {
 	fprintf(to, "%s\"%s\":[", first ? "" : ",", name);
 }
 
-static void put_number(bool first, s64 number, FILE *to)
+static void put_json_number(bool first, s64 number, FILE *to)
 {
 	if (!first)
 		fputc(',', to);
@@ -86,7 +86,7 @@ static json_t *json_ledger_sum(const struct trace_ledger *ledger, u64 sum)
 
 /* The numbers of user stacks that are complete, that have a guessed caller, whose end is unknown,
  * and that are cut or missing. */
-static json_t *user_stacks_object(const struct trace_ledger *ledger)
+static json_t *make_user_stacks_object(const struct trace_ledger *ledger)
 {
 	u64 whole = 0, cut = 0;
 
@@ -105,7 +105,7 @@ static json_t *user_stacks_object(const struct trace_ledger *ledger)
 			 (json_int_t)ledger->user_stops[STOP_NONE], "cut", (json_int_t)cut);
 }
 
-static json_t *recording_object(const struct graph_recording *recording)
+static json_t *make_recording_object(const struct graph_recording *recording)
 {
 	const struct trace_info *info = trace_reader_info(recording->reader);
 	const struct trace_ledger *ledger = trace_reader_ledger(recording->reader);
@@ -123,7 +123,7 @@ static json_t *recording_object(const struct graph_recording *recording)
 			 json_ledger_sum(ledger, ledger ? ledger->produced : 0), "recorded",
 			 json_ledger_sum(ledger, ledger ? ledger->recorded : 0), "counted",
 			 json_ledger_sum(ledger, ledger ? ledger->counted : 0), "scale",
-			 compared_scale(ledger), "userStacks", user_stacks_object(ledger),
+			 compared_scale(ledger), "userStacks", make_user_stacks_object(ledger),
 			 "joinsCpus", recording->cells.joins_cpus, "joinsThreads",
 			 recording->cells.joined != NULL);
 }
@@ -134,9 +134,10 @@ static int put_recordings(const struct flamegraph *graph, FILE *to)
 	int failures = 0;
 
 	for (u32 i = 0; i < graph->recording_count; i++)
-		failures |= json_array_append_new(array, recording_object(&graph->recordings[i]));
+		failures |=
+			json_array_append_new(array, make_recording_object(&graph->recordings[i]));
 	fputs("\"recordings\":", to);
-	return put_array(array, failures, to);
+	return put_json_array(array, failures, to);
 }
 
 static int put_sources(const struct flamegraph *graph, FILE *to)
@@ -149,7 +150,7 @@ static int put_sources(const struct flamegraph *graph, FILE *to)
 			array, json_pack("{s:o, s:o}", "name", json_text(graph->sources[i].name),
 					 "unit", json_text(graph->sources[i].unit)));
 	fputs(",\"sources\":", to);
-	return put_array(array, failures, to);
+	return put_json_array(array, failures, to);
 }
 
 /* A pid or a tid; null for interrupts, which belong to no thread. */
@@ -179,7 +180,7 @@ static int put_threads(const struct flamegraph *graph, FILE *to)
 				  json_text(name), "isJoined", thread->is_joined));
 	}
 	fputs(",\"threads\":", to);
-	return put_array(array, failures, to);
+	return put_json_array(array, failures, to);
 }
 
 static int put_kinds(FILE *to)
@@ -195,7 +196,7 @@ static int put_kinds(FILE *to)
 	for (int i = 0; i < FRAME_KIND_COUNT; i++)
 		failures |= json_array_append_new(array, json_string(names[i]));
 	fputs(",\"kinds\":", to);
-	return put_array(array, failures, to);
+	return put_json_array(array, failures, to);
 }
 
 static int put_objects(const struct stack_tree *tree, FILE *to)
@@ -209,7 +210,7 @@ static int put_objects(const struct stack_tree *tree, FILE *to)
 		failures |= json_array_append_new(array, json_text(object->path));
 	}
 	fputs(",\"objects\":", to);
-	return put_array(array, failures, to);
+	return put_json_array(array, failures, to);
 }
 
 static int put_frames(const struct stack_tree *tree, FILE *to)
@@ -218,38 +219,38 @@ static int put_frames(const struct stack_tree *tree, FILE *to)
 	int err = 0;
 
 	fputs(",\"frames\":{", to);
-	begin_column("name", true, to);
+	begin_json_column("name", true, to);
 	for (u32 i = 0; i < count && !err; i++) {
 		fputs(i ? "," : "", to);
 		err = json_put_for_page(json_text(tree->sorted[i]->name), to);
 	}
 	fputc(']', to);
-	begin_column("object", false, to);
+	begin_json_column("object", false, to);
 	for (u32 i = 0; i < count; i++)
-		put_number(i == 0, tree->sorted[i]->object->number, to);
+		put_json_number(i == 0, tree->sorted[i]->object->number, to);
 	fputc(']', to);
-	begin_column("kind", false, to);
+	begin_json_column("kind", false, to);
 	for (u32 i = 0; i < count; i++)
-		put_number(i == 0, tree->sorted[i]->kind, to);
+		put_json_number(i == 0, tree->sorted[i]->kind, to);
 	fputc(']', to);
 	fputc('}', to);
 	return err;
 }
 
-static int put_lines(const struct source_lines *lines, FILE *to)
+static int put_source_lines(const struct source_lines *lines, FILE *to)
 {
 	static const char *const columns[] = {"frame", "path", "line", "count"};
 	int err = 0;
 
 	fputs(",\"lines\":{", to);
-	begin_column("file", true, to);
+	begin_json_column("file", true, to);
 	for (u32 i = 0; i < lines->shown_files.count && !err; i++) {
 		fputs(i ? "," : "", to);
 		err = json_put_for_page(json_text(lines->shown_files.texts[i]), to);
 	}
 	fputc(']', to);
 	for (size_t column = 0; column < sizeof(columns) / sizeof(*columns); column++) {
-		begin_column(columns[column], false, to);
+		begin_json_column(columns[column], false, to);
 		for (u32 i = 0; i < lines->shown_count; i++) {
 			const struct source_line *line = &lines->shown[i];
 			u32 before = i ? line[-1].frame->number : 0;
@@ -259,7 +260,7 @@ static int put_lines(const struct source_lines *lines, FILE *to)
 					   : -1,
 				line->line, (s64)line->count};
 
-			put_number(i == 0, numbers[column], to);
+			put_json_number(i == 0, numbers[column], to);
 		}
 		fputc(']', to);
 	}
@@ -272,19 +273,19 @@ static void put_nodes(const struct stack_tree *tree, FILE *to)
 	const struct tree_node *first = stack_tree_next(tree->root), *before = tree->root;
 
 	fputs(",\"nodes\":{", to);
-	begin_column("up", true, to);
+	begin_json_column("up", true, to);
 	for (const struct tree_node *node = first; node; node = stack_tree_next(node)) {
 		s64 up = 0;
 
 		for (const struct tree_node *at = before; at != node->parent; at = at->parent)
 			up++;
-		put_number(node == first, up, to);
+		put_json_number(node == first, up, to);
 		before = node;
 	}
 	fputc(']', to);
-	begin_column("frame", false, to);
+	begin_json_column("frame", false, to);
 	for (const struct tree_node *node = first; node; node = stack_tree_next(node))
-		put_number(node == first, node->frame->number, to);
+		put_json_number(node == first, node->frame->number, to);
 	fputc(']', to);
 	fputc('}', to);
 }
@@ -296,27 +297,27 @@ static void put_cell_column(const struct time_cells *cells, size_t column, bool 
 		const s64 numbers[] = {cell->stack->number, cell->source,     cell->thread,
 				       cell->cpu,	    (s64)cell->count, (s64)cell->value};
 
-		put_number(first && i == 0, numbers[column], to);
+		put_json_number(first && i == 0, numbers[column], to);
 	}
 }
 
-static void put_cells(const struct graph_recording *recording, FILE *to)
+static void put_recording_cells(const struct graph_recording *recording, FILE *to)
 {
 	static const char *const columns[] = {"stack", "source", "thread", "cpu", "count", "value"};
 	const struct time_cells *cells = &recording->cells;
 	u32 before = 0;
 
 	fputc('{', to);
-	begin_column("bucket", true, to);
+	begin_json_column("bucket", true, to);
 	for (u32 i = 0; i < cells->cells.count; i++) {
 		u32 bucket = time_cells_at(cells, i)->bucket;
 
-		put_number(i == 0, bucket - before, to);
+		put_json_number(i == 0, bucket - before, to);
 		before = bucket;
 	}
 	fputc(']', to);
 	for (size_t column = 0; column < sizeof(columns) / sizeof(*columns); column++) {
-		begin_column(columns[column], false, to);
+		begin_json_column(columns[column], false, to);
 		put_cell_column(cells, column, true, to);
 		put_cell_column(&recording->counts, column, cells->cells.count == 0, to);
 		fputc(']', to);
@@ -335,7 +336,7 @@ static int put_all_cells(const struct flamegraph *graph, FILE *to)
 	for (u32 i = 0; i < graph->recording_count; i++) {
 		if (i)
 			fputc(',', to);
-		put_cells(&graph->recordings[i], to);
+		put_recording_cells(&graph->recordings[i], to);
 	}
 	fputc(']', to);
 	return 0;
@@ -350,7 +351,7 @@ static s64 microseconds_since(u64 time, u64 first)
 }
 
 /* Writes the time accounts of the threads; a comparison has no accounts. */
-static void put_times(const struct graph_recording *recording, bool is_alone, FILE *to)
+static void put_thread_times(const struct graph_recording *recording, bool is_alone, FILE *to)
 {
 	static const char *const columns[] = {"pid", "tid", "begin", "end",
 #define X(id, name, meaning) name,
@@ -363,16 +364,16 @@ static void put_times(const struct graph_recording *recording, bool is_alone, FI
 
 	fputs(",\"times\":{", to);
 	for (u32 column = 0; column < sizeof(columns) / sizeof(*columns); column++) {
-		begin_column(columns[column], column == 0, to);
+		begin_json_column(columns[column], column == 0, to);
 		for (u32 i = 0; i < count; i++) {
 			const struct thread_account *account = &accounts[i];
 			const s64 numbers[] = {account->tgid, account->tid,
 					       microseconds_since(account->begin, first),
 					       microseconds_since(account->end, first)};
 
-			put_number(i == 0,
-				   column < 4 ? numbers[column] : (s64)account->spent[column - 4],
-				   to);
+			put_json_number(
+				i == 0,
+				column < 4 ? numbers[column] : (s64)account->spent[column - 4], to);
 		}
 		fputc(']', to);
 	}
@@ -392,7 +393,7 @@ static void put_waits(const struct graph_recording *recording, FILE *to)
 
 	fputs(",\"waits\":{", to);
 	for (size_t column = 0; column < sizeof(columns) / sizeof(*columns); column++) {
-		begin_column(columns[column], column == 0, to);
+		begin_json_column(columns[column], column == 0, to);
 		for (u32 i = 0; i < waits->count && column < count; i++) {
 			const struct thread_wait *wait = &waits->waits[i];
 			const s64 numbers[] = {
@@ -408,21 +409,21 @@ static void put_waits(const struct graph_recording *recording, FILE *to)
 				SIDE_THREAD(wait->waker_queuer),
 				SIDE_STACK(wait->waker_queuer)};
 
-			put_number(i == 0, numbers[column], to);
+			put_json_number(i == 0, numbers[column], to);
 		}
 		fputc(']', to);
 	}
 	fputc('}', to);
 }
 
-static void put_works(const struct queued_works *works, FILE *to)
+static void put_queued_works(const struct queued_works *works, FILE *to)
 {
 	static const char *const columns[] = {"stack", "source", "thread",     "count",
 					      "value", "queuer", "queuerStack"};
 
 	fputs(",\"works\":{", to);
 	for (size_t column = 0; column < sizeof(columns) / sizeof(*columns); column++) {
-		begin_column(columns[column], column == 0, to);
+		begin_json_column(columns[column], column == 0, to);
 		for (u32 i = 0; i < works->shown_count; i++) {
 			const struct time_cell *work = &works->shown[i]->work;
 			const struct time_cell *origin = &works->shown[i]->origin;
@@ -431,7 +432,7 @@ static void put_works(const struct queued_works *works, FILE *to)
 					       (s64)work->value,     origin->thread,
 					       origin->stack->number};
 
-			put_number(i == 0, numbers[column], to);
+			put_json_number(i == 0, numbers[column], to);
 		}
 		fputc(']', to);
 	}
@@ -449,8 +450,8 @@ static void put_single_values(const struct stack_values *values, bool is_count, 
 		for (u32 item = 0; item < of->item_count; item++) {
 			const struct value_count *one = &of->items[item];
 
-			put_number(is_first, (s64)(is_count ? one->count : one->value - before),
-				   to);
+			put_json_number(is_first,
+					(s64)(is_count ? one->count : one->value - before), to);
 			before = one->value;
 			is_first = false;
 		}
@@ -463,21 +464,21 @@ static void put_values(const struct stack_values *values, FILE *to)
 
 	fprintf(to, ",\"values\":{\"digits\":%u", values->digits);
 	for (size_t column = 0; column < sizeof(columns) / sizeof(*columns); column++) {
-		begin_column(columns[column], false, to);
+		begin_json_column(columns[column], false, to);
 		for (u32 i = 0; i < values->stacks.count; i++) {
 			const struct values_of_stack *of = stack_values_at(values, i);
 			const s64 numbers[] = {of->cell.stack->number, of->cell.source,
 					       of->cell.thread, (s64)of->values.sum,
 					       of->values.item_count};
 
-			put_number(i == 0, numbers[column], to);
+			put_json_number(i == 0, numbers[column], to);
 		}
 		fputc(']', to);
 	}
-	begin_column("value", false, to);
+	begin_json_column("value", false, to);
 	put_single_values(values, false, to);
 	fputc(']', to);
-	begin_column("count", false, to);
+	begin_json_column("count", false, to);
 	put_single_values(values, true, to);
 	fputs("]}", to);
 }
@@ -490,22 +491,22 @@ static int put_data(const struct flamegraph *graph, FILE *to)
 	fputs("{\"version\":1,", to);
 	err = put_recordings(graph, to) ?: put_sources(graph, to) ?: put_threads(graph, to);
 	err = err ?: put_kinds(to) ?: put_objects(&graph->tree, to);
-	err = err ?: put_frames(&graph->tree, to) ?: put_lines(&graph->lines, to);
+	err = err ?: put_frames(&graph->tree, to) ?: put_source_lines(&graph->lines, to);
 	if (err)
 		return err;
-	begin_column("idle", false, to);
+	begin_json_column("idle", false, to);
 	for (u32 i = 0; i < graph->tree.frames.count; i++) {
 		if (!wait_is_idle_function(&graph->idle, graph->tree.sorted[i]->name))
 			continue;
-		put_number(is_first, i, to);
+		put_json_number(is_first, i, to);
 		is_first = false;
 	}
 	fputc(']', to);
 	put_nodes(&graph->tree, to);
 	err = put_all_cells(graph, to);
-	put_times(&graph->recordings[0], graph->recording_count == 1, to);
+	put_thread_times(&graph->recordings[0], graph->recording_count == 1, to);
 	put_waits(&graph->recordings[0], to);
-	put_works(&graph->recordings[0].works, to);
+	put_queued_works(&graph->recordings[0].works, to);
 	put_values(&graph->recordings[0].values, to);
 	fputc('}', to);
 	return err;

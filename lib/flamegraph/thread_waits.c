@@ -96,7 +96,7 @@ void queued_works_clear(struct queued_works *works)
 	works->shown = NULL;
 }
 
-static u64 paths_key(const struct time_cell *cell)
+static u64 make_paths_key(const struct time_cell *cell)
 {
 	return cell->user | (u64)cell->kernel << 32;
 }
@@ -108,7 +108,8 @@ int queued_works_add(struct queued_works *works, const struct time_cell *work,
 	const void *threads = intern_entry(&works->threads, &key);
 	struct queued_work *sum;
 
-	key = (struct intern_key){{paths_key(work), paths_key(origin), intern_address(threads)}};
+	key = (struct intern_key){
+		{make_paths_key(work), make_paths_key(origin), intern_address(threads)}};
 	sum = threads ? intern_entry(&works->works, &key) : NULL;
 	if (!sum)
 		return -ENOMEM;

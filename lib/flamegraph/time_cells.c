@@ -25,7 +25,7 @@ void time_cells_clear(struct time_cells *cells)
 	cells->joined = NULL;
 }
 
-static struct intern_key cell_key(const struct time_cell *what)
+static struct intern_key make_cell_key(const struct time_cell *what)
 {
 	return (struct intern_key){{(u64)what->user << 32 | what->kernel, what->thread,
 				    (u64)what->source << 16 | what->cpu}};
@@ -33,7 +33,7 @@ static struct intern_key cell_key(const struct time_cell *what)
 
 void time_cells_expect(const struct time_cells *cells, const struct time_cell *what, u32 step)
 {
-	const struct intern_key key = cell_key(what);
+	const struct intern_key key = make_cell_key(what);
 
 	intern_expect(&cells->cells, &key, step);
 }
@@ -48,7 +48,7 @@ static int add_to_bucket(struct time_cells *cells, u32 bucket, const struct time
 		what.cpu = CPUS_JOINED;
 	if (event->thread < cells->joined_count)
 		what.thread = cells->joined[event->thread];
-	key = cell_key(&what);
+	key = make_cell_key(&what);
 	if (bucket != cells->bucket)
 		intern_forget_keys(&cells->cells);
 	cells->bucket = bucket;

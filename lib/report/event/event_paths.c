@@ -154,8 +154,8 @@ static const struct profile_path *intern_path(struct event_paths *paths, const s
 	return path;
 }
 
-static const struct profile_path *find_path_of_join(struct event_paths *paths,
-						    const struct join *key)
+static const struct profile_path *find_joined_path(struct event_paths *paths,
+						   const struct join *key)
 {
 	u64 word = hash_word(0, (u64)key->stack << 32 | key->leaf);
 	u32 hash = hash_end(hash_word(word, key->reason));
@@ -182,7 +182,7 @@ const struct profile_path *event_paths_find(struct event_paths *paths, u32 stack
 	if (stack == TRACE_NO_STACK)
 		key.reason = reason;
 	if (stack == TRACE_NO_STACK || leaf != PATH_NO_LEAF)
-		return find_path_of_join(paths, &key);
+		return find_joined_path(paths, &key);
 	if (!paths->by_stack[stack])
 		paths->by_stack[stack] = intern_path(paths, &key);
 	return paths->by_stack[stack];

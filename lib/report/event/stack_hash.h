@@ -105,7 +105,7 @@ void frame_object_id(const struct frame_object *object, const char *host,
 
 /* The offset to look up in tables of functions. A return address may be after the end of the
  * calling function, so the byte before it is looked up. */
-static inline u64 frame_identity_looked_up(u64 offset, enum frame_role role)
+static inline u64 frame_identity_lookup_offset(u64 offset, enum frame_role role)
 {
 	return role == FRAME_RETURN && offset ? offset - 1 : offset;
 }

@@ -80,7 +80,7 @@ static double residual_variance(const struct compared_units *units, const double
 	return squares * units->count / (units->count - 1);
 }
 
-static void estimate_row(struct side_noise *side, u32 row, u32 source)
+static void estimate_row_variance(struct side_noise *side, u32 row, u32 source)
 {
 	struct estimate *estimate = &side->rows[row];
 	double *residuals = &side->residuals[(size_t)row * side->units->count];
@@ -127,7 +127,7 @@ static int find_median_scatter(struct side_noise *side, u32 row_count)
 	return 0;
 }
 
-static int estimate_side(struct side_noise *side, const struct comparison *comparison)
+static int estimate_side_variances(struct side_noise *side, const struct comparison *comparison)
 {
 	size_t rows = comparison->row_count + 1UL;
 
@@ -144,7 +144,7 @@ static int estimate_side(struct side_noise *side, const struct comparison *compa
 		side->rows[item->row].events += (double)item->count;
 	}
 	for (u32 row = 0; row < comparison->row_count; row++)
-		estimate_row(side, row, comparison->rows[row].source);
+		estimate_row_variance(side, row, comparison->rows[row].source);
 	return find_median_scatter(side, comparison->row_count);
 }
 
@@ -278,7 +278,7 @@ int comparison_find_noise(const struct compared_list lists[COMPARISON_SIDES],
 	for (u32 i = BEFORE; i < COMPARISON_SIDES && !err; i++) {
 		sides[i] =
 			(struct side_noise){.list = &lists[i], .units = &units[i], .scale = scale};
-		err = estimate_side(&sides[i], comparison);
+		err = estimate_side_variances(&sides[i], comparison);
 	}
 	if (!err)
 		set_noise_of_rows(sides, comparison);

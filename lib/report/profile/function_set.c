@@ -45,8 +45,8 @@ static int label_has_object(struct name_match *match, const struct profile *prof
 	return name_matches(match, slash ? slash + 1 : object) || name_matches(match, object);
 }
 
-static int create_by_test(const struct profile *profile, struct name_match *match, label_test test,
-			  struct function_set *set)
+static int create_set_by_test(const struct profile *profile, struct name_match *match,
+			      label_test test, struct function_set *set)
 {
 	struct function_set made = {.labels = frame_names_label_count(profile->names)};
 	int err = 0, found;
@@ -84,7 +84,7 @@ int function_set_create(const struct profile *profile, const char *pattern,
 	struct name_match match;
 
 	name_match_init(&match, pattern);
-	return set_no_match_error(create_by_test(profile, &match, label_has_name, set), &match,
+	return set_no_match_error(create_set_by_test(profile, &match, label_has_name, set), &match,
 				  "function", error);
 }
 
@@ -94,8 +94,8 @@ int function_set_create_of_object(const struct profile *profile, const char *pat
 	struct name_match match;
 
 	name_match_init(&match, pattern);
-	return set_no_match_error(create_by_test(profile, &match, label_has_object, set), &match,
-				  "file of code", error);
+	return set_no_match_error(create_set_by_test(profile, &match, label_has_object, set),
+				  &match, "file of code", error);
 }
 
 void function_set_merge(struct function_set *set, struct function_set *other)

@@ -88,15 +88,16 @@ static int add_unnamed_frame(void *arg, const struct frame_name *name)
 	return 0;
 }
 
-static u32 file_of_label(const struct search *search, u32 label)
+static u32 find_file_of_label(const struct search *search, u32 label)
 {
 	return label < search->label_count ? search->file_of[label] : NO_FILE;
 }
 
-static void count_row(struct search *search, const struct whole_stack *stack, u32 row, u64 count)
+static void count_profile_row(struct search *search, const struct whole_stack *stack, u32 row,
+			      u64 count)
 {
 	struct missing_names *missing = search->missing;
-	u32 file = file_of_label(search, stack->labels[0]);
+	u32 file = find_file_of_label(search, stack->labels[0]);
 
 	missing->events += count;
 	if (file != NO_FILE) {
@@ -104,7 +105,7 @@ static void count_row(struct search *search, const struct whole_stack *stack, u3
 		missing->self += count;
 	}
 	for (u32 i = 0; i < stack->depth; i++) {
-		file = file_of_label(search, stack->labels[i]);
+		file = find_file_of_label(search, stack->labels[i]);
 		if (file == NO_FILE || search->last_row[file] == row)
 			continue;
 		search->last_row[file] = row;
@@ -112,7 +113,7 @@ static void count_row(struct search *search, const struct whole_stack *stack, u3
 	}
 }
 
-static int count_rows(struct search *search, const struct profile *profile)
+static int count_profile_rows(struct search *search, const struct profile *profile)
 {
 	struct whole_stack stack = {};
 	int err = 0;
@@ -123,7 +124,7 @@ static int count_rows(struct search *search, const struct profile *profile)
 	for (u32 i = 0; i < profile->row_count && !err; i++) {
 		err = whole_stack_set(&stack, profile, profile->rows[i]);
 		if (!err)
-			count_row(search, &stack, i + 1, profile->rows[i]->count);
+			count_profile_row(search, &stack, i + 1, profile->rows[i]->count);
 	}
 	whole_stack_free(&stack);
 	return err;
@@ -187,7 +188,7 @@ int missing_names_find(const struct trace_reader *reader, const struct profile *
 		return -ENOMEM;
 	memset(search.file_of, 0xff, (search.label_count + 1UL) * sizeof(u32));
 	err = frame_names_each(profile->names, add_unnamed_frame, &search)
-		      ?: count_rows(&search, profile);
+		      ?: count_profile_rows(&search, profile);
 	free(search.file_of);
 	free(search.last_row);
 	if (err) {

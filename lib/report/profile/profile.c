@@ -148,7 +148,7 @@ static int set_event_key(struct counter *counter, struct pending *pending)
 	if (counter->split & (EVENTS_BY_TRACE | EVENTS_BY_SPAN) && event->has_context)
 		key->context = event->context + 1;
 	if (counter->slices)
-		key->slice = (u16)time_slice_of(counter->slices, event->time);
+		key->slice = (u16)find_time_slice(counter->slices, event->time);
 	pending->hash = hash_end(hash_words(0, key, sizeof(*key)));
 	hash_index_expect(&counter->index, pending->hash);
 	return 0;
@@ -571,8 +571,8 @@ static int append_marker(struct whole_stack *stack, const struct profile *profil
 	return 0;
 }
 
-static int append_side(struct whole_stack *stack, const struct profile *profile,
-		       const struct profile_path *path)
+static int append_stack_side(struct whole_stack *stack, const struct profile *profile,
+			     const struct profile_path *path)
 {
 	const char *marker = profile_path_marker(path);
 
@@ -588,8 +588,8 @@ int whole_stack_set(struct whole_stack *stack, const struct profile *profile,
 	int err = array_make_rooms(stack->labels, depth, stack->room);
 
 	stack->depth = 0;
-	err = err ?: append_side(stack, profile, row->kernel);
-	err = err ?: append_side(stack, profile, row->user);
+	err = err ?: append_stack_side(stack, profile, row->kernel);
+	err = err ?: append_stack_side(stack, profile, row->user);
 	if (!err && !stack->depth)
 		err = append_marker(stack, profile, row->user->end->marker);
 	return err;

@@ -42,7 +42,7 @@ struct time_slices {
 	u32 count;	   /* less than 2^16; 0: time is not divided into slices */
 };
 
-static inline u32 time_slice_of(const struct time_slices *slices, u64 time)
+static inline u32 find_time_slice(const struct time_slices *slices, u64 time)
 {
 	u64 slice;
 

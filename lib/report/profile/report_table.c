@@ -111,7 +111,7 @@ static void add_to_sum(struct table_sum *sum, const struct profile_row *row)
 	sum->estimates += row->estimates;
 }
 
-static int add_to_self(const struct builder *builder, u32 index, const struct profile_row *row)
+static int add_self_weight(const struct builder *builder, u32 index, const struct profile_row *row)
 {
 	struct table_row *to = &builder->table->rows[index];
 
@@ -119,7 +119,8 @@ static int add_to_self(const struct builder *builder, u32 index, const struct pr
 	return builder->options->by_children ? 0 : distribution_merge(&to->values, &row->values);
 }
 
-static int add_to_children(const struct builder *builder, u32 index, const struct profile_row *row)
+static int add_children_weight(const struct builder *builder, u32 index,
+			       const struct profile_row *row)
 {
 	struct table_row *to = &builder->table->rows[index];
 
@@ -197,16 +198,17 @@ static int add_rows_of_stack(struct builder *builder, const struct profile_row *
 		index = find_table_row(builder, key);
 		if (index == HASH_INDEX_NONE)
 			return -ENOMEM;
-		if (i == 0 && add_to_self(builder, index, row))
+		if (i == 0 && add_self_weight(builder, index, row))
 			return -ENOMEM;
-		if (builder->last_stack[index] != number && add_to_children(builder, index, row))
+		if (builder->last_stack[index] != number &&
+		    add_children_weight(builder, index, row))
 			return -ENOMEM;
 		builder->last_stack[index] = number;
 	}
 	return 0;
 }
 
-static int add_all_rows(struct builder *builder)
+static int add_profile_rows(struct builder *builder)
 {
 	const struct profile *profile = builder->profile;
 	bool by_frame = table_has_key(builder, TABLE_DSO) || table_has_key(builder, TABLE_SYMBOL);
@@ -224,8 +226,8 @@ static int add_all_rows(struct builder *builder)
 			continue;
 		}
 		index = find_table_row(builder, &key);
-		if (index == HASH_INDEX_NONE || add_to_self(builder, index, row) ||
-		    add_to_children(builder, index, row))
+		if (index == HASH_INDEX_NONE || add_self_weight(builder, index, row) ||
+		    add_children_weight(builder, index, row))
 			return -ENOMEM;
 	}
 	return 0;
@@ -261,7 +263,7 @@ int report_table_create(const struct profile *profile, const struct table_option
 	if (!table)
 		return -ENOMEM;
 	table->profile = profile;
-	err = add_all_rows(&builder);
+	err = add_profile_rows(&builder);
 	hash_index_free(&builder.index);
 	whole_stack_free(&builder.stack);
 	free(builder.last_stack);

@@ -113,8 +113,8 @@ static void add_to_share(struct share *share, u64 events, bool is_met, bool is_u
 	share->unnamed += is_unnamed ? events : 0;
 }
 
-static void count_row(const struct profile_row *row, const u32 *classes, struct share *generated,
-		      struct share *interpreted)
+static void count_row_events(const struct profile_row *row, const u32 *classes,
+			     struct share *generated, struct share *interpreted)
 {
 	u32 met = 0;
 
@@ -140,7 +140,7 @@ static void count_shares(const struct profile *profile, struct share *generated,
 		classes[i] = classify_label(frame_names_label(profile->names, i),
 					    frame_names_label_object(profile->names, i));
 	for (u32 i = 0; classes && i < profile->row_count; i++)
-		count_row(profile->rows[i], classes, generated, interpreted);
+		count_row_events(profile->rows[i], classes, generated, interpreted);
 	free(classes);
 }
 

@@ -83,8 +83,8 @@ void block_sealer_free(struct block_sealer **sealer)
 	*sealer = NULL;
 }
 
-static bool compress_part(struct block_sealer *sealer, const struct byte_buffer *part,
-			  ZSTD_outBuffer *output, ZSTD_EndDirective directive)
+static bool compress_column(struct block_sealer *sealer, const struct byte_buffer *part,
+			    ZSTD_outBuffer *output, ZSTD_EndDirective directive)
 {
 	ZSTD_inBuffer input = {.src = part->data, .size = part->used};
 	size_t left = ZSTD_compressStream2(sealer->zstd, output, &input, directive);
@@ -97,15 +97,15 @@ static bool compress_columns(struct block_sealer *sealer, const struct block_bui
 			     ZSTD_outBuffer *output)
 {
 	ZSTD_CCtx_reset(sealer->zstd, ZSTD_reset_session_only);
-	if (!compress_part(sealer, &sealer->lengths, output, ZSTD_e_continue) && output->pos)
+	if (!compress_column(sealer, &sealer->lengths, output, ZSTD_e_continue) && output->pos)
 		return false;
 	for (u32 i = 0; i < builder->columns; i++) {
 		bool last = i + 1 == builder->columns;
 
 		if (!last && !builder->column[i].used)
 			continue;
-		if (!compress_part(sealer, &builder->column[i], output,
-				   last ? ZSTD_e_end : ZSTD_e_flush))
+		if (!compress_column(sealer, &builder->column[i], output,
+				     last ? ZSTD_e_end : ZSTD_e_flush))
 			return false;
 	}
 	return true;

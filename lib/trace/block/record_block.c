@@ -19,7 +19,7 @@ static struct byte_buffer *begin_record(struct block_builder *builder)
 	return &builder->column[RECORD_NUMBERS];
 }
 
-static void put_text(struct block_builder *builder, const char *string)
+static void put_string(struct block_builder *builder, const char *string)
 {
 	byte_buffer_string(&builder->column[RECORD_TEXT], string);
 }
@@ -29,13 +29,13 @@ static struct byte_cursor *number_column(struct block_view *view)
 	return &view->column[RECORD_NUMBERS];
 }
 
-static bool get_text(struct block_view *view, struct arena *arena, const char **string)
+static bool get_string(struct block_view *view, struct arena *arena, const char **string)
 {
 	*string = arena_string(arena, byte_cursor_string(&view->column[RECORD_TEXT]));
 	return *string;
 }
 
-static int read_result(const struct block_view *view, bool has_memory)
+static int check_read_failures(const struct block_view *view, bool has_memory)
 {
 	if (view->column[RECORD_NUMBERS].bad || view->column[RECORD_TEXT].bad)
 		return -EBADMSG;
@@ -99,11 +99,11 @@ void record_put_info(struct block_builder *builder, const struct trace_info *inf
 	byte_buffer_varint(column, info->cpus);
 	byte_buffer_varint(column, info->bits);
 	byte_buffer_varint(column, info->address_shown);
-	put_text(builder, info->hostname);
-	put_text(builder, info->kernel);
-	put_text(builder, info->machine);
-	put_text(builder, info->command);
-	put_text(builder, info->version);
+	put_string(builder, info->hostname);
+	put_string(builder, info->kernel);
+	put_string(builder, info->machine);
+	put_string(builder, info->command);
+	put_string(builder, info->version);
 }
 
 int record_get_info(struct block_view *view, struct arena *arena, struct trace_info *info)
@@ -116,24 +116,24 @@ int record_get_info(struct block_view *view, struct arena *arena, struct trace_i
 	info->cpus = byte_cursor_u32(number_column(view));
 	info->bits = byte_cursor_u32(number_column(view));
 	info->address_shown = byte_cursor_u32(number_column(view));
-	has_memory &= get_text(view, arena, &info->hostname);
-	has_memory &= get_text(view, arena, &info->kernel);
-	has_memory &= get_text(view, arena, &info->machine);
-	has_memory &= get_text(view, arena, &info->command);
-	has_memory &= get_text(view, arena, &info->version);
-	return read_result(view, has_memory);
+	has_memory &= get_string(view, arena, &info->hostname);
+	has_memory &= get_string(view, arena, &info->kernel);
+	has_memory &= get_string(view, arena, &info->machine);
+	has_memory &= get_string(view, arena, &info->command);
+	has_memory &= get_string(view, arena, &info->version);
+	return check_read_failures(view, has_memory);
 }
 
 void record_put_source(struct block_builder *builder, const struct trace_source *source)
 {
 	byte_buffer_varint(begin_record(builder), source->extras);
-	put_text(builder, source->name);
-	put_text(builder, source->value_unit);
+	put_string(builder, source->name);
+	put_string(builder, source->value_unit);
 	if (!(source->extras & TRACE_EXTRA_FURTHER))
 		return;
-	put_text(builder, source->further_unit);
-	put_text(builder, source->value_name);
-	put_text(builder, source->further_name);
+	put_string(builder, source->further_unit);
+	put_string(builder, source->value_name);
+	put_string(builder, source->further_name);
 }
 
 int record_get_source(struct block_view *view, struct arena *arena, struct trace_source *source)
@@ -141,14 +141,14 @@ int record_get_source(struct block_view *view, struct arena *arena, struct trace
 	bool has_memory = true;
 
 	source->extras = byte_cursor_u32(number_column(view));
-	has_memory &= get_text(view, arena, &source->name);
-	has_memory &= get_text(view, arena, &source->value_unit);
+	has_memory &= get_string(view, arena, &source->name);
+	has_memory &= get_string(view, arena, &source->value_unit);
 	if (source->extras & TRACE_EXTRA_FURTHER) {
-		has_memory &= get_text(view, arena, &source->further_unit);
-		has_memory &= get_text(view, arena, &source->value_name);
-		has_memory &= get_text(view, arena, &source->further_name);
+		has_memory &= get_string(view, arena, &source->further_unit);
+		has_memory &= get_string(view, arena, &source->value_name);
+		has_memory &= get_string(view, arena, &source->further_name);
 	}
-	return read_result(view, has_memory);
+	return check_read_failures(view, has_memory);
 }
 
 void record_put_module(struct block_builder *builder, const struct trace_module *module)
@@ -158,7 +158,7 @@ void record_put_module(struct block_builder *builder, const struct trace_module 
 	byte_buffer_varint(column, module->start);
 	byte_buffer_varint(column, module->end);
 	put_build_id(column, module->build_id, module->build_id_bytes);
-	put_text(builder, module->name);
+	put_string(builder, module->name);
 }
 
 int record_get_module(struct block_view *view, struct arena *arena, struct trace_module *module)
@@ -168,8 +168,8 @@ int record_get_module(struct block_view *view, struct arena *arena, struct trace
 	module->start = byte_cursor_varint(number_column(view));
 	module->end = byte_cursor_varint(number_column(view));
 	module->build_id_bytes = get_build_id(number_column(view), module->build_id);
-	has_memory = get_text(view, arena, &module->name);
-	return read_result(view, has_memory);
+	has_memory = get_string(view, arena, &module->name);
+	return check_read_failures(view, has_memory);
 }
 
 void record_put_mapping(struct block_builder *builder, const struct trace_mapping *mapping)
@@ -181,7 +181,7 @@ void record_put_mapping(struct block_builder *builder, const struct trace_mappin
 	byte_buffer_varint(column, mapping->tgid);
 	byte_buffer_varint(column, mapping->base);
 	put_build_id(column, mapping->build_id, mapping->build_id_bytes);
-	put_text(builder, mapping->path);
+	put_string(builder, mapping->path);
 }
 
 int record_get_mapping(struct block_view *view, struct arena *arena, struct trace_mapping *mapping)
@@ -193,14 +193,14 @@ int record_get_mapping(struct block_view *view, struct arena *arena, struct trac
 	mapping->tgid = byte_cursor_u32(number_column(view));
 	mapping->base = byte_cursor_varint(number_column(view));
 	mapping->build_id_bytes = get_build_id(number_column(view), mapping->build_id);
-	has_memory = get_text(view, arena, &mapping->path);
-	return read_result(view, has_memory);
+	has_memory = get_string(view, arena, &mapping->path);
+	return check_read_failures(view, has_memory);
 }
 
 void record_put_cgroup(struct block_builder *builder, const struct trace_cgroup *cgroup)
 {
 	byte_buffer_varint(begin_record(builder), cgroup->id);
-	put_text(builder, cgroup->path);
+	put_string(builder, cgroup->path);
 }
 
 int record_get_cgroup(struct block_view *view, struct arena *arena, struct trace_cgroup *cgroup)
@@ -208,8 +208,8 @@ int record_get_cgroup(struct block_view *view, struct arena *arena, struct trace
 	bool has_memory;
 
 	cgroup->id = byte_cursor_varint(number_column(view));
-	has_memory = get_text(view, arena, &cgroup->path);
-	return read_result(view, has_memory);
+	has_memory = get_string(view, arena, &cgroup->path);
+	return check_read_failures(view, has_memory);
 }
 
 void record_put_context(struct block_builder *builder, const struct trace_context *context)
@@ -223,7 +223,7 @@ int record_get_context(struct block_view *view, struct trace_context *context)
 
 	if (bytes)
 		memcpy(context, bytes, sizeof(*context));
-	return read_result(view, true);
+	return check_read_failures(view, true);
 }
 
 void record_put_task(struct block_builder *builder, const struct trace_task *task)
@@ -236,7 +236,7 @@ void record_put_task(struct block_builder *builder, const struct trace_task *tas
 	byte_buffer_varint(column, task->tid);
 	byte_buffer_signed(column, (s64)task->tgid - task->tid);
 	byte_buffer_varint(column, task->cgroup);
-	put_text(builder, comm);
+	put_string(builder, comm);
 }
 
 int record_get_task(struct block_view *view, u32 version, struct trace_task *task)
@@ -252,7 +252,7 @@ int record_get_task(struct block_view *view, u32 version, struct trace_task *tas
 	if (strlen(comm) >= sizeof(task->comm))
 		return -EBADMSG;
 	strcpy(task->comm, comm);
-	return read_result(view, true);
+	return check_read_failures(view, true);
 }
 
 /* The address of a symbol less its start, which is the same for all symbols of a segment. */
@@ -271,7 +271,7 @@ void record_put_symbol(struct block_builder *builder, const struct trace_symbol 
 	byte_buffer_varint(column, symbol->size);
 	byte_buffer_signed(column,
 			   (s64)(address_minus_start(symbol) - address_minus_start(before)));
-	put_text(builder, symbol->name);
+	put_string(builder, symbol->name);
 }
 
 int record_get_symbol(struct block_view *view, u32 version, struct arena *arena,
@@ -285,8 +285,8 @@ int record_get_symbol(struct block_view *view, u32 version, struct arena *arena,
 	if (version >= TRACE_FILE_VERSION_ADDRESSES)
 		symbol->address = symbol->start + address_minus_start(before) +
 				  (u64)byte_cursor_signed(number_column(view));
-	has_memory = get_text(view, arena, &symbol->name);
-	return read_result(view, has_memory);
+	has_memory = get_string(view, arena, &symbol->name);
+	return check_read_failures(view, has_memory);
 }
 
 void record_put_time(struct block_builder *builder, const struct thread_account *account)
@@ -311,7 +311,7 @@ int record_get_time(struct block_view *view, struct thread_account *account)
 	account->tgid = account->tid + (u32)byte_cursor_signed(number_column(view));
 	if (account->end < account->begin)
 		return -EBADMSG;
-	return read_result(view, true);
+	return check_read_failures(view, true);
 }
 
 void record_put_ledger(struct block_builder *builder, u32 version,
@@ -341,7 +341,7 @@ int record_get_ledger(struct block_view *view, u32 version, struct trace_ledger 
 	get_counters(number_column(view), ledger->notes, NOTE_COUNT);
 	if (version >= TRACE_FILE_VERSION_COUNTED)
 		ledger->counted = byte_cursor_varint(number_column(view));
-	return read_result(view, true);
+	return check_read_failures(view, true);
 }
 
 void record_put_cpu_ledger(struct block_builder *builder, u32 version,
@@ -365,7 +365,7 @@ int record_get_cpu_ledger(struct block_view *view, u32 version, struct trace_cpu
 	get_counters(number_column(view), cpu->lost, LOST_COUNT);
 	if (version >= TRACE_FILE_VERSION_COUNTED)
 		cpu->counted = byte_cursor_varint(number_column(view));
-	return read_result(view, true);
+	return check_read_failures(view, true);
 }
 
 void record_put_source_ledger(struct block_builder *builder,
@@ -394,5 +394,5 @@ void record_put_end(struct block_builder *builder, u64 events)
 int record_get_end(struct block_view *view, u64 *events)
 {
 	*events = byte_cursor_varint(number_column(view));
-	return read_result(view, true);
+	return check_read_failures(view, true);
 }

@@ -162,8 +162,8 @@ static int write_frame(struct stack_encoder *encoder, const struct trace_stack *
 /* Writes what describes a stack besides its frames. `id` and `generation` are differences to the
  * previous stack. `shared`: number of frames at the root that are those of the previous stack.
  * `own`: number of further frames. */
-static void write_shape(struct stack_encoder *encoder, s64 id, s64 generation, u32 flags,
-			u32 shared, u32 own)
+static void write_stack_shape(struct stack_encoder *encoder, s64 id, s64 generation, u32 flags,
+			      u32 shared, u32 own)
 {
 	struct byte_buffer *shapes = &encoder->builder.column[STACK_COLUMN_SHAPES];
 
@@ -183,9 +183,9 @@ int stack_encoder_add(struct stack_encoder *encoder, const struct trace_stack *s
 
 	while (shared < most && frames[encoder->path[shared]] == frame_from_root(stack, shared))
 		shared++;
-	write_shape(encoder, (s64)stack->id - encoder->id,
-		    (s64)(stack->generation - encoder->generation), stack->flags, shared,
-		    stack->depth - shared);
+	write_stack_shape(encoder, (s64)stack->id - encoder->id,
+			  (s64)(stack->generation - encoder->generation), stack->flags, shared,
+			  stack->depth - shared);
 	encoder->id = stack->id;
 	encoder->generation = stack->generation;
 	key_order_seek(&encoder->dictionary.order, caller_key(encoder->path, shared));
@@ -198,7 +198,7 @@ int stack_encoder_add(struct stack_encoder *encoder, const struct trace_stack *s
 
 void stack_encoder_add_placeholder(struct stack_encoder *encoder)
 {
-	write_shape(encoder, 0, 0, 0, 0, 0);
+	write_stack_shape(encoder, 0, 0, 0, 0, 0);
 }
 
 struct stack_decoder {

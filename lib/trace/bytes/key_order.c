@@ -18,7 +18,7 @@ void key_order_seek(struct key_order *order, u32 key)
 	order->previous = key;
 }
 
-static void add_key(struct key_order *order)
+static void add_new_key(struct key_order *order)
 {
 	for (u32 i = 0; i < KEY_SUCCESSORS; i++)
 		order->successors[order->keys].key[i] = NO_KEY;
@@ -55,7 +55,7 @@ u32 key_order_encode(struct key_order *order, u32 key)
 	if (rank < KEY_SUCCESSORS)
 		symbol = rank;
 	if (key == order->keys)
-		add_key(order);
+		add_new_key(order);
 	move_to_front(order, key, rank);
 	return symbol;
 }
@@ -74,7 +74,7 @@ bool key_order_decode(struct key_order *order, u32 symbol, u32 keys, u32 *key)
 	if (*key >= keys || *key > order->keys)
 		return false;
 	if (symbol == KEY_SYMBOL_NEW)
-		add_key(order);
+		add_new_key(order);
 	if (*key >= order->keys)
 		return false;
 	move_to_front(order, *key, rank);

@@ -108,7 +108,7 @@ static int read_task(struct trace_reader *reader, struct block_view *view)
 	return task->cgroup <= reader->records[TRACE_BLOCK_CGROUPS].count ? 0 : -EBADMSG;
 }
 
-static int read_time(struct trace_reader *reader, struct block_view *view)
+static int read_thread_account(struct trace_reader *reader, struct block_view *view)
 {
 	struct thread_account *account;
 
@@ -236,7 +236,7 @@ static const struct {
 	[TRACE_BLOCK_LEDGER] = {.block = read_ledger},
 	[TRACE_BLOCK_END] = {.block = read_end_block},
 	[TRACE_BLOCK_CGROUPS] = {.record = read_cgroup},
-	[TRACE_BLOCK_TIMES] = {.record = read_time},
+	[TRACE_BLOCK_TIMES] = {.record = read_thread_account},
 	[TRACE_BLOCK_CONTEXTS] = {.record = read_context},
 	[TRACE_BLOCK_LOSSES] = {.block = read_losses},
 };
@@ -331,7 +331,7 @@ static int read_next_block(struct trace_reader *reader, u64 *offset, struct stac
 	return 0;
 }
 
-static void walk_blocks(struct trace_reader *reader)
+static void read_all_blocks(struct trace_reader *reader)
 {
 	struct stackmap_error error;
 	u64 offset = sizeof(struct trace_file_header);
@@ -439,7 +439,7 @@ static struct trace_reader *create_reader(const char *path)
 	return reader;
 }
 
-static int resolve_stacks(struct trace_reader *reader)
+static int resolve_placeholders(struct trace_reader *reader)
 {
 	struct arena_array *stacks = &reader->records[TRACE_BLOCK_STACKS];
 	struct arena_array *resolutions = &reader->records[TRACE_BLOCK_RESOLUTIONS];
@@ -509,7 +509,7 @@ int trace_reader_open_fd(int fd, const char *path, struct trace_reader **out,
 		reader->version == TRACE_FILE_VERSION_CONTEXTS || reader->info.has_further;
 	reader->info.has_counted =
 		reader->version == TRACE_FILE_VERSION_COUNTED || reader->info.has_contexts;
-	walk_blocks(reader);
+	read_all_blocks(reader);
 	free_walk_memory(reader);
 	if (reader->info.has_further)
 		reader->info.has_contexts = reader->records[TRACE_BLOCK_CONTEXTS].count > 0;

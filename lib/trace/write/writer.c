@@ -322,8 +322,8 @@ static struct trace_writer *create_writer(const struct trace_info *info)
 }
 
 /* Closes the output on failure, and takes it over otherwise. */
-static int begin_file(struct output *output, const char *name, const struct trace_info *info,
-		      struct trace_writer **out, struct stackmap_error *error)
+static int begin_trace_file(struct output *output, const char *name, const struct trace_info *info,
+			    struct trace_writer **out, struct stackmap_error *error)
 {
 	struct trace_writer *writer = create_writer(info);
 	struct block_builder builder;
@@ -356,7 +356,7 @@ int trace_writer_create(const char *path, const struct trace_info *info, struct 
 	struct output output;
 	int err = output_open(path, OUTPUT_RECORDING, &output, error);
 
-	return err ?: begin_file(&output, path, info, out, error);
+	return err ?: begin_trace_file(&output, path, info, out, error);
 }
 
 int trace_writer_create_fd(int fd, const char *name, const struct trace_info *info,
@@ -365,7 +365,7 @@ int trace_writer_create_fd(int fd, const char *name, const struct trace_info *in
 	struct output output;
 
 	output_take(fd, &output);
-	return begin_file(&output, name, info, out, error);
+	return begin_trace_file(&output, name, info, out, error);
 }
 
 int trace_writer_publish(struct trace_writer *writer, struct stackmap_error *error)
@@ -509,7 +509,8 @@ static int add_stack(struct trace_writer *writer, const struct trace_stack *stac
 	return write_stacks_if_many(writer);
 }
 
-static int add_full_stack(struct trace_writer *writer, const struct trace_stack *stack, u32 *index)
+static int add_stack_without_id(struct trace_writer *writer, const struct trace_stack *stack,
+				u32 *index)
 {
 	struct trace_stack named = *stack;
 	int err;

@@ -128,9 +128,9 @@ TEST(a_return_address_is_of_the_byte_before)
 	assert_non_null(place.symbol);
 	assert_string_equal(place.symbol->name, "read");
 	assert_int_equal(place.offset, 0x2040);
-	assert_int_equal(frame_identity_looked_up(place.offset, FRAME_RETURN), 0x203f);
-	assert_int_equal(frame_identity_looked_up(0x2000, FRAME_LEAF), 0x2000);
-	assert_int_equal(frame_identity_looked_up(0, FRAME_RETURN), 0);
+	assert_int_equal(frame_identity_lookup_offset(place.offset, FRAME_RETURN), 0x203f);
+	assert_int_equal(frame_identity_lookup_offset(0x2000, FRAME_LEAF), 0x2000);
+	assert_int_equal(frame_identity_lookup_offset(0, FRAME_RETURN), 0);
 }
 
 /* The pc is at a probe at the start of a function, or at a system call that is the last
@@ -141,7 +141,7 @@ TEST(an_executed_address_is_not_moved)
 		frame_identities_place(identities, FRAME_USER(LIBC, 0x2000), FRAME_EXECUTED);
 
 	assert_string_equal(place.symbol->name, "read");
-	assert_int_equal(frame_identity_looked_up(place.offset, FRAME_EXECUTED), 0x2000);
+	assert_int_equal(frame_identity_lookup_offset(place.offset, FRAME_EXECUTED), 0x2000);
 	place = frame_identities_place(identities, FRAME_USER(LIBC, 0x2020), FRAME_EXECUTED);
 	assert_int_equal(place.offset, 0x2020);
 	place = frame_identities_place(identities, FRAME_USER(LIBC, 0x2040), FRAME_EXECUTED);
