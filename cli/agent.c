@@ -196,7 +196,9 @@ static int check_secrets(const struct agent_choice *choice)
 	return status;
 }
 
-/* Exit status; errors were printed. The caller calls agent_choice_clear() in any case. */
+/*
+ * Returns the exit status; errors were printed. The caller calls agent_choice_clear() in any case.
+ */
 static int agent_choice_make(struct agent_choice *choice, const struct agent_values *values)
 {
 	struct session_options *record = &choice->values.record;
@@ -216,7 +218,7 @@ static int agent_choice_make(struct agent_choice *choice, const struct agent_val
 		       ?: check_labels(choice)
 		       ?: load_service_rules(choice)
 		       ?: read_boot_id(choice);
-	/* A token replaces user and password. */
+	/* A token replaces user and password, so no password is read then. */
 	if (!status && !choice->values.bearer_file)
 		status = password_file_read(choice->values.password_file, &choice->password);
 	else if (!status && secret_file_read(choice->values.bearer_file, &choice->bearer, &error))

@@ -191,7 +191,10 @@ int report_weigh_events(struct report *report, const char *by)
 			     &report->weights);
 }
 
-/* Adds the ledgers of the sources to the ledger, if the recording has them. -1: no memory. */
+/*
+ * Adds the ledger of each source to the JSON object `ledger`, if the recording has such ledgers.
+ * -1: memory is short.
+ */
 static int put_source_ledgers(const struct report *report, json_t *ledger)
 {
 	const struct trace_source_ledger *ledgers;
@@ -212,7 +215,7 @@ static int put_source_ledgers(const struct report *report, json_t *ledger)
 	return json_object_set_new(ledger, "sources", list);
 }
 
-/* The sources that have lost events, where the losses of each are known. */
+/* Prints how many events each source has lost, if the recording has a ledger of each source. */
 static void print_source_losses(const struct report *report)
 {
 	const struct trace_source_ledger *ledgers;

@@ -14,7 +14,7 @@
 
 #include "format/printable.h"
 
-/* Full-width characters and leading spaces are covered, because some spreadsheets accept them. */
+/* Full-width characters and leading spaces count, too, because some spreadsheets accept them. */
 static bool is_formula(const char *text)
 {
 	static const char *const begins[] = {"=",      "+",	 "-",	   "@",	    "'",

@@ -127,7 +127,7 @@ static u64 current_data_bytes(void)
 	return pages * sysconf(_SC_PAGESIZE);
 }
 
-/* A process that may not change its user keeps its user, without capabilities. */
+/* A process that may not change its user keeps its user, but has no capabilities. */
 static int become_nobody(void)
 {
 	u64 held = capability_held(), needed = CAPABILITY(CAP_SETUID) | CAPABILITY(CAP_SETGID);
