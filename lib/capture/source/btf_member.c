@@ -10,11 +10,11 @@
 
 #include "text_list.h"
 
-/* Values are below 2^63, so the highest byte of an address, ff, is left out. */
+/* Values of events are below 2^63, so the highest byte of a kernel address, ff, is left out. */
 #define KERNEL_ADDRESS_BYTES 7
 
-/* The type behind typedefs and qualifiers. NULL: void. */
-static const struct btf_type *resolved(const struct btf *btf, u32 id)
+/* The type that typedefs and qualifiers stand for. NULL: void. */
+static const struct btf_type *resolve_btf_type(const struct btf *btf, u32 id)
 {
 	int plain = btf__resolve_type(btf, id);
 
@@ -23,7 +23,7 @@ static const struct btf_type *resolved(const struct btf *btf, u32 id)
 
 int btf_number_set(const struct btf *btf, u32 id, struct source_number *out)
 {
-	const struct btf_type *type = resolved(btf, id);
+	const struct btf_type *type = resolve_btf_type(btf, id);
 	u32 bytes;
 
 	if (!type || !(btf_is_int(type) || btf_is_any_enum(type) || btf_is_ptr(type)))
@@ -41,12 +41,11 @@ int btf_number_set(const struct btf *btf, u32 id, struct source_number *out)
 
 struct place {
 	u32 type;
-	u32 bits;    /* from the start of the structure */
-	u32 of_bits; /* size of a bit field; 0: none */
+	u32 bits;    /* bits from the start of the structure */
+	u32 of_bits; /* size of the bit field; 0: not a bit field */
 };
 
-/* A structure without a name shares its members with the structure around it; C allows few levels.
- */
+/* The most levels of unnamed structures, whose members count as members of the outer structure. */
 #define NESTING_MAX 8
 
 static bool find_member(const struct btf *btf, const struct btf_type *structure, const char *name,
@@ -56,7 +55,7 @@ static bool find_member(const struct btf *btf, const struct btf_type *structure,
 
 	for (u32 i = 0; i < btf_vlen(structure); i++) {
 		const char *found = btf__name_by_offset(btf, members[i].name_off);
-		const struct btf_type *inner = resolved(btf, members[i].type);
+		const struct btf_type *inner = resolve_btf_type(btf, members[i].type);
 		struct place place = {
 			.type = members[i].type,
 			.bits = btf_member_bit_offset(structure, i),
@@ -76,17 +75,17 @@ static bool find_member(const struct btf *btf, const struct btf_type *structure,
 	return false;
 }
 
-static void add_members(const struct btf *btf, const struct btf_type *structure, u32 nesting,
-			char *names, size_t bytes)
+static void list_member_names(const struct btf *btf, const struct btf_type *structure, u32 nesting,
+			      char *names, size_t bytes)
 {
 	for (u32 i = 0; i < btf_vlen(structure); i++) {
 		const struct btf_member *member = &btf_members(structure)[i];
 		const char *name = btf__name_by_offset(btf, member->name_off);
-		const struct btf_type *inner = resolved(btf, member->type);
+		const struct btf_type *inner = resolve_btf_type(btf, member->type);
 
 		text_list_add(names, bytes, name);
 		if (!name[0] && inner && btf_is_composite(inner) && nesting < NESTING_MAX)
-			add_members(btf, inner, nesting + 1, names, bytes);
+			list_member_names(btf, inner, nesting + 1, names, bytes);
 	}
 }
 
@@ -97,8 +96,8 @@ struct follower {
 	size_t reason_bytes;
 };
 
-static __attribute__((format(printf, 3, 4))) int fail(const struct follower *follower, int code,
-						      const char *format, ...)
+static __attribute__((format(printf, 3, 4))) int set_reason(const struct follower *follower,
+							    int code, const char *format, ...)
 {
 	va_list arguments;
 
@@ -108,40 +107,43 @@ static __attribute__((format(printf, 3, 4))) int fail(const struct follower *fol
 	return -code;
 }
 
-/* Goes to a member of the structure `type`; `type` is the member's afterwards. */
-static int step_member(const struct follower *follower, const char *name, size_t length, u32 *type)
+/* Adds the offset of a member of the structure *type to the number; *type becomes the type of the
+ * member. */
+static int follow_member(const struct follower *follower, const char *name, size_t length,
+			 u32 *type)
 {
-	const struct btf_type *structure = resolved(follower->btf, *type);
+	const struct btf_type *structure = resolve_btf_type(follower->btf, *type);
 	struct event_number *number = &follower->out->number;
 	struct place place;
 	char names[256] = "";
 
 	if (!structure || !btf_is_composite(structure))
-		return fail(follower, EINVAL, "no structure stands before %.*s", (int)length, name);
+		return set_reason(follower, EINVAL, "no structure stands before %.*s", (int)length,
+				  name);
 	if (!find_member(follower->btf, structure, name, length, 0, &place)) {
-		add_members(follower->btf, structure, 0, names, sizeof(names));
-		return fail(follower, ENOENT, "%s has no member %.*s; it has %s",
-			    btf__name_by_offset(follower->btf, structure->name_off), (int)length,
-			    name, names[0] ? names : "none");
+		list_member_names(follower->btf, structure, 0, names, sizeof(names));
+		return set_reason(follower, ENOENT, "%s has no member %.*s; it has %s",
+				  btf__name_by_offset(follower->btf, structure->name_off),
+				  (int)length, name, names[0] ? names : "none");
 	}
 	if (place.of_bits || place.bits % 8)
-		return fail(follower, EOPNOTSUPP, "%.*s is a member of some bits", (int)length,
-			    name);
+		return set_reason(follower, EOPNOTSUPP, "%.*s is a member of some bits",
+				  (int)length, name);
 	number->displacement[number->steps - 1] += place.bits / 8;
 	*type = place.type;
 	return 0;
 }
 
-/* Goes to the type that a pointer points to. */
-static int step_pointer(const struct follower *follower, u32 *type)
+/* Adds a pointer read to the number; *type, a pointer, becomes the type that it points to. */
+static int follow_pointer(const struct follower *follower, u32 *type)
 {
-	const struct btf_type *pointer = resolved(follower->btf, *type);
+	const struct btf_type *pointer = resolve_btf_type(follower->btf, *type);
 	struct event_number *number = &follower->out->number;
 
 	if (!pointer || !btf_is_ptr(pointer))
-		return fail(follower, EINVAL, "no pointer stands before ->");
+		return set_reason(follower, EINVAL, "no pointer stands before ->");
 	if (number->steps == NUMBER_STEPS_MAX)
-		return fail(follower, E2BIG, "more than %d pointers", NUMBER_STEPS_MAX);
+		return set_reason(follower, E2BIG, "more than %d pointers", NUMBER_STEPS_MAX);
 	number->place = NUMBER_IN_KERNEL_MEMORY;
 	number->steps++;
 	*type = pointer->type;
@@ -159,19 +161,19 @@ int btf_member_follow(const struct btf *btf, u32 type, const char *path, struct 
 		size_t length;
 
 		if (!strncmp(path, "->", 2)) {
-			err = step_pointer(&follower, &type);
+			err = follow_pointer(&follower, &type);
 			path += 2;
 		} else if (*path == '.' && found.number.steps) {
 			path++;
 		} else {
-			return fail(&follower, EINVAL, "-> or . is expected at %s", path);
+			return set_reason(&follower, EINVAL, "-> or . is expected at %s", path);
 		}
 		length = strcspn(path, "-.");
-		err = err ?: step_member(&follower, path, length, &type);
+		err = err ?: follow_member(&follower, path, length, &type);
 		path += length;
 	}
 	if (!err && btf_number_set(btf, type, &found))
-		err = fail(&follower, EINVAL, "it is no number");
+		err = set_reason(&follower, EINVAL, "it is no number");
 	if (!err)
 		*out = found;
 	return err;

@@ -44,12 +44,13 @@ struct parser {
 	const char *folders, *pmu, *subject;
 	struct pmu_event *event;
 	struct stackmap_error *error;
-	bool is_named; /* terms that the name of an event stands for are parsed: no more names */
+	bool is_named; /* the terms that are parsed are those of an event's name, so they have no
+			  names */
 };
 
-/* Reads the first line of a file of the PMU, for the caller to free. NULL: the folder does not have
- * the file, as with all names that have a slash, or a dot in front. */
-static char *read_line(const struct parser *parser, const char *folder, const char *file)
+/* Reads the first line of a file in the PMU's folder; the caller frees it. NULL: no such file, or
+ * the name has a slash or begins with a dot. */
+static char *read_pmu_file_line(const struct parser *parser, const char *folder, const char *file)
 {
 	char path[PATH_MAX], *text;
 	size_t bytes;
@@ -63,7 +64,8 @@ static char *read_line(const struct parser *parser, const char *folder, const ch
 	return text;
 }
 
-/* Writes a number into the bits of a field, as "config:0-7,32-35": the lowest bits first. */
+/* Writes a number into the bits of a field. `format`: the bits as the kernel describes them, for
+ * example "config:0-7,32-35"; the lowest bits of the number go to the first range. */
 static int set_field(const struct parser *parser, const char *field, char *format, u64 number)
 {
 	static const char *const words[PMU_WORDS] = {"config", "config1", "config2"};
@@ -98,8 +100,8 @@ static int set_field(const struct parser *parser, const char *field, char *forma
 			 field, bits, (1ULL << bits) - 1);
 }
 
-/* The terms that every PMU has. NULL: another term. */
-static u64 *find_general(const struct parser *parser, const char *name)
+/* Where the number of a term that every PMU has is stored. NULL: another term. */
+static u64 *find_common_term(const struct parser *parser, const char *name)
 {
 	struct pmu_event *event = parser->event;
 	const struct {
@@ -118,7 +120,8 @@ static u64 *find_general(const struct parser *parser, const char *name)
 }
 
 /* Adds the names in a folder of the PMU to a list of words. */
-static void add_names(const struct parser *parser, const char *folder, char *names, size_t bytes)
+static void list_names_in_folder(const struct parser *parser, const char *folder, char *names,
+				 size_t bytes)
 {
 	char path[PATH_MAX];
 	struct dirent *entry;
@@ -133,20 +136,20 @@ static void add_names(const struct parser *parser, const char *folder, char *nam
 		closedir(directory);
 }
 
-static int no_term(const struct parser *parser, const char *name)
+static int set_unknown_term_error(const struct parser *parser, const char *name)
 {
 	char names[512] = "";
 
-	add_names(parser, "format", names, sizeof(names));
-	add_names(parser, "events", names, sizeof(names));
+	list_names_in_folder(parser, "format", names, sizeof(names));
+	list_names_in_folder(parser, "events", names, sizeof(names));
 	return error_set(parser->error, ENOENT, "%s: the PMU %s has no %s; it has %s%sconfig",
 			 parser->subject, parser->pmu, name, names, names[0] ? ", " : "");
 }
 
 static int parse_terms(struct parser *parser, char *terms);
 
-/* The terms that a name stands for. */
-static int parse_named(struct parser *parser, const char *name, char *terms)
+/* Parses the terms that the name of an event stands for. */
+static int parse_terms_of_event_name(struct parser *parser, const char *name, char *terms)
 {
 	int err;
 
@@ -171,18 +174,18 @@ static int parse_term(struct parser *parser, char *name)
 	if (text && number_parse(text, false, &number))
 		return error_set(parser->error, EINVAL, "%s: %s is no number from 0 to 2^64 - 1",
 				 parser->subject, text);
-	if (!text && !parser->is_named && (line = read_line(parser, "events/", name))) {
-		err = parse_named(parser, name, line);
+	if (!text && !parser->is_named && (line = read_pmu_file_line(parser, "events/", name))) {
+		err = parse_terms_of_event_name(parser, name, line);
 		free(line);
 		return err;
 	}
-	general = find_general(parser, name);
+	general = find_common_term(parser, name);
 	if (general) {
 		*general = number;
 		return 0;
 	}
-	line = read_line(parser, "format/", name);
-	err = line ? set_field(parser, name, line, number) : no_term(parser, name);
+	line = read_pmu_file_line(parser, "format/", name);
+	err = line ? set_field(parser, name, line, number) : set_unknown_term_error(parser, name);
 	free(line);
 	return err;
 }
@@ -199,28 +202,28 @@ static int parse_terms(struct parser *parser, char *terms)
 	return err;
 }
 
-/* A PMU that belongs to many CPUs at once, as one of a memory controller, names one CPU that reads
- * its counts, and interrupts none of them. */
-static bool counts_only(const struct parser *parser)
+/* True if the PMU counts for several CPUs together, like that of a memory controller: the kernel
+ * then has a file `cpumask` with the CPU that reads the counts, and the PMU interrupts no CPU. */
+static bool takes_no_samples(const struct parser *parser)
 {
-	char *cpus = read_line(parser, "", "cpumask");
+	char *cpus = read_pmu_file_line(parser, "", "cpumask");
 
 	free(cpus);
 	return cpus;
 }
 
-static int no_pmu(const struct parser *parser)
+static int set_unknown_pmu_error(const struct parser *parser)
 {
 	char names[512] = "";
 	const struct parser all = {.folders = parser->folders, .pmu = "."};
 
-	add_names(&all, "", names, sizeof(names));
+	list_names_in_folder(&all, "", names, sizeof(names));
 	return error_set(parser->error, ENOENT, "%s: this machine has no PMU %s; it has %s",
 			 parser->subject, parser->pmu, names[0] ? names : "none");
 }
 
-static int parse_raw(const char *word, const char *subject, struct pmu_event *out,
-		     struct stackmap_error *error)
+static int parse_raw_event(const char *word, const char *subject, struct pmu_event *out,
+			   struct stackmap_error *error)
 {
 	errno = 0;
 	out->type = PERF_TYPE_RAW;
@@ -240,14 +243,14 @@ int pmu_event_parse(const char *folders, const char *word, const char *subject,
 	if (!copy)
 		return error_set(error, ENOMEM, "%s: out of memory", subject);
 	if (pmu_event_is_raw(word)) {
-		err = parse_raw(word, subject, &event, error);
+		err = parse_raw_event(word, subject, &event, error);
 	} else {
 		strsep(&terms, "/");
 		terms[strcspn(terms, "/")] = '\0';
-		type = read_line(&parser, "", "type");
+		type = read_pmu_file_line(&parser, "", "type");
 		if (!type || sscanf(type, "%u", &event.type) != 1)
-			err = no_pmu(&parser);
-		else if (counts_only(&parser))
+			err = set_unknown_pmu_error(&parser);
+		else if (takes_no_samples(&parser))
 			err = error_set(
 				error, EOPNOTSUPP,
 				"%s: the PMU %s counts for several CPUs together and takes no "
@@ -264,8 +267,8 @@ int pmu_event_parse(const char *folders, const char *word, const char *subject,
 	return err;
 }
 
-static int each_event(const struct parser *parser, int (*each)(void *arg, const char *word),
-		      void *arg)
+static int each_event_of_pmu(const struct parser *parser, int (*each)(void *arg, const char *word),
+			     void *arg)
 {
 	char path[PATH_MAX], word[2 * NAME_MAX + 3];
 	struct dirent *entry;
@@ -273,7 +276,7 @@ static int each_event(const struct parser *parser, int (*each)(void *arg, const 
 	int err = 0;
 
 	snprintf(path, sizeof(path), "%s/%s/events", parser->folders, parser->pmu);
-	directory = counts_only(parser) ? NULL : opendir(path);
+	directory = takes_no_samples(parser) ? NULL : opendir(path);
 	while (directory && !err && (entry = readdir(directory)))
 		/* A dot is in the names of files with the unit or the scale of an event. */
 		if (!strchr(entry->d_name, '.')) {
@@ -295,7 +298,7 @@ int pmu_event_each(const char *folders, int (*each)(void *arg, const char *word)
 		const struct parser parser = {.folders = folders, .pmu = entry->d_name};
 
 		if (entry->d_name[0] != '.')
-			err = each_event(&parser, each, arg);
+			err = each_event_of_pmu(&parser, each, arg);
 	}
 	if (directory)
 		closedir(directory);

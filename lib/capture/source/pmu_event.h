@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Events of a PMU, a unit of the hardware or of the kernel that counts, by its own terms as in
- * perf:
+ * Parses events of a PMU, a counting unit of the hardware or of the kernel, that are written by the
+ * PMU's own terms as in perf:
  *
  *   PMU/TERM,TERM.../      TERM: FIELD=NUMBER, FIELD, NAME, config=NUMBER, config1=, config2=,
  *                          period=NUMBER, freq=NUMBER
@@ -25,14 +25,15 @@
 struct pmu_event {
 	u32 type;
 	u64 config[PMU_WORDS];
-	u64 period, frequency; /* 0: the terms have none */
+	u64 period, frequency; /* 0: not in the terms */
 };
 
-/* The text behind the terms of a PMU's event at the start of `word`: behind the second slash, or
- * the end of the text. NULL: no such event; what follows the first slash is a period. */
+/* If `word` begins with a PMU's event, returns the end of the event: the text after the second
+ * slash, or the end of `word`. NULL: no PMU's event; what follows the first slash is a period or an
+ * option. */
 const char *pmu_event_end(const char *word);
 
-/* True for r and hexadecimal digits up to the end or a colon. */
+/* True if the word is a raw event: r and hexadecimal digits, up to the end or a colon. */
 bool pmu_event_is_raw(const char *word);
 
 /*
@@ -44,8 +45,8 @@ bool pmu_event_is_raw(const char *word);
 int pmu_event_parse(const char *folders, const char *word, const char *subject,
 		    struct pmu_event *out, struct stackmap_error *error);
 
-/* Calls each() with "PMU/NAME/" for all events with a name of all PMUs that take samples, until a
- * non-zero return, which is returned. */
+/* Calls each() with "PMU/NAME/" for all named events of all PMUs that take samples. Stops at the
+ * first non-zero return and returns it. */
 int pmu_event_each(const char *folders, int (*each)(void *arg, const char *word), void *arg);
 
 #endif

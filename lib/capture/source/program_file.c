@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A bare name is searched for as a command along $PATH, then as the soname of a library in the
- * cache of ld.so.
+ * A name without a slash is searched for as a command in $PATH, then as the soname of a library in
+ * the cache of ld.so.
  *
  * The cache is read in the format that glibc has written since 2.32 (described in its elf/cache.c):
  * a header, entries, and strings, which entries name by their offset in the file. Offsets are
@@ -45,16 +45,16 @@ struct cache_entry {
 };
 ABI_SIZE(struct cache_entry, 24);
 
-/* The string at an offset; "": it does not end within the cache. */
-static const char *string_at(const void *cache, size_t bytes, u32 offset)
+/* The string at an offset of the cache; "": the string does not end within the cache. */
+static const char *string_at_offset(const void *cache, size_t bytes, u32 offset)
 {
 	const char *string = (const char *)cache + offset;
 
 	return offset < bytes && memchr(string, '\0', bytes - offset) ? string : "";
 }
 
-/* True for the soname itself and for its short form: "libc.so.6", "libc". */
-static bool is_named(const char *soname, const char *name)
+/* True if `name` is the soname, "libc.so.6", or its short form, "libc". */
+static bool has_library_name(const char *soname, const char *name)
 {
 	size_t length = strlen(name);
 
@@ -73,15 +73,15 @@ int library_cache_search(const void *cache, size_t bytes, const char *name, char
 		return -ENOENT;
 	for (u32 i = 0; i < header->count; i++) {
 		if (entries[i].flags != LIBRARY_CACHE_FLAGS ||
-		    !is_named(string_at(cache, bytes, entries[i].name), name))
+		    !has_library_name(string_at_offset(cache, bytes, entries[i].name), name))
 			continue;
-		snprintf(path, PATH_MAX, "%s", string_at(cache, bytes, entries[i].path));
+		snprintf(path, PATH_MAX, "%s", string_at_offset(cache, bytes, entries[i].path));
 		return 0;
 	}
 	return -ENOENT;
 }
 
-static void *read_cache(size_t *bytes)
+static void *read_library_cache(size_t *bytes)
 {
 	FILE *file = fopen(CACHE_PATH, "re");
 	void *cache = NULL;
@@ -117,7 +117,7 @@ static int find_library(const char *name, char path[PATH_MAX])
 {
 	char candidate[PATH_MAX];
 	size_t bytes;
-	void *cache = read_cache(&bytes);
+	void *cache = read_library_cache(&bytes);
 	int err = cache ? library_cache_search(cache, bytes, name, candidate) : -ENOENT;
 
 	free(cache);
@@ -197,7 +197,7 @@ static int visit_symbol(const struct walk *walk, const GElf_Sym *symbol, const c
 	return walk->visit(walk->arg, &function);
 }
 
-static int walk_sections(const struct walk *walk, GElf_Word type)
+static int visit_symbol_tables(const struct walk *walk, GElf_Word type)
 {
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
@@ -225,7 +225,8 @@ int elf_function_each(int fd, elf_function_visit visit, void *arg)
 	walk.elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (elf_kind(walk.elf) == ELF_K_ELF) {
 		elf_segments_read(walk.elf, &walk.segments);
-		err = walk_sections(&walk, SHT_SYMTAB) ?: walk_sections(&walk, SHT_DYNSYM);
+		err = visit_symbol_tables(&walk, SHT_SYMTAB)
+			      ?: visit_symbol_tables(&walk, SHT_DYNSYM);
 	}
 	elf_end(walk.elf);
 	return err;

@@ -35,7 +35,7 @@
 #include "scalar.h"
 #include "stackmap/error.h"
 
-/* A counter of perf that events read: /value=+NAME/. */
+/* A perf counter whose count is the value of a source's events: /value=+NAME/. */
 struct source_counter {
 	bool is_given;
 	bool no_user, no_kernel;
@@ -56,26 +56,30 @@ struct source {
 	u8 precise;		 /* the same: perf_event_attr.precise_ip */
 	char *target;		 /* TRACEPOINT: raw name; USER: the file; KERNEL: the function */
 	u64 offset;		 /* USER: file offset of the probe */
-	u64 semaphore;	    /* USER: file offset of the counter that turns the probe on; 0: none */
-	u32 syscall;	    /* SOURCE_SYSCALL: number of the call */
-	u32 wait;	    /* SOURCE_TIME: enum time_state */
-	char *unit;	    /* of the events' values; NULL = no values */
-	char *further_unit; /* of their further values; NULL = none */
-	char *value_name, *further_name; /* of two values; NULL: a product, or one value only */
-	u32 tracepoint;	    /* TRACEPOINT: its id for perf, if the question reads the record */
-	u32 argument_words; /* KERNEL: words of all arguments, if the question needs BTF */
-	struct question question; /* numbers of functions and system calls: in pt_regs */
+	u64 semaphore; /* USER: file offset of the counter that turns the probe on; 0: none */
+	u32 syscall;   /* SOURCE_SYSCALL: number of the call */
+	u32 wait;      /* SOURCE_TIME: enum time_state */
+	char *unit;    /* unit of the events' values, for example "bytes"; NULL = the events have no
+			  values */
+	char *further_unit; /* unit of the events' second values; NULL = no second values */
+	char *value_name, *further_name; /* names of the two values; NULL: the value is a product,
+					    or there is only one value */
+	u32 tracepoint; /* TRACEPOINT: the tracepoint's perf id, if the question reads its record */
+	u32 argument_words;	  /* KERNEL: words of all arguments, if the question needs BTF */
+	struct question question; /* conditions and values (abi/question.h); numbers of functions
+				     and system calls are in pt_regs */
 	struct source_counter counter;
-	char *patterns[QUESTION_CONDITIONS_MAX]; /* of the conditions on the name of the task */
-	u8 triggers; /* bits: what an event sets off in the recorder (session/trigger.h) */
+	char *patterns[QUESTION_CONDITIONS_MAX]; /* globs of the conditions on the task's name, by
+						    condition */
+	u8 triggers; /* bits: actions that an event triggers (session/trigger.h) */
 };
 
 struct source_list {
 	struct source *sources; /* the index is the event kind */
 	u32 count, room;
-	const char *option; /* that has the words, in errors; NULL: -e */
-	u8 triggers;	    /* of sources that are added now */
-	u64 period;	    /* of perf events that are added now without a period; 0: none */
+	const char *option; /* name of the option that has the words, for errors; NULL: -e */
+	u8 triggers;	    /* `triggers` of sources that are added now */
+	u64 period; /* period of perf events that are added now without a period; 0 = no default */
 };
 
 /* Appends the sources that `text` names, all or none. -EINVAL; -ENOENT: a glob or name does not

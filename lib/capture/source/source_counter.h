@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Counters of perf events, which events of other sources read (/value=+EVENT/). */
+/* Perf counters whose counts are values of other sources' events (/value=+EVENT/). */
 #ifndef LIB_CAPTURE_SOURCE_COUNTER_H
 #define LIB_CAPTURE_SOURCE_COUNTER_H
 

@@ -21,7 +21,7 @@ struct search {
 	struct source_query *query;
 	source_visit visit;
 	void *arg;
-	struct btf *btf; /* NULL: the question needs none, or the kernel has none */
+	struct btf *btf; /* NULL: the question needs no BTF, or the kernel has none */
 	struct stackmap_error *error;
 };
 
@@ -29,7 +29,7 @@ struct search {
 
 struct prototype {
 	const struct search *search;
-	const struct btf_type *type; /* NULL: not known */
+	const struct btf_type *type; /* the function's BTF prototype; NULL: not known */
 	struct source *source;
 };
 
@@ -41,15 +41,17 @@ static const struct btf_type *find_prototype(const struct btf *btf, const char *
 	return type ? btf__type_by_id(btf, type->type) : NULL;
 }
 
-/* A value in registers takes a word, or two if it is larger than one. */
-static u32 words_of(const struct btf *btf, u32 type)
+/* Number of words that an argument of this type takes in registers: one, or two if it is larger
+ * than a word. */
+static u32 words_of_type(const struct btf *btf, u32 type)
 {
 	s64 bytes = btf__resolve_size(btf, type);
 
 	return bytes > (s64)sizeof(u64) ? 2 : 1;
 }
 
-/* The index of an argument in the prototype, by its name or as arg1, arg2...; -1: none. */
+/* The index of an argument in the prototype, by its name or as arg1, arg2...; -1: no such argument.
+ */
 static int find_argument(const struct prototype *prototype, const char *name, size_t length)
 {
 	const struct btf *btf = prototype->search->btf;
@@ -67,8 +69,8 @@ static int find_argument(const struct prototype *prototype, const char *name, si
 	return -1;
 }
 
-static int no_number(const struct prototype *prototype, const char *name,
-		     struct stackmap_error *error)
+static int set_no_number_error(const struct prototype *prototype, const char *name,
+			       struct stackmap_error *error)
 {
 	const struct source_query *query = prototype->search->query;
 	const struct btf_param *params = prototype->type ? btf_params(prototype->type) : NULL;
@@ -89,26 +91,29 @@ static int no_number(const struct prototype *prototype, const char *name,
 			 query->subject, function, name, names[0] ? names : "arg1 to arg6");
 }
 
-/* Sets the number that a word of the event leads to: the word itself, or a member behind it. */
-static int follow(const struct prototype *prototype, u32 type, const char *name, const char *path,
-		  struct source_number *out, struct stackmap_error *error)
+/* Sets *out to the number that `path` leads to from a word of the event: the word itself if `path`
+ * is empty, else a member (btf_member.h). */
+static int resolve_number_path(const struct prototype *prototype, u32 type, const char *name,
+			       const char *path, struct source_number *out,
+			       struct stackmap_error *error)
 {
 	const struct search *search = prototype->search;
 	char reason[384];
 	int err;
 
 	if (!*path)
-		return btf_number_set(search->btf, type, out) ? no_number(prototype, name, error)
-							      : 0;
+		return btf_number_set(search->btf, type, out)
+			       ? set_no_number_error(prototype, name, error)
+			       : 0;
 	err = btf_member_follow(search->btf, type, path, out, reason, sizeof(reason));
-	/* -E2BIG is that of a list with too many sources. */
+	/* callers take -E2BIG for a list with too many sources */
 	return err ? error_set(error, err == -E2BIG ? EINVAL : -err, "%s: %s: %s",
 			       search->query->subject, name, reason)
 		   : 0;
 }
 
-static int find_number(void *arg, const char *name, struct source_number *out,
-		       struct stackmap_error *error)
+static int find_argument_number(void *arg, const char *name, struct source_number *out,
+				struct stackmap_error *error)
 {
 	const struct prototype *prototype = arg;
 	const struct btf *btf = prototype->search->btf;
@@ -120,27 +125,28 @@ static int find_number(void *arg, const char *name, struct source_number *out,
 
 	if (!prototype->type)
 		return question_find_register(name, on_return, &out->number)
-			       ? no_number(prototype, name, error)
+			       ? set_no_number_error(prototype, name, error)
 			       : 0;
 	params = btf_params(prototype->type);
 	found = on_return ? -1 : find_argument(prototype, name, length);
 	for (u32 i = 0; i < btf_vlen(prototype->type); i++) {
 		if ((int)i == found)
 			word = words;
-		words += words_of(btf, params[i].type);
+		words += words_of_type(btf, params[i].type);
 	}
 	prototype->source->argument_words = words;
 	if (on_return ? length != strlen("ret") || strncmp(name, "ret", length) != 0
 		      : found < 0 || word >= QUESTION_ARGUMENTS)
-		return no_number(prototype, name, error);
+		return set_no_number_error(prototype, name, error);
 	out->number.offset = on_return ? question_result_offset() : question_argument_offset(word);
-	return follow(prototype, on_return ? prototype->type->type : params[found].type, name,
-		      name + length, out, error);
+	return resolve_number_path(prototype,
+				   on_return ? prototype->type->type : params[found].type, name,
+				   name + length, out, error);
 }
 
 /* --- The functions. --- */
 
-static int try_function(const struct search *search, const char *function)
+static int visit_if_matching(const struct search *search, const char *function)
 {
 	char name[LINE_BYTES + 4];
 	struct source source = {
@@ -155,13 +161,13 @@ static int try_function(const struct search *search, const char *function)
 		return 0;
 	snprintf(name, sizeof(name), "%s%s", search->query->prefix, function);
 	prototype = (struct prototype){search, find_prototype(search->btf, function), &source};
-	return question_resolve(&search->query->asks, search->query->subject, find_number,
+	return question_resolve(&search->query->asks, search->query->subject, find_argument_number,
 				&prototype, &source, search->error)
 		       ?: search->visit(search->arg, &source);
 }
 
 /* A line of the function tracer is "name" or "name [module]". */
-static char *traceable_name(char *line)
+static char *name_of_traceable_line(char *line)
 {
 	line[strcspn(line, " \t\n")] = '\0';
 	return line[0] ? line : NULL;
@@ -169,7 +175,7 @@ static char *traceable_name(char *line)
 
 /* A line of kallsyms is "address type name" or "address type name [module]". Padding and landing
  * pads have a function's name and are never called; cold parts are not entered at their start. */
-static char *symbol_name(char *line)
+static char *name_of_symbol_line(char *line)
 {
 	char *rest = line, *type, *name;
 
@@ -182,7 +188,8 @@ static char *symbol_name(char *line)
 	return name;
 }
 
-static int walk(const struct search *search, FILE *file, char *(*line_name)(char *line))
+static int search_function_list(const struct search *search, FILE *file,
+				char *(*line_name)(char *line))
 {
 	char line[LINE_BYTES];
 	int err = 0;
@@ -191,7 +198,7 @@ static int walk(const struct search *search, FILE *file, char *(*line_name)(char
 		const char *name = line_name(line);
 
 		if (name)
-			err = try_function(search, name);
+			err = visit_if_matching(search, name);
 	}
 	fclose(file);
 	return err;
@@ -208,9 +215,9 @@ static int kernel_find(struct source_query *query, source_visit visit, void *arg
 		search.btf = kernel_btf_load();
 	symbols = traceable ? NULL : fopen(SYMBOL_FILE, "re");
 	if (traceable)
-		err = walk(&search, traceable, traceable_name);
+		err = search_function_list(&search, traceable, name_of_traceable_line);
 	else if (symbols)
-		err = walk(&search, symbols, symbol_name);
+		err = search_function_list(&search, symbols, name_of_symbol_line);
 	else
 		err = error_set(error, errno, "%s: " SYMBOL_FILE ": %s", query->subject,
 				strerror(errno));

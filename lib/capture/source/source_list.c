@@ -67,7 +67,7 @@ static int source_copy(struct source *to, const struct source *from)
 	return 0;
 }
 
-static bool same_text(const char *a, const char *b)
+static bool is_same_text(const char *a, const char *b)
 {
 	return a && b ? !strcmp(a, b) : a == b;
 }
@@ -75,9 +75,9 @@ static bool same_text(const char *a, const char *b)
 static bool same_question(const struct source *a, const struct source *b)
 {
 	for (u32 i = 0; i < QUESTION_CONDITIONS_MAX; i++)
-		if (!same_text(a->patterns[i], b->patterns[i]))
+		if (!is_same_text(a->patterns[i], b->patterns[i]))
 			return false;
-	return same_text(a->unit, b->unit) &&
+	return is_same_text(a->unit, b->unit) &&
 	       !memcmp(&a->question, &b->question, sizeof(a->question));
 }
 
@@ -88,7 +88,7 @@ static bool same_source(const struct source *a, const struct source *b)
 }
 
 /* The same source in the list, or NULL. */
-static struct source *list_find(struct source_list *list, const struct source *source)
+static struct source *find_same_source(struct source_list *list, const struct source *source)
 {
 	for (u32 i = 0; i < list->count; i++)
 		if (same_source(&list->sources[i], source))
@@ -96,8 +96,9 @@ static struct source *list_find(struct source_list *list, const struct source *s
 	return NULL;
 }
 
-/* True if one program call serves both sources: only one of them could have the event. */
-static bool is_same_place(const struct source *a, const struct source *b)
+/* True if both sources are the same system call or kernel function, whose program makes one event
+ * only. */
+static bool is_same_probe_point(const struct source *a, const struct source *b)
 {
 	if (a->type != b->type || a->on_return != b->on_return)
 		return false;
@@ -106,46 +107,48 @@ static bool is_same_place(const struct source *a, const struct source *b)
 					  : false;
 }
 
-static bool list_has_place(const struct source_list *list, const struct source *source)
+static bool has_probe_point(const struct source_list *list, const struct source *source)
 {
 	for (u32 i = 0; i < list->count; i++)
-		if (is_same_place(&list->sources[i], source))
+		if (is_same_probe_point(&list->sources[i], source))
 			return true;
 	return false;
 }
 
-static bool same_counter(const struct source_counter *a, const struct source_counter *b)
+static bool is_same_counter(const struct source_counter *a, const struct source_counter *b)
 {
 	return a->is_given == b->is_given && a->no_user == b->no_user &&
 	       a->no_kernel == b->no_kernel && a->perf_type == b->perf_type &&
 	       !memcmp(a->perf_config, b->perf_config, sizeof(a->perf_config));
 }
 
-/* The number of a counter, from 1: sources with the same counter share it. */
-static u8 number_counter(const struct source_list *list, const struct source_counter *counter)
+/* The number of a counter, from 1 on: the number of an equal counter in the list, or a new one. */
+static u8 assign_counter_number(const struct source_list *list,
+				const struct source_counter *counter)
 {
 	u8 most = 0;
 
 	for (u32 i = 0; i < list->count; i++) {
 		u8 number = list->sources[i].question.counter;
 
-		if (number && same_counter(&list->sources[i].counter, counter))
+		if (number && is_same_counter(&list->sources[i].counter, counter))
 			return number;
 		most = number > most ? number : most;
 	}
 	return most + 1;
 }
 
-/* Appends a copy, unless the list has the source already: an event must not be counted twice.
- * -EEXIST: the list has the source with another question, and names must be unique. -EBUSY: the
- * list has the place under another name. -ENOSPC: more than COUNTERS_MAX counters. */
-static int list_append(struct source_list *list, const struct source *found)
+/* Appends a copy of a source, unless the list has the source already: an event must not be counted
+ * twice. -EEXIST: the list has the source with other conditions or values, and names must be
+ * unique. -EBUSY: the list has the same system call or kernel function under another name. -ENOSPC:
+ * more than COUNTERS_MAX counters. */
+static int append_source(struct source_list *list, const struct source *found)
 {
-	struct source *same = list_find(list, found), numbered = *found, *source = &numbered;
+	struct source *same = find_same_source(list, found), numbered = *found, *source = &numbered;
 	int err;
 
 	if (source->counter.is_given)
-		source->question.counter = number_counter(list, &source->counter);
+		source->question.counter = assign_counter_number(list, &source->counter);
 	if (source->question.counter > COUNTERS_MAX)
 		return -ENOSPC;
 	if (same && !same_question(same, source))
@@ -154,7 +157,7 @@ static int list_append(struct source_list *list, const struct source *found)
 		same->triggers |= list->triggers;
 		return 0;
 	}
-	if (list_has_place(list, source))
+	if (has_probe_point(list, source))
 		return -EBUSY;
 	if (list->count == KIND_SOURCES)
 		return -E2BIG;
@@ -172,9 +175,9 @@ static void list_truncate(struct source_list *list, u32 count)
 		source_clear(&list->sources[--list->count]);
 }
 
-static int append_found(void *arg, const struct source *source)
+static int append_found_source(void *arg, const struct source *source)
 {
-	return list_append(arg, source);
+	return append_source(arg, source);
 }
 
 static const struct source_ops *const named_ops[] = {
@@ -195,7 +198,7 @@ static const char *word_noun(const struct source_word *word)
 	return strchr(word->query.text, ':') ? "tracepoint" : "event";
 }
 
-static int not_found(const struct source_word *word, struct stackmap_error *error)
+static int set_not_found_error(const struct source_word *word, struct stackmap_error *error)
 {
 	const struct source_query *query = &word->query;
 	const char *hint = query->hint ? query->hint : "";
@@ -212,25 +215,27 @@ static int not_found(const struct source_word *word, struct stackmap_error *erro
 			 noun, query->prefix, query->match.nearest, hint);
 }
 
-static int find_word(struct source_word *word, source_visit visit, void *arg,
-		     struct stackmap_error *error)
+static int find_sources_of_word(struct source_word *word, source_visit visit, void *arg,
+				struct stackmap_error *error)
 {
 	const struct name_match *match = &word->query.match;
 	int err = 0;
 
 	if (word->ops)
 		err = word->ops->find(&word->query, visit, arg, error);
-	/* A whole name belongs to one group only. */
+	/* A name that is no glob belongs to one group only, so the search ends at the first match.
+	 */
 	for (size_t i = 0;
 	     !word->ops && i < NAMED_COUNT && !err && (match->is_glob || !match->found); i++)
 		err = named_ops[i]->find(&word->query, visit, arg, error);
 	if (!err && !match->found)
-		err = not_found(word, error);
+		err = set_not_found_error(word, error);
 	return err;
 }
 
-/* Sets the error of list_append(); find_word() sets its own. */
-static int explain_append(int err, const char *subject, struct stackmap_error *error)
+/* Sets the text for an error of append_source(). For other errors find_sources_of_word() has set
+ * the text. */
+static int set_append_error(int err, const char *subject, struct stackmap_error *error)
 {
 	if (err == -E2BIG)
 		error_set(error, E2BIG, "%s: more than %d event sources", subject, KIND_SOURCES);
@@ -256,8 +261,8 @@ static int explain_append(int err, const char *subject, struct stackmap_error *e
 static int add_sources_of_word(struct source_list *list, struct source_word *word,
 			       struct stackmap_error *error)
 {
-	return explain_append(find_word(word, append_found, list, error), word->query.subject,
-			      error);
+	return set_append_error(find_sources_of_word(word, append_found_source, list, error),
+				word->query.subject, error);
 }
 
 /* --- Spans. --- */
@@ -279,11 +284,12 @@ static bool may_be_end_of_span(const struct source *source)
 	       source->type == SOURCE_USER || source->type == SOURCE_KERNEL;
 }
 
-/* A span that the list has already keeps its number. A span of the same first event with another
- * second event is refused: the first event would be timed for one of the two. -EEXIST. */
+/* Gives a span that the list has already the same number. -EEXIST: the list has a span with the
+ * same first event and another second event; the first event could be timed for one of them only.
+ */
 static int join_span(struct span_search *search, struct source *end)
 {
-	const struct source *same = list_find(search->list, end);
+	const struct source *same = find_same_source(search->list, end);
 
 	if (search->role == SPAN_END)
 		return search->is_repeated && !same ? -EEXIST : 0;
@@ -318,7 +324,7 @@ static int append_end_of_span(void *arg, const struct source *source)
 	end.question.span = search->span;
 	if (search->role == SPAN_END || end.question.stacks == SPAN_STACKS_BOTH)
 		end.unit = (char *)"ns";
-	err = join_span(search, &end) ?: list_append(search->list, &end);
+	err = join_span(search, &end) ?: append_source(search->list, &end);
 	free(end.name);
 	return err;
 }
@@ -334,11 +340,11 @@ static int add_ends(struct source_list *list, struct source_span *span, u32 numb
 		.subject = span->begin.query.subject,
 		.error = error,
 	};
-	int err = find_word(&span->begin, append_end_of_span, &search, error);
+	int err = find_sources_of_word(&span->begin, append_end_of_span, &search, error);
 
 	search.role = SPAN_END;
-	err = err ?: find_word(&span->end, append_end_of_span, &search, error);
-	return search.is_reported ? err : explain_append(err, search.subject, error);
+	err = err ?: find_sources_of_word(&span->end, append_end_of_span, &search, error);
+	return search.is_reported ? err : set_append_error(err, search.subject, error);
 }
 
 /* --- Things that are alive. --- */
@@ -350,7 +356,7 @@ struct alive_search {
 	bool is_refused; /* a source of the wrong type was found */
 };
 
-static int append_alive(void *arg, const struct source *source)
+static int append_alive_source(void *arg, const struct source *source)
 {
 	struct alive_search *search = arg;
 	struct source named = *source;
@@ -372,7 +378,7 @@ static int append_alive(void *arg, const struct source *source)
 		named.unit = (char *)search->span->unit;
 	if (search->role != ALIVE_BEGIN)
 		named.unit = NULL;
-	err = list_append(search->list, &named);
+	err = append_source(search->list, &named);
 	free(named.name);
 	return err;
 }
@@ -388,17 +394,17 @@ static int add_alive(struct source_list *list, struct source_span *span,
 
 	if (err)
 		return err;
-	err = find_word(&span->end, append_alive, &search, error);
+	err = find_sources_of_word(&span->end, append_alive_source, &search, error);
 	search.role = ALIVE_CALL;
 	if (span->has_call)
-		err = err ?: find_word(&span->call, append_alive, &search, error);
+		err = err ?: find_sources_of_word(&span->call, append_alive_source, &search, error);
 	search.role = ALIVE_BEGIN;
-	err = err ?: find_word(&span->begin, append_alive, &search, error);
+	err = err ?: find_sources_of_word(&span->begin, append_alive_source, &search, error);
 	if (search.is_refused)
 		return error_set(error, EINVAL,
 				 "%s: what is alive is between system calls and functions",
 				 span->begin.query.subject);
-	return explain_append(err, span->begin.query.subject, error);
+	return set_append_error(err, span->begin.query.subject, error);
 }
 
 static int add_span(struct source_list *list, const char *text, const char *subject,
@@ -441,9 +447,9 @@ static int add_word(struct source_list *list, const char *text, u64 frequency,
 	return err;
 }
 
-/* Cuts the next word at a comma. A comma inside of a question, or between the terms of a PMU's
- * event, belongs to the word. */
-static char *next_word(char **rest)
+/* Cuts the next word at a comma. A comma inside of the options between slashes, or between the
+ * terms of a PMU's event, belongs to the word. */
+static char *cut_next_word(char **rest)
 {
 	char *word = *rest, *comma;
 	const char *counter, *terms;
@@ -472,7 +478,7 @@ int source_list_add(struct source_list *list, const char *text, u64 frequency,
 	u32 count = list->count;
 	int err = copy ? 0 : error_set(error, ENOMEM, "-e: out of memory");
 
-	while (!err && (word = next_word(&rest)))
+	while (!err && (word = cut_next_word(&rest)))
 		err = add_word(list, word, frequency, error);
 	if (err)
 		list_truncate(list, count);
@@ -486,31 +492,31 @@ struct catalogue {
 	void *arg;
 };
 
-static int catalogue_found(void *arg, const struct source *source)
+static int list_found_source(void *arg, const struct source *source)
 {
 	struct catalogue *catalogue = arg;
 
 	return catalogue->each(catalogue->arg, catalogue->group, source->name);
 }
 
-static int catalogue_ops(struct source_word *word, const struct source_ops *ops,
-			 struct catalogue *catalogue, struct stackmap_error *error)
+static int list_sources_of_kind(struct source_word *word, const struct source_ops *ops,
+				struct catalogue *catalogue, struct stackmap_error *error)
 {
 	catalogue->group = ops->group;
-	return ops->find(&word->query, catalogue_found, catalogue, error);
+	return ops->find(&word->query, list_found_source, catalogue, error);
 }
 
-static int catalogue_word(struct source_word *word, struct catalogue *catalogue,
-			  struct stackmap_error *error)
+static int list_sources_of_word(struct source_word *word, struct catalogue *catalogue,
+				struct stackmap_error *error)
 {
 	int err = 0;
 
 	if (word->ops)
-		err = catalogue_ops(word, word->ops, catalogue, error);
+		err = list_sources_of_kind(word, word->ops, catalogue, error);
 	for (size_t i = 0; !word->ops && !err && i < NAMED_COUNT; i++)
-		err = catalogue_ops(word, named_ops[i], catalogue, error);
+		err = list_sources_of_kind(word, named_ops[i], catalogue, error);
 	if (!err && !word->query.match.found)
-		err = not_found(word, error);
+		err = set_not_found_error(word, error);
 	return err;
 }
 
@@ -525,7 +531,7 @@ int source_catalogue(const char *pattern,
 
 	if (err)
 		return err;
-	err = catalogue_word(&word, &catalogue, error);
+	err = list_sources_of_word(&word, &catalogue, error);
 	source_word_clear(&word);
 	return err;
 }

@@ -9,13 +9,13 @@
 
 #define ALTERNATIVES 3
 
-/* Alternatives: one of these features is enough. */
+/* A need: one of these features is enough. */
 struct need {
 	enum feature any_of[ALTERNATIVES];
 	u32 count;
 };
 
-/* Each recording follows new and ending tasks. */
+/* Needed by each recording, to follow new and ending tasks. */
 static const struct need common = {{FEATURE_TRACEPOINT}, 1};
 
 static const struct need needs[] = {
@@ -32,8 +32,9 @@ static const struct need needs[] = {
 	[SOURCE_ORIGIN] = {{FEATURE_TRACEPOINT}, 1},
 };
 
-/* Writes the reasons of all alternatives and the fix of the first. False: an alternative works. */
-static bool is_missing(const struct need *need, char *text, size_t bytes)
+/* True if none of the features works; `text` gets the reason of each feature, and the advice for
+ * the first. */
+static bool is_need_missing(const struct need *need, char *text, size_t bytes)
 {
 	struct feature_result result;
 	char fix[sizeof(result.fix)];
@@ -60,10 +61,10 @@ int source_needs_explain(const struct source_list *sources, int code, struct sta
 	feature_probe(FEATURE_BPF, &bpf);
 	if (!bpf.works)
 		return -code;
-	if (is_missing(&common, why, sizeof(why)))
+	if (is_need_missing(&common, why, sizeof(why)))
 		return error_set(error, code, "%s", why);
 	for (u32 kind = 0; kind < sources->count; kind++)
-		if (is_missing(&needs[sources->sources[kind].type], why, sizeof(why)))
+		if (is_need_missing(&needs[sources->sources[kind].type], why, sizeof(why)))
 			return error_set(error, code, "-e %s: %s", sources->sources[kind].name,
 					 why);
 	return -code;

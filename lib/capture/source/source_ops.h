@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Each kind of event source has one struct with its search. Matching, "did you mean", the list and
- * the catalogue are written once in source_list.c.
+ * Each kind of event source (perf events, tracepoints, functions...) has one struct with its search
+ * function. Matching, "did you mean", the list of sources and the catalogue are in source_list.c,
+ * for all kinds.
  */
 #ifndef LIB_CAPTURE_SOURCE_OPS_H
 #define LIB_CAPTURE_SOURCE_OPS_H
@@ -15,30 +16,30 @@ struct source_query {
 	const char *subject; /* begin of an error: "-e WORD" */
 	const char *prefix;  /* text before the matched part: "u:/bin/sh:" */
 	struct name_match match;
-	bool on_return;		    /* functions: ur:, kr: */
-	u64 period;		    /* NAME/PERIOD; 0 = not given */
-	const char *modes;	    /* of perf events, as "kp" of cycles:kp; NULL = none */
-	const char *pmu_event;	    /* the event of a PMU as written (pmu_event.h); NULL = none */
-	u64 frequency;		    /* -F; 0 = not given */
-	u64 period_default;	    /* -c; 0 = not given */
-	bool is_counter;	    /* perf events: other events read it, so it needs no samples */
+	bool on_return;	   /* functions: ur:, kr: */
+	u64 period;	   /* NAME/PERIOD; 0 = not given */
+	const char *modes; /* modes of a perf event, for example "kp" of cycles:kp; NULL = none */
+	const char *pmu_event; /* the event of a PMU as written (pmu_event.h); NULL = none */
+	u64 frequency;	       /* -F; 0 = not given */
+	u64 period_default;    /* -c; 0 = not given */
+	bool is_counter; /* perf events: the event is a counter that other events read, so it takes
+			    no samples */
 	struct question_words asks; /* NAME/value=...,if=.../ */
-	const char *file;	    /* user functions, USDT probes */
+	const char *file; /* path or name of the file, for user functions and USDT probes */
 	u64 offset; /* user functions: added to the symbol, or the file offset if `has_no_symbol` */
 	bool has_no_symbol;
-	bool has_any_provider; /* USDT probes: the pattern is of the name alone */
+	bool has_any_provider; /* USDT probes: the pattern has no provider */
 	const char *hint;      /* set by find(): a reason why names may be missing, or NULL */
 };
 
-/* Receives a source that matches; its strings live until the return. A non-zero return ends the
- * search.
- */
+/* Callback for a source that matches; the source's strings are valid until the return. A non-zero
+ * return ends the search. */
 typedef int (*source_visit)(void *arg, const struct source *source);
 
 struct source_ops {
 	const char *group;
-	/* Visits all sources that match. 0, the non-zero return of `visit`, or -errno: the search
-	 * failed. */
+	/* Calls visit() for all sources that match. 0, the non-zero return of `visit`, or -errno if
+	 * the search failed. */
 	int (*find)(struct source_query *query, source_visit visit, void *arg,
 		    struct stackmap_error *error);
 };

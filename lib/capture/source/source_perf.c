@@ -25,7 +25,8 @@
 #define TIME_SOURCE(id, name_, meaning)                                                            \
 	{.type = SOURCE_TIME, .name = TRACE_STATE_PREFIX name_, .unit = "ns", .wait = TIME_##id},
 
-/* The waits of the account of time are by the kernel's states; running is no wait. */
+/* The sources time:... are waits by the kernel's task states; time:running is no wait and is left
+ * out. */
 static const struct source off_cpu_events[] = {
 	{.type = SOURCE_OFF_CPU, .name = "offcpu-time", .unit = "ns"},
 	{.type = SOURCE_WAKER, .name = "offcpu-waker", .unit = "ns"},
@@ -35,8 +36,8 @@ static const struct source off_cpu_events[] = {
 
 #define OFF_CPU_COUNT (sizeof(off_cpu_events) / sizeof(off_cpu_events[0]))
 
-static int find_no_number(void *arg, const char *name, struct source_number *out,
-			  struct stackmap_error *error)
+static int refuse_number(void *arg, const char *name, struct source_number *out,
+			 struct stackmap_error *error)
 {
 	const struct source_query *query = arg;
 
@@ -73,7 +74,7 @@ const struct source_ops source_off_cpu_ops = {
 	.find = off_cpu_find,
 };
 
-#define PERIOD_TRIED 1000000000 /* of an event that is opened to see whether it exists */
+#define PERIOD_TRIED 1000000000 /* period of an event that is opened to see whether it exists */
 #define RATE_LIMIT_FILE "/proc/sys/kernel/perf_event_max_sample_rate"
 
 struct perf_event_name {
@@ -117,25 +118,24 @@ static const struct perf_event_name events[] = {
 
 #define EVENT_COUNT (sizeof(events) / sizeof(events[0]))
 
-/* True for events that hit any instruction; other events hit the place in the kernel that counts
- * them.
- */
-static bool is_sampled(const struct source *source)
+/* True for events that may happen at any instruction, like samples; other events happen only at the
+ * kernel code that counts them. */
+static bool is_sampled_anywhere(const struct source *source)
 {
 	return source->perf_type != PERF_TYPE_SOFTWARE ||
 	       source->perf_config[0] == PERF_COUNT_SW_CPU_CLOCK ||
 	       source->perf_config[0] == PERF_COUNT_SW_TASK_CLOCK;
 }
 
-/* True for errors that say that the event does not exist; others are refusals. */
-static bool is_missing(int err)
+/* True for an errno which says that the event does not exist; other errors are refusals. */
+static bool is_missing_event_error(int err)
 {
 	return err == ENOENT || err == ENODEV || err == EOPNOTSUPP || err == EINVAL;
 }
 
-/* Opens the event for this thread, in user mode if samples are to be taken. A PMU that takes no
- * samples counts in user mode and in the kernel together. */
-static bool exists_here(const struct source *source, bool is_counter)
+/* Opens the perf event for this thread, to see whether this machine has it; in user mode only,
+ * unless it is a counter: a PMU that takes no samples counts user mode and the kernel together. */
+static bool event_exists(const struct source *source, bool is_counter)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
@@ -154,7 +154,7 @@ static bool exists_here(const struct source *source, bool is_counter)
 		return true;
 	fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 	if (fd < 0)
-		return !is_missing(errno);
+		return !is_missing_event_error(errno);
 	close(fd);
 	return true;
 }
@@ -174,7 +174,7 @@ u64 source_rate_default(void)
 	return limit < 999 ? limit : 999;
 }
 
-/* 0, or -ERANGE: the kernel does not allow this rate. */
+/* 0; -ERANGE: the kernel does not allow this frequency. */
 static int check_frequency(u64 frequency, struct stackmap_error *error)
 {
 	u64 limit = source_rate_max();
@@ -186,7 +186,7 @@ static int check_frequency(u64 frequency, struct stackmap_error *error)
 			 frequency ? " (kernel.perf_event_max_sample_rate)" : "");
 }
 
-static void set_modes(struct source *source, const char *modes)
+static void set_mode_flags(struct source *source, const char *modes)
 {
 	source->no_kernel = strchr(modes, 'u') && !strchr(modes, 'k');
 	source->no_user = strchr(modes, 'k') && !strchr(modes, 'u');
@@ -194,14 +194,15 @@ static void set_modes(struct source *source, const char *modes)
 		source->precise += *modes == 'p';
 }
 
-/* Completes a source that has its name, its event and perhaps how often the event is sampled. */
-static int visit_source(struct source *source, struct source_query *query, source_visit visit,
-			void *arg, struct stackmap_error *error)
+/* Completes a source, whose name and perf event are set, with type, modes, period or frequency and
+ * question, and passes it to visit(). */
+static int complete_and_visit_source(struct source *source, struct source_query *query,
+				     source_visit visit, void *arg, struct stackmap_error *error)
 {
 	int err = 0;
 
-	source->type = is_sampled(source) ? SOURCE_SAMPLE : SOURCE_PERF;
-	set_modes(source, query->modes ?: "");
+	source->type = is_sampled_anywhere(source) ? SOURCE_SAMPLE : SOURCE_PERF;
+	set_mode_flags(source, query->modes ?: "");
 	if (query->period)
 		source->period = query->period;
 	else if (!source->period && !source->frequency && query->period_default &&
@@ -214,13 +215,13 @@ static int visit_source(struct source *source, struct source_query *query, sourc
 	if (source->frequency)
 		err = check_frequency(source->frequency, error);
 	err = err
-		      ?: question_resolve(&query->asks, query->subject, find_no_number, query,
+		      ?: question_resolve(&query->asks, query->subject, refuse_number, query,
 					  source, error);
 	return err ? err : visit(arg, source);
 }
 
-static int visit_event(const struct perf_event_name *event, struct source_query *query,
-		       source_visit visit, void *arg, struct stackmap_error *error)
+static int visit_perf_event(const struct perf_event_name *event, struct source_query *query,
+			    source_visit visit, void *arg, struct stackmap_error *error)
 {
 	struct source source = {
 		.name = (char *)event->name,
@@ -229,7 +230,7 @@ static int visit_event(const struct perf_event_name *event, struct source_query 
 	};
 	char name[64];
 
-	if (!exists_here(&source, query->is_counter))
+	if (!event_exists(&source, query->is_counter))
 		return query->match.is_glob
 			       ? 0
 			       : error_set(error, ENOENT,
@@ -241,7 +242,7 @@ static int visit_event(const struct perf_event_name *event, struct source_query 
 		snprintf(name, sizeof(name), "%s:%s", event->name, query->modes);
 		source.name = name;
 	}
-	return visit_source(&source, query, visit, arg, error);
+	return complete_and_visit_source(&source, query, visit, arg, error);
 }
 
 static int perf_find(struct source_query *query, source_visit visit, void *arg,
@@ -254,7 +255,7 @@ static int perf_find(struct source_query *query, source_visit visit, void *arg,
 
 		if (name_match_try(&query->match, event->name) ||
 		    (event->alias && name_match_try(&query->match, event->alias)))
-			err = visit_event(event, query, visit, arg, error);
+			err = visit_perf_event(event, query, visit, arg, error);
 	}
 	return err;
 }
@@ -269,7 +270,7 @@ int source_list_add_sample(struct source_list *list, u64 frequency, struct stack
 
 	if (err)
 		return err;
-	return source_list_add(list, exists_here(&cycles, false) ? "cycles" : "cpu-clock",
+	return source_list_add(list, event_exists(&cycles, false) ? "cycles" : "cpu-clock",
 			       frequency, error);
 }
 
@@ -293,7 +294,7 @@ static int visit_pmu_event(const char *word, struct source_query *query, source_
 	memcpy(source.perf_config, event.config, sizeof(event.config));
 	source.period = event.period;
 	source.frequency = event.frequency;
-	if (!exists_here(&source, query->is_counter)) {
+	if (!event_exists(&source, query->is_counter)) {
 		if (source.perf_type == PERF_TYPE_RAW)
 			return error_set(error, ENOENT,
 					 "%s: no hardware counter (PMU) for it here; did you mean "
@@ -302,7 +303,7 @@ static int visit_pmu_event(const char *word, struct source_query *query, source_
 		return error_set(error, ENOENT, "%s: the kernel %s this event here", query->subject,
 				 query->is_counter ? "does not count" : "takes no samples of");
 	}
-	return visit_source(&source, query, visit, arg, error);
+	return complete_and_visit_source(&source, query, visit, arg, error);
 }
 
 struct pmu_search {
@@ -311,8 +312,8 @@ struct pmu_search {
 	void *arg;
 };
 
-/* An event by name is left out of lists where the machine does not have it. */
-static int try_pmu_event(void *arg, const char *word)
+/* A named event that this machine does not have is left out of lists. */
+static int visit_pmu_event_if_matching(void *arg, const char *word)
 {
 	struct pmu_search *search = arg;
 	struct stackmap_error unused;
@@ -330,7 +331,7 @@ static int pmu_find(struct source_query *query, source_visit visit, void *arg,
 	struct pmu_search search = {query, visit, arg};
 
 	if (!query->pmu_event)
-		return pmu_event_each(PMU_FOLDERS, try_pmu_event, &search);
+		return pmu_event_each(PMU_FOLDERS, visit_pmu_event_if_matching, &search);
 	query->match.found++;
 	return visit_pmu_event(query->pmu_event, query, visit, arg, error);
 }
@@ -347,7 +348,7 @@ struct counter_search {
 	const char *unit;
 };
 
-static int take_counter(void *arg, const struct source *source)
+static int set_counter_from_source(void *arg, const struct source *source)
 {
 	struct counter_search *search = arg;
 	bool is_clock = source->type == SOURCE_SAMPLE && source->perf_type == PERF_TYPE_SOFTWARE;
@@ -358,7 +359,7 @@ static int take_counter(void *arg, const struct source *source)
 	return 0;
 }
 
-static int counter_refused(const char *subject, const char *why, struct stackmap_error *error)
+static int set_counter_error(const char *subject, const char *why, struct stackmap_error *error)
 {
 	return error_set(error, EINVAL, "%s: %s", subject, why);
 }
@@ -371,18 +372,18 @@ static int find_counter(struct source_word *word, struct counter_search *search,
 	int err;
 
 	if (query->match.is_glob)
-		return counter_refused(query->subject, "a counter has one name, no glob", error);
+		return set_counter_error(query->subject, "a counter has one name, no glob", error);
 	if (query->period || query->frequency || (word->ops && word->ops != &source_pmu_ops))
-		return counter_refused(
+		return set_counter_error(
 			query->subject,
 			"a counter is a perf event without a period, as +page-faults", error);
 	if (strchr(modes, 'p'))
-		return counter_refused(query->subject,
-				       "a counter takes no samples, so its modes are u and k",
-				       error);
+		return set_counter_error(query->subject,
+					 "a counter takes no samples, so its modes are u and k",
+					 error);
 	query->modes = NULL;
 	query->is_counter = true;
-	err = (word->ops ?: &source_perf_ops)->find(query, take_counter, search, error);
+	err = (word->ops ?: &source_perf_ops)->find(query, set_counter_from_source, search, error);
 	if (!err && !query->match.found)
 		return error_set(error, ENOENT, "%s: no such perf event%s%s%s", query->subject,
 				 query->match.nearest[0] ? "; did you mean +" : "",

@@ -74,7 +74,7 @@ char *question_cut(char *word)
 	return found + 1;
 }
 
-/* The arrow of a member behind a pointer. */
+/* True at the arrow of a member that a pointer leads to. */
 static bool is_arrow(const char *text)
 {
 	return begins_with(text, "->");
@@ -460,7 +460,7 @@ int question_parse(char *text, const char *subject, struct question_words *out,
 /* --- The numbers of a source. --- */
 
 /* The unit of a number by its name; of members of structures, the name of the last one. */
-static const char *unit_of(const char *source, const char *name)
+static const char *unit_for_name(const char *source, const char *name)
 {
 	const char *arrow = strrchr(name, '>'), *dot = strrchr(name, '.');
 
@@ -511,7 +511,7 @@ static int resolve_value(const struct value_words *value, const char *subject, n
 	*factor = other.number;
 	*unit = (char *)(value->unit	    ? value->unit
 			 : found.is_address ? TRACE_UNIT_ADDRESS
-					    : unit_of(source->name, name));
+					    : unit_for_name(source->name, name));
 	return 0;
 }
 
@@ -566,7 +566,7 @@ static const struct {
 	{"uid", CONDITION_UID},
 };
 
-static enum condition_subject subject_of(const char *name)
+static enum condition_subject find_condition_subject(const char *name)
 {
 	for (u32 i = 0; i < sizeof(task_subjects) / sizeof(*task_subjects); i++)
 		if (!strcmp(name, task_subjects[i].name))
@@ -574,7 +574,8 @@ static enum condition_subject subject_of(const char *name)
 	return CONDITION_NUMBER;
 }
 
-static int resolve_pattern(const char *pattern, const char *subject, struct stackmap_error *error)
+static int check_comm_pattern(const char *pattern, const char *subject,
+			      struct stackmap_error *error)
 {
 	const char *items[] = {pattern};
 	const struct string_list list = {.items = items, .count = 1};
@@ -589,8 +590,9 @@ static int resolve_pattern(const char *pattern, const char *subject, struct stac
 }
 
 /* Rejects an integer that no number of this type reaches: such a condition is always the same. */
-static int check_range(const struct condition_words *words, const struct event_number *number,
-		       const char *subject, struct stackmap_error *error)
+static int check_integer_range(const struct condition_words *words,
+			       const struct event_number *number, const char *subject,
+			       struct stackmap_error *error)
 {
 	u32 bits = 8 * number->bytes;
 	u64 most = ~0ULL >> (64 - bits + number->is_signed);
@@ -619,12 +621,12 @@ static int resolve_condition(const struct condition_words *words, bool has_time,
 	int err = 0;
 
 	*out = (struct condition){
-		.subject = subject_of(words->name),
+		.subject = find_condition_subject(words->name),
 		.accepts = words->accepts,
 		.begins_alternative = words->begins_alternative,
 	};
 	if (out->subject == CONDITION_COMM)
-		return resolve_pattern(words->pattern, subject, error);
+		return check_comm_pattern(words->pattern, subject, error);
 	if (has_time && !strcmp(words->name, "time")) {
 		out->subject = CONDITION_TIME;
 		found.number.bytes = sizeof(u64);
@@ -633,7 +635,7 @@ static int resolve_condition(const struct condition_words *words, bool has_time,
 		err = find(arg, without_prefix(words->name), &found, error);
 	widen_address(&found.number);
 	err = err ?: apply_type(&words->type, words->name, subject, &found.number, error);
-	err = err ?: check_range(words, &found.number, subject, error);
+	err = err ?: check_integer_range(words, &found.number, subject, error);
 	out->number = found.number;
 	out->operand = words->is_negative ? -words->magnitude : words->magnitude;
 	return err;
@@ -656,7 +658,7 @@ static int resolve_span(const struct question_words *asks, number_find find, voi
 		return 0;
 	if (asks->role >= ALIVE_CALL)
 		question->span = source->type == SOURCE_USER;
-	question->key_subject = name ? subject_of(name) : CONDITION_TID;
+	question->key_subject = name ? find_condition_subject(name) : CONDITION_TID;
 	if (question->key_subject != CONDITION_PID && question->key_subject != CONDITION_TID) {
 		question->key_subject = CONDITION_NUMBER;
 		err = find(arg, without_prefix(name), &found, error);

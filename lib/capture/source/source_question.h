@@ -35,7 +35,7 @@
 struct source;
 
 struct number_type {
-	u8 bytes; /* 0: that of the source's number */
+	u8 bytes; /* 0: the size that the source's number has */
 	bool is_signed;
 };
 
@@ -44,7 +44,7 @@ struct condition_words {
 	struct number_type type;
 	u8 accepts;		 /* set of enum outcome */
 	bool begins_alternative; /* behind "||" */
-	const char *pattern;	 /* of ~ and !~; else NULL */
+	const char *pattern;	 /* glob of ~ and !~; else NULL */
 	u64 magnitude;
 	bool is_negative;
 };
@@ -87,7 +87,7 @@ char *question_cut(char *word);
  */
 const char *question_counter_terms(const char *text, const char **start);
 
-/* True if the text behind a comma is a part of the question before the comma. */
+/* True if the text after a comma is a further option of the question before the comma. */
 bool question_goes_on(const char *text);
 
 /* True if a comma is behind a value of values=, so the text behind the comma is in the question. */
@@ -100,7 +100,7 @@ bool question_is_between_values(const char *word, const char *comma);
 int question_parse(char *text, const char *subject, struct question_words *out,
 		   struct stackmap_error *error);
 
-/* A number of a source's events: where it is, and what it is. */
+/* A number that events of a source have: where it is read, and whether it is an address. */
 struct source_number {
 	struct event_number number;
 	bool is_address;

@@ -27,7 +27,7 @@ static char *find_dots(char *text)
 	return NULL;
 }
 
-static void ask_for_span(struct source_span *span, const struct question_words *asks)
+static void set_span_questions(struct source_span *span, const struct question_words *asks)
 {
 	span->begin.query.asks =
 		(struct question_words){.by = asks->by, .stacks = asks->stacks, .role = SPAN_BEGIN};
@@ -37,7 +37,7 @@ static void ask_for_span(struct source_span *span, const struct question_words *
 
 /* The word for the entry of a function, from the word for its return: u: for ur:, uprobe: for
  * uretprobe:. NULL: another word, or no memory. */
-static char *entry_word_of(const char *text)
+static char *make_entry_word(const char *text)
 {
 	static const char *const returns[][2] = {{"ur:", "u:"}, {"uretprobe:", "uprobe:"}};
 	char *call;
@@ -53,8 +53,8 @@ static char *entry_word_of(const char *text)
 
 /* Has the function's entry read the value if that is an argument, check the conditions, and read
  * the address at which the key will be. */
-static int ask_at_entry(struct source_span *span, const struct question_words *asks,
-			const char *subject, struct stackmap_error *error)
+static int set_entry_question(struct source_span *span, const struct question_words *asks,
+			      const char *subject, struct stackmap_error *error)
 {
 	bool has_value = asks->name && strcmp(asks->name, "ret") != 0;
 	bool has_place = asks->by[0] == '*';
@@ -62,7 +62,7 @@ static int ask_at_entry(struct source_span *span, const struct question_words *a
 
 	if (!has_value && !has_place && !asks->count)
 		return 0;
-	span->call_text = entry_word_of(span->begin.query.text);
+	span->call_text = make_entry_word(span->begin.query.text);
 	if (!span->call_text)
 		return has_place ? error_set(error, EINVAL,
 					     "%s: by=%s: only the return of a function of a "
@@ -90,8 +90,8 @@ static int ask_at_entry(struct source_span *span, const struct question_words *a
 	return 0;
 }
 
-static int ask_for_alive(struct source_span *span, const struct question_words *asks,
-			 const char *subject, struct stackmap_error *error)
+static int set_alive_questions(struct source_span *span, const struct question_words *asks,
+			       const char *subject, struct stackmap_error *error)
 {
 	if (asks->every && !asks->name)
 		return error_set(error, EINVAL,
@@ -110,7 +110,7 @@ static int ask_for_alive(struct source_span *span, const struct question_words *
 	span->begin.query.asks = *asks;
 	span->begin.query.asks.role = ALIVE_BEGIN;
 	span->end.query.asks = (struct question_words){.by_end = asks->by_end, .role = ALIVE_END};
-	return ask_at_entry(span, asks, subject, error);
+	return set_entry_question(span, asks, subject, error);
 }
 
 static int parse_words(struct source_span *span, char *spec, const struct question_words *asks,
@@ -136,13 +136,13 @@ static int parse_words(struct source_span *span, char *spec, const struct questi
 			"of their own",
 			subject);
 	if (span->is_alive)
-		return ask_for_alive(span, asks, subject, error);
+		return set_alive_questions(span, asks, subject, error);
 	if (asks->by && (asks->by[0] == '*' || asks->by_end[0] == '*'))
 		return error_set(error, EINVAL, "%s: only alive: has by=*%s", subject,
 				 asks->by + (asks->by[0] == '*'));
 	if (asks->every)
 		return error_set(error, EINVAL, "%s: only alive: has every=", subject);
-	ask_for_span(span, asks);
+	set_span_questions(span, asks);
 	return 0;
 }
 

@@ -27,7 +27,7 @@ struct source_span {
 	struct source_word call; /* of a function at whose return something begins */
 	bool is_alive, has_call;
 	const char *unit; /* of the value that the call has; NULL: none */
-	char *text;	  /* memory of the strings */
+	char *text;	  /* memory of the strings of `begin` and `end` */
 	char *call_text;
 };
 

@@ -22,12 +22,12 @@
 #define NAME_BYTES 96
 
 /* Offset of the arguments, a word each, in the record that tracefs describes; the number of the
- * call comes before. */
+ * call precedes them. */
 #define ARGUMENTS_OFFSET 16
 
 struct syscall_entry {
-	const char *name;  /* of the kernel's event: newstat */
-	const char *alias; /* of the manual page, if different: stat; or NULL */
+	const char *name;  /* name of the kernel's event: newstat */
+	const char *alias; /* name in the manual page, if different: stat; or NULL */
 	u32 number;
 };
 
@@ -61,11 +61,11 @@ struct search {
 	struct source_query *query;
 	source_visit visit;
 	void *arg;
-	int events; /* tracefs, for the fields of records */
+	int events; /* directory `events` of tracefs, for the fields of records; or -errno */
 	struct stackmap_error *error;
 };
 
-static void event_name(char *name, bool on_return, const char *call)
+static void format_event_name(char *name, bool on_return, const char *call)
 {
 	snprintf(name, NAME_BYTES, "syscalls:sys_%s_%s", on_return ? "exit" : "enter", call);
 }
@@ -75,8 +75,8 @@ struct call {
 	const struct source *source;
 };
 
-static int find_number(void *arg, const char *name, struct source_number *out,
-		       struct stackmap_error *error)
+static int find_field_number(void *arg, const char *name, struct source_number *out,
+			     struct stackmap_error *error)
 {
 	static const u32 arguments[QUESTION_ARGUMENTS] = SYSCALL_ARGUMENTS;
 	const struct call *call = arg;
@@ -84,7 +84,7 @@ static int find_number(void *arg, const char *name, struct source_number *out,
 	u32 argument;
 	int err;
 
-	/* Each system call has a result, and tracefs does not know all system calls. */
+	/* Each system call has a result `ret`, also if tracefs does not know the call. */
 	if (call->source->on_return && !strcmp(name, "ret"))
 		return question_find_register(name, true, &out->number);
 	err = tracepoint_field_find(call->search->events, call->source->name, name,
@@ -99,8 +99,8 @@ static int find_number(void *arg, const char *name, struct source_number *out,
 	return 0;
 }
 
-static int try_syscall(const struct search *search, const struct syscall_entry *entry,
-		       bool on_return)
+static int visit_if_matching(const struct search *search, const struct syscall_entry *entry,
+			     bool on_return)
 {
 	struct name_match *match = &search->query->match;
 	char name[NAME_BYTES], alias[NAME_BYTES] = "";
@@ -113,13 +113,13 @@ static int try_syscall(const struct search *search, const struct syscall_entry *
 	struct call call = {search, &source};
 	int err;
 
-	event_name(name, on_return, entry->name);
+	format_event_name(name, on_return, entry->name);
 	if (entry->alias)
-		event_name(alias, on_return, entry->alias);
+		format_event_name(alias, on_return, entry->alias);
 	if (!name_match_try(match, name) && !(alias[0] && name_match_try(match, alias)))
 		return 0;
-	err = question_resolve(&search->query->asks, search->query->subject, find_number, &call,
-			       &source, search->error);
+	err = question_resolve(&search->query->asks, search->query->subject, find_field_number,
+			       &call, &source, search->error);
 	return err ?: search->visit(search->arg, &source);
 }
 
@@ -134,7 +134,7 @@ static int syscall_find(struct source_query *query, source_visit visit, void *ar
 	if (query->asks.name || query->asks.count)
 		search.events = tracefs_open_events();
 	for (size_t i = 0; i < 2 * TABLE_COUNT && !err; i++)
-		err = try_syscall(&search, &table[i % TABLE_COUNT], i >= TABLE_COUNT);
+		err = visit_if_matching(&search, &table[i % TABLE_COUNT], i >= TABLE_COUNT);
 	if (search.events >= 0)
 		close(search.events);
 	return err;

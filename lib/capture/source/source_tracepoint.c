@@ -19,7 +19,7 @@ struct search {
 	struct source_query *query;
 	source_visit visit;
 	void *arg;
-	int events; /* tracefs, or -errno */
+	int events; /* directory `events` of tracefs, or -errno */
 	struct stackmap_error *error;
 	bool is_reported; /* `error` is set */
 };
@@ -29,8 +29,8 @@ struct record {
 	struct source *source;
 };
 
-static int find_number(void *arg, const char *field, struct source_number *out,
-		       struct stackmap_error *error)
+static int find_field_number(void *arg, const char *field, struct source_number *out,
+			     struct stackmap_error *error)
 {
 	const struct record *record = arg;
 	const struct search *search = record->search;
@@ -61,29 +61,30 @@ static int visit_tracepoint(struct search *search, const char *name)
 		.target = (char *)strchr(name, ':') + 1,
 	};
 	struct record record = {search, &source};
-	int err = question_resolve(&search->query->asks, search->query->subject, find_number,
+	int err = question_resolve(&search->query->asks, search->query->subject, find_field_number,
 				   &record, &source, search->error);
 
 	search->is_reported = err;
 	return err ? err : search->visit(search->arg, &source);
 }
 
-static int try_event(void *arg, const char *name)
+static int visit_if_matching(void *arg, const char *name)
 {
 	struct search *search = arg;
 
 	return name_match_try(&search->query->match, name) ? visit_tracepoint(search, name) : 0;
 }
 
-/* Raw names are unique, so the category that the user wrote is taken. */
-static int try_raw_name(void *arg, const char *raw)
+/* Tries the name of a raw tracepoint. Such names are unique, so any category that the user wrote is
+ * accepted. */
+static int try_raw_tracepoint_name(void *arg, const char *raw)
 {
 	struct search *search = arg;
 	const char *pattern = search->query->match.pattern;
 	char name[NAME_BYTES];
 
 	snprintf(name, sizeof(name), "%.*s:%s", (int)strcspn(pattern, ":"), pattern, raw);
-	return try_event(arg, name);
+	return visit_if_matching(arg, name);
 }
 
 static int find_without_tracefs(struct search *search)
@@ -94,7 +95,7 @@ static int find_without_tracefs(struct search *search)
 	if (match->is_glob || !strchr(match->pattern, ':') ||
 	    !strncmp(match->pattern, "syscalls:", strlen("syscalls:")))
 		return 0;
-	return tracepoint_each_btf(try_raw_name, search);
+	return tracepoint_each_btf(try_raw_tracepoint_name, search);
 }
 
 static int tracepoint_find(struct source_query *query, source_visit visit, void *arg,
@@ -106,7 +107,7 @@ static int tracepoint_find(struct source_query *query, source_visit visit, void 
 	if (search.events < 0) {
 		err = find_without_tracefs(&search);
 	} else {
-		err = tracepoint_each_event(search.events, try_event, &search);
+		err = tracepoint_each_event(search.events, visit_if_matching, &search);
 		close(search.events);
 	}
 	if (err < 0 && !search.is_reported)

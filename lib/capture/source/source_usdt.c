@@ -21,13 +21,13 @@ struct search {
 	void *arg;
 	const char *path;
 	const struct program_file *file;
-	const char *arguments; /* of the probe that is looked at */
+	const char *arguments; /* argument text of the current probe */
 	struct stackmap_error *error;
-	u32 probes; /* of the file */
+	u32 probes; /* number of probes in the file */
 };
 
-static int find_number(void *arg, const char *name, struct source_number *out,
-		       struct stackmap_error *error)
+static int find_argument_number(void *arg, const char *name, struct source_number *out,
+				struct stackmap_error *error)
 {
 	const struct search *search = arg;
 	const char *subject = search->query->subject;
@@ -53,7 +53,7 @@ static int find_number(void *arg, const char *name, struct source_number *out,
 	return 0;
 }
 
-static int try_probe(void *arg, const struct usdt_probe *probe)
+static int visit_probe_if_matching(void *arg, const struct usdt_probe *probe)
 {
 	struct search *search = arg;
 	const struct source_query *query = search->query;
@@ -78,7 +78,7 @@ static int try_probe(void *arg, const struct usdt_probe *probe)
 	free(name);
 	if (err)
 		return err;
-	err = question_resolve(&query->asks, query->subject, find_number, search, &source,
+	err = question_resolve(&query->asks, query->subject, find_argument_number, search, &source,
 			       search->error)
 		      ?: search->visit(search->arg, &source);
 	free(source.name);
@@ -104,7 +104,7 @@ static int usdt_find(struct source_query *query, source_visit visit, void *arg,
 		return error_set(error, -err, "%s: %s: %s", query->subject, query->file,
 				 err == -ENOEXEC ? "not an ELF file" : strerror(-err));
 	err = program_file_check(&file, query->subject, error)
-		      ?: usdt_probe_each(file.fd, try_probe, &search);
+		      ?: usdt_probe_each(file.fd, visit_probe_if_matching, &search);
 	close(file.fd);
 	if (!err && !search.probes)
 		query->hint = "; the file has no USDT probes";

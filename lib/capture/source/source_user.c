@@ -27,9 +27,10 @@ struct search {
 	const char *path;
 	struct program_file file;
 	struct stackmap_error *error;
-	bool is_reported;	    /* `error` is set */
-	struct debug_lookup *debug; /* for arguments by name; NULL: not needed so far */
-	const char *function;	    /* symbol at the place that is visited; "": none */
+	bool is_reported; /* `error` is set */
+	struct debug_lookup
+		*debug; /* reads debug information, for arguments by name; NULL = not started */
+	const char *function; /* symbol at `place`; "": no symbol */
 	u64 place;
 	void *offsets; /* tsearch(3) set of visited offsets */
 };
@@ -39,12 +40,12 @@ static int compare_offsets(const void *a, const void *b)
 	return ((uintptr_t)a > (uintptr_t)b) - ((uintptr_t)a < (uintptr_t)b);
 }
 
-static void keep_key(void *key)
+static void free_no_key(void *key)
 {
 	(void)key;
 }
 
-static int open_debug(struct search *search, struct stackmap_error *error)
+static int start_debug_reader(struct search *search, struct stackmap_error *error)
 {
 	const struct debug_choice choice = {
 		.servers = debug_fetch_has_servers() ? DEBUG_SERVERS_USER : DEBUG_SERVERS_NONE,
@@ -57,8 +58,8 @@ static int open_debug(struct search *search, struct stackmap_error *error)
 		   : 0;
 }
 
-static int explain_name(const struct search *search, const char *name, int err, const char *reason,
-			struct stackmap_error *error)
+static int set_argument_error(const struct search *search, const char *name, int err,
+			      const char *reason, struct stackmap_error *error)
 {
 	const char *subject = search->query->subject;
 
@@ -79,8 +80,8 @@ static int explain_name(const struct search *search, const char *name, int err, 
 }
 
 /* Finds an argument by its name in the debug information of the file. */
-static int find_by_name(struct search *search, const char *name, struct source_number *out,
-			struct stackmap_error *error)
+static int find_argument_by_name(struct search *search, const char *name, struct source_number *out,
+				 struct stackmap_error *error)
 {
 	static const u16 offsets[DWARF_REGISTERS] = DWARF_REGISTER_OFFSETS;
 	const struct debug_argument_query query = {
@@ -92,7 +93,7 @@ static int find_by_name(struct search *search, const char *name, struct source_n
 	};
 	char reason[DWARF_ARGUMENT_REASON_BYTES];
 	struct dwarf_argument found;
-	int err = open_debug(search, error);
+	int err = start_debug_reader(search, error);
 
 	if (err)
 		return err;
@@ -101,7 +102,7 @@ static int find_by_name(struct search *search, const char *name, struct source_n
 				 search->query->subject);
 	err = debug_lookup_argument(search->debug, &query, &found, reason);
 	if (err)
-		return explain_name(search, name, err, reason, error);
+		return set_argument_error(search, name, err, reason, error);
 	out->is_address = found.is_address;
 	out->number = (struct event_number){
 		.offset = offsets[found.reg] + found.byte,
@@ -114,8 +115,8 @@ static int find_by_name(struct search *search, const char *name, struct source_n
 	return 0;
 }
 
-static int find_number(void *arg, const char *name, struct source_number *out,
-		       struct stackmap_error *error)
+static int find_argument_number(void *arg, const char *name, struct source_number *out,
+				struct stackmap_error *error)
 {
 	struct search *search = arg;
 	const struct source_query *query = search->query;
@@ -134,10 +135,10 @@ static int find_number(void *arg, const char *name, struct source_number *out,
 		return error_set(error, ENOENT,
 				 "%s: no number %s; the return of a function has ret",
 				 query->subject, name);
-	return find_by_name(search, name, out, error);
+	return find_argument_by_name(search, name, out, error);
 }
 
-static int visit_place(struct search *search, const char *place, u64 offset)
+static int visit_offset(struct search *search, const char *place, u64 offset)
 {
 	const struct source_query *query = search->query;
 	struct source source = {
@@ -158,8 +159,8 @@ static int visit_place(struct search *search, const char *place, u64 offset)
 	search->place = offset;
 	err = tsearch((void *)offset, &search->offsets, compare_offsets) ? 0 : -ENOMEM;
 	if (!err) {
-		err = question_resolve(&query->asks, query->subject, find_number, search, &source,
-				       search->error);
+		err = question_resolve(&query->asks, query->subject, find_argument_number, search,
+				       &source, search->error);
 		search->is_reported = err;
 	}
 	err = err ?: search->visit(search->arg, &source);
@@ -177,12 +178,12 @@ static int visit_function(struct search *search, const struct elf_function *func
 	    offset >= search->file.bytes)
 		return -ERANGE;
 	if (!added)
-		return visit_place(search, function->name, offset);
+		return visit_offset(search, function->name, offset);
 	snprintf(place, sizeof(place), "%s+0x%llx", function->name, (unsigned long long)added);
-	return visit_place(search, place, offset);
+	return visit_offset(search, place, offset);
 }
 
-static int try_function(void *arg, const struct elf_function *function)
+static int visit_if_matching(void *arg, const struct elf_function *function)
 {
 	struct search *search = arg;
 	struct name_match *match = &search->query->match;
@@ -195,22 +196,22 @@ static int try_function(void *arg, const struct elf_function *function)
 	return match->is_glob ? 0 : -EOPNOTSUPP;
 }
 
-static int find_in_file(struct search *search, int fd)
+static int search_file(struct search *search, int fd)
 {
 	struct source_query *query = search->query;
 	char place[32];
 
 	if (!query->has_no_symbol)
-		return elf_function_each(fd, try_function, search);
+		return elf_function_each(fd, visit_if_matching, search);
 	if (query->offset >= search->file.bytes)
 		return -ERANGE;
 	query->match.found++;
 	search->function = "";
 	snprintf(place, sizeof(place), "0x%llx", (unsigned long long)query->offset);
-	return visit_place(search, place, query->offset);
+	return visit_offset(search, place, query->offset);
 }
 
-static int explain(const struct search *search, int err, struct stackmap_error *error)
+static int set_search_error(const struct search *search, int err, struct stackmap_error *error)
 {
 	const char *text = search->query->subject;
 
@@ -235,7 +236,7 @@ static int explain(const struct search *search, int err, struct stackmap_error *
 	}
 }
 
-static int find_in_path(struct search *search)
+static int search_path(struct search *search)
 {
 	int err = program_file_open(search->path, &search->file);
 
@@ -245,9 +246,9 @@ static int find_in_path(struct search *search)
 	if (err)
 		search->is_reported = true;
 	else
-		err = find_in_file(search, search->file.fd);
+		err = search_file(search, search->file.fd);
 	close(search->file.fd);
-	tdestroy(search->offsets, keep_key);
+	tdestroy(search->offsets, free_no_key);
 	debug_lookup_free(&search->debug);
 	return err;
 }
@@ -271,9 +272,9 @@ static int user_find(struct source_query *query, source_visit visit, void *arg,
 	err = program_file_find(query->file, path);
 	if (!err) {
 		search.path = path;
-		err = find_in_path(&search);
+		err = search_path(&search);
 	}
-	return explain(&search, err, error);
+	return set_search_error(&search, err, error);
 }
 
 const struct source_ops source_user_ops = {

@@ -36,7 +36,8 @@ static int parse_offset(struct source_query *query, const char *text, struct sta
 	return 0;
 }
 
-/* Functions have no period, and a question ends in a slash, so a slash is left over here. */
+/* Functions have no period, and options between slashes are cut off already, so a slash that is
+ * left is an error. */
 static int check_plain_function(const struct source_query *query, const char *function,
 				struct stackmap_error *error)
 {
@@ -127,7 +128,7 @@ static int parse_period(struct source_query *query, const char *text, struct sta
 
 #define MODES_MAX 5 /* "ukppp" */
 
-/* The event of a PMU by its terms: the modes follow the second slash, with or without a colon. */
+/* Parses a PMU's event: the modes follow the second slash, with or without a colon. */
 static int parse_pmu_event(struct source_word *word, char *spec, struct stackmap_error *error)
 {
 	struct source_query *query = &word->query;
@@ -157,7 +158,7 @@ static const char *cut_modes(char *spec)
 	return colon + 1;
 }
 
-static int parse_name(struct source_word *word, char *spec, struct stackmap_error *error)
+static int parse_event_name(struct source_word *word, char *spec, struct stackmap_error *error)
 {
 	struct source_query *query = &word->query;
 	char *slash = strchr(spec, '/');
@@ -183,7 +184,8 @@ static int parse_name(struct source_word *word, char *spec, struct stackmap_erro
 }
 
 /* profile:hz:N of bpftrace. */
-static int parse_profile(struct source_word *word, char *spec, struct stackmap_error *error)
+static int parse_bpftrace_profile(struct source_word *word, char *spec,
+				  struct stackmap_error *error)
 {
 	struct source_query *query = &word->query;
 
@@ -195,13 +197,14 @@ static int parse_profile(struct source_word *word, char *spec, struct stackmap_e
 }
 
 /* software:NAME:PERIOD and hardware:NAME:PERIOD of bpftrace. */
-static int parse_counter(struct source_word *word, char *spec, struct stackmap_error *error)
+static int parse_bpftrace_counter(struct source_word *word, char *spec,
+				  struct stackmap_error *error)
 {
 	char *colon = strchr(spec, ':');
 
 	if (colon)
 		*colon = '/';
-	return parse_name(word, spec, error);
+	return parse_event_name(word, spec, error);
 }
 
 static const struct word_form {
@@ -215,21 +218,21 @@ static const struct word_form {
 	{"usdt:", &source_usdt_ops, false, parse_usdt_probe},
 	{"k:", &source_kernel_ops, false, parse_kernel_function},
 	{"kr:", &source_kernel_ops, true, parse_kernel_function},
-	/* The same in the words of bpftrace. */
+	/* the same in the words of bpftrace */
 	{"uprobe:", &source_user_ops, false, parse_user_function},
 	{"uretprobe:", &source_user_ops, true, parse_user_function},
 	{"kprobe:", &source_kernel_ops, false, parse_kernel_function},
 	{"kretprobe:", &source_kernel_ops, true, parse_kernel_function},
 	{"fentry:", &source_kernel_ops, false, parse_kernel_function},
 	{"fexit:", &source_kernel_ops, true, parse_kernel_function},
-	{"tracepoint:", NULL, false, parse_name},
-	{"profile:", NULL, false, parse_profile},
-	{"software:", NULL, false, parse_counter},
-	{"hardware:", NULL, false, parse_counter},
-	{"", NULL, false, parse_name},
+	{"tracepoint:", NULL, false, parse_event_name},
+	{"profile:", NULL, false, parse_bpftrace_profile},
+	{"software:", NULL, false, parse_bpftrace_counter},
+	{"hardware:", NULL, false, parse_bpftrace_counter},
+	{"", NULL, false, parse_event_name},
 };
 
-/* Other prefixes of bpftrace, with the form that is used here. */
+/* Prefixes of bpftrace that have no source here, and what to use in their place. */
 static const struct {
 	const char *prefix, *instead;
 } elsewhere[] = {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* One word of -e, parsed: the kind of source, and the name or glob to search for. */
+/* One parsed word of -e: the kind of source, and the name or glob to search for. */
 #ifndef LIB_CAPTURE_SOURCE_WORD_H
 #define LIB_CAPTURE_SOURCE_WORD_H
 
 #include "source_ops.h"
 
 struct source_word {
-	const struct source_ops *ops; /* of functions; NULL = a name of any other kind */
+	const struct source_ops *ops; /* the kind, if the word has a prefix such as u:; NULL = a
+					 name of any other kind */
 	struct source_query query;
 	char *parts; /* memory of the query's strings */
 	char *prefix;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * tracefs has all events by category, with those of modules. If it cannot be read, BTF has a
- * typedef btf_trace_NAME for each tracepoint of the kernel image: enough to attach to a whole name,
- * as raw tracepoints have no category.
+ * tracefs lists all events by category, also events of modules. If tracefs cannot be read, the
+ * kernel's BTF has a typedef btf_trace_NAME for each tracepoint of the kernel image. The name is
+ * enough to attach, as raw tracepoints have no category.
  */
 #include "capture/source/tracepoint.h"
 
@@ -33,7 +33,7 @@ static void free_entries(struct dirent **entries, int count)
 	free(entries);
 }
 
-static int scan(int events, const char *path, struct dirent ***entries)
+static int read_directory_sorted(int events, const char *path, struct dirent ***entries)
 {
 	int count = scandirat(events, path, entries, is_visible_directory, alphasort);
 
@@ -41,11 +41,11 @@ static int scan(int events, const char *path, struct dirent ***entries)
 }
 
 /* A category whose module was unloaded meanwhile is skipped. */
-static int walk_category(int events, const char *category, tracepoint_visit visit, void *arg)
+static int visit_category(int events, const char *category, tracepoint_visit visit, void *arg)
 {
 	char name[2 * NAME_MAX + 2];
 	struct dirent **entries;
-	int count = scan(events, category, &entries), err = 0;
+	int count = read_directory_sorted(events, category, &entries), err = 0;
 
 	if (count < 0)
 		return count == -ENOMEM ? count : 0;
@@ -60,7 +60,7 @@ static int walk_category(int events, const char *category, tracepoint_visit visi
 int tracepoint_each_event(int events, tracepoint_visit visit, void *arg)
 {
 	struct dirent **categories;
-	int count = scan(events, ".", &categories), err = 0;
+	int count = read_directory_sorted(events, ".", &categories), err = 0;
 
 	if (count < 0)
 		return count;
@@ -69,7 +69,7 @@ int tracepoint_each_event(int events, tracepoint_visit visit, void *arg)
 	for (int i = 0; i < count && !err; i++)
 		if (strcmp(categories[i]->d_name, "ftrace") &&
 		    strcmp(categories[i]->d_name, "syscalls"))
-			err = walk_category(events, categories[i]->d_name, visit, arg);
+			err = visit_category(events, categories[i]->d_name, visit, arg);
 	free_entries(categories, count);
 	return err;
 }
@@ -120,7 +120,8 @@ struct description {
 	struct tracepoint_field field;
 };
 
-/* The numbers of one record: the wanted number, and the names of all. */
+/* The search for a number in one record: the wanted number, and the names of all numbers for an
+ * error. */
 struct numbers {
 	const char *wanted;
 	bool are_arguments;
@@ -134,7 +135,7 @@ static bool begins_with(const char *text, const char *start)
 	return !strncmp(text, start, strlen(start));
 }
 
-static bool parse_line(const char *line, struct description *description)
+static bool parse_field_line(const char *line, struct description *description)
 {
 	struct tracepoint_field *field = &description->field;
 	u32 is_signed;
@@ -146,7 +147,7 @@ static bool parse_line(const char *line, struct description *description)
 	return true;
 }
 
-static bool is_word(const char *declaration)
+static bool is_word_sized(const char *declaration)
 {
 	static const char *const types[] = {"long", "size_t", "off_t", "64", "aio_context_t"};
 
@@ -179,9 +180,9 @@ static bool is_pointer(const char *declaration)
 }
 
 /* Reduces an argument to the bytes of its type. */
-static void narrow(struct description *description)
+static void narrow_to_type(struct description *description)
 {
-	if (is_word(description->declaration) || is_pointer(description->declaration))
+	if (is_word_sized(description->declaration) || is_pointer(description->declaration))
 		return;
 	description->field.bytes = sizeof(u32);
 	description->field.is_signed = !is_unsigned(description->declaration);
@@ -200,7 +201,7 @@ static bool is_number(const struct description *description)
 	return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;
 }
 
-static void take_line(struct numbers *numbers, const char *line)
+static void parse_format_line(struct numbers *numbers, const char *line)
 {
 	size_t used = strlen(numbers->names);
 	struct description description;
@@ -208,7 +209,7 @@ static void take_line(struct numbers *numbers, const char *line)
 
 	if (sscanf(line, "ID: %u", &numbers->field.tracepoint) == 1)
 		return;
-	if (!parse_line(line, &description) || !is_number(&description))
+	if (!parse_field_line(line, &description) || !is_number(&description))
 		return;
 	name = strrchr(description.declaration, ' ');
 	if (name && name[1] == '*')
@@ -221,7 +222,7 @@ static void take_line(struct numbers *numbers, const char *line)
 		return;
 	description.field.is_address = is_pointer(description.declaration);
 	if (numbers->are_arguments)
-		narrow(&description);
+		narrow_to_type(&description);
 	else if (description.field.is_address)
 		description.field.bytes = ADDRESS_BYTES;
 	description.field.tracepoint = numbers->field.tracepoint;
@@ -253,7 +254,7 @@ static int read_format(int events, const char *name, struct numbers *numbers)
 	if (!file)
 		return -errno;
 	while (getline(&line, &bytes, file) > 0)
-		take_line(numbers, line);
+		parse_format_line(numbers, line);
 	free(line);
 	fclose(file);
 	return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The names of this kernel's tracepoints, and the fields of their records. */
+/* Reads the names of this kernel's tracepoints, and the fields of their records. */
 #ifndef LIB_CAPTURE_TRACEPOINT_H
 #define LIB_CAPTURE_TRACEPOINT_H
 
@@ -9,7 +9,7 @@
 #include "scalar.h"
 #include "stackmap/error.h"
 
-/* Receives one name; a non-zero return ends the walk and is its result. */
+/* Callback for one name; a non-zero return ends the visits and is their result. */
 typedef int (*tracepoint_visit)(void *arg, const char *name);
 
 /* Visits all "CATEGORY:NAME" below an `events` directory of tracefs, sorted by category. */
@@ -23,20 +23,20 @@ int tracepoint_each_btf(tracepoint_visit visit, void *arg);
 
 struct tracepoint_field {
 	u32 tracepoint; /* id of the tracepoint: config of a perf event */
-	u32 offset;	/* in the record */
+	u32 offset;	/* offset in the record */
 	u32 bytes; /* 1, 2, 4 or 8; for an argument of a system call 4 or 8. An address: 7, which
 		      leaves out the byte that is ff in each address of the kernel */
 	bool is_signed;
 	bool is_address;
 };
 
-/* Finds a field of the tracepoint "CATEGORY:NAME" below an `events` directory of tracefs, or
- * -errno in its place. -ENOENT: no such number; the error, which begins with `subject`, names the
- * numbers of the record. */
+/* Finds a field of the tracepoint "CATEGORY:NAME". `events`: a directory `events` of tracefs, or
+ * the -errno of opening it. -ENOENT: no such number; `error`, which begins with `subject`, lists
+ * the numbers of the record. */
 int tracepoint_field_find(int events, const char *name, const char *field, const char *subject,
 			  struct tracepoint_field *out, struct stackmap_error *error);
 
-/* The place of the field in the record. */
+/* Converts a field to the number that a question reads. */
 struct source_number tracepoint_field_number(const struct tracepoint_field *field);
 
 #endif

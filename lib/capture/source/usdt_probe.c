@@ -16,7 +16,7 @@
 #define SECTION_OF_BASE ".stapsdt.base"
 #define OWNER "stapsdt"
 #define NOTE_TYPE 3
-#define ADDRESSES 3 /* of the place, the base, the semaphore */
+#define ADDRESSES 3 /* addresses in a note: probe, base, semaphore */
 
 struct walk {
 	Elf *elf;
@@ -27,16 +27,16 @@ struct walk {
 	void *arg;
 };
 
-/* The offset in the file of an instruction; 0: the address lies in no segment of code. */
-static u64 place_offset(const struct walk *walk, u64 address)
+/* The file offset of an instruction; 0: the address is in no code segment. */
+static u64 file_offset_of_code(const struct walk *walk, u64 address)
 {
 	const struct elf_segment *segment = elf_segment_of(&walk->segments, address);
 
 	return segment ? address - segment->address + segment->offset : 0;
 }
 
-/* The offset in the file of a variable; 0: the file has no bytes for the variable. */
-static u64 variable_offset(const struct walk *walk, u64 address)
+/* The file offset of a variable; 0: the file has no bytes for the variable. */
+static u64 file_offset_of_variable(const struct walk *walk, u64 address)
 {
 	size_t count = 0;
 	GElf_Phdr header;
@@ -72,21 +72,22 @@ static int visit_note(const struct walk *walk, const char *text, size_t bytes)
 		return 0;
 	for (u32 i = 0; i < ADDRESSES; i++, text += width)
 		memcpy(&address[i], text, width); /* little endian */
-	/* Tools that move the sections of a finished file leave its notes alone. */
+	/* Tools that move sections of a finished file (prelink) do not change the notes, so the
+	 * address of .stapsdt.base tells by how much addresses moved. */
 	moved = walk->base && address[1] ? walk->base - address[1] : 0;
 	probe.provider = cut_string(&text, end);
 	probe.name = probe.provider ? cut_string(&text, end) : NULL;
 	probe.arguments = probe.name ? cut_string(&text, end) : NULL;
 	if (!probe.arguments)
 		return 0;
-	probe.offset = place_offset(walk, address[0] + moved);
-	probe.semaphore = address[2] ? variable_offset(walk, address[2] + moved) : 0;
+	probe.offset = file_offset_of_code(walk, address[0] + moved);
+	probe.semaphore = address[2] ? file_offset_of_variable(walk, address[2] + moved) : 0;
 	if (!probe.offset || !probe.semaphore != !address[2])
 		return 0;
 	return walk->visit(walk->arg, &probe);
 }
 
-static int walk_notes(const struct walk *walk, Elf_Data *data)
+static int visit_notes(const struct walk *walk, Elf_Data *data)
 {
 	size_t at = 0, name, text;
 	GElf_Nhdr note;
@@ -100,8 +101,8 @@ static int walk_notes(const struct walk *walk, Elf_Data *data)
 }
 
 /* The next section with a name, or NULL. */
-static Elf_Scn *next_named(const struct walk *walk, Elf_Scn *section, const char *name,
-			   GElf_Shdr *header)
+static Elf_Scn *next_section_of_name(const struct walk *walk, Elf_Scn *section, const char *name,
+				     GElf_Shdr *header)
 {
 	while ((section = elf_nextscn(walk->elf, section))) {
 		const char *found = gelf_getshdr(section, header)
@@ -114,7 +115,7 @@ static Elf_Scn *next_named(const struct walk *walk, Elf_Scn *section, const char
 	return section;
 }
 
-static int walk_sections(struct walk *walk)
+static int visit_note_sections(struct walk *walk)
 {
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
@@ -122,13 +123,13 @@ static int walk_sections(struct walk *walk)
 
 	if (elf_getshdrstrndx(walk->elf, &walk->names))
 		return 0;
-	if (next_named(walk, NULL, SECTION_OF_BASE, &header))
+	if (next_section_of_name(walk, NULL, SECTION_OF_BASE, &header))
 		walk->base = header.sh_addr;
-	while (!err && (section = next_named(walk, section, SECTION, &header))) {
+	while (!err && (section = next_section_of_name(walk, section, SECTION, &header))) {
 		Elf_Data *data = elf_getdata(section, NULL);
 
 		if (data && data->d_buf)
-			err = walk_notes(walk, data);
+			err = visit_notes(walk, data);
 	}
 	return err;
 }
@@ -142,7 +143,7 @@ int usdt_probe_each(int fd, usdt_visit visit, void *arg)
 	walk.elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (elf_kind(walk.elf) == ELF_K_ELF) {
 		elf_segments_read(walk.elf, &walk.segments);
-		err = walk_sections(&walk);
+		err = visit_note_sections(&walk);
 	}
 	elf_end(walk.elf);
 	return err;
@@ -150,7 +151,8 @@ int usdt_probe_each(int fd, usdt_visit visit, void *arg)
 
 /* --- Arguments: SIZE@OPERAND in the syntax of the assembler. --- */
 
-/* The place of a register in pt_regs, with the length of its name; -ENOENT: no whole register. */
+/* Sets *offset to the offset of a register in pt_regs, and *length to the length of its name;
+ * -ENOENT: not the name of a register. */
 static int find_register(const char *text, u16 *offset, size_t *length)
 {
 	static const struct {
@@ -183,7 +185,7 @@ static bool parse_number(const char *text, const char **end, s32 *number)
 }
 
 /* True where an operand may end. */
-static bool is_end(const char *text)
+static bool is_operand_end(const char *text)
 {
 	return !*text || *text == ' ';
 }
@@ -194,14 +196,14 @@ static bool parse_register(const char *text, struct event_number *out)
 	size_t length;
 
 	text += *text == '%';
-	return !find_register(text, &out->offset, &length) && is_end(text + length);
+	return !find_register(text, &out->offset, &length) && is_operand_end(text + length);
 }
 
 /* $5 of x86-64, 5 of arm64 */
 static bool parse_constant(const char *text, struct event_number *out)
 {
 	text += *text == '$';
-	if (!parse_number(text, &text, &out->displacement[0]) || !is_end(text))
+	if (!parse_number(text, &text, &out->displacement[0]) || !is_operand_end(text))
 		return false;
 	out->place = NUMBER_CONSTANT;
 	return true;
@@ -230,7 +232,7 @@ static bool parse_memory(const char *text, struct event_number *out)
 		if (!parse_number(text, &text, &displacement))
 			return false;
 	}
-	if (*text != (is_bracketed ? ']' : ')') || !is_end(text + 1))
+	if (*text != (is_bracketed ? ']' : ')') || !is_operand_end(text + 1))
 		return false;
 	out->place = NUMBER_IN_USER_MEMORY;
 	out->steps = 1;
@@ -238,7 +240,7 @@ static bool parse_memory(const char *text, struct event_number *out)
 	return true;
 }
 
-/* The next argument begins behind a blank; a blank inside of brackets belongs to the argument. */
+/* The next argument begins after a blank; a blank inside of brackets belongs to the argument. */
 static const char *next_argument(const char *text)
 {
 	while (*text && *text != ' ')

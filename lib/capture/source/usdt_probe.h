@@ -13,11 +13,11 @@
 
 struct usdt_probe {
 	const char *provider, *name, *arguments; /* valid during the visit */
-	u64 offset;				 /* in the file, of the instruction */
-	u64 semaphore;				 /* in the file; 0: the probe has none */
+	u64 offset;				 /* file offset of the probe's instruction */
+	u64 semaphore; /* file offset of the semaphore; 0: the probe has no semaphore */
 };
 
-/* A non-zero return ends the visits. */
+/* Callback for one probe; a non-zero return ends the visits. */
 typedef int (*usdt_visit)(void *arg, const struct usdt_probe *probe);
 
 /* Visits the probes of an open ELF file. 0, the non-zero return of `visit`, or -ENOEXEC: no ELF
