@@ -43,37 +43,41 @@ extern "C" {
 struct stackmap_capture;
 
 /*
- * Options of a recording. Each comment ends with what 0 or NULL means. Later versions add members
- * at the end; `size` tells the library which members the program knows:
+ * Options of a recording. Later versions add members at the end; `size` tells the library which
+ * members the program knows:
  *
  *   struct stackmap_capture_opts opts = {.size = sizeof(opts), .path = "stackmap.data"};
  */
 struct stackmap_capture_opts {
 	size_t size;
-	const char *path;	   /* the file. NULL: live, stackmap_capture_next() */
-	const char *const *events; /* as for `stackmap record -e`, NULL at the end. CPU samples */
-	uint64_t frequency;	   /* samples per second. 999 */
-	const int32_t *pids;	   /* processes, with threads and children; 0 at the end. All */
-	const char *comm;	   /* only tasks with this name or glob. All */
-	const char *cgroup;	   /* only tasks in or below this cgroup2 directory. All */
-	const char *cpus;	   /* only these CPUs, like "0-3,8". All */
-	uint64_t ring_bytes;	   /* size of each CPU's ring. 4 MiB, less above 64 CPUs */
-	uint32_t bits;		   /* the stack map holds 2^bits stacks (stack_map.h). 14 */
-	uint32_t max_depth;	   /* frames of a user stack, at most 16384. 16384 */
+	const char *path;	   /* path of the file; NULL: live, stackmap_capture_next() */
+	const char *const *events; /* words of `record -e`, ended by NULL; NULL: CPU samples */
+	uint64_t frequency;	   /* samples per second; 0: 999 */
+	const int32_t *pids; /* record only these processes, with threads and children; the list
+				ends with 0; NULL: all */
+	const char *comm;    /* record only tasks with this name or glob; NULL: all */
+	const char *cgroup;  /* record only tasks in or below this cgroup2 directory; NULL: all */
+	const char *cpus;    /* record only these CPUs, like "0-3,8"; NULL: all */
+	uint64_t ring_bytes; /* size of each CPU's ring; 0: 4 MiB, less above 64 CPUs */
+	uint32_t bits;	     /* the stack map holds 2^bits stacks (stack_map.h); 0: 14 */
+	uint32_t max_depth;  /* most frames of a user stack, up to 16384; 0: 16384 */
 	int no_kernel_stacks;
 	int no_user_stacks;
-	uint64_t flight_bytes; /* keep the last events of so many bytes, for snapshot and stop,
-				  which write them; needs `path`. All events are written */
-	const char *rotate;    /* PATH.0001, PATH.0002..., each for "60s", "10min", "2h" or "100M";
-				  needs `path`. One file */
-	uint64_t keep;	       /* remove the oldest files of a rotation beyond so many. All stay */
-	const char *instance;  /* take the events of this instance; members that say what is
-				  recorded are refused. The capture records by itself */
+	uint64_t flight_bytes; /* flight recorder: keep the last events, in rings of this size
+				  together, for snapshot and stop, which write them; needs `path`;
+				  0: all events are written */
+	const char *rotate; /* write files PATH.0001, PATH.0002..., each for "60s", "10min", "2h" or
+			       up to "100M"; needs `path`; NULL: one file */
+	uint64_t keep; /* number of files of a rotation that are kept; older files are removed; 0:
+			  all are kept */
+	const char *instance; /* read the events of this instance; members that choose what is
+				 recorded must not be set; NULL: the capture records by itself */
 };
 
 /*
- * Loads the programs: a missing permission or kernel feature makes this call fail, not a later one.
- * 0 and *out, which the caller passes to stackmap_capture_close(); on failure *out is untouched.
+ * Loads the BPF programs: a missing permission or kernel feature makes this call fail, not a later
+ * one. 0 and *out, which the caller passes to stackmap_capture_close(); on failure *out is
+ * untouched.
  *
  * -EPERM, -ENOSYS, -EOPNOTSUPP: `error` says what is missing. -ENOENT, -EINVAL, -ERANGE: an event,
  * a list of CPUs or a number is wrong. -ESRCH: a process does not exist. -EINVAL: `opts` is NULL.
@@ -95,8 +99,8 @@ int stackmap_capture_start(struct stackmap_capture *capture, struct stackmap_err
 int stackmap_capture_poll(struct stackmap_capture *capture, unsigned int timeout_ms,
 			  struct stackmap_error *error);
 
-/* Flight: writes the events that the rings hold now to the file `path`; recording goes on. -EINVAL:
- * no flight recorder is running. */
+/* Flight recorder: writes the events that the rings have now to the file `path`; recording goes on.
+ * -EINVAL: no flight recorder is running. */
 int stackmap_capture_snapshot(struct stackmap_capture *capture, const char *path,
 			      struct stackmap_error *error);
 
@@ -124,14 +128,15 @@ int stackmap_capture_next(struct stackmap_capture *capture, unsigned int timeout
 int stackmap_capture_stop(struct stackmap_capture *capture, struct stackmap_error *error);
 
 /*
- * The account. To a file: of the whole recording, after stop; NULL before. Live: of all windows so
- * far. The ledger belongs to the capture and is valid until the next call on the capture.
+ * The ledger, the account of all events. To a file: for the whole recording, after stop; NULL
+ * before. Live: for all windows so far. The ledger belongs to the capture and is valid until the
+ * next call on the capture.
  */
 const struct stackmap_ledger *stackmap_capture_ledger(struct stackmap_capture *capture);
 
 /*
- * Frees the capture and sets *capture to NULL. A file that was not stopped has its events, without
- * names and without a ledger.
+ * Frees the capture and sets *capture to NULL. The file of a capture that was not stopped has its
+ * events, but no symbols and no ledger.
  */
 void stackmap_capture_close(struct stackmap_capture **capture);
 

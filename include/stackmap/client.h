@@ -50,9 +50,9 @@ int stackmap_client_find(struct stackmap_client *client, uint32_t id, struct sta
 			 uint64_t *frames, uint32_t max);
 
 /*
- * The source of a user frame: the path of its file and the offset in the file. For code without a
- * file the path is empty, and the offset is the address without its upper 24 bits. -ENOENT: the
- * frame is not of this engine.
+ * Gives the path of the file that the code of a user frame is in, and the offset in the file. For
+ * code without a file the path is empty, and the offset is the address without its upper 24 bits.
+ * -ENOENT: the frame is not of this engine.
  */
 int stackmap_client_place(const struct stackmap_client *client, uint64_t frame, char *path,
 			  size_t path_bytes, uint64_t *offset);

@@ -23,15 +23,15 @@ extern "C" {
 #define STACKMAP_HERE_DEPTH_MAX 510
 
 /*
- * Writes the addresses of at most `max` frames, innermost first. frames[0] is the address at which
- * the caller goes on after this call; each further frame is the address at which its function goes
- * on. The frame of a function that a signal interrupted is one byte behind the beginning of the
- * interrupted instruction, and the frame of the code that a signal handler returns to is one byte
- * behind that code's beginning: the byte before a frame always belongs to the frame's function.
- * Returns the number of frames: at least 1, at most `max` and STACKMAP_HERE_DEPTH_MAX.
+ * Writes the addresses of at most `max` frames, innermost first. frames[0] is the return address of
+ * this call in the caller; each further frame is the return address in the next outer function. The
+ * frame of a function that a signal interrupted is the address of the interrupted instruction plus
+ * one byte, and the frame of the code that a signal handler returns to is the address of that code
+ * plus one byte: the byte before a frame always belongs to the frame's function. Returns the number
+ * of frames: at least 1, at most `max` and STACKMAP_HERE_DEPTH_MAX.
  *
- * -EINVAL: `max` is below 1. -ENOSYS, -EPERM: the system call process_vm_readv() is refused, as by
- * a seccomp filter. -EFAULT: not even the caller could be found.
+ * -EINVAL: `max` is below 1. -ENOSYS, -EPERM: the system call process_vm_readv() is refused, for
+ * example by a seccomp filter. -EFAULT: not even the caller's frame could be found.
  */
 int stackmap_here(uint64_t *frames, int max);
 

@@ -55,8 +55,8 @@ void stackmap_recording_close(struct stackmap_recording **recording);
 const struct stackmap_error *stackmap_recording_damage(const struct stackmap_recording *recording);
 
 struct stackmap_recording_info {
-	uint64_t start_realtime;  /* begin of the recording: ns since the epoch, */
-	uint64_t start_monotonic; /* and ns of CLOCK_MONOTONIC, as in events */
+	uint64_t start_realtime;  /* begin of the recording, ns since the epoch */
+	uint64_t start_monotonic; /* begin of the recording, CLOCK_MONOTONIC in ns, as in events */
 	uint64_t frequency;	  /* CPU samples per second; 0: the recording has no samples */
 	uint32_t cpus;
 	const char *hostname;
@@ -64,7 +64,8 @@ struct stackmap_recording_info {
 	const char *machine; /* uname -m */
 	const char *command; /* the recorder's command line */
 	const char *version; /* the recorder's version */
-	int is_summary;	     /* not 0: an event may stand for several, see `repeats` */
+	int is_summary;	     /* not 0: an event may stand for several equal events, see
+				stackmap_event.repeats */
 };
 
 const struct stackmap_recording_info *
@@ -86,7 +87,8 @@ const struct stackmap_source *stackmap_recording_source(const struct stackmap_re
  * cgroup, has several entries.
  */
 struct stackmap_task {
-	uint64_t time; /* as in events; 0: since before the recording */
+	uint64_t time; /* begin of this name and cgroup, in ns as in events; 0: before the recording
+			*/
 	uint32_t tid;
 	uint32_t pid;
 	const char *comm;
@@ -98,7 +100,8 @@ uint32_t stackmap_recording_task_count(const struct stackmap_recording *recordin
 const struct stackmap_task *stackmap_recording_task(const struct stackmap_recording *recording,
 						    uint32_t index);
 
-/* The entry of a thread that held at the time of an event. NULL: the thread is not known. */
+/* The entry with the name and cgroup that a thread had at the time of an event. NULL: the thread is
+ * not known. */
 const struct stackmap_task *stackmap_recording_task_at(const struct stackmap_recording *recording,
 						       uint32_t tid, uint64_t time);
 
@@ -108,7 +111,7 @@ struct stackmap_call_stack {
 	uint32_t depth;		/* > 0 */
 	int in_kernel;
 	int cut;	 /* not 0: frames are missing */
-	const char *end; /* how the outer end is: "root", or why the stack is cut */
+	const char *end; /* why the stack ends: "root" if it is complete, else why it is cut */
 };
 
 /*
@@ -120,7 +123,7 @@ stackmap_recording_stack(const struct stackmap_recording *recording, uint32_t in
 
 /* The symbols of a frame. */
 struct stackmap_frame {
-	uint64_t frame; /* as in a stack: equal for equal code of a recording */
+	uint64_t frame; /* the number in a stack; equal code of a recording has equal numbers */
 	int in_kernel;
 	const char *label;    /* the function, or a substitute like "FILE+0xOFFSET"; never NULL */
 	const char *function; /* demangled; NULL: not known */
@@ -133,9 +136,9 @@ struct stackmap_frame {
 
 /*
  * The symbols of a frame, from the symbols in the recording. Every frame of a stack is a return
- * address, except the innermost one of an event: stackmap_recording_event_frames() knows the
- * difference. The frame of an interrupted instruction counts as a return address: it is one byte
- * behind the beginning of the instruction. NULL: no memory.
+ * address, except the innermost frame of an event: stackmap_recording_event_frames() knows the
+ * difference. The frame of an interrupted instruction counts as a return address: it is the
+ * instruction's address plus one byte. NULL: no memory.
  */
 const struct stackmap_frame *stackmap_recording_frame(struct stackmap_recording *recording,
 						      uint64_t frame, int is_return_address);
@@ -144,21 +147,23 @@ const struct stackmap_frame *stackmap_recording_frame(struct stackmap_recording 
 
 struct stackmap_event {
 	uint64_t time;	/* ns, CLOCK_MONOTONIC */
-	uint64_t value; /* in the unit of the source */
-	uint64_t leaf;	/* innermost frame that no stack holds: a sampled pc; else 0 */
+	uint64_t value; /* value of the event, in the unit of the source */
+	uint64_t leaf;	/* innermost frame, if the stacks do not have it: a sampled pc; else 0 */
 	uint32_t source;
 	uint32_t tid;
 	uint32_t cpu;
-	uint32_t kernel_stack; /* number of a stack, or STACKMAP_NO_STACK */
+	uint32_t kernel_stack; /* index of a stack, or STACKMAP_NO_STACK */
 	uint32_t user_stack;
 	int kernel_cut; /* not 0: frames are missing */
 	int user_cut;
-	const char *kernel_end; /* end of the stack, or why there is no stack: "no_frames" */
+	const char *kernel_end; /* why the stack ends, as in stackmap_call_stack, or why there is no
+				   stack: "no_frames" */
 	const char *user_end;
-	uint32_t repeats;    /* in a summary, and if is_counted_only: number of further equal events
-				that this one stands for; `value` is then the sum of all values. Else 0
-			      */
-	int is_counted_only; /* not 0: a ring was full, so `time` is when the count was read */
+	uint32_t repeats; /* number of further equal events that this event stands for; `value` is
+			     then the sum of all values. 0 except in a summary, and if
+			     is_counted_only */
+	int is_counted_only; /* not 0: the event was only counted, as a ring was full; `time` is the
+				time at which the count was read */
 };
 
 /*
@@ -172,8 +177,8 @@ int stackmap_recording_events(struct stackmap_recording *recording,
 #define STACKMAP_EVENT_FRAMES_MAX 1024 /* more than any event has */
 
 /*
- * The frames of an event, innermost first: those of the kernel, then those of the user. Writes the
- * first `max` frames and returns their number, or -ENOMEM.
+ * The frames of an event, innermost first: kernel frames, then user frames. Writes the first `max`
+ * frames and returns their number, or -ENOMEM.
  */
 int stackmap_recording_event_frames(struct stackmap_recording *recording,
 				    const struct stackmap_event *event,
@@ -198,9 +203,10 @@ struct stackmap_ledger {
 	const struct stackmap_count *without_user;
 	const struct stackmap_count
 		*user_ends; /* recorded events with a user stack, by the stack's end */
-	const struct stackmap_count
-		*notes;	       /* what else the recording lacks; counts are not events */
-	uint64_t counted_only; /* events that have their stacks and no time: a ring was full */
+	const struct stackmap_count *notes; /* other things that the recording lacks; these counts
+					       are not numbers of events */
+	uint64_t counted_only; /* events that were only counted, as a ring was full: they have their
+				  stacks, but no time */
 };
 
 /* NULL: the recording was not finished. */

@@ -3,8 +3,8 @@
  * The parts of user-space code that differ between architectures (bpf/arch/arch.h is for BPF).
  * Each header of this folder defines the same names:
  *
- * code_address_mask(): the bits of an address of code of user space; the others may sign a return
- *     address
+ * code_address_mask(): the bits that addresses of user-space code use; the other bits of a return
+ *     address may hold a signature (pointer authentication)
  * LIBRARY_CACHE_FLAGS: the flags of this architecture's libraries in /etc/ld.so.cache
  * THREAD_POINTER_IS_READ: 1: BPF programs can read a task's thread pointer (bpf/arch/arch.h)
  * THREAD_HEAD_BYTES: bytes from the thread pointer to the program's block of thread-local memory;
@@ -13,7 +13,7 @@
  *     descriptor, number of the module
  * FUNCTION_ARGUMENTS, SYSCALL_ARGUMENTS: the offsets of a function's and of a system call's first
  *     six arguments in the kernel's pt_regs
- * RESULT_OFFSET: the offset of the result of either there
+ * RESULT_OFFSET: the offset of a function's or system call's result in pt_regs
  * CALL_CONVENTION: the calling convention (symbol/dwarf/call_words.h)
  * ARGUMENT_REGISTERS: the registers of a function's arguments, by their numbers in DWARF
  * DWARF_REGISTERS, DWARF_REGISTER_OFFSETS: how many registers DWARF numbers; their offsets in the
@@ -21,7 +21,7 @@
  * STACK_REGISTER: the number of the stack pointer in DWARF
  * ENTRY_STACK_BYTES: bytes between the stack pointer and the arguments on the stack, at the
  *     function's first instruction
- * COMPAT_IS_PROBED: 1 if the kernel runs probes in 32-bit programs; else it ignores them silently
+ * COMPAT_IS_PROBED: 1: the kernel runs probes in 32-bit programs; 0: it never runs them, silently
  * USDT_REGISTERS: the names of registers in the arguments of USDT probes, each with the register's
  *     offset in the kernel's pt_regs
  * registers_here(): sets the registers that a call keeps, at one instruction of the function that

@@ -26,7 +26,7 @@
 #define ENTRY_STACK_BYTES 0
 #define COMPAT_IS_PROBED 0
 
-/* x0 to x30 and sp are the first words there, in this order. */
+/* x0 to x30 and sp are the first words of pt_regs, in this order. */
 #define DWARF_REGISTERS 32
 #define DWARF_REGISTER_OFFSETS                                                                     \
 	{                                                                                          \
@@ -34,7 +34,7 @@
 			152, 160, 168, 176, 184, 192, 200, 208, 216, 224, 232, 240, 248,           \
 	}
 
-/* x0 to x30 and their lower halves; sp lies behind them. */
+/* x0 to x30, their lower halves w0 to w30, and sp, which follows them in pt_regs. */
 #define USDT_REGISTER(number)                                                                      \
 	{"x" #number, 8 * number},                                                                 \
 	{                                                                                          \
@@ -53,8 +53,9 @@
 		"sp", 8 * 31                                                                       \
 	}
 
-/* xpaclri clears the bits of x30 that a signature takes; CPUs without signatures leave x30 alone.
- * The bits from 55 on are those of no address of user space. */
+/* The instruction xpaclri clears the bits of x30 that hold the signature of a signed address
+ * (pointer authentication); CPUs without signatures do not change x30. No address of user space has
+ * bit 55 or a higher bit set. */
 #define code_address_mask()                                                                        \
 	({                                                                                         \
 		register unsigned long mask_link __asm__("x30") = (1UL << 55) - 1;                 \

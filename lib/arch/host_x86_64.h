@@ -14,7 +14,7 @@
 #define RELOCATION_THREAD_MODULE R_X86_64_DTPMOD64
 #define LIBRARY_CACHE_FLAGS 0x0303
 
-/* Newer than the headers of Debian 12. */
+/* System calls that the headers of Debian 12 do not have yet. */
 #ifndef __NR_uretprobe
 #define __NR_uretprobe 335
 #endif
@@ -24,8 +24,8 @@
 
 #define REGISTER_OFFSET(name) offsetof(struct user_regs_struct, name)
 
-/* The kernel's pt_regs begins with user_regs_struct. The instruction of a system call overwrites
- * rcx. */
+/* The kernel's pt_regs has the registers at the offsets of user_regs_struct. The syscall
+ * instruction overwrites rcx, so system calls have their fourth argument in r10. */
 #define FUNCTION_ARGUMENTS                                                                         \
 	{                                                                                          \
 		REGISTER_OFFSET(rdi), REGISTER_OFFSET(rsi), REGISTER_OFFSET(rdx),                  \
@@ -57,7 +57,7 @@
 			REGISTER_OFFSET(r15),                                                      \
 	}
 
-/* The registers under all names that assemblers write. */
+/* The registers of USDT arguments, under all names that assemblers write. */
 #define USDT_REGISTER(name, number)                                                                \
 	{                                                                                          \
 		name, REGISTER_OFFSET(number)                                                      \
