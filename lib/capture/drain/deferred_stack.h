@@ -79,13 +79,14 @@ struct deferred_stack {
 	bool retained; /* kept for later snapshots, too */
 	u32 id;	       /* id of the stack in the stack map; 0 = not in the map */
 	u32 depth;
-	u32 flags;   /* enum stack_flag, STACK_STOP */
+	u32 flags;   /* flags of the frames: enum stack_flag, STACK_STOP */
 	u64 *frames; /* copy of the frames; NULL if depth is 0 */
 	u64 leaf; /* the innermost frame, which `frames` does not have; 0 = no leaf, so both forms
 		     are equal */
 	u8 reason;
 	struct {
-		u32 placeholder; /* TRACE_NO_STACK = no event waits */
+		u32 placeholder; /* placeholder of the waiting events; TRACE_NO_STACK = no event
+				    waits */
 		u64 events;	 /* number of waiting events */
 		bool written;	 /* the file has this form of the stack, as `ref` */
 		struct stack_ref ref;

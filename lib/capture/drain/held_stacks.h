@@ -18,7 +18,7 @@ struct held_stack {
 	u32 number; /* the mapping whose rules the stack waits for */
 	u32 depth;  /* number of frames that were unwound first; they follow `raw` in memory */
 	u32 flags;  /* flags of these frames, as in struct unwound_stack */
-	struct raw_stack raw; /* without the unused end of raw.stack */
+	struct raw_stack raw; /* the raw stack; the unused end of its array `stack` is not stored */
 };
 
 struct held_stacks {

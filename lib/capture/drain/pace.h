@@ -22,7 +22,7 @@
 
 #include "scalar.h"
 
-#define PACE_MS_MIN 1 /* also the time until the first round */
+#define PACE_MS_MIN 1 /* least time between rounds, also the time until the first round */
 #define PACE_MS_MAX 100
 #define PACE_MS_IDLE 500
 #define PACE_MS_WATCH 2	       /* the most time between rounds while new code is expected */

@@ -40,7 +40,7 @@ struct cpu_reader {
 struct written_stack {
 	u32 index;     /* index in the file + 1; 0 = not in the file */
 	u32 stop : 8;  /* enum stop_reason */
-	u32 vain : 24; /* as in struct stack_ref */
+	u32 vain : 24; /* as stack_ref.vain */
 };
 
 struct written_table {
@@ -75,7 +75,7 @@ struct recording {
 	u64 generation_seen; /* the last published generation of the stack map */
 	struct written_table stacks[TABLE_ROLES];
 	bool mapping_met[MAPPINGS_MAX];	    /* seen in a stack of this file or of an earlier file */
-	bool mapping_written[MAPPINGS_MAX]; /* written to the current file */
+	bool mapping_written[MAPPINGS_MAX]; /* the current file has the mapping */
 	struct pace pace;
 	struct frame_addresses named; /* frames of the file whose symbols were requested */
 	bool named_ahead; /* recording_request_symbols_ahead() has waited for the symbols of `named`

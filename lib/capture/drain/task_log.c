@@ -177,7 +177,8 @@ int task_log_take_record(struct task_log *log, struct trace_writer *writer,
 
 	if (result)
 		return result;
-	if (STAMP_KIND(slot->stamp) == TASK_EXIT) { /* has the last name of the thread */
+	if (STAMP_KIND(slot->stamp) ==
+	    TASK_EXIT) { /* the record of an exit has the last name of the thread */
 		if (is_thread_in_file(log, task.tid))
 			return 0;
 		task.time = 0;

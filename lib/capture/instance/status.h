@@ -16,7 +16,7 @@ struct folder;
 /* The method of taking user stacks. */
 enum user_way {
 	USER_WAY_NONE,
-	USER_WAY_FP,	   /* frame pointers */
+	USER_WAY_FP,	   /* by frame pointers */
 	USER_WAY_DEFERRED, /* unwound by BPF programs, at the event or when the task leaves the
 			      kernel */
 	USER_WAY_ASSISTED, /* unwound by BPF programs as far as unwind rules are known; a reader

@@ -32,7 +32,7 @@ struct perf_event {
 /* The program of a source, and the set that the program is in. */
 struct placement {
 	u32 set;
-	u32 program;  /* enum program: one bit */
+	u32 program;  /* one bit of enum program */
 	u32 call_set; /* set of PROGRAM_FIELD_CALL, if `program` is PROGRAM_FIELD_VALUE */
 };
 

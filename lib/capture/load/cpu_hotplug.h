@@ -17,7 +17,7 @@
 struct cpu_hotplug {
 	int list; /* descriptor of the kernel's list of online CPUs; 0 = not open */
 	u64 online[CPU_MASK_WORDS]; /* CPUs that were online at the last poll */
-	u64 next_poll;		    /* CLOCK_MONOTONIC, ns */
+	u64 next_poll;		    /* time of the next poll: CLOCK_MONOTONIC, ns */
 	u64 came;      /* times that a CPU came online and its perf events were opened */
 	u64 unsampled; /* times that a CPU came online and its perf events were refused */
 };

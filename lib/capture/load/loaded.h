@@ -176,7 +176,7 @@ void loaded_write_event(const struct loaded *loaded, const struct event_slot *ev
 
 /* Counts of user stacks that were unwound by tables at the event. */
 struct walk_counts {
-	u64 walked;	   /* stacks unwound at the event */
+	u64 walked;	   /* stacks that were unwound at the event */
 	u64 table_frames;  /* frames that were unwound by a rule of a file's unwind table */
 	u64 mapping_walks; /* addresses whose mapping was looked up in the kernel's mapping list */
 	u64 script_loops;  /* frames of interpreter loops that script functions replaced */

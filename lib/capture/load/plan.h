@@ -13,7 +13,7 @@
 #include "stackmap/error.h"
 
 struct capture_options {
-	const struct source_list *sources; /* must outlive the capture */
+	const struct source_list *sources; /* sources to record; they must outlive the capture */
 	u32 bits;			   /* log2 of the size of the stack map; 0 = the default */
 	u64 pool_bytes;	  /* memory for stacks in the stack map; 0 = the default for `bits` */
 	u64 ring_bytes;	  /* drain: size of each CPU's ring; 0 = the default */

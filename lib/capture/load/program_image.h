@@ -59,7 +59,7 @@ const struct program_image *program_images_find(const struct program_images *ima
 /* A function that the calling thread calls again and again while other threads load programs. It
  * must not wait. */
 struct meanwhile {
-	void (*call)(void *arg); /* NULL = no work */
+	void (*call)(void *arg); /* function to call; NULL = none */
 	void *arg;
 };
 

@@ -106,7 +106,7 @@ struct callback_programs program_set_find_callback(const struct program_set *set
 /* A program that follows tasks; it is attached whatever the sources are. */
 struct task_hook {
 	const char *tracepoint;
-	int program;	  /* descriptor; -1 = not loaded */
+	int program;	  /* descriptor of the program; -1 = not loaded */
 	bool is_optional; /* some kernels lack the tracepoint */
 };
 

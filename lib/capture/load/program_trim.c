@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Conditional constant propagation (Wegman and Zadeck, "Constant Propagation with Conditional
- * Branches", 1991) over registers. Instructions are reached from the program's first one, with the
- * values that all ways to an instruction agree about; a branch that such values decide leads to one
- * side only, until another way to the branch brings another value. A function begins with unknown
- * registers, and is reached by any call, or by its address. Memory other than the map of constants
- * is unknown.
+ * Branches", 1991) over registers. Beginning at the program's first instruction, each instruction
+ * that may be executed is reached, with the register values that all paths to it have in common. A
+ * branch that known values decide leads to one side only, until another path to the branch brings
+ * other values. A function begins with unknown registers, and is reached by any call, or by its
+ * address. Memory other than the map of constants is unknown.
  *
- * Of the instructions that are reached, branches that are never taken are dropped, and so are jumps
- * to the instruction that is next in the end. Code only moves closer together, so each offset of a
- * jump still fits.
+ * Instructions that are not reached are dropped, and also branches that are never taken, and jumps
+ * to the instruction that follows directly in the trimmed code. Instructions only move closer
+ * together, so each offset of a jump still fits.
  */
 #include "capture/load/program_trim.h"
 
@@ -17,13 +17,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define REGISTERS 10 /* without the frame pointer, which is never a constant */
+#define REGISTERS 10 /* number of registers without the frame pointer, which is never a constant   \
+		      */
 #define CALL_CLOBBERS 6
 
 enum value_kind {
 	VALUE_ANY,
 	VALUE_NUMBER,
-	VALUE_PLACE, /* an address in the map of constants: `bits` bytes behind its start */
+	VALUE_PLACE, /* an address in the map of constants: `bits` bytes after the start of the map
+		      */
 };
 
 struct value {
@@ -31,12 +33,14 @@ struct value {
 	u64 bits;
 };
 
-/* An instruction; its second half, if it has one, is not reached. */
+/* What is known of an instruction. The second half of a 16-byte instruction has a point of its own,
+ * which is never reached. */
 struct point {
 	bool is_reached;
 	bool is_queued;
 	bool is_kept;
-	u32 place; /* index in the trimmed code; if dropped, that of the next one */
+	u32 place; /* index in the trimmed code; for a dropped instruction, the index of the next
+		      kept one */
 	struct value value[REGISTERS];
 };
 
@@ -46,14 +50,14 @@ struct trim {
 	int constants;
 	const u8 *memory;
 	size_t bytes;
-	struct point *points; /* count + 1 */
+	struct point *points; /* count + 1 elements, indexed like `code` */
 	u32 *queue;
 	u32 queued;
 };
 
 enum branch { BRANCH_BOTH, BRANCH_ALWAYS, BRANCH_NEVER };
 
-static bool is_address(const struct bpf_insn *insn)
+static bool loads_address(const struct bpf_insn *insn)
 {
 	return insn->code == (BPF_LD | BPF_IMM | BPF_DW);
 }
@@ -69,7 +73,7 @@ static bool is_jump(const struct bpf_insn *insn)
 	       BPF_OP(insn->code) != BPF_EXIT;
 }
 
-/* A jump of 32 bits keeps its distance in another field. */
+/* True for the jump with a 32-bit offset, which is in the field imm instead of off. */
 static bool is_long_jump(const struct bpf_insn *insn)
 {
 	return insn->code == (BPF_JMP32 | BPF_JA);
@@ -80,23 +84,26 @@ static bool is_unconditional(const struct bpf_insn *insn)
 	return is_jump(insn) && BPF_OP(insn->code) == BPF_JA;
 }
 
-/* True if the instruction names a function of the program by its distance. */
-static bool names_function(const struct bpf_insn *insn)
+/* True if the instruction calls a function of the program, or loads its address; the function is
+ * given by its distance in the field imm. */
+static bool refers_to_function(const struct bpf_insn *insn)
 {
 	return (insn->code == (BPF_JMP | BPF_CALL) && insn->src_reg == BPF_PSEUDO_CALL) ||
-	       (is_address(insn) && insn->src_reg == BPF_PSEUDO_FUNC);
+	       (loads_address(insn) && insn->src_reg == BPF_PSEUDO_FUNC);
 }
 
-/* The instruction that a jump leads to, or the first one of the function that is named. */
-static u32 target_of(const struct trim *trim, u32 i)
+/* The index of the instruction that a jump leads to, or of the first instruction of the function
+ * that instruction i refers to. */
+static u32 target_index(const struct trim *trim, u32 i)
 {
 	const struct bpf_insn *insn = &trim->code[i];
 
-	return i + 1 + (names_function(insn) || is_long_jump(insn) ? insn->imm : insn->off);
+	return i + 1 + (refers_to_function(insn) || is_long_jump(insn) ? insn->imm : insn->off);
 }
 
-/* Adds a way to an instruction. */
-static void reach(struct trim *trim, u32 i, const struct value *value)
+/* Adds a path to instruction i, on which the registers have the values `value`. Queues the
+ * instruction if it was not reached before, or if fewer values are common to all paths now. */
+static void reach_instruction(struct trim *trim, u32 i, const struct value *value)
 {
 	struct point *point = &trim->points[i];
 	bool is_new = !point->is_reached;
@@ -123,23 +130,23 @@ static void reach_function(struct trim *trim, u32 i)
 {
 	static const struct value unknown[REGISTERS];
 
-	reach(trim, i, unknown);
+	reach_instruction(trim, i, unknown);
 }
 
-static struct value number(u64 bits)
+static struct value constant_value(u64 bits)
 {
 	return (struct value){.kind = VALUE_NUMBER, .bits = bits};
 }
 
 /* The second operand of a calculation or a comparison. */
-static struct value operand_of(const struct bpf_insn *insn, const struct value *value)
+static struct value second_operand(const struct bpf_insn *insn, const struct value *value)
 {
 	if (BPF_SRC(insn->code) == BPF_K)
-		return number((s64)insn->imm);
+		return constant_value((s64)insn->imm);
 	return insn->src_reg < REGISTERS ? value[insn->src_reg] : (struct value){};
 }
 
-static struct value calculate(const struct bpf_insn *insn, struct value a, struct value b)
+static struct value calculate_value(const struct bpf_insn *insn, struct value a, struct value b)
 {
 	bool is_wide = BPF_CLASS(insn->code) == BPF_ALU64;
 	u64 x = is_wide ? a.bits : (u32)a.bits, y = is_wide ? b.bits : (u32)b.bits, bits;
@@ -178,11 +185,11 @@ static struct value calculate(const struct bpf_insn *insn, struct value a, struc
 	default:
 		return (struct value){};
 	}
-	return number(is_wide ? bits : (u32)bits);
+	return constant_value(is_wide ? bits : (u32)bits);
 }
 
-static struct value load(const struct trim *trim, const struct bpf_insn *insn,
-			 const struct value *value)
+static struct value load_constant(const struct trim *trim, const struct bpf_insn *insn,
+				  const struct value *value)
 {
 	static const u8 sizes[] = {
 		[BPF_W >> 3] = 4, [BPF_H >> 3] = 2, [BPF_B >> 3] = 1, [BPF_DW >> 3] = 8};
@@ -197,20 +204,21 @@ static struct value load(const struct trim *trim, const struct bpf_insn *insn,
 #error "the first bytes of a number are its lowest"
 #endif
 	memcpy(&bits, trim->memory + at, size);
-	return number(bits);
+	return constant_value(bits);
 }
 
-static struct value address_of(const struct trim *trim, u32 i)
+static struct value loaded_address(const struct trim *trim, u32 i)
 {
 	const struct bpf_insn *insn = &trim->code[i];
 
 	if (insn->src_reg == BPF_PSEUDO_MAP_VALUE && insn->imm == trim->constants)
 		return (struct value){.kind = VALUE_PLACE, .bits = (u32)insn[1].imm};
-	return insn->src_reg ? (struct value){} : number((u32)insn->imm | (u64)insn[1].imm << 32);
+	return insn->src_reg ? (struct value){}
+			     : constant_value((u32)insn->imm | (u64)insn[1].imm << 32);
 }
 
 /* The registers after instruction i. */
-static void execute(const struct trim *trim, u32 i, struct value *value)
+static void execute_instruction(const struct trim *trim, u32 i, struct value *value)
 {
 	const struct bpf_insn *insn = &trim->code[i];
 	struct value result = {};
@@ -220,19 +228,20 @@ static void execute(const struct trim *trim, u32 i, struct value *value)
 	case BPF_ALU:
 	case BPF_ALU64:
 		if (insn->dst_reg < REGISTERS && BPF_OP(insn->code) != BPF_END)
-			result = calculate(insn, value[insn->dst_reg], operand_of(insn, value));
+			result = calculate_value(insn, value[insn->dst_reg],
+						 second_operand(insn, value));
 		break;
 	case BPF_LDX:
-		result = load(trim, insn, value);
+		result = load_constant(trim, insn, value);
 		break;
 	case BPF_LD:
-		if (is_address(insn))
-			result = address_of(trim, i);
+		if (loads_address(insn))
+			result = loaded_address(trim, i);
 		else
 			clobbered = CALL_CLOBBERS;
 		break;
 	case BPF_STX:
-		/* An atomic instruction returns the former value in either of these. */
+		/* an atomic instruction returns the former value in one of these two registers */
 		if (BPF_MODE(insn->code) != BPF_MEM && insn->src_reg < REGISTERS) {
 			value[insn->src_reg] = (struct value){};
 			value[0] = (struct value){};
@@ -250,7 +259,7 @@ static void execute(const struct trim *trim, u32 i, struct value *value)
 	memset(value, 0, clobbered * sizeof(*value));
 }
 
-static bool compare(u32 op, u64 x, u64 y, s64 signed_x, s64 signed_y)
+static bool compare_values(u32 op, u64 x, u64 y, s64 signed_x, s64 signed_y)
 {
 	switch (op) {
 	case BPF_JEQ:
@@ -278,10 +287,10 @@ static bool compare(u32 op, u64 x, u64 y, s64 signed_x, s64 signed_y)
 	}
 }
 
-static enum branch branch_of(const struct bpf_insn *insn, const struct value *value)
+static enum branch decide_branch(const struct bpf_insn *insn, const struct value *value)
 {
 	struct value a = insn->dst_reg < REGISTERS ? value[insn->dst_reg] : (struct value){};
-	struct value b = operand_of(insn, value);
+	struct value b = second_operand(insn, value);
 	u32 op = BPF_OP(insn->code);
 	bool is_true;
 
@@ -290,38 +299,39 @@ static enum branch branch_of(const struct bpf_insn *insn, const struct value *va
 	if (a.kind != VALUE_NUMBER || b.kind != VALUE_NUMBER || op > BPF_JSLE)
 		return BRANCH_BOTH;
 	is_true = BPF_CLASS(insn->code) == BPF_JMP
-			  ? compare(op, a.bits, b.bits, a.bits, b.bits)
-			  : compare(op, (u32)a.bits, (u32)b.bits, (s32)a.bits, (s32)b.bits);
+			  ? compare_values(op, a.bits, b.bits, a.bits, b.bits)
+			  : compare_values(op, (u32)a.bits, (u32)b.bits, (s32)a.bits, (s32)b.bits);
 	return is_true ? BRANCH_ALWAYS : BRANCH_NEVER;
 }
 
-static void follow(struct trim *trim, u32 i)
+static void follow_instruction(struct trim *trim, u32 i)
 {
 	const struct bpf_insn *insn = &trim->code[i];
 	struct value value[REGISTERS];
 	enum branch branch = BRANCH_NEVER;
 
 	memcpy(value, trim->points[i].value, sizeof(value));
-	if (names_function(insn))
-		reach_function(trim, target_of(trim, i));
+	if (refers_to_function(insn))
+		reach_function(trim, target_index(trim, i));
 	if (is_jump(insn))
-		branch = branch_of(insn, value);
+		branch = decide_branch(insn, value);
 	else
-		execute(trim, i, value);
+		execute_instruction(trim, i, value);
 	if (branch != BRANCH_NEVER)
-		reach(trim, target_of(trim, i), value);
+		reach_instruction(trim, target_index(trim, i), value);
 	if (branch != BRANCH_ALWAYS && insn->code != (BPF_JMP | BPF_EXIT))
-		reach(trim, i + 1 + is_address(insn), value);
+		reach_instruction(trim, i + 1 + loads_address(insn), value);
 }
 
-/* Decides which instructions stay, from the last one on: a jump is dropped if all that it leaps
- * over is. */
-static void keep(struct trim *trim)
+/* Decides which instructions are kept, beginning at the last one: an unconditional jump is dropped
+ * if all instructions between it and its target are dropped. */
+static void mark_kept_instructions(struct trim *trim)
 {
 	struct point *points = trim->points;
 	u32 kept = 0;
 
-	/* In this loop a place is counted from the end. */
+	/* In this loop point.place is the number of kept instructions from here to the end of the
+	 * code. */
 	points[trim->count].place = 0;
 	for (u32 i = trim->count; i-- > 0;) {
 		struct bpf_insn *insn = &trim->code[i];
@@ -329,12 +339,12 @@ static void keep(struct trim *trim)
 		enum branch branch = BRANCH_BOTH;
 
 		if (point->is_reached && is_jump(insn))
-			branch = branch_of(insn, point->value);
+			branch = decide_branch(insn, point->value);
 		point->is_kept = point->is_reached && branch != BRANCH_NEVER &&
-				 (branch != BRANCH_ALWAYS || target_of(trim, i) <= i ||
-				  points[target_of(trim, i)].place != kept);
+				 (branch != BRANCH_ALWAYS || target_index(trim, i) <= i ||
+				  points[target_index(trim, i)].place != kept);
 		if (point->is_kept) {
-			kept += 1 + is_address(insn);
+			kept += 1 + loads_address(insn);
 			if (branch == BRANCH_ALWAYS && !is_unconditional(insn))
 				*insn = (struct bpf_insn){.code = BPF_JMP | BPF_JA,
 							  .off = insn->off};
@@ -345,22 +355,24 @@ static void keep(struct trim *trim)
 		points[i].place = kept - points[i].place;
 }
 
-/* Moves an instruction to its new place. What lies there was moved before. */
-static void move(struct trim *trim, u32 i)
+/* Moves a kept instruction to its place in the trimmed code. The instruction that is overwritten
+ * there was moved before, or dropped. */
+static void move_instruction(struct trim *trim, u32 i)
 {
 	struct bpf_insn *insn = &trim->code[i];
-	u32 place = trim->points[i].place, target = target_of(trim, i);
+	u32 place = trim->points[i].place, target = target_index(trim, i);
 
-	if (names_function(insn) || is_long_jump(insn))
+	if (refers_to_function(insn) || is_long_jump(insn))
 		insn->imm = trim->points[target].place - place - 1;
 	else if (is_jump(insn))
 		insn->off = trim->points[target].place - place - 1;
-	memmove(&trim->code[place], insn, (1 + is_address(insn)) * sizeof(*insn));
+	memmove(&trim->code[place], insn, (1 + loads_address(insn)) * sizeof(*insn));
 }
 
-/* Records of the kernel's func_info and line_info begin with the index of an instruction, from
- * which on they hold; a record of no instruction is left out. Returns how many are left. */
-static u32 move_records(const struct trim *trim, const void *records, u32 count, u32 bytes)
+/* Adapts the records of func_info or line_info (BTF debug information of a program). A record
+ * begins with the index of the first instruction that it describes; records whose instructions are
+ * all dropped are removed. Returns the number of records that are left. */
+static u32 move_debug_records(const struct trim *trim, const void *records, u32 count, u32 bytes)
 {
 	u8 *to = (u8 *)records;
 	const u8 *from = records;
@@ -402,19 +414,19 @@ int program_trim(struct program_image *image, int constants, const void *memory,
 			u32 i = trim.queue[--trim.queued];
 
 			trim.points[i].is_queued = false;
-			follow(&trim, i);
+			follow_instruction(&trim, i);
 		}
-		keep(&trim);
+		mark_kept_instructions(&trim);
 		for (u32 i = 0; i < trim.count; i++)
 			if (trim.points[i].is_kept)
-				move(&trim, i);
+				move_instruction(&trim, i);
 		image->count = trim.points[trim.count].place;
 		options->func_info_cnt =
-			move_records(&trim, options->func_info, options->func_info_cnt,
-				     options->func_info_rec_size);
+			move_debug_records(&trim, options->func_info, options->func_info_cnt,
+					   options->func_info_rec_size);
 		options->line_info_cnt =
-			move_records(&trim, options->line_info, options->line_info_cnt,
-				     options->line_info_rec_size);
+			move_debug_records(&trim, options->line_info, options->line_info_cnt,
+					   options->line_info_rec_size);
 	}
 	free(trim.points);
 	free(trim.queue);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Takes the code out of a program that its constants rule out, before the kernel sees the program.
+ * Removes from a BPF program the code that cannot be executed, given the values of the program's
+ * constants, before the kernel loads the program.
  *
- * The kernel's verifier folds constants, too, but only after it has looked at the whole program:
- * each instruction costs it the same whether it is needed or not, and removing one makes it move
- * all that follow. A program of events has code for every feature of a recording, and a recording
- * uses few.
+ * The kernel's verifier removes such code, too, but only after it has checked the whole program,
+ * and it moves all instructions that follow for each removal. A program of events has code for
+ * every feature of a recording, and each recording uses few features.
  */
 #ifndef LIB_CAPTURE_PROGRAM_TRIM_H
 #define LIB_CAPTURE_PROGRAM_TRIM_H

@@ -49,11 +49,12 @@ struct source {
 	bool on_return; /* SOURCE_SYSCALL, SOURCE_USER, SOURCE_KERNEL */
 	bool at_entry;	/* SOURCE_USER: at the first instruction of a function */
 	u32 perf_type;	/* SOURCE_SAMPLE, SOURCE_PERF: perf_event_attr.type */
-	u64 perf_config[PMU_WORDS]; /* the same: config, config1 and config2 */
+	u64 perf_config[PMU_WORDS]; /* SOURCE_SAMPLE, SOURCE_PERF: perf_event_attr.config, config1,
+				       config2 */
 	u64 period;    /* SOURCE_SAMPLE, SOURCE_PERF: events per sample; 0 = use the frequency */
 	u64 frequency; /* samples per second; 0 = use the period */
 	bool no_user, no_kernel; /* SOURCE_SAMPLE, SOURCE_PERF: not in user mode, in the kernel */
-	u8 precise;		 /* the same: perf_event_attr.precise_ip */
+	u8 precise;		 /* SOURCE_SAMPLE, SOURCE_PERF: perf_event_attr.precise_ip */
 	char *target;		 /* TRACEPOINT: raw name; USER: the file; KERNEL: the function */
 	u64 offset;		 /* USER: file offset of the probe */
 	u64 semaphore; /* USER: file offset of the counter that turns the probe on; 0: none */

@@ -16,15 +16,15 @@ struct source_query {
 	const char *subject; /* begin of an error: "-e WORD" */
 	const char *prefix;  /* text before the matched part: "u:/bin/sh:" */
 	struct name_match match;
-	bool on_return;	   /* functions: ur:, kr: */
-	u64 period;	   /* NAME/PERIOD; 0 = not given */
+	bool on_return;	   /* the source is the return of a function: ur:, kr: */
+	u64 period;	   /* period of NAME/PERIOD; 0 = not given */
 	const char *modes; /* modes of a perf event, for example "kp" of cycles:kp; NULL = none */
 	const char *pmu_event; /* the event of a PMU as written (pmu_event.h); NULL = none */
-	u64 frequency;	       /* -F; 0 = not given */
-	u64 period_default;    /* -c; 0 = not given */
+	u64 frequency;	       /* frequency of option -F; 0 = not given */
+	u64 period_default;    /* period of option -c; 0 = not given */
 	bool is_counter; /* perf events: the event is a counter that other events read, so it takes
 			    no samples */
-	struct question_words asks; /* NAME/value=...,if=.../ */
+	struct question_words asks; /* parsed question of NAME/value=...,if=.../ */
 	const char *file; /* path or name of the file, for user functions and USDT probes */
 	u64 offset; /* user functions: added to the symbol, or the file offset if `has_no_symbol` */
 	bool has_no_symbol;

@@ -137,7 +137,8 @@ static bool parse_type(const char *text, struct number_type *type)
 	return false;
 }
 
-/* "EVENT", "EVENT:MODES", "EVENT:UNIT" or "EVENT:MODES:UNIT"; a PMU's modes need no colon. */
+/* Parses the counter of value=+: "EVENT", "EVENT:MODES", "EVENT:UNIT" or "EVENT:MODES:UNIT"; a
+ * PMU's modes need no colon. */
 static bool parse_counter(char *text, struct question_words *out)
 {
 	const char *terms = pmu_event_end(text);
@@ -159,7 +160,7 @@ static bool parse_counter(char *text, struct question_words *out)
 	return !out->unit || is_identifier(out->unit);
 }
 
-/* "NAME", "NAME:TYPE", "NAME:UNIT" or "NAME:TYPE:UNIT" */
+/* Parses a value: "NAME", "NAME:TYPE", "NAME:UNIT" or "NAME:TYPE:UNIT". */
 static bool parse_value(char *text, struct value_words *out)
 {
 	char *factor = strsep(&text, ":"), *name = strsep(&factor, "*"), *part;
@@ -178,7 +179,7 @@ static bool parse_value(char *text, struct value_words *out)
 	return !text && (!out->unit || is_identifier(out->unit));
 }
 
-/* The second text is that of values=, or NULL. */
+/* Parses one value, or the two values of values=. `second`: text of the second value, or NULL. */
 static bool parse_values(char *first, char *second, struct question_words *out)
 {
 	struct value_words value = {};
@@ -193,7 +194,7 @@ static bool parse_values(char *first, char *second, struct question_words *out)
 }
 
 static const struct {
-	const char *text; /* the longer one of two that begin alike comes first */
+	const char *text; /* operators that begin with another operator come before it */
 	u8 accepts;
 	bool is_pattern;
 } operators[] = {
@@ -313,7 +314,11 @@ static int parse_condition(char *text, const char *subject, struct condition_wor
 							 : 0;
 }
 
-/* Cuts the text at the first "&&" or "||"; the rest, or NULL. */
+/*
+ * Cuts the text at the first "&&" or "
+ *
+ * ". Returns the text that follows, or NULL.
+ */
 static char *cut_condition(char *text, bool *is_alternative)
 {
 	for (; *text; text++)
@@ -349,7 +354,7 @@ static int parse_conditions(char *text, const char *subject, struct question_wor
 	return err;
 }
 
-/* "NAME" or "NAME:NAME" */
+/* Parses a key of by=: "NAME" or "NAME:NAME". */
 static bool parse_key(char *text, struct question_words *out)
 {
 	char *name = strsep(&text, ":");
@@ -521,7 +526,8 @@ static char *value_name(const struct value_words *value)
 	return value->factor ? NULL : (char *)without_prefix(value->name);
 }
 
-/* The program at a switch counts the switch before the event. */
+/* Sets the counter of a source. question.in_switch: at sched_switch the task's count of switches
+ * includes the current switch already. */
 static int resolve_counter(const struct question_words *asks, const char *subject,
 			   struct source *source, struct stackmap_error *error)
 {

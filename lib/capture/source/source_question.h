@@ -43,7 +43,7 @@ struct condition_words {
 	const char *name;
 	struct number_type type;
 	u8 accepts;		 /* set of enum outcome */
-	bool begins_alternative; /* behind "||" */
+	bool begins_alternative; /* the condition follows "||" */
 	const char *pattern;	 /* glob of ~ and !~; else NULL */
 	u64 magnitude;
 	bool is_negative;
@@ -51,46 +51,51 @@ struct condition_words {
 
 /* A value; the strings are parts of the parsed text. */
 struct value_words {
-	const char *name;   /* NULL: no value */
-	const char *factor; /* of the value, another number; NULL: none */
+	const char *name;   /* name of the number; NULL: no value */
+	const char *factor; /* number that the value is multiplied by; NULL: none */
 	struct number_type type;
-	const char *unit; /* NULL: by the name */
+	const char *unit; /* unit of the value; NULL: the name decides (unit_for_name()) */
 };
 
 /* The strings are parts of the parsed text. */
 struct question_words {
-	const char *name;    /* of the value; NULL: no value */
-	const char *factor;  /* of the value, another number; NULL: none */
+	const char *name;    /* name of the value's number; NULL: no value */
+	const char *factor;  /* number that the value is multiplied by; NULL: none */
 	const char *counter; /* perf event whose count is the value, with modes; NULL: none */
 	struct number_type type;
-	const char *unit;	    /* NULL: by the name */
-	struct value_words further; /* the second one of values= */
+	const char *unit; /* unit of the value; NULL: the name decides (unit_for_name()) */
+	struct value_words further; /* the second value of values= */
 	struct condition_words conditions[QUESTION_CONDITIONS_MAX];
 	u32 count;
 	const char *by, *by_end; /* keys of a span at its begin and its end; NULL: not given */
-	u64 every;		 /* of alive: units of value for each taken thing; 0: not given */
-	bool has_stack;		 /* stack=begin, stack=end or stack=both was given */
-	enum span_side stacks;	 /* that a span has */
-	enum span_role role;	 /* not parsed; of a source that is one end of a span */
-	bool has_call;		 /* not parsed; of ALIVE_BEGIN */
+	u64 every; /* every=, for alive: one thing is recorded for so many units of value; 0: not
+		      given */
+	bool has_stack;	       /* stack=begin, stack=end or stack=both was given */
+	enum span_side stacks; /* stacks of a span's events: of the begin, the end, or both */
+	enum span_role role; /* set by source_span.c: the role of a source that is begin or end of a
+				span */
+	bool has_call; /* set by source_span.c: the ALIVE_BEGIN source has an ALIVE_CALL source */
 };
 
 /*
- * Cuts the question from a word; NULL: the word has none. A word with a question ends in a slash,
- * so folders of a path may have names like "value=1".
+ * Cuts the question, the options between slashes, from the end of a word, and returns it; NULL: the
+ * word has no question. A word with a question ends in a slash, so folders of a path may have names
+ * like "value=1".
  */
 char *question_cut(char *word);
 
 /*
- * The text behind the terms of a PMU's event that a question in `text` has as a counter; NULL:
- * none. Commas in front of it, from *start on, belong to the terms.
+ * If a question in `text` has a PMU's event as its counter, returns the text that follows the
+ * event's terms, and sets *start to the begin of the counter: commas between the two belong to the
+ * terms. NULL: no such counter.
  */
 const char *question_counter_terms(const char *text, const char **start);
 
 /* True if the text after a comma is a further option of the question before the comma. */
 bool question_goes_on(const char *text);
 
-/* True if a comma is behind a value of values=, so the text behind the comma is in the question. */
+/* True if a comma follows a value of values=, so that the text after the comma belongs to the
+ * question. */
 bool question_is_between_values(const char *word, const char *comma);
 
 /*
@@ -111,8 +116,8 @@ typedef int (*number_find)(void *arg, const char *name, struct source_number *ou
 			   struct stackmap_error *error);
 
 /*
- * Sets unit, question and patterns of a source by what its word asks. The source borrows strings of
- * `asks`. -EINVAL, -ENOENT, -ERANGE, or an error of find().
+ * Sets unit, question and patterns of a source by the parsed question of its word. The source uses
+ * strings of `asks`, which must outlive it. -EINVAL, -ENOENT, -ERANGE, or an error of find().
  */
 int question_resolve(const struct question_words *asks, const char *subject, number_find find,
 		     void *arg, struct source *source, struct stackmap_error *error);
@@ -121,8 +126,8 @@ int question_resolve(const struct question_words *asks, const char *subject, num
 bool question_reads_event(const struct question *question);
 
 /*
- * Finds arg1 to arg6 or ret in pt_regs by the C calling convention; ret at a return, arguments at
- * an entry. -ENOENT: no such name, or not there.
+ * Finds the register of arg1 to arg6 (at an entry) or of ret (at a return) in pt_regs, by the C
+ * calling convention. -ENOENT: another name, or the name is not known at an entry or return.
  */
 int question_find_register(const char *name, bool on_return, struct event_number *out);
 

@@ -21,7 +21,7 @@ struct search {
 	void *arg;
 	int events; /* directory `events` of tracefs, or -errno */
 	struct stackmap_error *error;
-	bool is_reported; /* `error` is set */
+	bool is_reported; /* `error` has its text already */
 };
 
 struct record {

@@ -27,7 +27,7 @@ struct search {
 	const char *path;
 	struct program_file file;
 	struct stackmap_error *error;
-	bool is_reported; /* `error` is set */
+	bool is_reported; /* `error` has its text already */
 	struct debug_lookup
 		*debug; /* reads debug information, for arguments by name; NULL = not started */
 	const char *function; /* symbol at `place`; "": no symbol */

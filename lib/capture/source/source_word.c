@@ -126,7 +126,7 @@ static int parse_period(struct source_query *query, const char *text, struct sta
 			 "%s: the period is a number from 1 to 2^63 - 1", query->subject);
 }
 
-#define MODES_MAX 5 /* "ukppp" */
+#define MODES_MAX 5 /* the longest modes are "ukppp" */
 
 /* Parses a PMU's event: the modes follow the second slash, with or without a colon. */
 static int parse_pmu_event(struct source_word *word, char *spec, struct stackmap_error *error)

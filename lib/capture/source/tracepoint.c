@@ -116,7 +116,7 @@ int tracepoint_each_btf(tracepoint_visit visit, void *arg)
 #define ADDRESS_BYTES 7
 
 struct description {
-	char declaration[DECLARATION_BYTES]; /* "size_t bytes_alloc" */
+	char declaration[DECLARATION_BYTES]; /* C declaration of the field: "size_t bytes_alloc" */
 	struct tracepoint_field field;
 };
 
