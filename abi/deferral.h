@@ -15,7 +15,7 @@
 
 /* The version of all that is shared, as part of the engine folder's name: of its layout, and of
  * what tables of files have, since a rule of an older table would hide a mark of a newer one. */
-#define ENGINE_VERSION 16
+#define ENGINE_VERSION 17
 
 #define UNWINDERS_MAX 256 /* stacks that are being unwound or kept for others, at once */
 #define TASKS_MAX (1U << 17)
@@ -33,11 +33,12 @@ struct kernel_entry {
 struct engine_state {
 	u32 mapping_last; /* the last number given out */
 	u32 cookie_last;
-	u32 unwinder_next;   /* index at which the search for a free unwinder begins */
-	u32 script_last;     /* the last id of a script's function */
-	u64 script_seed;     /* secret; 0: not made yet */
-	u32 step_generation; /* rule_cache.h; user space adds 1 */
-	u32 has_java;	     /* 1: a table of libjvm was added; user space sets this */
+	u32 unwinder_next;    /* index at which the search for a free unwinder begins */
+	u32 script_last;      /* the last id of a script's function */
+	u64 script_seed;      /* secret; 0: not made yet */
+	u32 step_generation;  /* rule_cache.h; user space adds 1 */
+	u32 leaves_generated; /* 1: the callback walks through generated code (a table of libjvm or
+			       * of V8 was added); user space sets this */
 };
 
 struct engine_task {

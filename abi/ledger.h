@@ -80,13 +80,11 @@ enum stack_reason { STACK_REASONS(X) REASON_COUNT };
 	X(UNREAD_NUMBERS, "unread_numbers",                                                        \
 	  "numbers of events in memory that could not be read: they count as 0")                   \
 	X(UNJOINED_SCRIPTS, "unjoined_scripts",                                                    \
-	  "loops of interpreters or functions of Java without a script's frames: these could not " \
-	  "be read, or the "                                                                       \
-	  "stack is too deep")                                                                     \
+	  "loops of interpreters or functions of Java or JavaScript without a script's frames: "   \
+	  "these could not be read, or the stack is too deep")                                     \
 	X(UNNAMED_SCRIPTS, "unnamed_scripts",                                                      \
-	  "loops of interpreters or functions of Java without a script's frames: a name was "      \
-	  "unreadable or had no "                                                                  \
-	  "room")                                                                                  \
+	  "loops of interpreters or functions of Java or JavaScript without a script's frames: a " \
+	  "name was unreadable or had no room")                                                    \
 	X(DEEP_SCRIPTS, "deep_scripts",                                                            \
 	  "loops of interpreters without the script's frames: too many in one stack")              \
 	X(UNSEEN_ALIVE, "unseen_alive",                                                            \

@@ -125,6 +125,10 @@ ABI_INLINE u8 slot_below(s64 offset)
 #define RULE_LOOP_FRAME(operand) ((operand)&15U)
 #define RULE_LOOP_PLACE(operand) ((operand) >> 4)
 
+/* The operand of CFA_BY_CODE and CFA_REGISTER in V8's own code, to which no table of the file
+ * belongs. Other rules of these kinds have smaller operands. */
+#define RULE_OPERAND_V8 0xff
+
 struct unwind_rule {
 	s32 cfa_offset;
 	u8 cfa_kind;

@@ -38,12 +38,16 @@
 	X(PHP, SCRIPT_NAME_PHP)                                                                    \
 	X(RUBY, SCRIPT_NAME_RUBY)                                                                  \
 	X(JAVA, SCRIPT_NAME_JAVA)                                                                  \
-	X(JAVA_COMPILED, SCRIPT_NAME_JAVA_COMPILED)
+	X(JAVA_COMPILED, SCRIPT_NAME_JAVA_COMPILED)                                                \
+	X(V8, SCRIPT_NAME_V8)                                                                      \
+	X(V8_COMPILED, SCRIPT_NAME_V8_COMPILED)
 #define SCRIPT_NAME_CPYTHON "[python]"
 #define SCRIPT_NAME_PHP "[php]"
 #define SCRIPT_NAME_RUBY "[ruby]"
 #define SCRIPT_NAME_JAVA "[java]"
 #define SCRIPT_NAME_JAVA_COMPILED "[java compiled]"
+#define SCRIPT_NAME_V8 "[javascript]"
+#define SCRIPT_NAME_V8_COMPILED "[javascript compiled]"
 
 #define X(id, name) ABI_ENUM_ENTRY(SCRIPT, id)
 enum script_runtime { SCRIPT_NONE, SCRIPT_RUNTIMES(X) SCRIPT_RUNTIME_COUNT };
@@ -177,6 +181,30 @@ struct java_layout {
 };
 ABI_SIZE(struct java_layout, 56);
 
+/*
+ * The layout of V8's objects (core/unwind/v8_name.c), which are found from native frames as those
+ * of Java: SCRIPT_V8 stands for functions that its interpreter runs, SCRIPT_V8_COMPILED for those
+ * of its compilers. `link` is 0. Offsets count from the begin of an object; a word that holds an
+ * object's address is this address plus 1.
+ */
+#define V8_SHARED_WORDS 5 /* words of a shared object that are read */
+
+struct v8_layout {
+	/* Types of objects: */
+	u16 function;	    /* the first one of functions */
+	u16 shared;	    /* what all closures of a function share */
+	u16 scope;	    /* the description of a function's variables */
+	u16 script;	    /* a source file */
+	u16 bytecode;	    /* a function's code for the interpreter */
+	u16 context;	    /* the first one of contexts */
+	u16 context_end;    /* behind the last one */
+	u8 function_shared; /* in a function: its shared object */
+	u8 shared_name;	    /* in a shared object: a string or the scope */
+	u8 shared_script;   /* the source file */
+	u8 has_names;	    /* 1 */
+};
+ABI_SIZE(struct v8_layout, 18);
+
 /* Offsets are in bytes and, but for `entry_mark` and `first_line`, those of whole words. */
 struct script_layout {
 	u32 runtime; /* enum script_runtime */
@@ -250,6 +278,7 @@ struct script_layout {
 			u8 code_end;   /* 1: a place may be behind the last instruction, too */
 		};
 		struct java_layout java; /* SCRIPT_JAVA */
+		struct v8_layout v8;	 /* SCRIPT_V8 */
 	};
 };
 ABI_SIZE(struct script_layout, 72);

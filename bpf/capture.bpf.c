@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #define UNWIND_READS_JAVA
+#define UNWIND_READS_V8
 
 #include "deferral/callback.h"
 #include "deferral/deferred_stack.h"
@@ -27,6 +28,7 @@
 #include "mapping/kernel_symbols.h"
 #include "mapping/running_code.h"
 #include "stack/java_names.h"
+#include "stack/v8_names.h"
 #include "state/instance.h"
 #include "task/tasks.h"
 
@@ -53,6 +55,7 @@
 #include "unwind/unwind.c"
 #include "unwind/unwind_bytes.c"
 #include "unwind/unwind_step.c"
+#include "unwind/v8_name.c"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 

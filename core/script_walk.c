@@ -214,19 +214,24 @@ CORE_PART u64 script_id_seal(u64 key, u64 id)
 	return script_hash_add(script_hash_add(key, id, SEAL_ID), key, KEY_WORD);
 }
 
+CORE_INLINE u32 script_cache_find(const struct script_cache *cache, u64 key)
+{
+	const struct cached_script *entry = &cache->entry[key >> (64 - SCRIPT_CACHE_BITS)];
+	u64 id = atomic_load_relaxed(&entry->id), seal = atomic_load_relaxed(&entry->seal);
+
+	return seal && seal == script_id_seal(key, id) ? id : 0;
+}
+
 CORE_GLOBAL int script_cache_get(struct script_walk *walk, const struct script_cache *cache)
 {
-	const struct cached_script *entry;
-	u64 id, seal;
-
 	if (core_is_null(walk) || core_is_null(cache))
 		return 0;
-	if (!script_key_find(walk))
-		return 0;
-	entry = &cache->entry[walk->key >> (64 - SCRIPT_CACHE_BITS)];
-	id = atomic_load_relaxed(&entry->id);
-	seal = atomic_load_relaxed(&entry->seal);
-	return seal && seal == script_id_seal(walk->key, id) ? id : 0;
+	return script_key_find(walk) ? script_cache_find(cache, walk->key) : 0;
+}
+
+CORE_INLINE u64 script_text_key(const struct script_walk *walk, u64 hash)
+{
+	return script_hash_add(script_space_hash(walk), hash, KEY_WORD);
 }
 
 CORE_INLINE void script_cache_put(struct script_cache *cache, u64 key, u64 id)

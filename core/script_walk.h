@@ -40,6 +40,12 @@ CORE_INLINE u64 script_intern(struct script *script);
 /* Looks up the id of the code object in walk->code_word; 0: not in the cache. Any context. */
 CORE_GLOBAL int script_cache_get(struct script_walk *walk, const struct script_cache *cache);
 
+/* Looks up the id whose key is known; 0: not in the cache. Any context. */
+CORE_INLINE u32 script_cache_find(const struct script_cache *cache, u64 key);
+
+/* The key of a function that is known by the hash of its texts, which walk->seed is a part of. */
+CORE_INLINE u64 script_text_key(const struct script_walk *walk, u64 hash);
+
 /*
  * Finds the characters of the string object at `address`, as walk->layout says. 0: unreadable, or
  * of no kind that is known. Any context.

@@ -103,7 +103,8 @@ static __always_inline u64 deferred_stack_join_scripts_of(struct scratch *scratc
 
 /*
  * Leaves a stack that ends for want of a rule to the recorder, if rules are to come. False: they
- * are not, or the ring buffer has no room, or not all mappings fit.
+ * are not, or the ring buffer has no room, or not all mappings fit. The recorder cannot name
+ * functions of scripts.
  */
 static __always_inline bool deferred_stack_leave(struct scratch *scratch, u32 tid, u32 cookie,
 						 const struct unwinder *unwinder)
@@ -111,8 +112,8 @@ static __always_inline bool deferred_stack_leave(struct scratch *scratch, u32 ti
 	const struct unwind *walk = &unwinder->walk;
 
 	return are_rules_awaited() && walk->mapping.image && !walk->scripts.count &&
-	       1U << walk->stop & STOPS_WITHOUT_RULE && address_space_enter(&scratch->search) &&
-	       !raw_save(scratch, tid, cookie, RAW_BETTER);
+	       !walk->v8.has_names && 1U << walk->stop & STOPS_WITHOUT_RULE &&
+	       address_space_enter(&scratch->search) && !raw_save(scratch, tid, cookie, RAW_BETTER);
 }
 
 static __always_inline void deferred_stack_unfinished(struct scratch *scratch, u32 cpu, u32 tid,

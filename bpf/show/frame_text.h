@@ -90,6 +90,10 @@ static __always_inline void user_frame_put(struct seq_file *seq, u64 frame)
 		BPF_SEQ_PRINTF(seq, SCRIPT_NAME_JAVA);
 	else if (number == MAPPING_SCRIPT(SCRIPT_JAVA_COMPILED))
 		BPF_SEQ_PRINTF(seq, SCRIPT_NAME_JAVA_COMPILED);
+	else if (number == MAPPING_SCRIPT(SCRIPT_V8))
+		BPF_SEQ_PRINTF(seq, SCRIPT_NAME_V8);
+	else if (number == MAPPING_SCRIPT(SCRIPT_V8_COMPILED))
+		BPF_SEQ_PRINTF(seq, SCRIPT_NAME_V8_COMPILED);
 	else if (record && record->key.kind == MAPPING_FILE)
 		name_put(seq, record, 0);
 	else if (record && record->key.kind == MAPPING_VDSO)

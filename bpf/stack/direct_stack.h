@@ -122,7 +122,7 @@ static __always_inline void direct_stack_walk(struct scratch *scratch, u32 cpu, 
 	if (!direct.steps || !direct.rules || !engine)
 		return;
 	scratch->direct.generation = STEP_GENERATION(atomic_load_relaxed(&engine->step_generation));
-	scratch->direct.leaves_generated = atomic_load_relaxed(&engine->has_java);
+	scratch->direct.leaves_generated = atomic_load_relaxed(&engine->leaves_generated);
 	scratch->direct.search.space = scratch->search.vma.space;
 	scratch->direct.max_depth = max_depth;
 	scratch->direct.leaf_apart = leaf_apart;

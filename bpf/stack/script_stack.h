@@ -176,19 +176,23 @@ static long script_try(u32 i, struct scratch **context)
 	return search->id > 0;
 }
 
+/* The id of the record in scratch->script_search; 0: none. */
+static __always_inline int script_record_id(struct scratch *scratch)
+{
+	scratch->script_search.hash = scratch->script.seed;
+	scratch->script_search.id = 0;
+	bpf_loop(RECORD_WORDS, record_hash_add, &scratch, 0);
+	bpf_loop(SCRIPT_TRIES_MAX, script_try, &scratch, 0);
+	return scratch->script_search.id < 0 ? 0 : scratch->script_search.id;
+}
+
 /*
  * The id of the code object of the walk, which the cache does not have; 0: none. On 6.1 the BPF
  * stack has no more room for functions below this one.
  */
 __noinline int script_name(struct scratch *scratch)
 {
-	if (!scratch || !script_record_read(scratch))
-		return 0;
-	scratch->script_search.hash = scratch->script.seed;
-	scratch->script_search.id = 0;
-	bpf_loop(RECORD_WORDS, record_hash_add, &scratch, 0);
-	bpf_loop(SCRIPT_TRIES_MAX, script_try, &scratch, 0);
-	return scratch->script_search.id < 0 ? 0 : scratch->script_search.id;
+	return scratch && script_record_read(scratch) ? script_record_id(scratch) : 0;
 }
 
 CORE_INLINE u64 script_intern(struct script *script)

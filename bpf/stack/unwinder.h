@@ -343,6 +343,25 @@ __noinline int unwinder_believes(struct unwinder *unwinder)
 	       !(reads->is_written && unwinder->walk.code_seen);
 }
 
+#ifdef UNWIND_KNOWS_V8
+/* Marks the rule that was made from code if the code is V8's own (RULE_OPERAND_V8). */
+__noinline int unwinder_mark_v8(struct unwinder *unwinder)
+{
+	const struct file_table_chunk *root;
+	u64 key;
+
+	if (!unwinder || !unwinder->walk.code_seen)
+		return 0;
+	key = FILE_TABLE_KEY(unwinder->search.vma.number, FILE_TABLE_ROOT);
+	root = bpf_map_lookup_elem(&file_tables, &key);
+	if (root && root->script.runtime == SCRIPT_V8 && root->script.v8.has_names &&
+	    unwinder->walk.rule.cfa_kind == CFA_REGISTER &&
+	    !(unwinder->walk.rule.flags & RULE_STACK_MOVED))
+		unwinder->walk.rule.operand = RULE_OPERAND_V8;
+	return 0;
+}
+#endif
+
 __noinline int unwinder_keep(struct unwinder *unwinder)
 {
 	struct rule_cache *cache = rules_current();
@@ -370,6 +389,9 @@ CORE_INLINE void unwind_remember(struct unwind *walk)
 {
 	struct unwinder *unwinder = unwinder_of(walk);
 
+#ifdef UNWIND_KNOWS_V8
+	unwinder_mark_v8(unwinder);
+#endif
 	if (unwinder_believes(unwinder))
 		unwinder_keep(unwinder);
 }

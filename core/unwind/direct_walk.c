@@ -555,6 +555,18 @@ CORE_GLOBAL_PART int make_code_rule(struct direct_walk *walk, u64 start, u64 end
 	return STOP_NONE;
 }
 
+/* True if the rule is one of V8's own code, whose frames the callback names. */
+CORE_PART bool rule_is_left(struct direct_walk *walk)
+{
+	const struct unwind_rule *rule = &walk->search.rule;
+
+	walk->has_left_generated = walk->leaves_generated &
+				   is_below(rule->operand ^ RULE_OPERAND_V8, 1) &
+				   (is_below(rule->cfa_kind ^ CFA_REGISTER, 1) |
+				    is_below(rule->cfa_kind ^ CFA_BY_CODE, 1));
+	return core_reload(walk->has_left_generated);
+}
+
 /*
  * Sets walk->search.rule to the rule of walk->search.place. If no table covers the place, the rule
  * is made from the code.
@@ -573,10 +585,15 @@ CORE_PART u32 find_rule(struct direct *direct, bool is_generated)
 	walk->is_by_code = is_generated || rule_search_find(&walk->search, direct->rules);
 	if (!is_generated) {
 		walk->is_unlisted = !core_reload(walk->search.is_listed);
+		if (core_reload(walk->is_by_code) && rule_is_left(walk))
+			return STOP_NO_RULE;
 		if (core_reload(walk->is_by_code) &&
 		    core_reload(walk->search.rule.cfa_kind) != CFA_BY_CODE)
 			return STOP_NONE;
 		walk->is_generated = direct_code_apart(direct);
+		walk->has_left_generated = core_reload(walk->is_generated) & walk->leaves_generated;
+		if (core_reload(walk->has_left_generated))
+			return STOP_NO_RULE;
 	}
 	if (!(core_reload(walk->is_by_code) | core_reload(walk->is_generated)))
 		return STOP_NO_RULE;

@@ -281,6 +281,37 @@ CORE_PART void mark_signal_trampoline(struct unwind *unwind)
 		unwind->frame[index & (UNWIND_FRAMES - 1)] += FRAME_BEHIND_INTERRUPTED;
 }
 
+#ifdef UNWIND_KNOWS_V8
+/* Notes whether the code of the current frame is V8's own or without a table. A search replaces the
+ * rule. */
+CORE_PART void v8_enter(struct unwind *unwind)
+{
+	unwind->v8.is_own = !unwind->mapping.image || core_reload(unwind->is_by_code) ||
+			    core_reload(unwind->code_seen) ||
+			    core_reload(unwind->rule.operand) == RULE_OPERAND_V8;
+}
+
+/* Names the current frame if its rule is that of a frame pointer. */
+CORE_PART void v8_name(struct unwind *unwind)
+{
+	const struct unwind_rule *rule = &unwind->rule;
+
+	if (core_reload(unwind->v8.is_own) && rule->cfa_kind == CFA_REGISTER &&
+	    rule->cfa_register == REGISTER_FP && rule->cfa_offset == 16 && !unwind->is_compat)
+		unwind_v8_name(unwind);
+}
+#else
+CORE_PART void v8_enter(struct unwind *unwind)
+{
+	(void)unwind;
+}
+
+CORE_PART void v8_name(struct unwind *unwind)
+{
+	(void)unwind;
+}
+#endif
+
 CORE_PART u32 step_to_caller(struct unwind *unwind)
 {
 	u32 stop;
@@ -294,10 +325,13 @@ CORE_PART u32 step_to_caller(struct unwind *unwind)
 	if (stop)
 		return stop;
 	mark_signal_trampoline(unwind);
+	v8_enter(unwind);
 	if (is_frame_pointer_rule(unwind))
 		stop = search_return_address(unwind);
-	if (!stop)
+	if (!stop) {
+		v8_name(unwind);
 		stop = unwind_step(unwind);
+	}
 	return final_step_stop(unwind, stop);
 }
 
@@ -360,6 +394,8 @@ CORE_INLINE u32 unwind_stack(struct unwind *unwind, u32 max_depth)
 	unwind->switches.count = 0;
 	unwind->java.tries = unwind->java.is_found = unwind->java.is_open = 0;
 	unwind->java.last_method = 0;
+	unwind->v8.tries = unwind->v8.is_found = unwind->v8.has_names = 0;
+	unwind->v8.last_shared = unwind->v8.file_script = 0;
 	script_marks_clear(&unwind->scripts);
 	unwind->mapping.end = 0;
 	unwind->rule.flags = 0;

@@ -90,6 +90,15 @@ static void format_java_name(char *owner, const char *name, const char *file, ch
 	snprintf(out, bytes, file[0] ? "%s.%s (%s)" : "%s.%s", owner, name, file);
 }
 
+/* Writes "inner (t.js)". Node's own files have no path ("node:internal/fs"). */
+static void format_v8_name(const char *name, const char *file, char *out, u32 bytes)
+{
+	const char *slash = strncmp(file, "node:", 5) ? strrchr(file, '/') : NULL;
+
+	snprintf(out, bytes, file[0] ? "%s (%s)" : "%s", name[0] ? name : "(anonymous)",
+		 slash && slash[1] ? slash + 1 : file);
+}
+
 static int write_function_name(struct recording *recording, u32 number, u32 id,
 			       const struct script_record *record)
 {
@@ -106,6 +115,8 @@ static int write_function_name(struct recording *recording, u32 number, u32 id,
 	slash = file[0] == '(' ? NULL : strrchr(file, '/');
 	if (record->runtime == SCRIPT_JAVA)
 		format_java_name(owner, name, file, all, sizeof(all));
+	else if (record->runtime == SCRIPT_V8)
+		format_v8_name(name, file, all, sizeof(all));
 	else
 		snprintf(all, sizeof(all), "%s%s%s (%s:%u)", owner, owner[0] ? "::" : "",
 			 name[0] ? name : "<file>", slash && slash[1] ? slash + 1 : file,
@@ -146,6 +157,8 @@ static void format_interpreter_name(const struct script_layout *layout, char *ou
 
 	if (layout->runtime == SCRIPT_JAVA)
 		snprintf(out, bytes, "Java's HotSpot");
+	else if (layout->runtime == SCRIPT_V8)
+		snprintf(out, bytes, "V8 %u.%u", version >> 8, version & 0xff);
 	else if (layout->runtime == SCRIPT_PHP)
 		snprintf(out, bytes, "PHP of module interface %u", version);
 	else if (layout->runtime == SCRIPT_RUBY && version)
@@ -188,6 +201,8 @@ static bool is_unread_interpreter(const struct script_layout *layout)
 {
 	if (layout->runtime == SCRIPT_JAVA)
 		return !layout->java.has_names;
+	if (layout->runtime == SCRIPT_V8)
+		return !layout->v8.has_names;
 	return layout->runtime && layout->runtime < SCRIPT_RUNTIME_COUNT && !layout->link;
 }
 
@@ -350,7 +365,7 @@ static void forget_outdated_rules(struct recording *recording)
 	if (tables != recording->script_loop_tables)
 		loaded_forget_rules(recording->loaded);
 	recording->script_loop_tables = tables;
-	if (symbolizers_have_java(recording->symbolizers))
+	if (symbolizers_leave_generated(recording->symbolizers))
 		loaded_stop_walks_at_generated_code(recording->loaded);
 }
 

@@ -484,7 +484,7 @@ void loaded_stop_walks_at_generated_code(struct loaded *loaded)
 	struct engine_state *engine = loaded->engine_state.memory;
 
 	if (loaded->plan.config.deferral == DEFERRAL_TASK_WORK)
-		__atomic_store_n(&engine->has_java, 1, __ATOMIC_RELAXED);
+		__atomic_store_n(&engine->leaves_generated, 1, __ATOMIC_RELAXED);
 }
 
 int loaded_map_memory(struct loaded *loaded)

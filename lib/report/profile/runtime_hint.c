@@ -73,7 +73,7 @@ struct share {
 #define LABEL_ADDRESS 2U /* generated, and without a name */
 #define LABEL_LOOP(i) (4U << 2 * (i))
 #define LABEL_NAMED(i) (8U << 2 * (i))
-#define LABEL_JAVA (1U << 31) /* a function that the unwinder has named */
+#define LABEL_SCRIPT (1U << 31) /* a function that the unwinder has named */
 
 static bool begins_with(const char *text, const char *start)
 {
@@ -89,8 +89,10 @@ static u32 classify_label(const char *name, const char *object)
 	if (is_generated && begins_with(name, "0x"))
 		classes |= LABEL_ADDRESS;
 	if (object && (script_runtime_of(object) == SCRIPT_JAVA ||
-		       script_runtime_of(object) == SCRIPT_JAVA_COMPILED))
-		classes |= LABEL_JAVA;
+		       script_runtime_of(object) == SCRIPT_JAVA_COMPILED ||
+		       script_runtime_of(object) == SCRIPT_V8 ||
+		       script_runtime_of(object) == SCRIPT_V8_COMPILED))
+		classes |= LABEL_SCRIPT;
 	for (u32 i = 0; i < INTERPRETERS; i++) {
 		const struct interpreter *interpreter = &interpreters[i];
 
@@ -120,9 +122,9 @@ static void count_row_events(const struct profile_row *row, const u32 *classes,
 
 	for (u32 i = 0; i < row->user->depth; i++)
 		met |= classes[row->user->labels[i]];
-	/* Java's stubs never have names, so they do not cause the hint. */
+	/* Stubs of Java and V8 never have names, so they do not cause the hint. */
 	add_to_share(generated, row->count, met & LABEL_GENERATED,
-		     (met & LABEL_ADDRESS) && !(met & LABEL_JAVA));
+		     (met & LABEL_ADDRESS) && !(met & LABEL_SCRIPT));
 	for (u32 i = 0; i < INTERPRETERS; i++)
 		add_to_share(&interpreted[i], row->count, met & (LABEL_LOOP(i) | LABEL_NAMED(i)),
 			     (met & LABEL_LOOP(i)) && !(met & LABEL_NAMED(i)));

@@ -62,12 +62,14 @@ static int answer_symbols(struct symbol_lookup *lookup, const struct symbolizer_
 }
 
 /* Publishes the table of a file, unless another instance has done so. `code`: the open file, or -1.
- * Notes in the answer whether the table has marked code, or is that of OpenJDK's libjvm. */
+ * Notes in the answer whether the table has marked code, and whether the callback walks through the
+ * code that the file's virtual machine generates. */
 static int answer_table(struct symbol_lookup *lookup, const struct symbolizer_request *request,
 			int map, int code, struct symbolizer_answer *answer)
 {
 	struct file_table table = {};
 	struct code_rows rows = {};
+	bool has_v8;
 	int result;
 
 	if (map < 0)
@@ -80,7 +82,9 @@ static int answer_table(struct symbol_lookup *lookup, const struct symbolizer_re
 	result = result ?: file_table_pack(&rows, &table);
 	result = result ?: table_publish(map, request->number, &table);
 	answer->has_marks = !result && rows.script.link;
-	answer->has_java = !result && rows.script.runtime == SCRIPT_JAVA;
+	has_v8 = !result && rows.script.runtime == SCRIPT_V8 && rows.script.v8.has_names;
+	answer->has_marks |= has_v8;
+	answer->leaves_generated = has_v8 || (!result && rows.script.runtime == SCRIPT_JAVA);
 	code_rows_clear(&rows);
 	file_table_clear(&table);
 	return result;

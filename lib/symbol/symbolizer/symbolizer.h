@@ -42,12 +42,12 @@ struct symbolizer_request {
 struct symbolizer_answer {
 	u32 what;
 	u32 number;
-	s32 result;	/* 0; -ENOENT: file not found; or -errno */
-	u32 sandbox;	/* process id of the sandbox; 0 = not running */
-	u32 is_partial; /* SYMBOLIZER_TABLE: SYMBOLIZER_ANALYSIS would give more rows */
-	u32 has_marks;	/* a table with marked code was added (abi/script.h) */
-	u32 has_java;	/* a table of OpenJDK's libjvm was added */
-	u64 failures;	/* number of files that could not be read */
+	s32 result;	      /* 0; -ENOENT: file not found; or -errno */
+	u32 sandbox;	      /* process id of the sandbox; 0 = not running */
+	u32 is_partial;	      /* SYMBOLIZER_TABLE: SYMBOLIZER_ANALYSIS would give more rows */
+	u32 has_marks;	      /* a table with marked code was added (abi/script.h) */
+	u32 leaves_generated; /* a table of OpenJDK's libjvm or of V8's file was added */
+	u64 failures;	      /* number of files that could not be read */
 	u64 bytes; /* of the file that comes along: each a symbol_item (symbol_service.h) and its
 		      name */
 	struct build_id id;

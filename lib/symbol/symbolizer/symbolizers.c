@@ -61,7 +61,7 @@ struct symbolizers {
 	bool cached[MAPPINGS_MAX];	     /* the file was found in the kernel's cache */
 	bool tabulated[MAPPINGS_MAX];	     /* a job for the unwind table was submitted */
 	u32 urgency[MAPPINGS_MAX];	     /* symbolizers_need(); 0: no event has met it */
-	bool have_java;			     /* a table of OpenJDK's libjvm was added */
+	bool leave_generated;		     /* a table of libjvm or of V8's file was added */
 	u32 script_loop_tables; /* added tables of files that have an interpreter's loop */
 	bool has_no_room;	/* the map of tables is full */
 	bool takes_turns;	/* one process reads a file of root at a time */
@@ -156,9 +156,9 @@ u32 symbolizers_processes(const struct symbolizers *symbolizers, u32 *pids)
 	return count;
 }
 
-bool symbolizers_have_java(const struct symbolizers *symbolizers)
+bool symbolizers_leave_generated(const struct symbolizers *symbolizers)
 {
-	return symbolizers->have_java;
+	return symbolizers->leave_generated;
 }
 
 u32 symbolizers_script_loop_tables(const struct symbolizers *symbolizers)
@@ -516,7 +516,7 @@ static int on_answer(void *arg, struct symbolizer_client *client, struct symboli
 	if (job->what == SYMBOLIZER_TABLE && answer && !answer->result)
 		symbolizers->client_with_table[job->number] = 1 + (client - symbolizers->clients);
 	symbolizers->script_loop_tables += answer && answer->has_marks;
-	symbolizers->have_java |= answer && answer->has_java;
+	symbolizers->leave_generated |= answer && answer->leaves_generated;
 	/* The table without analysed rows is in use now, and the rows of code without tables
 	 * follow. For a file of root another process reads them, which gets the open file: by now
 	 * the path may lead elsewhere. */

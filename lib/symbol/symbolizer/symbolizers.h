@@ -119,8 +119,8 @@ void symbolizers_drop(struct symbolizers *symbolizers);
 /* The number of tables with marked code (abi/script.h) that the processes have added. */
 u32 symbolizers_script_loop_tables(const struct symbolizers *symbolizers);
 
-/* True if the symbolizers have added a table of OpenJDK's libjvm. */
-bool symbolizers_have_java(const struct symbolizers *symbolizers);
+/* True if the symbolizers have added a table of OpenJDK's libjvm or of V8's file. */
+bool symbolizers_leave_generated(const struct symbolizers *symbolizers);
 
 /* The number of files that could not be read since the last call. */
 u64 symbolizers_failures(struct symbolizers *symbolizers);

@@ -309,6 +309,7 @@ static int read_all_rows(int file, bool is_analysed, struct code_rows *rows)
 		tables = (struct code_rows){};
 	}
 	rows->is_partial = is_partial;
+	script_own_code_mark(rows);
 	code_rows_clear(&tables);
 	code_rows_clear(&others);
 	free(covered.spans);

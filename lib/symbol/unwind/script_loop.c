@@ -197,10 +197,25 @@ static int rows_mark(const struct script_loop *loop, struct code_rows *rows)
 	return 0;
 }
 
+void script_own_code_mark(struct code_rows *rows)
+{
+	bool is_marked = rows->script.runtime == SCRIPT_V8 && rows->script.v8.has_names;
+
+	for (u32 i = 0; is_marked && i < rows->rule_count; i++) {
+		struct unwind_rule *rule = &rows->rules[i];
+
+		if (rule->cfa_kind == CFA_BY_CODE ||
+		    (rule->cfa_kind == CFA_REGISTER && rule->flags & RULE_ANALYSED &&
+		     !(rule->flags & RULE_STACK_MOVED)))
+			rule->operand = RULE_OPERAND_V8;
+	}
+}
+
 int script_rows_mark(int file, const struct file_spans *covered, struct code_rows *rows)
 {
 	static script_loop_reader *const readers[] = {script_python_read, script_php_read,
-						      script_ruby_read, script_java_read};
+						      script_ruby_read, script_java_read,
+						      script_v8_read};
 	struct file_image *image = NULL;
 	struct script_loop loop = {};
 	Elf *elf;

@@ -79,7 +79,8 @@ bool script_loop_unmark(struct script_loop *loop, u64 start, u64 end);
  */
 typedef int script_loop_reader(struct script_loop *loop);
 
-script_loop_reader script_python_read, script_php_read, script_ruby_read, script_java_read;
+script_loop_reader script_python_read, script_php_read, script_ruby_read, script_java_read,
+	script_v8_read;
 
 /* Reads where the fields of code objects lie, by the type's list of members: name_member and
  * lines_member are those with the function's name and its line table. False: another type, or a
@@ -100,5 +101,9 @@ int script_python_register_read(struct script_loop *loop, u64 address);
  * why (script_loop_reader); -ENOMEM, -E2BIG. After an error the rows are unchanged.
  */
 int script_rows_mark(int file, const struct file_spans *covered, struct code_rows *rows);
+
+/* Marks the rules of code that no table covers (RULE_OPERAND_V8), if rows->script is the layout of
+ * V8. */
+void script_own_code_mark(struct code_rows *rows);
 
 #endif

@@ -147,6 +147,10 @@ TEST(stubs_among_named_functions_get_no_hint)
 	check(&(struct content){"java", 5, 0, NULL, "Main.run", true, SCRIPT_NAME_JAVA_COMPILED},
 	      NULL, NULL);
 	check(&(struct content){"java", 5, 0, NULL, "main", true}, "Java code", "-XX:");
+	check(&(struct content){"node", 5, 0, NULL, "main (t.js)", true, SCRIPT_NAME_V8}, NULL,
+	      NULL);
+	check(&(struct content){"node", 5, 0, NULL, "f (t.js)", true, SCRIPT_NAME_V8_COMPILED},
+	      NULL, NULL);
 }
 
 TEST(rare_code_gets_no_hint)

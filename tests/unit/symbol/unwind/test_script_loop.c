@@ -809,6 +809,65 @@ TEST(a_machine_without_a_member_has_no_layout)
 	}
 }
 
+/* The numbers that V8's file exports, but for the version and the offset of the shared object. */
+#define V8_NUMBERS                                                                                 \
+	"int v8dbg_off_fp_context = -8, v8dbg_off_fp_function = -16, "                             \
+	"v8dbg_off_fp_bytecode_array = -32, v8dbg_SmiValueShift = 1, v8dbg_HeapObjectTag = 1, "    \
+	"v8dbg_FirstNonstringType = 128, v8dbg_StringRepresentationMask = 7, "                     \
+	"v8dbg_StringEncodingMask = 8, v8dbg_OneByteStringTag = 8, v8dbg_SeqStringTag = 0, "       \
+	"v8dbg_ConsStringTag = 1, v8dbg_ThinStringTag = 5, "                                       \
+	"v8dbg_class_Map__instance_type__uint16_t = 12, "                                          \
+	"v8dbg_class_String__length__int32_t = 12, v8dbg_class_SeqOneByteString__chars__char "     \
+	"= 16, v8dbg_class_SeqTwoByteString__chars__char = 16, "                                   \
+	"v8dbg_class_ConsString__first__String = 16, v8dbg_class_ConsString__second__String "      \
+	"= 24, v8dbg_class_ThinString__actual__String = 16, v8dbg_class_Script__name__Object "     \
+	"= 16, v8dbg_scopeinfo_idx_nparams = 1, v8dbg_scopeinfo_idx_ncontextlocals = 2, "          \
+	"v8dbg_scopeinfo_idx_first_vars = 3, v8dbg_FirstContextType = 205, "                       \
+	"v8dbg_LastContextType = 214, v8dbg_type_JSFunction__JS_FUNCTION_TYPE = 2066, "            \
+	"v8dbg_type_SharedFunctionInfo__SHARED_FUNCTION_INFO_TYPE = 262, "                         \
+	"v8dbg_type_ScopeInfo__SCOPE_INFO_TYPE = 261, v8dbg_type_Script__SCRIPT_TYPE = 167, "      \
+	"v8dbg_type_BytecodeArray__BYTECODE_ARRAY_TYPE = 191, "                                    \
+	"v8dbg_class_SharedFunctionInfo__name_or_scope_info__Tagged_Object_ = 16, "                \
+	"v8dbg_class_SharedFunctionInfo__script__Tagged_HeapObject_ = 32;\n"
+#define V8(minor, shift, shared)                                                                   \
+	V8_NUMBERS "int _ZN2v88internal7Version6major_E = 11, _ZN2v88internal7Version6minor_E "    \
+		   "= " #minor ", v8dbg_SmiShiftSize = " #shift ";\n"                              \
+		   "int v8dbg_class_JSFunction__shared__" shared " = 24;\n"
+
+TEST(the_layout_of_v8_is_found)
+{
+	static const struct v8_layout expected = {2066, 262, 261, 167, 191, 205,
+						  215,	24,  16,  32,  1};
+	struct library library;
+
+	assert_int_equal(library_build(&library, V8(3, 31, "SharedFunctionInfo")), 0);
+	assert_true(code_rows_are_sound(&library.rows));
+	assert_int_equal(library.rows.script.runtime, SCRIPT_V8);
+	assert_memory_equal(&library.rows.script.v8, &expected, sizeof(expected));
+	library_close(&library);
+}
+
+/* Another version, numbers in 32 bits, a missing member. */
+TEST(a_build_of_v8_that_is_not_known_has_no_names)
+{
+	static const struct {
+		const char *source;
+		enum script_link kind;
+	} builds[] = {{V8(4, 31, "SharedFunctionInfo"), SCRIPT_LINK_NONE},
+		      {V8(3, 30, "SharedFunctionInfo"), SCRIPT_LINK_UNREAD},
+		      {V8(3, 31, "Other"), SCRIPT_LINK_UNREAD}};
+
+	for (u32 i = 0; i < sizeof(builds) / sizeof(builds[0]); i++) {
+		struct library library;
+
+		assert_int_equal(library_build(&library, builds[i].source), -EOPNOTSUPP);
+		assert_int_equal(library.rows.script.runtime, SCRIPT_V8);
+		assert_int_equal(library.rows.script.link_kind, builds[i].kind);
+		assert_int_equal(library.rows.script.v8.has_names, 0);
+		library_close(&library);
+	}
+}
+
 TEST(other_files_have_no_interpreter)
 {
 	struct library library;

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Names of V8's functions: each native frame that core/unwind/v8_name.c finds a function for
+ * becomes a frame of a script (abi/script.h) at once, in the program that unwinds. The texts are
+ * read for each frame, and their hash is the key of the cache: the garbage collector moves objects,
+ * and frees functions and makes others at their addresses.
+ */
+#ifndef BPF_V8_NAMES_H
+#define BPF_V8_NAMES_H
+
+#include "deep_stack.h"
+#include "stack/script_stack.h"
+#include "stack/unwinder.h"
+
+#ifdef UNWIND_KNOWS_V8
+
+#define V8_TRIES_MAX 4
+#define V8_CODE_BELOW_ROOT                                                                         \
+	16 /* a word below r13's address has the address of code of V8's file                      \
+	    */
+
+/*
+ * Finds the layout of V8's file. The file is that of the current frame's code. Generated code
+ * belongs to none; there r13 holds the address of V8's roots, and words below it have the addresses
+ * of V8's own code.
+ */
+__noinline int unwinder_find_v8(struct unwinder *unwinder)
+{
+	const struct unwind_registers *registers;
+	const struct file_table_chunk *root;
+	const struct known_vma *vma;
+	struct v8_walk *v8;
+	u64 key, is_generated;
+
+	if (!unwinder)
+		return 0;
+	vma = &unwinder->search.vma;
+	v8 = &unwinder->walk.v8;
+	registers = &unwinder->walk.registers;
+	is_generated = vma->kind == MAPPING_ANON;
+	if (is_generated) {
+		if (v8->tries >= V8_TRIES_MAX || !(registers->known >> REGISTER_R13 & 1) ||
+		    bpf_probe_read_user(
+			    v8->word, 8,
+			    (const void *)(registers->value[REGISTER_R13] - V8_CODE_BELOW_ROOT)))
+			return 0;
+		v8->tries++;
+		if (mapping_find(&unwinder->search, v8->word[0]))
+			unwinder->search.vma.number = MAPPING_UNKNOWN;
+	}
+	key = FILE_TABLE_KEY(vma->number, FILE_TABLE_ROOT);
+	root = bpf_map_lookup_elem(&file_tables, &key);
+	if (root) {
+		v8->layout = root->script.v8;
+		v8->is_found = root->script.runtime == SCRIPT_V8 && v8->layout.has_names;
+		v8->seed = script_seed();
+	}
+	if (is_generated)
+		mapping_find(&unwinder->search, registers->value[REGISTER_PC]);
+	return 0;
+}
+
+static __always_inline void v8_text_copy(struct script_text *out, const struct v8_text *text)
+{
+	u64 bytes = text->bytes;
+
+	core_one_register(bytes);
+	if (bytes > SCRIPT_TEXT_BYTES)
+		return;
+	out->bytes = bytes;
+	out->width = text->width;
+	bpf_probe_read_kernel(out->text, bytes, text->text);
+}
+
+/* The id of a function that is new to the cache; 0: none. */
+__noinline int v8_intern(struct scratch *scratch, const struct v8_walk *v8)
+{
+	struct script_record *record;
+
+	if (!scratch || !v8)
+		return 0;
+	record = &scratch->script_search.record;
+	bpf_probe_read_kernel(record, sizeof(*record), NULL); /* fails, and leaves zeros */
+	record->runtime = SCRIPT_V8;
+	v8_text_copy(&record->name, &v8->text[0]);
+	v8_text_copy(&record->file, &v8->text[1]);
+	return script_record_id(scratch);
+}
+
+/* The id of the function whose texts were read; 0: none. */
+static __always_inline int v8_id(struct scratch *scratch, const struct v8_walk *v8)
+{
+	u32 zero = 0;
+	struct script_cache *cache = bpf_map_lookup_elem(&script_ids, &zero);
+	u64 key;
+	int id;
+
+	if (!cache)
+		return 0;
+	scratch->script.seed = script_seed();
+	key = script_text_key(&scratch->script, v8->hash);
+	id = script_cache_find(cache, key);
+	if (!id) {
+		id = v8_intern(scratch, v8);
+		if (id > 0)
+			script_cache_put(cache, key, id);
+		scratch->counters.script_unknown += id <= 0;
+	}
+	scratch->counters.script_joined += id > 0;
+	return id > 0 ? id : 0;
+}
+
+/* Claims a scratch slot for v8_id(). */
+__noinline int v8_id_take(struct unwinder *unwinder, u32 has_name)
+{
+	struct scratch *scratch = scratch_claim(bpf_get_smp_processor_id());
+	int id = 0;
+
+	if (!scratch)
+		return 0;
+	if (unwinder && has_name) {
+		scratch->script.space = unwinder->search.vma.space;
+		id = v8_id(scratch, &unwinder->walk.v8);
+	}
+	scratch->counters.script_unjoined += !has_name;
+	scratch_release(scratch);
+	return id;
+}
+
+__noinline int unwinder_name_v8(struct unwinder *unwinder)
+{
+	struct v8_walk *v8;
+	u32 index;
+	u64 *frame;
+	int found;
+
+	if (!unwinder)
+		return 0;
+	v8 = &unwinder->walk.v8;
+	if (!v8->is_found)
+		unwinder_find_v8(unwinder);
+	if (!core_reload(v8->is_found))
+		return 0;
+	found = v8_function_find(&unwinder->walk, unwinder->search.vma.kind == MAPPING_ANON);
+	if (!found)
+		return 0;
+	if (found < 0 || v8->shared != v8->last_shared) {
+		v8->last_shared = 0;
+		v8->last_id = v8_id_take(unwinder, found > 0 && v8_name_find(&unwinder->walk));
+		if (core_reload(v8->last_id))
+			v8->last_shared = v8->shared;
+	}
+	index = deep_stack_slot(unwinder->walk.depth - 1);
+	core_one_register(index);
+	frame = &unwinder->walk.frame[index & (UNWIND_FRAMES - 1)];
+	v8->has_names |= core_reload(v8->last_id) != 0;
+	if (core_reload(v8->last_id))
+		*frame = FRAME_SCRIPT(SCRIPT_V8 + (v8->is_compiled & 1), v8->last_id) |
+			 (*frame & FRAME_GUESSED);
+	return 0;
+}
+
+CORE_INLINE void unwind_v8_name(struct unwind *walk)
+{
+	unwinder_name_v8(unwinder_of(walk));
+}
+
+#endif
+
+#endif

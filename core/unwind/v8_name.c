@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The functions of V8 (JavaScript; x86-64). Code of V8's interpreter and of its compilers keeps
+ * frame pointers. A frame of a function has these words below rbp:
+ *
+ *   rbp - 8   context    rbp - 16   function    rbp - 24   number of arguments, the receiver
+ * included rbp - 32  bytecode, if V8's interpreter or its baseline compiler runs the function
+ *
+ * All other frames of V8 have a small number, shifted to the left, in place of the context. A word
+ * that holds an object's address is this address plus 1; a word that holds a number has the number
+ * in its upper half. An object begins with the address of the object that says its type (its map).
+ *
+ *   function -> shared object -> scope, or a string -> name
+ *                             -> script -> name of the file
+ *
+ * The scope lists the variables of the function: words with flags, the number of parameters, the
+ * number n of variables, then n names and n numbers (if n is SCOPE_NAMES_MAX or more, the address
+ * of a hash table and n numbers), and further words that the flags tell. The function's name is one
+ * of these; without a name of its own, a function has one that V8 has inferred from the source
+ * ("Module._load"). Such a name is often a string of two parts, which are strings of two parts in
+ * turn.
+ *
+ * A frame counts only if all objects on the way have their types. The rule of the frame is that of
+ * a frame pointer, so the words belong to the function that the frame's code runs in, unless the
+ * frame is incomplete: in an interrupted frame, all words must not lie below rsp. Such words also
+ * prove that rbp is a frame pointer, so a search that chose it has not guessed. The garbage
+ * collector replaces the first word of an object that it moves, so this object has no type
+ * meanwhile.
+ */
+#include "unwind.h"
+
+#ifdef UNWIND_KNOWS_V8
+
+#define FRAME_WORDS 4 /* below rbp that are read */
+#define WORD_BYTECODE 0
+#define WORD_ARGUMENTS 1
+#define WORD_FUNCTION 2
+#define WORD_CONTEXT 3
+#define ARGUMENTS_MAX 0xffff
+#define OBJECT_TAG 1
+#define OBJECT_MASK 3
+#define MAP_TYPE 12	  /* in a map: the type of its objects, 16 bits */
+#define FUNCTION_TYPES 32 /* of functions, constructors of classes included */
+
+#define STRING_END 128 /* types below are strings */
+#define STRING_SHAPE(type) ((type)&7)
+#define SHAPE_WHOLE 0
+#define SHAPE_PARTS 1 /* two strings, at 16 and 24 */
+#define SHAPE_OTHER 5 /* another string, at 16 */
+#define STRING_WIDTH(type) (2 - ((type) >> 3 & 1))
+#define STRING_WORDS 4
+#define STRING_CHARACTERS 16
+
+/* A scope, in words from its begin. */
+#define SCOPE_FLAGS 1
+#define SCOPE_VARIABLES 3
+#define SCOPE_FIRST 4
+#define SCOPE_NAMES_MAX 75
+#define SCOPE_VARIABLES_MAX 0xffff
+#define SCOPE_KIND(flags) ((flags)&15)
+#define SCOPE_MODULE 3 /* has a further word in front of the variables */
+#define SCOPE_HAS_CLASS(flags) ((flags) >> 10 & 1)
+#define SCOPE_HAS_NAME(flags) (((flags) >> 12 & 3) != 0)
+#define SCOPE_HAS_INFERRED(flags) ((flags) >> 14 & 1)
+
+#define SCRIPT_NAME 2 /* words from the begin of a script */
+
+#define HASH_FACTOR 0x9e3779b97f4a7c15ULL
+#define TYPE_NONE 0xffff
+
+#define NUMBER(word) ((word) >> 32)
+#define IS_NUMBER(word) (!((word) << 32))
+
+CORE_PART u64 v8_hash_add(u64 hash, u64 word)
+{
+	hash = (hash ^ word) * HASH_FACTOR;
+	return hash ^ hash >> 29;
+}
+
+/* Reads words of an object from one of its words on, to v8->word. */
+CORE_PART bool v8_words(struct unwind *unwind, u64 object, u64 first, u32 count)
+{
+	return (object & OBJECT_MASK) == OBJECT_TAG &&
+	       unwind_peek(unwind, object - OBJECT_TAG + 8 * first, unwind->v8.word, 8 * count);
+}
+
+/* The type of objects with a map; TYPE_NONE: unreadable. */
+CORE_GLOBAL_PART int v8_type(struct unwind *unwind, u64 map)
+{
+	struct v8_walk *v8;
+	u64 slot;
+
+	if (core_is_null(unwind))
+		return TYPE_NONE;
+	v8 = &unwind->v8;
+	slot = map * HASH_FACTOR >> 32;
+	core_one_register(slot);
+	slot &= V8_MAPS - 1;
+	if (v8->map[slot] == map)
+		return v8->type[slot];
+	if ((map & OBJECT_MASK) != OBJECT_TAG ||
+	    !unwind_peek(unwind, map - OBJECT_TAG + MAP_TYPE, &v8->half, 2))
+		return TYPE_NONE;
+	v8->map[slot] = map;
+	v8->type[slot] = v8->half;
+	return v8->half;
+}
+
+/* The type of an object. */
+CORE_GLOBAL_PART int v8_type_of(struct unwind *unwind, u64 object)
+{
+	if (core_is_null(unwind) || !v8_words(unwind, object, 0, 1))
+		return TYPE_NONE;
+	return v8_type(unwind, unwind->v8.word[0]);
+}
+
+/* --- text --- */
+
+/* The text that is being read. */
+CORE_PART struct v8_text *v8_text(struct v8_walk *v8)
+{
+	u32 reading = v8->reading;
+
+	core_one_register(reading);
+	return &v8->text[reading & 1];
+}
+
+/* Appends the characters of the string whose first words were read. */
+CORE_PART bool v8_text_append(struct unwind *unwind, u64 string, u32 type)
+{
+	struct v8_text *text = v8_text(&unwind->v8);
+	u64 width = STRING_WIDTH(type), bytes = NUMBER(unwind->v8.word[1]) * width;
+	u64 used = text->bytes;
+
+	if (!bytes)
+		return true;
+	if (used && text->width != width)
+		return false;
+	core_one_register(bytes);
+	core_one_register(used);
+	if (bytes > SCRIPT_TEXT_BYTES || used >= SCRIPT_TEXT_BYTES ||
+	    !unwind_peek(unwind, string - OBJECT_TAG + STRING_CHARACTERS, text->text + used, bytes))
+		return false;
+	text->width = width;
+	text->bytes = used + bytes;
+	return core_reload(text->bytes) <= SCRIPT_TEXT_BYTES;
+}
+
+/* The place of a string that is still to read. */
+CORE_PART u64 *v8_part(struct v8_walk *v8, u32 index)
+{
+	core_one_register(index);
+	return &v8->part[index & (V8_TEXT_PARTS - 1)];
+}
+
+/* Reads one string, or replaces it by its parts. */
+static long v8_text_step(u32 i, void *arg)
+{
+	struct unwind *unwind = *(struct unwind **)arg;
+	struct v8_walk *v8 = &unwind->v8;
+	u32 last = v8->parts - 1, type, shape;
+	u64 string;
+
+	(void)i;
+	if (!v8->parts)
+		return 1;
+	string = *v8_part(v8, last);
+	v8->is_bad = 1;
+	if (!v8_words(unwind, string, 0, STRING_WORDS))
+		return 1;
+	type = v8_type(unwind, v8->word[0]);
+	shape = STRING_SHAPE(type);
+	if (type >= STRING_END || last + 1 >= V8_TEXT_PARTS)
+		return 1;
+	if (shape == SHAPE_PARTS) {
+		*v8_part(v8, last) = v8->word[3];
+		*v8_part(v8, last + 1) = v8->word[2];
+		v8->parts++;
+	} else if (shape == SHAPE_OTHER) {
+		*v8_part(v8, last) = v8->word[2];
+	} else if (shape == SHAPE_WHOLE && v8_text_append(unwind, string, type)) {
+		v8->parts = last;
+	} else {
+		return 1;
+	}
+	v8->is_bad = 0;
+	return 0;
+}
+
+static long v8_hash_step(u32 i, void *arg)
+{
+	struct unwind *unwind = *(struct unwind **)arg;
+	const struct v8_text *text = v8_text(&unwind->v8);
+	u64 bytes = text->bytes, at = 8 * (u64)i, left = bytes - at, word;
+
+	core_one_register(at);
+	if (at >= bytes || at >= SCRIPT_TEXT_BYTES)
+		return 1;
+	word = core_load_u64(text->text + at);
+	if (left < 8)
+		word &= (1ULL << 8 * (left & 7)) - 1;
+	unwind->v8.hash = v8_hash_add(unwind->v8.hash, word);
+	return 0;
+}
+
+/* Makes the text that is to be read an empty one. */
+CORE_PART void v8_text_begin(struct v8_walk *v8, u32 reading)
+{
+	struct v8_text *text;
+
+	v8->reading = reading;
+	text = v8_text(v8);
+	text->bytes = text->width = 0;
+}
+
+/* Reads a string behind v8_text_begin(), and adds it to v8->hash. */
+CORE_GLOBAL_PART int v8_text_read(struct unwind *unwind, u64 string)
+{
+	const struct v8_text *text;
+	struct v8_walk *v8;
+
+	if (core_is_null(unwind))
+		return 0;
+	v8 = &unwind->v8;
+	v8->part[0] = string;
+	v8->parts = 1;
+	v8->is_bad = 0;
+	core_loop(2 * V8_TEXT_PARTS, v8_text_step, &unwind);
+	if (core_reload(v8->is_bad) || core_reload(v8->parts))
+		return 0;
+	text = v8_text(v8);
+	v8->hash = v8_hash_add(v8->hash, (u64)text->bytes << 8 | text->width);
+	core_loop(SCRIPT_TEXT_BYTES / 8, v8_hash_step, &unwind);
+	return 1;
+}
+
+/* --- frames --- */
+
+/* Reads the words below rbp. False: the frame is incomplete, or not that of a function. */
+CORE_PART bool v8_frame_read(struct unwind *unwind, u32 is_compiled)
+{
+	const struct unwind_registers *registers = &unwind->registers;
+	u64 frame = registers->value[REGISTER_FP];
+	u64 last = frame - 8 * (u64)(is_compiled ? FRAME_WORDS - 1 : FRAME_WORDS);
+
+	return registers->known >> REGISTER_FP & 1 && !(frame & 7) &&
+	       (!unwind->is_interrupted || registers->value[REGISTER_SP] <= last) &&
+	       unwind_peek(unwind, frame - 8 * FRAME_WORDS, unwind->v8.word, 8 * FRAME_WORDS) &&
+	       (unwind->v8.word[WORD_CONTEXT] & OBJECT_MASK) == OBJECT_TAG &&
+	       (unwind->v8.word[WORD_FUNCTION] & OBJECT_MASK) == OBJECT_TAG &&
+	       unwind->v8.word[WORD_ARGUMENTS] - 1 < ARGUMENTS_MAX;
+}
+
+CORE_GLOBAL int v8_function_find(struct unwind *unwind, u32 is_compiled)
+{
+	const struct v8_layout *layout;
+	struct v8_walk *v8;
+	u64 bytecode, function, context;
+	u32 type;
+
+	if (core_is_null(unwind))
+		return 0;
+	v8 = &unwind->v8;
+	layout = &v8->layout;
+	v8->is_compiled = is_compiled;
+	if (!v8_frame_read(unwind, is_compiled))
+		return 0;
+	bytecode = v8->word[WORD_BYTECODE];
+	function = v8->word[WORD_FUNCTION];
+	context = v8->word[WORD_CONTEXT];
+	if (!is_compiled && (u32)v8_type_of(unwind, bytecode) != layout->bytecode)
+		return 0;
+	type = v8_type_of(unwind, context);
+	if (type - layout->context >= (u32)layout->context_end - layout->context)
+		return -1;
+	type = v8_type_of(unwind, function);
+	if (type - layout->function >= FUNCTION_TYPES ||
+	    !v8_words(unwind, function, layout->function_shared / 8, 1))
+		return -1;
+	v8->shared = v8->word[0];
+	unwind->returns.is_guess = 0;
+	return 1;
+}
+
+/* Sets v8->name to the name that the scope holds; 0: the function has no name. */
+CORE_GLOBAL_PART int v8_scope_read(struct unwind *unwind, u64 scope)
+{
+	struct v8_walk *v8;
+	u64 flags, count, at, name, inferred;
+
+	if (core_is_null(unwind) || !v8_words(unwind, scope, 0, SCOPE_FIRST))
+		return 0;
+	v8 = &unwind->v8;
+	flags = NUMBER(v8->word[SCOPE_FLAGS]);
+	count = NUMBER(v8->word[SCOPE_VARIABLES]);
+	if (!IS_NUMBER(v8->word[SCOPE_FLAGS]) || !IS_NUMBER(v8->word[SCOPE_VARIABLES]) ||
+	    count > SCOPE_VARIABLES_MAX)
+		return 0;
+	at = SCOPE_FIRST + is_below(SCOPE_KIND(flags) ^ SCOPE_MODULE, 1) + count +
+	     (count < SCOPE_NAMES_MAX ? count : 1) + SCOPE_HAS_CLASS(flags);
+	v8->name = 0;
+	if (!v8_words(unwind, scope, at, 3))
+		return 0;
+	name = SCOPE_HAS_NAME(flags) ? v8->word[0] : 0;
+	inferred = SCOPE_HAS_NAME(flags) ? v8->word[2] : v8->word[0];
+	if (SCOPE_HAS_NAME(flags) && !IS_NUMBER(v8->word[1]))
+		return 0;
+	if (!SCOPE_HAS_INFERRED(flags))
+		inferred = 0;
+	if (name) {
+		if (!v8_words(unwind, name, 0, 2) ||
+		    (u32)v8_type(unwind, v8->word[0]) >= STRING_END)
+			return 0;
+		v8->name = NUMBER(v8->word[1]) ? name : 0;
+	}
+	/* Without an inferred name this word is an object that stands for none. */
+	if (!core_reload(v8->name) && inferred) {
+		u32 type = v8_type_of(unwind, inferred);
+
+		if (type == TYPE_NONE)
+			return 0;
+		v8->name = type < STRING_END ? inferred : 0;
+	}
+	return 1;
+}
+
+/* Sets v8->name and v8->script. */
+CORE_PART bool v8_shared_read(struct unwind *unwind)
+{
+	struct v8_walk *v8 = &unwind->v8;
+	const struct v8_layout *layout = &v8->layout;
+	u32 name_index = layout->shared_name / 8, script_index = layout->shared_script / 8;
+	u32 type;
+	u64 name;
+
+	if (!v8_words(unwind, v8->shared, 0, V8_SHARED_WORDS) ||
+	    (u32)v8_type(unwind, v8->word[0]) != layout->shared)
+		return false;
+	core_one_register(name_index);
+	core_one_register(script_index);
+	name = v8->word[name_index & (V8_WORDS - 1)];
+	v8->script = v8->word[script_index & (V8_WORDS - 1)];
+	v8->name = name;
+	type = v8_type_of(unwind, name);
+	return type < STRING_END || (type == layout->scope && v8_scope_read(unwind, name));
+}
+
+/* Reads the name of the script's file, unless the last function was of the same file. Code that
+ * eval() has made has no file. */
+CORE_PART bool v8_file_read(struct unwind *unwind)
+{
+	struct v8_walk *v8 = &unwind->v8;
+	u32 type;
+
+	if (v8->file_script && v8->file_script == v8->script)
+		return true;
+	v8->file_script = 0;
+	v8->hash = v8->seed;
+	v8_text_begin(v8, 1);
+	if ((u32)v8_type_of(unwind, v8->script) != v8->layout.script ||
+	    !v8_words(unwind, v8->script, SCRIPT_NAME, 1))
+		return false;
+	v8->name_of_file = v8->word[0];
+	type = v8_type_of(unwind, core_reload(v8->name_of_file));
+	if (type == TYPE_NONE ||
+	    (type < STRING_END && !v8_text_read(unwind, core_reload(v8->name_of_file))))
+		return false;
+	v8->file_hash = v8->hash;
+	v8->file_script = v8->script;
+	return true;
+}
+
+CORE_GLOBAL int v8_name_find(struct unwind *unwind)
+{
+	struct v8_walk *v8;
+
+	if (core_is_null(unwind))
+		return 0;
+	v8 = &unwind->v8;
+	if (!v8_shared_read(unwind) || !v8_file_read(unwind))
+		return 0;
+	v8->hash = v8->file_hash;
+	v8_text_begin(v8, 0);
+	return !core_reload(v8->name) || v8_text_read(unwind, v8->name);
+}
+
+#endif

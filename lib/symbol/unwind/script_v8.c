@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * V8, the virtual machine of Node.js (src/objects, tools/gen-postmortem-metadata.py of V8). The
+ * file exports numbers that say where its objects hold what
+ * ("v8dbg_class_Map__instance_type__uint16_t") and what types they have. A name ends with the type
+ * of the member, which later versions wrap
+ * ("Tagged_Object_"). The numbers lack the layout of scopes (core/unwind/v8_name.c), which the
+ * versions here have in common, so other versions have no names. Neither have builds whose words
+ * hold addresses in 32 bits: their numbers differ from those of `fixed`.
+ */
+#include "script_loop.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "symbol/elf/elf_words.h"
+
+#define NUMBER_BYTES 4
+
+/* Major and minor version: Node.js 18, 20 and 22. */
+static const u32 versions[][2] = {{10, 2}, {11, 3}, {12, 4}};
+
+/* Numbers that core/unwind/v8_name.c relies on. */
+static const struct {
+	const char *name;
+	s32 value;
+} fixed[] = {
+	{"off_fp_context", -8},
+	{"off_fp_function", -16},
+	{"off_fp_bytecode_array", -32},
+	{"SmiValueShift", 1},
+	{"SmiShiftSize", 31},
+	{"HeapObjectTag", 1},
+	{"FirstNonstringType", 128},
+	{"StringRepresentationMask", 7},
+	{"StringEncodingMask", 8},
+	{"OneByteStringTag", 8},
+	{"SeqStringTag", 0},
+	{"ConsStringTag", 1},
+	{"ThinStringTag", 5},
+	{"class_Map__instance_type__uint16_t", 12},
+	{"class_String__length__int32_t", 12},
+	{"class_SeqOneByteString__chars__char", 16},
+	{"class_SeqTwoByteString__chars__char", 16},
+	{"class_ConsString__first__String", 16},
+	{"class_ConsString__second__String", 24},
+	{"class_ThinString__actual__String", 16},
+	{"class_Script__name__Object", 16},
+	{"scopeinfo_idx_nparams", 1},
+	{"scopeinfo_idx_ncontextlocals", 2},
+	{"scopeinfo_idx_first_vars", 3},
+};
+
+/* Reads an exported number. A number that is 0 has no bytes in the file. */
+static bool number_read(const struct script_loop *loop, const char *symbol, s32 *number)
+{
+	const u8 *bytes;
+	u64 address;
+
+	if (!elf_words_export(loop->elf, symbol, &address))
+		return false;
+	bytes = elf_words_bytes(loop->elf, address, NUMBER_BYTES);
+	*number = 0;
+	if (bytes)
+		memcpy(number, bytes, NUMBER_BYTES);
+	return true;
+}
+
+static bool fact_read(const struct script_loop *loop, const char *name, s32 *number)
+{
+	char symbol[128];
+
+	return snprintf(symbol, sizeof(symbol), "v8dbg_%s", name) < (int)sizeof(symbol) &&
+	       number_read(loop, symbol, number);
+}
+
+static bool type_read(const struct script_loop *loop, const char *name, u16 *type)
+{
+	s32 number;
+
+	if (!fact_read(loop, name, &number))
+		return false;
+	*type = number;
+	return number > 0 && *type == number;
+}
+
+/* Reads the offset of a member, which has one of two names. */
+static bool member_read(const struct script_loop *loop, const char *name, const char *later,
+			u8 *offset)
+{
+	s32 number;
+
+	if (!fact_read(loop, name, &number) && !fact_read(loop, later, &number))
+		return false;
+	*offset = number;
+	return number > 0 && *offset == number && number % 8 == 0;
+}
+
+static bool layout_read(const struct script_loop *loop, struct v8_layout *layout)
+{
+	u16 last;
+	s32 number;
+
+	for (u32 i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++)
+		if (!fact_read(loop, fixed[i].name, &number) || number != fixed[i].value)
+			return false;
+	if (!type_read(loop, "LastContextType", &last))
+		return false;
+	layout->context_end = last + 1;
+	layout->has_names = 1;
+	return type_read(loop, "FirstContextType", &layout->context) &&
+	       type_read(loop, "type_JSFunction__JS_FUNCTION_TYPE", &layout->function) &&
+	       type_read(loop, "type_SharedFunctionInfo__SHARED_FUNCTION_INFO_TYPE",
+			 &layout->shared) &&
+	       type_read(loop, "type_ScopeInfo__SCOPE_INFO_TYPE", &layout->scope) &&
+	       type_read(loop, "type_Script__SCRIPT_TYPE", &layout->script) &&
+	       type_read(loop, "type_BytecodeArray__BYTECODE_ARRAY_TYPE", &layout->bytecode) &&
+	       member_read(loop, "class_JSFunction__shared__SharedFunctionInfo",
+			   "class_JSFunction__shared__Tagged_SharedFunctionInfo_",
+			   &layout->function_shared) &&
+	       member_read(loop, "class_SharedFunctionInfo__name_or_scope_info__Object",
+			   "class_SharedFunctionInfo__name_or_scope_info__Tagged_Object_",
+			   &layout->shared_name) &&
+	       member_read(loop, "class_SharedFunctionInfo__script_or_debug_info__HeapObject",
+			   "class_SharedFunctionInfo__script__Tagged_HeapObject_",
+			   &layout->shared_script);
+}
+
+int script_v8_read(struct script_loop *loop)
+{
+	struct v8_layout layout = {};
+	s32 major, minor;
+	bool is_known = false;
+
+	if (!number_read(loop, "_ZN2v88internal7Version6major_E", &major) ||
+	    !number_read(loop, "_ZN2v88internal7Version6minor_E", &minor))
+		return -ENOENT;
+	loop->layout.runtime = SCRIPT_V8;
+	loop->layout.version = (u32)major << 8 | (minor & 0xff);
+	loop->layout.link_kind = SCRIPT_LINK_NONE;
+	for (u32 i = 0; i < sizeof(versions) / sizeof(versions[0]); i++)
+		is_known |= versions[i][0] == (u32)major && versions[i][1] == (u32)minor;
+	if (!is_known)
+		return -EOPNOTSUPP;
+	loop->layout.link_kind = SCRIPT_LINK_UNREAD;
+	if (!layout_read(loop, &layout))
+		return -EOPNOTSUPP;
+	loop->layout.v8 = layout;
+	return 0;
+}

@@ -1,0 +1,182 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Names of JavaScript's functions in stacks of Node.js (V8), with nothing prepared for them. The callers of each function of
+programs/stack/script_calls.js are known by its source, so a single other caller fails the test. The compiler puts functions into
+others unless --no-turbo-inlining keeps it from doing so; a frame has the name of the outermost one then."""
+
+import collections
+import os
+import re
+import shutil
+import subprocess
+
+from harness.cases import main, needs, never, one_of_several, stackmap
+from harness.recording import record, second_half, user_frames
+from harness.skip import Skip
+
+SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "programs", "stack")
+FUNCTION = re.compile(r"\??\s*(?:methods\.)?([^ .+]+)(?: \(script_calls\.js\))?(?:\+0x\w+)?$")
+MADE = re.compile(r"\??\s*(?:made\.)?(inner|of_object|outer)_(\d+)(?:\+0x\w+)?$")
+INTERPRETED, COMPILED = "[javascript]", "[javascript compiled]"
+MILLISECONDS, RATE = 3000, 1999
+
+WORK = {
+    "work_of_plain": ["plain"],
+    "work_of_recursion": ["recurse"],
+    "work_of_shape": ["area"],
+    "work_of_sort": ["compare"],
+    "work_of_map": ["each"],
+    "work_of_failure": ["failing", "catching"],
+    "work_of_closure": ["closed"],
+    "work_of_generator": ["generate"],
+    "work_of_async": ["awaiting"],
+    "work_of_constructor": ["Shape"],
+    "work_of_inferred": ["a_name_that_is_inferred"],
+    "work_of_replace": ["replaced"],
+    "work_of_reviver": ["reviver"],
+    "work_of_bound": ["bound_target"],
+    "work_of_trap": ["trap"],
+    "work_of_eval": ["evaluated"],
+    "work_of_wide": ["функция"],
+    "work_of_many": ["inner_of_many"],
+}
+CALLERS = {
+    "burn": list(WORK),
+    **WORK,
+    "recurse": ["run", "recurse"],
+    "failing": ["catching", "failing"],
+    "area": ["square_area"],
+    "square_area": ["shapes"],
+    "Shape": ["constructing", "Square"],
+    "compare": ["sorted"],
+    "each": ["mapped"],
+    "closed": ["calls_closed"],
+    "generate": ["iterating", "(anonymous)"],  # the file itself makes the generator
+    "a_name_that_is_inferred": ["calls_inferred"],
+    "replaced": ["replacing"],
+    "reviver": ["parsing"],
+    "bound_target": ["calls_bound"],
+    "trap": ["trapping"],
+    "evaluated": ["calls_evaluated"],
+    "функция": ["calls_wide"],
+    "inner_of_many": ["many"],
+    "many": ["calls_many"],
+    **{name: ["run"] for name in ("plain", "shapes", "constructing", "sorted", "mapped", "catching", "calls_closed", "iterating",
+                                  "calls_inferred", "replacing", "parsing", "calls_bound", "trapping", "calls_evaluated",
+                                  "calls_wide", "calls_many")},
+}
+
+
+def nodes():
+    """The programs of Node.js 18, 20 and 22 here."""
+    found = [path for path in (shutil.which("node"), *os.environ.get("NODES", "").split()) if path]
+    if not found:
+        raise Skip("no node here (Debian package nodejs)")
+    for path in found:
+        version = subprocess.run([path, "--version"], capture_output=True, text=True, check=True).stdout
+        if re.match(r"v(18|20|22)\.", version):
+            yield path, version.strip()
+
+
+def needs_callbacks():
+    needs("bpf", "perf events")
+    if "deferred: in the kernel" not in stackmap("--version", "--verbose").stdout:
+        raise Skip("this kernel has no callbacks for BPF programs (Linux 6.18)")
+
+
+def ancestors(name):
+    """All functions that may be further out than one with this name."""
+    found, left = set(), [name]
+    while left:
+        for caller in CALLERS.get(left.pop(), []):
+            if caller not in found:
+                found.add(caller)
+                left.append(caller)
+    return found
+
+
+def run(node, program, *options, argument=MILLISECONDS, events=("-F", RATE)):
+    recording = record(*events, "--", node, *options, os.path.join(SOURCES, program), argument)
+    recording.check()
+    return recording.events()
+
+
+def functions_of(event):
+    """For each user frame: the program's function, or None for other code; what it was found in; and whether it is certain."""
+    for frame in user_frames(event):
+        match = FUNCTION.match(frame.name) if frame.object in (INTERPRETED, COMPILED) else None
+        yield match and match[1], frame.object, not frame.name.startswith("?")
+
+
+def check_calls(node, version, callers_of, *options):
+    """Frames of V8's own functions may lie between two frames of the program."""
+    wrong, met, pairs, inside, named = collections.Counter(), collections.Counter(), 0, 0, 0
+    # Before the recorder has made the table of V8's file, the walk does not know it.
+    later = second_half(run(node, "script_calls.js", *options))
+    for event in later:
+        frames = list(functions_of(event))
+        if not any(name in CALLERS or name in ("run", "awaiting") for name, *_ in frames):
+            continue
+        inside += 1
+        named += all(where != "[anon]" for _, where, _ in frames)
+        met.update((name, where) for name, where, _ in frames if name)
+        scripts = [(name, sure) for name, where, sure in frames if where in (INTERPRETED, COMPILED)]
+        for (callee, _), (caller, sure) in zip(scripts, scripts[1:]):
+            if callee in CALLERS and sure:
+                pairs += 1
+                if caller not in callers_of(callee):
+                    wrong[callee, caller] += 1
+    print(version, options, "%d stacks, %.2f %% named, %d pairs, wrong %s" % (inside, 100 * named / (inside or 1), pairs,
+                                                                          wrong.most_common(8)))
+    never(wrong, (wrong.most_common(5), pairs))
+    assert inside > 50 and named >= 0.95 * inside, (version, options, inside, named)
+    return met
+
+
+@one_of_several
+def test_functions_of_the_compilers():
+    needs_callbacks()
+    for node, version in nodes():
+        met = check_calls(node, version, CALLERS.get, "--no-turbo-inlining", "--no-maglev-inlining" if version > "v22" else "--opt")
+        assert {(name, COMPILED) for name in ("burn", "recurse", "work_of_recursion")} <= set(met), met
+
+
+@one_of_several
+def test_functions_within_others():
+    needs_callbacks()
+    for node, version in nodes():
+        met = check_calls(node, version, ancestors)
+        assert any(where == COMPILED for name, where in met), met
+
+
+@one_of_several
+def test_the_interpreter():
+    needs_callbacks()
+    for node, version in nodes():
+        met = check_calls(node, version, CALLERS.get, "--no-opt", "--no-sparkplug", *(["--no-maglev"] if version > "v20" else []))
+        assert set(CALLERS) - {"sorted"} <= {name for name, where in met if where == INTERPRETED}, (set(CALLERS) - {n for n, _ in met})
+        assert not any(where == COMPILED for name, where in met), met
+
+
+@one_of_several
+def test_functions_that_replace_others():
+    """Each round has a number, and all its functions have it, too. The numbers grow."""
+    needs_callbacks()
+    for node, version in nodes():
+        for options in ((), ("--max-semi-space-size=1",), ("--no-opt", "--always-sparkplug")):
+            last, count, wrong, kinds = 0, 0, collections.Counter(), set()
+            for event in run(node, "script_makes.js", *options):
+                matches = [MADE.match(frame.name) for frame in user_frames(event) if frame.object in (INTERPRETED, COMPILED)]
+                numbers = {int(match[2]) for match in matches if match}
+                kinds |= {match[1] for match in matches if match}
+                count += len([match for match in matches if match])
+                if len(numbers) > 1 or (numbers and min(numbers) < last):
+                    wrong[last, tuple(sorted(numbers))] += 1
+                last = max(numbers | {last})
+            print(version, options, "%d frames, %d rounds" % (count, last - 100000), wrong.most_common(3))
+            never(wrong, (wrong.most_common(5), count))
+            assert count > 50 and last > 100040 and kinds == {"inner", "of_object", "outer"}, (count, last, kinds)
+
+
+if __name__ == "__main__":
+    main(globals())
