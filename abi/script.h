@@ -130,7 +130,9 @@ enum script_link {
 	SCRIPT_LINK_FRAME,  /* at CFA - link */
 	SCRIPT_LINK_THREAD, /* in the thread's state, whose address lies at CFA - link */
 	SCRIPT_LINK_TLS,    /* the same; it lies at the thread pointer - link, or is in the list */
-	SCRIPT_LINK_LIST,   /* the same; it is in the list of the interpreter's threads */
+	/* the same; it is in the list of the interpreter's threads. The `link - entry` bytes before
+	 * `loop` run when a frame is linked whose caller is not known yet */
+	SCRIPT_LINK_LIST,
 	SCRIPT_LINK_REGISTER, /* in the register that the rule's operand says */
 	SCRIPT_LINK_COUNT,
 };
@@ -388,7 +390,8 @@ struct script_walk {
 	u32 joined;    /* loops whose frames are in the stack */
 	u32 unjoined;  /* loops that stay native: a check failed or memory was unreadable */
 	u32 unknown;   /* loops that stay native: a function has no id yet */
-	u32 is_native; /* 1: too many frames, so that the whole stack stays native */
+	u32 is_native; /* 1: the whole stack stays native: too many frames, or code that runs before
+			* a frame is filled */
 
 	/* State of the walk: */
 	struct script_layout layout; /* of the current loop */

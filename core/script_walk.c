@@ -5,6 +5,7 @@
  * again, and the native frame is added in their place.
  */
 #include "script_walk.h"
+#include "arch/registers.h"
 #include "deep_stack.h"
 
 #define FRAME_WORDS_MASK 15
@@ -345,12 +346,18 @@ CORE_PART u64 script_loop_enter(struct script *script, const struct script_mark 
 	const struct script_layout *layout = script_layout_of(script, FRAME_MAPPING(mark->place));
 
 	u64 loop;
+	u32 before;
 
 	walk->frame = walk->place = walk->owner = 0;
 	walk->start = walk->depth;
 	if (!layout)
 		return 0;
 	walk->layout = *layout;
+	before = layout->loop - (u32)FRAME_OFFSET(mark->place);
+	if (layout->link_kind == SCRIPT_LINK_LIST && before - 1 < layout->link - layout->entry) {
+		walk->is_native = 1;
+		return 0;
+	}
 	loop = mark->pc - (FRAME_OFFSET(mark->place) - walk->layout.loop);
 	walk->type = loop + walk->layout.type;
 	walk->entry = walk->layout.entry ? mark->cfa - walk->layout.entry : 0;
@@ -528,7 +535,8 @@ CORE_PART void script_thread(struct script_walk *walk)
 		return;
 	}
 	walk->threads_left--;
-	if (script_code_word(walk, walk->layout.thread_id) == script_thread_pointer()) {
+	if (script_thread_pointer() - script_code_word(walk, walk->layout.thread_id) <
+	    THREAD_ID_REACH) {
 		walk->frame = script_code_word(walk, walk->layout.thread_frame);
 		walk->thread = 0;
 	} else {

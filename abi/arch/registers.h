@@ -19,6 +19,7 @@
  * RETURN_IS_BELOW_BASE: 1 if the slot of the return address counts from the rule's base, and not
  *     always from the CFA
  * RULE_BASE_WORDS: the words from a base that is a register up to where slots count from
+ * THREAD_ID_REACH: pthread_self() is at the thread pointer, or less than so many bytes below it
  * STEP_MASK_SHIFT: the lowest register in the masks of a step (rule_cache.h)
  *
  * UNWIND_ARM64 and UNWIND_X86_64 choose an architecture on any machine, for tests of its rules.

@@ -36,6 +36,7 @@ enum rule_slot { SLOT_FP = SLOT_RBP, SLOT_RETURN = SLOT_R15 + 1, SLOT_COUNT };
 #define REGISTERS_ELF_MACHINE 62
 #define COMPAT_IS_UNWOUND 1
 #define RULE_BASE_WORDS 1
+#define THREAD_ID_REACH 1
 #define STEP_MASK_SHIFT 0
 
 #endif

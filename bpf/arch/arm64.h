@@ -29,8 +29,12 @@ struct thread_info {
 	u32 cpu;
 };
 
+/* The CPU's part of a task. tp_value is the thread pointer of the task's last switch away from a
+ * CPU, or that with which clone() made the thread. */
 struct thread_struct {
-	unsigned long fault_address;
+	struct {
+		unsigned long tp_value;
+	} uw;
 };
 
 #pragma clang attribute pop
@@ -95,10 +99,11 @@ static __always_inline void regs_copy_masked(const struct pt_regs___kernel *regs
 /* Distance from the thread pointer to the address of glibc's vector of thread-local blocks. */
 #define THREAD_VECTOR_AT 0
 
+/* The thread pointer, unless the task has changed it since it began to run, as a program does once
+ * when it starts. */
 static __always_inline u64 thread_pointer_of(const struct thread_struct *thread)
 {
-	(void)thread;
-	return 0;
+	return thread->uw.tp_value;
 }
 
 static __always_inline bool is_compat_syscall(const struct thread_info *info)

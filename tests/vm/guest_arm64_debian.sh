@@ -55,5 +55,59 @@ sampled perl /usr/bin/perl -e 'my %h; for my $i (1..300000) { my $x = sprintf("%
 # A C++ program whose exceptions the C++ runtime unwinds by the same tables.
 cp /bin/exceptions "$debian/tmp"
 sampled exceptions /tmp/exceptions
+
+# Frames of Python's functions, whose callers are known by the script. A loop that is not joined is the caller that is not known.
+cp /bin/script_calls.py "$debian/tmp"
+stackmap record -F 199 --comm python3 -o calls.data -- chroot "$debian" /usr/bin/python3 /tmp/script_calls.py 8 >calls.log 2>&1 ||
+	fault "script_calls: $(tail -n 3 calls.log)"
+stackmap script --no-inline calls.data | awk -v RS= -F '\n' '
+	BEGIN {
+		callers["burn"] = "inner"
+		callers["inner"] = "work"
+		callers["work"] = "run generate recurse recurse_through_c catch Item.__init__ Item.__del__ Item.__lt__ compare exec"
+		callers["recurse"] = "run recurse"
+		callers["recurse_through_c"] = "run recurse_through_c.<locals>.<lambda>"
+		callers["recurse_through_c.<locals>.<lambda>"] = "recurse_through_c"
+		callers["generate"] = callers["catch"] = callers["Item.__init__"] = callers["Item.__del__"] = "run"
+		callers["Item.__lt__"] = callers["compare"] = callers["exec"] = "run"
+		callers["run"] = "<module> Thread.run"
+		callers["Thread.run"] = "Thread._bootstrap_inner"
+		callers["Thread._bootstrap_inner"] = "Thread._bootstrap"
+	}
+	{
+		callee = ""
+		is_joined = 1
+		has_run = 0
+		for (i = 2; i <= NF; i++) {
+			if ($i ~ /_PyEval_EvalFrameDefault/) {
+				callee = ""
+				is_joined = 0
+			}
+			if ($i !~ /\(\[python\]\)$/)
+				continue
+			split($i, word, " ")
+			caller = word[2]
+			if (word[3] !~ /^\((script_calls|threading)\.py:/)
+				caller = callee == "work" && caller == "<module>" ? "exec" : ""
+			pairs += callee in callers && caller != ""
+			if (callee in callers && caller != "" && index(" " callers[callee] " ", " " caller " ") == 0) {
+				print "the caller of " callee " is " caller
+				wrong++
+			}
+			callee = caller
+			has_run += callee == "run"
+		}
+		if (!has_run)
+			next
+		stacks++
+		joined[stacks] = is_joined && (callee == "<module>" || callee == "Thread._bootstrap")
+	}
+	END {
+		for (i = int(stacks / 2) + 1; i <= stacks; i++)
+			whole += joined[i]
+		later = stacks - int(stacks / 2)
+		print "script_calls: " pairs + 0 " pairs, " wrong + 0 " wrong; " whole + 0 " of the later " later " stacks have all functions"
+		exit wrong || stacks < 200 || whole * 100 < later * 97
+	}' || fault "script_calls: $(cat calls.log)"
 umount "$debian/proc" "$debian/dev"
 [ "$faults" -eq 0 ]

@@ -96,7 +96,8 @@ u64 elf_words_pointer(Elf *elf, u64 address)
 			data = elf_getdata(section, NULL);
 		for (int i = 0; data && gelf_getrela(data, i, &relocation); i++)
 			if (relocation.r_offset == address &&
-			    GELF_R_TYPE(relocation.r_info) == R_X86_64_RELATIVE)
+			    (GELF_R_TYPE(relocation.r_info) == R_X86_64_RELATIVE ||
+			     GELF_R_TYPE(relocation.r_info) == R_AARCH64_RELATIVE))
 				return relocation.r_addend;
 	}
 	return 0;

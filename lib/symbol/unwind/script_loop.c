@@ -47,20 +47,16 @@ bool script_loop_instruction(const struct script_loop *loop, u64 address,
 	const u8 *bytes = elf_words_bytes(loop->elf, address, 1);
 	u64 left = elf_words_left(loop->elf, address);
 
-	return bytes && x86_decode(bytes, left < X86_LENGTH_MAX ? left : X86_LENGTH_MAX, code);
+	return loop->machine == EM_X86_64 && bytes &&
+	       x86_decode(bytes, left < X86_LENGTH_MAX ? left : X86_LENGTH_MAX, code);
 }
 
 bool script_loop_below_cfa(const struct script_loop *loop, u64 address,
 			   const struct x86_instruction *code, s64 *below)
 {
-	const struct unwind_rule *rule = script_loop_rule(loop, address);
-
-	if (!rule || rule->cfa_kind != CFA_REGISTER || !code->is_memory || code->has_segment ||
-	    code->index != X86_NO_REGISTER || code->base >= X86_REGISTERS ||
-	    x86_dwarf_register(code->base) != rule->cfa_register)
-		return false;
-	*below = (s64)rule->cfa_offset - code->displacement;
-	return *below > 0;
+	return code->is_memory && !code->has_segment && code->index == X86_NO_REGISTER &&
+	       code->base < X86_REGISTERS &&
+	       script_loop_below(loop, address, code->base, code->displacement, below);
 }
 
 /* Notes the part that a jump leads to, if the frame there is as large as in the loop. */
@@ -85,22 +81,18 @@ static bool moved_add(struct script_loop *loop, const struct unwind_rule *body, 
 bool script_loop_find_moved(struct script_loop *loop, u64 body)
 {
 	const struct unwind_rule *rule = script_loop_rule(loop, body);
-	u32 bytes = loop->end - loop->start;
 
 	if (!rule)
 		return false;
-	for (u32 at = 0; at < bytes;) {
-		struct x86_instruction code;
-		enum x86_flow flow;
-		u64 target;
+	for (u64 at = loop->start; at < loop->end;) {
+		struct loop_code code;
 
-		if (!x86_decode(loop->code + at, bytes - at, &code))
+		if (!script_loop_code(loop, at, &code))
 			return false;
 		at += code.length;
-		flow = x86_flow_of(&code);
-		target = loop->start + at + code.immediate;
-		if ((flow == X86_JUMP || flow == X86_BRANCH) &&
-		    (target < loop->start || target >= loop->end) && !moved_add(loop, rule, target))
+		if ((code.flow == LOOP_JUMP || code.flow == LOOP_BRANCH) &&
+		    (code.target < loop->start || code.target >= loop->end) &&
+		    !moved_add(loop, rule, code.target))
 			return false;
 	}
 	return true;
@@ -218,6 +210,7 @@ int script_rows_mark(int file, const struct file_spans *covered, struct code_row
 						      script_v8_read};
 	struct file_image *image = NULL;
 	struct script_loop loop = {};
+	GElf_Ehdr header;
 	Elf *elf;
 	int result;
 
@@ -225,13 +218,16 @@ int script_rows_mark(int file, const struct file_spans *covered, struct code_row
 	elf = elf_begin(file, ELF_C_READ, NULL);
 	if (!elf)
 		return -ENOENT;
-	result = file_image_create(file, &image);
+	result = gelf_getehdr(elf, &header) ? file_image_create(file, &image) : -ENOENT;
 	if (!result || result == -ENOEXEC)
 		result = -ENOENT;
 	for (u32 i = 0; image && i < sizeof(readers) / sizeof(readers[0]) && result == -ENOENT;
 	     i++) {
-		loop = (struct script_loop){
-			.elf = elf, .image = image, .rows = rows, .covered = covered};
+		loop = (struct script_loop){.elf = elf,
+					    .image = image,
+					    .rows = rows,
+					    .covered = covered,
+					    .machine = header.e_machine};
 		result = readers[i](&loop);
 	}
 	if (!result)

@@ -19,6 +19,39 @@
 #define SCRIPT_LOOP_RANGES_MAX 96
 #define SCRIPT_LOOP_PARTS_MAX 8 /* parts that were moved away */
 
+/* The flow of control behind an instruction. */
+enum loop_flow {
+	LOOP_NEXT,
+	LOOP_JUMP,	    /* to `target` */
+	LOOP_BRANCH,	    /* to `target`, or to the next one */
+	LOOP_JUMP_INDIRECT, /* to an address in a register or in memory */
+	LOOP_CALL,
+	LOOP_TRAP, /* code ends here */
+	LOOP_OTHER
+};
+
+#define LOOP_REGISTERS 32
+#define LOOP_NO_REGISTER LOOP_REGISTERS
+
+/* An instruction of either architecture. Registers have their hardware numbers; arm64's sp is 31.
+ */
+struct loop_code {
+	u32 length;
+	enum loop_flow flow;
+	u64 target;
+	u32 writes; /* general registers, by bit */
+	/* An operand in memory, at base + displacement: */
+	u8 base; /* LOOP_NO_REGISTER: it is elsewhere, or there is none */
+	bool is_indexed;
+	bool is_store;	  /* whole words are stored there, and nothing else */
+	u8 touched_bytes; /* that may be stored there; 0: none are */
+	u8 stored[2];	  /* registers whose 64 bits are stored there, one behind the other */
+	s64 displacement;
+	/* An address in a register: the instruction sets `computed` to computed_from + distance. */
+	u8 computed, computed_from; /* LOOP_NO_REGISTER: it sets none */
+	s64 distance;
+};
+
 /* A range of file offsets. */
 struct script_loop_range {
 	u64 start, end;
@@ -30,6 +63,7 @@ struct script_loop {
 	const struct file_image *image;
 	const struct code_rows *rows;
 	const struct file_spans *covered;
+	u16 machine; /* EM_X86_64 or EM_AARCH64 */
 
 	/* Addresses of the file; set by script_loop_enter(): */
 	u64 start, end;
@@ -54,7 +88,21 @@ bool script_loop_offset(const struct script_loop *loop, u64 address, u64 *offset
 /* The rule at an address of the file; NULL: no table covers the address. */
 const struct unwind_rule *script_loop_rule(const struct script_loop *loop, u64 address);
 
-/* Reads the instruction at an address of the file. */
+/* Reads the instruction at an address of the file, of either architecture. */
+bool script_loop_code(const struct script_loop *loop, u64 address, struct loop_code *code);
+
+/* The register with a function's first argument (0) or second one (1). */
+u32 script_loop_argument(const struct script_loop *loop, u32 number);
+
+/* The register whose 64 bits an instruction stores at its base + displacement. */
+u32 loop_code_stored(const struct loop_code *code, s64 displacement);
+
+/* Sets *below to the distance of base + displacement below the CFA; false: the base is not the
+ * register that gives the CFA. */
+bool script_loop_below(const struct script_loop *loop, u64 address, u32 base, s64 displacement,
+		       s64 *below);
+
+/* Reads the instruction at an address of a file of x86-64; false for other files, too. */
 bool script_loop_instruction(const struct script_loop *loop, u64 address,
 			     struct x86_instruction *code);
 

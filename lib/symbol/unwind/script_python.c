@@ -23,6 +23,10 @@
  *   mov %reg, 8(frame)        the entered frame's caller
  *   mov frame, 72(thread)
  *
+ * Compilers for arm64 store the address of the innermost frame before they fill the frame on the
+ * native stack. Until that frame is filled, frames of loops further out cannot be reached, so this
+ * code has marks that make a walk give up.
+ *
  * The thread's state is found in a word of the native stack, where the prologue stores its address
  * too, or else at the thread pointer, by the code of PyThreadState_GetUnchecked(); a thread that
  * has released the interpreter's lock has none there, and is in the list of threads, whose place is
@@ -106,117 +110,79 @@ struct loop {
 	s64 link;
 	s64 entry;
 	enum script_link link_kind;
-	u64 runtime;	       /* address of the address of an interpreter's state */
-	u64 threads;	       /* offset of the first thread's address in that state */
-	u64 fatal;	       /* target of the prologue's branch; 0: it has none */
-	u64 fatal_end;	       /* end of the code at `fatal`: the address behind its call */
+	u64 unfilled;  /* bytes before `body` that run when the frame is linked and not filled */
+	u64 runtime;   /* address of the address of an interpreter's state */
+	u64 threads;   /* offset of the first thread's address in that state */
+	u64 fatal;     /* target of the prologue's branch; 0: it has none */
+	u64 fatal_end; /* end of the code at `fatal`: the address behind its call */
 	u64 gaps[GAPS_MAX][2]; /* code in which a frame is linked and not filled */
 	u32 gap_count;
 };
 
-/* Bytes that an instruction stores to memory; 0: it stores none, or a kind that is not known. */
-static u32 stored_bytes(const struct x86_instruction *code)
+/* Reads the next instruction of a prologue, and notes its first branch. False: the code leaves the
+ * prologue in another way. */
+static bool prologue_next(struct loop *loop, u64 *at, struct loop_code *code)
 {
-	if (!code->is_memory)
-		return 0;
-	if (code->map == X86_MAP_ONE_BYTE && (code->opcode == 0x89 || code->opcode == 0xc7))
-		return code->is_wide ? 8 : 0;
-	if (code->map != X86_MAP_0F || code->repeat)
-		return 0;
-	if (code->opcode == 0x11 || code->opcode == 0x29 || code->opcode == 0x7f)
-		return 16;
-	return code->opcode == 0xd6 || code->opcode == 0x13 ? 8 : 0;
-}
-
-/* The register that an instruction computes the address in *base + *distance in; else
- * X86_NO_REGISTER. */
-static u32 computed_register(const struct x86_instruction *code, u32 *base, s64 *distance)
-{
-	if (code->map != X86_MAP_ONE_BYTE || !code->is_wide)
-		return X86_NO_REGISTER;
-	*distance = code->is_memory ? code->displacement : 0;
-	*base = code->is_memory ? code->base : code->reg;
-	if (code->opcode == 0x8d && code->is_memory && code->index == X86_NO_REGISTER &&
-	    !code->has_segment)
-		return *base < X86_REGISTERS ? code->reg : X86_NO_REGISTER;
-	if (code->is_memory)
-		return X86_NO_REGISTER;
-	if (code->opcode == 0x8b)
-		*base = code->rm;
-	return code->opcode == 0x89 ? code->rm : code->opcode == 0x8b ? code->reg : X86_NO_REGISTER;
-}
-
-/* Bytes that an instruction stores to a frame; 0: it stores none. */
-static u32 frame_bytes_stored(const struct x86_instruction *code)
-{
-	bool is_plain = code->map == X86_MAP_ONE_BYTE;
-
-	if (code->map == X86_MAP_VECTOR)
-		return 32;
-	if (is_plain && (code->opcode == 0x88 || code->opcode == 0xc6))
-		return 1;
-	if (is_plain && (code->opcode == 0x89 || code->opcode == 0xc7))
-		return code->is_wide ? 8 : code->is_narrow ? 2 : 4;
-	return code->map == X86_MAP_0F && code->opcode == 0x17 ? 8 : stored_bytes(code);
+	if (*at >= loop->file->end || *at - loop->file->start >= PROLOGUE_BYTES_MAX ||
+	    !script_loop_code(loop->file, *at, code))
+		return false;
+	*at += code->length;
+	loop->body = *at;
+	if (code->flow == LOOP_BRANCH && !loop->fatal)
+		loop->fatal = code->target;
+	return code->flow == LOOP_NEXT || code->flow == LOOP_BRANCH;
 }
 
 /* Finds where struct _PyCFrame lies, and from where on it is filled. */
 static bool prologue_read(struct loop *loop)
 {
-	s64 place[X86_REGISTERS] = {}; /* distance below the CFA of the address in a register */
+	s64 place[LOOP_REGISTERS] = {}; /* distance below the CFA of the address in a register */
 	s64 stores[PROLOGUE_BYTES_MAX][2], frame = 0, below;
-	u32 bytes = loop->file->end - loop->file->start, store_count = 0;
+	u32 store_count = 0, branches = 0;
 	bool is_filled = false;
+	struct loop_code code;
 
-	if (bytes > PROLOGUE_BYTES_MAX)
-		bytes = PROLOGUE_BYTES_MAX;
-	for (u32 at = 0; at < bytes && !is_filled;) {
-		struct x86_instruction code;
-		u64 address = loop->file->start + at;
-		enum x86_flow flow;
+	for (u64 at = loop->file->start, address = at; !is_filled; address = at) {
+		u32 linked;
 
-		if (!x86_decode(loop->file->code + at, bytes - at, &code))
+		if (!prologue_next(loop, &at, &code) || branches > 1)
 			return false;
-		at += code.length;
-		flow = x86_flow_of(&code);
-		if (flow != X86_NEXT && (flow != X86_BRANCH || loop->fatal))
-			return false;
-		if (flow == X86_BRANCH)
-			loop->fatal = loop->file->start + at + code.immediate;
-		if (code.map == X86_MAP_ONE_BYTE && code.opcode == 0x89 && code.is_wide &&
-		    code.is_memory && code.displacement == THREAD_CFRAME && code.base != X86_RSP &&
-		    place[code.reg] && !frame) {
-			loop->link = place[code.reg];
+		branches += code.flow == LOOP_BRANCH;
+		linked = loop_code_stored(&code, THREAD_CFRAME);
+		if (linked != LOOP_NO_REGISTER && place[linked] && !frame &&
+		    !script_loop_below(loop->file, address, code.base, 0, &below)) {
+			loop->link = place[linked];
 			frame = loop->link - loop->version.innermost;
 		}
-		if (stored_bytes(&code) &&
-		    script_loop_below_cfa(loop->file, address, &code, &below)) {
+		if (code.is_store && !code.is_indexed &&
+		    script_loop_below(loop->file, address, code.base, code.displacement, &below)) {
 			stores[store_count][0] = below;
-			stores[store_count++][1] = below - stored_bytes(&code);
+			stores[store_count++][1] = below - code.touched_bytes;
 		}
-		for (u32 reg = 0; reg < X86_REGISTERS; reg++)
+		for (u32 reg = 0; reg < LOOP_REGISTERS; reg++)
 			if (code.writes >> reg & 1)
 				place[reg] = 0;
-		if (code.map == X86_MAP_ONE_BYTE && code.opcode == 0x8d && code.is_wide &&
-		    script_loop_below_cfa(loop->file, address, &code, &below))
-			place[code.reg] = below;
+		if (code.computed != LOOP_NO_REGISTER &&
+		    script_loop_below(loop->file, address, code.computed_from, code.distance,
+				      &below))
+			place[code.computed] = below;
 		for (u32 i = 0; i < store_count && frame; i++)
 			is_filled |= stores[i][0] >= frame && stores[i][1] <= frame - WORD;
-		loop->body = loop->file->start + at;
 	}
 	loop->link = frame;
 	loop->link_kind = SCRIPT_LINK_FRAME;
-	return is_filled && loop->link % WORD == 0;
+	return loop->link % WORD == 0;
 }
 
 /* The state of reading a prologue of 3.13 or later. */
 struct prologue {
-	bool is_thread[X86_REGISTERS], is_frame[X86_REGISTERS]; /* registers with these addresses */
-	s64 place[X86_REGISTERS];	   /* distance below the CFA of the address in a register */
+	bool is_thread[LOOP_REGISTERS],
+		is_frame[LOOP_REGISTERS];  /* registers with these addresses */
+	s64 place[LOOP_REGISTERS];	   /* distance below the CFA of the address in a register */
 	s64 stores[PROLOGUE_BYTES_MAX][2]; /* bytes on the stack, as distances below the CFA */
 	u32 store_count;
 	s64 entry, thread; /* distances below the CFA; 0: not seen yet */
-	bool is_linked;
+	bool is_linked, is_linked_early;
 };
 
 /* True if all bytes of the frame that was entered are stored that a walk reads. */
@@ -233,46 +199,50 @@ static bool is_entry_stored(const struct prologue *prologue, u32 offset, u32 byt
 /* Follows one instruction of the prologue. False: the order of stores is not the one that a walk
  * relies on. */
 static bool prologue_step(const struct loop *loop, struct prologue *prologue, u64 address,
-			  const struct x86_instruction *code)
+			  const struct loop_code *code)
 {
 	const struct version *version = &loop->version;
-	bool is_move = code->map == X86_MAP_ONE_BYTE && code->opcode == 0x89 && code->is_wide;
 	bool is_thread = false, is_frame = false;
-	u32 base = 0, reg;
-	s64 distance = 0, below;
+	s64 below;
 
-	if (frame_bytes_stored(code) && script_loop_below_cfa(loop->file, address, code, &below)) {
+	if (code->touched_bytes && !code->is_indexed &&
+	    script_loop_below(loop->file, address, code->base, code->displacement, &below)) {
 		prologue->stores[prologue->store_count][0] = below;
-		prologue->stores[prologue->store_count++][1] = below - frame_bytes_stored(code);
-		if (is_move && prologue->is_thread[code->reg] && !prologue->thread)
-			prologue->thread = below;
-	} else if (is_move && code->is_memory && code->base < X86_REGISTERS &&
-		   code->index == X86_NO_REGISTER) {
-		if (prologue->is_frame[code->base] && code->displacement == version->frame_previous)
-			prologue->entry = prologue->place[code->reg];
-		if (prologue->is_thread[code->base] && prologue->is_frame[code->reg] &&
-		    code->displacement == version->thread_frame) {
+		prologue->stores[prologue->store_count++][1] = below - code->touched_bytes;
+		for (u32 i = 0; i < 2; i++)
+			if (code->stored[i] != LOOP_NO_REGISTER &&
+			    prologue->is_thread[code->stored[i]] && !prologue->thread)
+				prologue->thread = below - WORD * (s64)i;
+	} else if (code->touched_bytes && code->base < LOOP_REGISTERS) {
+		u32 previous = loop_code_stored(code, version->frame_previous);
+		u32 linked = loop_code_stored(code, version->thread_frame);
+
+		if (prologue->is_frame[code->base] && previous != LOOP_NO_REGISTER)
+			prologue->entry = prologue->place[previous];
+		if (prologue->is_thread[code->base] && linked != LOOP_NO_REGISTER &&
+		    prologue->is_frame[linked]) {
 			prologue->is_linked = true;
-			if (!prologue->entry ||
-			    !is_entry_stored(prologue, version->frame_previous, WORD))
+			prologue->is_linked_early =
+				!is_entry_stored(prologue, version->frame_previous, WORD);
+			if (!prologue->entry)
 				return false;
 		}
 	}
-	reg = computed_register(code, &base, &distance);
-	if (reg < X86_REGISTERS && !code->is_memory) {
-		is_thread = prologue->is_thread[base];
-		is_frame = prologue->is_frame[base];
+	if (code->computed != LOOP_NO_REGISTER && !code->distance) {
+		is_thread = prologue->is_thread[code->computed_from];
+		is_frame = prologue->is_frame[code->computed_from];
 	}
-	for (u32 i = 0; i < X86_REGISTERS; i++)
+	for (u32 i = 0; i < LOOP_REGISTERS; i++)
 		if (code->writes >> i & 1) {
 			prologue->place[i] = 0;
 			prologue->is_thread[i] = prologue->is_frame[i] = false;
 		}
-	if (reg < X86_REGISTERS) {
-		prologue->is_thread[reg] = is_thread;
-		prologue->is_frame[reg] = is_frame;
-		if (code->is_memory && script_loop_below_cfa(loop->file, address, code, &below))
-			prologue->place[reg] = below;
+	if (code->computed != LOOP_NO_REGISTER) {
+		prologue->is_thread[code->computed] = is_thread;
+		prologue->is_frame[code->computed] = is_frame;
+		if (script_loop_below(loop->file, address, code->computed_from, code->distance,
+				      &below))
+			prologue->place[code->computed] = below;
 	}
 	return true;
 }
@@ -281,34 +251,27 @@ static bool prologue_step(const struct loop *loop, struct prologue *prologue, u6
 static bool entry_prologue_read(struct loop *loop)
 {
 	struct prologue prologue = {};
-	u32 bytes = loop->file->end - loop->file->start;
 	bool is_filled = false;
+	struct loop_code code;
+	u64 linked = 0;
 
-	prologue.is_thread[X86_RDI] = prologue.is_frame[X86_RSI] = true;
-	if (bytes > PROLOGUE_BYTES_MAX)
-		bytes = PROLOGUE_BYTES_MAX;
-	for (u32 at = 0; at < bytes && !is_filled;) {
-		struct x86_instruction code;
-		u64 address = loop->file->start + at;
-		enum x86_flow flow;
-
-		if (!x86_decode(loop->file->code + at, bytes - at, &code))
-			return false;
-		at += code.length;
-		flow = x86_flow_of(&code);
-		if ((flow != X86_NEXT && flow != X86_BRANCH) ||
+	prologue.is_thread[script_loop_argument(loop->file, 0)] = true;
+	prologue.is_frame[script_loop_argument(loop->file, 1)] = true;
+	for (u64 at = loop->file->start, address = at; !is_filled; address = at) {
+		if (!prologue_next(loop, &at, &code) ||
 		    !prologue_step(loop, &prologue, address, &code))
 			return false;
-		if (flow == X86_BRANCH && !loop->fatal)
-			loop->fatal = loop->file->start + at + code.immediate;
+		if (prologue.is_linked && !linked)
+			linked = at;
 		is_filled = prologue.is_linked &&
+			    is_entry_stored(&prologue, loop->version.frame_previous, WORD) &&
 			    is_entry_stored(&prologue, loop->version.entry_mark, 1);
-		loop->body = loop->file->start + at;
 	}
 	loop->entry = prologue.entry;
 	loop->link = prologue.thread;
 	loop->link_kind = SCRIPT_LINK_THREAD;
-	return is_filled && loop->entry % WORD == 0 && loop->entry <= SCRIPT_ENTRY_MAX;
+	loop->unfilled = prologue.is_linked_early ? loop->body - linked : 0;
+	return loop->entry % WORD == 0 && loop->entry <= SCRIPT_ENTRY_MAX;
 }
 
 /* Words of struct _Py_DebugOffsets that have the same place in each version, and distances between
@@ -402,16 +365,18 @@ static bool thread_place_read(struct loop *loop)
 	return place < 0 && place % WORD == 0;
 }
 
-/* Decides how a walk finds the thread's state. */
-static void thread_find(struct loop *loop)
+/* Decides how a walk finds the thread's state. False: no walk of that kind knows code that runs
+ * before the frame is filled. */
+static bool thread_find(struct loop *loop)
 {
 	if (loop->link) {
 		loop->runtime = loop->threads = 0;
-		return;
+		return !loop->unfilled;
 	}
 	loop->link_kind = thread_place_read(loop) ? SCRIPT_LINK_TLS : SCRIPT_LINK_LIST;
 	if (loop->link_kind == SCRIPT_LINK_LIST)
-		loop->link = loop->entry;
+		loop->link = loop->entry + loop->unfilled;
+	return loop->link_kind == SCRIPT_LINK_LIST || !loop->unfilled;
 }
 
 /* Finds the end of the code that runs without a thread state. False: it does not end in a call. */
@@ -420,16 +385,14 @@ static bool fatal_read(struct loop *loop)
 	u64 address = loop->fatal;
 
 	for (u32 i = 0; loop->fatal && i < UNFILLED_INSTRUCTIONS_MAX; i++) {
-		struct x86_instruction code;
-		enum x86_flow flow;
+		struct loop_code code;
 
-		if (!script_loop_instruction(loop->file, address, &code))
+		if (!script_loop_code(loop->file, address, &code))
 			return false;
 		address += code.length;
-		flow = x86_flow_of(&code);
 		loop->fatal_end = address;
-		if (flow != X86_NEXT)
-			return flow == X86_CALL || flow == X86_CALL_INDIRECT || flow == X86_TRAP;
+		if (code.flow != LOOP_NEXT)
+			return code.flow == LOOP_CALL || code.flow == LOOP_TRAP;
 	}
 	return !loop->fatal;
 }
@@ -438,41 +401,37 @@ static bool fatal_read(struct loop *loop)
 
 /* Distances of registers from the address of a new frame. */
 struct frame_registers {
-	bool is_known[X86_REGISTERS];
-	s64 distance[X86_REGISTERS];
+	bool is_known[LOOP_REGISTERS];
+	s64 distance[LOOP_REGISTERS];
 };
 
-static void frame_registers_step(struct frame_registers *registers,
-				 const struct x86_instruction *code)
+static void frame_registers_step(struct frame_registers *registers, const struct loop_code *code)
 {
-	u32 base = 0, reg;
-	s64 distance = 0;
-	bool is_known;
+	bool is_known =
+		code->computed != LOOP_NO_REGISTER && registers->is_known[code->computed_from];
+	s64 distance = code->distance + (is_known ? registers->distance[code->computed_from] : 0);
 
-	reg = computed_register(code, &base, &distance);
-	is_known = reg < X86_REGISTERS && registers->is_known[base];
-	distance += is_known ? registers->distance[base] : 0;
-	for (u32 i = 0; i < X86_REGISTERS; i++)
+	for (u32 i = 0; i < LOOP_REGISTERS; i++)
 		if (code->writes >> i & 1)
 			registers->is_known[i] = false;
 	if (is_known) {
-		registers->is_known[reg] = true;
-		registers->distance[reg] = distance;
+		registers->is_known[code->computed] = true;
+		registers->distance[code->computed] = distance;
 	}
 }
 
 /* True if an instruction stores one of the frame's words that a walk reads. */
 static bool is_frame_store(const struct loop *loop, const struct frame_registers *registers,
-			   const struct x86_instruction *code)
+			   const struct loop_code *code)
 {
 	const struct version *version = &loop->version;
 	s64 at, end;
 
-	if (!code->is_memory || code->base >= X86_REGISTERS || !registers->is_known[code->base] ||
-	    code->has_segment || !frame_bytes_stored(code))
+	if (code->base == LOOP_NO_REGISTER || !registers->is_known[code->base] ||
+	    !code->touched_bytes)
 		return false;
 	at = registers->distance[code->base] + code->displacement;
-	end = at + frame_bytes_stored(code);
+	end = at + code->touched_bytes;
 	return (at < version->frame_code + WORD && end > version->frame_code) ||
 	       (at < version->frame_previous + WORD && end > version->frame_previous) ||
 	       (at <= version->entry_mark && end > version->entry_mark);
@@ -490,14 +449,12 @@ static bool gap_add(struct loop *loop, u64 address, struct frame_registers regis
 
 	piece[0][0] = address;
 	for (u32 i = 0; i < GAP_INSTRUCTIONS_MAX - 1; i++) {
-		struct x86_instruction code;
-		enum x86_flow flow;
+		struct loop_code code;
 
-		if (!script_loop_instruction(loop->file, address, &code))
+		if (!script_loop_code(loop->file, address, &code))
 			return false;
 		address += code.length;
-		flow = x86_flow_of(&code);
-		if (flow != X86_NEXT && flow != X86_BRANCH && flow != X86_JUMP)
+		if (code.flow != LOOP_NEXT && code.flow != LOOP_BRANCH && code.flow != LOOP_JUMP)
 			break;
 		if (is_frame_store(loop, &registers, &code)) {
 			stored = pieces + 1;
@@ -505,8 +462,8 @@ static bool gap_add(struct loop *loop, u64 address, struct frame_registers regis
 		}
 		frame_registers_step(&registers, &code);
 		piece[pieces][1] = address;
-		if (flow == X86_JUMP)
-			piece[++pieces][0] = address += code.immediate;
+		if (code.flow == LOOP_JUMP)
+			piece[++pieces][0] = address = code.target;
 	}
 	for (u32 i = 0; i < stored; i++) {
 		if (loop->gap_count == GAPS_MAX)
@@ -517,58 +474,58 @@ static bool gap_add(struct loop *loop, u64 address, struct frame_registers regis
 	return true;
 }
 
-/* True if an instruction stores the address of the innermost frame. A store to the thread's state
- * is recognized only by its offset. A store to another object at this offset makes a needless gap,
- * which is harmless. */
-static bool is_link_store(const struct loop *loop, u64 address, const struct x86_instruction *code)
+/* The register with the address of the innermost frame that an instruction stores. A store to the
+ * thread's state is recognized only by its offset. A store to another object at this offset makes a
+ * needless gap, which is harmless. */
+static u32 link_stored(const struct loop *loop, u64 address, const struct loop_code *code)
 {
 	s64 below;
+	bool is_on_stack =
+		script_loop_below(loop->file, address, code->base, code->displacement, &below);
 
-	if (code->map != X86_MAP_ONE_BYTE || code->opcode != 0x89 || !code->is_wide ||
-	    !code->is_memory)
-		return false;
-	if (loop->link_kind == SCRIPT_LINK_FRAME)
-		return script_loop_below_cfa(loop->file, address, code, &below) &&
-		       below == loop->link;
-	return code->base < X86_REGISTERS && code->base != X86_RSP &&
-	       code->index == X86_NO_REGISTER && code->displacement == loop->version.thread_frame;
+	if (loop->link_kind != SCRIPT_LINK_FRAME)
+		return is_on_stack || code->base == LOOP_NO_REGISTER
+			       ? LOOP_NO_REGISTER
+			       : loop_code_stored(code, loop->version.thread_frame);
+	return is_on_stack ? loop_code_stored(code, code->displacement + below - loop->link)
+			   : LOOP_NO_REGISTER;
 }
 
 /* Notes the gaps behind each store of a frame's address in a part of the loop. */
 static bool gaps_find(struct loop *loop, u64 start, u64 end)
 {
-	u32 bases[X86_REGISTERS];
-	s64 distances[X86_REGISTERS];
+	u32 bases[LOOP_REGISTERS];
+	s64 distances[LOOP_REGISTERS];
 
-	for (u32 i = 0; i < X86_REGISTERS; i++)
-		bases[i] = X86_NO_REGISTER;
+	for (u32 i = 0; i < LOOP_REGISTERS; i++)
+		bases[i] = LOOP_NO_REGISTER;
 	for (u64 at = start; at < end;) {
-		struct x86_instruction code;
+		struct loop_code code;
 		struct frame_registers registers = {};
-		u32 base = 0, reg;
-		s64 distance = 0;
+		u32 linked;
 
-		if (!script_loop_instruction(loop->file, at, &code))
+		if (!script_loop_code(loop->file, at, &code))
 			return false;
-		if (is_link_store(loop, at, &code)) {
-			registers.is_known[code.reg] = true;
-			base = bases[code.reg];
-			if (base < X86_REGISTERS) {
+		linked = link_stored(loop, at, &code);
+		at += code.length;
+		if (linked != LOOP_NO_REGISTER) {
+			u32 base = bases[linked];
+
+			registers.is_known[linked] = true;
+			if (base != LOOP_NO_REGISTER) {
 				registers.is_known[base] = true;
-				registers.distance[base] = -distances[code.reg];
+				registers.distance[base] = -distances[linked];
 			}
-			if (!gap_add(loop, at + code.length, registers))
+			if (!gap_add(loop, at, registers))
 				return false;
 		}
-		at += code.length;
-		reg = computed_register(&code, &base, &distance);
-		for (u32 i = 0; i < X86_REGISTERS; i++)
+		for (u32 i = 0; i < LOOP_REGISTERS; i++)
 			if (code.writes >> i & 1 ||
-			    (bases[i] < X86_REGISTERS && code.writes >> bases[i] & 1))
-				bases[i] = X86_NO_REGISTER;
-		if (reg < X86_REGISTERS && reg != base) {
-			bases[reg] = base;
-			distances[reg] = distance;
+			    (bases[i] != LOOP_NO_REGISTER && code.writes >> bases[i] & 1))
+				bases[i] = LOOP_NO_REGISTER;
+		if (code.computed != LOOP_NO_REGISTER && code.computed != code.computed_from) {
+			bases[code.computed] = code.computed_from;
+			distances[code.computed] = code.distance;
 		}
 	}
 	return true;
@@ -647,7 +604,7 @@ static u32 stack_bytes(const struct loop *loop)
 static bool loop_mark(struct loop *loop)
 {
 	struct script_loop *file = loop->file;
-	bool is_marked = script_loop_mark(file, loop->body, file->end);
+	bool is_marked = script_loop_mark(file, loop->body - loop->unfilled, file->end);
 
 	for (u32 i = 0; i < file->moved_count && is_marked; i++)
 		is_marked = script_loop_mark(file, file->moved[i][0], file->moved[i][1]);
@@ -665,8 +622,7 @@ static bool loop_read(struct loop *loop, const struct script_layout *layout)
 		return prologue_read(loop);
 	if (!offsets_read(loop, layout) || !entry_prologue_read(loop))
 		return false;
-	thread_find(loop);
-	return true;
+	return thread_find(loop);
 }
 
 /* Jumps of a part of the loop to addresses that the code does not tell. */
@@ -675,11 +631,11 @@ static u32 dispatches_count(const struct script_loop *file, u64 start, u64 end)
 	u32 count = 0;
 
 	while (start < end) {
-		struct x86_instruction code;
+		struct loop_code code;
 
-		if (!script_loop_instruction(file, start, &code))
+		if (!script_loop_code(file, start, &code))
 			return 0;
-		count += x86_flow_of(&code) == X86_JUMP_INDIRECT;
+		count += code.flow == LOOP_JUMP_INDIRECT;
 		start += code.length;
 	}
 	return count;
