@@ -6,7 +6,6 @@
  * code_address_mask(): the bits that addresses of user-space code use; the other bits of a return
  *     address may hold a signature (pointer authentication)
  * LIBRARY_CACHE_FLAGS: the flags of this architecture's libraries in /etc/ld.so.cache
- * THREAD_POINTER_IS_READ: 1: BPF programs can read a task's thread pointer (bpf/arch/arch.h)
  * THREAD_HEAD_BYTES: bytes from the thread pointer to the program's block of thread-local memory;
  *     0: the block ends at the thread pointer
  * RELOCATION_THREAD_...: relocations of thread-local variables: distance to the thread pointer,

@@ -7,7 +7,6 @@
 #include <sys/user.h>
 
 #define code_address_mask() (~0ULL)
-#define THREAD_POINTER_IS_READ 1
 #define THREAD_HEAD_BYTES 0
 #define RELOCATION_THREAD_DISTANCE R_X86_64_TPOFF64
 #define RELOCATION_THREAD_DESCRIPTOR R_X86_64_TLSDESC

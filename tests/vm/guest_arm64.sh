@@ -136,4 +136,29 @@ grep -q ': 2001 system calls of 32-bit tasks have no event' calls.log || fault "
 
 test_here_plain || fault 'stackmap_here()'
 
+# traced COMMAND...: events in span_N() have span N, but for those from before the search of the process. The process is searched after
+# its first event, when the library is loaded: a second search may come late, since an emulated CPU takes long for the first.
+traced() {
+	recording spans --trace-ids -e syscalls:sys_enter_getppid -- "$@"
+	stackmap script --no-inline spans.data | awk -v RS= '
+		match($0, /(span|nothing)_[0-9][+]/) {
+			function_span = substr($0, RSTART, RLENGTH) ~ /^span/ ? substr($0, RSTART + 5, 1) + 0 : 0
+			events += function_span > 0
+			if (match($0, / span [0-9a-f]+/)) {
+				right += substr($0, RSTART + RLENGTH - 1, 1) + 0 == function_span
+				wrong += substr($0, RSTART + RLENGTH - 1, 1) + 0 != function_span
+			}
+		}
+		END {
+			print right + 0 " right, " wrong + 0 " wrong, of " events + 0 " events in spans"
+			exit wrong || 2 * right < events || right < 100
+		}' >spans.sums || fault "$*: $(cat spans.sums)"
+	echo "    $(cat spans.sums)"
+}
+
+traced spans 3
+for library in descriptor module initial; do
+	traced spans_loader 3 /bin/libspans_$library.so
+done
+
 [ "$faults" -eq 0 ]

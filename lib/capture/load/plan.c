@@ -264,14 +264,6 @@ static int check_second_values(const struct capture_options *options, const stru
 			 "'stackmap record' for both");
 }
 
-static int check_trace_ids(const struct capture_options *options, struct stackmap_error *error)
-{
-	if (!options->trace_ids || THREAD_POINTER_IS_READ)
-		return 0;
-	return error_set(error, EOPNOTSUPP,
-			 "--trace-ids: the thread pointer is not read on this architecture");
-}
-
 static int plan_user_stacks(const struct capture_options *options, struct plan *plan,
 			    struct stackmap_error *error)
 {
@@ -339,7 +331,6 @@ int plan_make(const struct capture_options *options, struct plan *plan,
 	result = result ?: check_wakers(options->sources, error);
 	result = result ?: check_time_sources(options, plan, error) ?: check_origins(options, plan, error);
 	result = result ?: check_counters(options, plan, error);
-	result = result ?: check_trace_ids(options, error);
 	result = result ?: check_second_values(options, plan, error);
 	result = result ?: plan_user_stacks(options, plan, error);
 	result = result ? result : plan_table(options, plan, error);

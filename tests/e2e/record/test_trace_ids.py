@@ -10,7 +10,7 @@ import os
 import re
 import subprocess
 
-from harness.cases import PROGRAMS, STACKMAP, Skip, main, needs, never, one_of_several, program, run, stackmap
+from harness.cases import PROGRAMS, STACKMAP, main, needs, never, one_of_several, program, run, stackmap
 from harness.engine_folder import fresh_bpffs
 from harness.otlp import Otlp, single
 from harness.recording import Recording, names_of, record
@@ -27,8 +27,6 @@ def library(name):
 
 def record_spans(*command):
     needs("bpf", "raw tracepoints")
-    if os.uname().machine != "x86_64":
-        raise Skip("the thread pointer is not read on this machine")
     return record("--trace-ids", "--off-cpu", "-F", "499", "-e", "cpu-clock", "-e", CALL, "--", *command)
 
 
@@ -87,8 +85,6 @@ def test_variable_of_a_library_in_static_memory():
 def test_an_instance_has_ids_while_it_is_read():
     """The reader's child finds the variable. Without a reader each event is counted as one from before the search."""
     needs("bpf", "raw tracepoints")
-    if os.uname().machine != "x86_64":
-        raise Skip("the thread pointer is not read on this machine")
     fresh_bpffs()
     start = "start", "live", "--trace-ids", "--ring", "8M", "-F", "499", "-e", "cpu-clock", "-e", CALL, "--comm", "spans"
     stackmap(*start, "--off-cpu")
@@ -109,8 +105,6 @@ def test_an_instance_has_ids_while_it_is_read():
 @one_of_several
 def test_spans_have_the_ids_of_their_begin():
     needs("bpf", "raw tracepoints")
-    if os.uname().machine != "x86_64":
-        raise Skip("the thread pointer is not read on this machine")
     span = "span:%s..syscalls:sys_exit_getppid/stack=begin/" % CALL
     events = list(record("--trace-ids", "-e", span, "--", program("spans"), SECONDS).events())
     wrong = [names_of(event) for event in events if event.span and int(event.span, 16) != span_of(event)]
