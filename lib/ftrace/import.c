@@ -55,7 +55,7 @@ static int write_module(void *writer, const struct trace_module *module)
 	return trace_writer_module(writer, module);
 }
 
-static bool kernel_symbol(void *arg, u64 address, struct symbol *symbol)
+static bool find_kernel_symbol(void *arg, u64 address, struct symbol *symbol)
 {
 	struct importing *importing = arg;
 
@@ -268,7 +268,7 @@ static int write_recording(struct importing *importing, struct ftrace_import_not
 	return err;
 }
 
-static int too_long(const struct importing *importing)
+static int set_path_too_long_error(const struct importing *importing)
 {
 	return error_set_errno(importing->error, ENAMETOOLONG, importing->import->from);
 }
@@ -324,8 +324,9 @@ int ftrace_import(const struct ftrace_import *import, const char *path,
 	symbol_lookup_create(LOOKUP_PARTS, &importing.lookup);
 	err = open_ring(&importing) ?: stack_files_open(importing.folder, &importing.stacks, error);
 	if (!err) {
-		/* A copy of kallsyms beside the stacks has more symbols than a trace.dat; for
-		 * tracefs this kernel's list is read. Without a list, functions have no names. */
+		/* Reads the kernel's symbols: for a trace.dat from a copy of kallsyms in the folder
+		 * of the stacks, which has more symbols than the trace.dat; for tracefs from this
+		 * kernel's list. Without these symbols, kernel functions have no names. */
 		kernel_files_open(&importing.files);
 		if (!importing.live)
 			snprintf(kallsyms, sizeof(kallsyms), "%s/kallsyms", importing.folder);

@@ -37,7 +37,7 @@ struct merge {
 	struct stack_set stacks;
 	u32 stack_count;
 	struct trace_ledger ledger;
-	struct trace_cpu_ledger *cpus; /* by CPU */
+	struct trace_cpu_ledger *cpus; /* by CPU number */
 	u64 lost[KIND_SOURCES];	       /* by source, as far as that is known */
 	bool has_ledger;
 	bool is_summary;
@@ -384,9 +384,10 @@ static bool has_other_source(const struct merge *merge, u32 number)
 	       strcmp(sources->name, first->name) != 0;
 }
 
-/* Describes the merged recording. The frequency is that of all recordings, or 0. With a summary
- * among them the merged recording is a summary. */
-static void describe(const struct merge *merge, struct texts *texts, struct trace_info *whole)
+/* Sets the trace_info of the merged recording. The frequency is 0 if the recordings have different
+ * frequencies. If one of the recordings is a summary, the merged recording is a summary. */
+static void describe_merged_recording(const struct merge *merge, struct texts *texts,
+				      struct trace_info *whole)
 {
 	*whole = (struct trace_info){.start_realtime = UINT64_MAX, .address_shown = 1};
 	for (u32 i = 0; i < merge->count; i++) {

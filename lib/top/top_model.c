@@ -145,7 +145,7 @@ static int add_or_merge_stack(struct top_model *model, struct top_stack *stack)
 			free_stack(stack);
 			return -ENOMEM;
 		}
-		stack->key = mix_text(FNV_BASIS, stack->comm);
+		stack->key = hash_text_fnv(FNV_BASIS, stack->comm);
 		for (u32 i = 0; i < stack->depth; i++)
 			stack->key = hash_label(stack->key, stack->frames[i]);
 		stack->key = stack->key ?: 1;
@@ -510,11 +510,11 @@ static int append_histogram(struct top_lines *lines, const struct top_model *mod
 	return err;
 }
 
-/* Appends the values of the events with the function innermost; in the order by total, of the
- * events with the function anywhere. */
-static int append_function_values(struct top_lines *lines, const struct top_model *model,
-				  const struct top_choice *choice,
-				  const struct top_function *function)
+/* Appends the histogram of the events whose innermost function this is; in the order TOP_BY_TOTAL,
+ * of the events that have the function anywhere on their stack. */
+static int append_function_histogram(struct top_lines *lines, const struct top_model *model,
+				     const struct top_choice *choice,
+				     const struct top_function *function)
 {
 	const struct top_label *label = function->label;
 	struct distribution values = {};
@@ -532,7 +532,7 @@ static int append_function_values(struct top_lines *lines, const struct top_mode
 					    : !strcmp(stack->user_end->marker, label->name) &&
 						      !label->object[0];
 		if (is_innermost ||
-		    (choice->order == TOP_BY_TOTAL && has_frame(stack, function->label)))
+		    (choice->order == TOP_BY_TOTAL && stack_has_frame(stack, function->label)))
 			err = distribution_merge(&values, &stack->values);
 	}
 	if (!err)

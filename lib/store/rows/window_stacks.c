@@ -495,7 +495,7 @@ static int append_unsent_frame_rows(struct window_stacks *stacks,
 				    const struct located_frame *placed)
 {
 	const struct frame_place place = frame_code_place(stacks, placed);
-	u64 looked_up = frame_identity_looked_up(placed->identity.offset, placed->key.word[1]);
+	u64 looked_up = frame_identity_lookup_offset(placed->identity.offset, placed->key.word[1]);
 	const struct sent_key object = make_sent_key(placed->identity.object, KEY_OBJECT);
 	const struct sent_key frame =
 		make_sent_key(placed->identity.object, looked_up << 1 | has_name(&place));

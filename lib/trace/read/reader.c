@@ -515,7 +515,7 @@ int trace_reader_open_fd(int fd, const char *path, struct trace_reader **out,
 		reader->info.has_contexts = reader->records[TRACE_BLOCK_CONTEXTS].count > 0;
 	if (reader->info.has_losses)
 		reader->info.has_further = has_further_source(reader);
-	if (resolve_stacks(reader) || build_lookup(reader)) {
+	if (resolve_placeholders(reader) || build_lookup(reader)) {
 		trace_reader_close(&reader);
 		return error_set(error, ENOMEM, "%s: no memory to read it", path);
 	}

@@ -535,7 +535,8 @@ int trace_writer_stack(struct trace_writer *writer, const struct trace_stack *st
 	for (u32 i = 0; i < stack->depth; i++)
 		if (!stack->frames[i])
 			return -EINVAL;
-	return stack->id ? add_stack(writer, stack, index) : add_full_stack(writer, stack, index);
+	return stack->id ? add_stack(writer, stack, index)
+			 : add_stack_without_id(writer, stack, index);
 }
 
 int trace_writer_placeholder(struct trace_writer *writer, u32 *name)
