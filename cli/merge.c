@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * `stackmap merge`: merges many recordings into one. Of a damaged recording, the undamaged blocks
- * are merged; the command reports the damage and fails, like all commands that read recordings.
+ * `stackmap merge`: merges many recordings into one. If a recording is damaged, its undamaged
+ * blocks are merged; the command reports the damage and fails, like all commands that read
+ * recordings.
  */
 #include "view/recording.h"
 
@@ -19,7 +20,8 @@ struct merge_values {
 	const char *output;
 };
 
-static int merge_recordings(const char *output, char **paths, u32 count, struct recording_list *list)
+static int merge_recordings(const char *output, char **paths, u32 count,
+			    struct recording_list *list)
 {
 	int err;
 	char *command;

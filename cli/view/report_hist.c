@@ -15,7 +15,7 @@
 #include "report.h"
 #include "terminal/terminal.h"
 
-/* What one histogram is about: a stack, or a row of the table. */
+/* The subject of one histogram: a stack, or a row of the table. */
 struct group {
 	u32 kind;
 	u64 weight;

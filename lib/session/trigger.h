@@ -19,7 +19,7 @@
 
 struct loaded;
 
-/* What a trigger does. The sources have sets of these numbers, as bits. */
+/* The actions of triggers. The sources have sets of these numbers, as bits. */
 enum trigger { TRIGGER_STOP, TRIGGER_SNAPSHOT, TRIGGER_COUNT };
 
 struct trigger_watch {

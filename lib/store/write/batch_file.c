@@ -68,7 +68,7 @@ static void append_tables(struct byte_buffer *about, struct byte_buffer *rows,
 }
 
 static void append_description(struct byte_buffer *about, struct byte_buffer *rows,
-		      const struct batch *batch, const char *lost_as)
+			       const struct batch *batch, const char *lost_as)
 {
 	byte_buffer_string(about, batch->host);
 	byte_buffer_string(about, batch->boot);

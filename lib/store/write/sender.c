@@ -626,7 +626,8 @@ static u32 set_batch_aside(struct sender *sender, const struct spooled_batch *ba
 }
 
 static u32 handle_batch_failure(struct sender *sender, const struct spooled_batch *batch, int err,
-		      const struct clickhouse_result *result, const struct stackmap_error *error)
+				const struct clickhouse_result *result,
+				const struct stackmap_error *error)
 {
 	/* A lack of local memory, and server error codes of this kind, affect every batch. */
 	bool keeps_all_out =
