@@ -24,8 +24,9 @@
 #define LATE_MS                                                                                    \
 	100 /* longest wait for code that appeared after recording_request_symbols_ahead() */
 #define LATE_OWN_MS 500 /* the same for files of root and of our own user */
-#define LOOK_MS 100 /* interval of checks for signals, since a blocked signal does not end poll()  \
-		     */
+#define LOOK_MS                                                                                    \
+	100 /* interval of checks for signals, since a blocked signal does not end poll()          \
+	     */
 
 static bool is_same_mapping(u64 frame, u64 other)
 {

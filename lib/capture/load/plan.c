@@ -32,9 +32,10 @@
 #define TASK_SLOTS_FLIGHT 2048
 #define TASK_SLOTS_ALL (1U << 20)
 #define TASK_SLOTS_LEAST 256
-#define INSTANCE_BITS 17	       /* default with user stacks; there are few kernel stacks */
-#define TABLE_LINES(cpus) ((cpus) + 1) /* lines of counters: one for each CPU, one for user space  \
-					*/
+#define INSTANCE_BITS 17 /* default with user stacks; there are few kernel stacks */
+#define TABLE_LINES(cpus)                                                                          \
+	((cpus) + 1) /* lines of counters: one for each CPU, one for user space                    \
+		      */
 
 /* The highest possible CPU number + 1, which is more than the number of CPUs if numbers are
  * missing. */

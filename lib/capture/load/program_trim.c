@@ -17,8 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define REGISTERS 10 /* number of registers without the frame pointer, which is never a constant   \
-		      */
+#define REGISTERS 10 /* without the frame pointer, whose value is never known */
 #define CALL_CLOBBERS 6
 
 enum value_kind {
@@ -33,7 +32,7 @@ struct value {
 	u64 bits;
 };
 
-/* What is known of an instruction. The second half of a 16-byte instruction has a point of its own,
+/* The state of an instruction. The second half of a 16-byte instruction has a point of its own,
  * which is never reached. */
 struct point {
 	bool is_reached;
