@@ -100,7 +100,7 @@ def test_a_span_may_have_the_stacks_of_both_ends():
 
 
 def test_each_nested_span_has_both_stacks():
-    """Of 5 spans in one another those of 12 ms and more have events; the others leave no begin."""
+    """Five spans are in one another; with a condition on the time those that meet it have both events, and the others leave no begin."""
     pairs = begins_of(recorded(NEST + "/stack=both/", PROGRAM, "nested=5"))
     assert [names_of(begin).count("nest") for _, begin in pairs] == [5, 4, 3, 2, 1], pairs
     assert [begin.value for _, begin in pairs] == [end.value for end, _ in pairs] and pairs[0][0].value >= 4 * MS, pairs

@@ -29,7 +29,7 @@ static const struct trace_event events[] = {
 };
 #define COUNT (sizeof(events) / sizeof(*events))
 
-/* Of recordings with more than two sources. */
+/* Further events, which only recordings with more than two sources have. */
 static const struct trace_event besides[] = {
 	{.kind = 2, .tid = 30, .time = 5000, .cpu = 3},
 	{.kind = 3, .tid = 0, .time = 5000, .cpu = 3},
