@@ -383,7 +383,7 @@ int record_get_source_ledger(struct block_view *view, struct trace_source_ledger
 	source->recorded = byte_cursor_varint(number_column(view));
 	source->counted = byte_cursor_varint(number_column(view));
 	source->lost = byte_cursor_varint(number_column(view));
-	return read_result(view, true);
+	return check_read_failures(view, true);
 }
 
 void record_put_end(struct block_builder *builder, u64 events)
