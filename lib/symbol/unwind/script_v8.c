@@ -11,6 +11,7 @@
 #include "script_loop.h"
 
 #include <errno.h>
+#include <gelf.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -130,10 +131,12 @@ static bool layout_read(const struct script_loop *loop, struct v8_layout *layout
 int script_v8_read(struct script_loop *loop)
 {
 	struct v8_layout layout = {};
+	GElf_Ehdr header;
 	s32 major, minor;
 	bool is_known = false;
 
-	if (!number_read(loop, "_ZN2v88internal7Version6major_E", &major) ||
+	if (!gelf_getehdr(loop->elf, &header) || header.e_machine != EM_X86_64 ||
+	    !number_read(loop, "_ZN2v88internal7Version6major_E", &major) ||
 	    !number_read(loop, "_ZN2v88internal7Version6minor_E", &minor))
 		return -ENOENT;
 	loop->layout.runtime = SCRIPT_V8;
