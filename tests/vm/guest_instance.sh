@@ -7,6 +7,11 @@ set -u
 
 home=/sys/fs/bpf/stackmap
 faults=0
+# The system call that makes a folder, and how addresses of the kernel's code begin.
+case $(uname -m) in
+aarch64) mkdir=mkdirat kernel=0xffff ;;
+*) mkdir=mkdir kernel=0xffffffff ;;
+esac
 
 fault() {
 	echo "FAULT: $*"
@@ -51,7 +56,7 @@ check_files() {
 	[ "$(grep -c ': sys_enter_' $folder/trace)" = "$(stat_of "$1" recorded)" ] ||
 		fault "$1: $(stat_of "$1" recorded) recorded, trace $(wc -l <$folder/trace)"
 	[ "$(stat_of "$1" produced)" -gt 100 ] || fault "$1: $(stat_of "$1" produced) produced"
-	grep -q '^kernel vmlinux 0xffffffff' $folder/mappings || fault "$1: where is the kernel"
+	grep -q "^kernel vmlinux $kernel" $folder/mappings || fault "$1: where is the kernel"
 	grep -q '^[0-9]* [0-9a-f-]* /bin/busybox$' $folder/mappings || fault "$1: where is busybox"
 	stackmap resume "$1" || fault "resume $1 ended with $?"
 }
@@ -97,7 +102,7 @@ hidden() {
 
 stopped() {
 	echo 'stopped by an event'
-	start stopper -e syscalls:sys_enter_openat --flight 1M --stop-when 'syscalls:sys_enter_mkdir'
+	start stopper -e syscalls:sys_enter_openat --flight 1M --stop-when syscalls:sys_enter_$mkdir
 	work
 	grep -q '^stopped_by' $home/stopper/stack_map_stat && fault 'stopped before the event'
 	mkdir /tmp/stops
@@ -106,7 +111,7 @@ stopped() {
 	[ "$(stat_of stopper recorded)" = "$recorded" ] || fault 'events came after the stop'
 	[ "$recorded" -gt 10 ] || fault "only $recorded events before the stop"
 	grep -q '^stopped_by: ' $home/stopper/stack_map_stat || fault 'no line of the stop'
-	stackmap status stopper | grep -q '^  stopped by   syscalls:sys_enter_mkdir at ' || fault 'status tells no stop'
+	stackmap status stopper | grep -q "^  stopped by   syscalls:sys_enter_$mkdir at " || fault 'status tells no stop'
 	stackmap resume stopper || fault "resume ended with $?"
 	work
 	[ "$(stat_of stopper recorded)" -gt "$recorded" ] || fault 'nothing is recorded after resume'
