@@ -24,7 +24,7 @@
 #include "order.h"
 #include "symbol/kernel/kallsyms.h"
 
-#define RING_BYTES (16U << 10) /* a power of two; some 200 reports */
+#define RING_BYTES_MIN (16U << 10) /* a power of two; some 200 reports */
 #define CPUS_MAX 4096
 #define SPANS_MAX (1U << 16)
 #define PROGRAMS_MAX (1U << 15)
@@ -164,10 +164,18 @@ void passing_code_forget(struct passing_code *code)
 	code->count = kept;
 }
 
+/* The kernel makes rings of whole pages, which may have 64 KiB. */
+static size_t ring_bytes(void)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+
+	return page > RING_BYTES_MIN ? page : RING_BYTES_MIN;
+}
+
 static void copy_from_ring(const struct ring *ring, u64 at, void *to, size_t bytes)
 {
 	const char *data = (const char *)ring->page + ring->page->data_offset;
-	size_t offset = at % RING_BYTES, first = RING_BYTES - offset;
+	size_t offset = at % ring_bytes(), first = ring_bytes() - offset;
 
 	if (first > bytes)
 		first = bytes;
@@ -224,7 +232,7 @@ static bool ring_open(struct ring *ring, u32 cpu)
 		.sample_period = 1,
 		.ksymbol = 1,
 	};
-	size_t bytes = RING_BYTES + sysconf(_SC_PAGESIZE);
+	size_t bytes = ring_bytes() + sysconf(_SC_PAGESIZE);
 
 	ring->event = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 	if (ring->event < 0)
@@ -319,7 +327,7 @@ void passing_code_free(struct passing_code **code)
 	if (!gone)
 		return;
 	for (u32 i = 0; i < gone->ring_count; i++) {
-		munmap(gone->rings[i].page, RING_BYTES + sysconf(_SC_PAGESIZE));
+		munmap(gone->rings[i].page, ring_bytes() + sysconf(_SC_PAGESIZE));
 		close(gone->rings[i].event);
 	}
 	free(gone->rings);
