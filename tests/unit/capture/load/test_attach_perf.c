@@ -106,11 +106,11 @@ TEST(skips_are_known_without_reading_the_event)
 	runs = noted();
 	assert_true(runs.count >= PAGES);
 	assert_in_range(runs.count, runs.runs, events_counted());
-	skipped = attach_count_skipped_perf_events(&capture->loaded.attachment);
+	skipped = attach_count_skipped_perf_events(&capture->loaded.attachment, 0);
 	assert_int_equal(skipped, events_counted() - runs.runs);
 
 	capture->loaded.attachment.event_count = 0;
-	assert_int_equal(attach_count_skipped_perf_events(&capture->loaded.attachment),
+	assert_int_equal(attach_count_skipped_perf_events(&capture->loaded.attachment, 0),
 			 runs.count - runs.runs);
 	capture_free(&capture);
 	source_list_clear(&sources);
