@@ -74,15 +74,6 @@ const char *server_url_take_host(const struct server_scheme *scheme, u32 port, c
 	return NULL;
 }
 
-static bool is_loopback(const char *text)
-{
-	size_t length = host_length(text);
-
-	return (length == 9 && !strncmp(text, "localhost", length)) ||
-	       (length == 5 && !strncmp(text, "[::1]", length)) ||
-	       (!strncmp(text, "127.", 4) && strspn(text, DIGITS ".") == length);
-}
-
 u32 server_url_encode(char byte, char code[3])
 {
 	static const char digits[] = "0123456789ABCDEF";
@@ -101,6 +92,12 @@ u32 server_url_encode(char byte, char code[3])
 bool server_url_is_private(const char *base)
 {
 	const struct server_scheme *scheme = server_url_take_scheme(&base);
+	size_t length;
 
-	return scheme && (scheme->tls || is_loopback(base));
+	if (!scheme || scheme->tls)
+		return scheme != NULL;
+	length = host_length(base);
+	return (length == 9 && !strncmp(base, "localhost", length)) ||
+	       (length == 5 && !strncmp(base, "[::1]", length)) ||
+	       (!strncmp(base, "127.", 4) && strspn(base, DIGITS ".") == length);
 }

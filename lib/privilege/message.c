@@ -20,26 +20,22 @@ union files_header {
 	char bytes[CMSG_SPACE(MESSAGE_FILES_MAX * sizeof(int))];
 };
 
-static int wait_for_socket(int socket, short events, u64 deadline)
+/* Handles a failed call: 0 to repeat the call, or -errno. */
+static int handle_socket_failure(int socket, short events, u64 deadline)
 {
 	struct pollfd wanted = {.fd = socket, .events = events};
-	u64 time = clock_ns(CLOCK_MONOTONIC);
+	u64 time;
 
+	if (errno == EINTR)
+		return 0;
+	if (errno != EAGAIN || !deadline)
+		return errno == ECONNRESET ? -EPIPE : -errno;
+	time = clock_ns(CLOCK_MONOTONIC);
 	if (interrupted())
 		return -EINTR;
 	if (time >= deadline)
 		return -ETIMEDOUT;
 	return poll(&wanted, 1, (deadline - time) / 1000000 + 1) < 0 && errno != EINTR ? -errno : 0;
-}
-
-/* Handles a failed call. Returns 0 if the call is to be repeated, or -errno. */
-static int handle_socket_failure(int socket, short events, u64 deadline)
-{
-	if (errno == EINTR)
-		return 0;
-	if (errno == EAGAIN && deadline)
-		return wait_for_socket(socket, events, deadline);
-	return errno == ECONNRESET ? -EPIPE : -errno;
 }
 
 static void add_descriptors(struct msghdr *message, union files_header *files, const int *fds,

@@ -79,19 +79,6 @@ static void wait_for_empty_phase(struct in_use *in_use, u32 phase)
 			sched_yield();
 }
 
-/*
- * Returns when all users that entered before the call have left. Only one thread may wait at a
- * time.
- */
-static void in_use_wait(struct in_use *in_use)
-{
-	u32 phase = in_use->phase;
-
-	wait_for_empty_phase(in_use, !phase);
-	__atomic_store_n(&in_use->phase, !phase, __ATOMIC_SEQ_CST);
-	wait_for_empty_phase(in_use, phase);
-}
-
 _Static_assert((int)STACKMAP_DROP_COUNT == TABLE_DROP_COUNT, "a cause of drops is missing");
 _Static_assert(STACKMAP_DEPTH_MAX == STACK_USER_DEPTH_MAX, "depth limits differ");
 
@@ -272,6 +259,7 @@ static void read_statistics(void *table, const struct table_geometry *geometry,
 int stackmap_map_reset(struct stackmap_map *map, struct stackmap_map_stat *old)
 {
 	void *emptied, *next;
+	u32 phase;
 
 	if (!map)
 		return -EINVAL;
@@ -281,7 +269,11 @@ int stackmap_map_reset(struct stackmap_map *map, struct stackmap_map_stat *old)
 	next = map->tables[emptied == map->tables[0]];
 	stack_table_init(next, &map->geometry, ++map->generation, map->seed);
 	__atomic_store_n(&map->table, next, __ATOMIC_SEQ_CST);
-	in_use_wait(&map->in_use);
+	/* All users that entered before the change have left when both phases were empty. */
+	phase = map->in_use.phase;
+	wait_for_empty_phase(&map->in_use, !phase);
+	__atomic_store_n(&map->in_use.phase, !phase, __ATOMIC_SEQ_CST);
+	wait_for_empty_phase(&map->in_use, phase);
 	if (old)
 		read_statistics(emptied, &map->geometry, old);
 	/* Makes the pages read as zeroes again. */

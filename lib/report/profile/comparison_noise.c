@@ -57,15 +57,6 @@ static double unit_denominator(const struct side_noise *side, u32 source, u32 un
 	       100;
 }
 
-static double sum_denominators(const struct side_noise *side, u32 source)
-{
-	double sum = 0;
-
-	for (u32 unit = 0; unit < side->units->count; unit++)
-		sum += unit_denominator(side, source, unit);
-	return sum;
-}
-
 static double residual_variance(const struct compared_units *units, const double *residuals)
 {
 	double squares = 0;
@@ -84,8 +75,10 @@ static void estimate_row_variance(struct side_noise *side, u32 row, u32 source)
 {
 	struct estimate *estimate = &side->rows[row];
 	double *residuals = &side->residuals[(size_t)row * side->units->count];
-	double sum = sum_denominators(side, source), part = 0;
+	double sum = 0, part = 0;
 
+	for (u32 unit = 0; unit < side->units->count; unit++)
+		sum += unit_denominator(side, source, unit);
 	if (sum <= 0)
 		return;
 	estimate->rank /= sum;

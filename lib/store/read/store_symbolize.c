@@ -407,13 +407,6 @@ static int symbolize_object(struct symbolizing *all, const struct object *object
 	return err;
 }
 
-/* Debug information of kernel modules cannot be looked up, as in reports. */
-static bool is_lookup_supported(const struct object *object)
-{
-	return object->build_id_bytes &&
-	       (object->is_kernel ? !strcmp(object->path, KERNEL_PATH) : object->path[0] == '/');
-}
-
 int store_symbolize(struct clickhouse *server, struct debug_lookup *lookup,
 		    const struct debug_folder *files, u32 days, struct symbolize_counts *counts,
 		    struct stackmap_error *error)
@@ -435,7 +428,12 @@ int store_symbolize(struct clickhouse *server, struct debug_lookup *lookup,
 		 all.first_day);
 	err = query_rows(&all, sql, NULL, read_object_row, error);
 	for (u32 i = 0; i < all.object_count && !err; i++) {
-		if (!is_lookup_supported(&all.objects[i]))
+		const struct object *object = &all.objects[i];
+		/* Kernel modules have no debug information lookup, as in reports. */
+		bool is_known = object->is_kernel ? !strcmp(object->path, KERNEL_PATH)
+						  : object->path[0] == '/';
+
+		if (!object->build_id_bytes || !is_known)
 			continue;
 		err = read_frames(&all, &all.objects[i], error);
 		if (err || !all.frame_count)

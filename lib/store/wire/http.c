@@ -126,22 +126,18 @@ int http_check_secrets(const struct http_options *options, struct stackmap_error
 			 options->base);
 }
 
-static int check_options(const struct http_options *options, struct stackmap_error *error)
+int http_open(const struct http_options *options, struct http **out, struct stackmap_error *error)
 {
+	struct http *http;
+	int err;
+
 	if (strncmp(options->base, "http://", 7) && strncmp(options->base, "https://", 8))
 		return error_set(error, EINVAL, "%s: neither http:// nor https://", options->base);
 	if (options->user && strchr(options->user, ':'))
 		return error_set(error, EINVAL, "a user's name may not have a colon");
 	if (options->bearer && strpbrk(options->bearer, "\r\n"))
 		return error_set(error, EINVAL, "a token is a single line");
-	return http_check_secrets(options, error);
-}
-
-int http_open(const struct http_options *options, struct http **out, struct stackmap_error *error)
-{
-	struct http *http;
-	int err = check_options(options, error);
-
+	err = http_check_secrets(options, error);
 	if (err)
 		return err;
 	if (!load_libcurl())

@@ -241,17 +241,6 @@ static int execute_with_database(struct clickhouse *server, const char *before, 
 	return execute_statement(server, &statement, "", error);
 }
 
-static int make_version_table(struct clickhouse *server, struct stackmap_error *error)
-{
-	int err = execute_with_database(server, "CREATE DATABASE IF NOT EXISTS ", "", error);
-
-	return err ? err
-		   : execute_with_database(server, "CREATE TABLE IF NOT EXISTS ",
-					   "." SCHEMA_TABLE " (version UInt32, made " SECONDS
-					   ") ENGINE = MergeTree ORDER BY version",
-					   error);
-}
-
 /*
  * A function that migrates the tables of version N to version N + 1, and can be repeated. NULL: the
  * new version only has new tables. Version 0 is a store whose creation was interrupted.
@@ -377,7 +366,12 @@ int schema_init(struct clickhouse *server, const char *cluster, struct stackmap_
 	int err = schema_check(server, &result, error);
 
 	if (err == -ENOENT || err == -ESTALE)
-		err = make_version_table(server, error);
+		err = execute_with_database(server, "CREATE DATABASE IF NOT EXISTS ", "", error)
+			      ?: execute_with_database(server, "CREATE TABLE IF NOT EXISTS ",
+						       "." SCHEMA_TABLE
+						       " (version UInt32, made " SECONDS
+						       ") ENGINE = MergeTree ORDER BY version",
+						       error);
 	if (!err)
 		err = migrate_schema(server, error);
 	err = err ?: clickhouse_year(server, &year, NULL, error);

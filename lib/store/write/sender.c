@@ -297,15 +297,6 @@ struct sender {
 	u64 random;
 };
 
-static u64 random_seed_of_host(const char *host)
-{
-	u64 seed = clock_ns(CLOCK_REALTIME) | 1;
-
-	for (; *host; host++)
-		seed = (seed ^ (u8)*host) * 0x100000001b3;
-	return seed | 1;
-}
-
 int sender_open(const struct sender_options *options, struct sender_state *state,
 		struct sender **out, struct stackmap_error *error)
 {
@@ -313,6 +304,7 @@ int sender_open(const struct sender_options *options, struct sender_state *state
 	struct clickhouse_options server = *options->server;
 	struct sender *sender = calloc(1, sizeof(*sender));
 	struct spool_count there = {};
+	u64 seed = clock_ns(CLOCK_REALTIME) | 1;
 	int err;
 
 	if (!sender)
@@ -321,13 +313,15 @@ int sender_open(const struct sender_options *options, struct sender_state *state
 	server.database = url->database;
 	if (!server.http.timeout_ms)
 		server.http.timeout_ms = SENDER_TIMEOUT_MS;
+	for (const char *at = options->host; *at; at++)
+		seed = (seed ^ (u8)*at) * 0x100000001b3;
 	spool_count(options->spool, &there);
 	*sender = (struct sender){.spool = options->spool,
 				  .doubtful = there.newest,
 				  .state = state,
 				  .say = options->say,
 				  .arg = options->arg,
-				  .random = random_seed_of_host(options->host)};
+				  .random = seed | 1};
 	err = clickhouse_open(&server, &sender->server, error);
 	if (err) {
 		free(sender);
@@ -371,15 +365,6 @@ static u32 random_delay_around(struct sender *sender, u32 ms)
 	return ms - ms / 4 + (u32)(sender->random % (ms / 2 + 1));
 }
 
-static u32 next_away_delay(struct sender *sender)
-{
-	u32 ms = AWAY_MS_MIN;
-
-	for (u32 i = 1; i < sender->failures && ms < AWAY_MS_MAX; i++)
-		ms *= 2;
-	return random_delay_around(sender, ms < AWAY_MS_MAX ? ms : AWAY_MS_MAX);
-}
-
 /*
  * Stores the failure in the state, and logs it unless the last logged failure was of the same kind.
  */
@@ -403,12 +388,17 @@ static u32 record_failure(struct sender *sender, int err, const struct clickhous
 		       result->outcome == CLICKHOUSE_REFUSED || err == -EPROTONOSUPPORT ||
 		       err == -ESTALE || err == -ENOENT;
 	bool answers = refused || result->outcome == CLICKHOUSE_REJECTED;
+	u32 ms = AWAY_MS_MIN;
 
 	sender->schema_known = false;
 	sender->failures++;
 	log_failure(sender, answers ? SENDER_REFUSED : SENDER_AWAY,
 		    result->code ? result->code : (u32)-err, error->message);
-	return refused ? random_delay_around(sender, REFUSED_MS) : next_away_delay(sender);
+	if (refused)
+		return random_delay_around(sender, REFUSED_MS);
+	for (u32 i = 1; i < sender->failures && ms < AWAY_MS_MAX; i++)
+		ms *= 2;
+	return random_delay_around(sender, ms < AWAY_MS_MAX ? ms : AWAY_MS_MAX);
 }
 
 /*
