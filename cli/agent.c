@@ -233,13 +233,6 @@ static void agent_choice_forget_secrets(struct agent_choice *choice)
 	secret_free(&choice->bearer);
 }
 
-static void agent_choice_clear(struct agent_choice *choice)
-{
-	agent_choice_forget_secrets(choice);
-	service_names_free(&choice->services);
-	store_url_clear(&choice->url);
-}
-
 /* --- exemplars: recordings of the last hour --- */
 
 /*
@@ -774,7 +767,9 @@ static void end_agent(struct agent *agent)
 	window_rows_free(&agent->rows);
 	free(agent->exemplars.output);
 	agent->exemplars.output = NULL;
-	agent_choice_clear(&agent->choice);
+	agent_choice_forget_secrets(&agent->choice);
+	service_names_free(&agent->choice.services);
+	store_url_clear(&agent->choice.url);
 	if (agent->signals >= 0)
 		close(agent->signals);
 	signals_end_interrupted();

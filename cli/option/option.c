@@ -160,19 +160,10 @@ static int set_word_value(const struct option_row *row, const char *option, cons
 	return -EINVAL;
 }
 
-static int append_string(struct string_list *list, const char *text)
-{
-	if (array_make_room(list->items, list->count, list->room)) {
-		message("options: %s", strerror(ENOMEM));
-		return -ENOMEM;
-	}
-	list->items[list->count++] = text;
-	return 0;
-}
-
 static int set_value(const struct option_row *row, const char *option, char *values)
 {
 	void *target = values + row->target;
+	struct string_list *list = target;
 	int err = -EINVAL;
 
 	switch (row->type) {
@@ -188,7 +179,12 @@ static int set_value(const struct option_row *row, const char *option, char *val
 	case OPTION_SIZE:
 		return set_number_value(row, option, optarg, target);
 	case OPTION_STRINGS:
-		return append_string(target, optarg);
+		if (array_make_room(list->items, list->count, list->room)) {
+			message("options: %s", strerror(ENOMEM));
+			return -ENOMEM;
+		}
+		list->items[list->count++] = optarg;
+		return 0;
 	case OPTION_NUMBERS:
 		err = number_list_add(target, optarg, row->max);
 		if (err == -ENOMEM)

@@ -206,17 +206,6 @@ static bool is_empty_cgroup(const char *path)
 	return !populated;
 }
 
-/* The lowest sampling rate of all sources in Hz; 0: a source is not sampled. */
-static u64 lowest_sampling_rate(const struct source_list *sources)
-{
-	u64 lowest = UINT64_MAX;
-
-	for (u32 i = 0; i < sources->count; i++)
-		if (sources->sources[i].frequency < lowest)
-			lowest = sources->sources[i].frequency;
-	return lowest;
-}
-
 void no_events_explain(const struct session_options *options, const struct session *session,
 		       u64 command_cpu_ns)
 {
@@ -227,12 +216,15 @@ void no_events_explain(const struct session_options *options, const struct sessi
 		[TASKS_OF_COMMAND] = "the command",
 	};
 	char sources[TEXT_BYTES], filters[TEXT_BYTES];
-	u64 rate = lowest_sampling_rate(&target->sources);
+	u64 rate = UINT64_MAX; /* of the slowest source, Hz; 0: a source is not sampled */
 	u64 cpu_ns = target->tasks == TASKS_OF_PIDS	 ? session_target_cpu_ns(target)
 		     : target->tasks == TASKS_OF_COMMAND ? command_cpu_ns
 							 : UINT64_MAX;
 	char filter[TEXT_BYTES];
 
+	for (u32 i = 0; i < target->sources.count; i++)
+		if (target->sources.sources[i].frequency < rate)
+			rate = target->sources.sources[i].frequency;
 	if (options->comms.count && !capture_has_seen_comm(session_capture(session))) {
 		explain_no_matching_comm(&options->comms);
 		return;

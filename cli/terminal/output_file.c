@@ -131,22 +131,19 @@ int output_file_open(const char *path, FILE **stream, struct stackmap_error *err
 	return output_failed(path, result, error);
 }
 
-static int finish_output(bool keep, struct stackmap_error *error)
-{
-	int result = write_stream_close(&written);
-
-	if (result)
-		return output_failed(output.path, result, error);
-	return keep ? output_publish(&output, error) : 0;
-}
-
 int output_file_close(FILE **stream, bool keep, struct stackmap_error *error)
 {
 	bool is_standard = *stream == stdout;
-	int result = is_standard ? 0 : finish_output(keep, error);
+	int result;
 
 	*stream = NULL;
-	if (!is_standard)
-		output_close(&output);
+	if (is_standard)
+		return 0;
+	result = write_stream_close(&written);
+	if (result)
+		result = output_failed(output.path, result, error);
+	else if (keep)
+		result = output_publish(&output, error);
+	output_close(&output);
 	return result;
 }
