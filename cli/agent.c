@@ -196,9 +196,7 @@ static int check_secrets(const struct agent_choice *choice)
 	return status;
 }
 
-/*
- * Returns the exit status; errors were printed. The caller calls agent_choice_clear() in any case.
- */
+/* Returns the exit status; errors were printed. The caller clears the choice in any case. */
 static int agent_choice_make(struct agent_choice *choice, const struct agent_values *values)
 {
 	struct session_options *record = &choice->values.record;
