@@ -57,28 +57,17 @@ static bool has_malloc(const char *path)
 	return found;
 }
 
-static bool is_c_library(const char *path)
-{
-	const char *name = strrchr(path, '/');
-
-	name = name ? name + 1 : path;
-	return !strncmp(name, "libc.so", 7) || !strncmp(name, "libc.musl", 9) ||
-	       !strncmp(name, "ld-musl", 7) || !strncmp(name, "libc-2.", 7);
-}
-
-static bool is_dynamic_linker(const char *path)
-{
-	const char *name = strrchr(path, '/');
-
-	return name && !strncmp(name, "/ld-linux", 9);
-}
-
 /* Records a file if it is the C library, or the first other file that has malloc(). */
 static void record_allocator_file(struct allocator *allocator, const char *path)
 {
-	if (is_c_library(path))
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	bool is_c_library = !strncmp(name, "libc.so", 7) || !strncmp(name, "libc.musl", 9) ||
+			    !strncmp(name, "ld-musl", 7) || !strncmp(name, "libc-2.", 7);
+	bool is_dynamic_linker = slash && !strncmp(name, "ld-linux", 8);
+
+	if (is_c_library)
 		snprintf(allocator->mapper, sizeof(allocator->mapper), "%s", path);
-	else if (!allocator->file[0] && !is_dynamic_linker(path) && has_malloc(path))
+	else if (!allocator->file[0] && !is_dynamic_linker && has_malloc(path))
 		snprintf(allocator->file, sizeof(allocator->file), "%s", path);
 }
 

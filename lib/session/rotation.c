@@ -19,23 +19,18 @@
 
 #define DIGITS "[0-9]"
 
-/* Parses the time of a file, which must be at least a second. */
-static bool parse_period(const char *word, u64 *ms)
-{
-	u64 parsed;
-
-	if (!duration_parse_ms(word, &parsed) || parsed < 1000)
-		return false;
-	*ms = parsed;
-	return true;
-}
-
 int rotation_choose(const char *word, u64 keep, const char *output, struct rotation *rotation,
 		    struct stackmap_error *error)
 {
+	u64 ms;
+
 	*rotation = (struct rotation){.keep = keep, .output = output};
-	if (!word || parse_period(word, &rotation->period_ms) ||
-	    (!number_parse(word, true, &rotation->bytes) && rotation->bytes))
+	if (word && duration_parse_ms(word, &ms) &&
+	    ms >= 1000) { /* a file lasts for a second at least */
+		rotation->period_ms = ms;
+		return 0;
+	}
+	if (!word || (!number_parse(word, true, &rotation->bytes) && rotation->bytes))
 		return 0;
 	return error_set(error, EINVAL,
 			 "--rotate %s: neither a time (60s, 10min, 2h) nor a size (100M)", word);

@@ -334,18 +334,6 @@ static void begin_wait_for_symbols(struct session *session, u64 now)
 	session->naming_own_until = now + clamp(length, PATIENCE_MS_LAST, PATIENCE_MS);
 }
 
-/* True while a file that is to end waits for symbols. */
-static bool is_waiting_for_symbols(struct session *session)
-{
-	u64 now = clock_ms();
-
-	if (!session->naming_until)
-		begin_wait_for_symbols(session, now);
-	return capture_request_symbols_ahead(session->capture,
-					     symbolizers_awaited(now, session->naming_until,
-								 session->naming_own_until)) > 0;
-}
-
 /* Waits for the symbols of a rotation's last file. capture_finish() returns an error again. */
 static void wait_for_symbols_of_last_file(struct session *session)
 {
@@ -570,6 +558,7 @@ static int drain_to_file(struct session *session, int *ms)
 static int visit_rotation(struct session *session)
 {
 	int ms, result;
+	u64 now;
 
 	if (!session->writer && clock_ms() >= session->next_try)
 		begin_rotated_file(session);
@@ -579,7 +568,13 @@ static int visit_rotation(struct session *session)
 	if (!result &&
 	    !rotation_is_due(&session->rotation, clock_ms(), trace_writer_bytes(session->writer)))
 		return ms;
-	if (!result && is_waiting_for_symbols(session))
+	now = clock_ms();
+	if (!result && !session->naming_until)
+		begin_wait_for_symbols(session, now);
+	if (!result &&
+	    capture_request_symbols_ahead(
+		    session->capture,
+		    symbolizers_awaited(now, session->naming_until, session->naming_own_until)) > 0)
 		return ms < NAMES_MS ? ms : NAMES_MS;
 	end_rotated_file(session);
 	begin_rotated_file(session);
@@ -604,22 +599,10 @@ static int visit_events(struct session *session)
 	return most && capture_events(session->capture) >= most ? 0 : ms;
 }
 
-static int visit_once(struct session *session)
-{
-	int look_ms = INT_MAX, ms;
-
-	if (session->kind == SESSION_OWN && session->state == SESSION_RUNNING)
-		loaded_follow_cpus(capture_loaded(session->capture));
-	if (trigger_watch_is_on(&session->triggers))
-		look_ms = trigger_look(&session->triggers);
-	ms = visit_events(session);
-	return ms < look_ms ? ms : look_ms;
-}
-
 int session_visit(struct session *session, struct stackmap_error *error)
 {
 	bool drains = session->kind == SESSION_OWN || session->kind == SESSION_READER;
-	int result = 0;
+	int result = 0, look_ms = INT_MAX;
 
 	session->has_drained = false;
 	if (!drains)
@@ -628,8 +611,14 @@ int session_visit(struct session *session, struct stackmap_error *error)
 		result = open_window(session, error);
 	if (result)
 		return result;
-	result = visit_once(session);
-	return result < 0 ? error_set_errno(error, -result, session_name(session)) : result;
+	if (session->kind == SESSION_OWN && session->state == SESSION_RUNNING)
+		loaded_follow_cpus(capture_loaded(session->capture));
+	if (trigger_watch_is_on(&session->triggers))
+		look_ms = trigger_look(&session->triggers);
+	result = visit_events(session);
+	if (result < 0)
+		return error_set_errno(error, -result, session_name(session));
+	return result < look_ms ? result : look_ms;
 }
 
 int session_wake_fd(const struct session *session)

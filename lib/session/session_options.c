@@ -163,14 +163,6 @@ static int check_exclusions(const struct session_options *options, struct stackm
 	return 0;
 }
 
-static int parse_cpus(const char *text, u64 *mask, struct stackmap_error *error)
-{
-	struct stackmap_error wrong;
-	int result = text ? online_cpus_choose(text, mask, &wrong) : 0;
-
-	return result ? error_set(error, -result, "-C %s", wrong.message) : 0;
-}
-
 static int open_process(struct session_target *target, size_t i, struct stackmap_error *error)
 {
 	pid_t pid = target->pids.ranges[i].first, process;
@@ -351,27 +343,21 @@ static int choose_sources(const struct session_options *options, struct source_l
 			 "sample the CPUs too");
 }
 
-/*
- * Which tasks are recorded. If tasks are chosen by options, a command only sets the duration. A
- * choice of CPUs is not a choice of tasks.
- */
-static enum session_tasks choose_tasks(const struct session_options *options)
-{
-	if (options->pids.count)
-		return TASKS_OF_PIDS;
-	if (options->has_command && !options->all && !options->comms.count && !options->cgroup)
-		return TASKS_OF_COMMAND;
-	return TASKS_ALL;
-}
-
 int session_target_choose(const struct session_options *options, struct session_target *target,
 			  struct stackmap_error *error)
 {
+	struct stackmap_error wrong;
+	bool chooses;
 	int result = check_exclusions(options, error);
 
 	if (result || options->instance)
 		return result;
-	target->tasks = choose_tasks(options);
+	/* A command beside a choice of tasks sets only the duration. CPUs are no choice of tasks.
+	 */
+	chooses = options->all || options->comms.count || options->cgroup;
+	target->tasks = options->pids.count		   ? TASKS_OF_PIDS
+			: options->has_command && !chooses ? TASKS_OF_COMMAND
+							   : TASKS_ALL;
 	target->capture = (struct capture_options){
 		.sources = &target->sources,
 		.bits = options->bits,
@@ -390,8 +376,11 @@ int session_target_choose(const struct session_options *options, struct session_
 		.cgroup = options->cgroup,
 		.cpu_mask = options->cpus ? target->cpu_mask : NULL,
 	};
-	return parse_cpus(options->cpus, target->cpu_mask, error)
-		       ?: parse_pids(&options->pids, target, error)
+	if (options->cpus)
+		result = online_cpus_choose(options->cpus, target->cpu_mask, &wrong);
+	if (result)
+		return error_set(error, -result, "-C %s", wrong.message);
+	return parse_pids(&options->pids, target, error)
 		       ?: choose_sources(options, &target->sources, error);
 }
 

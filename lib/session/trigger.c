@@ -16,16 +16,13 @@
 /* The longest delay, so that a time plus the delay does not overflow. */
 #define DELAY_MS_MAX (UINT64_MAX / 2 / NS_PER_MS)
 
-static bool is_zero_delay(const char *word)
-{
-	return !strcmp(word, "0") || !strcmp(word, "0s") || !strcmp(word, "0ms");
-}
-
 int trigger_parse_delay(const char *word, u64 *ns, struct stackmap_error *error)
 {
+	bool is_zero_delay =
+		!word || !strcmp(word, "0") || !strcmp(word, "0s") || !strcmp(word, "0ms");
 	u64 ms = 0;
 
-	if (word && !is_zero_delay(word) && (!duration_parse_ms(word, &ms) || ms > DELAY_MS_MAX))
+	if (!is_zero_delay && (!duration_parse_ms(word, &ms) || ms > DELAY_MS_MAX))
 		return error_set(error, EINVAL,
 				 "--after %s: not a time like 500ms, 5s, 10min or 2h", word);
 	*ns = ms * NS_PER_MS;
@@ -108,17 +105,6 @@ static void record_trigger(struct trigger_watch *watch, u32 kind, u64 time)
 			watch->due[i] = time + watch->delay_ns;
 }
 
-/*
- * Expands a time stamp, which has the lower bits of a time in the past, to the full time.
- * CLOCK_MONOTONIC, ns.
- */
-static u64 expand_stamp(u64 stamp)
-{
-	u64 now = clock_ns(CLOCK_MONOTONIC);
-
-	return now - STAMP_TIME(now - STAMP_TIME(stamp));
-}
-
 /* Records the triggers among the events that are still in a ring. */
 static void record_triggers_in_ring(struct trigger_watch *watch, const struct ring_view *ring)
 {
@@ -126,11 +112,12 @@ static void record_triggers_in_ring(struct trigger_watch *watch, const struct ri
 
 	for (u64 position = ring->header->tail; position < head; position++) {
 		const struct event_slot *slot = ring_slot(ring, position);
-		u64 stamp = slot->stamp;
+		u64 stamp = slot->stamp, now = clock_ns(CLOCK_MONOTONIC);
 
 		if (ring_slot_state(ring, position) == SLOT_EVENT &&
 		    STAMP_KIND(stamp) < watch->loaded->sources->count)
-			record_trigger(watch, STAMP_KIND(stamp), expand_stamp(stamp));
+			record_trigger(watch, STAMP_KIND(stamp),
+				       now - STAMP_TIME(now - STAMP_TIME(stamp)));
 	}
 }
 
@@ -151,21 +138,6 @@ static void record_counted_triggers(struct trigger_watch *watch, const struct co
 	}
 }
 
-/*
- * Records triggers among events from before the watch. An event of a program that ran before the
- * mark was set has been committed when the kernel has waited for that program.
- */
-static void record_earlier_triggers(struct trigger_watch *watch, struct loaded *loaded)
-{
-	generation_wait_for_programs(loaded);
-	for (u32 cpu = 0; cpu < loaded->plan.config.cpus; cpu++) {
-		struct ring_view ring = loaded_ring(loaded, cpu);
-
-		record_triggers_in_ring(watch, &ring);
-		record_counted_triggers(watch, loaded_counted_table(loaded, cpu));
-	}
-}
-
 int trigger_watch_open(struct trigger_watch *watch, struct loaded *loaded, u64 delay_ns,
 		       const struct trigger_names *names, struct stackmap_error *error)
 {
@@ -183,8 +155,17 @@ int trigger_watch_open(struct trigger_watch *watch, struct loaded *loaded, u64 d
 	if (result)
 		return result;
 	mark_triggers(watch, loaded, !names);
-	if (watch->loaded && names && !loaded_is_flight(loaded))
-		record_earlier_triggers(watch, loaded);
+	if (!watch->loaded || !names || loaded_is_flight(loaded))
+		return 0;
+	/* An event whose program came before the mark is committed when the kernel has waited for
+	 * it. */
+	generation_wait_for_programs(loaded);
+	for (u32 cpu = 0; cpu < loaded->plan.config.cpus; cpu++) {
+		struct ring_view ring = loaded_ring(loaded, cpu);
+
+		record_triggers_in_ring(watch, &ring);
+		record_counted_triggers(watch, loaded_counted_table(loaded, cpu));
+	}
 	return 0;
 }
 
