@@ -101,30 +101,6 @@ static int create_capture(const struct capture_options *options, bool *refused,
 	return result;
 }
 
-/* Chooses the next simpler method of unwinding user stacks; false: there is no simpler one. An
- * instance without a process has no reader that could unwind raw stacks, so without task work it
- * takes stacks by frame pointers. */
-static bool try_simpler_unwind(struct capture_options *options)
-{
-	if (options->no_user_stacks || options->user_unwind == USER_UNWIND_FP)
-		return false;
-	if (options->no_task_work || options->has_files || !task_work_works())
-		options->user_unwind = USER_UNWIND_FP;
-	options->no_task_work = true;
-	return true;
-}
-
-/* A recording without symbol iterators has the same contents; only its start takes longer. */
-static bool leave_out_symbol_iterators(struct capture_options *options)
-{
-	struct feature_result feature = {.works = true};
-
-	if (!options->no_symbol_iterators)
-		feature_probe(FEATURE_SYMBOL_ITERATOR, &feature);
-	options->no_symbol_iterators |= !feature.works;
-	return !feature.works;
-}
-
 static bool leave_out_task_iterators(struct capture_options *options,
 				     struct capture_refusals *refusals)
 {
@@ -146,24 +122,24 @@ static bool leave_out_refused_feature(struct capture_options *options,
 				      const struct stackmap_error *last,
 				      struct capture_refusals *refusals)
 {
-	bool is_simpler = leave_out_symbol_iterators(options);
+	struct feature_result symbol_iterators = {.works = true};
 
-	is_simpler |= leave_out_task_iterators(options, refusals);
-	if (is_simpler)
+	/* A recording without symbol iterators has the same contents; only its start takes longer. */
+	if (!options->no_symbol_iterators)
+		feature_probe(FEATURE_SYMBOL_ITERATOR, &symbol_iterators);
+	options->no_symbol_iterators |= !symbol_iterators.works;
+	if (leave_out_task_iterators(options, refusals) || !symbol_iterators.works)
 		return true;
 	if (!refusals->user_stacks.message[0])
 		refusals->user_stacks = *last;
-	return try_simpler_unwind(options);
-}
-
-/* Sets `refusal` if the kernel has task work, but it does not work, so that user stacks are
- * assisted. */
-static void note_task_work_refusal(const struct capture_config *config,
-				   struct stackmap_error *refusal)
-{
-	if (!refusal->message[0] && config->user_stacks && config->deferral == DEFERRAL_ASSISTED &&
-	    task_work_form() != TASK_WORK_NONE)
-		error_set(refusal, 0, "BPF task work: %s", task_work_failure());
+	if (options->no_user_stacks || options->user_unwind == USER_UNWIND_FP)
+		return false;
+	/* The next simpler method of unwinding user stacks. An instance without a process has no reader
+	 * that could unwind raw stacks, so without task work it takes stacks by frame pointers. */
+	if (options->no_task_work || options->has_files || !task_work_works())
+		options->user_unwind = USER_UNWIND_FP;
+	options->no_task_work = true;
+	return true;
 }
 
 int capture_create(const struct capture_options *options, struct capture **out,
@@ -182,8 +158,14 @@ int capture_create(const struct capture_options *options, struct capture **out,
 	       leave_out_refused_feature(&chosen, &last, &refusals))
 		result = create_capture(&chosen, &refused, out, &last);
 	if (!result) {
+		const struct capture_config *config = &(*out)->loaded.plan.config;
+
+		/* The kernel has task work, but it does not work, so that user stacks are assisted. */
+		if (!refusals.user_stacks.message[0] && config->user_stacks &&
+		    config->deferral == DEFERRAL_ASSISTED && task_work_form() != TASK_WORK_NONE)
+			error_set(&refusals.user_stacks, 0, "BPF task work: %s",
+				  task_work_failure());
 		(*out)->refusals = refusals;
-		note_task_work_refusal(&(*out)->loaded.plan.config, &(*out)->refusals.user_stacks);
 		return 0;
 	}
 	if (interrupted())

@@ -146,12 +146,6 @@ static enum command_way choose_preload_method(const char *path, const char *link
 	return way;
 }
 
-/* The parent may have exited before PR_SET_PDEATHSIG took effect. */
-static bool is_orphaned(pid_t parent)
-{
-	return prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent;
-}
-
 static void run_linker(const char *linker, const char *path, pid_t parent)
 {
 	enum command_way way;
@@ -159,7 +153,8 @@ static void run_linker(const char *linker, const char *path, pid_t parent)
 
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	if (!redirect_stdio_to_null() || is_orphaned(parent))
+	/* The parent may have exited before PR_SET_PDEATHSIG took effect. */
+	if (!redirect_stdio_to_null() || prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent)
 		_exit(127);
 	way = choose_preload_method(path, linker);
 	if (way != LEAVE_OUT && !ptrace(PTRACE_TRACEME, 0, 0, 0)) {
@@ -186,16 +181,6 @@ void command_code_begin(struct command_code *code, const char *path)
 	code->linker = child < 0 ? 0 : child;
 }
 
-static void request_tables(struct command_code *code)
-{
-	struct number_range range = {code->linker, code->linker};
-	const struct number_list pids = {.ranges = &range, .count = 1};
-
-	code->is_asked = true;
-	if (!symbolizers_await(code->symbolizers))
-		running_code_request_tables(code->loaded, code->symbolizers, &pids, FILES_MAX);
-}
-
 /* Fatal signals end the linker silently; all other signals are suppressed. */
 static bool is_fatal(int signal)
 {
@@ -220,7 +205,13 @@ static void handle_stop(struct command_code *code, int status)
 	bool is_at_exec = code->stops_at_exec && WSTOPSIG(status) == SIGTRAP;
 
 	if ((is_exiting || is_at_exec) && !code->is_given_up) {
-		request_tables(code);
+		struct number_range range = {code->linker, code->linker};
+		const struct number_list pids = {.ranges = &range, .count = 1};
+
+		code->is_asked = true;
+		if (!symbolizers_await(code->symbolizers))
+			running_code_request_tables(code->loaded, code->symbolizers, &pids,
+						    FILES_MAX);
 		return;
 	}
 	if (!code->is_followed) {

@@ -188,17 +188,6 @@ static int make_folder_and_pins(struct folder *folder)
 	return open_folder_and_pins(folder) ?: flock(folder->fd, LOCK_EX) ? -errno : 0;
 }
 
-static int set_claim_error(const char *name, int code, struct stackmap_error *error)
-{
-	if (code == EEXIST)
-		return error_set(error, code,
-				 "%s: there is such an instance; end it by 'stackmap stop %s'",
-				 name, name);
-	if (code == EBUSY)
-		return error_set(error, code, "%s: another process is starting it", name);
-	return error_set_errno(error, code, name);
-}
-
 int folder_claim(const char *name, struct folder **out, struct stackmap_error *error)
 {
 	struct folder *folder;
@@ -217,7 +206,14 @@ int folder_claim(const char *name, struct folder **out, struct stackmap_error *e
 	root_unlock(root);
 	if (result) {
 		folder_close(&folder);
-		return set_claim_error(name, -result, error);
+		if (result == -EEXIST)
+			return error_set(
+				error, EEXIST,
+				"%s: there is such an instance; end it by 'stackmap stop %s'", name,
+				name);
+		if (result == -EBUSY)
+			return error_set(error, EBUSY, "%s: another process is starting it", name);
+		return error_set_errno(error, -result, name);
 	}
 	*out = folder;
 	return 0;
@@ -256,17 +252,6 @@ int folder_commit(struct folder *folder, gid_t group, struct stackmap_error *err
 	return 0;
 }
 
-/* Checks that root or this user has made the folder and the root folder; no other user can make
- * entries in them then. */
-static int check_owners(const struct folder *folder)
-{
-	struct stat root, status;
-
-	if (stat(ROOT, &root) || fstat(folder->fd, &status))
-		return -errno;
-	return root_trusts_owner(root.st_uid) && root_trusts_owner(status.st_uid) ? 0 : -EPERM;
-}
-
 static int set_open_error(const char *name, int code, struct stackmap_error *error)
 {
 	char path[PATH_BYTES];
@@ -291,13 +276,19 @@ static int set_open_error(const char *name, int code, struct stackmap_error *err
 
 int folder_open(const char *name, struct folder **out, struct stackmap_error *error)
 {
+	struct stat root, status;
 	struct folder *folder;
 	int result = check_instance_name(name, error);
 
 	if (result)
 		return result;
 	folder = folder_new(name, "");
-	result = folder ? open_folder_and_pins(folder) ?: check_owners(folder) : -ENOMEM;
+	result = folder ? open_folder_and_pins(folder) : -ENOMEM;
+	if (!result && (stat(ROOT, &root) || fstat(folder->fd, &status)))
+		result = -errno;
+	/* Only root or this user may have made the folder and its entries. */
+	if (!result && !(root_trusts_owner(root.st_uid) && root_trusts_owner(status.st_uid)))
+		result = -EPERM;
 	if (!result) {
 		*out = folder;
 		return 0;

@@ -57,16 +57,6 @@ bool alive_events_holds_source(const struct recording *recording, u32 kind)
 	       recording->loaded->sources->sources[kind].question.span_role == ALIVE_BEGIN;
 }
 
-static int append_batch(struct alive_events *alive, u32 count)
-{
-	for (u32 i = 0; i < count; i++) {
-		if (array_make_room(alive->things, alive->thing_count, alive->thing_room))
-			return -ENOMEM;
-		alive->things[alive->thing_count++] = alive->batch[i];
-	}
-	return 0;
-}
-
 static int compare_serials(const void *a, const void *b)
 {
 	const struct alive_thing *left = a, *right = b;
@@ -91,8 +81,11 @@ static int read_alive_things(struct recording *recording)
 					   alive->batch, &count, NULL);
 		if (err && err != -ENOENT)
 			return err;
-		if (append_batch(alive, count))
-			return -ENOMEM;
+		for (u32 i = 0; i < count; i++) {
+			if (array_make_room(alive->things, alive->thing_count, alive->thing_room))
+				return -ENOMEM;
+			alive->things[alive->thing_count++] = alive->batch[i];
+		}
 		is_first = false;
 	}
 	qsort(alive->things, alive->thing_count, sizeof(*alive->things), compare_serials);

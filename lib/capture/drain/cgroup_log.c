@@ -80,18 +80,14 @@ void cgroup_log_free(struct cgroup_log **log)
 	*log = NULL;
 }
 
-/* False in a cgroup namespace: paths that this process sees begin at the namespace's root there,
- * while paths that the BPF programs read begin at the root of the hierarchy. */
-static bool is_in_initial_namespace(void)
-{
-	struct stat status;
-
-	return !stat("/proc/self/ns/cgroup", &status) && status.st_ino == FIRST_NAMESPACE;
-}
-
 void cgroup_log_use_paths(struct cgroup_log *log, const struct cgroup_path *paths)
 {
-	log->paths = is_in_initial_namespace() ? paths : NULL;
+	struct stat status;
+	bool sees_all = !stat("/proc/self/ns/cgroup", &status) && status.st_ino == FIRST_NAMESPACE;
+
+	/* In a cgroup namespace paths that this process sees begin at the namespace's root, while paths
+	 * that the BPF programs read begin at the root of the hierarchy. */
+	log->paths = sees_all ? paths : NULL;
 }
 
 void cgroup_log_begin_file(struct cgroup_log *log)
@@ -134,30 +130,23 @@ static u32 find_by_path(const struct cgroup_log *log, const char *path)
 	return hash_index_find(&log->by_path, hash_text(path), cgroup_has_path, log->known, path);
 }
 
-/* A cgroup without a path, or with the path of an earlier cgroup, is found by id only; a cgroup
- * without an id is found by path only. */
-static int add_to_indexes(struct cgroup_log *log, const struct known_cgroup *cgroup, u32 index)
-{
-	int result = 0;
-
-	if (cgroup->path[0] && find_by_path(log, cgroup->path) == HASH_INDEX_NONE)
-		result = hash_index_add(&log->by_path, hash_text(cgroup->path), index);
-	if (cgroup->id)
-		result = result ?: hash_index_add(&log->by_id, hash_cgroup_id(cgroup->id), index);
-	return result;
-}
-
 static int add_cgroup(struct cgroup_log *log, u64 id, const char *path)
 {
 	struct known_cgroup cgroup = {.id = id};
+	u32 index = log->count;
+	int result = 0;
 
 	if (array_make_room(log->known, log->count, log->room))
 		return -ENOMEM;
 	cgroup.path = strdup(path);
 	if (!cgroup.path)
 		return -ENOMEM;
-	log->known[log->count] = cgroup;
-	return add_to_indexes(log, &cgroup, log->count++);
+	log->known[log->count++] = cgroup;
+	if (path[0] && find_by_path(log, path) == HASH_INDEX_NONE)
+		result = hash_index_add(&log->by_path, hash_text(path), index);
+	if (id)
+		result = result ?: hash_index_add(&log->by_id, hash_cgroup_id(id), index);
+	return result;
 }
 
 static int add_unless_known(struct cgroup_log *log, u64 id, const char *path)
@@ -219,33 +208,23 @@ static int walk_all_cgroups(struct cgroup_log *log)
 
 /* Adds a cgroup with a path that the BPF programs keep. A program may overwrite the element
  * meanwhile; the id is therefore compared after the path is copied. */
-static int add_from_program_path(struct cgroup_log *log, const struct cgroup_path *made, u64 id)
+static int add_from_program_path(struct cgroup_log *log, u64 id)
 {
 	char path[CGROUP_PATH_BYTES];
 
-	memcpy(path, made->path, sizeof(path));
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	if (__atomic_load_n(&made->id, __ATOMIC_RELAXED) != id)
-		return 0;
-	path[sizeof(path) - 1] = 0;
-	return add_cgroup(log, id, path);
-}
+	for (u32 i = 0; log->paths && i < CGROUP_PATHS; i++) {
+		const struct cgroup_path *made = &log->paths[i];
 
-static int search_program_paths(struct cgroup_log *log, u64 id)
-{
-	for (u32 i = 0; log->paths && i < CGROUP_PATHS; i++)
-		if (__atomic_load_n(&log->paths[i].id, __ATOMIC_ACQUIRE) == id)
-			return add_from_program_path(log, &log->paths[i], id);
+		if (__atomic_load_n(&made->id, __ATOMIC_ACQUIRE) != id)
+			continue;
+		memcpy(path, made->path, sizeof(path));
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		if (__atomic_load_n(&made->id, __ATOMIC_RELAXED) != id)
+			return 0;
+		path[sizeof(path) - 1] = 0;
+		return add_cgroup(log, id, path);
+	}
 	return 0;
-}
-
-static int look_up_id(struct cgroup_log *log, u64 id)
-{
-	int result = search_program_paths(log, id);
-
-	if (!result && find_by_id(log, id) == HASH_INDEX_NONE && !log->is_walked)
-		result = walk_all_cgroups(log);
-	return result ?: add_unless_known(log, id, "");
 }
 
 static int get_file_number(struct known_cgroup *known, struct trace_writer *writer, u32 *number)
@@ -260,12 +239,16 @@ static int get_file_number(struct known_cgroup *known, struct trace_writer *writ
 int cgroup_log_number_by_id(struct cgroup_log *log, struct trace_writer *writer, u64 id,
 			    u32 *number)
 {
-	int result;
+	int result = 0;
 
 	*number = 0;
 	if (!log->mount || !id)
 		return 0;
-	result = find_by_id(log, id) == HASH_INDEX_NONE ? look_up_id(log, id) : 0;
+	if (find_by_id(log, id) == HASH_INDEX_NONE)
+		result = add_from_program_path(log, id);
+	if (!result && find_by_id(log, id) == HASH_INDEX_NONE && !log->is_walked)
+		result = walk_all_cgroups(log);
+	result = result ?: add_unless_known(log, id, "");
 	return result ?: get_file_number(&log->known[find_by_id(log, id)], writer, number);
 }
 

@@ -33,14 +33,6 @@ static int write_event_records(struct recording *recording, struct trace_event *
 	return result;
 }
 
-/* False if the events have no values, or their values are addresses. */
-static bool values_have_sum(const struct recording *recording, u32 kind)
-{
-	const struct source *source = &recording->loaded->sources->sources[kind];
-
-	return source->unit && strcmp(source->unit, TRACE_UNIT_ADDRESS) != 0;
-}
-
 static int write_row_events(struct recording *recording, const struct counted_key *key, u32 cpu,
 			    u64 count, u64 value)
 {
@@ -54,12 +46,15 @@ static int write_row_events(struct recording *recording, const struct counted_ke
 		.leaf = key->leaf,
 		.is_counted = 1,
 	};
+	const struct source *source;
 	struct stack_ref user;
 	int result;
 
 	if (event.kind >= recording->loaded->sources->count)
 		return 0;
-	if (values_have_sum(recording, event.kind))
+	source = &recording->loaded->sources->sources[event.kind];
+	if (source->unit &&
+	    strcmp(source->unit, TRACE_UNIT_ADDRESS) != 0) /* addresses have no sum */
 		event.value = value;
 	result = records_fill_stacks(recording, NULL, 0, &fields, &event, &user);
 	return write_event_records(recording, &event, &user, count) ?: result;

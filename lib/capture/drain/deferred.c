@@ -122,16 +122,6 @@ static u32 find_awaited_mapping(struct recording *recording)
 	return symbolizers_await_table(recording->symbolizers, number) ? number : 0;
 }
 
-/* Holds a raw stack, whose first result is in deferred->unwound, if rules for it are being made.
- * False: the stack is not held. */
-static bool hold_for_rules(struct recording *recording, const struct raw_stack *raw)
-{
-	u32 number = find_awaited_mapping(recording);
-
-	return number && held_stacks_add(&recording->deferred->held, raw,
-					 recording->deferred->unwound, number);
-}
-
 /* True for a frame in code that is not part of a file. */
 static bool is_generated_code(void *loaded, u64 frame)
 {
@@ -206,13 +196,15 @@ static int take_raw_stack(void *arg, void *data, size_t bytes)
 	struct deferred *deferred = recording->deferred;
 	const struct raw_stack *raw = data;
 	struct deferred_stack *stack;
+	u32 number; /* of a mapping whose rules are to come */
 	int result;
 
 	if (bytes < RAW_STACK_SIZE(0) || bytes < RAW_STACK_SIZE((u64)raw->stack_bytes))
 		return 0;
 	deferred->raw_bytes += bytes;
 	unwind_raw_stack(recording, raw);
-	if (hold_for_rules(recording, raw))
+	number = find_awaited_mapping(recording);
+	if (number && held_stacks_add(&deferred->held, raw, deferred->unwound, number))
 		return check_round_end(recording);
 	result = make_deferred_stack(recording, raw, recording->mode == READ_LIVE, &stack)
 			 ?: deferred_join(recording, stack);
@@ -397,27 +389,10 @@ static int refer_to_placeholder(struct recording *recording, u32 tid, u32 cookie
 	return 0;
 }
 
-/* A sample in user mode has its innermost frame, the leaf, in the event, and needs the stack
- * without the leaf. */
-static enum deferred_form form_for_event(const struct loaded *loaded,
-					 const struct trace_event *event)
-{
-	if (loaded->sources->sources[event->kind].type == SOURCE_SAMPLE &&
-	    !FRAME_IS_KERNEL(event->leaf))
-		return DEFERRED_BEHIND_LEAF;
-	return DEFERRED_FULL;
-}
-
 static u8 absence_reason(const struct recording *recording, u32 tid, u32 cookie, u8 otherwise)
 {
 	return open_cookies_has(&recording->deferred->open, tid, cookie) ? REASON_UNANSWERED
 									 : otherwise;
-}
-
-/* True if the deferred stack has no frames, only the reason why the frames are missing. */
-static bool has_only_reason(const struct deferred_stack *stack)
-{
-	return !stack->id && !stack->depth;
 }
 
 int deferred_find_for_event(struct recording *recording, u32 cookie, struct trace_event *event,
@@ -425,10 +400,15 @@ int deferred_find_for_event(struct recording *recording, u32 cookie, struct trac
 {
 	struct deferred_stack *stack =
 		deferred_stacks_find(recording->deferred->stacks, event->tid, cookie);
-	enum deferred_form form = form_for_event(recording->loaded, event);
+	bool is_sample = recording->loaded->sources->sources[event->kind].type == SOURCE_SAMPLE;
+	/* A sample in user mode has its innermost frame in the event. */
+	enum deferred_form form =
+		is_sample && !FRAME_IS_KERNEL(event->leaf) ? DEFERRED_BEHIND_LEAF : DEFERRED_FULL;
 
 	if (stack) {
-		if (form == DEFERRED_BEHIND_LEAF && !has_only_reason(stack))
+		bool has_only_reason = !stack->id && !stack->depth;
+
+		if (form == DEFERRED_BEHIND_LEAF && !has_only_reason)
 			event->leaf = stack->leaf;
 		return event_stack_write_deferred(recording, stack, form, ref);
 	}

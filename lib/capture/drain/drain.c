@@ -221,18 +221,13 @@ static int drain_task_rings(struct recording *recording)
 	return result;
 }
 
-static u32 ring_fill_percent(const struct ring_view *ring)
-{
-	return (ring->header->head - ring->header->tail) * 100 / ring->count;
-}
-
 int drain_deferred_stacks(struct recording *recording, struct pace_rings *rings)
 {
 	int result = 0;
 
 	for (u32 cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++) {
 		struct ring_view ring = loaded_ring(recording->loaded, cpu);
-		u32 filled = ring_fill_percent(&ring);
+		u32 filled = (ring.header->head - ring.header->tail) * 100 / ring.count;
 
 		rings->fill = filled > rings->fill ? filled : rings->fill;
 		rings->had_event |= ring.header->head != ring.header->tail;

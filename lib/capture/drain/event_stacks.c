@@ -87,28 +87,22 @@ static int copy_frames_of_id(const struct loaded *loaded, u32 id, u64 *frames,
 	return 0;
 }
 
-/* Prepares the array that has the file's index of each stack of a table. An array of another
- * generation is emptied; generation numbers are never used again. False: no memory. */
-static bool prepare_written_table(struct written_table *written, u64 generation, u64 slots)
-{
-	if (!written->items)
-		written->items = calloc(slots, sizeof(*written->items));
-	else if (written->generation != generation)
-		memset(written->items, 0, slots * sizeof(*written->items));
-	written->generation = generation;
-	return written->items;
-}
-
-/* The element for a stack of the map in the array of written stacks; NULL: no memory. */
+/* The element for a stack of the map in the array that has the file's index of each stack of a
+ * table; NULL: no memory. An array of another generation is emptied; generation numbers are never
+ * used again. */
 static struct written_stack *find_written_stack(struct recording *recording,
 						const struct generation_table *table, u32 id)
 {
 	struct written_table *written = &recording->stacks[table - recording->loaded->tables];
 	u32 bits = recording->loaded->plan.geometry.bits;
+	u64 generation = generation_of_table(table), slots = TABLE_SLOTS(bits);
 
-	if (!prepare_written_table(written, generation_of_table(table), TABLE_SLOTS(bits)))
-		return NULL;
-	return &written->items[STACK_ID_INDEX(id, bits)];
+	if (!written->items)
+		written->items = calloc(slots, sizeof(*written->items));
+	else if (written->generation != generation)
+		memset(written->items, 0, slots * sizeof(*written->items));
+	written->generation = generation;
+	return written->items ? &written->items[STACK_ID_INDEX(id, bits)] : NULL;
 }
 
 /* Writes a stack of the stack map, unless the file has the stack already. */

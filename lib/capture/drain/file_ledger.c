@@ -12,23 +12,21 @@
 
 _Static_assert(LOST_COUNT <= RING_REPORTED_MAX, "a ring header has no room for all losses");
 
-static void add_scratch_counters(const struct scratch *scratch, struct trace_cpu_ledger *ledger)
-{
-	ledger->lost[LOST_NESTED] += scratch->refused;
-	for (u32 cause = 0; cause < LOST_COUNT; cause++)
-		ledger->lost[cause] += scratch->counters.lost[cause];
-	ledger->produced +=
-		scratch->counters.produced + scratch->counters.lost[LOST_PAUSED] + scratch->refused;
-}
-
 static struct trace_cpu_ledger read_cpu_totals(const struct loaded *loaded, u32 cpu)
 {
 	const struct scratch *scratch_slots = loaded_scratch(loaded, cpu);
 	struct ring_view ring = loaded_ring(loaded, cpu);
 	struct trace_cpu_ledger totals = {.cpu = cpu};
 
-	for (u32 i = 0; i < SCRATCH_SLOTS; i++)
-		add_scratch_counters(&scratch_slots[i], &totals);
+	for (u32 i = 0; i < SCRATCH_SLOTS; i++) {
+		const struct scratch *scratch = &scratch_slots[i];
+
+		totals.lost[LOST_NESTED] += scratch->refused;
+		for (u32 cause = 0; cause < LOST_COUNT; cause++)
+			totals.lost[cause] += scratch->counters.lost[cause];
+		totals.produced += scratch->counters.produced +
+				   scratch->counters.lost[LOST_PAUSED] + scratch->refused;
+	}
 	totals.lost[LOST_RESET] += ring.header->reset;
 	totals.counted = counted_events_total(loaded, cpu);
 	return totals;
@@ -61,11 +59,6 @@ static u64 *reported_losses(const struct loaded *loaded, u32 cpu)
 	return loaded_ring(loaded, cpu).header->reported;
 }
 
-static u64 reported_loss_count(const struct loaded *loaded, u32 cpu, u32 cause)
-{
-	return cause == LOST_RECURSION ? 0 : reported_losses(loaded, cpu)[cause];
-}
-
 void file_ledger_begin(struct recording *recording)
 {
 	for (u32 cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++) {
@@ -95,7 +88,9 @@ static struct trace_cpu_ledger cpu_ledger_since_last_file(const struct recording
 	ledger.counted = counted_events_reported(recording->loaded, cpu) - reader->counted_before;
 	ledger.produced -= reader->consumed_before + reader->counted_before;
 	for (u32 cause = 0; cause < LOST_COUNT; cause++) {
-		u64 reported = reported_loss_count(recording->loaded, cpu, cause);
+		u64 reported = cause == LOST_RECURSION
+				       ? 0
+				       : reported_losses(recording->loaded, cpu)[cause];
 
 		ledger.lost[cause] -= reported;
 		ledger.produced -= reported;

@@ -49,18 +49,14 @@ bool held_stacks_add(struct held_stacks *held, const struct raw_stack *raw,
 	return true;
 }
 
-static bool is_whole_stack(const struct unwound_stack *stack)
-{
-	return stack->depth && !STACK_STOP(stack->flags) && !(stack->flags & STACK_TRUNCATED);
-}
-
 void held_stack_choose_result(const struct held_stack *stack,
 			      bool (*is_generated)(void *argument, u64 frame), void *argument,
 			      struct unwound_stack *later)
 {
 	const u64 *first = first_walk_frames(stack);
-	bool is_behind_generated = false,
-	     is_kept = later->depth < stack->depth && !is_whole_stack(later);
+	bool is_whole_stack =
+		later->depth && !STACK_STOP(later->flags) && !(later->flags & STACK_TRUNCATED);
+	bool is_behind_generated = false, is_kept = later->depth < stack->depth && !is_whole_stack;
 	u32 compared = later->depth < stack->depth ? later->depth : stack->depth;
 
 	for (u32 i = 0; i < compared && !is_kept && !FRAME_IS_GUESSED(first[i]); i++) {

@@ -22,29 +22,21 @@ void pace_note_table_request(struct pace *pace)
 		pace->watch_until = until;
 }
 
-static int longest_pause_ms(const struct pace_rings *rings)
-{
-	u32 ms = rings->slots / PACE_EVENTS_PER_MS;
-
-	if (rings->had_event || ms < PACE_MS_MAX)
-		return PACE_MS_MAX;
-	return ms < PACE_MS_IDLE ? ms : PACE_MS_IDLE;
-}
-
-static int next_pause_ms(int last, const struct pace_rings *rings)
-{
-	int longest = longest_pause_ms(rings);
-
-	if (rings->fill > 25)
-		return last / 2 > PACE_MS_MIN ? last / 2 : PACE_MS_MIN;
-	if (rings->fill < 10)
-		last *= 2;
-	return last < longest ? last : longest;
-}
-
 int pace_next_ms(struct pace *pace, const struct pace_rings *rings)
 {
-	pace->ms = next_pause_ms(pace->ms ?: PACE_MS_MIN, rings);
+	u32 ms = rings->slots / PACE_EVENTS_PER_MS;
+	int longest = rings->had_event || ms < PACE_MS_MAX ? PACE_MS_MAX
+		      : ms < PACE_MS_IDLE		   ? (int)ms
+							   : PACE_MS_IDLE;
+	int next = pace->ms ?: PACE_MS_MIN;
+
+	if (rings->fill > 25)
+		next = next / 2 > PACE_MS_MIN ? next / 2 : PACE_MS_MIN;
+	else {
+		next *= rings->fill < 10 ? 2 : 1;
+		next = next < longest ? next : longest;
+	}
+	pace->ms = next;
 	if (pace->ms > PACE_MS_WATCH && clock_ms() < pace->watch_until)
 		pace->ms = PACE_MS_WATCH;
 	return pace->ms;

@@ -260,18 +260,13 @@ static int read_open_marks(struct recording *recording)
 	return 0;
 }
 
-static bool is_span_open(const struct span_stacks *spans, u64 mark)
-{
-	return spans->mark_count && bsearch(&mark, spans->marks, spans->mark_count,
-					    sizeof(*spans->marks), compare_marks);
-}
-
 /* True for a begin whose end was written or cannot come any more. */
 static bool is_begin_over(const struct span_stacks *spans, struct held_begin *begin, u64 now)
 {
 	if (begin->is_done)
 		return true;
-	if (is_span_open(spans, begin->event.value))
+	if (spans->mark_count && bsearch(&begin->event.value, spans->marks, spans->mark_count,
+					 sizeof(*spans->marks), compare_marks))
 		begin->gone_at = 0;
 	else if (!begin->gone_at)
 		begin->gone_at = now;

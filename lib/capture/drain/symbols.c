@@ -29,14 +29,6 @@ static const char *const paths[] = {
 #undef X
 };
 
-static u32 read_character(const struct script_text *text, u32 at)
-{
-	u32 value = 0;
-
-	memcpy(&value, text->text + at, text->width);
-	return value;
-}
-
 static u32 append_utf8(char *out, u32 used, u32 value)
 {
 	if (value < ' ' || (value >= 0x7f && value < 0xa0) || value > 0x10ffff)
@@ -70,8 +62,12 @@ static bool convert_text_to_utf8(const struct script_text *text, char out[NAME_B
 		return false;
 	for (u32 at = 0; !text->width && at < text->bytes && text->text[at]; at++)
 		out[used++] = text->text[at] < ' ' || text->text[at] == 0x7f ? '?' : text->text[at];
-	for (u32 at = 0; text->width && at + text->width <= text->bytes; at += text->width)
-		used = append_utf8(out, used, read_character(text, at));
+	for (u32 at = 0; text->width && at + text->width <= text->bytes; at += text->width) {
+		u32 read_character = 0;
+
+		memcpy(&read_character, text->text + at, text->width);
+		used = append_utf8(out, used, read_character);
+	}
 	out[used] = 0;
 	return used || !text->bytes;
 }
@@ -358,17 +354,6 @@ static void allow_table_requests_again(struct recording *recording)
 	recording->tabulate_again = now + TABULATE_AGAIN_MS;
 }
 
-static void forget_outdated_rules(struct recording *recording)
-{
-	u32 tables = symbolizers_script_loop_tables(recording->symbolizers);
-
-	if (tables != recording->script_loop_tables)
-		loaded_forget_rules(recording->loaded);
-	recording->script_loop_tables = tables;
-	if (symbolizers_leave_generated(recording->symbolizers))
-		loaded_stop_walks_at_generated_code(recording->loaded);
-}
-
 /* True if BPF programs may send raw stacks to this reader for lack of a rule. */
 static bool accepts_raw_stacks(const struct recording *recording)
 {
@@ -436,9 +421,15 @@ int symbols_take_facts(struct recording *recording)
 {
 	const struct symbolizers_sink sink = make_sink(recording);
 	int result = symbolizers_visit(recording->symbolizers, &sink);
+	u32 tables;
 
 	symbols_update_rules_awaited(recording);
-	forget_outdated_rules(recording);
+	tables = symbolizers_script_loop_tables(recording->symbolizers);
+	if (tables != recording->script_loop_tables)
+		loaded_forget_rules(recording->loaded);
+	recording->script_loop_tables = tables;
+	if (symbolizers_leave_generated(recording->symbolizers))
+		loaded_stop_walks_at_generated_code(recording->loaded);
 	request_moved_code_checks(recording);
 	allow_table_requests_again(recording);
 	publish_own_processes(recording);

@@ -215,40 +215,25 @@ static int compare_records(const void *left, const void *right)
 	return order(a->tid, b->tid) ?: order(a->time, b->time);
 }
 
-/* The name that a thread has now, or had at its exit. */
-static bool find_final_name(const struct task_log *log, const struct name_record *last,
-			    struct task_name *name)
-{
-	if (!last->at_exit)
-		return read_name_from_map(log, last->tid, name);
-	*name = (struct task_name){.cgroup = last->cgroup};
-	memcpy(name->comm, last->comm, sizeof(name->comm));
-	return true;
-}
-
-/* Writes a name whose record was lost. The time of the change is not known; mostly the change is an
- * execve directly after a fork, so the name counts from the time of the record before. */
-static int write_lost_name(struct task_log *log, struct trace_writer *writer,
-			   const struct name_record *before, const struct name_record *last)
-{
-	struct trace_task task = {
-		.time = before->time + 1, .tid = before->tid, .tgid = before->tgid};
-	struct task_name name;
-
-	if (!find_final_name(log, last, &name) || !strcmp((char *)name.comm, before->comm))
-		return 0;
-	return write_name_from_map(log, writer, &name, &task);
-}
-
-/* Compares the records of one thread, which are sorted by time, with its final name. */
+/* Compares the records of one thread, which are sorted by time, with the name that the thread has
+ * now, or had at its exit, and writes a name whose record was lost. The time of the change is not
+ * known; mostly the change is an execve directly after a fork, so the name counts from the time of
+ * the record before. */
 static int write_final_name_if_lost(struct task_log *log, struct trace_writer *writer,
 				    const struct name_record *first, const struct name_record *last)
 {
-	const struct name_record *before = last;
+	const struct name_record *before = last->at_exit && last > first ? last - 1 : last;
+	struct trace_task task = {
+		.time = before->time + 1, .tid = before->tid, .tgid = before->tgid};
+	struct task_name name = {.cgroup = last->cgroup};
 
-	if (before->at_exit && before > first)
-		before--;
-	return write_lost_name(log, writer, before, last);
+	if (last->at_exit)
+		memcpy(name.comm, last->comm, sizeof(name.comm));
+	else if (!read_name_from_map(log, last->tid, &name))
+		return 0;
+	if (!strcmp((char *)name.comm, before->comm))
+		return 0;
+	return write_name_from_map(log, writer, &name, &task);
 }
 
 int task_log_write_lost_names(struct task_log *log, struct trace_writer *writer)

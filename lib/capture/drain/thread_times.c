@@ -121,18 +121,11 @@ static int write_open_accounts(struct recording *recording, int map_fd, u64 end)
 	return result;
 }
 
-static int write_rest_account(struct recording *recording, const struct time_rest *rest, u64 begin)
-{
-	struct thread_account account = {.begin = begin, .end = begin + rest->life};
-
-	for (u32 state = 0; state < TIME_STATES; state++)
-		account.spent[state] = rest->spent[state];
-	return rest->threads ? write_account(recording, &account) : 0;
-}
-
 int thread_times_write_open(struct recording *recording)
 {
 	struct capture_bpf *programs = loaded_programs(recording->loaded);
+	const struct time_rest *rest = (void *)&programs->bss->time_rest;
+	struct thread_account account;
 	int result = thread_times_write_ended(recording);
 
 	if (!programs->bss->time_end)
@@ -140,6 +133,9 @@ int thread_times_write_open(struct recording *recording)
 	result = first_error(result, write_open_accounts(recording,
 							 bpf_map__fd(programs->maps.thread_times),
 							 programs->bss->time_end));
-	return first_error(result, write_rest_account(recording, (void *)&programs->bss->time_rest,
-						      programs->bss->time_begin));
+	account = (struct thread_account){.begin = programs->bss->time_begin,
+					  .end = programs->bss->time_begin + rest->life};
+	for (u32 state = 0; state < TIME_STATES; state++)
+		account.spent[state] = rest->spent[state];
+	return rest->threads ? first_error(result, write_account(recording, &account)) : result;
 }

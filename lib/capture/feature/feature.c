@@ -99,18 +99,14 @@ const char *feature_meaning(enum feature feature)
 	return words[feature].meaning;
 }
 
-static bool has_capabilities(u64 caps)
+static const char *advice_for_error(const struct probe *probe, int err)
 {
 	u64 effective = capability_held();
 
-	return (effective & caps) == caps || (caps == CAPS_BPF && effective & CAPS_ADMIN);
-}
-
-static const char *advice_for_error(const struct probe *probe, int err)
-{
 	if (err != -EPERM && err != -EACCES)
 		return probe->kernel_fix;
-	if (!probe->caps || !has_capabilities(probe->caps))
+	if (!probe->caps || ((effective & probe->caps) != probe->caps &&
+			     !(probe->caps == CAPS_BPF && effective & CAPS_ADMIN)))
 		return probe->caps_fix;
 	if (probe->attempt == attempt_kallsyms)
 		return "sysctl kernel.kptr_restrict=0";

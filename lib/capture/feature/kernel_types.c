@@ -305,18 +305,6 @@ static int write_subset(const struct subset *subset, void **out, size_t *out_byt
 	return 0;
 }
 
-static int make_subset(struct subset *subset, const struct text_set *names, void **out,
-		       size_t *out_bytes)
-{
-	int result = find_type_starts(subset)
-			     ?: append_bytes(&subset->out_strings, "", 1)
-			     ?: take_named_types(subset, names);
-
-	for (u32 i = 0; i < subset->taken_count && !result; i++)
-		result = copy_type(subset, subset->taken[i]);
-	return result ?: write_subset(subset, out, out_bytes);
-}
-
 int type_subset_make(const void *raw, size_t raw_bytes, const struct btf *named, void **out,
 		     size_t *out_bytes)
 {
@@ -324,8 +312,13 @@ int type_subset_make(const void *raw, size_t raw_bytes, const struct btf *named,
 	struct text_set names = TEXT_SET;
 	int result = open_kernel_btf(&subset, raw, raw_bytes)
 			     ?: collect_names(named, &names)
-			     ?: make_subset(&subset, &names, out, out_bytes);
+			     ?: find_type_starts(&subset)
+			     ?: append_bytes(&subset.out_strings, "", 1)
+			     ?: take_named_types(&subset, &names);
 
+	for (u32 i = 0; i < subset.taken_count && !result; i++)
+		result = copy_type(&subset, subset.taken[i]);
+	result = result ?: write_subset(&subset, out, out_bytes);
 	free(subset.starts);
 	free(subset.places);
 	free(subset.taken);

@@ -37,24 +37,19 @@ static int print_nothing(enum libbpf_print_level level, const char *format, va_l
 	return 0;
 }
 
-/* If memory is short, libbpf assumes that the kernel has no global data, and loads the program
- * without its variables; that is an error here. */
-static int load_probe(struct task_work_probe_bpf *probe)
-{
-	int result;
-
-	task_work_prepare(probe->obj);
-	result = task_work_probe_bpf__load(probe);
-	return result ?: probe->bss ? 0 : -ENOMEM;
-}
-
 /* Loads the probe without libbpf's messages. */
 static int load_probe_quietly(struct task_work_probe_bpf **out)
 {
 	libbpf_print_fn_t printed = libbpf_set_print(print_nothing);
 	struct task_work_probe_bpf *probe = task_work_probe_bpf__open();
-	int result = probe ? load_probe(probe) : -errno;
+	int result = probe ? 0 : -errno;
 
+	if (probe) {
+		task_work_prepare(probe->obj);
+		/* If memory is short, libbpf assumes that the kernel has no global data, and loads
+		 * the program without its variables; that is an error here. */
+		result = task_work_probe_bpf__load(probe) ?: probe->bss ? 0 : -ENOMEM;
+	}
 	libbpf_set_print(printed);
 	if (result)
 		task_work_probe_bpf__destroy(probe);
@@ -143,17 +138,8 @@ static const char *const names[] = {
 
 #define NAMES (sizeof(names) / sizeof(names[0]))
 
-/* Finds out which of `names` the kernel's BTF has, a bit for each. Takes some milliseconds. */
-static u64 find_kernel_names(void)
-{
-	u64 bits = kernel_btf_find_names(names, NAMES);
-
-	for (u32 i = 0; bits && i < NAMES; i++)
-		boot_fact_store(BOOT_FACTS_FOLDER, names[i], bits >> i & 1);
-	return bits;
-}
-
-/* The same bits, remembered in the process, and in a file until the next boot (boot_facts.h). */
+/* Which of `names` the kernel's BTF has, a bit for each, remembered in the process, and in a file
+ * until the next boot (boot_facts.h). Reading the BTF takes some milliseconds. */
 static u64 known_kernel_names(void)
 {
 	static _Atomic u64 known;
@@ -166,7 +152,10 @@ static u64 known_kernel_names(void)
 		int fact = boot_fact_read(BOOT_FACTS_FOLDER, names[i]);
 
 		if (fact < 0) {
-			bits = find_kernel_names() | is_known;
+			bits = kernel_btf_find_names(names, NAMES);
+			for (u32 kept = 0; bits && kept < NAMES; kept++)
+				boot_fact_store(BOOT_FACTS_FOLDER, names[kept], bits >> kept & 1);
+			bits |= is_known;
 			break;
 		}
 		bits |= (u64)fact << i;
@@ -184,26 +173,23 @@ enum task_work_form task_work_form(void)
 	return bits & 2 ? TASK_WORK_AUX : TASK_WORK_NONE;
 }
 
-/* Renames a function of an object to "void", which libbpf does not look up. Any other name that the
- * kernel lacks would be looked up in modules, which needs CAP_SYS_ADMIN. */
-static void rename_to_void(const struct btf *types, const char *name)
-{
-	int id = btf__find_by_name_kind(types, name, BTF_KIND_FUNC);
-
-	if (id > 0)
-		strcpy((char *)btf__name_by_offset(types, btf__type_by_id(types, id)->name_off),
-		       "void");
-}
-
 void task_work_prepare(struct bpf_object *object)
 {
+	const struct btf *types = bpf_object__btf(object);
 	u64 bits = known_kernel_names();
 
 	if (task_work_form() == TASK_WORK_PLAIN)
 		bits &= ~2ULL; /* the kernel has SCHEDULE_AUX with another prototype */
-	for (u32 i = 0; i < NAMES; i++)
-		if (!(bits >> i & 1))
-			rename_to_void(bpf_object__btf(object), names[i]);
+	/* A function that the kernel lacks gets the name "void", which libbpf does not look up. Any
+	 * other name that the kernel lacks would be looked up in modules, which needs CAP_SYS_ADMIN. */
+	for (u32 i = 0; i < NAMES; i++) {
+		int id = bits >> i & 1 ? 0 : btf__find_by_name_kind(types, names[i], BTF_KIND_FUNC);
+
+		if (id > 0)
+			strcpy((char *)btf__name_by_offset(types,
+							   btf__type_by_id(types, id)->name_off),
+			       "void");
+	}
 }
 
 static struct feature_result tried;

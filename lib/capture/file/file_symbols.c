@@ -93,22 +93,19 @@ static int subtract_addresses(const struct frame_addresses *all,
 	return 0;
 }
 
-static bool is_in_mapped_file(const struct recording *recording, u64 frame)
-{
-	u32 number = FRAME_MAPPING(frame);
-
-	return !FRAME_IS_KERNEL(frame) && number < MAPPINGS_MAX &&
-	       loaded_mapping_record(recording->loaded, number)->key.kind == MAPPING_FILE;
-}
-
 static void keep_addresses_in_files(const struct recording *recording,
 				    struct frame_addresses *addresses)
 {
 	u32 kept = 0;
 
-	for (u32 i = 0; i < addresses->count; i++)
-		if (is_in_mapped_file(recording, addresses->items[i]))
-			addresses->items[kept++] = addresses->items[i];
+	for (u32 i = 0; i < addresses->count; i++) {
+		u64 frame = addresses->items[i];
+		u32 number = FRAME_MAPPING(frame);
+
+		if (!FRAME_IS_KERNEL(frame) && number < MAPPINGS_MAX &&
+		    loaded_mapping_record(recording->loaded, number)->key.kind == MAPPING_FILE)
+			addresses->items[kept++] = frame;
+	}
 	addresses->count = kept;
 }
 
@@ -149,20 +146,6 @@ static u64 min_time(u64 a, u64 b)
 	return a < b ? a : b;
 }
 
-static u64 max_time(u64 a, u64 b)
-{
-	return a > b ? a : b;
-}
-
-/* After the user has asked to end, two recording files may end: a window that is being closed, and
- * the last window after it. Both share one wait. */
-static u64 hurried_end_time(struct recording *recording)
-{
-	if (!recording->hurries_until)
-		recording->hurries_until = clock_ms() + HURRY_MS;
-	return max_time(recording->hurries_until, clock_ms() + HURRY_MS_LEAST);
-}
-
 static struct patience wait_ends_after(struct recording *recording, u64 began)
 {
 	bool few = recording->named_ahead;
@@ -172,8 +155,13 @@ static struct patience wait_ends_after(struct recording *recording, u64 began)
 	};
 
 	if (interrupt_end_asked()) {
-		u64 end = hurried_end_time(recording);
+		u64 end, least = clock_ms() + HURRY_MS_LEAST;
 
+		/* The files that end after a request to end share one wait: a window that is being
+		 * closed, and the last one behind it. */
+		if (!recording->hurries_until)
+			recording->hurries_until = clock_ms() + HURRY_MS;
+		end = recording->hurries_until > least ? recording->hurries_until : least;
 		patience.others = min_time(patience.others, end);
 		patience.own = min_time(patience.own, end);
 	}

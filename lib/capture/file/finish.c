@@ -53,27 +53,21 @@ static enum read_mode choose_read_mode(const struct loaded *loaded)
 	return loaded_is_frozen(loaded) ? READ_LIVE : READ_DRAIN;
 }
 
-static int write_sources(const struct source_list *sources, struct trace_writer *writer)
+int recording_begin(struct recording *recording, struct trace_writer *writer,
+		    struct stackmap_error *error)
 {
+	const struct source_list *sources = recording->loaded->sources;
 	int result = 0;
 
+	recording->mode = choose_read_mode(recording->loaded);
+	recording_begin_file(recording);
+	file_ledger_begin(recording);
 	for (u32 kind = 0; kind < sources->count && !result; kind++) {
 		struct trace_source written = make_trace_source(&sources->sources[kind]);
 
 		result = trace_writer_source(writer, &written);
 	}
-	return result;
-}
-
-int recording_begin(struct recording *recording, struct trace_writer *writer,
-		    struct stackmap_error *error)
-{
-	int result;
-
-	recording->mode = choose_read_mode(recording->loaded);
-	recording_begin_file(recording);
-	file_ledger_begin(recording);
-	result = write_sources(recording->loaded->sources, writer)
+	result = result
 			 ?: kernel_image_modules(symbolizers_kernel_files(recording->symbolizers),
 						 write_module, writer, error)
 			 ?: task_log_scan(recording->tasks, writer,
@@ -90,28 +84,6 @@ int recording_begin(struct recording *recording, struct trace_writer *writer,
 	return result;
 }
 
-/* Waits for the unwind rules of held stacks (capture/drain/held_stacks.h). A window that is
- * followed by another one does not wait, because its rings have to be read. */
-static void await_rules_of_held_stacks(struct recording *recording)
-{
-	u64 until = clock_ms() + RULES_MS;
-
-	while (!recording->named_ahead && deferred_has_held_stacks(recording) &&
-	       clock_ms() < until && !interrupted()) {
-		symbolizers_wait(recording->symbolizers, RULES_LOOK_MS);
-		symbols_take_facts(recording);
-		deferred_unwind_held(recording, false);
-	}
-}
-
-static int write_alive_events(struct recording *recording, struct stackmap_error *error)
-{
-	int result = recording->alive ? alive_events_write(recording) : 0;
-
-	return result ? error_set(error, -result, "things that are alive: %s", strerror(-result))
-		      : 0;
-}
-
 int recording_finish(struct recording *recording, struct trace_ledger *ledger,
 		     struct stackmap_error *error)
 {
@@ -125,13 +97,25 @@ int recording_finish(struct recording *recording, struct trace_ledger *ledger,
 		return error_set(error, ENOMEM, "ledger: %s", strerror(ENOMEM));
 	}
 	if (recording->deferred) {
-		await_rules_of_held_stacks(recording);
+		u64 until = clock_ms() + RULES_MS;
+
+		/* Stacks that have no rules yet wait for them. A window that others follow does not
+		 * wait: its rings have to be read. */
+		while (!recording->named_ahead && deferred_has_held_stacks(recording) &&
+		       clock_ms() < until && !interrupted()) {
+			symbolizers_wait(recording->symbolizers, RULES_LOOK_MS);
+			symbols_take_facts(recording);
+			deferred_unwind_held(recording, false);
+		}
 		deferred_end_file(recording);
 	}
 	if (recording->times)
 		thread_times_write_open(recording);
 	counted_events_write(recording);
-	result = write_alive_events(recording, error);
+	if (recording->alive)
+		result = alive_events_write(recording);
+	if (result)
+		error_set(error, -result, "things that are alive: %s", strerror(-result));
 	if (recording->spans)
 		result = first_error(result, span_stacks_write_all_ends(recording));
 	trace_writer_flush(recording->writer);

@@ -13,20 +13,14 @@
 	5000 /* longest time for unwinding: the user waits, and the lock of the instance is held   \
 	      */
 
-/* The position of the oldest record in a ring. Positions begin at ring->count, since a slot that
- * was never written looks like the event at position 0. */
-static u64 oldest_position(const struct loaded *loaded, const struct ring_view *ring, u64 head)
-{
-	if (!loaded->plan.config.flight)
-		return ring->header->tail;
-	return head > 2UL * ring->count ? head - ring->count : ring->count;
-}
-
 /* Takes all records of a ring, oldest first. */
 static int snapshot_ring(struct recording *recording, struct ring_view ring, u32 cpu,
 			 take_record take)
 {
-	u64 head = ring_head(&ring), position = oldest_position(recording->loaded, &ring, head);
+	u64 head = ring_head(&ring);
+	u64 position = !recording->loaded->plan.config.flight ? ring.header->tail
+		       : head > 2UL * ring.count	      ? head - ring.count
+							      : ring.count;
 
 	return records_take_range(recording, &ring, position, head, cpu, take);
 }

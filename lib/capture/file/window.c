@@ -87,12 +87,6 @@ static void set_limits_to_ring_heads(struct recording *recording)
 	}
 }
 
-static void clear_limits(struct recording *recording)
-{
-	for (u32 cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++)
-		recording->cpus[cpu].limit = recording->cpus[cpu].task_limit = 0;
-}
-
 static bool are_limits_reached(const struct recording *recording)
 {
 	for (u32 cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++) {
@@ -174,7 +168,8 @@ int recording_end_window(struct recording *recording)
 	generation_note_swap(recording);
 	set_limits_to_ring_heads(recording);
 	result = first_error(result, drain_to_limits(recording));
-	clear_limits(recording);
+	for (u32 cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++)
+		recording->cpus[cpu].limit = recording->cpus[cpu].task_limit = 0;
 	result = first_error(result, write_task_records_after_limit(recording));
 	if (recording->deferred)
 		result = first_error(result, unwind_waiting_tasks(recording));

@@ -225,27 +225,20 @@ static int reuse_instance_maps(struct files_bpf *files, const struct bpf_object 
 	return result;
 }
 
-static int set_iterator_targets(struct files_bpf *files, const struct iterated *over)
-{
-	struct bpf_program *program = NULL;
-	int result = 0;
-
-	while (over->target && (program = bpf_object__next_program(files->obj, program)) && !result)
-		result = bpf_program__set_attach_target(program, 0, over->target);
-	return result;
-}
-
 static int load_files_object(struct files_bpf *files, struct loaded *loaded,
 			     const struct files_options *options,
 			     const struct kernel_mappings *kernel, const struct iterated *over)
 {
 	const struct plan *plan = &loaded->plan;
+	struct bpf_program *program = NULL;
 	int result;
 
 	memcpy(&files->rodata->config, &plan->config, sizeof(plan->config));
 	memcpy(&files->rodata->geometry, &plan->geometry, sizeof(plan->geometry));
 	files->rodata->hides_addresses = options->hides_addresses;
-	result = set_map_sizes(files, loaded, kernel, over) ?: set_iterator_targets(files, over);
+	result = set_map_sizes(files, loaded, kernel, over);
+	while (over->target && !result && (program = bpf_object__next_program(files->obj, program)))
+		result = bpf_program__set_attach_target(program, 0, over->target);
 	result = result ?: reuse_instance_maps(files, loaded_programs(loaded)->obj);
 	result = result ?: files_bpf__load(files);
 	return result ?: fill_name_maps(files, loaded, kernel);

@@ -178,18 +178,6 @@ static int parse_metadata(struct metadata *metadata, const struct metadata_heade
 	return result;
 }
 
-static int set_read_error(int result, const struct metadata_header *header,
-			  struct stackmap_error *error)
-{
-	if (result == -EPROTO)
-		return error_set(error, EPROTO,
-				 "it was started by another version of stackmap: its format is %u, "
-				 "this one has %u",
-				 header->version, METADATA_VERSION);
-	return error_set(error, -result, "what the instance tells of itself (map metadata): %s",
-			 strerror(-result));
-}
-
 int metadata_read(int map_fd, struct metadata **out, struct stackmap_error *error)
 {
 	struct metadata *metadata = calloc(1, sizeof(*metadata));
@@ -201,7 +189,16 @@ int metadata_read(int map_fd, struct metadata **out, struct stackmap_error *erro
 		result = -EPROTO;
 	result = result ?: parse_metadata(metadata, header, bytes);
 	if (result) {
-		set_read_error(result, header, error);
+		if (result == -EPROTO)
+			error_set(
+				error, EPROTO,
+				"it was started by another version of stackmap: its format is %u, "
+				"this one has %u",
+				header->version, METADATA_VERSION);
+		else
+			error_set(error, -result,
+				  "what the instance tells of itself (map metadata): %s",
+				  strerror(-result));
 		metadata_free(&metadata);
 	} else {
 		*out = metadata;

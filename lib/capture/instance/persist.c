@@ -184,30 +184,6 @@ static int use_pinned_maps(struct program_set *set, struct folder *folder)
 	return result ?: program_set_load_object(set);
 }
 
-static int open_program_set(struct loaded *loaded, struct folder *folder)
-{
-	struct program_set *set = calloc(1, sizeof(*set));
-
-	if (!set)
-		return -ENOMEM;
-	loaded->attachment.sets = set;
-	loaded->attachment.set_count = 1;
-	set->object = capture_bpf__open();
-	return set->object ? use_pinned_maps(set, folder) : -errno;
-}
-
-/* Reads the plan of the instance from the constants of its programs. */
-static void read_plan_from_constants(struct loaded *loaded)
-{
-	const struct capture_bpf__rodata *constants = loaded_programs(loaded)->rodata;
-	struct plan *plan = &loaded->plan;
-
-	memcpy(&plan->config, (const void *)&constants->config, sizeof(plan->config));
-	memcpy(&plan->geometry, (const void *)&constants->geometry, sizeof(plan->geometry));
-	memcpy(&plan->syscalls, (const void *)&constants->syscalls, sizeof(plan->syscalls));
-	loaded->foreign = plan->config.pids.inode != pid_namespace_inode();
-}
-
 static int open_pinned_tables(struct loaded *loaded, struct folder *folder)
 {
 	int result = 0;
@@ -243,19 +219,6 @@ static int open_event_program(void *arg, const char *pin)
 	return 0;
 }
 
-/* Opens the programs of events, so that their counts of skipped runs can be read even after the
- * instance has ended. */
-static int open_event_programs(struct loaded *loaded, struct folder *folder)
-{
-	struct open_ctx ctx = {.loaded = loaded, .folder = folder};
-	char pin[PIN_BYTES];
-
-	pin_name_of_program(0, "unwind_blocked", pin);
-	if (!loaded->foreign)
-		loaded->unwind_blocked_program = open_pin(folder, pin);
-	return folder_each_pin(folder, PIN_EVENTS, open_event_program, &ctx);
-}
-
 static int read_metadata(struct loaded *loaded, struct folder *folder, struct metadata **out,
 			 struct stackmap_error *error)
 {
@@ -274,15 +237,40 @@ int instance_open(struct loaded *loaded, struct folder *folder, struct metadata 
 		  struct stackmap_error *error)
 {
 	int result = read_metadata(loaded, folder, metadata, error);
+	struct program_set *set;
 
 	if (result)
 		return result;
 	loaded->opened = loaded->running = true;
-	result = open_program_set(loaded, folder);
-	if (!result)
-		read_plan_from_constants(loaded);
+	set = calloc(1, sizeof(*set));
+	if (!set)
+		return instance_set_open_error(folder, -ENOMEM, error);
+	loaded->attachment.sets = set;
+	loaded->attachment.set_count = 1;
+	set->object = capture_bpf__open();
+	result = set->object ? use_pinned_maps(set, folder) : -errno;
+	/* The plan that the programs were loaded with is in their constants. */
+	if (!result) {
+		const struct capture_bpf__rodata *constants = set->object->rodata;
+		struct plan *plan = &loaded->plan;
+
+		memcpy(&plan->config, (const void *)&constants->config, sizeof(plan->config));
+		memcpy(&plan->geometry, (const void *)&constants->geometry, sizeof(plan->geometry));
+		memcpy(&plan->syscalls, (const void *)&constants->syscalls, sizeof(plan->syscalls));
+		loaded->foreign = plan->config.pids.inode != pid_namespace_inode();
+	}
 	result = result ?: open_pinned_tables(loaded, folder);
-	result = result ?: open_event_programs(loaded, folder);
+	if (!result) {
+		struct open_ctx ctx = {.loaded = loaded, .folder = folder};
+		char pin[PIN_BYTES];
+
+		pin_name_of_program(0, "unwind_blocked", pin);
+		if (!loaded->foreign)
+			loaded->unwind_blocked_program = open_pin(folder, pin);
+		/* The misses of the programs of events are read even after the instance has ended.
+		 */
+		result = folder_each_pin(folder, PIN_EVENTS, open_event_program, &ctx);
+	}
 	result = result ?: loaded_map_memory(loaded);
 	return result ? instance_set_open_error(folder, result, error) : 0;
 }
@@ -327,25 +315,21 @@ static int add_link_id(void *arg, const char *pin)
 	return err;
 }
 
-static bool is_link_gone(u32 id)
-{
-	int fd = bpf_link_get_fd_by_id(id);
-
-	if (fd >= 0)
-		close(fd);
-	return fd < 0;
-}
-
 static void wait_until_links_are_gone(const struct link_ids *links)
 {
 	const struct timespec pause = {.tv_nsec = WAIT_PAUSE_MS * 1000000L};
 	u32 next = 0;
 
-	for (int try = 0; try < WAIT_TRIES && next < links->count; try++) {
-		while (next < links->count && is_link_gone(links->ids[next]))
+	for (int try = 0; try < WAIT_TRIES && next < links->count;) {
+		int fd = bpf_link_get_fd_by_id(links->ids[next]);
+
+		if (fd < 0) {
 			next++;
-		if (next < links->count)
-			nanosleep(&pause, NULL);
+			continue;
+		}
+		close(fd);
+		nanosleep(&pause, NULL);
+		try++;
 	}
 }
 

@@ -63,11 +63,6 @@ static bool is_generation_done(const struct loaded *loaded, u64 generation)
 	return __atomic_load_n(generation_done_word(loaded), __ATOMIC_ACQUIRE) >= generation;
 }
 
-static void set_generation_done(struct loaded *loaded, u64 generation)
-{
-	__atomic_store_n(generation_done_word(loaded), generation, __ATOMIC_RELEASE);
-}
-
 /* Steps 2 to 5, with the published generation in step 5. */
 static int swap_tables(struct loaded *loaded, struct generation_table *current)
 {
@@ -92,18 +87,6 @@ static void read_ring_heads(struct loaded *loaded, u64 *heads)
 	}
 }
 
-/* The limits of deferred stacks are read before the limits of events. The deferred stack of an
- * event that stays is therefore later than its limit, and stays, too. */
-static void discard_flight_rings(struct loaded *loaded, const u64 *limits,
-				 const u64 *deferred_limits)
-{
-	for (u32 cpu = 0; cpu < loaded->plan.config.cpus; cpu++) {
-		struct ring_view ring = loaded_ring(loaded, cpu);
-
-		ring.header->reset += ring_discard_flight(&ring, limits[cpu], deferred_limits[cpu]);
-	}
-}
-
 /* False: a program still writes a slot before the limit. */
 static bool discard_drain_rings(struct loaded *loaded, const u64 *limits)
 {
@@ -118,17 +101,6 @@ static bool discard_drain_rings(struct loaded *loaded, const u64 *limits)
 	return all;
 }
 
-/* Discards the counted events (abi/counted.h), whose rows name stacks, too. */
-static void discard_counted_events(struct loaded *loaded)
-{
-	for (u32 cpu = 0; cpu < loaded->plan.config.cpus; cpu++) {
-		struct counted_table *table = loaded_counted_table(loaded, cpu);
-
-		if (table)
-			loaded_ring(loaded, cpu).header->reset += counted_table_discard(table);
-	}
-}
-
 /* Discards all events of generation `done` and of older generations, and marks `done` as not needed
  * any more. */
 static int discard_recorded_events(struct loaded *loaded, u64 done)
@@ -137,16 +109,26 @@ static int discard_recorded_events(struct loaded *loaded, u64 done)
 
 	read_ring_heads(loaded, deferred_limits);
 	read_ring_heads(loaded, limits);
-	if (loaded->plan.config.flight)
-		discard_flight_rings(loaded, limits, deferred_limits);
-	else
-		for (u32 ms = 0; !discard_drain_rings(loaded, limits); ms += WAIT_MS) {
-			if (ms >= WAIT_WRITER_MS)
-				return -EBUSY;
-			sleep_wait_ms();
-		}
-	discard_counted_events(loaded);
-	set_generation_done(loaded, done);
+	for (u32 ms = 0; !loaded->plan.config.flight && !discard_drain_rings(loaded, limits);
+	     ms += WAIT_MS) {
+		if (ms >= WAIT_WRITER_MS)
+			return -EBUSY;
+		sleep_wait_ms();
+	}
+	for (u32 cpu = 0; cpu < loaded->plan.config.cpus; cpu++) {
+		struct ring_view ring = loaded_ring(loaded, cpu);
+		struct counted_table *table = loaded_counted_table(loaded, cpu);
+
+		/* An event that stays began after all `deferred_limits` were read, so its deferred
+		 * stack stays, too. */
+		if (loaded->plan.config.flight)
+			ring.header->reset +=
+				ring_discard_flight(&ring, limits[cpu], deferred_limits[cpu]);
+		/* The rows of events that found their ring full name stacks, too. */
+		if (table)
+			ring.header->reset += counted_table_discard(table);
+	}
+	__atomic_store_n(generation_done_word(loaded), done, __ATOMIC_RELEASE);
 	return 0;
 }
 

@@ -21,17 +21,6 @@ struct running_file {
 		      then by address */
 };
 
-static void count_mappings(struct running_file *files, const u32 *numbers, size_t count, u32 *place)
-{
-	for (size_t i = 0; i < count; i++) {
-		if (numbers[i] >= MAPPINGS_MAX)
-			continue;
-		files[numbers[i]].number = numbers[i];
-		files[numbers[i]].mappings++;
-		files[numbers[i]].place = ++*place;
-	}
-}
-
 /* Reads the file numbers of all mappings from the iterator. A read with space for many numbers ends
  * after a whole number. */
 static void read_mapping_numbers(int iterator, struct running_file *files, u32 *place)
@@ -41,8 +30,13 @@ static void read_mapping_numbers(int iterator, struct running_file *files, u32 *
 
 	do {
 		bytes = read(iterator, numbers, sizeof(numbers));
-		if (bytes > 0)
-			count_mappings(files, numbers, bytes / sizeof(*numbers), place);
+		for (ssize_t i = 0; i < bytes / (ssize_t)sizeof(*numbers); i++) {
+			if (numbers[i] >= MAPPINGS_MAX)
+				continue;
+			files[numbers[i]].number = numbers[i];
+			files[numbers[i]].mappings++;
+			files[numbers[i]].place = ++*place;
+		}
 	} while (bytes > 0 || (bytes < 0 && errno == EAGAIN && !interrupted()));
 }
 
@@ -63,17 +57,6 @@ static void count_files_of_process(int program, u32 pid, struct running_file *fi
 		close(link);
 }
 
-static void count_running_files(int program, const struct number_list *pids,
-				struct running_file *files)
-{
-	u32 place = 0;
-
-	if (!pids->count)
-		count_files_of_process(program, 0, files, &place);
-	for (size_t i = 0; i < pids->count; i++)
-		count_files_of_process(program, pids->ranges[i].first, files, &place);
-}
-
 /* Orders files by their number of mappings. Among files with equally many mappings the file at the
  * highest address comes first: the kernel maps downwards, and dynamic linkers map the libraries
  * that the program itself needs before libraries that those libraries need. */
@@ -86,29 +69,27 @@ static int most_mappings_first(const void *a, const void *b)
 	return left->place < right->place ? 1 : -(left->place > right->place);
 }
 
-static void request_file_tables(const struct loaded *loaded, struct symbolizers *symbolizers,
-				const struct running_file *files, u32 most)
-{
-	int map = bpf_map__fd(loaded_programs(loaded)->maps.file_tables);
-
-	for (u32 i = 0; i < most && files[i].mappings; i++)
-		symbolizers_tabulate(symbolizers, files[i].number,
-				     loaded_mapping_record(loaded, files[i].number), map);
-}
-
 void running_code_request_tables(const struct loaded *loaded, struct symbolizers *symbolizers,
 				 const struct number_list *pids, u32 most)
 {
+	int map = bpf_map__fd(loaded_programs(loaded)->maps.file_tables);
 	struct running_file *files;
+	u32 place = 0;
 
 	if (loaded->running_code_program < 0)
 		return;
 	files = calloc(MAPPINGS_MAX, sizeof(*files));
 	if (!files)
 		return;
-	count_running_files(loaded->running_code_program, pids, files);
+	if (!pids->count)
+		count_files_of_process(loaded->running_code_program, 0, files, &place);
+	for (size_t i = 0; i < pids->count; i++)
+		count_files_of_process(loaded->running_code_program, pids->ranges[i].first, files,
+				       &place);
 	qsort(files, MAPPINGS_MAX, sizeof(*files), most_mappings_first);
-	request_file_tables(loaded, symbolizers, files, most);
+	for (u32 i = 0; i < most && files[i].mappings; i++)
+		symbolizers_tabulate(symbolizers, files[i].number,
+				     loaded_mapping_record(loaded, files[i].number), map);
 	free(files);
 }
 

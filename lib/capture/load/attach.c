@@ -341,13 +341,6 @@ static u32 choose_program(const struct attachment *attachment, const struct sour
 	return 0;
 }
 
-static bool is_same_category(const struct source *a, const struct source *b)
-{
-	size_t bytes = strcspn(a->name, ":") + 1;
-
-	return !strncmp(a->name, b->name, bytes);
-}
-
 static struct program_set *assign_set(struct attachment *attachment, u32 kind, u32 set, bool own)
 {
 	u32 program = choose_program(attachment, &attachment->sources->sources[kind], own);
@@ -391,10 +384,11 @@ static void assign_tracepoint_set(struct attachment *attachment, const struct so
 {
 	const struct source *sources = attachment->sources->sources;
 	bool few = count_sources(attachment, SOURCE_TRACEPOINT) <= TRACEPOINTS_WITH_OWN_SET_MAX;
+	size_t category_bytes = strcspn(source->name, ":") + 1;
 
 	for (u32 earlier = 0; !few && earlier < kind; earlier++)
 		if (attachment->placements[earlier].program == PROGRAM_TRACEPOINT &&
-		    is_same_category(&sources[earlier], source)) {
+		    !strncmp(sources[earlier].name, source->name, category_bytes)) {
 			assign_set(attachment, kind, attachment->placements[earlier].set, false);
 			return;
 		}
@@ -430,13 +424,6 @@ static int plan_sets(struct attachment *attachment)
 	return 0;
 }
 
-static int set_hook_error(const struct attachment *attachment, const char *tracepoint, int code,
-			  struct stackmap_error *error)
-{
-	error_set(error, code, "tracepoint %s: %s", tracepoint, strerror(code));
-	return source_needs_explain(attachment->sources, code, error);
-}
-
 int attachment_attach_hooks(struct attachment *attachment, struct stackmap_error *error)
 {
 	struct task_hook hooks[TASK_HOOKS];
@@ -448,8 +435,11 @@ int attachment_attach_hooks(struct attachment *attachment, struct stackmap_error
 									hooks[i].tracepoint,
 									hooks[i].program, false, 0);
 
-		if (result && !(result == -ENOENT && hooks[i].is_optional))
-			return set_hook_error(attachment, hooks[i].tracepoint, -result, error);
+		if (!result || (result == -ENOENT && hooks[i].is_optional))
+			continue;
+		error_set(error, -result, "tracepoint %s: %s", hooks[i].tracepoint,
+			  strerror(-result));
+		return source_needs_explain(attachment->sources, -result, error);
 	}
 	return 0;
 }
@@ -763,15 +753,6 @@ static int attach_source(struct attachment *attachment, u32 kind)
 	return -EINVAL;
 }
 
-static int set_attach_error(const struct attachment *attachment, const struct source *source,
-			    int code, struct stackmap_error *error)
-{
-	const char *advice = limit_advice(code);
-
-	error_set(error, code, "-e %s: cannot attach: %s%s", source->name, strerror(code), advice);
-	return *advice ? -code : source_needs_explain(attachment->sources, code, error);
-}
-
 /* attachment->plan is NULL for an instance that another process has started. */
 bool attachment_has_events_by_cpu(const struct attachment *attachment)
 {
@@ -811,35 +792,21 @@ int attachment_start(struct attachment *attachment, struct stackmap_error *error
 	cpu_hotplug_begin(&attachment->hotplug);
 	for (u32 kind = 0; kind < attachment->sources->count; kind++) {
 		int result = attach_source(attachment, kind);
+		const char *advice;
 
 		if (!result)
 			continue;
 		attachment_stop(attachment);
-		return set_attach_error(attachment, &attachment->sources->sources[kind], -result,
-					error);
+		advice = limit_advice(-result);
+		error_set(error, -result, "-e %s: cannot attach: %s%s",
+			  attachment->sources->sources[kind].name, strerror(-result), advice);
+		return *advice ? result : source_needs_explain(attachment->sources, -result, error);
 	}
 	set_alive_open(attachment, true);
 	counting = attachment_begin_counting(attachment, error);
 	if (counting)
 		attachment_stop(attachment);
 	return counting;
-}
-
-/* Records an event for each task that is still blocked, by reading the stop iterators. */
-static void record_unfinished_waits(struct attachment *attachment)
-{
-	for (u32 i = 0; i < sizeof(attachment->stop_fds) / sizeof(*attachment->stop_fds); i++) {
-		run_task_iterator(attachment->stop_fds[i]);
-		attachment->stop_fds[i] = 0;
-	}
-}
-
-/* True if tasks that are blocked at the stop get no event. An instance without a process does not
- * report such tasks at all. */
-static bool misses_waits(const struct attachment *attachment)
-{
-	return attachment->plan->off_cpu && !attachment->plan->config.has_files &&
-	       !attachment->plan->task_iterators;
 }
 
 static u64 count_map_elements(int map)
@@ -872,13 +839,20 @@ void attachment_stop(struct attachment *attachment)
 {
 	set_alive_open(attachment, false);
 	end_time_accounts(attachment);
-	record_unfinished_waits(attachment);
+	/* Each task that is still blocked makes an event when an iterator is read to its end. */
+	for (u32 i = 0; i < sizeof(attachment->stop_fds) / sizeof(*attachment->stop_fds); i++) {
+		run_task_iterator(attachment->stop_fds[i]);
+		attachment->stop_fds[i] = 0;
+	}
 	stop_perf_events(attachment);
 	link_list_clear(&attachment->links);
 	if (attachment->plan->spans && !attachment->unfinished_spans)
 		attachment->unfinished_spans =
 			count_unfinished_spans(bpf_map__fd(attachment->sets[0].object->maps.spans));
-	if (misses_waits(attachment))
+	/* Without iterators blocked tasks have no event at the end. An instance does not report
+	 * them at all. */
+	if (attachment->plan->off_cpu && !attachment->plan->config.has_files &&
+	    !attachment->plan->task_iterators)
 		attachment->missed_waits =
 			count_map_elements(bpf_map__fd(attachment->sets[0].object->maps.blocked));
 }

@@ -39,24 +39,20 @@ static struct perf_event_attr make_counter_attr(const struct source_counter *cou
 	};
 }
 
-/* A read of a pinned event that got no hardware counter returns 0, the end of the file. */
-static int check_counter_runs(int event)
-{
-	u64 count;
-
-	return read(event, &count, sizeof(count)) ? 0 : -EBUSY;
-}
-
 static int open_counter(const struct attachment *attachment, const struct source *source, u32 cpu)
 {
 	struct perf_event_attr attr = make_counter_attr(&source->counter);
 	u32 index = COUNTER_INDEX(source->question.counter - 1, cpu, attachment->plan->config.cpus);
 	int map = bpf_map__fd(attachment->sets[0].object->maps.counters), result;
+	u64 count;
 	int event = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 
 	if (event < 0)
 		return -errno;
-	result = check_counter_runs(event) ?: bpf_map_update_elem(map, &index, &event, BPF_ANY);
+	/* A pinned event that finds no place in the hardware reads as the end of a file. */
+	result = read(event, &count, sizeof(count))
+			 ? bpf_map_update_elem(map, &index, &event, BPF_ANY)
+			 : -EBUSY;
 	close(event);
 	return result;
 }
@@ -85,14 +81,6 @@ int attachment_open_cpu_counters(struct attachment *attachment, u32 cpu)
 	return result;
 }
 
-static const char *counter_error_text(int code)
-{
-	return code == EBUSY
-		       ? "other users of perf, such as the NMI watchdog, have all counters of "
-			 "the hardware"
-		       : strerror(code);
-}
-
 static int open_counter_on_all_cpus(const struct attachment *attachment,
 				    const struct source *source, struct stackmap_error *error)
 {
@@ -103,7 +91,11 @@ static int open_counter_on_all_cpus(const struct attachment *attachment,
 		if (result && result != -ENODEV) /* -ENODEV: the CPU is offline */
 			return error_set(error, -result,
 					 "-e %s: its counter cannot be opened: %s%s", source->name,
-					 counter_error_text(-result), limit_advice(-result));
+					 result == -EBUSY
+						 ? "other users of perf, such as the NMI "
+						   "watchdog, have all counters of the hardware"
+						 : strerror(-result),
+					 limit_advice(-result));
 	}
 	return 0;
 }

@@ -56,37 +56,27 @@ static void open_perf_event_of_task(void)
 		close(event);
 }
 
-/* If kallsyms cannot be read, or hides addresses, the list of functions stays empty. */
-static int read_kernel_text(struct preload *preload)
-{
-	int result;
-
-	preload->text = calloc(1, sizeof(*preload->text));
-	result = preload->text
-			 ? text_ranges_read(preload->list_symbols, preload->text, &preload->copy)
-			 : -ENOMEM;
-	return result == -ENOMEM ? result : 0;
-}
-
 static void *run_preload(void *arg)
 {
 	struct preload *preload = arg;
 
 	if (preload->opens_event)
 		open_perf_event_of_task();
-	if (preload->reads_text)
-		preload->result = read_kernel_text(preload);
+	if (preload->reads_text) {
+		preload->text = calloc(1, sizeof(*preload->text));
+		preload->result = preload->text ? text_ranges_read(preload->list_symbols,
+								   preload->text, &preload->copy)
+						: -ENOMEM;
+		/* If kallsyms cannot be read, or hides addresses, the list of functions stays empty. */
+		if (preload->result != -ENOMEM)
+			preload->result = 0;
+	}
 	return NULL;
 }
 
-static void preload_begin(struct preload *preload)
-{
-	preload->copy = (struct kernel_copy){-1, -1};
-	if (preload->reads_text || preload->opens_event)
-		preload->has_thread = !pthread_create(&preload->thread, NULL, run_preload, preload);
-}
-
-static void finish_preload(struct preload *preload)
+/* Waits for the preloading, and copies the addresses of the kernel functions. -errno: kallsyms
+ * cannot be read. */
+static int preload_take_kernel_text(struct preload *preload, struct kernel_text *text)
 {
 	if (preload->has_thread)
 		pthread_join(preload->thread, NULL);
@@ -94,13 +84,6 @@ static void finish_preload(struct preload *preload)
 		run_preload(preload);
 	preload->has_thread = false;
 	preload->is_done = true;
-}
-
-/* Waits for the preloading, and copies the addresses of the kernel functions. -errno: kallsyms
- * cannot be read. */
-static int preload_take_kernel_text(struct preload *preload, struct kernel_text *text)
-{
-	finish_preload(preload);
 	if (!preload->result)
 		memcpy(text, preload->text, sizeof(*text));
 	return preload->result;
@@ -154,13 +137,6 @@ u64 generation_of_table(const struct generation_table *table)
 	return header ? __atomic_load_n(&header->generation, __ATOMIC_ACQUIRE) : 0;
 }
 
-/* Marks both tables as not made. */
-static void generations_init(struct generation_table *tables)
-{
-	for (u32 i = 0; i < TABLE_ROLES; i++)
-		tables[i] = (struct generation_table){.fd = -1};
-}
-
 static u64 table_mapped_bytes(const struct loaded *loaded)
 {
 	u64 page = sysconf(_SC_PAGESIZE);
@@ -177,34 +153,6 @@ static void free_table(const struct loaded *loaded, struct generation_table *tab
 	*table = (struct generation_table){.fd = -1};
 }
 
-static void generations_free(struct loaded *loaded)
-{
-	for (u32 i = 0; i < TABLE_ROLES; i++)
-		free_table(loaded, &loaded->tables[i]);
-}
-
-static int read_map_id(int fd, u32 *id)
-{
-	struct bpf_map_info info = {};
-	u32 bytes = sizeof(info);
-
-	if (bpf_obj_get_info_by_fd(fd, &info, &bytes))
-		return -errno;
-	*id = info.id;
-	return 0;
-}
-
-static int map_table_memory(const struct loaded *loaded, struct generation_table *table)
-{
-	void *memory = mmap(NULL, table_mapped_bytes(loaded), PROT_READ | PROT_WRITE, MAP_SHARED,
-			    table->fd, 0);
-
-	if (memory == MAP_FAILED)
-		return -errno;
-	table->memory = memory;
-	return 0;
-}
-
 static struct generation_table *find_unmade_table(struct loaded *loaded)
 {
 	for (u32 i = 0; i < TABLE_ROLES; i++)
@@ -216,6 +164,9 @@ static struct generation_table *find_unmade_table(struct loaded *loaded)
 int generations_add_table(struct loaded *loaded, int fd)
 {
 	struct generation_table *table = find_unmade_table(loaded);
+	struct bpf_map_info info = {};
+	u32 bytes = sizeof(info);
+	void *memory;
 	int result;
 
 	if (!table) {
@@ -223,10 +174,18 @@ int generations_add_table(struct loaded *loaded, int fd)
 		return -EEXIST;
 	}
 	table->fd = fd;
-	result = read_map_id(table->fd, &table->id) ?: map_table_memory(loaded, table);
-	if (result)
+	memory = bpf_obj_get_info_by_fd(fd, &info, &bytes)
+			 ? MAP_FAILED
+			 : mmap(NULL, table_mapped_bytes(loaded), PROT_READ | PROT_WRITE,
+				MAP_SHARED, fd, 0);
+	if (memory == MAP_FAILED) {
+		result = -errno;
 		free_table(loaded, table);
-	return result;
+		return result;
+	}
+	table->id = info.id;
+	table->memory = memory;
+	return 0;
 }
 
 int generations_make_table(struct loaded *loaded)
@@ -251,13 +210,6 @@ int generation_empty_table(const struct loaded *loaded, struct generation_table 
 	memset(table->memory, 0, loaded->plan.geometry.bytes);
 	stack_table_init(table->memory, &loaded->plan.geometry, generation, seed);
 	return 0;
-}
-
-/* Makes the first table with its generation, before the programs are loaded. */
-static int generations_create(struct loaded *loaded)
-{
-	return generations_make_table(loaded)
-		       ?: generation_empty_table(loaded, &loaded->tables[0], GENERATION_FIRST);
 }
 
 int generation_set_role(const struct loaded *loaded, enum table_role role,
@@ -307,17 +259,14 @@ struct generation_table *generation_current_table(struct loaded *loaded)
 	return NULL;
 }
 
-static struct generation_table *table_of_generation(struct loaded *loaded, u64 generation)
+struct generation_table *generation_published_table(struct loaded *loaded)
 {
+	u64 generation = generation_published(loaded);
+
 	for (u32 i = 0; i < TABLE_ROLES; i++)
 		if (generation_of_table(&loaded->tables[i]) == generation)
 			return &loaded->tables[i];
 	return NULL;
-}
-
-struct generation_table *generation_published_table(struct loaded *loaded)
-{
-	return table_of_generation(loaded, generation_published(loaded));
 }
 
 struct generation_table *generation_table_of_id(const struct loaded *loaded, u32 id)
@@ -334,26 +283,18 @@ struct generation_table *generation_table_of_id(const struct loaded *loaded, u32
 	return NULL;
 }
 
-/* Packs a stack for the stack map; false: the map does not take this stack. */
-static bool pack_stack_for_map(const struct loaded *loaded, const u64 *frames, u32 depth, u32 flags,
-			       struct stack *stack)
-{
-	if (loaded->plan.config.no_dedup || depth > STACK_USER_DEPTH_MAX)
-		return false;
-	*stack = (struct stack){.depth = depth, .flags = flags};
-	memcpy(stack->word, frames, depth * sizeof(*frames));
-	return stack_pack(stack);
-}
-
 u32 generation_stack_id(struct loaded *loaded, const u64 *frames, u32 depth, u32 flags,
 			bool inserts)
 {
 	const struct generation_table *table = generation_published_table(loaded);
 	const struct plan *plan = &loaded->plan;
-	struct stack stack;
+	struct stack stack = {.depth = depth, .flags = flags};
 	s64 id;
 
-	if (!table || !pack_stack_for_map(loaded, frames, depth, flags, &stack))
+	if (!table || plan->config.no_dedup || depth > STACK_USER_DEPTH_MAX)
+		return 0;
+	memcpy(stack.word, frames, depth * sizeof(*frames));
+	if (!stack_pack(&stack))
 		return 0;
 	id = inserts ? stack_map_get_id(table->memory, &plan->geometry, plan->config.cpus, &stack)
 		     : stack_map_lookup(table->memory, &plan->geometry, &stack);
@@ -594,7 +535,8 @@ static void drop_private_copy(struct shared_array *array)
 void loaded_init(struct loaded *loaded)
 {
 	*loaded = (struct loaded){.unwind_blocked_program = -1, .running_code_program = -1};
-	generations_init(loaded->tables);
+	for (u32 i = 0; i < TABLE_ROLES; i++)
+		loaded->tables[i].fd = -1;
 }
 
 int loaded_plan(struct loaded *loaded, const struct capture_options *options,
@@ -619,10 +561,12 @@ static int set_rings_error(int result, struct stackmap_error *error)
 int loaded_prepare(struct loaded *loaded, struct stackmap_error *error)
 {
 	const struct source_list *sources = loaded->sources;
+	struct preload *preload = &loaded->preload;
 	bool has_perf_events =
 		has_source(sources, SOURCE_SAMPLE) || has_source(sources, SOURCE_PERF);
 	int result = engine_open(loaded->plan.config.pids.inode, &loaded->engine)
-			     ?: generations_create(loaded)
+			     ?: generations_make_table(loaded)
+			     ?: generation_empty_table(loaded, &loaded->tables[0], GENERATION_FIRST)
 			     ?: interrupted() ? -EINTR : 0;
 
 	if (result)
@@ -633,14 +577,16 @@ int loaded_prepare(struct loaded *loaded, struct stackmap_error *error)
 				    error);
 	if (result)
 		return result;
-	loaded->preload = (struct preload){
+	*preload = (struct preload){
+		.copy = {-1, -1},
 		.list_symbols =
 			program_set_find_fd(&loaded->attachment.sets[0],
 					    loaded_programs(loaded)->progs.list_kernel_symbols),
 		.reads_text = loaded->plan.kernel_text,
 		.opens_event = loaded->attachment.command && has_perf_events,
 	};
-	preload_begin(&loaded->preload);
+	if (preload->reads_text || preload->opens_event)
+		preload->has_thread = !pthread_create(&preload->thread, NULL, run_preload, preload);
 	result = loaded_map_memory(loaded);
 	if (result)
 		return set_rings_error(result, error);
@@ -678,7 +624,8 @@ int loaded_load(struct loaded *loaded, const struct meanwhile *meanwhile,
 void loaded_free(struct loaded *loaded)
 {
 	preload_end(&loaded->preload);
-	generations_free(loaded);
+	for (u32 i = 0; i < TABLE_ROLES; i++)
+		free_table(loaded, &loaded->tables[i]);
 	unmap_array(&loaded->rings);
 	unmap_array(&loaded->task_rings);
 	unmap_array(&loaded->scratch_slots);

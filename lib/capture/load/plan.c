@@ -116,16 +116,6 @@ static int plan_rings(const struct capture_options *options, struct plan *plan,
 	return 0;
 }
 
-static void plan_syscall_source(const struct source *source, u32 kind, struct plan *plan)
-{
-	struct syscall_side *side =
-		source->on_return ? &plan->syscalls.exit : &plan->syscalls.enter;
-
-	if (source->syscall >= CONFIG_SYSCALLS_MAX)
-		return;
-	side->kind[source->syscall] = kind + 1;
-}
-
 static void plan_source_question(const struct source *source, u32 kind, struct plan *plan)
 {
 	if (!source->question.value.bytes && !source->question.count &&
@@ -178,8 +168,12 @@ static void plan_sources(const struct capture_options *options, struct plan *pla
 			plan->config.time_kinds[source->wait] = kind;
 			plan->times = true;
 		}
-		if (source->type == SOURCE_SYSCALL)
-			plan_syscall_source(source, kind, plan);
+		if (source->type == SOURCE_SYSCALL && source->syscall < CONFIG_SYSCALLS_MAX) {
+			struct syscall_side *side =
+				source->on_return ? &plan->syscalls.exit : &plan->syscalls.enter;
+
+			side->kind[source->syscall] = kind + 1;
+		}
 		if (source->unit || source->question.span_role == ALIVE_BEGIN)
 			plan->config.value = 1;
 		plan_source_question(source, kind, plan);
@@ -241,28 +235,6 @@ static int check_origins(const struct capture_options *options, const struct pla
 				 ": --no-dedup does without the stack "
 				 "map, which keeps their stacks");
 	return 0;
-}
-
-/* Counters need a process that keeps them open, which an instance does not have. */
-static int check_counters(const struct capture_options *options, const struct plan *plan,
-			  struct stackmap_error *error)
-{
-	if (!plan->config.counters || !options->has_files)
-		return 0;
-	return error_set(error, EINVAL,
-			 "value=+EVENT: an instance has no process that keeps the counter open; "
-			 "record into a file");
-}
-
-/* The files of an instance, and its readers, have one value for each event, not two. */
-static int check_second_values(const struct capture_options *options, const struct plan *plan,
-			       struct stackmap_error *error)
-{
-	if (!plan->config.further || !options->has_files)
-		return 0;
-	return error_set(error, EINVAL,
-			 "-e .../values=A,B/: an instance has one value of an event: value=A, or "
-			 "'stackmap record' for both");
 }
 
 static int plan_user_stacks(const struct capture_options *options, struct plan *plan,
@@ -331,9 +303,19 @@ int plan_make(const struct capture_options *options, struct plan *plan,
 			 ?: pid_namespace_find(&config->pids, error);
 	result = result ?: check_wakers(options->sources, error);
 	result = result ?: check_time_sources(options, plan, error) ?: check_origins(options, plan, error);
-	result = result ?: check_counters(options, plan, error);
-	result = result ?: check_second_values(options, plan, error);
-	result = result ?: plan_user_stacks(options, plan, error);
+	if (result)
+		return result;
+	/* The process that has opened the counters keeps them open. */
+	if (config->counters && config->has_files)
+		return error_set(error, EINVAL,
+				 "value=+EVENT: an instance has no process that keeps the counter "
+				 "open; record into a file");
+	/* The files of an instance, and its readers, have one value of an event. */
+	if (config->further && config->has_files)
+		return error_set(error, EINVAL,
+				 "-e .../values=A,B/: an instance has one value of an event: "
+				 "value=A, or 'stackmap record' for both");
+	result = plan_user_stacks(options, plan, error);
 	result = result ? result : plan_table(options, plan, error);
 	return result ? result : plan_rings(options, plan, error);
 }

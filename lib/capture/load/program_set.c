@@ -139,17 +139,6 @@ static int remap_variables(struct bpf_map *map)
 		       : 0;
 }
 
-/* Up to 1.4 libbpf maps the variables of a reused map; from 1.5 on the skeleton's variables are
- * private memory, which programs do not see, until they are mapped here. */
-static int remap_all_variables(const struct bpf_object *object)
-{
-	struct bpf_map *map;
-	int result = 0;
-
-	bpf_object__for_each_map(map, object) result = result ?: remap_variables(map);
-	return result;
-}
-
 int program_set_open_object(struct program_set *set)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, options);
@@ -170,6 +159,7 @@ int program_set_open_object(struct program_set *set)
  * without its variables; that is an error here. */
 int program_set_load_object(struct program_set *set)
 {
+	struct bpf_map *map;
 	int result;
 
 	task_work_prepare(set->object->obj);
@@ -179,10 +169,13 @@ int program_set_load_object(struct program_set *set)
 		return result;
 	if (!set->object->bss || !set->object->rodata)
 		return -ENOMEM;
-	return remap_all_variables(set->object->obj);
+	/* libbpf maps the variables of a reused map up to 1.4 only; from 1.5 on the skeleton's
+	 * variables are memory that programs do not see. */
+	bpf_object__for_each_map(map, set->object->obj) result = result ?: remap_variables(map);
+	return result;
 }
 
-static void close_loaded_programs(struct program_set *set)
+void program_set_unload(struct program_set *set)
 {
 	while (set->loaded_count--)
 		if (set->loaded[set->loaded_count].is_owned)
@@ -190,11 +183,6 @@ static void close_loaded_programs(struct program_set *set)
 	free(set->loaded);
 	set->loaded = NULL;
 	set->loaded_count = set->loaded_room = 0;
-}
-
-void program_set_unload(struct program_set *set)
-{
-	close_loaded_programs(set);
 	if (!set->is_copy && set->object) {
 		kernel_types_clear(&set->types);
 		capture_bpf__destroy(set->object);

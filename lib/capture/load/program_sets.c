@@ -54,25 +54,6 @@ static void select_start_iterator(const struct plan *plan, bool is_recording,
 	bpf_program__set_autoload(plain, visits && !asks);
 }
 
-static void select_off_cpu_programs(struct program_set *set, const struct plan *plan)
-{
-	bool is_recording = !plan->config.has_files;
-
-	select_start_iterator(plan, is_recording, set->object->progs.on_start,
-			      set->object->progs.on_start_plain);
-	bpf_program__set_autoload(set->object->progs.on_stop, is_recording && plan->task_iterators);
-}
-
-static void select_time_programs(struct program_set *set, const struct plan *plan)
-{
-	bpf_program__set_autoload(set->object->progs.on_time_wakeup, true);
-	bpf_program__set_autoload(set->object->progs.on_time_new, true);
-	bpf_program__set_autoload(set->object->progs.on_time_exec, true);
-	select_start_iterator(plan, true, set->object->progs.on_time_start,
-			      set->object->progs.on_time_start_plain);
-	bpf_program__set_autoload(set->object->progs.on_time_stop, plan->task_iterators);
-}
-
 static void select_origin_programs(struct program_set *set)
 {
 	bpf_program__set_autoload(set->object->progs.on_queue_timer, true);
@@ -107,10 +88,22 @@ static void select_programs(struct program_set *set, const struct plan *plan)
 					  plan->config.counters);
 		select_deferral_programs(set, plan);
 	}
-	if (set->programs & PROGRAM_OFF_CPU)
-		select_off_cpu_programs(set, plan);
-	if (set->programs & PROGRAM_TIME)
-		select_time_programs(set, plan);
+	if (set->programs & PROGRAM_OFF_CPU) {
+		bool is_recording = !plan->config.has_files;
+
+		select_start_iterator(plan, is_recording, set->object->progs.on_start,
+				      set->object->progs.on_start_plain);
+		bpf_program__set_autoload(set->object->progs.on_stop,
+					  is_recording && plan->task_iterators);
+	}
+	if (set->programs & PROGRAM_TIME) {
+		bpf_program__set_autoload(set->object->progs.on_time_wakeup, true);
+		bpf_program__set_autoload(set->object->progs.on_time_new, true);
+		bpf_program__set_autoload(set->object->progs.on_time_exec, true);
+		select_start_iterator(plan, true, set->object->progs.on_time_start,
+				      set->object->progs.on_time_start_plain);
+		bpf_program__set_autoload(set->object->progs.on_time_stop, plan->task_iterators);
+	}
 	if (set->programs & PROGRAM_ORIGIN)
 		select_origin_programs(set);
 	bpf_program__set_expected_attach_type(set->object->progs.on_user_functions,
@@ -139,14 +132,6 @@ static u32 programs_with_callbacks(const struct program_set *set, u32 programs,
 			callers |= bit;
 	return plan->config.user_at_syscall && !set->is_copy ? callers | PROGRAM_TRACEPOINT
 							     : callers;
-}
-
-static void select_callback_programs(struct program_set *set, u32 callers)
-{
-	for (u32 bit = PROGRAM_SAMPLE; bit <= PROGRAM_LAST; bit <<= 1)
-		if (callers & bit)
-			bpf_program__set_autoload(program_set_find_callback(set, bit).program,
-						  true);
 }
 
 static void set_constants_of_set(const struct program_set *set, struct capture_config *config)
@@ -317,11 +302,16 @@ static int open_set_object(struct program_set *set, const struct plan *plan, u32
 {
 	enum program function = single_function_program(set);
 	int result = program_set_open_object(set);
+	u32 callers;
 
 	if (result)
 		return result;
 	select_programs(set, plan);
-	select_callback_programs(set, programs_with_callbacks(set, callers_programs, plan));
+	callers = programs_with_callbacks(set, callers_programs, plan);
+	for (u32 bit = PROGRAM_SAMPLE; bit <= PROGRAM_LAST; bit <<= 1)
+		if (callers & bit)
+			bpf_program__set_autoload(program_set_find_callback(set, bit).program,
+						  true);
 	set_constants(set, plan);
 	if (function)
 		result = bpf_program__set_attach_target(program_set_find_program(set, function), 0,
@@ -335,18 +325,6 @@ static void store_loaded_descriptors(struct program_set *set, const struct progr
 	for (u32 i = 0; i < set->loaded_count; i++)
 		if (!images || !program_images_find(images, set->loaded[i].program))
 			set->loaded[i].fd = bpf_program__fd(set->loaded[i].program);
-}
-
-/* Loads a set for a single kernel function, which has an object of its own. */
-static int load_function_set(struct program_set *set, const struct plan *plan,
-			     const struct program_set *first)
-{
-	int result = open_set_object(set, plan, set->programs)
-			     ?: reuse_maps_of_first(set, first)
-			     ?: program_set_load_object(set);
-
-	store_loaded_descriptors(set, NULL);
-	return result;
 }
 
 static bool uses_first_object(const struct program_set *set)
@@ -478,13 +456,6 @@ static int add_loads_of_set(struct loads *loads, struct program_set *set,
 	return result;
 }
 
-static void close_constants_maps(const struct loads *loads)
-{
-	for (u32 i = 0; i < loads->count; i++)
-		if (loads->loads[i].own_constants != loads->loads[i].constants)
-			close(loads->loads[i].own_constants);
-}
-
 static int run_program_loads(struct loads *loads, const struct meanwhile *meanwhile)
 {
 	const struct program_load *failed;
@@ -510,7 +481,9 @@ static int load_program_images(struct program_set *sets, u32 count,
 		if (!i || sets[i].is_copy)
 			result = add_loads_of_set(&loads, &sets[i], images);
 	result = result ?: run_program_loads(&loads, meanwhile);
-	close_constants_maps(&loads);
+	for (u32 i = 0; i < loads.count; i++)
+		if (loads.loads[i].own_constants != loads.loads[i].constants)
+			close(loads.loads[i].own_constants);
 	free(loads.loads);
 	free(loads.programs);
 	return result;
@@ -533,23 +506,12 @@ static int connect_callbacks(const struct program_set *set, u32 callers)
 	return result;
 }
 
-static int load_function_sets(struct program_set *sets, u32 count, const struct plan *plan)
-{
-	int result = 0;
-
-	for (u32 i = 1; i < count && !result; i++)
-		if (!uses_first_object(&sets[i]))
-			result = load_function_set(&sets[i], plan, &sets[0]);
-	return result;
-}
-
 /* Makes the first table of the stack map the current one, in a thread while programs are loaded:
  * the kernel waits for all CPUs, although there was no current table before. */
 struct table_place {
 	int tables, table;
 	int result;
 	pthread_t thread;
-	bool has_thread;
 };
 
 static void *set_current_table(void *arg)
@@ -560,34 +522,6 @@ static void *set_current_table(void *arg)
 	place->result =
 		bpf_map_update_elem(place->tables, &key, &place->table, BPF_ANY) ? -errno : 0;
 	return NULL;
-}
-
-static void begin_setting_current_table(struct table_place *place)
-{
-	place->has_thread = !pthread_create(&place->thread, NULL, set_current_table, place);
-	if (!place->has_thread)
-		set_current_table(place);
-}
-
-static int end_setting_current_table(struct table_place *place)
-{
-	if (place->has_thread)
-		pthread_join(place->thread, NULL);
-	return place->result;
-}
-
-static int load_all_sets(struct program_set *sets, u32 count, const struct plan *plan, int table_fd,
-			 const struct program_images *images, const struct meanwhile *meanwhile)
-{
-	struct table_place place = {.tables = bpf_map__fd(sets[0].object->maps.tables),
-				    .table = table_fd};
-	int result, placed;
-
-	begin_setting_current_table(&place);
-	result = load_function_sets(sets, count, plan)
-			 ?: load_program_images(sets, count, images, meanwhile);
-	placed = end_setting_current_table(&place);
-	return result ?: placed;
 }
 
 int program_sets_prepare(struct program_set *sets, u32 count, const struct plan *plan, int table_fd,
@@ -607,8 +541,25 @@ int program_sets_load(struct program_set *sets, u32 count, const struct plan *pl
 {
 	u32 callers =
 		programs_with_callbacks(&sets[0], collect_calling_programs(sets, count), plan);
-	int result = load_all_sets(sets, count, plan, table_fd, images, meanwhile)
-			     ?: connect_callbacks(&sets[0], callers);
+	struct table_place place = {.tables = bpf_map__fd(sets[0].object->maps.tables),
+				    .table = table_fd};
+	bool has_thread = !pthread_create(&place.thread, NULL, set_current_table, &place);
+	int result = 0;
 
+	if (!has_thread)
+		set_current_table(&place);
+	/* A set for one function has an object of its own. */
+	for (u32 i = 1; i < count && !result; i++) {
+		if (uses_first_object(&sets[i]))
+			continue;
+		result = open_set_object(&sets[i], plan, sets[i].programs)
+				 ?: reuse_maps_of_first(&sets[i], &sets[0])
+				 ?: program_set_load_object(&sets[i]);
+		store_loaded_descriptors(&sets[i], NULL);
+	}
+	result = result ?: load_program_images(sets, count, images, meanwhile);
+	if (has_thread)
+		pthread_join(place.thread, NULL);
+	result = result ?: place.result ?: connect_callbacks(&sets[0], callers);
 	return result ? programs_set_error(-result, error) : 0;
 }

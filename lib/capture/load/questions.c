@@ -34,11 +34,6 @@ static void set_offset_in_array(const struct source *source, struct event_number
 	number->offset = word * sizeof(u64);
 }
 
-static bool takes_argument_array(const struct placement *placement)
-{
-	return placement->program & (PROGRAM_KERNEL_ENTRY | PROGRAM_KERNEL_RETURN);
-}
-
 static int store_comm_pattern(int map, const char *pattern, u32 index)
 {
 	const struct string_list list = {.items = &pattern, .count = 1};
@@ -54,7 +49,8 @@ static int store_question(const struct attachment *attachment, u32 kind, u32 *pa
 	const __typeof__(attachment->sets[0].object->maps) *maps =
 		&attachment->sets[0].object->maps;
 	const struct source *source = &attachment->sources->sources[kind];
-	bool by_array = takes_argument_array(&attachment->placements[kind]);
+	bool by_array = attachment->placements[kind].program &
+			(PROGRAM_KERNEL_ENTRY | PROGRAM_KERNEL_RETURN);
 	struct question question = source->question;
 	int result = 0;
 
