@@ -124,7 +124,8 @@ static bool leave_out_refused_feature(struct capture_options *options,
 {
 	struct feature_result symbol_iterators = {.works = true};
 
-	/* A recording without symbol iterators has the same contents; only its start takes longer. */
+	/* A recording without symbol iterators has the same contents; only its start takes longer.
+	 */
 	if (!options->no_symbol_iterators)
 		feature_probe(FEATURE_SYMBOL_ITERATOR, &symbol_iterators);
 	options->no_symbol_iterators |= !symbol_iterators.works;
@@ -134,8 +135,9 @@ static bool leave_out_refused_feature(struct capture_options *options,
 		refusals->user_stacks = *last;
 	if (options->no_user_stacks || options->user_unwind == USER_UNWIND_FP)
 		return false;
-	/* The next simpler method of unwinding user stacks. An instance without a process has no reader
-	 * that could unwind raw stacks, so without task work it takes stacks by frame pointers. */
+	/* The next simpler method of unwinding user stacks. An instance without a process has no
+	 * reader that could unwind raw stacks, so without task work it takes stacks by frame
+	 * pointers. */
 	if (options->no_task_work || options->has_files || !task_work_works())
 		options->user_unwind = USER_UNWIND_FP;
 	options->no_task_work = true;
@@ -160,7 +162,8 @@ int capture_create(const struct capture_options *options, struct capture **out,
 	if (!result) {
 		const struct capture_config *config = &(*out)->loaded.plan.config;
 
-		/* The kernel has task work, but it does not work, so that user stacks are assisted. */
+		/* The kernel has task work, but it does not work, so that user stacks are assisted.
+		 */
 		if (!refusals.user_stacks.message[0] && config->user_stacks &&
 		    config->deferral == DEFERRAL_ASSISTED && task_work_form() != TASK_WORK_NONE)
 			error_set(&refusals.user_stacks, 0, "BPF task work: %s",

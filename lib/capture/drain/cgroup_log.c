@@ -85,8 +85,8 @@ void cgroup_log_use_paths(struct cgroup_log *log, const struct cgroup_path *path
 	struct stat status;
 	bool sees_all = !stat("/proc/self/ns/cgroup", &status) && status.st_ino == FIRST_NAMESPACE;
 
-	/* In a cgroup namespace paths that this process sees begin at the namespace's root, while paths
-	 * that the BPF programs read begin at the root of the hierarchy. */
+	/* In a cgroup namespace paths that this process sees begin at the namespace's root, while
+	 * paths that the BPF programs read begin at the root of the hierarchy. */
 	log->paths = sees_all ? paths : NULL;
 }
 

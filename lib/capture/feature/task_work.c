@@ -181,7 +181,8 @@ void task_work_prepare(struct bpf_object *object)
 	if (task_work_form() == TASK_WORK_PLAIN)
 		bits &= ~2ULL; /* the kernel has SCHEDULE_AUX with another prototype */
 	/* A function that the kernel lacks gets the name "void", which libbpf does not look up. Any
-	 * other name that the kernel lacks would be looked up in modules, which needs CAP_SYS_ADMIN. */
+	 * other name that the kernel lacks would be looked up in modules, which needs
+	 * CAP_SYS_ADMIN. */
 	for (u32 i = 0; i < NAMES; i++) {
 		int id = bits >> i & 1 ? 0 : btf__find_by_name_kind(types, names[i], BTF_KIND_FUNC);
 

@@ -67,7 +67,8 @@ static void *run_preload(void *arg)
 		preload->result = preload->text ? text_ranges_read(preload->list_symbols,
 								   preload->text, &preload->copy)
 						: -ENOMEM;
-		/* If kallsyms cannot be read, or hides addresses, the list of functions stays empty. */
+		/* If kallsyms cannot be read, or hides addresses, the list of functions stays
+		 * empty. */
 		if (preload->result != -ENOMEM)
 			preload->result = 0;
 	}
