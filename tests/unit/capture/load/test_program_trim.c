@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What is left of programs whose constants are known. */
+/* Programs whose constants are known, and the code that is left of them. */
 #include <string.h>
 
 #include "capture/load/program_trim.h"
