@@ -104,6 +104,8 @@ static void print_definitions(const struct trace_reader *reader)
 	const struct trace_mapping *mappings;
 	const struct trace_stack *stacks;
 	const struct trace_symbol *symbols;
+	const struct trace_source_ledger *sources;
+	u32 source_count = trace_reader_source_ledgers(reader, &sources);
 	u32 mapping_count = trace_reader_mappings(reader, &mappings);
 	u32 stack_count = trace_reader_stacks(reader, &stacks);
 	u32 symbol_count = trace_reader_symbols(reader, &symbols);
@@ -118,6 +120,10 @@ static void print_definitions(const struct trace_reader *reader)
 		print_symbol(&symbols[i]);
 	if (trace_reader_ledger(reader))
 		print_ledger(trace_reader_ledger(reader));
+	for (u32 i = 0; i < source_count; i++)
+		printf("losses %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
+		       (uint64_t)sources[i].recorded, (uint64_t)sources[i].counted,
+		       (uint64_t)sources[i].lost);
 }
 
 int main(int argc, char **argv)
