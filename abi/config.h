@@ -63,7 +63,7 @@ struct capture_config {
 	u32 cookie;    /* 1: the link's cookie holds the event kind, not `kind` */
 	u32 leaf;      /* 1: slots have room for the pc of CPU samples */
 	u32 sample;    /* 1: the perf event of this object is a CPU sample */
-	u32 value;     /* 1: slots have room for a value, behind the leaf */
+	u32 value;     /* 1: slots have room for a value, after the leaf */
 	u32 questions; /* 1: a source has a question (abi/question.h) */
 	u32 alive;     /* enum alive_mode; set if a source has an ALIVE_* role (abi/question.h) */
 	u32 off_cpu_kind;
@@ -84,10 +84,10 @@ struct capture_config {
 			 */
 	u32 page_scale; /* a page of memory has 4096 << page_scale bytes (arm64) */
 	u32 begin_stacks; /* 1: the begin of a span is an event in the ring (abi/question.h) */
-	u32 trace_ids;	  /* 1: slots have room for trace and span, behind the numbers */
+	u32 trace_ids;	  /* 1: slots have room for trace and span, after the numbers */
 	u32 counters;	  /* counters of perf that events read (abi/question.h) */
 	u32 triggers;	  /* 1: a source may be a trigger (abi/trigger_state.h) */
-	u32 further;	  /* 1: slots have room for a further value, behind the value */
+	u32 further;	  /* 1: slots have room for a further value, after the value */
 	u32 losses;	  /* sources whose lost events are counted apart; 0: there is only one */
 	u32 schedules;	  /* 1: on_sample has the callback (bpf/deferral/callback.h) */
 	u64 cgroup;	  /* id of the cgroup whose tasks are recorded; 0: any */
@@ -154,7 +154,8 @@ struct syscall_kinds {
 	struct syscall_side exit;
 };
 
-/* The most processes, besides the recorder, that its programs can leave out: a power of two. */
+/* The number of child processes of the recorder whose events can be left out. The recorder itself
+ * is not counted. A power of two. */
 
 #define OWN_PROCESSES 64
 

@@ -60,7 +60,7 @@ ABI_SIZE(struct engine_task, 40);
  *
  *   IDLE --request--> PENDING --callback--> RUNNING --delivered--> IDLE
  *                        |                     |
- *                        |                     +--request behind the stack--> PENDING
+ *                        |                     +--request after the stack---> PENDING
  *                        +--unwound from outside, at exit or at exec--> IDLE
  *
  * A reader keeps a deferred stack until all events that can name the stack have come: events that
@@ -99,9 +99,9 @@ ABI_SIZE(struct deferral, 88);
 #define WORK_TID(key) ((key) >> 1)
 #define WORK_TURN(key) ((key)&1)
 
-/* The last execve of a task: the cookie of the stack that called execve. */
+/* The last execve of a task. */
 struct execve_call {
-	u32 cookie;  /* cookie of that stack, a lasting one */
+	u32 cookie;  /* cookie of the stack that called execve; has COOKIE_LASTING */
 	u32 is_done; /* 1: the task has the new program's registers */
 	u64 start;   /* first pc of the new program, if is_done */
 };

@@ -116,7 +116,7 @@ struct moved_code {
 	u64 offset; /* MOVED_FILE: file offset of `start` */
 	u64 image;  /* MOVED_FILE: address of the file's first segment */
 	u64 time;   /* CLOCK_MONOTONIC ns: last write of `state` */
-	u64 since;  /* MOVED_FILE: first time of that state */
+	u64 since;  /* MOVED_FILE: CLOCK_MONOTONIC ns when the state became MOVED_FILE */
 };
 ABI_SIZE(struct moved_code, 72);
 

@@ -136,10 +136,11 @@ struct question {
 	u32 span;  /* number of the span, from 1; 0: none. ALIVE: 1: keys are those of a process */
 	u8 span_role;	/* enum span_role */
 	u8 key_subject; /* enum condition_subject; not COMM and not TIME */
-	u8 has_call;	/* ALIVE_BEGIN: an ALIVE_CALL has read the value */
+	u8 has_call;	/* ALIVE_BEGIN: 1: an ALIVE_CALL has read the value */
 	u8 stacks;	/* SPAN_BEGIN, SPAN_END: enum span_side */
-	u8 counter;	/* that the value is read from (COUNTER_INDEX()), from 1; 0: none */
-	u8 in_switch;	/* with a counter: the events are at sched_switch */
+	u8 counter; /* number of the counter (COUNTER_INDEX()) that gives the value, from 1; 0: none
+		     */
+	u8 in_switch; /* 1: the value is from a counter, and the events are at sched_switch */
 	u16 unused;
 	struct event_number key;
 	u64 every; /* ALIVE_*: units of value for each taken thing; at most ALIVE_EVERY_MAX; 0: all

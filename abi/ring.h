@@ -57,7 +57,7 @@ ABI_OFFSET(struct ring_header, tail, 128);
 #define TID_INTERRUPT 0xffffffffU
 #define TID_INTERRUPT_NAME "interrupt"
 
-/* The number in texts whose readers expect one behind each name: an interrupt has 0. */
+/* The number in texts whose readers expect a number after each name: an interrupt has 0. */
 #define TID_SHOWN(tid) ((tid) == TID_INTERRUPT ? 0 : (tid))
 
 /*

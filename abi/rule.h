@@ -61,7 +61,7 @@ enum cfa_kind {
 
 enum rule_flag {
 	RULE_OUTERMOST = 1 << 0, /* the frame has no caller */
-	RULE_SIGNAL = 1 << 1, /* the caller was interrupted: its pc is exact, not behind a call */
+	RULE_SIGNAL = 1 << 1,	 /* the caller was interrupted: its pc is exact, not after a call */
 	/*
 	 * guessed, without a table or proof in the code: the stack is searched for a proof
 	 * (core/arch/return_search.h)
@@ -73,7 +73,8 @@ enum rule_flag {
 	 */
 	RULE_STACK_MOVED = 1 << 3,
 	RULE_ENTRY = 1 << 4,	/* guessed: a stack begins in this code if rbp is 0 */
-	RULE_UNCALLED = 1 << 5, /* the pc is a return address that no call has pushed */
+	RULE_UNCALLED = 1 << 5, /* the pc is a return address that no call has pushed, but the
+				   creator of the stack (Go) */
 	RULE_ANALYSED = 1 << 6, /* no table covers the pc: the rule is by the function's code */
 	/* the code may have switched stacks: a caller's rsp a few bytes below this frame's is
 	 * accepted (core/stack_switch.h) */

@@ -21,7 +21,7 @@
 
 /*
  * The step that a rule is for: from this frame (abi/stack.h), whose pc is exact (bit 63 set), or
- * behind a call.
+ * after a call.
  */
 #define RULE_KEY_INTERRUPTED (1ULL << 63)
 
@@ -37,8 +37,8 @@ struct rule_key {
 /*
  * Code may be interrupted anywhere, and calls from many places; neighbouring places mostly have the
  * same rule. Therefore a rule of a file that holds for a whole granule (a block of code aligned to
- * its size in bytes) is cached once for the granule. A pc behind a call is in the granule of the
- * call. A pc at which code was interrupted may be behind a system call, and then belongs to the
+ * its size in bytes) is cached once for the granule. A pc after a call is in the granule of the
+ * call. A pc at which code was interrupted may be after a system call, and then belongs to the
  * code before: so a granule does not serve its own first byte.
  */
 #define RULE_GRANULE_MAX 256
@@ -140,7 +140,7 @@ struct rule_cache {
  *
  * A place determines its step, so a cached step holds in every process and as long as the file
  * exists. Steps that depend on more than the place are not cached: steps in generated code, with
- * rules of one process, and behind a system call. Such steps, and all steps of programs in other
+ * rules of one process, and after a system call. Such steps, and all steps of programs in other
  * scratch slots, use the entry of their scratch slot while they are applied. A step always lies in
  * this map, so the verifier follows one kind of pointer.
  */
@@ -149,7 +149,7 @@ struct rule_cache {
 #define STEP_CACHE_KEPT (1U << STEP_CACHE_BITS)
 #define STEP_CACHE_SLOTS 8 /* scratch slots */
 
-/* A flag in `place`: the pc is exact, not behind a call. */
+/* A flag in `place`: the pc is exact, not after a call. */
 #define STEP_INTERRUPTED (1ULL << 63)
 
 /*

@@ -105,7 +105,7 @@ struct vma_search {
 	struct moved_key moved_key; /* a mapping that may be moved code */
 	struct moved_code moved;
 	struct mapping_record record;
-	u8 path_slack[256]; /* behind record.path: a component is read at any offset in the path */
+	u8 path_slack[256]; /* after record.path: a component is read at any offset in the path */
 };
 
 #define SCRATCH_PAGES 256

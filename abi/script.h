@@ -7,7 +7,7 @@
  *
  * CPython 3.13 and later keep the address of the frame with which the loop was entered in the
  * native frame, and not that of the innermost frame. In these versions the walk begins at the
- * innermost frame of the thread, for the innermost loop, and at the frame behind the last loop's,
+ * innermost frame of the thread, for the innermost loop, and at the frame after the last loop's,
  * for the others. It is the loop's own walk only if it ends at the frame that the native frame
  * holds.
  *
@@ -80,7 +80,7 @@ static inline const char *script_path_of(u32 number)
 	return 0;
 }
 
-/* Places 1 .. of a function; there is one so far. Frames behind the leaf are looked up a byte
+/* Places 1 .. of a function; there is one so far. Frames after the leaf are looked up a byte
  * before. */
 #define SCRIPT_PLACE_BITS 16
 #define SCRIPT_START(id) ((u64)(id) << SCRIPT_PLACE_BITS)
@@ -91,7 +91,7 @@ static inline const char *script_path_of(u32 number)
 #define SCRIPT_UNREAD_END SCRIPT_START(1)
 
 #define SCRIPT_FRAME_WORDS 10 /* words of a script's frame that are read */
-/* Words behind these: one that the frame leads to, and the address of the frame behind this one. */
+/* Words after these: one that the frame leads to, and the address of the frame after this one. */
 #define SCRIPT_WORD_APART SCRIPT_FRAME_WORDS
 #define SCRIPT_WORD_BEHIND (SCRIPT_FRAME_WORDS + 1)
 #define SCRIPT_OTHER_PLACES 3
@@ -119,7 +119,7 @@ enum script_text_kind {
 /* In the flags of Ruby: bits 0 to 4 kind of object; bit 13 the characters are not in the object. */
 #define RUBY_KIND(flags) ((flags)&31)
 #define RUBY_KIND_STRING 5
-#define RUBY_KIND_ARRAY 7 /* its first element in the word 16 bytes behind its address */
+#define RUBY_KIND_ARRAY 7 /* its first element in the word 16 bytes after its address */
 #define RUBY_IS_APART(flags) ((flags) >> 13 & 1)
 #define SCRIPT_TEXT_TAIL 16 /* bytes at the end that tell strings without a hash apart */
 
@@ -164,9 +164,9 @@ struct java_layout {
 	u8 blob_frame;	  /* words of its frames, the return address included; 32 bits */
 	u8 blob_complete; /* offset in the code of the first instruction with a complete frame */
 	u8 blob_is_short; /* 1: blob_code has a distance of 32 bits, blob_complete one of 16 */
-	u8 method_const;  /* in a method: address of its constant part */
-	u8 const_count;	  /* in that part: length of the method's bytecode, 16 bits */
-	u8 const_bytes;	  /* length of that part; the bytecode is behind it */
+	u8 method_const;  /* in a method (Method): address of its constant part (ConstMethod) */
+	u8 const_count;	  /* in the constant part: length of the method's bytecode, 16 bits */
+	u8 const_bytes;	  /* length of the constant part; the bytecode follows it */
 	u8 has_names;	  /* 1: the members below are known, and texts are SCRIPT_TEXT_JAVA */
 	u8 const_pool;	  /* in a method's constant part: address of the pool of constants */
 	u8 const_name;	  /* number of the method's name in the pool, 16 bits */
@@ -174,7 +174,7 @@ struct java_layout {
 	u8 pool_class;	  /* address of the class */
 	u8 pool_file;	  /* number of the name of the source file, 16 bits; 0: none */
 	u8 pool_count;	  /* number of constants, 32 bits */
-	u8 pool_bytes;	  /* length of the pool without its constants, which are behind it */
+	u8 pool_bytes;	  /* length of the pool without its constants, which follow it */
 	u8 tags_data;	  /* in such an array: its bytes */
 	u8 class_name;	  /* in a class: address of its name */
 	u8 blob_name;	  /* in a block's object: address of the name of its kind */
@@ -199,7 +199,7 @@ struct v8_layout {
 	u16 script;	    /* a source file */
 	u16 bytecode;	    /* a function's code for the interpreter */
 	u16 context;	    /* the first one of contexts */
-	u16 context_end;    /* behind the last one */
+	u16 context_end;    /* after the last one */
 	u8 function_shared; /* in a function: its shared object */
 	u8 shared_name;	    /* in a shared object: a string or the scope */
 	u8 shared_script;   /* the source file */
@@ -277,7 +277,7 @@ struct script_layout {
 			u8 place_kept; /* 1: the innermost frame has its instruction, as the others
 					  have */
 			u8 line_shift; /* bits of the first line's word below the number */
-			u8 code_end;   /* 1: a place may be behind the last instruction, too */
+			u8 code_end;   /* 1: a place may be after the last instruction, too */
 		};
 		struct java_layout java; /* SCRIPT_JAVA */
 		struct v8_layout v8;	 /* SCRIPT_V8 */
@@ -352,7 +352,7 @@ struct script_cache {
 struct script_text {
 	u32 bytes;
 	u32 width; /* bytes of a character: 1, 2 or 4; of Latin-1, UCS-2 or UCS-4. 0: UTF-8 */
-	u8 text[SCRIPT_TEXT_BYTES]; /* 0 behind `bytes` */
+	u8 text[SCRIPT_TEXT_BYTES]; /* 0 after `bytes` */
 };
 
 struct script_record {
@@ -402,7 +402,7 @@ struct script_walk {
 	u64 thread; /* address of the state that is compared with the thread; 0: none is */
 	u32 threads_left;
 	u32 end;   /* enum script_end of the current step */
-	u64 outer; /* address of the frame behind the last loop's frames; 0: unknown */
+	u64 outer; /* address of the frame after the last loop's frames; 0: unknown */
 	u32 at;	   /* next frame of the native stack */
 	u32 mark;  /* next mark */
 	u32 depth; /* frames so far */

@@ -21,7 +21,7 @@
  * number of frames left out there (FRAME_OMITTED): the number stands in place of the offset, and
  * the mapping is MAPPING_NONE.
  *
- * The innermost frame of an event is the pc itself. Each frame further out lies behind the
+ * The innermost frame of an event is the pc itself. Each frame further out lies after the
  * instruction that its function is at, so the byte before the frame belongs to that instruction:
  * for a function that made a call, the frame is the return address; for a function that a signal or
  * an exception interrupted, and for the trampoline that a signal handler returns to, the frame is

@@ -22,7 +22,7 @@ struct thread_context_record {
 	u8 is_valid;
 	u8 flags;
 	u16 attribute_bytes;
-	u8 attributes[4]; /* the first of them, or bytes behind the record */
+	u8 attributes[4]; /* the first of them, or bytes after the record */
 };
 ABI_SIZE(struct thread_context_record, 32);
 #define THREAD_CONTEXT_BYTES 28 /* bytes that are read */

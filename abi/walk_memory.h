@@ -69,7 +69,7 @@ struct return_search {
 	u32 knows_rbp;	 /* 1: rbp has the value that the frame's function sees */
 	u32 is_at_entry; /* 1: the pc is a function's first instruction */
 	u32 flags;	 /* enum rule_flag of the rule for code without tables */
-	u32 is_interrupted; /* 1: the pc is exact, not behind a call */
+	u32 is_interrupted; /* 1: the pc is exact, not after a call */
 	u32 is_generated;   /* 1: the code has no file with tables */
 	u32 is_unlisted;    /* 1: the file has no table yet that could say more of the code */
 	/* Derived from the input: */
@@ -90,7 +90,8 @@ struct return_search {
 	u64 target;   /* start of the function that `called` calls */
 	u32 called;   /* 1 + index of the RETURN_OF_CALL word with the nearest target; 0: none */
 	u32 is_inner; /* 1: `called` may be the return of a helper to the pc's own function */
-	u32 calls;    /* 1 + index of the first word behind another call; 0: none */
+	u32 calls; /* 1 + index of the first word that is a return address of another call; 0: none
+		    */
 	u32 pointer_kind; /* enum return_kind of the word above the frame pointer */
 	/* 1: the frame pointer points to a 0, so its caller is the outermost frame */
 	u32 is_chain_end;
@@ -165,7 +166,7 @@ struct direct_walk {
 	u32 is_cut;	/* 1: not final only because rules of the last frame's file are to come */
 	u64 leaf;	/* frame of the leaf; 0: none */
 	u32 is_final;	/* 1: another unwinder would find no more frames */
-	u32 is_guessed; /* 1: a step was not proven; all frames behind it have FRAME_GUESSED */
+	u32 is_guessed; /* 1: a step was not proven; all frames after it have FRAME_GUESSED */
 	u32 leaves_generated;	/* 1: the walk stops at generated code; the callback unwinds it */
 	u32 has_left_generated; /* 1: it has stopped there */
 	u64 generation;		/* STEP_GENERATION() of steps that count; input */

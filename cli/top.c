@@ -404,7 +404,8 @@ static void show_other(struct top *top, bool stacks)
 	select_line(top, 0);
 }
 
-/* Steps from no histograms to log2, to linear, and back to none. A store has no single values. */
+/* Steps from no histograms to log2, to linear, and back to none. The events of a store have no
+ * single values, so nothing changes there. */
 static void next_scale(struct top *top)
 {
 	struct top_choice *choice = &top->view.choice;

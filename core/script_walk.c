@@ -406,7 +406,7 @@ CORE_PART void script_loop_leave(struct script_walk *walk)
 	walk->at += !is_empty;
 }
 
-/* Reads the frame at walk->frame, and fills the words behind it (abi/script.h). */
+/* Reads the frame at walk->frame, and fills the words after it (abi/script.h). */
 CORE_PART bool script_frame_read(struct script_walk *walk)
 {
 	walk->frame_word[SCRIPT_WORD_BEHIND] = walk->frame + walk->layout.frame_bytes;
@@ -447,7 +447,8 @@ CORE_PART bool script_code_read(struct script_walk *walk)
 		       : script_code_word(walk, walk->layout.code_type) == walk->type;
 }
 
-/* True for code of the interpreter's own, behind which it ends a call: its names are one object. */
+/* True for the interpreter's own code, after which the interpreter ends a call: the names of such
+ * code are one object. */
 CORE_PART bool script_code_is_internal(const struct script_walk *walk)
 {
 	u64 line = script_code_word(walk, walk->layout.first_line) >>

@@ -15,7 +15,7 @@
 struct arena_chunk;
 
 struct arena {
-	struct arena_chunk *chunk; /* the chunk in use; older ones are linked behind it */
+	struct arena_chunk *chunk; /* the chunk in use; older ones are linked after it */
 	u64 limit;
 	u64 taken; /* <= limit */
 };

@@ -8,7 +8,7 @@
 #include "scalar.h"
 
 /*
- * Makes room for one more item behind the first `count` of `items`, a pointer from malloc() or
+ * Makes room for one more item after the first `count` of `items`, a pointer from malloc() or
  * NULL. `room` is a variable with the allocated number of items, below 2^32. 0, or -ENOMEM without
  * any change.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* /proc/self/cmdline has the words, each with a NUL behind it; the quotes that were typed are gone.
+/* /proc/self/cmdline has the words, each with a NUL after it; the quotes that were typed are gone.
  */
 #include "command_line.h"
 

@@ -43,7 +43,8 @@ struct intern_number {
 void intern_clear(struct intern *table);
 
 /*
- * The entry with this key, which is added if it is new: zero behind the key. NULL without memory.
+ * The entry with this key. A new key gets an entry whose bytes after the key are 0. NULL: no
+ * memory.
  */
 void *intern_entry(struct intern *table, const struct intern_key *key);
 

@@ -29,7 +29,7 @@ void name_match_init(struct name_match *match, const char *pattern)
 
 static void remember_if_nearer(struct name_match *match, const char *name)
 {
-	/* A pattern without a colon is compared with the part of the name behind the colon. */
+	/* A pattern without a colon is compared with the part of the name after the colon. */
 	const char *colon = strchr(match->pattern, ':') ? NULL : strchr(name, ':');
 	u32 distance = name_distance(match->pattern, colon ? colon + 1 : name, match->distance);
 

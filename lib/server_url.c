@@ -45,7 +45,7 @@ static size_t host_length(const char *text)
 	return inside && text[1 + inside] == ']' ? inside + 2 : 0;
 }
 
-/* Takes the port at *at and moves *at behind it. 0: not a port. */
+/* Takes the port at *at and moves *at to its end. 0: not a port. */
 static u32 take_port(const char **at, u32 otherwise)
 {
 	u32 port = 0;

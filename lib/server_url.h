@@ -19,11 +19,11 @@ struct server_scheme {
 /* NULL, or the reason why this URL is refused. */
 const char *server_url_refused(const char *url);
 
-/* Takes the scheme and moves *at behind it. NULL: neither http nor https. */
+/* Takes the scheme and moves *at to its end. NULL: neither http nor https. */
 const struct server_scheme *server_url_take_scheme(const char **at);
 
 /*
- * Takes the host and its port (`port` if none is given) and moves *at behind them. *base becomes
+ * Takes the host and its port (`port` if none is given) and moves *at to their end. *base becomes
  * "https://HOST:PORT", which the caller frees, or NULL without memory. Returns NULL, or the fault.
  */
 const char *server_url_take_host(const struct server_scheme *scheme, u32 port, const char **at,

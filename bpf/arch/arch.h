@@ -15,7 +15,7 @@
  * THREAD_VECTOR_AT: distance from the thread pointer to the address of glibc's vector of blocks
  * thread_pointer_of(): the address of a task's thread-local storage
  * is_compat_syscall(): true if a task's system call is one of 32-bit code
- * is_behind_breakpoint(): true if a pc of the current task lies behind a breakpoint
+ * is_behind_breakpoint(): true if a pc of the current task lies after a breakpoint
  * entry_link(ctx): of the pt_regs of a probe in a kernel function, the return address that the
  *     kernel's own walk leaves out; 0: none
  * regs_link(): the return address at the first instruction of a function; 0: the stack has it

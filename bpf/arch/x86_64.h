@@ -131,7 +131,7 @@ static __always_inline bool is_compat_syscall(const struct thread_info *info)
 }
 
 /*
- * The pc is behind an instruction that has not run; or the instruction is one byte long and the
+ * The pc is after an instruction that has not run; or the instruction is one byte long and the
  * kernel has just run it, so that the pc is right only after the kernel is done with the probe.
  */
 static __always_inline bool is_behind_breakpoint(u64 pc)

@@ -12,7 +12,7 @@
 
 static __always_inline struct kernel_entry current_entry(void)
 {
-	const struct pt_regs___kernel *regs = current_regs();
+	const struct pt_regs___kernel *regs = current_pt_regs();
 	struct place place = current_place();
 
 	return (struct kernel_entry){.ip = place.pc, .sp = place.sp, .syscall = regs_syscall(regs)};

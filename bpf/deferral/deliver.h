@@ -79,7 +79,7 @@ static __always_inline u32 deferred_stack_make(const struct deferral *deferral,
  * True if memory or registers are no longer those of the request, after execve or rt_sigreturn.
  * The system call is ignored: another interrupt than that of the request may bring the callback. A
  * pc that differs by a breakpoint's length is ignored, too: the request may have been made in the
- * breakpoint's trap, behind it.
+ * breakpoint's trap, after the breakpoint.
  */
 static __always_inline bool is_changed(const struct kernel_entry *requested)
 {

@@ -43,7 +43,7 @@ static __always_inline void execve_finish(void)
 
 	if (!call)
 		return;
-	call->start = regs_pc(current_regs());
+	call->start = regs_pc(current_pt_regs());
 	call->is_done = 1;
 }
 
@@ -60,7 +60,7 @@ static __always_inline bool is_new_program(void)
 	struct task_struct *task = (void *)bpf_get_current_task();
 	struct mm_struct *mm = BPF_CORE_READ(task, mm);
 
-	return mm && regs_sp(current_regs()) == BPF_CORE_READ(mm, start_stack);
+	return mm && regs_sp(current_pt_regs()) == BPF_CORE_READ(mm, start_stack);
 }
 
 /*
@@ -68,7 +68,7 @@ static __always_inline bool is_new_program(void)
  */
 static __always_inline bool is_leaving_execve(void)
 {
-	s64 number = regs_syscall(current_regs());
+	s64 number = regs_syscall(current_pt_regs());
 
 	return (number == __NR_execve || number == __NR_execveat) && is_new_program();
 }
@@ -82,7 +82,7 @@ static __always_inline bool is_in_execve(void)
 
 static __always_inline bool is_of_this_call(const struct execve_call *call)
 {
-	return !call->is_done || (is_new_program() && regs_pc(current_regs()) == call->start);
+	return !call->is_done || (is_new_program() && regs_pc(current_pt_regs()) == call->start);
 }
 
 /*

@@ -3,7 +3,7 @@
  * One event: reserve its slot, take its stacks, turn them into ids, commit.
  *
  * The slot comes first, so the stack map's counters and the ring agree. A stack that the map
- * refuses goes into a run of slots behind the event.
+ * refuses goes into a run of slots after the event.
  */
 #ifndef BPF_EMIT_H
 #define BPF_EMIT_H

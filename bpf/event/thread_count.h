@@ -106,7 +106,7 @@ static __always_inline void count_forget(u64 task)
 /*
  * The CPU's count at which the thread's count starts; or unknown. `place`: the CPU and its number
  * of changes now. `switches`: how often the thread had switched when it got the CPU. A base comes
- * before begin. A base that has one switch more is that of an event behind the kernel's count of
+ * before begin. A base that has one switch more is that of an event after the kernel's count of
  * the switch that goes on.
  */
 static __always_inline u64 count_begin(const struct cpu_count *own,

@@ -230,7 +230,7 @@ static __always_inline bool time_still_waits(const struct task_struct *task,
 	return !is_on_cpu(task) && switches_of(task) == time->from.switches;
 }
 
-/* The slots first, then the stack, which may need slots behind them. */
+/* The slots first, then the stack, which may need slots after them. */
 static __always_inline void time_record_in(struct task_struct *task, const struct thread_time *time,
 					   struct scratch *scratch, u32 cpu, u64 now,
 					   bool has_stack)

@@ -62,7 +62,7 @@ static __always_inline bool is_user_sample(const struct hit *hit)
 /* Begins at the place where the task left user mode. */
 static __always_inline void walk_from_task(struct user_walk *walk)
 {
-	const struct pt_regs___kernel *regs = current_regs();
+	const struct pt_regs___kernel *regs = current_pt_regs();
 	struct place place = current_place();
 
 	walk->pc = place.pc;
@@ -189,7 +189,7 @@ static __always_inline struct user_side user_by_frame_pointers(const struct hit 
  */
 static __always_inline bool is_in_sigreturn(void)
 {
-	return regs_syscall(current_regs()) == __NR_rt_sigreturn;
+	return regs_syscall(current_pt_regs()) == __NR_rt_sigreturn;
 }
 
 /* True if the event hit between a breakpoint and its probe's handler. */

@@ -61,7 +61,7 @@ static __always_inline bool is_of_probes(u64 address)
 }
 
 /* The registers with which the current task entered the kernel. */
-static __always_inline const struct pt_regs___kernel *current_regs(void)
+static __always_inline const struct pt_regs___kernel *current_pt_regs(void)
 {
 	return (const void *)bpf_task_pt_regs(bpf_get_current_task_btf());
 }
@@ -70,7 +70,7 @@ static __always_inline const struct pt_regs___kernel *current_regs(void)
  * Finds the place of the current task in its program, by the registers with which it entered the
  * kernel. In a copied instruction, the place is the original instruction. In the trampoline of a
  * probed return, which saves registers before it calls the kernel, the place is the caller: the
- * function has returned. (Behind that call the kernel's list has no entry for it.)
+ * function has returned. (After that call the kernel's list has no entry for it.)
  *
  * A global function: verified by itself. The field of a typed task is the fastest to read. For each
  * pointer that is loaded in this way the verifier looks through all names of the kernel's types,
@@ -80,7 +80,7 @@ __noinline int program_place(struct place *place)
 {
 	const struct task_struct *task = (void *)bpf_get_current_task_btf();
 	const struct uprobe_task *probes = bpf_core_field_exists(task->utask) ? task->utask : NULL;
-	const struct pt_regs___kernel *regs = current_regs();
+	const struct pt_regs___kernel *regs = current_pt_regs();
 	const struct return_instance *taken;
 	u64 copy;
 
@@ -125,7 +125,7 @@ __noinline u64 program_pc(void)
  */
 __noinline int is_at_trap(u64 place_known)
 {
-	const struct pt_regs___kernel *regs = current_regs();
+	const struct pt_regs___kernel *regs = current_pt_regs();
 
 	return !place_known && regs_syscall(regs) == NO_SYSCALL &&
 	       is_behind_breakpoint(regs_pc(regs));

@@ -174,7 +174,7 @@ static __always_inline bool is_mapped_still(const struct vma_search *search)
 /*
  * Lists all executable mappings of an address space, by address. The maple tree (bpf/kernel/vma.h)
  * is walked leaf by leaf: the pivots on the way down to a leaf give its last address, and the next
- * leaf covers the address behind it.
+ * leaf covers the address after it.
  */
 
 #define MAPLE_SLOTS_MAX 16
@@ -208,7 +208,7 @@ __noinline u64 vma_leaf(struct vma_search *search, u64 address)
 
 /*
  * The first address of the executable mapping in slot `i` of the leaf in search->node, if the
- * mapping begins between `from` and `last`; else 0. Slots behind the leaf's last used one hold
+ * mapping begins between `from` and `last`; else 0. Slots after the leaf's last used one hold
  * garbage, also mappings that have moved to the next leaf.
  */
 __noinline u64 vma_leaf_code(struct vma_search *search, u32 i, u64 from, u64 last)

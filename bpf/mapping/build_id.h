@@ -22,7 +22,7 @@
 /*
  * Requests that user space compare an anonymous mapping with the file beside it (abi/mapping.h).
  * Programs move memory between two pages, so the rest of the code's segment, or the segment before
- * or behind it, is still a mapping of the file. Memory of just-in-time compilers mostly lies beside
+ * or after it, is still a mapping of the file. Memory of just-in-time compilers mostly lies beside
  * no file.
  *
  * The request needs more BPF stack than is left where mappings are met, so it is made after a walk.

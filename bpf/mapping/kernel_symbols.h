@@ -54,20 +54,20 @@ static __always_inline u64 hex_digits(u32 number)
 }
 
 /* Access one word. A memcpy() from or to an unaligned address would access each byte alone. */
-static __always_inline u64 get_word(const char *from)
+static __always_inline u64 load_u64(const char *from)
 {
 	return *(const u64 *)from;
 }
 
-static __always_inline void put_word(char *to, u64 word)
+static __always_inline void store_u64(char *to, u64 word)
 {
 	*(u64 *)to = word;
 }
 
 static __always_inline void symbol_line_begin(struct symbol_line *line, u64 address, char type)
 {
-	put_word(line->digits, hex_digits(address >> 32));
-	put_word(line->digits + sizeof(u64), hex_digits(address));
+	store_u64(line->digits, hex_digits(address >> 32));
+	store_u64(line->digits + sizeof(u64), hex_digits(address));
 	line->type[0] = ' ';
 	line->type[1] = type;
 	line->type[2] = ' ';
@@ -119,7 +119,7 @@ static __always_inline long copy_symbol_name(struct symbol_line *line,
 	bpf_probe_read_kernel(line->rest, SYMBOL_SHORT_BYTES, symbol->name);
 #pragma unroll
 	for (at = 0; at < SYMBOL_SHORT_BYTES; at += sizeof(u64)) {
-		u64 word = get_word(line->rest + at);
+		u64 word = load_u64(line->rest + at);
 		u64 nul = (word - SYMBOL_BYTES_OF(1)) & ~word & SYMBOL_BYTES_OF(0x80);
 
 		if (nul) { /* its lowest bit is in the first byte that is 0 */

@@ -48,7 +48,7 @@ static __always_inline u32 running_number(struct vma_search *search)
 
 /*
  * The begin of the next executable mapping, or 0 if the leaf of walk->from has no more. Moves
- * walk->from behind it.
+ * walk->from to its end.
  */
 static __always_inline u64 running_next(struct running_walk *walk)
 {

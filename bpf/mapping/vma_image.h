@@ -2,7 +2,7 @@
 /*
  * Finds the first segment of a mapped file, which holds its ELF header: from the mapping of code
  * downwards over the mappings of the same file, over gaps, as segments need not touch, and over
- * memory without a file: optimizers add code behind a file's zeroed data (BOLT).
+ * memory without a file: optimizers add code after a file's zeroed data (BOLT).
  *
  * A neighbour belongs to the same image if its part of the file ends where the upper one begins.
  * Linkers that pack segments (lld) let them share one page of the file, so code can be mapped from

@@ -63,7 +63,7 @@ static long component_put_byte(u32 i, struct path_put *put)
 }
 
 /*
- * Walks from the last byte backwards and prints the component that begins here: at 0, or behind a
+ * Walks from the last byte backwards and prints the component that begins here: at 0, or after a
  * NUL.
  */
 static long path_put_at(u32 i, struct path_put *put)

@@ -189,7 +189,7 @@ _Static_assert(REASON_COUNT <= REASON_MASK + 1, "a reason is a bit of SILENT_REA
 /*
  * Prints why a stack is missing.
  *
- * The verifier of 6.18 miscalculates the range of a number behind the signed comparisons that
+ * The verifier of 6.18 miscalculates the range of a number after the signed comparisons that
  * compilers make of a switch: of a number known to be at least 12 it deduces at most 5, and warns
  * on the console. The range is therefore bounded from above, and no value is excluded before the
  * switch.

@@ -4,7 +4,7 @@
  * rules are known and all memory is readable (core/unwind/direct_walk.h).
  *
  * The program includes cached_rule.c, code_rule.c, return_search.c, rule_search.c,
- * table_search.c and direct_walk.c behind this header.
+ * table_search.c and direct_walk.c after this header.
  */
 #ifndef BPF_DIRECT_STACK_H
 #define BPF_DIRECT_STACK_H

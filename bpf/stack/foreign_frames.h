@@ -52,7 +52,7 @@ static __always_inline void kernel_stack_drop_tracer(struct scratch *scratch)
 
 /*
  * An event in an interrupt. The current task was interrupted by chance, so its user stack, and the
- * part of the kernel stack behind the interrupt, do not belong to the event.
+ * part of the kernel stack after the interrupt, do not belong to the event.
  *
  * An interrupt is recognised by the kernel's entry function on the stack. Soft interrupts at the
  * end of an interrupt run above that function, too. Soft interrupts that a task runs itself, for

@@ -4,7 +4,7 @@
  * is met for the first time gets its id at once: its names are read without faults, by the event's
  * program.
  *
- * The program includes script_walk.c behind this header.
+ * The program includes script_walk.c after this header.
  */
 #ifndef BPF_SCRIPT_STACK_H
 #define BPF_SCRIPT_STACK_H
@@ -258,7 +258,7 @@ __noinline int script_join(struct scratch *scratch)
 	return 1;
 }
 
-/* The same behind a direct walk that is final. */
+/* The same after a direct walk that is final. */
 static __always_inline void script_join_walked(struct scratch *scratch)
 {
 	if (!scratch->direct.scripts.count)

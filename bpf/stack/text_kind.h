@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The kind of the kernel function (abi/config.h) that contains an address: a binary search
- * behind a direct-mapped cache of addresses, because stacks repeat few addresses.
+ * The kind of the kernel function (abi/config.h) that contains an address: a binary search,
+ * after a lookup in a direct-mapped cache of addresses, because stacks repeat few addresses.
  */
 #ifndef BPF_TEXT_KIND_H
 #define BPF_TEXT_KIND_H

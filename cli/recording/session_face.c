@@ -164,7 +164,8 @@ static int count_thread_name(void *arg, u32 tgid, u32 tid)
 	return 0;
 }
 
-static int compare_names(const void *left, const void *right)
+/* Most threads first. */
+static int compare_thread_counts(const void *left, const void *right)
 {
 	const struct name_count *a = left, *b = right;
 
@@ -179,7 +180,7 @@ static void explain_no_matching_comm(const struct string_list *comms)
 
 	proc_tasks_each(count_thread_name, &names);
 	if (names.count)
-		qsort(names.items, names.count, sizeof(*names.items), compare_names);
+		qsort(names.items, names.count, sizeof(*names.items), compare_thread_counts);
 	for (size_t i = 0; i < comms->count; i++) {
 		text_list_add(wanted, TEXT_BYTES, comms->items[i]);
 		if (!match.nearest[0])
@@ -216,7 +217,8 @@ void no_events_explain(const struct session_options *options, const struct sessi
 		[TASKS_OF_COMMAND] = "the command",
 	};
 	char sources[TEXT_BYTES], filters[TEXT_BYTES];
-	u64 rate = UINT64_MAX; /* of the slowest source, Hz; 0: a source is not sampled */
+	u64 rate = UINT64_MAX; /* lowest sampling frequency of the sources, Hz; 0: a source is not
+				  sampled */
 	u64 cpu_ns = target->tasks == TASKS_OF_PIDS	 ? session_target_cpu_ns(target)
 		     : target->tasks == TASKS_OF_COMMAND ? command_cpu_ns
 							 : UINT64_MAX;

@@ -10,7 +10,7 @@
 #include "format/printable.h"
 #include "terminal/terminal.h"
 
-#define NUMBER_COLUMNS 87 /* of put_numbers(), and the spaces behind them */
+#define NUMBER_COLUMNS 87 /* of put_numbers(), and the spaces after them */
 
 /* Rows that are printed, those that the noise hides, and those that --top leaves out. */
 struct shown {
@@ -68,8 +68,8 @@ static double noise_of(const struct diff *diff, const struct comparison_row *row
 	return row->noise / 100 * compared_amount_of_all(diff->units, row->source);
 }
 
-/* The keys of a row, without the source. */
-static bool has_key(const struct diff *diff, u32 key)
+/* True if the rows have a column for this key. The event has a column of its own: shows_event(). */
+static bool shows_key_column(const struct diff *diff, u32 key)
 {
 	return key != TABLE_EVENT && diff->fields.keys & 1U << key;
 }
@@ -98,7 +98,7 @@ static void put_cells(const struct diff *diff, const struct comparison_row *row)
 		printable_put(event_of(diff, row), stdout);
 	}
 	for (u32 key = 0; key < TABLE_KEY_COUNT; key++) {
-		if (!has_key(diff, key))
+		if (!shows_key_column(diff, key))
 			continue;
 		fputs("  ", stdout);
 		printable_put_cut(cell_text(diff, row, key, room), terminal_left(NUMBER_COLUMNS),
@@ -155,7 +155,7 @@ static void put_heading(const struct diff *diff)
 	if (shows_event(diff))
 		printf("  event");
 	for (u32 key = 0; key < TABLE_KEY_COUNT; key++)
-		if (has_key(diff, key))
+		if (shows_key_column(diff, key))
 			printf("  %s", table_key_name(key));
 	putchar('\n');
 }
@@ -302,7 +302,7 @@ static int print_csv(const struct diff *diff)
 	if (diff->values->stacks)
 		printf(",comm,kernel,user");
 	for (u32 key = 0; key < TABLE_KEY_COUNT && !diff->values->stacks; key++)
-		if (has_key(diff, key))
+		if (shows_key_column(diff, key))
 			printf(",%s", table_key_name(key));
 	putchar('\n');
 	for (u32 i = 0; i < diff->comparison->row_count && !ferror(stdout) && !err; i++) {
@@ -329,7 +329,7 @@ static int print_csv(const struct diff *diff)
 			char room[DIFF_CELL_ROOM];
 
 			for (u32 key = 0; key < TABLE_KEY_COUNT; key++)
-				if (has_key(diff, key))
+				if (shows_key_column(diff, key))
 					csv_put(",", cell_text(diff, row, key, room), stdout);
 		}
 		putchar('\n');
@@ -382,7 +382,7 @@ static json_t *row_object(const struct diff *diff, const struct comparison_row *
 		char room[DIFF_CELL_ROOM];
 
 		for (u32 key = 0; key < TABLE_KEY_COUNT; key++)
-			if (has_key(diff, key))
+			if (shows_key_column(diff, key))
 				json_object_set_new(object, table_key_name(key),
 						    json_text(cell_text(diff, row, key, room)));
 	}

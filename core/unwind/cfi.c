@@ -368,7 +368,7 @@ CORE_INLINE u32 cfi_run(struct unwind *unwind, u64 start, u64 end)
 
 	cfi->remembered_count = 0;
 	cfi->stop = STOP_NONE;
-	bytes_open(&unwind->bytes, start, end);
+	bytes_set_range(&unwind->bytes, start, end);
 	return finish_row(unwind);
 }
 

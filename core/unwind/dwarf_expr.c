@@ -287,7 +287,7 @@ CORE_INLINE u32 expr_evaluate(struct unwind *unwind, u64 at, u32 length)
 
 	expr->depth = 0;
 	expr->stop = STOP_NONE;
-	bytes_open(&unwind->bytes, at, at + length);
+	bytes_set_range(&unwind->bytes, at, at + length);
 	core_loop(EXPR_OPERATIONS_MAX, run_operation_step, &unwind);
 	if (expr->stop)
 		return expr->stop;

@@ -39,7 +39,7 @@ CORE_PART u32 record_open(struct unwind *unwind, u64 address)
 	struct unwind_bytes *bytes = &unwind->bytes;
 	u32 length, stop;
 
-	bytes_open(bytes, address, image_mapped_end(&unwind->image, address, LENGTH_BYTES));
+	bytes_set_range(bytes, address, image_mapped_end(&unwind->image, address, LENGTH_BYTES));
 	stop = bytes_ready(unwind);
 	if (stop)
 		return stop;
@@ -204,7 +204,7 @@ CORE_OUTLINED u32 fde_open(struct unwind *unwind, u64 address)
 	unwind->eh.record_end = end;
 	if (stop)
 		return stop;
-	bytes_open(&unwind->bytes, fields, end);
+	bytes_set_range(&unwind->bytes, fields, end);
 	stop = bytes_ready(unwind);
 	if (!stop)
 		stop = bytes_pointer(unwind, cfi->entry.pointer_encoding, 0);
@@ -315,8 +315,8 @@ CORE_PART u32 index_open(struct unwind *unwind, const struct image_range *range)
 	u32 frame_encoding, count_encoding, table_encoding, stop;
 	u64 bytes = range->end - range->start, start;
 
-	bytes_open(&unwind->bytes, range->start,
-		   range->start + (bytes < HDR_FIXED_BYTES ? bytes : HDR_FIXED_BYTES));
+	bytes_set_range(&unwind->bytes, range->start,
+			range->start + (bytes < HDR_FIXED_BYTES ? bytes : HDR_FIXED_BYTES));
 	stop = bytes_ready(unwind);
 	if (stop)
 		return stop;
@@ -487,7 +487,7 @@ static long scan_segment(u32 i, void *arg)
 	search->block = search->block_end =
 		(segment->end - RECORD_HEAD_BYTES + RECORD_ALIGNMENT) & -(u64)RECORD_ALIGNMENT;
 	search->blocks = SCAN_BLOCKS_MAX;
-	bytes_open(&unwind->bytes, search->block_end, segment->end);
+	bytes_set_range(&unwind->bytes, search->block_end, segment->end);
 	core_loop(SCAN_STEPS_MAX, scan_one_address, &unwind);
 	unwind->image.eh_frame.end = segment->end;
 	return unwind->image.eh_frame.start != 0;

@@ -203,7 +203,7 @@ static long java_end_look(u32 i, void *arg)
 }
 
 /*
- * True in the code behind a function's end that stores the address of the safepoint poll in the
+ * True in the code after a function's end that stores the address of the safepoint poll in the
  * thread's object. The frame is already given back there.
  */
 CORE_PART bool java_is_waiting(const struct unwind *unwind)
@@ -284,7 +284,7 @@ CORE_PART bool java_interrupted(struct unwind *unwind)
 
 /*
  * Adds to java->words the one or two words that a frame has pushed for a call, by the pop
- * instructions behind the call. The compiler makes such calls to the machine's check of subtypes.
+ * instructions after the call. The compiler makes such calls to the machine's check of subtypes.
  */
 CORE_PART bool java_pushed_find(struct unwind *unwind)
 {
@@ -306,8 +306,8 @@ CORE_PART bool java_pushed_find(struct unwind *unwind)
 	return true;
 }
 
-/* True if the word at an address is a plausible return address: behind a call instruction, in the
- * interpreter, which pushes return addresses without a call, or behind the call of the stack's
+/* True if the word at an address is a plausible return address: after a call instruction, in the
+ * interpreter, which pushes return addresses without a call, or after the call of the stack's
  * first function. */
 CORE_PART bool java_is_return(struct unwind *unwind, u64 address)
 {

@@ -110,7 +110,7 @@ CORE_PART u32 read_entry_fields(struct unwind *unwind)
 	struct unwind_bytes *bytes = &unwind->bytes;
 	u32 stop;
 
-	bytes_open(bytes, search->entry, search->entry + search->entry_bytes);
+	bytes_set_range(bytes, search->entry, search->entry + search->entry_bytes);
 	stop = bytes_ready(unwind);
 	if (stop)
 		return stop;
@@ -118,7 +118,7 @@ CORE_PART u32 read_entry_fields(struct unwind *unwind)
 	search->function_bytes = bytes_take(bytes, 4);
 	search->first_row = bytes_take(bytes, 4);
 	if (search->header.version == 3) {
-		bytes_open(bytes, search->rows + search->first_row, search->rows_end);
+		bytes_set_range(bytes, search->rows + search->first_row, search->rows_end);
 		stop = bytes_ready(unwind);
 		search->rows_left = bytes_take(bytes, 2);
 	} else {
@@ -132,7 +132,7 @@ CORE_PART u32 read_entry_fields(struct unwind *unwind)
 	if (bytes_overrun(bytes))
 		return STOP_BAD_TABLE;
 	if (search->header.version != 3)
-		bytes_open(bytes, search->rows + search->first_row, search->rows_end);
+		bytes_set_range(bytes, search->rows + search->first_row, search->rows_end);
 	return stop;
 }
 

@@ -15,7 +15,7 @@
  */
 CORE_PART u32 make_table_rule(struct unwind *unwind, struct unwind_rule *rule)
 {
-	u32 stop = image_enter(unwind);
+	u32 stop = image_read_headers(unwind);
 
 	if (stop)
 		return stop;

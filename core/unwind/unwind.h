@@ -92,7 +92,7 @@ CORE_SUBPROGRAM u32 bytes_ready(struct unwind *unwind);
  */
 CORE_SUBPROGRAM u32 bytes_pointer(struct unwind *unwind, u32 encoding, u64 data);
 
-static inline void bytes_open(struct unwind_bytes *bytes, u64 at, u64 end)
+static inline void bytes_set_range(struct unwind_bytes *bytes, u64 at, u64 end)
 {
 	bytes->at = at;
 	bytes->end = end;
@@ -179,7 +179,7 @@ struct unwind_image {
 };
 
 /* Sets unwind->image to the image of unwind->mapping. STOP_NO_RULE: the mapping has no ELF file. */
-CORE_INLINE u32 image_enter(struct unwind *unwind);
+CORE_INLINE u32 image_read_headers(struct unwind *unwind);
 
 static inline bool image_range_has(const struct image_range *range, u64 address)
 {
@@ -228,8 +228,8 @@ enum cfi_how {
 	CFI_VALUE_OFFSET, /* the register's value is CFA + offset */
 	CFI_IN_REGISTER,  /* the register's value is in register `reg` */
 	/*
-	 * saved at the address that an expression of `length` bytes, at CIE + offset, computes; the
-	 * CFA itself: the result of the expression
+	 * The register is saved at the address that an expression computes; the CFA is the result
+	 * of the expression. The expression has `length` bytes and begins at CIE + offset.
 	 */
 	CFI_EXPRESSION,
 	CFI_VALUE_EXPRESSION /* the register's value is the result of such an expression */
@@ -525,7 +525,7 @@ struct java_walk {
 #define V8_TEXT_PARTS 16 /* of a string that are still to read; a power of two */
 #define V8_WORDS 8
 
-/* A text that was read; a part of a string is read behind its other parts. */
+/* A text that was read; a part of a string is read after its other parts. */
 struct v8_text {
 	u32 bytes, width; /* as in struct script_text */
 	u8 text[2 * SCRIPT_TEXT_BYTES];
@@ -668,8 +668,9 @@ CORE_SUBPROGRAM bool java_rule(struct unwind *unwind);
 CORE_SUBPROGRAM bool java_key_find(struct unwind *unwind);
 
 /*
- * The same, and finds the name of the source file. True: all texts are in memory. False also if a
- * page is missing; if the page may be waited for, the budget is spent.
+ * Does the same as java_key_find(), and finds the name of the source file. True: all texts are in
+ * memory. The result is also false if a page is missing: the budget is then 0 if the embedder waits
+ * for the page in unwind_refill().
  */
 CORE_SUBPROGRAM bool java_name_find(struct unwind *unwind);
 #endif

@@ -319,7 +319,7 @@ static long read_program_header(u32 i, void *arg)
 	return 0;
 }
 
-CORE_INLINE u32 image_enter(struct unwind *unwind)
+CORE_INLINE u32 image_read_headers(struct unwind *unwind)
 {
 	struct elf_header *header = &unwind->elf.header;
 

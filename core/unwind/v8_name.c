@@ -45,8 +45,8 @@
 #define STRING_END 128 /* types below are strings */
 #define STRING_SHAPE(type) ((type)&7)
 #define SHAPE_WHOLE 0
-#define SHAPE_PARTS 1 /* two strings, at 16 and 24 */
-#define SHAPE_OTHER 5 /* another string, at 16 */
+#define SHAPE_PARTS 1 /* a concatenation: addresses of two strings at bytes 16 and 24 */
+#define SHAPE_OTHER 5 /* a thin string: at byte 16 the address of the string that it stands for */
 #define STRING_WIDTH(type) (2 - ((type) >> 3 & 1))
 #define STRING_WORDS 4
 #define STRING_CHARACTERS 16
@@ -213,7 +213,7 @@ CORE_PART void v8_text_begin(struct v8_walk *v8, u32 reading)
 	text->bytes = text->width = 0;
 }
 
-/* Reads a string behind v8_text_begin(), and adds it to v8->hash. */
+/* Reads a string after v8_text_begin(), and adds it to v8->hash. */
 CORE_GLOBAL_PART int v8_text_read(struct unwind *unwind, u64 string)
 {
 	const struct v8_text *text;

@@ -162,8 +162,8 @@ int capture_create(const struct capture_options *options, struct capture **out,
 	if (!result) {
 		const struct capture_config *config = &(*out)->loaded.plan.config;
 
-		/* The kernel has task work, but it does not work, so that user stacks are assisted.
-		 */
+		/* The kernel has BPF task work, but task work fails, so user space unwinds the user
+		 * stacks (DEFERRAL_ASSISTED). */
 		if (!refusals.user_stacks.message[0] && config->user_stacks &&
 		    config->deferral == DEFERRAL_ASSISTED && task_work_form() != TASK_WORK_NONE)
 			error_set(&refusals.user_stacks, 0, "BPF task work: %s",

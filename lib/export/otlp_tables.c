@@ -16,7 +16,7 @@
 #include "intern.h"
 
 struct stack_node {
-	struct intern_key key; /* number of the outer node, location */
+	struct intern_key key; /* word 0: `number` of the caller's node; word 1: location */
 	u32 number;	       /* from 1 on */
 	s32 stack;	       /* index of the stack that ends here; 0: no stack */
 };

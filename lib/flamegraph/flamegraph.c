@@ -256,20 +256,20 @@ static const struct tree_node *find_stack_node(struct builder *builder, u32 thre
 		    : NULL;
 }
 
-static int set_cell_node(struct builder *builder, struct time_cell *cell)
+static int set_stack_of_cell(struct builder *builder, struct time_cell *cell)
 {
 	cell->stack = find_stack_node(builder, cell->thread, cell->user, cell->kernel);
 	return cell->stack ? 0 : -ENOMEM;
 }
 
-/* Sets the node of each cell. Runs when all events are counted, since there are fewer cells than
+/* Sets the stack of each cell. Runs when all events are counted, since there are fewer cells than
  * events. */
-static int set_nodes_of_cells(struct builder *builder, const struct time_cells *cells)
+static int set_stacks_of_cells(struct builder *builder, const struct time_cells *cells)
 {
 	int err = 0;
 
 	for (u32 i = 0; i < cells->cells.count && !err; i++)
-		err = set_cell_node(builder, time_cells_at(cells, i));
+		err = set_stack_of_cell(builder, time_cells_at(cells, i));
 	return err;
 }
 
@@ -380,7 +380,7 @@ static int set_wait_side(struct builder *builder, const struct trace_event *even
 	return side->stack ? 0 : -ENOMEM;
 }
 
-static int set_nodes_of_waits(struct builder *builder)
+static int set_stacks_of_waits(struct builder *builder)
 {
 	struct thread_waits *waits = &builder->recording->waits;
 
@@ -429,18 +429,18 @@ static int add_event_value(struct builder *builder, const struct pending *pendin
 
 /* Chooses the sums of queued work and of values that the page shows, and sets the nodes of their
  * stacks. */
-static int set_nodes_of_sums(struct builder *builder)
+static int set_stacks_of_sums(struct builder *builder)
 {
 	struct queued_works *works = &builder->recording->works;
 	struct stack_values *values = &builder->recording->values;
 	int err = queued_works_choose(works);
 
 	for (u32 i = 0; i < works->shown_count && !err; i++)
-		err = set_cell_node(builder, &works->shown[i]->work)
-			      ?: set_cell_node(builder, &works->shown[i]->origin);
+		err = set_stack_of_cell(builder, &works->shown[i]->work)
+			      ?: set_stack_of_cell(builder, &works->shown[i]->origin);
 	stack_values_finish(values);
 	for (u32 i = 0; i < values->stacks.count && !err; i++)
-		err = set_cell_node(builder, &stack_values_at(values, i)->cell);
+		err = set_stack_of_cell(builder, &stack_values_at(values, i)->cell);
 	return err;
 }
 
@@ -557,8 +557,8 @@ int flamegraph_add(struct flamegraph *graph, struct trace_reader *reader, const 
 	err = err ?: count_batched_events(&builder);
 	if (!err && recording->cells.cells.count > CELLS_MANY)
 		err = bound_cells(graph, recording, CELLS_SMALL);
-	err = err ?: set_nodes_of_cells(&builder, &recording->cells)
-			?: set_nodes_of_cells(&builder, &recording->counts) ?: set_nodes_of_waits(&builder) ?: set_nodes_of_sums(&builder);
+	err = err ?: set_stacks_of_cells(&builder, &recording->cells)
+			?: set_stacks_of_cells(&builder, &recording->counts) ?: set_stacks_of_waits(&builder) ?: set_stacks_of_sums(&builder);
 	if (!err && builder.addresses)
 		err = address_counts_each(builder.addresses, add_source_lines, &builder);
 	if (err == -ENOMEM || err == -E2BIG)

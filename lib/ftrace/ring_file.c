@@ -217,8 +217,8 @@ struct ring_file {
 
 /* Sends a request, and receives the head of the answer and at most `room` bytes that follow it.
  * Returns errors of the sandbox; errors of the file are in head->result. */
-static int request_answer(struct ring_file *ring, const struct file_request *request, int file,
-			  struct file_answer *head, void *to, u32 room)
+static int query_sandbox(struct ring_file *ring, const struct file_request *request, int file,
+			 struct file_answer *head, void *to, u32 room)
 {
 	int err = sandbox_request(ring->sandbox, request, sizeof(*request), &file, file >= 0);
 
@@ -269,9 +269,7 @@ static int open_in_sandbox(struct ring_file *ring, int file, const char *buffer)
 		return -ENOENT;
 	strcpy(request.buffer, buffer ?: "");
 	err = sandbox_start(serve_file, LIMIT_MS, MEMORY_PARTS, &ring->sandbox);
-	err = err
-		      ?: request_answer(ring, &request, file, &head, ring->answer,
-					sizeof(ring->answer));
+	err = err ?: query_sandbox(ring, &request, file, &head, ring->answer, sizeof(ring->answer));
 	err = err ?: head.result;
 	if (!err)
 		ring->cpus = head.cpus < FTRACE_CPUS_MAX ? head.cpus : FTRACE_CPUS_MAX;
@@ -325,7 +323,7 @@ int ring_file_each(struct ring_file *ring, ftrace_take *take, void *arg,
 	int err = 0, sunk = 0;
 
 	while (!err && !sunk && head.bytes) {
-		err = request_answer(ring, &next, -1, &head, ring->answer, sizeof(ring->answer));
+		err = query_sandbox(ring, &next, -1, &head, ring->answer, sizeof(ring->answer));
 		err = err ?: head.result;
 		if (!err)
 			sunk = ftrace_batch_read(ring->answer, head.bytes, take, arg);
@@ -340,7 +338,7 @@ bool ring_file_symbol(struct ring_file *ring, u64 address, struct symbol *symbol
 	const struct file_request request = {.what = FILE_SYMBOL, .address = address};
 	struct file_answer head;
 
-	if (request_answer(ring, &request, -1, &head, ring->name, sizeof(ring->name) - 1) ||
+	if (query_sandbox(ring, &request, -1, &head, ring->name, sizeof(ring->name) - 1) ||
 	    head.result || !head.bytes)
 		return false;
 	ring->name[head.bytes] = '\0';

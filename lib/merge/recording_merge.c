@@ -58,7 +58,10 @@ struct part {
 	u32 *contexts;
 };
 
-static int add_source(struct merge *merge, const struct trace_source *source, u16 *kind)
+/* Sets *kind to the merged recording's number of an event source; a new source is added and
+ * written. */
+static int find_or_add_event_source(struct merge *merge, const struct trace_source *source,
+				    u16 *kind)
 {
 	for (u32 i = 0; i < merge->source_count; i++) {
 		const struct trace_source *known = &merge->sources[i];
@@ -83,7 +86,7 @@ static int add_source(struct merge *merge, const struct trace_source *source, u1
 	return trace_writer_source(merge->writer, source);
 }
 
-static int add_sources(struct part *part)
+static int add_event_sources(struct part *part)
 {
 	const struct trace_source *sources;
 	u32 count = trace_reader_sources(part->reader, &sources);
@@ -97,7 +100,7 @@ static int add_sources(struct part *part)
 
 		if (part->merge->is_summary)
 			source.extras &= ~(u32)TRACE_EXTRA_FURTHER;
-		err = add_source(part->merge, &source, &part->kinds[i]);
+		err = find_or_add_event_source(part->merge, &source, &part->kinds[i]);
 	}
 	return err;
 }
@@ -335,7 +338,7 @@ static int add_definitions(struct part *part, u32 machine)
 {
 	struct merge *merge = part->merge;
 
-	return add_sources(part)
+	return add_event_sources(part)
 		       ?: code_space_add(merge->code, part->reader, machine, part->first_tid,
 					 merge->writer, &part->code)
 		       ?: add_stacks(part)

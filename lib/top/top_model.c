@@ -230,7 +230,7 @@ static int add_profile_row(struct window *window, const struct profile_row *row)
 	return add_or_merge_stack(model, stack);
 }
 
-static int add_source(struct top_model *model, const struct trace_source *source)
+static int add_event_source(struct top_model *model, const struct trace_source *source)
 {
 	struct top_source added = {.name = strdup(source->name),
 				   .unit = strdup(source->value_unit),
@@ -264,7 +264,7 @@ int top_model_add(struct top_model *model, const struct trace_reader *reader,
 	int err = 0;
 
 	while (!err && model->source_count < count)
-		err = add_source(model, &sources[model->source_count]);
+		err = add_event_source(model, &sources[model->source_count]);
 	for (u32 i = 0; i < profile->row_count && !err; i++)
 		err = add_profile_row(&window, profile->rows[i]);
 	free(window.labels);

@@ -15,7 +15,7 @@
  * programs, which takes seconds on a busy machine. */
 #define ROOT_MS 60000
 #define ROOT_MS_OPTIONAL 5000 /* for a process that can go on without the lock */
-#define ROOT_MS_ENDING 1000   /* for a process that ends: a later process cleans up */
+#define ROOT_MS_ENDING 1000   /* for a process that ends; a later process can clean up instead */
 
 /*
  * Makes the root directory, mounts the BPF file system if necessary, and locks the directory.

@@ -159,8 +159,9 @@ void deferred_stacks_keep_until_closed(struct deferred_stacks *stacks)
 	stacks->keeps = true;
 }
 
-static void begin_file_in_list(struct deferred_stacks *stacks, struct deferred_list *list,
-			       bool drops)
+/* No stack of the list is in the new file yet. `drops`: drops the stacks that are not retained. */
+static void reset_list_for_new_file(struct deferred_stacks *stacks, struct deferred_list *list,
+				    bool drops)
 {
 	struct deferred_stack *stack, *next;
 
@@ -175,8 +176,8 @@ static void begin_file_in_list(struct deferred_stacks *stacks, struct deferred_l
 
 void deferred_stacks_begin_file(struct deferred_stacks *stacks, bool drops)
 {
-	begin_file_in_list(stacks, &stacks->open, drops);
-	begin_file_in_list(stacks, &stacks->known, drops);
+	reset_list_for_new_file(stacks, &stacks->open, drops);
+	reset_list_for_new_file(stacks, &stacks->known, drops);
 }
 
 void deferred_stacks_free(struct deferred_stacks **stacks)

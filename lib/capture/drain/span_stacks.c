@@ -130,7 +130,7 @@ static struct held_begin *find_begin(const struct span_stacks *spans, u64 mark)
 	return index == HASH_INDEX_NONE ? NULL : &spans->begins[index];
 }
 
-/* Writes the event that has the stacks of the begin. */
+/* Writes a span's event with the span's time, and with the task and the stacks of its begin. */
 static int write_end_with_begin(struct recording *recording, const struct trace_event *end,
 				struct held_begin *begin)
 {

@@ -56,7 +56,7 @@ static size_t length_without_flavor(const char *name)
 	return flavor ? (size_t)(flavor - name) : strlen(name);
 }
 
-static int add_plain_name(struct text_set *names, const char *name)
+static int add_name_without_flavor(struct text_set *names, const char *name)
 {
 	char *plain;
 	u32 number;
@@ -84,7 +84,8 @@ static int collect_names(const struct btf *named, struct text_set *names)
 		const struct btf_type *type = btf__type_by_id(named, id);
 
 		if (is_copied_kind(btf_kind(type)))
-			result = add_plain_name(names, btf__name_by_offset(named, type->name_off));
+			result = add_name_without_flavor(
+				names, btf__name_by_offset(named, type->name_off));
 	}
 	return result;
 }

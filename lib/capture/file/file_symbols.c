@@ -158,7 +158,7 @@ static struct patience wait_ends_after(struct recording *recording, u64 began)
 		u64 end, least = clock_ms() + HURRY_MS_LEAST;
 
 		/* The files that end after a request to end share one wait: a window that is being
-		 * closed, and the last one behind it. */
+		 * closed, and the last one after it. */
 		if (!recording->hurries_until)
 			recording->hurries_until = clock_ms() + HURRY_MS;
 		end = recording->hurries_until > least ? recording->hurries_until : least;

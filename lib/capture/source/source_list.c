@@ -347,7 +347,7 @@ static int add_ends(struct source_list *list, struct source_span *span, u32 numb
 	return search.is_reported ? err : set_append_error(err, search.subject, error);
 }
 
-/* --- Things that are alive. --- */
+/* --- Sources of the form alive: things that have begun and have not ended (abi/question.h). --- */
 
 struct alive_search {
 	struct source_list *list;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The options of one -e source, between slashes behind its name:
+ * The options of one -e source, between slashes after its name:
  *
  *   /value=NUMBER/  /value=NUMBER:UNIT/   the number is the value of the event
  *   /value=+EVENT/  /value=+EVENT:UNIT/   the value is what a perf event has counted in the thread
@@ -19,7 +19,7 @@
  *                comm ~ GLOB  comm !~ GLOB
  *   KEY:         tid  pid  NAME  NAME:NAME   of the first event and of the second event;
  *                of alive: also *NAME:NAME, where the first key is read from memory at *NAME
- *   INTEGER:     decimal or 0xHEX, with - in front, with ns, us, ms, s, K, M or G behind
+ *   INTEGER:     decimal or 0xHEX, with - in front, with ns, us, ms, s, K, M or G after it
  *
  * pid, tid, uid and comm are those of the task in which the event happens. All other names are
  * numbers of the event; args.NAME is such a number whatever its name. The time of a span is `time`.

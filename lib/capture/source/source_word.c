@@ -9,8 +9,8 @@
  *   PMU/TERM,TERM.../MODES  rHEX:MODES               (pmu_event.h)
  *   CATEGORY:NAME
  *
- * Behind each of them /value=NUMBER,if=CONDITIONS/ may ask something of the events
- * (source_question.h).
+ * After each of them /value=NUMBER,if=CONDITIONS/ chooses the value of the events and which events
+ * are recorded (source_question.h).
  *
  * Words of bpftrace are accepted, too: uprobe: is u:, tracepoint: is dropped, profile:hz:N is
  * cpu-clock at N Hz, software:NAME:N and hardware:NAME:N are NAME/N.

@@ -36,7 +36,8 @@ struct tracepoint_field {
 int tracepoint_field_find(int events, const char *name, const char *field, const char *subject,
 			  struct tracepoint_field *out, struct stackmap_error *error);
 
-/* Converts a field to the number that a question reads. */
+/* Describes a field as a number that an event's value or condition is read from (abi/question.h).
+ */
 struct source_number tracepoint_field_number(const struct tracepoint_field *field);
 
 #endif

@@ -7,7 +7,7 @@
 // hasIdle: whether idle CPUs and threads count, span: how much of a bucket's time one value can have; 0: values are no times}.
 //
 // A value that is a time lies before its event: a wait of ten seconds is in all of these, not where it ended. A thread waits
-// once at a time, so all that a cell has ended in its bucket lies one behind the other, back from there. But many wait for one
+// once at a time, so all that a cell has ended in its bucket lies one after the other, back from there. But many wait for one
 // who wakes them: those lie beside each other. What would lie before the first bucket is in that.
 function forEachCell(cells, choice, each) {
   const weights = cells.weights[choice.measure];

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Where the time of threads went, by thread or summed up:
+ * Where the time of threads went, by thread or summed up. For the account of each thread, for each
+ * row and for the sum of all rows,
  *
  *   life = sum of spent
  *
- * This holds for each account, each row and the sum of all rows. `difference` is the left side less
- * the right side, which is 0.
+ * so `difference`, the left side less the right side, is 0.
  */
 #ifndef LIB_REPORT_TIME_TABLE_H
 #define LIB_REPORT_TIME_TABLE_H

@@ -244,6 +244,7 @@ struct located_frame {
 	struct frame_identity identity;
 };
 
+/* What the window knows of one stack. */
 struct side {
 	bool is_made;
 	u32 number; /* number of the side in the cache */
@@ -255,7 +256,8 @@ struct window_stacks {
 	struct trace_reader *reader;
 	struct frame_identities *identities;
 	const struct trace_stack *stacks;
-	struct side *sides; /* sides, by stack index */
+	struct side *sides; /* by stack index: each stack is the kernel side or the user side of
+			       events */
 	struct intern frames;
 	struct frame_identity *hashed; /* frames of the side that is being hashed */
 	u32 hashed_room;

@@ -268,10 +268,11 @@ static int send_lost_ledger(struct clickhouse *server, struct spooled_batch *bat
 
 struct suspect {
 	u64 number;
-	u64 due;     /* milliseconds: other batches are sent first until this time */
-	u32 strikes; /* counted failures, with another batch accepted before each further one */
-	u64 struck;  /* milliseconds: time of the last counted failure */
-	u64 taken;   /* sender->taken at the last counted failure */
+	u64 due;	  /* milliseconds: other batches are sent first until this time */
+	u32 strikes;	  /* failures that count: after the first, only a failure before which the
+			     server accepted another batch */
+	u64 struck;	  /* milliseconds: time of the last counted failure */
+	u64 taken;	  /* sender->taken at the last counted failure */
 	bool is_rejected; /* the server's error code said that the rows have an error */
 };
 

@@ -104,7 +104,7 @@ static int make_folder(const char *path)
 }
 
 /* Opens the folder. A missing folder is made, with its parent folders. */
-static int spool_folder_open(const char *path, int *out, struct stackmap_error *error)
+static int open_spool_folder(const char *path, int *out, struct stackmap_error *error)
 {
 	int err = make_folder(path);
 	int folder = err ? -1 : open(path, FOLDER_FLAGS);
@@ -130,7 +130,7 @@ static int spool_folder_open(const char *path, int *out, struct stackmap_error *
 }
 
 /* Locks the file with that name until *out is closed. -EBUSY: another process holds the lock. */
-static int spool_folder_lock(int folder, const char *name, int *out)
+static int lock_spool_file(int folder, const char *name, int *out)
 {
 	int lock =
 		openat(folder, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
@@ -163,8 +163,8 @@ static int write_and_sync(int file, const u8 *data, size_t bytes)
 }
 
 /* Writes a file atomically; the file is on the disk when the function returns. */
-static int spool_folder_write(int folder, const char *temporary, const char *name, const void *data,
-			      size_t bytes)
+static int write_spool_file(int folder, const char *temporary, const char *name, const void *data,
+			    size_t bytes)
 {
 	int file, err;
 
@@ -217,7 +217,7 @@ static int read_own_file(int file, u8 **data, size_t *bytes)
  * Reads a file of the spool. -EPERM: the file is not this user's. -EFBIG: larger than
  * SPOOL_FILE_BYTES_MAX. The caller frees *data.
  */
-static int spool_folder_read(int folder, const char *name, u8 **data, size_t *bytes)
+static int read_spool_file(int folder, const char *name, u8 **data, size_t *bytes)
 {
 	int file = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	int err;
@@ -229,7 +229,7 @@ static int spool_folder_read(int folder, const char *name, u8 **data, size_t *by
 	return err;
 }
 
-static int spool_folder_remove(int folder, const char *name)
+static int remove_spool_file(int folder, const char *name)
 {
 	return unlinkat(folder, name, 0) && errno != ENOENT ? -errno : 0;
 }
@@ -300,7 +300,7 @@ static void spool_list_clear(struct spool_list *list)
 	memset(list, 0, sizeof(*list));
 }
 
-static int spool_folder_list(int folder, struct spool_list *out)
+static int list_spool_folder(int folder, struct spool_list *out)
 {
 	struct spool_list list = {0};
 	DIR *reading = open_folder_stream(folder);
@@ -369,7 +369,7 @@ static bool read_state(struct spool *spool)
 	u8 *data = NULL;
 	size_t bytes = 0;
 	struct state state;
-	bool good = !spool_folder_read(spool->folder, STATE_NAME, &data, &bytes) &&
+	bool good = !read_spool_file(spool->folder, STATE_NAME, &data, &bytes) &&
 		    bytes == sizeof(state);
 
 	if (good) {
@@ -388,8 +388,8 @@ static int write_state(struct spool *spool, const struct state *state)
 	int err;
 
 	sealed.checksum = state_checksum(&sealed);
-	err = spool_folder_write(spool->folder, temporary_file_name(spool), STATE_NAME, &sealed,
-				 sizeof(sealed));
+	err = write_spool_file(spool->folder, temporary_file_name(spool), STATE_NAME, &sealed,
+			       sizeof(sealed));
 	if (!err)
 		spool->state = sealed;
 	return err;
@@ -397,7 +397,7 @@ static int write_state(struct spool *spool, const struct state *state)
 
 static int list_spool_files(struct spool *spool, struct spool_list *out)
 {
-	int err = spool_folder_list(spool->folder, out);
+	int err = list_spool_folder(spool->folder, out);
 
 	if (!err && out->strangers && !spool->strangers_said) {
 		spool->strangers_said = true;
@@ -440,10 +440,10 @@ int spool_open(const struct spool_options *options, struct spool **out,
 				.most_bytes = options->most_bytes,
 				.say = options->say,
 				.arg = options->arg};
-	err = spool_folder_open(options->folder, &spool->folder, error);
+	err = open_spool_folder(options->folder, &spool->folder, error);
 	if (!err) {
-		err = spool_folder_lock(spool->folder, fills ? "filling" : "draining", &spool->lock)
-			      ?: spool_folder_remove(spool->folder, temporary_file_name(spool));
+		err = lock_spool_file(spool->folder, fills ? "filling" : "draining", &spool->lock)
+			      ?: remove_spool_file(spool->folder, temporary_file_name(spool));
 		if (!err && fills && !read_state(spool))
 			err = make_lost_state(spool);
 		if (err)
@@ -491,7 +491,7 @@ static int remove_item(struct spool *spool, u64 number, enum spool_kind kind)
 	char name[SPOOL_NAME_BYTES];
 
 	spool_item_name(number, kind, name);
-	return spool_folder_remove(spool->folder, name);
+	return remove_spool_file(spool->folder, name);
 }
 
 static int write_item(struct spool *spool, const struct batch *batch, const char *lost_as,
@@ -500,8 +500,8 @@ static int write_item(struct spool *spool, const struct batch *batch, const char
 	char name[SPOOL_NAME_BYTES];
 
 	spool_item_name(batch->number, lost_as ? SPOOL_LOST : SPOOL_BATCH, name);
-	return spool_folder_write(spool->folder, temporary_file_name(spool), name, file->data,
-				  file->used);
+	return write_spool_file(spool->folder, temporary_file_name(spool), name, file->data,
+				file->used);
 }
 
 static int write_ledger(struct spool *spool, const struct batch *batch, const char *lost_as)
@@ -537,7 +537,7 @@ static int read_item(struct spool *spool, const struct spool_item *item, struct 
 
 	*out = (struct spooled_batch){0};
 	spool_item_name(item->number, item->kind, name);
-	err = spool_folder_read(spool->folder, name, &data, &bytes);
+	err = read_spool_file(spool->folder, name, &data, &bytes);
 	if (err == -EFBIG)
 		return -EBADMSG;
 	if (!err)

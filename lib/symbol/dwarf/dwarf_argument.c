@@ -144,7 +144,8 @@ static bool is_clone(const char *symbol)
 
 /* --- The parameters. --- */
 
-/* The value of an argument: words in registers, or bytes in memory behind `steps` pointers. */
+/* The value of an argument: words in registers, or bytes in memory that `steps` pointers lead to.
+ */
 struct value {
 	Dwarf_Die type;
 	s32 registers[CALL_WORDS]; /* -1: not in a register for integers */
@@ -207,7 +208,7 @@ static bool frame_base_is_cfa(const struct argument_search *search)
 	       operations[0].atom == DW_OP_call_frame_cfa;
 }
 
-static bool is_list(Dwarf_Attribute *attribute)
+static bool is_location_list(Dwarf_Attribute *attribute)
 {
 	switch (dwarf_whatform(attribute)) {
 	case DW_FORM_sec_offset:
@@ -234,7 +235,7 @@ static enum found_place read_location(const struct argument_search *search, Dwar
 	    dwarf_getlocation_addr(&attribute, search->address, &operations, &count, 1) != 1 ||
 	    !count)
 		return PLACE_UNKNOWN;
-	from_list = is_list(&attribute);
+	from_list = is_location_list(&attribute);
 	base = register_of(&operations[0], DW_OP_reg0, DW_OP_regx);
 	if (base >= 0 && (from_list || is_argument_register((u64)base))) {
 		second = count == 4 ? register_of(&operations[2], DW_OP_reg0, DW_OP_regx) : -1;

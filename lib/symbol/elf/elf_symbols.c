@@ -304,7 +304,7 @@ static int add_symbol(struct reader *reader, const GElf_Sym *entry, const char *
 	section_left = reader->section.sh_size - (address - reader->section.sh_addr);
 	symbol.start = segment->offset + (address - segment->address);
 	symbol.limit = symbol.start + (left < section_left ? left : section_left);
-	symbol.name_bytes = 1 + strcspn(name + 1, "@"); /* without a version: "name@@GLIBC_2.14" */
+	symbol.name_bytes = 1 + strcspn(name + 1, "@"); /* leaves out a version ("@@GLIBC_2.14") */
 	symbol.rank = (binding == STB_GLOBAL ? RANK_GLOBAL
 		       : binding == STB_WEAK ? RANK_WEAK
 					     : 0) |

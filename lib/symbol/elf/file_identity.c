@@ -120,8 +120,9 @@ Elf_Data *debug_link_section(Elf *elf, const char *name)
 	return data && data->d_buf && data->d_size ? data : NULL;
 }
 
-/* Returns the bytes of the name with its NUL; 0: no name. */
-static size_t copy_name(const Elf_Data *data, char *name)
+/* Copies the name at the start of a section with a debug link. Returns the length with the NUL; 0:
+ * no name. */
+static size_t copy_debug_link_name(const Elf_Data *data, char *name)
 {
 	size_t length = data ? strnlen(data->d_buf, data->d_size) : 0;
 
@@ -146,11 +147,11 @@ void debug_link_read(Elf *elf, struct debug_link *link)
 	link->has_symbols = has_section(elf, ".symtab") || has_section(elf, ".gnu_debugdata");
 	link->has_go = has_section(elf, ".gopclntab") || has_section(elf, ".noptrdata");
 	link->has_code = segments.count && has_section(elf, ".text");
-	copy_name(debug_link_section(elf, ".gnu_debuglink"), link->file);
+	copy_debug_link_name(debug_link_section(elf, ".gnu_debuglink"), link->file);
 	if (strchr(link->file, '/') || !strcmp(link->file, "..") || !strcmp(link->file, "."))
 		link->file[0] = 0;
 	shared = debug_link_section(elf, ".gnu_debugaltlink");
-	name_bytes = copy_name(shared, link->shared);
+	name_bytes = copy_debug_link_name(shared, link->shared);
 	left = name_bytes ? shared->d_size - name_bytes : 0;
 	if (left && left <= sizeof(link->shared_id)) {
 		memcpy(link->shared_id, (u8 *)shared->d_buf + name_bytes, left);

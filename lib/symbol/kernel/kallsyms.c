@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * kallsyms gives no sizes: a symbol reaches to the next one of any kind, and never past the end of
- * its module. Behind code that belongs to no module (BPF programs, trampolines, slots of ftrace and
- * kprobes) may be free memory, so such a symbol covers at most one page. Slots have one page;
+ * its module. Free memory may follow code that belongs to no module (BPF programs, trampolines,
+ * slots of ftrace and kprobes), so such a symbol covers at most one page. Slots have one page;
  * passing_code.h knows the lengths of programs. Symbols that only mark a place (section borders
  * such as _etext, the padding __pfx_ before a function, arm64's mapping symbols, data) end the
  * symbol before them and give no name.
@@ -401,8 +401,8 @@ static int compare_line_addresses(const void *left, const void *right)
 	return order(a->address, b->address) ?: order(a->line, b->line);
 }
 
-/* The image's lines ascend, and are most of all; those of modules do not. */
-static void sort_static_lines(struct kallsyms_static *code)
+/* Most lines are those of the kernel's image, which ascend already; the lines of modules do not. */
+static void sort_lines_by_address(struct kallsyms_static *code)
 {
 	struct kallsyms_place *places = code->places;
 	u64 least = UINT64_MAX;
@@ -439,7 +439,7 @@ int kallsyms_read_open(int kallsyms, int modules, struct kallsyms_static *out)
 		kallsyms_static_clear(&code);
 		return err;
 	}
-	sort_static_lines(&code);
+	sort_lines_by_address(&code);
 	*out = code;
 	return 0;
 }

@@ -233,7 +233,7 @@ int moved_code_find(struct moved_code *moved, int file, u64 inode)
 	free(buffers);
 	if (!is_found)
 		return -ENOENT;
-	/* The first segment of the image is the nearest one below. */
+	/* The image begins at the nearest mapping of file offset 0, at or below the code. */
 	moved->image = moved->offset ? 0 : moved->start;
 	for (u32 i = 0; i < count; i++)
 		if (!neighbours[i].offset && neighbours[i].start < moved->start &&

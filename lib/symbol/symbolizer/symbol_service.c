@@ -282,7 +282,7 @@ static int find_symbols(const struct symbol_request *request, const int *files,
 
 /* Copies rules, then rows, to one block of exact size; a growing block may take twice the memory.
  */
-static char *copy_rows_as_bytes(const struct code_rows *rows, u64 *bytes)
+static char *copy_unwind_rows(const struct code_rows *rows, u64 *bytes)
 {
 	size_t rule_bytes = rows->rule_count * sizeof(*rows->rules);
 	size_t row_bytes = rows->count * sizeof(*rows->rows);
@@ -309,7 +309,7 @@ static int read_rows(int file, bool is_analysed, struct symbol_answer *answer, c
 		answer->rules = rows.rule_count;
 		answer->is_partial = rows.is_partial;
 		answer->script = rows.script;
-		*text = copy_rows_as_bytes(&rows, &answer->bytes);
+		*text = copy_unwind_rows(&rows, &answer->bytes);
 		result = *text ? 0 : -ENOMEM;
 	}
 	code_rows_clear(&rows);

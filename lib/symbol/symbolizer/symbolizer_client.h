@@ -24,7 +24,8 @@ struct symbolizer_job {
 	bool cached;	 /* as in symbolizer_request */
 	bool is_dropped; /* the answer is not wanted any more */
 	bool wants_code; /* SYMBOLIZER_TABLE: the answer brings the file, open, if it is partial */
-	u64 next;	 /* owner to try if this owner does not find the file, or FILE_OWNER_NONE */
+	u64 next; /* owner whose process is asked next if this process does not find the file, or
+		     FILE_OWNER_NONE */
 	const struct mapping_record *record; /* NULL = the kernel */
 };
 

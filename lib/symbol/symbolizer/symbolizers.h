@@ -73,7 +73,7 @@ void symbolizers_take_kernel_copy(struct symbolizers *symbolizers, struct kernel
 /* Requests that the kernel's list of symbols is read ahead. 0 or -ENOMEM. */
 int symbolizers_ask_kernel_ahead(struct symbolizers *symbolizers);
 
-/* Callbacks for answers. The first error of a callback is the result of the visit. */
+/* Callbacks for answers. symbolizers_visit() returns the first error of a callback. */
 struct symbolizers_sink {
 	void *arg;
 	int (*identified)(void *arg, u32 number); /* symbolizers_identify() has a build id now */

@@ -186,7 +186,7 @@ static bool try_function_start(struct code_analysis *analysis, u32 start)
 
 static bool may_start_function(const struct code_analysis *analysis, u32 address)
 {
-	return code_is_within(analysis, address) && code_section_end(analysis, address) &&
+	return code_has_address(analysis, address) && code_section_end(analysis, address) &&
 	       !code_is_covered(analysis, address);
 }
 
@@ -277,7 +277,7 @@ static void add_named_start(struct code_analysis *analysis, u32 address)
 		analysis->result = -ENOMEM;
 	else
 		analysis->named[analysis->named_count++] = address;
-	if (code_is_within(analysis, address))
+	if (code_has_address(analysis, address))
 		*code_mark_at(analysis, address) |= MARK_TAKEN;
 }
 
@@ -306,13 +306,13 @@ static void sweep_one_instruction(struct code_analysis *analysis, u32 at,
 	if (analysis->image->is_fixed && instruction->map == X86_MAP_ONE_BYTE &&
 	    instruction->immediate_bytes == 4 && instruction->immediate > 0 &&
 	    instruction->immediate <= INT32_MAX &&
-	    code_is_within(analysis, instruction->immediate) &&
+	    code_has_address(analysis, instruction->immediate) &&
 	    ((instruction->opcode >= 0xb8 && instruction->opcode <= 0xbf) ||
 	     instruction->opcode == 0xc7))
 		add_named_start(analysis, instruction->immediate);
 	if (flow != X86_BRANCH && flow != X86_JUMP && (flow != X86_CALL || !is_in_table))
 		return;
-	if (target < 0 || target > INT32_MAX || !code_is_within(analysis, target))
+	if (target < 0 || target > INT32_MAX || !code_has_address(analysis, target))
 		return;
 	if (flow == X86_BRANCH)
 		*code_mark_at(analysis, target) |= MARK_BRANCHED;
@@ -366,7 +366,7 @@ static void sweep_uncovered_code(struct code_analysis *analysis)
 	const struct code_image *image = analysis->image;
 
 	for (u32 i = 0; i < image->covered_count && !analysis->result; i++)
-		if (code_is_within(analysis, image->covered[i].start) &&
+		if (code_has_address(analysis, image->covered[i].start) &&
 		    image->covered[i].end <= image->end)
 			sweep_range(analysis, image->covered[i].start, image->covered[i].end, true);
 	visit_uncovered_code(analysis, sweep_gap);
@@ -375,7 +375,7 @@ static void sweep_uncovered_code(struct code_analysis *analysis)
 		qsort(analysis->named, analysis->named_count, sizeof(*analysis->named),
 		      compare_numbers);
 	for (u32 i = 0; i < image->pointer_count; i++)
-		if (code_is_within(analysis, image->pointers[i].target))
+		if (code_has_address(analysis, image->pointers[i].target))
 			*code_mark_at(analysis, image->pointers[i].target) |= MARK_TAKEN;
 }
 
@@ -385,7 +385,7 @@ static void mark_known_starts(struct code_analysis *analysis)
 	const struct code_image *image = analysis->image;
 
 	for (u32 i = 0; i < image->covered_count; i++)
-		if (code_is_within(analysis, image->covered[i].start))
+		if (code_has_address(analysis, image->covered[i].start))
 			*code_mark_at(analysis, image->covered[i].start) |= MARK_START;
 	for (u32 i = 0; i < image->symbol_count; i++)
 		if (may_start_function(analysis, image->symbols[i].start))
@@ -469,7 +469,8 @@ void code_analysis_free(struct code_analysis **analysis_at)
 
 const struct frame_state *code_analysis_state(const struct code_analysis *analysis, u32 address)
 {
-	u32 map = code_is_within(analysis, address) ? *code_map_at(analysis, address) : MAP_NOTHING;
+	u32 map =
+		code_has_address(analysis, address) ? *code_map_at(analysis, address) : MAP_NOTHING;
 
 	return map >= MAP_STATE ? &analysis->states[map - MAP_STATE] : NULL;
 }
@@ -496,7 +497,7 @@ bool code_analysis_next(const struct code_analysis *analysis, u32 *address, u32 
 	if (end > analysis->image->end)
 		end = analysis->image->end;
 	for (; at < end; at++) {
-		map = code_is_within(analysis, at) ? *code_map_at(analysis, at) : MAP_NOTHING;
+		map = code_has_address(analysis, at) ? *code_map_at(analysis, at) : MAP_NOTHING;
 		if (map >= MAP_STATE && rule_of_state(analysis, map - MAP_STATE, rule))
 			break;
 	}

@@ -43,17 +43,18 @@ struct function {
 	bool returns;
 	bool has_exit;	    /* an exit that proves the stack depth */
 	bool has_switch;    /* rsp is loaded from memory: the code switches stacks */
-	bool has_aligned;   /* a call with the stack alignment of the ABI */
-	bool has_unaligned; /* a call with another stack alignment */
+	bool has_aligned;   /* the function makes a call with rsp aligned as the ABI demands */
+	bool has_unaligned; /* the function makes a call with rsp not so aligned */
 	bool has_jumps;	    /* jumps with unknown targets */
 	bool jumps_differ;  /* these jumps have states that contradict each other */
 	bool fill_failed;
 	bool is_filling, is_filled;
 	bool is_trampoline;
-	bool has_changed;	  /* `lost` has changed, and callers are to be tried again */
-	u32 lost;		  /* slots of registers that the function does not keep */
-	u32 entry_lost;		  /* slots of registers that are lost before tail calls to it */
-	u32 jump_state;		  /* the state at the jumps with unknown targets */
+	bool has_changed; /* `lost` has changed, and callers are to be tried again */
+	u32 lost;	  /* registers that the function does not keep, as slots of a rule */
+	u32 entry_lost;	  /* registers that callers change before they enter the function by a tail
+			     call, as slots of a rule */
+	u32 jump_state;	  /* the state at the jumps with unknown targets */
 	u32 runs, waiters, users; /* lists: index + 1 */
 };
 
@@ -112,7 +113,7 @@ struct code_analysis {
 	int result;
 };
 
-static inline bool code_is_within(const struct code_analysis *analysis, u32 address)
+static inline bool code_has_address(const struct code_analysis *analysis, u32 address)
 {
 	return address >= analysis->image->start && address < analysis->image->end;
 }

@@ -219,7 +219,7 @@ static void path_continue_at(struct path *path, s64 target)
 {
 	struct code_analysis *analysis = path->analysis;
 
-	if (target < 0 || target > INT32_MAX || !code_is_within(analysis, target) ||
+	if (target < 0 || target > INT32_MAX || !code_has_address(analysis, target) ||
 	    !code_section_end(analysis, target)) {
 		path_end_by_contradiction(path);
 		return;
@@ -239,7 +239,7 @@ static void path_add_branch(struct path *path, s64 target, const struct frame_st
 	struct code_analysis *analysis = path->analysis;
 	struct edge edge;
 
-	if (target < 0 || target > INT32_MAX || !code_is_within(analysis, target) ||
+	if (target < 0 || target > INT32_MAX || !code_has_address(analysis, target) ||
 	    !code_section_end(analysis, target)) {
 		path_end_by_contradiction(path);
 		return;
@@ -272,7 +272,7 @@ static bool jump_table_target(struct code_analysis *analysis, struct frame_value
 		if (!pointer && !image->read(image->context, table.offset + 8 * i, target, 8))
 			return false;
 	}
-	return *target > 0 && *target <= INT32_MAX && code_is_within(analysis, *target) &&
+	return *target > 0 && *target <= INT32_MAX && code_has_address(analysis, *target) &&
 	       code_section_end(analysis, *target);
 }
 
@@ -331,7 +331,7 @@ static void follow_slot_jump(struct path *path, u32 slot)
 
 	if (!(path->state.flags & FRAME_OUTERMOST) && !frame_state_is_bare(&path->state))
 		path_end_by_contradiction(path);
-	else if (pointer && code_is_within(analysis, pointer->target) &&
+	else if (pointer && code_has_address(analysis, pointer->target) &&
 		 code_section_end(analysis, pointer->target))
 		path_end_by_tail_call(path, pointer->target, FUNCTION_WEAK);
 	else
@@ -472,7 +472,7 @@ static void follow_call(struct path *path, const struct x86_instruction *instruc
 	if (*code_mark_at(analysis, at) & MARK_ENDS) {
 		path_end(path);
 	} else if (is_direct) {
-		if (target < 0 || target > INT32_MAX || !code_is_within(analysis, target) ||
+		if (target < 0 || target > INT32_MAX || !code_has_address(analysis, target) ||
 		    !code_section_end(analysis, target))
 			path_end_by_contradiction(path);
 		else

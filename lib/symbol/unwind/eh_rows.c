@@ -211,7 +211,7 @@ static int append_to_record(struct writing *writing, const void *data, u32 bytes
 	return 0;
 }
 
-/* Writes the length of the record that begins at `record` and has just been put_record. */
+/* Writes the length of the record that begins at `record` and has just been written. */
 static void finish_record(struct writing *writing, u32 record)
 {
 	u32 length = writing->bytes - record - LENGTH_BYTES;
@@ -228,9 +228,9 @@ static u32 skip_leb128(const struct writing *writing, u32 at)
 	return 0;
 }
 
-/* Adds the CIE at `offset` of the section; its version is at `at`. A CIE not understood is skipped.
- */
-static int write_cie(struct writing *writing, u32 offset, u32 at)
+/* Converts the CIE at `offset` of .debug_frame, whose version is at `at`, to a record of .eh_frame.
+ * A CIE that is not understood is skipped. */
+static int convert_cie(struct writing *writing, u32 offset, u32 at)
 {
 	const u8 *section = writing->section, *text = section + at + 1;
 	u8 version = at < writing->end ? section[at] : 0, eh_version = version == 1 ? 1 : 3;
@@ -270,8 +270,9 @@ static int write_cie(struct writing *writing, u32 offset, u32 at)
 	return result;
 }
 
-/* Adds the FDE whose address is at `at`. */
-static int write_fde(struct writing *writing, u32 cie_offset, u32 at)
+/* Converts the FDE of .debug_frame whose address is at `at` to a record of .eh_frame. An FDE whose
+ * CIE was skipped is skipped. */
+static int convert_fde(struct writing *writing, u32 cie_offset, u32 at)
 {
 	const struct cie *cies = writing->cies;
 	u32 i = bisect(writing->cie_count, cie, cies[cie].offset < cie_offset);
@@ -322,8 +323,8 @@ static int debug_frame_read(int file, u64 base, u8 **records, u32 *bytes)
 			break;
 		memcpy(&id, section.bytes + at, sizeof(id));
 		writing.end = at + length;
-		result = id == CIE_ID ? write_cie(&writing, offset, at + sizeof(id))
-				      : write_fde(&writing, id, at + sizeof(id));
+		result = id == CIE_ID ? convert_cie(&writing, offset, at + sizeof(id))
+				      : convert_fde(&writing, id, at + sizeof(id));
 		at += length;
 	}
 	if (result) {
@@ -415,13 +416,13 @@ static const struct unwind_rule *rule_at_position(struct reading *reading)
 	if (known->cie == cie && !memcmp(known->cells, cells, sizeof(cells)))
 		return &known->rule;
 	stop = cfi_rule(unwind, &known->rule);
-	bytes_open(&unwind->bytes, at, end);
+	bytes_set_range(&unwind->bytes, at, end);
 	known->cie = stop ? 0 : cie;
 	memcpy(known->cells, cells, sizeof(cells));
 	return stop ? NULL : &known->rule;
 }
 
-/* Adds the rows of an FDE for [start, limit), up to the first one that cannot be read. Behind the
+/* Adds the rows of an FDE for [start, limit), up to the first one that cannot be read. After the
  * end of the FDE the rule is to read the code. */
 static int add_function(struct reading *reading, u64 start, u64 limit, u64 fde)
 {
@@ -587,9 +588,9 @@ static u32 row_offset_in_function(struct unwind *unwind)
 	return offset;
 }
 
-/* Adds the rows at the position, for a function or a block [start, end). The unwinder goes on to
- * the first row that begins after the pc, so a row that begins before its predecessor replaces it.
- */
+/* Adds the rows at the position, for a function or a block [start, end). The unwinder applies the
+ * row before the first row that begins after the pc. Therefore a row that begins no later than its
+ * predecessor replaces the predecessor. */
 static int add_frame_rows(struct reading *reading, u64 start, u64 end)
 {
 	struct unwind *unwind = &reading->unwind;
@@ -629,7 +630,7 @@ static int add_frame_blocks(struct reading *reading, u64 start, u64 end)
 	for (; start < end && !result; start += bytes) {
 		if (!unwind_spend_budget(unwind))
 			return -E2BIG;
-		bytes_open(&unwind->bytes, rows, rows_end);
+		bytes_set_range(&unwind->bytes, rows, rows_end);
 		result = add_frame_rows(reading, start, end - start < bytes ? end : start + bytes);
 	}
 	return result;
@@ -710,7 +711,7 @@ static int add_sframe_then_eh_frame(struct reading *reading)
  * which is known here. */
 static u32 read_elf_header(struct unwind *unwind)
 {
-	u32 stop = image_enter(unwind);
+	u32 stop = image_read_headers(unwind);
 
 	if (stop || unwind->mapping.image != FILE_IMAGE_HEADER)
 		return stop;

@@ -50,7 +50,7 @@
  * --- Assembler functions of Go's runtime that leave their stack for another one and come back:
  * where each instruction stands, and how the code comes back. ---
  *
- * A function leaves its stack with an instruction that moves a value to rsp. Behind a call on the
+ * A function leaves its stack with an instruction that moves a value to rsp. After a call on the
  * other stack the code loads its old rsp from where Go's runtime has noted it. The instructions in
  * between say how, so a few of them are executed with terms in place of values: loads from the
  * thread pointer on (systemstack), or the end of the goroutine's stack less a noted depth
@@ -673,8 +673,9 @@ static void read_function_code(const struct go_reader *reader, struct function *
 					has_unchanged_rbp(function->code, function->code_bytes)
 				? 0
 				: SLOT_LOST;
-	/* Some names say more than the flags.
-	 * Called by the kernel's return from a signal handler, in place of the next instruction. */
+	/* Some names say more than the flags. Go's signal handler puts the address of one of these
+	 * functions into the saved pc, so the kernel's return from the handler enters the function
+	 * in place of the interrupted code's next instruction. */
 	if (has_name(function, "runtime.asyncPreempt") || has_name(function, "runtime.sigpanic") ||
 	    has_name(function, "runtime.sigpanic0"))
 		function->rule_flags = RULE_SIGNAL;

@@ -270,7 +270,7 @@ static void arm64_compute(u32 code, struct loop_code *loop_code)
 		loop_code->distance = bits(code, 30, 1) ? -number : number;
 	} else if ((code & 0x0e000000) == 0x0e000000) {
 		loop_code->writes = arm64_leaves_vector(code) ? register_bit(target) : 0;
-	} else if ((code & 0x1fe00000) != 0x1a400000) { /* not a compare under a condition */
+	} else if ((code & 0x1fe00000) != 0x1a400000) { /* not ccmp or ccmn */
 		bool may_be_sp =
 			(code & 0x1f200000) == 0x0b200000 || (code & 0x1f800000) == 0x12000000;
 

@@ -19,7 +19,7 @@
 #define SCRIPT_LOOP_RANGES_MAX 96
 #define SCRIPT_LOOP_PARTS_MAX 8 /* parts that were moved away */
 
-/* The flow of control behind an instruction. */
+/* The flow of control after an instruction. */
 enum loop_flow {
 	LOOP_NEXT,
 	LOOP_JUMP,	    /* to `target` */
@@ -45,7 +45,7 @@ struct loop_code {
 	bool is_indexed;
 	bool is_store;	  /* whole words are stored there, and nothing else */
 	u8 touched_bytes; /* that may be stored there; 0: none are */
-	u8 stored[2];	  /* registers whose 64 bits are stored there, one behind the other */
+	u8 stored[2];	  /* registers whose 64 bits are stored there, one after the other */
 	s64 displacement;
 	/* An address in a register: the instruction sets `computed` to computed_from + distance. */
 	u8 computed, computed_from; /* LOOP_NO_REGISTER: it sets none */

@@ -15,7 +15,7 @@
  * A frame in which an exception was thrown has one of three instructions in executor_globals, which
  * a thread-safe build does not export; such a build is not known.
  *
- * The innermost frame of a loop need not have its instruction, which r15 has; the frames behind it
+ * The innermost frame of a loop need not have its instruction, which r15 has; the frames after it
  * have it, since they call. Between the stores to r14 and r15 the instruction is not one of the
  * frame's function, so a frame that is entered just then is no frame yet.
  *
@@ -113,7 +113,8 @@ static void store_note(const struct script_loop *loop, u64 address,
 		*slot = slot_below(-below) == SLOT_LOST ? 0 : slot_below(-below);
 }
 
-/* Finds where the loop stores its caller's registers, and sets *body behind it. */
+/* Finds where the loop stores its caller's registers, and sets *body to the end of the last store.
+ */
 static bool prologue_read(struct script_loop *loop, u64 *body)
 {
 	bool is_entered = false;

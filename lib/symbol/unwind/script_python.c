@@ -8,7 +8,7 @@
  *
  *   lea d(%rsp), %reg         the address of the structure
  *   mov %reg, 56(tstate)      is linked into the thread's state,
- *   mov..., d + n(%rsp)       and the address of the frame is stored, before or behind
+ *   mov..., d + n(%rsp)       and the address of the frame is stored, before or after
  *
  * From the later of the two stores on, the words are valid. They are valid no more where the
  * function has given the stack back: there the CFA is less than `link` above rsp. Before the stores
@@ -40,8 +40,8 @@
  * loop, so the build is refused: its loop has hardly a jump to an address in a register.
  *
  * Where the loop calls a function of the script, it stores the address of the new frame, and the
- * compiler may store some words of that frame behind it. Until then the frame has words of an
- * earlier one, which may look valid. Such code is never marked (gaps_find()).
+ * compiler may store some words of that frame after the address. Until then the frame has words of
+ * an earlier one, which may look valid. Such code is never marked (gaps_find()).
  *
  * A part of the loop that the compiler has moved away (.cold) has an entry of its own in the
  * tables. A jump leads there, and where it begins the frame is already as large as in the loop.
@@ -114,7 +114,7 @@ struct loop {
 	u64 runtime;   /* address of the address of an interpreter's state */
 	u64 threads;   /* offset of the first thread's address in that state */
 	u64 fatal;     /* target of the prologue's branch; 0: it has none */
-	u64 fatal_end; /* end of the code at `fatal`: the address behind its call */
+	u64 fatal_end; /* end of the code at `fatal`: the address after its call */
 	u64 gaps[GAPS_MAX][2]; /* code in which a frame is linked and not filled */
 	u32 gap_count;
 };
@@ -491,7 +491,7 @@ static u32 link_stored(const struct loop *loop, u64 address, const struct loop_c
 			   : LOOP_NO_REGISTER;
 }
 
-/* Notes the gaps behind each store of a frame's address in a part of the loop. */
+/* Notes the gaps after each store of a frame's address in a part of the loop. */
 static bool gaps_find(struct loop *loop, u64 start, u64 end)
 {
 	u32 bases[LOOP_REGISTERS];

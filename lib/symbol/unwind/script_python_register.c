@@ -57,7 +57,7 @@
 	 HOLDS_REGISTER(X86_RSI) | HOLDS_REGISTER(X86_RDI) | HOLDS_REGISTER(X86_R8) |              \
 	 HOLDS_REGISTER(X86_R9) | HOLDS_REGISTER(X86_R10) | HOLDS_REGISTER(X86_R11))
 
-/* The loop and the parts that were moved away, one behind the other. */
+/* The loop and the parts that were moved away, one after the other. */
 struct part {
 	u64 start, end; /* addresses */
 	u32 first;	/* index of the byte at `start` */
@@ -147,7 +147,7 @@ static u64 words_overwritten(const struct x86_instruction *code, s64 below)
 	return holds;
 }
 
-/* The set behind an instruction. */
+/* What holds the frame's address after an instruction. */
 static u64 holds_behind(const struct paths *paths, u64 address, const struct x86_instruction *code,
 			u64 before)
 {
@@ -178,7 +178,8 @@ static u64 holds_behind(const struct paths *paths, u64 address, const struct x86
 	return before & source ? after | target : after & ~target;
 }
 
-/* Follows the paths from one instruction to the next ones. False: its bytes are not code. */
+/* Adds the paths from instruction `index` to its successors. False: the bytes of the instruction
+ * are not code. */
 static bool paths_step(struct paths *paths, u32 index)
 {
 	u64 address = address_of(paths, index), next, holds;
@@ -321,9 +322,9 @@ static bool is_wide_store(const struct x86_instruction *code)
 }
 
 /*
- * Reads the begin of the loop: sets *body behind the instruction that moves the frame to rbx, and
- * *fatal to the target of the branch before, which is taken without a thread's state. False: the
- * frame does not become the thread's.
+ * Reads the begin of the loop: sets *body to the end of the instruction that moves the frame to
+ * rbx, and *fatal to the target of the branch before, which is taken without a thread's state.
+ * False: the frame does not become the thread's.
  */
 static bool prologue_read(const struct script_loop *loop, u64 *body, u64 *fatal)
 {

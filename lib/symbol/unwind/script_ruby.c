@@ -16,7 +16,7 @@
  * and a loop further in ends at its own first frame: no loop has frames of functions of C.
  *
  * A frame leads to an object with the address of the function's body. The frame stores the address
- * behind the instruction it executes before it executes it, so it lies within the body's
+ * after the instruction it executes before it executes it, so it lies within the body's
  * instructions or at their end.
  *
  * Where the members of a body lie is read from the functions that return them.
@@ -152,7 +152,7 @@ static bool is_move(const struct x86_instruction *code)
 	       !code->is_memory;
 }
 
-/* Sets *body behind the instruction that loads r14. False: the function begins otherwise. */
+/* Sets *body to the end of the instruction that loads r14. False: the function begins otherwise. */
 static bool prologue_read(const struct script_loop *loop, u64 *body)
 {
 	u32 states = 1U << X86_RDI; /* registers with the address of the thread's state */
@@ -219,7 +219,7 @@ static bool saved_place_find(struct script_loop *loop, u64 body)
 	return true;
 }
 
-/* True for an instruction behind which r15 may have something else than a frame of the loop. */
+/* True for an instruction after which r15 may have something else than a frame of the loop. */
 static bool is_other_write(const struct x86_instruction *code)
 {
 	bool is_pop = code->map == X86_MAP_ONE_BYTE && (code->opcode & 0xf8) == 0x58 &&
@@ -254,7 +254,7 @@ static bool is_unmarked(const struct script_loop *loop, u64 offset)
 
 /*
  * Leaves code without a mark from a place on, up to an instruction that loads r15, a call, or the
- * end of the path. Notes the targets of branches. Behind a call r15 may still have something else,
+ * end of the path. Notes the targets of branches. After a call r15 may still have something else,
  * but not a frame: the loop calls no function once a frame has ended, but those that do not return.
  * False: there is too much of such code.
  */

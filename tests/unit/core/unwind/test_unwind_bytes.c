@@ -61,7 +61,7 @@ TEST(leb128_of_every_length)
 static void take(const u8 *bytes, u32 count)
 {
 	memory_set(&unwind, bytes, count);
-	bytes_open(&unwind.bytes, MEMORY_BASE, MEMORY_BASE + count);
+	bytes_set_range(&unwind.bytes, MEMORY_BASE, MEMORY_BASE + count);
 }
 
 TEST(the_window_never_passes_the_end)
