@@ -828,12 +828,11 @@ TEST(a_machine_without_a_member_has_no_layout)
 	"v8dbg_type_ScopeInfo__SCOPE_INFO_TYPE = 261, v8dbg_type_Script__SCRIPT_TYPE = 167, "      \
 	"v8dbg_type_BytecodeArray__BYTECODE_ARRAY_TYPE = 191, "                                    \
 	"v8dbg_class_SharedFunctionInfo__name_or_scope_info__Tagged_Object_ = 16, "                \
-	"v8dbg_class_SharedFunctionInfo__script__Tagged_HeapObject_ = 32;\n"
+	"v8dbg_class_SharedFunctionInfo__script__Tagged_HeapObject_ = 32; void callee(void) {}\n"
 #define V8(minor, shift, shared)                                                                   \
-	"void loop_callee(void) {}\n" V8_NUMBERS                                                   \
-	"int _ZN2v88internal7Version6major_E = 11, _ZN2v88internal7Version6minor_E "               \
-	"= " #minor ", v8dbg_SmiShiftSize = " #shift ";\n"                                         \
-	"int v8dbg_class_JSFunction__shared__" shared " = 24;\n"
+	V8_NUMBERS "int _ZN2v88internal7Version6major_E = 11, _ZN2v88internal7Version6minor_E "    \
+		   "= " #minor ", v8dbg_SmiShiftSize = " #shift ";\n"                              \
+		   "int v8dbg_class_JSFunction__shared__" shared " = 24;\n"
 
 TEST(the_layout_of_v8_is_found)
 {
