@@ -68,8 +68,11 @@ __noinline int java_id_take(struct unwinder *unwinder, u32 has_name, u32 is_new)
 	struct scratch *scratch = scratch_claim(bpf_get_smp_processor_id());
 	int id = 0;
 
-	if (!scratch)
+	if (!scratch) {
+		if (unwinder)
+			unwinder->walk.scripts.missed++;
 		return 0;
+	}
 	if (unwinder && has_name) {
 		scratch->script.space = unwinder->search.vma.space;
 		id = java_id(scratch, &unwinder->walk.java, is_new);

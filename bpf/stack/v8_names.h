@@ -54,6 +54,9 @@ __noinline int unwinder_find_v8(struct unwinder *unwinder)
 		v8->layout = root->script.v8;
 		v8->is_found = root->script.runtime == SCRIPT_V8 && v8->layout.has_names;
 		v8->seed = script_seed();
+		/* Other walks may have been of another process. The read fails, and leaves zeros.
+		 */
+		bpf_probe_read_kernel(v8->map, sizeof(v8->map), NULL);
 	}
 	if (is_generated)
 		mapping_find(&unwinder->search, registers->value[REGISTER_PC]);
@@ -116,8 +119,11 @@ __noinline int v8_id_take(struct unwinder *unwinder, u32 has_name)
 	struct scratch *scratch = scratch_claim(bpf_get_smp_processor_id());
 	int id = 0;
 
-	if (!scratch)
+	if (!scratch) {
+		if (unwinder)
+			unwinder->walk.scripts.missed++;
 		return 0;
+	}
 	if (unwinder && has_name) {
 		scratch->script.space = unwinder->search.vma.space;
 		id = v8_id(scratch, &unwinder->walk.v8);

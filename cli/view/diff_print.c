@@ -10,7 +10,7 @@
 #include "format/printable.h"
 #include "terminal/terminal.h"
 
-#define NUMBER_COLUMNS 87 /* of put_numbers(), and the spaces after them */
+#define NUMBER_COLUMNS 87 /* of put_cells(), and the spaces after them */
 
 /* Rows that are printed, those that the noise hides, and those that --top leaves out. */
 struct shown {

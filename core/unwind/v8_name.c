@@ -96,10 +96,11 @@ CORE_GLOBAL_PART int v8_type(struct unwind *unwind, u64 map)
 	slot = map * HASH_FACTOR >> 32;
 	core_one_register(slot);
 	slot &= V8_MAPS - 1;
+	if ((map & OBJECT_MASK) != OBJECT_TAG)
+		return TYPE_NONE;
 	if (v8->map[slot] == map)
 		return v8->type[slot];
-	if ((map & OBJECT_MASK) != OBJECT_TAG ||
-	    !unwind_peek(unwind, map - OBJECT_TAG + MAP_TYPE, &v8->half, 2))
+	if (!unwind_peek(unwind, map - OBJECT_TAG + MAP_TYPE, &v8->half, 2))
 		return TYPE_NONE;
 	v8->map[slot] = map;
 	v8->type[slot] = v8->half;

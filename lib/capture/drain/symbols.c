@@ -29,9 +29,15 @@ static const char *const paths[] = {
 #undef X
 };
 
+/* In UTF-16 a high and a low surrogate together are one character above U+FFFF. */
+#define IS_SURROGATE(value) ((value) >> 11 == 0xd800 >> 11)
+#define IS_HIGH_SURROGATE(value) ((value) >> 10 == 0xd800 >> 10)
+#define IS_LOW_SURROGATE(value) ((value) >> 10 == 0xdc00 >> 10)
+
 static u32 append_utf8(char *out, u32 used, u32 value)
 {
-	if (value < ' ' || (value >= 0x7f && value < 0xa0) || value > 0x10ffff)
+	if (value < ' ' || (value >= 0x7f && value < 0xa0) || value > 0x10ffff ||
+	    IS_SURROGATE(value))
 		value = '?';
 	if (value < 0x80) {
 		out[used++] = value;
@@ -64,8 +70,15 @@ static bool convert_text_to_utf8(const struct script_text *text, char out[NAME_B
 		out[used++] = text->text[at] < ' ' || text->text[at] == 0x7f ? '?' : text->text[at];
 	for (u32 at = 0; text->width && at + text->width <= text->bytes; at += text->width) {
 		u32 read_character = 0;
+		u16 low = 0;
 
 		memcpy(&read_character, text->text + at, text->width);
+		if (text->width == sizeof(low) && at + 2 * sizeof(low) <= text->bytes)
+			memcpy(&low, text->text + at + sizeof(low), sizeof(low));
+		if (IS_HIGH_SURROGATE(read_character) && IS_LOW_SURROGATE(low)) {
+			read_character = 0x10000 + ((read_character & 0x3ff) << 10 | (low & 0x3ff));
+			at += sizeof(low);
+		}
 		used = append_utf8(out, used, read_character);
 	}
 	out[used] = 0;

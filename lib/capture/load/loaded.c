@@ -376,6 +376,8 @@ void loaded_write_event(const struct loaded *loaded, const struct event_slot *ev
 	counters->produced++;
 	if (!position) {
 		counters->lost[LOST_RING_FULL]++;
+		if (config->losses)
+			++*loaded_source_losses(loaded, 0, STAMP_KIND(event->stamp));
 		return;
 	}
 	slot = (struct event_slot *)ring_slot(&ring, position);
@@ -383,8 +385,7 @@ void loaded_write_event(const struct loaded *loaded, const struct event_slot *ev
 	slot->stamp = event->stamp;
 	slot->kernel = event->kernel;
 	slot->user = event->user;
-	if (config->leaf)
-		slot->extra[0] = 0;
+	memset(slot->extra, 0, ring.slot_size - offsetof(struct event_slot, extra));
 	slot->extra[config->leaf] = value;
 	__atomic_store_n(&slot->commit, COMMIT_OF(position), __ATOMIC_RELEASE);
 }

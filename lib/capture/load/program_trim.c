@@ -104,11 +104,13 @@ static u32 target_index(const struct trim *trim, u32 i)
  * instruction if it was not reached before, or if fewer values are common to all paths now. */
 static void reach_instruction(struct trim *trim, u32 i, const struct value *value)
 {
-	struct point *point = &trim->points[i];
-	bool is_new = !point->is_reached;
+	struct point *point;
+	bool is_new;
 
 	if (i >= trim->count)
 		return;
+	point = &trim->points[i];
+	is_new = !point->is_reached;
 	if (is_new) {
 		point->is_reached = true;
 		memcpy(point->value, value, sizeof(point->value));
@@ -244,6 +246,8 @@ static void execute_instruction(const struct trim *trim, u32 i, struct value *va
 		if (BPF_MODE(insn->code) != BPF_MEM && insn->src_reg < REGISTERS) {
 			value[insn->src_reg] = (struct value){};
 			value[0] = (struct value){};
+			if (insn->dst_reg < REGISTERS) /* load-acquire (-mcpu=v4) */
+				value[insn->dst_reg] = (struct value){};
 		}
 		return;
 	case BPF_ST:

@@ -570,9 +570,14 @@ int dwarf_argument_find(const Dwarf_Die *unit, u64 address, const char *symbol, 
 	walk.length = strcspn(path, "-.");
 	read_language(&search);
 	if (!find_function(&search, &search.unit, false, 0) &&
-	    !find_function(&search, &search.unit, true, 0))
+	    !find_function(&search, &search.unit, true, 0)) {
+		if (!search.entries)
+			return fail(&search, E2BIG,
+				    "the debug information has more than %u entries in one unit",
+				    ENTRIES_MAX);
 		return fail(&search, ENODATA,
 			    "the debug information has no function that begins there");
+	}
 	walk_parameters(&walk);
 	err = choose(&walk, &value) ?: follow(&search, &value, path + walk.length);
 	return err ?: set_number(&search, &value, path, out);

@@ -72,8 +72,12 @@ static void *add_record(struct trace_reader *reader, enum trace_block_type type,
 
 static int read_source(struct trace_reader *reader, struct block_view *view)
 {
-	struct trace_source *source = add_record(reader, TRACE_BLOCK_SOURCES, sizeof(*source));
+	struct trace_source *source;
 
+	/* The ledgers of sources are as many as the sources, which therefore come before. */
+	if (reader->records[TRACE_BLOCK_LOSSES].count)
+		return -EBADMSG;
+	source = add_record(reader, TRACE_BLOCK_SOURCES, sizeof(*source));
 	return source ? record_get_source(view, &reader->arena, source) : -ENOMEM;
 }
 
@@ -744,8 +748,10 @@ const struct trace_ledger *trace_reader_ledger(const struct trace_reader *reader
 u32 trace_reader_source_ledgers(const struct trace_reader *reader,
 				const struct trace_source_ledger **sources)
 {
-	*sources = reader->records[TRACE_BLOCK_LOSSES].items;
-	return reader->records[TRACE_BLOCK_LOSSES].count;
+	const struct arena_array *losses = &reader->records[TRACE_BLOCK_LOSSES];
+
+	*sources = losses->items;
+	return losses->count == reader->records[TRACE_BLOCK_SOURCES].count ? losses->count : 0;
 }
 
 u32 trace_reader_cpu_ledgers(const struct trace_reader *reader,

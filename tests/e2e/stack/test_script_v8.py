@@ -37,7 +37,7 @@ WORK = {
     "work_of_bound": ["bound_target"],
     "work_of_trap": ["trap"],
     "work_of_eval": ["evaluated"],
-    "work_of_wide": ["функция"],
+    "work_of_wide": ["функция𝒳"],
     "work_of_many": ["inner_of_many"],
 }
 CALLERS = {
@@ -58,7 +58,7 @@ CALLERS = {
     "bound_target": ["calls_bound"],
     "trap": ["trapping"],
     "evaluated": ["calls_evaluated"],
-    "функция": ["calls_wide"],
+    "функция𝒳": ["calls_wide"],
     "inner_of_many": ["many"],
     "many": ["calls_many"],
     **{name: ["run"] for name in ("plain", "shapes", "constructing", "sorted", "mapped", "catching", "calls_closed", "iterating",

@@ -100,8 +100,8 @@ function trapping() { return proxy.member; }
 const evaluated = new Function("work", "return function evaluated() { return work(); }")(work_of_eval);
 function calls_evaluated() { return evaluated(); }
 
-function функция() { return work_of_wide(); }
-function calls_wide() { return функция(); }
+function функция𝒳() { return work_of_wide(); }
+function calls_wide() { return функция𝒳(); }
 
 // Scopes with other words in front of the function's name: many variables that a closure uses.
 const many_source = Array.from({ length: 90 }, (_, i) => `v${i} = ${i}`).join(", ");

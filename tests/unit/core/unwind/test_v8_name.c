@@ -248,6 +248,16 @@ static void test_texts_of_two_widths(void **state)
 	assert_int_equal(v8_name_find(&unwind), 0);
 }
 
+/* An empty entry of the cache of types has the map 0. */
+static void test_an_object_of_zeros_is_no_text(void **state)
+{
+	(void)state;
+	word_put(A_NAME, 0, 0);
+	word_put(A_NAME, 1, 0);
+	assert_int_equal(v8_function_find(&unwind, 0), 1);
+	assert_int_equal(v8_name_find(&unwind), 0);
+}
+
 static void test_names_and_files_are_told_apart(void **state)
 {
 	u64 hash;
@@ -322,6 +332,7 @@ int main(void)
 		cmocka_unit_test_setup(test_scopes_with_other_words, machine_make),
 		cmocka_unit_test_setup(test_inferred_names_of_parts, machine_make),
 		cmocka_unit_test_setup(test_texts_of_two_widths, machine_make),
+		cmocka_unit_test_setup(test_an_object_of_zeros_is_no_text, machine_make),
 		cmocka_unit_test_setup(test_names_and_files_are_told_apart, machine_make),
 		cmocka_unit_test_setup(test_frames_that_are_not_of_functions, machine_make),
 		cmocka_unit_test_setup(test_incomplete_frames, machine_make),

@@ -91,6 +91,72 @@ TEST(newer_version_is_refused_by_name)
 	assert_null(reader);
 }
 
+/* Appends a block as the next one of the file. */
+static void append_block(u8 *file, size_t *bytes, const u8 *block, size_t block_bytes, u32 number)
+{
+	struct trace_block_header header;
+	const u8 *checked = (const u8 *)&header + offsetof(struct trace_block_header, type);
+	size_t left = sizeof(header) - offsetof(struct trace_block_header, type);
+
+	memcpy(&header, block, sizeof(header));
+	header.sequence = number;
+	header.checksum = (u32)crc32(crc32(0, checked, (uInt)left), block + sizeof(header),
+				     (uInt)(block_bytes - sizeof(header)));
+	memcpy(file + *bytes, &header, sizeof(header));
+	memcpy(file + *bytes + sizeof(header), block + sizeof(header),
+	       block_bytes - sizeof(header));
+	*bytes += block_bytes;
+}
+
+/* Readers index the ledgers by the number of a source. */
+TEST(sources_after_their_ledgers_are_refused)
+{
+	struct recording_shape shape = small;
+	struct recording *recording;
+	const struct trace_source_ledger *ledgers;
+	const struct trace_source *sources;
+	struct trace_reader *reader = NULL;
+	size_t bytes, used = sizeof(struct trace_file_header), at = used, source_bytes = 0;
+	u8 *data, *file;
+	u32 number = 0, count, losses = 0;
+	const u8 *source_block = NULL;
+
+	shape.has_losses = true;
+	recording = recording_create(&shape);
+	assert_int_equal(recording_write(recording, path, NULL, NULL), 0);
+	data = file_read(path, &bytes);
+	file = calloc(2, bytes);
+	assert_non_null(file);
+	memcpy(file, data, used);
+	while (at < bytes) {
+		struct trace_block_header header;
+		size_t block;
+
+		memcpy(&header, data + at, sizeof(header));
+		block = sizeof(header) + header.stored_bytes;
+		append_block(file, &used, data + at, block, number++);
+		if (header.type == TRACE_BLOCK_SOURCES) {
+			source_block = data + at;
+			source_bytes = block;
+		} else if (header.type == TRACE_BLOCK_LOSSES) {
+			losses++;
+			assert_non_null(source_block);
+			append_block(file, &used, source_block, source_bytes, number++);
+		}
+		at += block;
+	}
+	assert_int_equal(losses, 1);
+	file_write(damaged_path, file, used);
+	assert_int_equal(trace_reader_open(damaged_path, &reader, NULL), 0);
+	count = trace_reader_source_ledgers(reader, &ledgers);
+	assert_int_equal(count, shape.sources);
+	assert_int_equal(trace_reader_sources(reader, &sources), shape.sources);
+	trace_reader_close(&reader);
+	free(file);
+	free(data);
+	recording_free(&recording);
+}
+
 TEST(files_of_other_formats_are_refused)
 {
 	static const u8 text[] = "not a recording, but long enough to be one";
