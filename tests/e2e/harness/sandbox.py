@@ -81,8 +81,11 @@ def finished(recorder, output="f.data"):
 
 def waits_for_answer(pid):
     """True if the recorder is in a poll() of some seconds: it waits for an answer. Other waits are shorter, or have no end."""
-    with open("/proc/%d/syscall" % pid) as file:
-        words = file.read().split()
+    try:
+        with open("/proc/%d/syscall" % pid) as file:
+            words = file.read().split()
+    except (FileNotFoundError, ProcessLookupError):
+        raise AssertionError("the process that asks the sandbox has ended") from None
     return len(words) > 3 and 1000 < int(words[3], 16) < 20000
 
 

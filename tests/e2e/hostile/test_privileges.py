@@ -11,7 +11,7 @@ import struct
 import subprocess
 
 from harness import cases
-from harness.cases import Skip, needs, run
+from harness.cases import Skip, needs, one_of_several, run
 from harness.engine_folder import HOME, fresh_bpffs
 from harness.recording import Recording, function, one_with_names, record, user_frames
 from harness.sandbox import (children, end, end_with_stopped_sandbox, needs_root, recording, recording_of_ls, sandbox_of,
@@ -467,6 +467,7 @@ def kernel_and_user_names(made):
     return [[name for stack in stacks for name in stack[side]] for side in ("kernel", "user")]
 
 
+@one_of_several
 def test_a_parser_that_crashes_costs_the_names_of_one_file():
     needs_root()
     with recording_of_ls() as recorder:
@@ -476,6 +477,7 @@ def test_a_parser_that_crashes_costs_the_names_of_one_file():
     assert any(kernel_and_user_names(made)), "nothing has a name"
 
 
+@one_of_several
 def test_who_insists_gets_what_is_there():
     """After the second Ctrl-C the recorder waits for no name: names of root's files are missing."""
     with recording("-a", "-e", "sched:sched_switch") as recorder:
