@@ -40,6 +40,6 @@ int version_print(int count, char *const *words);
 /* All registered commands; the last is NULL. */
 extern const struct command *const commands[];
 
-const struct command *command_find(const char *name); /* returns NULL if there is no such command */
+const struct command *command_find(const char *name); /* NULL: the name is unknown */
 
 #endif

@@ -9,8 +9,8 @@
  *
  *   :files, :directories, :commands
  *
- * What the word at the cursor stands for is found as the parser does it (cli/option/option.c), by
- * the same tables, so a new command and its options are completed without further code. An
+ * The meaning of the word at the cursor is found with the parser's tables (cli/option/option.c), so
+ * a new command and its options are completed without further code. An
  * unfinished line may have errors, which are ignored.
  *
  * The candidates for a value are the words of the option's row, or else depend on the argument's

@@ -211,7 +211,7 @@ static long run_write_slot(u32 i, struct run *run)
 }
 
 /*
- * Writes the whole stack after the event. Returns the position of the run, or 0: there is no room.
+ * Writes the whole stack after the event. Returns the position of the run; 0: the ring has no room.
  * Not inlined: its BPF stack would add to that of the lookup.
  */
 static __noinline u64 run_write(struct ring_header *ring, struct scratch *scratch,

@@ -69,9 +69,9 @@ struct agent_pusher_options {
 };
 
 /*
- * Starts the process that sends windows, as recordings in memory, to a receiver of profiles. A
- * window is sent once or lost: there is no spool, so no window is sent twice. Otherwise like
- * agent_sender_start().
+ * Starts the process that sends windows, as recordings in memory, to a receiver of profiles. The
+ * process has no spool: a window whose sending fails is lost, and no window is sent twice. All else
+ * is as with agent_sender_start().
  */
 int agent_pusher_start(struct agent_child *child, const struct agent_pusher_options *options);
 

@@ -28,8 +28,8 @@ static u32 count_shown_rows(const struct report *report)
 }
 
 /*
- * Prints who queued the work or does it: a thread with its name, an interrupt with its kind and the
- * function that it called.
+ * Prints the thread or the interrupt that queued the work or does it: a thread with its name, an
+ * interrupt with its kind and the function that it called.
  */
 static void print_end_name(const struct wait_end *end)
 {

@@ -63,7 +63,7 @@ CORE_GLOBAL int return_search_is_of_call(const struct return_search *search);
 
 /*
  * Makes the rule from the result of the search, and sets search->is_guess. Returns an enum
- * stop_reason; STOP_ROOT: there is no caller.
+ * stop_reason; STOP_ROOT: the frame is the outermost one.
  */
 CORE_GLOBAL int return_search_end(struct return_search *search, struct unwind_rule *rule);
 

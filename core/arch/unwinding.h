@@ -24,7 +24,7 @@
  * recover_cfa_register(): computes the CFA's register from another register if its value is not
  *     known
  * registers_have_no_caller(): true if a proven rule gave these registers for a caller, but they
- *     show that there is no caller: the stack begins
+ *     show that the frame is the stack's outermost one
  * is_after_call(): true if the eight bytes of code end with a call instruction; call_is_direct(),
  *     call_target(): more about that call
  * JAVA_HAS_RULES: defined if java_rule.c has rules for this architecture

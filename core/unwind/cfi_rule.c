@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Converts a row of call frame information to the compact rule. If the CFA or the return address
- * does not fit, there is no rule. A callee-saved register that does not fit into the rule is lost.
- * A lost register ends the walk only if an outer frame needs it.
+ * Converts a row of call frame information to the compact rule. A row whose CFA or
+ * return address does not fit has no rule. A callee-saved register that does not fit into the rule
+ * is lost. A lost register ends the walk only if an outer frame needs it.
  */
 #include "unwind.h"
 

@@ -27,7 +27,7 @@ CORE_INLINE void file_table_use(struct file_table_search *search,
 				const struct file_table_chunk *root);
 
 /*
- * Sets search->rule to the rule of search->offset. 0: there is no rule. Chunks may have any
+ * Sets search->rule to the rule of search->offset. 0: the offset has no rule. Chunks may have any
  * contents.
  */
 CORE_GLOBAL int file_table_find(struct file_table_search *search);

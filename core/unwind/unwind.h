@@ -454,7 +454,7 @@ CORE_SUBPROGRAM u32 sframe_rule(struct unwind *unwind, struct unwind_rule *rule)
 
 /* The executable mapping of a pc. */
 struct unwind_mapping {
-	u64 start; /* range of the mapping; `end` is 0 if there is no mapping */
+	u64 start; /* range of the mapping; `end` is 0 without a mapping */
 	u64 end;
 	/*
 	 * Address of the file's first segment, with the ELF header; 0: code without a file. A later

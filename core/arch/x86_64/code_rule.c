@@ -285,8 +285,9 @@ CORE_PART bool make_interrupted_rule(struct near_code *near, const struct code *
 }
 
 /*
- * True directly after the call of a thread's function, before the thread exits (Go's clone). There
- * is no caller, whatever the registers say: the registers are still those of the thread's creator.
+ * True directly after the call of a thread's function, before the thread exits (Go's clone). The
+ * frame is the outermost one: the registers are still those of the thread's creator, and the caller
+ * that they give is the creator's.
  */
 CORE_PART bool is_thread_end(const struct code *code, u32 is_interrupted)
 {

@@ -7,7 +7,7 @@
 #define STACK_NEAR (1 << 20) /* a frame pointer points at most this far above rsp */
 #define NO_CODE_NEAR 4096    /* no code lies within this many bytes of rsp */
 
-#define NO_POINTER (~0U) /* value of search->pointer if there is no frame pointer */
+#define NO_POINTER (~0U) /* value of search->pointer without a frame pointer */
 
 /*
  * The index of the word above the frame pointer, where a return address would be. If that word is

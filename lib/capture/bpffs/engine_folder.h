@@ -29,8 +29,9 @@ struct engine;
  * Other processes cannot open the engine until engine_publish(). 0 or -ENOMEM. */
 int engine_open(u32 pid_namespace, struct engine **out);
 
-/* Makes an object that is not loaded yet use the engine's maps in place of its own. Returns 0 also
- * if there is no engine. -errno: the object cannot be used any more. */
+/* Makes an object that is not loaded yet use the engine's maps in place of its own. Without an
+ * engine the object keeps its own maps, and 0 is returned. -errno: the object cannot be used any
+ * more. */
 int engine_lend_maps(struct engine *engine, struct bpf_object *object);
 
 /* Pins the maps of a loaded object if the engine has no maps yet, and lets other processes open the
