@@ -101,8 +101,6 @@ static __always_inline int java_frame_id(struct unwinder *unwinder)
 __noinline int unwinder_name_java(struct unwinder *unwinder)
 {
 	struct java_walk *java;
-	u32 index;
-	u64 *frame;
 
 	if (!unwinder)
 		return 0;
@@ -111,12 +109,7 @@ __noinline int unwinder_name_java(struct unwinder *unwinder)
 		java->last_id = (u32)java_frame_id(unwinder);
 		java->last_method = java->last_id ? java->method : 0;
 	}
-	index = deep_stack_slot(unwinder->walk.depth - 1);
-	core_one_register(index);
-	frame = &unwinder->walk.frame[index & (UNWIND_FRAMES - 1)];
-	if (core_reload(java->last_id))
-		*frame = FRAME_SCRIPT(SCRIPT_JAVA + java->is_compiled, java->last_id) |
-			 (*frame & FRAME_GUESSED);
+	unwinder_name_frame(unwinder, SCRIPT_JAVA + java->is_compiled, core_reload(java->last_id));
 	return 0;
 }
 

@@ -12,6 +12,7 @@
 #ifndef BPF_UNWINDER_H
 #define BPF_UNWINDER_H
 
+#include "deep_stack.h"
 #include "deferral.h"
 #include "mapping/build_id.h"
 #include "mapping/file_memory.h"
@@ -450,6 +451,18 @@ static __always_inline void unwinder_copy(const struct unwinder *unwinder, struc
 	stack->depth = count;
 	stack->flags = stack_flags_of_stop(unwinder->walk.stop);
 	bpf_probe_read_kernel(stack->word, 8 * count, &unwinder->walk.frame[skip]);
+}
+
+/* Makes the current frame that of a function of a script; id 0: the frame stays native. */
+static __always_inline void unwinder_name_frame(struct unwinder *unwinder, u32 runtime, u64 id)
+{
+	u32 index = deep_stack_slot(unwinder->walk.depth - 1);
+	u64 *frame;
+
+	core_one_register(index);
+	frame = &unwinder->walk.frame[index & (UNWIND_FRAMES - 1)];
+	if (id)
+		*frame = FRAME_SCRIPT(runtime, id) | (*frame & FRAME_GUESSED);
 }
 
 #endif

@@ -136,8 +136,6 @@ __noinline int v8_id_take(struct unwinder *unwinder, u32 has_name)
 __noinline int unwinder_name_v8(struct unwinder *unwinder)
 {
 	struct v8_walk *v8;
-	u32 index;
-	u64 *frame;
 	int found;
 
 	if (!unwinder)
@@ -156,13 +154,8 @@ __noinline int unwinder_name_v8(struct unwinder *unwinder)
 		if (core_reload(v8->last_id))
 			v8->last_shared = v8->shared;
 	}
-	index = deep_stack_slot(unwinder->walk.depth - 1);
-	core_one_register(index);
-	frame = &unwinder->walk.frame[index & (UNWIND_FRAMES - 1)];
 	v8->has_names |= core_reload(v8->last_id) != 0;
-	if (core_reload(v8->last_id))
-		*frame = FRAME_SCRIPT(SCRIPT_V8 + (v8->is_compiled & 1), v8->last_id) |
-			 (*frame & FRAME_GUESSED);
+	unwinder_name_frame(unwinder, SCRIPT_V8 + (v8->is_compiled & 1), core_reload(v8->last_id));
 	return 0;
 }
 
