@@ -18,6 +18,8 @@ SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "p
 FUNCTION = re.compile(r"\??\s*(?:methods\.)?([^ .+]+)(?: \(script_calls\.js\))?(?:\+0x\w+)?$")
 MADE = re.compile(r"\??\s*(?:made\.)?(inner|of_object|outer)_(\d+)(?:\+0x\w+)?$")
 INTERPRETED, COMPILED = "[javascript]", "[javascript compiled]"
+# Frames that V8's functions have when they are not found: the collector has moved the function, and its pointers are being renewed.
+WITHOUT_NAME = re.compile(r"Builtins_InterpreterEntryTrampoline\b")
 MILLISECONDS, RATE = 3000, 1999
 
 WORK = {
@@ -105,7 +107,8 @@ def functions_of(event):
     """For each user frame: the program's function, or None for other code; what it was found in; and whether it is certain."""
     for frame in user_frames(event):
         match = FUNCTION.match(frame.name) if frame.object in (INTERPRETED, COMPILED) else None
-        yield match and match[1], frame.object, not frame.name.startswith("?")
+        where = "[anon]" if WITHOUT_NAME.match(frame.name) else frame.object
+        yield match and match[1], where, not frame.name.startswith("?")
 
 
 def check_calls(node, version, callers_of, *options):
@@ -120,7 +123,7 @@ def check_calls(node, version, callers_of, *options):
         inside += 1
         named += all(where != "[anon]" for _, where, _ in frames)
         met.update((name, where) for name, where, _ in frames if name)
-        scripts = [(name, sure) for name, where, sure in frames if where in (INTERPRETED, COMPILED)]
+        scripts = [(name, sure and where != "[anon]") for name, where, sure in frames if where in (INTERPRETED, COMPILED, "[anon]")]
         for (callee, _), (caller, sure) in zip(scripts, scripts[1:]):
             if callee in CALLERS and sure:
                 pairs += 1
