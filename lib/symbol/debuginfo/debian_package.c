@@ -26,7 +26,7 @@ static bool contains_line(const char *text, const char *line)
 	return false;
 }
 
-static bool lists_path(const char *list, const char *path)
+static bool package_lists_path(const char *list, const char *path)
 {
 	const char *merged = strncmp(path, "/usr/", strlen("/usr/")) ? path : path + strlen("/usr");
 	size_t bytes;
@@ -53,7 +53,7 @@ bool debian_package_of(const char *lists, const char *path, char name[DEBIAN_PAC
 		if (length <= 0 || strcmp(entry->d_name + length, SUFFIX) ||
 		    snprintf(list, sizeof(list), "%s/%s", lists, entry->d_name) >=
 			    (int)sizeof(list) ||
-		    !lists_path(list, path))
+		    !package_lists_path(list, path))
 			continue;
 		snprintf(name, DEBIAN_PACKAGE_BYTES, "%.*s", length, entry->d_name);
 		name[strcspn(name, ":")] = 0;

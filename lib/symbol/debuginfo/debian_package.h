@@ -5,7 +5,8 @@
 
 #include <stdbool.h>
 
-#define DEBIAN_PACKAGE_LISTS "/var/lib/dpkg/info" /* a file PACKAGE.list for each package */
+/* A folder of dpkg, with a file PACKAGE.list for each package. */
+#define DEBIAN_PACKAGE_LISTS "/var/lib/dpkg/info"
 #define DEBIAN_PACKAGE_BYTES 256
 
 /* Sets the name of the package that lists `path`. False: no package lists it, or no folder `lists`

@@ -21,7 +21,7 @@
 #define TEXT(words) #words
 #define TEXT_OF(number) TEXT(number)
 
-/* Results that this file adds to those of libdebuginfod. */
+/* Errors of this file, beside those that libdebuginfod returns. */
 #define LIBRARY_MISSING (-ELIBACC)
 #define ALREADY_STOPPED (-ECANCELED)
 #define GIVEN_UP (-EINTR)
@@ -41,8 +41,8 @@ static struct {
 struct debug_fetch {
 	struct debug_watch watch;
 	debuginfod_client *client;
-	u64 unanswered_ms; /* time spent on requests without an answer */
-	bool stopped;	   /* no more requests */
+	u64 unanswered_ms; /* ms that were spent on requests without an answer */
+	bool stopped;	   /* no more requests are made */
 
 	/* The running request. */
 	const char *name;
@@ -96,7 +96,7 @@ static bool load_libdebuginfod(void)
 	return library.begin;
 }
 
-/* False: the user abandons the request. */
+/* Tells the caller how much has arrived. False: the user abandons the request. */
 static bool report_progress(struct debug_fetch *fetch, u64 bytes, u64 total)
 {
 	const struct debug_watch *watch = &fetch->watch;
@@ -104,7 +104,8 @@ static bool report_progress(struct debug_fetch *fetch, u64 bytes, u64 total)
 	return !watch->progress || watch->progress(watch->arg, fetch->name, bytes, total);
 }
 
-/* Non-zero abandons the request. Without a total, `bytes` is not a size of the file. */
+/* Called by libdebuginfod while a file arrives. A return value other than 0 abandons the request.
+ * If `total` is not known (<= 0), `bytes` is not a number of bytes of the file. */
 static int on_progress(debuginfod_client *client, long bytes, long total)
 {
 	struct debug_fetch *fetch = library.user(client);
@@ -114,7 +115,7 @@ static int on_progress(debuginfod_client *client, long bytes, long total)
 	return fetch->abandoned;
 }
 
-static int open_client(struct debug_fetch *fetch)
+static int open_debuginfod_client(struct debug_fetch *fetch)
 {
 	if (fetch->client)
 		return 0;
@@ -153,7 +154,7 @@ static int classify_failure(struct debug_fetch *fetch, int result)
 int debug_fetch_open(struct debug_fetch *fetch, enum debug_fetch_what what, const u8 *build_id,
 		     u32 bytes, const char *name, char **path)
 {
-	int result = fetch->stopped ? ALREADY_STOPPED : open_client(fetch);
+	int result = fetch->stopped ? ALREADY_STOPPED : open_debuginfod_client(fetch);
 	__typeof__(library.find_debug) find_file;
 
 	if (result == LIBRARY_MISSING)

@@ -18,12 +18,13 @@
 
 enum debug_fetch_what { DEBUG_FETCH_DEBUG, DEBUG_FETCH_CODE };
 
-/* Callbacks for progress; each may be NULL. */
+/* Callbacks that tell the user of downloads; each may be NULL. */
 struct debug_watch {
-	/* `bytes` of the file for `name` have arrived; total 0: not known yet. Called before the
-	 * first byte, then at least once a second. False: abandon this and all later requests. */
+	/* `bytes` of the `total` bytes of the file for `name` have arrived; total 0: the size is
+	 * not known yet. Called before the first byte, then at least once a second. False: abandon
+	 * this and all later requests. */
 	bool (*progress)(void *arg, const char *name, u64 bytes, u64 total);
-	void (*done)(void *arg); /* a request has ended */
+	void (*done)(void *arg); /* called when a request has ended */
 	void *arg;
 };
 
@@ -31,11 +32,13 @@ struct debug_fetch;
 int debug_fetch_create(const struct debug_watch *watch, struct debug_fetch **out);
 void debug_fetch_free(struct debug_fetch **fetch);
 
-/* A descriptor, and the path of the file for the caller to free; or a negative reason. */
+/* Downloads a file: returns its descriptor, and its path for the caller to free; or a negative
+ * reason. */
 int debug_fetch_open(struct debug_fetch *fetch, enum debug_fetch_what what, const u8 *build_id,
 		     u32 bytes, const char *name, char **path);
 
-/* The text of a reason; NULL: requests had ended before, and that was reported. */
+/* The text for a negative result of debug_fetch_open(). NULL: requests had ended before, and that
+ * was reported. */
 const char *debug_fetch_reason(int result);
 
 /* True if DEBUGINFOD_URLS names a server. */

@@ -13,19 +13,20 @@
 
 #include "debug_service.h"
 
-/* The state of reading an answer. */
+/* The state of parsing an answer. */
 struct taking {
-	const char *at, *end; /* items */
-	const char *texts;    /* each with its NUL; the first one is empty */
+	const char *at, *end; /* the items that are left to parse */
+	const char *texts; /* the texts of the answer, each with its NUL; the first text is empty */
 	u32 text_bytes;
 	const u64 *places;
-	u32 count; /* of places */
+	u32 count; /* number of requested places */
 	bool is_kernel;
 	struct debug_names *names;
-	u32 room; /* for functions; 0 = count them only */
+	u32 room; /* number of functions for which memory is allocated; 0 = this pass only counts
+		     them */
 };
 
-static bool read_bytes(struct taking *taking, void *data, size_t bytes)
+static bool read_item_bytes(struct taking *taking, void *data, size_t bytes)
 {
 	if ((size_t)(taking->end - taking->at) < bytes)
 		return false;
@@ -64,7 +65,7 @@ static bool read_item(struct taking *taking, struct debug_name *name)
 	struct debug_item item;
 	u64 place;
 
-	if (!read_bytes(taking, &item, sizeof(item)) || item.place >= taking->count ||
+	if (!read_item_bytes(taking, &item, sizeof(item)) || item.place >= taking->count ||
 	    (taking->is_kernel && item.symbol) || item.functions > CODE_PLACES_MAX)
 		return false;
 	place = taking->places[item.place];
@@ -82,7 +83,7 @@ static bool read_item(struct taking *taking, struct debug_name *name)
 	for (u32 i = 0; i < item.functions; i++) {
 		bool is_inlined = i + 1 < item.functions;
 
-		if (!read_bytes(taking, &raw, sizeof(raw)) || raw.inlined != is_inlined)
+		if (!read_item_bytes(taking, &raw, sizeof(raw)) || raw.inlined != is_inlined)
 			return false;
 		function = (struct code_place){.line = raw.line, .inlined = is_inlined};
 		if (!text_at_offset(taking, raw.name, &function.function) ||
@@ -109,7 +110,7 @@ static bool read_items(struct taking *taking, const struct debug_answer *answer)
 	return taking->at == taking->end;
 }
 
-static int compare_places(const void *left, const void *right)
+static int compare_name_places(const void *left, const void *right)
 {
 	const struct debug_name *a = left, *b = right;
 
@@ -135,7 +136,7 @@ static int read_answer(struct taking *taking, const struct debug_answer *answer)
 	if (!read_items(taking, answer))
 		return -EBADMSG;
 	if (names->count)
-		qsort(names->names, names->count, sizeof(*names->names), compare_places);
+		qsort(names->names, names->count, sizeof(*names->names), compare_name_places);
 	for (u32 i = 1; i < names->count; i++)
 		if (names->names[i - 1].place == names->names[i].place)
 			return -EBADMSG;
@@ -180,6 +181,6 @@ const struct debug_name *debug_names_at(const struct debug_names *names, u64 pla
 {
 	const struct debug_name key = {.place = place};
 
-	return names ? bsearch(&key, names->names, names->count, sizeof(key), compare_places)
+	return names ? bsearch(&key, names->names, names->count, sizeof(key), compare_name_places)
 		     : NULL;
 }

@@ -14,10 +14,11 @@ struct debug_name {
 	const char *symbol; /* or NULL */
 	u64 symbol_start, symbol_size;
 	u32 count;
-	const struct code_place *functions; /* innermost first; `file` is the whole path */
+	const struct code_place *functions; /* the functions at the place, the innermost first;
+					       `file` in each is the whole path */
 };
 
-/* The names of one answer. */
+/* All names of one answer. */
 struct debug_names {
 	struct debug_name *names; /* sorted by place */
 	u32 count;
@@ -26,13 +27,14 @@ struct debug_names {
 	char *data; /* texts and items */
 };
 
-/* Takes over `data`, of answer->bytes, on success. -EBADMSG: the bytes make no sense; -ENOMEM. */
+/* Parses `data`, which has answer->bytes bytes, and takes it over on success. -EBADMSG: the bytes
+ * make no sense; -ENOMEM. */
 int debug_items_take(char *data, const struct debug_answer *answer, const u64 *places, u32 count,
 		     bool is_kernel, struct debug_names **out);
 
 void debug_names_free(struct debug_names **names);
 
-/* The name of a place, or NULL; `names` may be NULL. */
+/* The name of a place; NULL: the place has none. `names` may be NULL. */
 const struct debug_name *debug_names_at(const struct debug_names *names, u64 place);
 
 #endif

@@ -36,8 +36,8 @@
 
 #define DEBUG_FOLDER "/usr/lib/debug"
 
-/* Opens the regular file `path` below each root until accept() returns true: its descriptor, or
- * -ENOENT. */
+/* Opens the regular file `path` below each of the roots in turn, until accept() returns true.
+ * Returns the descriptor, or -ENOENT. */
 static int open_below_roots(const char *const roots[DEBUG_ROOTS_MAX], const char *path,
 			    bool (*accept)(void *arg, int file), void *arg)
 {
@@ -65,8 +65,8 @@ static bool write_build_id_path(const u8 *build_id, u32 bytes, char *path)
 	return true;
 }
 
-/* Writes the i-th path of the debug file that .gnu_debuglink of the file `path` names; false after
- * the last. */
+/* Writes the i-th path at which the debug file may be that the .gnu_debuglink of the file `path`
+ * names; false: there are no more. */
 static bool write_debuglink_path(u32 i, const char *path, const char *link, char *result)
 {
 	static const char *const before[] = {"", "", DEBUG_FOLDER};
@@ -86,7 +86,7 @@ static bool write_debuglink_path(u32 i, const char *path, const char *link, char
 struct debug_lookup {
 	struct debug_choice choice;
 	struct sandbox *sandbox;
-	struct debug_fetch *fetch; /* NULL: no server is asked */
+	struct debug_fetch *fetch; /* downloads from debuginfod servers; NULL: no server is asked */
 };
 
 struct debug_search {
@@ -94,13 +94,14 @@ struct debug_search {
 	const struct debug_code *code;
 	const u8 *build_id;
 	u32 build_id_bytes;
-	const char *roots[DEBUG_ROOTS_MAX]; /* in the order of the search; NULL: after the last */
+	const char *roots[DEBUG_ROOTS_MAX]; /* folders in which files are searched for, in this
+					       order; NULL follows the last one */
 	char process_root[64];
 
-	bool is_replaced;	     /* the mapped path is that of another file now */
-	int files[DEBUG_FILES];	     /* -1 = not found */
-	struct debug_link link;	     /* of the best file found */
-	char path[DEBUG_PATH_BYTES]; /* of the best file found */
+	bool is_replaced;	     /* the mapped path leads to another file now */
+	int files[DEBUG_FILES];	     /* descriptors by enum debug_file; -1 = not found */
+	struct debug_link link;	     /* links of the best file found so far */
+	char path[DEBUG_PATH_BYTES]; /* path of the best file found so far */
 };
 
 static void report_unusable_file(const struct debug_lookup *lookup, const char *path,
@@ -110,17 +111,17 @@ static void report_unusable_file(const struct debug_lookup *lookup, const char *
 		lookup->choice.note(lookup->choice.arg, path, why);
 }
 
-/* The parts that a file must have. */
+/* The parts that a file must have to be of use. */
 enum need { NEED_NOTHING, NEED_CODE, NEED_NAMES, NEED_DWARF };
 
-/* The file that is searched for, and the links of the file that was found. */
+/* A file that is searched for, and the links of the file that was found. */
 struct wanted {
 	struct debug_lookup *lookup;
 	const u8 *build_id;
 	u32 build_id_bytes;
 	enum need need;
 	struct debug_link link;
-	bool met; /* a file was found, possibly another one */
+	bool met; /* a file was found at the path, whether it is the wanted one or not */
 };
 
 static bool has_needed_parts(const struct debug_link *link, enum need need)
@@ -150,7 +151,7 @@ static bool is_wanted_file(void *arg, int file)
 	       has_needed_parts(link, wanted->need);
 }
 
-static struct wanted wanted_file(const struct debug_search *search, enum need need)
+static struct wanted describe_wanted_file(const struct debug_search *search, enum need need)
 {
 	return (struct wanted){.lookup = search->lookup,
 			       .build_id = search->build_id,
@@ -173,9 +174,9 @@ static void set_best_debug_file(struct debug_search *search, enum debug_file whi
 	snprintf(search->path, sizeof(search->path), "%s", path);
 }
 
-static bool use_debug_file_at(struct debug_search *search, enum need need, const char *path)
+static bool find_debug_file_at(struct debug_search *search, enum need need, const char *path)
 {
-	struct wanted wanted = wanted_file(search, need);
+	struct wanted wanted = describe_wanted_file(search, need);
 	int file = open_below_roots(search->roots, path, is_wanted_file, &wanted);
 
 	if (file >= 0)
@@ -194,11 +195,11 @@ static bool find_debug_file(struct debug_search *search, enum need need)
 	char path[DEBUG_PATH_BYTES];
 
 	if (write_build_id_path(search->build_id, search->build_id_bytes, path) &&
-	    (use_debug_file_at(search, need, path) ||
-	     use_debug_file_at(search, need, path + strlen(DEBUG_FOLDER))))
+	    (find_debug_file_at(search, need, path) ||
+	     find_debug_file_at(search, need, path + strlen(DEBUG_FOLDER))))
 		return true;
 	for (u32 i = 0; link[0] && write_debuglink_path(i, of, link, path); i++)
-		if (use_debug_file_at(search, need, path))
+		if (find_debug_file_at(search, need, path))
 			return true;
 	return false;
 }
@@ -212,12 +213,13 @@ static void find_kernel_files(struct debug_search *search)
 	const char *release = search->code->release;
 	char path[DEBUG_PATH_BYTES];
 
-	if (vmlinux) { /* used if its build id is right; the path counts from our root */
+	/* The user's file, whose path counts from our root, is used if its build id is right. */
+	if (vmlinux) {
 		char *named = realpath(vmlinux, NULL);
 
 		search->roots[0] = "/";
 		search->roots[1] = NULL;
-		if (!named || !use_debug_file_at(search, NEED_NOTHING, named))
+		if (!named || !find_debug_file_at(search, NEED_NOTHING, named))
 			report_unusable_file(search->lookup, vmlinux,
 					     "it is not the recorded kernel");
 		else if (!search->link.has_dwarf)
@@ -229,17 +231,19 @@ static void find_kernel_files(struct debug_search *search)
 		return;
 	for (u32 i = 0; i < sizeof(places) / sizeof(places[0]); i++)
 		if (snprintf(path, sizeof(path), places[i], release) < (int)sizeof(path) &&
-		    use_debug_file_at(search, NEED_DWARF, path))
+		    find_debug_file_at(search, NEED_DWARF, path))
 			return;
 }
 
-/* True for kernel code whose address kptr_restrict hid from the recorder: its file is of no use. */
+/* True for kernel code whose address kptr_restrict hid from the recorder: without the address, the
+ * kernel's file is of no use. */
 static bool is_address_hidden(const struct debug_code *code)
 {
 	return !code->mapping && !code->module->start;
 }
 
-/* 0: the caller calls search_end(). -ENOENT: the code has no build id, or its address is hidden. */
+/* Begins a search. 0: the caller calls search_end(). -ENOENT: the code has no build id, or its
+ * address is hidden. */
 static int search_begin(struct debug_search *search, struct debug_lookup *lookup,
 			const struct debug_code *code)
 {
@@ -275,11 +279,11 @@ static void search_end(struct debug_search *search)
 		set_search_file(search, i, -1);
 }
 
-/* Notes a file with debug information at the mapped path that cannot be used, as the recording has
- * no build id to compare. Call after -ENOENT. */
+/* Reports that a file with debug information is at the mapped path, but cannot be used, since the
+ * recording has no build id to compare. Call after search_begin() has failed with -ENOENT. */
 static void report_file_without_build_id(struct debug_search *search)
 {
-	struct wanted wanted = wanted_file(search, NEED_DWARF);
+	struct wanted wanted = describe_wanted_file(search, NEED_DWARF);
 	const char *path = mapped_path(search);
 	int file;
 
@@ -294,9 +298,9 @@ static void report_file_without_build_id(struct debug_search *search)
 			     "recorded file");
 }
 
-static void search_machine(struct debug_search *search)
+static void search_this_machine(struct debug_search *search)
 {
-	struct wanted wanted = wanted_file(search, NEED_NOTHING);
+	struct wanted wanted = describe_wanted_file(search, NEED_NOTHING);
 	const char *path = mapped_path(search);
 
 	if (!search->code->mapping) {
@@ -314,7 +318,7 @@ static void search_machine(struct debug_search *search)
 		find_debug_file(search, NEED_NAMES);
 }
 
-static const char *code_name(const struct debug_search *search)
+static const char *path_or_module_name(const struct debug_search *search)
 {
 	return search->code->mapping ? search->code->mapping->path : search->code->module->name;
 }
@@ -324,15 +328,15 @@ static void report_failed_download(const struct debug_search *search, const char
 	char text[256];
 
 	snprintf(text, sizeof(text), "debuginfod: %s", why);
-	report_unusable_file(search->lookup, code_name(search), text);
+	report_unusable_file(search->lookup, path_or_module_name(search), text);
 }
 
-/* Fetches the wanted file: a descriptor and its path, or -1. */
-static int fetch_wanted(const struct debug_search *search, enum debug_fetch_what what,
-			struct wanted *wanted, char **path)
+/* Downloads the wanted file. Returns a descriptor, and sets the file's path; or -1. */
+static int download_wanted_file(const struct debug_search *search, enum debug_fetch_what what,
+				struct wanted *wanted, char **path)
 {
 	int file = debug_fetch_open(search->lookup->fetch, what, wanted->build_id,
-				    wanted->build_id_bytes, code_name(search), path);
+				    wanted->build_id_bytes, path_or_module_name(search), path);
 
 	if (file < 0) {
 		if (debug_fetch_reason(file))
@@ -358,14 +362,14 @@ static bool may_ask_servers(const struct debug_search *search)
 
 static void search_servers(struct debug_search *search)
 {
-	struct wanted wanted = wanted_file(search, NEED_NAMES);
+	struct wanted wanted = describe_wanted_file(search, NEED_NAMES);
 	int file = -1;
 	char *path;
 
 	if (!may_ask_servers(search))
 		return;
 	if (!search->link.has_dwarf)
-		file = fetch_wanted(search, DEBUG_FETCH_DEBUG, &wanted, &path);
+		file = download_wanted_file(search, DEBUG_FETCH_DEBUG, &wanted, &path);
 	if (file >= 0) {
 		set_best_debug_file(search, DEBUG_FILE_DEBUG, file, &wanted.link, path);
 		free(path);
@@ -373,8 +377,8 @@ static void search_servers(struct debug_search *search)
 	if (search->code->mapping && search->files[DEBUG_FILE_CODE] < 0 &&
 	    search->files[DEBUG_FILE_DEBUG] >= 0 && !search->link.has_code &&
 	    !search->code->layout.count) {
-		wanted = wanted_file(search, NEED_CODE);
-		file = fetch_wanted(search, DEBUG_FETCH_CODE, &wanted, &path);
+		wanted = describe_wanted_file(search, NEED_CODE);
+		file = download_wanted_file(search, DEBUG_FETCH_CODE, &wanted, &path);
 		if (file < 0)
 			return;
 		set_search_file(search, DEBUG_FILE_CODE, file);
@@ -383,7 +387,7 @@ static void search_servers(struct debug_search *search)
 }
 
 /* Opens the file of .gnu_debugaltlink; a relative name counts from the file with the link. */
-static int open_shared(struct debug_search *search, struct wanted *wanted)
+static int open_dwz_file(struct debug_search *search, struct wanted *wanted)
 {
 	const char *name = search->link.shared, *slash = strrchr(search->path, '/');
 	int length = slash ? slash - search->path : 0, file = -ENOENT;
@@ -398,8 +402,8 @@ static int open_shared(struct debug_search *search, struct wanted *wanted)
 	return file;
 }
 
-/* Finds the file to which dwz has moved parts of the file that was found. */
-static void search_shared(struct debug_search *search)
+/* Searches this machine for the file to which dwz has moved parts of the file that was found. */
+static void search_dwz_file(struct debug_search *search)
 {
 	struct wanted wanted = {.lookup = search->lookup,
 				.build_id = search->link.shared_id,
@@ -409,11 +413,11 @@ static void search_shared(struct debug_search *search)
 
 	if (!search->link.shared[0] || !wanted.build_id_bytes)
 		return;
-	file = open_shared(search, &wanted);
+	file = open_dwz_file(search, &wanted);
 	if (file < 0 && may_ask_servers(search)) {
 		char *path;
 
-		file = fetch_wanted(search, DEBUG_FETCH_DEBUG, &wanted, &path);
+		file = download_wanted_file(search, DEBUG_FETCH_DEBUG, &wanted, &path);
 		if (file >= 0)
 			free(path);
 	}
@@ -422,7 +426,8 @@ static void search_shared(struct debug_search *search)
 
 #define MEMORY_PARTS 2
 #define LIMIT_MS 30000
-#define LINK_LIMIT_MS 3000 /* headers, names of sections and notes of a file */
+/* Time limit for reading headers, names of sections and notes of one file. */
+#define LINK_LIMIT_MS 3000
 #define ANSWER_BYTES_MAX (1ULL << 30)
 
 int debug_lookup_create(const struct debug_choice *choice, struct debug_lookup **out)
@@ -486,7 +491,8 @@ bool debug_lookup_link(struct debug_lookup *lookup, int file, struct debug_link 
 	       memchr(link->shared, 0, sizeof(link->shared)) && !strchr(link->file, '/');
 }
 
-/* Receives the whole answer and checks it; on an error the caller gets no part of it. */
+/* Requests the names of all places from the sandbox. The whole answer is received and checked; on
+ * an error the caller gets no part of it. */
 static int request_places(const struct debug_search *search, const struct debug_request *request,
 			  const u64 *places, struct debug_answer *answer, struct debug_names **out)
 {
@@ -517,7 +523,7 @@ static int request_places(const struct debug_search *search, const struct debug_
 	return result;
 }
 
-/* The reason why names are missing, or NULL. */
+/* The reason why names are missing; NULL: they are complete. */
 static const char *missing_names_reason(const struct debug_search *search,
 					const struct debug_answer *answer, int result)
 {
@@ -532,8 +538,8 @@ static const char *missing_names_reason(const struct debug_search *search,
 	return answer->is_damaged ? "it is damaged, in part or as a whole" : NULL;
 }
 
-static int request_names(const struct debug_search *search, const u64 *places, u32 count,
-			 struct debug_names **out)
+static int request_debug_names(const struct debug_search *search, const u64 *places, u32 count,
+			       struct debug_names **out)
 {
 	const struct debug_code *code = search->code;
 	struct debug_request request = {.what = DEBUG_PLACES,
@@ -567,10 +573,10 @@ int debug_lookup_find(struct debug_lookup *lookup, const struct debug_code *code
 		report_file_without_build_id(&search);
 		return result;
 	}
-	search_machine(&search);
+	search_this_machine(&search);
 	search_servers(&search);
-	search_shared(&search);
-	result = request_names(&search, places, count, out);
+	search_dwz_file(&search);
+	result = request_debug_names(&search, places, count, out);
 	search_end(&search);
 	return result;
 }
@@ -582,7 +588,7 @@ struct debug_facts debug_lookup_facts(struct debug_lookup *lookup, const struct 
 
 	if (search_begin(&search, lookup, code))
 		return facts;
-	search_machine(&search);
+	search_this_machine(&search);
 	search_servers(&search);
 	facts.has_id = true;
 	facts.has_code = search.files[DEBUG_FILE_CODE] >= 0;
@@ -593,8 +599,9 @@ struct debug_facts debug_lookup_facts(struct debug_lookup *lookup, const struct 
 	return facts;
 }
 
-static int request_argument(const struct debug_search *search,
-			    const struct debug_argument_query *query, struct debug_answer *answer)
+static int request_dwarf_argument(const struct debug_search *search,
+				  const struct debug_argument_query *query,
+				  struct debug_answer *answer)
 {
 	struct debug_request request = {.what = DEBUG_ARGUMENT, .count = 1};
 	const struct dwarf_argument *argument = &answer->argument;
@@ -638,22 +645,23 @@ int debug_lookup_argument(struct debug_lookup *lookup, const struct debug_argume
 	memcpy(mapping.build_id, link.build_id, sizeof(mapping.build_id));
 	search_begin(&search, lookup, &code);
 	search.link = link;
-	/* The open file counts by itself; a debug file counts if it has the same build id. */
+	/* The open file is used whatever its build id; a debug file is used if it has the same
+	 * build id. */
 	search.files[DEBUG_FILE_CODE] = fcntl(query->file, F_DUPFD_CLOEXEC, 0);
 	snprintf(search.path, sizeof(search.path), "%s", mapped_path(&search));
 	if (search.build_id_bytes && !search.link.has_dwarf) {
 		find_debug_file(&search, NEED_DWARF);
 		search_servers(&search);
 	}
-	search_shared(&search);
-	result = search.link.has_dwarf ? request_argument(&search, query, &answer) : -ENODATA;
+	search_dwz_file(&search);
+	result = search.link.has_dwarf ? request_dwarf_argument(&search, query, &answer) : -ENODATA;
 	shortcoming = missing_names_reason(&search, &answer, 0);
 	search_end(&search);
 	if (!result) {
 		*out = answer.argument;
 		return 0;
 	}
-	/* Makes the sandbox's text one that may be printed. */
+	/* Replaces control characters in the sandbox's text, so that it can be printed. */
 	answer.reason[sizeof(answer.reason) - 1] = '\0';
 	for (char *at = answer.reason; *at; at++)
 		if ((unsigned char)*at < ' ' || *at == '\x7f')

@@ -22,15 +22,15 @@
 
 enum debug_servers {
 	DEBUG_SERVERS_NONE,
-	DEBUG_SERVERS_USER, /* for user code only */
+	DEBUG_SERVERS_USER, /* servers are asked for files of user code only */
 	DEBUG_SERVERS_ALL,
 };
 
 struct debug_choice {
-	const char *sysroot; /* a folder with the files of the recorded machine, or NULL */
-	const char *vmlinux; /* the kernel with debug information, or NULL */
+	const char *sysroot; /* a folder with the files of the recorded machine; NULL: not given */
+	const char *vmlinux; /* the file of the kernel with debug information; NULL: not given */
 	enum debug_servers servers;
-	struct debug_watch watch; /* of downloads */
+	struct debug_watch watch; /* callbacks for downloads */
 
 	/* Called for each file that cannot be used, with the reason. */
 	void (*note)(void *arg, const char *path, const char *why);
@@ -39,35 +39,36 @@ struct debug_choice {
 
 struct debug_lookup;
 
-/* Best called early: see sandbox_start(). Texts of the choice must outlive the lookup. */
+/* Creates a lookup and its sandbox. Best called early: see sandbox_start(). Texts of the choice
+ * must outlive the lookup. */
 int debug_lookup_create(const struct debug_choice *choice, struct debug_lookup **out);
 void debug_lookup_free(struct debug_lookup **lookup);
 
-/* The links of an open file, read in the sandbox and checked; false: not an ELF file, or the answer
- * makes no sense. */
+/* Reads which parts and links an open file has: the sandbox reads them, and they are checked.
+ * False: not an ELF file, or the answer makes no sense. */
 bool debug_lookup_link(struct debug_lookup *lookup, int file, struct debug_link *link);
 
-/* The code that names are for: a mapping, or else the kernel or one of its modules. */
+/* The code whose names are requested: a mapping, or else the kernel or one of its modules. */
 struct debug_code {
 	const struct trace_mapping *mapping;
 	const struct trace_module *module;
-	const char *release; /* of the kernel */
+	const char *release; /* release of the kernel, as of uname() */
 	/* Segments of the mapping's file by the recording, for the case that the file is gone. */
 	struct elf_segments layout;
 };
 
-/* The sources of names that exist for some code. */
+/* The sources of names that were found for some code. */
 struct debug_facts {
-	bool has_id;	  /* the recording has a build id */
+	bool has_id;	  /* the recording has the build id of the code */
 	bool has_code;	  /* the mapped file was found */
-	bool is_replaced; /* its path is that of another file now */
+	bool is_replaced; /* the path of the mapped file leads to another file now */
 	bool has_names;	  /* a file with the build id has symbols or debug information */
 	bool is_placed;	  /* the segments of the mapped file are known */
 };
 struct debug_facts debug_lookup_facts(struct debug_lookup *lookup, const struct debug_code *code);
 
-/* Gives the names of places (ascending): file offsets, or addresses of the kernel. -ENOENT: no
- * names, -ENOMEM. */
+/* Looks up the names of places (ascending). A place is a file offset, or an address of the kernel.
+ * -ENOENT: no names were found; -ENOMEM. */
 int debug_lookup_find(struct debug_lookup *lookup, const struct debug_code *code, const u64 *places,
 		      u32 count, struct debug_names **out);
 
@@ -78,7 +79,7 @@ int debug_lookup_find(struct debug_lookup *lookup, const struct debug_code *code
  * failed. */
 struct debug_argument_query {
 	int file;
-	const char *path; /* of the file */
+	const char *path; /* path of the file */
 	u64 place;
 	const char *function;
 	const char *argument;

@@ -25,7 +25,7 @@ struct writer {
 	u32 items;
 };
 
-static int add_text(struct writer *writer, const char *text, u32 *offset)
+static int intern_text(struct writer *writer, const char *text, u32 *offset)
 {
 	*offset = 0;
 	if (!text || strnlen(text, DEBUG_TEXT_BYTES_MAX) == DEBUG_TEXT_BYTES_MAX)
@@ -33,19 +33,19 @@ static int add_text(struct writer *writer, const char *text, u32 *offset)
 	return text_pool_put(&writer->texts, text, offset);
 }
 
-static int add_function(struct writer *writer, const struct code_place *place)
+static int write_function(struct writer *writer, const struct code_place *place)
 {
 	struct debug_function function = {.line = place->line, .inlined = place->inlined};
 	char file[CODE_PATH_BYTES];
 	bool has_file = code_place_path(place, file);
-	int result = add_text(writer, place->function, &function.name);
+	int result = intern_text(writer, place->function, &function.name);
 
-	result = result ?: add_text(writer, has_file ? file : NULL, &function.file);
+	result = result ?: intern_text(writer, has_file ? file : NULL, &function.file);
 	fwrite(&function, sizeof(function), 1, writer->out);
 	return result;
 }
 
-static int add_item(void *arg, u32 index, const struct code_place *functions, u32 count)
+static int write_place_item(void *arg, u32 index, const struct code_place *functions, u32 count)
 {
 	struct writer *writer = arg;
 	struct debug_item item = {.place = index, .functions = count};
@@ -55,18 +55,19 @@ static int add_item(void *arg, u32 index, const struct code_place *functions, u3
 	if (debug_info_symbol(writer->info, writer->places[index], &symbol)) {
 		item.symbol_start = symbol.start;
 		item.symbol_size = symbol.size;
-		result = add_text(writer, symbol.name, &item.symbol);
+		result = intern_text(writer, symbol.name, &item.symbol);
 	}
 	if (!count && !item.symbol)
 		return result;
 	fwrite(&item, sizeof(item), 1, writer->out);
 	for (u32 i = 0; i < count && !result; i++)
-		result = add_function(writer, &functions[i]);
+		result = write_function(writer, &functions[i]);
 	writer->items++;
 	return result;
 }
 
-/* Gives the bytes after the head of the answer, for the caller to free. */
+/* Looks up the names of all places. Sets *texts and *items, the bytes of the answer after its head,
+ * for the caller to free. */
 static int find_names_of_places(struct debug_info *info, const u64 *places, u32 count,
 				struct debug_answer *answer, char **texts, char **items)
 {
@@ -78,7 +79,7 @@ static int find_names_of_places(struct debug_info *info, const u64 *places, u32 
 	if (!writer.out)
 		return -ENOMEM;
 	result = text_pool_begin(&writer.texts);
-	result = result ?: debug_info_find(info, places, count, add_item, &writer);
+	result = result ?: debug_info_find(info, places, count, write_place_item, &writer);
 	if (fclose(writer.out))
 		result = -ENOMEM;
 	answer->items = writer.items;
@@ -90,7 +91,8 @@ static int find_names_of_places(struct debug_info *info, const u64 *places, u32 
 
 static int answering_socket;
 
-/* An answer is sent only when it is complete, so this answer is the first one to the request. */
+/* Called when no memory is left. An answer is sent only when it is complete, so the request has no
+ * answer yet. */
 static void __attribute__((noreturn)) end_without_memory(void)
 {
 	static const struct debug_answer answer = {.result = -ENOMEM};
@@ -99,8 +101,8 @@ static void __attribute__((noreturn)) end_without_memory(void)
 	sandbox_leave();
 }
 
-static int find_places(const struct debug_request *request, const int *files, const u64 *places,
-		       struct debug_answer *answer, char **texts, char **items)
+static int answer_places(const struct debug_request *request, const int *files, const u64 *places,
+			 struct debug_answer *answer, char **texts, char **items)
 {
 	struct debug_files opened = {files[DEBUG_FILE_CODE], files[DEBUG_FILE_DEBUG],
 				     files[DEBUG_FILE_SHARED], &request->layout,
@@ -151,7 +153,7 @@ static int answer_request(int socket, const void *arg, const int *received, cons
 		files[i] = request->files & 1U << i ? received[next++] : -1;
 	answer.result = request->what == DEBUG_LINK
 				? read_link(files[DEBUG_FILE_CODE], &answer.link)
-				: find_places(request, files, places, &answer, &texts, &items);
+				: answer_places(request, files, places, &answer, &texts, &items);
 	if (answer.result)
 		answer.items = answer.bytes = answer.text_bytes = 0;
 	result = message_send(socket, &answer, sizeof(answer), MESSAGE_NO_DEADLINE)

@@ -19,53 +19,60 @@
 #include "symbol/elf/file_identity.h"
 
 enum debug_what {
-	DEBUG_LINK,	/* read the links of one file */
-	DEBUG_PLACES,	/* find symbols and functions of places */
-	DEBUG_ARGUMENT, /* find an argument of the function at one place */
+	DEBUG_LINK,	/* requests which parts and links one file has */
+	DEBUG_PLACES,	/* requests the symbols and functions at places */
+	DEBUG_ARGUMENT, /* requests where an argument of the function at one place is */
 };
 
 enum debug_file { DEBUG_FILE_CODE, DEBUG_FILE_DEBUG, DEBUG_FILE_SHARED, DEBUG_FILES };
 
 #define DEBUG_TEXT_BYTES_MAX 65536
-#define DEBUG_NAME_BYTES 512 /* longer names of functions are cut, longer arguments refused */
+/* The most bytes of a function's name or an argument's path in a request; longer names are cut,
+ * longer paths refused. */
+#define DEBUG_NAME_BYTES 512
 
 struct debug_request {
 	u32 what;
 	u32 count;
-	u32 files; /* bits of enum debug_file; the files are sent in this order, without gaps */
+	u32 files; /* which files are sent, as bits of enum debug_file; the descriptors come in this
+		      order, without gaps */
 	u32 reserved;
-	u64 stext;			 /* address of a kernel's _stext; 0 = not a kernel */
-	struct elf_segments layout;	 /* segments of the mapped file by the recording */
-	char function[DEBUG_NAME_BYTES]; /* ARGUMENT: a symbol at the place, "": not known */
-	char argument[DEBUG_NAME_BYTES]; /* ARGUMENT: path of dwarf_argument_find() */
+	u64 stext; /* address of _stext in the running kernel; 0 = the code is not a kernel's */
+	struct elf_segments layout; /* segments of the mapped file, as the recording has them */
+	char function[DEBUG_NAME_BYTES]; /* DEBUG_ARGUMENT: name of a symbol at the place; "" = not
+					    known */
+	char argument[DEBUG_NAME_BYTES]; /* DEBUG_ARGUMENT: path of the argument, as for
+					    dwarf_argument_find() */
 };
 
 struct debug_answer {
 	s32 result; /* 0 or -errno */
 	u32 items;
-	u32 is_damaged; /* part of the debug information cannot be read */
-	u32 is_split;	/* part of it is in files that are not read (.dwo, .dwp) */
+	u32 is_damaged; /* 1 = a part of the debug information cannot be read */
+	u32 is_split;	/* 1 = a part of the debug information is in files that are not read (.dwo,
+			   .dwp) */
 	u32 text_bytes;
 	u64 bytes;
 	struct debug_link link;
 	struct dwarf_argument argument;
-	char reason[DWARF_ARGUMENT_REASON_BYTES]; /* why there is no argument */
+	char reason[DWARF_ARGUMENT_REASON_BYTES]; /* text that says why the argument was not found
+						   */
 };
 
 struct debug_item {
-	u32 place; /* index of the place */
+	u32 place; /* index of the place in the request */
 	u32 functions;
 	u64 symbol_start;
 	u64 symbol_size;
-	u32 symbol; /* offset of a text */
+	u32 symbol; /* offset of the symbol's name among the texts */
 	u32 reserved;
 };
 
 struct debug_function {
 	u32 line;
 	u32 inlined;
-	u32 name; /* offset of a text */
-	u32 file; /* offset of a text */
+	u32 name; /* offset of the function's name among the texts */
+	u32 file; /* offset of the source file's path among the texts */
 };
 
 /* Answers requests until the other side closes the socket. */

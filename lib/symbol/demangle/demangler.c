@@ -90,17 +90,18 @@ char *demangle(const char *name)
 /* A request with the mangled name, or an answer with the demangled name or without a name. Each is
  * sent in one piece, so that the other side wakes up once. */
 struct demangle_message {
-	s32 result;				/* of an answer: 0 or -EFBIG */
-	u32 bytes;				/* of the name, without a NUL */
-	char name[DEMANGLE_NAME_BYTES_MAX + 1]; /* sent without a NUL */
+	s32 result; /* result in an answer: 0, or -EFBIG if the name takes too much memory */
+	u32 bytes;  /* length of the name, without a NUL */
+	char name[DEMANGLE_NAME_BYTES_MAX + 1]; /* the name; it is sent without a NUL */
 };
 
 #define HEAD_BYTES offsetof(struct demangle_message, name)
 
 struct demangler {
-	struct sandbox *sandbox;	  /* NULL = not started */
-	struct demangle_message *message; /* NULL = not started */
-	int refusal;			  /* -errno: the sandbox cannot be started */
+	struct sandbox *sandbox; /* the sandbox in which names are demangled; NULL = not started */
+	struct demangle_message *message; /* buffer for a request and its answer; NULL = the sandbox
+					     was not started */
+	int refusal;			  /* -errno: the reason why the sandbox cannot be started */
 	struct demangle_failures failures;
 };
 
@@ -124,7 +125,7 @@ void demangler_free(struct demangler **demangler)
 	*demangler = NULL;
 }
 
-static int receive_name(int socket, struct demangle_message *message)
+static int receive_mangled_name(int socket, struct demangle_message *message)
 {
 	int result = message_receive(socket, message, HEAD_BYTES, MESSAGE_NO_DEADLINE);
 
@@ -140,7 +141,7 @@ static int receive_name(int socket, struct demangle_message *message)
 
 /* libiberty returns NULL both for a name that is not mangled and for a name that takes too much
  * memory; errno tells the two apart. */
-static int answer_name(int socket, struct demangle_message *message)
+static int send_demangled_name(int socket, struct demangle_message *message)
 {
 	char *plain;
 	size_t length;
@@ -165,11 +166,12 @@ static void demangle_serve(int socket)
 	int result = message ? 0 : -ENOMEM;
 
 	while (!result)
-		result = receive_name(socket, message) ?: answer_name(socket, message);
+		result = receive_mangled_name(socket, message)
+				 ?: send_demangled_name(socket, message);
 	free(message);
 }
 
-static int receive_answer(struct sandbox *sandbox, struct demangle_message *answer)
+static int receive_demangled_name(struct sandbox *sandbox, struct demangle_message *answer)
 {
 	int result = sandbox_receive(sandbox, answer, HEAD_BYTES);
 
@@ -204,7 +206,7 @@ static int demangle_in_sandbox(struct demangler *demangler, const char *name, u3
 	message->bytes = bytes;
 	memcpy(message->name, name, bytes);
 	result = sandbox_request(demangler->sandbox, message, HEAD_BYTES + bytes, NULL, 0)
-			 ?: receive_answer(demangler->sandbox, message)
+			 ?: receive_demangled_name(demangler->sandbox, message)
 			 ?: message->result;
 	if (result)
 		return result;
@@ -229,7 +231,8 @@ static u32 bit_width(size_t bytes)
 	return 64 - __builtin_clzl(bytes);
 }
 
-/* Upper bound of the binary logarithm of the work: text of a name may look like a reference, too.
+/* Upper bound of the binary logarithm of the number of demangling steps. It is an upper bound
+ * because text in the name may look like a reference, too.
  */
 static u32 work_log2(const char *name, size_t bytes)
 {

@@ -26,13 +26,15 @@ struct demangler;
  * not start. */
 struct demangle_failures {
 	u64 count;
-	const char *reason; /* of the first one, as sandbox_reason() */
+	const char *reason; /* why the first of these names stays mangled, as sandbox_reason() gives
+			       it */
 };
 
 int demangler_create(struct demangler **out);
 void demangler_free(struct demangler **demangler);
 
-/* The demangled name, for the caller to free; NULL: `name` is not mangled, or counts as a failure.
+/* Returns the demangled name, for the caller to free. NULL: `name` is not mangled, or the failure
+ * was counted (demangler_failures()).
  */
 char *demangler_name(struct demangler *demangler, const char *name);
 

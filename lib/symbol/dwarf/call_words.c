@@ -5,15 +5,14 @@
 #define SYSV_INTEGERS 6
 #define AAPCS64_INTEGERS 8
 #define FLOATS 8
-#define COMPOSITE_MAX 16 /* bytes of a structure that goes in registers */
+#define COMPOSITE_MAX 16 /* the most bytes of a structure that is passed in registers */
 
 static u64 round_up(u64 number, u64 unit)
 {
 	return (number + unit - 1) / unit * unit;
 }
 
-static struct call_place assign_stack_place(const struct call_shape *shape,
-					    struct call_state *state)
+static struct call_place assign_stack_slot(const struct call_shape *shape, struct call_state *state)
 {
 	struct call_place place = {.registers = {-1, -1}};
 
@@ -23,8 +22,7 @@ static struct call_place assign_stack_place(const struct call_shape *shape,
 	return place;
 }
 
-static struct call_place assign_address_place(enum call_convention convention,
-					      struct call_state *state)
+static struct call_place assign_reference(enum call_convention convention, struct call_state *state)
 {
 	static const struct call_shape address = {
 		.bytes = WORD, .align = WORD, .words = {CALL_INTEGER}};
@@ -40,13 +38,13 @@ static struct call_place sysv_next_place(const struct call_shape *shape, struct 
 	u32 integers = 0, floats = 0;
 
 	if (shape->in_memory || (shape->is_composite && shape->bytes > COMPOSITE_MAX))
-		return assign_stack_place(shape, state);
+		return assign_stack_slot(shape, state);
 	for (u32 i = 0; i < CALL_WORDS; i++) {
 		integers += shape->words[i] == CALL_INTEGER;
 		floats += shape->words[i] == CALL_FLOAT;
 	}
 	if (state->integers + integers > SYSV_INTEGERS || state->floats + floats > FLOATS)
-		return assign_stack_place(shape, state);
+		return assign_stack_slot(shape, state);
 	state->floats += floats;
 	for (u32 i = 0; i < CALL_WORDS; i++)
 		if (shape->words[i] == CALL_INTEGER)
@@ -54,7 +52,8 @@ static struct call_place sysv_next_place(const struct call_shape *shape, struct 
 	return place;
 }
 
-/* A value that no longer fits into registers ends the registers for all later values of its kind.
+/* Gives the place of the next argument by AAPCS64. An argument that no longer fits into registers
+ * ends the use of registers for all later arguments of its kind (integer or float).
  */
 static struct call_place aapcs64_next_place(const struct call_shape *shape,
 					    struct call_state *state)
@@ -68,15 +67,15 @@ static struct call_place aapcs64_next_place(const struct call_shape *shape,
 			return place;
 		}
 		state->floats = FLOATS;
-		return assign_stack_place(shape, state);
+		return assign_stack_slot(shape, state);
 	}
 	if (shape->is_composite && shape->bytes > COMPOSITE_MAX)
-		return assign_address_place(CALL_AAPCS64, state);
+		return assign_reference(CALL_AAPCS64, state);
 	if (shape->align > WORD)
 		state->integers = (u32)round_up(state->integers, 2);
 	if (state->integers + words > AAPCS64_INTEGERS) {
 		state->integers = AAPCS64_INTEGERS;
-		return assign_stack_place(shape, state);
+		return assign_stack_slot(shape, state);
 	}
 	for (u32 i = 0; i < words && i < CALL_WORDS; i++)
 		place.registers[i] = (s32)state->integers++;
@@ -96,7 +95,7 @@ struct call_place call_next(enum call_convention convention, const struct call_s
 			    struct call_state *state)
 {
 	if (shape->by_reference)
-		return assign_address_place(convention, state);
+		return assign_reference(convention, state);
 	return convention == CALL_SYSV ? sysv_next_place(shape, state)
 				       : aapcs64_next_place(shape, state);
 }

@@ -13,22 +13,24 @@
 
 enum call_convention { CALL_SYSV, CALL_AAPCS64 };
 
-/* Registers that a word of 8 bytes goes to; of two classes in one word, the larger number counts.
+/* The kind of register in which a word of 8 bytes is passed. If a word has parts of two classes,
+ * the larger number counts.
  */
 enum call_class { CALL_NOTHING, CALL_FLOAT, CALL_INTEGER };
 
 #define CALL_WORDS 2
 
-/* The properties of a type that a convention depends on. */
+/* The properties of a type that decide how a calling convention passes its values. */
 struct call_shape {
 	u64 bytes;
 	u32 align;
-	u8 words[CALL_WORDS]; /* enum call_class, of types up to 16 bytes */
-	u32 floats; /* a float is 1; a structure of up to four floats of one size has so many; 0:
-		       other types */
+	u8 words[CALL_WORDS]; /* enum call_class of each word, for types up to 16 bytes */
+	u32 floats; /* number of floats in a structure of one to four floats of one size; a float
+		       alone has 1, other types have 0 */
 	bool is_composite; /* a structure or an array */
-	bool in_memory;	   /* SYSV: on the stack, whatever its size */
-	bool by_reference; /* the caller passes the address of a copy */
+	bool in_memory; /* System V: values of the type are passed on the stack, whatever their size
+			 */
+	bool by_reference; /* values of the type are passed by the address of a copy */
 };
 
 /* The registers and stack bytes that earlier arguments took. */
@@ -39,14 +41,16 @@ struct call_state {
 
 struct call_place {
 	s32 registers[CALL_WORDS]; /* index of the argument register of each word; -1: none */
-	s64 stack;		   /* bytes from the first argument on the stack; -1: no stack */
-	bool is_address;	   /* the place has the address of the argument */
+	s64 stack; /* offset on the stack, in bytes from the first argument there; -1: the argument
+		      is not on the stack */
+	bool is_address; /* the place holds the address of the argument */
 };
 
-/* True if the caller passes the address for a result of this type as the first argument. */
+/* True if the caller passes, before the first argument, the address at which a result of this type
+ * is to be stored. */
 bool call_result_is_argument(enum call_convention convention, const struct call_shape *result);
 
-/* Gives the place of the next argument. */
+/* Gives the place of the next argument and counts it in *state. */
 struct call_place call_next(enum call_convention convention, const struct call_shape *shape,
 			    struct call_state *state);
 

@@ -43,7 +43,7 @@
 
 /* The ELF file in the section, whose memory the caller frees after elf_end(); or NULL. The section
  * may hold any bytes. */
-static Elf *mini_debug_open(Elf *elf, char **memory)
+static Elf *open_mini_debug_elf(Elf *elf, char **memory)
 {
 	Elf_Data *packed = debug_link_section(elf, ".gnu_debugdata");
 	size_t room = MINI_BYTES_MAX, in = 0, out = 0;
@@ -73,7 +73,7 @@ static Elf *mini_debug_open(Elf *elf, char **memory)
  * gives the unpacked size, and the memory is allocated before; so a size that zstd hardly reaches
  * with debug information is rejected. --- */
 
-#define TYPE_ZSTD 2 /* ELFCOMPRESS_ZSTD, which not every elf.h has */
+#define TYPE_ZSTD 2 /* the value of ELFCOMPRESS_ZSTD, which older versions of elf.h lack */
 #define UNPACKED_MAX(bytes) (1024 * (u64)(bytes) + 4096)
 #define ALIGNMENT 16
 
@@ -102,7 +102,8 @@ static u64 section_header_offset(const struct packed_file *file, u32 index)
 	return file->header.e_shoff + index * sizeof(Elf64_Shdr);
 }
 
-/* True if section `index` is compressed with zstd; gives the headers of section and content. */
+/* True if section `index` is compressed with zstd. Sets the section's header and the header of the
+ * compressed bytes. */
 static bool is_zstd_section(const struct packed_file *file, u32 index, Elf64_Shdr *section,
 			    Elf64_Chdr *packed)
 {
@@ -121,7 +122,8 @@ static u64 align_up(u64 bytes)
 	return (bytes + ALIGNMENT - 1) & -(u64)ALIGNMENT;
 }
 
-/* The bytes of the copy; 0: no section is to be unpacked, or a size is rejected. */
+/* The size of a copy of the file with its sections unpacked; 0: no section has to be unpacked, or a
+ * size is rejected. */
 static u64 unpacked_file_bytes(const struct packed_file *file)
 {
 	u64 bytes = align_up(file->bytes), start = bytes;
@@ -161,7 +163,7 @@ static bool unpack_section(const struct packed_file *file, u32 index, char *copy
 }
 
 /* True if any section is compressed with zstd. */
-static bool unpacked_elf_is_needed(Elf *elf)
+static bool has_zstd_section(Elf *elf)
 {
 	Elf64_Shdr section;
 	Elf64_Chdr packed;
@@ -175,8 +177,9 @@ static bool unpacked_elf_is_needed(Elf *elf)
 	return i < file.header.e_shnum;
 }
 
-/* The copy, whose memory the caller frees after elf_end(); NULL: no section is compressed with
- * zstd, or a section cannot be unpacked. The file may hold any bytes. */
+/* Copies the file to memory with its sections unpacked; the caller frees the memory after
+ * elf_end(). NULL: no section is compressed with zstd, or a section cannot be unpacked. The file
+ * may hold any bytes. */
 static Elf *unpacked_elf_open(Elf *elf, char **memory)
 {
 	struct packed_file file;
@@ -205,25 +208,28 @@ static Elf *unpacked_elf_open(Elf *elf, char **memory)
  * wrong, and libelf would allocate it before unpacking. */
 #define INFLATED_MAX(bytes) (1032 * (bytes) + 1024)
 
-/* How sections were compressed before SHF_COMPRESSED: "ZLIB" and the size, big-endian. */
+/* The head of a compressed section from before SHF_COMPRESSED: "ZLIB" and the size, big-endian. */
 #define ZDEBUG ".zdebug_"
 
 struct debug_info {
 	Elf *code, *debug, *shared_elf;
-	Elf *mini; /* NULL = none */
+	Elf *mini; /* symbol table of .gnu_debugdata; NULL = the file has none */
 	char *mini_memory;
-	Elf *unpacked, *shared_unpacked; /* copies; NULL = libelf reads the file itself */
+	Elf *unpacked, *shared_unpacked; /* copies of both files with unpacked sections; NULL =
+					    libelf reads the file itself */
 	char *unpacked_memory, *shared_memory;
 	Dwarf *dwarf, *shared;
 	struct elf_segments segments;
 	struct symbol_table *symbols;
-	struct go_table go; /* of `code`, for code that the DWARF does not cover */
+	/* Go's function table in `code`, for code that the DWARF does not cover. */
+	struct go_table go;
 	struct dwarf_line_sections lines;
 	struct code_ranges text;
 	Dwarf_Die *units;
 	u32 unit_count, unit_room;
-	struct code_ranges ranges; /* value = index of the unit */
-	u64 slide;		   /* kernel: run time address - link time address */
+	/* Address ranges of the units; the value is the index of the unit. */
+	struct code_ranges ranges;
+	u64 slide; /* of a kernel: run time address - link time address */
 	bool is_kernel;
 	bool is_damaged;
 	bool is_split; /* functions are described in other files (.dwo, .dwp) */
@@ -283,7 +289,7 @@ static int add_unit(struct debug_info *info, const Dwarf_Die *die)
 	return 0;
 }
 
-/* `has_units`: the file claims to have units. */
+/* Reads the list of units. `has_units`: .debug_info of the file has bytes. */
 static int read_units(struct debug_info *info, bool has_units)
 {
 	Dwarf_CU *unit = NULL;
@@ -304,8 +310,8 @@ static int read_units(struct debug_info *info, bool has_units)
 	return result;
 }
 
-/* *has_units: .debug_info has bytes. NULL also if a section claims more unpacked bytes than deflate
- * can make. */
+/* Opens the DWARF of a file. *has_units: .debug_info has bytes. NULL: no DWARF, or a section claims
+ * more unpacked bytes than deflate can make. */
 static Dwarf *open_checked_dwarf(Elf *elf, const struct debug_files *files, bool *has_units)
 {
 	Elf_Scn *section = NULL;
@@ -335,10 +341,10 @@ static Dwarf *open_checked_dwarf(Elf *elf, const struct debug_files *files, bool
 	return dwarf;
 }
 
-/* The file, or its copy if libelf cannot unpack its sections. */
-static Elf *readable_by_libelf(struct debug_info *info, Elf *elf, Elf **unpacked, char **memory)
+/* Returns the file itself, or a copy with unpacked sections if libelf cannot unpack them. */
+static Elf *open_unpacked_copy(struct debug_info *info, Elf *elf, Elf **unpacked, char **memory)
 {
-	if (!unpacked_elf_is_needed(elf))
+	if (!has_zstd_section(elf))
 		return elf;
 	*unpacked = unpacked_elf_open(elf, memory);
 	info->is_damaged |= !*unpacked;
@@ -349,12 +355,12 @@ static int open_dwarf(struct debug_info *info, const struct debug_files *files)
 {
 	struct debug_link link;
 	bool has_units;
-	Elf *elf = readable_by_libelf(info, info->debug ?: info->code, &info->unpacked,
+	Elf *elf = open_unpacked_copy(info, info->debug ?: info->code, &info->unpacked,
 				      &info->unpacked_memory);
 
 	info->shared_elf = open_elf(files->shared);
 	if (info->shared_elf)
-		info->shared = open_checked_dwarf(readable_by_libelf(info, info->shared_elf,
+		info->shared = open_checked_dwarf(open_unpacked_copy(info, info->shared_elf,
 								     &info->shared_unpacked,
 								     &info->shared_memory),
 						  files, &has_units);
@@ -381,7 +387,7 @@ static int read_symbols(struct debug_info *info)
 	Elf *elves[] = {info->code, info->debug, NULL};
 	int result = symbol_table_create(&info->symbols);
 
-	elves[2] = info->mini = mini_debug_open(info->code, &info->mini_memory);
+	elves[2] = info->mini = open_mini_debug_elf(info->code, &info->mini_memory);
 	for (u32 i = 0; i < sizeof(elves) / sizeof(elves[0]) && !result; i++)
 		if (elves[i])
 			result = elf_symbols_collect(elves[i], &info->segments, info->symbols);
@@ -488,12 +494,12 @@ static bool dwarf_address(const struct debug_info *info, u64 place, u64 *address
 #define NO_UNIT UINT32_MAX
 
 struct target {
-	u32 unit;  /* NO_UNIT: no unit covers the place */
-	u32 index; /* of the place */
+	u32 unit;  /* index of the unit; NO_UNIT: no unit covers the place */
+	u32 index; /* index of the place */
 	u64 address;
 };
 
-static int compare_units(const void *left, const void *right)
+static int compare_targets(const void *left, const void *right)
 {
 	const struct target *a = left, *b = right;
 
@@ -506,18 +512,18 @@ struct group {
 	void *arg;
 };
 
-static int pass_target_functions(void *arg, u32 index, const struct code_place *functions,
-				 u32 count)
+static int pass_functions_to_caller(void *arg, u32 index, const struct code_place *functions,
+				    u32 count)
 {
 	const struct group *group = arg;
 
 	return group->each(group->arg, group->targets[index].index, functions, count);
 }
 
-/* Finds the functions of targets of one unit, or of Go code outside of all units; `addresses` has
- * room for `count` addresses. */
-static int find_in_unit(struct debug_info *info, const struct target *targets, u32 count,
-			u64 *addresses, struct group *group)
+/* Finds the functions at target places that are all in one unit, or all in Go code outside of
+ * units. `addresses` has room for `count` addresses. */
+static int find_functions_in_unit(struct debug_info *info, const struct target *targets, u32 count,
+				  u64 *addresses, struct group *group)
 {
 	int result = 0;
 
@@ -526,13 +532,13 @@ static int find_in_unit(struct debug_info *info, const struct target *targets, u
 		addresses[i] = targets[i].address;
 	if (targets->unit != NO_UNIT)
 		return dwarf_unit_find(&info->units[targets->unit], &info->text, &info->lines,
-				       addresses, count, pass_target_functions, group,
+				       addresses, count, pass_functions_to_caller, group,
 				       &info->is_damaged);
 	for (u32 i = 0; i < count && !result; i++) {
 		struct code_place places[CODE_PLACES_MAX];
 		u32 functions = go_table_places(&info->go, addresses[i], places);
 
-		result = pass_target_functions(group, i, places, functions);
+		result = pass_functions_to_caller(group, i, places, functions);
 	}
 	return result;
 }
@@ -554,11 +560,12 @@ int debug_info_find(struct debug_info *info, const u64 *places, u32 count, code_
 			target->unit = NO_UNIT;
 	}
 	if (!result && count)
-		qsort(targets, count, sizeof(*targets), compare_units);
+		qsort(targets, count, sizeof(*targets), compare_targets);
 	for (u32 first = 0, end = 0; first < count && !result; first = end) {
 		while (end < count && targets[end].unit == targets[first].unit)
 			end++;
-		result = find_in_unit(info, &targets[first], end - first, addresses, &group);
+		result = find_functions_in_unit(info, &targets[first], end - first, addresses,
+						&group);
 	}
 	free(targets);
 	free(addresses);
@@ -581,7 +588,8 @@ int debug_info_argument(struct debug_info *info, u64 place, const char *name, co
 	if (!dwarf_address(info, place, &address) || !info->dwarf ||
 	    !code_ranges_find(&info->ranges, address, &unit))
 		return -ENODATA;
-	/* An alias has the same code, so a clone is one under any name. */
+	/* Several symbols may have the same code; if one of them is named as a clone, the function
+	 * is a clone. */
 	if (!name[0] && !debug_info_symbol(info, place, &symbol))
 		symbol.name = "the function";
 	return dwarf_argument_find(&info->units[unit], address, symbol.name, path, out, reason);

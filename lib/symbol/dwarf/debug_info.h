@@ -13,19 +13,20 @@
 #include "symbol/elf/elf_layout.h"
 #include "symbol/table/symbol_table.h"
 
-/* Descriptors; -1 = no file. */
+/* Descriptors of the files; -1 = the file is missing. */
 struct debug_files {
-	int code;			   /* the mapped file: segments and symbols */
-	int debug;			   /* the debug file that was split off */
-	int shared;			   /* the file of .gnu_debugaltlink, made by dwz */
-	const struct elf_segments *layout; /* segments for `code` -1; or NULL */
-	/* Called when libdw gets no memory; NULL: libdw ends the process. */
+	int code;   /* the mapped file, for its segments and symbols */
+	int debug;  /* the debug file that was split off */
+	int shared; /* the file of .gnu_debugaltlink, made by dwz */
+	/* Segments of the mapped file if `code` is -1; may be NULL. */
+	const struct elf_segments *layout;
+	/* Called when libdw gets no memory; if it is NULL, libdw ends the process. */
 	void (*no_memory)(void) __attribute__((noreturn));
 };
 
-/* The caller has compared the build ids of the files. `stext` 0: places are file offsets; else
- * places are addresses of a kernel whose _stext lies there. -ENOEXEC: not ELF files; -ENODATA: no
- * symbol _stext; -ENOMEM. */
+/* Opens the debug information. The caller has compared the build ids of the files. `stext` 0:
+ * places are file offsets; else places are addresses of a kernel whose _stext has this address.
+ * -ENOEXEC: not ELF files; -ENODATA: no symbol _stext; -ENOMEM. */
 struct debug_info;
 int debug_info_open(const struct debug_files *files, u64 stext, struct debug_info **out);
 void debug_info_close(struct debug_info **info);
@@ -36,19 +37,19 @@ bool debug_info_is_damaged(const struct debug_info *info);
 /* True if debug information is in separate files (-gsplit-dwarf), which are not read. */
 bool debug_info_is_split(const struct debug_info *info);
 
-/* Calls each() once for each of `places` (ascending), in any order, with the functions there,
- * innermost first; count 0: not known. Texts live until each() returns. Stops at the first non-zero
- * return and returns it. -ENOMEM. */
+/* Calls each() once for each of `places` (ascending), in any order, with the functions at the
+ * place, the innermost first; count 0: no function is known. Texts live until each() returns. Stops
+ * at the first non-zero return and returns it. -ENOMEM. */
 int debug_info_find(struct debug_info *info, const u64 *places, u32 count, code_place_each each,
 		    void *arg);
 
-/* Finds an argument of the function that begins at a file offset: dwarf_argument_find(). `name` of
- * the function is used if the symbol table has none. -ENODATA also without debug information of
- * that code. */
+/* Finds an argument of the function that begins at a file offset, as dwarf_argument_find() does.
+ * `name` of the function is used if the symbol table has none. -ENODATA also if that code has no
+ * debug information. */
 int debug_info_argument(struct debug_info *info, u64 place, const char *name, const char *path,
 			struct dwarf_argument *out, char reason[DWARF_ARGUMENT_REASON_BYTES]);
 
-/* The symbol that covers a file offset; always false for a kernel. */
+/* Finds the symbol that covers a file offset; always false for a kernel. */
 bool debug_info_symbol(const struct debug_info *info, u64 place, struct symbol *symbol);
 
 #endif

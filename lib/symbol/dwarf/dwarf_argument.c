@@ -25,23 +25,24 @@
 #include "text_list.h"
 
 #define NESTING_MAX 64
-#define WORK_MAX (1U << 18)    /* entries of types that are read for one argument */
-#define ENTRIES_MAX (1U << 24) /* of a unit, that are read to find a function */
-#define NO_CALL_CONVENTION 3   /* DW_CC_nocall: the compiler has changed the convention */
+#define WORK_MAX (1U << 18)    /* the most entries of types that are read for one argument */
+#define ENTRIES_MAX (1U << 24) /* the most entries of a unit that are read to find a function */
+/* The value of DW_CC_nocall: the compiler has changed the convention. */
+#define NO_CALL_CONVENTION 3
 
 struct argument_search {
 	Dwarf_Die unit;
 	u64 address;
 	const char *symbol;
-	bool is_cxx, is_foreign; /* the language; foreign: neither C nor C++ */
+	bool is_cxx, is_foreign; /* the language of the unit; foreign: neither C nor C++ */
 	Dwarf_Die function;
-	u32 entries; /* that may still be read to find the function */
-	u32 *work;   /* as in dwarf_type.h */
+	u32 entries; /* number of entries that may still be read to find the function */
+	u32 *work;   /* number of entries of types that may still be read, as in dwarf_type.h */
 	char *reason;
 };
 
-static __attribute__((format(printf, 3, 4))) int fail(const struct argument_search *search,
-						      int code, const char *format, ...)
+static __attribute__((format(printf, 3, 4))) int set_reason(const struct argument_search *search,
+							    int code, const char *format, ...)
 {
 	va_list arguments;
 
@@ -53,7 +54,7 @@ static __attribute__((format(printf, 3, 4))) int fail(const struct argument_sear
 
 /* --- The function. --- */
 
-static bool begins_at(Dwarf_Die *die, u64 address)
+static bool has_range_at(Dwarf_Die *die, u64 address)
 {
 	Dwarf_Addr base, start, end;
 	ptrdiff_t at = 0;
@@ -79,7 +80,7 @@ static bool find_function(struct argument_search *search, Dwarf_Die *parent, boo
 				dwarf_type_is_structure(&die);
 
 		search->entries--;
-		if (tag == DW_TAG_subprogram && begins_at(&die, search->address)) {
+		if (tag == DW_TAG_subprogram && has_range_at(&die, search->address)) {
 			search->function = die;
 			return true;
 		}
@@ -92,7 +93,7 @@ static bool find_function(struct argument_search *search, Dwarf_Die *parent, boo
 	return false;
 }
 
-static u64 constant_of(Dwarf_Die *die, unsigned int name)
+static u64 read_constant(Dwarf_Die *die, unsigned int name)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Word value;
@@ -102,7 +103,7 @@ static u64 constant_of(Dwarf_Die *die, unsigned int name)
 	return value;
 }
 
-static bool flag_of(Dwarf_Die *die, unsigned int name)
+static bool read_flag(Dwarf_Die *die, unsigned int name)
 {
 	Dwarf_Attribute attribute;
 	bool flag = false;
@@ -111,10 +112,11 @@ static bool flag_of(Dwarf_Die *die, unsigned int name)
 	       flag;
 }
 
-/* Numbers of the standard, since older headers lack some. */
+/* Sets the language of the unit. The numbers of languages are those of the DWARF standard, since
+ * older headers lack some of the names. */
 static void read_language(struct argument_search *search)
 {
-	switch (constant_of(&search->unit, DW_AT_language)) {
+	switch (read_constant(&search->unit, DW_AT_language)) {
 	case 0x01: /* C89 */
 	case 0x02: /* C */
 	case 0x0c: /* C99 */
@@ -144,19 +146,22 @@ static bool is_clone(const char *symbol)
 
 /* --- The parameters. --- */
 
-/* The value of an argument: words in registers, or bytes in memory that `steps` pointers lead to.
+/* Where the value of an argument is: in registers, or in memory that is reached by following
+ * `steps` pointers.
  */
 struct value {
 	Dwarf_Die type;
-	s32 registers[CALL_WORDS]; /* -1: not in a register for integers */
-	u64 offset;		   /* in the words */
+	s32 registers[CALL_WORDS]; /* register of each word of the value; -1: not in a register for
+				      integers */
+	u64 offset;		   /* where the value begins within its words, in bytes */
 	u32 steps;
 	s32 displacement[NUMBER_STEPS_MAX];
 };
 
 enum found_place {
 	PLACE_KNOWN,
-	PLACE_OF_BODY, /* a register in the whole function, if not at its first instruction */
+	PLACE_OF_BODY, /* a register in the whole function; whether at its first instruction, too,
+			  is not certain */
 	PLACE_IN_FRAME,
 	PLACE_UNKNOWN,
 };
@@ -176,8 +181,9 @@ static bool is_argument_register(u64 number)
 	return false;
 }
 
-/* The register that an operation stands for; -1: another operation. */
-static s32 register_of(const Dwarf_Op *operation, u8 first, u8 extended)
+/* The number of the register that an operation DW_OP_regN or DW_OP_bregN names; -1: another
+ * operation. */
+static s32 register_of_operation(const Dwarf_Op *operation, u8 first, u8 extended)
 {
 	u64 number = operation->atom == extended ? operation->number : (u64)operation->atom - first;
 
@@ -188,7 +194,7 @@ static s32 register_of(const Dwarf_Op *operation, u8 first, u8 extended)
 					  : -1;
 }
 
-static void set_memory(struct value *value, s32 base, s64 displacement)
+static void set_memory_location(struct value *value, s32 base, s64 displacement)
 {
 	value->registers[0] = base;
 	value->registers[1] = -1;
@@ -221,9 +227,9 @@ static bool is_location_list(Dwarf_Attribute *attribute)
 	}
 }
 
-/* Reads the location of a parameter at the entry. */
-static enum found_place read_location(const struct argument_search *search, Dwarf_Die *parameter,
-				      struct value *value)
+/* Reads from the DWARF where a parameter is at the entry of the function. */
+static enum found_place read_location_attribute(const struct argument_search *search,
+						Dwarf_Die *parameter, struct value *value)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Op *operations;
@@ -236,9 +242,10 @@ static enum found_place read_location(const struct argument_search *search, Dwar
 	    !count)
 		return PLACE_UNKNOWN;
 	from_list = is_location_list(&attribute);
-	base = register_of(&operations[0], DW_OP_reg0, DW_OP_regx);
+	base = register_of_operation(&operations[0], DW_OP_reg0, DW_OP_regx);
 	if (base >= 0 && (from_list || is_argument_register((u64)base))) {
-		second = count == 4 ? register_of(&operations[2], DW_OP_reg0, DW_OP_regx) : -1;
+		second = count == 4 ? register_of_operation(&operations[2], DW_OP_reg0, DW_OP_regx)
+				    : -1;
 		value->registers[0] = base;
 		if (count == 1)
 			return from_list ? PLACE_KNOWN : PLACE_OF_BODY;
@@ -249,29 +256,31 @@ static enum found_place read_location(const struct argument_search *search, Dwar
 			       ? from_list ? PLACE_KNOWN : PLACE_OF_BODY
 			       : PLACE_UNKNOWN;
 	}
-	base = register_of(&operations[0], DW_OP_breg0, DW_OP_bregx);
+	base = register_of_operation(&operations[0], DW_OP_breg0, DW_OP_bregx);
 	if (count == 1 && from_list && base >= 0 && is_argument_register((u64)base)) {
 		bool is_extended = operations[0].atom == DW_OP_bregx;
 
-		set_memory(value, base,
-			   (s64)(is_extended ? operations[0].number2 : operations[0].number));
+		set_memory_location(
+			value, base,
+			(s64)(is_extended ? operations[0].number2 : operations[0].number));
 		return PLACE_KNOWN;
 	}
 	if (operations[0].atom != DW_OP_fbreg)
 		return PLACE_UNKNOWN;
 	if (count == 1 && (s64)operations[0].number >= 0 && operations[0].number < 1U << 20 &&
 	    frame_base_is_cfa(search)) {
-		set_memory(value, STACK_REGISTER, (s64)operations[0].number + ENTRY_STACK_BYTES);
+		set_memory_location(value, STACK_REGISTER,
+				    (s64)operations[0].number + ENTRY_STACK_BYTES);
 		return PLACE_KNOWN;
 	}
 	return from_list ? PLACE_UNKNOWN : PLACE_IN_FRAME;
 }
 
-/* Gives the value by the calling convention. */
+/* Sets where the value is by the calling convention. */
 static enum found_place place_by_convention(const struct call_place *place, struct value *value)
 {
 	if (place->stack >= 0) {
-		set_memory(value, STACK_REGISTER, place->stack + ENTRY_STACK_BYTES);
+		set_memory_location(value, STACK_REGISTER, place->stack + ENTRY_STACK_BYTES);
 		if (place->is_address)
 			value->steps++;
 		return PLACE_KNOWN;
@@ -280,19 +289,20 @@ static enum found_place place_by_convention(const struct call_place *place, stru
 		value->registers[i] =
 			place->registers[i] < 0 ? -1 : argument_register((u32)place->registers[i]);
 	if (place->is_address)
-		set_memory(value, value->registers[0], 0);
+		set_memory_location(value, value->registers[0], 0);
 	return value->registers[0] < 0 && value->registers[1] < 0 ? PLACE_UNKNOWN : PLACE_KNOWN;
 }
 
-/* The walk over the parameters of a function. */
+/* The state of the walk over the parameters of a function. */
 struct parameter_walk {
 	const struct argument_search *search;
 	const char *name;
 	size_t length;
 	struct call_state state;
-	bool is_countable; /* the types of all parameters so far are known */
+	bool is_countable; /* the types of all parameters so far are known, so the next place can be
+			      computed */
 	bool is_found;
-	bool is_typed; /* the type of the parameter is known */
+	bool is_typed; /* the type of the wanted parameter is known */
 	bool all_in_frame;
 	enum found_place location, convention;
 	struct value by_location, by_convention;
@@ -305,14 +315,14 @@ static void visit_parameter(struct parameter_walk *walk, Dwarf_Die *parameter)
 	const char *name = dwarf_diename(parameter) ?: "";
 	bool is_named = strlen(name) == walk->length && !memcmp(name, walk->name, walk->length);
 	struct value by_location = nowhere, by_convention = nowhere;
-	enum found_place location = read_location(walk->search, parameter, &by_location);
+	enum found_place location = read_location_attribute(walk->search, parameter, &by_location);
 	enum found_place convention = PLACE_UNKNOWN;
 	struct call_shape shape;
 	struct call_place place;
 	Dwarf_Die type;
 	bool is_typed = dwarf_type_of(parameter, &type);
 
-	if (!flag_of(parameter, DW_AT_artificial) || !strcmp(name, "this"))
+	if (!read_flag(parameter, DW_AT_artificial) || !strcmp(name, "this"))
 		text_list_add(walk->names, sizeof(walk->names), name);
 	walk->all_in_frame &= location == PLACE_IN_FRAME;
 	walk->is_countable &= is_typed && dwarf_type_shape(&type, walk->search->is_cxx,
@@ -343,8 +353,9 @@ static bool has_parameters(Dwarf_Die *function)
 	return !more;
 }
 
-/* Counts a result that the caller gives the address for. */
-static void begin_arguments(struct parameter_walk *walk, Dwarf_Die *function)
+/* If the caller passes the address for the function's result, counts this address as the first
+ * argument. */
+static void count_result_address(struct parameter_walk *walk, Dwarf_Die *function)
 {
 	struct call_shape result;
 	Dwarf_Attribute attribute;
@@ -374,7 +385,7 @@ static void walk_parameters(struct parameter_walk *walk)
 	Dwarf_Attribute attribute;
 	int more;
 
-	begin_arguments(walk, &function);
+	count_result_address(walk, &function);
 	if (!has_parameters(&function) &&
 	    dwarf_formref_die(dwarf_attr(&function, DW_AT_abstract_origin, &attribute), &origin))
 		function = origin;
@@ -383,27 +394,30 @@ static void walk_parameters(struct parameter_walk *walk)
 			visit_parameter(walk, &die);
 }
 
-/* True if the function has the calling convention whatever the compiler knows of its callers. */
+/* True if the compiler cannot have changed the function's calling convention, whatever it knows of
+ * the callers. */
 static bool keeps_convention(const struct argument_search *search)
 {
 	Dwarf_Die function = search->function;
 
 	return !search->is_foreign && !is_clone(search->symbol) &&
-	       flag_of(&function, DW_AT_external) &&
-	       constant_of(&function, DW_AT_calling_convention) != NO_CALL_CONVENTION;
+	       read_flag(&function, DW_AT_external) &&
+	       read_constant(&function, DW_AT_calling_convention) != NO_CALL_CONVENTION;
 }
 
-static int choose(const struct parameter_walk *walk, struct value *value)
+static int choose_location(const struct parameter_walk *walk, struct value *value)
 {
 	const struct argument_search *search = walk->search;
 	int length = (int)walk->length;
 	bool keeps;
 
 	if (!walk->is_found)
-		return fail(search, ENOENT, "%s has no parameter %.*s; it has %s", search->symbol,
-			    length, walk->name, walk->names[0] ? walk->names : "none");
+		return set_reason(search, ENOENT, "%s has no parameter %.*s; it has %s",
+				  search->symbol, length, walk->name,
+				  walk->names[0] ? walk->names : "none");
 	if (!walk->is_typed)
-		return fail(search, EINVAL, "the type of %.*s is not known", length, walk->name);
+		return set_reason(search, EINVAL, "the type of %.*s is not known", length,
+				  walk->name);
 	keeps = keeps_convention(search);
 	if (walk->location == PLACE_KNOWN ||
 	    (walk->location == PLACE_OF_BODY && !(keeps && walk->convention == PLACE_KNOWN))) {
@@ -411,60 +425,63 @@ static int choose(const struct parameter_walk *walk, struct value *value)
 		return 0;
 	}
 	if (!keeps && (search->is_foreign || is_clone(search->symbol) || !walk->all_in_frame))
-		return fail(search, EOPNOTSUPP,
-			    "the compiler may have changed how %s takes its arguments, and does "
-			    "not say where %.*s is at the entry",
-			    search->symbol, length, walk->name);
+		return set_reason(
+			search, EOPNOTSUPP,
+			"the compiler may have changed how %s takes its arguments, and does "
+			"not say where %.*s is at the entry",
+			search->symbol, length, walk->name);
 	if (walk->convention != PLACE_KNOWN && !*search->work)
-		return fail(search, E2BIG,
-			    "%.*s: the types of the arguments of %s lead to more than %u others",
-			    length, walk->name, search->symbol, WORK_MAX);
+		return set_reason(
+			search, E2BIG,
+			"%.*s: the types of the arguments of %s lead to more than %u others",
+			length, walk->name, search->symbol, WORK_MAX);
 	if (walk->convention != PLACE_KNOWN)
-		return fail(search, EOPNOTSUPP,
-			    walk->is_countable
-				    ? "%.*s is not in a register for integers at the entry of %s"
-				    : "%.*s: the types of the arguments of %s are not all known",
-			    length, walk->name, search->symbol);
+		return set_reason(
+			search, EOPNOTSUPP,
+			walk->is_countable
+				? "%.*s is not in a register for integers at the entry of %s"
+				: "%.*s: the types of the arguments of %s are not all known",
+			length, walk->name, search->symbol);
 	*value = walk->by_convention;
 	return 0;
 }
 
 /* --- Members. --- */
 
-/* Goes to what a pointer or reference points to. */
-static int step_pointer(const struct argument_search *search, struct value *value)
+/* Replaces a pointer or reference by the value that it points to. */
+static int follow_pointer(const struct argument_search *search, struct value *value)
 {
 	u32 word = (u32)(value->offset / 8);
 	Dwarf_Die type;
 
 	if (!dwarf_type_of(&value->type, &type))
-		return fail(search, EINVAL,
-			    "the pointer before -> points to nothing that is known");
+		return set_reason(search, EINVAL,
+				  "the pointer before -> points to nothing that is known");
 	value->type = type;
 	if (!value->steps) {
 		if (word >= CALL_WORDS || value->registers[word] < 0 || value->offset % 8)
-			return fail(search, EOPNOTSUPP, "the pointer is not in a register");
-		set_memory(value, value->registers[word], 0);
+			return set_reason(search, EOPNOTSUPP, "the pointer is not in a register");
+		set_memory_location(value, value->registers[word], 0);
 		value->offset = 0;
 		return 0;
 	}
 	if (value->steps == NUMBER_STEPS_MAX)
-		return fail(search, E2BIG, "more than %d pointers", NUMBER_STEPS_MAX);
+		return set_reason(search, E2BIG, "more than %d pointers", NUMBER_STEPS_MAX);
 	value->steps++;
 	return 0;
 }
 
-static int pass_reference(const struct argument_search *search, struct value *value)
+static int follow_reference(const struct argument_search *search, struct value *value)
 {
 	int tag = dwarf_tag(&value->type);
 
 	return tag == DW_TAG_reference_type || tag == DW_TAG_rvalue_reference_type
-		       ? step_pointer(search, value)
+		       ? follow_pointer(search, value)
 		       : 0;
 }
 
-static int step_member(const struct argument_search *search, struct value *value, const char *name,
-		       size_t length)
+static int enter_member(const struct argument_search *search, struct value *value, const char *name,
+			size_t length)
 {
 	Dwarf_Die type;
 	char names[256] = "";
@@ -473,26 +490,28 @@ static int step_member(const struct argument_search *search, struct value *value
 	int err;
 
 	if (!dwarf_type_is_structure(&value->type))
-		return fail(search, EINVAL, "no structure stands before %.*s", (int)length, name);
-	if (flag_of(&value->type, DW_AT_declaration))
-		return fail(search, EOPNOTSUPP, "%s is only declared where %s is",
-			    dwarf_diename(&value->type) ?: "the structure", search->symbol);
+		return set_reason(search, EINVAL, "no structure stands before %.*s", (int)length,
+				  name);
+	if (read_flag(&value->type, DW_AT_declaration))
+		return set_reason(search, EOPNOTSUPP, "%s is only declared where %s is",
+				  dwarf_diename(&value->type) ?: "the structure", search->symbol);
 	err = dwarf_type_member(&value->type, name, length, search->work, &type, &offset);
 	if (err == -E2BIG)
-		return fail(search, E2BIG, "%.*s: the structure has more than %u members",
-			    (int)length, name, WORK_MAX);
+		return set_reason(search, E2BIG, "%.*s: the structure has more than %u members",
+				  (int)length, name, WORK_MAX);
 	if (err == -ENOENT) {
 		dwarf_type_members(&value->type, search->work, names, sizeof(names));
-		return fail(search, ENOENT, "%s has no member %.*s; it has %s",
-			    dwarf_diename(&value->type) ?: "the structure", (int)length, name,
-			    names[0] ? names : "none");
+		return set_reason(search, ENOENT, "%s has no member %.*s; it has %s",
+				  dwarf_diename(&value->type) ?: "the structure", (int)length, name,
+				  names[0] ? names : "none");
 	}
 	if (err)
-		return fail(search, EOPNOTSUPP,
-			    "%.*s is a member of some bits, or of a virtual base class",
-			    (int)length, name);
+		return set_reason(search, EOPNOTSUPP,
+				  "%.*s is a member of some bits, or of a virtual base class",
+				  (int)length, name);
 	if (offset > INT32_MAX)
-		return fail(search, EINVAL, "%.*s is too far from the start", (int)length, name);
+		return set_reason(search, EINVAL, "%.*s is too far from the start", (int)length,
+				  name);
 	value->type = type;
 	if (!value->steps) {
 		value->offset += offset;
@@ -500,46 +519,47 @@ static int step_member(const struct argument_search *search, struct value *value
 	}
 	sum = value->displacement[value->steps - 1] + (s64)offset;
 	value->displacement[value->steps - 1] = (s32)sum;
-	return sum == (s32)sum ? 0 : fail(search, EINVAL, "a member is too far from the start");
+	return sum == (s32)sum ? 0
+			       : set_reason(search, EINVAL, "a member is too far from the start");
 }
 
-static int follow(const struct argument_search *search, struct value *value, const char *path)
+static int follow_path(const struct argument_search *search, struct value *value, const char *path)
 {
-	int err = pass_reference(search, value);
+	int err = follow_reference(search, value);
 
 	while (*path && !err) {
 		bool is_arrow = !strncmp(path, "->", 2);
 		size_t length;
 
 		if (is_arrow && dwarf_tag(&value->type) != DW_TAG_pointer_type)
-			return fail(search, EINVAL, "no pointer stands before ->");
+			return set_reason(search, EINVAL, "no pointer stands before ->");
 		if (!is_arrow && *path != '.')
-			return fail(search, EINVAL, "-> or . is expected at %s", path);
+			return set_reason(search, EINVAL, "-> or . is expected at %s", path);
 		path += is_arrow ? 2 : 1;
 		length = strcspn(path, "-.");
-		err = is_arrow ? step_pointer(search, value) : 0;
-		err = err ?: step_member(search, value, path, length);
-		err = err ?: pass_reference(search, value);
+		err = is_arrow ? follow_pointer(search, value) : 0;
+		err = err ?: enter_member(search, value, path, length);
+		err = err ?: follow_reference(search, value);
 		path += length;
 	}
 	return err;
 }
 
-static int set_number(const struct argument_search *search, struct value *value, const char *path,
-		      struct dwarf_argument *out)
+static int describe_number(const struct argument_search *search, struct value *value,
+			   const char *path, struct dwarf_argument *out)
 {
 	struct dwarf_argument found = {.steps = value->steps};
 	u32 word = value->steps ? 0 : (u32)(value->offset / 8);
 	struct dwarf_number number;
 
 	if (!dwarf_type_number(&value->type, &number))
-		return fail(search, EINVAL,
-			    dwarf_type_is_structure(&value->type)
-				    ? "%s is a structure, not a number; name a member"
-				    : "%s is no number of up to 64 bits",
-			    path);
+		return set_reason(search, EINVAL,
+				  dwarf_type_is_structure(&value->type)
+					  ? "%s is a structure, not a number; name a member"
+					  : "%s is no number of up to 64 bits",
+				  path);
 	if (word >= CALL_WORDS || value->registers[word] < 0)
-		return fail(search, EOPNOTSUPP, "%s is not in a register for integers", path);
+		return set_reason(search, EOPNOTSUPP, "%s is not in a register for integers", path);
 	found.reg = (u32)value->registers[word];
 	found.byte = value->steps ? 0 : (u8)(value->offset % 8);
 	found.bytes = number.bytes;
@@ -547,7 +567,7 @@ static int set_number(const struct argument_search *search, struct value *value,
 	found.is_address = number.is_address;
 	memcpy(found.displacement, value->displacement, sizeof(found.displacement));
 	if (found.byte + found.bytes > 8)
-		return fail(search, EINVAL, "%s crosses two registers", path);
+		return set_reason(search, EINVAL, "%s crosses two registers", path);
 	*out = found;
 	return 0;
 }
@@ -572,13 +592,14 @@ int dwarf_argument_find(const Dwarf_Die *unit, u64 address, const char *symbol, 
 	if (!find_function(&search, &search.unit, false, 0) &&
 	    !find_function(&search, &search.unit, true, 0)) {
 		if (!search.entries)
-			return fail(&search, E2BIG,
-				    "the debug information has more than %u entries in one unit",
-				    ENTRIES_MAX);
-		return fail(&search, ENODATA,
-			    "the debug information has no function that begins there");
+			return set_reason(
+				&search, E2BIG,
+				"the debug information has more than %u entries in one unit",
+				ENTRIES_MAX);
+		return set_reason(&search, ENODATA,
+				  "the debug information has no function that begins there");
 	}
 	walk_parameters(&walk);
-	err = choose(&walk, &value) ?: follow(&search, &value, path + walk.length);
-	return err ?: set_number(&search, &value, path, out);
+	err = choose_location(&walk, &value) ?: follow_path(&search, &value, path + walk.length);
+	return err ?: describe_number(&search, &value, path, out);
 }

@@ -14,12 +14,12 @@
 
 #define DWARF_ARGUMENT_REASON_BYTES 384
 
-/* The number in a register at the function's entry; or, with steps, in memory, as in struct
- * event_number (abi/question.h). */
+/* Where a number is at the entry of a function: in a register, or, if `steps` is not 0, in memory,
+ * as in struct event_number (abi/question.h). */
 struct dwarf_argument {
-	u32 reg;  /* number of the register in DWARF */
-	u8 byte;  /* of the register, where the number begins; with steps 0 */
-	u8 bytes; /* 1, 2, 4 or 8 */
+	u32 reg;  /* DWARF number of the register */
+	u8 byte;  /* byte of the register at which the number begins; used if `steps` is 0 */
+	u8 bytes; /* length of the number in bytes: 1, 2, 4 or 8 */
 	u8 is_signed;
 	u8 is_address;
 	u32 steps;

@@ -21,15 +21,15 @@
 #include "symbol/elf/elf_layout.h"
 #include "symbol/elf/file_identity.h"
 
-/* --- Numbers and texts of DWARF, one after the other. Past the end each number is 0, and `bad`
- * stays set. --- */
+/* --- Reads numbers and texts of DWARF one after the other. After the end each number is 0, and
+ * `bad` stays set. --- */
 
 struct dwarf_cursor {
 	const u8 *at, *end;
 	bool bad;
 };
 
-static inline bool cursor_has(struct dwarf_cursor *cursor, u64 bytes)
+static inline bool cursor_has_bytes(struct dwarf_cursor *cursor, u64 bytes)
 {
 	if ((u64)(cursor->end - cursor->at) >= bytes)
 		return true;
@@ -40,28 +40,28 @@ static inline bool cursor_has(struct dwarf_cursor *cursor, u64 bytes)
 
 static inline void cursor_skip(struct dwarf_cursor *cursor, u64 bytes)
 {
-	if (cursor_has(cursor, bytes))
+	if (cursor_has_bytes(cursor, bytes))
 		cursor->at += bytes;
 }
 
-/* A little-endian number of 1 to 8 bytes. */
-static inline u64 cursor_number(struct dwarf_cursor *cursor, u32 bytes)
+/* Reads a little-endian number of 1 to 8 bytes. */
+static inline u64 cursor_fixed_number(struct dwarf_cursor *cursor, u32 bytes)
 {
 	u64 value = 0;
 
-	if (bytes > sizeof(value) || !cursor_has(cursor, bytes))
+	if (bytes > sizeof(value) || !cursor_has_bytes(cursor, bytes))
 		return 0;
 	memcpy(&value, cursor->at, bytes);
 	cursor->at += bytes;
 	return value;
 }
 
-/* LEB128. Bits beyond 64 are lost. */
+/* Reads a LEB128 number. Bits beyond 64 are lost. */
 static inline u64 cursor_unsigned(struct dwarf_cursor *cursor)
 {
 	u64 value = 0;
 
-	for (u32 shift = 0; cursor_has(cursor, 1); shift += 7) {
+	for (u32 shift = 0; cursor_has_bytes(cursor, 1); shift += 7) {
 		u8 byte = *cursor->at++;
 
 		if (shift < 64)
@@ -76,7 +76,7 @@ static inline s64 cursor_signed(struct dwarf_cursor *cursor)
 {
 	u64 value = 0;
 
-	for (u32 shift = 0; cursor_has(cursor, 1);) {
+	for (u32 shift = 0; cursor_has_bytes(cursor, 1);) {
 		u8 byte = *cursor->at++;
 
 		if (shift < 64)
@@ -91,7 +91,7 @@ static inline s64 cursor_signed(struct dwarf_cursor *cursor)
 	return (s64)value;
 }
 
-/* A text with its NUL. */
+/* Reads a text that ends with a NUL. */
 static inline const char *cursor_text(struct dwarf_cursor *cursor)
 {
 	const char *text = (const char *)cursor->at;
@@ -158,7 +158,7 @@ static int add_file(struct header *header, const struct dwarf_file *file)
 	return 0;
 }
 
-/* Reads directories and files as they are before DWARF 5. */
+/* Reads the lists of directories and files, in the form from before DWARF 5. */
 static int read_old_entries(struct header *header)
 {
 	struct dwarf_cursor *cursor = &header->cursor;
@@ -170,8 +170,8 @@ static int read_old_entries(struct header *header)
 		result = add_directory(header, name);
 	while (!result && *(file.name = cursor_text(cursor))) {
 		file.directory = cursor_unsigned(cursor);
-		cursor_unsigned(cursor); /* time of its last change */
-		cursor_unsigned(cursor); /* its size */
+		cursor_unsigned(cursor); /* time of the file's last change */
+		cursor_unsigned(cursor); /* size of the file */
 		result = add_file(header, &file);
 	}
 	header->lines->first_file = 1;
@@ -198,10 +198,10 @@ static const char *read_string_form(struct header *header, u64 form)
 		return cursor_text(cursor);
 	case DW_FORM_line_strp:
 		return string_at_offset(header->sections->line_strings,
-					cursor_number(cursor, header->offset_bytes));
+					cursor_fixed_number(cursor, header->offset_bytes));
 	case DW_FORM_strp:
 		return string_at_offset(header->sections->strings,
-					cursor_number(cursor, header->offset_bytes));
+					cursor_fixed_number(cursor, header->offset_bytes));
 	default:
 		cursor->bad = true;
 		return NULL;
@@ -216,13 +216,13 @@ static u64 read_number_form(struct header *header, u64 form)
 	case DW_FORM_udata:
 		return cursor_unsigned(cursor);
 	case DW_FORM_data1:
-		return cursor_number(cursor, 1);
+		return cursor_fixed_number(cursor, 1);
 	case DW_FORM_data2:
-		return cursor_number(cursor, 2);
+		return cursor_fixed_number(cursor, 2);
 	case DW_FORM_data4:
-		return cursor_number(cursor, 4);
+		return cursor_fixed_number(cursor, 4);
 	case DW_FORM_data8:
-		return cursor_number(cursor, 8);
+		return cursor_fixed_number(cursor, 8);
 	case DW_FORM_data16:
 		cursor_skip(cursor, 16);
 		return 0;
@@ -235,13 +235,13 @@ static u64 read_number_form(struct header *header, u64 form)
 	}
 }
 
-/* Reads a list of directories or of files, as it is since DWARF 5. */
+/* Reads a list of directories or a list of files, in the form of DWARF 5. */
 static int read_entries(struct header *header,
 			int (*add)(struct header *, const struct dwarf_file *))
 {
 	struct dwarf_cursor *cursor = &header->cursor;
 	u64 contents[FORMATS_MAX], forms[FORMATS_MAX];
-	u64 count = cursor_number(cursor, 1), entries;
+	u64 count = cursor_fixed_number(cursor, 1), entries;
 	int result = 0;
 
 	if (count > FORMATS_MAX)
@@ -283,15 +283,15 @@ static bool read_encoding(struct header *header)
 	struct dwarf_lines *lines = header->lines;
 	u8 operations = 1;
 
-	lines->instruction_bytes = cursor_number(cursor, 1);
+	lines->instruction_bytes = cursor_fixed_number(cursor, 1);
 	if (header->version >= 4)
-		operations = cursor_number(cursor, 1);
-	cursor_skip(cursor, 1); /* whether rows are statements by default */
-	lines->line_base = (s8)cursor_number(cursor, 1);
-	lines->line_range = cursor_number(cursor, 1);
-	lines->first_special = cursor_number(cursor, 1);
+		operations = cursor_fixed_number(cursor, 1);
+	cursor_skip(cursor, 1); /* default_is_stmt: whether rows are statements by default */
+	lines->line_base = (s8)cursor_fixed_number(cursor, 1);
+	lines->line_range = cursor_fixed_number(cursor, 1);
+	lines->first_special = cursor_fixed_number(cursor, 1);
 	for (u32 i = 1; i < lines->first_special; i++)
-		lines->operands[i] = cursor_number(cursor, 1);
+		lines->operands[i] = cursor_fixed_number(cursor, 1);
 	return operations == 1 && lines->line_range && lines->first_special > 9;
 }
 
@@ -299,22 +299,22 @@ static int read_header(struct header *header)
 {
 	struct dwarf_cursor *cursor = &header->cursor;
 	struct dwarf_lines *lines = header->lines;
-	u64 length = cursor_number(cursor, 4);
+	u64 length = cursor_fixed_number(cursor, 4);
 	int result;
 
 	header->offset_bytes = length == 0xffffffff ? 8 : 4;
 	if (header->offset_bytes == 8)
-		length = cursor_number(cursor, 8);
-	if (!cursor_has(cursor, length))
+		length = cursor_fixed_number(cursor, 8);
+	if (!cursor_has_bytes(cursor, length))
 		return -ENODATA;
 	cursor->end = lines->end = cursor->at + length;
-	header->version = cursor_number(cursor, 2);
+	header->version = cursor_fixed_number(cursor, 2);
 	if (header->version < 2 || header->version > 5)
 		return -ENODATA;
 	if (header->version >= 5)
-		cursor_skip(cursor, 2); /* sizes of addresses and of segment selectors */
-	length = cursor_number(cursor, header->offset_bytes);
-	if (!cursor_has(cursor, length))
+		cursor_skip(cursor, 2); /* sizes of an address and of a segment selector */
+	length = cursor_fixed_number(cursor, header->offset_bytes);
+	if (!cursor_has_bytes(cursor, length))
 		return -ENODATA;
 	lines->program = cursor->at + length;
 	if (!read_encoding(header))
@@ -352,9 +352,9 @@ struct scan {
 	const u64 *addresses;
 	u32 count;
 	struct dwarf_row *rows;
-	u64 address, file; /* registers of the machine */
+	u64 address, file; /* registers of the state machine */
 	u32 line;
-	bool in_sequence; /* last_* are the row before */
+	bool in_sequence; /* last_address, last_file and last_line are those of the row before */
 	bool has_code;	  /* the sequence begins in code */
 	u64 last_address, last_file;
 	u32 last_line;
@@ -369,8 +369,9 @@ static void begin_line_sequence(struct scan *scan)
 	scan->in_sequence = false;
 }
 
-/* Ends the row before: it covers the requested addresses from its own up to this row's. */
-static void take_line_row(struct scan *scan)
+/* Ends the row before, which covers the requested addresses from its own address up to this
+ * row's. */
+static void end_previous_row(struct scan *scan)
 {
 	if (!scan->in_sequence)
 		scan->has_code = elf_text_holds(scan->text, scan->address);
@@ -401,15 +402,15 @@ static void run_extended_opcode(struct scan *scan)
 	u64 bytes = cursor_unsigned(cursor);
 	const u8 *end = cursor->at + bytes;
 
-	if (!bytes || !cursor_has(cursor, bytes))
+	if (!bytes || !cursor_has_bytes(cursor, bytes))
 		return;
 	switch (*cursor->at++) {
 	case DW_LNE_end_sequence:
-		take_line_row(scan);
+		end_previous_row(scan);
 		begin_line_sequence(scan);
 		break;
 	case DW_LNE_set_address:
-		scan->address = cursor_number(cursor, bytes - 1);
+		scan->address = cursor_fixed_number(cursor, bytes - 1);
 		break;
 	}
 	cursor->at = end;
@@ -421,7 +422,7 @@ static void run_standard_opcode(struct scan *scan, u8 opcode)
 
 	switch (opcode) {
 	case DW_LNS_copy:
-		take_line_row(scan);
+		end_previous_row(scan);
 		break;
 	case DW_LNS_advance_pc:
 		advance_address(scan, cursor_unsigned(cursor));
@@ -436,7 +437,7 @@ static void run_standard_opcode(struct scan *scan, u8 opcode)
 		advance_address(scan, (255 - scan->lines->first_special) / scan->lines->line_range);
 		break;
 	case DW_LNS_fixed_advance_pc:
-		scan->address += cursor_number(cursor, 2);
+		scan->address += cursor_fixed_number(cursor, 2);
 		break;
 	default:
 		for (u32 i = 0; i < scan->lines->operands[opcode]; i++)
@@ -463,7 +464,7 @@ void dwarf_lines_find(const struct dwarf_lines *lines, const struct code_ranges 
 
 			advance_address(&scan, adjusted / lines->line_range);
 			scan.line += lines->line_base + adjusted % lines->line_range;
-			take_line_row(&scan);
+			end_previous_row(&scan);
 		} else if (opcode) {
 			run_standard_opcode(&scan, opcode);
 		} else {

@@ -15,7 +15,7 @@
 
 #define NESTING_MAX 16
 #define TYPEDEFS_MAX 64
-#define SCANNED_MAX 64 /* bytes; the largest structure of floats that goes in registers */
+#define SCANNED_MAX 64 /* bytes of the largest structure of floats that goes in registers */
 #define PARTS_MAX 65536
 
 /* DW_AT_calling_convention of a class (DWARF 5, 5.7.1.1). */
@@ -48,7 +48,7 @@ bool dwarf_type_of(Dwarf_Die *die, Dwarf_Die *type)
 	return false;
 }
 
-static u64 number_of(Dwarf_Die *die, unsigned int name, u64 otherwise)
+static u64 read_attribute_number(Dwarf_Die *die, unsigned int name, u64 otherwise)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Word value;
@@ -58,7 +58,7 @@ static u64 number_of(Dwarf_Die *die, unsigned int name, u64 otherwise)
 	return value;
 }
 
-static bool has(Dwarf_Die *die, unsigned int name)
+static bool has_attribute(Dwarf_Die *die, unsigned int name)
 {
 	Dwarf_Attribute attribute;
 
@@ -77,20 +77,21 @@ static bool is_field(Dwarf_Die *die)
 {
 	int tag = dwarf_tag(die);
 
-	return (tag == DW_TAG_member && !has(die, DW_AT_declaration) &&
-		!has(die, DW_AT_external)) ||
+	return (tag == DW_TAG_member && !has_attribute(die, DW_AT_declaration) &&
+		!has_attribute(die, DW_AT_external)) ||
 	       tag == DW_TAG_inheritance;
 }
 
-/* The offset of a field, and its bits if it is a bit field. False: not constant. */
+/* Reads the offset of a field, in bits, and whether it is a bit field. False: the offset is not
+ * constant. */
 static bool field_offset(Dwarf_Die *die, u64 *bits, bool *is_bit_field)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Word value = 0;
 
-	*is_bit_field = has(die, DW_AT_bit_size);
-	if (has(die, DW_AT_data_bit_offset)) {
-		*bits = number_of(die, DW_AT_data_bit_offset, 0);
+	*is_bit_field = has_attribute(die, DW_AT_bit_size);
+	if (has_attribute(die, DW_AT_data_bit_offset)) {
+		*bits = read_attribute_number(die, DW_AT_data_bit_offset, 0);
 		return true;
 	}
 	if (dwarf_attr_integrate(die, DW_AT_data_member_location, &attribute) &&
@@ -107,8 +108,8 @@ static bool field_offset(Dwarf_Die *die, u64 *bits, bool *is_bit_field)
 	return true;
 }
 
-/* Takes the work of reading one entry. False: no work is left. */
-static bool spend(u32 *work)
+/* Counts that one entry is read. False: no more entries may be read. */
+static bool count_read_entry(u32 *work)
 {
 	if (!*work)
 		return false;
@@ -121,12 +122,12 @@ static bool spend(u32 *work)
 struct scan {
 	struct call_shape *shape;
 	u32 *work;
-	u32 float_bytes; /* of all floats so far; 0: none yet */
-	bool has_other;	 /* a part is no float, or of another size */
-	u32 parts;	 /* visited so far */
+	u32 float_bytes; /* size of all floats so far; 0: none yet */
+	bool has_other;	 /* a part of the type is no float, or a float of another size */
+	u32 parts;	 /* number of parts visited so far */
 };
 
-static void add_bytes(struct scan *scan, u64 offset, u64 bytes, enum call_class class)
+static void set_word_classes(struct scan *scan, u64 offset, u64 bytes, enum call_class class)
 {
 	for (u64 word = offset / 8; bytes && word <= (offset + bytes - 1) / 8 && word < CALL_WORDS;
 	     word++)
@@ -136,14 +137,14 @@ static void add_bytes(struct scan *scan, u64 offset, u64 bytes, enum call_class 
 
 static void add_integer(struct scan *scan, u64 offset, u64 bytes)
 {
-	add_bytes(scan, offset, bytes, CALL_INTEGER);
+	set_word_classes(scan, offset, bytes, CALL_INTEGER);
 	scan->has_other = true;
 }
 
-/* A float of 16 bytes takes one register. */
+/* Adds a float to the shape. A float of 16 bytes takes one register. */
 static void add_float(struct scan *scan, u64 offset, u64 bytes)
 {
-	add_bytes(scan, offset, bytes > 8 ? 8 : bytes, CALL_FLOAT);
+	set_word_classes(scan, offset, bytes > 8 ? 8 : bytes, CALL_FLOAT);
 	scan->has_other |= scan->float_bytes && scan->float_bytes != bytes;
 	scan->float_bytes = (u32)bytes;
 	scan->shape->floats++;
@@ -153,16 +154,17 @@ static bool add_base_type(struct scan *scan, Dwarf_Die *type, u64 offset, u64 by
 {
 	const char *name = dwarf_diename(type);
 
-	switch (number_of(type, DW_AT_encoding, 0)) {
+	switch (read_attribute_number(type, DW_AT_encoding, 0)) {
 	case DW_ATE_float:
 	case DW_ATE_decimal_float:
-		/* long double of x86-64 is not one of the SSE registers' floats */
+		/* long double of x86-64, unlike __float128, is not passed in SSE registers */
 		scan->shape->in_memory |= bytes == 16 && !(name && strstr(name, "128"));
 		add_float(scan, offset, bytes);
 		return bytes <= 16;
 	case DW_ATE_complex_float:
 		scan->shape->in_memory |= bytes == 32;
-		scan->shape->is_composite = bytes != 32; /* a result of 32 bytes is in registers */
+		/* A _Complex long double of 32 bytes is returned in registers. */
+		scan->shape->is_composite = bytes != 32;
 		add_float(scan, offset, bytes / 2);
 		add_float(scan, offset + bytes / 2, bytes / 2);
 		return true;
@@ -195,7 +197,7 @@ static bool scan_structure(struct scan *scan, Dwarf_Die *type, u64 start, u32 *a
 		u64 bits;
 		bool is_bit_field;
 
-		if (!spend(scan->work))
+		if (!count_read_entry(scan->work))
 			return false;
 		if (!is_field(&field))
 			continue;
@@ -203,7 +205,9 @@ static bool scan_structure(struct scan *scan, Dwarf_Die *type, u64 start, u32 *a
 			return false;
 		if (is_bit_field) {
 			add_integer(scan, start + bits / 8,
-				    1 + (number_of(&field, DW_AT_bit_size, 1) + bits % 8 - 1) / 8);
+				    1 + (read_attribute_number(&field, DW_AT_bit_size, 1) +
+					 bits % 8 - 1) /
+						    8);
 			continue;
 		}
 		if (!scan_type(scan, &of, start + bits / 8, &needed, nesting + 1))
@@ -225,7 +229,7 @@ static bool scan_array(struct scan *scan, Dwarf_Die *type, u64 start, u64 bytes,
 	Dwarf_Word each;
 	Dwarf_Die of;
 
-	if (has(type, DW_AT_GNU_vector)) {
+	if (has_attribute(type, DW_AT_GNU_vector)) {
 		*align = (u32)bytes;
 		add_float(scan, start, bytes);
 		return bytes <= 16;
@@ -264,7 +268,7 @@ static bool scan_type(struct scan *scan, Dwarf_Die *type, u64 offset, u32 *align
 		return true;
 	}
 	}
-	if (has(type, DW_AT_declaration) || dwarf_aggregate_size(type, &bytes) ||
+	if (has_attribute(type, DW_AT_declaration) || dwarf_aggregate_size(type, &bytes) ||
 	    bytes > SCANNED_MAX)
 		return false;
 	*align = bytes ? (u32)bytes : 1;
@@ -286,22 +290,22 @@ static bool scan_type(struct scan *scan, Dwarf_Die *type, u64 offset, u32 *align
 }
 
 /* True for a copy or move constructor: a constructor with one parameter, a reference to its class.
- * With further parameters a constructor copies only if these have defaults, which DWARF need not
- * tell: `known` is false then.
+ * A constructor with further parameters copies only if these have defaults, which DWARF need not
+ * tell: *known is set to false then.
  */
-static bool copies_its_class(Dwarf_Die *function, Dwarf_Die *structure, u32 *work, bool *known)
+static bool is_copy_constructor(Dwarf_Die *function, Dwarf_Die *structure, u32 *work, bool *known)
 {
 	Dwarf_Die parameter, type, of;
 	u32 references = 0, others = 0;
 	int more = dwarf_child(function, &parameter);
 
 	for (; !more; more = dwarf_siblingof(&parameter, &parameter)) {
-		if (!spend(work)) {
+		if (!count_read_entry(work)) {
 			*known = false;
 			return false;
 		}
 		if (dwarf_tag(&parameter) != DW_TAG_formal_parameter ||
-		    has(&parameter, DW_AT_artificial))
+		    has_attribute(&parameter, DW_AT_artificial))
 			continue;
 		if (dwarf_type_of(&parameter, &type) &&
 		    (dwarf_tag(&type) == DW_TAG_reference_type ||
@@ -316,29 +320,31 @@ static bool copies_its_class(Dwarf_Die *function, Dwarf_Die *structure, u32 *wor
 	return references == 1 && !others;
 }
 
-static bool defines_copying(Dwarf_Die *function, Dwarf_Die *structure, const char *class, u32 *work,
-			    bool *known)
+static bool is_defined_copy_or_destructor(Dwarf_Die *function, Dwarf_Die *structure,
+					  const char *class, u32 *work, bool *known)
 {
 	const char *name = dwarf_diename(function);
 
-	if (has(function, DW_AT_virtuality))
+	if (has_attribute(function, DW_AT_virtuality))
 		return true;
-	if (!name || has(function, DW_AT_artificial) || has(function, DW_AT_deleted) ||
-	    number_of(function, DW_AT_defaulted, 0) == DW_DEFAULTED_in_class)
+	if (!name || has_attribute(function, DW_AT_artificial) ||
+	    has_attribute(function, DW_AT_deleted) ||
+	    read_attribute_number(function, DW_AT_defaulted, 0) == DW_DEFAULTED_in_class)
 		return false;
 	if (name[0] == '~')
 		return true;
-	/* The name of a constructor of a template has no arguments of the template. */
+	/* DWARF may name a constructor of a class template without the arguments of the
+	 * template. */
 	return class && !strncmp(name, class, strcspn(class, "<")) &&
 	       name[strcspn(class, "<")] == '\0' &&
-	       copies_its_class(function, structure, work, known);
+	       is_copy_constructor(function, structure, work, known);
 }
 
-/* `known` is false afterwards if a part of the class is only declared, or may be copied by a
- * constructor with defaults, or no work is left. */
+/* True if values of the class are passed by address. *known is set to false if a part of the class
+ * is only declared, or may be copied by a constructor with defaults, or if no work is left. */
 static bool is_passed_by_address(Dwarf_Die *type, u32 nesting, u32 *work, bool *known)
 {
-	u64 convention = number_of(type, DW_AT_calling_convention, 0);
+	u64 convention = read_attribute_number(type, DW_AT_calling_convention, 0);
 	Dwarf_Die part, of;
 	int more;
 
@@ -349,21 +355,22 @@ static bool is_passed_by_address(Dwarf_Die *type, u32 nesting, u32 *work, bool *
 		return false;
 	if (convention == BY_REFERENCE)
 		return true;
-	if (has(type, DW_AT_declaration) || nesting == NESTING_MAX) {
+	if (has_attribute(type, DW_AT_declaration) || nesting == NESTING_MAX) {
 		*known = false;
 		return false;
 	}
 	for (more = dwarf_child(type, &part); !more; more = dwarf_siblingof(&part, &part)) {
-		if (!spend(work)) {
+		if (!count_read_entry(work)) {
 			*known = false;
 			return false;
 		}
 		if (dwarf_tag(&part) == DW_TAG_subprogram &&
-		    defines_copying(&part, type, dwarf_diename(type), work, known))
+		    is_defined_copy_or_destructor(&part, type, dwarf_diename(type), work, known))
 			return true;
 		if (!is_field(&part) || !dwarf_type_of(&part, &of))
 			continue;
-		if ((dwarf_tag(&part) == DW_TAG_inheritance && has(&part, DW_AT_virtuality)) ||
+		if ((dwarf_tag(&part) == DW_TAG_inheritance &&
+		     has_attribute(&part, DW_AT_virtuality)) ||
 		    is_passed_by_address(&of, nesting + 1, work, known))
 			return true;
 	}
@@ -384,14 +391,15 @@ bool dwarf_type_shape(Dwarf_Die *type, bool is_cxx, u32 *work, struct call_shape
 		return false;
 	found.bytes = bytes;
 	if (bytes > SCANNED_MAX && found.is_composite)
-		/* Large structures differ in their alignment only. */
+		/* Structures of this size are all passed in the same way, but for their
+		 * alignment. */
 		found.align = 8;
 	else if (!scan_type(&scan, type, 0, &found.align, 0))
 		return false;
 	if (found.bytes == 8 && dwarf_tag(type) == DW_TAG_ptr_to_member_type &&
 	    found.words[1] == CALL_INTEGER)
 		found.bytes = 16;
-	align = number_of(type, DW_AT_alignment, found.align);
+	align = read_attribute_number(type, DW_AT_alignment, found.align);
 	found.align = align > found.align ? (u32)align : found.align;
 	if (scan.has_other || found.floats > 4)
 		found.floats = 0;
@@ -401,7 +409,7 @@ bool dwarf_type_shape(Dwarf_Die *type, bool is_cxx, u32 *work, struct call_shape
 
 /* --- Numbers and members. --- */
 
-static bool has_negative(Dwarf_Die *enumeration)
+static bool has_negative_value(Dwarf_Die *enumeration)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Sword value;
@@ -433,14 +441,14 @@ bool dwarf_type_number(Dwarf_Die *type, struct dwarf_number *number)
 		return false;
 	if (tag == DW_TAG_enumeration_type && dwarf_type_of(type, &under))
 		type = &under;
-	encoding = number_of(type, DW_AT_encoding, 0);
+	encoding = read_attribute_number(type, DW_AT_encoding, 0);
 	if (tag == DW_TAG_base_type &&
 	    (encoding == DW_ATE_float || encoding == DW_ATE_complex_float ||
 	     encoding == DW_ATE_decimal_float))
 		return false;
 	found.bytes = (u8)bytes;
 	found.is_signed = encoding == DW_ATE_signed || encoding == DW_ATE_signed_char ||
-			  (!encoding && has_negative(type));
+			  (!encoding && has_negative_value(type));
 	if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8)
 		return false;
 	*number = found;
@@ -458,7 +466,7 @@ static int find_member(Dwarf_Die *structure, const char *name, size_t length, u3
 		bool is_inner = is_field(&field) && (!found || !found[0]), is_bit_field = false;
 		u64 bits = 0;
 
-		if (!spend(work))
+		if (!count_read_entry(work))
 			return -E2BIG;
 		if (!is_field(&field) || !dwarf_type_of(&field, &of))
 			continue;
@@ -472,8 +480,8 @@ static int find_member(Dwarf_Die *structure, const char *name, size_t length, u3
 		if (!is_inner || !dwarf_type_is_structure(&of) || nesting == NESTING_MAX)
 			continue;
 		err = find_member(&of, name, length, nesting + 1, work, type, offset);
-		if (!err &&
-		    (!field_offset(&field, &bits, &is_bit_field) || has(&field, DW_AT_virtuality)))
+		if (!err && (!field_offset(&field, &bits, &is_bit_field) ||
+			     has_attribute(&field, DW_AT_virtuality)))
 			return -EOPNOTSUPP;
 		if (!err)
 			*offset += bits / 8;
@@ -487,23 +495,24 @@ int dwarf_type_member(Dwarf_Die *structure, const char *name, size_t length, u32
 	return find_member(structure, name, length, 0, work, type, offset);
 }
 
-static void add_members(Dwarf_Die *structure, u32 nesting, u32 *work, char *names, size_t bytes)
+static void add_member_names(Dwarf_Die *structure, u32 nesting, u32 *work, char *names,
+			     size_t bytes)
 {
 	Dwarf_Die field, of;
 	int more = dwarf_child(structure, &field);
 
-	for (; !more && spend(work); more = dwarf_siblingof(&field, &field)) {
+	for (; !more && count_read_entry(work); more = dwarf_siblingof(&field, &field)) {
 		const char *name = is_field(&field) ? dwarf_diename(&field) : NULL;
 
 		if (name)
 			text_list_add(names, bytes, name);
 		else if (is_field(&field) && nesting < NESTING_MAX && dwarf_type_of(&field, &of) &&
 			 dwarf_type_is_structure(&of))
-			add_members(&of, nesting + 1, work, names, bytes);
+			add_member_names(&of, nesting + 1, work, names, bytes);
 	}
 }
 
 void dwarf_type_members(Dwarf_Die *structure, u32 *work, char *names, size_t bytes)
 {
-	add_members(structure, 0, work, names, bytes);
+	add_member_names(structure, 0, work, names, bytes);
 }

@@ -8,26 +8,27 @@
 
 #include "call_words.h"
 
-/* Gives the type of an entry, without typedefs and qualifiers. False: void, or damaged. */
+/* Reads the type of an entry, and leaves out typedefs and qualifiers. False: void, or damaged. */
 bool dwarf_type_of(Dwarf_Die *die, Dwarf_Die *type);
 
 /* Types refer to each other, so a few of them can ask for work that grows exponentially with their
  * number. `work` is the number of entries that may still be read; each entry takes one. */
 
-/* Gives the shape of a type that dwarf_type_of() gave. False: not known, as of a structure that is
- * only declared, or *work has become 0. */
+/* Reads the shape of a type that dwarf_type_of() gave. False: the shape is not known, as for a
+ * structure that is only declared, or *work has become 0. */
 bool dwarf_type_shape(Dwarf_Die *type, bool is_cxx, u32 *work, struct call_shape *shape);
 
 struct dwarf_number {
-	u8 bytes; /* 1, 2, 4 or 8 */
+	u8 bytes; /* length in bytes: 1, 2, 4 or 8 */
 	bool is_signed;
 	bool is_address;
 };
 
-/* False: the type is no integer of up to 8 bytes, no enumeration, truth value or pointer. */
+/* Describes a type as a number. False: the type is no integer of up to 8 bytes, enumeration, truth
+ * value or pointer. */
 bool dwarf_type_number(Dwarf_Die *type, struct dwarf_number *number);
 
-/* True for the types that . and -> find members in. */
+/* True for structures, classes and unions: the types with members that . and -> find. */
 bool dwarf_type_is_structure(Dwarf_Die *type);
 
 /* Finds a member of a structure by name, also in base classes and in members without names: its

@@ -32,17 +32,18 @@
 
 struct inline_part {
 	Dwarf_Die die;
-	struct code_place place; /* function and call, once `is_named` */
+	struct code_place place; /* name of the function and place of the call, once `is_named` */
 	u32 first_range, range_count;
-	u32 first_child, child_count; /* indexes of parts, once `is_read` */
-	bool is_call;		      /* false = a block */
+	u32 first_child, child_count; /* indexes of the children among the parts, once `is_read` */
+	bool is_call;		      /* an inlined call; false = a block */
 	bool is_read;
 	bool is_named;
 };
 
 struct inline_tree {
-	const struct code_ranges *text; /* elf_text_read() */
-	struct inline_part *parts;	/* the first is the function; siblings are neighbours */
+	const struct code_ranges *text; /* ranges of code of the file, by elf_text_read() */
+	/* The first part is the function; children of one part are neighbours. */
+	struct inline_part *parts;
 	u32 part_count, part_room;
 	struct inline_range {
 		u64 start, end;
@@ -60,8 +61,8 @@ struct descent {
 	struct inline_tree *tree;
 	u64 address;
 	u32 depth, best_depth;
-	u32 path[CODE_PLACES_MAX]; /* indexes of the calls so far, outermost first */
-	u32 *best;		   /* the longest path found */
+	u32 path[CODE_PLACES_MAX]; /* indexes of the inlined calls so far, outermost first */
+	u32 *best;		   /* indexes of the calls on the longest path found */
 };
 
 static int add_inlined_range(void *arg, u64 start, u64 end)
@@ -91,7 +92,7 @@ static int add_inlined_part(struct inline_tree *tree, Dwarf_Die *die, bool is_ca
 	return 0;
 }
 
-static int read_children(struct inline_tree *tree, u32 parent)
+static int read_child_parts(struct inline_tree *tree, u32 parent)
 {
 	Dwarf_Die die;
 	int more = dwarf_child(&tree->parts[parent].die, &die), result = 0;
@@ -132,7 +133,7 @@ static void keep_longest_call_chain(struct descent *descent)
 static int find_call_chain(struct descent *descent, u32 parent, u32 nesting)
 {
 	struct inline_tree *tree = descent->tree;
-	int result = tree->parts[parent].is_read ? 0 : read_children(tree, parent);
+	int result = tree->parts[parent].is_read ? 0 : read_child_parts(tree, parent);
 	u32 child = tree->parts[parent].first_child, end = child + tree->parts[parent].child_count;
 
 	for (; child < end && !result && nesting < NESTING_MAX; child++) {
@@ -160,12 +161,14 @@ struct unit {
 	const char *directory; /* DW_AT_comp_dir, or NULL */
 	Dwarf_Die *functions;
 	u32 function_count, function_room;
-	struct code_ranges ranges; /* value = index of the function */
-	enum reach reach;	   /* how far the functions have been searched for */
+	/* Address ranges of functions; the value is the index of the function. */
+	struct code_ranges ranges;
+	enum reach reach; /* which entries have been searched for functions */
 	struct dwarf_lines lines;
 	bool has_lines;
 	bool is_damaged;
-	struct inline_tree inlined; /* of function number inlined_into */
+	/* The calls inlined into the function with the number inlined_into. */
+	struct inline_tree inlined;
 	u32 inlined_into;
 };
 
@@ -194,7 +197,8 @@ static int add_function(struct unit *unit, Dwarf_Die *die)
 	u32 before = unit->ranges.count;
 	int result;
 
-	/* Most entries are declarations, or functions that are only inlined. */
+	/* Most entries of functions in a unit are declarations, or functions that are only
+	 * inlined. */
 	if (!dwarf_hasattr(die, DW_AT_low_pc) && !dwarf_hasattr(die, DW_AT_ranges))
 		return 0;
 	result = dwarf_entry_ranges(die, unit->text, add_function_range, unit);
@@ -241,7 +245,7 @@ static int read_functions(struct unit *unit, enum reach reach)
 	return result;
 }
 
-/* 1: found, 0: no function covers the address; -ENOMEM. */
+/* Returns 1 if a function covers the address, 0 if none does; -ENOMEM. */
 static int find_function(struct unit *unit, u64 address, u32 *index)
 {
 	int result = 0;
@@ -254,9 +258,9 @@ static int find_function(struct unit *unit, u64 address, u32 *index)
 	return result ?: 1;
 }
 
-/* Gives the function and the calls inlined into it that cover the address, outermost first, as
- * indexes of parts. Their number, or -ENOMEM. */
-static int find_calls(struct unit *unit, u32 index, u64 address, u32 *calls)
+/* Finds the function and the calls inlined into it that cover the address, outermost first, as
+ * indexes of parts. Returns their number, or -ENOMEM. */
+static int find_inlined_calls(struct unit *unit, u32 index, u64 address, u32 *calls)
 {
 	struct inline_tree *tree = &unit->inlined;
 	struct descent descent = {.tree = tree, .address = address, .depth = 1, .best = calls};
@@ -292,7 +296,7 @@ static const char *linkage_name(Dwarf_Die *die)
 	return NULL;
 }
 
-static u32 attribute_number(Dwarf_Die *die, unsigned int name)
+static u32 read_attribute_number(Dwarf_Die *die, unsigned int name)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Word value;
@@ -302,8 +306,8 @@ static u32 attribute_number(Dwarf_Die *die, unsigned int name)
 	return value;
 }
 
-/* The called function, and the line of the call in the outer function. Kept, as reading an entry is
- * expensive, and many addresses are in the same calls. */
+/* The called function of an inlined call, and the line of the call in the outer function. The
+ * result is kept, as reading an entry is expensive, and many addresses are in the same calls. */
 static const struct code_place *inlined_call_place(struct unit *unit, u32 call)
 {
 	struct inline_part *part = &unit->inlined.parts[call];
@@ -311,18 +315,19 @@ static const struct code_place *inlined_call_place(struct unit *unit, u32 call)
 	if (part->is_named)
 		return &part->place;
 	part->is_named = true;
-	part->place = (struct code_place){.function = linkage_name(&part->die),
-					  .line = attribute_number(&part->die, DW_AT_call_line),
-					  .base = unit->directory};
+	part->place =
+		(struct code_place){.function = linkage_name(&part->die),
+				    .line = read_attribute_number(&part->die, DW_AT_call_line),
+				    .base = unit->directory};
 	if (unit->has_lines)
-		dwarf_lines_name(&unit->lines, attribute_number(&part->die, DW_AT_call_file),
+		dwarf_lines_name(&unit->lines, read_attribute_number(&part->die, DW_AT_call_file),
 				 &part->place);
 	return &part->place;
 }
 
-/* Gives the functions at an address, innermost first. Their number, or -ENOMEM. */
-static int functions_at_address(struct unit *unit, u64 address, const struct dwarf_row *row,
-				struct code_place *places)
+/* Finds the functions at an address, innermost first. Returns their number, or -ENOMEM. */
+static int find_functions_at_address(struct unit *unit, u64 address, const struct dwarf_row *row,
+				     struct code_place *places)
 {
 	struct code_place at = {.base = unit->directory};
 	u32 calls[CODE_PLACES_MAX], index;
@@ -333,7 +338,7 @@ static int functions_at_address(struct unit *unit, u64 address, const struct dwa
 		dwarf_lines_name(&unit->lines, row->file, &at);
 	}
 	if (count > 0)
-		count = find_calls(unit, index, address, calls);
+		count = find_inlined_calls(unit, index, address, calls);
 	for (int i = 0; i < count; i++) {
 		const struct code_place *call = inlined_call_place(unit, calls[count - 1 - i]);
 
@@ -345,8 +350,8 @@ static int functions_at_address(struct unit *unit, u64 address, const struct dwa
 	return count;
 }
 
-/* A unit without a sound line table still gives functions. */
-static int read_lines(struct unit *unit, const struct dwarf_line_sections *sections)
+/* Reads the unit's line table. A unit whose table makes no sense still gives functions. */
+static int read_line_table(struct unit *unit, const struct dwarf_line_sections *sections)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Word offset;
@@ -371,11 +376,11 @@ int dwarf_unit_find(const Dwarf_Die *die, const struct code_ranges *text,
 	int result = rows ? 0 : -ENOMEM;
 
 	unit.directory = dwarf_formstring(dwarf_attr(&unit.die, DW_AT_comp_dir, &attribute));
-	result = result ?: read_functions(&unit, REACH_UNIT) ?: read_lines(&unit, sections);
+	result = result ?: read_functions(&unit, REACH_UNIT) ?: read_line_table(&unit, sections);
 	if (!result && unit.has_lines)
 		dwarf_lines_find(&unit.lines, text, addresses, count, rows);
 	for (u32 i = 0; i < count && !result; i++) {
-		int found = functions_at_address(&unit, addresses[i], &rows[i], places);
+		int found = find_functions_at_address(&unit, addresses[i], &rows[i], places);
 
 		result = found < 0 ? found : each(arg, i, places, found);
 	}

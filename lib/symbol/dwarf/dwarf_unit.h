@@ -20,7 +20,8 @@
  * address. A table that makes no sense has no lines.
  */
 struct dwarf_line_sections {
-	const Elf_Data *lines, *line_strings, *strings; /* NULL: the file has no such section */
+	const Elf_Data *lines, *line_strings, *strings; /* sections of the line table and its texts;
+							   NULL: the file has no such section */
 };
 
 struct dwarf_file {
@@ -34,7 +35,7 @@ struct dwarf_lines {
 	struct dwarf_file *files;
 	const char **directories;
 	u32 file_count, directory_count;
-	u32 first_file; /* number of the first file: 0 since DWARF 5, else 1 */
+	u32 first_file; /* number of the first file in the table: 0 since DWARF 5, else 1 */
 	const u8 *program, *end;
 	u8 instruction_bytes, line_range, first_special;
 	s8 line_base;
@@ -50,17 +51,19 @@ struct dwarf_row {
 /* Call after libdw has unpacked the sections of the file. A big-endian file gives no sections. */
 void dwarf_line_sections_find(Elf *elf, struct dwarf_line_sections *sections);
 
-/* Reads the header of the table at an offset in .debug_line (DW_AT_stmt_list). 0, -ENODATA: the
- * table makes no sense; -ENOMEM. */
+/* Reads the header of the line table at an offset in .debug_line (DW_AT_stmt_list). 0, -ENODATA:
+ * the table makes no sense; -ENOMEM. */
 int dwarf_lines_read(const struct dwarf_line_sections *sections, u64 offset,
 		     struct dwarf_lines *lines);
 void dwarf_lines_clear(struct dwarf_lines *lines);
 
-/* Fills rows[i] for each of addresses[i] (ascending) that a row covers. `text`: elf_text_read(). */
+/* Sets rows[i] to the row of the line table that covers addresses[i]; the addresses ascend. `text`:
+ * by elf_text_read(). */
 void dwarf_lines_find(const struct dwarf_lines *lines, const struct code_ranges *text,
 		      const u64 *addresses, u32 count, struct dwarf_row *rows);
 
-/* Sets file and directory of a place by the number of the file, if the table has this number. */
+/* Sets file and directory of a place by the number of the file in the line table, if the table has
+ * this number. */
 void dwarf_lines_name(const struct dwarf_lines *lines, u64 file, struct code_place *place);
 
 /* Calls each(arg, start, end) for the ranges of an entry that begin in code; `text`:

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A directory is put before a relative file only, the base before a relative directory only. */
+/* A path is made of base, directory and file. The directory is used only if the file is relative,
+ * the base only if the directory is relative. */
 #include "code_place.h"
 
 #include <string.h>
@@ -9,7 +10,7 @@ static bool is_relative(const char *path)
 	return !path || path[0] != '/';
 }
 
-static size_t component_bytes(const char *part)
+static size_t component_and_slash_bytes(const char *part)
 {
 	return part ? strlen(part) + 1 : 0;
 }
@@ -18,8 +19,8 @@ size_t code_place_path(const struct code_place *place, char *path)
 {
 	const char *directory = is_relative(place->file) ? place->directory : NULL;
 	const char *base = is_relative(place->file) && is_relative(directory) ? place->base : NULL;
-	size_t bytes =
-		component_bytes(base) + component_bytes(directory) + component_bytes(place->file);
+	size_t bytes = component_and_slash_bytes(base) + component_and_slash_bytes(directory) +
+		       component_and_slash_bytes(place->file);
 	char *end = path;
 
 	if (!place->file || bytes > CODE_PATH_BYTES)

@@ -11,23 +11,24 @@
 
 #include "scalar.h"
 
-#define CODE_PLACES_MAX 128 /* functions of one address; the outermost ones beyond it are cut */
+/* The most functions of one address; if there are more, the outermost ones are left out. */
+#define CODE_PLACES_MAX 128
 #define CODE_PATH_BYTES 4096
 
 struct code_place {
-	const char *function;  /* linkage name, mangled; NULL = no name */
-	const char *file;      /* NULL = not known */
-	const char *directory; /* a relative file counts from it; or NULL */
-	const char *base;      /* a relative directory counts from it; or NULL */
-	u32 line;	       /* 0 = not known */
+	const char *function;  /* linkage name of the function, mangled; NULL = no name */
+	const char *file;      /* source file; NULL = not known */
+	const char *directory; /* the directory that a relative file counts from; or NULL */
+	const char *base;      /* the directory that a relative directory counts from; or NULL */
+	u32 line;	       /* line of the source; 0 = not known */
 	bool inlined;
 };
 
-/* Receives the functions of the address with this index; count 0: not known. */
+/* Called with the functions at the address with this index; count 0: no function is known. */
 typedef int (*code_place_each)(void *arg, u32 index, const struct code_place *functions, u32 count);
 
-/* Writes base, directory and file as one path to path[CODE_PATH_BYTES]. The length; 0 without a
- * file, or if the path is too long. */
+/* Writes base, directory and file as one path to path[CODE_PATH_BYTES]. Returns the length; 0: no
+ * file is known, or the path is too long. */
 size_t code_place_path(const struct code_place *place, char *path);
 
 #endif

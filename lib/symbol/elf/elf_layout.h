@@ -37,8 +37,8 @@ const struct elf_segment *elf_segment_of(const struct elf_segments *segments, u6
 /* The segment that holds a file offset, or NULL. */
 const struct elf_segment *elf_segment_at(const struct elf_segments *segments, u64 offset);
 
-/* Reads the address ranges of the sections of code, of the file that has the DWARF: a debug file
- * that was split off has the section headers, too. 0 or -ENOMEM. */
+/* Reads the address ranges of the sections that have code. `elf` is the file with the DWARF: a
+ * debug file that was split off has the section headers, too. 0 or -ENOMEM. */
 struct code_ranges;
 int elf_text_read(Elf *elf, struct code_ranges *text);
 bool elf_text_holds(const struct code_ranges *text, u64 address);

@@ -53,7 +53,8 @@ struct reader {
 	struct symbol_table *table;
 	struct slot *slots; /* sorted by address */
 	size_t slot_count, slot_room;
-	size_t section_index; /* section of the last symbol: neighbours share it */
+	size_t section_index; /* index of the section that `section` has: neighbouring symbols share
+				 a section */
 	GElf_Shdr section;
 };
 
@@ -97,8 +98,8 @@ static int compare_slots(const void *left, const void *right)
 	return (a->address > b->address) - (a->address < b->address);
 }
 
-/* The address of the slot that the stub jumps through, or 0. */
-static u64 stub_slot(const u8 *code, size_t bytes, u64 address)
+/* The address of the GOT slot that a stub of x86-64 jumps through, or 0. */
+static u64 slot_of_x86_stub(const u8 *code, size_t bytes, u64 address)
 {
 	size_t at = bytes >= 4 && !memcmp(code, "\xf3\x0f\x1e\xfa", 4) ? 4 : 0, length = 6;
 	s32 offset;
@@ -123,9 +124,10 @@ static u64 stub_slot(const u8 *code, size_t bytes, u64 address)
 #define BTI_C 0xd503245f
 #define BR_X17 0xd61f0220
 #define NOP 0xd503201f
-#define ARM64_STUB_BYTES_MAX 32 /* a file cannot make each stub's search long */
+/* The most bytes of a stub that are searched, so that a file cannot make the search long. */
+#define ARM64_STUB_BYTES_MAX 32
 
-static u32 instruction_at(const u8 *code, size_t bytes, size_t at)
+static u32 read_instruction(const u8 *code, size_t bytes, size_t at)
 {
 	u32 instruction = 0;
 
@@ -134,11 +136,12 @@ static u32 instruction_at(const u8 *code, size_t bytes, size_t at)
 	return instruction;
 }
 
-/* The address of the slot that a stub of arm64 jumps through, and the stub's bytes; or 0. */
-static u64 stub_slot_arm64(const u8 *code, size_t bytes, u64 address, size_t *stub_bytes)
+/* The address of the GOT slot that a stub of arm64 jumps through, and the length of the stub; or
+ * 0. */
+static u64 slot_of_arm64_stub(const u8 *code, size_t bytes, u64 address, size_t *stub_bytes)
 {
-	size_t at = instruction_at(code, bytes, 0) == BTI_C ? 4 : 0, end = at + 8;
-	u32 page = instruction_at(code, bytes, at), load = instruction_at(code, bytes, at + 4);
+	size_t at = read_instruction(code, bytes, 0) == BTI_C ? 4 : 0, end = at + 8;
+	u32 page = read_instruction(code, bytes, at), load = read_instruction(code, bytes, at + 4);
 	u64 pages = ((u64)(page >> 5 & 0x7ffff) << 2 | (page >> 29 & 3))
 		    << 43; /* 21 bits, signed */
 
@@ -146,13 +149,13 @@ static u64 stub_slot_arm64(const u8 *code, size_t bytes, u64 address, size_t *st
 		return 0;
 	if (bytes > ARM64_STUB_BYTES_MAX)
 		bytes = ARM64_STUB_BYTES_MAX;
-	while (end < bytes && instruction_at(code, bytes, end) != BR_X17)
+	while (end < bytes && read_instruction(code, bytes, end) != BR_X17)
 		end += 4;
 	if (end >= bytes)
 		return 0;
 	do
 		end += 4;
-	while (instruction_at(code, bytes, end) == NOP);
+	while (read_instruction(code, bytes, end) == NOP);
 	*stub_bytes = end;
 	return ((address + at) & ~4095ULL) + (u64)((s64)pages >> 43) * 4096 +
 	       (load >> 10 & 0xfff) * 8;
@@ -187,15 +190,15 @@ static int add_plt_section(const struct reader *reader, const Elf_Data *data,
 		const u8 *code = (u8 *)data->d_buf + at;
 		size_t left = data->d_size - at, bytes = step;
 		u64 address = header->sh_addr + at;
-		struct slot key = {.address = is_arm64
-						      ? stub_slot_arm64(code, left, address, &bytes)
-						      : stub_slot(code, step, address)};
+		struct slot key = {
+			.address = is_arm64 ? slot_of_arm64_stub(code, left, address, &bytes)
+					    : slot_of_x86_stub(code, step, address)};
 		const struct slot *slot = bsearch(&key, reader->slots, reader->slot_count,
 						  sizeof(key), compare_slots);
 		const struct elf_segment *segment = elf_segment_of(reader->segments, address);
 
-		/* A retpoline stub of twice the size calls its trampoline and continues after the
-		 * call, to bind its function. */
+		/* In a retpoline PLT, a stub of twice the size jumps by a call of a trampoline; the
+		 * code after this call binds the function. */
 		if (!is_arm64 && left >= 2 * STUB_BYTES_MAX && !memcmp(code, "\x4c\x8b\x1d", 3) &&
 		    code[7] == 0xe8)
 			bytes = 2 * STUB_BYTES_MAX;
@@ -238,11 +241,11 @@ static int add_plt_names(struct reader *reader)
 	return err;
 }
 
-/* Ranks add up: a symbol with a size beats all without, then a function beats other types, then a
- * global symbol beats a weak one. */
+/* The rank of a symbol is a sum: a symbol with a size beats all without, then a function beats
+ * other types, then a global symbol beats a weak one. */
 enum rank { RANK_WEAK = 1, RANK_GLOBAL = 2, RANK_FUNCTION = 4, RANK_SIZED = 8 };
 
-static bool is_function(const GElf_Sym *symbol)
+static bool is_function_symbol(const GElf_Sym *symbol)
 {
 	int type = GELF_ST_TYPE(symbol->st_info);
 
@@ -258,7 +261,7 @@ static bool is_assembler_label(const char *name)
 	return !name[0] || !strncmp(name, ".L", 2);
 }
 
-static bool select_section(struct reader *reader, size_t index)
+static bool read_section_header(struct reader *reader, size_t index)
 {
 	Elf_Scn *section;
 
@@ -275,17 +278,18 @@ static bool select_section(struct reader *reader, size_t index)
 }
 
 /* Sets the address of the code that a symbol names; false: the symbol does not name code. */
-static bool code_address(struct reader *reader, const GElf_Sym *symbol, u64 *address)
+static bool address_of_code_symbol(struct reader *reader, const GElf_Sym *symbol, u64 *address)
 {
 	const GElf_Shdr *section = &reader->section;
 
 	*address = symbol->st_value;
-	if (!is_function(symbol) && GELF_ST_TYPE(symbol->st_info) != STT_NOTYPE)
+	if (!is_function_symbol(symbol) && GELF_ST_TYPE(symbol->st_info) != STT_NOTYPE)
 		return false;
-	if (reader->machine == EM_ARM && is_function(symbol))
+	if (reader->machine == EM_ARM && is_function_symbol(symbol))
 		*address &= ~1ULL; /* Thumb */
-	return select_section(reader, symbol->st_shndx) && (section->sh_flags & SHF_EXECINSTR) &&
-	       *address >= section->sh_addr && *address - section->sh_addr < section->sh_size;
+	return read_section_header(reader, symbol->st_shndx) &&
+	       (section->sh_flags & SHF_EXECINSTR) && *address >= section->sh_addr &&
+	       *address - section->sh_addr < section->sh_size;
 }
 
 static int add_symbol(struct reader *reader, const GElf_Sym *entry, const char *name)
@@ -295,7 +299,7 @@ static int add_symbol(struct reader *reader, const GElf_Sym *entry, const char *
 	const struct elf_segment *segment;
 	u64 address, left, section_left;
 
-	if (!name || is_assembler_label(name) || !code_address(reader, entry, &address))
+	if (!name || is_assembler_label(name) || !address_of_code_symbol(reader, entry, &address))
 		return 0;
 	segment = elf_segment_of(reader->segments, address);
 	if (!segment)
@@ -308,13 +312,14 @@ static int add_symbol(struct reader *reader, const GElf_Sym *entry, const char *
 	symbol.rank = (binding == STB_GLOBAL ? RANK_GLOBAL
 		       : binding == STB_WEAK ? RANK_WEAK
 					     : 0) |
-		      (is_function(entry) ? RANK_FUNCTION : 0) | (entry->st_size ? RANK_SIZED : 0);
-	symbol.takes_labels = is_function(entry);
+		      (is_function_symbol(entry) ? RANK_FUNCTION : 0) |
+		      (entry->st_size ? RANK_SIZED : 0);
+	symbol.takes_labels = is_function_symbol(entry);
 	symbol.is_label = !symbol.rank;
 	return symbol_table_add(reader->table, &symbol);
 }
 
-/* Sets *has_symtab if the file has a .symtab. */
+/* Adds the symbols of .symtab and .dynsym. *has_symtab: the file has a .symtab. */
 static int add_symbol_tables(struct reader *reader, bool *has_symtab)
 {
 	Elf_Scn *section = NULL;

@@ -20,10 +20,11 @@ int elf_symbols_add(Elf *elf, struct symbol_table *table);
  * mapped. The table is not sealed: symbols of other files may follow. */
 int elf_symbols_collect(Elf *elf, const struct elf_segments *segments, struct symbol_table *table);
 
-/* Bytes of the sections of symbols and of their names, as the section headers say. */
+/* The number of bytes in the sections of symbols and of their names, by the section headers. */
 u64 elf_symbols_bytes(Elf *elf);
 
-/* The value of the first symbol of this name in .symtab; false: no such symbol. */
+/* Finds the value of the first symbol of this name in .symtab; false: .symtab has no such
+ * symbol. */
 bool elf_symbol_address(Elf *elf, const char *name, u64 *address);
 
 #endif

@@ -30,7 +30,8 @@ bool elf_words_export(Elf *elf, const char *name, u64 *address)
 	return false;
 }
 
-/* The bytes from an address to the end of its section: their number is *bytes. */
+/* Returns the bytes from an address to the end of the section that holds it; *bytes is their
+ * number. */
 static const u8 *section_bytes_from(Elf *elf, u64 address, u64 *bytes)
 {
 	Elf_Scn *section = NULL;

@@ -13,20 +13,22 @@
 
 #include "scalar.h"
 
-/* The address of a symbol that the file exports. */
+/* Finds the address of a symbol that the file exports; false: the file does not export it. */
 bool elf_words_export(Elf *elf, const char *name, u64 *address);
 
-/* Bytes that the file has at an address, valid as long as the Elf; NULL: not all of them lie in one
- * section. */
+/* Returns the file's bytes from an address on, valid as long as the Elf; NULL: they are not all in
+ * one section. */
 const u8 *elf_words_bytes(Elf *elf, u64 address, u64 bytes);
 
-/* Bytes from an address to the end of its section; 0: the file has none there. */
+/* Returns the number of bytes from an address to the end of its section; 0: the file has no bytes
+ * at the address. */
 u64 elf_words_left(Elf *elf, u64 address);
 
-/* A string with its end; NULL: none is there. */
+/* Returns the string at an address; NULL: the section holds no string with its NUL there. */
 const char *elf_words_text(Elf *elf, u64 address);
 
-/* An address of the file that the word at `address` holds; 0: the word holds no such address. */
+/* Returns the address that the word at `address` holds once the file is loaded, as an address of
+ * the file; 0: the word holds no such address. */
 u64 elf_words_pointer(Elf *elf, u64 address);
 
 #endif

@@ -16,17 +16,18 @@
 #define ENCODING_BASE 0x70
 
 struct reader {
-	const u8 *ident; /* of the ELF header */
+	const u8 *ident; /* e_ident of the ELF header */
 	Elf_Data *data;
 	u64 address; /* address of .eh_frame */
 	const struct elf_segments *segments;
 	struct symbol_table *table;
-	Dwarf_Off cie; /* CIE of the last FDE, if has_cie */
-	u8 encoding;   /* of addresses, by this CIE */
+	Dwarf_Off cie; /* offset of the last FDE's CIE, if has_cie */
+	u8 encoding;   /* how this CIE encodes addresses */
 	bool has_cie;
 };
 
-/* The bytes of a number; 0: its length is variable, or the encoding is not known. */
+/* The length of an encoded number in bytes; 0: the length is variable, or the encoding is not
+ * known. */
 static size_t encoded_number_bytes(const struct reader *reader, u8 encoding)
 {
 	switch (encoding & ENCODING_FORMAT) {
@@ -55,8 +56,8 @@ static u64 read_number(const u8 *at, size_t bytes, bool is_signed)
 	return is_signed ? (u64)((s64)(number << unused) >> unused) : number;
 }
 
-/* The bytes that the data of an augmentation letter takes: P is the address of the personality
- * routine, L one byte. 0: the length is not known. */
+/* The length in bytes of the data that belongs to an augmentation letter: for P the address of the
+ * personality routine, for L one byte. 0: the length is not known. */
 static size_t augmentation_data_bytes(const struct reader *reader, char letter, const u8 *data,
 				      size_t left)
 {
@@ -91,13 +92,13 @@ static u8 fde_pointer_encoding(const struct reader *reader, const Dwarf_CIE *cie
 	return DW_EH_PE_absptr;
 }
 
-static int next_cfi_entry(const struct reader *reader, Dwarf_Off at, Dwarf_Off *next,
+static int read_cfi_entry(const struct reader *reader, Dwarf_Off at, Dwarf_Off *next,
 			  Dwarf_CFI_Entry *entry)
 {
 	return dwarf_next_cfi(reader->ident, reader->data, true, at, next, entry);
 }
 
-static void select_cie(struct reader *reader, Dwarf_Off at)
+static void read_cie_encoding(struct reader *reader, Dwarf_Off at)
 {
 	Dwarf_CFI_Entry entry;
 	Dwarf_Off next;
@@ -107,7 +108,7 @@ static void select_cie(struct reader *reader, Dwarf_Off at)
 	reader->has_cie = true;
 	reader->cie = at;
 	reader->encoding = DW_EH_PE_omit;
-	if (!next_cfi_entry(reader, at, &next, &entry) && dwarf_cfi_cie_p(&entry))
+	if (!read_cfi_entry(reader, at, &next, &entry) && dwarf_cfi_cie_p(&entry))
 		reader->encoding = fde_pointer_encoding(reader, &entry.cie);
 }
 
@@ -118,7 +119,7 @@ static int add_fde(struct reader *reader, const Dwarf_FDE *fde)
 	u8 base, encoding;
 	size_t bytes;
 
-	select_cie(reader, fde->CIE_pointer);
+	read_cie_encoding(reader, fde->CIE_pointer);
 	encoding = reader->encoding;
 	base = encoding & ENCODING_BASE;
 	bytes = encoded_number_bytes(reader, encoding);
@@ -153,7 +154,7 @@ int fde_ranges_add(Elf *elf, const struct elf_segments *segments, struct symbol_
 	reader.data = section && reader.ident ? elf_rawdata(section, NULL) : NULL;
 	reader.address = section ? header.sh_addr : 0;
 	while (reader.data && reader.data->d_buf && !result &&
-	       !next_cfi_entry(&reader, at, &next, &entry) && next > at) {
+	       !read_cfi_entry(&reader, at, &next, &entry) && next > at) {
 		if (!dwarf_cfi_cie_p(&entry))
 			result = add_fde(&reader, &entry.fde);
 		at = next;

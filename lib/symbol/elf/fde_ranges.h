@@ -12,8 +12,9 @@
 #include "elf_layout.h"
 #include "symbol/table/symbol_table.h"
 
-/* Adds the range of each entry as a symbol with the name "", by file offset; seals the table. The
- * file may hold any bytes: entries before the first damage count. 0, -ENOMEM or -E2BIG. */
+/* Adds the address range of each FDE as a symbol with the name "", by file offset, and seals the
+ * table. The file may hold any bytes: entries before the first damage count. 0, -ENOMEM or
+ * -E2BIG. */
 int fde_ranges_add(Elf *elf, const struct elf_segments *segments, struct symbol_table *table);
 
 #endif

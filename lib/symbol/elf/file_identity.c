@@ -6,9 +6,9 @@
  * user's file may claim any number of notes of any size: at most PARTS_MAX sections and PARTS_MAX
  * segments with notes are read, and at most PART_BYTES_MAX of each.
  *
- * Both links are a name with its NUL. A build id follows in .gnu_debugaltlink, a checksum in
- * .gnu_debuglink; the checksum is not used, as build ids tell more. A name in .gnu_debuglink that
- * has a path separator is rejected.
+ * The sections of both links begin with a name and its NUL. A build id follows in
+ * .gnu_debugaltlink, a checksum in .gnu_debuglink; the checksum is not used, as build ids tell
+ * more. A name in .gnu_debuglink that has a path separator is rejected.
  */
 #include "symbol/elf/file_identity.h"
 

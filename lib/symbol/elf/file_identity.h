@@ -21,21 +21,22 @@ int build_id_from_elf(Elf *elf, u8 *build_id);
 
 #define DEBUG_LINK_BYTES 256
 
-/* The parts that an ELF file has, and its links. */
+/* The parts that an ELF file has, and its links to other files. */
 struct debug_link {
 	bool has_dwarf;
 	bool has_symbols; /* .symtab, or .gnu_debugdata */
 	bool has_go;	  /* a Go program: .gopclntab names its functions */
-	bool has_code;	  /* .text with its bytes: the program headers tell where code lies */
+	bool has_code; /* .text has its bytes in this file, so the program headers tell where code
+			  lies */
 	u32 build_id_bytes;
 	u8 build_id[TRACE_BUILD_ID_MAX];
-	char file[DEBUG_LINK_BYTES];   /* .gnu_debuglink; "" = no link */
-	char shared[DEBUG_LINK_BYTES]; /* .gnu_debugaltlink; "" = no link */
+	char file[DEBUG_LINK_BYTES];   /* file name in .gnu_debuglink; "" = no link */
+	char shared[DEBUG_LINK_BYTES]; /* file name in .gnu_debugaltlink; "" = no link */
 	u32 shared_id_bytes;
 	u8 shared_id[TRACE_BUILD_ID_MAX];
 };
 
-/* Any bytes may be given. */
+/* Reads which parts and links a file has. The file may hold any bytes. */
 void debug_link_read(Elf *elf, struct debug_link *link);
 
 /* The first section of this name that has bytes in the file, or NULL. */

@@ -21,30 +21,32 @@
 #define MAGIC_1_18 0xfffffff0U
 #define MAGIC_1_20 0xfffffff1U
 
-/* The header: magic, two zeroes, quantum, bytes of a word; then these words. */
+/* The words of the section's header. The header begins with the magic number, two zeroes, the
+ * quantum and the bytes of a word; then come these words. */
 enum header_word { FUNCTIONS, FILES, TEXT_START, NAMES, UNITS, FILE_NAMES, PC_TABLES, RECORDS };
 
-/* Offsets in a record. Go 1.20 put the line of the function before the flags. */
+/* Offsets in the record of a function. Go 1.20 put the line of the function before the flags. The
+ * tail has the offsets of further value tables, then those of function data; the byte before the
+ * tail has the number of function data. */
 #define RECORD_NAME 4
 #define RECORD_DEPTHS 16
 #define RECORD_FILES 20
 #define RECORD_LINES 24
-#define RECORD_TABLES 28 /* number of further value tables */
+#define RECORD_TABLES 28 /* the number of further value tables */
 #define RECORD_UNIT 32
 #define RECORD_FLAGS_1_18 37
 #define RECORD_FLAGS_1_20 41
-#define RECORD_TAIL_1_18                                                                           \
-	40		    /* offsets of the further value tables, then of function data, whose   \
-			     */
-#define RECORD_TAIL_1_20 44 /* number is in the byte before */
-#define TABLE_INLINED 2	    /* index of the value table: the innermost inlined call */
-#define DATA_TREE 3	    /* index of the function data: the tree of inlined calls */
+#define RECORD_TAIL_1_18 40
+#define RECORD_TAIL_1_20 44
+/* Index of the further value table that gives the innermost inlined call. */
+#define TABLE_INLINED 2
+#define DATA_TREE 3 /* index of the function data that is the tree of inlined calls */
 
 /* Words of runtime.firstmoduledata. */
 #define MODULE_TEXT 22
 #define MODULE_TREES_1_18 38
 #define MODULE_TREES_1_20 40
-#define MODULE_TREES_1_27 43 /* in .gopclntab, as those of Go 1.26 are */
+#define MODULE_TREES_1_27 43 /* since Go 1.26 the trees are in .gopclntab */
 
 static bool read_table_bytes(const struct go_table *table, u64 offset, void *value, u32 bytes)
 {
@@ -54,8 +56,8 @@ static bool read_table_bytes(const struct go_table *table, u64 offset, void *val
 	return true;
 }
 
-/* The text at an offset; "" if the section does not hold it. */
-static const char *text_at(const struct go_table *table, u64 offset)
+/* The text at an offset in the section; "" if the section does not hold it. */
+static const char *text_at_offset(const struct go_table *table, u64 offset)
 {
 	if (offset >= table->count || !memchr(table->bytes + offset, 0, table->count - offset))
 		return "";
@@ -64,7 +66,7 @@ static const char *text_at(const struct go_table *table, u64 offset)
 
 /* --- Where the linker has put the parts. --- */
 
-static const Elf_Data *section_data(Elf *elf, const char *name, u64 *address)
+static const Elf_Data *read_section(Elf *elf, const char *name, u64 *address)
 {
 	GElf_Shdr header;
 	Elf_Scn *section = elf_section_find(elf, name, &header);
@@ -76,7 +78,7 @@ static const Elf_Data *section_data(Elf *elf, const char *name, u64 *address)
 
 /* The relocation that adds the file's load address to `addend` (`by_addend`), or to the word at
  * `place`; false: the file has no such relocation. */
-static bool find_relocation(Elf *elf, bool by_addend, u64 wanted, GElf_Rela *found)
+static bool find_relative_relocation(Elf *elf, bool by_addend, u64 wanted, GElf_Rela *found)
 {
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
@@ -95,7 +97,8 @@ static bool find_relocation(Elf *elf, bool by_addend, u64 wanted, GElf_Rela *fou
 	return false;
 }
 
-/* runtime.firstmoduledata: its address, and its bytes as far as the section has them. */
+/* The variable runtime.firstmoduledata: its address, and its bytes as far as the section has
+ * them. */
 struct module {
 	u64 address;
 	const u8 *bytes;
@@ -110,12 +113,12 @@ static u64 read_module_word(Elf *elf, const struct module *module, u32 index)
 	if ((index + 1) * WORD <= module->count)
 		memcpy(&value, module->bytes + index * WORD, WORD);
 	if (!value && module->address &&
-	    find_relocation(elf, false, module->address + index * WORD, &relocation))
+	    find_relative_relocation(elf, false, module->address + index * WORD, &relocation))
 		value = relocation.r_addend;
 	return value;
 }
 
-/* All zero: the file does not have it. */
+/* Finds runtime.firstmoduledata. All zero: the file does not have it. */
 static struct module find_module_data(Elf *elf, u64 section, u64 names)
 {
 	static const char *const places[] = {".go.module", ".noptrdata", ".data"};
@@ -125,14 +128,14 @@ static struct module find_module_data(Elf *elf, u64 section, u64 names)
 	u64 address;
 
 	for (u32 i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		const Elf_Data *data = section_data(elf, places[i], &address);
+		const Elf_Data *data = read_section(elf, places[i], &address);
 
 		for (u64 at = 0; data && at + sizeof(first) <= data->d_size; at += WORD)
 			if (!memcmp((u8 *)data->d_buf + at, first, sizeof(first)))
 				return (struct module){address + at, (u8 *)data->d_buf + at,
 						       data->d_size - at};
 	}
-	if (find_relocation(elf, true, section, &relocation)) {
+	if (find_relative_relocation(elf, true, section, &relocation)) {
 		module.address = relocation.r_offset;
 		if (read_module_word(elf, &module, 1) != names)
 			module.address = 0;
@@ -140,7 +143,7 @@ static struct module find_module_data(Elf *elf, u64 section, u64 names)
 	return module;
 }
 
-/* Sets table->trees, if the file tells where they are. */
+/* Sets table->trees (trees of inlined calls), if the file tells where they are. */
 static void find_inline_trees(Elf *elf, const struct module *module, u64 table_address,
 			      struct go_table *table)
 {
@@ -170,7 +173,8 @@ static void find_inline_trees(Elf *elf, const struct module *module, u64 table_a
 static bool read_table_header(struct go_table *table, u64 *text)
 {
 	u64 word[RECORDS + 1];
-	static const u8 tail[] = {0, 0, 1, WORD}; /* after the magic number */
+	/* The bytes of the header after the magic number. */
+	static const u8 tail[] = {0, 0, 1, WORD};
 	u8 head[8];
 	u32 magic;
 
@@ -196,16 +200,16 @@ static bool read_table_header(struct go_table *table, u64 *text)
 /* Finds the table and reads its header. A linker of C code puts the section of a
  * position-independent program into .data.rel.ro; the table is then the first place there that has
  * a header. */
-static bool find_table(Elf *elf, struct go_table *table, u64 *address, u64 *text)
+static bool find_go_table(Elf *elf, struct go_table *table, u64 *address, u64 *text)
 {
-	const Elf_Data *data = section_data(elf, ".gopclntab", address);
+	const Elf_Data *data = read_section(elf, ".gopclntab", address);
 	GElf_Shdr header;
 	u64 at = 0;
 
-	data = data ?: section_data(elf, ".data.rel.ro.gopclntab", address);
+	data = data ?: read_section(elf, ".data.rel.ro.gopclntab", address);
 	if (!data) {
 		data = elf_section_find(elf, ".noptrdata", &header)
-			       ? section_data(elf, ".data.rel.ro", address)
+			       ? read_section(elf, ".data.rel.ro", address)
 			       : NULL;
 		while (data && at < data->d_size) {
 			table->bytes = (u8 *)data->d_buf + at;
@@ -231,7 +235,8 @@ int go_table_read(Elf *elf, struct go_table *table)
 	u64 address;
 
 	if (!gelf_getehdr(elf, &header) || header.e_machine != EM_X86_64 ||
-	    header.e_ident[EI_CLASS] != ELFCLASS64 || !find_table(elf, &made, &address, &made.text))
+	    header.e_ident[EI_CLASS] != ELFCLASS64 ||
+	    !find_go_table(elf, &made, &address, &made.text))
 		return -ENOENT;
 	module = find_module_data(elf, address, address + made.names);
 	if (!made.text)
@@ -245,7 +250,7 @@ int go_table_read(Elf *elf, struct go_table *table)
 
 /* --- Functions and their values. --- */
 
-/* Entry table->functions is the end of the code and has no record. */
+/* Entry number table->functions is the end of the code and has no record. */
 static bool read_function_entry(const struct go_table *table, u64 index, u64 *address, u32 *record)
 {
 	u32 entry[2] = {};
@@ -270,7 +275,7 @@ bool go_function_read(const struct go_table *table, u64 index, struct go_functio
 	function->record = table->records + record;
 	function->name =
 		read_table_bytes(table, function->record + RECORD_NAME, &name, sizeof(name))
-			? text_at(table, table->names + name)
+			? text_at_offset(table, table->names + name)
 			: "";
 	return true;
 }
@@ -282,7 +287,8 @@ bool go_function_flags(const struct go_table *table, const struct go_function *f
 		flags, sizeof(*flags));
 }
 
-/* The last function that begins at the address or before; false: the address is outside. */
+/* Finds the last function that begins at the address or before; false: the address is outside of
+ * all functions. */
 static bool find_function(const struct go_table *table, u64 address, struct go_function *function)
 {
 	u64 low = 0, high = table->functions, start;
@@ -353,9 +359,10 @@ bool go_run_next(const struct go_table *table, const struct go_function *functio
 	return run->end > run->start;
 }
 
-/* The value of a quantity at an address of the function; -1: the table has none. */
-static s32 quantity_at_address(const struct go_table *table, const struct go_function *function,
-			       enum go_quantity quantity, u64 address)
+/* The value of a quantity (stack depth, file, line, inlined call) at an address of the function;
+ * -1: the table has none. */
+static s32 value_at_address(const struct go_table *table, const struct go_function *function,
+			    enum go_quantity quantity, u64 address)
 {
 	struct go_run run;
 	u64 at = go_runs_begin(table, function, quantity, &run);
@@ -371,7 +378,7 @@ static s32 quantity_at_address(const struct go_table *table, const struct go_fun
 static const char *source_file_at(const struct go_table *table, const struct go_function *function,
 				  u64 address)
 {
-	s32 file = quantity_at_address(table, function, GO_FILE, address);
+	s32 file = value_at_address(table, function, GO_FILE, address);
 	u32 unit, offset;
 	const char *name;
 
@@ -380,12 +387,12 @@ static const char *source_file_at(const struct go_table *table, const struct go_
 	    !read_table_bytes(table, table->units + sizeof(u32) * ((u64)unit + file), &offset,
 			      sizeof(offset)))
 		return NULL;
-	name = text_at(table, table->file_names + offset);
+	name = text_at_offset(table, table->file_names + offset);
 	return *name ? name : NULL;
 }
 
 /* Reads a call of the function's tree: the name of the inlined function, and the address of the
- * call. False: there is no such call; *name and *parent stay. */
+ * call. False: there is no such call; *name and *parent stay as they are. */
 static bool read_inlined_call(const struct go_table *table, const struct go_function *function,
 			      s32 index, const char **name, u64 *parent)
 {
@@ -405,7 +412,7 @@ static bool read_inlined_call(const struct go_table *table, const struct go_func
 	if (tree == UINT32_MAX || at + sizeof(field) > table->trees_bytes)
 		return false;
 	memcpy(field, table->trees + at, sizeof(field));
-	text = text_at(table, table->names + field[0]);
+	text = text_at_offset(table, table->names + field[0]);
 	if (!*text || field[1] >= function->end - function->start)
 		return false;
 	*name = text;
@@ -421,9 +428,9 @@ u32 go_table_places(const struct go_table *table, u64 address, struct code_place
 	if (!find_function(table, address, &function) || !*function.name)
 		return 0;
 	while (count < CODE_PLACES_MAX) {
-		s32 index = quantity_at_address(table, &function, GO_INLINED, address);
+		s32 index = value_at_address(table, &function, GO_INLINED, address);
 		struct code_place *place = &places[count++];
-		s32 line = quantity_at_address(table, &function, GO_LINE, address);
+		s32 line = value_at_address(table, &function, GO_LINE, address);
 
 		*place = (struct code_place){
 			.function = function.name,

@@ -16,46 +16,46 @@
 
 /* The parts of the section, by offset from its begin. All zero: no table. */
 struct go_table {
-	const u8 *bytes; /* of the section; they live as long as the Elf */
+	const u8 *bytes; /* bytes of the section; they live as long as the Elf */
 	u64 count;
 	u64 functions; /* number of functions */
-	u64 text;      /* address that functions count from */
+	u64 text;      /* address from which the table counts the addresses of functions */
 	u64 names, units, file_names, pc_tables, records;
 	const u8 *trees; /* trees of inlined calls; NULL: the file does not tell where they are */
 	u64 trees_bytes;
-	bool is_old; /* Go 1.18 or 1.19 */
+	bool is_old; /* the table has the format of Go 1.18 and 1.19 */
 };
 
 enum go_function_flag {
-	GO_IS_OUTERMOST = 1 << 0, /* TOPFRAME */
-	GO_WRITES_RSP = 1 << 1,	  /* SPWRITE */
-	GO_IS_ASSEMBLER = 1 << 2, /* ASM */
+	GO_IS_OUTERMOST = 1 << 0, /* the runtime's TOPFRAME: the function has no caller */
+	GO_WRITES_RSP = 1 << 1,	  /* the runtime's SPWRITE: the function writes the stack pointer */
+	GO_IS_ASSEMBLER = 1 << 2, /* the runtime's ASM: the function is written in assembler */
 };
 
 struct go_function {
-	u64 start, end;	  /* addresses of the file */
-	u64 record;	  /* offset in the section */
-	const char *name; /* "" if the table has none */
+	u64 start, end;	  /* start and end of the function, as addresses in the file */
+	u64 record;	  /* offset of the function's record in the section */
+	const char *name; /* name of the function; "" if the table has none */
 };
 
-/* In [start, end) of a function a quantity has this value. */
+/* A run: for the code [start, end) of a function, a quantity has this value. */
 struct go_run {
 	u64 start, end;
 	s32 value;
 };
 
-/* Which quantity: the depth of the stack below the return address, the number of the source file,
- * the line, the innermost inlined call. */
+/* The quantities that the table gives for each pc: the depth of the stack below the return address,
+ * the number of the source file, the line, the innermost inlined call. */
 enum go_quantity { GO_DEPTH, GO_FILE, GO_LINE, GO_INLINED };
 
-/* Reads the table of a file for x86-64. -ENOENT: the file has no such section, or its version is
- * not known. */
+/* Reads the table of a file for x86-64. -ENOENT: the file has no .gopclntab, or its version is not
+ * known. */
 int go_table_read(Elf *elf, struct go_table *table);
 
-/* Reads function `index`, below table->functions. False: the table is damaged. */
+/* Reads function `index`, which is less than table->functions. False: the table is damaged. */
 bool go_function_read(const struct go_table *table, u64 index, struct go_function *function);
 
-/* The flags of a function; false: the table is damaged. */
+/* Reads the flags of a function (enum go_function_flag); false: the table is damaged. */
 bool go_function_flags(const struct go_table *table, const struct go_function *function, u8 *flags);
 
 /* Begins with the runs of a quantity: returns the offset for go_run_next(), or 0 if the function

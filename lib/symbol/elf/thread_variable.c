@@ -45,7 +45,7 @@ static int read_segments(Elf *elf, struct thread_variable *variable)
 	return 0;
 }
 
-/* Returns the index of the symbol; 0: the file does not define the symbol. */
+/* Finds a symbol by its name. Returns its index; 0: the file does not define the symbol. */
 static size_t find_symbol(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, const char *name,
 			  u64 *value)
 {
@@ -67,7 +67,7 @@ static size_t find_symbol(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, c
 	return 0;
 }
 
-static enum thread_variable_word word_by_relocation(const GElf_Rela *relocation, size_t symbol,
+static enum thread_variable_word kind_of_relocation(const GElf_Rela *relocation, size_t symbol,
 						    u64 value)
 {
 	bool is_own = !GELF_R_SYM(relocation->r_info);
@@ -101,7 +101,7 @@ static void find_got_word(Elf *elf, size_t symbol, struct thread_variable *varia
 			data = elf_getdata(section, NULL);
 		for (int i = 0; data && !variable->kind && gelf_getrela(data, i, &relocation);
 		     i++) {
-			variable->kind = word_by_relocation(&relocation, symbol, variable->value);
+			variable->kind = kind_of_relocation(&relocation, symbol, variable->value);
 			variable->word = relocation.r_offset;
 		}
 	}

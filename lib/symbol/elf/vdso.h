@@ -8,7 +8,7 @@
 
 #include <libelf.h>
 
-/* The vdso of this process, for elf_end(); NULL: the process has no vdso. */
+/* Opens the vdso of this process; the caller calls elf_end(). NULL: the process has no vdso. */
 Elf *vdso_open(void);
 
 #endif

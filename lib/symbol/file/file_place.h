@@ -10,32 +10,33 @@
 
 #include "scalar.h"
 
-/* The place of a path below `root`: an O_PATH descriptor, or -ENOENT. ".." does not lead out of the
- * root, and symbolic links are not followed. */
+/* Opens a path below the folder `root`. Returns an O_PATH descriptor, or -ENOENT. ".." does not
+ * lead out of the root, and symbolic links are not followed. */
 int file_place_below(const char *root, const char *path);
 
-/* The same, with symbolic links followed inside the root. */
+/* Like file_place_below(), but symbolic links are followed inside the root. */
 int file_place_below_links(const char *root, const char *path);
 
-/* The same as file_place_below(), below an open folder. */
+/* Like file_place_below(), below a folder that is open already. */
 int file_place_in(int folder, const char *path);
 
-/* The same below the root of this process, if the kernel's cache holds the whole path. No file
- * system is asked, so the call does not wait for one. */
+/* Like file_place_below(), below the root of this process, if the kernel's cache holds the whole
+ * path. No file system is asked, so the call does not wait for one. */
 int file_place_cached(const char *path);
 
-/* Opens the file at a place for reading; or -ENOENT. */
+/* Opens the file of an O_PATH descriptor for reading; or -ENOENT. */
 int file_place_read(int place);
 
-/* The same for a regular file only. Closes the place; `place` may be -errno of its opening. */
+/* Opens the file of an O_PATH descriptor for reading if it is a regular file, and closes `place`.
+ * `place` may be the -errno of a failed open. */
 int file_place_take(int place);
 
 /* True if stat() gives another device than mappings of the file have: overlayfs hands mappings to
  * the layer below, btrfs numbers its subvolumes. The inode number is the same on both. */
 bool file_place_hides_device(int place);
 
-/* How many files may be kept open: `most`, or one of `part` descriptors that this process may have,
- * at least one. */
+/* Returns how many files may be kept open: `most`, but at most 1/`part` of RLIMIT_NOFILE, and at
+ * least 1. */
 u32 file_open_limit(u32 most, u32 part);
 
 #endif

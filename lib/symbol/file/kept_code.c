@@ -36,7 +36,7 @@ int kept_code_create(struct kept_code **out)
 	return 0;
 }
 
-static u32 kept_count(const struct kept_code *code)
+static u32 kept_file_count(const struct kept_code *code)
 {
 	return code->count < code->room ? code->count : code->room;
 }
@@ -45,7 +45,7 @@ void kept_code_free(struct kept_code **code)
 {
 	if (!*code)
 		return;
-	for (u32 i = 0; i < kept_count(*code); i++)
+	for (u32 i = 0; i < kept_file_count(*code); i++)
 		close((*code)->kept[i].file);
 	free(*code);
 	*code = NULL;
@@ -54,7 +54,7 @@ void kept_code_free(struct kept_code **code)
 static const struct kept *find_kept_file(const struct kept_code *code,
 					 const struct mapping_key *key)
 {
-	for (u32 i = 0; i < kept_count(code); i++)
+	for (u32 i = 0; i < kept_file_count(code); i++)
 		if (!memcmp(&code->kept[i].key, key, sizeof(*key)))
 			return &code->kept[i];
 	return NULL;

@@ -9,22 +9,25 @@
 
 #include "mapping.h"
 
-#define KEPT_CODE_FILES 1024 /* the newest files; at most a quarter of RLIMIT_NOFILE */
+/* The number of files that stay open, the newest ones; at most a quarter of RLIMIT_NOFILE. */
+#define KEPT_CODE_FILES 1024
 
 struct kept_code;
 
 int kept_code_create(struct kept_code **out);
 void kept_code_free(struct kept_code **code);
 
-/* mapped_file_open() or mapped_file_open_cached(). */
+/* The function that opens the file of a mapping: mapped_file_open() or mapped_file_open_cached().
+ */
 typedef int (*kept_code_opener)(const struct mapping_record *record, const char *path);
 
-/* Keeps the file of a mapping; `path` as mapped_file_path() gives it. 0, or -ENOENT: not found. */
+/* Keeps the file of a mapping open; `path` as mapped_file_path() gives it. Returns 0, or -ENOENT if
+ * the file is not found. */
 int kept_code_keep(struct kept_code *code, const struct mapping_record *record, const char *path,
 		   kept_code_opener open);
 
-/* A descriptor of the kept file, if its content has not been written since; else the result of
- * `open`. The caller closes the descriptor. -ENOENT. */
+/* Returns a descriptor of the kept file if the file has not been written since, else the result of
+ * `open`, which may be -ENOENT. The caller closes the descriptor. */
 int kept_code_open(const struct kept_code *code, const struct mapping_record *record,
 		   const char *path, kept_code_opener open);
 

@@ -54,8 +54,9 @@ bool mapped_file_is(int fd, const struct mapping_record *record)
 	return is_same_file(fd, &record->key) && is_same_generation(fd, &record->key);
 }
 
-/* Opens the file at a place if it is that of the record. Closes `place`, which may be negative. */
-static int open_if_same(int place, const struct mapping_key *key)
+/* Opens the file of the O_PATH descriptor `place` for reading, if it is the file of the record.
+ * Closes `place`, which may be negative. */
+static int open_if_same_file(int place, const struct mapping_key *key)
 {
 	int fd = -1;
 
@@ -71,8 +72,9 @@ static int open_if_same(int place, const struct mapping_key *key)
 	return -ENOENT;
 }
 
-/* is_same_file() by the inode in the kernel's cache: the file system is not asked. */
-static bool is_same_by_cache(int place, const struct mapping_key *key)
+/* Does the same as is_same_file(), with what the kernel has cached of the inode: the file system is
+ * not asked. */
+static bool is_same_cached_file(int place, const struct mapping_key *key)
 {
 	const u32 wanted = STATX_TYPE | STATX_INO | STATX_MTIME;
 	struct statx file;
@@ -94,8 +96,8 @@ int mapped_file_open_cached(const struct mapping_record *record, const char *pat
 	place = file_place_cached(path);
 	if (place < 0)
 		return -ENOENT;
-	if (is_same_by_cache(place, &record->key))
-		fd = open_if_same(place, &record->key);
+	if (is_same_cached_file(place, &record->key))
+		fd = open_if_same_file(place, &record->key);
 	else
 		close(place);
 	return fd;
@@ -111,15 +113,15 @@ int mapped_file_open(const struct mapping_record *record, const char *path)
 		return -ENOENT;
 	if (is_absolute) {
 		snprintf(proc, sizeof(proc), "/proc/%u/root", record->tgid);
-		fd = open_if_same(file_place_below(proc, path), &record->key);
+		fd = open_if_same_file(file_place_below(proc, path), &record->key);
 	}
 	if (fd < 0) {
 		snprintf(proc, sizeof(proc), "/proc/%u/map_files/%llx-%llx", record->tgid,
 			 (unsigned long long)record->start, (unsigned long long)record->end);
-		fd = open_if_same(open(proc, O_PATH | O_CLOEXEC), &record->key);
+		fd = open_if_same_file(open(proc, O_PATH | O_CLOEXEC), &record->key);
 	}
 	if (fd < 0 && is_absolute)
-		fd = open_if_same(file_place_below("/", path), &record->key);
+		fd = open_if_same_file(file_place_below("/", path), &record->key);
 	return fd;
 }
 
@@ -198,8 +200,8 @@ static void copy_build_id(const struct mapping_record *record, struct trace_mapp
 	mapping->build_id_bytes = bytes;
 }
 
-/* Takes the build id of this process's vdso, which is that of 64-bit tasks; inode 0 stands for it.
- * The vdso of 32-bit tasks stays without a build id. */
+/* Sets the build id of a mapping of the vdso, which the record marks by inode 0: that of this
+ * process's vdso, which 64-bit tasks have. The vdso of 32-bit tasks stays without a build id. */
 static void identify_vdso(const struct mapping_record *record, struct trace_mapping *mapping)
 {
 	Elf *elf = record->key.inode || mapping->build_id_bytes ? NULL : vdso_open();

@@ -29,8 +29,9 @@ u32 mapped_process(const struct mapping_record *record, u64 *base);
 /* Opens the file of a mapping for reading, for the caller to close; or -ENOENT. */
 int mapped_file_open(const struct mapping_record *record, const char *path);
 
-/* The same by the path under our own root, if the kernel's cache holds path and inode. No file
- * system is asked, so a file system that another user has mounted cannot block the caller. */
+/* Like mapped_file_open(), but only by the path under our own root, and only if the kernel's cache
+ * holds path and inode. No file system is asked, so a file system that another user has mounted
+ * cannot block the caller. */
 int mapped_file_open_cached(const struct mapping_record *record, const char *path);
 
 /* True if the open file is that of the record, and has not been written since. */
@@ -47,16 +48,22 @@ int mapped_file_build_id(int fd, u8 *build_id);
  * their mount.
  */
 #define FILE_OWNER_ROOT 0ULL
-#define FILE_OWNER_MOUNT (1ULL << 63) /* | device; values without this bit are user ids */
+/* An owner with this bit is a mount, and its other bits are the device; an owner without this bit
+ * is a user id. */
+#define FILE_OWNER_MOUNT (1ULL << 63)
 #define FILE_OWNER_NONE (~0ULL)
-#define FILE_OWNER_KERNEL (~1ULL)   /* of the kernel's symbols, which no user's file delays */
-#define FILE_OWNER_TABLES (~2ULL)   /* of unwind tables of root's files, apart from their names */
-#define FILE_OWNER_ANALYSES (~3ULL) /* of analyses of root's files, apart from their tables */
+/* Owner of the kernel's symbols, which no file of a user delays. */
+#define FILE_OWNER_KERNEL (~1ULL)
+/* Owner of jobs that read the unwind tables of root's files; jobs for names of these files belong
+ * to root. */
+#define FILE_OWNER_TABLES (~2ULL)
+#define FILE_OWNER_ANALYSES (~3ULL) /* owner of jobs that analyse code of root's files */
 
-/* The owner of a mapping's file by its record; for generated code the user of its process. */
+/* The owner of a mapping's file, by the mapping's record; for generated code the user of the
+ * process. */
 u64 file_owner(const struct mapping_record *record);
 
-/* The user of a process; FILE_OWNER_NONE: the process is gone. Reads procfs only. */
+/* The user of a process; FILE_OWNER_NONE: the process is gone. The function reads procfs only. */
 u64 file_owner_process(u32 tgid);
 
 /* True for the kernel, root and our own user: these owners could stop this process anyway. */

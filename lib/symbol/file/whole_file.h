@@ -5,22 +5,24 @@
 
 #include <stddef.h>
 
-/* 0 and a buffer for the caller to free, with a NUL after its last byte; or -errno. -EFBIG: more
- * than 256 MiB. */
+/* Reads a whole file. Returns 0 and a buffer for the caller to free, with a NUL after its last
+ * byte; or -errno. -EFBIG: the file has more than 256 MiB. */
 int whole_file_read(const char *path, char **text, size_t *bytes);
 
-/* The same up to the end of the read, of some KiB, that brings `mark`, a text that is not empty. */
+/* Like whole_file_read(), but reading stops after the first read() (of some KiB) that brings
+ * `mark`, a text that is not empty. */
 int whole_file_read_until(const char *path, const char *mark, char **text, size_t *bytes);
 
-/* The same for an open file, from its beginning; a file without positions from where it stands. */
+/* Like whole_file_read(), for an open file. The file is read from its beginning; a file without
+ * positions is read from where its descriptor stands. */
 int whole_file_read_open(int fd, char **text, size_t *bytes);
 int whole_file_read_open_until(int fd, const char *mark, char **text, size_t *bytes);
 
-/* The same for an open file, from offset `first` to its end. */
+/* Like whole_file_read(), for an open file, from offset `first` to its end. */
 int whole_file_read_from(int fd, size_t first, char **text, size_t *bytes);
 
-/* Reads the first line of a small file that fits a format of scanf(), for the first value. 0;
- * -EINVAL: no line fits, and the values are unchanged; or -errno. */
+/* Parses the lines of a small file by a format of scanf(), up to the first line that gives the
+ * first value. 0; -EINVAL: no line fits, and the values are unchanged; or -errno. */
 __attribute__((format(scanf, 2, 3))) int whole_file_scan(const char *path, const char *format, ...);
 
 #endif

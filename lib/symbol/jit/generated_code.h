@@ -16,10 +16,11 @@
 struct generated_function {
 	u64 start;
 	u64 end;
-	u32 name; /* offset in `names`; an empty name is not known: the function only overwrites */
+	u32 name; /* offset of the name in `names`. An empty name: the function has no known name,
+		     and only ends older functions at its addresses */
 };
 
-/* All zero = empty. */
+/* The functions that a runtime has generated. All zero = empty. */
 struct generated_code {
 	struct generated_function *functions; /* the oldest first */
 	u32 count;
@@ -36,8 +37,8 @@ void generated_code_clear(struct generated_code *code);
 int generated_code_add(struct generated_code *code, u64 start, u64 bytes, const char *name,
 		       size_t name_bytes);
 
-/* Fills and seals a table with the functions in [base, base + bytes) that were not overwritten;
- * symbols are distances from base. 0, -ENOMEM or -E2BIG. */
+/* Fills and seals a table with the functions in [base, base + bytes) that were not overwritten; the
+ * symbols' addresses are distances from `base`. 0, -ENOMEM or -E2BIG. */
 int generated_code_seal(const struct generated_code *code, u64 base, u64 bytes,
 			struct symbol_table *table);
 

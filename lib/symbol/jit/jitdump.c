@@ -23,19 +23,19 @@
 struct header {
 	u32 magic;
 	u32 version;
-	u32 bytes; /* the first record follows */
+	u32 bytes; /* length of the header; the first record follows it */
 	u32 machine;
 	u32 reserved;
 	u32 pid;
 	u64 time;
-	u64 flags; /* the clock that the times are of */
+	u64 flags; /* which clock the times of records are of */
 };
 
 enum record_id { CODE_LOAD, CODE_MOVE, CODE_DEBUG_INFO, CODE_CLOSE, CODE_UNWINDING_INFO };
 
 struct record {
 	u32 id;
-	u32 bytes; /* with this head */
+	u32 bytes; /* length of the record with this head */
 	u64 time;
 };
 
@@ -61,7 +61,8 @@ struct move {
 	u64 index;
 };
 
-#define VIEW_BYTES (sizeof(struct move) + JITDUMP_NAME_BYTES_MAX + 1) /* read of one record */
+/* Length of a record's beginning that is read. */
+#define VIEW_BYTES (sizeof(struct move) + JITDUMP_NAME_BYTES_MAX + 1)
 #define WINDOW_BYTES (4 * VIEW_BYTES)
 
 struct indexed {
@@ -83,7 +84,7 @@ struct dump {
 	u32 indexed_room;
 };
 
-static ssize_t read_at(const struct dump *dump, u64 at, size_t wanted)
+static ssize_t read_file_at(const struct dump *dump, u64 at, size_t wanted)
 {
 	size_t bytes = 0;
 
@@ -101,14 +102,14 @@ static ssize_t read_at(const struct dump *dump, u64 at, size_t wanted)
 	return bytes;
 }
 
-/* Moves the window to `bytes` bytes at offset `at`, within dump->end; offsets ascend. 1; 0: the
- * file has become shorter; -errno. */
+/* Moves the window so that it has the `bytes` bytes at offset `at` of the file, not past dump->end;
+ * offsets ascend from call to call. 1; 0: the file has become shorter; -errno. */
 static int move_window(struct dump *dump, u64 at, size_t bytes, const u8 **view)
 {
 	ssize_t got;
 
 	if (at + bytes > dump->window + dump->window_bytes) {
-		got = read_at(dump, at, WINDOW_BYTES);
+		got = read_file_at(dump, at, WINDOW_BYTES);
 		if (got < 0)
 			return got;
 		dump->window = at;
@@ -118,8 +119,8 @@ static int move_window(struct dump *dump, u64 at, size_t bytes, const u8 **view)
 	return bytes <= dump->window_bytes;
 }
 
-static int add_function(struct dump *dump, u64 start, u64 bytes, const void *name,
-			size_t name_bytes, u64 index, bool moved)
+static int add_generated_function(struct dump *dump, u64 start, u64 bytes, const void *name,
+				  size_t name_bytes, u64 index, bool moved)
 {
 	u32 count = dump->code->count;
 	int err = generated_code_add(dump->code, start, bytes, name, name_bytes);
@@ -154,18 +155,19 @@ static int add_record_function(struct dump *dump, u32 id, const u8 *view, size_t
 		if (length == bytes - sizeof(load) || load.code_bytes > left - length - 1)
 			length = 0;
 		if (load.pid == dump->pid)
-			return add_function(dump, load.code, load.code_bytes, name, length,
-					    load.index, false);
+			return add_generated_function(dump, load.code, load.code_bytes, name,
+						      length, load.index, false);
 	} else if (id == CODE_MOVE && bytes >= sizeof(move)) {
 		memcpy(&move, view, sizeof(move));
 		if (move.pid == dump->pid)
-			return add_function(dump, move.code, move.code_bytes, NULL, 0, move.index,
-					    true);
+			return add_generated_function(dump, move.code, move.code_bytes, NULL, 0,
+						      move.index, true);
 	}
 	return 0;
 }
 
-/* Takes the record at offset *at and moves *at to the next one. 1; 0: no whole record; -errno. */
+/* Reads the record at offset *at of the file, and moves *at to the next record. 1; 0: the file has
+ * no further whole record; -errno. */
 static int read_next_record(struct dump *dump, u64 *at)
 {
 	u64 left = dump->end - *at;

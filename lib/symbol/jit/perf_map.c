@@ -56,7 +56,7 @@ static int parse_line(const char *at, const char *end, struct generated_code *co
 	return generated_code_add(code, start, bytes, name, name_bytes);
 }
 
-/* The start of the last PERF_MAP_LINES_MAX lines. */
+/* Returns the start of the last PERF_MAP_LINES_MAX lines. */
 static const char *skip_to_last_lines(const char *text, const char *end)
 {
 	const char *at = end > text && end[-1] == '\n' ? end - 1 : end;

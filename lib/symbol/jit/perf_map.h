@@ -8,13 +8,14 @@
 
 #include "generated_code.h"
 
-#define PERF_MAP_LINES_MAX (1U << 20) /* the last lines of a longer map count */
+/* The number of lines that are read; of a longer map the last ones. */
+#define PERF_MAP_LINES_MAX (1U << 20)
 
 /* Adds the functions of all lines. The text may hold any bytes; lines that make no sense are left
  * out. 0, -ENOMEM or -E2BIG. */
 int perf_map_parse(const char *text, size_t bytes, struct generated_code *code);
 
-/* The same for an open file, from its beginning. */
+/* Adds the functions of an open perf map, which is read from its beginning; as perf_map_parse(). */
 int perf_map_read_open(int fd, struct generated_code *code);
 
 #endif

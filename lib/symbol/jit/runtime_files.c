@@ -26,7 +26,8 @@
  * times are compared to a tick. --- */
 
 #define SECOND 1000000000ULL
-#define SLACK (2 * SECOND) /* file systems round times */
+/* A file may seem older than its process by so much, as file systems round times. */
+#define SLACK (2 * SECOND)
 
 FILE *runtime_process_open(u32 tgid, const char *name)
 {
@@ -60,7 +61,8 @@ static bool read_process_start(u32 tgid, u64 *ticks)
 	return true;
 }
 
-/* True if the process of this id has the start process->since. */
+/* True if the process that has the id process->tgid now is the one that started at process->since.
+ */
 static bool is_same_process(struct runtime_process *process)
 {
 	u64 suspended = clock_ns(CLOCK_BOOTTIME) - clock_ns(CLOCK_MONOTONIC);
@@ -225,7 +227,7 @@ int jitdump_open(const struct runtime_process *process)
 struct kept {
 	struct runtime_process process;
 	int perf_map;
-	int folder; /* the process's /tmp, if it had no map yet */
+	int folder; /* descriptor of the process's /tmp, if the process had no perf map yet */
 	int jitdump;
 };
 
@@ -259,7 +261,7 @@ static void close_kept_files(struct kept *kept)
 	close_if_open(kept->jitdump);
 }
 
-static u32 kept_count(const struct runtime_files *files)
+static u32 kept_process_count(const struct runtime_files *files)
 {
 	return files->count < files->room ? files->count : files->room;
 }
@@ -268,7 +270,7 @@ void runtime_files_free(struct runtime_files **files)
 {
 	if (!*files)
 		return;
-	for (u32 i = 0; i < kept_count(*files); i++)
+	for (u32 i = 0; i < kept_process_count(*files); i++)
 		close_kept_files(&(*files)->kept[i]);
 	free(*files);
 	*files = NULL;
@@ -276,7 +278,7 @@ void runtime_files_free(struct runtime_files **files)
 
 static const struct kept *find_kept_process(const struct runtime_files *files, u32 tgid, u64 since)
 {
-	for (u32 i = 0; i < kept_count(files); i++)
+	for (u32 i = 0; i < kept_process_count(files); i++)
 		if (files->kept[i].process.tgid == tgid && files->kept[i].process.since == since)
 			return &files->kept[i];
 	return NULL;
@@ -307,7 +309,7 @@ void runtime_files_keep(struct runtime_files *files, u32 tgid, u64 since)
 	files->count++;
 }
 
-static int duplicate(int fd)
+static int duplicate_descriptor(int fd)
 {
 	return fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
 }
@@ -323,11 +325,11 @@ struct runtime_names runtime_files_open(const struct runtime_files *files, u32 t
 	names = (struct runtime_names){live.perf_map, live.jitdump};
 	if (kept) {
 		if (names.perf_map < 0)
-			names.perf_map = duplicate(kept->perf_map);
+			names.perf_map = duplicate_descriptor(kept->perf_map);
 		if (names.perf_map < 0 && kept->folder >= 0)
 			names.perf_map = perf_map_open(kept->folder, &kept->process);
 		if (names.jitdump < 0)
-			names.jitdump = duplicate(kept->jitdump);
+			names.jitdump = duplicate_descriptor(kept->jitdump);
 	}
 	if (names.perf_map < 0 && live.folder < 0 && (!kept || kept->folder < 0)) {
 		const struct runtime_process ours = {

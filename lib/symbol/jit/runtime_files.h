@@ -20,24 +20,26 @@
 /* A process that generates code. */
 struct runtime_process {
 	u32 tgid;
-	u64 since; /* its start, CLOCK_MONOTONIC, ns: ids are used again */
-	u64 began; /* its start, CLOCK_BOOTTIME, ns, to a tick; 0 = not read while the process lived
-		    */
+	u64 since; /* when the process started, CLOCK_MONOTONIC, ns; tells it from another process
+		      with the same id */
+	u64 began; /* when the process started, CLOCK_BOOTTIME, ns, to a tick; 0 = not read while
+		      the process lived */
 	u32 user;
-	u32 inner_id; /* its id in its own pid namespace */
+	u32 inner_id; /* the process's id in its own PID namespace */
 };
 
-/* Fills the fields after `since`; false: the process is gone. */
+/* Reads the members after `since` from /proc; false: the process is gone. */
 bool runtime_process_read(struct runtime_process *process);
 
-/* True for a regular file of the process's user or root, written since the process began. */
+/* True for a regular file that belongs to the process's user or to root and was written since the
+ * process started. */
 bool runtime_process_wrote(const struct runtime_process *process, const struct stat *status);
 
-/* Opens /proc/TGID/NAME; or NULL. */
+/* Opens /proc/TGID/NAME for reading; NULL: it cannot be opened. */
 FILE *runtime_process_open(u32 tgid, const char *name);
 
-/* The /tmp of a living process, or -ENOENT. An open /tmp still gives the perf map when the process
- * and its mounts are gone. */
+/* Opens the /tmp of a living process as an O_PATH descriptor; or -ENOENT. By this descriptor the
+ * perf map is still found when the process and its mounts are gone. */
 int perf_map_folder(u32 tgid);
 
 /* Opens perf-PID.map in a folder for reading, PID by the pid namespace of the process; or -ENOENT.
@@ -52,7 +54,8 @@ int perf_map_open(int folder, const struct runtime_process *process);
  */
 int jitdump_open(const struct runtime_process *process);
 
-/* The newest processes, with two descriptors each: at most a quarter of RLIMIT_NOFILE. */
+/* The number of processes whose files stay open, the newest ones; with two descriptors each they
+ * take at most a quarter of RLIMIT_NOFILE. */
 #define RUNTIME_FILES_KEPT 256
 
 struct runtime_files;
@@ -60,10 +63,12 @@ struct runtime_files;
 int runtime_files_create(struct runtime_files **out);
 void runtime_files_free(struct runtime_files **files);
 
-/* Keeps the files of a process open; `since`: its start, CLOCK_MONOTONIC, ns. */
+/* Opens the files of a process and keeps them open. `since`: when the process started,
+ * CLOCK_MONOTONIC, ns. */
 void runtime_files_keep(struct runtime_files *files, u32 tgid, u64 since);
 
-/* Descriptors for reading, for the caller to close; negative = no file. */
+/* Descriptors of the perf map and the jitdump of a process, for the caller to close; negative = no
+ * such file. */
 struct runtime_names {
 	int perf_map;
 	int jitdump;

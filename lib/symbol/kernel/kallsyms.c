@@ -122,7 +122,7 @@ void module_list_clear(struct module_list *list)
 
 enum rank { RANK_COMPAT, RANK_LOCAL, RANK_WEAK, RANK_GLOBAL };
 
-#define DIGITS 8 /* that are read at once */
+#define DIGITS 8 /* the number of hexadecimal digits that are parsed at once */
 #define EACH(byte) (0x0101010101010101ULL * (byte))
 
 /* The value of a hexadecimal digit; 16: no digit. */
@@ -175,7 +175,7 @@ static const char *parse_address(const char *text, const char *end, u64 *address
 	return digit > text ? digit : NULL;
 }
 
-/* "ADDRESS TYPE name" or "ADDRESS TYPE name<tab>[module]" */
+/* Parses "ADDRESS TYPE name" or "ADDRESS TYPE name<tab>[module]". */
 static bool parse_symbol_line(const char *text, const char *end, struct kallsyms_line *line)
 {
 	const char *at = parse_address(text, end, &line->address), *tab;
@@ -197,8 +197,8 @@ static bool parse_symbol_line(const char *text, const char *end, struct kallsyms
 	return line->name_bytes;
 }
 
-/* Reads on from *text to the next line that makes sense; `nul`: the first NUL of the whole text, or
- * its end. False: no line is left. */
+/* Parses lines from *text on, up to the first one that makes sense, and moves *text after it.
+ * `nul`: the first NUL of the whole text, or its end. False: no line is left. */
 static bool next_symbol_line(const char **text, const char *end, const char *nul,
 			     struct kallsyms_line *line)
 {
@@ -257,7 +257,8 @@ u64 kallsyms_address(const char *text, size_t bytes, const char *name)
 	return 0;
 }
 
-/* All of them begin with an underscore. */
+/* True if the symbol marks the begin or the end of a section. The names of all such symbols begin
+ * with an underscore. */
 static bool is_section_border(const struct kallsyms_line *line)
 {
 	static const char *const borders[] = {"_text",	    "__pi__text", "_stext",
@@ -271,7 +272,7 @@ static bool is_section_border(const struct kallsyms_line *line)
 	       (ends_with(line, "text_start") || ends_with(line, "text_end"));
 }
 
-static bool is_code(const struct kallsyms_line *line)
+static bool is_code_symbol(const struct kallsyms_line *line)
 {
 	char type = line->type | 0x20, first = line->name[0];
 
@@ -313,7 +314,7 @@ static const struct module *module_with_name(struct builder *builder,
 	return builder->module;
 }
 
-/* The end of a symbol that is not followed by another one. */
+/* The end of a symbol that no other symbol follows. */
 static u64 last_symbol_limit(struct builder *builder, const struct kallsyms_line *line)
 {
 	const struct module *module = module_with_name(builder, line);
@@ -331,7 +332,7 @@ static int add_symbol_line(struct builder *builder, const struct kallsyms_line *
 
 	if (!(line->address & KERNEL_HALF))
 		return 0;
-	if (is_code(line)) {
+	if (is_code_symbol(line)) {
 		symbol.limit = last_symbol_limit(builder, line);
 		symbol.rank = name_rank(line);
 		symbol.name = line->name;
@@ -354,9 +355,9 @@ int kallsyms_parse(const char *text, size_t bytes, const struct module_list *mod
 	return err;
 }
 
-/* Notes where the lines of static code are, and its ranges. Ends at the first line of a module that
- * /proc/modules has not: static code comes first. */
-static int note_static_lines(struct kallsyms_static *code)
+/* Records where the lines of static code are, and the ranges of static code. Ends at the first line
+ * whose module proc/modules does not list: static code comes first. */
+static int record_static_lines(struct kallsyms_static *code)
 {
 	const char *text = code->text, *end = text + code->bytes;
 	const char *nul = memchr(text, 0, code->bytes) ?: end;
@@ -434,7 +435,7 @@ int kallsyms_read_open(int kallsyms, int modules, struct kallsyms_static *out)
 
 	if (err)
 		return err;
-	err = module_list_read_open(modules, &code.ranges) ?: note_static_lines(&code);
+	err = module_list_read_open(modules, &code.ranges) ?: record_static_lines(&code);
 	if (err) {
 		kallsyms_static_clear(&code);
 		return err;
@@ -449,7 +450,7 @@ int kallsyms_find(const struct kallsyms_static *code, const u64 *addresses, u32 
 {
 	struct builder builder = {.table = table, .modules = &code->ranges};
 	const struct kallsyms_place *places = code->places;
-	u32 done = 0; /* places before this one are in the table */
+	u32 done = 0; /* all places with a smaller index are in the table already */
 	int err = 0;
 
 	for (u32 i = 0; i < count && !err; i++) {
@@ -495,12 +496,13 @@ int kallsyms_read_passing(int kallsyms, const struct kallsyms_static *code,
 	at = text;
 	end = text + bytes;
 	nul = memchr(text, 0, bytes) ?: end;
-	/* The text begins with the last static line. */
+	/* The text that was read begins with the last line of static code. */
 	if (!next_symbol_line(&at, end, nul, &line) || line.address != code->address)
 		err = -ESTALE;
 	while (!err && next_symbol_line(&at, end, nul, &line))
 		err = add_symbol_line(&builder, &line);
-	/* Passing code does not reach into static code. */
+	/* The ranges of static code end the symbols of all other code, which never reach into
+	 * static code. */
 	for (u32 i = 0; i < ranges->count && !err; i++)
 		err = symbol_table_add(table, &(struct symbol){.start = ranges->modules[i].start});
 	symbol_table_seal(table);

@@ -13,8 +13,8 @@
 
 struct module {
 	char name[MODULE_NAME_BYTES];
-	u64 start; /* 0 = hidden by kptr_restrict */
-	u64 end;   /* not beyond the start of the next module */
+	u64 start; /* address of the module's text; 0 = hidden by kptr_restrict */
+	u64 end;   /* end of the module's text, at most the start of the next module */
 };
 
 /* The loaded modules by /proc/modules: "NAME SIZE REFS USERS STATE 0xADDRESS [TAINT]". */
@@ -23,7 +23,7 @@ struct module_list {
 	u32 count, room;
 };
 
-/* Lines that do not make sense are left out. 0 or -ENOMEM. */
+/* Parses the text of /proc/modules. Lines that do not make sense are left out. 0 or -ENOMEM. */
 int module_list_parse(const char *text, size_t bytes, struct module_list *list);
 
 /* Reads an open /proc/modules; -1 (a kernel without modules) gives an empty list. */
@@ -38,11 +38,11 @@ void module_list_clear(struct module_list *list);
 struct kallsyms_line {
 	u64 address;
 	char type;
-	const char *text; /* where the line begins */
-	const char *name; /* not terminated */
+	const char *text; /* where the line begins in the text */
+	const char *name; /* name of the symbol, without a NUL */
 	size_t name_bytes;
-	const char *module;  /* "bpf" for BPF programs */
-	size_t module_bytes; /* 0 = the kernel image */
+	const char *module;  /* name of the module; "bpf" for BPF programs */
+	size_t module_bytes; /* length of the module's name; 0 = a symbol of the kernel image */
 };
 
 /* Calls each(arg, line) for every line that makes sense; stops at its first non-zero return and
@@ -60,7 +60,7 @@ int kallsyms_parse(const char *text, size_t bytes, const struct module_list *mod
 
 struct kallsyms_place {
 	u64 address;
-	u32 line; /* offset in the text */
+	u32 line; /* offset of the symbol's line in the text */
 };
 
 /* Static code of the kernel: the modules, and as the last range the code of the image. Its symbols
@@ -68,8 +68,9 @@ struct kallsyms_place {
  * a short recording, which asks for a few hundred, so the list is kept as text. */
 struct kallsyms_static {
 	struct module_list ranges;
-	size_t last; /* offset of the last line of static code in kallsyms */
-	u64 address; /* address in this line; 0 = no such line */
+	size_t last; /* offset of the last line of static code in /proc/kallsyms */
+	u64 address; /* address of the symbol in the line at `last`; 0 = kallsyms has no static code
+		      */
 	char *text;
 	size_t bytes;
 	struct kallsyms_place *places; /* lines of static code, sorted by address */
@@ -88,8 +89,8 @@ int kallsyms_find(const struct kallsyms_static *code, const u64 *addresses, u32 
 		  struct symbol_table *table);
 
 /* Fills and seals a table with the symbols of all other code, mostly BPF programs: the lines after
- * the last line of static code. -ESTALE: that line has changed. The kernel walks its programs from
- * the start for each one that it lists, which takes 2 s for 3,000 of them. */
+ * the last line of static code. -ESTALE: the last line of static code has changed. The kernel walks
+ * its programs from the start for each one that it lists, which takes 2 s for 3,000 of them. */
 int kallsyms_read_passing(int kallsyms, const struct kallsyms_static *code,
 			  struct symbol_table *table);
 

@@ -46,7 +46,7 @@ void kernel_files_close(struct kernel_files *files)
  * thousand of them they take longer than all others. */
 #define PROGRAM_MARK "\t[bpf]"
 
-/* A file in memory; -1: no memory. */
+/* Creates a file in memory with this text; -1: no memory. */
 static int create_memory_file(const char *name, const char *text, size_t bytes)
 {
 	int file = memfd_create(name, MFD_CLOEXEC);
@@ -128,7 +128,8 @@ static void read_stext_address(int kallsyms, struct trace_module *kernel)
 	free(text);
 }
 
-/* The length of "  01000000-02209987 : Kernel code"; 0: the addresses are hidden. */
+/* Parses /proc/iomem for the line " 01000000-02209987 : Kernel code". Returns the number of bytes
+ * in its range; 0: the addresses are hidden. */
 static u64 kernel_code_bytes(int iomem)
 {
 	unsigned long long first, last;
@@ -156,8 +157,8 @@ bool kernel_image_shown(const struct kernel_files *files)
 	return kernel.start;
 }
 
-/* Leaves the addresses 0 if they are hidden. */
-static int read_kernel(const struct kernel_files *files, struct trace_module *kernel)
+/* Reads build id and address range of the kernel image. Hidden addresses stay 0. */
+static int read_kernel_module(const struct kernel_files *files, struct trace_module *kernel)
 {
 	char *text;
 	size_t length;
@@ -192,7 +193,7 @@ int kernel_image_modules(const struct kernel_files *files,
 	struct module_list list;
 	struct trace_module module;
 	char path[MODULE_NAME_BYTES + 64];
-	int err = read_kernel(files, &module);
+	int err = read_kernel_module(files, &module);
 
 	if (err)
 		return error_set(error, -err, "/proc/kallsyms: %s", strerror(-err));

@@ -15,15 +15,15 @@
 #include "stackmap/error.h"
 #include "trace/event.h"
 
-struct kernel_files { /* -1 = cannot be opened */
+struct kernel_files { /* Descriptors of open files of /proc; -1 = the file cannot be opened. */
 	int kallsyms;
 	int modules;
 	int iomem;
 };
 
-/* Copies of kallsyms, as far as static code goes, and of the modules at that time, in memory. The
- * kernel makes its list anew for each reading, which costs more than all else that is done with
- * it, so one reading serves all readers. -1: no copy. */
+/* Copies in memory: of the lines of kallsyms that have static code, and of the list of modules at
+ * that time. The kernel makes its list anew for each reading, which costs more than all else that
+ * is done with it, so one reading serves all readers. -1: no copy. */
 struct kernel_copy {
 	int kallsyms;
 	int modules;

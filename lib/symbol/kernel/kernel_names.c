@@ -117,7 +117,7 @@ static int read_vmlinux(const char *path, u64 stext, struct kernel_names *names)
 	return err;
 }
 
-static int vmlinux_error(const char *path, int err, struct stackmap_error *error)
+static int set_vmlinux_error(const char *path, int err, struct stackmap_error *error)
 {
 	switch (err) {
 	case -ENOEXEC:
@@ -138,11 +138,11 @@ int kernel_names_from_vmlinux(const char *path, u64 stext, struct kernel_names *
 	int err = create_names(&names);
 
 	if (err)
-		return vmlinux_error(path, err, error);
+		return set_vmlinux_error(path, err, error);
 	err = read_vmlinux(path, stext, names);
 	if (err) {
 		kernel_names_free(&names);
-		return vmlinux_error(path, err, error);
+		return set_vmlinux_error(path, err, error);
 	}
 	*out = names;
 	return 0;

@@ -24,11 +24,12 @@
 #include "order.h"
 #include "symbol/kernel/kallsyms.h"
 
-#define RING_BYTES_MIN (16U << 10) /* a power of two; some 200 reports */
+/* Bytes of a CPU's ring, a power of two; it holds some 200 reports. */
+#define RING_BYTES_MIN (16U << 10)
 #define CPUS_MAX 4096
 #define SPANS_MAX (1U << 16)
 #define PROGRAMS_MAX (1U << 15)
-#define FUNCTIONS_MAX 4096 /* of one program */
+#define FUNCTIONS_MAX 4096 /* functions of one program */
 
 struct report { /* PERF_RECORD_KSYMBOL */
 	struct perf_event_header header;
@@ -41,11 +42,12 @@ struct report { /* PERF_RECORD_KSYMBOL */
 
 struct entry {
 	u64 start, end;
-	u32 name;     /* offset in the pool; 0 = not known */
-	u32 order;    /* number of the first report */
-	u8 gone;      /* reported as gone */
-	u8 nameless;  /* a module that is gone: no list has its names */
-	u8 forgotten; /* was gone at the last passing_code_forget() */
+	u32 name;     /* offset of the name in the pool of names; 0 = the name is not known */
+	u32 order;    /* number of the first report of this range; reports are counted from 0 */
+	u8 gone;      /* the kernel has reported that the code is gone */
+	u8 nameless;  /* the code was a module that is gone: no list has the names of its functions
+		       */
+	u8 forgotten; /* the code was already gone when passing_code_forget() was last called */
 };
 
 struct ring {
@@ -98,7 +100,8 @@ static void sort_passing_code(struct passing_code *code)
 	code->is_sorted = true;
 }
 
-static void add_entry(struct passing_code *code, const struct code_span *span, struct entry entry)
+static void add_code_entry(struct passing_code *code, const struct code_span *span,
+			   struct entry entry)
 {
 	if (span->end <= span->start)
 		return;
@@ -118,12 +121,12 @@ static void add_entry(struct passing_code *code, const struct code_span *span, s
 
 void passing_code_add(struct passing_code *code, const struct code_span *span)
 {
-	add_entry(code, span, (struct entry){});
+	add_code_entry(code, span, (struct entry){});
 }
 
 void passing_code_remove(struct passing_code *code, const struct code_span *span)
 {
-	add_entry(code, span, (struct entry){.gone = true});
+	add_code_entry(code, span, (struct entry){.gone = true});
 }
 
 enum code_match passing_code_find(struct passing_code *code, u64 address, struct code_span *found)
@@ -207,11 +210,11 @@ static void read_ksymbol_reports(struct passing_code *code, const struct ring *r
 		copy_from_ring(ring, at - header.size, record, header.size);
 		if (!memchr(report->name, 0, header.size - sizeof(*report)))
 			continue;
-		add_entry(code,
-			  &(struct code_span){report->start, report->start + report->bytes,
-					      report->name},
-			  (struct entry){.gone = report->flags &
-						 PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER});
+		add_code_entry(code,
+			       &(struct code_span){report->start, report->start + report->bytes,
+						   report->name},
+			       (struct entry){.gone = report->flags &
+						      PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER});
 	}
 	__atomic_store_n(&ring->page->data_tail, head, __ATOMIC_RELEASE);
 }
@@ -222,7 +225,8 @@ void passing_code_read(struct passing_code *code)
 		read_ksymbol_reports(code, &code->rings[i]);
 }
 
-/* False: no such CPU, or no permission. */
+/* Opens the ring in which the kernel reports the code that a CPU loads. False: no such CPU, or no
+ * permission. */
 static bool ring_open(struct ring *ring, u32 cpu)
 {
 	struct perf_event_attr attr = {
@@ -293,8 +297,8 @@ int passing_code_read_modules(struct passing_code *code, int modules)
 			module_list_find(&now, module->name, strlen(module->name));
 
 		if (!same || same->start != module->start || same->end != module->end)
-			add_entry(code, &(struct code_span){module->start, module->end, ""},
-				  (struct entry){.gone = true, .nameless = true});
+			add_code_entry(code, &(struct code_span){module->start, module->end, ""},
+				       (struct entry){.gone = true, .nameless = true});
 	}
 	module_list_clear(&code->modules);
 	code->modules = now;

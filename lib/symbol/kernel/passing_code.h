@@ -17,14 +17,15 @@ struct passing_code;
 struct code_span {
 	u64 start;
 	u64 end;
-	const char *name; /* "" = older than the recording; valid until the next change */
+	const char *name; /* name of the code; "" = the code is older than the recording. The text
+			     is valid until the next change */
 };
 
 enum code_match {
 	CODE_UNKNOWN,
 	CODE_KNOWN,
-	CODE_AMBIGUOUS, /* no name is right for all events: code replaced other code, or the code
-			   was a module that is gone */
+	CODE_AMBIGUOUS, /* no name is right for all events: the code replaced other code, or was a
+			   module that is gone */
 };
 
 /* Starts the reports and lists the loaded programs, as far as privileges allow; without privileges
@@ -35,8 +36,8 @@ void passing_code_free(struct passing_code **code);
 /* Reads the kernel's new reports; never waits. */
 void passing_code_read(struct passing_code *code);
 
-/* Add code that exists, or that is gone from now on. `name` "": not known. Without memory the code
- * is left out. */
+/* Record that code exists, or that it is gone from now on. `name` "": the name is not known.
+ * Without memory the code is left out. */
 void passing_code_add(struct passing_code *code, const struct code_span *span);
 void passing_code_remove(struct passing_code *code, const struct code_span *span);
 
@@ -46,7 +47,8 @@ int passing_code_read_modules(struct passing_code *code, int modules);
 
 enum code_match passing_code_find(struct passing_code *code, u64 address, struct code_span *found);
 
-/* Forgets code that was gone at the last call: events of later files are newer than its end. */
+/* Forgets code that was already gone at the last call of passing_code_forget(): events of later
+ * files are newer than the end of this code. */
 void passing_code_forget(struct passing_code *code);
 
 #endif

@@ -47,7 +47,9 @@
 #define PATH_BYTES 4096
 #define FILES_MAX 4096
 #define IMAGES_MAX 4096
-#define LINES_MAX (1U << 17) /* of /proc/PID/maps; the kernel allows 65,530 by default */
+/* The most lines of a /proc/PID/maps that are read; the kernel allows 65,530 mappings by default.
+ */
+#define LINES_MAX (1U << 17)
 #define STATIC_DISTANCE_MAX (1LL << 24)
 
 struct context_finder {
@@ -56,12 +58,13 @@ struct context_finder {
 
 /* --- the worker --- */
 
-/* A file, and its variable. */
+/* A file, and the thread-local variable that was found in it. */
 struct known_file {
 	dev_t device;
 	ino_t inode;
 	struct timespec changed;
-	u32 failures; /* of the sandbox, one after the other; 0: `variable` is what the file says */
+	u32 failures; /* how often the sandbox has failed at this file in a row; 0: `variable` is
+			 what the file has */
 	struct thread_variable variable;
 };
 
@@ -81,10 +84,11 @@ struct image {
 /* A process, and the time of the next visit. */
 struct known_process {
 	u32 key;
-	u32 is_met;	 /* the map has an entry of this process in this round */
-	bool has_failed; /* a file could not be looked at: the place stays unknown */
+	u32 is_met;	 /* the map of places has an entry of this process in this round */
+	bool has_failed; /* a file of the process could not be looked at, so the place of its
+			    variable stays unknown */
 	u64 process, execs;
-	u64 next, interval; /* ms */
+	u64 next, interval; /* ms: time of the next visit, and time between visits */
 };
 
 struct search {
@@ -96,8 +100,8 @@ struct search {
 	u32 process_count, process_room;
 	struct known_user users[USERS_MAX];
 	u32 user_count;
-	struct known_user *user; /* of the process that is looked at; NULL: root */
-	bool has_failed;	 /* in that process */
+	struct known_user *user; /* user of the process that is visited; NULL: root */
+	bool has_failed;	 /* a file of the visited process could not be looked at */
 };
 
 static int map_call(int command, int map, const u32 *key, const void *value, u64 flags)
@@ -137,7 +141,8 @@ static struct known_file *find_or_add_file(struct search *search, const struct s
 	return file;
 }
 
-/* Asks the sandbox. One that has ended too often gets a new one. */
+/* Asks the sandbox for the file's variable. A sandbox that has ended too often is replaced by a new
+ * one. */
 static void request_thread_variable(struct search *search, int descriptor, struct known_file *file)
 {
 	int result = symbol_lookup_thread_variable(search->lookup, descriptor, &file->variable);
@@ -158,7 +163,7 @@ static void request_thread_variable(struct search *search, int descriptor, struc
 }
 
 /* Returns the variable as a file has it; NULL: the file lacks it, or could not be read. */
-static const struct thread_variable *variable_in_file(struct search *search, int descriptor)
+static const struct thread_variable *find_variable_in_file(struct search *search, int descriptor)
 {
 	struct known_file *file;
 	struct stat status;
@@ -190,7 +195,7 @@ static bool parse_first_byte_mapping(const char *line, struct image *image)
 }
 
 /* Opens a path if it leads to a regular file with this inode (0: any). A device is not opened. */
-static int open_regular(const char *path, ino_t inode)
+static int open_regular_file(const char *path, ino_t inode)
 {
 	int place = open(path, O_PATH | O_CLOEXEC), file = -1;
 	struct stat status;
@@ -205,7 +210,8 @@ static int open_regular(const char *path, ino_t inode)
 	return file;
 }
 
-/* `line`: the line of /proc/PID/maps. Removed files can be opened by map_files only. */
+/* Opens the file of a mapping. `line`: the mapping's line of /proc/PID/maps. Removed files can be
+ * opened through /proc/PID/map_files only. */
 static int open_image(u32 tgid, const struct image *image, const char *line)
 {
 	const char *name = strchr(line, '/');
@@ -214,14 +220,14 @@ static int open_image(u32 tgid, const struct image *image, const char *line)
 
 	snprintf(path, sizeof(path), "/proc/%u/map_files/%" PRIx64 "-%" PRIx64, tgid, image->start,
 		 image->end);
-	file = open_regular(path, 0);
+	file = open_regular_file(path, 0);
 	if (file >= 0 || !name)
 		return file;
 	snprintf(path, sizeof(path), "/proc/%u/root%.*s", tgid, (int)strcspn(name, "\n"), name);
-	return open_regular(path, image->inode);
+	return open_regular_file(path, image->inode);
 }
 
-static bool is_program(u32 tgid, int file)
+static bool is_program_of_process(u32 tgid, int file)
 {
 	struct stat program, status;
 	char path[40];
@@ -277,8 +283,8 @@ static void set_place_from_image(struct search *search, const struct image *imag
 
 	if (file < 0)
 		return;
-	variable = variable_in_file(search, file);
-	if (variable && is_program(place->tgid, file)) {
+	variable = find_variable_in_file(search, file);
+	if (variable && is_program_of_process(place->tgid, file)) {
 		place->way = CONTEXT_STATIC;
 		place->offset = variable->distance;
 	} else if (variable) {
@@ -403,7 +409,7 @@ static void visit_requested_processes(struct search *search)
 	search->process_count = kept;
 }
 
-static void serve(int socket)
+static void run_finder(int socket)
 {
 	struct search search = {.map = -1};
 	struct pollfd parent = {.fd = socket, .events = POLLIN};
@@ -433,7 +439,7 @@ int context_finder_start(int map, struct context_finder **out)
 {
 	struct context_finder *finder = calloc(1, sizeof(*finder));
 	u32 request = 0;
-	int result = finder ? file_worker_start(serve, &finder->worker) : -ENOMEM;
+	int result = finder ? file_worker_start(run_finder, &finder->worker) : -ENOMEM;
 
 	if (result) {
 		free(finder);

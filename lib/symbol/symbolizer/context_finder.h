@@ -11,10 +11,10 @@
 
 struct context_finder;
 
-/* `map`: the map of struct context_place by process id. Best called early: see sandbox_start(). 0
- * or -errno. */
+/* Starts the process. `map`: the map of struct context_place by process id. Best called early: see
+ * sandbox_start(). 0 or -errno. */
 int context_finder_start(int map, struct context_finder **out);
-/* Never waits. */
+/* Ends the process, without waiting for it. */
 void context_finder_end(struct context_finder **finder);
 
 #endif

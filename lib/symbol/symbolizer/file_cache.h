@@ -17,7 +17,8 @@
 #define FILE_CACHE_BYTES (16UL << 20)
 #define FILE_CACHE_FILES 16
 
-/* Compared by all bytes, so made by file_key_make() only. */
+/* The identity of a cached file. Keys are compared with memcmp(), so only file_key_make() makes
+ * them. */
 struct file_key {
 	u64 device, inode, bytes;
 	struct timespec written, changed;
@@ -40,7 +41,7 @@ bool file_cache_take(const struct file_key *key, struct file_tables *tables);
 /* Takes over the tables of a file. */
 void file_cache_put(const struct file_key *key, const struct file_tables *tables);
 
-/* Drops tables until so many bytes fit beside the others, or no table is left. */
+/* Drops cached tables until `bytes` bytes more fit into the cache, or no table is left. */
 void file_cache_make_room(size_t bytes);
 
 void file_tables_clear(struct file_tables *tables);

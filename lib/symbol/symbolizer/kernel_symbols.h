@@ -11,10 +11,11 @@
 
 #include "symbol/table/symbol_table.h"
 
-/* `files`: open kallsyms and modules, and a copy of both, which is read as long as it is of the
- * same modules; -1: not there. Fills and seals a table with the symbols of static code that cover
- * these addresses, which ascend. *passing: symbols of other code, for the caller to free; NULL: all
- * addresses are static, or the list has no other code. 0 or -errno. */
+/* Fills and seals a table with the symbols of static code that cover the addresses, which ascend.
+ * `files`: open /proc/kallsyms, open /proc/modules, a copy of each; -1 = not there. The copies are
+ * read instead as long as the loaded modules are the same. *passing: symbols of other code, for the
+ * caller to free; NULL: all addresses are in static code, or kallsyms has no other code. 0 or
+ * -errno. */
 int kernel_symbols_load(const u64 *addresses, u32 count, const int files[4],
 			struct symbol_table *table, struct symbol_table **passing);
 

@@ -19,10 +19,12 @@
 #include "clock.h"
 #include "symbol/file/mapped_file.h"
 
-#define ASK_AGAIN_NS (5000 * NS_PER_MS) /* the recorder that took the mapping may be gone */
-#define APART_NS (200 * NS_PER_MS)	/* between comparisons of one process */
+/* After this time a comparison is requested again: the recorder that requested it may be gone. */
+#define ASK_AGAIN_NS (5000 * NS_PER_MS)
+#define APART_NS (200 * NS_PER_MS) /* shortest time between two comparisons for one process */
 #define OLD_NS (10000 * NS_PER_MS)
-#define AGAIN_NS_MIN (1000 * NS_PER_MS) /* between comparisons of a writable mapping */
+/* Shortest time between two comparisons of a writable mapping. */
+#define AGAIN_NS_MIN (1000 * NS_PER_MS)
 #define AGAIN_NS_MAX (64000 * NS_PER_MS)
 #define SETTLED_MAX 16
 #define NEIGHBOURS_MAX 64
@@ -36,7 +38,8 @@ struct entry {
 	struct moved_code moved;
 };
 
-/* All entries, for the caller to free, and their number. NULL: the map is empty, or no memory. */
+/* Reads all entries of the map, for the caller to free, and their number. NULL: the map is empty,
+ * or no memory. */
 static struct entry *read_entries(int map, u32 *count)
 {
 	struct moved_key key, next;
@@ -116,7 +119,8 @@ u32 moved_code_take(int map, struct moved_code *wanted, u32 *files)
 	return taken;
 }
 
-/* The entries are read before the memory: a mapping that changes meanwhile gets another key. */
+/* All entries are read before the memory of the process: a mapping that changes meanwhile gets
+ * another key. */
 int moved_code_settle(int map, u32 number, u32 tgid, int file, const struct mapping_record *record)
 {
 	u32 count, settled = 0;
@@ -144,7 +148,7 @@ struct neighbour {
 	u64 start, offset;
 };
 
-/* Reads the mappings of a file in the process. Their number. */
+/* Reads which mappings of a process show this file. Returns their number. */
 static u32 read_file_mappings(u32 tgid, u64 inode, struct neighbour *neighbours)
 {
 	char path[64], line[4400];
@@ -193,7 +197,8 @@ static bool is_mapping_equal_to_file(const struct moved_code *moved, u64 start, 
 static bool find_equal_offset(struct moved_code *moved, const struct neighbour *neighbours,
 			      u32 count, int file, u8 *buffers)
 {
-	u64 tried = 1; /* not an offset of a page */
+	/* No guess is equal to this offset, which is not a multiple of a page. */
+	u64 tried = 1;
 
 	for (s32 shift = 0; shift <= 2 * SHIFT_MAX; shift++) {
 		s64 bytes = (shift & 1 ? -(shift + 1) : shift) / 2 * PAGE;

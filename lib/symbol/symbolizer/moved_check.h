@@ -19,12 +19,13 @@
  */
 u32 moved_code_take(int map, struct moved_code *wanted, u32 *files);
 
-/* Compares all mappings of a process that were taken for a mapping number with the file of that
- * number, and puts the results into the map. 0 or -errno. */
+/* Compares all mappings of a process that moved_code_take() has given for a mapping number, with
+ * the file of that number, and puts the results into the map. 0 or -errno. */
 int moved_code_settle(int map, u32 number, u32 tgid, int file, const struct mapping_record *record);
 
-/* Sets offset and image of [moved->start, moved->end) in process moved->tgid if all bytes are equal
- * to the file and the process has the file's first segment mapped. 0; -ENOENT: not equal; -errno.
+/* Sets moved->offset and the address of the image for [moved->start, moved->end) in process
+ * moved->tgid, if all bytes there are equal to the file's and the process has the file's first
+ * segment mapped. 0; -ENOENT: not equal; -errno.
  */
 int moved_code_find(struct moved_code *moved, int file, u64 inode);
 

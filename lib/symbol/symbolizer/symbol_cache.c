@@ -19,7 +19,7 @@ struct cache_symbol {
 
 struct cache_range {
 	u64 start, end;
-	u32 symbol; /* NO_SYMBOL: no symbol covers the range */
+	u32 symbol; /* index of the symbol; NO_SYMBOL: no symbol covers the range */
 };
 
 void symbol_cache_free(struct symbol_cache *cache)
@@ -105,7 +105,8 @@ static int add_cached_range(struct symbol_cache *cache, struct cache_file *file,
 	return 0;
 }
 
-/* The symbol of the answer that covers the address with the latest start: symbol_table.h. */
+/* The symbol of the last answer that covers the address; of several the one with the latest start,
+ * as in symbol_table.h. */
 static u32 answered_symbol_at(const struct symbol_cache *cache, u64 address)
 {
 	const struct cache_symbol *first = cache->symbols + cache->answer;
@@ -123,7 +124,7 @@ static int compare_range_starts(const void *left, const void *right)
 	return order(a->start, b->start);
 }
 
-/* Drops a range that two answers have given. */
+/* Sorts the ranges of a file. If two answers have given the same range, one copy is dropped. */
 static void sort_ranges(struct symbol_cache *cache, struct cache_file *file)
 {
 	u32 kept = 0;

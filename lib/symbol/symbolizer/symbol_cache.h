@@ -21,9 +21,9 @@ struct cache_file {
 	u32 count, room;
 };
 
-/* All zero except `most` = empty. */
+/* The cache. It is empty if all members but `most` are zero. */
 struct symbol_cache {
-	u64 most; /* limit in bytes */
+	u64 most; /* the most bytes of memory that the cache takes */
 	struct cache_file files[MAPPINGS_MAX];
 	struct cache_symbol *symbols;
 	char *names;

@@ -21,7 +21,8 @@
 
 #define PATH_BYTES_MAX 4096
 #define LIMIT_MS 10000
-#define BUILD_ID_LIMIT_MS 1000 /* reads some headers and notes of a file */
+/* Time limit for reading a build id: the sandbox reads some headers and notes of a file. */
+#define BUILD_ID_LIMIT_MS 1000
 
 struct symbol_lookup {
 	struct sandbox *sandbox;
@@ -71,7 +72,7 @@ u64 symbol_lookup_failures(struct symbol_lookup *lookup)
 	return failures;
 }
 
-/* Sends a request and receives the head of its answer. */
+/* Sends a request to the sandbox and receives the head of its answer. */
 static int send_request(struct symbol_lookup *lookup, const struct symbol_request *request,
 			const int *files, u32 count, const u64 *addresses,
 			struct symbol_answer *answer)
@@ -130,8 +131,8 @@ int symbol_lookup_identify(struct symbol_lookup *lookup, const struct mapping_re
 	return 0;
 }
 
-static int receive_rows(struct sandbox *sandbox, const struct symbol_answer *answer,
-			struct code_rows *rows)
+static int receive_unwind_rows(struct sandbox *sandbox, const struct symbol_answer *answer,
+			       struct code_rows *rows)
 {
 	u64 rule_bytes = answer->rules * sizeof(*rows->rules);
 	u64 row_bytes = answer->rows * sizeof(*rows->rows);
@@ -149,8 +150,8 @@ static int receive_rows(struct sandbox *sandbox, const struct symbol_answer *ans
 		       ?: code_rows_are_sound(rows) ? 0 : -EBADMSG;
 }
 
-static int request_rows(struct symbol_lookup *lookup, int file, bool is_analysed,
-			struct code_rows *rows)
+static int request_unwind_rows(struct symbol_lookup *lookup, int file, bool is_analysed,
+			       struct code_rows *rows)
 {
 	const struct symbol_request request = {.what = is_analysed ? SYMBOL_ASK_ROWS
 								   : SYMBOL_ASK_TABLES};
@@ -161,7 +162,7 @@ static int request_rows(struct symbol_lookup *lookup, int file, bool is_analysed
 	result = send_request(lookup, &request, &file, 1, NULL, &answer);
 	if (result)
 		return result;
-	result = receive_rows(lookup->sandbox, &answer, rows);
+	result = receive_unwind_rows(lookup->sandbox, &answer, rows);
 	if (result)
 		sandbox_distrust(lookup->sandbox);
 	rows->is_partial = !is_analysed && answer.is_partial;
@@ -198,7 +199,7 @@ int symbol_lookup_rows(struct symbol_lookup *lookup, const struct mapping_record
 	if (file < 0)
 		return -ENOENT;
 	if (mapped_file_is(file, record))
-		result = request_rows(lookup, file, is_analysed, rows);
+		result = request_unwind_rows(lookup, file, is_analysed, rows);
 	if (!result && !mapped_file_is(file, record))
 		result = -ESTALE;
 	close(file);
@@ -219,8 +220,8 @@ int symbol_lookup_thread_variable(struct symbol_lookup *lookup, int file,
 	return result;
 }
 
-/* Reads and checks the symbol at `at`. Returns its name, of head->name_bytes without a NUL; NULL:
- * the bytes make no sense. */
+/* Reads and checks the symbol at `at` of an answer. Returns the symbol's name, which has
+ * head->name_bytes bytes and no NUL; NULL: the bytes make no sense. */
 static const u8 *read_answered_symbol(const u8 *at, const u8 *end, const struct symbol_query *query,
 				      struct symbol_item *head)
 {
@@ -295,8 +296,8 @@ static int request_symbols(struct symbol_lookup *lookup, const struct symbol_que
 	return result;
 }
 
-static int name_generated(struct symbol_lookup *lookup, const struct symbol_query *query,
-			  struct symbol_request *request)
+static int name_generated_code(struct symbol_lookup *lookup, const struct symbol_query *query,
+			       struct symbol_request *request)
 {
 	u32 tgid = mapped_process(query->record, &request->base), count = 0;
 	u64 since = query->record->key.since;
@@ -347,7 +348,7 @@ int symbol_lookup_find(struct symbol_lookup *lookup, const struct symbol_query *
 		return result;
 	}
 	if (record->key.kind == MAPPING_ANON)
-		return name_generated(lookup, query, &request);
+		return name_generated_code(lookup, query, &request);
 	/* The vdso of 32-bit tasks has no build id, and no symbols here. */
 	if (record->key.kind != MAPPING_VDSO || !request.build_id_bytes)
 		return 0;

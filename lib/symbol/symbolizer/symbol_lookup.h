@@ -25,7 +25,7 @@
 
 struct symbol_lookup;
 
-/* Best called early: see sandbox_start(), which takes `parts`. */
+/* Creates a lookup and its sandbox. Best called early: see sandbox_start(), which takes `parts`. */
 int symbol_lookup_create(u32 parts, struct symbol_lookup **out);
 void symbol_lookup_free(struct symbol_lookup **lookup);
 
@@ -33,7 +33,7 @@ void symbol_lookup_free(struct symbol_lookup **lookup);
 u32 symbol_lookup_pid(const struct symbol_lookup *lookup);
 
 struct build_id {
-	u32 bytes; /* 0 = no build id */
+	u32 bytes; /* length of the build id; 0 = none known */
 	u8 build_id[TRACE_BUILD_ID_MAX];
 };
 
@@ -58,25 +58,28 @@ int symbol_lookup_rows(struct symbol_lookup *lookup, const struct mapping_record
 int symbol_lookup_thread_variable(struct symbol_lookup *lookup, int file,
 				  struct thread_variable *variable);
 
-/* kallsyms and modules, and copies of both (kernel_image.h). */
+/* The number of files that symbols of the kernel are read from: kallsyms and modules, and copies of
+ * both (kernel_image.h). */
 #define KERNEL_SYMBOL_FILES 4
 
 /* A query for symbols of one mapping. */
 struct symbol_query {
-	u32 number;			     /* of the mapping */
-	const struct mapping_record *record; /* with its build id; NULL = the kernel */
+	u32 number; /* number of the mapping */
+	/* Record of the mapping, with its build id; NULL = the kernel. */
+	const struct mapping_record *record;
 	kept_code_opener open;
-	const int *kernel_files; /* KERNEL_SYMBOL_FILES; -1 = cannot be opened, or not there. Only
-				    of the kernel */
-	const u64 *addresses;	 /* ascending; file offsets for user code */
+	const int *kernel_files; /* KERNEL_SYMBOL_FILES descriptors, for the kernel only; -1 = the
+				    file cannot be opened, or is not there */
+	const u64 *addresses; /* the addresses to symbolize, ascending; in user code they are file
+				 offsets */
 	u32 count;
 	int (*each)(void *arg, const struct trace_symbol *symbol, bool is_undivided);
 	void *arg;
 };
 
-/* Calls each() once for each symbol that covers an address, ascending. `is_undivided`: all
- * addresses in the symbol have this symbol. Stops at the first non-zero return and returns it. 0
- * for a mapping without symbols; -ENOENT: its file was not found. */
+/* Calls query->each() once for each symbol that covers one of the addresses, ascending.
+ * `is_undivided`: no other symbol covers a part of this one. Stops at the first non-zero return and
+ * returns it. 0 for a mapping without symbols; -ENOENT: the mapping's file was not found. */
 int symbol_lookup_find(struct symbol_lookup *lookup, const struct symbol_query *query);
 
 /* The number of files on which the sandbox failed since the last call. */

@@ -35,14 +35,16 @@
 struct code {
 	const struct symbol_request *request;
 	const u64 *addresses;
-	struct file_tables tables; /* functions have no names; segments are empty without an ELF */
+	struct file_tables tables; /* symbols of the code, and functions by its unwind table, which
+				      have no names; without an ELF file the segments are empty */
 	bool has_symbols;	   /* tables.symbols is complete */
 	struct file_key key;
 	bool has_key;
-	struct symbol_table *passing; /* code of the kernel that is not static; or NULL */
+	/* Symbols of kernel code that is not static; NULL: none requested. */
+	struct symbol_table *passing;
 };
 
-static bool has_all_names(const struct code *code)
+static bool has_symbol_for_each_address(const struct code *code)
 {
 	struct symbol symbol;
 	u32 i = 0;
@@ -53,9 +55,10 @@ static bool has_all_names(const struct code *code)
 	return i == code->request->addresses;
 }
 
-/* Loads the symbols of an ELF file, or if these are there the functions of its unwind table, if the
- * build id of the file is that of the request. Sections that libelf has read are freed with `elf`,
- * so the sections of one part are gone before the next part is sorted or read. */
+/* Loads the symbols of an ELF file, or, if they are loaded already, the functions of its unwind
+ * table. A file whose build id differs from that of the request is left out. Sections that libelf
+ * has read are freed with `elf`, so the sections of one part are gone before the next part is
+ * sorted or read. */
 static int load_elf_symbols(Elf *elf, struct code *code)
 {
 	struct file_tables *tables = &code->tables;
@@ -95,7 +98,8 @@ static int load_elf(Elf *(*open)(int file), int file, struct code *code)
 {
 	int result = code->has_symbols ? 0 : load_elf_symbols(open(file), code);
 
-	if (!result && code->has_symbols && !code->tables.has_functions && !has_all_names(code))
+	if (!result && code->has_symbols && !code->tables.has_functions &&
+	    !has_symbol_for_each_address(code))
 		result = load_elf_symbols(open(file), code);
 	return result;
 }
@@ -111,7 +115,7 @@ static Elf *open_vdso(int file)
 	return vdso_open();
 }
 
-static int load_file(int file, struct code *code)
+static int load_mapped_file(int file, struct code *code)
 {
 	const struct symbol_request *request = code->request;
 	struct file_tables kept;
@@ -129,7 +133,8 @@ static int load_file(int file, struct code *code)
 	return load_elf(open_file, file, code);
 }
 
-/* A file that cannot be read to its end is left out as a whole. */
+/* Adds the functions of a perf map or a jitdump. A file that cannot be read to its end is left out
+ * as a whole. */
 static void add_runtime_file(int (*read)(int file, struct generated_code *code), int file,
 			     struct generated_code *code, u32 *unread)
 {
@@ -143,8 +148,8 @@ static void add_runtime_file(int (*read)(int file, struct generated_code *code),
 
 /* A runtime that writes both files names the same code in both, and more exactly in the jitdump; so
  * the jitdump counts as the newer one. */
-static int load_generated(const struct symbol_request *request, const int *files,
-			  struct symbol_table *table, u32 *unread)
+static int load_generated_code(const struct symbol_request *request, const int *files,
+			       struct symbol_table *table, u32 *unread)
 {
 	struct generated_code code = {};
 	int result;
@@ -162,14 +167,14 @@ static int load_symbols(const int *files, struct code *code, u32 *unread)
 {
 	switch (code->request->what) {
 	case SYMBOL_ASK_FILE:
-		return load_file(files[0], code);
+		return load_mapped_file(files[0], code);
 	case SYMBOL_ASK_VDSO:
 		return load_elf(open_vdso, -1, code);
 	case SYMBOL_ASK_KERNEL:
 		return kernel_symbols_load(code->addresses, code->request->addresses, files,
 					   code->tables.symbols, &code->passing);
 	case SYMBOL_ASK_GENERATED:
-		return load_generated(code->request, files, code->tables.symbols, unread);
+		return load_generated_code(code->request, files, code->tables.symbols, unread);
 	default:
 		return -EINVAL;
 	}
@@ -194,7 +199,8 @@ static bool find_symbol_at(const struct code *code, u64 address, struct symbol *
 	       !symbol_table_touches(symbols, found->start, found->start + found->size);
 }
 
-/* Gives the symbols of all addresses, each once, ascending. Their number. */
+/* Finds the symbols of all addresses, each symbol once, ascending. Returns the number of symbols.
+ */
 static u32 find_distinct_symbols(const struct code *code, const u64 *addresses, u32 count,
 				 struct symbol *symbols)
 {
@@ -209,7 +215,7 @@ static u32 find_distinct_symbols(const struct code *code, const u64 *addresses, 
 	return kept;
 }
 
-/* True if all addresses in the symbol have this symbol. */
+/* True if no other symbol covers an address of this symbol. */
 static bool covers_its_range_alone(const struct code *code, const struct symbol *symbol)
 {
 	const struct symbol_table *symbols = code->tables.symbols;
@@ -238,7 +244,7 @@ static void write_symbol(FILE *out, const struct code *code, const struct symbol
 	fwrite(symbol->name, head.name_bytes, 1, out);
 }
 
-/* Gives all symbols as bytes, for the caller to free. */
+/* Writes all symbols as bytes to *text, for the caller to free. */
 static int write_symbols(const struct code *code, const struct symbol *symbols, u32 count,
 			 char **text, size_t *bytes)
 {
@@ -280,7 +286,8 @@ static int find_symbols(const struct symbol_request *request, const int *files,
 	return result;
 }
 
-/* Copies rules, then rows, to one block of exact size; a growing block may take twice the memory.
+/* Copies unwind rules, then rows, to one block of exact size; a block that grows may take twice the
+ * memory.
  */
 static char *copy_unwind_rows(const struct code_rows *rows, u64 *bytes)
 {
@@ -298,7 +305,7 @@ static char *copy_unwind_rows(const struct code_rows *rows, u64 *bytes)
 	return copy;
 }
 
-static int read_rows(int file, bool is_analysed, struct symbol_answer *answer, char **text)
+static int read_unwind_rows(int file, bool is_analysed, struct symbol_answer *answer, char **text)
 {
 	struct code_rows rows = {};
 	int result =
@@ -332,7 +339,8 @@ static int answer_request(int socket, const void *arg, const int *files, const u
 		break;
 	case SYMBOL_ASK_ROWS:
 	case SYMBOL_ASK_TABLES:
-		result = read_rows(files[0], request->what == SYMBOL_ASK_ROWS, &answer, &text);
+		result = read_unwind_rows(files[0], request->what == SYMBOL_ASK_ROWS, &answer,
+					  &text);
 		break;
 	case SYMBOL_ASK_CONTEXT:
 		result = -ENOTSUP;
@@ -346,7 +354,8 @@ static int answer_request(int socket, const void *arg, const int *files, const u
 		result = find_symbols(request, files, addresses, &answer, &text);
 		if (result != -ENOMEM)
 			break;
-		/* Without memory the cached tables of all files go, and the file is read again. */
+		/* Without memory for a file, the cached tables of all files are dropped, and the
+		 * file is read again. */
 		file_cache_forget();
 		answer = (struct symbol_answer){};
 		result = find_symbols(request, files, addresses, &answer, &text);

@@ -19,14 +19,16 @@
 #include "trace/event.h"
 
 enum symbol_what {
-	SYMBOL_ASK_BUILD_ID,  /* the build id of a file */
-	SYMBOL_ASK_FILE,      /* symbols by file offset, if the file has the build id */
-	SYMBOL_ASK_VDSO,      /* symbols of the vdso, the same way */
-	SYMBOL_ASK_ROWS,      /* rows of a file's unwind tables and of its analysed code */
-	SYMBOL_ASK_TABLES,    /* rows of a file's unwind tables alone */
-	SYMBOL_ASK_KERNEL,    /* symbols by address; files: kallsyms, modules, copies of both */
-	SYMBOL_ASK_GENERATED, /* symbols by distance from `base`; files: perf map, jitdump */
-	SYMBOL_ASK_CONTEXT,   /* the variable THREAD_CONTEXT_SYMBOL of a file */
+	SYMBOL_ASK_BUILD_ID, /* requests the build id of a file */
+	SYMBOL_ASK_FILE,     /* requests symbols by file offset; the file must have the build id */
+	SYMBOL_ASK_VDSO,     /* requests symbols of the vdso, which must have the build id */
+	SYMBOL_ASK_ROWS, /* requests the rows of a file's unwind tables and of its analysed code */
+	SYMBOL_ASK_TABLES, /* requests the rows of a file's unwind tables alone */
+	SYMBOL_ASK_KERNEL, /* requests symbols of the kernel by address; files: kallsyms, modules,
+			      copies of both */
+	SYMBOL_ASK_GENERATED, /* requests symbols by distance from `base`; files: perf map, jitdump
+			       */
+	SYMBOL_ASK_CONTEXT,   /* requests the variable THREAD_CONTEXT_SYMBOL of a file */
 };
 
 #define SYMBOL_NAME_BYTES_MAX 65536
@@ -36,18 +38,19 @@ struct symbol_request {
 	u32 addresses;
 	u32 build_id_bytes;
 	u8 build_id[TRACE_BUILD_ID_MAX];
-	u64 base;	  /* start of the range of generated code */
-	u32 has_perf_map; /* 0 = the only file is a jitdump */
+	u64 base;	  /* start address of the range of generated code */
+	u32 has_perf_map; /* 1 = the first file is a perf map; 0 = the only file is a jitdump */
 };
 
 struct symbol_answer {
-	s32 result; /* 0 or -errno; 0 without symbols for a file that makes no sense */
+	s32 result; /* 0 or -errno; a file that makes no sense gives 0 and no symbols */
 	u32 symbols;
 	u64 bytes;
-	u32 unread; /* perf maps and jitdumps that could not be read */
+	u32 unread; /* number of perf maps and jitdumps that could not be read */
 	u32 rows, rules;
-	u32 is_partial;		     /* code_rows.h */
-	struct script_layout script; /* code_rows.h */
+	u32 is_partial; /* 1 = the rows are not all, as is_partial in struct code_rows */
+	/* Layout of the interpreter in the file, as `script` in struct code_rows. */
+	struct script_layout script;
 	struct thread_variable variable;
 	u32 build_id_bytes;
 	u8 build_id[TRACE_BUILD_ID_MAX];
@@ -57,9 +60,10 @@ struct symbol_answer {
 struct symbol_item {
 	u64 start;
 	u64 size;
-	u64 address; /* link time address of the start; `start` if the code has no ELF file */
+	u64 address; /* address of the symbol at link time; without an ELF file the same as `start`
+		      */
 	u32 name_bytes;
-	u32 is_undivided; /* all addresses in the symbol have this symbol */
+	u32 is_undivided; /* no other symbol covers a part of this one */
 };
 
 /* The most bytes of an answer, which is in the memory of both sides and of the socket at once. */

@@ -24,7 +24,7 @@ static kept_code_opener opener_for_request(const struct symbolizer_request *requ
 	return request->cached ? mapped_file_open_cached : mapped_file_open;
 }
 
-/* *memory: a file with the symbols. */
+/* Finds the symbols of a request. *memory: a file in memory that holds them. */
 static int answer_symbols(struct symbol_lookup *lookup, const struct symbolizer_request *request,
 			  const int *files, int *memory, u64 *bytes)
 {
@@ -62,8 +62,8 @@ static int answer_symbols(struct symbol_lookup *lookup, const struct symbolizer_
 }
 
 /* Publishes the table of a file, unless another instance has done so. `code`: the open file, or -1.
- * Notes in the answer whether the table has marked code, and whether the callback walks through the
- * code that the file's virtual machine generates. */
+ * Sets in the answer whether the table marks an interpreter's loop (abi/script.h), and whether the
+ * unwinder walks through the code that the file's virtual machine generates. */
 static int answer_table(struct symbol_lookup *lookup, const struct symbolizer_request *request,
 			int map, int code, struct symbolizer_answer *answer)
 {
@@ -90,9 +90,9 @@ static int answer_table(struct symbol_lookup *lookup, const struct symbolizer_re
 	return result;
 }
 
-/* request->count is the process id. */
-static int answer_moved(struct symbol_lookup *lookup, const struct symbolizer_request *request,
-			int map)
+/* Compares moved code of a process with the file of a mapping; request->count is the process id. */
+static int answer_moved_code(struct symbol_lookup *lookup, const struct symbolizer_request *request,
+			     int map)
 {
 	int file = symbol_lookup_open(lookup, &request->record, opener_for_request(request));
 	int result = file;
@@ -117,7 +117,7 @@ static int answer_request(struct symbol_lookup *lookup, int socket,
 	else if (request->what == SYMBOLIZER_TABLE || request->what == SYMBOLIZER_ANALYSIS)
 		answer.result = answer_table(lookup, request, files[0], files[1], &answer);
 	else if (request->what == SYMBOLIZER_MOVED)
-		answer.result = answer_moved(lookup, request, files[0]);
+		answer.result = answer_moved_code(lookup, request, files[0]);
 	else
 		answer.result = answer_symbols(lookup, request, files, &file, &answer.bytes);
 	if (request->what == SYMBOLIZER_TABLE && !answer.result)

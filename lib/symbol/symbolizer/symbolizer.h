@@ -20,36 +20,40 @@
 
 enum symbolizer_what {
 	SYMBOLIZER_READY,
-	SYMBOLIZER_IDENTIFY, /* keep the file of a mapping, read its build id */
-	SYMBOLIZER_SYMBOLS,  /* files: addresses as u64; for the kernel also kallsyms, modules, and
-				both files of a kernel_copy */
+	SYMBOLIZER_IDENTIFY, /* keep the file of a mapping open, and read its build id */
+	SYMBOLIZER_SYMBOLS,  /* find symbols; files: the addresses as u64; for the kernel also
+				kallsyms, modules, and both files of a kernel_copy */
 	SYMBOLIZER_TABLE,    /* put the file's unwind table into a map; files: the engine's map */
-	/* The same, with the rows of code that no table covers; files: the map, and the open file
-	 * of the mapping unless it is to be opened by the record. */
+	/* Add the file's unwind table with the rows of code that no table covers; files: the
+	 * engine's map, and the open file of the mapping unless the symbolizer is to open it by the
+	 * record. */
 	SYMBOLIZER_ANALYSIS,
-	SYMBOLIZER_MOVED, /* compare moved code; files: the engine's map of moved code */
+	SYMBOLIZER_MOVED, /* compare moved code with its file; files: the engine's map of moved code
+			   */
 };
 
 struct symbolizer_request {
 	u32 what;
-	u32 number;	/* of the mapping; 0 = the kernel */
-	u32 count;	/* of addresses; SYMBOLIZER_MOVED: the process id */
-	u32 cached;	/* use the kernel's cache only: mapped_file_open_cached() */
-	u32 wants_code; /* SYMBOLIZER_TABLE: send the open file along if the table is partial */
+	u32 number; /* number of the mapping; 0 = the kernel */
+	u32 count;  /* number of addresses; SYMBOLIZER_MOVED: the process id */
+	u32 cached; /* 1 = find the file through the kernel's cache only: mapped_file_open_cached()
+		     */
+	u32 wants_code; /* SYMBOLIZER_TABLE: 1 = if the table is partial, send the open file with
+			   the answer */
 	struct mapping_record record;
 };
 
 struct symbolizer_answer {
 	u32 what;
 	u32 number;
-	s32 result;	      /* 0; -ENOENT: file not found; or -errno */
-	u32 sandbox;	      /* process id of the sandbox; 0 = not running */
-	u32 is_partial;	      /* SYMBOLIZER_TABLE: SYMBOLIZER_ANALYSIS would give more rows */
-	u32 has_marks;	      /* a table with marked code was added (abi/script.h) */
-	u32 leaves_generated; /* a table of OpenJDK's libjvm or of V8's file was added */
+	s32 result;	/* 0; -ENOENT: file not found; or -errno */
+	u32 sandbox;	/* process id of the sandbox; 0 = not running */
+	u32 is_partial; /* SYMBOLIZER_TABLE: 1 = SYMBOLIZER_ANALYSIS would give more rows */
+	u32 has_marks;	/* 1 = a table was added that marks an interpreter's loop (abi/script.h) */
+	u32 leaves_generated; /* 1 = a table of OpenJDK's libjvm or of V8's file was added */
 	u64 failures;	      /* number of files that could not be read */
-	u64 bytes; /* of the file that comes along: each a symbol_item (symbol_service.h) and its
-		      name */
+	u64 bytes; /* length of the file that comes with the answer: symbols, each a symbol_item
+		      (symbol_service.h) and its name */
 	struct build_id id;
 };
 
@@ -58,20 +62,22 @@ struct symbolizer_answer {
 void symbolizer_serve(int socket);
 void symbolizer_serve_trusted(int socket);
 
-/* An empty file in memory; or -errno. */
+/* Creates an empty file in memory; or -errno. */
 int symbol_file_create(void);
 
-/* A file in memory with addresses; or -errno. */
+/* Creates a file in memory with addresses; or -errno. */
 int symbol_file_put_addresses(const u64 *addresses, u32 count);
 
-/* Reads the addresses of such a file, for the caller to free. -ENOMEM; -EIO: the file has fewer. */
+/* Reads `count` addresses from a file of symbol_file_put_addresses(), for the caller to free.
+ * -ENOMEM; -EIO: the file has fewer. */
 int symbol_file_addresses(int file, u32 count, u64 **addresses);
 
-/* Appends a symbol to a stream, which is the first argument. 0 or -ENOMEM. */
+/* Appends a symbol to the stream `out`. 0 or -ENOMEM. */
 int symbol_file_put(void *out, const struct trace_symbol *symbol, bool is_undivided);
 
-/* Calls each() for the symbols of a file, as symbol_lookup_find() does. A damaged end is left out;
- * a negative `file` has no symbols. Stops at the first non-zero return and returns it. -ENOMEM. */
+/* Calls each() for the symbols of a file of symbol_file_put(), as symbol_lookup_find() does.
+ * Damaged bytes at the end are left out; a negative `file` has no symbols. Stops at the first
+ * non-zero return and returns it. -ENOMEM. */
 int symbol_file_each(int file, u64 bytes, u32 number,
 		     int (*each)(void *arg, const struct trace_symbol *symbol, bool is_undivided),
 		     void *arg);

@@ -14,8 +14,10 @@
 #include "symbol/file/mapped_file.h"
 
 #define SENT_MAX 64
-#define TABLES_SENT_MAX 4 /* where names do not wait for tables; the next ones lie ready there */
-#define AT_ONCE 1	  /* a deadline in the past */
+/* The most tables that are with a process at once, if jobs for names go to another process; the
+ * tables after the first wait in its socket. */
+#define TABLES_SENT_MAX 4
+#define AT_ONCE 1 /* a deadline that lies in the past: a call with it does not wait */
 
 /* Longer than the limits of the sandbox, since a sandbox that is ended costs less than a process.
  */
@@ -39,13 +41,13 @@ void symbolizer_job_clear(struct symbolizer_job *job)
 }
 
 /* True for jobs that read a whole file: these take memory. */
-static bool reads_file(u32 what)
+static bool job_reads_file(u32 what)
 {
 	return what == SYMBOLIZER_SYMBOLS || what == SYMBOLIZER_TABLE ||
 	       what == SYMBOLIZER_ANALYSIS;
 }
 
-/* A job waits for all jobs of a lower rank. */
+/* The order of jobs by kind: a job waits for all jobs of a lower rank. */
 static u32 job_rank(u32 what)
 {
 	return what == SYMBOLIZER_ANALYSIS ? 2 : what == SYMBOLIZER_TABLE;
@@ -63,20 +65,22 @@ int symbolizer_client_submit(struct symbolizer_client *client, const struct symb
 	return 0;
 }
 
-static bool is_job_before(const struct symbolizer_job *left, const struct symbolizer_job *right,
-			  const struct symbolizer_callbacks *callbacks)
+static bool is_job_more_urgent(const struct symbolizer_job *left,
+			       const struct symbolizer_job *right,
+			       const struct symbolizer_callbacks *callbacks)
 {
 	u32 a = job_rank(left->what), b = job_rank(right->what);
 
-	if (!callbacks->may_read && reads_file(left->what) != reads_file(right->what))
-		return reads_file(right->what);
+	if (!callbacks->may_read && job_reads_file(left->what) != job_reads_file(right->what))
+		return job_reads_file(right->what);
 	if (a != b || !a)
 		return a < b;
 	return callbacks->urgency(callbacks->arg, left->number) >
 	       callbacks->urgency(callbacks->arg, right->number);
 }
 
-/* Moves the job to send next to the front of those that are not sent. Equal jobs keep their order.
+/* Moves the job that is to be sent next before all others that are not sent. Jobs that are equally
+ * urgent keep their order.
  */
 static void choose_next_job(struct symbolizer_client *client,
 			    const struct symbolizer_callbacks *callbacks)
@@ -84,14 +88,14 @@ static void choose_next_job(struct symbolizer_client *client,
 	struct symbolizer_job *first = client->jobs + client->sent, *best = first, chosen;
 
 	for (struct symbolizer_job *job = first; job < client->jobs + client->count; job++)
-		if (is_job_before(job, best, callbacks))
+		if (is_job_more_urgent(job, best, callbacks))
 			best = job;
 	chosen = *best;
 	memmove(first + 1, first, (best - first) * sizeof(*first));
 	*first = chosen;
 }
 
-/* Removes the first job and hands over its answer. */
+/* Removes the first job from the list and hands its answer to callbacks->answered(). */
 static int finish_first_job(struct symbolizer_client *client,
 			    const struct symbolizer_callbacks *callbacks,
 			    const struct symbolizer_answer *answer, int file)
@@ -106,7 +110,7 @@ static int finish_first_job(struct symbolizer_client *client,
 	return callbacks->answered(callbacks->arg, client, &job, answer, file);
 }
 
-/* Ends the process, which the first sent job has blocked or killed; this job fails. */
+/* Ends the process, which the first sent job has blocked or killed; this job counts as failed. */
 static int abandon_process(struct symbolizer_client *client,
 			   const struct symbolizer_callbacks *callbacks)
 {
@@ -178,7 +182,8 @@ int symbolizer_client_await(struct symbolizer_client *client)
 
 /* True if another job may be sent. Only jobs of one kind are with the process at a time, so that a
  * request for symbols has the build id from identification. */
-static bool may_send(struct symbolizer_client *client, const struct symbolizer_callbacks *callbacks)
+static bool may_send_job(struct symbolizer_client *client,
+			 const struct symbolizer_callbacks *callbacks)
 {
 	bool is_table = client->count && job_rank(client->jobs[0].what);
 	bool one_by_one = client->owner != FILE_OWNER_TABLES || callbacks->takes_turns;
@@ -187,7 +192,7 @@ static bool may_send(struct symbolizer_client *client, const struct symbolizer_c
 	if (sent == client->count || (sent && sent >= most))
 		return false;
 	choose_next_job(client, callbacks);
-	if (!callbacks->may_read && reads_file(client->jobs[sent].what))
+	if (!callbacks->may_read && job_reads_file(client->jobs[sent].what))
 		return false;
 	return !sent || client->jobs[sent].what == client->jobs[0].what;
 }
@@ -201,7 +206,7 @@ static int send_jobs(struct symbolizer_client *client, const struct symbolizer_c
 			failed = first_error(failed, finish_first_job(client, callbacks, NULL, -1));
 		return failed;
 	}
-	while (may_send(client, callbacks)) {
+	while (may_send_job(client, callbacks)) {
 		int result = send_job(client, callbacks);
 
 		if (result == -ETIMEDOUT)
@@ -246,7 +251,7 @@ static int receive_answers(struct symbolizer_client *client,
 
 bool symbolizer_client_reads(const struct symbolizer_client *client)
 {
-	return client->sent && reads_file(client->jobs[0].what);
+	return client->sent && job_reads_file(client->jobs[0].what);
 }
 
 int symbolizer_client_time_left(const struct symbolizer_client *client)

@@ -18,67 +18,72 @@
 struct symbolizer_job {
 	u32 what; /* enum symbolizer_what */
 	u32 number;
-	u32 count;	 /* of addresses; SYMBOLIZER_MOVED: the process id */
-	int file;	 /* addresses, or the engine's map; or -1 */
-	int code;	 /* SYMBOLIZER_ANALYSIS: the file, open; or -1: opened by its record */
-	bool cached;	 /* as in symbolizer_request */
-	bool is_dropped; /* the answer is not wanted any more */
-	bool wants_code; /* SYMBOLIZER_TABLE: the answer brings the file, open, if it is partial */
+	u32 count;   /* number of addresses; SYMBOLIZER_MOVED: the process id */
+	int file;    /* descriptor of a file with the addresses, or of the engine's map; or -1 */
+	int code;    /* SYMBOLIZER_ANALYSIS: descriptor of the file to analyse; -1: the symbolizer
+			opens it by its record */
+	bool cached; /* find the file through the kernel's cache only, as in symbolizer_request */
+	bool is_dropped; /* the answer is no longer wanted */
+	bool wants_code; /* SYMBOLIZER_TABLE: if the table is partial, the answer brings the open
+			    file */
 	u64 next; /* owner whose process is asked next if this process does not find the file, or
 		     FILE_OWNER_NONE */
-	const struct mapping_record *record; /* NULL = the kernel */
+	const struct mapping_record *record; /* record of the mapping; NULL = the kernel */
 };
 
 struct symbolizer_client {
 	u64 owner; /* symbol/file/mapped_file.h */
 	struct file_worker worker;
 	u32 sandbox;		     /* process id of the sandbox; 0 = not known */
-	u32 starts;		     /* processes started so far */
-	struct symbolizer_job *jobs; /* the first `sent` are with the process */
+	u32 starts;		     /* number of processes started so far */
+	struct symbolizer_job *jobs; /* the first `sent` of them have been sent to the process */
 	u32 count, room, sent;
-	u64 since;  /* ms; the process began to work on the first job */
-	bool hangs; /* since requests for symbols were dropped, it has not finished that job */
+	u64 since;  /* ms: when the process began to work on the first job */
+	bool hangs; /* the process has not finished its first job since requests for symbols were
+		       dropped */
 };
 
 struct symbolizer_callbacks {
 	void *arg;
 	/* The known build id of a mapping, or NULL. */
 	const struct build_id *(*id)(void *arg, u32 number);
-	bool takes_turns; /* only one table is with a process at a time */
-	/* False: the process has to wait with jobs that read whole files. */
+	bool takes_turns; /* only one table is sent to a process at a time */
+	/* False: jobs that read whole files have to wait. */
 	bool may_read;
-	/* How much events miss the table of a mapping: of two tables, or of two analyses, the more
-	 * urgent one is sent first. */
+	/* How often events have missed the unwind table of a mapping: of two tables, or of two
+	 * analyses, the more urgent one is sent first. */
 	u32 (*urgency)(void *arg, u32 number);
 	int kallsyms, modules;
 	const struct kernel_copy *kernel_copy;
-	/* Takes over the job. `answer` NULL: the process failed. `file`: symbols, or the code of a
-	 * partial table; or -1. The caller closes it. */
+	/* Takes over the job. `answer` NULL: the process failed. `file`: symbols, or the open file
+	 * of a partial table; or -1. The callback closes it. */
 	int (*answered)(void *arg, struct symbolizer_client *client, struct symbolizer_job *job,
 			const struct symbolizer_answer *answer, int file);
 };
 
-/* Starts the process; otherwise the first job starts it. Best called early, while this process has
- * the privileges that a sandbox needs to become user nobody. -EPIPE: too many starts; -errno. */
+/* Starts the process; without this call the first job starts it. Best called early, while this
+ * process has the privileges that a sandbox needs to become user nobody. 0; -EPIPE: too many
+ * starts; -errno. */
 int symbolizer_client_start(struct symbolizer_client *client);
 
 /* Waits until the started process is ready: 0, or the reason of its failure. Call before any other
  * function but symbolizer_client_start(). */
 int symbolizer_client_await(struct symbolizer_client *client);
 
-/* Takes over a job, also on failure. Tables wait for all other jobs, analyses wait for tables, and
- * only one table or analysis is with the process at a time; the process for tables of root's files
- * gets some at a time. 0 or -ENOMEM. */
+/* Takes over a job, also on failure. Jobs for tables wait for all other jobs, and analyses wait for
+ * tables. A process works on one table or analysis at a time; the process for tables of root's
+ * files has several waiting in its socket. 0 or -ENOMEM. */
 int symbolizer_client_submit(struct symbolizer_client *client, const struct symbolizer_job *job);
 
 /* True if the process reads a whole file, which takes memory: symbols, a table or an analysis. */
 bool symbolizer_client_reads(const struct symbolizer_client *client);
 
-/* Sends jobs and takes answers, without waiting. The first error of callbacks->answered(). */
+/* Sends jobs and takes answers, without waiting. Returns the first error of callbacks->answered().
+ */
 int symbolizer_client_exchange(struct symbolizer_client *client,
 			       const struct symbolizer_callbacks *callbacks);
 
-/* The time until the first job is too late, ms; -1: no job. */
+/* Returns the time until the deadline of the first job, ms; -1: no job. */
 int symbolizer_client_time_left(const struct symbolizer_client *client);
 
 /* Ends the process and frees the jobs. `wait_ms` as for file_worker_end(). */

@@ -37,36 +37,43 @@
 #define CLIENT_KERNEL 1
 #define CLIENT_TABLES 2
 #define CLIENT_ANALYSES 3
-#define TURNS_BELOW (1ULL << 30) /* bytes of memory in all */
+/* On a machine with less memory than this (bytes), root's files are read by one process at a time.
+ */
+#define TURNS_BELOW (1ULL << 30)
 #define END_MS 50
 #define CACHE_BYTES (8U << 20)
 _Static_assert(2 * CLIENTS_MAX <= SYMBOLIZER_PROCESSES_MAX, "each client has a sandbox");
 
 struct symbolizers {
 	struct kernel_files kernel;
-	struct kernel_copy kernel_copy; /* until the kernel's symbolizer has read it */
-	struct passing_code *passing;	/* NULL = the kernel hides addresses */
+	struct kernel_copy kernel_copy; /* copies of kallsyms and modules, kept until the kernel's
+					   symbolizer has read them */
+	struct passing_code *passing;	/* BPF programs and other kernel code that comes and goes;
+					   NULL = the kernel hides addresses */
 	struct symbolizer_client clients[CLIENTS_MAX];
 	struct symbolizers_trouble troubles[CLIENTS_MAX];
 	bool reported[CLIENTS_MAX];
 	u32 count;
 	u64 failures;
-	const struct symbolizers_sink *sink; /* of the current visit */
+	const struct symbolizers_sink *sink; /* callbacks of the current visit */
 	bool identified[MAPPINGS_MAX];	     /* a job to identify the file was submitted */
-	bool unread[MAPPINGS_MAX];	     /* the build id could not be read */
-	bool in_troubles[MAPPINGS_MAX];	     /* counted in `troubles` */
-	bool failed[MAPPINGS_MAX];	     /* counted in `failures` since the last reset */
-	u8 client_with_file[MAPPINGS_MAX];   /* 1 + index of the client that has found the file */
-	u8 client_with_table[MAPPINGS_MAX];  /* the same for the client that has made its table */
-	bool cached[MAPPINGS_MAX];	     /* the file was found in the kernel's cache */
-	bool tabulated[MAPPINGS_MAX];	     /* a job for the unwind table was submitted */
-	u32 urgency[MAPPINGS_MAX];	     /* symbolizers_need(); 0: no event has met it */
-	bool leave_generated;		     /* a table of libjvm or of V8's file was added */
-	u32 script_loop_tables; /* added tables of files that have an interpreter's loop */
-	bool has_no_room;	/* the map of tables is full */
-	bool takes_turns;	/* one process reads a file of root at a time */
+	bool unread[MAPPINGS_MAX];	     /* the build id of the file could not be read */
+	bool in_troubles[MAPPINGS_MAX];	     /* the file is counted in `troubles` */
+	bool failed[MAPPINGS_MAX]; /* the file was counted in `failures` since the last reset */
+	u8 client_with_file[MAPPINGS_MAX];  /* 1 + index of the client that has found the file */
+	u8 client_with_table[MAPPINGS_MAX]; /* 1 + index of the client that has made the file's
+					       table */
+	bool cached[MAPPINGS_MAX];	    /* the file was found in the kernel's cache */
+	bool tabulated[MAPPINGS_MAX];	    /* a job for the unwind table was submitted */
+	u32 urgency[MAPPINGS_MAX];	    /* how often events have missed the file's table:
+					       symbolizers_need(); 0: no event has met the file */
+	bool leave_generated;		    /* a table of libjvm or of V8's file was added */
+	u32 script_loop_tables; /* number of added tables of files that have an interpreter's loop
+				 */
+	bool has_no_room;	/* the engine's map of tables is full */
+	bool takes_turns;	/* only one process reads a file of root at a time */
 	bool was_awaited;
-	int readiness; /* of root's symbolizer: 0 or -errno */
+	int readiness; /* how the start of root's symbolizer ended: 0 or -errno */
 	struct build_id ids[MAPPINGS_MAX];
 	struct symbol_cache cache;
 };
@@ -189,7 +196,7 @@ bool symbolizers_tell(struct symbolizers *symbolizers, struct symbolizers_troubl
 	return false;
 }
 
-/* Counts a file once, however often its symbols are requested. */
+/* Counts a file among the failures once, however often its symbols are requested. */
 static void count_failure(struct symbolizers *symbolizers, u32 number, u64 files)
 {
 	if (!symbolizers->failed[number])
@@ -229,8 +236,9 @@ static int submit_to_client(struct symbolizers *symbolizers, struct symbolizer_c
 	return symbolizer_client_submit(client, job);
 }
 
-/* Submits a job to the client that has found the file before, else to that of the owner. A user
- * whose process has mapped another owner's file is the next one to try. */
+/* Submits a job to the client that has found the file before, else to the client of the file's
+ * owner. If a process of another user has mapped the file, the client of that user is tried next.
+ */
 static int submit_job(struct symbolizers *symbolizers, struct symbolizer_job *job)
 {
 	u32 found = job->record ? symbolizers->client_with_file[job->number] : 1 + CLIENT_KERNEL;
@@ -337,8 +345,9 @@ void symbolizers_compare(struct symbolizers *symbolizers, u32 number, u32 tgid,
 		symbolizer_client_submit(client_for_owner(symbolizers, owner), &job);
 }
 
-/* Names passing code as the kernel reported it. Ambiguous code gets no name. Code that was loaded
- * before the recording is looked up by its start, since kallsyms has starts without sizes. */
+/* Gives passing code (BPF programs, trampolines, modules) the names that the kernel reported.
+ * Ambiguous code gets no name. Code that was loaded before the recording is looked up by its start,
+ * since kallsyms has starts without sizes. */
 static int name_passing_code(struct passing_code *passing, u64 *addresses, u32 *count,
 			     const struct symbolizers_sink *sink)
 {
@@ -418,8 +427,8 @@ int symbolizers_ask_kernel_ahead(struct symbolizers *symbolizers)
 
 /* --- Answers. --- */
 
-/* The places to which add_symbol_to_sink() hands each symbol of an answer: the sink of the caller,
- * the cache, or both. */
+/* Where add_symbol_to_sink() hands each symbol of an answer: to the sink of the caller, to the
+ * cache, or to both. */
 struct taker {
 	struct symbolizers *symbolizers;
 	bool to_sink, to_cache;
@@ -464,7 +473,7 @@ static int read_symbol_file(struct symbolizers *symbolizers, const struct symbol
 	return result;
 }
 
-static int use_build_id(struct symbolizers *symbolizers, const struct symbolizer_client *client,
+static int set_build_id(struct symbolizers *symbolizers, const struct symbolizer_client *client,
 			const struct symbolizer_job *job, const struct symbolizer_answer *answer)
 {
 	const struct symbolizers_sink *sink = symbolizers->sink;
@@ -483,10 +492,11 @@ static int use_build_id(struct symbolizers *symbolizers, const struct symbolizer
 
 /* Submits a job again after `client` has not found the file: to the client of the job's next owner,
  * else, for names, to the client that has made the file's table and therefore keeps the file open.
- * A comparison is not for that client, as it reads the memory of a process of another user. False:
- * no other client may have the file. */
-static bool submit_to_next(struct symbolizers *symbolizers, const struct symbolizer_client *client,
-			   struct symbolizer_job *job, int *result)
+ * A comparison of moved code is not for that client, as it reads the memory of a process of another
+ * user. False: no other client may have the file. */
+static bool submit_to_next_owner(struct symbolizers *symbolizers,
+				 const struct symbolizer_client *client, struct symbolizer_job *job,
+				 int *result)
 {
 	bool is_name = job->what == SYMBOLIZER_IDENTIFY || job->what == SYMBOLIZER_SYMBOLS;
 	u32 keeper = job->record && is_name ? symbolizers->client_with_table[job->number] : 0;
@@ -511,15 +521,15 @@ static int on_answer(void *arg, struct symbolizer_client *client, struct symboli
 	int result = 0;
 
 	if (answer && answer->result == -ENOENT &&
-	    submit_to_next(symbolizers, client, job, &result))
+	    submit_to_next_owner(symbolizers, client, job, &result))
 		return result;
 	if (job->what == SYMBOLIZER_TABLE && answer && !answer->result)
 		symbolizers->client_with_table[job->number] = 1 + (client - symbolizers->clients);
 	symbolizers->script_loop_tables += answer && answer->has_marks;
 	symbolizers->leave_generated |= answer && answer->leaves_generated;
-	/* The table without analysed rows is in use now, and the rows of code without tables
-	 * follow. For a file of root another process reads them, which gets the open file: by now
-	 * the path may lead elsewhere. */
+	/* The table without rows of analysed code is in use now, and the rows of code without
+	 * tables follow. For a file of root another process analyses the code. That process gets
+	 * the open file, since the path may lead elsewhere by now. */
 	if (job->what == SYMBOLIZER_TABLE && answer && !answer->result && answer->is_partial) {
 		job->what = SYMBOLIZER_ANALYSIS;
 		job->next = FILE_OWNER_NONE;
@@ -535,7 +545,7 @@ static int on_answer(void *arg, struct symbolizer_client *client, struct symboli
 	else if (job->what != SYMBOLIZER_MOVED && !job->is_dropped)
 		count_job_failures(symbolizers, client, job, answer ? answer->failures : 1);
 	if (answer && job->what == SYMBOLIZER_IDENTIFY)
-		result = use_build_id(symbolizers, client, job, answer);
+		result = set_build_id(symbolizers, client, job, answer);
 	else if (answer && job->what == SYMBOLIZER_SYMBOLS)
 		result = read_symbol_file(symbolizers, job, answer, file);
 	if (answer && job->what == SYMBOLIZER_SYMBOLS && !job->record)
@@ -568,9 +578,9 @@ static bool has_file_to_read(const struct symbolizer_client *client)
 	return false;
 }
 
-/* True if it is the turn of this client: no other process reads a file of root, and no client
- * before this one has to. */
-static bool may_read(const struct symbolizers *symbolizers, u32 client)
+/* True if a client may read a whole file now: no other process reads a file of root, and no client
+ * of a smaller index has a job that reads one. */
+static bool may_read_whole_file(const struct symbolizers *symbolizers, u32 client)
 {
 	static const u32 clients[] = {CLIENT_ROOT, CLIENT_TABLES, CLIENT_ANALYSES};
 
@@ -604,14 +614,14 @@ int symbolizers_visit(struct symbolizers *symbolizers, const struct symbolizers_
 		passing_code_read(symbolizers->passing);
 	symbolizers->sink = sink;
 	for (u32 i = 0; i < symbolizers->count; i++) {
-		callbacks.may_read = may_read(symbolizers, i);
+		callbacks.may_read = may_read_whole_file(symbolizers, i);
 		result = first_error(
 			result, symbolizer_client_exchange(&symbolizers->clients[i], &callbacks));
 	}
 	return result;
 }
 
-static bool has_job(const struct symbolizer_client *client, enum symbolizer_what what)
+static bool client_has_job(const struct symbolizer_client *client, enum symbolizer_what what)
 {
 	for (u32 i = 0; i < client->count; i++)
 		if (client->jobs[i].what == what && !client->jobs[i].is_dropped)
@@ -626,32 +636,32 @@ bool symbolizers_are_busy(const struct symbolizers *symbolizers, enum symbolizer
 		bool is_meant = which == SYMBOLIZERS_TRUSTED  ? file_owner_trusted(client->owner)
 				: which == SYMBOLIZERS_KERNEL ? client->owner == FILE_OWNER_KERNEL
 							      : true;
-		/* Names of the owner's files have been waited for in vain, and the process still
-		 * hangs. */
+		/* The recorder has waited for names of this owner's files in vain, and the process
+		 * still hangs. */
 		bool is_given_up = client->hangs && !file_owner_trusted(client->owner);
 
-		if (is_meant && !is_given_up && has_job(client, SYMBOLIZER_SYMBOLS))
+		if (is_meant && !is_given_up && client_has_job(client, SYMBOLIZER_SYMBOLS))
 			return true;
 	}
 	return false;
 }
 
-static bool any_has_job(const struct symbolizers *symbolizers, enum symbolizer_what what)
+static bool any_client_has_job(const struct symbolizers *symbolizers, enum symbolizer_what what)
 {
 	for (u32 i = 0; i < symbolizers->count; i++)
-		if (has_job(&symbolizers->clients[i], what))
+		if (client_has_job(&symbolizers->clients[i], what))
 			return true;
 	return false;
 }
 
 bool symbolizers_are_tabulating(const struct symbolizers *symbolizers)
 {
-	return any_has_job(symbolizers, SYMBOLIZER_TABLE);
+	return any_client_has_job(symbolizers, SYMBOLIZER_TABLE);
 }
 
 bool symbolizers_are_analysing(const struct symbolizers *symbolizers)
 {
-	return any_has_job(symbolizers, SYMBOLIZER_ANALYSIS);
+	return any_client_has_job(symbolizers, SYMBOLIZER_ANALYSIS);
 }
 
 bool symbolizers_await_table(const struct symbolizers *symbolizers, u32 number)
@@ -676,7 +686,7 @@ void symbolizers_wait(const struct symbolizers *symbolizers, int ms)
 		const struct symbolizer_client *client = &symbolizers->clients[i];
 		int left = symbolizer_client_time_left(client);
 
-		if (!client->sent && !may_read(symbolizers, i))
+		if (!client->sent && !may_read_whole_file(symbolizers, i))
 			left = -1;
 		ready[i] = (struct pollfd){.fd = client->worker.pid ? client->worker.socket : -1,
 					   .events = POLLIN};
@@ -686,7 +696,8 @@ void symbolizers_wait(const struct symbolizers *symbolizers, int ms)
 	poll(ready, symbolizers->count, ms);
 }
 
-/* Drops the jobs for symbols; the process still answers the jobs that were sent. */
+/* Drops a client's jobs for symbols. Jobs that were sent stay in the list until the process has
+ * answered them. */
 static void drop_client_jobs(struct symbolizers *symbolizers, struct symbolizer_client *client)
 {
 	u32 kept = 0;

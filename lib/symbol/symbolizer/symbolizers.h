@@ -18,14 +18,15 @@
 
 struct symbolizers;
 
-/* Starts the processes for root and the kernel, and opens the kernel's files; best called early. */
+/* Starts the symbolizer processes for root and the kernel, and opens the kernel's files; best
+ * called early. */
 int symbolizers_create(struct symbolizers **out);
 
-/* Waits until the process for root is ready: 0, or the reason of its failure. Call before all
- * requests. */
+/* Waits until the symbolizer process for root is ready: 0, or the reason of its failure. Call
+ * before all requests. */
 int symbolizers_await(struct symbolizers *symbolizers);
 
-/* Waits at most 50 ms for a process. */
+/* Ends all processes, and waits at most 50 ms for each. */
 void symbolizers_free(struct symbolizers **symbolizers);
 
 const struct kernel_files *symbolizers_kernel_files(const struct symbolizers *symbolizers);
@@ -34,9 +35,9 @@ const struct kernel_files *symbolizers_kernel_files(const struct symbolizers *sy
 #define SYMBOLIZER_PROCESSES_MAX 32
 u32 symbolizers_processes(const struct symbolizers *symbolizers, u32 *pids);
 
-/* Fills *mapping of a new mapping with what is known, and requests its build id; if the id is found
- * later, the sink is called. The record must stay unchanged as long as the symbolizers exist; the
- * same holds for all records below. */
+/* Fills *mapping of a new mapping with what is known, and requests the mapping's build id; when it
+ * is found later, sink->identified() is called. The record must stay unchanged as long as the
+ * symbolizers exist; the same holds for all records below. */
 void symbolizers_identify(struct symbolizers *symbolizers, u32 number,
 			  const struct mapping_record *record, struct trace_mapping *mapping,
 			  char *path, size_t path_bytes);
@@ -52,36 +53,37 @@ void symbolizers_tabulate(struct symbolizers *symbolizers, u32 number,
  * other files, the file with most such stacks first. */
 void symbolizers_need(struct symbolizers *symbolizers, u32 number, u64 stacks);
 
-/* Lets each table be requested once more: unused tables may have been evicted, and a full map may
- * have room. */
+/* Lets the table of each file be requested once more: unused tables may have been evicted, and a
+ * map that was full may have room. */
 void symbolizers_tabulate_again(struct symbolizers *symbolizers);
 
-/* Requests a comparison of moved code (moved_check.h) of a process with the file of the record, by
- * the symbolizer of the process's user. The result goes to the engine's map. */
+/* Requests that a symbolizer, that of the process's user, compares moved code (moved_check.h) of
+ * the process with the file of the record. The result goes to the engine's map. */
 void symbolizers_compare(struct symbolizers *symbolizers, u32 number, u32 tgid,
 			 const struct mapping_record *record, int map);
 
-/* Requests the symbols of a mapping that cover the addresses, which ascend; for user code they are
- * file offsets. Number 0: the kernel, without a record. 0 or -ENOMEM. */
+/* Requests the symbols of a mapping that cover the addresses, which ascend; in user code they are
+ * file offsets. Number 0: the kernel, which has no record. 0 or -ENOMEM. */
 int symbolizers_ask(struct symbolizers *symbolizers, u32 number,
 		    const struct mapping_record *record, const u64 *addresses, u32 count);
 
-/* Takes a copy of the kernel's list, which the kernel's symbolizer reads instead of the list itself
- * as long as the modules are the same. */
+/* Takes over a copy of the kernel's list of symbols. The kernel's symbolizer reads the copy instead
+ * of the list as long as the loaded modules are the same. */
 void symbolizers_take_kernel_copy(struct symbolizers *symbolizers, struct kernel_copy copy);
 
-/* Requests that the kernel's list of symbols is read ahead. 0 or -ENOMEM. */
+/* Requests that the kernel's list of symbols is read before addresses are known. 0 or -ENOMEM. */
 int symbolizers_ask_kernel_ahead(struct symbolizers *symbolizers);
 
 /* Callbacks for answers. symbolizers_visit() returns the first error of a callback. */
 struct symbolizers_sink {
 	void *arg;
-	int (*identified)(void *arg, u32 number); /* symbolizers_identify() has a build id now */
+	int (*identified)(void *arg, u32 number); /* called when the build id of a mapping from
+						     symbolizers_identify() is known */
 	int (*symbol)(void *arg, const struct trace_symbol *symbol);
 };
 
-/* Gives the sink the cached symbols of a file, or the reported names of passing kernel code.
- * Addresses that are left to request are moved to the front, and *count is their number. */
+/* Gives the sink the cached symbols of a file, or the reported names of kernel code that comes and
+ * goes. Addresses that have to be requested are moved to the front, and *count is their number. */
 int symbolizers_recall(const struct symbolizers *symbolizers, u32 number, u64 *addresses,
 		       u32 *count, const struct symbolizers_sink *sink);
 
@@ -94,8 +96,8 @@ int symbolizers_visit(struct symbolizers *symbolizers, const struct symbolizers_
 enum symbolizers_which { SYMBOLIZERS_KERNEL, SYMBOLIZERS_TRUSTED, SYMBOLIZERS_ANY };
 bool symbolizers_are_busy(const struct symbolizers *symbolizers, enum symbolizers_which which);
 
-/* The symbols to wait for at time `now`: symbols of other users' files until `others`, symbols of
- * root's and our own files until `own`, symbols of the kernel always. */
+/* Chooses the symbols to wait for at time `now`: symbols of other users' files until `others`,
+ * symbols of root's and our own files until `own`, symbols of the kernel always. */
 static inline enum symbolizers_which symbolizers_awaited(u64 now, u64 others, u64 own)
 {
 	if (now < others)
@@ -103,7 +105,7 @@ static inline enum symbolizers_which symbolizers_awaited(u64 now, u64 others, u6
 	return now < own ? SYMBOLIZERS_TRUSTED : SYMBOLIZERS_KERNEL;
 }
 
-/* True if requested tables, or rows of analysed code, are missing. */
+/* True if requested tables, or requested rows of analysed code, have not been answered yet. */
 bool symbolizers_are_tabulating(const struct symbolizers *symbolizers);
 bool symbolizers_are_analysing(const struct symbolizers *symbolizers);
 
@@ -113,10 +115,11 @@ bool symbolizers_await_table(const struct symbolizers *symbolizers, u32 number);
 /* Waits for the next answer or the next timeout of a job, at most `ms`. */
 void symbolizers_wait(const struct symbolizers *symbolizers, int ms);
 
-/* Drops all requests for symbols; their files count as unread. */
+/* Drops all requests for symbols. The files of dropped requests count as unread. */
 void symbolizers_drop(struct symbolizers *symbolizers);
 
-/* The number of tables with marked code (abi/script.h) that the processes have added. */
+/* The number of tables with an interpreter's loop marked (abi/script.h) that the processes have
+ * added. */
 u32 symbolizers_script_loop_tables(const struct symbolizers *symbolizers);
 
 /* True if the symbolizers have added a table of OpenJDK's libjvm or of V8's file. */
@@ -125,14 +128,15 @@ bool symbolizers_leave_generated(const struct symbolizers *symbolizers);
 /* The number of files that could not be read since the last call. */
 u64 symbolizers_failures(struct symbolizers *symbolizers);
 
-/* The files of an owner that could not be read: their number, and the path of one. */
+/* The files of one owner that could not be read: their number, and the path of one of them. */
 struct symbolizers_trouble {
 	u64 owner; /* symbol/file/mapped_file.h */
 	u64 files;
 	char path[256];
 };
 
-/* The next owner with such files that was not reported yet; false: no more. */
+/* Gives the next owner that has files which could not be read and that was not given before; false:
+ * no more. */
 bool symbolizers_tell(struct symbolizers *symbolizers, struct symbolizers_trouble *trouble);
 
 #endif

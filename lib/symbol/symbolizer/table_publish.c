@@ -27,7 +27,7 @@
 
 #define TRIES 1000
 
-/* `value` is the next key for BPF_MAP_GET_NEXT_KEY. */
+/* The system call bpf(2) with a map. For BPF_MAP_GET_NEXT_KEY `value` is the next key. */
 static int map_call(int command, int map, const u64 *key, const void *value, u64 flags)
 {
 	union bpf_attr attr = {.map_fd = map, .key = (u64)key, .value = (u64)value, .flags = flags};
@@ -97,7 +97,7 @@ u32 table_now(void)
 	return FILE_TABLE_TIME(clock_ns(CLOCK_MONOTONIC));
 }
 
-/* Deletes the chunks of a table but for the root, which is gone: the number of those that went. */
+/* Deletes the chunks of a table; the root is gone already. Returns the number of deleted chunks. */
 static u32 table_chunks_delete(int map, u32 number, u32 base, u32 chunks)
 {
 	u32 freed = 0;
@@ -132,9 +132,9 @@ static int read_map_keys(struct eviction *eviction)
 	return result == -ENOENT ? 0 : result;
 }
 
-/* Notes the table of a file if it is idle, and deletes chunks without a root. The file's keys are
- * [first, end). */
-static void scan_table_of_file(struct eviction *eviction, u32 first, u32 end)
+/* Adds the table of a file to the idle tables if it is idle, and deletes chunks without a root. The
+ * keys of the file's chunks are [first, end). */
+static void check_table_for_eviction(struct eviction *eviction, u32 first, u32 end)
 {
 	u32 number = KEY_NUMBER(eviction->keys[first]), unused_for;
 	struct file_table_chunk root = {};
@@ -182,7 +182,7 @@ u32 tables_evict(int map, u32 wanted)
 			for (end = first + 1; end < eviction.count; end++)
 				if (KEY_NUMBER(eviction.keys[end]) != number)
 					break;
-			scan_table_of_file(&eviction, first, end);
+			check_table_for_eviction(&eviction, first, end);
 		}
 		qsort(eviction.idle, eviction.idle_count, sizeof(*eviction.idle),
 		      compare_time_unused);
@@ -197,7 +197,7 @@ u32 tables_evict(int map, u32 wanted)
 #define ROOT_KEY(number) FILE_TABLE_KEY(number, FILE_TABLE_ROOT)
 
 /* True if the last chunk of this root's table exists. */
-static bool is_complete(int map, u32 number, const struct file_table_chunk *root)
+static bool is_table_complete(int map, u32 number, const struct file_table_chunk *root)
 {
 	struct file_table_chunk chunk;
 	u32 last = root->base + root->chunks - 1;
@@ -209,7 +209,8 @@ bool table_is_published(int map, u32 number)
 {
 	struct file_table_chunk root;
 
-	return !table_map_get(map, ROOT_KEY(number), &root) && is_complete(map, number, &root);
+	return !table_map_get(map, ROOT_KEY(number), &root) &&
+	       is_table_complete(map, number, &root);
 }
 
 bool table_is_whole(int map, u32 number)
@@ -217,10 +218,11 @@ bool table_is_whole(int map, u32 number)
 	struct file_table_chunk root;
 
 	return !table_map_get(map, ROOT_KEY(number), &root) && !root.is_partial &&
-	       is_complete(map, number, &root);
+	       is_table_complete(map, number, &root);
 }
 
-/* Adds a chunk, and evicts tables if the map is full. `left`: chunks to add, this one included. */
+/* Adds a chunk, and evicts tables if the map is full. `left`: the number of chunks still to add,
+ * with this one. */
 static int add_chunk(int map, u64 key, const struct file_table_chunk *chunk, u32 left)
 {
 	int result = table_map_add(map, key, chunk);
@@ -230,7 +232,8 @@ static int add_chunk(int map, u64 key, const struct file_table_chunk *chunk, u32
 	return result;
 }
 
-/* Adds the root, or finds that of another process. *base: the other chunks have keys base + 1, ...
+/* Adds the root chunk, or finds the equal one of another process. *base: the other chunks have keys
+ * base + 1, base + 2, ...
  */
 static int add_root_chunk(int map, u32 number, const struct file_table *table, u32 *base)
 {
@@ -239,7 +242,8 @@ static int add_root_chunk(int map, u32 number, const struct file_table *table, u
 	u32 random;
 	int result = getrandom(&random, sizeof(random), 0) == sizeof(random) ? 0 : -errno;
 
-	root.base = 1 + random / 2; /* so that keys of all chunks stay below 2^32 */
+	/* Less than 2^31, so that the keys of all chunks stay below 2^32. */
+	root.base = 1 + random / 2;
 	root.chunks = table->count;
 	root.used = table_now();
 	result = result ?: add_chunk(map, ROOT_KEY(number), &root, table->count);
@@ -276,7 +280,7 @@ static int add_other_chunks(int map, u32 number, const struct file_table *table,
 	return result;
 }
 
-static int add_table(int map, u32 number, const struct file_table *table)
+static int add_table_chunks(int map, u32 number, const struct file_table *table)
 {
 	struct file_table_chunk root;
 	u32 base;
@@ -297,18 +301,18 @@ int table_publish(int map, u32 number, const struct file_table *table)
 {
 	struct file_table_chunk root;
 
-	/* A table with the rows of analysed code replaces one without. */
+	/* A table with the rows of analysed code replaces a table without such rows. */
 	if (!table->chunks[FILE_TABLE_ROOT].is_partial &&
 	    !table_map_get(map, ROOT_KEY(number), &root) && root.is_partial) {
 		/* The code has no rule between the two roots, so the chunks of the old table are
 		 * deleted last. */
 		struct file_table_chunk old;
 		bool had_old = !table_map_take(map, ROOT_KEY(number), &old);
-		int result = add_table(map, number, table);
+		int result = add_table_chunks(map, number, table);
 
 		if (had_old)
 			table_chunks_delete(map, number, old.base, old.chunks);
 		return result;
 	}
-	return add_table(map, number, table);
+	return add_table_chunks(map, number, table);
 }

@@ -11,37 +11,38 @@
 /* The engine's map of unwind tables (abi/file_table.h), by its descriptor. All functions return 0
  * or -errno. */
 
-/* -ENOENT: no such key. */
+/* Copy and delete an element. -ENOENT: the map does not have the key. */
 int table_map_get(int map, u64 key, struct file_table_chunk *chunk);
 int table_map_delete(int map, u64 key);
 
-/* Gets and deletes an element atomically: it succeeds for one of several callers. */
+/* Gets and deletes an element atomically: of several callers at once, the call succeeds for one. */
 int table_map_take(int map, u64 key, struct file_table_chunk *chunk);
 
-/* -EEXIST: the key exists; -E2BIG: the map is full. */
+/* Adds an element. -EEXIST: the key exists; -E2BIG: the map is full. */
 int table_map_add(int map, u64 key, const struct file_table_chunk *chunk);
 
-/* The key after `key`, or the first key for NULL, in no order; after a key that is gone, the
- * first key again. -ENOENT: no more keys. */
+/* Gives the key after `key`, or the first key if `key` is NULL, in no order. If `key` is gone, the
+ * map gives the first key again. -ENOENT: no more keys. */
 int table_map_next(int map, const u64 *key, u64 *next);
 
-/* Tables that were used within this time are not evicted; in FILE_TABLE_TIME(), nine minutes. */
+/* The unit is FILE_TABLE_TIME(), so 8 are nine minutes: tables that were used within this time are
+ * not evicted. */
 #define TABLE_IDLE 8U
 
 /* The current time as FILE_TABLE_TIME(). */
 u32 table_now(void);
 
 /* Evicts idle tables, the longest unused first, until `wanted` chunks are free or no idle table is
- * left. The number of deleted chunks. */
+ * left. Returns the number of deleted chunks. */
 u32 tables_evict(int map, u32 wanted);
 
-/* Removes the table of a file, if it exists. The number of deleted chunks. */
+/* Removes the table of a file, if it exists. Returns the number of deleted chunks. */
 u32 table_remove(int map, u32 number);
 
 /* True if the whole table of a file is in the engine's map. */
 bool table_is_published(int map, u32 number);
 
-/* The same, with the rows of analysed code. */
+/* True if the whole table of a file, with the rows of analysed code, is in the engine's map. */
 bool table_is_whole(int map, u32 number);
 
 /* Adds the table of a file, or completes the same table that another process has begun. A partial

@@ -11,7 +11,7 @@
 struct code_range {
 	u64 start, end; /* [start, end) */
 	u32 value;
-	u32 outer; /* index of the nearest earlier range that reaches beyond `start` */
+	u32 outer; /* index of the nearest earlier range that ends after this range's `start` */
 };
 
 struct code_ranges {
@@ -19,10 +19,10 @@ struct code_ranges {
 	u32 count, room;
 };
 
-/* 0 or -ENOMEM. An empty range is left out. */
+/* Adds [start, end) with its number `value`. 0 or -ENOMEM. An empty range is left out. */
 int code_ranges_add(struct code_ranges *ranges, u64 start, u64 end, u32 value);
 
-/* Call once, after the last add and before the first find. */
+/* Sorts the ranges. Call once, after the last add and before the first find. */
 void code_ranges_seal(struct code_ranges *ranges);
 
 /* Sets the number of the innermost range that covers the address: the range with the latest start.

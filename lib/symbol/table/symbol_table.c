@@ -25,8 +25,10 @@
 
 struct entry {
 	u64 start;
-	u64 end;  /* until sealed, a symbol of unknown size has its limit here */
-	u32 name; /* offset in the pool; 0 = a bound: it only ends the symbol before it */
+	u64 end;  /* end of the symbol; until the table is sealed, the limit of a symbol of unknown
+		     size */
+	u32 name; /* offset of the name in the pool; 0 = the entry is a bound, which only ends the
+		     symbol before it */
 	u32 outer;
 	u32 rank;
 	bool sized, is_label, takes_labels;
@@ -295,8 +297,8 @@ void symbol_table_seal(struct symbol_table *table)
 	shrink_arrays(table);
 }
 
-/* The number of symbols with start <= address. */
-static u32 count_started_by(const struct symbol_table *table, u64 address)
+/* Returns the number of symbols with start <= address. */
+static u32 count_symbols_started_by(const struct symbol_table *table, u64 address)
 {
 	return bisect(table->count, i, table->entries[i].start <= address);
 }
@@ -321,7 +323,7 @@ bool symbol_table_at(const struct symbol_table *table, u32 index, struct symbol 
 
 bool symbol_table_find(const struct symbol_table *table, u64 address, struct symbol *found)
 {
-	u32 index = count_started_by(table, address) - 1;
+	u32 index = count_symbols_started_by(table, address) - 1;
 
 	for (u32 steps = 0; index < table->count && steps < OUTER_STEPS_MAX; steps++) {
 		if (address < table->entries[index].end)
@@ -333,16 +335,17 @@ bool symbol_table_find(const struct symbol_table *table, u64 address, struct sym
 
 bool symbol_table_is_one_symbol(const struct symbol_table *table, u64 start, u64 end)
 {
-	u32 count = count_started_by(table, start);
+	u32 count = count_symbols_started_by(table, start);
 
 	return count && table->entries[count - 1].start == start &&
-	       table->entries[count - 1].end >= end && count_started_by(table, end - 1) == count;
+	       table->entries[count - 1].end >= end &&
+	       count_symbols_started_by(table, end - 1) == count;
 }
 
 bool symbol_table_touches(const struct symbol_table *table, u64 start, u64 end)
 {
 	struct symbol symbol;
 
-	return count_started_by(table, end - 1) != count_started_by(table, start) ||
+	return count_symbols_started_by(table, end - 1) != count_symbols_started_by(table, start) ||
 	       symbol_table_find(table, start, &symbol);
 }

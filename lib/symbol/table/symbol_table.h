@@ -23,27 +23,30 @@ struct symbol_table;
 struct symbol {
 	u64 start;
 	u64 size;  /* 0 = not known: the symbol ends where the next one starts */
-	u64 limit; /* the latest end */
+	u64 limit; /* the symbol ends here at the latest */
 	u32 rank;
-	const char *name; /* NULL = a bound: the symbol before it ends here */
+	const char *name; /* name of the symbol; NULL = the entry is a bound: the symbol before it
+			     ends here */
 	size_t name_bytes;
-	bool is_label;	   /* may be a place inside the symbol before it */
-	bool takes_labels; /* a function: symbols after it that may be labels are its labels */
+	bool is_label;	   /* the entry may be a label inside the function before it */
+	bool takes_labels; /* the entry is a function: symbols after it with `is_label` are its
+			      labels */
 };
 
 int symbol_table_create(struct symbol_table **out);
 void symbol_table_free(struct symbol_table **table);
 
-/* 0, -ENOMEM, or -E2BIG. A symbol without a range is left out. */
+/* Adds a symbol. 0, -ENOMEM, or -E2BIG. A symbol without a range is left out. */
 int symbol_table_add(struct symbol_table *table, const struct symbol *symbol);
 
 /* Bytes of memory that the table takes. */
 size_t symbol_table_bytes(const struct symbol_table *table);
 
-/* Call once, after the last add and before the first find. */
+/* Sorts the symbols and sets unknown ends. Call once, after the last add and before the first find.
+ */
 void symbol_table_seal(struct symbol_table *table);
 
-/* The symbol that covers the address: its start, size and name. The name lives as long as the
+/* Finds the symbol that covers the address: its start, size and name. The name lives as long as the
  * table. */
 bool symbol_table_find(const struct symbol_table *table, u64 address, struct symbol *found);
 
@@ -54,7 +57,8 @@ bool symbol_table_touches(const struct symbol_table *table, u64 start, u64 end);
  * [start, end). */
 bool symbol_table_is_one_symbol(const struct symbol_table *table, u64 start, u64 end);
 
-/* The symbol with this index, in the order of starts, after sealing. False: after the last. */
+/* Gives the symbol with this index, in the order of starts, of a sealed table. False: the table has
+ * no such index. */
 bool symbol_table_at(const struct symbol_table *table, u32 index, struct symbol *symbol);
 
 #endif

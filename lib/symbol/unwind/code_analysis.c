@@ -34,7 +34,7 @@
 /* --- Code that no path reaches. --- */
 
 /* True if a symbol gives the end of the function. */
-static bool has_named_end(const struct code_analysis *analysis, const struct function *function)
+static bool has_end_by_symbol(const struct code_analysis *analysis, const struct function *function)
 {
 	const struct file_span *symbol = code_span_before(
 		analysis->image->symbols, analysis->image->symbol_count, function->start);
@@ -50,7 +50,7 @@ static u32 end_of_unreached_code(const struct code_analysis *analysis,
 	for (u32 at = function->start + 1; at < end; at++)
 		if (*code_mark_at(analysis, at) & MARK_START)
 			end = at;
-	if (end == function->end && has_named_end(analysis, function))
+	if (end == function->end && has_end_by_symbol(analysis, function))
 		return end;
 	for (u32 i = function->runs; i; i = analysis->runs[i - 1].next)
 		if (analysis->runs[i - 1].end <= end && analysis->runs[i - 1].end > last)
@@ -58,8 +58,8 @@ static u32 end_of_unreached_code(const struct code_analysis *analysis,
 	return last;
 }
 
-/* Follows code of a function that no path has reached, as targets of its jumps with unknown
- * targets. */
+/* Follows code of a function that no path has reached: it may be the target of one of the
+ * function's jumps with unknown targets. */
 static void follow_unreached_code(struct code_analysis *analysis, u32 number)
 {
 	struct function *function = &analysis->functions[number];
@@ -135,7 +135,8 @@ static void mark_function_proven(struct code_analysis *analysis, u32 number)
 	function_at(analysis, analysis->functions[number].start, FUNCTION_STRONG);
 }
 
-/* Ends a trial: accepts or rejects function `number` and the functions from `from` on. */
+/* Ends a trial of a weak start: accepts or rejects function `number` and all functions found during
+ * the trial, from number `from` on. */
 static void end_trial(struct code_analysis *analysis, u32 from, u32 number)
 {
 	bool has_changed = true;
@@ -202,7 +203,8 @@ static void try_taken_addresses(struct code_analysis *analysis)
 			try_function_start(analysis, analysis->named[i]);
 }
 
-/* Tries starts in [at, end): addresses after the end of other code, with padding or alignment. */
+/* Tries addresses in the gap [at, end) as starts of functions: the end of other code, and addresses
+ * after padding or at an alignment. */
 static void try_starts_in_gap(struct code_analysis *analysis, u32 at, u32 end)
 {
 	bool may_begin = true, is_padded = true;
@@ -271,7 +273,7 @@ static void visit_uncovered_code(struct code_analysis *analysis,
 
 /* --- The sweep: all code is read once from its begin to its end, for targets and addresses. --- */
 
-static void add_named_start(struct code_analysis *analysis, u32 address)
+static void add_address_named_by_code(struct code_analysis *analysis, u32 address)
 {
 	if (array_make_room(analysis->named, analysis->named_count, analysis->named_room))
 		analysis->result = -ENOMEM;
@@ -282,7 +284,7 @@ static void add_named_start(struct code_analysis *analysis, u32 address)
 }
 
 /* True for `jmp *TABLE(,index,8)` and `mov TABLE(,index,8), register`. */
-static bool is_table_read(const struct x86_instruction *instruction)
+static bool is_jump_table_read(const struct x86_instruction *instruction)
 {
 	return instruction->map == X86_MAP_ONE_BYTE && instruction->is_memory &&
 	       instruction->base == X86_NO_REGISTER && instruction->scale == 8 &&
@@ -298,18 +300,18 @@ static void sweep_one_instruction(struct code_analysis *analysis, u32 at,
 
 	if (instruction->map == X86_MAP_ONE_BYTE && instruction->opcode == 0x8d &&
 	    instruction->base == X86_RIP) {
-		add_named_start(analysis, next + instruction->displacement);
+		add_address_named_by_code(analysis, next + instruction->displacement);
 		return;
 	}
-	if (analysis->image->is_fixed && is_table_read(instruction))
-		add_named_start(analysis, instruction->displacement);
+	if (analysis->image->is_fixed && is_jump_table_read(instruction))
+		add_address_named_by_code(analysis, instruction->displacement);
 	if (analysis->image->is_fixed && instruction->map == X86_MAP_ONE_BYTE &&
 	    instruction->immediate_bytes == 4 && instruction->immediate > 0 &&
 	    instruction->immediate <= INT32_MAX &&
 	    code_has_address(analysis, instruction->immediate) &&
 	    ((instruction->opcode >= 0xb8 && instruction->opcode <= 0xbf) ||
 	     instruction->opcode == 0xc7))
-		add_named_start(analysis, instruction->immediate);
+		add_address_named_by_code(analysis, instruction->immediate);
 	if (flow != X86_BRANCH && flow != X86_JUMP && (flow != X86_CALL || !is_in_table))
 		return;
 	if (target < 0 || target > INT32_MAX || !code_has_address(analysis, target))
@@ -323,8 +325,8 @@ static void sweep_one_instruction(struct code_analysis *analysis, u32 at,
 }
 
 /* True for leave or pop %rbp, and then ret n, with a number of words. Data seldom looks so. */
-static bool is_popping_end(const struct x86_instruction *last,
-			   const struct x86_instruction *instruction)
+static bool is_popping_return(const struct x86_instruction *last,
+			      const struct x86_instruction *instruction)
 {
 	return instruction->map == X86_MAP_ONE_BYTE && instruction->opcode == 0xc2 &&
 	       instruction->immediate > 0 && instruction->immediate < ARGUMENT_BYTES_MAX &&
@@ -340,7 +342,7 @@ static void sweep_range(struct code_analysis *analysis, u32 at, u32 end, bool is
 		if (code_decode_at(analysis, at, end, &instruction)) {
 			sweep_one_instruction(analysis, at, &instruction, is_in_table);
 			analysis->popping_ends +=
-				!is_in_table && is_popping_end(&last, &instruction);
+				!is_in_table && is_popping_return(&last, &instruction);
 			last = instruction;
 			at += instruction.length;
 		} else {
@@ -354,7 +356,7 @@ static void sweep_gap(struct code_analysis *analysis, u32 start, u32 end)
 	sweep_range(analysis, start, end, false);
 }
 
-static int compare_numbers(const void *left, const void *right)
+static int compare_addresses(const void *left, const void *right)
 {
 	const u32 *a = left, *b = right;
 
@@ -373,13 +375,13 @@ static void sweep_uncovered_code(struct code_analysis *analysis)
 	analysis->pops_arguments = analysis->popping_ends >= POPPING_ENDS_MIN;
 	if (analysis->named_count)
 		qsort(analysis->named, analysis->named_count, sizeof(*analysis->named),
-		      compare_numbers);
+		      compare_addresses);
 	for (u32 i = 0; i < image->pointer_count; i++)
 		if (code_has_address(analysis, image->pointers[i].target))
 			*code_mark_at(analysis, image->pointers[i].target) |= MARK_TAKEN;
 }
 
-/* Marks starts by tables, symbols and the entry. */
+/* Marks the starts of functions that tables, symbols and the entry point tell. */
 static void mark_known_starts(struct code_analysis *analysis)
 {
 	const struct code_image *image = analysis->image;
@@ -410,7 +412,8 @@ static void analyse_functions(struct code_analysis *analysis)
 	try_taken_addresses(analysis);
 	visit_uncovered_code(analysis, try_starts_in_gap);
 	follow_all_unreached_code(analysis);
-	/* Strong functions that turned out to be trampolines of signals have no rule. */
+	/* Functions with a known start that turned out to be trampolines of signal handlers get no
+	 * rule. */
 	for (u32 i = 0; i < analysis->function_count && !analysis->result; i++)
 		if (analysis->functions[i].status == STATUS_OPEN &&
 		    !is_function_accepted(analysis, &analysis->functions[i])) {

@@ -21,12 +21,13 @@ struct code_analysis;
 int code_analysis_create(const struct code_image *image, struct code_analysis **out);
 void code_analysis_free(struct code_analysis **analysis);
 
-/* Moves *address to the first instruction at or after it, below `end`, that has a rule; gives the
- * rule and the end of the run of instructions with this rule. False: no more rules. */
+/* Moves *address to the first instruction with a rule, at *address or after it and below `end`.
+ * Gives the rule, and the end of the run of instructions with this rule. False: no further
+ * instruction has a rule. */
 bool code_analysis_next(const struct code_analysis *analysis, u32 *address, u32 end,
 			struct unwind_rule *rule, u32 *rule_end);
 
-/* The state of the frame at the first byte of an instruction; NULL: not known. */
+/* The state of the frame before the instruction that begins at an address; NULL: not known. */
 struct frame_state;
 const struct frame_state *code_analysis_state(const struct code_analysis *analysis, u32 address);
 

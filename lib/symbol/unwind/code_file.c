@@ -91,9 +91,11 @@ static bool is_noreturn_name(const char *name)
 #define SEGMENTS_MAX 64
 #define SECTIONS_MAX 4096
 #define CODE_BYTES_MAX (256U << 20)
-#define TABLE_BYTES_MAX (64U << 20) /* of symbols, names or relocations */
+/* The most bytes of a table of symbols, names or relocations. */
+#define TABLE_BYTES_MAX (64U << 20)
 #define BLOCK_BYTES 16384U
-#define IMPORTED 0 /* the target of a pointer whose slot is bound to another file */
+/* Stands for the target of a pointer that the dynamic linker binds to another file. */
+#define IMPORTED 0
 
 struct code_file {
 	int file;
@@ -127,8 +129,8 @@ static bool read_file_at(const struct code_file *file, u64 offset, void *buffer,
 	       pread(file->file, buffer, bytes, offset) == (ssize_t)bytes;
 }
 
-/* A table of the file, for the caller to free; NULL: it cannot be read. */
-static void *read_table(const struct code_file *file, u64 offset, u64 bytes)
+/* Reads a table of the file, for the caller to free; NULL: it cannot be read. */
+static void *read_file_table(const struct code_file *file, u64 offset, u64 bytes)
 {
 	void *table;
 
@@ -144,7 +146,7 @@ static void *read_table(const struct code_file *file, u64 offset, u64 bytes)
 	return table;
 }
 
-/* The file offset of a range of memory; false: the file does not have the whole range. */
+/* Gives the file offset of a range of memory; false: the file does not have the whole range. */
 static bool file_offset_of_range(const struct code_file *file, u64 address, u32 bytes, u64 *offset)
 {
 	for (u32 i = 0; i < file->segment_count; i++) {
@@ -208,7 +210,7 @@ static int read_headers(struct code_file *file)
 	    header->e_shnum > SECTIONS_MAX)
 		return 0;
 	file->sections =
-		read_table(file, header->e_shoff, (u64)header->e_shnum * sizeof(Elf64_Shdr));
+		read_file_table(file, header->e_shoff, (u64)header->e_shnum * sizeof(Elf64_Shdr));
 	file->section_count = file->sections ? header->e_shnum : 0;
 	return 0;
 }
@@ -218,7 +220,7 @@ static bool is_executable(const Elf64_Phdr *segment)
 	return segment->p_flags & PF_X && segment->p_filesz;
 }
 
-static int find_extent(struct code_file *file)
+static int find_code_bounds(struct code_file *file)
 {
 	u64 start = UINT64_MAX, end = 0;
 
@@ -243,7 +245,7 @@ static int find_extent(struct code_file *file)
 }
 
 /* Reads all code into one buffer, as it is mapped. */
-static int read_code(struct code_file *file)
+static int read_all_code(struct code_file *file)
 {
 	u32 start = file->image.start;
 
@@ -262,15 +264,15 @@ static int read_code(struct code_file *file)
 	return 0;
 }
 
-static bool is_code(const struct code_file *file, u64 start, u64 bytes)
+static bool is_code_range(const struct code_file *file, u64 start, u64 bytes)
 {
 	return start >= file->image.start && start < file->image.end &&
 	       bytes <= file->image.end - start;
 }
 
-static int add_span(struct code_file *file, u64 start, u64 bytes)
+static int add_code_span(struct code_file *file, u64 start, u64 bytes)
 {
-	if (!bytes || !is_code(file, start, bytes))
+	if (!bytes || !is_code_range(file, start, bytes))
 		return 0;
 	if (array_make_room(file->spans, file->span_count, file->span_room))
 		return -ENOMEM;
@@ -303,7 +305,7 @@ static u32 sort_spans(struct file_span *spans, u32 count)
 	return kept;
 }
 
-static int find_code(struct code_file *file)
+static int find_code_sections(struct code_file *file)
 {
 	int result = 0;
 
@@ -312,19 +314,19 @@ static int find_code(struct code_file *file)
 
 		if (section->sh_type == SHT_PROGBITS && section->sh_flags & SHF_EXECINSTR &&
 		    section->sh_flags & SHF_ALLOC)
-			result = add_span(file, section->sh_addr, section->sh_size);
+			result = add_code_span(file, section->sh_addr, section->sh_size);
 	}
 	for (u32 i = 0; i < file->segment_count && !result && !file->section_count; i++)
 		if (is_executable(&file->segment[i]))
-			result =
-				add_span(file, file->segment[i].p_vaddr, file->segment[i].p_filesz);
+			result = add_code_span(file, file->segment[i].p_vaddr,
+					       file->segment[i].p_filesz);
 	file->span_count = sort_spans(file->spans, file->span_count);
 	return result;
 }
 
 /* --- Symbols and pointers. --- */
 
-static int add_import(struct code_file *file, u64 slot, const char *name)
+static int add_noreturn_slot(struct code_file *file, u64 slot, const char *name)
 {
 	if (slot > INT32_MAX || !is_noreturn_name(name))
 		return 0;
@@ -334,18 +336,18 @@ static int add_import(struct code_file *file, u64 slot, const char *name)
 	return 0;
 }
 
-static int add_symbol(struct code_file *file, const Elf64_Sym *symbol, const char *name)
+static int add_function_symbol(struct code_file *file, const Elf64_Sym *symbol, const char *name)
 {
 	u32 type = ELF64_ST_TYPE(symbol->st_info);
 
 	if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol->st_shndx == SHN_UNDEF ||
-	    !is_code(file, symbol->st_value, 1) || strstr(name, ".cold"))
+	    !is_code_range(file, symbol->st_value, 1) || strstr(name, ".cold"))
 		return 0;
-	if (add_import(file, symbol->st_value, name) ||
+	if (add_noreturn_slot(file, symbol->st_value, name) ||
 	    array_make_room(file->symbols, file->symbol_count, file->symbol_room))
 		return -ENOMEM;
 	file->symbols[file->symbol_count++] = (struct file_span){
-		symbol->st_value, is_code(file, symbol->st_value, symbol->st_size)
+		symbol->st_value, is_code_range(file, symbol->st_value, symbol->st_size)
 					  ? symbol->st_value + symbol->st_size
 					  : symbol->st_value};
 	return 0;
@@ -378,8 +380,8 @@ static void symbols_read(const struct code_file *file, u32 index, struct symbols
 	    (section->sh_type != SHT_SYMTAB && section->sh_type != SHT_DYNSYM))
 		return;
 	names = &file->sections[section->sh_link];
-	symbols->symbol = read_table(file, section->sh_offset, section->sh_size);
-	symbols->names = read_table(file, names->sh_offset, names->sh_size);
+	symbols->symbol = read_file_table(file, section->sh_offset, section->sh_size);
+	symbols->names = read_file_table(file, names->sh_offset, names->sh_size);
 	symbols->count = section->sh_size / sizeof(Elf64_Sym);
 	symbols->name_bytes = names->sh_size;
 	if (!symbols->symbol || !symbols->names)
@@ -400,8 +402,8 @@ static int read_symbols(struct code_file *file)
 
 		symbols_read(file, i, &symbols);
 		for (u64 j = 0; j < symbols.count && !result; j++)
-			result = add_symbol(file, &symbols.symbol[j],
-					    symbol_name(&symbols, &symbols.symbol[j]));
+			result = add_function_symbol(file, &symbols.symbol[j],
+						     symbol_name(&symbols, &symbols.symbol[j]));
 		symbols_free(&symbols);
 	}
 	file->symbol_count = sort_spans(file->symbols, file->symbol_count);
@@ -418,18 +420,19 @@ static int append_code_pointer(struct code_file *file, u64 slot, u64 target)
 
 static int add_code_pointer(struct code_file *file, u64 slot, u64 target)
 {
-	if (slot > INT32_MAX || !is_code(file, target, 1))
+	if (slot > INT32_MAX || !is_code_range(file, target, 1))
 		return 0;
 	return append_code_pointer(file, slot, target);
 }
 
-/* The word in the file is not where the slot leads to: a lazy slot has the address of its own stub.
+/* Records a slot that is bound to another file's function. The word that the file has in the slot
+ * does not lead there: with lazy binding it is the address of the slot's own stub.
  */
 static int add_imported_slot(struct code_file *file, u64 slot, const char *name)
 {
 	if (slot > INT32_MAX)
 		return 0;
-	return add_import(file, slot, name) ?: append_code_pointer(file, slot, IMPORTED);
+	return add_noreturn_slot(file, slot, name) ?: append_code_pointer(file, slot, IMPORTED);
 }
 
 static int add_relocation(struct code_file *file, const Elf64_Rela *relocation,
@@ -440,8 +443,9 @@ static int add_relocation(struct code_file *file, const Elf64_Rela *relocation,
 
 	if (type == R_X86_64_RELATIVE)
 		return add_code_pointer(file, relocation->r_offset, relocation->r_addend);
-	if (type == R_X86_64_IRELATIVE) /* a pointer to the resolver, to which jumps through the
-					   slot do not lead */
+	/* The word is the address of a resolver, but the slot later leads to what the resolver
+	 * returns. */
+	if (type == R_X86_64_IRELATIVE)
 		return add_code_pointer(file, INT32_MAX, relocation->r_addend)
 			       ?: add_imported_slot(file, relocation->r_offset, "");
 	if (!symbol ||
@@ -459,7 +463,7 @@ static int add_relocation(struct code_file *file, const Elf64_Rela *relocation,
 
 static int read_relocations(struct code_file *file, const Elf64_Shdr *section)
 {
-	Elf64_Rela *relocations = read_table(file, section->sh_offset, section->sh_size);
+	Elf64_Rela *relocations = read_file_table(file, section->sh_offset, section->sh_size);
 	struct symbols symbols;
 	int result = 0;
 
@@ -483,7 +487,7 @@ static int add_relative_pointer(struct code_file *file, u64 slot)
 /* Compact relative relocations: an address, then bits for the 63 words after it. */
 static int read_compact_relocations(struct code_file *file, const Elf64_Shdr *section)
 {
-	u64 *words = read_table(file, section->sh_offset, section->sh_size), slot = 0;
+	u64 *words = read_file_table(file, section->sh_offset, section->sh_size), slot = 0;
 	int result = 0;
 
 	for (u64 i = 0; words && i < section->sh_size / sizeof(*words) && !result; i++) {
@@ -501,10 +505,11 @@ static int read_compact_relocations(struct code_file *file, const Elf64_Shdr *se
 	return result;
 }
 
-/* Data of a file with fixed addresses may hold addresses of code. */
+/* Records the addresses of code that data holds. Only in a file with fixed addresses do they need
+ * no relocation. */
 static int scan_data_for_pointers(struct code_file *file, const Elf64_Shdr *section)
 {
-	u64 *words = read_table(file, section->sh_offset, section->sh_size);
+	u64 *words = read_file_table(file, section->sh_offset, section->sh_size);
 	int result = 0;
 
 	for (u64 i = 0; words && i < section->sh_size / sizeof(*words) && !result; i++)
@@ -522,7 +527,7 @@ static int compare_slots(const void *left, const void *right)
 	return (a->slot > b->slot) - (a->slot < b->slot);
 }
 
-/* Drops all pointers of slots that another file's function is bound to. */
+/* Drops all pointers in slots that are bound to another file's function. */
 static void drop_imported_pointers(struct code_file *file)
 {
 	u32 kept = 0;
@@ -539,7 +544,7 @@ static void drop_imported_pointers(struct code_file *file)
 	file->pointer_count = kept;
 }
 
-static int compare_numbers(const void *left, const void *right)
+static int compare_addresses(const void *left, const void *right)
 {
 	const u32 *a = left, *b = right;
 
@@ -572,12 +577,12 @@ static int read_code_pointers(struct code_file *file)
 	drop_imported_pointers(file);
 	if (file->noreturn_count)
 		qsort(file->noreturn, file->noreturn_count, sizeof(*file->noreturn),
-		      compare_numbers);
+		      compare_addresses);
 	return result;
 }
 
 /* True if the code passes on the stack pointer that it was entered with, as the code does that the
- * kernel enters: the program's arguments lie there. */
+ * kernel enters: the program's arguments lie on that stack. */
 static bool passes_entry_stack_pointer(struct code_file *file, u64 address)
 {
 	static const u8 to_rdi[] = {0x48, 0x89, 0xe7};	     /* mov %rsp, %rdi */
@@ -594,14 +599,14 @@ int code_file_load(struct code_file *file)
 	struct code_image *image = &file->image;
 	u64 entry = file->header.e_entry;
 	bool is_program = file->header.e_type == ET_EXEC || file->has_interpreter;
-	int result = read_code(file) ?: read_symbols(file) ?: read_code_pointers(file);
+	int result = read_all_code(file) ?: read_symbols(file) ?: read_code_pointers(file);
 
 	/* The address at which the kernel enters the file; 0: none. Linkers also write an entry
 	 * point to libraries, which is the begin of their code. */
-	image->entry =
-		is_code(file, entry, 1) && (is_program || passes_entry_stack_pointer(file, entry))
-			? entry
-			: 0;
+	image->entry = is_code_range(file, entry, 1) &&
+				       (is_program || passes_entry_stack_pointer(file, entry))
+			       ? entry
+			       : 0;
 	image->symbols = file->symbols;
 	image->symbol_count = file->symbol_count;
 	image->pointers = file->pointers;
@@ -627,7 +632,7 @@ int code_file_open(int descriptor, const struct file_span *covered, u32 count,
 		result = -errno;
 	else
 		file->file_bytes = status.st_size > 0 ? status.st_size : 0;
-	result = result ?: read_headers(file) ?: find_extent(file) ?: find_code(file);
+	result = result ?: read_headers(file) ?: find_code_bounds(file) ?: find_code_sections(file);
 	for (u32 i = 0; i < file->section_count; i++)
 		image->has_symbols |= file->sections[i].sh_type == SHT_SYMTAB ||
 				      file->sections[i].sh_type == SHT_DYNSYM;

@@ -14,23 +14,26 @@ struct code_pointer {
 };
 
 struct code_image {
-	const u8 *bytes; /* from address `start` on */
+	const u8 *bytes; /* the bytes of all code, from address `start` on */
 	u32 start, end;
 	bool has_symbols;
-	bool is_fixed; /* mapped at its link time addresses */
-	u32 entry;     /* of the program; 0 = no entry */
-	/* The arrays ascend by their first field and do not overlap. */
+	bool is_fixed; /* the file is mapped at its link time addresses */
+	u32 entry;     /* entry point of a program; 0 = the file has none */
+	/* Each array is sorted by the first field of its entries, and the entries do not
+	 * overlap. */
 	const struct file_span *sections; /* sections of code */
 	u32 section_count;
-	const struct file_span *covered; /* functions with a table */
+	const struct file_span *covered; /* functions that have an unwind table */
 	u32 covered_count;
-	const struct file_span *symbols; /* functions by symbol; end = start: size not known */
+	/* Functions that have a symbol; end = start: the symbol has no size. */
+	const struct file_span *symbols;
 	u32 symbol_count;
 	const struct code_pointer *pointers;
 	u32 pointer_count;
-	const u32 *noreturn; /* functions that never return, and words with their address */
+	const u32 *noreturn; /* addresses of functions that never return, and of words that hold the
+				address of such a function */
 	u32 noreturn_count;
-	/* Reads constants of the file, all bytes or none. */
+	/* Reads constants of the file; false: the file does not have all bytes. */
 	bool (*read)(void *context, u32 address, void *buffer, u32 bytes);
 	void *context;
 };
@@ -42,7 +45,7 @@ struct code_file;
  * large; -ENOMEM. */
 int code_file_open(int file, const struct file_span *covered, u32 count, struct code_file **out);
 
-/* Reads code, symbols and pointers. -ENOEXEC, -ENOMEM. */
+/* Reads code, symbols and pointers of the file. -ENOEXEC, -ENOMEM. */
 int code_file_load(struct code_file *file);
 
 /* Opens and loads. */

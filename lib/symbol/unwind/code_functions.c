@@ -12,7 +12,7 @@
 
 /* --- Addresses. --- */
 
-/* The last span that begins at or before the address. */
+/* Returns the last span that begins at or before the address; NULL: there is none. */
 const struct file_span *code_span_before(const struct file_span *spans, u32 count, u32 address)
 {
 	u32 index = bisect(count, i, spans[i].start <= address);
@@ -27,7 +27,7 @@ bool code_is_in(const struct file_span *spans, u32 count, u32 address)
 	return span && address < span->end;
 }
 
-/* The section that holds an address; empty: the address is not code. */
+/* Returns the section that holds an address; empty: the address is not code. */
 struct file_span code_section_at(const struct code_analysis *analysis, u32 address)
 {
 	const struct file_span *section = code_span_before(analysis->image->sections,
@@ -54,7 +54,8 @@ bool code_decode_at(struct code_analysis *analysis, u32 at, u32 end,
 	analysis->steps++;
 	if (*bytes != 0xf0)
 		return x86_decode(bytes, end - at, instruction);
-	/* A jump may skip a lock prefix, so the prefix counts as an instruction of its own. */
+	/* A jump may lead to the byte after a lock prefix, so the prefix counts as an instruction
+	 * of its own. */
 	*instruction = (struct x86_instruction){.length = 1, .opcode = 0xf0};
 	return true;
 }
@@ -91,7 +92,7 @@ bool code_is_noreturn(const struct code_analysis *analysis, u32 slot)
 
 /* --- States and functions. --- */
 
-static bool is_state(const void *things, u32 index, const void *key)
+static bool is_same_state(const void *things, u32 index, const void *key)
 {
 	const struct frame_state *states = things;
 
@@ -101,8 +102,8 @@ static bool is_state(const void *things, u32 index, const void *key)
 u32 state_intern(struct code_analysis *analysis, const struct frame_state *state)
 {
 	u32 hash = hash_end(hash_words(0, state, sizeof(*state)));
-	u32 found =
-		hash_index_find(&analysis->state_index, hash, is_state, analysis->states, state);
+	u32 found = hash_index_find(&analysis->state_index, hash, is_same_state, analysis->states,
+				    state);
 
 	if (found != HASH_INDEX_NONE)
 		return found;
@@ -115,7 +116,7 @@ u32 state_intern(struct code_analysis *analysis, const struct frame_state *state
 	return analysis->state_count++;
 }
 
-static bool is_function(const void *things, u32 index, const void *key)
+static bool is_function_at(const void *things, u32 index, const void *key)
 {
 	const struct function *functions = things;
 
@@ -131,11 +132,11 @@ static u32 function_hash(u32 start)
 
 u32 function_find(const struct code_analysis *analysis, u32 start)
 {
-	return hash_index_find(&analysis->function_index, function_hash(start), is_function,
+	return hash_index_find(&analysis->function_index, function_hash(start), is_function_at,
 			       analysis->functions, &start);
 }
 
-/* The start of the next function with a name or a table, or the end of the section. */
+/* The start of the next function that has a name or a table, or the end of the section. */
 static u32 next_function_start(const struct code_analysis *analysis, u32 address)
 {
 	const struct code_image *image = analysis->image;
@@ -153,7 +154,8 @@ static u32 next_function_start(const struct code_analysis *analysis, u32 address
 	return next;
 }
 
-/* The number of the function that begins at `start`, which may be a new one. NONE: no memory. */
+/* Returns the number of the function that begins at `start`; a new function is added. NONE: no
+ * memory. */
 u32 function_at(struct code_analysis *analysis, u32 start, u32 kind)
 {
 	u32 found = function_find(analysis, start);
@@ -228,8 +230,9 @@ void function_undo(struct code_analysis *analysis, u32 number)
 	function->tries++;
 }
 
-/* Marks a function as one that returns, and releases the paths that wait for it, along a whole
- * chain of tail calls. */
+/* Marks a function as one that returns, and lets the paths go on that wait for this. If a waiting
+ * path belongs to a function that ended in a tail call, this function returns, too, and so on along
+ * the chain. */
 void function_set_returns(struct code_analysis *analysis, u32 number)
 {
 	u32 chain = number, next;
@@ -237,7 +240,7 @@ void function_set_returns(struct code_analysis *analysis, u32 number)
 	if (analysis->functions[number].returns)
 		return;
 	analysis->functions[number].returns = true;
-	/* The list grows by the waiters of each function of the chain. */
+	/* While the list is walked, the waiters of further functions of the chain are inserted. */
 	for (u32 i = analysis->functions[chain].waiters; i; i = next) {
 		struct waiter *waiter = &analysis->waiters[i - 1];
 		struct function *function = &analysis->functions[waiter->edge.function];
@@ -251,7 +254,7 @@ void function_set_returns(struct code_analysis *analysis, u32 number)
 			u32 last = function->waiters;
 
 			function->returns = true;
-			/* Insert the list of this function before the rest. */
+			/* Insert the waiters of this function before the rest of the list. */
 			while (last && analysis->waiters[last - 1].next)
 				last = analysis->waiters[last - 1].next;
 			if (last) {
@@ -264,7 +267,8 @@ void function_set_returns(struct code_analysis *analysis, u32 number)
 	analysis->functions[chain].waiters = 0;
 }
 
-/* Notes registers that the function does not keep; its callers are then tried again. */
+/* Records registers that the function does not keep; the function's callers are then tried
+ * again. */
 void function_set_lost(struct code_analysis *analysis, u32 number, u32 lost)
 {
 	struct function *function = &analysis->functions[number];
@@ -288,7 +292,7 @@ void function_give_up(struct code_analysis *analysis, u32 number)
 	function_set_returns(analysis, number);
 }
 
-/* Undoes a function and tries it again, unless it had too many tries. */
+/* Undoes what is known of a function and tries the function again, unless it had too many tries. */
 void function_retry(struct code_analysis *analysis, u32 number)
 {
 	struct function *function = &analysis->functions[number];
@@ -302,7 +306,7 @@ void function_retry(struct code_analysis *analysis, u32 number)
 		function_wake(analysis, number);
 }
 
-/* Notes the registers that code has changed before it enters this function by a tail call (a bit
+/* Records the registers that code has changed before it enters this function by a tail call (a bit
  * for each slot of a rule). */
 void function_enter_without(struct code_analysis *analysis, u32 number, u32 lost)
 {
@@ -314,7 +318,8 @@ void function_enter_without(struct code_analysis *analysis, u32 number, u32 lost
 	function_retry(analysis, number);
 }
 
-/* Tries the callers of a function again, which keeps fewer registers than they assumed. */
+/* Tries the callers of a function again, since the function keeps fewer registers than they
+ * assumed. */
 void function_retry_users(struct code_analysis *analysis, u32 number)
 {
 	analysis->functions[number].has_changed = false;
@@ -370,7 +375,8 @@ void user_add(struct code_analysis *analysis, u32 callee, u32 number)
 	function->users = analysis->user_count;
 }
 
-/* The function ends in a tail call of `other`, and returns if `other` does. */
+/* Records that the function ends in a tail call of `other`: the function returns if `other`
+ * does. */
 void function_leave_to(struct code_analysis *analysis, u32 number, u32 other)
 {
 	struct edge edge = {

@@ -13,19 +13,19 @@
 
 #define NONE UINT32_MAX
 
-/* The kind of a byte of code: inside an instruction, or else the first byte of an instruction with
- * state number `value - MAP_STATE`. */
+/* The kinds of a byte of code: unknown, inside of an instruction, or the first byte of an
+ * instruction, before which the frame has the state number `value - MAP_STATE`. */
 #define MAP_NOTHING 0
 #define MAP_INSIDE 1
 #define MAP_STATE 2
 
-/* Bits of a byte's mark. */
+/* The bits of the mark that each byte of code has. */
 #define MARK_START 1	 /* a function begins */
-#define MARK_BRANCHED 2	 /* target of a conditional jump */
-#define MARK_JUMPED 4	 /* target of any jump */
-#define MARK_ENDS 8	 /* a call that is assumed not to return */
-#define MARK_DISPUTED 16 /* two functions reach this byte in different states */
-#define MARK_TAKEN 32	 /* the address is taken by code or data */
+#define MARK_BRANCHED 2	 /* the byte is the target of a conditional jump */
+#define MARK_JUMPED 4	 /* the byte is the target of any jump */
+#define MARK_ENDS 8	 /* the byte begins a call that is assumed not to return */
+#define MARK_DISPUTED 16 /* two functions reach the byte in different states */
+#define MARK_TAKEN 32	 /* code or data holds the address of the byte */
 
 #define TRIES_MAX 12
 #define TABLE_ENTRIES_MAX 2048
@@ -37,34 +37,37 @@ enum function_kind { FUNCTION_COVERED, FUNCTION_STRONG, FUNCTION_WEAK };
 enum function_status { STATUS_IDLE, STATUS_OPEN, STATUS_FAILED };
 
 struct function {
-	u32 start, end; /* end: by the symbol, or the next start */
+	u32 start, end; /* the end comes from a symbol, or is the start of the next function */
 	u8 kind, status;
 	u8 tries;
 	bool returns;
-	bool has_exit;	    /* an exit that proves the stack depth */
-	bool has_switch;    /* rsp is loaded from memory: the code switches stacks */
+	bool has_exit;	    /* a path has ended with an exit that proves the stack depth */
+	bool has_switch;    /* the function loads rsp from memory: it switches stacks */
 	bool has_aligned;   /* the function makes a call with rsp aligned as the ABI demands */
 	bool has_unaligned; /* the function makes a call with rsp not so aligned */
-	bool has_jumps;	    /* jumps with unknown targets */
-	bool jumps_differ;  /* these jumps have states that contradict each other */
+	bool has_jumps;	    /* the function has jumps with unknown targets */
+	bool jumps_differ;  /* the states of the frame at these jumps contradict each other */
 	bool fill_failed;
 	bool is_filling, is_filled;
 	bool is_trampoline;
-	bool has_changed; /* `lost` has changed, and callers are to be tried again */
+	bool has_changed; /* `lost` has changed, so callers of the function have to be tried again
+			   */
 	u32 lost;	  /* registers that the function does not keep, as slots of a rule */
 	u32 entry_lost;	  /* registers that callers change before they enter the function by a tail
 			     call, as slots of a rule */
-	u32 jump_state;	  /* the state at the jumps with unknown targets */
-	u32 runs, waiters, users; /* lists: index + 1 */
+	u32 jump_state;	  /* number of the state of the frame at jumps with unknown targets */
+	/* Heads of linked lists: index + 1 of the first entry; 0 = empty. */
+	u32 runs, waiters, users;
 };
 
-/* A path to be followed from an address. */
+/* A path that is to be followed from an address. */
 struct edge {
 	u32 function;
 	u32 at;
 	u32 state;
-	u32 call; /* the last call on the path that may not return, or NONE */
-	u8 tries; /* function->tries when the edge was added; a difference: undone since */
+	u32 call; /* address of the last call on the path that may not return; NONE: no such call */
+	u8 tries; /* function->tries when the edge was added; if it has changed, the function was
+		     undone since */
 	bool is_behind_call;
 };
 
@@ -72,8 +75,8 @@ struct run {
 	u32 start, end, next;
 };
 
-/* Waits until a callee is known to return: a path of its caller, or with state NONE the caller
- * itself, which ended in a tail call. */
+/* An edge that waits until a callee is known to return: a path of the callee's caller, or, with
+ * state NONE, the caller itself, which ended in a tail call. */
 struct waiter {
 	struct edge edge;
 	u32 next;
@@ -95,9 +98,9 @@ struct code_analysis {
 	struct hash_index function_index;
 	struct edge *edges;
 	u32 edge_count, edge_room;
-	u32 *idle; /* functions to open */
+	u32 *idle; /* numbers of functions that have to be followed */
 	u32 idle_count, idle_room;
-	u32 *changed; /* functions whose callers are to be tried again */
+	u32 *changed; /* numbers of functions whose callers have to be tried again */
 	u32 changed_count, changed_room;
 	struct run *runs;
 	u32 run_count, run_room;
@@ -105,10 +108,13 @@ struct code_analysis {
 	u32 waiter_count, waiter_room;
 	struct user *users;
 	u32 user_count, user_room;
-	u32 *named; /* addresses that instructions name, as begins of tables; sorted */
+	u32 *named; /* addresses that instructions name, for example as begins of jump tables;
+		       sorted */
 	u32 named_count, named_room;
-	u32 popping_ends;    /* leave or pop %rbp, then ret n, in code without a table */
-	bool pops_arguments; /* functions return with `ret n`, and their arguments go with them */
+	u32 popping_ends;    /* number of sequences `leave; ret n` and `pop %rbp; ret n` in code
+				without a table */
+	bool pops_arguments; /* functions return with `ret n`, which takes their arguments off the
+				stack */
 	u64 steps, steps_max;
 	int result;
 };
@@ -155,7 +161,7 @@ void waiter_add(struct code_analysis *analysis, u32 callee, const struct edge *e
 void user_add(struct code_analysis *analysis, u32 callee, u32 number);
 void function_leave_to(struct code_analysis *analysis, u32 number, u32 other);
 
-/* Follows all paths until none is left that does not wait (code_path.c). */
+/* Follows paths until each path has ended or waits for a callee (code_path.c). */
 void paths_follow_all(struct code_analysis *analysis);
 
 #endif

@@ -14,17 +14,17 @@
 /* One path through the code of a function, until the path ends. */
 struct path {
 	struct code_analysis *analysis;
-	struct edge edge; /* .at: the current instruction */
+	struct edge edge; /* edge.at is the address of the current instruction */
 	struct frame_state state;
-	u32 number; /* of the state; NONE = the state has changed since */
+	u32 number; /* number of the state; NONE = the state has changed since it was numbered */
 	struct frame_compared compared;
-	u32 run_start, run_end; /* instructions that are not yet noted as the function's */
-	u32 behind_call; /* end of the last call, if only padding follows it so far; else 0 */
+	u32 run_start, run_end; /* instructions that are not yet recorded as the function's */
+	u32 behind_call; /* end of the last call, if only padding has followed it so far; else 0 */
 	bool is_over;
 };
 
-/* Notes the instructions of the path as those of its function. */
-static void path_give_to_function(struct path *path)
+/* Records the instructions of the path as those of its function. */
+static void path_record_instructions(struct path *path)
 {
 	struct code_analysis *analysis = path->analysis;
 	struct function *function = &analysis->functions[path->edge.function];
@@ -55,12 +55,12 @@ static void path_end_by_contradiction(struct path *path)
 {
 	if (path->is_over)
 		return;
-	path_give_to_function(path);
+	path_record_instructions(path);
 	function_fail(path->analysis, &path->edge);
 	path->is_over = true;
 }
 
-/* Ends the path with an exit that proves the depth of its stack. */
+/* Ends the path with an exit that proves the stack depth. */
 static void path_end_by_exit(struct path *path, bool returns)
 {
 	struct function *function = path_function(path);
@@ -76,13 +76,13 @@ static void path_end_by_exit(struct path *path, bool returns)
 	path_end(path);
 }
 
-/* Ends the path with a jump to a known function, which must be entered with a bare stack. */
+/* Ends the path with a jump to a known function, where rsp must point to the return address. */
 static void path_end_by_tail_call(struct path *path, u32 target, u32 kind)
 {
 	struct code_analysis *analysis = path->analysis;
 	u32 other = function_at(analysis, target, kind);
 
-	path_give_to_function(path);
+	path_record_instructions(path);
 	if (code_is_noreturn(analysis, target) || other == NONE) {
 		path_end(path);
 		return;
@@ -113,14 +113,15 @@ static u32 path_state(struct path *path)
 	return path->number;
 }
 
-/* The path meets code of another function, whose state there must agree with that of the path. */
-static void path_meet_function(struct path *path, u32 owner, const struct frame_state *there)
+/* The path reaches code of another function: the state there must agree with the state of the
+ * path. */
+static void path_enter_other_function(struct path *path, u32 owner, const struct frame_state *there)
 {
 	struct code_analysis *analysis = path->analysis;
 	u32 number = path->edge.function, at = path->edge.at;
 	struct function *function = path_function(path), *other = &analysis->functions[owner];
 
-	path_give_to_function(path);
+	path_record_instructions(path);
 	if (frame_state_agrees(there, &path->state)) {
 		function->has_exit = true;
 		user_add(analysis, owner, number);
@@ -141,7 +142,8 @@ static void path_meet_function(struct path *path, u32 owner, const struct frame_
 	}
 }
 
-/* Merges the state of the path with the state at its address. True: the path goes on there. */
+/* Merges the state of the path with the known state at the current instruction. True: the path goes
+ * on. */
 static bool path_merge_state(struct path *path)
 {
 	struct code_analysis *analysis = path->analysis;
@@ -157,7 +159,7 @@ static bool path_merge_state(struct path *path)
 		return true;
 	there = &analysis->states[before - MAP_STATE];
 	if (there->owner != path->edge.function) {
-		path_meet_function(path, there->owner, there);
+		path_enter_other_function(path, there->owner, there);
 		return !path->is_over;
 	}
 	both = *there;
@@ -175,7 +177,8 @@ static bool path_merge_state(struct path *path)
 	return true;
 }
 
-/* Marks an instruction as the path's. False: bytes of it belong to other instructions. */
+/* Records that the bytes at the path's address are one instruction. False: some of these bytes
+ * belong to other instructions. */
 static bool path_claim_instruction(struct path *path, u32 length)
 {
 	u32 *map = code_map_at(path->analysis, path->edge.at);
@@ -187,7 +190,7 @@ static bool path_claim_instruction(struct path *path, u32 length)
 		if (map[i] > MAP_INSIDE || (map[i] == MAP_INSIDE && map[0] < MAP_STATE))
 			return false;
 	if (path->run_end != path->edge.at) {
-		path_give_to_function(path);
+		path_record_instructions(path);
 		path->run_start = path->edge.at;
 	}
 	path->run_end = path->edge.at + length;
@@ -214,7 +217,7 @@ static void path_record_jump(struct path *path)
 	function->has_jumps = true;
 }
 
-/* The path goes on at the target of a direct jump. */
+/* Moves the path to the target of a direct jump. */
 static void path_continue_at(struct path *path, s64 target)
 {
 	struct code_analysis *analysis = path->analysis;
@@ -276,9 +279,9 @@ static bool jump_table_target(struct code_analysis *analysis, struct frame_value
 	       code_section_end(analysis, *target);
 }
 
-/* True if the target of a jump table lies after the code of its function, where the compiler lets
- * the cases lead that cannot be: padding (a byte 0x90 may be code), or the begin of a function. */
-static bool is_behind_code(struct code_analysis *analysis, s64 target)
+/* True if the target of a jump table lies after the code of the function, to where compilers let
+ * impossible cases lead: at padding (a byte 0x90 may be code), or at the begin of a function. */
+static bool is_after_function(struct code_analysis *analysis, s64 target)
 {
 	struct x86_instruction instruction;
 
@@ -290,8 +293,8 @@ static bool is_behind_code(struct code_analysis *analysis, s64 target)
 	       instruction.opcode >= 0x50 && instruction.opcode <= 0x57;
 }
 
-/* Follows all targets of a jump table. The table ends by the bound of a comparison before the jump,
- * at the next address that code names, or at the first target that is impossible. */
+/* Follows all targets of a jump table. The table ends where a comparison before the jump bounds the
+ * index, else at the next address that instructions name, or at the first impossible target. */
 static bool follow_jump_table(struct path *path, struct frame_value table)
 {
 	struct code_analysis *analysis = path->analysis;
@@ -315,7 +318,7 @@ static bool follow_jump_table(struct path *path, struct frame_value table)
 		if (*code_mark_at(analysis, target) & MARK_START &&
 		    !frame_state_is_bare(&path->state) && target != function->start)
 			break;
-		if (is_behind_code(analysis, target))
+		if (is_after_function(analysis, target))
 			continue;
 		if (!is_sure && (target < function->start || target >= function->end))
 			break;
@@ -376,7 +379,7 @@ static bool may_call_not_return(struct code_analysis *analysis, u32 next, u32 en
 	return code_decode_at(analysis, next, end, &instruction) && code_is_padding(&instruction);
 }
 
-static bool is_pop(struct code_analysis *analysis, u32 at, u32 end)
+static bool is_pop_at(struct code_analysis *analysis, u32 at, u32 end)
 {
 	struct x86_instruction instruction;
 
@@ -397,9 +400,9 @@ static void record_stack_alignment(struct path *path)
 		path_function(path)->has_aligned = true;
 }
 
-/* The path goes on after a call that returns. Where functions take their arguments off the stack
- * when they return (V8's built-in functions, and the compiled code that these call), the depth
- * after a call is not known; a frame pointer still says where the CFA is. */
+/* The path goes on after a call that returns. In V8's built-in functions, and in the compiled code
+ * that these call, a function takes its arguments off the stack when it returns, so the stack depth
+ * after a call is not known; a frame pointer still gives the CFA. */
 static void continue_after_call(struct path *path, u32 next, u32 lost)
 {
 	bool is_framed = frame_value_is_stack(path->state.reg[X86_RBP]);
@@ -457,8 +460,8 @@ static void follow_call(struct path *path, const struct x86_instruction *instruc
 		path_end(path);
 		return;
 	}
-	if (is_direct && target == next &&
-	    is_pop(analysis, next, end)) { /* call next; pop: a push of the own address */
+	/* `call next; next: pop` pushes the code's own address. */
+	if (is_direct && target == next && is_pop_at(analysis, next, end)) {
 		static const struct x86_instruction push = {.length = 5, .opcode = 0x6a};
 
 		frame_state_step(&path->state, &push, at, &path->compared);
@@ -527,7 +530,7 @@ static void follow_return(struct path *path)
 		path_end_by_contradiction(path);
 }
 
-static void follow_instruction(struct path *path, const struct x86_instruction *instruction)
+static void apply_instruction(struct path *path, const struct x86_instruction *instruction)
 {
 	struct frame_state before = path->state;
 	enum frame_step_result result =
@@ -562,8 +565,8 @@ static void follow_branch(struct path *path, const struct x86_instruction *instr
 	path->edge.at = next;
 }
 
-/* Follows one instruction; `end` is that of the section. */
-static void path_follow(struct path *path, u32 end)
+/* Follows one instruction; `end` is the end of the section. */
+static void path_follow_instruction(struct path *path, u32 end)
 {
 	struct code_analysis *analysis = path->analysis;
 	struct x86_instruction instruction;
@@ -584,7 +587,7 @@ static void path_follow(struct path *path, u32 end)
 	if (!code_is_padding(&instruction))
 		path->behind_call = 0;
 	if (flow != X86_NEXT && flow != X86_BRANCH)
-		path_give_to_function(path);
+		path_record_instructions(path);
 	switch (flow) {
 	case X86_JUMP:
 		path_continue_at(path, (s64)at + instruction.length + instruction.immediate);
@@ -612,7 +615,7 @@ static void path_follow(struct path *path, u32 end)
 			path_end(path);
 		break;
 	default:
-		follow_instruction(path, &instruction);
+		apply_instruction(path, &instruction);
 	}
 }
 
@@ -640,8 +643,8 @@ static bool has_next_instruction(struct path *path, u32 end)
 	    !(mark & (MARK_BRANCHED | MARK_JUMPED))) {
 		struct x86_instruction instruction;
 
-		/* Padding after a call that is not the alignment of a jump target: another
-		 * function begins. */
+		/* Code after padding that follows a call: if the padding does not align the target
+		 * of a jump, another function begins. */
 		if (code_decode_at(analysis, at, end, &instruction) &&
 		    !code_is_padding(&instruction)) {
 			path_end(path);
@@ -658,7 +661,7 @@ static bool has_next_instruction(struct path *path, u32 end)
 	return true;
 }
 
-static void follow_edge(struct code_analysis *analysis, const struct edge *edge)
+static void follow_path_of_edge(struct code_analysis *analysis, const struct edge *edge)
 {
 	struct path path = {
 		.analysis = analysis,
@@ -684,13 +687,13 @@ static void follow_edge(struct code_analysis *analysis, const struct edge *edge)
 			section = code_section_at(analysis, at);
 		if (!has_next_instruction(&path, section.end) || !path_merge_state(&path))
 			break;
-		path_follow(&path, section.end);
+		path_follow_instruction(&path, section.end);
 	}
 	if (path_function(&path)->tries == edge->tries)
-		path_give_to_function(&path);
+		path_record_instructions(&path);
 }
 
-static void open_function(struct code_analysis *analysis, u32 number)
+static void begin_function(struct code_analysis *analysis, u32 number)
 {
 	struct function *function = &analysis->functions[number];
 	struct frame_state state;
@@ -716,11 +719,12 @@ void paths_follow_all(struct code_analysis *analysis)
 			const struct function *function = &analysis->functions[edge.function];
 
 			if (function->status == STATUS_OPEN && function->tries == edge.tries)
-				follow_edge(analysis, &edge);
+				follow_path_of_edge(analysis, &edge);
 		} else if (analysis->idle_count) {
-			open_function(analysis, analysis->idle[--analysis->idle_count]);
+			begin_function(analysis, analysis->idle[--analysis->idle_count]);
 		} else if (analysis->changed_count) {
-			/* All at once: a function that calls several of them is tried once. */
+			/* All functions of the list are handled together, so that a function that
+			 * calls several of them is tried again only once. */
 			while (analysis->changed_count)
 				function_retry_users(analysis,
 						     analysis->changed[--analysis->changed_count]);

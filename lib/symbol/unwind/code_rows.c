@@ -11,18 +11,19 @@
 #include "file_table.h"
 #include "order.h"
 
-static bool is_rule(const void *things, u32 index, const void *key)
+static bool is_same_rule(const void *things, u32 index, const void *key)
 {
 	const struct unwind_rule *rules = things;
 
 	return !memcmp(&rules[index], key, sizeof(*rules));
 }
 
-/* *number: index + 1 of the rule, which is added if it is new; 0: a table has no room for it. */
+/* Sets *number to index + 1 of the rule, which is added if it is new; 0: a table has no room for
+ * it. */
 static int find_or_add_rule(struct code_rows *rows, const struct unwind_rule *rule, u32 *number)
 {
 	u32 hash = hash_end(hash_words(0, rule, sizeof(*rule)));
-	u32 found = hash_index_find(&rows->index, hash, is_rule, rows->rules, rule);
+	u32 found = hash_index_find(&rows->index, hash, is_same_rule, rows->rules, rule);
 	int result;
 
 	*number = found == HASH_INDEX_NONE ? 0 : found + 1;
@@ -37,7 +38,7 @@ static int find_or_add_rule(struct code_rows *rows, const struct unwind_rule *ru
 	return 0;
 }
 
-/* Adds a row, which replaces a row with the same offset. */
+/* Adds a row; a row with the same offset is replaced. */
 static int add_row(struct code_rows *rows, u64 offset, u32 rule)
 {
 	if (rows->count && rows->rows[rows->count - 1].offset == offset)
@@ -68,13 +69,13 @@ int code_rows_add(struct code_rows *rows, u64 start, u64 end, const struct unwin
 	return result ?: add_row(rows, end, 0);
 }
 
-/* The offset of row `index`; UINT64_MAX: no such row. */
+/* The file offset from which row `index` holds; UINT64_MAX: the row does not exist. */
 static u64 row_start(const struct code_rows *rows, u32 index)
 {
 	return index < rows->count ? rows->rows[index].offset : UINT64_MAX;
 }
 
-/* The rule of row `index`; NULL: no such row, or a row without a rule. */
+/* The rule of row `index`; NULL: the row does not exist, or has no rule. */
 static const struct unwind_rule *row_rule(const struct code_rows *rows, u32 index)
 {
 	u32 rule = index < rows->count ? rows->rows[index].rule : 0;
@@ -82,7 +83,7 @@ static const struct unwind_rule *row_rule(const struct code_rows *rows, u32 inde
 	return rule ? &rows->rules[rule - 1] : NULL;
 }
 
-static u64 smaller(u64 a, u64 b)
+static u64 minimum(u64 a, u64 b)
 {
 	return a < b ? a : b;
 }
@@ -90,14 +91,14 @@ static u64 smaller(u64 a, u64 b)
 int code_rows_merge(struct code_rows *rows, const struct code_rows *upper,
 		    const struct code_rows *lower)
 {
-	u64 start = smaller(row_start(upper, 0), row_start(lower, 0)), end;
+	u64 start = minimum(row_start(upper, 0), row_start(lower, 0)), end;
 	int result = 0;
 
-	/* `i` and `j` are the rows after `start`. */
+	/* `i` and `j` are the indexes of the next rows after `start`, in `upper` and in `lower`. */
 	for (u32 i = 0, j = 0; start != UINT64_MAX && !result; start = end) {
 		i += row_start(upper, i) == start;
 		j += row_start(lower, j) == start;
-		end = smaller(row_start(upper, i), row_start(lower, j));
+		end = minimum(row_start(upper, i), row_start(lower, j));
 		result = code_rows_add(rows, start, end,
 				       row_rule(upper, i - 1) ?: row_rule(lower, j - 1));
 	}

@@ -17,19 +17,20 @@
 #define CODE_ROWS_MAX (8U << 20)
 
 struct code_row {
-	u32 offset; /* file offset from which the row holds */
-	u32 rule;   /* index + 1 of the rule; 0 = no rule */
+	u32 offset; /* file offset; the row holds from here up to the next row */
+	u32 rule;   /* index + 1 of the rule; 0 = the code has no rule */
 };
 
-/* All zero: empty. */
+/* The rows of a file. All zero: empty. */
 struct code_rows {
 	struct code_row *rows;
 	u32 count, room;
 	struct unwind_rule *rules; /* each rule once */
 	u32 rule_count, rule_room;
 	struct hash_index index; /* of rules */
-	bool is_partial; /* with an analysis, or with more memory, there would be more rows */
-	/* of the file's interpreter; without `link` its build or version is not known */
+	bool is_partial; /* an analysis, or a process with more memory, would find more rows */
+	/* layout of the interpreter in the file; without `link` its build or version is not
+	 * known */
 	struct script_layout script;
 };
 
@@ -37,34 +38,34 @@ struct code_rows {
  * left out. -EBADMSG: the range begins before the last row; -E2BIG, -ENOMEM. */
 int code_rows_add(struct code_rows *rows, u64 start, u64 end, const struct unwind_rule *rule);
 
-/* Fills empty `rows` with the rows of `upper`, and where `upper` has no rule with those of `lower`.
- * -E2BIG, -ENOMEM. */
+/* Fills empty `rows` with the rows of `upper`, and, where these have no rule, with the rows of
+ * `lower`. -E2BIG, -ENOMEM. */
 int code_rows_merge(struct code_rows *rows, const struct code_rows *upper,
 		    const struct code_rows *lower);
 
-/* Parts of a file's code, by address of the file. */
+/* A part of a file's code, by addresses of the file. */
 struct file_span {
 	u32 start, end;
 };
 
-/* All zero: empty. The owner frees the spans. */
+/* A list of parts of code. All zero: empty. The owner frees the spans. */
 struct file_spans {
 	struct file_span *spans;
 	u32 count, room;
 };
 
-/* Reads the rows that core/unwind finds in .sframe and .eh_frame of an ELF file, and the functions
- * that these tables cover. -ENOEXEC: no table that can be read as a whole; -EBADMSG: the tables
- * contradict themselves; -E2BIG, -ENOMEM. */
+/* Reads the unwind rows that core/unwind finds in .sframe and .eh_frame of an ELF file, and the
+ * functions that these tables cover. -ENOEXEC: no table can be read as a whole; -EBADMSG: the
+ * tables contradict themselves; -E2BIG, -ENOMEM. */
 int code_rows_read_tables(int file, struct code_rows *rows, struct file_spans *covered);
 
-/* Reads the rows of .debug_frame for functions that no span of `covered` (ascending) overlaps.
- * -ENOENT: the file has no .debug_frame. */
+/* Reads the unwind rows of .debug_frame, for functions that no span of `covered` (ascending)
+ * overlaps. -ENOENT: the file has no .debug_frame. */
 int code_rows_read_debug(int file, const struct file_spans *covered, struct code_rows *rows,
 			 struct file_spans *found);
 
-/* Reads the rows of Go code from .gopclntab, and which functions they cover. `covered` is not used.
- * -ENOENT: the file has no such section, or its version is not known. */
+/* Reads the unwind rows of Go code from .gopclntab, and which functions they cover. `covered` is
+ * not used. -ENOENT: the file has no .gopclntab, or its version is not known. */
 int code_rows_read_go(int file, const struct file_spans *covered, struct code_rows *rows,
 		      struct file_spans *found);
 
@@ -78,10 +79,11 @@ int code_rows_read(int file, struct code_rows *rows);
  * no tables, and an analysis is not worth its time. */
 int code_rows_read_unanalysed(int file, struct code_rows *rows);
 
-/* The rule of the row that holds at a file offset; NULL: no rule. */
+/* The rule of the row that holds at a file offset; NULL: the code there has no rule. */
 const struct unwind_rule *code_rows_rule(const struct code_rows *rows, u64 offset);
 
-/* True if offsets ascend, all rules exist and can be executed, and the layout keeps its bounds. */
+/* True if the offsets ascend, all rules exist and can be executed, and the layout of the
+ * interpreter keeps its bounds. */
 bool code_rows_are_sound(const struct code_rows *rows);
 
 void code_rows_clear(struct code_rows *rows);

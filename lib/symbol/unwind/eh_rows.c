@@ -30,9 +30,9 @@
 /* One section of an ELF file, unpacked. The file may hold any bytes. */
 
 struct file_section {
-	u8 *bytes; /* for the caller to free */
+	u8 *bytes; /* unpacked bytes of the section, for the caller to free */
 	u64 count;
-	u64 address; /* 0 = the section is not loaded */
+	u64 address; /* address at which the section is mapped; 0 = the section is not mapped */
 };
 
 /* The file is not trusted, so each size is checked before memory is allocated. Deflate makes at
@@ -41,9 +41,10 @@ struct file_section {
 #define SECTIONS_MAX 4096
 #define SECTION_BYTES_MAX (128ULL << 20)
 #define INFLATED_MAX(bytes) (1032 * (bytes) + 1024)
-#define TYPE_ZSTD 2 /* ELFCOMPRESS_ZSTD, which not every elf.h has */
+#define TYPE_ZSTD 2 /* the value of ELFCOMPRESS_ZSTD, which older versions of elf.h lack */
 
-/* A part of the file with a zero byte after it, for the caller to free; NULL: it cannot be read.
+/* Reads a part of the file and puts a zero byte after it, for the caller to free; NULL: it cannot
+ * be read.
  */
 static void *read_file_part(int file, u64 offset, u64 bytes)
 {
@@ -61,7 +62,7 @@ static void *read_file_part(int file, u64 offset, u64 bytes)
 	return part;
 }
 
-/* Gives the header of the first section whose name ends with `name`. 0 or -ENOENT. */
+/* Finds the header of the first section whose name ends with `name`. 0 or -ENOENT. */
 static int find_section(int file, const char *name, Elf64_Shdr *found)
 {
 	Elf64_Ehdr header;
@@ -93,7 +94,7 @@ static int find_section(int file, const char *name, Elf64_Shdr *found)
 	return result;
 }
 
-/* Replaces the compressed bytes by the unpacked ones. */
+/* Replaces the compressed bytes of a section by the unpacked ones. */
 static int unpack_section(struct file_section *section)
 {
 	Elf64_Chdr packed;
@@ -182,27 +183,28 @@ bool unwind_find_mapping(struct unwind *unwind, u64 pc)
  */
 
 #define LENGTH_BYTES 4
-#define LENGTH_RESERVED 0xfffffff0U /* lengths from here on mark 64-bit DWARF */
+/* In the length field of a record, values from here on mark 64-bit DWARF. */
+#define LENGTH_RESERVED 0xfffffff0U
 #define CIE_ID 0xffffffffU
 #define ADDRESS_BYTES 8
 
-/* A CIE that was written. */
+/* A CIE that was converted. */
 struct cie {
-	u32 offset; /* in .debug_frame */
-	u32 record; /* offset in the written records */
+	u32 offset; /* offset of the CIE in .debug_frame */
+	u32 record; /* offset of the converted CIE in the written records */
 };
 
 struct writing {
 	const u8 *section;
-	u32 end;     /* of the current record in .debug_frame */
-	u8 *records; /* what is written */
+	u32 end;     /* end of the current record in .debug_frame */
+	u8 *records; /* the converted records */
 	u32 bytes, room;
 	struct cie *cies; /* ascending */
 	u32 cie_count, cie_room;
 	u64 base;
 };
 
-static int append_to_record(struct writing *writing, const void *data, u32 bytes)
+static int append_bytes(struct writing *writing, const void *data, u32 bytes)
 {
 	if (array_make_rooms(writing->records, (u64)writing->bytes + bytes, writing->room))
 		return -ENOMEM;
@@ -211,7 +213,7 @@ static int append_to_record(struct writing *writing, const void *data, u32 bytes
 	return 0;
 }
 
-/* Writes the length of the record that begins at `record` and has just been written. */
+/* Sets the length of the record that begins at `record` and has just been written. */
 static void finish_record(struct writing *writing, u32 record)
 {
 	u32 length = writing->bytes - record - LENGTH_BYTES;
@@ -259,12 +261,12 @@ static int convert_cie(struct writing *writing, u32 offset, u32 at)
 	if (array_make_room(writing->cies, writing->cie_count, writing->cie_room))
 		return -ENOMEM;
 	writing->cies[writing->cie_count++] = (struct cie){offset, record};
-	result = append_to_record(writing, zeroes, LENGTH_BYTES + 4);
-	result = result ?: append_to_record(writing, &eh_version, 1);
-	result = result ?: append_to_record(writing, is_signal ? "zS" : "z", is_signal ? 3 : 2);
-	result = result ?: append_to_record(writing, section + numbers, end - numbers);
-	result = result ?: append_to_record(writing, zeroes, 1); /* no data for the augmentation */
-	result = result ?: append_to_record(writing, section + end, writing->end - end);
+	result = append_bytes(writing, zeroes, LENGTH_BYTES + 4);
+	result = result ?: append_bytes(writing, &eh_version, 1);
+	result = result ?: append_bytes(writing, is_signal ? "zS" : "z", is_signal ? 3 : 2);
+	result = result ?: append_bytes(writing, section + numbers, end - numbers);
+	result = result ?: append_bytes(writing, zeroes, 1); /* length 0 of the augmentation data */
+	result = result ?: append_bytes(writing, section + end, writing->end - end);
 	if (!result)
 		finish_record(writing, record);
 	return result;
@@ -286,23 +288,24 @@ static int convert_fde(struct writing *writing, u32 cie_offset, u32 at)
 	memcpy(&address, writing->section + at, sizeof(address));
 	address += writing->base;
 	back = record + LENGTH_BYTES - cies[i].record;
-	result = append_to_record(writing, &back, LENGTH_BYTES); /* the length, in a moment */
-	result = result ?: append_to_record(writing, &back, sizeof(back));
-	result = result ?: append_to_record(writing, &address, sizeof(address));
+	/* Room for the record's length, which finish_record() sets. */
+	result = append_bytes(writing, &back, LENGTH_BYTES);
+	result = result ?: append_bytes(writing, &back, sizeof(back));
+	result = result ?: append_bytes(writing, &address, sizeof(address));
 	result = result
-			 ?: append_to_record(writing, writing->section + at + ADDRESS_BYTES,
-					     ADDRESS_BYTES);
-	result = result ?: append_to_record(writing, "", 1);
+			 ?: append_bytes(writing, writing->section + at + ADDRESS_BYTES,
+					 ADDRESS_BYTES);
+	result = result ?: append_bytes(writing, "", 1);
 	result = result
-			 ?: append_to_record(writing, writing->section + at + 2 * ADDRESS_BYTES,
-					     writing->end - at - 2 * ADDRESS_BYTES);
+			 ?: append_bytes(writing, writing->section + at + 2 * ADDRESS_BYTES,
+					 writing->end - at - 2 * ADDRESS_BYTES);
 	if (!result)
 		finish_record(writing, record);
 	return result;
 }
 
-/* Reads .debug_frame of a file to records, for the caller to free; `base` is added to addresses of
- * functions. CIEs that are not understood are left out with their FDEs. -ENOENT: the file has no
+/* Converts .debug_frame of a file to records, for the caller to free; `base` is added to addresses
+ * of functions. CIEs that are not understood are left out with their FDEs. -ENOENT: the file has no
  * .debug_frame; -EBADMSG, -ENOMEM. */
 static int debug_frame_read(int file, u64 base, u8 **records, u32 *bytes)
 {
@@ -338,23 +341,26 @@ static int debug_frame_read(int file, u64 base, u8 **records, u32 *bytes)
 	return result;
 }
 
-#define SFRAME_BUDGET (2 * CODE_ROWS_MAX) /* for a whole section */
+/* Unwinder's budget for all functions of an SFrame section. */
+#define SFRAME_BUDGET (2 * CODE_ROWS_MAX)
 
-/* A function of a section without an index. */
+/* A function of a section without a search table. */
 struct function {
 	u64 start;
 	u64 end;
 	u64 fde;
 };
 
-#define KNOWN_RULES 256 /* a power of two */
+#define KNOWN_RULES 256 /* entries of the cache of rules; a power of two */
 
-/* The cells that the rule of a row depends on: the CFA, COLUMN_SAVED and those after it. */
+/* The number of cells that decide the rule of a row: the CFA, COLUMN_SAVED and the columns after
+ * it. */
 #define ROW_CELLS (1 + COLUMN_SP)
 
-/* The rule of a row, which its CIE and its cells determine: expressions lie after the CIE. */
+/* A cached rule. The CIE and the cells of a row determine the rule, since the bytes of expressions
+ * follow the CIE. */
 struct known_rule {
-	u64 cie; /* 0: none */
+	u64 cie; /* address of the CIE; 0: the entry is unused */
 	u64 cells[ROW_CELLS];
 	struct unwind_rule rule;
 };
@@ -369,7 +375,7 @@ struct reading {
 	struct file_spans *covered;
 };
 
-/* Notes that a table covers [start, end). */
+/* Records that a table covers [start, end). */
 static int add_covered_range(struct reading *reading, u64 start, u64 end)
 {
 	struct file_spans *covered = reading->covered;
@@ -384,7 +390,7 @@ static int add_covered_range(struct reading *reading, u64 start, u64 end)
 	return 0;
 }
 
-/* Adds a row for the part of [start, end) that is code. */
+/* Adds a row for those parts of [start, end) that are code. */
 static int add_row_for_code(struct reading *reading, u64 start, u64 end,
 			    const struct unwind_rule *rule)
 {
@@ -398,8 +404,9 @@ static int add_row_for_code(struct reading *reading, u64 start, u64 end,
 _Static_assert(sizeof(struct cfi_cell) == sizeof(u64), "cells are compared as words");
 _Static_assert(COLUMN_IGNORED == 0 && COLUMN_SAVED == 1, "the other cells lie side by side");
 
-/* The rule of the row at unwind->cfi; NULL: the row has none. Rows repeat: a file of 480,000 rows
- * has 800 rules. The position in the table, which an expression moves, is restored. */
+/* Computes the rule of the row at unwind->cfi; NULL: the row has none. Rules repeat (a file of
+ * 480,000 rows has 800 rules), so they are cached. The position in the table, which an expression
+ * moves, is restored. */
 static const struct unwind_rule *rule_at_position(struct reading *reading)
 {
 	struct unwind *unwind = &reading->unwind;
@@ -422,9 +429,9 @@ static const struct unwind_rule *rule_at_position(struct reading *reading)
 	return stop ? NULL : &known->rule;
 }
 
-/* Adds the rows of an FDE for [start, limit), up to the first one that cannot be read. After the
- * end of the FDE the rule is to read the code. */
-static int add_function(struct reading *reading, u64 start, u64 limit, u64 fde)
+/* Adds the rows of an FDE for [start, limit), up to the first row that cannot be read. Code after
+ * the end of the FDE gets the rule that the unwinder reads the machine code. */
+static int add_function_of_fde(struct reading *reading, u64 start, u64 limit, u64 fde)
 {
 	static const struct unwind_rule by_code = {.cfa_kind = CFA_BY_CODE};
 	struct unwind *unwind = &reading->unwind;
@@ -441,7 +448,7 @@ static int add_function(struct reading *reading, u64 start, u64 limit, u64 fde)
 	result = add_covered_range(reading, start, end < limit ? end : limit);
 	for (stop = run_fde_instructions(unwind); !stop && !result;
 	     stop = cfi_run_on(unwind, end)) {
-		/* Adds the row at unwind->cfi, up to `limit`. */
+		/* Adds the row at unwind->cfi, which holds at most up to `limit`. */
 		const struct cfi *cfi = &reading->unwind.cfi;
 		u64 next = cfi->next < limit ? cfi->next : limit;
 
@@ -464,7 +471,8 @@ static bool read_index_entry(struct reading *reading, u64 i, bool is_fde, u64 *a
 	return is_read;
 }
 
-/* Adds the functions of the index, which must ascend, as a search assumes. -ENOEXEC: it does not.
+/* Adds the functions of the search table (.eh_frame_hdr), whose addresses must ascend, as a search
+ * assumes. -ENOEXEC: they do not.
  */
 static int add_functions_by_index(struct reading *reading)
 {
@@ -480,13 +488,13 @@ static int add_functions_by_index(struct reading *reading)
 			next = ~0ULL;
 		else if (!read_index_entry(reading, i + 1, false, &next) || next < start)
 			return -ENOEXEC;
-		result = add_function(reading, start, next, fde);
+		result = add_function_of_fde(reading, start, next, fde);
 	}
 	return result;
 }
 
-/* Notes the functions of all records up to one whose length cannot be read, as a search does. True:
- * all records were passed. */
+/* Collects the functions of all records of .eh_frame, up to one whose length cannot be read, where
+ * a search stops, too. True: all records were passed. */
 static bool collect_functions(struct reading *reading)
 {
 	struct unwind *unwind = &reading->unwind;
@@ -522,8 +530,8 @@ static int compare_function_starts(const void *left, const void *right)
 	return (a->start > b->start) - (a->start < b->start);
 }
 
-/* Adds the functions of all records. If two cover the same code, a search would take the first one
- * in the file, so the table is rejected. */
+/* Adds the functions of all records of .eh_frame. If two cover the same code, a search would take
+ * the first one in the file, so the whole table is rejected. */
 static int add_functions_by_records(struct reading *reading)
 {
 	bool is_whole;
@@ -544,12 +552,13 @@ static int add_functions_by_records(struct reading *reading)
 			return -EBADMSG;
 		if (!is_whole && limit > function->end)
 			limit = function->end;
-		result = add_function(reading, function->start, limit, function->fde);
+		result = add_function_of_fde(reading, function->start, limit, function->fde);
 	}
 	return result;
 }
 
-/* Adds the functions by the index, or by the records. A file with an unknown header has no table.
+/* Adds the functions of .eh_frame, by the search table or by the records. A file with an unknown
+ * .eh_frame_hdr has no table.
  */
 static int add_eh_frame(struct reading *reading)
 {
@@ -571,12 +580,12 @@ static int add_eh_frame(struct reading *reading)
 	return add_functions_by_records(reading);
 }
 
-static int error_of_stop(u32 stop)
+static int errno_of_stop(u32 stop)
 {
 	return stop == STOP_BUDGET ? -E2BIG : stop == STOP_BAD_TABLE ? -EBADMSG : -ENOEXEC;
 }
 
-/* The offset, in its function, of the row at the position. */
+/* The distance from the start of a function to the SFrame row at the position. */
 static u32 row_offset_in_function(struct unwind *unwind)
 {
 	struct unwind_bytes *bytes = &unwind->bytes;
@@ -588,10 +597,10 @@ static u32 row_offset_in_function(struct unwind *unwind)
 	return offset;
 }
 
-/* Adds the rows at the position, for a function or a block [start, end). The unwinder applies the
- * row before the first row that begins after the pc. Therefore a row that begins no later than its
- * predecessor replaces the predecessor. */
-static int add_frame_rows(struct reading *reading, u64 start, u64 end)
+/* Adds the SFrame rows at the position, for a function or a block [start, end). The unwinder
+ * applies the row before the first row that begins after the pc. Therefore a row that begins no
+ * later than its predecessor replaces the predecessor. */
+static int add_sframe_rows(struct reading *reading, u64 start, u64 end)
 {
 	struct unwind *unwind = &reading->unwind;
 	const struct unwind_rule *rule = NULL;
@@ -605,7 +614,7 @@ static int add_frame_rows(struct reading *reading, u64 start, u64 end)
 		u64 next = start + row_offset_in_function(unwind);
 
 		if (read_next_row(i, &unwind))
-			return error_of_stop(unwind->sframe.stop);
+			return errno_of_stop(unwind->sframe.stop);
 		if (next > from) {
 			result = add_row_for_code(reading, from, next < end ? next : end, rule);
 			from = next;
@@ -617,8 +626,8 @@ static int add_frame_rows(struct reading *reading, u64 start, u64 end)
 	return from < end ? add_row_for_code(reading, from, end, rule) : 0;
 }
 
-/* Adds the rows at the position; in a PLT the same rows hold for each block. */
-static int add_frame_blocks(struct reading *reading, u64 start, u64 end)
+/* Adds the SFrame rows of a function. In a PLT the same rows hold for each block. */
+static int add_sframe_blocks(struct reading *reading, u64 start, u64 end)
 {
 	struct unwind *unwind = &reading->unwind;
 	const struct sframe_search *search = &unwind->sframe;
@@ -631,14 +640,14 @@ static int add_frame_blocks(struct reading *reading, u64 start, u64 end)
 		if (!unwind_spend_budget(unwind))
 			return -E2BIG;
 		bytes_set_range(&unwind->bytes, rows, rows_end);
-		result = add_frame_rows(reading, start, end - start < bytes ? end : start + bytes);
+		result = add_sframe_rows(reading, start, end - start < bytes ? end : start + bytes);
 	}
 	return result;
 }
 
-/* Adds function i of the section, up to `limit`. All of the function must be code, or the section
- * is damaged: code that is left out would get the rows of .eh_frame. */
-static int add_frame_function(struct reading *reading, u64 i, u64 limit)
+/* Adds function i of the SFrame section, up to `limit`. All of the function must be code, or the
+ * section is damaged: code that is left out would get the rows of .eh_frame. */
+static int add_sframe_function(struct reading *reading, u64 i, u64 limit)
 {
 	struct unwind *unwind = &reading->unwind;
 	const struct sframe_search *search = &unwind->sframe;
@@ -648,7 +657,7 @@ static int add_frame_function(struct reading *reading, u64 i, u64 limit)
 	if (!stop)
 		stop = read_entry_fields(unwind);
 	if (stop)
-		return error_of_stop(stop);
+		return errno_of_stop(stop);
 	if (FUNCTION_ROW_TYPE(search->info) > ROW_TYPE_MAX || limit < start)
 		return -EBADMSG;
 	end = limit - start < search->function_bytes ? limit : start + search->function_bytes;
@@ -657,11 +666,12 @@ static int add_frame_function(struct reading *reading, u64 i, u64 limit)
 		return 0;
 	if (!file_image_code(reading->image, start, &code_end, &offset) || code_end < end)
 		return -EBADMSG;
-	return add_covered_range(reading, start, end) ?: add_frame_blocks(reading, start, end);
+	return add_covered_range(reading, start, end) ?: add_sframe_blocks(reading, start, end);
 }
 
-/* A section that the unwinder does not understand has no rows. A section that contradicts itself
- * leaves the file without a table, as the rule that the unwinder finds depends on its search. */
+/* Adds the functions of an SFrame section. A section that the unwinder does not understand has no
+ * rows. A section that contradicts itself leaves the file without a table, as the rule that the
+ * unwinder finds depends on its search. */
 static int add_sframe(struct reading *reading)
 {
 	struct unwind *unwind = &reading->unwind;
@@ -676,18 +686,20 @@ static int add_sframe(struct reading *reading)
 
 		stop = i + 1 < count ? read_function_address(unwind, i + 1) : STOP_NONE;
 		if (stop)
-			return error_of_stop(stop);
+			return errno_of_stop(stop);
 		if (i + 1 < count)
 			limit = unwind->sframe.function;
-		result = add_frame_function(reading, i, limit);
+		result = add_sframe_function(reading, i, limit);
 	}
-	if (reading->rows->rule_count == FILE_TABLE_RULES_MAX) /* some may have found no place */
+	/* The table may have had no room for some rules. */
+	if (reading->rows->rule_count == FILE_TABLE_RULES_MAX)
 		return -E2BIG;
 	return result;
 }
 
-/* Adds the rows of the section, and where it has none those of .eh_frame, which may be missing. */
-static int add_sframe_then_eh_frame(struct reading *reading)
+/* Adds the rows of the SFrame section, and for code without such rows those of .eh_frame, which may
+ * be missing. */
+static int add_sframe_and_eh_frame(struct reading *reading)
 {
 	struct code_rows *rows = reading->rows, sframe = {}, eh_frame = {};
 	int result;
@@ -707,8 +719,8 @@ static int add_sframe_then_eh_frame(struct reading *reading)
 	return result;
 }
 
-/* Reads the ELF header. If no segment holds the header, its address does not give the load address,
- * which is known here. */
+/* Reads the ELF header. If no segment maps the header, the header's address does not give the load
+ * address; but the load address of an image is known. */
 static u32 read_elf_header(struct unwind *unwind)
 {
 	u32 stop = image_read_headers(unwind);
@@ -736,7 +748,7 @@ int code_rows_read_tables(int file, struct code_rows *rows, struct file_spans *c
 		if (read_elf_header(unwind))
 			result = -ENOEXEC;
 		else
-			result = unwind->image.sframe.start ? add_sframe_then_eh_frame(reading)
+			result = unwind->image.sframe.start ? add_sframe_and_eh_frame(reading)
 							    : add_eh_frame(reading);
 		file_image_free(&reading->image);
 		free(reading->functions);
@@ -762,7 +774,7 @@ static bool is_uncovered_code(const struct reading *reading, u64 start, u64 end,
 }
 
 /* Adds the functions of .debug_frame that no other table covers. If functions overlap, the first
- * one counts: functions that the linker removed all lie at 0. */
+ * one counts: functions that the linker removed all begin at 0. */
 static int add_debug_frame_functions(struct reading *reading, u32 bytes,
 				     const struct file_spans *covered)
 {
@@ -786,7 +798,8 @@ static int add_debug_frame_functions(struct reading *reading, u32 bytes,
 		    !is_uncovered_code(reading, function->start, function->end, covered))
 			continue;
 		behind = function->end;
-		result = add_function(reading, function->start, function->end, function->fde);
+		result =
+			add_function_of_fde(reading, function->start, function->end, function->fde);
 	}
 	return result;
 }

@@ -27,7 +27,7 @@ struct file_image {
 	u64 bytes;
 	u32 segment_count;
 	struct segment segment[SEGMENTS_MAX];
-	u32 last; /* the segment that was read last */
+	u32 last; /* the segment from which bytes were read last */
 	const u8 *lent;
 	u64 lent_bytes;
 	u8 *block[];
@@ -84,7 +84,8 @@ static int segments_read(struct file_image *image)
 		if (!read_file(image, header.e_phoff + i * sizeof(segment), &segment,
 			       sizeof(segment)))
 			return -ENOEXEC;
-		/* Writable data is left out, writable code counts (ld -N). */
+		/* The segments of an image: writable data is left out; writable code (ld -N) counts
+		 * as code. */
 		if (segment.p_type == PT_LOAD && (segment.p_flags & (PF_W | PF_X)) != PF_W)
 			image->segment[image->segment_count++] = (struct segment){
 				.address = segment.p_vaddr,
@@ -104,7 +105,7 @@ static bool are_segments_apart(const struct segment *lower, const struct segment
 	       upper->offset >= lower->offset + lower->bytes;
 }
 
-static bool is_code_apart(const struct file_image *image)
+static bool are_code_segments_apart(const struct file_image *image)
 {
 	static const struct segment end = {.address = FILE_IMAGE_BASE, .offset = FILE_BYTES_MAX};
 	const struct segment *last = NULL;
@@ -135,7 +136,7 @@ int file_image_create(int file, struct file_image **out)
 	image->file = file;
 	image->bytes = status.st_size;
 	result = segments_read(image);
-	if (!result && !is_code_apart(image))
+	if (!result && !are_code_segments_apart(image))
 		result = -ENOEXEC;
 	if (result)
 		file_image_free(&image);

@@ -22,19 +22,25 @@
 #include "privilege/memory_limit.h"
 #include "symbol/unwind/script_loop.h"
 
-#define GAP_BYTES_MIN 32	  /* files with less code without tables are not analysed */
-#define PADDING_BYTES_MAX 15	  /* between functions */
-#define START_CODE_LOOK 128	  /* a gap that has crtbegin.o's code begins with it */
-#define START_CODE_FIRST 18	  /* bytes of deregister_tm_clones() */
-#define START_CODE_BYTES 256	  /* crtbegin.o's code is shorter */
-#define GAP_SHARE 4096		  /* code without a table is at least 1/4096 of all code */
-#define GAP_SMALL 512		  /* so little is worth the analysis of a small file only: */
-#define GAP_SMALL_SHARE 512	  /* at least 1/512 of all code */
-#define GAP_BYTES_MAX (32U << 20) /* some seconds of work */
-#define COST_OF_CODE 3		  /* bytes of memory for a byte of code, about */
-#define COST_OF_GAP 5		  /* additional bytes, for a byte of code without a table */
-#define CLONE_CALL_BYTES 3	  /* the system call, and the first byte after it */
-#define MEMORY_PARTS 2		  /* an analysis takes at most 1/2 of the sandbox's memory */
+#define GAP_BYTES_MIN 32     /* a file with fewer bytes of code without tables is not analysed */
+#define PADDING_BYTES_MAX 15 /* the most bytes of padding between functions */
+/* In code without a table, crtbegin.o's code begins within so many bytes, or is not there. */
+#define START_CODE_LOOK 128
+#define START_CODE_FIRST 18  /* bytes of deregister_tm_clones() */
+#define START_CODE_BYTES 256 /* the most bytes of crtbegin.o's code */
+/* An analysis is done only if at least 1/4096 of all code is without a table. */
+#define GAP_SHARE 4096
+/* If less code than this is without a table, GAP_SMALL_SHARE counts in place of GAP_SHARE: the
+ * analysis is worth while only if the file is small. */
+#define GAP_SMALL 512
+/* An analysis is done only if at least 1/512 of all code is without a table. */
+#define GAP_SMALL_SHARE 512
+/* The most bytes of code without a table; their analysis takes some seconds. */
+#define GAP_BYTES_MAX (32U << 20)
+#define COST_OF_CODE 3	   /* estimated memory of an analysis, bytes for each byte of code */
+#define COST_OF_GAP 5	   /* additional memory, bytes for each byte of code without a table */
+#define CLONE_CALL_BYTES 3 /* bytes without a row: the system call, and the first byte after it */
+#define MEMORY_PARTS 2	   /* an analysis takes at most 1/2 of the sandbox's memory */
 
 static int compare_span_starts(const void *left, const void *right)
 {
@@ -61,8 +67,8 @@ static void sort_spans(struct file_spans *covered)
 	covered->count = kept;
 }
 
-static int add_row(const struct file_image *image, struct code_rows *rows, u32 start, u32 end,
-		   const struct unwind_rule *rule)
+static int add_row_for_code(const struct file_image *image, struct code_rows *rows, u32 start,
+			    u32 end, const struct unwind_rule *rule)
 {
 	u64 code_end = FILE_IMAGE_BASE + end, offset;
 
@@ -84,7 +90,7 @@ static u32 find_clone_call(const struct code_image *code, u32 at, u32 end)
 	return found ? at + (u32)(found - from) : end;
 }
 
-/* Adds the rows of [start, end), which no table covers. */
+/* Adds rows of the analysis for the part [start, end), which no table covers. */
 static int add_analysed_rows(const struct code_analysis *analysis, const struct code_image *code,
 			     const struct file_image *image, struct code_rows *rows, u32 start,
 			     u32 end)
@@ -98,13 +104,13 @@ static int add_analysed_rows(const struct code_analysis *analysis, const struct 
 		rule.flags |= RULE_ANALYSED;
 		for (u32 row_end; !result && at < next; at = row_end + CLONE_CALL_BYTES) {
 			row_end = find_clone_call(code, at, next);
-			result = add_row(image, rows, at, row_end, &rule);
+			result = add_row_for_code(image, rows, at, row_end, &rule);
 		}
 	}
 	return result;
 }
 
-/* Finds the next part of a section, from *at on, that no table covers. */
+/* Finds the next part of a section that no table covers, from *at on. */
 static bool next_uncovered_part(const struct file_spans *covered, u32 *span, u32 *at, u32 limit,
 				u32 *end)
 {
@@ -129,7 +135,7 @@ static bool next_uncovered_part(const struct file_spans *covered, u32 *span, u32
 /* True if crtbegin.o's functions begin within START_CODE_LOOK bytes: the first of them,
  * deregister_tm_clones(), compares two addresses and leaves if they are equal. They have no table
  * in any program, and are read at the event. */
-static bool has_start_code(const struct code_image *image, u32 at)
+static bool has_crtbegin_code(const struct code_image *image, u32 at)
 {
 	u8 code[START_CODE_LOOK + START_CODE_FIRST];
 
@@ -149,14 +155,14 @@ static bool has_start_code(const struct code_image *image, u32 at)
 	return false;
 }
 
-/* Bytes of [at, end) for which an analysis is worth while. */
+/* The number of bytes of [at, end) whose analysis is worth while. */
 static u64 bytes_worth_analysis(const struct code_image *image, u32 at, u32 end)
 {
 	u64 bytes = end - at;
 
 	if (bytes <= PADDING_BYTES_MAX)
 		return 0;
-	if (!has_start_code(image, at))
+	if (!has_crtbegin_code(image, at))
 		return bytes;
 	return bytes > START_CODE_BYTES ? bytes - START_CODE_BYTES : 0;
 }
@@ -184,7 +190,7 @@ static bool is_analysis_wanted(const struct code_image *code, const struct file_
 	return gap >= GAP_BYTES_MIN && gap >= bytes / share && gap <= GAP_BYTES_MAX;
 }
 
-/* -ENOMEM: the sandbox's memory is too little. */
+/* Analyses the code that no table covers. -ENOMEM: the sandbox's memory is too little. */
 static int analyse_uncovered_code(struct code_file *file, const struct file_spans *covered,
 				  const struct file_image *image, struct code_rows *rows)
 {
@@ -213,7 +219,7 @@ static int analyse_uncovered_code(struct code_file *file, const struct file_span
 	return result;
 }
 
-/* Reads the rows of code that no table covers. */
+/* Reads the file's code and adds rows for the code that no table covers. */
 static int read_uncovered_code(int file, const struct file_spans *covered, struct code_rows *rows,
 			       struct file_spans *found)
 {
@@ -229,8 +235,8 @@ static int read_uncovered_code(int file, const struct file_spans *covered, struc
 	return result;
 }
 
-/* Adds the rows that a reader gives for code that is not covered yet, and covers it. If the reader
- * fails, all its rows are left out. -ENOMEM. */
+/* Adds the rows that the function `read` gives for code that is not covered yet, and adds that code
+ * to *covered. If `read` fails, all its rows are left out. -ENOMEM. */
 static int add_rows_of_reader(int file,
 			      int (*read)(int file, const struct file_spans *covered,
 					  struct code_rows *rows, struct file_spans *found),

@@ -32,7 +32,7 @@ static u32 count_leaf_rows(const struct code_rows *rows, u32 first)
 	return count;
 }
 
-/* Adds the root and the nodes, without their offsets. */
+/* Adds the chunks of the root and of the nodes. Their offsets are filled in later. */
 static int add_nodes(struct file_table *table, u32 leaves)
 {
 	u32 nodes = (leaves + FILE_TABLE_WORDS - 1) / FILE_TABLE_WORDS;
@@ -51,7 +51,7 @@ static int add_nodes(struct file_table *table, u32 leaves)
 	return 0;
 }
 
-/* Adds the leaves, and their offsets in nodes and root. */
+/* Adds the chunks of the leaves, and fills in the leaves' offsets in nodes and root. */
 static int add_leaves(struct file_table *table, const struct code_rows *rows, u32 leaves)
 {
 	u32 rules = table->count + leaves, row = 0;

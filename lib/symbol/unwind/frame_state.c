@@ -30,8 +30,8 @@ void frame_state_lose(struct frame_state *state, u32 lost)
 			state->reg[frame_saved_register[i]] = unknown;
 }
 
-/* True if one register gives the same CFA in both states. */
-static bool has_common_frame(const struct frame_state *a, const struct frame_state *b)
+/* True if a register, or a copy in memory, gives the CFA with the same offset in both states. */
+static bool has_common_cfa(const struct frame_state *a, const struct frame_state *b)
 {
 	for (u32 reg = 0; reg < X86_REGISTERS; reg++)
 		if (a->reg[reg].kind == VALUE_CFA && frame_value_is_same(a->reg[reg], b->reg[reg]))
@@ -46,7 +46,7 @@ bool frame_state_meet(struct frame_state *state, const struct frame_state *other
 		return false;
 	if (!(state->flags & FRAME_OUTERMOST) &&
 	    !frame_value_is_same(state->reg[X86_RSP], other->reg[X86_RSP]) &&
-	    !has_common_frame(state, other) && state->reg[X86_RSP].kind && other->reg[X86_RSP].kind)
+	    !has_common_cfa(state, other) && state->reg[X86_RSP].kind && other->reg[X86_RSP].kind)
 		return false;
 	for (u32 reg = 0; reg < X86_REGISTERS; reg++)
 		if (!frame_value_is_same(state->reg[reg], other->reg[reg]))
@@ -63,13 +63,13 @@ bool frame_state_meet(struct frame_state *state, const struct frame_state *other
 	return true;
 }
 
-static bool is_scratch(u32 reg)
+static bool is_scratch_register(u32 reg)
 {
 	return reg == X86_RAX || reg == X86_RCX || reg == X86_RDX || reg == X86_RSI ||
 	       reg == X86_RDI || (reg >= X86_R8 && reg <= X86_R11);
 }
 
-/* Scratch registers count only if they give the CFA. */
+/* Scratch registers have to agree only if they give the CFA. */
 bool frame_state_agrees(const struct frame_state *there, const struct frame_state *path)
 {
 	struct frame_state both = *there;
@@ -77,7 +77,7 @@ bool frame_state_agrees(const struct frame_state *there, const struct frame_stat
 	if (!frame_state_meet(&both, path))
 		return false;
 	for (u32 reg = 0; reg < X86_REGISTERS; reg++)
-		if ((!is_scratch(reg) || frame_value_is_stack(there->reg[reg])) &&
+		if ((!is_scratch_register(reg) || frame_value_is_stack(there->reg[reg])) &&
 		    !frame_value_is_same(both.reg[reg], there->reg[reg]))
 			return false;
 	return !memcmp(both.slot, there->slot, sizeof(both.slot)) &&
@@ -105,7 +105,7 @@ u32 frame_state_changed(const struct frame_state *state)
 	return changed;
 }
 
-/* Sets the part of the rule that computes the CFA, from a register or from a copy in memory. */
+/* Sets how a rule computes the CFA: from a register, or from a copy of it in memory. */
 static bool set_cfa_rule(const struct frame_state *state, struct unwind_rule *rule)
 {
 	static const u8 order[X86_REGISTERS] = {
@@ -134,7 +134,7 @@ static bool set_cfa_rule(const struct frame_state *state, struct unwind_rule *ru
 	return false;
 }
 
-/* The base that slots count from: the CFA, or the frame pointer in a realigned frame. */
+/* The base that the rule's slots count from: the CFA, or the frame pointer in a realigned frame. */
 static struct frame_value slot_base(const struct frame_state *state, struct unwind_rule *rule)
 {
 	struct frame_value rbp = state->reg[X86_RBP];

@@ -18,22 +18,23 @@
 #include <stdbool.h>
 
 #define FRAME_WORD 8
-#define FRAME_OFFSET_LIMIT (1 << 28) /* bound of offsets relative to the stack */
-#define FRAME_SAVED_REGISTERS 6	     /* registers with a slot in a rule */
+#define FRAME_OFFSET_LIMIT (1 << 28) /* offsets relative to the stack are less than this */
+#define FRAME_SAVED_REGISTERS 6	     /* number of registers that have a slot in a rule */
 
 enum frame_value_kind {
 	VALUE_UNKNOWN,
-	VALUE_ENTRY,	/* the value of register `offset` at the function's entry */
+	VALUE_ENTRY,	/* the value that register `offset` had at the function's entry */
 	VALUE_CFA,	/* CFA + offset */
-	VALUE_ALIGNED,	/* the stack pointer that instruction `extra` rounded down, + offset */
-	VALUE_CONSTANT, /* offset, as 32 bits */
-	VALUE_BELOW,	/* an unsigned number below offset */
-	VALUE_CHILD,	/* the result of clone(): 0 in the child */
-	VALUE_ADDRESS,	/* the address `offset` of the file */
-	/* Values of a table at `offset` with `extra` entries (0 = not known): */
-	VALUE_DISTANCE, /* a 32-bit entry, relative to the table */
-	VALUE_TARGET,	/* the address that such an entry gives */
-	VALUE_POINTER,	/* a 64-bit entry */
+	VALUE_ALIGNED,	/* a stack pointer that was rounded down by instruction number `extra`, +
+			   offset */
+	VALUE_CONSTANT, /* the number `offset`, as 32 bits */
+	VALUE_BELOW,	/* an unsigned number less than `offset` */
+	VALUE_CHILD,	/* the result of clone(): 0 in the child, not known in the parent */
+	VALUE_ADDRESS,	/* the address `offset` in the file */
+	/* Entries of a table at the address `offset`, which has `extra` entries (0 = not known): */
+	VALUE_DISTANCE, /* an entry of 32 bits, which is relative to the table */
+	VALUE_TARGET,	/* the address that an entry of 32 bits leads to */
+	VALUE_POINTER,	/* an entry of 64 bits, which is an address */
 };
 
 /* The known value of a register or a word of the stack. */
@@ -43,7 +44,7 @@ struct frame_value {
 	s32 offset;
 };
 
-/* The registers of a rule's slots. */
+/* The register that each slot of a rule is for. */
 static const u8 frame_saved_register[FRAME_SAVED_REGISTERS] = {
 	[SLOT_RBX] = X86_RBX, [SLOT_RBP] = X86_RBP, [SLOT_R12] = X86_R12,
 	[SLOT_R13] = X86_R13, [SLOT_R14] = X86_R14, [SLOT_R15] = X86_R15,
@@ -59,7 +60,7 @@ ABI_INLINE bool frame_value_is_stack(struct frame_value value)
 	return value.kind == VALUE_CFA || value.kind == VALUE_ALIGNED;
 }
 
-/* True if both are addresses in the same part of the stack. */
+/* True if both values are addresses in the same part of the stack. */
 ABI_INLINE bool frame_value_is_comparable(struct frame_value a, struct frame_value b)
 {
 	return frame_value_is_stack(a) && a.kind == b.kind && a.extra == b.extra;
@@ -77,68 +78,71 @@ ABI_INLINE struct frame_value frame_value_moved(struct frame_value value, s64 di
 
 enum frame_state_flag {
 	FRAME_OUTERMOST = 1 << 0,   /* the frame has no caller */
-	FRAME_RETURN_LOST = 1 << 1, /* the return address was overwritten */
+	FRAME_RETURN_LOST = 1 << 1, /* the return address on the stack was overwritten */
 };
 
-struct frame_state { /* whole words of 8 bytes, to be hashed */
+struct frame_state { /* the size is a multiple of 8 bytes, so that the state can be hashed */
 	struct frame_value reg[X86_REGISTERS];
-	struct frame_value
-		slot[FRAME_SAVED_REGISTERS]; /* address of each saved register on the stack */
-	struct frame_value copy;	     /* address of a copy of CFA + copy_offset */
+	struct frame_value slot[FRAME_SAVED_REGISTERS]; /* where on the stack the caller's value of
+							   each register is saved */
+	struct frame_value copy; /* where on the stack a copy of CFA + copy_offset is */
 	s32 copy_offset;
 	u32 flags;
-	u32 owner; /* the function's number */
+	u32 owner; /* number of the function that the state belongs to */
 	u32 reserved;
 };
 
-/* The last comparison, for the branch after it. */
+/* The last comparison, for the conditional jump after it. */
 struct frame_compared {
-	u8 reg;	  /* X86_NO_REGISTER: no comparison */
-	u8 other; /* X86_NO_REGISTER: compared with `immediate` */
+	u8 reg;	  /* register that was compared; X86_NO_REGISTER: no comparison is known */
+	u8 other; /* register that it was compared with; X86_NO_REGISTER: it was compared with
+		     `immediate` */
 	bool is_test;
 	s32 immediate;
 };
 
 enum frame_step_result {
 	FRAME_STEPPED,
-	FRAME_SWITCHED,	   /* rsp is loaded from memory: the code switches stacks */
-	FRAME_CONTRADICTED /* impossible in a function */
+	FRAME_SWITCHED,	   /* the instruction loads rsp from memory: the code switches stacks */
+	FRAME_CONTRADICTED /* no function has such an instruction in this state */
 };
 
 void frame_state_at_entry(struct frame_state *state, u32 owner);
 
-/* Drops the caller's values of registers, a bit for each slot of a rule. */
+/* Records that registers no longer have the caller's value: `lost` has a bit for each slot of a
+ * rule. */
 void frame_state_lose(struct frame_state *state, u32 lost);
 
-/* Applies an instruction without a jump, at `address` of the file. */
+/* Applies an instruction, at `address` of the file, that is no jump. */
 enum frame_step_result frame_state_step(struct frame_state *state,
 					const struct x86_instruction *instruction, u32 address,
 					struct frame_compared *compared);
 
-/* Applies a call that has returned; the callee did not keep the registers `lost` (a bit for each
- * slot of a rule). */
+/* Applies a call that has returned. `lost` (a bit for each slot of a rule): the registers that the
+ * callee did not keep. */
 void frame_state_return(struct frame_state *state, u32 lost);
 
-/* Adds what a branch, taken or not, says of the register that was compared. */
+/* Adds what a conditional jump, taken or not, tells of the register that was compared before. */
 void frame_state_branch(struct frame_state *state, const struct x86_instruction *instruction,
 			const struct frame_compared *compared, bool is_taken);
 
-/* Reduces *state to the common part of both. False: the states contradict each other. */
+/* Reduces *state to what both states have in common. False: the states contradict each other. */
 bool frame_state_meet(struct frame_state *state, const struct frame_state *other);
 
-/* True if the state at an address holds for a path that reaches the address with its own state. */
+/* True if the known state at an address also holds on a path that reaches the address with the
+ * state `path`. */
 bool frame_state_agrees(const struct frame_state *there, const struct frame_state *path);
 
-/* True if rsp points to the return address. */
+/* True if rsp points to the return address, as at the entry of a function. */
 bool frame_state_is_bare(const struct frame_state *state);
 
-/* The registers without the caller's value, a bit for each slot of a rule. */
+/* The registers that do not have the caller's value: a bit for each slot of a rule. */
 u32 frame_state_changed(const struct frame_state *state);
 
-/* Sets the unwind rule of a state. False: the state gives no rule. */
+/* Sets the unwind rule that a state gives. False: the state gives no rule. */
 bool frame_state_rule(const struct frame_state *state, struct unwind_rule *rule);
 
-/* The value of the operand rm before the instruction. */
+/* The value that the operand ModRM.rm has before the instruction. */
 struct frame_value frame_state_operand(const struct frame_state *state,
 				       const struct x86_instruction *instruction, u32 address);
 

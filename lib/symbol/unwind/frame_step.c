@@ -6,9 +6,10 @@ static const struct frame_value unknown;
 
 /* --- Words of the stack. --- */
 
-/* The stack address of a memory operand; false: not on the stack, or not known. */
-static bool stack_address(const struct frame_state *state,
-			  const struct x86_instruction *instruction, struct frame_value *place)
+/* The address of a memory operand, if it is on the stack; false: it is not, or is not known. */
+static bool stack_address_of_operand(const struct frame_state *state,
+				     const struct x86_instruction *instruction,
+				     struct frame_value *place)
 {
 	if (!instruction->is_memory || instruction->has_segment ||
 	    instruction->base >= X86_REGISTERS || instruction->index != X86_NO_REGISTER)
@@ -23,7 +24,8 @@ static bool word_overlaps_store(struct frame_value word, struct frame_value plac
 	       place.offset < word.offset + FRAME_WORD;
 }
 
-/* Stores a value of `bytes`; after a store to part of a word, the word is not known. */
+/* Stores a value of `bytes` bytes on the stack. After a store to a part of a word, the value of the
+ * word is not known. */
 static void store_to_stack(struct frame_state *state, struct frame_value place,
 			   struct frame_value value, u32 bytes)
 {
@@ -60,7 +62,7 @@ static struct frame_value load_from_stack(const struct frame_state *state, struc
 	return unknown;
 }
 
-/* Drops words below rsp, which the next call or signal overwrites. */
+/* Forgets the words at lower addresses than rsp, which the next call or signal overwrites. */
 static void drop_words_below_rsp(struct frame_state *state)
 {
 	struct frame_value rsp = state->reg[X86_RSP];
@@ -91,8 +93,8 @@ static enum frame_step_result set_rsp(struct frame_state *state, struct frame_va
 	return FRAME_STEPPED;
 }
 
-/* True for numbers of system calls and sizes of frames; other constants would only make states
- * differ.
+/* True for constants that matter: numbers of system calls and sizes of frames. Other constants
+ * would only make states differ.
  */
 static bool is_constant_tracked(u8 reg, s32 constant)
 {
@@ -127,7 +129,7 @@ static enum frame_step_result push_value(struct frame_state *state, struct frame
 	return result;
 }
 
-/* X86_NO_REGISTER: the value goes to memory, or is dropped. */
+/* Pops a word into `reg`; X86_NO_REGISTER: the word goes to memory, or is dropped. */
 static enum frame_step_result pop_register(struct frame_state *state, u8 reg)
 {
 	struct frame_value rsp = state->reg[X86_RSP];
@@ -142,7 +144,7 @@ static enum frame_step_result pop_register(struct frame_state *state, u8 reg)
 
 /* --- Operands. --- */
 
-/* The value of an operand that reads an entry of a table, with an index register. */
+/* The value of a memory operand that reads an entry of a jump table, by an index register. */
 static struct frame_value jump_table_entry(const struct frame_state *state,
 					   const struct x86_instruction *instruction, u8 scale,
 					   u32 kind)
@@ -171,7 +173,7 @@ struct frame_value frame_state_operand(const struct frame_state *state,
 
 	if (!instruction->is_memory)
 		return state->reg[instruction->rm & 15];
-	if (stack_address(state, instruction, &place))
+	if (stack_address_of_operand(state, instruction, &place))
 		return load_from_stack(state, place);
 	if (instruction->base == X86_RIP)
 		return (struct frame_value){
@@ -181,8 +183,8 @@ struct frame_value frame_state_operand(const struct frame_state *state,
 	return jump_table_entry(state, instruction, FRAME_WORD, VALUE_POINTER);
 }
 
-static struct frame_value address_operand(const struct frame_state *state,
-					  const struct x86_instruction *instruction, u32 address)
+static struct frame_value address_of_operand(const struct frame_state *state,
+					     const struct x86_instruction *instruction, u32 address)
 {
 	struct frame_value base;
 
@@ -203,8 +205,8 @@ static struct frame_value address_operand(const struct frame_state *state,
 					  : unknown;
 }
 
-/* The value of a register whose upper half is cleared. */
-static struct frame_value lower_half(struct frame_value value)
+/* The value of a register after an instruction has cleared its upper half. */
+static struct frame_value value_of_lower_half(struct frame_value value)
 {
 	return value.kind == VALUE_CONSTANT || value.kind == VALUE_BELOW ||
 			       value.kind == VALUE_CHILD
@@ -212,29 +214,29 @@ static struct frame_value lower_half(struct frame_value value)
 		       : unknown;
 }
 
-static struct frame_value extended_value(const struct x86_instruction *instruction,
-					 struct frame_value value)
+static struct frame_value value_by_operand_size(const struct x86_instruction *instruction,
+						struct frame_value value)
 {
 	if (instruction->is_wide)
 		return value;
-	return instruction->is_narrow ? unknown : lower_half(value);
+	return instruction->is_narrow ? unknown : value_of_lower_half(value);
 }
 
-static u32 store_bytes(const struct x86_instruction *instruction)
+static u32 operand_bytes(const struct x86_instruction *instruction)
 {
 	return instruction->is_wide ? FRAME_WORD : instruction->is_narrow ? 2 : 4;
 }
 
-/* Writes a value to the operand rm. */
-static enum frame_step_result set_operand(struct frame_state *state,
-					  const struct x86_instruction *instruction,
-					  struct frame_value value, u32 bytes)
+/* Writes a value to the operand ModRM.rm. */
+static enum frame_step_result write_operand(struct frame_state *state,
+					    const struct x86_instruction *instruction,
+					    struct frame_value value, u32 bytes)
 {
 	struct frame_value place;
 
 	if (!instruction->is_memory)
 		return set_register(state, instruction->rm, value);
-	if (stack_address(state, instruction, &place))
+	if (stack_address_of_operand(state, instruction, &place))
 		store_to_stack(state, place, value, bytes);
 	return FRAME_STEPPED;
 }
@@ -250,7 +252,7 @@ static enum frame_step_result forget_written_registers(struct frame_state *state
 	return instruction->writes >> X86_RSP & 1 ? set_rsp(state, unknown) : FRAME_STEPPED;
 }
 
-/* add, or, adc, sbb, and, sub, xor, cmp by ModRM.reg, with a constant. */
+/* Applies add, or, adc, sbb, and, sub, xor or cmp (chosen by ModRM.reg) with a constant. */
 static enum frame_step_result step_arithmetic(struct frame_state *state,
 					      const struct x86_instruction *instruction,
 					      u32 address, struct frame_compared *compared)
@@ -286,11 +288,11 @@ static enum frame_step_result step_arithmetic(struct frame_state *state,
 	}
 	if (!instruction->is_memory && instruction->rm == X86_RSP && !frame_value_is_stack(value))
 		return set_rsp(state, unknown);
-	return set_operand(state, instruction, value,
-			   instruction->opcode == 0x80 ? 1 : store_bytes(instruction));
+	return write_operand(state, instruction, value,
+			     instruction->opcode == 0x80 ? 1 : operand_bytes(instruction));
 }
 
-static struct frame_value add_values(struct frame_value a, struct frame_value b)
+static struct frame_value sum_of_values(struct frame_value a, struct frame_value b)
 {
 	if (a.kind == VALUE_DISTANCE && b.kind == VALUE_ADDRESS && a.offset == b.offset) {
 		a.kind = VALUE_TARGET;
@@ -301,7 +303,8 @@ static struct frame_value add_values(struct frame_value a, struct frame_value b)
 	return unknown;
 }
 
-/* The same operations between rm and reg (opcodes below 0x40). */
+/* Applies add, or, adc, sbb, and, sub, xor or cmp between the operands rm and reg (opcodes below
+ * 0x40). */
 static enum frame_step_result step_register_arithmetic(struct frame_state *state,
 						       const struct x86_instruction *instruction,
 						       struct frame_compared *compared)
@@ -320,11 +323,12 @@ static enum frame_step_result step_register_arithmetic(struct frame_state *state
 	if (instruction->is_memory)
 		return to_reg ? to == X86_RSP ? set_rsp(state, unknown)
 					      : set_register(state, to, unknown)
-			      : set_operand(state, instruction, unknown, store_bytes(instruction));
+			      : write_operand(state, instruction, unknown,
+					      operand_bytes(instruction));
 	a = state->reg[to];
 	b = state->reg[from];
 	if (operation == 0 && instruction->is_wide)
-		value = add_values(a, b).kind ? add_values(a, b) : add_values(b, a);
+		value = sum_of_values(a, b).kind ? sum_of_values(a, b) : sum_of_values(b, a);
 	else if (operation == 5 && instruction->is_wide && frame_value_is_stack(a) &&
 		 b.kind == VALUE_CONSTANT)
 		value = frame_value_moved(a, -(s64)b.offset);
@@ -339,14 +343,14 @@ static enum frame_step_result exchange_registers(struct frame_state *state,
 						 const struct x86_instruction *instruction, u8 a,
 						 u8 b)
 {
-	struct frame_value first = extended_value(instruction, state->reg[a]);
-	struct frame_value second = extended_value(instruction, state->reg[b]);
+	struct frame_value first = value_by_operand_size(instruction, state->reg[a]);
+	struct frame_value second = value_by_operand_size(instruction, state->reg[b]);
 	enum frame_step_result result = set_register(state, a, second);
 
 	return result == FRAME_STEPPED ? set_register(state, b, first) : result;
 }
 
-/* Drops the stack words that other instructions write. */
+/* Forgets the stack words that an instruction of another kind writes. */
 static void drop_written_words(struct frame_state *state, const struct x86_instruction *instruction)
 {
 	u8 opcode = instruction->opcode;
@@ -356,11 +360,12 @@ static void drop_written_words(struct frame_state *state, const struct x86_instr
 	if (instruction->map == X86_MAP_ONE_BYTE &&
 	    (opcode == 0xc0 || opcode == 0xc1 || (opcode >= 0xd0 && opcode <= 0xd3) ||
 	     opcode == 0xf6 || opcode == 0xf7 || opcode == 0xfe || opcode == 0xff))
-		bytes = store_bytes(instruction);
+		bytes = operand_bytes(instruction);
 	if ((instruction->map == X86_MAP_0F || instruction->map == X86_MAP_VECTOR) &&
 	    (opcode == 0x11 || opcode == 0x29 || opcode == 0x7f)) {
-		/* The bytes that a move out of a vector register stores: movss and movsd of one,
-		 * movq of an MMX register; vectors of more than 16 bytes count as 16. */
+		/* How many bytes a move out of a vector register stores: movss and movsd those of
+		 * one number, movq those of an MMX register; vectors of more than 16 bytes count as
+		 * 16. */
 		bool is_half = instruction->map == X86_MAP_0F &&
 			       ((instruction->opcode == 0x11 && instruction->repeat) ||
 				(instruction->opcode == 0x7f && !instruction->repeat &&
@@ -368,7 +373,7 @@ static void drop_written_words(struct frame_state *state, const struct x86_instr
 
 		bytes = is_half ? FRAME_WORD : 2 * FRAME_WORD;
 	}
-	if (bytes && stack_address(state, instruction, &place) &&
+	if (bytes && stack_address_of_operand(state, instruction, &place) &&
 	    !(place.kind == VALUE_CFA && place.offset >= -FRAME_WORD))
 		store_to_stack(state, place, unknown, bytes);
 }
@@ -418,7 +423,7 @@ static enum frame_step_result step_one_byte(struct frame_state *state,
 	case 0x63:
 		value = instruction->is_memory
 				? jump_table_entry(state, instruction, 4, VALUE_DISTANCE)
-				: lower_half(state->reg[rm]);
+				: value_of_lower_half(state->reg[rm]);
 		return set_register(state, reg, value);
 	case 0x68:
 	case 0x6a:
@@ -440,28 +445,29 @@ static enum frame_step_result step_one_byte(struct frame_state *state,
 	case 0x87:
 		if (!instruction->is_memory)
 			return exchange_registers(state, instruction, rm, reg);
-		result = set_operand(state, instruction, unknown, store_bytes(instruction));
+		result = write_operand(state, instruction, unknown, operand_bytes(instruction));
 		return result == FRAME_STEPPED ? set_register(state, reg, unknown) : result;
 	case 0x88:
 	case 0xc6:
 		if (!instruction->is_memory)
 			return forget_written_registers(state, instruction);
-		return set_operand(state, instruction, unknown, 1);
+		return write_operand(state, instruction, unknown, 1);
 	case 0x89:
-		return set_operand(state, instruction, extended_value(instruction, state->reg[reg]),
-				   store_bytes(instruction));
+		return write_operand(state, instruction,
+				     value_by_operand_size(instruction, state->reg[reg]),
+				     operand_bytes(instruction));
 	case 0x8b:
 		value = frame_state_operand(state, instruction, address);
-		return set_register(state, reg, extended_value(instruction, value));
+		return set_register(state, reg, value_by_operand_size(instruction, value));
 	case 0x8d:
-		value = address_operand(state, instruction, address);
+		value = address_of_operand(state, instruction, address);
 		if (reg == X86_RSP && !frame_value_is_stack(value))
 			return set_rsp(state, unknown);
 		return set_register(state, reg, value);
 	case 0xc7:
 		value = (struct frame_value){.kind = VALUE_CONSTANT,
 					     .offset = instruction->immediate};
-		return set_operand(state, instruction, value, store_bytes(instruction));
+		return write_operand(state, instruction, value, operand_bytes(instruction));
 	case 0xc8:
 		if (instruction->immediate >> 16 & 0xff)
 			return FRAME_CONTRADICTED;
@@ -557,7 +563,8 @@ void frame_state_return(struct frame_state *state, u32 lost)
 	drop_words_below_rsp(state);
 }
 
-/* Gives the bound that the register is below on this side of the branch. */
+/* Gives the bound that the register is less than, on this side of the conditional jump. False:
+ * there is no bound. */
 static bool bound_on_branch_side(u32 condition, bool is_taken, s32 immediate, s32 *bound)
 {
 	if (immediate < 0 || immediate > 0xffff)

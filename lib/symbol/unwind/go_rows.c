@@ -37,14 +37,14 @@
 #define WORD 8
 #define DEPTH_MAX (1 << 28)
 
-/* The most bytes of a prologue until rbp is stored and until rbp is set, and of an epilogue from
- * where it restores rbp. */
+/* Bytes from the begin of a prologue to where rbp is stored, and to where rbp is set, at most; and
+ * bytes of an epilogue from where rbp is restored, at most. */
 #define STORE_BYTES_MAX 8
 #define SET_BYTES_MAX 16
 #define UNDO_BYTES_MAX 7
 #define PROLOGUE_MAX 64
 
-#define RUNS_MAX 64 /* of a function that writes rsp */
+#define RUNS_MAX 64 /* the most runs of depths in a function that writes rsp */
 
 /*
  * --- Assembler functions of Go's runtime that leave their stack for another one and come back:
@@ -62,26 +62,27 @@
  */
 
 #define GO_PARTS_MAX 16
-#define GO_CODE_MAX 1024 /* bytes of a function; longer ones are not looked at */
+#define GO_CODE_MAX 1024 /* a function with more bytes of code is not looked at */
 
 enum go_place {
-	GO_ON_STACK,   /* rsp is as the function's table says */
-	GO_AWAY,       /* rsp is elsewhere */
-	GO_UNKNOWN,    /* no path that leads here is known */
-	GO_COMES_BACK, /* rsp is elsewhere, and `rule` leads to what rsp is at `back` */
+	GO_ON_STACK,   /* rsp has the depth that the function's table tells */
+	GO_AWAY,       /* rsp points to another stack */
+	GO_UNKNOWN,    /* the instruction is on no known path */
+	GO_COMES_BACK, /* rsp points to another stack; `rule` gives the rsp that the code has at
+			  `back` */
 };
 
-/* Instructions from `start` on, up to the next part. */
+/* The instructions from address `start` up to the next part, which stand at the same place. */
 struct go_part {
 	u32 start;
 	u32 place; /* enum go_place */
 	u32 back;
-	struct unwind_rule rule; /* CFA_GO_SAVED, CFA_GO_DEPTH or CFA_DEREF, with operand 0; or
-				    CFA_REGISTER, with offset 0 */
+	struct unwind_rule rule; /* CFA_GO_SAVED, CFA_GO_DEPTH or CFA_DEREF with operand 0; or
+				    CFA_REGISTER with offset 0 */
 };
 
 struct go_parts {
-	u32 count; /* 0: the code is not understood */
+	u32 count; /* number of parts; 0: the code is not understood */
 	struct go_part part[GO_PARTS_MAX];
 };
 
@@ -90,19 +91,19 @@ struct function {
 	u64 start, end;
 	const char *name;
 	u8 flags;
-	u8 bare_slot;	/* of rbp, before it is stored */
-	u8 framed_slot; /* of rbp, once it is stored */
+	u8 bare_slot;	/* slot of rbp in the rule, before rbp is stored */
+	u8 framed_slot; /* slot of rbp in the rule, once rbp is stored */
 	u8 rule_flags;
 	bool has_frame_pointer;
 	u8 code[GO_CODE_MAX];
-	u32 code_bytes; /* that are in `code` */
+	u32 code_bytes; /* number of bytes in `code` */
 	u32 run_count;
-	struct go_run runs[RUNS_MAX]; /* depths */
-	u64 stored_at;		      /* where rbp is stored at the latest, 0: not known yet */
+	struct go_run runs[RUNS_MAX]; /* the runs of the stack depth */
+	u64 stored_at;		      /* address by which rbp is stored, 0: not known yet */
 };
 
-/* The bytes that the stack pointer is below the return address at an address; `none`: the table
- * does not say. */
+/* The depth at an address: how many bytes the stack pointer is below the return address. `none` is
+ * returned if the table does not tell. */
 static s32 depth_at(const struct function *function, u64 address, s32 none)
 {
 	for (u32 i = 0; i < function->run_count; i++)
@@ -112,25 +113,27 @@ static s32 depth_at(const struct function *function, u64 address, s32 none)
 }
 
 #define LOADS_MAX 4
-#define WAY_BACK_MAX 32 /* instructions */
+/* The most instructions that are followed from a call to where rsp is set. */
+#define WAY_BACK_MAX 32
 
-/* The origin of a register's value: the word at loads[0] words after a base, then the word at
- * loads[1] words after that address, and so on. */
+/* A term for a register's value: the word at offset[0] from a base, then the word at offset[1] from
+ * the address that was read, and so on. */
 struct term {
 	enum { TERM_UNKNOWN, TERM_NUMBER, TERM_OF_THREAD, TERM_OF_RSP } kind;
 	u32 loads;
-	s32 offset[LOADS_MAX]; /* TERM_NUMBER: [0] is the number */
+	s32 offset[LOADS_MAX]; /* offsets of the loads; TERM_NUMBER: offset[0] is the number */
 	bool is_difference;
-	s32 less; /* is_difference: the word at rsp + less is subtracted */
+	s32 less; /* is_difference: the word at rsp + less is subtracted from the value */
 };
 
 struct way_back {
 	struct term reg[X86_REGISTERS];
-	bool has_thread_changed; /* a store to the thread's own words came before */
-	bool has_stack_changed;	 /* a store to the stack came before */
+	bool has_thread_changed; /* the code has stored to the thread's own words before */
+	bool has_stack_changed;	 /* the code has stored to the stack before */
 };
 
-static struct term load_operand(const struct way_back *way, const struct x86_instruction *code)
+static struct term term_of_memory_operand(const struct way_back *way,
+					  const struct x86_instruction *code)
 {
 	struct term term = {}, base = {};
 
@@ -160,16 +163,15 @@ static struct term load_operand(const struct way_back *way, const struct x86_ins
 	return base;
 }
 
-/* Executes an instruction other than a jump. True: the register of `to` gets the value of *term. */
-static bool value_written_by_instruction(const struct way_back *way,
-					 const struct x86_instruction *code, u8 *to,
-					 struct term *term)
+/* Executes an instruction other than a jump, on terms. True: register *to gets the value *term. */
+static bool run_instruction_on_terms(const struct way_back *way, const struct x86_instruction *code,
+				     u8 *to, struct term *term)
 {
 	if (code->map != X86_MAP_ONE_BYTE || !code->is_wide)
 		return false;
 	*to = code->reg;
 	if (code->opcode == 0x8b && code->is_memory)
-		*term = load_operand(way, code);
+		*term = term_of_memory_operand(way, code);
 	else if (code->opcode == 0x8b)
 		*term = way->reg[code->rm];
 	else if (code->opcode == 0x89 && !code->is_memory)
@@ -189,7 +191,7 @@ static bool value_written_by_instruction(const struct way_back *way,
 	return true;
 }
 
-static bool slot_of_offset(s32 offset, u8 *slot)
+static bool convert_offset_to_slot(s32 offset, u8 *slot)
 {
 	if (offset < 0 || offset % WORD || offset / WORD >= SLOT_LOST)
 		return false;
@@ -197,21 +199,21 @@ static bool slot_of_offset(s32 offset, u8 *slot)
 	return true;
 }
 
-/* Makes a rule of what rsp gets. */
-static bool rule_of_stack_pointer(const struct term *term, struct unwind_rule *rule)
+/* Converts the term that rsp gets to an unwind rule. False: no rule can express it. */
+static bool convert_term_to_rule(const struct term *term, struct unwind_rule *rule)
 {
 	*rule = (struct unwind_rule){
 		.cfa_register = REGISTER_RSP, .cfa_offset = term->offset[0], .base = RULE_BASE_CFA};
 	if (term->kind == TERM_OF_THREAD && term->loads == 4 && !term->is_difference) {
 		rule->cfa_kind = CFA_GO_SAVED;
-		return slot_of_offset(term->offset[1], &rule->slot[GO_SLOT_M]) &&
-		       slot_of_offset(term->offset[2], &rule->slot[GO_SLOT_GOROUTINE]) &&
-		       slot_of_offset(term->offset[3], &rule->slot[GO_SLOT_STACK]);
+		return convert_offset_to_slot(term->offset[1], &rule->slot[GO_SLOT_M]) &&
+		       convert_offset_to_slot(term->offset[2], &rule->slot[GO_SLOT_GOROUTINE]) &&
+		       convert_offset_to_slot(term->offset[3], &rule->slot[GO_SLOT_STACK]);
 	}
 	if (term->kind == TERM_OF_RSP && term->loads == 2 && term->is_difference) {
 		rule->cfa_kind = CFA_GO_DEPTH;
-		return slot_of_offset(term->offset[1], &rule->slot[GO_SLOT_STACK]) &&
-		       slot_of_offset(term->less, &rule->slot[GO_SLOT_DEPTH]);
+		return convert_offset_to_slot(term->offset[1], &rule->slot[GO_SLOT_STACK]) &&
+		       convert_offset_to_slot(term->less, &rule->slot[GO_SLOT_DEPTH]);
 	}
 	rule->cfa_kind = CFA_DEREF;
 	memset(rule->slot, SLOT_LOST, sizeof(rule->slot));
@@ -219,7 +221,7 @@ static bool rule_of_stack_pointer(const struct term *term, struct unwind_rule *r
 	return term->kind == TERM_OF_RSP && term->loads == 1 && !term->is_difference;
 }
 
-/* Follows the code after a call up to where rsp is set. */
+/* Follows the code after a call up to the instruction that sets rsp, whose term becomes *rule. */
 static bool find_stack_restore(const u8 *code, u32 bytes, u32 at, struct unwind_rule *rule,
 			       u32 *back)
 {
@@ -235,10 +237,10 @@ static bool find_stack_restore(const u8 *code, u32 bytes, u32 at, struct unwind_
 		    x86_flow_of(&instruction) != X86_NEXT)
 			return false;
 		at += instruction.length;
-		is_known = value_written_by_instruction(&way, &instruction, &to, &term);
+		is_known = run_instruction_on_terms(&way, &instruction, &to, &term);
 		if (is_known && to == X86_RSP) {
 			*back = at;
-			return rule_of_stack_pointer(&term, rule);
+			return convert_term_to_rule(&term, rule);
 		}
 		if (instruction.writes >> X86_RSP & 1)
 			return false;
@@ -257,7 +259,7 @@ static bool find_stack_restore(const u8 *code, u32 bytes, u32 at, struct unwind_
 	return false;
 }
 
-static struct go_part *add_part(struct go_parts *parts, u32 start, u32 place)
+static struct go_part *add_go_part(struct go_parts *parts, u32 start, u32 place)
 {
 	struct go_part *last = parts->count ? &parts->part[parts->count - 1] : NULL;
 
@@ -272,7 +274,8 @@ static struct go_part *add_part(struct go_parts *parts, u32 start, u32 place)
 	return last;
 }
 
-/* A call on the other stack: the part up to where the code comes back. False: no way is known. */
+/* Adds the part of a call on the other stack, up to where the code returns to its own stack. False:
+ * no rule that leads back is known. */
 static bool add_call_on_other_stack(const u8 *code, u32 bytes, u32 at, u32 next,
 				    struct go_parts *parts, u32 *back)
 {
@@ -281,10 +284,11 @@ static bool add_call_on_other_stack(const u8 *code, u32 bytes, u32 at, u32 next,
 
 	if (!find_stack_restore(code, bytes, next, &rule, back))
 		return false;
-	/* The runtime's notes hold since rsp was set, words of the stack since the call. */
+	/* The words in which the runtime has noted the old stack hold since rsp was set; words of
+	 * the stack hold since the call. */
 	if (rule.cfa_kind == CFA_GO_SAVED)
 		at = parts->part[parts->count - 1].start;
-	part = add_part(parts, at, GO_COMES_BACK);
+	part = add_go_part(parts, at, GO_COMES_BACK);
 	if (!part)
 		return false;
 	part->rule = rule;
@@ -292,15 +296,16 @@ static bool add_call_on_other_stack(const u8 *code, u32 bytes, u32 at, u32 next,
 	return true;
 }
 
-/* The facts that hold at an instruction. */
+/* The facts that hold at an instruction: where rsp is, and which register has a copy of the old
+ * rsp. */
 struct standing {
 	u8 place; /* enum go_place */
 	u8 copy;  /* the register with a copy of rsp, or X86_NO_REGISTER */
 	u16 copied_at;
 };
 
-/* The facts that hold on both paths to an instruction. */
-static struct standing join_facts(const struct standing *a, const struct standing *b)
+/* Reduces what holds on two paths to an instruction to what both have in common. */
+static struct standing join_standings(const struct standing *a, const struct standing *b)
 {
 	struct standing both = *a;
 
@@ -312,16 +317,17 @@ static struct standing join_facts(const struct standing *a, const struct standin
 }
 
 /* Adds an instruction to the last part, or begins a part with it. */
-static bool add_instruction(struct go_parts *parts, u32 at, const struct standing *standing)
+static bool add_instruction_to_parts(struct go_parts *parts, u32 at,
+				     const struct standing *standing)
 {
 	struct go_part *part = parts->count ? &parts->part[parts->count - 1] : NULL;
 
 	if (standing->place != GO_AWAY || standing->copy == X86_NO_REGISTER)
-		return add_part(parts, at, standing->place);
+		return add_go_part(parts, at, standing->place);
 	if (part && part->rule.cfa_kind == CFA_REGISTER && part->place == GO_COMES_BACK &&
 	    part->back == standing->copied_at)
 		return true;
-	part = add_part(parts, at, GO_COMES_BACK);
+	part = add_go_part(parts, at, GO_COMES_BACK);
 	if (!part)
 		return false;
 	part->back = standing->copied_at;
@@ -333,14 +339,14 @@ static bool add_instruction(struct go_parts *parts, u32 at, const struct standin
 	return true;
 }
 
-/* The effect of an instruction that is neither a call nor a jump. */
-static void step_facts(struct standing *standing, const struct x86_instruction *instruction,
-		       u32 next, s32 depth, s32 next_depth)
+/* Changes what holds by the effect of an instruction that is neither a call nor a jump. */
+static void step_standing(struct standing *standing, const struct x86_instruction *instruction,
+			  u32 next, s32 depth, s32 next_depth)
 {
 	bool is_move = instruction->map == X86_MAP_ONE_BYTE && instruction->is_wide &&
 		       !instruction->is_memory;
 
-	/* rsp is set to what the function's table does not say. */
+	/* the instruction sets rsp, and the function's table tells no change of depth */
 	if (instruction->writes >> X86_RSP & 1 && depth == next_depth)
 		standing->place = GO_AWAY;
 	if (standing->copy != X86_NO_REGISTER && instruction->writes >> standing->copy & 1)
@@ -352,8 +358,8 @@ static void step_facts(struct standing *standing, const struct x86_instruction *
 	}
 }
 
-/* Reads the parts of a function by its bytes, which are all in function->code, and by the depths
- * that its table has. */
+/* Reads the parts of a function by its bytes, which are all in function->code, and by the depths of
+ * its table. */
 static void read_stack_switches(const struct function *function, struct go_parts *parts)
 {
 	/* Go's own functions keep the registers that their assembler callers count on; others keep
@@ -362,7 +368,7 @@ static void read_stack_switches(const struct function *function, struct go_parts
 	const u8 *code = function->code;
 	u32 bytes = function->code_bytes, next;
 	struct standing standing = {.place = GO_ON_STACK, .copy = X86_NO_REGISTER};
-	struct standing jumped[GO_CODE_MAX] = {}; /* where a jump leads */
+	struct standing jumped[GO_CODE_MAX] = {}; /* the target of a jump */
 	bool is_jumped[GO_CODE_MAX] = {};
 	bool is_full = false, is_reached = true;
 
@@ -371,12 +377,12 @@ static void read_stack_switches(const struct function *function, struct go_parts
 		enum x86_flow flow;
 
 		if (is_jumped[at])
-			standing = is_reached ? join_facts(&standing, &jumped[at]) : jumped[at];
+			standing = is_reached ? join_standings(&standing, &jumped[at]) : jumped[at];
 		if (!x86_decode(code + at, bytes - at, &instruction)) {
 			standing.place = GO_UNKNOWN;
 			instruction.length = bytes - at;
 		}
-		is_full = !add_instruction(parts, at, &standing);
+		is_full = !add_instruction_to_parts(parts, at, &standing);
 		next = at + instruction.length;
 		if (next >= bytes || is_full)
 			break;
@@ -401,9 +407,9 @@ static void read_stack_switches(const struct function *function, struct go_parts
 			    add_call_on_other_stack(code, bytes, at, next, parts, &next))
 				standing.place = GO_ON_STACK;
 		} else if (flow == X86_NEXT) {
-			step_facts(&standing, &instruction, next,
-				   depth_at(function, function->start + at, -1),
-				   depth_at(function, function->start + next, -1));
+			step_standing(&standing, &instruction, next,
+				      depth_at(function, function->start + at, -1),
+				      depth_at(function, function->start + next, -1));
 		} else if (!is_reached) {
 			standing.place = GO_UNKNOWN;
 		}
@@ -424,7 +430,8 @@ static bool has_unchanged_rbp(const u8 *code, u32 bytes)
 	return true;
 }
 
-/* The words from g to where the code stores rbp, 0: it does not. */
+/* At which word of a g the code stores rbp, counted from the g; 0: the code does not store it
+ * there. */
 static u32 find_saved_rbp_word(const u8 *code, u32 bytes)
 {
 	struct x86_instruction instruction;
@@ -436,7 +443,7 @@ static u32 find_saved_rbp_word(const u8 *code, u32 bytes)
 		if (instruction.map == X86_MAP_ONE_BYTE && instruction.opcode == 0x89 &&
 		    instruction.is_wide && instruction.is_memory && instruction.reg == X86_RBP &&
 		    instruction.base != X86_RSP && instruction.base < X86_REGISTERS &&
-		    !slot_of_offset(instruction.displacement, &slot))
+		    !convert_offset_to_slot(instruction.displacement, &slot))
 			return 0;
 	}
 	return slot;
@@ -449,10 +456,12 @@ struct go_reader {
 	struct file_image *image;
 	struct code_rows *rows;
 	struct file_spans *covered;
-	struct unwind_rule saved; /* systemstack()'s rule CFA_GO_SAVED, for morestack() */
+	/* The rule CFA_GO_SAVED of systemstack(), which morestack() uses, too. */
+	struct unwind_rule saved;
 };
 
-/* Adds what is code of [start, end) of the file. NULL: it has no rule. */
+/* Adds a row for those parts of [start, end) of the file that are code. `rule` NULL: the code has
+ * no rule. */
 static int add_row_for_code(const struct go_reader *reader, u64 start, u64 end,
 			    const struct unwind_rule *rule)
 {
@@ -465,7 +474,7 @@ static int add_row_for_code(const struct go_reader *reader, u64 start, u64 end,
 			     rule);
 }
 
-static struct unwind_rule rule_by_depth(s32 depth, u8 rbp_slot)
+static struct unwind_rule rule_of_depth(s32 depth, u8 rbp_slot)
 {
 	return (struct unwind_rule){
 		.cfa_register = REGISTER_RSP,
@@ -475,7 +484,8 @@ static struct unwind_rule rule_by_depth(s32 depth, u8 rbp_slot)
 	};
 }
 
-/* True if push %rbp has made the frame (Go 1.21 on), so that the prologue has no further store. */
+/* True if the instruction push %rbp has made the frame (since Go 1.21), so that the prologue stores
+ * rbp nowhere else. */
 static bool is_rbp_pushed(const struct go_reader *reader, u64 start)
 {
 	u8 before = 0;
@@ -484,11 +494,11 @@ static bool is_rbp_pushed(const struct go_reader *reader, u64 start)
 	       before == 0x55;
 }
 
-/* Rows of [start, end) of a run with a frame. */
+/* Adds rows for [start, end) of a run in which the function has a frame. */
 static int add_run_rows(const struct go_reader *reader, struct function *function,
 			const struct go_run *run, u64 start, u64 end)
 {
-	struct unwind_rule rule = rule_by_depth(run->value, function->bare_slot);
+	struct unwind_rule rule = rule_of_depth(run->value, function->bare_slot);
 	u64 stored;
 	int result;
 
@@ -504,7 +514,7 @@ static int add_run_rows(const struct go_reader *reader, struct function *functio
 	return result ?: add_row_for_code(reader, stored, end, &rule);
 }
 
-/* Rows of [start, end) of a function, by its depths. */
+/* Adds rows for [start, end) of a function, by the function's depths. */
 static int add_rows_by_depth(const struct go_reader *reader, struct function *function, u64 start,
 			     u64 end)
 {
@@ -514,7 +524,7 @@ static int add_rows_by_depth(const struct go_reader *reader, struct function *fu
 		const struct go_run *run = &function->runs[i];
 		u64 from = run->start < start ? start : run->start;
 		u64 to = run->end < end ? run->end : end;
-		struct unwind_rule rule = rule_by_depth(0, function->bare_slot);
+		struct unwind_rule rule = rule_of_depth(0, function->bare_slot);
 
 		rule.flags = function->rule_flags;
 		if (from >= to)
@@ -534,8 +544,8 @@ static const struct unwind_rule elsewhere = {
 	.slot = {SLOT_LOST, SLOT_LOST, SLOT_LOST, SLOT_LOST, SLOT_LOST, SLOT_LOST, SLOT_LOST},
 };
 
-/* The function is on another stack. rbp still points into its frame on the first stack, to the word
- * that holds the caller's rbp; the return address is the next word. */
+/* The function runs on another stack. rbp still points into the function's frame on the first
+ * stack, to the word that holds the caller's rbp; the return address is the next word. */
 static const struct unwind_rule by_frame_pointer = {
 	.cfa_register = REGISTER_RBP,
 	.cfa_offset = 2 * WORD,
@@ -544,7 +554,7 @@ static const struct unwind_rule by_frame_pointer = {
 	.slot = {SLOT_LOST, 2, SLOT_LOST, SLOT_LOST, SLOT_LOST, SLOT_LOST, 1},
 };
 
-/* Rows of a function that goes to another stack, and has set rbp to its frame before. */
+/* Adds rows for a function that goes to another stack, and has set rbp to its frame before. */
 static int add_rows_by_frame_pointer(const struct go_reader *reader,
 				     const struct function *function)
 {
@@ -582,8 +592,9 @@ static bool sets_frame_pointer(const struct function *function)
 	return false;
 }
 
-/* The return from a signal handler has no caller: it is known by its bytes (core/unwind). */
-static bool is_trampoline(const struct function *function)
+/* The code to which a signal handler returns (rt_sigreturn) has no caller; core/unwind knows this
+ * code by its bytes. */
+static bool is_signal_return_code(const struct function *function)
 {
 	const u8 *code = function->code;
 
@@ -591,21 +602,21 @@ static bool is_trampoline(const struct function *function)
 	       (function->code_bytes >= 7 && !memcmp(code, "\xb8\x0f\0\0\0\x0f\x05", 7));
 }
 
-static bool has_name(const struct function *function, const char *name)
+static bool is_named(const struct function *function, const char *name)
 {
 	return !strcmp(function->name, name);
 }
 
-/* Rows of code that is on another stack. */
+/* Adds rows for code that runs on another stack. */
 static int add_rows_on_other_stack(struct go_reader *reader, const struct function *function,
 				   const struct go_part *part, u64 start, u64 end)
 {
 	struct unwind_rule rule = part->rule;
 	s32 depth = depth_at(function, function->start + part->back, 0);
 
-	if (has_name(function, "runtime.mcall"))
+	if (is_named(function, "runtime.mcall"))
 		return add_row_for_code(reader, start, end, &outermost);
-	if (has_name(function, "runtime.morestack") && reader->saved.cfa_kind == CFA_GO_SAVED) {
+	if (is_named(function, "runtime.morestack") && reader->saved.cfa_kind == CFA_GO_SAVED) {
 		rule = reader->saved;
 		rule.slot[GO_SLOT_RBP] = find_saved_rbp_word(function->code, function->code_bytes);
 		return add_row_for_code(reader, start, end,
@@ -615,7 +626,7 @@ static int add_rows_on_other_stack(struct go_reader *reader, const struct functi
 		return add_row_for_code(reader, start, end, &by_frame_pointer);
 	if (part->place != GO_COMES_BACK || depth % WORD)
 		return add_row_for_code(reader, start, end, &elsewhere);
-	if (has_name(function, "runtime.systemstack") && rule.cfa_kind == CFA_GO_SAVED)
+	if (is_named(function, "runtime.systemstack") && rule.cfa_kind == CFA_GO_SAVED)
 		reader->saved = rule;
 	if (rule.cfa_kind == CFA_GO_SAVED && function->has_frame_pointer)
 		return add_row_for_code(reader, start, end, &by_frame_pointer);
@@ -627,7 +638,7 @@ static int add_rows_on_other_stack(struct go_reader *reader, const struct functi
 	return add_row_for_code(reader, start, end, &rule);
 }
 
-/* Rows of a function that writes rsp. */
+/* Adds rows for a function that writes rsp. */
 static int add_rows_of_switching_function(struct go_reader *reader, struct function *function)
 {
 	struct go_parts parts = {};
@@ -639,7 +650,7 @@ static int add_rows_of_switching_function(struct go_reader *reader, struct funct
 	for (u32 i = 0; i < parts.count; i++)
 		comes_back |= parts.part[i].place == GO_COMES_BACK &&
 			      parts.part[i].rule.cfa_kind != CFA_REGISTER;
-	if (!comes_back && function->has_frame_pointer && !has_name(function, "runtime.mcall"))
+	if (!comes_back && function->has_frame_pointer && !is_named(function, "runtime.mcall"))
 		return add_rows_by_frame_pointer(reader, function);
 	if (!parts.count)
 		return add_row_for_code(reader, function->start, function->end, &elsewhere);
@@ -676,14 +687,15 @@ static void read_function_code(const struct go_reader *reader, struct function *
 	/* Some names say more than the flags. Go's signal handler puts the address of one of these
 	 * functions into the saved pc, so the kernel's return from the handler enters the function
 	 * in place of the interrupted code's next instruction. */
-	if (has_name(function, "runtime.asyncPreempt") || has_name(function, "runtime.sigpanic") ||
-	    has_name(function, "runtime.sigpanic0"))
+	if (is_named(function, "runtime.asyncPreempt") || is_named(function, "runtime.sigpanic") ||
+	    is_named(function, "runtime.sigpanic0"))
 		function->rule_flags = RULE_SIGNAL;
-	/* Go's traces end at a signal handler; the kernel has noted what it interrupted. */
-	if (has_name(function, "runtime.sigtramp") || has_name(function, "runtime.cgoSigtramp"))
+	/* Go's own traces end at a signal handler. Here the walk goes on: the kernel has stored the
+	 * interrupted registers on the stack. */
+	if (is_named(function, "runtime.sigtramp") || is_named(function, "runtime.cgoSigtramp"))
 		function->flags &= ~GO_IS_OUTERMOST;
 	/* core/unwind/go_stack.h */
-	if (has_name(function, "runtime.schedule"))
+	if (is_named(function, "runtime.schedule"))
 		function->bare_slot = function->framed_slot = SLOT_LOST;
 }
 
@@ -700,7 +712,7 @@ static int add_function(struct go_reader *reader, const struct go_function *entr
 	read_function_code(reader, &function);
 	if (function.flags & GO_IS_OUTERMOST)
 		return add_row_for_code(reader, entry->start, entry->end, &outermost);
-	if (is_trampoline(&function))
+	if (is_signal_return_code(&function))
 		return 0;
 	is_switching = function.flags & GO_WRITES_RSP;
 	at = go_runs_begin(&reader->table, entry, GO_DEPTH, &run);
@@ -716,7 +728,8 @@ static int add_function(struct go_reader *reader, const struct go_function *entr
 	return is_switching ? add_rows_of_switching_function(reader, &function) : result;
 }
 
-/* -EBADMSG: the addresses of functions do not ascend. */
+/* Adds the rows of all functions of the table. -EBADMSG: the addresses of functions do not
+ * ascend. */
 static int add_functions(struct go_reader *reader)
 {
 	struct file_spans *covered = reader->covered;

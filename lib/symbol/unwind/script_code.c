@@ -11,8 +11,8 @@
 
 #include "symbol/elf/elf_words.h"
 
-/* Bytes that an instruction of x86-64 stores to memory; 0: it stores none, or a kind that is not
- * known. */
+/* The bytes that an instruction of x86-64 stores to memory as whole general or vector registers; 0:
+ * it stores none, or is of a kind that is not known. */
 static u32 x86_stored_bytes(const struct x86_instruction *code)
 {
 	if (code->map == X86_MAP_ONE_BYTE && (code->opcode == 0x89 || code->opcode == 0xc7))
@@ -24,7 +24,8 @@ static u32 x86_stored_bytes(const struct x86_instruction *code)
 	return code->opcode == 0xd6 || code->opcode == 0x13 ? 8 : 0;
 }
 
-/* The same with further kinds; of vectors, each kind counts as a store. */
+/* The bytes that an instruction of x86-64 may store to memory, also in other ways than
+ * x86_stored_bytes() knows. Each VEX and EVEX instruction counts as a store. */
 static u32 x86_touched_bytes(const struct x86_instruction *code)
 {
 	bool is_plain = code->map == X86_MAP_ONE_BYTE;
@@ -103,9 +104,10 @@ static bool x86_loop_code(const u8 *bytes, u64 left, u64 address, struct loop_co
 
 #define ARM64_BYTES 4
 #define ARM64_CALL_WRITES 0x4007ffffU /* x0 to x18, and x30 */
-#define ARM64_ZERO 31		      /* the register that is 0, where 31 is not sp */
+/* Number of the register that is always 0; in some instructions 31 is sp instead. */
+#define ARM64_ZERO 31
 
-/* Bits of an instruction from `low` on, and the same as a signed number. */
+/* The `count` bits of an instruction from bit `low` on, as an unsigned and as a signed number. */
 static u32 bits(u32 code, u32 low, u32 count)
 {
 	return code >> low & ((1U << count) - 1);
@@ -121,7 +123,8 @@ static u32 register_bit(u32 reg)
 	return reg == ARM64_ZERO ? 0 : 1U << reg;
 }
 
-/* Branches, exceptions and system instructions. False: another group. */
+/* Decodes branches, exceptions and system instructions. False: the instruction is of another
+ * group. */
 static bool arm64_flow(u32 code, u64 address, struct loop_code *loop_code)
 {
 	if ((code & 0x7c000000) == 0x14000000) {
@@ -133,13 +136,15 @@ static bool arm64_flow(u32 code, u64 address, struct loop_code *loop_code)
 	} else if ((code & 0x7e000000) == 0x36000000) {
 		loop_code->flow = LOOP_BRANCH;
 		loop_code->target = address + signed_bits(code, 5, 14) * 4;
-	} else if ((code & 0xfe000000) == 0xd6000000) { /* by bits 21 to 24: br, blr, ret, eret */
+	} else if ((code & 0xfe000000) == 0xd6000000) {
+		/* Bits 21 to 24 tell br, blr, ret and eret apart. */
 		u32 kind = bits(code, 21, 3);
 
 		loop_code->flow = kind == 0   ? LOOP_JUMP_INDIRECT
 				  : kind == 1 ? LOOP_CALL
 					      : LOOP_OTHER;
-	} else if ((code & 0xff000000) == 0xd4000000) { /* exceptions: brk ends the code */
+	} else if ((code & 0xff000000) == 0xd4000000) {
+		/* Instructions that generate exceptions: brk ends the code. */
 		loop_code->flow = bits(code, 21, 3) == 1 ? LOOP_TRAP : LOOP_OTHER;
 	} else if ((code & 0xff000000) == 0xd5000000) {
 		loop_code->writes = code & 1U << 21 ? register_bit(bits(code, 0, 5)) : 0;
@@ -153,7 +158,8 @@ static bool arm64_flow(u32 code, u64 address, struct loop_code *loop_code)
 	return true;
 }
 
-/* Sets the memory that a store of registers of `bytes` each writes at a distance from its base. */
+/* Sets which memory an instruction writes that stores one or two registers of `bytes` bytes each,
+ * at a distance from a base register. */
 static void arm64_store(u32 code, u32 bytes, bool is_pair, s64 distance,
 			struct loop_code *loop_code)
 {
@@ -172,7 +178,7 @@ static void arm64_store(u32 code, u32 bytes, bool is_pair, s64 distance,
 		loop_code->stored[1] = second;
 }
 
-/* ldp, stp and their like. */
+/* Decodes loads and stores of a pair of registers: ldp, stp and similar ones. */
 static void arm64_pair(u32 code, struct loop_code *loop_code)
 {
 	bool is_vector = bits(code, 26, 1), is_load = bits(code, 22, 1);
@@ -189,13 +195,14 @@ static void arm64_pair(u32 code, struct loop_code *loop_code)
 			register_bit(bits(code, 0, 5)) | register_bit(bits(code, 10, 5));
 }
 
-/* Loads and stores of one register. */
+/* Decodes loads and stores of one register. */
 static void arm64_single(u32 code, struct loop_code *loop_code)
 {
 	bool is_vector = bits(code, 26, 1), is_scaled = bits(code, 24, 1);
 	u32 size = bits(code, 30, 2), kind = bits(code, 22, 2), mode = bits(code, 10, 2);
 	u32 bytes = is_vector && kind & 2 ? 16 : 1U << size;
-	bool is_register = !is_scaled && bits(code, 21, 1); /* an index, or an atomic operation */
+	/* The address has an index register, or the instruction is an atomic operation. */
+	bool is_register = !is_scaled && bits(code, 21, 1);
 	bool is_atomic = is_register && mode == 0;
 	bool is_store = is_atomic || (is_vector ? !(kind & 1) : !kind);
 	s64 distance = 0;
@@ -215,7 +222,7 @@ static void arm64_single(u32 code, struct loop_code *loop_code)
 		loop_code->stored[0] = LOOP_NO_REGISTER;
 }
 
-/* False: a kind that is not known. */
+/* Decodes a load or store. False: its kind is not known. */
 static bool arm64_memory(u32 code, struct loop_code *loop_code)
 {
 	u32 target = bits(code, 0, 5);
@@ -224,9 +231,10 @@ static bool arm64_memory(u32 code, struct loop_code *loop_code)
 		arm64_pair(code, loop_code);
 	} else if ((code & 0x3a000000) == 0x38000000) {
 		arm64_single(code, loop_code);
-	} else if ((code & 0x3b000000) == 0x18000000) { /* from a distance to the pc */
+	} else if ((code & 0x3b000000) == 0x18000000) { /* a load from a distance to the pc */
 		loop_code->writes = bits(code, 26, 1) ? 0 : register_bit(target);
-	} else if ((code & 0x3f000000) == 0x08000000) { /* exclusive, ordered, compare and swap */
+	} else if ((code & 0x3f000000) == 0x08000000) {
+		/* Exclusive and ordered loads and stores, compare and swap. */
 		arm64_store(code, 1U << bits(code, 30, 2), bits(code, 21, 1), 0, loop_code);
 		loop_code->stored[0] = loop_code->stored[1] = LOOP_NO_REGISTER;
 		loop_code->writes = register_bit(target) | register_bit(bits(code, 10, 5)) |
@@ -259,7 +267,8 @@ static void arm64_compute(u32 code, struct loop_code *loop_code)
 	u32 target = bits(code, 0, 5);
 	bool sets_flags = bits(code, 29, 1), is_wide = code >> 31;
 
-	if ((code & 0x1f800000) == 0x11000000) { /* add, sub of a number: 31 is sp */
+	/* In add and sub of a constant, register 31 is sp. */
+	if ((code & 0x1f800000) == 0x11000000) {
 		s64 number = (s64)bits(code, 10, 12) << (bits(code, 22, 1) ? 12 : 0);
 
 		loop_code->writes = sets_flags ? register_bit(target) : 1U << target;
@@ -332,7 +341,7 @@ u32 loop_code_stored(const struct loop_code *code, s64 displacement)
 	return code->displacement + 8 == displacement ? code->stored[1] : LOOP_NO_REGISTER;
 }
 
-/* The number of a register in DWARF. */
+/* The DWARF number of a register, by its hardware number. */
 static u32 dwarf_register(const struct script_loop *loop, u32 reg)
 {
 	if (reg >= LOOP_REGISTERS)

@@ -28,7 +28,7 @@
 #define ENTRIES_MAX 4096
 #define STORE_BYTES 11
 
-/* A table of the file, with the words that relocations and the constructor store. */
+/* A table that the file exports: its words, as relocations and the constructor store them. */
 struct table {
 	Elf *elf;
 	u64 start;
@@ -62,8 +62,8 @@ static void relocations_add(const struct table *table)
 	}
 }
 
-/* Stores the immediates of all `movq $immediate, distance(%rip)` of the code that write to the
- * table. */
+/* Finds all instructions `movq $immediate, distance(%rip)` in the code that write to the table, and
+ * stores their immediates in the table's words. */
 static void code_stores_add(const struct table *table, const u8 *code, u64 bytes, u64 address)
 {
 	static const u8 store[] = {0x48, 0xc7, 0x05};
@@ -98,7 +98,7 @@ static void stores_add(const struct table *table)
 	}
 }
 
-/* Reads the table whose address is in an exported pointer. */
+/* Reads the table whose address is in the exported pointer `name`. */
 static bool table_read(struct table *table, const char *name, u32 entry_bytes)
 {
 	u64 pointer, left;
@@ -127,7 +127,7 @@ static bool word_is(const struct table *table, const u64 *entry, u32 word, const
 	return name && !strcmp(name, text);
 }
 
-/* The entry of a member, or of a type if `member` is NULL. */
+/* The entry of a member in the table; the entry of a type if `member` is NULL. */
 static const u64 *entry_find(const struct table *table, const char *type, const char *member)
 {
 	for (u32 i = 0; i < table->count; i++) {

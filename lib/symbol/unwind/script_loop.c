@@ -59,7 +59,8 @@ bool script_loop_below_cfa(const struct script_loop *loop, u64 address,
 	       script_loop_below(loop, address, code->base, code->displacement, below);
 }
 
-/* Notes the part that a jump leads to, if the frame there is as large as in the loop. */
+/* Records the part of the loop that a jump leads to, if its frame is as large as that of the
+ * loop. */
 static bool moved_add(struct script_loop *loop, const struct unwind_rule *body, u64 target)
 {
 	const struct file_span *span = span_of(loop->covered, target);
@@ -122,7 +123,8 @@ bool script_loop_unmark(struct script_loop *loop, u64 start, u64 end)
 	return range_add(loop, start, end, true);
 }
 
-/* The rule with the mark, if the words are valid where the rule holds. */
+/* The rule with the mark of an interpreter's loop. A rule for code in which the words on the stack
+ * are not valid stays without the mark. */
 static struct unwind_rule marked_rule(const struct script_loop *loop,
 				      const struct unwind_rule *rule)
 {
@@ -141,7 +143,8 @@ static struct unwind_rule marked_rule(const struct script_loop *loop,
 	return marked;
 }
 
-/* Adds [start, end) with a rule, whose parts in ranges of the loop get the mark. */
+/* Adds a rule for [start, end). Where this is within a marked range of the loop, the rule gets the
+ * mark of an interpreter's loop. */
 static int add_row(const struct script_loop *loop, struct code_rows *rows, u64 start, u64 end,
 		   const struct unwind_rule *rule)
 {

@@ -17,14 +17,15 @@
 
 #define SCRIPT_LOOP_BYTES_MAX (1U << 20)
 #define SCRIPT_LOOP_RANGES_MAX 96
-#define SCRIPT_LOOP_PARTS_MAX 8 /* parts that were moved away */
+/* The most parts of a loop (.cold) that the compiler has moved away. */
+#define SCRIPT_LOOP_PARTS_MAX 8
 
 /* The flow of control after an instruction. */
 enum loop_flow {
 	LOOP_NEXT,
-	LOOP_JUMP,	    /* to `target` */
-	LOOP_BRANCH,	    /* to `target`, or to the next one */
-	LOOP_JUMP_INDIRECT, /* to an address in a register or in memory */
+	LOOP_JUMP,	    /* a jump to `target` */
+	LOOP_BRANCH,	    /* a conditional jump: to `target`, or to the next instruction */
+	LOOP_JUMP_INDIRECT, /* a jump to an address in a register or in memory */
 	LOOP_CALL,
 	LOOP_TRAP, /* code ends here */
 	LOOP_OTHER
@@ -33,29 +34,30 @@ enum loop_flow {
 #define LOOP_REGISTERS 32
 #define LOOP_NO_REGISTER LOOP_REGISTERS
 
-/* An instruction of either architecture. Registers have their hardware numbers; arm64's sp is 31.
- */
+/* An instruction of x86-64 or arm64. Registers have their hardware numbers; arm64's sp is 31. */
 struct loop_code {
 	u32 length;
 	enum loop_flow flow;
 	u64 target;
-	u32 writes; /* general registers, by bit */
-	/* An operand in memory, at base + displacement: */
-	u8 base; /* LOOP_NO_REGISTER: it is elsewhere, or there is none */
+	u32 writes; /* general registers that the instruction writes, by bit */
+	/* A memory operand, at base + displacement: */
+	u8 base; /* base register; LOOP_NO_REGISTER: the operand has another base, or there is no
+		    memory operand */
 	bool is_indexed;
-	bool is_store;	  /* whole words are stored there, and nothing else */
-	u8 touched_bytes; /* that may be stored there; 0: none are */
-	u8 stored[2];	  /* registers whose 64 bits are stored there, one after the other */
+	bool is_store;	  /* the instruction only stores whole words at base + displacement */
+	u8 touched_bytes; /* the most bytes that the instruction may store there; 0: no store */
+	u8 stored[2]; /* registers whose 64 bits the instruction stores there, one after the other
+		       */
 	s64 displacement;
-	/* An address in a register: the instruction sets `computed` to computed_from + distance. */
-	u8 computed, computed_from; /* LOOP_NO_REGISTER: it sets none */
+	/* The instruction sets the register `computed` to the address computed_from + distance. */
+	u8 computed, computed_from; /* LOOP_NO_REGISTER: the instruction computes no address */
 	s64 distance;
 };
 
-/* A range of file offsets. */
+/* A range of the loop's code, by file offset. */
 struct script_loop_range {
 	u64 start, end;
-	bool is_unmarked; /* the code has no mark, even if other ranges contain it */
+	bool is_unmarked; /* the code gets no mark, even if other ranges contain it */
 };
 
 struct script_loop {
@@ -65,79 +67,85 @@ struct script_loop {
 	const struct file_spans *covered;
 	u16 machine; /* EM_X86_64 or EM_AARCH64 */
 
-	/* Addresses of the file; set by script_loop_enter(): */
+	/* Addresses in the file; script_loop_enter() sets them: */
 	u64 start, end;
 	const u8 *code;
 
 	/* Output: */
 	struct script_layout layout;
-	u32 stack_bytes;     /* bytes of the native frame that a walk relies on, below the CFA */
-	u8 operand;	     /* of the rules: RULE_LOOP_OPERAND() */
-	u8 slot[RULE_SLOTS]; /* places of saved registers that the rows lack; 0: none */
+	u32 stack_bytes; /* bytes of the native frame, counted down from the CFA, that a walk reads
+			  */
+	u8 operand;	 /* operand of the marked rules: RULE_LOOP_OPERAND() */
+	u8 slot[RULE_SLOTS]; /* slots of saved registers that are added to rules which lack them; 0:
+				none */
 	struct script_loop_range ranges[SCRIPT_LOOP_RANGES_MAX];
 	u32 range_count;
-	u64 moved[SCRIPT_LOOP_PARTS_MAX][2]; /* parts of the loop that were moved away */
+	u64 moved[SCRIPT_LOOP_PARTS_MAX]
+		 [2]; /* start and end of the parts of the loop that the compiler has moved away */
 	u32 moved_count;
 };
 
-/* Sets the loop to the function at an address. False: its code is not known. */
+/* Sets the loop to the function at an address of the file. False: the function's code is not
+ * known. */
 bool script_loop_enter(struct script_loop *loop, u64 address);
 
 bool script_loop_offset(const struct script_loop *loop, u64 address, u64 *offset);
 
-/* The rule at an address of the file; NULL: no table covers the address. */
+/* The unwind rule at an address of the file; NULL: no table covers the address. */
 const struct unwind_rule *script_loop_rule(const struct script_loop *loop, u64 address);
 
-/* Reads the instruction at an address of the file, of either architecture. */
+/* Decodes the instruction at an address of the file, of x86-64 or arm64. */
 bool script_loop_code(const struct script_loop *loop, u64 address, struct loop_code *code);
 
-/* The register with a function's first argument (0) or second one (1). */
+/* The register that holds a function's first argument (number 0) or second argument (number 1). */
 u32 script_loop_argument(const struct script_loop *loop, u32 number);
 
-/* The register whose 64 bits an instruction stores at its base + displacement. */
+/* The register whose 64 bits an instruction stores at its base register + displacement. */
 u32 loop_code_stored(const struct loop_code *code, s64 displacement);
 
-/* Sets *below to the distance of base + displacement below the CFA; false: the base is not the
+/* Sets *below: how many bytes base + displacement is below the CFA. False: `base` is not the
  * register that gives the CFA. */
 bool script_loop_below(const struct script_loop *loop, u64 address, u32 base, s64 displacement,
 		       s64 *below);
 
-/* Reads the instruction at an address of a file of x86-64; false for other files, too. */
+/* Decodes the instruction at an address of a file for x86-64; the result is false for other files,
+ * too. */
 bool script_loop_instruction(const struct script_loop *loop, u64 address,
 			     struct x86_instruction *code);
 
-/* Sets *below to the distance of an operand on the stack below the CFA; false: the operand is
- * elsewhere. */
+/* Sets *below: how many bytes a stack operand is below the CFA. False: the operand is not on the
+ * stack. */
 bool script_loop_below_cfa(const struct script_loop *loop, u64 address,
 			   const struct x86_instruction *code, s64 *below);
 
-/* Notes the parts of the loop that jumps lead to; `body` is an address within the loop. False: the
- * code cannot be read. */
+/* Records the parts of the loop that the compiler has moved away, by the jumps that lead there;
+ * `body` is an address within the loop. False: the code cannot be read. */
 bool script_loop_find_moved(struct script_loop *loop, u64 body);
 
-/* Marks the code from an address to another one, or leaves it without a mark. False: it is no code,
- * or there are too many ranges. */
+/* Marks the code [start, end), or keeps it without a mark. False: the range is no code, or there
+ * are too many ranges. */
 bool script_loop_mark(struct script_loop *loop, u64 start, u64 end);
 bool script_loop_unmark(struct script_loop *loop, u64 start, u64 end);
 
 /*
- * A reader of a runtime: finds its loop, fills the output, and marks code. -ENOENT: the file has
- * no such interpreter; -EOPNOTSUPP: the version or build is not known, and layout has
- * `runtime`, `version`, and link_kind SCRIPT_LINK_NONE or SCRIPT_LINK_UNREAD.
+ * The function that reads one runtime: it finds the runtime's loop, fills the output of struct
+ * script_loop, and marks code. -ENOENT: the file has no such interpreter; -EOPNOTSUPP: the version
+ * or build is not known, and layout has `runtime`, `version`, and link_kind SCRIPT_LINK_NONE or
+ * SCRIPT_LINK_UNREAD.
  */
 typedef int script_loop_reader(struct script_loop *loop);
 
 script_loop_reader script_python_read, script_php_read, script_ruby_read, script_java_read,
 	script_v8_read;
 
-/* Reads where the fields of code objects lie, by the type's list of members: name_member and
- * lines_member are those with the function's name and its line table. False: another type, or a
- * member is missing.
+/* Reads at which offsets a code object has its members, from the list of members that its type has.
+ * The members name_member and lines_member hold the function's name and its line table. False:
+ * `type` is another type, or a member is missing.
  */
 bool script_python_code_type(Elf *elf, u64 type, const char *name_member, const char *lines_member,
 			     struct script_layout *layout);
 
-/* The reader of CPython 3.9 and 3.10 (script_python_register.c); `address` is the loop's. */
+/* Reads CPython 3.9 and 3.10 (script_python_register.c); `address` is the loop's. */
 int script_python_register_read(struct script_loop *loop, u64 address);
 
 /*

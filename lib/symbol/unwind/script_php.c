@@ -32,19 +32,19 @@
 
 #define WORD 8
 #define PROLOGUE_BYTES_MAX 256
-#define ENTRY_MARK 42 /* of the flags of a frame the byte with ZEND_CALL_TOP */
+#define ENTRY_MARK 42 /* offset in a frame of the byte of flags that has ZEND_CALL_TOP */
 #define ENTRY_VALUE 2
 #define INSTRUCTION_BYTES 32
 
-/* The text is "API", the number, and the build's kind. */
+/* The build's text is "API", the number of the module interface, and the build's kind. */
 #define BUILD_PREFIX "API20"
 #define BUILD_DIGITS 8
 
-/* Offsets in a struct _zend_op_array, by version. */
+/* Offsets in struct _zend_op_array, by the version of PHP. */
 struct version {
-	u32 number; /* of the module interface */
+	u32 number; /* number of the module interface */
 	u8 count, instructions, file, line;
-	u16 exception; /* offset in executor_globals of the instructions of a thrown exception */
+	u16 exception; /* where executor_globals has the instructions of a thrown exception */
 };
 
 static const struct version versions[] = {
@@ -55,7 +55,7 @@ static const struct version versions[] = {
 	{20250925, 96, 104, 168, 176, 984}, /* 8.5 */
 };
 
-/* Bytes of the build's text; NULL: the section has none. */
+/* Finds the build's text in the bytes of a section; NULL: the section does not have it. */
 static const u8 *build_find(const u8 *bytes, u64 count)
 {
 	const u64 prefix = sizeof(BUILD_PREFIX) - 1;
@@ -74,7 +74,7 @@ static const u8 *build_find(const u8 *bytes, u64 count)
 	return NULL;
 }
 
-/* The number of the module interface; 0: the file has none. */
+/* The number of the module interface in the build's text; 0: the file has no such text. */
 static u32 version_number(Elf *elf)
 {
 	Elf_Scn *section = NULL;
@@ -102,7 +102,7 @@ static bool is_wide_move(const struct x86_instruction *code, u32 opcode)
 	return code->map == X86_MAP_ONE_BYTE && code->opcode == opcode && code->is_wide;
 }
 
-/* Sets *slot for the place of a register that an instruction stores. */
+/* If an instruction stores a register on the stack, sets *slot to the place where. */
 static void store_note(const struct script_loop *loop, u64 address,
 		       const struct x86_instruction *code, u32 reg, u8 *slot)
 {

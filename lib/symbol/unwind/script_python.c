@@ -60,28 +60,34 @@
 #define PROLOGUE_BYTES_MAX 256
 #define SCRIPT_ENTRY_MAX 65536
 #define RUNTIME_BYTES_MAX (1U << 24)
-#define GAPS_MAX 64 /* between the stores of a call */
+/* The most ranges of code in which a call of a script's function has stored only a part of the new
+ * frame. */
+#define GAPS_MAX 64
 #define GAP_INSTRUCTIONS_MAX 48
-#define UNFILLED_INSTRUCTIONS_MAX 8 /* of the code without a thread state, up to the call */
+/* The most instructions of the code that runs without a thread state, up to its call. */
+#define UNFILLED_INSTRUCTIONS_MAX 8
 
-#define DISPATCHES_MIN 16 /* jumps to an address in a register or in a table */
+/* The fewest jumps to an address in a register or in a table that a loop has. */
+#define DISPATCHES_MIN 16
 
 #define VERSION_WITH_HANDLERS 0x030e
 
-#define THREAD_CFRAME 56 /* offset in a thread's state */
+#define THREAD_CFRAME 56 /* offset of cframe in a thread's state (PyThreadState) */
 
-/* Offsets in a PyTypeObject and a PyMemberDef: part of the stable interface since 3.0. */
+/* Offsets in a PyTypeObject and in a PyMemberDef, which are part of the stable interface since
+ * 3.0. */
 #define TYPE_NAME 24
 #define TYPE_MEMBERS 240
 #define MEMBER_OFFSET 16
 #define MEMBER_BYTES 40
 #define MEMBERS_MAX 64
 
-/* Offsets that no file says, by version. */
+/* Offsets in structures of CPython that cannot be read from the file, by version. */
 struct version {
 	u32 version;	 /* upper 16 bits of Py_Version */
 	u8 innermost;	 /* offset of the innermost frame's address in struct _PyCFrame */
-	u8 thread_frame; /* the same in a thread's state; 0: there is a struct _PyCFrame */
+	u8 thread_frame; /* offset of the innermost frame's address in a thread's state; 0: struct
+			    _PyCFrame has it */
 	u8 frame_code, frame_previous, entry_mark, entry_value, entry_is_frame;
 	u8 code_number, code_tag;
 	u8 text_ascii, text_wide;
@@ -89,7 +95,8 @@ struct version {
 	 * interpreter_frame.previous and of code_object.filename. 0: the file has no such words */
 	u8 word_next, word_id, word_previous, word_filename;
 	/* Output of offsets_read(): */
-	u8 thread_next, thread_id; /* the latter is its thread pointer, by glibc and musl */
+	/* Offset of thread_id, which glibc and musl set to the thread pointer. */
+	u8 thread_next, thread_id;
 };
 
 static const struct version versions[] = {
@@ -105,22 +112,24 @@ static const struct version versions[] = {
 
 struct loop {
 	struct script_loop *file;
-	struct version version; /* its number is 0 if it is not known */
+	struct version version; /* version of CPython; its number is 0 if it is not known */
 	u64 body;		/* address from which the words are valid */
 	s64 link;
 	s64 entry;
 	enum script_link link_kind;
-	u64 unfilled;  /* bytes before `body` that run when the frame is linked and not filled */
-	u64 runtime;   /* address of the address of an interpreter's state */
-	u64 threads;   /* offset of the first thread's address in that state */
-	u64 fatal;     /* target of the prologue's branch; 0: it has none */
+	u64 unfilled;  /* bytes of code before `body` that run when the frame on the native stack is
+			  linked but not filled yet */
+	u64 runtime;   /* address of _PyRuntime's pointer to an interpreter's state */
+	u64 threads;   /* offset in an interpreter's state of the first thread's address */
+	u64 fatal;     /* target of the branch in the prologue; 0: the prologue has none */
 	u64 fatal_end; /* end of the code at `fatal`: the address after its call */
-	u64 gaps[GAPS_MAX][2]; /* code in which a frame is linked and not filled */
+	u64 gaps[GAPS_MAX]
+		[2]; /* ranges of code in which a new frame is linked but not filled yet */
 	u32 gap_count;
 };
 
-/* Reads the next instruction of a prologue, and notes its first branch. False: the code leaves the
- * prologue in another way. */
+/* Reads the next instruction of a prologue, and sets loop->fatal to the target of the first branch.
+ * False: the code leaves the prologue in another way. */
 static bool prologue_next(struct loop *loop, u64 *at, struct loop_code *code)
 {
 	if (*at >= loop->file->end || *at - loop->file->start >= PROLOGUE_BYTES_MAX ||
@@ -133,10 +142,11 @@ static bool prologue_next(struct loop *loop, u64 *at, struct loop_code *code)
 	return code->flow == LOOP_NEXT || code->flow == LOOP_BRANCH;
 }
 
-/* Finds where struct _PyCFrame lies, and from where on it is filled. */
+/* Finds where on the stack struct _PyCFrame lies, and from which address on it is filled. */
 static bool prologue_read(struct loop *loop)
 {
-	s64 place[LOOP_REGISTERS] = {}; /* distance below the CFA of the address in a register */
+	s64 place[LOOP_REGISTERS] = {}; /* for each register that holds a stack address: how far
+					   this address is below the CFA */
 	s64 stores[PROLOGUE_BYTES_MAX][2], frame = 0, below;
 	u32 store_count = 0, branches = 0;
 	bool is_filled = false;
@@ -177,15 +187,19 @@ static bool prologue_read(struct loop *loop)
 /* The state of reading a prologue of 3.13 or later. */
 struct prologue {
 	bool is_thread[LOOP_REGISTERS],
-		is_frame[LOOP_REGISTERS];  /* registers with these addresses */
-	s64 place[LOOP_REGISTERS];	   /* distance below the CFA of the address in a register */
-	s64 stores[PROLOGUE_BYTES_MAX][2]; /* bytes on the stack, as distances below the CFA */
+		is_frame[LOOP_REGISTERS]; /* which registers hold the address of the thread's state,
+					     and of the frame */
+	s64 place[LOOP_REGISTERS]; /* for each register that holds a stack address: how far this
+				      address is below the CFA */
+	s64 stores[PROLOGUE_BYTES_MAX][2]; /* ranges of bytes that were stored on the stack, by
+					      their distance below the CFA */
 	u32 store_count;
-	s64 entry, thread; /* distances below the CFA; 0: not seen yet */
+	s64 entry, thread; /* where the entered frame lies, and where the thread state's address is
+			      stored, as distances below the CFA; 0: not seen yet */
 	bool is_linked, is_linked_early;
 };
 
-/* True if all bytes of the frame that was entered are stored that a walk reads. */
+/* True if `bytes` bytes at `offset` of the entered frame have been stored. */
 static bool is_entry_stored(const struct prologue *prologue, u32 offset, u32 bytes)
 {
 	s64 first = prologue->entry - offset;
@@ -274,7 +288,7 @@ static bool entry_prologue_read(struct loop *loop)
 	return loop->entry % WORD == 0 && loop->entry <= SCRIPT_ENTRY_MAX;
 }
 
-/* Words of struct _Py_DebugOffsets that have the same place in each version, and distances between
+/* Words of struct _Py_DebugOffsets that have the same index in each version, and distances between
  * words that are the same in each version. */
 enum debug_word {
 	DEBUG_COOKIE,
@@ -294,7 +308,8 @@ enum debug_distance {
 	DEBUG_FILENAME_TO_LINE = 4
 };
 
-/* Sets *offset to a word's; false: it is beyond the `words` that a walk reads. */
+/* Sets *offset to the value of a word of struct _Py_DebugOffsets; false: the offset is not within
+ * the `words` words that a walk reads. */
 static bool offset_read(u64 word, u32 words, u8 *offset)
 {
 	*offset = word;
@@ -438,8 +453,9 @@ static bool is_frame_store(const struct loop *loop, const struct frame_registers
 }
 
 /*
- * Notes the code from `address` on up to the last store to the new frame. The code is followed
- * through jumps, up to a call or return, which finds all stores done.
+ * Records the gap after a store of a new frame's address: the code from `address` on up to the last
+ * store to the new frame. The code is followed through jumps, up to a call or return, before which
+ * all stores are done.
  */
 static bool gap_add(struct loop *loop, u64 address, struct frame_registers registers)
 {
@@ -474,7 +490,7 @@ static bool gap_add(struct loop *loop, u64 address, struct frame_registers regis
 	return true;
 }
 
-/* The register with the address of the innermost frame that an instruction stores. A store to the
+/* The register that an instruction stores as the address of the innermost frame. A store to the
  * thread's state is recognized only by its offset. A store to another object at this offset makes a
  * needless gap, which is harmless. */
 static u32 link_stored(const struct loop *loop, u64 address, const struct loop_code *code)
@@ -491,7 +507,7 @@ static u32 link_stored(const struct loop *loop, u64 address, const struct loop_c
 			   : LOOP_NO_REGISTER;
 }
 
-/* Notes the gaps after each store of a frame's address in a part of the loop. */
+/* Records the gaps in a part of the loop: one after each store of a frame's address. */
 static bool gaps_find(struct loop *loop, u64 start, u64 end)
 {
 	u32 bases[LOOP_REGISTERS];
@@ -540,7 +556,7 @@ static bool all_gaps_find(struct loop *loop)
 	return is_read;
 }
 
-/* The offset of a member of code objects; 0: the type has no such member. */
+/* The offset of a member in code objects; 0: the type has no such member. */
 static u32 member_offset(Elf *elf, u64 members, const char *name)
 {
 	for (u32 i = 0; i < MEMBERS_MAX; i++, members += MEMBER_BYTES) {
@@ -576,7 +592,7 @@ bool script_python_code_type(Elf *elf, u64 type, const char *name_member, const 
 	       layout->first_line % 4 == 0;
 }
 
-/* Reads the version, which files export from 3.11 on; it stays 0 for others. */
+/* Reads the version of CPython, which files export from 3.11 on; for other files it stays 0. */
 static void version_read(Elf *elf, struct loop *loop, struct script_layout *layout)
 {
 	u64 address;
@@ -593,14 +609,14 @@ static void version_read(Elf *elf, struct loop *loop, struct script_layout *layo
 		layout->link_kind = SCRIPT_LINK_UNREAD;
 }
 
-/* Bytes of the native frame that a walk relies on. */
+/* The number of bytes of the native frame that a walk relies on. */
 static u32 stack_bytes(const struct loop *loop)
 {
 	return loop->link_kind > SCRIPT_LINK_THREAD || loop->entry > loop->link ? loop->entry
 										: loop->link;
 }
 
-/* Marks the code in which the words are valid. */
+/* Marks the code in which the words that a walk reads are valid. */
 static bool loop_mark(struct loop *loop)
 {
 	struct script_loop *file = loop->file;
@@ -615,7 +631,8 @@ static bool loop_mark(struct loop *loop)
 	return is_marked;
 }
 
-/* Finds the words of the loop's native frame. False: the build's code is not understood. */
+/* Finds where the loop's native frame has the words that a walk reads. False: the build's code is
+ * not understood. */
 static bool loop_read(struct loop *loop, const struct script_layout *layout)
 {
 	if (!loop->version.word_next)
@@ -625,7 +642,7 @@ static bool loop_read(struct loop *loop, const struct script_layout *layout)
 	return thread_find(loop);
 }
 
-/* Jumps of a part of the loop to addresses that the code does not tell. */
+/* The number of jumps in a part of the loop to addresses that the code does not tell. */
 static u32 dispatches_count(const struct script_loop *file, u64 start, u64 end)
 {
 	u32 count = 0;
@@ -641,7 +658,8 @@ static u32 dispatches_count(const struct script_loop *file, u64 start, u64 end)
 	return count;
 }
 
-/* True if the instructions of the version may be functions of their own, and are. */
+/* True if this version of CPython can have a function for each instruction in place of the loop,
+ * and the file has such functions. */
 static bool has_other_handlers(const struct loop *loop)
 {
 	const struct script_loop *file = loop->file;

@@ -32,7 +32,8 @@
 #define WORD 8
 #define PROLOGUE_BYTES_MAX 256
 #define CODE_BYTES_MAX (1U << 18)
-#define STEPS_A_BYTE 8 /* a byte of a loop of pyenv takes less than one */
+/* Steps of the analysis for each byte of code; a loop of pyenv takes less than one. */
+#define STEPS_A_BYTE 8
 #define FATAL_INSTRUCTIONS_MAX 8
 
 #define FRAME_PREVIOUS 24
@@ -45,31 +46,34 @@
 #define VERSION_3_10 0x030a0000
 
 /*
- * A set of places with the frame's address: bits 0 to 15 are registers, and bit 16 + i is the word
- * of the stack at CFA - 8 * (i + 1).
+ * A set of places that hold the frame's address: bits 0 to 15 are registers, and bit 16 + i is the
+ * word of the stack at CFA - 8 * (i + 1).
  */
 #define HOLDS_REGISTER(reg) (1ULL << (reg))
 #define HOLDS_WORDS 48
 #define HOLDS_WORD(i) (1ULL << (X86_REGISTERS + (i)))
-#define HOLDS_ALL (~0ULL) /* an instruction that no path has led to yet */
+#define HOLDS_ALL (~0ULL) /* the set of an instruction that no path has led to yet */
 #define CALL_LOSES                                                                                 \
 	(HOLDS_REGISTER(X86_RAX) | HOLDS_REGISTER(X86_RCX) | HOLDS_REGISTER(X86_RDX) |             \
 	 HOLDS_REGISTER(X86_RSI) | HOLDS_REGISTER(X86_RDI) | HOLDS_REGISTER(X86_R8) |              \
 	 HOLDS_REGISTER(X86_R9) | HOLDS_REGISTER(X86_R10) | HOLDS_REGISTER(X86_R11))
 
-/* The loop and the parts that were moved away, one after the other. */
+/* A part of the code that is analysed: the loop itself, or a part that the compiler has moved away.
+ * The parts' bytes are numbered one after the other. */
 struct part {
 	u64 start, end; /* addresses */
-	u32 first;	/* index of the byte at `start` */
+	u32 first;	/* number of the byte at `start` */
 };
 
 struct paths {
 	const struct script_loop *loop;
 	struct part parts[1 + SCRIPT_LOOP_PARTS_MAX];
 	u32 part_count, bytes;
-	u64 fatal, fatal_end; /* code without a thread's state, which no path enters */
-	u64 *holds;	      /* by index of an instruction's first byte */
-	u32 *pending;	      /* indexes whose set has changed */
+	u64 fatal, fatal_end; /* code that runs without a thread's state, which no path enters */
+	u64 *holds;   /* set of places before each instruction, by the number of the instruction's
+			 first byte */
+	u32 *pending; /* numbers of instructions whose set has changed, and that have to be followed
+			 again */
 	bool *is_pending;
 	u32 pending_count;
 	u32 steps_left;
@@ -126,7 +130,8 @@ static bool is_load(const struct x86_instruction *code)
 	       (code->opcode == 0xff && group >= 2);
 }
 
-/* The word of the stack that is at a distance below the CFA; 0: no word that a set has. */
+/* The bit of the word of the stack at a distance below the CFA; 0: a set has no bit for this
+ * word. */
 static u64 word_holds(s64 below)
 {
 	return below > 0 && below % WORD == 0 && below / WORD <= HOLDS_WORDS
@@ -134,7 +139,7 @@ static u64 word_holds(s64 below)
 		       : 0;
 }
 
-/* The words that an instruction may overwrite which stores at a distance below the CFA. */
+/* The bits of the words that a store at a distance below the CFA may overwrite. */
 static u64 words_overwritten(const struct x86_instruction *code, s64 below)
 {
 	u32 bytes = code->map == X86_MAP_VECTOR ? 32 : 16;
@@ -147,7 +152,7 @@ static u64 words_overwritten(const struct x86_instruction *code, s64 below)
 	return holds;
 }
 
-/* What holds the frame's address after an instruction. */
+/* The set of places that hold the frame's address after an instruction. */
 static u64 holds_behind(const struct paths *paths, u64 address, const struct x86_instruction *code,
 			u64 before)
 {
@@ -328,7 +333,7 @@ static bool is_wide_store(const struct x86_instruction *code)
  */
 static bool prologue_read(const struct script_loop *loop, u64 *body, u64 *fatal)
 {
-	u32 threads = 1U << X86_RDI; /* registers with the address of the thread's state */
+	u32 threads = 1U << X86_RDI; /* registers that hold the address of the thread's state */
 
 	*body = *fatal = 0;
 	for (u64 address = loop->start; address < loop->start + PROLOGUE_BYTES_MAX;) {
@@ -409,8 +414,8 @@ int script_python_register_read(struct script_loop *loop, u64 address)
 	loop->layout.link_kind = SCRIPT_LINK_REGISTER;
 	loop->layout.frame_code = FRAME_CODE;
 	loop->layout.frame_previous = FRAME_PREVIOUS;
-	loop->layout.entry_is_frame =
-		1; /* with no bits in entry_mask, each frame is the loop's only one */
+	loop->layout.entry_is_frame = 1; /* entry_mask has no bits, so each frame counts as the one
+					    that its loop was entered with */
 	loop->layout.text_ascii = TEXT_ASCII;
 	loop->layout.text_wide = TEXT_WIDE;
 	return 0;

@@ -35,20 +35,20 @@
 #define PLACES_MAX 64
 #define OTHER_INSTRUCTIONS_MAX 4096
 
-/* Offsets in a frame, and in a thread's state (rb_execution_context_t). */
+/* Offsets in a frame (rb_control_frame_t), and in a thread's state (rb_execution_context_t). */
 #define FRAME_PLACE 0
 #define FRAME_CODE 16
 #define FRAME_ENVIRONMENT 32
 #define THREAD_FRAME 16
 #define ENTRY_VALUE 0x20
 
-/* Offsets in a function's body. */
+/* Offsets in the body of a function (rb_iseq_constant_body). */
 #define BODY_COUNT 4
 #define BODY_INSTRUCTIONS 8
 
-/* Facts that no file says, by version. */
+/* Numbers that cannot be read from the file, by version of Ruby. */
 struct version {
-	u32 number; /* 0x0302 is 3.2 */
+	u32 number; /* version of Ruby: 0x0302 is 3.2 */
 	u8 frame_bytes, text, text_length, line_shift;
 };
 
@@ -59,7 +59,7 @@ static const struct version versions[] = {
 	{0x0304, 56, 24, 0, 0},
 };
 
-/* Reads a version such as "3.2.1"; 0: the text is not a version. */
+/* Parses a version such as "3.2.1"; 0: the text is not a version. */
 static u32 version_parse(const char *text)
 {
 	u32 number = 0, part = 0, parts = 0, digits = 0;
@@ -82,7 +82,7 @@ static u32 version_parse(const char *text)
 	}
 }
 
-/* Reads an instruction that loads `reg` from memory at `base`, and sets *offset. */
+/* Decodes an instruction that loads `reg` from memory at the register `base`, and sets *offset. */
 static bool load_read(const struct x86_instruction *code, u32 base, u32 reg, u32 *offset)
 {
 	bool is_load = code->map == X86_MAP_ONE_BYTE &&
@@ -152,10 +152,11 @@ static bool is_move(const struct x86_instruction *code)
 	       !code->is_memory;
 }
 
-/* Sets *body to the end of the instruction that loads r14. False: the function begins otherwise. */
+/* Reads the begin of a function. Sets *body to the end of the instruction that loads r14. False:
+ * the function does not begin as the loop does. */
 static bool prologue_read(const struct script_loop *loop, u64 *body)
 {
-	u32 states = 1U << X86_RDI; /* registers with the address of the thread's state */
+	u32 states = 1U << X86_RDI; /* registers that hold the address of the thread's state */
 	bool has_frame = false;
 
 	for (u64 address = loop->start; address < loop->start + PROLOGUE_BYTES_MAX;) {
@@ -189,7 +190,8 @@ static bool prologue_read(const struct script_loop *loop, u64 *body)
 	return false;
 }
 
-/* Finds the loop, and sets *body. False: no function, or more than one, begins as a loop does. */
+/* Finds the loop, and sets *body to an address in it. False: no function, or more than one, begins
+ * as the loop does. */
 static bool loop_find(struct script_loop *loop, u64 *body)
 {
 	u64 start = 0;
@@ -219,7 +221,7 @@ static bool saved_place_find(struct script_loop *loop, u64 body)
 	return true;
 }
 
-/* True for an instruction after which r15 may have something else than a frame of the loop. */
+/* True for an instruction after which r15 may have another value than a frame of the loop. */
 static bool is_other_write(const struct x86_instruction *code)
 {
 	bool is_pop = code->map == X86_MAP_ONE_BYTE && (code->opcode & 0xf8) == 0x58 &&
@@ -228,9 +230,10 @@ static bool is_other_write(const struct x86_instruction *code)
 	return is_pop || (code->writes >> X86_R15 & 1 && !is_frame_load(code));
 }
 
-/* Code in which r15 may have something else. */
+/* Code in which r15 may have another value than a frame of the loop. */
 struct other_code {
-	u64 places[PLACES_MAX]; /* where such code begins that has not been read yet */
+	u64 places[PLACES_MAX]; /* addresses at which such code begins, and that have not been read
+				   yet */
 	u32 place_count;
 	u32 instructions_left;
 };
@@ -253,10 +256,10 @@ static bool is_unmarked(const struct script_loop *loop, u64 offset)
 }
 
 /*
- * Leaves code without a mark from a place on, up to an instruction that loads r15, a call, or the
- * end of the path. Notes the targets of branches. After a call r15 may still have something else,
- * but not a frame: the loop calls no function once a frame has ended, but those that do not return.
- * False: there is too much of such code.
+ * Keeps code without a mark: from a place on, up to an instruction that loads r15, a call, or the
+ * end of the path. The targets of branches are added to the places. After a call r15 may still have
+ * another value, but not a frame: once a frame has ended, the loop calls only functions that do not
+ * return. False: there is too much of such code.
  */
 static bool place_unmark(struct script_loop *loop, struct other_code *other, u64 start)
 {
@@ -284,8 +287,8 @@ static bool place_unmark(struct script_loop *loop, struct other_code *other, u64
 }
 
 /*
- * Marks code, but for that in which r15 may have something else. The loop ends a frame by loading
- * r15 with the next one. If the frame was the loop's last one, the loop returns then, and r15 has a
+ * Marks code, except code in which r15 may have another value. The loop ends a frame by loading r15
+ * with the next one. If the frame was the loop's last one, the loop returns then, and r15 has a
  * frame of a loop further out.
  */
 static bool part_mark(struct script_loop *loop, u64 start, u64 end)

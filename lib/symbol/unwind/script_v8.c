@@ -19,10 +19,10 @@
 
 #define NUMBER_BYTES 4
 
-/* Major and minor version: Node.js 18, 20 and 22. */
+/* Major and minor versions of V8 that are supported: those of Node.js 18, 20 and 22. */
 static const u32 versions[][2] = {{10, 2}, {11, 3}, {12, 4}};
 
-/* Numbers that core/unwind/v8_name.c relies on. */
+/* Exported numbers, and the values of them that core/unwind/v8_name.c relies on. */
 static const struct {
 	const char *name;
 	s32 value;
@@ -53,7 +53,7 @@ static const struct {
 	{"scopeinfo_idx_first_vars", 3},
 };
 
-/* Reads an exported number. A number that is 0 has no bytes in the file. */
+/* Reads a number that the file exports. A number that is 0 has no bytes in the file. */
 static bool number_read(const struct script_loop *loop, const char *symbol, s32 *number)
 {
 	const u8 *bytes;
@@ -86,7 +86,7 @@ static bool type_read(const struct script_loop *loop, const char *name, u16 *typ
 	return number > 0 && *type == number;
 }
 
-/* Reads the offset of a member, which has one of two names. */
+/* Reads the offset of a member; the exported number has one of two names. */
 static bool member_read(const struct script_loop *loop, const char *name, const char *later,
 			u8 *offset)
 {

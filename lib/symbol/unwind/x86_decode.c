@@ -24,7 +24,7 @@ static const char one_byte[256 + 1] = "wwrriz!!wwrriz!p" /* 00 */
 				      "................"
 				      "!!prppppzGiR...." /* 60 */
 				      "iiiiiiiiiiiiiiii"
-				      "WZ!WmmbbwwrrwrmM" /* 80; 8f is taken apart below */
+				      "WZ!WmmbbwwrrwrmM" /* 80; decode_by_opcode_map() handles 8f */
 				      "..........!....."
 				      "oooo....iz......" /* a0 */
 				      "iiiiiiiivvvvvvvv"
@@ -55,11 +55,12 @@ static const char escaped[256 + 1] = "mmrr!.....!.!m.M" /* 0f 00 */
 #define EVEX 0x62
 #define XOP 0x8f
 
-/* The position of the decoder, and the bits of the prefixes. */
+/* The position of the decoder, and the bits that prefixes have set. */
 struct cursor {
 	const u8 *at, *end;
-	u8 high_reg, high_index, high_base; /* 8: the register is one of r8 to r15 */
-	bool is_short_address;		    /* 0x67 */
+	/* Upper bit of a register's number: 8 for r8 to r15, else 0. */
+	u8 high_reg, high_index, high_base;
+	bool is_short_address; /* the prefix 0x67 was read: addresses have 32 bits */
 	bool is_evex;
 };
 
@@ -103,13 +104,13 @@ static void take_modrm(struct cursor *cursor, struct x86_instruction *instructio
 	instruction->displacement = take_signed(cursor, mod == 1 ? 1 : mod == 2 ? 4 : 0);
 }
 
-static u32 immediate_operand_bytes(const struct x86_instruction *instruction)
+static u32 operand_size_immediate_bytes(const struct x86_instruction *instruction)
 {
 	return instruction->is_narrow && !instruction->is_wide ? 2 : 4;
 }
 
-/* True if the opcode of this letter has a ModRM byte. */
-static bool has_modrm(char letter)
+/* True if the opcode with this letter of the table has a ModRM byte. */
+static bool letter_has_modrm(char letter)
 {
 	switch (letter) {
 	case 'm':
@@ -127,9 +128,9 @@ static bool has_modrm(char letter)
 	}
 }
 
-/* The number of immediate bytes by the letter of the opcode. */
-static u32 immediate_bytes(const struct x86_instruction *instruction, const struct cursor *cursor,
-			   char letter)
+/* The number of immediate bytes that follow the opcode, by its letter in the table. */
+static u32 immediate_bytes_by_letter(const struct x86_instruction *instruction,
+				     const struct cursor *cursor, char letter)
 {
 	switch (letter) {
 	case 'i':
@@ -144,11 +145,11 @@ static u32 immediate_bytes(const struct x86_instruction *instruction, const stru
 	case 'z':
 	case 'Z':
 	case 'G':
-		return immediate_operand_bytes(instruction);
+		return operand_size_immediate_bytes(instruction);
 	case 'd':
 		return 4;
 	case 'v':
-		return instruction->is_wide ? 8 : immediate_operand_bytes(instruction);
+		return instruction->is_wide ? 8 : operand_size_immediate_bytes(instruction);
 	case 'o':
 		return cursor->is_short_address ? 4 : 8;
 	default:
@@ -156,7 +157,7 @@ static u32 immediate_bytes(const struct x86_instruction *instruction, const stru
 	}
 }
 
-static u16 written_by_letter(const struct x86_instruction *instruction, char letter)
+static u16 registers_written_by_letter(const struct x86_instruction *instruction, char letter)
 {
 	u16 reg = 1U << instruction->reg;
 	u16 rm = instruction->is_memory ? 0 : 1U << instruction->rm;
@@ -177,8 +178,8 @@ static u16 written_by_letter(const struct x86_instruction *instruction, char let
 	}
 }
 
-/* The registers that a one-byte opcode writes without a ModRM naming them. */
-static u16 written_implied(const struct x86_instruction *instruction)
+/* The general registers that a one-byte opcode writes without a ModRM byte that names them. */
+static u16 registers_written_implicitly(const struct x86_instruction *instruction)
 {
 	u8 opcode = instruction->opcode;
 	u16 rm = instruction->has_modrm ? 0 : 1U << instruction->rm;
@@ -199,7 +200,7 @@ static u16 written_implied(const struct x86_instruction *instruction)
 	return opcode >= 0xe0 && opcode <= 0xe2 ? 1U << X86_RCX : 0;
 }
 
-static bool has_byte_operand(u8 opcode)
+static bool opcode_has_byte_operand(u8 opcode)
 {
 	return (opcode < 0x40 && !(opcode & 5)) || (opcode < 0x40 && (opcode & 7) == 2) ||
 	       opcode == 0x80 || opcode == 0x86 || opcode == 0x88 || opcode == 0x8a ||
@@ -216,7 +217,7 @@ static bool decode_one_byte(struct cursor *cursor, struct x86_instruction *instr
 
 	if (letter == '!' || letter == 'p')
 		return false;
-	if (has_modrm(letter))
+	if (letter_has_modrm(letter))
 		take_modrm(cursor, instruction);
 	else
 		instruction->rm = (opcode & 7) | cursor->high_base;
@@ -225,26 +226,28 @@ static bool decode_one_byte(struct cursor *cursor, struct x86_instruction *instr
 		letter = 'w';
 	if ((opcode == 0xf6 || opcode == 0xf7) && group < 2)
 		letter = opcode == 0xf6 ? 'M' : 'Z';
-	bytes = immediate_bytes(instruction, cursor, letter);
+	bytes = immediate_bytes_by_letter(instruction, cursor, letter);
 	instruction->immediate = take_signed(cursor, bytes);
 	instruction->immediate_bytes = bytes;
-	instruction->writes = written_by_letter(instruction, letter) | written_implied(instruction);
+	instruction->writes = registers_written_by_letter(instruction, letter) |
+			      registers_written_implicitly(instruction);
 	if ((opcode == 0xf6 || opcode == 0xf7) && group != 2 && group != 3)
 		instruction->writes = group < 2 ? 0 : 1U << X86_RAX | 1U << X86_RDX;
 	if ((opcode >= 0x80 && opcode <= 0x83 && group == 7) || (opcode == 0xff && group >= 2))
 		instruction->writes = 0;
-	if (has_byte_operand(opcode) && !has_rex)
-		/* Byte registers 4 to 7 are ah to bh without a REX prefix. */
+	if (opcode_has_byte_operand(opcode) && !has_rex)
+		/* Without a REX prefix, the byte registers 4 to 7 are ah, ch, dh and bh. */
 		instruction->writes =
 			(instruction->writes & ~0xf0U) | (instruction->writes >> 4 & 0xf);
 	return (opcode != 0xfe || group < 2) && (opcode != 0xff || group < 7);
 }
 
-/* The registers that an opcode after 0x0f writes: by its letter, with exceptions. */
-static u16 written_escaped(const struct x86_instruction *instruction, char letter)
+/* The general registers that an opcode after 0x0f writes: by the letter of the table, with
+ * exceptions. */
+static u16 registers_written_after_0f(const struct x86_instruction *instruction, char letter)
 {
 	u8 opcode = instruction->opcode;
-	u16 writes = written_by_letter(instruction, letter);
+	u16 writes = registers_written_by_letter(instruction, letter);
 
 	if (opcode == 0x05)
 		return 1U << X86_RAX | 1U << X86_RCX | 1U << X86_R11;
@@ -276,14 +279,14 @@ static bool decode_escaped(struct cursor *cursor, struct x86_instruction *instru
 
 	if (letter == '!' || letter == 'p')
 		return false;
-	if (has_modrm(letter))
+	if (letter_has_modrm(letter))
 		take_modrm(cursor, instruction);
 	else
 		instruction->rm = (instruction->opcode & 7) | cursor->high_base;
-	bytes = immediate_bytes(instruction, cursor, letter);
+	bytes = immediate_bytes_by_letter(instruction, cursor, letter);
 	instruction->immediate = take_signed(cursor, bytes);
 	instruction->immediate_bytes = bytes;
-	instruction->writes = written_escaped(instruction, letter);
+	instruction->writes = registers_written_after_0f(instruction, letter);
 	return true;
 }
 
@@ -304,22 +307,22 @@ static bool decode_0f3a(struct cursor *cursor, struct x86_instruction *instructi
 	take_modrm(cursor, instruction);
 	take_signed(cursor, 1);
 	if (opcode >= 0x14 && opcode <= 0x17)
-		instruction->writes = written_by_letter(instruction, 'w');
+		instruction->writes = registers_written_by_letter(instruction, 'w');
 	if (opcode >= 0x60 && opcode <= 0x63)
 		instruction->writes = 1U << X86_RCX;
 	return true;
 }
 
 /* The general registers that an instruction after a VEX or EVEX prefix writes. */
-static u16 written_vector(const struct x86_instruction *instruction, u32 map, bool is_evex,
-			  u32 third)
+static u16 registers_written_after_vex(const struct x86_instruction *instruction, u32 map,
+				       bool is_evex, u32 third)
 {
 	u8 opcode = instruction->opcode;
 	u16 reg = 1U << (instruction->reg & 15), vvvv = 1U << (third & 15);
 
 	if (map == 1 || map == 5) {
 		if (opcode == 0x7e)
-			return written_by_letter(instruction, 'w');
+			return registers_written_by_letter(instruction, 'w');
 		if (opcode == 0x2c || opcode == 0x2d || opcode == 0xc5 ||
 		    (!is_evex && (opcode == 0x50 || opcode == 0x93 || opcode == 0xd7)) ||
 		    (is_evex && (opcode == 0x78 || opcode == 0x79)))
@@ -331,7 +334,7 @@ static u16 written_vector(const struct x86_instruction *instruction, u32 map, bo
 		return opcode == 0xf3 ? vvvv : opcode == 0xf6 ? reg | vvvv : 0;
 	} else if (map == 3) {
 		if (opcode >= 0x14 && opcode <= 0x17)
-			return written_by_letter(instruction, 'w');
+			return registers_written_by_letter(instruction, 'w');
 		if (opcode == 0xf0 && !is_evex)
 			return reg;
 		return opcode >= 0x60 && opcode <= 0x63 ? 1U << X86_RCX : 0;
@@ -339,7 +342,7 @@ static u16 written_vector(const struct x86_instruction *instruction, u32 map, bo
 	return 0;
 }
 
-static u32 vector_immediate(u32 map, u8 opcode)
+static u32 immediate_bytes_after_vex(u32 map, u8 opcode)
 {
 	if (map == 3 || map == 8)
 		return 1;
@@ -351,7 +354,8 @@ static u32 vector_immediate(u32 map, u8 opcode)
 		       : 0;
 }
 
-/* Prefix bytes have the bits of registers inverted. */
+/* Decodes an instruction with a VEX, EVEX or XOP prefix. The bits of registers are inverted in
+ * these prefixes. */
 static bool decode_vector(struct cursor *cursor, struct x86_instruction *instruction, u8 prefix)
 {
 	bool is_evex = prefix == EVEX;
@@ -374,13 +378,15 @@ static bool decode_vector(struct cursor *cursor, struct x86_instruction *instruc
 	if (map == 1 && instruction->opcode == 0x77 && !is_evex)
 		return true;
 	take_modrm(cursor, instruction);
-	take_signed(cursor, vector_immediate(map, instruction->opcode));
+	take_signed(cursor, immediate_bytes_after_vex(map, instruction->opcode));
 	if (prefix == XOP)
 		instruction->writes = 1U << instruction->reg | 1U << (~second >> 3 & 15);
 	else
-		instruction->writes = written_vector(instruction, map, is_evex, ~second >> 3 & 15);
+		instruction->writes =
+			registers_written_after_vex(instruction, map, is_evex, ~second >> 3 & 15);
 	if (prefix == XOP)
-		instruction->writes &= ~(1U << X86_RSP); /* of vector registers, mostly */
+		instruction->writes &= ~(1U << X86_RSP); /* register 4 of these instructions is
+							    mostly a vector register, not rsp */
 	return true;
 }
 

@@ -40,41 +40,44 @@ enum x86_map {
 	X86_MAP_0F,
 	X86_MAP_0F38,
 	X86_MAP_0F3A,
-	X86_MAP_VECTOR, /* VEX, EVEX or XOP: only length and writes are decoded */
+	X86_MAP_VECTOR, /* after a VEX, EVEX or XOP prefix; of these instructions only `length` and
+			   `writes` are decoded */
 };
 
 struct x86_instruction {
 	u8 length;
 	u8 map; /* enum x86_map */
 	u8 opcode;
-	bool is_wide;	/* REX.W: operands have 64 bits */
-	bool is_narrow; /* 0x66: operands have 16 bits */
-	u8 repeat;	/* 0xf2, 0xf3 or 0 */
+	bool is_wide;	/* REX.W is set: operands have 64 bits */
+	bool is_narrow; /* the prefix 0x66 is set: operands have 16 bits */
+	u8 repeat;	/* the prefix 0xf2 or 0xf3; 0 = neither */
 	bool has_modrm;
-	bool is_memory;	    /* the operand that ModRM.rm names */
-	bool has_segment;   /* fs or gs: the operand is not on the stack */
+	bool is_memory;	    /* the operand that ModRM.rm names is in memory */
+	bool has_segment;   /* the operand has an fs or gs prefix, so it is not on the stack */
 	u8 reg;		    /* ModRM.reg */
-	u8 rm;		    /* ModRM.rm; a register if !is_memory */
-	u8 base;	    /* of memory: a register, X86_RIP or X86_NO_REGISTER */
-	u8 index, scale;    /* X86_NO_REGISTER: no index; scale 1, 2, 4, 8 */
+	u8 rm;		    /* ModRM.rm: number of a register if !is_memory */
+	u8 base;	    /* base of the memory operand: a register, X86_RIP or X86_NO_REGISTER */
+	u8 index, scale;    /* index register, X86_NO_REGISTER: none; its scale is 1, 2, 4 or 8 */
 	u8 immediate_bytes; /* 0: no immediate */
 	s32 displacement;
-	s64 immediate; /* sign-extended; the displacement of relative branches as well */
-	u16 writes;    /* general registers, by bit; rsp only as an operand */
+	s64 immediate; /* immediate operand, sign-extended; of a relative jump or call the distance
+			  to the target */
+	u16 writes; /* general registers that the instruction writes, by bit; rsp only if it is an
+		       operand */
 };
 
 /* The flow of control after an instruction. */
 enum x86_flow {
 	X86_NEXT,
-	X86_JUMP,	   /* to next + immediate */
-	X86_BRANCH,	   /* to next + immediate, or to next */
-	X86_JUMP_INDIRECT, /* through rm */
-	X86_CALL,	   /* to next + immediate */
-	X86_CALL_INDIRECT, /* through rm */
+	X86_JUMP,	   /* a jump to next instruction + immediate */
+	X86_BRANCH,	   /* a conditional jump to next instruction + immediate */
+	X86_JUMP_INDIRECT, /* a jump through the operand rm */
+	X86_CALL,	   /* a call of next instruction + immediate */
+	X86_CALL_INDIRECT, /* a call through the operand rm */
 	X86_RETURN,
 	X86_SYSCALL,
-	X86_TRAP,     /* ud2, int3, hlt: code ends here */
-	X86_FORBIDDEN /* not executed by user programs: the bytes are not code */
+	X86_TRAP,     /* ud2, int3 or hlt: the code ends here */
+	X86_FORBIDDEN /* user programs cannot execute this instruction, so the bytes are not code */
 };
 
 enum x86_flow x86_flow_of(const struct x86_instruction *instruction);
@@ -82,7 +85,8 @@ enum x86_flow x86_flow_of(const struct x86_instruction *instruction);
 /* The DWARF number of a general register (abi/rule.h). */
 u8 x86_dwarf_register(u32 reg);
 
-/* False: the bytes are not an instruction of 64-bit mode, or end within one. */
+/* Decodes one instruction. False: the bytes are not an instruction of 64-bit mode, or end within
+ * one. */
 bool x86_decode(const u8 *code, u32 bytes, struct x86_instruction *instruction);
 
 #endif
