@@ -83,7 +83,7 @@ static int build_capture(struct capture *capture, const struct capture_options *
 	return attachment_attach_hooks(&loaded->attachment, error);
 }
 
-/* *refused becomes true if the kernel refused the programs. */
+/* Loads all programs. *refused becomes true if the kernel refused them. */
 static int create_capture(const struct capture_options *options, bool *refused,
 			  struct capture **out, struct stackmap_error *error)
 {
@@ -116,15 +116,16 @@ static bool leave_out_task_iterators(struct capture_options *options,
 	return true;
 }
 
-/* Leaves out a feature that this kernel refuses. `last`: the kernel's error in the last attempt.
- * False: a recording needs all features that are left. */
+/* Leaves out a feature that this kernel refuses, before the next attempt to load. `last`: the
+ * kernel's error in the last attempt. False: a recording needs all features that are left. */
 static bool leave_out_refused_feature(struct capture_options *options,
 				      const struct stackmap_error *last,
 				      struct capture_refusals *refusals)
 {
 	struct feature_result symbol_iterators = {.works = true};
 
-	/* A recording without symbol iterators has the same contents; only its start takes longer.
+	/* Leaves out symbol iterators: a recording without them has the same contents, but its
+	 * start takes longer.
 	 */
 	if (!options->no_symbol_iterators)
 		feature_probe(FEATURE_SYMBOL_ITERATOR, &symbol_iterators);
@@ -135,8 +136,8 @@ static bool leave_out_refused_feature(struct capture_options *options,
 		refusals->user_stacks = *last;
 	if (options->no_user_stacks || options->user_unwind == USER_UNWIND_FP)
 		return false;
-	/* The next simpler method of unwinding user stacks. An instance without a process has no
-	 * reader that could unwind raw stacks, so without task work it takes stacks by frame
+	/* Chooses the next simpler method of unwinding user stacks. An instance without a process
+	 * has no reader that could unwind raw stacks, so without task work it takes stacks by frame
 	 * pointers. */
 	if (options->no_task_work || options->has_files || !task_work_works())
 		options->user_unwind = USER_UNWIND_FP;
@@ -155,7 +156,8 @@ int capture_create(const struct capture_options *options, struct capture **out,
 
 	first = result = create_capture(&chosen, &refused, out, &refusal);
 	last = refusal;
-	chosen.command_path = NULL; /* the tables of the command's code are requested once */
+	chosen.command_path = NULL; /* further attempts do not request the unwind tables of the
+				       command's code again */
 	while (result && refused && !interrupted() &&
 	       leave_out_refused_feature(&chosen, &last, &refusals))
 		result = create_capture(&chosen, &refused, out, &last);
@@ -235,10 +237,10 @@ static int open_for_reader(struct folder *folder, struct capture **out,
 /* Opens the instance while this process holds the lock for changes, so that no reset runs
  * meanwhile: a reset without a reader holds the reader's lock, too, and open_for_reader() would
  * fail. */
-static int open_under_lock(struct folder *folder, struct capture **out,
-			   struct stackmap_error *error,
-			   int (*open)(struct folder *folder, struct capture **out,
-				       struct stackmap_error *error))
+static int open_instance_under_lock(struct folder *folder, struct capture **out,
+				    struct stackmap_error *error,
+				    int (*open)(struct folder *folder, struct capture **out,
+						struct stackmap_error *error))
 {
 	struct folder *control;
 	int result = folder_open(folder_name(folder), &control, error);
@@ -252,12 +254,12 @@ static int open_under_lock(struct folder *folder, struct capture **out,
 
 int capture_open_reader(struct folder *folder, struct capture **out, struct stackmap_error *error)
 {
-	return open_under_lock(folder, out, error, open_for_reader);
+	return open_instance_under_lock(folder, out, error, open_for_reader);
 }
 
 int capture_open_viewer(struct folder *folder, struct capture **out, struct stackmap_error *error)
 {
-	return open_under_lock(folder, out, error, open_for_viewer);
+	return open_instance_under_lock(folder, out, error, open_for_viewer);
 }
 
 void capture_free(struct capture **capture)

@@ -44,26 +44,26 @@ int capture_open_reader(struct folder *folder, struct capture **out, struct stac
  */
 int capture_open_viewer(struct folder *folder, struct capture **out, struct stackmap_error *error);
 
-/* The metadata of an opened instance (capture/instance/metadata.h). */
+/* Returns the metadata of an opened instance (capture/instance/metadata.h). */
 struct metadata;
 const struct metadata *capture_metadata(const struct capture *capture);
 
-/* The part of the capture that is in the kernel: BPF programs, rings and counters
+/* Returns the part of the capture that is in the kernel: BPF programs, rings and counters
  * (capture/load/loaded.h). */
 struct loaded;
 struct loaded *capture_loaded(struct capture *capture);
 
-/* The open files with the kernel's symbols. */
+/* Returns the open files with the kernel's symbols. */
 struct kernel_files;
 const struct kernel_files *capture_kernel_files(const struct capture *capture);
 
-/* The processes that read files of code. They belong to the capture. */
+/* Returns the processes that read files of code. They belong to the capture. */
 struct symbolizers;
 struct symbolizers *capture_symbolizers(struct capture *capture);
 
 const struct capture_refusals *capture_refusals(const struct capture *capture);
 
-/* Attaches the sources: events begin. */
+/* Attaches the sources, so that events begin. */
 int capture_attach(struct capture *capture, struct stackmap_error *error);
 
 /* Detaches the sources. When the call returns, no program of this instance runs any more. */
@@ -93,8 +93,8 @@ int capture_begin(struct capture *capture, struct trace_writer *writer,
  * next call is due, in ms (capture/drain/pace.h). Errors are those of the writer. */
 int capture_drain(struct capture *capture, int *next_ms);
 
-/* A descriptor that is readable when capture_drain() should be called at once, since new code was
- * seen; -1: only the time decides. */
+/* Returns a descriptor that is readable when capture_drain() should be called at once, since new
+ * code was seen. -1: only the time decides. */
 int capture_wake_fd(const struct capture *capture);
 
 /* Drain, before a window (a file of several) ends, while events still come: requests the symbols of
@@ -128,10 +128,10 @@ int capture_snapshot(struct capture *capture);
 int capture_finish(struct capture *capture, struct trace_ledger *ledger,
 		   struct stackmap_error *error);
 
-/* Events written to the current file so far. */
+/* Returns the number of events written to the current file so far. */
 u64 capture_events(const struct capture *capture);
 
-/* True if a task had one of the names in the option `comms` so far. */
+/* True if any task so far had one of the names in the option `comms`. */
 bool capture_has_seen_comm(const struct capture *capture);
 
 /* Sets *trouble to the next user whose files were too slow to read and who is not reported yet;

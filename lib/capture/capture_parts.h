@@ -15,7 +15,8 @@ struct capture {
 	struct recording recording;
 	struct symbolizers *symbolizers;
 	struct command_code command_code;
-	struct metadata *metadata; /* of an opened instance, with the instance's sources; or NULL */
+	struct metadata *metadata; /* metadata of an opened instance, which owns the instance's
+				      sources; NULL: this process started the capture */
 	struct capture_refusals refusals;
 };
 

@@ -26,9 +26,10 @@
 
 #define END_MS 50
 #define STOP_SIGNAL SIGUSR1
-#define FILES_MAX 256 /* most files that get a table; each request holds an open file */
+#define FILES_MAX 256 /* the most files that get a table; each request holds an open file */
 
-/* Callback of dl_iterate_phdr(), stopped after the first object, which is the program itself. */
+/* Callback of dl_iterate_phdr(): finds the linker of the first object, which is the program itself,
+ * and stops there. */
 static int find_linker(struct dl_phdr_info *object, size_t bytes, void *path)
 {
 	(void)bytes;
@@ -47,9 +48,9 @@ static bool redirect_stdio_to_null(void)
 	       dup2(null, STDERR_FILENO) >= 0;
 }
 
-/* The environment of the linker: only the variables that decide which libraries are mapped. With
- * LD_AUDIT the linker would run code, with LD_DEBUG it would write files. */
-static char **library_environment(void)
+/* Makes the environment of the linker: only the variables that decide which libraries are mapped.
+ * With LD_AUDIT the linker would run code, with LD_DEBUG it would write files. */
+static char **make_linker_environment(void)
 {
 	static const char *const names[] = {"LD_LIBRARY_PATH", "LD_PRELOAD"};
 	static char *environment[sizeof(names) / sizeof(*names) + 1];
@@ -65,24 +66,24 @@ static char **library_environment(void)
 	return environment;
 }
 
-static bool read_at(int file, void *to, size_t bytes, u64 offset)
+static bool read_file_at(int file, void *to, size_t bytes, u64 offset)
 {
 	return offset <= INT64_MAX && pread(file, to, bytes, offset) == (ssize_t)bytes;
 }
 
-/* The file offset of the dynamic section, found by the section's address as the linker finds it; 0:
- * the file has no dynamic section. */
-static u64 dynamic_offset(int file, const ElfW(Ehdr) * header)
+/* Returns the file offset of the dynamic section, which is found by its address, as the linker
+ * finds it; 0: the file has no dynamic section. */
+static u64 find_dynamic_section(int file, const ElfW(Ehdr) * header)
 {
 	ElfW(Phdr) part;
 	u64 address = 0, offset = 0;
 
 	for (u32 i = 0; i < header->e_phnum; i++)
-		if (read_at(file, &part, sizeof(part), header->e_phoff + i * sizeof(part)) &&
+		if (read_file_at(file, &part, sizeof(part), header->e_phoff + i * sizeof(part)) &&
 		    part.p_type == PT_DYNAMIC)
 			address = part.p_vaddr;
 	for (u32 i = 0; address && i < header->e_phnum; i++)
-		if (read_at(file, &part, sizeof(part), header->e_phoff + i * sizeof(part)) &&
+		if (read_file_at(file, &part, sizeof(part), header->e_phoff + i * sizeof(part)) &&
 		    part.p_type == PT_LOAD && address - part.p_vaddr < part.p_filesz)
 			offset = part.p_offset + address - part.p_vaddr;
 	return offset;
@@ -90,16 +91,18 @@ static u64 dynamic_offset(int file, const ElfW(Ehdr) * header)
 
 /* True if the program names auditors, libraries whose code the linker would run first
  * (rtld-audit(7)). glibc takes these names from the program only, not from libraries. */
-static bool names_auditors(int file)
+static bool has_auditors(int file)
 {
 	ElfW(Ehdr) header;
 	ElfW(Dyn) entry;
 	u64 offset;
 
-	if (!read_at(file, &header, sizeof(header), 0) || memcmp(header.e_ident, ELFMAG, SELFMAG))
+	if (!read_file_at(file, &header, sizeof(header), 0) ||
+	    memcmp(header.e_ident, ELFMAG, SELFMAG))
 		return false;
-	offset = dynamic_offset(file, &header);
-	for (; offset && read_at(file, &entry, sizeof(entry), offset); offset += sizeof(entry)) {
+	offset = find_dynamic_section(file, &header);
+	for (; offset && read_file_at(file, &entry, sizeof(entry), offset);
+	     offset += sizeof(entry)) {
 		if (entry.d_tag == DT_AUDIT || entry.d_tag == DT_DEPAUDIT)
 			return true;
 		if (entry.d_tag == DT_NULL)
@@ -117,20 +120,22 @@ static bool is_mapped_by_kernel(int file, const char *linker)
 	ElfW(Ehdr) header;
 	ElfW(Phdr) part;
 
-	if (!read_at(file, &header, sizeof(header), 0) || memcmp(header.e_ident, ELFMAG, SELFMAG) ||
-	    header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != REGISTERS_ELF_MACHINE)
+	if (!read_file_at(file, &header, sizeof(header), 0) ||
+	    memcmp(header.e_ident, ELFMAG, SELFMAG) || header.e_ident[EI_CLASS] != ELFCLASS64 ||
+	    header.e_machine != REGISTERS_ELF_MACHINE)
 		return false;
 	for (u32 i = 0; i < header.e_phnum; i++)
-		if (read_at(file, &part, sizeof(part), header.e_phoff + i * sizeof(part)) &&
+		if (read_file_at(file, &part, sizeof(part), header.e_phoff + i * sizeof(part)) &&
 		    part.p_type == PT_INTERP && part.p_filesz < sizeof(interpreter) &&
-		    !read_at(file, interpreter, part.p_filesz, part.p_offset))
+		    !read_file_at(file, interpreter, part.p_filesz, part.p_offset))
 			return false;
 	return strcmp(interpreter, linker) != 0;
 }
 
 enum command_way { ASK_LINKER, STOP_AT_EXEC, LEAVE_OUT };
 
-/* If the file cannot be read, the linker gets it and fails the same way. */
+/* Chooses how the command's files are mapped. If the command's file cannot be read, the linker gets
+ * it and fails in the same way. */
 static enum command_way choose_preload_method(const char *path, const char *linker)
 {
 	int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -140,7 +145,7 @@ static enum command_way choose_preload_method(const char *path, const char *link
 		return way;
 	if (is_mapped_by_kernel(file, linker))
 		way = STOP_AT_EXEC;
-	else if (names_auditors(file))
+	else if (has_auditors(file))
 		way = LEAVE_OUT;
 	close(file);
 	return way;
@@ -162,7 +167,7 @@ static void run_linker(const char *linker, const char *path, pid_t parent)
 		if (way == STOP_AT_EXEC && !raise(STOP_SIGNAL))
 			execle(path, path, NULL, (char *[]){NULL});
 		else if (way == ASK_LINKER)
-			execle(linker, linker, "--list", path, NULL, library_environment());
+			execle(linker, linker, "--list", path, NULL, make_linker_environment());
 	}
 	_exit(127);
 }
@@ -181,8 +186,8 @@ void command_code_begin(struct command_code *code, const char *path)
 	code->linker = child < 0 ? 0 : child;
 }
 
-/* Fatal signals end the linker silently; all other signals are suppressed. */
-static bool is_fatal(int signal)
+/* True for signals that end the linker. They end it silently; all other signals are suppressed. */
+static bool is_fatal_signal(int signal)
 {
 	return signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE ||
 	       signal == SIGABRT || signal == SIGSYS;
@@ -199,7 +204,7 @@ static void kill_linker(struct command_code *code)
  * are requested, and the process stays stopped until they are made, because a symbolizer opens the
  * files through the process's mappings: their paths may name other files in this mount namespace.
  * After any other stop the process goes on. */
-static void handle_stop(struct command_code *code, int status)
+static void handle_ptrace_stop(struct command_code *code, int status)
 {
 	bool is_exiting = status >> 16 == PTRACE_EVENT_EXIT;
 	bool is_at_exec = code->stops_at_exec && WSTOPSIG(status) == SIGTRAP;
@@ -221,7 +226,7 @@ static void handle_stop(struct command_code *code, int status)
 		if (!code->is_followed)
 			kill_linker(code);
 	}
-	if (!is_exiting && is_fatal(WSTOPSIG(status)))
+	if (!is_exiting && is_fatal_signal(WSTOPSIG(status)))
 		kill_linker(code);
 	ptrace(PTRACE_CONT, code->linker, 0, 0);
 }
@@ -234,7 +239,7 @@ static void poll_linker(struct command_code *code)
 	if (!met)
 		return;
 	if (met > 0 && WIFSTOPPED(status))
-		handle_stop(code, status);
+		handle_ptrace_stop(code, status);
 	else
 		code->linker = 0;
 }

@@ -26,8 +26,8 @@
 struct symbolizers;
 
 struct command_code {
-	const struct loaded
-		*loaded; /* loaded_prepare() was called before the first command_code_poll() */
+	const struct loaded *loaded; /* loaded_prepare() must have been called for it before the
+					first command_code_poll() */
 	struct symbolizers *symbolizers;
 	pid_t linker; /* id of the linker's process; 0: not started, or ended */
 	bool is_followed, stops_at_exec, is_asked, is_given_up;

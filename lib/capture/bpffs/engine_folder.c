@@ -33,8 +33,10 @@ static const char *const shared[] = {
 #define SHARED_COUNT (sizeof(shared) / sizeof(shared[0]))
 
 struct engine {
-	int root;   /* descriptor with the root's lock, from open to publish; -1 = not locked */
-	int folder; /* descriptor with a shared lock; -1 = the engine is private */
+	int root; /* descriptor that holds the root's lock, from engine_open() to engine_publish();
+		     -1 = not locked */
+	int folder; /* descriptor of the engine's folder, with a shared lock; -1 = the engine is
+		       private */
 	bool fresh; /* this process is the first user and has to pin the maps */
 	char path[PATH_BYTES];
 };
@@ -55,7 +57,7 @@ static void make_engine_private(struct engine *engine)
 }
 
 /* True if no process uses the engine of this folder, and no instance without a process exists. */
-static bool is_unused(int folder)
+static bool is_engine_unused(int folder)
 {
 	return !root_has_instances() && !flock(folder, LOCK_EX | LOCK_NB);
 }
@@ -69,7 +71,7 @@ static void remove_engine_if_unused(const char *name)
 	folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (folder < 0)
 		return;
-	if (is_unused(folder)) {
+	if (is_engine_unused(folder)) {
 		folder_remove_files(path);
 		rmdir(path);
 	}
@@ -98,7 +100,7 @@ static void open_engine_folder(struct engine *engine)
 	engine->folder = open(engine->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (engine->folder < 0)
 		return;
-	engine->fresh = is_unused(engine->folder);
+	engine->fresh = is_engine_unused(engine->folder);
 	if (engine->fresh)
 		folder_remove_files(engine->path);
 	flock(engine->folder, LOCK_SH);
@@ -126,14 +128,14 @@ int engine_open(u32 pid_namespace, struct engine **out)
 	return 0;
 }
 
-static const char *pin_path(const struct engine *engine, char path[PATH_BYTES + 32],
-			    const char *name)
+static const char *format_pin_path(const struct engine *engine, char path[PATH_BYTES + 32],
+				   const char *name)
 {
 	snprintf(path, PATH_BYTES + 32, "%s/%s", engine->path, name);
 	return path;
 }
 
-static bool has_same_layout(const struct bpf_map *map, int fd)
+static bool has_same_map_layout(const struct bpf_map *map, int fd)
 {
 	struct bpf_map_info info = {};
 	u32 bytes = sizeof(info);
@@ -151,7 +153,8 @@ static void close_descriptors(const int fds[SHARED_COUNT])
 			close(fds[i]);
 }
 
-/* Opens the pins of all shared maps, or, if a pin is missing or its map has another layout, no pin.
+/* Opens the pins of all shared maps. If a pin is missing, or its map has another layout, no pin is
+ * opened.
  */
 static bool open_all_pins(const struct engine *engine, const struct bpf_object *object,
 			  int fds[SHARED_COUNT])
@@ -162,8 +165,8 @@ static bool open_all_pins(const struct engine *engine, const struct bpf_object *
 	for (u32 i = 0; i < SHARED_COUNT; i++) {
 		struct bpf_map *map = bpf_object__find_map_by_name(object, shared[i]);
 
-		fds[i] = bpf_obj_get(pin_path(engine, path, shared[i]));
-		all = all && map && fds[i] >= 0 && has_same_layout(map, fds[i]);
+		fds[i] = bpf_obj_get(format_pin_path(engine, path, shared[i]));
+		all = all && map && fds[i] >= 0 && has_same_map_layout(map, fds[i]);
 	}
 	if (!all)
 		close_descriptors(fds);
@@ -193,7 +196,7 @@ static bool pin_shared_maps(const struct engine *engine, const struct bpf_object
 	for (u32 i = 0; i < SHARED_COUNT; i++) {
 		int fd = bpf_object__find_map_fd_by_name(object, shared[i]);
 
-		if (fd < 0 || bpf_obj_pin(fd, pin_path(engine, path, shared[i])))
+		if (fd < 0 || bpf_obj_pin(fd, format_pin_path(engine, path, shared[i])))
 			return false;
 	}
 	return true;

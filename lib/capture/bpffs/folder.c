@@ -32,7 +32,7 @@ struct folder {
 	char pin_path[PATH_BYTES + NAME_MAX];
 	int fd;
 	int pins;
-	bool claimed; /* made by folder_claim(), not committed yet */
+	bool claimed; /* folder_claim() has made the folder, and it is not committed yet */
 };
 
 static int check_instance_name(const char *name, struct stackmap_error *error)
@@ -70,8 +70,8 @@ static int open_directory(const char *path)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Calls each() for each entry of a directory whose name has the prefix, and closes the descriptor
- * `fd`. */
+/* Calls each() for each entry of a directory whose name has the prefix, and closes the directory's
+ * descriptor `fd`. */
 static int each_entry(int fd, const char *prefix, int (*each)(void *arg, const char *name),
 		      void *arg)
 {
@@ -96,7 +96,8 @@ static int remove_file(void *arg, const char *name)
 	return 0;
 }
 
-/* Removes the pins of links first, since programs must exist until their links are removed. */
+/* Removes a folder with all its entries. The pins of links are removed first, since programs must
+ * exist until their links are removed. */
 void folder_remove_files(const char *path)
 {
 	int fd = open_directory(path);
@@ -119,8 +120,8 @@ static int remove_folder_tree(const char *path)
 	return rmdir(path) ? -errno : 0;
 }
 
-/* Removes a folder if no process holds its lock: the process that made the folder was killed. */
-static int remove_if_unlocked(void *arg, const char *name)
+/* Removes a folder if no process holds its lock: a killed process has left it. */
+static int remove_folder_if_unlocked(void *arg, const char *name)
 {
 	char path[sizeof(ROOT) + 1 + NAME_MAX];
 	int fd;
@@ -137,8 +138,8 @@ static int remove_if_unlocked(void *arg, const char *name)
 
 void folder_remove_abandoned(void)
 {
-	each_entry(open_directory(ROOT), NEW_PREFIX, remove_if_unlocked, NULL);
-	each_entry(open_directory(ROOT), GONE_PREFIX, remove_if_unlocked, NULL);
+	each_entry(open_directory(ROOT), NEW_PREFIX, remove_folder_if_unlocked, NULL);
+	each_entry(open_directory(ROOT), GONE_PREFIX, remove_folder_if_unlocked, NULL);
 }
 
 static int set_root_lock_error(int code, struct stackmap_error *error)
@@ -219,9 +220,9 @@ int folder_claim(const char *name, struct folder **out, struct stackmap_error *e
 	return 0;
 }
 
-/* Allows a group to enter the folder. For that all users may enter the BPF file system, but not
- * list it. */
-static int admit_group(const struct folder *folder, gid_t group)
+/* Lets the members of a group enter the folder. For that all users may enter the BPF file system,
+ * but not list it. */
+static int let_group_enter(const struct folder *folder, gid_t group)
 {
 	struct stat status;
 
@@ -240,7 +241,7 @@ int folder_commit(struct folder *folder, gid_t group, struct stackmap_error *err
 
 	if (root < 0)
 		return set_root_lock_error(-root, error);
-	result = admit_group(folder, group);
+	result = let_group_enter(folder, group);
 	snprintf(path, sizeof(path), ROOT "/%s", folder->name);
 	if (!result && rename(folder->path, path))
 		result = -errno;
@@ -286,7 +287,7 @@ int folder_open(const char *name, struct folder **out, struct stackmap_error *er
 	result = folder ? open_folder_and_pins(folder) : -ENOMEM;
 	if (!result && (stat(ROOT, &root) || fstat(folder->fd, &status)))
 		result = -errno;
-	/* Only root or this user may have made the folder and its entries. */
+	/* The root directory and the folder must belong to root or to this user. */
 	if (!result && !(root_trusts_owner(root.st_uid) && root_trusts_owner(status.st_uid)))
 		result = -EPERM;
 	if (!result) {
@@ -304,7 +305,8 @@ void folder_close(struct folder **folder)
 	if (!gone)
 		return;
 	if (gone->claimed) {
-		/* If the lock is not free in time, the folder is removed without it. */
+		/* If the root's lock is not free in time, the folder is removed without the
+		 * lock. */
 		int root = root_lock(ROOT_MS_ENDING);
 
 		remove_folder_tree(gone->path);
@@ -385,7 +387,7 @@ struct listing {
 	void *arg;
 };
 
-static int list_if_instance(void *arg, const char *name)
+static int call_for_instance(void *arg, const char *name)
 {
 	struct listing *listing = arg;
 
@@ -404,5 +406,5 @@ int folder_each_instance(int (*each)(void *arg, const char *name), void *arg,
 		return set_root_lock_error(-root, error);
 	folder_remove_abandoned();
 	root_unlock(root);
-	return each_entry(open_directory(ROOT), "", list_if_instance, &listing);
+	return each_entry(open_directory(ROOT), "", call_for_instance, &listing);
 }

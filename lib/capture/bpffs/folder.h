@@ -68,7 +68,8 @@ int folder_remove(struct folder *folder, struct stackmap_error *error);
 
 const char *folder_name(const struct folder *folder);
 
-/* The path of the folder, and the path of a pin in pins/, which is valid until the next call. */
+/* Return the path of the folder, and the path of a pin in pins/, which is valid until the next
+ * call. */
 const char *folder_path(const struct folder *folder);
 const char *folder_pin_path(struct folder *folder, const char *pin);
 

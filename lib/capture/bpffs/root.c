@@ -87,8 +87,8 @@ int root_lock(int ms)
 	return result;
 }
 
-/* If the directory is removed, a process that waits for the lock notices it, and makes the
- * directory again. */
+/* Removes the root. A process that waits for the lock meanwhile notices that the directory was
+ * removed, and makes it again. */
 void root_unlock(int root)
 {
 	if (root < 0)

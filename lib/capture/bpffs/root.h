@@ -14,8 +14,11 @@
  * (SIGSTOP). A process that starts an instance holds the lock while the kernel verifies the
  * programs, which takes seconds on a busy machine. */
 #define ROOT_MS 60000
-#define ROOT_MS_OPTIONAL 5000 /* for a process that can go on without the lock */
-#define ROOT_MS_ENDING 1000   /* for a process that ends; a later process can clean up instead */
+/* Longest wait for the root's lock, ms, in a process that can go on without the lock. */
+#define ROOT_MS_OPTIONAL 5000
+/* Longest wait for the root's lock, ms, in a process that ends; a later process can clean up
+ * instead. */
+#define ROOT_MS_ENDING 1000
 
 /*
  * Makes the root directory, mounts the BPF file system if necessary, and locks the directory.

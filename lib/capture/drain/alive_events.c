@@ -14,7 +14,8 @@
 #include "capture/load/skeleton.h"
 #include "error.h"
 
-#define HELD_AT_FIRST 65536 /* number of held events that causes the first check of the map */
+/* Number of held events that causes the first check of the BPF map `alive`. */
+#define HELD_AT_FIRST 65536
 #define BATCH 4096
 
 struct held_event {
@@ -25,10 +26,10 @@ struct held_event {
 struct alive_events {
 	struct held_event *held;
 	u32 held_count, held_room;
-	u32 look_at; /* number of held events that causes the next check of the map */
+	u32 look_at; /* number of held events that causes the next check of the BPF map `alive` */
 	struct alive_thing *things;
 	u32 thing_count, thing_room;
-	struct span_key batch_keys[BATCH]; /* keys and values of one batch lookup */
+	struct span_key batch_keys[BATCH]; /* keys and values of one batch lookup in the map */
 	struct alive_thing batch[BATCH];
 };
 

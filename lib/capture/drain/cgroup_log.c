@@ -23,16 +23,18 @@
 #include "array.h"
 #include "hash_index.h"
 
-#define FIRST_NAMESPACE 0xeffffffbU /* PROC_CGROUP_INIT_INO of the kernel */
+/* Inode number of the initial cgroup namespace, PROC_CGROUP_INIT_INO of the kernel. */
+#define FIRST_NAMESPACE 0xeffffffbU
 
 struct known_cgroup {
-	u64 id;	    /* 0 = unknown: the cgroup was removed before its id was looked up */
-	char *path; /* "" = unknown */
+	u64 id; /* the kernel's id of the cgroup; 0 = unknown: the cgroup was removed before its id
+		   was looked up */
+	char *path; /* path of the cgroup; "" = unknown */
 	u32 number; /* number of the cgroup in the file; 0 = not written to the file */
 };
 
 struct cgroup_log {
-	char *mount; /* NULL = no cgroup2 file system */
+	char *mount; /* mount point of the cgroup2 file system; NULL = not mounted */
 	const struct cgroup_path *paths;
 	struct known_cgroup *known;
 	u32 count, room;
@@ -120,12 +122,12 @@ static u32 hash_cgroup_id(u64 id)
 	return hash_end(hash_word(0, id));
 }
 
-static u32 find_by_id(const struct cgroup_log *log, u64 id)
+static u32 find_cgroup_by_id(const struct cgroup_log *log, u64 id)
 {
 	return hash_index_find(&log->by_id, hash_cgroup_id(id), cgroup_has_id, log->known, &id);
 }
 
-static u32 find_by_path(const struct cgroup_log *log, const char *path)
+static u32 find_cgroup_by_path(const struct cgroup_log *log, const char *path)
 {
 	return hash_index_find(&log->by_path, hash_text(path), cgroup_has_path, log->known, path);
 }
@@ -142,22 +144,22 @@ static int add_cgroup(struct cgroup_log *log, u64 id, const char *path)
 	if (!cgroup.path)
 		return -ENOMEM;
 	log->known[log->count++] = cgroup;
-	if (path[0] && find_by_path(log, path) == HASH_INDEX_NONE)
+	if (path[0] && find_cgroup_by_path(log, path) == HASH_INDEX_NONE)
 		result = hash_index_add(&log->by_path, hash_text(path), index);
 	if (id)
 		result = result ?: hash_index_add(&log->by_id, hash_cgroup_id(id), index);
 	return result;
 }
 
-static int add_unless_known(struct cgroup_log *log, u64 id, const char *path)
+static int add_cgroup_unless_known(struct cgroup_log *log, u64 id, const char *path)
 {
-	return find_by_id(log, id) == HASH_INDEX_NONE ? add_cgroup(log, id, path) : 0;
+	return find_cgroup_by_id(log, id) == HASH_INDEX_NONE ? add_cgroup(log, id, path) : 0;
 }
 
-static int walk_directory(struct cgroup_log *log, DIR *directory, char *path, size_t length);
+static int add_cgroups_below(struct cgroup_log *log, DIR *directory, char *path, size_t length);
 
-static int walk_subdirectory(struct cgroup_log *log, int parent, const struct dirent *entry,
-			     char *path, size_t length)
+static int add_cgroup_of_subdirectory(struct cgroup_log *log, int parent,
+				      const struct dirent *entry, char *path, size_t length)
 {
 	size_t bytes = strlen(entry->d_name);
 	DIR *directory;
@@ -167,11 +169,11 @@ static int walk_subdirectory(struct cgroup_log *log, int parent, const struct di
 		return 0;
 	path[length] = '/';
 	memcpy(path + length + 1, entry->d_name, bytes + 1);
-	result = add_unless_known(log, entry->d_ino, path);
+	result = add_cgroup_unless_known(log, entry->d_ino, path);
 	fd = openat(parent, entry->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	directory = fd < 0 ? NULL : fdopendir(fd);
 	if (directory)
-		result = result ?: walk_directory(log, directory, path, length + 1 + bytes);
+		result = result ?: add_cgroups_below(log, directory, path, length + 1 + bytes);
 	else if (fd >= 0)
 		close(fd);
 	return result;
@@ -179,7 +181,7 @@ static int walk_subdirectory(struct cgroup_log *log, int parent, const struct di
 
 /* Adds all cgroups below a directory, and closes the directory. A directory is left out if it
  * cannot be read or is removed meanwhile. */
-static int walk_directory(struct cgroup_log *log, DIR *directory, char *path, size_t length)
+static int add_cgroups_below(struct cgroup_log *log, DIR *directory, char *path, size_t length)
 {
 	struct dirent *entry;
 	int result = 0;
@@ -187,12 +189,13 @@ static int walk_directory(struct cgroup_log *log, DIR *directory, char *path, si
 	while (!result && (entry = readdir(directory)))
 		if (entry->d_type == DT_DIR && strcmp(entry->d_name, ".") &&
 		    strcmp(entry->d_name, ".."))
-			result = walk_subdirectory(log, dirfd(directory), entry, path, length);
+			result = add_cgroup_of_subdirectory(log, dirfd(directory), entry, path,
+							    length);
 	closedir(directory);
 	return result;
 }
 
-static int walk_all_cgroups(struct cgroup_log *log)
+static int add_all_cgroups(struct cgroup_log *log)
 {
 	DIR *directory = opendir(log->mount);
 	char path[PATH_MAX] = "";
@@ -202,13 +205,14 @@ static int walk_all_cgroups(struct cgroup_log *log)
 	log->is_walked = true;
 	if (!directory)
 		return 0;
-	result = fstat(dirfd(directory), &root) ? 0 : add_unless_known(log, root.st_ino, "/");
-	return walk_directory(log, directory, path, 0) ?: result;
+	result =
+		fstat(dirfd(directory), &root) ? 0 : add_cgroup_unless_known(log, root.st_ino, "/");
+	return add_cgroups_below(log, directory, path, 0) ?: result;
 }
 
 /* Adds a cgroup with a path that the BPF programs keep. A program may overwrite the element
  * meanwhile; the id is therefore compared after the path is copied. */
-static int add_from_program_path(struct cgroup_log *log, u64 id)
+static int add_cgroup_from_program_path(struct cgroup_log *log, u64 id)
 {
 	char path[CGROUP_PATH_BYTES];
 
@@ -227,7 +231,8 @@ static int add_from_program_path(struct cgroup_log *log, u64 id)
 	return 0;
 }
 
-static int get_file_number(struct known_cgroup *known, struct trace_writer *writer, u32 *number)
+static int ensure_cgroup_in_file(struct known_cgroup *known, struct trace_writer *writer,
+				 u32 *number)
 {
 	const struct trace_cgroup cgroup = {.id = known->id, .path = known->path};
 	int result = known->number ? 0 : trace_writer_cgroup(writer, &cgroup, &known->number);
@@ -244,17 +249,19 @@ int cgroup_log_number_by_id(struct cgroup_log *log, struct trace_writer *writer,
 	*number = 0;
 	if (!log->mount || !id)
 		return 0;
-	if (find_by_id(log, id) == HASH_INDEX_NONE)
-		result = add_from_program_path(log, id);
-	if (!result && find_by_id(log, id) == HASH_INDEX_NONE && !log->is_walked)
-		result = walk_all_cgroups(log);
-	result = result ?: add_unless_known(log, id, "");
-	return result ?: get_file_number(&log->known[find_by_id(log, id)], writer, number);
+	if (find_cgroup_by_id(log, id) == HASH_INDEX_NONE)
+		result = add_cgroup_from_program_path(log, id);
+	if (!result && find_cgroup_by_id(log, id) == HASH_INDEX_NONE && !log->is_walked)
+		result = add_all_cgroups(log);
+	result = result ?: add_cgroup_unless_known(log, id, "");
+	return result
+		       ?: ensure_cgroup_in_file(&log->known[find_cgroup_by_id(log, id)], writer,
+						number);
 }
 
 /* Adds a cgroup by the path that /proc shows for a task. The cgroup may be removed by now, and its
  * id may be known already, without a path. */
-static int add_by_path(struct cgroup_log *log, const char *path)
+static int add_cgroup_by_path(struct cgroup_log *log, const char *path)
 {
 	char directory[2 * PATH_MAX];
 	struct stat status;
@@ -263,7 +270,8 @@ static int add_by_path(struct cgroup_log *log, const char *path)
 	if (stat(directory, &status))
 		return add_cgroup(log, 0, path);
 	return add_cgroup(
-		log, find_by_id(log, status.st_ino) == HASH_INDEX_NONE ? status.st_ino : 0, path);
+		log, find_cgroup_by_id(log, status.st_ino) == HASH_INDEX_NONE ? status.st_ino : 0,
+		path);
 }
 
 int cgroup_log_number_by_path(struct cgroup_log *log, struct trace_writer *writer, const char *path,
@@ -275,9 +283,10 @@ int cgroup_log_number_by_path(struct cgroup_log *log, struct trace_writer *write
 	*number = 0;
 	if (!log->mount)
 		return 0;
-	result = find_by_path(log, path) == HASH_INDEX_NONE ? add_by_path(log, path) : 0;
-	index = find_by_path(log, path);
+	result = find_cgroup_by_path(log, path) == HASH_INDEX_NONE ? add_cgroup_by_path(log, path)
+								   : 0;
+	index = find_cgroup_by_path(log, path);
 	if (result || index == HASH_INDEX_NONE)
 		return result;
-	return get_file_number(&log->known[index], writer, number);
+	return ensure_cgroup_in_file(&log->known[index], writer, number);
 }

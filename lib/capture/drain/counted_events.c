@@ -54,7 +54,7 @@ static int write_row_events(struct recording *recording, const struct counted_ke
 		return 0;
 	source = &recording->loaded->sources->sources[event.kind];
 	if (source->unit &&
-	    strcmp(source->unit, TRACE_UNIT_ADDRESS) != 0) /* addresses have no sum */
+	    strcmp(source->unit, TRACE_UNIT_ADDRESS) != 0) /* addresses cannot be summed up */
 		event.value = value;
 	result = records_fill_stacks(recording, NULL, 0, &fields, &event, &user);
 	return write_event_records(recording, &event, &user, count) ?: result;

@@ -12,8 +12,9 @@
  * -ENOMEM. */
 int counted_events_write(struct recording *recording);
 
-/* The number of events of a CPU that programs have counted so far, without events that a reset has
- * discarded; and the number of these events that were written to files. */
+/* The first function returns the number of events of a CPU that programs have counted so far,
+ * without events that a reset has discarded. The second one returns how many of these events were
+ * written to files. */
 u64 counted_events_total(const struct loaded *loaded, u32 cpu);
 u64 counted_events_reported(const struct loaded *loaded, u32 cpu);
 

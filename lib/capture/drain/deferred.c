@@ -29,11 +29,11 @@
 #include "symbol/symbolizer/table_publish.h"
 #include "user_unwind/user_unwinder.h"
 
-#define HELD_BYTES                                                                                 \
-	(16U << 20) /* the most bytes of held raw stacks; when there are more, raw stacks do not   \
-		       wait for rules */
+/* The most bytes of held raw stacks; when more are held, raw stacks do not wait for rules. */
+#define HELD_BYTES (16U << 20)
 #define HELD_BYTES_LITTLE (4U << 20)
-#define LITTLE_MEMORY (1ULL << 30) /* the memory limit of the agent by default is lower */
+/* With a memory limit below this, as an agent has by default, HELD_BYTES_LITTLE counts. */
+#define LITTLE_MEMORY (1ULL << 30)
 
 static const struct mapping_record *find_mapping_record(void *loaded, u32 number)
 {
@@ -47,7 +47,7 @@ static int read_table_chunk(void *argument, u64 key, struct file_table_chunk *ch
 	return table_map_get(bpf_map__fd(loaded_programs(loaded)->maps.file_tables), key, chunk);
 }
 
-/* Stores unwound frames as a deferred stack: if events of this capture have leaves, the innermost
+/* Makes a deferred stack of unwound frames. If events of this capture have leaves, the innermost
  * frame becomes stack->leaf. A peeked stack is not added to the stack map, but gets the id of an
  * equal stack there. */
 static int store_unwound_frames(const struct recording *recording,
@@ -66,7 +66,7 @@ static int store_unwound_frames(const struct recording *recording,
 	return stack->id ? 0 : deferred_stack_set_frames(stack, frames, depth, unwound->flags);
 }
 
-/* Unwinds a raw stack; the frames go to deferred->unwound. */
+/* Unwinds a raw stack to frames in deferred->unwound. */
 static void unwind_raw_stack(const struct recording *recording, const struct raw_stack *raw)
 {
 	struct deferred *deferred = recording->deferred;
@@ -130,9 +130,9 @@ static bool is_generated_code(void *loaded, u64 frame)
 	return !record || record->key.kind == MAPPING_ANON;
 }
 
-/* Unwinds a held stack again. False: the stack waits for the rules of another file now. */
-static bool unwind_held_again(struct recording *recording, struct held_stack *held, bool all,
-			      int *result)
+/* Unwinds a held raw stack again. False: the stack waits for the rules of another file now. */
+static bool unwind_held_stack_again(struct recording *recording, struct held_stack *held, bool all,
+				    int *result)
 {
 	struct deferred_stack *stack;
 
@@ -166,7 +166,7 @@ int deferred_unwind_held(struct recording *recording, bool all)
 			is_awaited = symbolizers_await_table(recording->symbolizers, stack->number);
 		number = stack->number;
 		if (!(is_awaited && !all && !are_too_many) &&
-		    unwind_held_again(recording, stack, all || are_too_many, &result))
+		    unwind_held_stack_again(recording, stack, all || are_too_many, &result))
 			free(stack);
 		else
 			held_stacks_put_back(held, stack);
@@ -179,8 +179,8 @@ static const struct bpf_map *raw_stacks_map(const struct recording *recording)
 	return loaded_programs(recording->loaded)->maps.raw_stacks;
 }
 
-/* Returns -EAGAIN, which ends the round, if as many bytes as the ring buffer holds were read; else
- * 0. */
+/* Returns -EAGAIN, which ends the round, if this round has read as many bytes as the ring buffer
+ * holds; else 0. */
 static int check_round_end(const struct recording *recording)
 {
 	return recording->deferred->raw_bytes < bpf_map__max_entries(raw_stacks_map(recording))
@@ -188,15 +188,16 @@ static int check_round_end(const struct recording *recording)
 		       : -EAGAIN;
 }
 
-/* An error affects one event only, so the loop continues and returns the first error. A round reads
- * at most the size of the ring buffer, which covers all stacks that were there at its begin. */
+/* Takes a raw stack from the ring buffer. An error affects one event only, so the loop continues
+ * and returns the first error. A round reads at most the size of the ring buffer, which covers all
+ * stacks that were there at its begin. */
 static int take_raw_stack(void *arg, void *data, size_t bytes)
 {
 	struct recording *recording = arg;
 	struct deferred *deferred = recording->deferred;
 	const struct raw_stack *raw = data;
 	struct deferred_stack *stack;
-	u32 number; /* of a mapping whose rules are to come */
+	u32 number; /* number of the mapping whose unwind rules are being made */
 	int result;
 
 	if (bytes < RAW_STACK_SIZE(0) || bytes < RAW_STACK_SIZE((u64)raw->stack_bytes))
@@ -389,7 +390,8 @@ static int refer_to_placeholder(struct recording *recording, u32 tid, u32 cookie
 	return 0;
 }
 
-static u8 absence_reason(const struct recording *recording, u32 tid, u32 cookie, u8 otherwise)
+static u8 reason_of_missing_stack(const struct recording *recording, u32 tid, u32 cookie,
+				  u8 otherwise)
 {
 	return open_cookies_has(&recording->deferred->open, tid, cookie) ? REASON_UNANSWERED
 									 : otherwise;
@@ -401,7 +403,7 @@ int deferred_find_for_event(struct recording *recording, u32 cookie, struct trac
 	struct deferred_stack *stack =
 		deferred_stacks_find(recording->deferred->stacks, event->tid, cookie);
 	bool is_sample = recording->loaded->sources->sources[event->kind].type == SOURCE_SAMPLE;
-	/* A sample in user mode has its innermost frame in the event. */
+	/* The event of a sample in user mode has the innermost frame itself. */
 	enum deferred_form form =
 		is_sample && !FRAME_IS_KERNEL(event->leaf) ? DEFERRED_BEHIND_LEAF : DEFERRED_FULL;
 
@@ -416,12 +418,13 @@ int deferred_find_for_event(struct recording *recording, u32 cookie, struct trac
 		return refer_to_placeholder(recording, event->tid, cookie, form, ref);
 	*ref = (struct stack_ref){
 		.index = TRACE_NO_STACK,
-		.reason = absence_reason(recording, event->tid, cookie, REASON_ANSWER_OVERWRITTEN),
+		.reason = reason_of_missing_stack(recording, event->tid, cookie,
+						  REASON_ANSWER_OVERWRITTEN),
 	};
 	return 0;
 }
 
-/* Argument of the callbacks of a sweep. */
+/* The argument of the callbacks of a sweep. */
 struct lost_ctx {
 	struct recording *recording;
 	int result;
@@ -441,8 +444,8 @@ static void resolve_as_lost(void *arg, struct deferred_stack *stack)
 	struct lost_ctx *ctx = arg;
 	struct stack_ref ref = {
 		.index = TRACE_NO_STACK,
-		.reason = absence_reason(ctx->recording, stack->tid, stack->cookie,
-					 REASON_ANSWER_LOST),
+		.reason = reason_of_missing_stack(ctx->recording, stack->tid, stack->cookie,
+						  REASON_ANSWER_LOST),
 	};
 	int form, result;
 

@@ -23,14 +23,14 @@ struct ring_buffer;
 
 struct deferred {
 	struct deferred_stacks *stacks;
-	struct open_cookies
-		open; /* cookies that were open at a snapshot, at a sweep, or at the end */
-	struct held_stacks held; /* raw stacks that wait for rules */
+	struct open_cookies open; /* cookies that were open when they were read last: at a snapshot,
+				     at a sweep, or at the end */
+	struct held_stacks held;  /* raw stacks that wait for the unwind rules of a file */
 	struct ring_buffer *raw;
 	struct user_unwinder *unwinder;
 	struct unwound_stack *unwound;
-	u64 raw_bytes; /* bytes that were read from `raw` in this round */
-	int result;    /* first error of this round */
+	u64 raw_bytes; /* bytes of raw stacks that were read in this round */
+	int result;    /* first error of this round, -errno */
 };
 
 /* Sets recording->deferred. -ENOMEM, -errno. */
@@ -77,7 +77,7 @@ int deferred_copy_frames(struct recording *recording, u64 generation);
 /* Reads the cookies that tasks wait for now. */
 int deferred_read_open_cookies(struct recording *recording);
 
-/* End the file's placeholders: held raw stacks are unwound without the missing rules, and each
+/* End the placeholders of the file: held raw stacks are unwound without the missing rules, and each
  * placeholder that still waits gets the reason why its stack is missing. The reason depends on the
  * cookie being open: deferred_resolve_missing() takes the open cookies of the last
  * deferred_read_open_cookies(), deferred_end_file() reads the open cookies first. */

@@ -16,21 +16,24 @@
 #include "order.h"
 
 #define OPEN_LIMIT_MIN 4096
-#define EPOCHS_KEPT 2 /* the epoch in which a stack came, and one whole epoch */
+/* A stack is kept for two epochs: the epoch in which it came, and one whole epoch. */
+#define EPOCHS_KEPT 2
 #define RETAINED_BYTES_MAX (16U << 20)
 
 TAILQ_HEAD(deferred_list, deferred_stack);
 
 struct deferred_stacks {
 	void *tree;
-	struct deferred_list open; /* stacks that stay until a sweep finds their cookie closed */
+	/* Stacks that stay until a sweep finds that their cookie is closed. */
+	struct deferred_list open;
 	struct deferred_list known;
-	struct deferred_list retained; /* linked by retained_link; oldest first */
+	struct deferred_list retained; /* stacks that are kept for later snapshots, linked by
+					  retained_link; oldest first */
 	u64 retained_bytes;
 	u64 epoch;
 	u64 sweep_epoch; /* epoch of the last sweep */
 	u64 open_count;
-	u64 open_limit; /* number of open cookies above which a sweep runs */
+	u64 open_limit; /* when more cookies than this are open, a sweep runs */
 	bool keeps;	/* deferred_stacks_keep_until_closed() was called */
 };
 
@@ -41,7 +44,7 @@ static int compare_cookies(const void *left, const void *right)
 	return order(a->tid, b->tid) ?: order(a->cookie, b->cookie);
 }
 
-/* The node of a cookie in the tree, or NULL. */
+/* Returns the node of a cookie in the tree, or NULL. */
 static struct deferred_stack **find_tree_node(const struct deferred_stacks *stacks, u32 tid,
 					      u32 cookie)
 {
@@ -159,7 +162,8 @@ void deferred_stacks_keep_until_closed(struct deferred_stacks *stacks)
 	stacks->keeps = true;
 }
 
-/* No stack of the list is in the new file yet. `drops`: drops the stacks that are not retained. */
+/* Prepares the stacks of a list for a new file, which has none of them yet. `drops`: the stacks
+ * that are not retained are dropped. */
 static void reset_list_for_new_file(struct deferred_stacks *stacks, struct deferred_list *list,
 				    bool drops)
 {
@@ -224,8 +228,8 @@ bool deferred_stacks_is_awaited(const struct deferred_stacks *stacks, u32 tid, u
 	return stack && !stack->known;
 }
 
-/* A known stack comes again: it was peeked before and is now delivered by its task. The known stack
- * is kept as if it had come now, since later events may have its cookie. */
+/* Called when a known stack comes again: it was peeked before and is now delivered by its task. The
+ * known stack is kept as if it had come now, since later events may have its cookie. */
 static int renew_known_stack(struct deferred_stacks *stacks, struct deferred_stack *stack,
 			     bool retains)
 {
@@ -293,7 +297,8 @@ void deferred_stacks_end_epoch(struct deferred_stacks *stacks)
 		drop_stack(stacks, stack);
 }
 
-/* A first sweep marks the closed cookies, and a second sweep, an epoch later, drops them. */
+/* True if a sweep should run. A first sweep marks the closed cookies, and a second sweep, an epoch
+ * later, drops them. */
 bool deferred_stacks_need_sweep(const struct deferred_stacks *stacks)
 {
 	return stacks->open_count > stacks->open_limit &&
@@ -310,8 +315,8 @@ static void drop_closed_cookie(struct deferred_stacks *stacks, struct deferred_s
 
 /* Checks one cookie. A closed cookie is dropped an epoch later, since its stack may still be in a
  * ring until then; it is never opened again. True: the cookie is closed, but not dropped yet. */
-static bool sweep_cookie(struct deferred_stacks *stacks, struct deferred_stack *stack,
-			 const struct deferred_sweep *sweep)
+static bool check_cookie_in_sweep(struct deferred_stacks *stacks, struct deferred_stack *stack,
+				  const struct deferred_sweep *sweep)
 {
 	if (sweep->is_open(sweep->arg, stack->tid, stack->cookie))
 		return false;
@@ -331,7 +336,7 @@ void deferred_stacks_sweep(struct deferred_stacks *stacks, const struct deferred
 	stacks->sweep_epoch = stacks->epoch;
 	for (stack = TAILQ_FIRST(&stacks->open); stack; stack = next) {
 		next = TAILQ_NEXT(stack, link);
-		again = sweep_cookie(stacks, stack, sweep) || again;
+		again = check_cookie_in_sweep(stacks, stack, sweep) || again;
 	}
 	if (!again)
 		stacks->open_limit = 2 * stacks->open_count > OPEN_LIMIT_MIN

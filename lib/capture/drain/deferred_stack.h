@@ -46,17 +46,18 @@
 
 enum deferred_form { DEFERRED_BEHIND_LEAF, DEFERRED_FULL, DEFERRED_FORMS };
 
-/* A value of stack_ref.vain: the code without rules is that of the leaf, which is in the event. */
+/* A value of stack_ref.vain: the code without a rule is that of the leaf, which the event itself
+ * has. */
 #define VAIN_LEAF MAPPINGS_MAX
 
-/* A stack as an event refers to it. */
+/* How an event refers to a stack. */
 struct stack_ref {
 	u32 index; /* index of the stack in the file, or TRACE_NO_STACK */
-	u8 reason; /* with TRACE_NO_STACK: enum stack_reason */
-	u8 stop;  /* with a stack: enum stop_reason; STOP_COUNT: a placeholder, whose stop reason is
-		     counted later */
-	u32 vain; /* mapping whose code, for lack of a rule, ended the stack or made frames a guess;
-		     VAIN_LEAF; or 0 */
+	u8 reason; /* enum stack_reason: why the event has no stack, if index is TRACE_NO_STACK */
+	u8 stop;   /* enum stop_reason of the stack; STOP_COUNT: the index is that of a placeholder,
+		      whose stop reason is counted later */
+	u32 vain;  /* mapping whose code lacks a rule, so that the stack ends there or has guessed
+		      frames; VAIN_LEAF; 0 = no such mapping */
 };
 
 /* The initial value of an event's stacks. An event keeps this value if memory is too short to read
@@ -67,7 +68,7 @@ struct stack_ref {
 		.index = TRACE_NO_STACK, .reason = REASON_ANSWER_LOST                              \
 	}
 
-/* The stack of a cookie: in the map, or as frames, or the reason of its absence. */
+/* The stack of a cookie: an id in the stack map, or frames, or the reason of its absence. */
 struct deferred_stack {
 	TAILQ_ENTRY(deferred_stack) link;
 	TAILQ_ENTRY(deferred_stack) retained_link;
@@ -75,8 +76,8 @@ struct deferred_stack {
 	u32 cookie;
 	u64 epoch;  /* epoch in which the stack became known, or in which a sweep found the cookie
 		       closed; 0 = open */
-	bool known; /* the members up to `reason` are valid */
-	bool retained; /* kept for later snapshots, too */
+	bool known; /* the stack is known: the members up to `reason` are valid */
+	bool retained; /* the stack is kept for later snapshots, too */
 	u32 id;	       /* id of the stack in the stack map; 0 = not in the map */
 	u32 depth;
 	u32 flags;   /* flags of the frames: enum stack_flag, STACK_STOP */
@@ -85,10 +86,10 @@ struct deferred_stack {
 		     are equal */
 	u8 reason;
 	struct {
-		u32 placeholder; /* placeholder of the waiting events; TRACE_NO_STACK = no event
-				    waits */
+		u32 placeholder; /* placeholder to which the waiting events refer; TRACE_NO_STACK =
+				    no event waits */
 		u64 events;	 /* number of waiting events */
-		bool written;	 /* the file has this form of the stack, as `ref` */
+		bool written;	 /* the file has this form of the stack already, as `ref` */
 		struct stack_ref ref;
 	} form[DEFERRED_FORMS];
 };
@@ -110,12 +111,13 @@ int deferred_stacks_create(struct deferred_stacks **out);
 void deferred_stacks_keep_until_closed(struct deferred_stacks *stacks);
 void deferred_stacks_free(struct deferred_stacks **stacks);
 
-/* The stack of a cookie; NULL: not known yet. The pointer is valid until another stack is added or
- * an epoch ends. */
+/* Returns the stack of a cookie; NULL: not known yet. The pointer is valid until another stack is
+ * added or an epoch ends. */
 struct deferred_stack *deferred_stacks_find(const struct deferred_stacks *stacks, u32 tid,
 					    u32 cookie);
 
-/* The stack of a cookie, added without frames if it is not known yet. NULL: no memory. */
+/* Returns the stack of a cookie, which is added without frames if it is not known yet. NULL: no
+ * memory. */
 struct deferred_stack *deferred_stacks_wait_for(struct deferred_stacks *stacks, u32 tid,
 						u32 cookie);
 

@@ -26,8 +26,8 @@
  * round. */
 #define READING_NS_MAX (3600ULL * 1000000000)
 
-/* The full time of a stamp, which has only the lower bits: the latest time not after `limit` whose
- * lower bits are `low`. */
+/* Returns the full time of a stamp, which has only the lower bits of the time: the latest time not
+ * after `limit` whose lower bits are `low`. */
 static u64 unwrap_time(u64 limit, u64 low)
 {
 	u64 period = 1ULL << STAMP_TIME_BITS;
@@ -79,7 +79,7 @@ void records_count_stacks(struct recording *recording, const struct trace_event 
 	symbols_note_missing_rules(recording, user, event->leaf, events);
 }
 
-/* Sets the event's trace and span from the slot. */
+/* Sets the trace id and the span id of an event from its slot. */
 static int set_trace_context(struct recording *recording, const struct event_slot *slot,
 			     struct trace_event *event)
 {
@@ -151,7 +151,7 @@ int records_take_task(struct recording *recording, const struct ring_view *ring,
 {
 	const struct task_slot *slot = ring_slot(ring, position);
 
-	(void)cpu; /* names of tasks are not counted by CPU */
+	(void)cpu; /* names of tasks are not counted for each CPU */
 	return task_log_take_record(recording->tasks, recording->writer, slot,
 				    unwrap_time(recording->time_limit, STAMP_TIME(slot->stamp)));
 }
@@ -179,17 +179,17 @@ int records_take_range(struct recording *recording, const struct ring_view *ring
 
 #define TAIL_STRIDE 1024 /* number of slots that are given back to the writers at a time */
 
-/* The position up to which a round reads a ring: the end of the committed records, at most `limit`;
- * limit 0: no limit. */
-static u64 round_end_up_to(const struct ring_view *ring, u64 limit)
+/* Returns the position up to which a round reads a ring: the end of the committed records, but not
+ * more than `limit`; limit 0: no limit. */
+static u64 find_round_end(const struct ring_view *ring, u64 limit)
 {
 	u64 end = ring_committed_end(ring);
 
 	return limit && limit < end ? limit : end;
 }
 
-/* Moves the records up to `end` to the file, and gives their slots back to the writers, TAIL_STRIDE
- * at a time. */
+/* Moves the records of a ring up to `end` to the file, and gives their slots back to the writers,
+ * TAIL_STRIDE at a time. */
 static int drain_ring(struct recording *recording, struct ring_view ring, u64 end, u32 cpu,
 		      take_record take)
 {
@@ -214,7 +214,7 @@ static int drain_task_rings(struct recording *recording)
 
 	for (u32 cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++) {
 		struct ring_view ring = loaded_task_ring(recording->loaded, cpu);
-		u64 end = round_end_up_to(&ring, recording->cpus[cpu].task_limit);
+		u64 end = find_round_end(&ring, recording->cpus[cpu].task_limit);
 		result = first_error(result,
 				     drain_ring(recording, ring, end, cpu, records_take_task));
 	}
@@ -232,7 +232,7 @@ int drain_deferred_stacks(struct recording *recording, struct pace_rings *rings)
 		rings->fill = filled > rings->fill ? filled : rings->fill;
 		rings->had_event |= ring.header->head != ring.header->tail;
 		rings->slots = ring.count;
-		recording->cpus[cpu].end = round_end_up_to(&ring, recording->cpus[cpu].limit);
+		recording->cpus[cpu].end = find_round_end(&ring, recording->cpus[cpu].limit);
 		if (recording->deferred && !result)
 			result = records_take_range(recording, &ring, ring.header->tail,
 						    recording->cpus[cpu].end, cpu,
@@ -254,7 +254,7 @@ static int drain_events(struct recording *recording)
 }
 
 /* Ends the epoch if each ring was read to where its head was when the epoch began. */
-static int end_epoch_if_read(struct recording *recording)
+static int end_epoch_if_rings_read(struct recording *recording)
 {
 	u32 cpus = recording->loaded->plan.config.cpus;
 
@@ -287,7 +287,7 @@ void generation_note_swap(struct recording *recording)
 	}
 }
 
-static bool old_generation_is_read(const struct recording *recording)
+static bool is_old_generation_read(const struct recording *recording)
 {
 	for (u32 cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++) {
 		struct ring_view ring = loaded_ring(recording->loaded, cpu);
@@ -298,15 +298,15 @@ static bool old_generation_is_read(const struct recording *recording)
 	return true;
 }
 
-/* After the rings are read: tells the reset when no record and no deferred stack needs the old
- * generation any more. -ENOMEM. */
-static int generation_retire(struct recording *recording)
+/* Called after the rings are read: tells the reset when no record and no deferred stack needs the
+ * old generation any more. -ENOMEM. */
+static int retire_old_generation(struct recording *recording)
 {
 	u64 *done = &loaded_programs(recording->loaded)->bss->generation_done;
 	u64 before = recording->generation_seen - 1;
 	int result;
 
-	if (__atomic_load_n(done, __ATOMIC_RELAXED) >= before || !old_generation_is_read(recording))
+	if (__atomic_load_n(done, __ATOMIC_RELAXED) >= before || !is_old_generation_read(recording))
 		return 0;
 	result = counted_events_write(recording);
 	if (recording->deferred)
@@ -331,7 +331,7 @@ int recording_drain(struct recording *recording, int *next_ms)
 	result = first_error(result, drain_deferred_stacks(recording, &rings));
 	result = first_error(result, drain_events(recording));
 	if (recording->deferred)
-		result = first_error(result, end_epoch_if_read(recording));
+		result = first_error(result, end_epoch_if_rings_read(recording));
 	if (recording->spans)
 		result = first_error(result, span_stacks_end_round(recording));
 	if (recording->new_code)
@@ -339,7 +339,7 @@ int recording_drain(struct recording *recording, int *next_ms)
 	result = first_error(result, symbols_take_facts(recording));
 	if (recording->deferred)
 		result = first_error(result, deferred_unwind_held(recording, false));
-	result = first_error(result, generation_retire(recording));
+	result = first_error(result, retire_old_generation(recording));
 	if (next_ms)
 		*next_ms = pace_next_ms(&recording->pace, &rings);
 	return result;

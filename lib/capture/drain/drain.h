@@ -50,7 +50,7 @@ int records_fill_stacks(struct recording *recording, const struct ring_view *rin
 			const struct stack_fields *fields, struct trace_event *event,
 			struct stack_ref *user);
 
-/* Convert a record of an event ring to an event, a record of a task ring to the name of a task. */
+/* Convert a record: of an event ring to an event, of a task ring to the name of a task. */
 int records_take_event(struct recording *recording, const struct ring_view *ring, u64 position,
 		       u32 cpu);
 int records_take_task(struct recording *recording, const struct ring_view *ring, u64 position,

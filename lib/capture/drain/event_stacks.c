@@ -21,9 +21,9 @@ int event_stack_write_mapping(struct recording *recording, u64 frame)
 		       : 0;
 }
 
-/* The reason why the stack ended. With frame pointers alone, the root of the stack cannot be told
- * from a frame that has no frame pointer. */
-static u8 stop_reason(const struct loaded *loaded, u32 flags)
+/* Returns why a stack ended. With frame pointers alone, the root of the stack cannot be told from a
+ * frame that has no frame pointer. */
+static u8 reason_of_stack_end(const struct loaded *loaded, u32 flags)
 {
 	if (flags & STACK_TRUNCATED)
 		return STOP_DEPTH;
@@ -56,7 +56,7 @@ static int write_stack(struct recording *recording, const struct trace_stack *st
 		if (result)
 			return result;
 	}
-	ref->stop = stop_reason(recording->loaded, stack->flags);
+	ref->stop = reason_of_stack_end(recording->loaded, stack->flags);
 	ref->vain = event_stack_mapping_without_rules(stack, ref->stop);
 	return trace_writer_stack(recording->writer, stack, &ref->index);
 }
@@ -87,9 +87,9 @@ static int copy_frames_of_id(const struct loaded *loaded, u32 id, u64 *frames,
 	return 0;
 }
 
-/* The element for a stack of the map in the array that has the file's index of each stack of a
- * table; NULL: no memory. An array of another generation is emptied; generation numbers are never
- * used again. */
+/* Returns the element that says which index a stack of the stack map has in the file; NULL: no
+ * memory. If the array of elements is of another generation, it is emptied; generation numbers are
+ * never used again. */
 static struct written_stack *find_written_stack(struct recording *recording,
 						const struct generation_table *table, u32 id)
 {
@@ -148,8 +148,9 @@ static int write_inline_stack(struct recording *recording, const struct ring_vie
 	return write_stack(recording, &stack, ref);
 }
 
-/* Sets *ref to a reason on failure. The errors of a stack that does not exist any more become 0. */
-static int reason_if_gone(int result, u8 reason, struct stack_ref *ref)
+/* On failure sets *ref to the reason. Returns 0 for the errors that a stack does not exist any
+ * more. */
+static int set_reason_if_gone(int result, u8 reason, struct stack_ref *ref)
 {
 	if (!result)
 		return 0;
@@ -161,11 +162,12 @@ int event_stack_from_field(struct recording *recording, const struct ring_view *
 			   u32 state, u32 field, struct stack_ref *ref)
 {
 	if (state == STATE_ID)
-		return reason_if_gone(write_stack_of_id(recording, field, ref), REASON_GONE, ref);
+		return set_reason_if_gone(write_stack_of_id(recording, field, ref), REASON_GONE,
+					  ref);
 	if (state == STATE_INLINE)
-		return reason_if_gone(write_inline_stack(recording, ring, position, field, ref),
-				      REASON_GONE, ref);
-	return reason_if_gone(
+		return set_reason_if_gone(write_inline_stack(recording, ring, position, field, ref),
+					  REASON_GONE, ref);
+	return set_reason_if_gone(
 		-ENOENT, state == STATE_NONE && field < REASON_COUNT ? field : REASON_GONE, ref);
 }
 
@@ -221,8 +223,8 @@ static int copy_deferred_frames(const struct loaded *loaded, const struct deferr
 /* Writes a deferred stack with its leaf. The full stack is added to the stack map, so that an equal
  * stack of another event has the same id. A snapshot of a running instance does not change the
  * stack map. */
-static int write_with_leaf(struct recording *recording, const struct deferred_stack *deferred,
-			   struct stack_ref *ref)
+static int write_stack_with_leaf(struct recording *recording, const struct deferred_stack *deferred,
+				 struct stack_ref *ref)
 {
 	u64 frames[1 + STACK_WORDS_MAX] = {deferred->leaf};
 	struct trace_stack stack = {};
@@ -240,8 +242,8 @@ static int write_with_leaf(struct recording *recording, const struct deferred_st
 	return write_stack(recording, &stack, ref);
 }
 
-static int write_without_leaf(struct recording *recording, const struct deferred_stack *deferred,
-			      struct stack_ref *ref)
+static int write_stack_without_leaf(struct recording *recording,
+				    const struct deferred_stack *deferred, struct stack_ref *ref)
 {
 	u64 frames[STACK_WORDS_MAX];
 	struct trace_stack stack;
@@ -262,11 +264,12 @@ int event_stack_write_deferred(struct recording *recording, struct deferred_stac
 	if (!deferred->form[form].written) {
 		bool joins = deferred->leaf && form == DEFERRED_FULL;
 
-		result = result
-				 ?: (joins ? write_with_leaf(recording, deferred, written)
-					   : write_without_leaf(recording, deferred, written));
-		result = reason_if_gone(result, deferred->id ? REASON_GONE : deferred->reason,
-					written);
+		result =
+			result
+				?: (joins ? write_stack_with_leaf(recording, deferred, written)
+					  : write_stack_without_leaf(recording, deferred, written));
+		result = set_reason_if_gone(result, deferred->id ? REASON_GONE : deferred->reason,
+					    written);
 		deferred->form[form].written = true;
 	}
 	*ref = *written;

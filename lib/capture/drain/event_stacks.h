@@ -12,8 +12,8 @@
 #include "capture/drain/deferred_stack.h"
 #include "capture/drain/recording.h"
 
-/* Converts a stack field of the event at `position` of a ring. `state`: enum stack_state, except
- * STATE_COOKIE. */
+/* Converts a stack field of the event at `position` of a ring to a stack of the file. `state`: enum
+ * stack_state, except STATE_COOKIE. */
 int event_stack_from_field(struct recording *recording, const struct ring_view *ring, u64 position,
 			   u32 state, u32 field, struct stack_ref *ref);
 
@@ -26,9 +26,9 @@ int event_stack_read_deferred(const struct loaded *loaded, const struct ring_vie
 int event_stack_copy_frames(const struct loaded *loaded, u64 generation,
 			    struct deferred_stack *deferred);
 
-/* The mapping of the code that had no unwind rule: the mapping of the last frame before the first
- * guess, or of the last frame of a stack that ends early. VAIN_LEAF: the code without a rule is
- * that of the leaf, which `stack` does not have. 0: all code had rules. */
+/* Returns the mapping of the code that had no unwind rule: the mapping of the last frame before the
+ * first guess, or of the last frame of a stack that ends early. VAIN_LEAF: the code without a rule
+ * is that of the leaf, which `stack` does not have. 0: all code had rules. */
 u32 event_stack_mapping_without_rules(const struct trace_stack *stack, u8 stop);
 
 /* Writes a deferred stack, with or without its leaf, as the event needs it. */

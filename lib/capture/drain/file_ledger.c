@@ -54,7 +54,7 @@ static u64 sum_losses(const u64 *lost)
 	return sum;
 }
 
-static u64 *reported_losses(const struct loaded *loaded, u32 cpu)
+static u64 *losses_of_earlier_files(const struct loaded *loaded, u32 cpu)
 {
 	return loaded_ring(loaded, cpu).header->reported;
 }
@@ -90,7 +90,7 @@ static struct trace_cpu_ledger cpu_ledger_since_last_file(const struct recording
 	for (u32 cause = 0; cause < LOST_COUNT; cause++) {
 		u64 reported = cause == LOST_RECURSION
 				       ? 0
-				       : reported_losses(recording->loaded, cpu)[cause];
+				       : losses_of_earlier_files(recording->loaded, cpu)[cause];
 
 		ledger.lost[cause] -= reported;
 		ledger.produced -= reported;
@@ -156,8 +156,9 @@ void file_ledger_sum(const struct recording *recording, struct trace_ledger *led
 	ledger->recorded = trace_writer_recorded(recording->writer);
 	ledger->counted = trace_writer_counted(recording->writer);
 	ledger->lost[LOST_WRITE_ERROR] += trace_writer_lost(recording->writer);
-	ledger->lost[LOST_RECURSION] = count_skipped_runs(recording->loaded) -
-				       reported_losses(recording->loaded, 0)[LOST_RECURSION];
+	ledger->lost[LOST_RECURSION] =
+		count_skipped_runs(recording->loaded) -
+		losses_of_earlier_files(recording->loaded, 0)[LOST_RECURSION];
 	ledger->produced += ledger->lost[LOST_RECURSION];
 }
 
@@ -173,7 +174,7 @@ static bool has_own_program(const struct attachment *attachment, u32 kind)
 	return users == 1 && own->program && own->program != PROGRAM_FIELD_VALUE;
 }
 
-static u64 skipped_runs_of(const struct attachment *attachment, u32 kind)
+static u64 count_skipped_runs_of_source(const struct attachment *attachment, u32 kind)
 {
 	const struct placement *own = attachment->placements ? &attachment->placements[kind] : NULL;
 	u64 skipped = attach_count_skipped_perf_events(attachment, kind);
@@ -192,7 +193,7 @@ void file_ledger_losses(const struct recording *recording, u64 *lost)
 	if (!loaded->plan.config.losses)
 		return;
 	for (u32 kind = 0; kind < loaded->plan.config.losses; kind++) {
-		lost[kind] += skipped_runs_of(&loaded->attachment, kind);
+		lost[kind] += count_skipped_runs_of_source(&loaded->attachment, kind);
 		for (u32 cpu = 0; cpu < cpus; cpu++)
 			lost[kind] += __atomic_load_n(loaded_source_losses(loaded, cpu, kind),
 						      __ATOMIC_RELAXED);
@@ -205,8 +206,8 @@ void file_ledger_mark_reported(struct loaded *loaded, const struct trace_ledger 
 {
 	for (u32 cpu = 0; cpu < loaded->plan.config.cpus; cpu++)
 		for (u32 cause = 0; cause < LOST_COUNT; cause++)
-			reported_losses(loaded, cpu)[cause] += cpus[cpu].lost[cause];
-	reported_losses(loaded, 0)[LOST_RECURSION] += ledger->lost[LOST_RECURSION];
+			losses_of_earlier_files(loaded, cpu)[cause] += cpus[cpu].lost[cause];
+	losses_of_earlier_files(loaded, 0)[LOST_RECURSION] += ledger->lost[LOST_RECURSION];
 	for (u32 kind = 0; kind < loaded->plan.config.losses; kind++)
 		*loaded_source_losses(loaded, loaded->plan.config.cpus, kind) += lost[kind];
 }

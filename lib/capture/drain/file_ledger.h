@@ -30,8 +30,9 @@ void file_ledger_count_user_stack(struct recording *recording, const struct stac
 void file_ledger_sum(const struct recording *recording, struct trace_ledger *ledger,
 		     struct trace_cpu_ledger *cpus);
 
-/* Adds to each source's number those of the losses that are known to be its own. Call before
- * file_ledger_sum(), which then has all of them. A recording with one source has no such numbers.
+/* Adds to each source's counts the losses that are known to be of this source. Call before
+ * file_ledger_sum(), which then includes all of them. A recording with one source has no such
+ * counts.
  */
 void file_ledger_losses(const struct recording *recording, u64 *lost);
 
@@ -40,8 +41,8 @@ void file_ledger_losses(const struct recording *recording, u64 *lost);
 void file_ledger_mark_reported(struct loaded *loaded, const struct trace_ledger *ledger,
 			       const struct trace_cpu_ledger *cpus, const u64 *lost);
 
-/* The ledger of the whole instance since its start. `recorded`: events that were read or are in the
- * rings. */
+/* Sums up the ledger of the whole instance since its start. `recorded`: events that were read or
+ * are in the rings. */
 void ledger_totals(const struct loaded *loaded, struct trace_ledger *totals);
 
 #endif

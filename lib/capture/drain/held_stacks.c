@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Offset, in struct held_stack, of the frames that were unwound first. */
+/* Offset, in struct held_stack, of the frames of the first unwinding. */
 static size_t frames_offset(const struct raw_stack *raw)
 {
 	size_t end = offsetof(struct held_stack, raw) + RAW_STACK_SIZE((size_t)raw->stack_bytes);
@@ -18,7 +18,7 @@ static size_t held_stack_bytes(const struct raw_stack *raw, u32 depth)
 	return frames_offset(raw) + sizeof(u64) * depth;
 }
 
-static u64 *first_walk_frames(const struct held_stack *stack)
+static u64 *frames_of_first_unwinding(const struct held_stack *stack)
 {
 	return (u64 *)((u8 *)stack + frames_offset(&stack->raw));
 }
@@ -44,7 +44,7 @@ bool held_stacks_add(struct held_stacks *held, const struct raw_stack *raw,
 	stack->number = number;
 	stack->depth = first->depth;
 	stack->flags = first->flags;
-	memcpy(first_walk_frames(stack), first->frame, sizeof(u64) * first->depth);
+	memcpy(frames_of_first_unwinding(stack), first->frame, sizeof(u64) * first->depth);
 	held_stacks_put_back(held, stack);
 	return true;
 }
@@ -53,7 +53,7 @@ void held_stack_choose_result(const struct held_stack *stack,
 			      bool (*is_generated)(void *argument, u64 frame), void *argument,
 			      struct unwound_stack *later)
 {
-	const u64 *first = first_walk_frames(stack);
+	const u64 *first = frames_of_first_unwinding(stack);
 	bool is_whole_stack =
 		later->depth && !STACK_STOP(later->flags) && !(later->flags & STACK_TRUNCATED);
 	bool is_behind_generated = false, is_kept = later->depth < stack->depth && !is_whole_stack;

@@ -15,29 +15,31 @@
 
 struct held_stack {
 	struct held_stack *next;
-	u32 number; /* the mapping whose rules the stack waits for */
-	u32 depth;  /* number of frames that were unwound first; they follow `raw` in memory */
-	u32 flags;  /* flags of these frames, as in struct unwound_stack */
+	u32 number; /* number of the mapping whose unwind rules the stack waits for */
+	u32 depth; /* number of frames that the first unwinding gave; they follow `raw` in memory */
+	u32 flags; /* flags of the frames that the first unwinding gave, as in struct unwound_stack
+		    */
 	struct raw_stack raw; /* the raw stack; the unused end of its array `stack` is not stored */
 };
 
 struct held_stacks {
 	struct held_stack *first;
-	struct held_stack **last; /* pointer that gets the next stack; NULL before the first use */
+	struct held_stack *
+		*last; /* the pointer that the next stack is linked to; NULL before the first use */
 	u64 bytes;
-	u64 most; /* the most bytes that may be held */
+	u64 most; /* limit of `bytes` */
 };
 
-/* Adds a copy of a raw stack and of the frames that were unwound first. `number`: the mapping whose
- * rules the stack waits for. False: no memory. */
+/* Adds a copy of a raw stack, and of the frames that its first unwinding gave. `number`: the
+ * mapping whose rules the stack waits for. False: no memory. */
 bool held_stacks_add(struct held_stacks *held, const struct raw_stack *raw,
 		     const struct unwound_stack *first, u32 number);
 
 /*
- * Chooses between the frames that were unwound first and the frames of a later unwinding, in
- * *later. The first frames replace the later ones if the later stack ends early with fewer frames,
- * or if the two differ in a frame that is a caller of generated code (is_generated()): the process
- * has exited meanwhile, or its generated code has changed.
+ * Chooses between the frames of the first unwinding and those of a later one, in later. The first
+ * frames replace the later ones if the later stack ends early with fewer frames, or if the two
+ * differ in a frame that is a caller of generated code (is_generated()): the process has exited
+ * meanwhile, or its generated code has changed.
  */
 void held_stack_choose_result(const struct held_stack *stack,
 			      bool (*is_generated)(void *argument, u64 frame), void *argument,

@@ -16,7 +16,7 @@ struct open_cookie {
 };
 
 struct open_cookies {
-	struct open_cookie *items; /* sorted by thread id and cookie */
+	struct open_cookie *items; /* the open cookies, sorted by thread id and cookie */
 	u32 count;
 	u32 room;
 };

@@ -4,7 +4,7 @@
 
 #include "clock.h"
 
-#define WATCH_MS 1000 /* time of frequent rounds after new code */
+#define WATCH_MS 1000 /* how long rounds are frequent after new code was seen */
 
 void pace_note_new_code(struct pace *pace)
 {

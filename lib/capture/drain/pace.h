@@ -25,8 +25,9 @@
 #define PACE_MS_MIN 1 /* least time between rounds, also the time until the first round */
 #define PACE_MS_MAX 100
 #define PACE_MS_IDLE 500
-#define PACE_MS_WATCH 2	       /* the most time between rounds while new code is expected */
-#define PACE_EVENTS_PER_MS 350 /* of one CPU; a kernel makes fewer events with stacks */
+#define PACE_MS_WATCH 2 /* longest time between rounds while more new code is expected */
+/* The most events that one CPU makes in a ms; with stacks a kernel makes fewer. */
+#define PACE_EVENTS_PER_MS 350
 
 struct pace {
 	int ms;		 /* time between the last two rounds; 0 = no round yet */
@@ -41,14 +42,14 @@ void pace_note_new_code(struct pace *pace);
  * later events need. */
 void pace_note_table_request(struct pace *pace);
 
-/* The contents of the rings before a round. */
+/* The use of the rings before a round. */
 struct pace_rings {
 	u32 fill;	/* use of the fullest ring, in percent */
 	bool had_event; /* one of the rings had an event */
-	u32 slots;	/* size of each ring */
+	u32 slots;	/* number of slots of each ring */
 };
 
-/* The time until the next round, in ms. */
+/* Returns the time until the next round, in ms. */
 int pace_next_ms(struct pace *pace, const struct pace_rings *rings);
 
 #endif

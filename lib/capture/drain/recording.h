@@ -13,40 +13,43 @@
 #include "trace/write/frame_addresses.h"
 #include "trace/write/writer.h"
 
-/* How the rings are read. */
+/* How a reader reads the rings. */
 enum read_mode {
 	READ_DRAIN,    /* consumes events, as the only reader of the instance */
 	READ_SNAPSHOT, /* copies events of one moment or of the end; the rings keep them */
-	READ_LIVE,     /* a snapshot of an instance that another process may read */
+	READ_LIVE, /* copies events as READ_SNAPSHOT does, from an instance that another process may
+		      read at the same time */
 };
 
 /* The reader's state for one CPU. Positions are positions in the rings of this CPU. */
 struct cpu_reader {
-	u64 events; /* events written to the current file, held back by alive_events.h, or begins of
-		       spans */
-	u64 ended;  /* part of `events` that is not in the file: held events of ended things, and
-		       begins of spans */
-	u64 passed_over; /* flight recorder: older events in slots that writers could not claim */
+	u64 events;	 /* number of events that were written to the current file, are held back by
+			    alive_events.h, or are begins of spans */
+	u64 ended;	 /* number of those `events` that are not in the file: held events of ended
+			    things, and begins of spans */
+	u64 passed_over; /* flight recorder: number of older events in slots that writers could not
+			    claim */
 	u64 end;   /* position up to which this round reads; deferred stacks before it are known */
 	u64 limit; /* position at which this file ends; 0 = not set */
 	u64 task_limit; /* position in the task ring at which this file ends; 0 = not set */
 	u64 epoch_end;	/* head of the ring when the epoch began (capture/drain/deferred_stack.h) */
-	u64 consumed_before; /* events that readers had consumed when the file began */
-	u64 counted_before;  /* counted events (abi/counted.h) that earlier files have */
+	u64 consumed_before; /* number of events that readers had consumed when the file began */
+	u64 counted_before;  /* number of counted events (abi/counted.h) that earlier files have */
 	u64 swap_end; /* records from this position on name no stack of the previous generation */
 };
 
-/* An element for each slot of the stack map: the index of that slot's stack in the current file. */
+/* For a slot of the stack map: the index that the slot's stack has in the current file. */
 struct written_stack {
 	u32 index;     /* index in the file + 1; 0 = not in the file */
-	u32 stop : 8;  /* enum stop_reason */
-	u32 vain : 24; /* as stack_ref.vain */
+	u32 stop : 8;  /* enum stop_reason of the stack */
+	u32 vain : 24; /* mapping whose code lacks a rule, as stack_ref.vain */
 };
 
 struct written_table {
-	struct written_stack *items; /* indexed by slot of the stack map; NULL = not allocated */
-	u64 generation; /* generation that the items are for; 0 = the items are of an earlier file
-			 */
+	/* One element for each slot of the stack map; NULL = not allocated. */
+	struct written_stack *items;
+	u64 generation; /* generation of the stack map that the items are for; 0 = the items are of
+			   an earlier file */
 };
 
 struct alive_events;
@@ -62,41 +65,48 @@ struct recording {
 	struct trace_writer *writer; /* writer of the current file */
 	enum read_mode mode;	     /* mode of the current file */
 	struct task_log *tasks;
-	struct deferred *deferred;	 /* NULL: user stacks are not deferred */
-	struct alive_events *alive;	 /* NULL: no source is alive:... */
-	struct context_finder *contexts; /* NULL: events have no trace ids */
-	struct span_stacks *spans;	 /* NULL: no source has stack=begin */
-	struct ring_buffer *times; /* accounts of ended threads (thread_times.h); NULL: threads have
-				      no accounts */
-	struct ring_buffer *new_code; /* numbers of new mappings; NULL: no user stacks */
+	struct deferred *deferred;  /* joins deferred user stacks to events; NULL: user stacks are
+				       not deferred */
+	struct alive_events *alive; /* holds back events of things that are alive; NULL: no source
+				       has the form alive:... */
+	/* Finds trace ids in processes; NULL: events have no trace ids. */
+	struct context_finder *contexts;
+	struct span_stacks *spans; /* holds back begins of spans; NULL: no source has stack=begin */
+	struct ring_buffer *times; /* ring buffer with the time accounts of ended threads
+				      (thread_times.h); NULL: threads have no accounts */
+	struct ring_buffer *new_code; /* ring buffer with the numbers of new mappings; NULL: no user
+					 stacks are taken */
 	int times_result;
 	struct cpu_reader *cpus;
-	u64 time_limit;	     /* ns; no event that is read in this round is later */
-	u64 generation_seen; /* the last published generation of the stack map */
+	u64 time_limit;	     /* ns: all events that are read in this round are at most as late */
+	u64 generation_seen; /* the generation of the stack map that was published last */
 	struct written_table stacks[TABLE_ROLES];
-	bool mapping_met[MAPPINGS_MAX];	    /* seen in a stack of this file or of an earlier file */
+	bool mapping_met[MAPPINGS_MAX];	    /* the mapping was seen in a stack of this file or of an
+					       earlier file */
 	bool mapping_written[MAPPINGS_MAX]; /* the current file has the mapping */
 	struct pace pace;
-	struct frame_addresses named; /* frames of the file whose symbols were requested */
+	struct frame_addresses named; /* frames of the current file whose symbols were requested */
 	bool named_ahead; /* recording_request_symbols_ahead() has waited for the symbols of `named`
 			   */
 	u64 next_ask; /* clock_ms() of the next request of recording_request_symbols_ahead(); 0 = no
 		       * request yet
 		       */
-	u64 next_learn, learn_ms; /* recording_request_symbols_now_and_then(): clock_ms() of the
+	u64 next_learn, learn_ms; /* for recording_request_symbols_now_and_then(): clock_ms() of the
 				     next call, and the interval */
 	bool kernel_asked; /* the kernel's list of symbols was requested before the file ends */
 	u64 names_until;   /* clock_ms() at which the wait for symbols ends; 0 = no limit */
-	u64 hurries_until; /* the same after the user has asked to end; 0 = not asked yet */
+	u64 hurries_until; /* clock_ms() at which the wait for symbols ends after the user has asked
+			      to end; 0 = not asked yet */
 	u64 moved_next;	   /* clock_ms() of the next search for moved code */
-	u32 script_loop_tables; /* symbolizers_script_loop_tables() at the last
-				   loaded_forget_rules() */
-	u32 moved_files;	/* moved mappings that were found to be parts of files
+	u32 script_loop_tables; /* symbolizers_script_loop_tables() when loaded_forget_rules() was
+				   called last */
+	u32 moved_files;	/* number of moved mappings that were found to be parts of files
 				   (symbolizer/moved_check.h) */
-	u64 tabulate_again; /* clock_ms() from which on evicted unwind tables are requested again */
-	u64 rules_until; /* clock_ms() until which programs send stacks without rules to this reader
-			  */
-	struct trace_ledger written; /* counts of the current file: reasons, stops, notes */
+	u64 tabulate_again; /* clock_ms() after which evicted unwind tables are requested again */
+	u64 rules_until; /* clock_ms() until which programs send raw stacks that lack rules to this
+			    reader */
+	/* Counts of the current file for the ledger: reasons, stops, notes. */
+	struct trace_ledger written;
 };
 
 /* *recording must be all zeros; `loaded` and `symbolizers` must outlive the recording. -ENOMEM or

@@ -21,7 +21,8 @@
 #include "error.h"
 #include "hash_index.h"
 
-#define HELD_AT_FIRST 65536 /* number of held begins that causes the first check of the map */
+/* Number of held begins that causes the first check of the BPF map `spans`. */
+#define HELD_AT_FIRST 65536
 #define BATCH 1024
 #define WAIT_MS 1000
 
@@ -30,7 +31,7 @@ struct held_begin {
 	struct stack_ref user;
 	u64 gone_at;  /* clock_ms() of the first check at which the map lacked the span; 0 = no such
 			 check */
-	bool is_done; /* the end was written */
+	bool is_done; /* the end of the span was written */
 };
 
 struct waiting_end {
@@ -42,12 +43,12 @@ struct span_stacks {
 	struct held_begin *begins;
 	u32 begin_count, begin_room;
 	struct hash_index by_mark;
-	u32 look_at; /* number of held begins that causes the next check of the map */
+	u32 look_at; /* number of held begins that causes the next check of the BPF map `spans` */
 	struct waiting_end *ends;
 	u32 end_count, end_room;
 	u64 *marks; /* marks of the open spans, sorted */
 	u32 mark_count, mark_room;
-	struct span_key batch_keys[BATCH]; /* results of one batch lookup */
+	struct span_key batch_keys[BATCH]; /* results of one batch lookup in the map */
 	struct span_begins batch[BATCH];
 };
 
@@ -80,7 +81,8 @@ void span_stacks_begin_file(struct recording *recording)
 	hash_index_clear(&spans->by_mark);
 }
 
-static enum span_side stacks_of(const struct recording *recording, u32 kind, enum span_role role)
+static enum span_side stacks_of_span(const struct recording *recording, u32 kind,
+				     enum span_role role)
 {
 	const struct question *question = &recording->loaded->sources->sources[kind].question;
 
@@ -89,12 +91,12 @@ static enum span_side stacks_of(const struct recording *recording, u32 kind, enu
 
 bool span_stacks_is_begin(const struct recording *recording, u32 kind)
 {
-	return stacks_of(recording, kind, SPAN_BEGIN) != SPAN_STACKS_END;
+	return stacks_of_span(recording, kind, SPAN_BEGIN) != SPAN_STACKS_END;
 }
 
 enum span_side span_stacks_of_end(const struct recording *recording, u32 kind)
 {
-	return stacks_of(recording, kind, SPAN_END);
+	return stacks_of_span(recording, kind, SPAN_END);
 }
 
 static u32 hash_mark(u64 mark)
@@ -122,7 +124,7 @@ int span_stacks_take_begin(struct recording *recording, const struct trace_event
 	return 0;
 }
 
-static struct held_begin *find_begin(const struct span_stacks *spans, u64 mark)
+static struct held_begin *find_held_begin(const struct span_stacks *spans, u64 mark)
 {
 	u32 index = hash_index_find(&spans->by_mark, hash_mark(mark), begin_has_mark, spans->begins,
 				    &mark);
@@ -140,7 +142,8 @@ static int write_end_with_begin(struct recording *recording, const struct trace_
 	begin->is_done = true;
 	if (span_stacks_of_end(recording, end->kind) == SPAN_STACKS_BOTH) {
 		event.kind = begin->event.kind;
-		recording->cpus[end->cpu].ended--; /* span_stacks_take_begin() has left it out */
+		recording->cpus[end->cpu].ended--; /* span_stacks_take_begin() has counted this
+						      event as one that is not in the file */
 	}
 	event.value = SPAN_MARK_TIME(end->time - end->value);
 	event.tid = begin->event.tid;
@@ -163,7 +166,7 @@ int span_stacks_take_end(struct recording *recording, const struct trace_event *
 	int result = 0;
 
 	end.value &= ~SPAN_MARK_END;
-	begin = find_begin(spans, end.value);
+	begin = find_held_begin(spans, end.value);
 	if (span_stacks_of_end(recording, end.kind) == SPAN_STACKS_BEGIN) {
 		recording->cpus[end.cpu].events++;
 		result = task_log_ensure_thread(recording->tasks, recording->writer, end.tid);
@@ -176,7 +179,8 @@ int span_stacks_take_end(struct recording *recording, const struct trace_event *
 	return result;
 }
 
-/* Writes an end whose begin was lost, without stacks, unless it is written already. */
+/* Writes the end of a span whose begin was lost, without stacks, unless the end was written
+ * already. */
 static int write_end_without_begin(struct recording *recording, const struct trace_event *end)
 {
 	u32 reason = loaded_is_flight(recording->loaded) ? REASON_ANSWER_OVERWRITTEN
@@ -202,7 +206,7 @@ static int write_waiting_ends(struct recording *recording, bool all)
 
 	for (u32 i = 0; i < spans->end_count; i++) {
 		struct waiting_end *end = &spans->ends[i];
-		struct held_begin *begin = find_begin(spans, end->event.value);
+		struct held_begin *begin = find_held_begin(spans, end->event.value);
 
 		if (begin && !begin->is_done)
 			result = first_error(result,

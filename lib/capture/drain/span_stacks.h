@@ -27,25 +27,25 @@ int span_stacks_create(struct recording *recording);
 void span_stacks_free(struct recording *recording);
 void span_stacks_begin_file(struct recording *recording);
 
-/* True if the events of a source are begins of such spans. */
+/* True if the events of a source are begins of spans that have the stacks of their begin. */
 bool span_stacks_is_begin(const struct recording *recording, u32 kind);
 
-/* The stacks of the spans whose ends are events of this source; SPAN_STACKS_END also if they are no
- * ends of spans. */
+/* Returns which stacks the spans have whose ends are events of this source; SPAN_STACKS_END also if
+ * the events are no ends of spans. */
 enum span_side span_stacks_of_end(const struct recording *recording, u32 kind);
 
-/* Takes an event of a ring, whose value is the mark. With stack=both the end is written already.
- * -ENOMEM, or an error of the writer. */
+/* Takes an event from a ring: the begin or the end of a span, whose value is the mark. With
+ * stack=both the end is written already. -ENOMEM, or an error of the writer. */
 int span_stacks_take_begin(struct recording *recording, const struct trace_event *event,
 			   const struct stack_ref *user);
 int span_stacks_take_end(struct recording *recording, const struct trace_event *event);
 
-/* Called when all rings were read: writes the ends whose begins were read. -ENOMEM, or an error of
- * the map or of the writer. */
+/* Called when all rings were read: writes the ends of spans whose begins were read. -ENOMEM, or an
+ * error of the map or of the writer. */
 int span_stacks_end_round(struct recording *recording);
 
-/* Writes what waits. An end whose begin was lost has no stacks with stack=begin, and no second
- * event with stack=both. */
+/* Writes all ends of spans that still wait for their begin. An end whose begin was lost has no
+ * stacks with stack=begin, and no second event with stack=both. */
 int span_stacks_write_all_ends(struct recording *recording);
 
 #endif

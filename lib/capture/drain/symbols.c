@@ -175,7 +175,7 @@ static void format_interpreter_name(const struct script_layout *layout, char *ou
 			 version & 0xff);
 	else if (layout->runtime == SCRIPT_RUBY)
 		snprintf(out, bytes, "Ruby");
-	else if (version && !(version & 0xffff)) /* the file has no micro version (3.10) */
+	else if (version && !(version & 0xffff)) /* a file of 3.10 has no third part */
 		snprintf(out, bytes, "CPython %u.%u", version >> 24, version >> 16 & 0xff);
 	else if (version)
 		snprintf(out, bytes, "CPython %u.%u.%u", version >> 24, version >> 16 & 0xff,
@@ -233,14 +233,15 @@ int script_names_write_unread_interpreters(struct recording *recording)
 
 #define PATH_BYTES_MAX 4096
 #define MOVED_MS 20   /* time between two searches for moved code, which read a BPF map */
-#define RULES_MS 1000 /* time in which new code leads to a request for its unwind rules */
-#define AWAIT_MS 4000 /* programs treat a reader as ended if its next round is later than this */
+#define RULES_MS 1000 /* how long after new code its unwind rules may still be requested */
+/* BPF programs treat a reader as ended if its next round comes later than this, ms. */
+#define AWAIT_MS 4000
 #define TABULATE_AGAIN_MS                                                                          \
 	600000 /* time between requests for evicted tables (symbolizer/table_publish.h) */
 
-/* Stores a process id in slot pid % OWN_PROCESSES, or in the next slot if that slot is used. The
- * BPF programs look in these two slots. */
-static void put_process_id(u32 *slots, u32 pid)
+/* Stores the id of an own process in slot pid % OWN_PROCESSES, or in the next slot if that slot is
+ * used. The BPF programs look in these two slots. */
+static void store_process_id(u32 *slots, u32 pid)
 {
 	u32 *slot = &slots[pid % OWN_PROCESSES], *next = &slots[(pid + 1) % OWN_PROCESSES];
 
@@ -261,9 +262,9 @@ static void publish_own_processes(const struct recording *recording)
 	if (recording->deferred)
 		count += user_unwinder_processes(recording->deferred->unwinder, pids + count);
 	for (u32 i = 0; i < count; i++)
-		put_process_id(slots, pids[i]);
+		store_process_id(slots, pids[i]);
 	if (recording->loaded->beside)
-		put_process_id(slots, recording->loaded->beside);
+		store_process_id(slots, recording->loaded->beside);
 	for (u32 i = 0; i < OWN_PROCESSES; i++)
 		if (own[i] != slots[i])
 			__atomic_store_n(&own[i], slots[i], __ATOMIC_RELAXED);
@@ -414,7 +415,7 @@ static int write_symbol(void *arg, const struct trace_symbol *symbol)
 	return trace_writer_symbol(recording->writer, symbol);
 }
 
-static struct symbolizers_sink make_sink(struct recording *recording)
+static struct symbolizers_sink symbolizer_sink_of_recording(struct recording *recording)
 {
 	return (struct symbolizers_sink){
 		.arg = recording,
@@ -425,14 +426,14 @@ static struct symbolizers_sink make_sink(struct recording *recording)
 
 int symbols_write_cached(struct recording *recording, u32 number, u64 *addresses, u32 *count)
 {
-	const struct symbolizers_sink sink = make_sink(recording);
+	const struct symbolizers_sink sink = symbolizer_sink_of_recording(recording);
 
 	return symbolizers_recall(recording->symbolizers, number, addresses, count, &sink);
 }
 
 int symbols_take_facts(struct recording *recording)
 {
-	const struct symbolizers_sink sink = make_sink(recording);
+	const struct symbolizers_sink sink = symbolizer_sink_of_recording(recording);
 	int result = symbolizers_visit(recording->symbolizers, &sink);
 	u32 tables;
 

@@ -39,7 +39,7 @@ struct task_log {
 	size_t record_count, record_room;
 	struct task_log_options options;
 	bool knows_interrupt;
-	bool has_wanted; /* a task had one of options.comms */
+	bool has_wanted; /* a task had one of the names in options.comms */
 	struct cgroup_log *cgroups;
 	u64 known[TID_LIMIT / 64];
 };
@@ -123,19 +123,19 @@ struct scan {
 	struct trace_writer *writer;
 };
 
-static int scan_thread(void *arg, u32 tgid, u32 tid)
+static int write_scanned_thread(void *arg, u32 tgid, u32 tid)
 {
 	struct scan *scan = arg;
 
 	return write_proc_thread(scan->log, scan->writer, tgid, tid);
 }
 
-static int scan_proc(struct task_log *log, struct trace_writer *writer, u32 only)
+static int write_proc_threads(struct task_log *log, struct trace_writer *writer, u32 only)
 {
 	struct scan scan = {.log = log, .writer = writer};
 
 	return only ? write_proc_thread(log, writer, only, only)
-		    : proc_tasks_each(scan_thread, &scan);
+		    : proc_tasks_each(write_scanned_thread, &scan);
 }
 
 int task_log_scan(struct task_log *log, struct trace_writer *writer, u32 only)
@@ -150,10 +150,10 @@ int task_log_scan(struct task_log *log, struct trace_writer *writer, u32 only)
 	memset(log->known, 0, sizeof(log->known));
 	log->knows_interrupt = false;
 	mark_thread_in_file(log, 0);
-	return result || log->options.ignores_proc ? result : scan_proc(log, writer, only);
+	return result || log->options.ignores_proc ? result : write_proc_threads(log, writer, only);
 }
 
-static int keep_name_record(struct task_log *log, const struct task_slot *slot, u64 time)
+static int append_name_record(struct task_log *log, const struct task_slot *slot, u64 time)
 {
 	struct name_record *record;
 
@@ -173,12 +173,12 @@ int task_log_take_record(struct task_log *log, struct trace_writer *writer,
 			 const struct task_slot *slot, u64 time)
 {
 	struct trace_task task = {.time = time, .tid = slot->tid, .tgid = slot->tgid};
-	int result = keep_name_record(log, slot, time);
+	int result = append_name_record(log, slot, time);
 
 	if (result)
 		return result;
-	if (STAMP_KIND(slot->stamp) ==
-	    TASK_EXIT) { /* the record of an exit has the last name of the thread */
+	/* The record of a thread's exit has the thread's last name. */
+	if (STAMP_KIND(slot->stamp) == TASK_EXIT) {
 		if (is_thread_in_file(log, task.tid))
 			return 0;
 		task.time = 0;

@@ -15,14 +15,15 @@
 struct task_log;
 
 struct task_log_options {
-	const char *zero; /* the name for thread id 0; must outlive the log */
-	int names_fd; /* descriptor of the BPF map task_names, used for lost records; -1 = no map */
-	const struct cgroup_path
-		*paths; /* memory of the BPF map cgroup_paths, which must outlive the log */
-	const struct comm_globs
-		*comms;	   /* wanted names, which must outlive the log; NULL: all names */
-	bool ignores_proc; /* thread ids are of another PID namespace, so /proc of this process does
-			      not have them */
+	const char *zero; /* the name of thread id 0; must outlive the log */
+	int names_fd; /* descriptor of the BPF map task_names, which tells names whose record was
+			 lost; -1 = no map */
+	/* Memory of the BPF map cgroup_paths, which must outlive the log. */
+	const struct cgroup_path *paths;
+	const struct comm_globs *comms; /* names of tasks that the user wants, which must outlive
+					   the log; NULL: all names */
+	bool ignores_proc; /* thread ids are those of another PID namespace, so the /proc of this
+			      process does not have them */
 };
 
 int task_log_create(const struct task_log_options *options, struct task_log **out);
@@ -38,7 +39,7 @@ int task_log_scan(struct task_log *log, struct trace_writer *writer, u32 only);
 /* Begins a round of reading the rings. */
 void task_log_begin_round(struct task_log *log);
 
-/* Writes a record of a task ring. `time`: the full time of the record. */
+/* Writes the task of a record from a task ring. `time`: the full time of the record. */
 int task_log_take_record(struct task_log *log, struct trace_writer *writer,
 			 const struct task_slot *slot, u64 time);
 

@@ -7,7 +7,8 @@
 
 #include "capture/drain/recording.h"
 
-/* -ENOMEM or -errno. The caller calls thread_times_free() also after a failure. */
+/* Creates what takes the accounts of ended threads. -ENOMEM or -errno. The caller calls
+ * thread_times_free() also after a failure. */
 int thread_times_create(struct recording *recording);
 void thread_times_free(struct recording *recording);
 

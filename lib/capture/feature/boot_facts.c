@@ -11,7 +11,7 @@
 #include "symbol/file/whole_file.h"
 
 #define BOOT_ID_PATH "/proc/sys/kernel/random/boot_id"
-#define BYTES_MAX 65536 /* a larger file is not used any more */
+#define BYTES_MAX 65536 /* a file with more bytes than this is no longer used */
 
 struct boot_id {
 	char text[64];
@@ -23,14 +23,14 @@ static bool read_boot_id(struct boot_id *id)
 }
 
 /* True if only root or this user can write a file with this status. */
-static bool is_trusted_owner(const struct stat *status)
+static bool is_trusted_file(const struct stat *status)
 {
 	return (status->st_uid == 0 || status->st_uid == geteuid()) &&
 	       !(status->st_mode & (S_IWGRP | S_IWOTH));
 }
 
 /* Opens the file of facts, if it can be trusted; or -1. */
-static int open_facts(const char *folder, int flags)
+static int open_facts_file(const char *folder, int flags)
 {
 	int directory = open(folder, O_DIRECTORY | O_PATH | O_NOFOLLOW | O_CLOEXEC), fd;
 	struct stat of_folder, of_file;
@@ -39,7 +39,7 @@ static int open_facts(const char *folder, int flags)
 		return -1;
 	fd = openat(directory, "facts", flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0644);
 	if (fd >= 0 && (fstat(directory, &of_folder) || fstat(fd, &of_file) ||
-			!is_trusted_owner(&of_folder) || !is_trusted_owner(&of_file) ||
+			!is_trusted_file(&of_folder) || !is_trusted_file(&of_file) ||
 			!S_ISREG(of_file.st_mode) || of_file.st_size >= BYTES_MAX)) {
 		close(fd);
 		fd = -1;
@@ -66,7 +66,7 @@ static int find_fact(const char *text, const struct boot_id *id, const char *nam
 
 int boot_fact_read(const char *folder, const char *name)
 {
-	int fd = open_facts(folder, O_RDONLY), value = -1;
+	int fd = open_facts_file(folder, O_RDONLY), value = -1;
 	struct boot_id id;
 	size_t bytes;
 	char *text;
@@ -95,7 +95,7 @@ void boot_fact_store(const char *folder, const char *name, bool value)
 	if (bytes >= (int)sizeof(line))
 		return;
 	mkdir(folder, 0755);
-	fd = open_facts(folder, O_WRONLY | O_APPEND | O_CREAT);
+	fd = open_facts_file(folder, O_WRONLY | O_APPEND | O_CREAT);
 	if (fd < 0)
 		return;
 	written = write(fd, line, bytes);

@@ -26,7 +26,8 @@
 
 static const struct probe {
 	int (*attempt)(const char **step);
-	u64 caps; /* required capabilities; CAP_SYS_ADMIN is always enough for BPF and perf */
+	u64 caps; /* capabilities that the feature needs; CAP_SYS_ADMIN is always enough for BPF and
+		     perf */
 	const char *caps_fix;
 	const char *kernel_fix;
 } probes[FEATURE_COUNT] = {
@@ -137,10 +138,10 @@ void feature_probe_once(enum feature feature, struct feature_result *result)
 		boot_fact_store(BOOT_FACTS_FOLDER, feature_name(feature), true);
 }
 
-#define KERNEL_FUNCTIONS_FEW                                                                       \
-	4 /* most functions for which each may have a program, which slows the start */
+/* The most functions for which each may have a program of its own, which slows the start. */
+#define KERNEL_FUNCTIONS_FEW 4
 
-static bool feature_works(enum feature feature)
+static bool is_feature_working(enum feature feature)
 {
 	struct feature_result result;
 
@@ -150,7 +151,7 @@ static bool feature_works(enum feature feature)
 
 bool attach_has_tracepoint_cookies(void)
 {
-	return feature_works(FEATURE_TRACEPOINT_COOKIE);
+	return is_feature_working(FEATURE_TRACEPOINT_COOKIE);
 }
 
 /* Tries to attach to a function in a directory: a kernel with uprobe multi returns EBADF. Attaching
@@ -182,10 +183,10 @@ struct kernel_attach_methods attach_methods_for_kernel_functions(unsigned int fu
 {
 	struct kernel_attach_methods ways = {
 		.few = functions <= KERNEL_FUNCTIONS_FEW,
-		.multi = feature_works(FEATURE_KPROBE_MULTI),
-		.probe = feature_works(FEATURE_KPROBE),
+		.multi = is_feature_working(FEATURE_KPROBE_MULTI),
+		.probe = is_feature_working(FEATURE_KPROBE),
 	};
 
-	ways.entry = !ways.multi && (ways.few || !ways.probe) && feature_works(FEATURE_FENTRY);
+	ways.entry = !ways.multi && (ways.few || !ways.probe) && is_feature_working(FEATURE_FENTRY);
 	return ways;
 }

@@ -65,9 +65,9 @@ bool attach_has_uprobe_multi(void);
  * know this function. */
 struct kernel_attach_methods {
 	bool few;
-	bool multi; /* one link serves all functions that have a BTF type */
-	bool entry; /* fentry, for functions that have a BTF type */
-	bool probe; /* a kprobe for each function */
+	bool multi; /* one link (kprobe multi) serves all functions that have a BTF type */
+	bool entry; /* functions that have a BTF type get fentry programs */
+	bool probe; /* each function gets a kprobe */
 };
 
 struct kernel_attach_methods attach_methods_for_kernel_functions(unsigned int functions);

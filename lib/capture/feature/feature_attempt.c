@@ -317,7 +317,7 @@ int attempt_uprobe_multi(const char **step)
 	return attempt_close_fd(link);
 }
 
-/* The program has two instructions: r0 = 0; exit. */
+/* Loads a program of two instructions: r0 = 0; exit. */
 int empty_program_load(enum bpf_prog_type type, u32 attach_type, u32 btf_id)
 {
 	static const struct bpf_insn code[] = {
@@ -368,12 +368,12 @@ int attempt_tracefs(const char **step)
 	return attempt_close_fd(tracefs_open_events());
 }
 
-static int find_tracefs_option(int events, const char *path)
+static int check_tracefs_option(int events, const char *path)
 {
 	return faccessat(events, path, F_OK, 0) ? -errno : 0;
 }
 
-/* Tries kernel stacks by id, then user stacks by id. */
+/* Tries whether ftrace records kernel stacks by id, then user stacks by id. */
 int attempt_ftrace_stack_ids(const char **step)
 {
 	int events, err;
@@ -383,10 +383,10 @@ int attempt_ftrace_stack_ids(const char **step)
 	if (events < 0)
 		return events;
 	*step = "find options/stackmap in tracefs";
-	err = find_tracefs_option(events, "../options/stackmap");
+	err = check_tracefs_option(events, "../options/stackmap");
 	if (!err) {
 		*step = "find options/userstackmap in tracefs (kernel stacks have ids)";
-		err = find_tracefs_option(events, "../options/userstackmap");
+		err = check_tracefs_option(events, "../options/userstackmap");
 	}
 	close(events);
 	return err;

@@ -33,14 +33,15 @@ struct bytes {
 };
 
 struct subset {
-	const u8 *types; /* all types of the kernel */
+	const u8 *types; /* the BTF records of all types of the kernel */
 	u32 type_bytes;
 	const char *strings;
 	u32 string_bytes;
-	u32 *starts; /* offset of each type */
+	u32 *starts; /* offset in `types` of each type */
 	u32 count, start_room;
-	u32 *places; /* id that each type gets in the subset; 0 = not taken */
-	u32 *taken;  /* the kernel's ids of the types in the subset, in order */
+	u32 *places; /* by the kernel's id of a type: the type's id in the subset; 0 = not in the
+			subset */
+	u32 *taken;  /* the kernel's ids of the types in the subset, in the order of the subset */
 	u32 taken_count, taken_room;
 	struct bytes out_types, out_strings;
 };
@@ -115,12 +116,12 @@ static size_t size_of_type(const struct btf_type *type)
 	return sizeof(*type) + behind[kind].once + (size_t)behind[kind].each * btf_vlen(type);
 }
 
-static const struct btf_type *type_at(const struct subset *subset, u32 start)
+static const struct btf_type *type_at_offset(const struct subset *subset, u32 start)
 {
 	return (const struct btf_type *)(subset->types + start);
 }
 
-static int open_kernel_btf(struct subset *subset, const void *raw, size_t raw_bytes)
+static int read_btf_header(struct subset *subset, const void *raw, size_t raw_bytes)
 {
 	const struct btf_header *header = raw;
 	u64 types, strings;
@@ -145,8 +146,9 @@ static int find_type_starts(struct subset *subset)
 
 	while (at < subset->type_bytes) {
 		u32 left = subset->type_bytes - at;
-		size_t bytes =
-			left >= sizeof(struct btf_type) ? size_of_type(type_at(subset, at)) : 0;
+		size_t bytes = left >= sizeof(struct btf_type)
+				       ? size_of_type(type_at_offset(subset, at))
+				       : 0;
 
 		if (!bytes || bytes > left)
 			return -EINVAL;
@@ -161,7 +163,7 @@ static int find_type_starts(struct subset *subset)
 
 /* Adds a type to the list of taken types unless the list has it, and replaces *id by the type's id
  * in the subset. */
-static int take_type(struct subset *subset, u32 *id)
+static int add_type_to_subset(struct subset *subset, u32 *id)
 {
 	if (!*id)
 		return 0;
@@ -177,12 +179,12 @@ static int take_type(struct subset *subset, u32 *id)
 	return 0;
 }
 
-static int take_named_types(struct subset *subset, const struct text_set *names)
+static int add_named_types(struct subset *subset, const struct text_set *names)
 {
 	int result = 0;
 
 	for (u32 i = 0; i < subset->count && !result; i++) {
-		const struct btf_type *type = type_at(subset, subset->starts[i]);
+		const struct btf_type *type = type_at_offset(subset, subset->starts[i]);
 		u32 id = i + 1;
 
 		if (!type->name_off || !is_copied_kind(btf_kind(type)))
@@ -190,7 +192,7 @@ static int take_named_types(struct subset *subset, const struct text_set *names)
 		if (type->name_off >= subset->string_bytes)
 			return -EINVAL;
 		if (text_set_find(names, subset->strings + type->name_off) != HASH_INDEX_NONE)
-			result = take_type(subset, &id);
+			result = add_type_to_subset(subset, &id);
 	}
 	return result;
 }
@@ -224,7 +226,7 @@ static int copy_members(struct subset *subset, struct btf_type *type)
 
 	for (u32 i = 0; i < btf_vlen(type) && !result; i++)
 		result = copy_name(subset, &members[i].name_off)
-				 ?: take_type(subset, &members[i].type);
+				 ?: add_type_to_subset(subset, &members[i].type);
 	return result;
 }
 
@@ -251,14 +253,14 @@ static int copy_type_body(struct subset *subset, struct btf_type *type)
 	case BTF_KIND_ENUM64:
 		return copy_enum_values(subset, type, sizeof(struct btf_enum64));
 	case BTF_KIND_ARRAY:
-		return take_type(subset, &btf_array(type)->type)
-			       ?: take_type(subset, &btf_array(type)->index_type);
+		return add_type_to_subset(subset, &btf_array(type)->type)
+			       ?: add_type_to_subset(subset, &btf_array(type)->index_type);
 	case BTF_KIND_TYPEDEF:
 	case BTF_KIND_VOLATILE:
 	case BTF_KIND_CONST:
 	case BTF_KIND_RESTRICT:
 	case BTF_KIND_TYPE_TAG:
-		return take_type(subset, &type->type);
+		return add_type_to_subset(subset, &type->type);
 	case BTF_KIND_PTR:
 		type->type = 0;
 		return 0;
@@ -273,7 +275,7 @@ static int copy_type_body(struct subset *subset, struct btf_type *type)
 static int copy_type(struct subset *subset, u32 id)
 {
 	u32 start = subset->starts[id - 1], place = subset->out_types.count;
-	const struct btf_type *type = type_at(subset, start);
+	const struct btf_type *type = type_at_offset(subset, start);
 	struct btf_type *copy;
 
 	if (append_bytes(&subset->out_types, type, size_of_type(type)))
@@ -311,11 +313,11 @@ int type_subset_make(const void *raw, size_t raw_bytes, const struct btf *named,
 {
 	struct subset subset = {};
 	struct text_set names = TEXT_SET;
-	int result = open_kernel_btf(&subset, raw, raw_bytes)
+	int result = read_btf_header(&subset, raw, raw_bytes)
 			     ?: collect_names(named, &names)
 			     ?: find_type_starts(&subset)
 			     ?: append_bytes(&subset.out_strings, "", 1)
-			     ?: take_named_types(&subset, &names);
+			     ?: add_named_types(&subset, &names);
 
 	for (u32 i = 0; i < subset.taken_count && !result; i++)
 		result = copy_type(&subset, subset.taken[i]);

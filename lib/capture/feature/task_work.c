@@ -27,7 +27,8 @@
 
 #define PERIOD_NS 50000
 #define ASKED_MAX 16
-#define CPU_NS_MAX 100000000 /* give up if the clock does not interrupt */
+/* CPU time after which the attempt is given up, as the clock does not interrupt. */
+#define CPU_NS_MAX 100000000
 
 static int print_nothing(enum libbpf_print_level level, const char *format, va_list args)
 {
@@ -126,13 +127,13 @@ int attempt_task_work(const char **step)
 #define SCHEDULE "bpf_task_work_schedule_resume"
 #define SCHEDULE_AUX SCHEDULE "_impl"
 
-/* The kernel functions that objects may call. */
+/* The kernel functions that BPF objects may call. */
 static const char *const names[] = {
 	SCHEDULE,
 	SCHEDULE_AUX,
-	"bpf_rcu_read_lock", /* since Linux 6.2, like the next three */
+	"bpf_rcu_read_lock", /* in the kernel since Linux 6.2, like the next three functions */
 	"bpf_rcu_read_unlock",
-	"bpf_task_from_pid", /* finds blocked tasks (bpf/deferral/unwind_blocked.h) */
+	"bpf_task_from_pid", /* used to find blocked tasks (bpf/deferral/unwind_blocked.h) */
 	"bpf_task_release",
 };
 
@@ -179,7 +180,8 @@ void task_work_prepare(struct bpf_object *object)
 	u64 bits = known_kernel_names();
 
 	if (task_work_form() == TASK_WORK_PLAIN)
-		bits &= ~2ULL; /* the kernel has SCHEDULE_AUX with another prototype */
+		bits &= ~2ULL; /* the kernel's SCHEDULE_AUX has another prototype than the objects
+				  declare */
 	/* A function that the kernel lacks gets the name "void", which libbpf does not look up. Any
 	 * other name that the kernel lacks would be looked up in modules, which needs
 	 * CAP_SYS_ADMIN. */

@@ -27,8 +27,8 @@ enum task_work_form {
  * really works. */
 enum task_work_form task_work_form(void);
 
-/* Removes unusable names from an object. Call between opening and loading, for each object that may
- * use task work. */
+/* Removes from an object the names of kernel functions that the kernel lacks. Call between opening
+ * and loading, for each object that may use task work. */
 void task_work_prepare(struct bpf_object *object);
 
 /* True if task work works. Once it has worked, it is not tried again until the next boot. Any

@@ -19,11 +19,14 @@
 #include "interrupt.h"
 #include "symbol/symbolizer/symbolizers.h"
 
-#define HURRY_MS 1200	   /* longest wait for all symbols after the user has asked to end */
-#define HURRY_MS_LEAST 200 /* the same for one file, after HURRY_MS have passed */
-#define LATE_MS                                                                                    \
-	100 /* longest wait for code that appeared after recording_request_symbols_ahead() */
-#define LATE_OWN_MS 500 /* the same for files of root and of our own user */
+/* Longest wait for symbols after the user has asked to end, for all files together. */
+#define HURRY_MS 1200
+/* After HURRY_MS have passed, the longest wait for the symbols of one file. */
+#define HURRY_MS_LEAST 200
+/* Longest wait for symbols of code that appeared after recording_request_symbols_ahead(). */
+#define LATE_MS 100
+/* Longest wait for symbols of such code in files of root and of our own user. */
+#define LATE_OWN_MS 500
 #define LOOK_MS                                                                                    \
 	100 /* interval of checks for signals, since a blocked signal does not end poll()          \
 	     */
@@ -137,8 +140,8 @@ bool file_symbols_wait_is_over(const struct recording *recording)
 /* The times at which the waits for symbols end. The wait for the kernel's symbols is as long as one
  * request may take. */
 struct patience {
-	u64 others,
-		own; /* clock_ms(): for files of other users; for files of root and our own user */
+	u64 others, own; /* clock_ms() at which the wait for symbols ends: for files of other users;
+			    for files of root and our own user */
 };
 
 static u64 min_time(u64 a, u64 b)
@@ -146,7 +149,7 @@ static u64 min_time(u64 a, u64 b)
 	return a < b ? a : b;
 }
 
-static struct patience wait_ends_after(struct recording *recording, u64 began)
+static struct patience find_wait_ends(struct recording *recording, u64 began)
 {
 	bool few = recording->named_ahead;
 	struct patience patience = {
@@ -157,7 +160,7 @@ static struct patience wait_ends_after(struct recording *recording, u64 began)
 	if (interrupt_end_asked()) {
 		u64 end, least = clock_ms() + HURRY_MS_LEAST;
 
-		/* The files that end after a request to end share one wait: a window that is being
+		/* After the user has asked to end, all files share one wait: a window that is being
 		 * closed, and the last one after it. */
 		if (!recording->hurries_until)
 			recording->hurries_until = clock_ms() + HURRY_MS;
@@ -174,7 +177,7 @@ static int await_symbols(struct recording *recording)
 {
 	bool hurries = interrupt_end_asked();
 	u64 began = clock_ms();
-	struct patience patience = wait_ends_after(recording, began);
+	struct patience patience = find_wait_ends(recording, began);
 	int result = symbols_take_facts(recording);
 
 	while (!result && !interrupted() && !file_symbols_wait_is_over(recording)) {
@@ -185,7 +188,7 @@ static int await_symbols(struct recording *recording)
 		symbolizers_wait(recording->symbolizers, LOOK_MS);
 		if (!hurries && interrupt_end_asked()) {
 			hurries = true;
-			patience = wait_ends_after(recording, began);
+			patience = find_wait_ends(recording, began);
 		}
 		result = symbols_take_facts(recording);
 	}

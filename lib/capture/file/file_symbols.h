@@ -8,11 +8,13 @@
 #include "capture/drain/recording.h"
 #include "stackmap/error.h"
 
-#define FILE_SYMBOLS_PATIENCE_MS 10000	   /* longest wait for symbols of other users' files */
-#define FILE_SYMBOLS_PATIENCE_OWN_MS 30000 /* the same for files of root and of our own user */
+#define FILE_SYMBOLS_PATIENCE_MS 10000 /* longest wait for symbols of other users' files */
+/* Longest wait for symbols of files of root and of our own user. */
+#define FILE_SYMBOLS_PATIENCE_OWN_MS 30000
 
-/* Requests symbols for the frames that were written since the last call. `lasting`: only for code
- * of mapped files, whose symbols do not change, unlike symbols of the kernel and of generated code.
+/* Requests symbols for the frames that were written since the last call. `lasting`: only for
+ * frames in mapped files, whose symbols do not change, unlike those of the kernel and of generated
+ * code.
  */
 int file_symbols_request(struct recording *recording, bool lasting);
 

@@ -99,8 +99,8 @@ int recording_finish(struct recording *recording, struct trace_ledger *ledger,
 	if (recording->deferred) {
 		u64 until = clock_ms() + RULES_MS;
 
-		/* Stacks that have no rules yet wait for them. A window that others follow does not
-		 * wait: its rings have to be read. */
+		/* Held stacks lack unwind rules, and wait for them. A window that others follow
+		 * does not wait: its rings have to be read. */
 		while (!recording->named_ahead && deferred_has_held_stacks(recording) &&
 		       clock_ms() < until && !interrupted()) {
 			symbolizers_wait(recording->symbolizers, RULES_LOOK_MS);

@@ -17,7 +17,7 @@
 #include "clock.h"
 
 #define GLIBC_CONTENDED 2U
-#define GLIBC_OWNER 2 /* index of __owner in words of 4 bytes */
+#define GLIBC_OWNER 2 /* index of __owner, in words of 4 bytes from the futex word */
 #define WORDS 3
 
 u32 futex_lock_holder(const u32 words[WORDS], u32 operation)
@@ -59,8 +59,8 @@ static bool is_other_thread_of_process(u32 tid, u32 other)
 	return other && other != tid && access(path, F_OK) == 0;
 }
 
-/* The thread id of the holder of the lock that thread `tid` waits for; 0: no lock, or the holder is
- * not known. */
+/* Returns the id of the thread that holds the lock for which thread `tid` waits; 0: no lock, or the
+ * holder is not known. */
 static u32 find_holder_for_waiter(u32 tid)
 {
 	unsigned long long address, operation;

@@ -20,7 +20,7 @@
 
 #include "capture/load/loaded.h"
 
-/* A holder, and the wait for its lock that has not ended. */
+/* A thread that holds a lock, and the wait for this lock that has not ended. */
 struct lock_holder {
 	u64 since; /* begin of the wait, ns */
 	u32 tid;   /* thread id of the holder */
@@ -39,8 +39,8 @@ void lock_holders_find(struct loaded *loaded, struct lock_holders *list);
  * have been stopped. */
 void lock_holders_record(struct loaded *loaded, struct lock_holders *list);
 
-/* The thread id of the holder of a lock for which a thread waits by futex(2) with `operation`.
- * `words`: the memory from the futex word on. 0: not known. */
+/* Returns the id of the thread that holds a lock for which another thread waits by futex(2) with
+ * `operation`. `words`: the memory from the futex word on. 0: not known. */
 u32 futex_lock_holder(const u32 words[3], u32 operation);
 
 #endif

@@ -9,9 +9,8 @@
 #include "capture/file/unwind_blocked.h"
 #include "error.h"
 
-#define PEEK_MS                                                                                    \
-	5000 /* longest time for unwinding: the user waits, and the lock of the instance is held   \
-	      */
+/* Longest time for unwinding, ms: the user waits, and the lock of the instance is held. */
+#define PEEK_MS 5000
 
 /* Takes all records of a ring, oldest first. */
 static int snapshot_ring(struct recording *recording, struct ring_view ring, u32 cpu,

@@ -34,8 +34,8 @@ static int run_unwind_program(const struct loaded *loaded, struct unwind_blocked
 	return result ?: request->result;
 }
 
-/* Unwinds one task. `proof`: the operation that checks that the stack is that of the event. 0: the
- * stack was joined to its event. */
+/* Unwinds one blocked task. `proof`: the operation that checks that the stack is that of the event.
+ * 0: the stack was joined to its event. */
 static int unwind_blocked_task(struct recording *recording, const struct open_cookie *open,
 			       enum unwind_blocked_operation proof)
 {
@@ -81,8 +81,8 @@ int unwind_blocked_at_end(struct recording *recording)
 	return 0;
 }
 
-/* True if the file needs the stack. A snapshot takes stacks before events, so it needs all stacks
- * that it does not have yet. */
+/* True if the file needs the stack of an open cookie. A snapshot takes stacks before events, so it
+ * needs all stacks that it does not have yet. */
 static bool is_stack_needed(const struct recording *recording, const struct open_cookie *open)
 {
 	if (recording->mode != READ_DRAIN)

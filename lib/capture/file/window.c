@@ -19,7 +19,7 @@
 #define WAIT_MS 1
 #define WAIT_WRITER_MS 1000
 
-#define PEEK_MS 50 /* time for unwinding between two rounds of reading the rings */
+#define PEEK_MS 50 /* time that is spent unwinding, ms, between two rounds of reading the rings */
 
 int recording_request_symbols_ahead(struct recording *recording, enum symbolizers_which which)
 {

@@ -33,8 +33,8 @@
 #include "symbol/kernel/kernel_image.h"
 #include "trace/block/source_name.h"
 
-/* State of collecting the lines of the kernel and its modules. If addresses are hidden, names and
- * build ids still identify the kernel. */
+/* The state of collecting the lines of the kernel and its modules. If addresses are hidden, names
+ * and build ids still identify the kernel. */
 struct gathering {
 	struct kernel_mappings *lines;
 	FILE *to;
@@ -83,10 +83,11 @@ void kernel_mappings_clear(struct kernel_mappings *lines)
 	*lines = (struct kernel_mappings){};
 }
 
-/* A kind of kernel objects over which the files iterate. */
+/* A kind of kernel objects that the iterators of the readable files go over. */
 struct iterated {
 	enum feature feature;
-	const char *target; /* attach target; NULL = a map, the target in the BPF object */
+	const char *target; /* name of the iterator's target; NULL = a map, the target in the BPF
+			       object */
 	u32 parts_max;
 };
 
@@ -103,8 +104,11 @@ static const struct iterated iterated[] = {
 #define POOL_WORDS_A_PART 64
 #define SLOTS_A_PART 2048
 #define EVENTS_A_PART 64
-#define OBJECTS_MORE 2 /* one object ends the read, and the kernel shows the last object twice */
-#define PARTS_MIN 1024 /* twice as many parts as the longest mappings take */
+/* Objects that the iterator needs in addition to the parts: one object ends the read, and the
+ * kernel shows the last object twice. */
+#define OBJECTS_MORE 2
+/* The fewest parts of a file: twice as many as the longest mappings take. */
+#define PARTS_MIN 1024
 
 static u32 count_file_parts(const struct plan *plan, const struct iterated *over)
 {
@@ -152,7 +156,7 @@ static int set_map_sizes(struct files_bpf *files, const struct loaded *loaded,
 
 /* Stores a text as the value of a map's element, with unprintable bytes replaced. The text is
  * shorter than the map's values. */
-static int put_map_text(const struct bpf_map *map, u32 at, const char *text)
+static int set_map_text(const struct bpf_map *map, u32 at, const char *text)
 {
 	u32 bytes = bpf_map__value_size(map);
 	char *value = calloc(1, bytes);
@@ -169,7 +173,7 @@ static int put_map_text(const struct bpf_map *map, u32 at, const char *text)
 
 /* Stores the name of a thread that exists. A name that the BPF programs have stored since they are
  * attached is newer and stays. */
-static int put_task_name(void *arg, u32 tgid, u32 tid)
+static int set_task_name(void *arg, u32 tgid, u32 tid)
 {
 	const struct bpf_map *names = arg;
 	struct task_name name = {};
@@ -183,7 +187,7 @@ static int put_task_name(void *arg, u32 tgid, u32 tid)
 }
 
 /* Stores the name for a thread id that stands for no single task. */
-static void put_special_name(const struct files_bpf *files, u32 tid, const char *comm)
+static void set_special_name(const struct files_bpf *files, u32 tid, const char *comm)
 {
 	struct task_name name = {};
 
@@ -199,14 +203,14 @@ static int fill_name_maps(const struct files_bpf *files, const struct loaded *lo
 	const char *line = kernel->text;
 	int result = 0;
 
-	put_special_name(files, 0, pid_namespace_name_of_zero(&loaded->plan.config.pids));
-	put_special_name(files, TID_INTERRUPT, TID_INTERRUPT_NAME);
-	proc_tasks_each(put_task_name, files->maps.task_names);
+	set_special_name(files, 0, pid_namespace_name_of_zero(&loaded->plan.config.pids));
+	set_special_name(files, TID_INTERRUPT, TID_INTERRUPT_NAME);
+	proc_tasks_each(set_task_name, files->maps.task_names);
 	for (u32 kind = 0; kind < sources->count && !result; kind++)
-		result = put_map_text(files->maps.source_names, kind,
+		result = set_map_text(files->maps.source_names, kind,
 				      trace_source_short_name(sources->sources[kind].name));
 	for (u32 i = 0; i < kernel->count && !result; i++, line += strlen(line) + 1)
-		result = put_map_text(files->maps.kernel_mappings, i, line);
+		result = set_map_text(files->maps.kernel_mappings, i, line);
 	return result;
 }
 
@@ -255,7 +259,7 @@ static int set_file_access(const char *path, gid_t group)
 
 #define SHOWS "show_"
 
-/* The file has the name of its program, without "show_". */
+/* Makes the path of a readable file, which has the name of its program, without "show_". */
 static void make_file_path(const struct bpf_program *program, const struct files_options *options,
 			   char *path, size_t bytes)
 {

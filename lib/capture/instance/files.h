@@ -19,7 +19,7 @@
 /* The first lines of the file `mappings`, which show the kernel and its modules. */
 
 struct kernel_mappings {
-	char *text; /* lines, each ends with a NUL */
+	char *text; /* the lines, each of which ends with a NUL */
 	size_t bytes;
 	u32 count;
 	u32 longest; /* bytes of the longest line, with its NUL */

@@ -10,11 +10,12 @@
 #include "stackmap/error.h"
 
 struct metadata {
-	u64 start_realtime;	    /* CLOCK_REALTIME at start_monotonic, ns */
-	u64 start_monotonic;	    /* ns */
-	bool address_shown;	    /* kptr_restrict allowed addresses when the instance started */
-	char *command;		    /* the command line that started the instance */
-	struct source_list sources; /* the sources, without fields that only attaching needs */
+	u64 start_realtime;  /* CLOCK_REALTIME at start_monotonic, ns */
+	u64 start_monotonic; /* ns */
+	bool address_shown;  /* kptr_restrict allowed addresses when the instance started */
+	char *command;	     /* the command line that started the instance */
+	/* The sources, without the members that are needed for attaching only. */
+	struct source_list sources;
 };
 
 /* Makes the map and freezes it. Returns its descriptor, which the caller closes, or -errno. */

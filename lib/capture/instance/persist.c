@@ -45,7 +45,7 @@ void pin_name_of_table(u32 table, char *pin)
 	snprintf(pin, PIN_BYTES, "map_table_%u", table);
 }
 
-static int pin_fd(struct folder *folder, int fd, const char *pin)
+static int pin_descriptor(struct folder *folder, int fd, const char *pin)
 {
 	return bpf_obj_pin(fd, folder_pin_path(folder, pin)) ? -errno : 0;
 }
@@ -54,17 +54,17 @@ static int pin_maps(const struct loaded *loaded, int metadata, struct folder *fo
 {
 	char pin[PIN_BYTES];
 	struct bpf_map *map;
-	int result = pin_fd(folder, metadata, PIN_METADATA);
+	int result = pin_descriptor(folder, metadata, PIN_METADATA);
 
 	for (u32 i = 0; i < TABLE_ROLES && !result; i++) {
 		pin_name_of_table(i, pin);
 		if (loaded->tables[i].fd >= 0)
-			result = pin_fd(folder, loaded->tables[i].fd, pin);
+			result = pin_descriptor(folder, loaded->tables[i].fd, pin);
 	}
 	bpf_object__for_each_map(map, loaded_programs(loaded)->obj)
 	{
 		pin_name_of_map(bpf_map__name(map), pin);
-		result = result ?: pin_fd(folder, bpf_map__fd(map), pin);
+		result = result ?: pin_descriptor(folder, bpf_map__fd(map), pin);
 	}
 	return result;
 }
@@ -79,7 +79,7 @@ static int pin_programs(const struct loaded *loaded, struct folder *folder)
 
 		for (u32 i = 0; i < set->loaded_count && !result; i++) {
 			pin_name_of_program(number, bpf_program__name(set->loaded[i].program), pin);
-			result = pin_fd(folder, set->loaded[i].fd, pin);
+			result = pin_descriptor(folder, set->loaded[i].fd, pin);
 		}
 	}
 	return result;
@@ -99,7 +99,7 @@ static int pin_links(const struct link_list *links, u32 *number, struct folder *
 		if (bpf_obj_get_info_by_fd(links->fds[i], &info, &bytes))
 			continue;
 		snprintf(pin, sizeof(pin), "link_%u", (*number)++);
-		result = pin_fd(folder, links->fds[i], pin);
+		result = pin_descriptor(folder, links->fds[i], pin);
 	}
 	return result;
 }
@@ -249,7 +249,7 @@ int instance_open(struct loaded *loaded, struct folder *folder, struct metadata 
 	loaded->attachment.set_count = 1;
 	set->object = capture_bpf__open();
 	result = set->object ? use_pinned_maps(set, folder) : -errno;
-	/* The plan that the programs were loaded with is in their constants. */
+	/* The constants of the programs have the plan that the programs were loaded with. */
 	if (!result) {
 		const struct capture_bpf__rodata *constants = set->object->rodata;
 		struct plan *plan = &loaded->plan;
@@ -267,7 +267,8 @@ int instance_open(struct loaded *loaded, struct folder *folder, struct metadata 
 		pin_name_of_program(0, "unwind_blocked", pin);
 		if (!loaded->foreign)
 			loaded->unwind_blocked_program = open_pin(folder, pin);
-		/* The misses of the programs of events are read even after the instance has ended.
+		/* The counts of skipped runs of event programs are read even after the instance has
+		 * ended, so these programs are opened.
 		 */
 		result = folder_each_pin(folder, PIN_EVENTS, open_event_program, &ctx);
 	}

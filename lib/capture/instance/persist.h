@@ -19,10 +19,10 @@
 struct symbolizers;
 
 struct persist_options {
-	gid_t group;		  /* group that may read the files, or FOLDER_NO_GROUP */
+	gid_t group;		  /* group that may read the instance's files, or FOLDER_NO_GROUP */
 	const char *command_line; /* the command line that started the instance */
-	const struct number_list
-		*pids; /* processes whose code gets unwind tables; empty = all processes */
+	const struct number_list *pids; /* processes whose code gets unwind tables at the start;
+					   empty = all processes */
 	struct symbolizers *symbolizers;
 };
 
@@ -49,7 +49,7 @@ void pin_name_of_table(u32 table, char *pin);
 int instance_open(struct loaded *loaded, struct folder *folder, struct metadata **metadata,
 		  struct stackmap_error *error);
 
-/* Sets `error` for a failed opening, and returns `result`. */
+/* Sets `error` for an instance that could not be opened, and returns `result`. */
 int instance_set_open_error(struct folder *folder, int result, struct stackmap_error *error);
 
 /* The end of an instance without a process. */

@@ -31,7 +31,8 @@
 
 #define WAIT_MS 5
 #define WAIT_WRITER_MS 1000
-#define WAIT_READER_MS 50 /* time of one wait, after which the reader's lock is tried */
+/* Time of one wait for the reader, ms; after it this process tries to get the reader's lock. */
+#define WAIT_READER_MS 50
 #define WAITS_MAX 100
 
 static void sleep_wait_ms(void)
@@ -63,7 +64,7 @@ static bool is_generation_done(const struct loaded *loaded, u64 generation)
 	return __atomic_load_n(generation_done_word(loaded), __ATOMIC_ACQUIRE) >= generation;
 }
 
-/* Steps 2 to 5, with the published generation in step 5. */
+/* Does steps 2 to 5 of a reset, with the published generation in step 5. */
 static int swap_tables(struct loaded *loaded, struct generation_table *current)
 {
 	struct generation_table *spare = &loaded->tables[current == &loaded->tables[0]];
@@ -87,7 +88,8 @@ static void read_ring_heads(struct loaded *loaded, u64 *heads)
 	}
 }
 
-/* False: a program still writes a slot before the limit. */
+/* Discards the events in the rings of a drain. False: a program still writes a slot before the
+ * limit. */
 static bool discard_drain_rings(struct loaded *loaded, const u64 *limits)
 {
 	bool all = true;
@@ -119,12 +121,12 @@ static int discard_recorded_events(struct loaded *loaded, u64 done)
 		struct ring_view ring = loaded_ring(loaded, cpu);
 		struct counted_table *table = loaded_counted_table(loaded, cpu);
 
-		/* An event that stays began after all `deferred_limits` were read, so its deferred
-		 * stack stays, too. */
+		/* An event that is not discarded began after all `deferred_limits` were read, so
+		 * its deferred stack is not discarded either. */
 		if (loaded->plan.config.flight)
 			ring.header->reset +=
 				ring_discard_flight(&ring, limits[cpu], deferred_limits[cpu]);
-		/* The rows of events that found their ring full name stacks, too. */
+		/* The rows that count events of full rings refer to stacks, too. */
 		if (table)
 			ring.header->reset += counted_table_discard(table);
 	}
@@ -142,7 +144,8 @@ static int begin_reset(struct loaded *loaded, struct generation_table **current,
 	*current = generation_current_table(loaded);
 	if (!*current)
 		return set_reset_error(-ENOENT, error);
-	/* A reset that was killed may not have published its table. */
+	/* A reset that was killed may have swapped the tables without publishing the new
+	 * generation. */
 	if (generation_published(loaded) != generation_of_table(*current)) {
 		generation_wait_for_programs(loaded);
 		generation_publish(loaded, generation_of_table(*current));

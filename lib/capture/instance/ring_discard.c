@@ -21,8 +21,8 @@ static bool is_record_before(u32 commit, u64 limit)
 	return (s32)(commit - COMMIT_OF(limit)) < 0;
 }
 
-/* Returns 1 if an event was discarded. The stamp does not change without the commit word, so an
- * unchanged commit word means that the stamp belongs to this record. */
+/* Discards the record in a slot. Returns 1 if it was an event. The stamp does not change without
+ * the commit word, so an unchanged commit word means that the stamp belongs to this record. */
 static u32 discard_slot(struct event_slot *slot, u64 limit, u64 deferred_limit)
 {
 	u32 commit = atomic_load_acquire(&slot->commit);

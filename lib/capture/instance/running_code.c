@@ -17,12 +17,12 @@
 
 struct running_file {
 	u32 number, mappings;
-	u32 place; /* index of the file's last mapping in the order of the iterator: by process,
+	u32 place; /* index of the file's last mapping; the iterator goes over mappings by process,
 		      then by address */
 };
 
-/* Reads the file numbers of all mappings from the iterator. A read with space for many numbers ends
- * after a whole number. */
+/* Reads the file numbers of all mappings from the iterator. Each read has room for many numbers and
+ * ends after a whole number. */
 static void read_mapping_numbers(int iterator, struct running_file *files, u32 *place)
 {
 	u32 numbers[NUMBERS_AT_ONCE];
@@ -60,7 +60,7 @@ static void count_files_of_process(int program, u32 pid, struct running_file *fi
 /* Orders files by their number of mappings. Among files with equally many mappings the file at the
  * highest address comes first: the kernel maps downwards, and dynamic linkers map the libraries
  * that the program itself needs before libraries that those libraries need. */
-static int most_mappings_first(const void *a, const void *b)
+static int compare_by_mappings(const void *a, const void *b)
 {
 	const struct running_file *left = a, *right = b;
 
@@ -86,7 +86,7 @@ void running_code_request_tables(const struct loaded *loaded, struct symbolizers
 	for (size_t i = 0; i < pids->count; i++)
 		count_files_of_process(loaded->running_code_program, pids->ranges[i].first, files,
 				       &place);
-	qsort(files, MAPPINGS_MAX, sizeof(*files), most_mappings_first);
+	qsort(files, MAPPINGS_MAX, sizeof(*files), compare_by_mappings);
 	for (u32 i = 0; i < most && files[i].mappings; i++)
 		symbolizers_tabulate(symbolizers, files[i].number,
 				     loaded_mapping_record(loaded, files[i].number), map);

@@ -10,7 +10,7 @@
 #include "capture/load/loaded.h"
 
 struct self_stop {
-	u64 delay;	  /* time from the event to the stop, ns */
+	u64 delay;	  /* ns from the event to the stop */
 	u64 time;	  /* CLOCK_MONOTONIC of the event, ns; 0: no such event has happened */
 	u64 realtime;	  /* CLOCK_REALTIME of the event, ns */
 	const char *name; /* name of the event's source, owned by the source list; "?": not known */

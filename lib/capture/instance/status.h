@@ -13,14 +13,14 @@
 
 struct folder;
 
-/* The method of taking user stacks. */
+/* The method by which user stacks are taken. */
 enum user_way {
 	USER_WAY_NONE,
-	USER_WAY_FP,	   /* by frame pointers */
-	USER_WAY_DEFERRED, /* unwound by BPF programs, at the event or when the task leaves the
-			      kernel */
-	USER_WAY_ASSISTED, /* unwound by BPF programs as far as unwind rules are known; a reader
-			      unwinds the rest */
+	USER_WAY_FP,	   /* user stacks are taken by frame pointers */
+	USER_WAY_DEFERRED, /* BPF programs unwind user stacks, at the event or when the task leaves
+			      the kernel */
+	USER_WAY_ASSISTED, /* BPF programs unwind user stacks as far as unwind rules are known; a
+			      reader unwinds the rest */
 };
 
 enum user_way instance_user_way(const struct loaded *loaded);
@@ -41,9 +41,10 @@ struct instance_status {
 	struct self_stop stop;
 	pid_t reader; /* id of the process that empties the rings; 0 = no reader */
 	enum user_way user_way;
-	struct table_stat stacks; /* counts and sizes of the current table */
+	struct table_stat stacks; /* counts and sizes of the current table of the stack map */
 	u64 memory;	   /* bytes of the instance's maps, without maps that instances share */
-	u64 rings, tables; /* bytes of rings and of stack map generations, part of `memory` */
+	u64 rings, tables; /* bytes of the rings and of the tables of the stack map, which are part
+			      of `memory` */
 	struct trace_ledger ledger; /* ledger since the start of the instance */
 };
 

@@ -120,7 +120,7 @@ int attach_perf_events(struct attachment *attachment, const struct source *sourc
 				       program_fd);
 	for (u32 cpu = 0; cpu < attachment->plan->config.cpus; cpu++) {
 		result = attach_perf_cpu(attachment, source, kind, program_fd, cpu);
-		if (result && result != -ENODEV) /* -ENODEV: the CPU is offline */
+		if (result && result != -ENODEV) /* only -ENODEV, an offline CPU, is no failure */
 			return result;
 	}
 	return attachment->event_count > before ? 0 : -ENODEV;
@@ -150,7 +150,7 @@ int attach_perf_set_frequency(struct attachment *attachment, u64 frequency)
 /* Stops the events and keeps their counts. Call before their links are closed. */
 static void stop_perf_events(struct attachment *attachment)
 {
-	if (!attachment->links.count) /* the events are stopped already */
+	if (!attachment->links.count) /* the perf events are stopped already */
 		return;
 	for (u32 i = 0; i < attachment->event_count; i++) {
 		struct perf_event *event = &attachment->events[i];
@@ -206,7 +206,8 @@ static int event_program_fd(const struct attachment *attachment, u32 set, enum p
 	return program_set_find_event_fd(&attachment->sets[set], program);
 }
 
-/* Attaches a source's two programs; the perf event only makes the kernel write the record. */
+/* Attaches the two programs of a tracepoint with a value; the perf event only makes the kernel
+ * write the record. */
 int attach_field_value(struct attachment *attachment, const struct source *source, u32 kind)
 {
 	struct placement at = attachment->placements[kind];
@@ -251,11 +252,13 @@ u64 attach_count_skipped_field_values(const struct attachment *attachment, u64 m
  * an allocation and both had the same program, the timer's event would be lost. Tracepoints of one
  * category interrupt each other as well: the completion of a block request, the next request. */
 #define TRACEPOINT_SETS_MAX 8
-#define TRACEPOINTS_WITH_OWN_SET_MAX 4 /* the verifier takes some 0.05 s for a set */
+/* The verifier takes some 0.05 s for the programs of one set. */
+#define TRACEPOINTS_WITH_OWN_SET_MAX 4
 
-/* attr.config of the kprobe and uprobe PMUs */
+/* Bits in attr.config of perf events of the kprobe and uprobe PMUs. */
 #define PERF_PROBE_RETURN 1
-#define PERF_PROBE_SEMAPHORE 32 /* lowest bit of the semaphore's offset */
+/* Number of the lowest bit of the semaphore's offset in attr.config. */
+#define PERF_PROBE_SEMAPHORE 32
 
 static u32 count_sources(const struct attachment *attachment, enum source_type type)
 {
@@ -306,7 +309,7 @@ static bool needs_own_set(const struct attachment *attachment, const struct sour
 	}
 }
 
-/* The program that serves a source. `own`: in a set of its own. */
+/* Returns the program that serves a source. `own`: the source has a set of its own. */
 static u32 choose_program(const struct attachment *attachment, const struct source *source,
 			  bool own)
 {
@@ -350,8 +353,8 @@ static struct program_set *assign_set(struct attachment *attachment, u32 kind, u
 	return &attachment->sets[set];
 }
 
-/* Gives a source a set of its own. A recording of a single source needs no second set: its first
- * set has the kind as a constant. */
+/* Gives a source a set of programs of its own. A recording of a single source needs no second set:
+ * its first set has the kind as a constant. */
 static void assign_own_set(struct attachment *attachment, const struct source *source, u32 kind)
 {
 	bool single = attachment->sources->count == 1;
@@ -485,7 +488,8 @@ static int fd_of_program(const struct attachment *attachment, u32 kind)
 	return program_set_find_event_fd(&attachment->sets[at.set], at.program);
 }
 
-/* One link, made at the first such source, serves the entries or the exits of all system calls. */
+/* Attaches system calls. One link serves the entries of all system calls, another one their exits;
+ * each is made for the first source that needs it. */
 static int attach_syscalls(struct attachment *attachment, const struct source *source, u32 kind)
 {
 	const char *name = source->on_return ? "sys_exit" : "sys_enter";
@@ -529,8 +533,8 @@ static bool have_same_link(const struct attachment *attachment, u32 kind, u32 ot
 	       (a->type == SOURCE_KERNEL || !strcmp(a->target, b->target));
 }
 
-/* One link serves the entries, or the returns, of all functions of the kernel or of one file; it is
- * made at the first such source. */
+/* Attaches functions. One link serves the entries of all functions of the kernel or of one file,
+ * another one their returns; each is made for the first source that needs it. */
 static int attach_functions(struct attachment *attachment, const struct source *source, u32 kind)
 {
 	const struct source_list *list = attachment->sources;
@@ -590,7 +594,7 @@ static void run_task_iterator(int fd)
 		;
 }
 
-/* The descriptor of an iterator over all tasks; 0: the program is not loaded; or -errno. */
+/* Returns the descriptor of an iterator over all tasks; 0: its program is not loaded; or -errno. */
 static int open_task_iterator(struct attachment *attachment, const struct bpf_program *program)
 {
 	int fd = program_set_find_fd(&attachment->sets[0], program);
@@ -598,7 +602,8 @@ static int open_task_iterator(struct attachment *attachment, const struct bpf_pr
 	return fd < 0 ? 0 : link_task_iterator(&attachment->links, fd);
 }
 
-/* Opens the iterator of the stop now, at the start: privileges may be missing at the stop. */
+/* Opens the iterator that is read at the stop. It is opened at the start, since privileges may be
+ * missing at the stop. */
 static int open_stop_iterator(struct attachment *attachment, const struct bpf_program *program,
 			      int *stop_fd)
 {
@@ -608,7 +613,8 @@ static int open_stop_iterator(struct attachment *attachment, const struct bpf_pr
 	return result < 0 ? result : 0;
 }
 
-/* Records the tasks that are blocked already, by the iterator program of the two that is loaded. */
+/* Records the tasks that are blocked at the start. One of the two programs that can do
+ * this is loaded. */
 static int run_start_iterator(struct attachment *attachment, const struct bpf_program *asking,
 			      const struct bpf_program *plain)
 {
@@ -753,7 +759,8 @@ static int attach_source(struct attachment *attachment, u32 kind)
 	return -EINVAL;
 }
 
-/* attachment->plan is NULL for an instance that another process has started. */
+/* True if events are bound to CPUs. attachment->plan is NULL for an instance that another process
+ * has started. */
 bool attachment_has_events_by_cpu(const struct attachment *attachment)
 {
 	return (attachment->event_count && !attachment->command) ||
@@ -775,7 +782,8 @@ int attachment_open_cpu_events(struct attachment *attachment, u32 cpu)
 	return result;
 }
 
-/* -e alive:...: a thing that begins while some sources are not attached might end unseen. */
+/* Tells the programs whether all sources of -e alive:... are attached: a thing that begins before
+ * that might end unseen. */
 static void set_alive_open(const struct attachment *attachment, bool is_open)
 {
 	if (attachment->plan->config.alive)
@@ -839,7 +847,7 @@ void attachment_stop(struct attachment *attachment)
 {
 	set_alive_open(attachment, false);
 	end_time_accounts(attachment);
-	/* Each task that is still blocked makes an event when an iterator is read to its end. */
+	/* When an iterator is read to its end, each task that is still blocked makes an event. */
 	for (u32 i = 0; i < sizeof(attachment->stop_fds) / sizeof(*attachment->stop_fds); i++) {
 		run_task_iterator(attachment->stop_fds[i]);
 		attachment->stop_fds[i] = 0;
@@ -849,8 +857,8 @@ void attachment_stop(struct attachment *attachment)
 	if (attachment->plan->spans && !attachment->unfinished_spans)
 		attachment->unfinished_spans =
 			count_unfinished_spans(bpf_map__fd(attachment->sets[0].object->maps.spans));
-	/* Without iterators blocked tasks have no event at the end. An instance does not report
-	 * them at all. */
+	/* Without iterators, tasks that are still blocked have no event at the end, and are counted
+	 * here. An instance does not report them at all. */
 	if (attachment->plan->off_cpu && !attachment->plan->config.has_files &&
 	    !attachment->plan->task_iterators)
 		attachment->missed_waits =

@@ -24,37 +24,42 @@
 struct perf_event {
 	u32 link; /* index of the event in attachment->links */
 	u32 kind;
-	int cpu;	  /* -1 = the event is of a command, on any CPU */
-	u64 count_before; /* count of events that it replaced, when the CPU had been offline */
+	int cpu;	  /* CPU of the event; -1 = the event is of a command, on any CPU */
+	u64 count_before; /* count of the events that this event has replaced, after the CPU had
+			     been offline */
 	u64 count;	  /* final count, set when the event is stopped */
 };
 
 /* The program of a source, and the set that the program is in. */
 struct placement {
 	u32 set;
-	u32 program;  /* one bit of enum program */
-	u32 call_set; /* set of PROGRAM_FIELD_CALL, if `program` is PROGRAM_FIELD_VALUE */
+	u32 program;  /* the program, as one bit of enum program */
+	u32 call_set; /* set of the program PROGRAM_FIELD_CALL, if `program` is PROGRAM_FIELD_VALUE
+		       */
 };
 
 struct attachment {
 	const struct source_list *sources;
 	const struct plan *plan;
-	pid_t command; /* perf events are bound to this process and its children; 0 = to all CPUs */
+	pid_t command; /* process to which perf events are bound, with its children; 0 = perf events
+			  are bound to CPUs */
 	struct program_set *sets; /* sets[0] has the maps and the common programs */
 	u32 set_count;
-	struct program_images images; /* programs that attachment_load() loads */
-	struct placement *placements; /* indexed by event kind */
+	struct program_images images; /* images of the programs that attachment_load() loads */
+	struct placement *placements; /* program and set of each source, indexed by event kind */
 	bool refused; /* the kernel refused a program, and not for lack of privileges or memory */
 	bool tracepoint_cookies;
 	bool user_multi;
 	struct kernel_attach_methods kernel;
 	struct link_list task_links;
 	struct link_list links;
-	int stop_fds[2]; /* iterators in `links` whose reading records blocked tasks; 0 = none */
+	int stop_fds[2]; /* iterators in `links` that record blocked tasks when they are read; 0 =
+			    none */
 	u64 begun;	 /* CLOCK_MONOTONIC, ns: begin of the recording; 0 = now */
 	u64 unfinished_spans;
-	u64 missed_waits; /* waits that had not ended at the stop and have no event */
-	u64 frequency;	  /* Hz; replaces the sources' frequency; 0 = the sources' own */
+	u64 missed_waits; /* number of waits that had not ended at the stop and have no event */
+	u64 frequency; /* frequency in Hz that replaces the sources' frequencies; 0 = not replaced
+			*/
 	struct perf_event *events;
 	u32 event_count, event_room;
 	struct cpu_hotplug hotplug;

@@ -107,7 +107,7 @@ void cpu_hotplug_poll(struct cpu_hotplug *hotplug, u32 cpus, int (*add)(void *ar
 		if (!(*word & ~hotplug->online[cpu / 64] & bit))
 			continue;
 		result = add(arg, cpu);
-		if (result == -ENODEV) /* perf does not know the CPU yet, or not any more */
+		if (result == -ENODEV) /* perf does not know the CPU yet, or no longer knows it */
 			*word &= ~bit;
 		else if (result)
 			hotplug->unsampled++;

@@ -13,13 +13,13 @@
 
 #define CPU_MASK_WORDS (CONFIG_CPUS_MAX / 64)
 
-/* All zero = not begun. */
+/* The state of the polling. All zero = not begun. */
 struct cpu_hotplug {
 	int list; /* descriptor of the kernel's list of online CPUs; 0 = not open */
 	u64 online[CPU_MASK_WORDS]; /* CPUs that were online at the last poll */
 	u64 next_poll;		    /* time of the next poll: CLOCK_MONOTONIC, ns */
-	u64 came;      /* times that a CPU came online and its perf events were opened */
-	u64 unsampled; /* times that a CPU came online and its perf events were refused */
+	u64 came;      /* how many times a CPU came online and its perf events were opened */
+	u64 unsampled; /* how many times a CPU came online and its perf events were refused */
 };
 
 #define ONLINE_TEXT_BYTES 4096

@@ -63,7 +63,8 @@ static u32 follow_threads(struct loaded *loaded, u32 pid, DIR *directory)
 	return added;
 }
 
-/* Returns the number of new tasks. */
+/* Follows all threads and children of a process. Returns the number of tasks that were not followed
+ * before. */
 static u32 follow_process(struct loaded *loaded, u32 pid)
 {
 	char path[64];

@@ -42,15 +42,15 @@ int link_set_period(const struct link_list *links, u32 index, u64 period);
  * tasks that inherited the event. */
 int link_read_final_count(const struct link_list *links, u32 index, u64 *count);
 
-/* `with_cookie` needs Linux 6.10. */
+/* Attaches to a raw tracepoint. `with_cookie` needs Linux 6.10. */
 int link_raw_tracepoint(struct link_list *links, const char *name, int program_fd, bool with_cookie,
 			u64 cookie);
 
-/* Functions in one file: arrays of `count` elements. */
+/* Functions in one file; each array has `count` elements. */
 struct link_places {
 	const char *path;
 	u64 *offsets;
-	u64 *semaphores; /* offsets of USDT semaphores; 0: no semaphore */
+	u64 *semaphores; /* file offsets of USDT semaphores; 0: the function has none */
 	u64 *cookies;
 	u32 count;
 };

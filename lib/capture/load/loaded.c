@@ -38,9 +38,9 @@
  * tasks. If no thread can be made, the work is done after the programs are loaded.
  */
 
-/* The first perf event of a task makes the kernel patch the task switch, and wait for all CPUs; the
- * kernel undoes the patch a second after the last such event is closed. A failure shows when the
- * real events are opened. */
+/* Opens a perf event of a task and closes it. The first such event makes the kernel patch the task
+ * switch, and wait for all CPUs; the kernel undoes the patch a second after the last such event is
+ * closed. A failure shows when the real events are opened. */
 static void open_perf_event_of_task(void)
 {
 	struct perf_event_attr attr = {
@@ -604,8 +604,8 @@ int loaded_load(struct loaded *loaded, const struct meanwhile *meanwhile,
 
 	if (result)
 		return result;
-	/* Programs use kernel_text to recognise frames of the tracer and of interrupts, the drain
-	 * to recognise kernel code that was interrupted. */
+	/* The address ranges of kernel functions: programs use them to recognise frames of the
+	 * tracer and of interrupts, the drain to recognise kernel code that was interrupted. */
 	if (loaded->preload.reads_text)
 		result = preload_take_kernel_text(&loaded->preload, loaded->kernel_text.memory);
 	if (result)

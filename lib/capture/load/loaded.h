@@ -33,7 +33,8 @@ struct preload {
 	bool is_done;
 	pthread_t thread;
 	struct kernel_text *text;
-	struct kernel_copy copy; /* copy of the list that `text` was read from; -1, -1 = taken */
+	struct kernel_copy copy; /* copies of kallsyms and modules from which `text` was read; -1,
+				    -1 = the caller has taken them */
 	int result;
 };
 
@@ -53,7 +54,7 @@ struct generation_table {
 int generations_make_table(struct loaded *loaded);
 int generations_add_table(struct loaded *loaded, int fd);
 
-/* Empties an unused table, which gets the generation number `generation`. */
+/* Empties a table that is not in use, and gives it the generation number `generation`. */
 int generation_empty_table(const struct loaded *loaded, struct generation_table *table,
 			   u64 generation);
 
@@ -67,7 +68,8 @@ int generation_clear_previous(const struct loaded *loaded);
 /* Waits until all programs that run now have ended. */
 void generation_wait_for_programs(struct loaded *loaded);
 
-/* The table that programs write, as the kernel has it; NULL: it is not a table of this instance. */
+/* Returns the table that programs write, by what the kernel has in its map of maps; NULL: it is not
+ * a table of this instance. */
 struct generation_table *generation_current_table(struct loaded *loaded);
 
 u64 generation_of_table(const struct generation_table *table);
@@ -76,16 +78,16 @@ u64 generation_of_table(const struct generation_table *table);
 u64 generation_published(const struct loaded *loaded);
 void generation_publish(struct loaded *loaded, u64 generation);
 
-/* The table of the published generation. */
+/* Returns the table of the published generation. */
 struct generation_table *generation_published_table(struct loaded *loaded);
 
-/* The table that has the stack of an id; NULL: the id is of an older generation. */
+/* Returns the table that has the stack with an id; NULL: the id is of an older generation. */
 struct generation_table *generation_table_of_id(const struct loaded *loaded, u32 id);
 
 /*
- * The id, in the published generation, of a stack that user space has unwound; 0: not in the stack
- * map. `inserts`: adds the stack, as programs do, unless the stack map refuses it; the counters of
- * such stacks follow the counters of the CPUs. One thread.
+ * Returns the id, in the published generation, of a stack that user space has unwound; 0: the stack
+ * is not in the stack map. `inserts`: adds the stack, as programs do, unless the stack map refuses
+ * it; the counters of such stacks follow the counters of the CPUs. Only one thread may call.
  */
 u32 generation_stack_id(struct loaded *loaded, const u64 *frames, u32 depth, u32 flags,
 			bool inserts);
@@ -93,26 +95,28 @@ u32 generation_stack_id(struct loaded *loaded, const u64 *frames, u32 depth, u32
 /* A BPF array map whose values are mapped into this process. */
 struct shared_array {
 	void *memory;
-	void *live; /* the shared memory, while `memory` is a private copy; else NULL */
+	void *live; /* the shared memory, while `memory` is a private copy of it; else NULL */
 	u64 bytes;
-	u64 stride; /* bytes from one value to the next */
+	u64 stride; /* number of bytes from one value to the next */
 };
 
 struct loaded {
 	const struct source_list *sources;
 	struct plan plan;
-	struct engine *engine; /* NULL if another process loaded the programs */
+	/* Skeleton of the loaded programs; NULL if another process loaded them. */
+	struct engine *engine;
 	struct attachment attachment;
 	struct preload preload;
-	int unwind_blocked_program; /* descriptor (bpf/deferral/unwind_blocked.h); -1 = not loaded
-				     */
-	int running_code_program;   /* descriptor (bpf/mapping/running_code.h); -1 = not loaded */
+	int unwind_blocked_program; /* descriptor of the program of bpf/deferral/unwind_blocked.h;
+				       -1 = not loaded */
+	int running_code_program;   /* descriptor of the program of bpf/mapping/running_code.h; -1 =
+				       not loaded */
 	int *programs; /* descriptors of event programs, if another process loaded them */
 	u32 program_count, program_room;
-	pid_t beside; /* helper process whose events are left out; 0 = none */
+	pid_t beside; /* id of the helper process whose events are left out; 0 = none */
 	bool opened;  /* another process has loaded the programs */
 	bool running; /* events may come at any time */
-	bool foreign; /* task ids are of another PID namespace than ours */
+	bool foreign; /* programs use task ids of another PID namespace than ours */
 	struct generation_table tables[TABLE_ROLES];
 	struct shared_array rings;
 	struct shared_array task_rings;
@@ -154,29 +158,30 @@ void loaded_free(struct loaded *loaded);
  * thread that read the list. The caller closes the copy. */
 struct kernel_copy loaded_take_kernel_copy(struct loaded *loaded);
 
-/* The BPF object of the common set of programs. */
+/* Returns the BPF object of the common set of programs. */
 struct capture_bpf *loaded_programs(const struct loaded *loaded);
 
 struct ring_view loaded_ring(const struct loaded *loaded, u32 cpu);
 struct ring_view loaded_task_ring(const struct loaded *loaded, u32 cpu);
 const struct scratch *loaded_scratch(const struct loaded *loaded, u32 cpu);
 
-/* The counted events of a CPU (abi/counted.h); NULL: no events are counted. */
+/* Returns the counted events of a CPU (abi/counted.h); NULL: no events are counted. */
 struct counted_table *loaded_counted_table(const struct loaded *loaded, u32 cpu);
 
-/* Lost events of a source on a CPU (SOURCE_LOSSES_AT()); not with one source only. */
+/* Returns the counts of lost events of a source on a CPU (SOURCE_LOSSES_AT()). Must not be called
+ * if there is one source only. */
 u64 *loaded_source_losses(const struct loaded *loaded, u32 cpu, u32 kind);
 
-/* The triggers of the instance (abi/trigger_state.h). */
+/* Returns the triggers of the instance (abi/trigger_state.h). */
 struct trigger_state *loaded_triggers(const struct loaded *loaded);
 
 /* Writes an event into the ring of CPU 0, and counts the event as a program does. `event` has
  * thread, stamp and stacks; `value` is the event's value. The programs must have been stopped. */
 void loaded_write_event(const struct loaded *loaded, const struct event_slot *event, u64 value);
 
-/* Counts of user stacks that were unwound by tables at the event. */
+/* Counts of user stacks that were unwound by tables when the event happened. */
 struct walk_counts {
-	u64 walked;	   /* stacks that were unwound at the event */
+	u64 walked;	   /* stacks that were unwound when the event happened */
 	u64 table_frames;  /* frames that were unwound by a rule of a file's unwind table */
 	u64 mapping_walks; /* addresses whose mapping was looked up in the kernel's mapping list */
 	u64 script_loops;  /* frames of interpreter loops that script functions replaced */

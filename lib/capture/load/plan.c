@@ -25,17 +25,17 @@
 #define CPUS_FILE "/sys/devices/system/cpu/possible"
 
 #define RING_BYTES_DEFAULT (4ULL << 20)
-#define RING_BYTES_ALL (256ULL << 20) /* default for all CPUs together */
+#define RING_BYTES_ALL (256ULL << 20) /* default size of the rings of all CPUs together */
 #define RING_BYTES_LEAST (64ULL << 10)
 #define RING_BYTES_MAX (256ULL << 20)
 #define TASK_SLOTS_DRAIN 8192
 #define TASK_SLOTS_FLIGHT 2048
 #define TASK_SLOTS_ALL (1U << 20)
 #define TASK_SLOTS_LEAST 256
-#define INSTANCE_BITS 17 /* default with user stacks; there are few kernel stacks */
-#define TABLE_LINES(cpus)                                                                          \
-	((cpus) + 1) /* lines of counters: one for each CPU, one for user space                    \
-		      */
+/* Default log2 of an instance's stack map with user stacks; kernel stacks alone are few. */
+#define INSTANCE_BITS 17
+/* Number of lines of counters: one for each CPU, and one for user space. */
+#define TABLE_LINES(cpus) ((cpus) + 1)
 
 /* The highest possible CPU number + 1, which is more than the number of CPUs if numbers are
  * missing. */
@@ -197,7 +197,8 @@ static int check_wakers(const struct source_list *sources, struct stackmap_error
 			 "-e %s: it needs -e offcpu-time, which knows who is blocked", needs);
 }
 
-/* A thread's time account needs a begin and an end, and covers all CPUs that the thread runs on. */
+/* Checks the sources of thread times: a thread's time account needs a begin and an end, and covers
+ * all CPUs that the thread runs on. */
 static int check_time_sources(const struct capture_options *options, const struct plan *plan,
 			      struct stackmap_error *error)
 {
@@ -214,7 +215,8 @@ static int check_time_sources(const struct capture_options *options, const struc
 	return 0;
 }
 
-/* An origin, the thread that queued work, is kept as two stack ids until the work's events. */
+/* Checks origins: an origin, the thread that queued work, is kept as two stack ids until the work's
+ * events. */
 static int check_origins(const struct capture_options *options, const struct plan *plan,
 			 struct stackmap_error *error)
 {
@@ -305,12 +307,12 @@ int plan_make(const struct capture_options *options, struct plan *plan,
 	result = result ?: check_time_sources(options, plan, error) ?: check_origins(options, plan, error);
 	if (result)
 		return result;
-	/* The process that has opened the counters keeps them open. */
+	/* Counters stay open only as long as the process that has opened them. */
 	if (config->counters && config->has_files)
 		return error_set(error, EINVAL,
 				 "value=+EVENT: an instance has no process that keeps the counter "
 				 "open; record into a file");
-	/* The files of an instance, and its readers, have one value of an event. */
+	/* The readable files of an instance, and its readers, show only one value of an event. */
 	if (config->further && config->has_files)
 		return error_set(error, EINVAL,
 				 "-e .../values=A,B/: an instance has one value of an event: "

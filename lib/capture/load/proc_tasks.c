@@ -86,7 +86,7 @@ bool proc_task_comm(u32 tgid, u32 tid, char comm[TASK_COMM_BYTES])
 	return bytes > 0;
 }
 
-#define DELETED " (deleted)" /* appended to the path of a removed cgroup */
+#define DELETED " (deleted)" /* the kernel appends it to the path of a removed cgroup */
 
 static bool copy_cgroup_path(const char *line, char path[PATH_MAX])
 {

@@ -13,14 +13,14 @@
 /* Calls each() for all threads. Stops at the first non-zero return and returns it. */
 int proc_tasks_each(int (*each)(void *arg, u32 tgid, u32 tid), void *arg);
 
-/* The process id of a thread; 0: the thread has exited. */
+/* Returns the process id of a thread; 0: the thread has exited. */
 u32 proc_task_process_id(u32 tid);
 
-/* The name of a thread, padded with zeros. False: the thread has exited. */
+/* Reads the name of a thread, padded with zeros. False: the thread has exited. */
 bool proc_task_comm(u32 tgid, u32 tid, char comm[TASK_COMM_BYTES]);
 
-/* The path of a thread's cgroup in the cgroup2 hierarchy. False: the thread has exited, or has no
- * cgroup. */
+/* Reads the path of a thread's cgroup in the cgroup2 hierarchy. False: the thread has exited, or
+ * has no cgroup. */
 bool proc_task_cgroup(u32 tgid, u32 tid, char path[PATH_MAX]);
 
 #endif

@@ -64,7 +64,8 @@ static int image_init(struct program_image *image, struct bpf_program *program,
 	};
 	memcpy(&image->options, options, bytes);
 	image->options.sz = sizeof(image->options);
-	image->options.fd_array = NULL; /* for functions of modules, which no program calls */
+	/* Descriptors are for calls of module functions, which no program has. */
+	image->options.fd_array = NULL;
 	return image_own(image);
 }
 
@@ -105,7 +106,8 @@ static int register_result;
 static void register_handlers(void)
 {
 	static const struct {
-		const char *section; /* "+": the name of a tracepoint may follow */
+		const char *section; /* name of an ELF section; "+": the name of a tracepoint may
+					follow */
 		enum bpf_prog_type type;
 		enum bpf_attach_type attach;
 		u32 flags;
@@ -168,7 +170,7 @@ void program_images_end_keeping(struct program_images *images)
 		bpf_program__unload(images->images[i].program);
 }
 
-/* Replaces the map of constants in an image by that of the load. */
+/* Replaces, in the instructions of an image, the map of constants by the map of the load. */
 static void set_constants(struct program_image *image, const struct program_load *load)
 {
 	for (u32 i = 0; i < image->count; i++)
@@ -178,7 +180,8 @@ static void set_constants(struct program_image *image, const struct program_load
 			image->code[i].imm = load->own_constants;
 }
 
-/* Without the constants, which the kernel may keep to itself, the image stays whole. */
+/* Removes code that cannot run from an image. If the constants cannot be read, which the kernel may
+ * refuse, the image keeps all its code. */
 static int trim(struct program_image *image, int constants)
 {
 	struct bpf_map_info map = {};

@@ -26,7 +26,8 @@ struct program_image {
 	const char *name; /* name of the program */
 	struct bpf_insn *code;
 	u32 count;
-	struct bpf_prog_load_opts options; /* pointers in it belong to the image */
+	/* Options of loading; the image owns what their pointers lead to. */
+	struct bpf_prog_load_opts options;
 };
 
 struct program_images {
@@ -34,15 +35,18 @@ struct program_images {
 	u32 count, room;
 };
 
-/* One program to load. */
+/* A program that is to be loaded. */
 struct program_load {
 	const struct program_image *image;
-	int constants;	   /* descriptor of the object's map of constants */
-	int own_constants; /* map to use in its place; equal to `constants` = no other map */
-	int fd;		   /* the loaded program, which the caller closes; or -errno */
+	int constants; /* descriptor of the map of constants that the image's instructions refer to
+			*/
+	int own_constants; /* descriptor of the map that replaces `constants`; equal to `constants`
+			      = no replacement */
+	int fd; /* descriptor of the loaded program, which the caller closes; or -errno */
 };
 
-/* Tells libbpf how to treat sections "stackmap.". Call before the object is opened. 0 or -errno. */
+/* Tells libbpf how to load programs in sections "stackmap.". Call before the object is opened. 0 or
+ * -errno. */
 int program_images_register_handlers(void);
 
 /* Between the two calls, the programs in sections "stackmap." that this thread loads by libbpf are
@@ -52,14 +56,14 @@ void program_images_end_keeping(struct program_images *images);
 
 void program_images_free(struct program_images *images);
 
-/* The image of a program, or NULL. */
+/* Returns the image of a program, or NULL. */
 const struct program_image *program_images_find(const struct program_images *images,
 						const struct bpf_program *program);
 
 /* A function that the calling thread calls again and again while other threads load programs. It
  * must not wait. */
 struct meanwhile {
-	void (*call)(void *arg); /* function to call; NULL = none */
+	void (*call)(void *arg); /* the function that is called; NULL = none */
 	void *arg;
 };
 

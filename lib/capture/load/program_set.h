@@ -14,8 +14,8 @@
 struct plan;
 
 enum program {
-	PROGRAM_TASKS =
-		1 << 0, /* programs that follow tasks and their names: in the first set only */
+	PROGRAM_TASKS = 1 << 0, /* the programs that follow tasks and their names; only the first
+				   set has them */
 	PROGRAM_SAMPLE = 1 << 1,
 	PROGRAM_TRACEPOINT = 1 << 2,
 	PROGRAM_SYSCALL_ENTER = 1 << 3,
@@ -28,10 +28,10 @@ enum program {
 	PROGRAM_KERNEL_RETURN = 1 << 10,
 	PROGRAM_OFF_CPU = 1 << 11,
 	PROGRAM_WAKER = 1 << 12,
-	PROGRAM_FIELD_VALUE = 1 << 13, /* the event of a tracepoint with a value */
+	PROGRAM_FIELD_VALUE = 1 << 13, /* the program of the events of a tracepoint with a value */
 	PROGRAM_FIELD_CALL = 1 << 14,  /* counts skipped runs of PROGRAM_FIELD_VALUE */
-	PROGRAM_TIME = 1 << 15,	       /* and all other programs of thread times */
-	PROGRAM_ORIGIN = 1 << 16,      /* and all other programs of origins */
+	PROGRAM_TIME = 1 << 15,	       /* stands for all programs of thread times */
+	PROGRAM_ORIGIN = 1 << 16,      /* stands for all programs of origins */
 	PROGRAM_LAST = PROGRAM_ORIGIN,
 };
 
@@ -41,17 +41,18 @@ struct engine;
 struct set_program {
 	const struct bpf_program *program;
 	int fd;
-	bool is_owned; /* the set closes `fd`; false: libbpf does */
+	bool is_owned; /* the set closes `fd`; false: libbpf closes it */
 };
 
 struct program_set {
-	u32 programs;	      /* bits of enum program */
+	u32 programs;	      /* the selected programs, as bits of enum program */
 	bool cookie;	      /* each link passes the event kind as a cookie */
-	bool sample;	      /* the perf event is a CPU sample */
-	u32 kind;	      /* event kind, if `cookie` is false */
-	const char *function; /* target of PROGRAM_KERNEL_ENTRY and _RETURN */
+	bool sample;	      /* the source of the set is a CPU sample */
+	u32 kind;	      /* event kind of the set's source, if `cookie` is false */
+	const char *function; /* kernel function to which PROGRAM_KERNEL_ENTRY or
+				 PROGRAM_KERNEL_RETURN is attached */
 	struct capture_bpf *object;
-	struct kernel_types types; /* kernel types that the object is loaded with */
+	struct kernel_types types; /* the kernel's types that the object is loaded with */
 	bool is_copy;		   /* the set uses the object of the first set */
 	struct set_program *loaded;
 	u32 loaded_count, loaded_room;
@@ -78,7 +79,7 @@ int program_sets_load(struct program_set *sets, u32 count, const struct plan *pl
 		      struct stackmap_error *error);
 void program_set_unload(struct program_set *set);
 
-/* The descriptor of a program if the set has loaded it, or -1. */
+/* Returns the descriptor of a program if the set has loaded it, or -1. */
 int program_set_find_fd(const struct program_set *set, const struct bpf_program *program);
 
 /* Opens the BPF object of a set. */
@@ -87,13 +88,14 @@ int program_set_open_object(struct program_set *set);
 /* Loads the opened object of a set and maps its variables. 0 or -errno. */
 int program_set_load_object(struct program_set *set);
 
-/* The program of the object for one bit of enum program. */
+/* Returns the program of the object for one bit of enum program. */
 struct bpf_program *program_set_find_program(const struct program_set *set, enum program program);
 
-/* The descriptor of the program for one bit of enum program; -1: not in the set. */
+/* Returns the descriptor of the program for one bit of enum program; -1: the set does not have
+ * it. */
 int program_set_find_event_fd(const struct program_set *set, enum program program);
 
-/* For an event's program: the program that schedules its task-work callbacks
+/* For the program of an event: returns the program that schedules its task-work callbacks
  * (bpf/deferral/callback.h), or NULL, and the map that gets this program. */
 struct callback_programs {
 	struct bpf_program *program;
@@ -103,18 +105,18 @@ struct callback_programs {
 struct callback_programs program_set_find_callback(const struct program_set *set,
 						   enum program program);
 
-/* A program that follows tasks; it is attached whatever the sources are. */
+/* A program that follows tasks; it is attached whatever sources are recorded. */
 struct task_hook {
 	const char *tracepoint;
 	int program;	  /* descriptor of the program; -1 = not loaded */
-	bool is_optional; /* some kernels lack the tracepoint */
+	bool is_optional; /* the kernel may lack the tracepoint, which is no failure */
 };
 
 #define TASK_HOOKS 11
 
 void program_set_fill_hooks(const struct program_set *set, struct task_hook hooks[TASK_HOOKS]);
 
-/* The number of runs that the kernel skipped because the program was running on that CPU already.
+/* Returns how many runs the kernel skipped because the program was running on that CPU already.
  * Skipped runs of PROGRAM_FIELD_VALUE are not included; PROGRAM_FIELD_CALL counts them. */
 u64 program_set_recursion_misses(const struct program_set *set);
 u64 program_recursion_misses(int fd);

@@ -112,14 +112,14 @@ static void select_programs(struct program_set *set, const struct plan *plan)
 					      ATTACH_TYPE_UPROBE_MULTI);
 }
 
-/* The bit of enum program, if the set is for a single kernel function (fentry, fexit); 0: another
- * set. */
+/* Returns the bit of enum program if the set is for a single kernel function (fentry, fexit); 0: it
+ * is another set. */
 static enum program single_function_program(const struct program_set *set)
 {
 	return set->programs & (PROGRAM_KERNEL_ENTRY | PROGRAM_KERNEL_RETURN);
 }
 
-/* The programs of an object that need task-work callbacks, as bits of enum program. */
+/* Returns the programs of an object that need task-work callbacks, as bits of enum program. */
 static u32 programs_with_callbacks(const struct program_set *set, u32 programs,
 				   const struct plan *plan)
 {
@@ -151,12 +151,12 @@ static void set_constants(struct program_set *set, const struct plan *plan)
 	set_constants_of_set(set, (struct capture_config *)&constants->config);
 }
 
-/* Elements of the map task_names; each CPU keeps some free elements for itself. */
+/* Number of elements of the map task_names; each CPU keeps some free elements for itself. */
 #define TASK_NAMES 8192
 #define TASK_NAMES_A_CPU 128
 
-/* Bytes of the ring buffer for raw stacks if user functions are probed: their first calls come in a
- * burst, before unwind rules are known. */
+/* Size in bytes of the ring buffer for raw stacks if user functions are probed: their first calls
+ * come in a burst, before unwind rules are known. */
 #define RAW_STACKS_PROBED (32U << 20)
 
 /* Sets the sizes of maps for deferred stacks. Without deferral these maps exist only because
@@ -262,7 +262,7 @@ static int size_maps(struct program_set *set, const struct plan *plan, int table
 	return result ?: bpf_map__set_inner_map_fd(object->maps.tables, table_fd);
 }
 
-/* Reuses all maps of the first set except the constants. */
+/* Makes a set use all maps of the first set, except the map of constants. */
 static int reuse_maps_of_first(struct program_set *set, const struct program_set *first)
 {
 	struct bpf_map *map, *lent;
@@ -281,7 +281,7 @@ static int reuse_maps_of_first(struct program_set *set, const struct program_set
 	return 0;
 }
 
-/* Adds the selected programs to the set, not loaded yet. */
+/* Adds the selected programs of the object to the set; they are not loaded yet. */
 static int add_selected_programs(struct program_set *set)
 {
 	struct bpf_program *program;
@@ -332,7 +332,7 @@ static bool uses_first_object(const struct program_set *set)
 	return !single_function_program(set);
 }
 
-/* True if on_sample is loaded once: the program then schedules its callbacks itself. */
+/* True if on_sample is loaded only once: the program then schedules its callbacks itself. */
 static bool on_sample_schedules(const struct program_set *sets, u32 count)
 {
 	u32 samples = 0;
@@ -342,7 +342,8 @@ static bool on_sample_schedules(const struct program_set *sets, u32 count)
 	return samples == 1;
 }
 
-/* The programs of the object of all copies that schedule callbacks by another program. */
+/* Returns the programs of all sets of the first object, as bits, that let another program schedule
+ * their callbacks. */
 static u32 collect_calling_programs(const struct program_set *sets, u32 count)
 {
 	u32 programs = sets[0].programs;
@@ -415,7 +416,8 @@ static int create_constants_map(const struct program_set *set)
 	return fd < 0 ? fd : result ?: fd;
 }
 
-/* A list of loads for program_image.c, and for each load the program that gets the descriptor. */
+/* A list of programs to load for program_image.c, and for each of them the set's program that gets
+ * the descriptor. */
 struct loads {
 	struct program_load *loads;
 	struct set_program **programs; /* indexed like `loads` */
@@ -548,7 +550,7 @@ int program_sets_load(struct program_set *sets, u32 count, const struct plan *pl
 
 	if (!has_thread)
 		set_current_table(&place);
-	/* A set for one function has an object of its own. */
+	/* A set for one kernel function has an object of its own. */
 	for (u32 i = 1; i < count && !result; i++) {
 		if (uses_first_object(&sets[i]))
 			continue;

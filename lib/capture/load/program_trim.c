@@ -17,7 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define REGISTERS 10 /* without the frame pointer, whose value is never known */
+/* Number of registers, without the frame pointer, whose value is never known. */
+#define REGISTERS 10
 #define CALL_CLOBBERS 6
 
 enum value_kind {
@@ -32,14 +33,14 @@ struct value {
 	u64 bits;
 };
 
-/* The state of an instruction. The second half of a 16-byte instruction has a point of its own,
- * which is never reached. */
+/* The state of an instruction: what is known before it. The second half of a 16-byte instruction
+ * has a point of its own, which is never reached. */
 struct point {
 	bool is_reached;
 	bool is_queued;
 	bool is_kept;
-	u32 place; /* index in the trimmed code; for a dropped instruction, the index of the next
-		      kept one */
+	u32 place; /* index of the instruction in the trimmed code; for a dropped instruction, the
+		      index of the next kept one */
 	struct value value[REGISTERS];
 };
 
@@ -49,7 +50,7 @@ struct trim {
 	int constants;
 	const u8 *memory;
 	size_t bytes;
-	struct point *points; /* count + 1 elements, indexed like `code` */
+	struct point *points; /* the state of each instruction, and one more at the end */
 	u32 *queue;
 	u32 queued;
 };
@@ -72,7 +73,8 @@ static bool is_jump(const struct bpf_insn *insn)
 	       BPF_OP(insn->code) != BPF_EXIT;
 }
 
-/* True for the jump with a 32-bit offset, which is in the field imm instead of off. */
+/* True for the jump with a 32-bit offset, which is in the instruction's field imm instead of
+ * off. */
 static bool is_long_jump(const struct bpf_insn *insn)
 {
 	return insn->code == (BPF_JMP32 | BPF_JA);
@@ -83,16 +85,16 @@ static bool is_unconditional(const struct bpf_insn *insn)
 	return is_jump(insn) && BPF_OP(insn->code) == BPF_JA;
 }
 
-/* True if the instruction calls a function of the program, or loads its address; the function is
- * given by its distance in the field imm. */
+/* True if the instruction calls a function of the program, or loads its address; the distance to
+ * the function is in the field imm. */
 static bool refers_to_function(const struct bpf_insn *insn)
 {
 	return (insn->code == (BPF_JMP | BPF_CALL) && insn->src_reg == BPF_PSEUDO_CALL) ||
 	       (loads_address(insn) && insn->src_reg == BPF_PSEUDO_FUNC);
 }
 
-/* The index of the instruction that a jump leads to, or of the first instruction of the function
- * that instruction i refers to. */
+/* Returns the index of the instruction that a jump leads to, or of the first instruction of the
+ * function that instruction i refers to. */
 static u32 target_index(const struct trim *trim, u32 i)
 {
 	const struct bpf_insn *insn = &trim->code[i];
@@ -139,7 +141,7 @@ static struct value constant_value(u64 bits)
 	return (struct value){.kind = VALUE_NUMBER, .bits = bits};
 }
 
-/* The second operand of a calculation or a comparison. */
+/* Returns the second operand of a calculation or a comparison. */
 static struct value second_operand(const struct bpf_insn *insn, const struct value *value)
 {
 	if (BPF_SRC(insn->code) == BPF_K)
@@ -218,7 +220,7 @@ static struct value loaded_address(const struct trim *trim, u32 i)
 			     : constant_value((u32)insn->imm | (u64)insn[1].imm << 32);
 }
 
-/* The registers after instruction i. */
+/* Sets the registers to what they are after instruction i. */
 static void execute_instruction(const struct trim *trim, u32 i, struct value *value)
 {
 	const struct bpf_insn *insn = &trim->code[i];

@@ -17,28 +17,28 @@ struct ring_view {
 };
 
 enum slot_state {
-	SLOT_ABSENT, /* the slot has no committed record of this position: not written yet, still
-			being written, or overwritten */
+	SLOT_ABSENT, /* the slot has no committed record of this position: it is not written yet,
+			still being written, or overwritten */
 	SLOT_EVENT,
-	SLOT_CONTINUED, /* part of a run: slots that hold the stack of an event */
+	SLOT_CONTINUED, /* the slot is part of a run, the slots that hold the stack of an event */
 };
 
-/* The view of ring i in an array whose rings begin `stride` bytes apart. */
+/* Returns the view of ring i in an array of rings, which begin `stride` bytes apart. */
 struct ring_view ring_view_at(void *rings, u32 i, u64 stride, u32 count, u32 slot_size);
 
 /* Makes the ring empty. Call before the first writer. */
 void ring_view_make_empty(struct ring_view *ring);
 
-/* The position of the next record. All earlier records are written or being written. */
+/* Returns the position of the next record. All earlier records are written or being written. */
 u64 ring_head(const struct ring_view *ring);
 
 const void *ring_slot(const struct ring_view *ring, u64 position);
 enum slot_state ring_slot_state(const struct ring_view *ring, u64 position);
 
-/* The position of the first record that is not committed. */
+/* Returns the position of the first record that is not committed. */
 u64 ring_committed_end(const struct ring_view *ring);
 
-/* True if the record, in a ring of events, is a deferred user stack. */
+/* True if the record at a position of an event ring is a deferred user stack. */
 bool ring_is_deferred_stack(const struct ring_view *ring, u64 position);
 
 /*

@@ -43,7 +43,8 @@ static const struct {
 	{"asm_int80_emulation", TEXT_ENTRY},
 	{"asm_fred_entrypoint_", TEXT_ENTRY},
 	{"end_repeat_nmi", TEXT_ENTRY},
-	/* arm64: elLEVEL_BITS_EXCEPTION; functions _handler are in C */
+	/* arm64's names are elLEVEL_BITS_EXCEPTION; functions that end in _handler are written in
+	 * C */
 	{"el0t_32_irq_handler", TEXT_INTERRUPT},
 	{"el0t_32_fiq_handler", TEXT_INTERRUPT},
 	{"el0t_32_", TEXT_OTHER},
@@ -63,7 +64,8 @@ struct parse {
 	enum text_kind kind;
 };
 
-/* False for most names: no prefix of `functions` begins with the same letters. */
+/* True if the name may be that of a function with a kind. False for most names, as no prefix of
+ * `functions` begins with the same letters. */
 static bool may_have_kind(const char *name, size_t name_bytes)
 {
 	if (name_bytes < 3)

@@ -20,7 +20,7 @@ int text_ranges_read(int program, struct kernel_text *text, struct kernel_copy *
 /* Finds the address ranges in the bytes of a kallsyms file. */
 void text_ranges_parse(const char *kallsyms, u64 bytes, struct kernel_text *text);
 
-/* The kind of a function by its name, which need not end with a NUL. */
+/* Returns the kind of a function by its name, which need not end with a NUL. */
 enum text_kind text_kind_of_name(const char *name, size_t name_bytes);
 
 /* Adds FRAME_BEHIND_INTERRUPTED (abi/stack.h) to each frame of a kernel stack that was interrupted:

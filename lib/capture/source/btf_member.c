@@ -13,7 +13,7 @@
 /* Values of events are below 2^63, so the highest byte of a kernel address, ff, is left out. */
 #define KERNEL_ADDRESS_BYTES 7
 
-/* The type that typedefs and qualifiers stand for. NULL: void. */
+/* Returns the type that is left without typedefs and qualifiers. NULL: void. */
 static const struct btf_type *resolve_btf_type(const struct btf *btf, u32 id)
 {
 	int plain = btf__resolve_type(btf, id);
@@ -41,8 +41,8 @@ int btf_number_set(const struct btf *btf, u32 id, struct source_number *out)
 
 struct place {
 	u32 type;
-	u32 bits;    /* bits from the start of the structure */
-	u32 of_bits; /* size of the bit field; 0: not a bit field */
+	u32 bits;    /* offset of the member from the start of the structure, in bits */
+	u32 of_bits; /* size of the bit field, in bits; 0: the member is not a bit field */
 };
 
 /* The most levels of unnamed structures, whose members count as members of the outer structure. */

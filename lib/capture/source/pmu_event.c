@@ -44,8 +44,8 @@ struct parser {
 	const char *folders, *pmu, *subject;
 	struct pmu_event *event;
 	struct stackmap_error *error;
-	bool is_named; /* the terms that are parsed are those of an event's name, so they have no
-			  names */
+	bool is_named; /* the terms that are being parsed are what an event's name stands for, so
+			  they cannot contain names */
 };
 
 /* Reads the first line of a file in the PMU's folder; the caller frees it. NULL: no such file, or
@@ -66,7 +66,8 @@ static char *read_pmu_file_line(const struct parser *parser, const char *folder,
 
 /* Writes a number into the bits of a field. `format`: the bits as the kernel describes them, for
  * example "config:0-7,32-35"; the lowest bits of the number go to the first range. */
-static int set_field(const struct parser *parser, const char *field, char *format, u64 number)
+static int set_config_field(const struct parser *parser, const char *field, char *format,
+			    u64 number)
 {
 	static const char *const words[PMU_WORDS] = {"config", "config1", "config2"};
 	char *ranges = strchr(format, ':'), *range;
@@ -185,7 +186,8 @@ static int parse_term(struct parser *parser, char *name)
 		return 0;
 	}
 	line = read_pmu_file_line(parser, "format/", name);
-	err = line ? set_field(parser, name, line, number) : set_unknown_term_error(parser, name);
+	err = line ? set_config_field(parser, name, line, number)
+		   : set_unknown_term_error(parser, name);
 	free(line);
 	return err;
 }
@@ -204,7 +206,7 @@ static int parse_terms(struct parser *parser, char *terms)
 
 /* True if the PMU counts for several CPUs together, like that of a memory controller: the kernel
  * then has a file `cpumask` with the CPU that reads the counts, and the PMU interrupts no CPU. */
-static bool takes_no_samples(const struct parser *parser)
+static bool counts_for_several_cpus(const struct parser *parser)
 {
 	char *cpus = read_pmu_file_line(parser, "", "cpumask");
 
@@ -250,7 +252,7 @@ int pmu_event_parse(const char *folders, const char *word, const char *subject,
 		type = read_pmu_file_line(&parser, "", "type");
 		if (!type || sscanf(type, "%u", &event.type) != 1)
 			err = set_unknown_pmu_error(&parser);
-		else if (takes_no_samples(&parser))
+		else if (counts_for_several_cpus(&parser))
 			err = error_set(
 				error, EOPNOTSUPP,
 				"%s: the PMU %s counts for several CPUs together and takes no "
@@ -276,7 +278,7 @@ static int each_event_of_pmu(const struct parser *parser, int (*each)(void *arg,
 	int err = 0;
 
 	snprintf(path, sizeof(path), "%s/%s/events", parser->folders, parser->pmu);
-	directory = takes_no_samples(parser) ? NULL : opendir(path);
+	directory = counts_for_several_cpus(parser) ? NULL : opendir(path);
 	while (directory && !err && (entry = readdir(directory)))
 		/* A dot is in the names of files with the unit or the scale of an event. */
 		if (!strchr(entry->d_name, '.')) {

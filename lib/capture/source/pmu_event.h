@@ -20,17 +20,17 @@
 #include "stackmap/error.h"
 
 #define PMU_FOLDERS "/sys/bus/event_source/devices"
-#define PMU_WORDS 3 /* config, config1, config2 of perf_event_attr */
+#define PMU_WORDS 3 /* the words config, config1 and config2 of perf_event_attr */
 
 struct pmu_event {
 	u32 type;
 	u64 config[PMU_WORDS];
-	u64 period, frequency; /* 0: not in the terms */
+	u64 period, frequency; /* period or frequency from the terms; 0: the terms do not have it */
 };
 
 /* If `word` begins with a PMU's event, returns the end of the event: the text after the second
- * slash, or the end of `word`. NULL: no PMU's event; what follows the first slash is a period or an
- * option. */
+ * slash, or the end of `word`. NULL: the word does not begin with a PMU's event, and a period or an
+ * option follows its first slash. */
 const char *pmu_event_end(const char *word);
 
 /* True if the word is a raw event: r and hexadecimal digits, up to the end or a colon. */

@@ -45,7 +45,7 @@ struct cache_entry {
 };
 ABI_SIZE(struct cache_entry, 24);
 
-/* The string at an offset of the cache; "": the string does not end within the cache. */
+/* Returns the string at an offset of the cache; "": the string does not end within the cache. */
 static const char *string_at_offset(const void *cache, size_t bytes, u32 offset)
 {
 	const char *string = (const char *)cache + offset;
@@ -133,7 +133,8 @@ int program_file_find(const char *name, char path[PATH_MAX])
 	return find_command(name, path) == 0 ? 0 : find_library(name, path);
 }
 
-/* Opening a FIFO or a device could block or have effects; O_NONBLOCK prevents the first. */
+/* Opens a file if it is a regular one. Opening a FIFO or a device could block or have effects;
+ * O_NONBLOCK prevents the first. */
 int program_file_open(const char *path, struct program_file *out)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);

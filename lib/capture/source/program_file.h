@@ -39,8 +39,9 @@ int program_file_check(const struct program_file *file, const char *subject,
 
 struct elf_function {
 	const char *name; /* name without the symbol version */
-	u64 offset;	  /* file offset */
-	bool is_ifunc; /* `offset` is that of the resolver, which picks a function at load time */
+	u64 offset;	  /* file offset of the function */
+	bool is_ifunc; /* `offset` is that of the resolver (STT_GNU_IFUNC), which picks a function
+			  at load time */
 };
 
 /* Callback for one function; a non-zero return ends elf_function_each() and is its result. */

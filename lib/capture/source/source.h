@@ -45,55 +45,64 @@ struct source_counter {
 
 struct source {
 	enum source_type type;
-	char *name;	/* as printed: "sched:sched_switch", "u:/usr/lib/libc.so.6:malloc" */
-	bool on_return; /* SOURCE_SYSCALL, SOURCE_USER, SOURCE_KERNEL */
-	bool at_entry;	/* SOURCE_USER: at the first instruction of a function */
+	char *name;	/* name of the source as it is printed: "sched:sched_switch",
+			   "u:/usr/lib/libc.so.6:malloc" */
+	bool on_return; /* SOURCE_SYSCALL, SOURCE_USER, SOURCE_KERNEL: the events are at the return
+			 */
+	bool at_entry;	/* SOURCE_USER: the probe is at the first instruction of a function */
 	u32 perf_type;	/* SOURCE_SAMPLE, SOURCE_PERF: perf_event_attr.type */
 	u64 perf_config[PMU_WORDS]; /* SOURCE_SAMPLE, SOURCE_PERF: perf_event_attr.config, config1,
 				       config2 */
-	u64 period;    /* SOURCE_SAMPLE, SOURCE_PERF: events per sample; 0 = use the frequency */
-	u64 frequency; /* samples per second; 0 = use the period */
-	bool no_user, no_kernel; /* SOURCE_SAMPLE, SOURCE_PERF: not in user mode, in the kernel */
+	u64 period; /* SOURCE_SAMPLE, SOURCE_PERF: number of events for each sample; 0 = `frequency`
+		       is used */
+	u64 frequency; /* SOURCE_SAMPLE, SOURCE_PERF: samples per second; 0 = `period` is used */
+	bool no_user, no_kernel; /* SOURCE_SAMPLE, SOURCE_PERF: events in user mode, or in the
+				    kernel, are left out */
 	u8 precise;		 /* SOURCE_SAMPLE, SOURCE_PERF: perf_event_attr.precise_ip */
-	char *target;		 /* TRACEPOINT: raw name; USER: the file; KERNEL: the function */
-	u64 offset;		 /* USER: file offset of the probe */
-	u64 semaphore; /* USER: file offset of the counter that turns the probe on; 0: none */
-	u32 syscall;   /* SOURCE_SYSCALL: number of the call */
-	u32 wait;      /* SOURCE_TIME: enum time_state */
+	char *target;  /* SOURCE_TRACEPOINT: name of the raw tracepoint; SOURCE_USER: path of the
+			  file; SOURCE_KERNEL: name of the function */
+	u64 offset;    /* SOURCE_USER: file offset of the probe */
+	u64 semaphore; /* SOURCE_USER: file offset of the counter (USDT semaphore) that turns the
+			  probe on; 0: none */
+	u32 syscall;   /* SOURCE_SYSCALL: number of the system call */
+	u32 wait;      /* SOURCE_TIME: enum time_state of the wait */
 	char *unit;    /* unit of the events' values, for example "bytes"; NULL = the events have no
 			  values */
 	char *further_unit; /* unit of the events' second values; NULL = no second values */
 	char *value_name, *further_name; /* names of the two values; NULL: the value is a product,
 					    or there is only one value */
-	u32 tracepoint; /* TRACEPOINT: the tracepoint's perf id, if the question reads its record */
-	u32 argument_words;	  /* KERNEL: words of all arguments, if the question needs BTF */
+	u32 tracepoint; /* SOURCE_TRACEPOINT: id of the tracepoint in perf, if the question reads
+			   the tracepoint's record */
+	u32 argument_words; /* SOURCE_KERNEL: number of words of all arguments, if the question
+			       needs BTF */
 	struct question question; /* conditions and values (abi/question.h); numbers of functions
-				     and system calls are in pt_regs */
+				     and system calls are read from pt_regs */
 	struct source_counter counter;
 	char *patterns[QUESTION_CONDITIONS_MAX]; /* globs of the conditions on the task's name, by
-						    condition */
-	u8 triggers; /* bits: actions that an event triggers (session/trigger.h) */
+						    the number of the condition */
+	u8 triggers; /* actions that an event of the source triggers, as bits (session/trigger.h) */
 };
 
 struct source_list {
-	struct source *sources; /* the index is the event kind */
+	struct source *sources; /* the sources; the index of a source is its event kind */
 	u32 count, room;
 	const char *option; /* name of the option that has the words, for errors; NULL: -e */
-	u8 triggers;	    /* `triggers` of sources that are added now */
-	u64 period; /* period of perf events that are added now without a period; 0 = no default */
+	u8 triggers;	    /* member `triggers` of sources that are added from now on */
+	u64 period; /* period of perf events that are added from now on without a period; 0 = no
+		       default */
 };
 
-/* Appends the sources that `text` names, all or none. -EINVAL; -ENOENT: a glob or name does not
+/* Appends the sources that `text` names, or none of them. -EINVAL; -ENOENT: a glob or name does not
  * match, and the error names the nearest valid choice; -E2BIG: more than KIND_SOURCES; -ERANGE. */
 int source_list_add(struct source_list *list, const char *text, u64 frequency,
 		    struct stackmap_error *error);
 
-/* The highest rate of samples that the kernel allows now, in Hz
+/* Returns the highest rate of samples that the kernel allows now, in Hz
  * (kernel.perf_event_max_sample_rate). */
 u64 source_rate_max(void);
 
-/* The rate of samples where no rate is asked for, in Hz: 999, which is not a multiple of a timer
- * tick's frequency, or the kernel's limit if that is lower. */
+/* Returns the rate of samples if the user asks for none, in Hz: 999, which is not a multiple of a
+ * timer tick's frequency, or the kernel's limit if that is lower. */
 u64 source_rate_default(void);
 
 /* Appends CPU samples at `frequency` Hz, or by the list's period. -ERANGE: the frequency is 0, or

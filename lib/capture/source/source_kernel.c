@@ -21,7 +21,8 @@ struct search {
 	struct source_query *query;
 	source_visit visit;
 	void *arg;
-	struct btf *btf; /* NULL: the question needs no BTF, or the kernel has none */
+	struct btf *
+		btf; /* the kernel's BTF; NULL: the question needs no BTF, or the kernel has none */
 	struct stackmap_error *error;
 };
 
@@ -29,7 +30,7 @@ struct search {
 
 struct prototype {
 	const struct search *search;
-	const struct btf_type *type; /* the function's BTF prototype; NULL: not known */
+	const struct btf_type *type; /* BTF prototype of the function; NULL: not known */
 	struct source *source;
 };
 
@@ -41,16 +42,17 @@ static const struct btf_type *find_prototype(const struct btf *btf, const char *
 	return type ? btf__type_by_id(btf, type->type) : NULL;
 }
 
-/* Number of words that an argument of this type takes in registers: one, or two if it is larger
- * than a word. */
-static u32 words_of_type(const struct btf *btf, u32 type)
+/* Returns in how many words an argument of this type is passed in registers: one, or two if it is
+ * larger than a word. */
+static u32 count_words_of_type(const struct btf *btf, u32 type)
 {
 	s64 bytes = btf__resolve_size(btf, type);
 
 	return bytes > (s64)sizeof(u64) ? 2 : 1;
 }
 
-/* The index of an argument in the prototype, by its name or as arg1, arg2...; -1: no such argument.
+/* Returns the index of an argument in the prototype, by its name or as arg1, arg2...; -1: no such
+ * argument.
  */
 static int find_argument(const struct prototype *prototype, const char *name, size_t length)
 {
@@ -106,7 +108,7 @@ static int resolve_number_path(const struct prototype *prototype, u32 type, cons
 			       ? set_no_number_error(prototype, name, error)
 			       : 0;
 	err = btf_member_follow(search->btf, type, path, out, reason, sizeof(reason));
-	/* callers take -E2BIG for a list with too many sources */
+	/* callers of this function take -E2BIG for a list with too many sources */
 	return err ? error_set(error, err == -E2BIG ? EINVAL : -err, "%s: %s: %s",
 			       search->query->subject, name, reason)
 		   : 0;
@@ -132,7 +134,7 @@ static int find_argument_number(void *arg, const char *name, struct source_numbe
 	for (u32 i = 0; i < btf_vlen(prototype->type); i++) {
 		if ((int)i == found)
 			word = words;
-		words += words_of_type(btf, params[i].type);
+		words += count_words_of_type(btf, params[i].type);
 	}
 	prototype->source->argument_words = words;
 	if (on_return ? length != strlen("ret") || strncmp(name, "ret", length) != 0
@@ -146,7 +148,7 @@ static int find_argument_number(void *arg, const char *name, struct source_numbe
 
 /* --- The functions. --- */
 
-static int visit_if_matching(const struct search *search, const char *function)
+static int visit_matching_function(const struct search *search, const char *function)
 {
 	char name[LINE_BYTES + 4];
 	struct source source = {
@@ -198,14 +200,14 @@ static int search_function_list(const struct search *search, FILE *file,
 		const char *name = line_name(line);
 
 		if (name)
-			err = visit_if_matching(search, name);
+			err = visit_matching_function(search, name);
 	}
 	fclose(file);
 	return err;
 }
 
-static int kernel_find(struct source_query *query, source_visit visit, void *arg,
-		       struct stackmap_error *error)
+static int find_kernel_functions(struct source_query *query, source_visit visit, void *arg,
+				 struct stackmap_error *error)
 {
 	struct search search = {query, visit, arg, NULL, error};
 	FILE *traceable = fopen(TRACEABLE_FILE, "re"), *symbols;
@@ -227,5 +229,5 @@ static int kernel_find(struct source_query *query, source_visit visit, void *arg
 
 const struct source_ops source_kernel_ops = {
 	.group = "kernel function",
-	.find = kernel_find,
+	.find = find_kernel_functions,
 };

@@ -72,7 +72,7 @@ static bool is_same_text(const char *a, const char *b)
 	return a && b ? !strcmp(a, b) : a == b;
 }
 
-static bool same_question(const struct source *a, const struct source *b)
+static bool is_same_question(const struct source *a, const struct source *b)
 {
 	for (u32 i = 0; i < QUESTION_CONDITIONS_MAX; i++)
 		if (!is_same_text(a->patterns[i], b->patterns[i]))
@@ -81,17 +81,17 @@ static bool same_question(const struct source *a, const struct source *b)
 	       !memcmp(&a->question, &b->question, sizeof(a->question));
 }
 
-static bool same_source(const struct source *a, const struct source *b)
+static bool is_same_source(const struct source *a, const struct source *b)
 {
 	return a->type == b->type && a->on_return == b->on_return && a->offset == b->offset &&
 	       a->period == b->period && a->frequency == b->frequency && !strcmp(a->name, b->name);
 }
 
-/* The same source in the list, or NULL. */
+/* Finds an equal source in the list; NULL: the list has none. */
 static struct source *find_same_source(struct source_list *list, const struct source *source)
 {
 	for (u32 i = 0; i < list->count; i++)
-		if (same_source(&list->sources[i], source))
+		if (is_same_source(&list->sources[i], source))
 			return &list->sources[i];
 	return NULL;
 }
@@ -107,7 +107,7 @@ static bool is_same_probe_point(const struct source *a, const struct source *b)
 					  : false;
 }
 
-static bool has_probe_point(const struct source_list *list, const struct source *source)
+static bool has_source_with_probe_point(const struct source_list *list, const struct source *source)
 {
 	for (u32 i = 0; i < list->count; i++)
 		if (is_same_probe_point(&list->sources[i], source))
@@ -151,13 +151,13 @@ static int append_source(struct source_list *list, const struct source *found)
 		source->question.counter = assign_counter_number(list, &source->counter);
 	if (source->question.counter > COUNTERS_MAX)
 		return -ENOSPC;
-	if (same && !same_question(same, source))
+	if (same && !is_same_question(same, source))
 		return -EEXIST;
 	if (same) {
 		same->triggers |= list->triggers;
 		return 0;
 	}
-	if (has_probe_point(list, source))
+	if (has_source_with_probe_point(list, source))
 		return -EBUSY;
 	if (list->count == KIND_SOURCES)
 		return -E2BIG;
@@ -187,7 +187,7 @@ static const struct source_ops *const named_ops[] = {
 
 #define NAMED_COUNT (sizeof(named_ops) / sizeof(named_ops[0]))
 
-static const char *word_noun(const struct source_word *word)
+static const char *noun_for_word(const struct source_word *word)
 {
 	if (word->ops == &source_usdt_ops)
 		return "USDT probe";
@@ -202,7 +202,7 @@ static int set_not_found_error(const struct source_word *word, struct stackmap_e
 {
 	const struct source_query *query = &word->query;
 	const char *hint = query->hint ? query->hint : "";
-	const char *noun = word_noun(word);
+	const char *noun = noun_for_word(word);
 	const char *way = strncmp(query->subject, "-e ", 3) ? "" : "; see 'stackmap list'";
 
 	if (query->match.is_glob)
@@ -269,13 +269,13 @@ static int add_sources_of_word(struct source_list *list, struct source_word *wor
 
 struct span_search {
 	struct source_list *list;
-	const char *begin; /* name of the first event */
+	const char *begin; /* name of the span's first event, as the user wrote it */
 	u32 span;
 	enum span_role role;
-	bool is_repeated; /* the list has the first event already */
+	bool is_repeated; /* the list already has a span with the same first event */
 	const char *subject;
 	struct stackmap_error *error;
-	bool is_reported; /* `error` is set */
+	bool is_reported; /* `error` was set already */
 };
 
 static bool may_be_end_of_span(const struct source *source)
@@ -329,8 +329,8 @@ static int append_end_of_span(void *arg, const struct source *source)
 	return err;
 }
 
-static int add_ends(struct source_list *list, struct source_span *span, u32 number,
-		    struct stackmap_error *error)
+static int add_ends_of_span(struct source_list *list, struct source_span *span, u32 number,
+			    struct stackmap_error *error)
 {
 	struct span_search search = {
 		.list = list,
@@ -353,7 +353,7 @@ struct alive_search {
 	struct source_list *list;
 	const struct source_span *span;
 	enum span_role role;
-	bool is_refused; /* a source of the wrong type was found */
+	bool is_refused; /* a source of a type that the form alive: cannot have was found */
 };
 
 static int append_alive_source(void *arg, const struct source *source)
@@ -383,8 +383,8 @@ static int append_alive_source(void *arg, const struct source *source)
 	return err;
 }
 
-static int add_alive(struct source_list *list, struct source_span *span,
-		     struct stackmap_error *error)
+static int add_alive_sources(struct source_list *list, struct source_span *span,
+			     struct stackmap_error *error)
 {
 	struct alive_search search = {.list = list, .span = span, .role = ALIVE_END};
 	int err = list->triggers ? error_set(error, EINVAL,
@@ -407,8 +407,8 @@ static int add_alive(struct source_list *list, struct source_span *span,
 	return set_append_error(err, span->begin.query.subject, error);
 }
 
-static int add_span(struct source_list *list, const char *text, const char *subject,
-		    struct stackmap_error *error)
+static int add_span_sources(struct source_list *list, const char *text, const char *subject,
+			    struct stackmap_error *error)
 {
 	u32 number = list->count + 1; /* no other span of the list has this number */
 	struct source_span span;
@@ -416,13 +416,14 @@ static int add_span(struct source_list *list, const char *text, const char *subj
 
 	if (err)
 		return err;
-	err = span.is_alive ? add_alive(list, &span, error) : add_ends(list, &span, number, error);
+	err = span.is_alive ? add_alive_sources(list, &span, error)
+			    : add_ends_of_span(list, &span, number, error);
 	source_span_clear(&span);
 	return err;
 }
 
-static int add_word(struct source_list *list, const char *text, u64 frequency,
-		    struct stackmap_error *error)
+static int add_sources_of_one_word(struct source_list *list, const char *text, u64 frequency,
+				   struct stackmap_error *error)
 {
 	struct source_word word;
 	char *subject;
@@ -431,7 +432,7 @@ static int add_word(struct source_list *list, const char *text, u64 frequency,
 	if (asprintf(&subject, "%s %s", list->option ?: "-e", text) < 0)
 		return error_set(error, ENOMEM, "-e: out of memory");
 	if (source_span_is(text)) {
-		err = add_span(list, text, subject, error);
+		err = add_span_sources(list, text, subject, error);
 		free(subject);
 		return err;
 	}
@@ -449,7 +450,7 @@ static int add_word(struct source_list *list, const char *text, u64 frequency,
 
 /* Cuts the next word at a comma. A comma inside of the options between slashes, or between the
  * terms of a PMU's event, belongs to the word. */
-static char *cut_next_word(char **rest)
+static char *cut_next_source_word(char **rest)
 {
 	char *word = *rest, *comma;
 	const char *counter, *terms;
@@ -478,8 +479,8 @@ int source_list_add(struct source_list *list, const char *text, u64 frequency,
 	u32 count = list->count;
 	int err = copy ? 0 : error_set(error, ENOMEM, "-e: out of memory");
 
-	while (!err && (word = cut_next_word(&rest)))
-		err = add_word(list, word, frequency, error);
+	while (!err && (word = cut_next_source_word(&rest)))
+		err = add_sources_of_one_word(list, word, frequency, error);
 	if (err)
 		list_truncate(list, count);
 	free(copy);
@@ -492,7 +493,7 @@ struct catalogue {
 	void *arg;
 };
 
-static int list_found_source(void *arg, const struct source *source)
+static int pass_source_to_caller(void *arg, const struct source *source)
 {
 	struct catalogue *catalogue = arg;
 
@@ -503,7 +504,7 @@ static int list_sources_of_kind(struct source_word *word, const struct source_op
 				struct catalogue *catalogue, struct stackmap_error *error)
 {
 	catalogue->group = ops->group;
-	return ops->find(&word->query, list_found_source, catalogue, error);
+	return ops->find(&word->query, pass_source_to_caller, catalogue, error);
 }
 
 static int list_sources_of_word(struct source_word *word, struct catalogue *catalogue,

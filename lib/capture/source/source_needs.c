@@ -9,13 +9,13 @@
 
 #define ALTERNATIVES 3
 
-/* A need: one of these features is enough. */
+/* The need of a source: one of these features of the kernel is enough. */
 struct need {
 	enum feature any_of[ALTERNATIVES];
 	u32 count;
 };
 
-/* Needed by each recording, to follow new and ending tasks. */
+/* The feature that each recording needs, to follow new and ending tasks. */
 static const struct need common = {{FEATURE_TRACEPOINT}, 1};
 
 static const struct need needs[] = {

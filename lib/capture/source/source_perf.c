@@ -49,8 +49,8 @@ static int refuse_number(void *arg, const char *name, struct source_number *out,
 		query->subject, name);
 }
 
-static int off_cpu_find(struct source_query *query, source_visit visit, void *arg,
-			struct stackmap_error *error)
+static int find_off_cpu_sources(struct source_query *query, source_visit visit, void *arg,
+				struct stackmap_error *error)
 {
 	int err = 0;
 
@@ -71,10 +71,11 @@ static int off_cpu_find(struct source_query *query, source_visit visit, void *ar
 
 const struct source_ops source_off_cpu_ops = {
 	.group = "off-CPU",
-	.find = off_cpu_find,
+	.find = find_off_cpu_sources,
 };
 
-#define PERIOD_TRIED 1000000000 /* period of an event that is opened to see whether it exists */
+/* The period with which an event is opened to see whether the machine has it. */
+#define PERIOD_TRIED 1000000000
 #define RATE_LIMIT_FILE "/proc/sys/kernel/perf_event_max_sample_rate"
 
 struct perf_event_name {
@@ -135,7 +136,7 @@ static bool is_missing_event_error(int err)
 
 /* Opens the perf event for this thread, to see whether this machine has it; in user mode only,
  * unless it is a counter: a PMU that takes no samples counts user mode and the kernel together. */
-static bool event_exists(const struct source *source, bool is_counter)
+static bool has_machine_event(const struct source *source, bool is_counter)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
@@ -161,7 +162,8 @@ static bool event_exists(const struct source *source, bool is_counter)
 
 u64 source_rate_max(void)
 {
-	unsigned long long rate = 100000; /* the kernel's default, if /proc is not mounted */
+	/* The kernel's default limit, used if /proc is not mounted. */
+	unsigned long long rate = 100000;
 
 	whole_file_scan(RATE_LIMIT_FILE, "%llu", &rate);
 	return rate;
@@ -174,7 +176,7 @@ u64 source_rate_default(void)
 	return limit < 999 ? limit : 999;
 }
 
-/* 0; -ERANGE: the kernel does not allow this frequency. */
+/* Checks a sampling frequency. 0; -ERANGE: the kernel does not allow this frequency. */
 static int check_frequency(u64 frequency, struct stackmap_error *error)
 {
 	u64 limit = source_rate_max();
@@ -230,7 +232,7 @@ static int visit_perf_event(const struct perf_event_name *event, struct source_q
 	};
 	char name[64];
 
-	if (!event_exists(&source, query->is_counter))
+	if (!has_machine_event(&source, query->is_counter))
 		return query->match.is_glob
 			       ? 0
 			       : error_set(error, ENOENT,
@@ -245,8 +247,8 @@ static int visit_perf_event(const struct perf_event_name *event, struct source_q
 	return complete_and_visit_source(&source, query, visit, arg, error);
 }
 
-static int perf_find(struct source_query *query, source_visit visit, void *arg,
-		     struct stackmap_error *error)
+static int find_perf_events(struct source_query *query, source_visit visit, void *arg,
+			    struct stackmap_error *error)
 {
 	int err = 0;
 
@@ -270,13 +272,13 @@ int source_list_add_sample(struct source_list *list, u64 frequency, struct stack
 
 	if (err)
 		return err;
-	return source_list_add(list, event_exists(&cycles, false) ? "cycles" : "cpu-clock",
+	return source_list_add(list, has_machine_event(&cycles, false) ? "cycles" : "cpu-clock",
 			       frequency, error);
 }
 
 const struct source_ops source_perf_ops = {
 	.group = "perf event",
-	.find = perf_find,
+	.find = find_perf_events,
 };
 
 /* --- Events of PMUs by their terms. --- */
@@ -294,7 +296,7 @@ static int visit_pmu_event(const char *word, struct source_query *query, source_
 	memcpy(source.perf_config, event.config, sizeof(event.config));
 	source.period = event.period;
 	source.frequency = event.frequency;
-	if (!event_exists(&source, query->is_counter)) {
+	if (!has_machine_event(&source, query->is_counter)) {
 		if (source.perf_type == PERF_TYPE_RAW)
 			return error_set(error, ENOENT,
 					 "%s: no hardware counter (PMU) for it here; did you mean "
@@ -313,7 +315,7 @@ struct pmu_search {
 };
 
 /* A named event that this machine does not have is left out of lists. */
-static int visit_pmu_event_if_matching(void *arg, const char *word)
+static int visit_matching_pmu_event(void *arg, const char *word)
 {
 	struct pmu_search *search = arg;
 	struct stackmap_error unused;
@@ -325,20 +327,20 @@ static int visit_pmu_event_if_matching(void *arg, const char *word)
 	return err < 0 ? 0 : err;
 }
 
-static int pmu_find(struct source_query *query, source_visit visit, void *arg,
-		    struct stackmap_error *error)
+static int find_pmu_events(struct source_query *query, source_visit visit, void *arg,
+			   struct stackmap_error *error)
 {
 	struct pmu_search search = {query, visit, arg};
 
 	if (!query->pmu_event)
-		return pmu_event_each(PMU_FOLDERS, visit_pmu_event_if_matching, &search);
+		return pmu_event_each(PMU_FOLDERS, visit_matching_pmu_event, &search);
 	query->match.found++;
 	return visit_pmu_event(query->pmu_event, query, visit, arg, error);
 }
 
 const struct source_ops source_pmu_ops = {
 	.group = "PMU event",
-	.find = pmu_find,
+	.find = find_pmu_events,
 };
 
 /* --- Counters that other events read. --- */

@@ -40,7 +40,7 @@ bool question_is_between_values(const char *word, const char *comma)
 {
 	const char *item = comma;
 
-	/* Back to the key of the list that the comma is in. */
+	/* Go back to the key (KEY=) of the list that the comma is in. */
 	while (item > word && item[-1] != '/') {
 		item--;
 		if (*item == '=')
@@ -74,45 +74,46 @@ char *question_cut(char *word)
 	return found + 1;
 }
 
-/* True at the arrow of a member that a pointer leads to. */
+/* True if the text begins with an arrow "->", which leads from a pointer to a member. */
 static bool is_arrow(const char *text)
 {
 	return begins_with(text, "->");
 }
 
-/* The bytes of a dot or an arrow at the start of the text, which join two parts of a name. */
-static size_t joint_length(const char *text)
+/* Returns the length of a dot or an arrow at the start of the text, which join two parts of a name;
+ * 0: neither. */
+static size_t length_of_joint(const char *text)
 {
 	return text[0] == '.' ? 1 : is_arrow(text) ? 2 : 0;
 }
 
-static bool is_of_word(char byte)
+static bool is_word_character(char byte)
 {
 	return isalnum((unsigned char)byte) || byte == '_';
 }
 
-/* The bytes of the name at the start of the text; 0: no name. A dot or an arrow is between two
- * names. */
-static size_t name_length(const char *text)
+/* Returns the length of the name at the start of the text; 0: no name. The parts of a name are
+ * joined by dots or arrows. */
+static size_t length_of_name(const char *text)
 {
 	size_t length = 0;
 
 	if (isdigit((unsigned char)text[0]))
 		return 0;
-	while (is_of_word(text[length])) {
+	while (is_word_character(text[length])) {
 		size_t joint;
 
-		while (is_of_word(text[length]))
+		while (is_word_character(text[length]))
 			length++;
-		joint = joint_length(text + length);
-		length += joint && is_of_word(text[length + joint]) ? joint : 0;
+		joint = length_of_joint(text + length);
+		length += joint && is_word_character(text[length + joint]) ? joint : 0;
 	}
 	return length;
 }
 
 static bool is_name(const char *text)
 {
-	return text[0] && name_length(text) == strlen(text);
+	return text[0] && length_of_name(text) == strlen(text);
 }
 
 static bool is_identifier(const char *text)
@@ -179,7 +180,8 @@ static bool parse_value(char *text, struct value_words *out)
 	return !text && (!out->unit || is_identifier(out->unit));
 }
 
-/* Parses one value, or the two values of values=. `second`: text of the second value, or NULL. */
+/* Parses one value, or the two values of values=. `second`: text of the second value; NULL:
+ * none. */
 static bool parse_values(char *first, char *second, struct question_words *out)
 {
 	struct value_words value = {};
@@ -194,7 +196,8 @@ static bool parse_values(char *first, char *second, struct question_words *out)
 }
 
 static const struct {
-	const char *text; /* operators that begin with another operator come before it */
+	const char *text; /* text of the operator; in this list an operator comes before shorter
+			     ones that it begins with */
 	u8 accepts;
 	bool is_pattern;
 } operators[] = {
@@ -210,7 +213,7 @@ static const struct {
 
 #define OPERATORS (sizeof(operators) / sizeof(*operators))
 
-static char *operator_start(char *text)
+static char *find_operator_start(char *text)
 {
 	while (*text && (is_arrow(text) || !strchr("<>=!~", *text)))
 		text += is_arrow(text) ? 2 : 1;
@@ -256,7 +259,8 @@ static int parse_integer(const char *text, struct condition_words *out)
 	return -EINVAL;
 }
 
-static int condition_invalid(const char *subject, const char *text, struct stackmap_error *error)
+static int set_bad_condition_error(const char *subject, const char *text,
+				   struct stackmap_error *error)
 {
 	return error_set(
 		error, EINVAL,
@@ -265,7 +269,7 @@ static int condition_invalid(const char *subject, const char *text, struct stack
 		subject, text[0] ? text : "(empty)");
 }
 
-static char *trim(char *text)
+static char *trim_blanks(char *text)
 {
 	size_t length;
 
@@ -284,25 +288,25 @@ static int parse_condition(char *text, const char *subject, struct condition_wor
 	u32 found;
 	int err = 0;
 
-	text = trim(text);
+	text = trim_blanks(text);
 	strncpy(whole, text, sizeof(whole) - 1);
 	whole[sizeof(whole) - 1] = '\0';
-	operator= operator_start(text);
+	operator= find_operator_start(text);
 	found = find_operator(operator);
 	if (found == OPERATORS)
-		return condition_invalid(subject, whole, error);
-	text = trim(operator+ strlen(operators[found].text));
+		return set_bad_condition_error(subject, whole, error);
+	text = trim_blanks(operator+ strlen(operators[found].text));
 	*operator= '\0';
-	type = name = operator== out->name ? operator: trim((char *)out->name);
+	type = name = operator== out->name ? operator: trim_blanks((char *)out->name);
 	name = strsep(&type, ":");
 	out->name = name;
 	out->accepts = operators[found].accepts;
-	if (!name[0] || name_length(name) != strlen(name) ||
+	if (!name[0] || length_of_name(name) != strlen(name) ||
 	    (type && !parse_type(type, &out->type)))
-		return condition_invalid(subject, whole, error);
+		return set_bad_condition_error(subject, whole, error);
 	if (operators[found].is_pattern != !strcmp(name, "comm") ||
 	    (operators[found].is_pattern && type))
-		return condition_invalid(subject, whole, error);
+		return set_bad_condition_error(subject, whole, error);
 	if (operators[found].is_pattern)
 		out->pattern = text;
 	else
@@ -310,8 +314,9 @@ static int parse_condition(char *text, const char *subject, struct condition_wor
 	if (err == -ERANGE)
 		return error_set(error, ERANGE, "%s: the number in %s does not fit into 64 bits",
 				 subject, whole);
-	return err || (out->pattern && !out->pattern[0]) ? condition_invalid(subject, whole, error)
-							 : 0;
+	return err || (out->pattern && !out->pattern[0])
+		       ? set_bad_condition_error(subject, whole, error)
+		       : 0;
 }
 
 /*
@@ -386,7 +391,7 @@ static bool parse_every(const char *text, struct question_words *out)
 }
 
 /* Cuts the next item at a comma that is not between the terms of a PMU's event. */
-static char *cut_item(char **rest)
+static char *cut_next_item(char **rest)
 {
 	char *item = *rest, *comma = item;
 	const char *counter, *terms;
@@ -410,7 +415,7 @@ int question_parse(char *text, const char *subject, struct question_words *out,
 	int err = 0;
 
 	*out = (struct question_words){};
-	while (!err && (item = cut_item(&text))) {
+	while (!err && (item = cut_next_item(&text))) {
 		if (begins_with(item, VALUE_KEY) && !out->name && !out->counter)
 			err = (item[strlen(VALUE_KEY)] == '+'
 				       ? parse_counter(item + strlen(COUNTER_KEY), out)
@@ -462,9 +467,10 @@ int question_parse(char *text, const char *subject, struct question_words *out,
 	return err;
 }
 
-/* --- The numbers of a source. --- */
+/* --- The numbers that the events of a source have. --- */
 
-/* The unit of a number by its name; of members of structures, the name of the last one. */
+/* Returns the unit of a number, by the number's name; for a member of a structure, by the member's
+ * name. */
 static const char *unit_for_name(const char *source, const char *name)
 {
 	const char *arrow = strrchr(name, '>'), *dot = strrchr(name, '.');
@@ -478,8 +484,9 @@ static const char *unit_for_name(const char *source, const char *name)
 	return name;
 }
 
-static int apply_type(const struct number_type *type, const char *name, const char *subject,
-		      struct event_number *number, struct stackmap_error *error)
+static int narrow_number_to_type(const struct number_type *type, const char *name,
+				 const char *subject, struct event_number *number,
+				 struct stackmap_error *error)
 {
 	if (!type->bytes)
 		return 0;
@@ -496,20 +503,21 @@ static const char *without_prefix(const char *name)
 	return begins_with(name, "args.") ? name + strlen("args.") : name;
 }
 
-/* Finds a value's number, its factor and its unit. */
+/* Finds the number of a value, the number that it is multiplied by, and the value's unit. */
 static int resolve_value(const struct value_words *value, const char *subject, number_find find,
 			 void *arg, const struct source *source, struct event_number *number,
 			 struct event_number *factor, char **unit, struct stackmap_error *error)
 {
 	const char *name = without_prefix(value->name);
 	struct source_number found = {}, other = {};
-	int err = find(arg, name, &found, error)
-			  ?: apply_type(&value->type, name, subject, &found.number, error);
+	int err =
+		find(arg, name, &found, error)
+			?: narrow_number_to_type(&value->type, name, subject, &found.number, error);
 
 	if (!err && value->factor)
 		err = find(arg, without_prefix(value->factor), &other, error)
-			      ?: apply_type(&value->type, value->factor, subject, &other.number,
-					    error);
+			      ?: narrow_number_to_type(&value->type, value->factor, subject,
+						       &other.number, error);
 	if (err)
 		return err;
 	*number = found.number;
@@ -520,14 +528,14 @@ static int resolve_value(const struct value_words *value, const char *subject, n
 	return 0;
 }
 
-/* The name by which a reader may choose this one of two values; NULL: a product has none. */
-static char *value_name(const struct value_words *value)
+/* Returns the name by which a reader may choose one of two values; NULL: a product has no name. */
+static char *name_of_value(const struct value_words *value)
 {
 	return value->factor ? NULL : (char *)without_prefix(value->name);
 }
 
-/* Sets the counter of a source. question.in_switch: at sched_switch the task's count of switches
- * includes the current switch already. */
+/* Sets the perf counter whose count is the value of a source. question.in_switch: at sched_switch
+ * the task's count of switches includes the current switch already. */
 static int resolve_counter(const struct question_words *asks, const char *subject,
 			   struct source *source, struct stackmap_error *error)
 {
@@ -556,8 +564,8 @@ static int resolve_values(const struct question_words *asks, const char *subject
 		err = resolve_value(&asks->further, subject, find, arg, source, &question->further,
 				    &question->further_factor, &source->further_unit, error);
 	if (!err && asks->further.name) {
-		source->value_name = value_name(&value);
-		source->further_name = value_name(&asks->further);
+		source->value_name = name_of_value(&value);
+		source->further_name = name_of_value(&asks->further);
 	}
 	return err;
 }
@@ -595,7 +603,8 @@ static int check_comm_pattern(const char *pattern, const char *subject,
 	return 0;
 }
 
-/* Rejects an integer that no number of this type reaches: such a condition is always the same. */
+/* Rejects an integer that no number of this type can have: a condition with it would always have
+ * the same result. */
 static int check_integer_range(const struct condition_words *words,
 			       const struct event_number *number, const char *subject,
 			       struct stackmap_error *error)
@@ -612,8 +621,9 @@ static int check_integer_range(const struct condition_words *words,
 			 words->is_negative ? "-" : "", (unsigned long long)words->magnitude);
 }
 
-/* A value leaves out the highest byte of an address in a record; a comparison takes all bytes. */
-static void widen_address(struct event_number *number)
+/* For a comparison, makes the number of an address include all its bytes; a value leaves out the
+ * highest byte. */
+static void include_all_address_bytes(struct event_number *number)
 {
 	if (number->bytes == 7)
 		number->bytes = 8;
@@ -639,8 +649,10 @@ static int resolve_condition(const struct condition_words *words, bool has_time,
 	}
 	if (out->subject == CONDITION_NUMBER)
 		err = find(arg, without_prefix(words->name), &found, error);
-	widen_address(&found.number);
-	err = err ?: apply_type(&words->type, words->name, subject, &found.number, error);
+	include_all_address_bytes(&found.number);
+	err = err
+		      ?: narrow_number_to_type(&words->type, words->name, subject, &found.number,
+					       error);
 	err = err ?: check_integer_range(words, &found.number, subject, error);
 	out->number = found.number;
 	out->operand = words->is_negative ? -words->magnitude : words->magnitude;
@@ -669,7 +681,7 @@ static int resolve_span(const struct question_words *asks, number_find find, voi
 		question->key_subject = CONDITION_NUMBER;
 		err = find(arg, without_prefix(name), &found, error);
 	}
-	widen_address(&found.number);
+	include_all_address_bytes(&found.number);
 	question->key = found.number;
 	return err;
 }

@@ -35,46 +35,46 @@
 struct source;
 
 struct number_type {
-	u8 bytes; /* 0: the size that the source's number has */
+	u8 bytes; /* bytes of the number; 0: as many as the source's number has */
 	bool is_signed;
 };
 
 struct condition_words {
 	const char *name;
 	struct number_type type;
-	u8 accepts;		 /* set of enum outcome */
+	u8 accepts; /* outcomes of the comparison that meet the condition: bits of enum outcome */
 	bool begins_alternative; /* the condition follows "||" */
-	const char *pattern;	 /* glob of ~ and !~; else NULL */
+	const char *pattern;	 /* glob of the operators ~ and !~; else NULL */
 	u64 magnitude;
 	bool is_negative;
 };
 
-/* A value; the strings are parts of the parsed text. */
+/* A parsed value; the strings are parts of the parsed text. */
 struct value_words {
-	const char *name;   /* name of the number; NULL: no value */
-	const char *factor; /* number that the value is multiplied by; NULL: none */
+	const char *name;   /* name of the number that is the value; NULL: no value */
+	const char *factor; /* name of the number that the value is multiplied by; NULL: none */
 	struct number_type type;
-	const char *unit; /* unit of the value; NULL: the name decides (unit_for_name()) */
+	const char *unit; /* unit that the user gave; NULL: the name decides (unit_for_name()) */
 };
 
-/* The strings are parts of the parsed text. */
+/* A parsed question; the strings are parts of the parsed text. */
 struct question_words {
-	const char *name;    /* name of the value's number; NULL: no value */
-	const char *factor;  /* number that the value is multiplied by; NULL: none */
+	const char *name;    /* name of the number that is the value; NULL: no value */
+	const char *factor;  /* name of the number that the value is multiplied by; NULL: none */
 	const char *counter; /* perf event whose count is the value, with modes; NULL: none */
 	struct number_type type;
-	const char *unit; /* unit of the value; NULL: the name decides (unit_for_name()) */
+	const char *unit; /* unit that the user gave; NULL: the name decides (unit_for_name()) */
 	struct value_words further; /* the second value of values= */
 	struct condition_words conditions[QUESTION_CONDITIONS_MAX];
 	u32 count;
 	const char *by, *by_end; /* keys of a span at its begin and its end; NULL: not given */
-	u64 every; /* every=, for alive: one thing is recorded for so many units of value; 0: not
-		      given */
-	bool has_stack;	       /* stack=begin, stack=end or stack=both was given */
+	u64 every;	/* INTEGER of every=, for alive: one thing is recorded for so many units of
+			   value; 0: not given */
+	bool has_stack; /* stack=begin, stack=end or stack=both was given */
 	enum span_side stacks; /* stacks of a span's events: of the begin, the end, or both */
-	enum span_role role; /* set by source_span.c: the role of a source that is begin or end of a
-				span */
-	bool has_call; /* set by source_span.c: the ALIVE_BEGIN source has an ALIVE_CALL source */
+	enum span_role role;   /* role of the source if it is begin or end of a span; source_span.c
+				  sets it */
+	bool has_call; /* the ALIVE_BEGIN source has an ALIVE_CALL source; source_span.c sets it */
 };
 
 /*
@@ -105,13 +105,14 @@ bool question_is_between_values(const char *word, const char *comma);
 int question_parse(char *text, const char *subject, struct question_words *out,
 		   struct stackmap_error *error);
 
-/* A number that events of a source have: where it is read, and whether it is an address. */
+/* A number that each event of a source has: where it is read, and whether it is an address. */
 struct source_number {
 	struct event_number number;
 	bool is_address;
 };
 
-/* Finds a number by name. On failure -errno, and `error` is set. */
+/* The function that finds a number of the source's events by its name. On failure it returns -errno
+ * and sets `error`. */
 typedef int (*number_find)(void *arg, const char *name, struct source_number *out,
 			   struct stackmap_error *error);
 

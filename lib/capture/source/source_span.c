@@ -17,7 +17,8 @@ bool source_span_is(const char *text)
 	       !strncmp(text, ALIVE_PREFIX, strlen(ALIVE_PREFIX));
 }
 
-/* The two dots between the words; those of a path like u:../bin/x:f stand beside a slash or colon.
+/* Finds the two dots between BEGIN and END; dots of a path like u:../bin/x:f are beside a slash or
+ * colon.
  */
 static char *find_dots(char *text)
 {
@@ -35,7 +36,7 @@ static void set_span_questions(struct source_span *span, const struct question_w
 	span->end.query.asks.role = SPAN_END;
 }
 
-/* The word for the entry of a function, from the word for its return: u: for ur:, uprobe: for
+/* Makes the word for the entry of a function from the word for its return: u: for ur:, uprobe: for
  * uretprobe:. NULL: another word, or no memory. */
 static char *make_entry_word(const char *text)
 {
@@ -51,8 +52,8 @@ static char *make_entry_word(const char *text)
 	return NULL;
 }
 
-/* Has the function's entry read the value if that is an argument, check the conditions, and read
- * the address at which the key will be. */
+/* Lets the source of the function's entry do what needs arguments: read the value if it is an
+ * argument, check the conditions, and read the address at which the key will be. */
 static int set_entry_question(struct source_span *span, const struct question_words *asks,
 			      const char *subject, struct stackmap_error *error)
 {
@@ -113,8 +114,9 @@ static int set_alive_questions(struct source_span *span, const struct question_w
 	return set_entry_question(span, asks, subject, error);
 }
 
-static int parse_words(struct source_span *span, char *spec, const struct question_words *asks,
-		       const char *subject, struct stackmap_error *error)
+static int parse_begin_and_end_words(struct source_span *span, char *spec,
+				     const struct question_words *asks, const char *subject,
+				     struct stackmap_error *error)
 {
 	char *dots = find_dots(spec);
 	int err;
@@ -171,10 +173,11 @@ int source_span_parse(const char *text, const char *subject, struct source_span 
 	if (!err && asks.name && !parsed.is_alive)
 		err = error_set(error, EINVAL, "%s: the value of a span is its time", subject);
 	err = err
-		      ?: parse_words(&parsed,
-				     parsed.text + (parsed.is_alive ? strlen(ALIVE_PREFIX)
-								    : strlen(PREFIX)),
-				     &asks, subject, error);
+		      ?: parse_begin_and_end_words(&parsed,
+						   parsed.text + (parsed.is_alive
+									  ? strlen(ALIVE_PREFIX)
+									  : strlen(PREFIX)),
+						   &asks, subject, error);
 	if (err)
 		source_span_clear(&parsed);
 	else

@@ -24,16 +24,17 @@
 
 struct source_span {
 	struct source_word begin, end;
-	struct source_word call; /* of a function at whose return something begins */
+	struct source_word call; /* word of the entry of the function whose return begins a thing */
 	bool is_alive, has_call;
-	const char *unit; /* of the value that the call has; NULL: none */
-	char *text;	  /* memory of the strings of `begin` and `end` */
+	const char *unit; /* unit of the value that is read at the function's entry; NULL: none */
+	char *text;	  /* memory that the strings of `begin` and `end` are in */
 	char *call_text;
 };
 
 bool source_span_is(const char *text);
 
-/* `text` and `subject` (for errors) must outlive the span. -EINVAL, -ERANGE: not a valid span. */
+/* Parses a word span:... or alive:.... `text` and `subject` (for errors) must outlive the span.
+ * -EINVAL, -ERANGE: not a valid span. */
 int source_span_parse(const char *text, const char *subject, struct source_span *span,
 		      struct stackmap_error *error);
 void source_span_clear(struct source_span *span);

@@ -26,8 +26,8 @@
 #define ARGUMENTS_OFFSET 16
 
 struct syscall_entry {
-	const char *name;  /* name of the kernel's event: newstat */
-	const char *alias; /* name in the manual page, if different: stat; or NULL */
+	const char *name;  /* name in the kernel's event, for example newstat */
+	const char *alias; /* name in the manual page, if it differs, for example stat; or NULL */
 	u32 number;
 };
 
@@ -61,7 +61,8 @@ struct search {
 	struct source_query *query;
 	source_visit visit;
 	void *arg;
-	int events; /* directory `events` of tracefs, for the fields of records; or -errno */
+	int events; /* descriptor of the directory `events` of tracefs, which has the fields of
+		       records; or -errno */
 	struct stackmap_error *error;
 };
 
@@ -99,8 +100,8 @@ static int find_field_number(void *arg, const char *name, struct source_number *
 	return 0;
 }
 
-static int visit_if_matching(const struct search *search, const struct syscall_entry *entry,
-			     bool on_return)
+static int visit_matching_system_call(const struct search *search,
+				      const struct syscall_entry *entry, bool on_return)
 {
 	struct name_match *match = &search->query->match;
 	char name[NAME_BYTES], alias[NAME_BYTES] = "";
@@ -123,8 +124,8 @@ static int visit_if_matching(const struct search *search, const struct syscall_e
 	return err ?: search->visit(search->arg, &source);
 }
 
-static int syscall_find(struct source_query *query, source_visit visit, void *arg,
-			struct stackmap_error *error)
+static int find_system_calls(struct source_query *query, source_visit visit, void *arg,
+			     struct stackmap_error *error)
 {
 	struct search search = {query, visit, arg, -ENOENT, error};
 	int err = 0;
@@ -134,7 +135,8 @@ static int syscall_find(struct source_query *query, source_visit visit, void *ar
 	if (query->asks.name || query->asks.count)
 		search.events = tracefs_open_events();
 	for (size_t i = 0; i < 2 * TABLE_COUNT && !err; i++)
-		err = visit_if_matching(&search, &table[i % TABLE_COUNT], i >= TABLE_COUNT);
+		err = visit_matching_system_call(&search, &table[i % TABLE_COUNT],
+						 i >= TABLE_COUNT);
 	if (search.events >= 0)
 		close(search.events);
 	return err;
@@ -142,5 +144,5 @@ static int syscall_find(struct source_query *query, source_visit visit, void *ar
 
 const struct source_ops source_syscall_ops = {
 	.group = "system call",
-	.find = syscall_find,
+	.find = find_system_calls,
 };

@@ -19,9 +19,9 @@ struct search {
 	struct source_query *query;
 	source_visit visit;
 	void *arg;
-	int events; /* directory `events` of tracefs, or -errno */
+	int events; /* descriptor of the directory `events` of tracefs, or -errno */
 	struct stackmap_error *error;
-	bool is_reported; /* `error` has its text already */
+	bool is_reported; /* `error` was set already */
 };
 
 struct record {
@@ -68,7 +68,7 @@ static int visit_tracepoint(struct search *search, const char *name)
 	return err ? err : search->visit(search->arg, &source);
 }
 
-static int visit_if_matching(void *arg, const char *name)
+static int visit_matching_tracepoint(void *arg, const char *name)
 {
 	struct search *search = arg;
 
@@ -84,7 +84,7 @@ static int try_raw_tracepoint_name(void *arg, const char *raw)
 	char name[NAME_BYTES];
 
 	snprintf(name, sizeof(name), "%.*s:%s", (int)strcspn(pattern, ":"), pattern, raw);
-	return visit_if_matching(arg, name);
+	return visit_matching_tracepoint(arg, name);
 }
 
 static int find_without_tracefs(struct search *search)
@@ -98,8 +98,8 @@ static int find_without_tracefs(struct search *search)
 	return tracepoint_each_btf(try_raw_tracepoint_name, search);
 }
 
-static int tracepoint_find(struct source_query *query, source_visit visit, void *arg,
-			   struct stackmap_error *error)
+static int find_tracepoints(struct source_query *query, source_visit visit, void *arg,
+			    struct stackmap_error *error)
 {
 	struct search search = {query, visit, arg, tracefs_open_events(), error};
 	int err;
@@ -107,7 +107,7 @@ static int tracepoint_find(struct source_query *query, source_visit visit, void 
 	if (search.events < 0) {
 		err = find_without_tracefs(&search);
 	} else {
-		err = tracepoint_each_event(search.events, visit_if_matching, &search);
+		err = tracepoint_each_event(search.events, visit_matching_tracepoint, &search);
 		close(search.events);
 	}
 	if (err < 0 && !search.is_reported)
@@ -118,5 +118,5 @@ static int tracepoint_find(struct source_query *query, source_visit visit, void 
 
 const struct source_ops source_tracepoint_ops = {
 	.group = "tracepoint",
-	.find = tracepoint_find,
+	.find = find_tracepoints,
 };

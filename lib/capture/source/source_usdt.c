@@ -21,9 +21,9 @@ struct search {
 	void *arg;
 	const char *path;
 	const struct program_file *file;
-	const char *arguments; /* argument text of the current probe */
+	const char *arguments; /* text of the current probe's arguments */
 	struct stackmap_error *error;
-	u32 probes; /* number of probes in the file */
+	u32 probes; /* number of probes that the file has */
 };
 
 static int find_argument_number(void *arg, const char *name, struct source_number *out,
@@ -53,7 +53,7 @@ static int find_argument_number(void *arg, const char *name, struct source_numbe
 	return 0;
 }
 
-static int visit_probe_if_matching(void *arg, const struct usdt_probe *probe)
+static int visit_matching_probe(void *arg, const struct usdt_probe *probe)
 {
 	struct search *search = arg;
 	const struct source_query *query = search->query;
@@ -85,8 +85,8 @@ static int visit_probe_if_matching(void *arg, const struct usdt_probe *probe)
 	return err;
 }
 
-static int usdt_find(struct source_query *query, source_visit visit, void *arg,
-		     struct stackmap_error *error)
+static int find_usdt_probes(struct source_query *query, source_visit visit, void *arg,
+			    struct stackmap_error *error)
 {
 	struct program_file file;
 	char path[PATH_MAX];
@@ -104,7 +104,7 @@ static int usdt_find(struct source_query *query, source_visit visit, void *arg,
 		return error_set(error, -err, "%s: %s: %s", query->subject, query->file,
 				 err == -ENOEXEC ? "not an ELF file" : strerror(-err));
 	err = program_file_check(&file, query->subject, error)
-		      ?: usdt_probe_each(file.fd, visit_probe_if_matching, &search);
+		      ?: usdt_probe_each(file.fd, visit_matching_probe, &search);
 	close(file.fd);
 	if (!err && !search.probes)
 		query->hint = "; the file has no USDT probes";
@@ -113,5 +113,5 @@ static int usdt_find(struct source_query *query, source_visit visit, void *arg,
 
 const struct source_ops source_usdt_ops = {
 	.group = "USDT probe",
-	.find = usdt_find,
+	.find = find_usdt_probes,
 };

@@ -27,12 +27,12 @@ struct search {
 	const char *path;
 	struct program_file file;
 	struct stackmap_error *error;
-	bool is_reported; /* `error` has its text already */
-	struct debug_lookup
-		*debug; /* reads debug information, for arguments by name; NULL = not started */
-	const char *function; /* symbol at `place`; "": no symbol */
+	bool is_reported; /* `error` was set already */
+	/* Reads debug information, for arguments by name; NULL = not started. */
+	struct debug_lookup *debug;
+	const char *function; /* name of the symbol at `place`; "": no symbol */
 	u64 place;
-	void *offsets; /* tsearch(3) set of visited offsets */
+	void *offsets; /* set of visited file offsets, a tree of tsearch(3) */
 };
 
 static int compare_offsets(const void *a, const void *b)
@@ -74,7 +74,7 @@ static int set_argument_error(const struct search *search, const char *name, int
 			"arguments need debug information of %s: %s",
 			subject, name, search->path,
 			reason[0] ? reason : "install its debug symbols");
-	/* -E2BIG is that of a list with too many sources. */
+	/* -E2BIG would tell the caller that the list has too many sources */
 	return error_set(error, err == -E2BIG ? EINVAL : -err, "%s: %s%s", subject, reason,
 			 err == -EOPNOTSUPP ? "; arg1 to arg6 are the registers as they are" : "");
 }
@@ -150,7 +150,7 @@ static int visit_offset(struct search *search, const char *place, u64 offset)
 	};
 	int err;
 
-	/* The keys of the set are the offsets themselves, cast to pointers. */
+	/* The keys of the set of visited offsets are the offsets themselves, cast to pointers. */
 	if (tfind((void *)offset, &search->offsets, compare_offsets))
 		return 0;
 	if (asprintf(&source.name, "%s:%s:%s", query->on_return ? "ur" : "u", search->path, place) <
@@ -183,7 +183,7 @@ static int visit_function(struct search *search, const struct elf_function *func
 	return visit_offset(search, place, offset);
 }
 
-static int visit_if_matching(void *arg, const struct elf_function *function)
+static int visit_matching_symbol(void *arg, const struct elf_function *function)
 {
 	struct search *search = arg;
 	struct name_match *match = &search->query->match;
@@ -202,7 +202,7 @@ static int search_file(struct search *search, int fd)
 	char place[32];
 
 	if (!query->has_no_symbol)
-		return elf_function_each(fd, visit_if_matching, search);
+		return elf_function_each(fd, visit_matching_symbol, search);
 	if (query->offset >= search->file.bytes)
 		return -ERANGE;
 	query->match.found++;
@@ -253,8 +253,8 @@ static int search_path(struct search *search)
 	return err;
 }
 
-static int user_find(struct source_query *query, source_visit visit, void *arg,
-		     struct stackmap_error *error)
+static int find_user_functions(struct source_query *query, source_visit visit, void *arg,
+			       struct stackmap_error *error)
 {
 	struct search search = {
 		.query = query,
@@ -279,5 +279,5 @@ static int user_find(struct source_query *query, source_visit visit, void *arg,
 
 const struct source_ops source_user_ops = {
 	.group = "user function",
-	.find = user_find,
+	.find = find_user_functions,
 };

@@ -126,7 +126,7 @@ static int parse_period(struct source_query *query, const char *text, struct sta
 			 "%s: the period is a number from 1 to 2^63 - 1", query->subject);
 }
 
-#define MODES_MAX 5 /* the longest modes are "ukppp" */
+#define MODES_MAX 5 /* length of the longest modes, "ukppp" */
 
 /* Parses a PMU's event: the modes follow the second slash, with or without a colon. */
 static int parse_pmu_event(struct source_word *word, char *spec, struct stackmap_error *error)
@@ -218,7 +218,7 @@ static const struct word_form {
 	{"usdt:", &source_usdt_ops, false, parse_usdt_probe},
 	{"k:", &source_kernel_ops, false, parse_kernel_function},
 	{"kr:", &source_kernel_ops, true, parse_kernel_function},
-	/* the same in the words of bpftrace */
+	/* the prefixes of bpftrace for the same sources */
 	{"uprobe:", &source_user_ops, false, parse_user_function},
 	{"uretprobe:", &source_user_ops, true, parse_user_function},
 	{"kprobe:", &source_kernel_ops, false, parse_kernel_function},

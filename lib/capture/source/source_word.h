@@ -6,14 +6,15 @@
 #include "source_ops.h"
 
 struct source_word {
-	const struct source_ops *ops; /* the kind, if the word has a prefix such as u:; NULL = a
-					 name of any other kind */
+	const struct source_ops *ops; /* the kind of source, if the word has a prefix such as u:;
+					 NULL = the word is a name of any other kind */
 	struct source_query query;
-	char *parts; /* memory of the query's strings */
+	char *parts; /* memory that the query's strings are in */
 	char *prefix;
 };
 
-/* `text` and `subject` (for errors) must outlive the word. -EINVAL, -ERANGE: not a valid word. */
+/* Parses a word of -e. `text` and `subject` (for errors) must outlive the word. -EINVAL, -ERANGE:
+ * not a valid word. */
 int source_word_parse(const char *text, const char *subject, struct source_word *word,
 		      struct stackmap_error *error);
 void source_word_clear(struct source_word *word);

@@ -74,7 +74,7 @@ int tracepoint_each_event(int events, tracepoint_visit visit, void *arg)
 	return err;
 }
 
-static const char *tracepoint_of_type(const struct btf *btf, u32 id)
+static const char *tracepoint_name_of_type(const struct btf *btf, u32 id)
 {
 	const struct btf_type *type = btf__type_by_id(btf, id);
 	const char *name = btf_is_typedef(type) ? btf__name_by_offset(btf, type->name_off) : NULL;
@@ -90,7 +90,7 @@ int tracepoint_each_btf(tracepoint_visit visit, void *arg)
 	int err = btf ? 0 : -errno;
 
 	for (u32 id = 1; !err && id < btf__type_cnt(btf); id++) {
-		const char *name = tracepoint_of_type(btf, id);
+		const char *name = tracepoint_name_of_type(btf, id);
 
 		if (name)
 			err = visit(arg, name);
@@ -116,7 +116,8 @@ int tracepoint_each_btf(tracepoint_visit visit, void *arg)
 #define ADDRESS_BYTES 7
 
 struct description {
-	char declaration[DECLARATION_BYTES]; /* C declaration of the field: "size_t bytes_alloc" */
+	char declaration[DECLARATION_BYTES]; /* declaration of the field in C: "size_t bytes_alloc"
+					      */
 	struct tracepoint_field field;
 };
 
@@ -157,7 +158,7 @@ static bool is_word_sized(const char *declaration)
 	return false;
 }
 
-static bool is_argument(const char *name)
+static bool has_arguments_as_fields(const char *name)
 {
 	return begins_with(name, "syscalls:sys_enter_");
 }
@@ -180,7 +181,7 @@ static bool is_pointer(const char *declaration)
 }
 
 /* Reduces an argument to the bytes of its type. */
-static void narrow_to_type(struct description *description)
+static void narrow_argument_to_type(struct description *description)
 {
 	if (is_word_sized(description->declaration) || is_pointer(description->declaration))
 		return;
@@ -189,7 +190,7 @@ static void narrow_to_type(struct description *description)
 }
 
 /* The types cap_user_header_t and cap_user_data_t are pointers. */
-static bool is_number(const struct description *description)
+static bool is_number_field(const struct description *description)
 {
 	const char *declaration = description->declaration;
 	u32 bytes = description->field.bytes;
@@ -209,7 +210,7 @@ static void parse_format_line(struct numbers *numbers, const char *line)
 
 	if (sscanf(line, "ID: %u", &numbers->field.tracepoint) == 1)
 		return;
-	if (!parse_field_line(line, &description) || !is_number(&description))
+	if (!parse_field_line(line, &description) || !is_number_field(&description))
 		return;
 	name = strrchr(description.declaration, ' ');
 	if (name && name[1] == '*')
@@ -222,7 +223,7 @@ static void parse_format_line(struct numbers *numbers, const char *line)
 		return;
 	description.field.is_address = is_pointer(description.declaration);
 	if (numbers->are_arguments)
-		narrow_to_type(&description);
+		narrow_argument_to_type(&description);
 	else if (description.field.is_address)
 		description.field.bytes = ADDRESS_BYTES;
 	description.field.tracepoint = numbers->field.tracepoint;
@@ -263,7 +264,7 @@ static int read_format(int events, const char *name, struct numbers *numbers)
 int tracepoint_field_find(int events, const char *name, const char *field, const char *subject,
 			  struct tracepoint_field *out, struct stackmap_error *error)
 {
-	struct numbers numbers = {.wanted = field, .are_arguments = is_argument(name)};
+	struct numbers numbers = {.wanted = field, .are_arguments = has_arguments_as_fields(name)};
 	int result;
 
 	if (events < 0)

@@ -9,7 +9,8 @@
 #include "scalar.h"
 #include "stackmap/error.h"
 
-/* Callback for one name; a non-zero return ends the visits and is their result. */
+/* Callback for the name of one tracepoint; a non-zero return ends the visits and is their
+ * result. */
 typedef int (*tracepoint_visit)(void *arg, const char *name);
 
 /* Visits all "CATEGORY:NAME" below an `events` directory of tracefs, sorted by category. */
@@ -22,10 +23,11 @@ int tracepoint_each_btf(tracepoint_visit visit, void *arg);
 /* The fields of a tracepoint's record, as tracefs describes them. */
 
 struct tracepoint_field {
-	u32 tracepoint; /* id of the tracepoint: config of a perf event */
-	u32 offset;	/* offset in the record */
-	u32 bytes; /* 1, 2, 4 or 8; for an argument of a system call 4 or 8. An address: 7, which
-		      leaves out the byte that is ff in each address of the kernel */
+	u32 tracepoint; /* id of the tracepoint, which is attr.config of a perf event */
+	u32 offset;	/* offset of the field in the record */
+	u32 bytes; /* bytes of the field: 1, 2, 4 or 8; for an argument of a system call 4 or 8; for
+		      an address 7, which leaves out the byte that is ff in each address of the
+		      kernel */
 	bool is_signed;
 	bool is_address;
 };

@@ -16,11 +16,11 @@
 #define SECTION_OF_BASE ".stapsdt.base"
 #define OWNER "stapsdt"
 #define NOTE_TYPE 3
-#define ADDRESSES 3 /* addresses in a note: probe, base, semaphore */
+#define ADDRESSES 3 /* number of addresses in a note: probe, base, semaphore */
 
 struct walk {
 	Elf *elf;
-	size_t names; /* section of the names of sections */
+	size_t names; /* index of the section with the names of sections */
 	u64 base;     /* address of .stapsdt.base; 0: the file has none */
 	struct elf_segments segments;
 	usdt_visit visit;
@@ -100,7 +100,7 @@ static int visit_notes(const struct walk *walk, Elf_Data *data)
 	return err;
 }
 
-/* The next section with a name, or NULL. */
+/* Returns the next section with a name; NULL: there are no more. */
 static Elf_Scn *next_section_of_name(const struct walk *walk, Elf_Scn *section, const char *name,
 				     GElf_Shdr *header)
 {
@@ -190,7 +190,7 @@ static bool is_operand_end(const char *text)
 	return !*text || *text == ' ';
 }
 
-/* %rdi of x86-64, x0 of arm64 */
+/* Parses a register operand: %rdi of x86-64, x0 of arm64. */
 static bool parse_register(const char *text, struct event_number *out)
 {
 	size_t length;
@@ -199,7 +199,7 @@ static bool parse_register(const char *text, struct event_number *out)
 	return !find_register(text, &out->offset, &length) && is_operand_end(text + length);
 }
 
-/* $5 of x86-64, 5 of arm64 */
+/* Parses a constant operand: $5 of x86-64, 5 of arm64. */
 static bool parse_constant(const char *text, struct event_number *out)
 {
 	text += *text == '$';
@@ -209,7 +209,7 @@ static bool parse_constant(const char *text, struct event_number *out)
 	return true;
 }
 
-/* 12(%rsp) of x86-64, [sp, 12] of arm64 */
+/* Parses a memory operand: 12(%rsp) of x86-64, [sp, 12] of arm64. */
 static bool parse_memory(const char *text, struct event_number *out)
 {
 	bool is_bracketed = *text == '[';

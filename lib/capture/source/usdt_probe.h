@@ -12,7 +12,7 @@
 #include "question.h"
 
 struct usdt_probe {
-	const char *provider, *name, *arguments; /* valid during the visit */
+	const char *provider, *name, *arguments; /* valid only while the probe is visited */
 	u64 offset;				 /* file offset of the probe's instruction */
 	u64 semaphore; /* file offset of the semaphore; 0: the probe has no semaphore */
 };
