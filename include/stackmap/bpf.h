@@ -24,7 +24,8 @@
 #ifndef STACKMAP_BPF_H
 #define STACKMAP_BPF_H
 
-#pragma GCC system_header /* the tool's warnings are not for the code that comes with it */
+/* Warnings that the tool has turned on are turned off for the code of this header. */
+#pragma GCC system_header
 
 #include "client_calls.h"
 

@@ -50,28 +50,35 @@ struct stackmap_capture;
  */
 struct stackmap_capture_opts {
 	size_t size;
-	const char *path;	   /* path of the file; NULL: live, stackmap_capture_next() */
-	const char *const *events; /* words of `record -e`, ended by NULL; NULL: CPU samples */
-	uint64_t frequency;	   /* samples per second; 0: 999 */
-	const int32_t *pids; /* record only these processes, with threads and children; the list
-				ends with 0; NULL: all */
-	const char *comm;    /* record only tasks with this name or glob; NULL: all */
-	const char *cgroup;  /* record only tasks in or below this cgroup2 directory; NULL: all */
-	const char *cpus;    /* record only these CPUs, like "0-3,8"; NULL: all */
-	uint64_t ring_bytes; /* size of each CPU's ring; 0: 4 MiB, less above 64 CPUs */
+	const char *path; /* path of the recording file; NULL: events are followed live with
+			     stackmap_capture_next() */
+	/* Words as for `record -e`; the array ends with NULL; NULL: CPU samples. */
+	const char *const *events;
+	uint64_t frequency;  /* CPU samples per second; 0: 999 */
+	const int32_t *pids; /* ids of the only processes that are recorded, with their threads and
+				children; the list ends with 0; NULL: all processes */
+	const char *comm; /* only tasks with this name, which may be a glob, are recorded; NULL: all
+			     tasks */
+	const char *cgroup; /* only tasks in this cgroup2 directory or below it are recorded; NULL:
+			       all tasks */
+	/* Only events on these CPUs, like "0-3,8", are recorded; NULL: all CPUs. */
+	const char *cpus;
+	uint64_t ring_bytes; /* size of each CPU's ring in bytes; 0: 4 MiB, less above 64 CPUs */
 	uint32_t bits;	     /* the stack map holds 2^bits stacks (stack_map.h); 0: 14 */
-	uint32_t max_depth;  /* most frames of a user stack, up to 16384; 0: 16384 */
+	uint32_t max_depth;  /* the most frames of a user stack, up to 16384; 0: 16384 */
 	int no_kernel_stacks;
 	int no_user_stacks;
-	uint64_t flight_bytes; /* flight recorder: keep the last events, in rings of this size
-				  together, for snapshot and stop, which write them; needs `path`;
-				  0: all events are written */
-	const char *rotate; /* write files PATH.0001, PATH.0002..., each for "60s", "10min", "2h" or
-			       up to "100M"; needs `path`; NULL: one file */
+	uint64_t flight_bytes; /* flight recorder: the rings of all CPUs together have this size in
+				  bytes and keep the last events, which snapshot and stop write;
+				  needs `path`; 0: no flight recorder, all events are written */
+	const char *rotate; /* rotation: files PATH.0001, PATH.0002... are written, each for a time
+			       ("60s", "10min", "2h") or up to a size ("100M"); needs `path`; NULL:
+			       one file is written */
 	uint64_t keep; /* number of files of a rotation that are kept; older files are removed; 0:
 			  all are kept */
-	const char *instance; /* read the events of this instance; members that choose what is
-				 recorded must not be set; NULL: the capture records by itself */
+	/* Name of the instance whose events are read; members that choose what is recorded must not
+	 * be set; NULL: the capture records by itself. */
+	const char *instance;
 };
 
 /*
@@ -88,7 +95,7 @@ struct stackmap_capture_opts {
 int stackmap_capture_open(const struct stackmap_capture_opts *opts, struct stackmap_capture **out,
 			  struct stackmap_error *error);
 
-/* Begins to record events. The file gets its name; an existing file becomes FILE.old. */
+/* Begins to record events. The recording file gets its name; an existing file becomes FILE.old. */
 int stackmap_capture_start(struct stackmap_capture *capture, struct stackmap_error *error);
 
 /*
@@ -104,8 +111,8 @@ int stackmap_capture_poll(struct stackmap_capture *capture, unsigned int timeout
 int stackmap_capture_snapshot(struct stackmap_capture *capture, const char *path,
 			      struct stackmap_error *error);
 
-/* Not 0: no more events will come, because the instance, or all processes of `pids`, have ended.
- * stackmap_capture_stop() is still to be called. */
+/* Returns a number other than 0 if no more events will come, because the instance, or all processes
+ * of `pids`, have ended. stackmap_capture_stop() is still to be called. */
 int stackmap_capture_is_over(const struct stackmap_capture *capture);
 
 /*
@@ -128,9 +135,9 @@ int stackmap_capture_next(struct stackmap_capture *capture, unsigned int timeout
 int stackmap_capture_stop(struct stackmap_capture *capture, struct stackmap_error *error);
 
 /*
- * The ledger, the account of all events. To a file: for the whole recording, after stop; NULL
- * before. Live: for all windows so far. The ledger belongs to the capture and is valid until the
- * next call on the capture.
+ * Returns the ledger, the account of all events. To a file: for the whole recording, after stop;
+ * NULL before. Live: for all windows so far. The ledger belongs to the capture and is valid until
+ * the next call on the capture.
  */
 const struct stackmap_ledger *stackmap_capture_ledger(struct stackmap_capture *capture);
 

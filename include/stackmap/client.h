@@ -43,8 +43,8 @@ int stackmap_client_open(struct bpf_object *object, unsigned int bits, struct st
 int stackmap_client_start(struct stackmap_client *client, struct stackmap_error *error);
 
 /*
- * Looks up the stack of an id that stackmap_get_id() returned; results are those of
- * stackmap_map_find(). Any thread, any time between start and close.
+ * Looks up the stack of an id that stackmap_get_id() returned; the results are those of
+ * stackmap_map_find(). Any thread may call this function, at any time between start and close.
  */
 int stackmap_client_find(struct stackmap_client *client, uint32_t id, struct stackmap_stack *stack,
 			 uint64_t *frames, uint32_t max);

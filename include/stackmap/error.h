@@ -17,7 +17,8 @@ extern "C" {
 
 struct stackmap_error {
 	char message[512];
-	uint64_t offset; /* bytes from the start of the faulty file, or STACKMAP_NO_OFFSET */
+	uint64_t offset; /* where the fault is in a damaged file: bytes from the start of the file,
+			    or STACKMAP_NO_OFFSET */
 };
 
 #ifdef __cplusplus

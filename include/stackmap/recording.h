@@ -38,9 +38,9 @@ extern "C" {
 struct stackmap_recording;
 
 /*
- * 0 and *out, which the caller passes to stackmap_recording_close(); on failure *out is untouched.
- * -EBADMSG: the file is not a recording. -EPROTONOSUPPORT: the file is of a newer version. -ENOMEM,
- * or an error of open(). `error` may be NULL.
+ * Opens a recording. 0 and *out, which the caller passes to stackmap_recording_close(); on failure
+ * *out is untouched. -EBADMSG: the file is not a recording. -EPROTONOSUPPORT: the file is of a
+ * newer version. -ENOMEM, or an error of open(). `error` may be NULL.
  */
 int stackmap_recording_open(const char *path, struct stackmap_recording **out,
 			    struct stackmap_error *error);
@@ -49,23 +49,24 @@ int stackmap_recording_open(const char *path, struct stackmap_recording **out,
 void stackmap_recording_close(struct stackmap_recording **recording);
 
 /*
- * Why the file ends early; NULL: the file is whole. Call this after the events were read: some
- * damage is found only then.
+ * Returns why the file ends early; NULL: the file is whole. Call this after the events were read:
+ * some damage is found only then.
  */
 const struct stackmap_error *stackmap_recording_damage(const struct stackmap_recording *recording);
 
 struct stackmap_recording_info {
-	uint64_t start_realtime;  /* begin of the recording, ns since the epoch */
-	uint64_t start_monotonic; /* begin of the recording, CLOCK_MONOTONIC in ns, as in events */
+	uint64_t start_realtime;  /* when the recording began, ns since the epoch */
+	uint64_t start_monotonic; /* when the recording began, CLOCK_MONOTONIC in ns, as the times
+				     of events */
 	uint64_t frequency;	  /* CPU samples per second; 0: the recording has no samples */
 	uint32_t cpus;
 	const char *hostname;
 	const char *kernel;  /* uname -r */
 	const char *machine; /* uname -m */
-	const char *command; /* the recorder's command line */
+	const char *command; /* command line of the recorder */
 	const char *version; /* the recorder's version */
-	int is_summary;	     /* not 0: an event may stand for several equal events, see
-				stackmap_event.repeats */
+	int is_summary;	     /* not 0: the recording is a summary, in which an event may stand for
+				several equal events: see stackmap_event.repeats */
 };
 
 const struct stackmap_recording_info *
@@ -74,10 +75,12 @@ stackmap_recording_info(const struct stackmap_recording *recording);
 /* An event source. */
 struct stackmap_source {
 	const char *name; /* "cpu-clock", "sched:sched_switch" */
-	const char *unit; /* unit of the events' values: "ns", "bytes"; "": no values */
+	const char *unit; /* unit of the values of the source's events: "ns", "bytes"; "": the
+			     events have no values */
 };
 
-/* Sources are numbered from 0 on. NULL: no source has this index. */
+/* Returns the source with this index; sources are numbered from 0 on. NULL: no source has this
+ * index. */
 uint32_t stackmap_recording_source_count(const struct stackmap_recording *recording);
 const struct stackmap_source *stackmap_recording_source(const struct stackmap_recording *recording,
 							uint32_t index);
@@ -87,21 +90,21 @@ const struct stackmap_source *stackmap_recording_source(const struct stackmap_re
  * cgroup, has several entries.
  */
 struct stackmap_task {
-	uint64_t time; /* begin of this name and cgroup, in ns as in events; 0: before the recording
-			*/
+	uint64_t time; /* when the thread got this name and cgroup, in ns as the times of events; 0:
+			  before the recording */
 	uint32_t tid;
 	uint32_t pid;
 	const char *comm;
-	const char *cgroup; /* "/system.slice"; "": not known */
+	const char *cgroup; /* path of the cgroup, for example "/system.slice"; "": not known */
 };
 
-/* Tasks are numbered from 0 on. NULL: no task has this index. */
+/* Returns the task with this index; tasks are numbered from 0 on. NULL: no task has this index. */
 uint32_t stackmap_recording_task_count(const struct stackmap_recording *recording);
 const struct stackmap_task *stackmap_recording_task(const struct stackmap_recording *recording,
 						    uint32_t index);
 
-/* The entry with the name and cgroup that a thread had at the time of an event. NULL: the thread is
- * not known. */
+/* Returns the entry with the name and cgroup that a thread had at the time of an event. NULL: the
+ * thread is not known. */
 const struct stackmap_task *stackmap_recording_task_at(const struct stackmap_recording *recording,
 						       uint32_t tid, uint64_t time);
 
@@ -110,34 +113,41 @@ struct stackmap_call_stack {
 	const uint64_t *frames; /* innermost first */
 	uint32_t depth;		/* > 0 */
 	int in_kernel;
-	int cut;	 /* not 0: frames are missing */
-	const char *end; /* why the stack ends: "root" if it is complete, else why it is cut */
+	int cut;	 /* not 0: the stack lacks frames */
+	const char *end; /* why the stack ends: "root" if it is complete, else the reason why it is
+			    cut */
 };
 
 /*
- * Stacks are numbered from 0 on, the same at each opening of a file. NULL: no stack has this index.
+ * Returns the stack with this index; stacks are numbered from 0 on, in the same way at each opening
+ * of a file. NULL: no stack has this index.
  */
 uint32_t stackmap_recording_stack_count(const struct stackmap_recording *recording);
 const struct stackmap_call_stack *
 stackmap_recording_stack(const struct stackmap_recording *recording, uint32_t index);
 
-/* The symbols of a frame. */
+/* The symbols of a frame: its function and its file. */
 struct stackmap_frame {
-	uint64_t frame; /* the number in a stack; equal code of a recording has equal numbers */
+	uint64_t frame; /* the number that stands for the frame in a stack; equal code in a
+			   recording has equal numbers */
 	int in_kernel;
-	const char *label;    /* the function, or a substitute like "FILE+0xOFFSET"; never NULL */
-	const char *function; /* demangled; NULL: not known */
-	uint64_t offset;      /* bytes from the start of the function, if that is known */
-	const char *object;   /* path of the file, "[kernel.kallsyms]", "[unknown]"... */
-	uint64_t address;     /* address of kernel and generated code; else the file offset */
-	const uint8_t *build_id; /* build id of the file; NULL: not known, or kernel code */
+	/* Name of the function, or a substitute like "FILE+0xOFFSET"; never NULL. */
+	const char *label;
+	const char *function; /* demangled name of the function; NULL: not known */
+	uint64_t offset;      /* offset of the frame in the function in bytes, if that is known */
+	const char *object;   /* path of the file that the code is in, or "[kernel.kallsyms]",
+				 "[unknown]"... */
+	uint64_t address; /* address of the frame for kernel code and generated code; else its file
+			     offset */
+	/* Build id of the file; NULL: not known, or the code is the kernel's. */
+	const uint8_t *build_id;
 	uint32_t build_id_bytes;
 };
 
 /*
- * The symbols of a frame, from the symbols in the recording. Every frame of a stack is a return
- * address, except the innermost frame of an event: stackmap_recording_event_frames() knows the
- * difference. The frame of an interrupted instruction counts as a return address: it is the
+ * Returns the symbols of a frame, by the symbols in the recording. Every frame of a stack is a
+ * return address, except the innermost frame of an event: stackmap_recording_event_frames() knows
+ * the difference. The frame of an interrupted instruction counts as a return address: it is the
  * instruction's address plus one byte. NULL: no memory.
  */
 const struct stackmap_frame *stackmap_recording_frame(struct stackmap_recording *recording,
@@ -147,23 +157,24 @@ const struct stackmap_frame *stackmap_recording_frame(struct stackmap_recording 
 
 struct stackmap_event {
 	uint64_t time;	/* ns, CLOCK_MONOTONIC */
-	uint64_t value; /* value of the event, in the unit of the source */
-	uint64_t leaf;	/* innermost frame, if the stacks do not have it: a sampled pc; else 0 */
+	uint64_t value; /* value of the event, in the unit of its source */
+	uint64_t leaf;	/* innermost frame of the event, if the stacks do not have it: the pc of a
+			   sample; else 0 */
 	uint32_t source;
 	uint32_t tid;
 	uint32_t cpu;
-	uint32_t kernel_stack; /* index of a stack, or STACKMAP_NO_STACK */
+	uint32_t kernel_stack; /* index of the event's kernel or user stack, or STACKMAP_NO_STACK */
 	uint32_t user_stack;
-	int kernel_cut; /* not 0: frames are missing */
+	int kernel_cut; /* not 0: the stack lacks frames */
 	int user_cut;
-	const char *kernel_end; /* why the stack ends, as in stackmap_call_stack, or why there is no
-				   stack: "no_frames" */
+	const char *kernel_end; /* why the stack ends, as in stackmap_call_stack; or why the event
+				   has no stack: "no_frames" */
 	const char *user_end;
 	uint32_t repeats; /* number of further equal events that this event stands for; `value` is
 			     then the sum of all values. 0 except in a summary, and if
 			     is_counted_only */
-	int is_counted_only; /* not 0: the event was only counted, as a ring was full; `time` is the
-				time at which the count was read */
+	int is_counted_only; /* not 0: the event was only counted, as its ring was full; `time` is
+				the time at which the count was read */
 };
 
 /*
@@ -174,7 +185,7 @@ int stackmap_recording_events(struct stackmap_recording *recording,
 			      int (*each)(void *arg, const struct stackmap_event *event), void *arg,
 			      struct stackmap_error *error);
 
-#define STACKMAP_EVENT_FRAMES_MAX 1024 /* more than any event has */
+#define STACKMAP_EVENT_FRAMES_MAX 1024 /* a number of frames that no event exceeds */
 
 /*
  * The frames of an event, innermost first: kernel frames, then user frames. Writes the first `max`
@@ -185,7 +196,8 @@ int stackmap_recording_event_frames(struct stackmap_recording *recording,
 				    const struct stackmap_frame **frames, uint32_t max);
 
 struct stackmap_count {
-	const char *name; /* "ring_full"; NULL ends an array */
+	const char *name; /* name of the cause or reason: "ring_full"; an element with NULL ends an
+			     array */
 	const char *meaning;
 	uint64_t count;
 };
@@ -197,19 +209,19 @@ struct stackmap_count {
 struct stackmap_ledger {
 	uint64_t produced;
 	uint64_t recorded;
-	const struct stackmap_count *lost; /* lost events by cause */
-	const struct stackmap_count
-		*without_kernel; /* recorded events without a kernel stack, by reason */
+	const struct stackmap_count *lost; /* numbers of lost events, by cause */
+	/* Numbers of recorded events without a kernel stack, by reason. */
+	const struct stackmap_count *without_kernel;
 	const struct stackmap_count *without_user;
-	const struct stackmap_count
-		*user_ends; /* recorded events with a user stack, by the stack's end */
-	const struct stackmap_count *notes; /* other things that the recording lacks; these counts
-					       are not numbers of events */
-	uint64_t counted_only; /* events that were only counted, as a ring was full: they have their
-				  stacks, but no time */
+	const struct stackmap_count *user_ends; /* numbers of recorded events with a user stack, by
+						   the reason why the stack ends */
+	const struct stackmap_count *notes;	/* numbers of other things that the recording lacks;
+						   these things are not events */
+	uint64_t counted_only; /* number of events that were only counted, as their ring was full:
+				  they have their stacks, but no time */
 };
 
-/* NULL: the recording was not finished. */
+/* Returns the ledger of the recording; NULL: the recording was not finished. */
 const struct stackmap_ledger *stackmap_recording_ledger(const struct stackmap_recording *recording);
 
 #ifdef __cplusplus

@@ -34,7 +34,8 @@ extern "C" {
 #define STACKMAP_BITS_MIN 10
 #define STACKMAP_BITS_MAX 20
 #define STACKMAP_BITS_DEFAULT 14
-#define STACKMAP_DEPTH_MAX 511 /* frames; a deeper stack is cut and marked truncated */
+/* The most frames of a stack; a deeper stack is cut and marked truncated. */
+#define STACKMAP_DEPTH_MAX 511
 
 struct stackmap_map;
 
@@ -59,32 +60,34 @@ void stackmap_map_free(struct stackmap_map **map);
 int64_t stackmap_map_get_id(struct stackmap_map *map, const uint64_t *frames, uint32_t depth);
 
 struct stackmap_stack {
-	uint64_t ref_count; /* calls of get_id that returned this id */
+	uint64_t ref_count; /* number of calls of get_id that returned the id */
 	uint32_t depth;	    /* frames stored */
-	int truncated;	    /* not 0: the stack was deeper than STACKMAP_DEPTH_MAX */
+	int truncated;	    /* not 0: the stack had more frames than STACKMAP_DEPTH_MAX */
 };
 
 /*
- * The stack of an id. Writes the first `max` frames to `frames` (NULL if `max` is 0). Returns 0;
- * -ESTALE: the id is from before a reset; -ENOENT: this map never gave the id.
+ * Looks up the stack of an id. Writes the first `max` frames to `frames` (NULL if `max` is 0).
+ * Returns 0; -ESTALE: the id is from before a reset; -ENOENT: this map never gave the id.
  */
 int stackmap_map_find(struct stackmap_map *map, uint32_t id, struct stackmap_stack *stack,
 		      uint64_t *frames, uint32_t max);
 
 enum stackmap_map_drop {
-	STACKMAP_DROP_POOL_FULL,   /* no room for the frames */
-	STACKMAP_DROP_TABLE_FULL,  /* 2^bits stacks are stored */
-	STACKMAP_DROP_PROBE_LIMIT, /* 64 slots in a row hold other stacks */
-	STACKMAP_DROP_RESETTING,   /* a reset of the map runs; 0 for a map in a process */
+	STACKMAP_DROP_POOL_FULL,   /* number of refused stacks for whose frames there was no room */
+	STACKMAP_DROP_TABLE_FULL,  /* number of stacks refused because 2^bits stacks were stored */
+	STACKMAP_DROP_PROBE_LIMIT, /* number of stacks refused because 64 slots in a row held other
+				      stacks */
+	STACKMAP_DROP_RESETTING,   /* number of stacks refused because a reset was running; always 0
+				      for a map in a process */
 	STACKMAP_DROP_COUNT
 };
 
 /*
- * Counters since creation or the last reset. While no get_id runs: refs + all drops = calls of
- * get_id with frames.
+ * Counters since the creation of the map or its last reset. While no get_id runs: refs + all drops
+ * = number of calls of get_id with frames.
  */
 struct stackmap_map_stat {
-	uint64_t generation; /* starts at 1; each reset adds one */
+	uint64_t generation; /* number of the generation: it starts at 1, and each reset adds one */
 	uint64_t entries;    /* unique stacks */
 	uint64_t max_entries;
 	uint64_t pool_used; /* bytes */
@@ -92,10 +95,10 @@ struct stackmap_map_stat {
 	uint64_t refs; /* sum of all reference counts; hits = refs - inserts */
 	uint64_t inserts;
 	uint64_t drops[STACKMAP_DROP_COUNT];
-	uint64_t lost_races; /* times that another thread stored the same stack first */
+	uint64_t lost_races; /* how often another thread stored the same stack first */
 };
 
-/* Reads all counters; walks the whole table. A reset waits for this call. */
+/* Reads all counters. The function goes through the whole table, and a reset waits for it. */
 void stackmap_map_stat(struct stackmap_map *map, struct stackmap_map_stat *stat);
 
 /*
