@@ -8,7 +8,7 @@
 #define RELOCATION_THREAD_MODULE R_AARCH64_TLS_DTPMOD
 #define LIBRARY_CACHE_FLAGS 0x0a03
 
-/* The kernel's pt_regs begins with x0 to x30. */
+/* The offset of a register in the kernel's pt_regs, which begins with x0 to x30. */
 #define FUNCTION_ARGUMENTS                                                                         \
 	{                                                                                          \
 		0, 8, 16, 24, 32, 40                                                               \
@@ -33,7 +33,8 @@
 			152, 160, 168, 176, 184, 192, 200, 208, 216, 224, 232, 240, 248,           \
 	}
 
-/* x0 to x30, their lower halves w0 to w30, and sp, which follows them in pt_regs. */
+/* The names of registers in the arguments of USDT probes: x0 to x30, their lower halves w0 to w30,
+ * and sp, which follows them in pt_regs. */
 #define USDT_REGISTER(number)                                                                      \
 	{"x" #number, 8 * number},                                                                 \
 	{                                                                                          \

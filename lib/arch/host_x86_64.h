@@ -23,8 +23,8 @@
 
 #define REGISTER_OFFSET(name) offsetof(struct user_regs_struct, name)
 
-/* The kernel's pt_regs has the registers at the offsets of user_regs_struct. The syscall
- * instruction overwrites rcx, so system calls have their fourth argument in r10. */
+/* Offsets in the kernel's pt_regs are those of user_regs_struct. The syscall instruction overwrites
+ * rcx, so system calls have their fourth argument in r10. */
 #define FUNCTION_ARGUMENTS                                                                         \
 	{                                                                                          \
 		REGISTER_OFFSET(rdi), REGISTER_OFFSET(rsi), REGISTER_OFFSET(rdx),                  \
@@ -56,7 +56,7 @@
 			REGISTER_OFFSET(r15),                                                      \
 	}
 
-/* The registers of USDT arguments, under all names that assemblers write. */
+/* The names of registers in the arguments of USDT probes: all names that assemblers write. */
 #define USDT_REGISTER(name, number)                                                                \
 	{                                                                                          \
 		name, REGISTER_OFFSET(number)                                                      \

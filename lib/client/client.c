@@ -80,8 +80,8 @@ static int set_map_entries(const struct bpf_object *object, const char *name, u3
 }
 
 /*
- * The map that holds the object's constants. libbpf prefixes the map's name with the object's name,
- * so only the end of the name is compared.
+ * Finds the map that holds the object's constants. libbpf prefixes the map's name with the object's
+ * name, so only the end of the name is compared.
  */
 static struct bpf_map *constants_map(const struct bpf_object *object)
 {
@@ -131,7 +131,7 @@ static int set_object_constant(const struct bpf_object *object, const char *name
 
 	if (!old || !variable || variable->size != bytes || variable->offset + bytes > whole)
 		return -EINVAL;
-	/* libbpf accepts only the values of the whole section. */
+	/* libbpf sets only the whole section of constants at once. */
 	values = malloc(whole);
 	if (!values)
 		return -ENOMEM;

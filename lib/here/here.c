@@ -44,9 +44,9 @@ _Static_assert(STACKMAP_HERE_DEPTH_MAX == STACK_USER_DEPTH_MAX - 1, "one frame i
  * that the cached blocks do not change.
  */
 struct own_memory {
-	int process;	     /* id of this process; 0: not read yet */
+	int process;	     /* id of this process; 0: no memory was read yet */
 	int error;	     /* -errno of the last read that failed */
-	u64 tag[OWN_BLOCKS]; /* address of the block, plus 1; 0: the entry is empty */
+	u64 tag[OWN_BLOCKS]; /* address of the block in each entry, plus 1; 0: the entry is empty */
 	u8 block[OWN_BLOCKS][OWN_BLOCK];
 };
 
@@ -69,7 +69,8 @@ static bool read_by_system_call(struct own_memory *memory, u64 address, void *bu
 	return got == (long)bytes;
 }
 
-/* The cached block at an address that is a multiple of the block size, or NULL. */
+/* Returns the cached block at an address that is a multiple of the block size; NULL: it cannot be
+ * read. */
 static const u8 *get_cached_block(struct own_memory *memory, u64 address)
 {
 	u32 index = address / OWN_BLOCK % OWN_BLOCKS;
@@ -111,7 +112,7 @@ struct object {
 	Elf64_Ehdr elf;
 };
 
-static bool open_object(struct own_memory *memory, u64 address, struct object *object)
+static bool find_loaded_object(struct own_memory *memory, u64 address, struct object *object)
 {
 	struct dl_find_object found;
 
@@ -148,7 +149,7 @@ static bool find_object_code(struct own_memory *memory, u64 address, struct unwi
 	struct object object;
 	Elf64_Phdr segment;
 
-	if (!open_object(memory, address, &object))
+	if (!find_loaded_object(memory, address, &object))
 		return false;
 	for (u32 i = 0; i < object.elf.e_phnum && i < SEGMENTS_MAX; i++) {
 		u64 from = object.header + object.elf.e_phoff + i * sizeof(segment);
@@ -164,7 +165,8 @@ static bool find_object_code(struct own_memory *memory, u64 address, struct unwi
 /* The parser of a line of /proc/self/maps, byte by byte: "START-END rwxp ...". */
 struct maps_line {
 	u64 number[2];
-	u32 field; /* 0: START, 1: END, 2: access, 3: the rest of the line */
+	u32 field; /* which part of the line is read: 0: START, 1: END, 2: access, 3: the rest of
+		      the line */
 	bool is_code;
 };
 
@@ -218,7 +220,7 @@ bool unwind_read(struct unwind *unwind, u64 address, void *buffer, u32 bytes)
 	return own_memory_read(unwind->memory, address, buffer, bytes);
 }
 
-/* Code without a file gets the image 0. */
+/* Code that belongs to no file gets the image address 0. */
 bool unwind_find_mapping(struct unwind *unwind, u64 pc)
 {
 	struct unwind_mapping code;

@@ -40,8 +40,8 @@ int output_failed(const char *path, int result, struct stackmap_error *error)
 	return error_set(error, -result, "%s: cannot be written: %s", path, strerror(-result));
 }
 
-/* Opens the folder of `path`, which may be relative to the current place->folder, and sets the
- * name. */
+/* Opens the folder of `path` and sets place->name. A relative path counts from the current
+ * place->folder. */
 static int open_parent_folder(struct output_place *place, const char *path)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
@@ -124,7 +124,7 @@ bool output_place_old(const struct output_place *place, char old[NAME_MAX + 1])
  * True if this user may move an existing file: in a sticky folder only the owner of the file or of
  * the folder may.
  */
-static bool may_rename(const struct output_place *place, const struct stat *file)
+static bool may_rename_existing_file(const struct output_place *place, const struct stat *file)
 {
 	struct stat folder;
 
@@ -134,7 +134,7 @@ static bool may_rename(const struct output_place *place, const struct stat *file
 	       capability_held() & CAPABILITY(CAP_FOWNER);
 }
 
-static int check_old_name(const struct output_place *place)
+static int check_name_for_old_file(const struct output_place *place)
 {
 	char old[NAME_MAX + 1];
 	struct stat status;
@@ -147,7 +147,7 @@ static int check_old_name(const struct output_place *place)
 		return errno == ENOENT ? 0 : -errno;
 	if (S_ISDIR(status.st_mode))
 		return -EISDIR;
-	return may_rename(place, &status) ? 0 : -EPERM;
+	return may_rename_existing_file(place, &status) ? 0 : -EPERM;
 }
 
 int output_place_check(const struct output_place *place, bool kept, const char *path,
@@ -157,12 +157,12 @@ int output_place_check(const struct output_place *place, bool kept, const char *
 
 	if (place->exists && S_ISDIR(place->status.st_mode))
 		return output_failed(path, -EISDIR, error);
-	if (place->exists && !may_rename(place, &place->status))
+	if (place->exists && !may_rename_existing_file(place, &place->status))
 		return error_set(error, EPERM,
 				 "%s: belongs to user %u, and cannot be replaced in a folder where "
 				 "each keeps his own: choose another name",
 				 path, place->status.st_uid);
-	result = kept ? check_old_name(place) : 0;
+	result = kept ? check_name_for_old_file(place) : 0;
 	if (!result)
 		return 0;
 	return error_set(error, -result, "%s: cannot be renamed to %s.old: %s", path, path,
@@ -172,14 +172,15 @@ int output_place_check(const struct output_place *place, bool kept, const char *
 #define NAME_TRIES 100
 #define READER_NAP_MS 20
 #define POLL_MS 100
-#define LAST_WAIT_MS 1000 /* after the user has requested the end */
+/* Longest wait for a reader of a pipe after the user has requested the end. */
+#define LAST_WAIT_MS 1000
 
 /* If poll(2) reports room in a pipe, this many bytes can be written without waiting. */
 #define PIPE_BYTES 4096
 
 static struct {
 	int folder;
-	char name[NAME_MAX + 1]; /* "": no output has a temporary name */
+	char name[NAME_MAX + 1]; /* temporary name of an output; "": no output has one */
 } standing;
 
 void output_remove_temporary(void)
@@ -207,8 +208,8 @@ static int open_standard_stream(int standard, struct output *output)
 }
 
 /*
- * The descriptor of standard output or standard error if it is the file `named` (as /dev/stdout
- * is), whoever owns the file; -1: `named` is another file.
+ * Returns the descriptor of standard output or standard error if it is the same file as `named` (as
+ * /dev/stdout is), whoever owns the file; -1: `named` is another file.
  */
 static int find_standard_stream(const struct stat *named)
 {
@@ -307,7 +308,8 @@ static int try_temporary_names(struct output *output, int (*make)(struct output 
 	for (int i = 0; i < NAME_TRIES && result == -EEXIST; i++) {
 		unsigned int number = 0;
 
-		/* Chooses a temporary name. The random part only avoids names of leftover files. */
+		/* Chooses a temporary name. The random part only avoids the names of files that
+		 * were left behind. */
 		if (getrandom(&number, sizeof(number), GRND_NONBLOCK) < 0)
 			number = clock_ns(CLOCK_MONOTONIC);
 		snprintf(output->temporary, sizeof(output->temporary), "%.*s.%08x", NAME_MAX - 9,
@@ -342,8 +344,9 @@ static void proc_fd_path(const struct output *output, char path[32])
 }
 
 /*
- * Opens a file without a name. False: not supported, or /proc is missing, without which the file
- * could not get a name: linkat(2) from a descriptor needs a capability that is dropped later.
+ * Opens a file that has no name yet. False: the file system does not support that, or /proc is
+ * missing, without which the file could not get a name: linkat(2) from a descriptor needs a
+ * capability that is dropped later.
  */
 static bool open_unnamed_file(struct output *output)
 {
@@ -371,8 +374,8 @@ static int open_regular_file(struct output *output, struct stackmap_error *error
 	if (result)
 		return result;
 	output->is_file = true;
-	/* The mode of the former file, if it is our own: another user's file does not make ours
-	 * readable for that user. */
+	/* Returns the mode of the file that is replaced, if it is our own: another user's file does
+	 * not make ours readable for that user. */
 	if (!kept && output->place.exists && former->st_uid == geteuid())
 		mode = former->st_mode & 0777;
 	result = open_unnamed_file(output) ? 0 : try_temporary_names(output, create_temporary_file);
@@ -463,7 +466,7 @@ int output_publish(struct output *output, struct stackmap_error *error)
 	if (!output->is_file || output->published)
 		return 0;
 	if (output->kind == OUTPUT_RECORDING) {
-		/* The former file is kept as FILE.old. */
+		/* The file that had the name before is kept as FILE.old. */
 		if (!output_place_old(place, old))
 			result = -ENAMETOOLONG;
 		else if (renameat(place->folder, place->name, place->folder, old) &&

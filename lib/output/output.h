@@ -29,7 +29,8 @@ struct output_place {
 	int folder; /* descriptor with O_PATH */
 	char name[NAME_MAX + 1];
 	bool exists;
-	/* status of the existing file; that of a link only if the link is in /proc */
+	/* status of the existing file; it can be the status of a link only if the link is in
+	 * /proc */
 	struct stat status;
 };
 
@@ -53,37 +54,40 @@ int output_place_check(const struct output_place *place, bool kept, const char *
 /* Sets the error of an output that cannot be written, and returns `result`, which is -errno. */
 int output_failed(const char *path, int result, struct stackmap_error *error);
 
-/* Sets `old` to NAME.old; false if the name is too long. */
+/* Sets `old` to the name with ".old" at its end; false if that is too long. */
 bool output_place_old(const struct output_place *place, char old[NAME_MAX + 1]);
 
 enum output_kind {
-	OUTPUT_RECORDING, /* readable only for its owner; an existing file becomes NAME.old */
-	OUTPUT_EXPORT,	  /* mode by the umask, or that of a replaced file of this user */
+	OUTPUT_RECORDING, /* a recording: only its owner may read the file; an existing file becomes
+			     NAME.old */
+	OUTPUT_EXPORT, /* an export: the file gets its mode by the umask, or the mode of a replaced
+			  file of this user */
 };
 
 struct output {
 	int fd;
-	u64 written; /* bytes that output_write() has written */
-	bool waits;  /* a pipe, a terminal...: writes wait until the reader has made room */
+	u64 written; /* number of bytes that output_write() has written */
+	bool waits;  /* the output is a pipe, a terminal...: writes wait until the reader has made
+			room */
 	enum output_kind kind;
-	char *path;		      /* path as the user wrote it */
-	bool is_file;		      /* a regular file, which output_publish() gives its name */
+	char *path;   /* path as the user wrote it */
+	bool is_file; /* the output is a regular file, which output_publish() gives its name */
 	struct output_place place;    /* folder and name of the file */
-	char temporary[NAME_MAX + 1]; /* "": no temporary name */
+	char temporary[NAME_MAX + 1]; /* temporary name of the file; "": it has none */
 	bool published;
 };
 
 /* Opens an output. Waits for the reader of a FIFO; -EINTR: interrupted (lib/interrupt.h). */
 int output_open(const char *path, enum output_kind kind, struct output *output,
 		struct stackmap_error *error);
-/* an open descriptor, which output_publish() ignores */
+/* Makes an output of an open descriptor; output_publish() ignores this output. */
 void output_take(int fd, struct output *output);
 int output_publish(struct output *output, struct stackmap_error *error);
 
 /*
- * Writes all bytes; on failure cuts a regular file back to its former length and returns -errno.
- * Waits while a pipe is full. After the user has requested the end, the wait stops with -EINTR if
- * the reader does not read.
+ * Writes all bytes; on failure a regular file is cut back to its former length, and -errno is
+ * returned. The function waits while a pipe is full. After the user has requested the end, the wait
+ * stops with -EINTR if the reader does not read.
  */
 int output_write(struct output *output, const void *data, size_t bytes);
 

@@ -16,13 +16,13 @@
 	(CAPABILITY(CAP_SYS_PTRACE) | CAPABILITY(CAP_DAC_READ_SEARCH) |                            \
 	 CAPABILITY(CAP_CHECKPOINT_RESTORE))
 
-/* The effective capabilities, as bits. */
+/* Returns the effective capabilities, as bits. */
 u64 capability_held(void);
 
 /* True if the process may load programs: with CAP_BPF and CAP_PERFMON, or with CAP_SYS_ADMIN. */
 bool capability_to_trace(void);
 
-/* Advice for a message after the kernel has refused a program or map. */
+/* Returns advice for a message after the kernel has refused a program or map. */
 const char *capability_advice(void);
 
 /*

@@ -27,7 +27,7 @@
 
 #define NOBODY 65534
 #define CPU_SECONDS 60
-#define ADDRESSES (4ULL << 30) /* limit for the address space in bytes, mapped files included */
+#define ADDRESSES (4ULL << 30) /* limit of the address space, in bytes, with mapped files */
 /*
  * malloc() maps blocks of at least this many bytes separately, so that they are unmapped when
  * freed.
@@ -53,7 +53,7 @@ static int close_other_descriptors(int socket, int lifeline)
  * Unmaps memory that is shared with other processes or BPF programs, such as the maps of a
  * recorder.
  */
-static int unmap_shared(void)
+static int unmap_shared_memory(void)
 {
 	FILE *maps = fopen("/proc/self/maps", "re");
 	unsigned long start, end;
@@ -87,20 +87,20 @@ static void ignore_terminal_signals(void)
 }
 
 /* Makes this process the first victim of the OOM killer. */
-static void prefer_for_oom_killer(void)
+static void offer_to_oom_killer(void)
 {
 	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
 
 	if (fd < 0)
 		return;
 	if (write(fd, "1000", 4) != 4) {
-		/* If this fails, the process is no more likely a victim than others. */
+		/* If this step fails, the OOM killer chooses this process no sooner than others. */
 	}
 	close(fd);
 }
 
-/* Lowers a resource limit. A limit that is already lower is kept. */
-static int lower_limit(int resource, u64 value)
+/* Lowers a resource limit. A limit that is lower already stays as it is. */
+static int lower_resource_limit(int resource, u64 value)
 {
 	struct rlimit limits;
 
@@ -206,9 +206,9 @@ int confine_files(int socket, pid_t parent)
 	int result;
 
 	ignore_terminal_signals();
-	mallopt(M_MMAP_THRESHOLD,
-		OWN_MAPPING); /* a threshold that is set explicitly is not raised by malloc() */
-	result = unmap_shared() ?: close_other_descriptors(socket, socket);
+	mallopt(M_MMAP_THRESHOLD, OWN_MAPPING); /* malloc() raises its threshold by itself, unless
+						   the threshold was set explicitly */
+	result = unmap_shared_memory() ?: close_other_descriptors(socket, socket);
 	if (!result && prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0))
 		result = -errno;
 	return result ?: getppid() == parent ? 0 : -ESRCH;
@@ -217,17 +217,17 @@ int confine_files(int socket, pid_t parent)
 int confine(int socket, int lifeline, u64 memory, pid_t parent)
 {
 	ignore_terminal_signals();
-	mallopt(M_MMAP_THRESHOLD,
-		OWN_MAPPING); /* a threshold that is set explicitly is not raised by malloc() */
-	prefer_for_oom_killer();
-	return unmap_shared()
+	mallopt(M_MMAP_THRESHOLD, OWN_MAPPING); /* malloc() raises its threshold by itself, unless
+						   the threshold was set explicitly */
+	offer_to_oom_killer();
+	return unmap_shared_memory()
 		       ?: close_other_descriptors(socket, lifeline)
-		       ?: lower_limit(RLIMIT_CORE, 0)
-		       ?: lower_limit(RLIMIT_CPU, CPU_SECONDS)
-		       ?: lower_limit(RLIMIT_DATA, current_data_bytes() + memory)
-		       ?: lower_limit(RLIMIT_AS, ADDRESSES)
-		       ?: lower_limit(RLIMIT_NOFILE, FILES)
-		       ?: lower_limit(RLIMIT_FSIZE, 0)
+		       ?: lower_resource_limit(RLIMIT_CORE, 0)
+		       ?: lower_resource_limit(RLIMIT_CPU, CPU_SECONDS)
+		       ?: lower_resource_limit(RLIMIT_DATA, current_data_bytes() + memory)
+		       ?: lower_resource_limit(RLIMIT_AS, ADDRESSES)
+		       ?: lower_resource_limit(RLIMIT_NOFILE, FILES)
+		       ?: lower_resource_limit(RLIMIT_FSIZE, 0)
 		       ?: become_nobody()
 		       ?: capability_keep(0)
 		       ?: die_with_parent(lifeline, parent)

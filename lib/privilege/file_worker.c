@@ -38,9 +38,9 @@ int file_worker_start(file_worker_service service, struct file_worker *out)
 	return 0;
 }
 
-/* Waits until the child has exited, at most `wait_ms`. poll() on a pidfd has a time limit, unlike
+/* Waits at most `wait_ms` for the exit of a child. poll() on a pidfd has a time limit, unlike
  * waitpid(). The child stays a zombie. */
-static void wait_for_exit(pid_t child, int wait_ms)
+static void wait_for_child_exit(pid_t child, int wait_ms)
 {
 	struct pollfd end = {.fd = -1, .events = POLLIN};
 
@@ -57,7 +57,7 @@ void file_worker_end(struct file_worker *worker, int wait_ms)
 	if (!worker->pid)
 		return;
 	close(worker->socket);
-	wait_for_exit(worker->pid, wait_ms);
+	wait_for_child_exit(worker->pid, wait_ms);
 	kill(worker->pid, SIGKILL);
 	waitpid(worker->pid, NULL, WNOHANG);
 	*worker = (struct file_worker){.socket = -1};

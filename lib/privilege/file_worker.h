@@ -11,7 +11,7 @@
 #include <sys/types.h>
 
 struct file_worker {
-	pid_t pid;  /* pid of the worker; 0: not running */
+	pid_t pid;  /* process id of the worker; 0: the worker is not running */
 	int socket; /* SOCK_SEQPACKET, O_NONBLOCK */
 };
 

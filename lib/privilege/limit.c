@@ -10,7 +10,8 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-/* Several times the size of the kernel's type information, which libbpf loads. */
+/* Bytes that are allocated to see whether there is memory: several times the size of the kernel's
+ * type information, which libbpf loads. */
 #define TRIED_BYTES (64UL << 20)
 
 static bool is_limit_set(int resource)

@@ -16,9 +16,10 @@
 #include <unistd.h>
 
 struct hierarchy {
-	/* file system type and mount option of the hierarchy; option NULL: any option */
+	/* type of the file system and mount option by which a mount of the hierarchy is recognised;
+	 * option NULL: by the type alone */
 	const char *type, *option;
-	const char *limit; /* name of the file in each cgroup that has the limit */
+	const char *limit; /* name of the file that has the limit of a cgroup */
 };
 
 static const struct hierarchy hierarchies[] = {
@@ -26,7 +27,7 @@ static const struct hierarchy hierarchies[] = {
 	{"cgroup", "memory", "memory.limit_in_bytes"},
 };
 
-static u64 smaller_of(u64 a, u64 b)
+static u64 minimum(u64 a, u64 b)
 {
 	return a < b ? a : b;
 }
@@ -41,8 +42,8 @@ static FILE *open_file_in(const char *folder, const char *name)
 }
 
 /*
- * The limit in a cgroup's file. UINT64_MAX if there is no limit: the file has "max", or does not
- * exist, as in the root of cgroup2.
+ * Reads the limit in a cgroup's file. UINT64_MAX: there is no limit, as the file has "max", or does
+ * not exist (as in the root of cgroup2).
  */
 static u64 read_cgroup_limit(const char *cgroup, const char *name)
 {
@@ -131,7 +132,8 @@ static u64 least_limit_of_hierarchy(const char *proc, const struct hierarchy *hi
 	if (!find_hierarchy_mount(proc, hierarchy, root, place) ||
 	    !find_cgroup_path(proc, hierarchy, path))
 		return limit;
-	/* Length of the root folder's path, which is not part of the path below the mount point. */
+	/* length of the path of the mount's root folder, which the path below the mount point does
+	 * not have */
 	length = strcmp(root, "/") ? strlen(root) : 0;
 	below = strncmp(path, root, length) || strstr(path, "/..") ? "" : path + length;
 	length = strlen(place);
@@ -139,7 +141,7 @@ static u64 least_limit_of_hierarchy(const char *proc, const struct hierarchy *hi
 	while (true) {
 		char *slash;
 
-		limit = smaller_of(limit, read_cgroup_limit(cgroup, hierarchy->limit));
+		limit = minimum(limit, read_cgroup_limit(cgroup, hierarchy->limit));
 		slash = strrchr(cgroup + length, '/');
 		if (!slash)
 			return limit;
@@ -152,23 +154,23 @@ u64 memory_limit_of_cgroups(const char *proc)
 	u64 limit = UINT64_MAX;
 
 	for (size_t i = 0; i < sizeof(hierarchies) / sizeof(*hierarchies); i++)
-		limit = smaller_of(limit, least_limit_of_hierarchy(proc, &hierarchies[i]));
+		limit = minimum(limit, least_limit_of_hierarchy(proc, &hierarchies[i]));
 	return limit;
 }
 
-static u64 known; /* the result of memory_limit(); 0: not computed yet */
+static u64 known; /* the value that memory_limit() returns; 0: not computed yet */
 
 u64 memory_limit(void)
 {
 	if (!known)
-		known = smaller_of((u64)sysconf(_SC_PHYS_PAGES) * (u64)sysconf(_SC_PAGESIZE),
-				   memory_limit_of_cgroups("/proc/self"));
+		known = minimum((u64)sysconf(_SC_PHYS_PAGES) * (u64)sysconf(_SC_PAGESIZE),
+				memory_limit_of_cgroups("/proc/self"));
 	return known;
 }
 
 void memory_limit_lower(u64 bytes)
 {
-	known = smaller_of(memory_limit(), bytes ?: 1);
+	known = minimum(memory_limit(), bytes ?: 1);
 }
 
 static u64 share = UINT64_MAX;

@@ -11,10 +11,10 @@
 #include "scalar.h"
 
 /*
- * The memory in bytes: the smallest of the machine's memory, the limits of the cgroups that this
- * process is in (up to the root: memory.max of cgroup2 or memory.limit_in_bytes), and the value
- * given to memory_limit_lower(). Cgroups are read at the first call. Child processes inherit the
- * result.
+ * Returns how much memory may be used, in bytes: the smallest of the machine's memory, the limits
+ * of the cgroups that this process is in (up to the root: memory.max of cgroup2 or
+ * memory.limit_in_bytes), and the value given to memory_limit_lower(). Cgroups are read at the
+ * first call. Child processes inherit the result.
  */
 u64 memory_limit(void);
 
@@ -22,15 +22,15 @@ u64 memory_limit(void);
 void memory_limit_lower(u64 bytes);
 
 /*
- * The part of memory_limit() that this process may use, in bytes; UINT64_MAX: no limit. A sandbox
- * sets its own part.
+ * Returns the part of memory_limit() that this process may use, in bytes; UINT64_MAX: no limit. A
+ * sandbox sets its own part.
  */
 u64 memory_share(void);
 void memory_share_set(u64 bytes);
 
 /*
- * The limit of the cgroups that the files `cgroup` and `mountinfo` in the folder `proc` describe,
- * in bytes; UINT64_MAX: no limit. Public for tests.
+ * Returns the limit of the cgroups that the files `cgroup` and `mountinfo` in the folder `proc`
+ * describe, in bytes; UINT64_MAX: no limit. Public for tests.
  */
 u64 memory_limit_of_cgroups(const char *proc);
 

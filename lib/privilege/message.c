@@ -20,7 +20,7 @@ union files_header {
 	char bytes[CMSG_SPACE(MESSAGE_FILES_MAX * sizeof(int))];
 };
 
-/* Handles a failed call: 0 to repeat the call, or -errno. */
+/* Decides what to do after a call on the socket has failed: 0 to repeat the call, or -errno. */
 static int handle_socket_failure(int socket, short events, u64 deadline)
 {
 	struct pollfd wanted = {.fd = socket, .events = events};

@@ -23,8 +23,8 @@ int message_send_files(int socket, const void *data, size_t bytes, const int *fd
 		       u64 deadline);
 
 /*
- * Receives all bytes and up to MESSAGE_FILES_MAX files, which the caller closes; -1: no file was
- * sent. message_receive() closes any files.
+ * Receives all bytes, and up to MESSAGE_FILES_MAX files, which the caller closes; an element of
+ * `files` without a file is -1. message_receive() closes any files.
  */
 int message_receive_files(int socket, void *data, size_t bytes, int *fds, u64 deadline);
 void message_close_files(const int *fds);

@@ -33,13 +33,13 @@
 struct sandbox {
 	sandbox_service service;
 	u32 limit_ms;
-	u64 memory; /* memory limit of the child in bytes */
+	u64 memory; /* memory limit of the child, in bytes */
 	pid_t pid;
-	int socket;   /* socket to the child; -1: no child is running */
+	int socket;   /* the parent's end of the socket to the child; -1: no child is running */
 	int lifeline; /* the writing end of the pipe that ends the child */
 	u32 starts;
-	u64 deadline; /* deadline of the request; CLOCK_MONOTONIC, ns */
-	/* ended children that are still zombies; 0: entry unused */
+	u64 deadline; /* CLOCK_MONOTONIC time, ns, by which the request must be answered */
+	/* process ids of ended children that are still zombies; 0: the entry is unused */
 	pid_t ended[SANDBOX_STARTS_MAX];
 };
 
@@ -52,7 +52,7 @@ static void start_deadline(struct sandbox *sandbox)
 static struct {
 	sandbox_service service;
 	int socket, lifeline;
-	u64 memory; /* memory limit in bytes */
+	u64 memory; /* memory limit of the child, in bytes */
 	pid_t parent;
 } child;
 
@@ -90,7 +90,7 @@ static void serve_on_own_stack(void)
 
 enum end { OF_PARENT, OF_CHILD };
 
-static void close_pair(const int ends[2])
+static void close_both_descriptors(const int ends[2])
 {
 	close(ends[OF_PARENT]);
 	close(ends[OF_CHILD]);
@@ -109,7 +109,7 @@ static int open_socket_and_lifeline(int socket[2], int lifeline[2])
 		return 0;
 	}
 	result = -errno;
-	close_pair(socket);
+	close_both_descriptors(socket);
 	return result;
 }
 
@@ -131,8 +131,8 @@ static int fork_child(struct sandbox *sandbox)
 	}
 	if (pid < 0) {
 		result = -errno;
-		close_pair(socket);
-		close_pair(lifeline);
+		close_both_descriptors(socket);
+		close_both_descriptors(lifeline);
 		return result;
 	}
 	close(socket[OF_CHILD]);
@@ -144,7 +144,7 @@ static int fork_child(struct sandbox *sandbox)
 }
 
 /* Reaps those killed children that the kernel has ended by now. */
-static void reap_ended_children(struct sandbox *sandbox)
+static void reap_zombies(struct sandbox *sandbox)
 {
 	for (u32 i = 0; i < sandbox->starts; i++)
 		if (sandbox->ended[i] && waitpid(sandbox->ended[i], NULL, WNOHANG))
@@ -159,13 +159,13 @@ static void end_child(struct sandbox *sandbox)
 	close(sandbox->socket);
 	kill(sandbox->pid, SIGKILL);
 	sandbox->ended[sandbox->starts - 1] = sandbox->pid;
-	reap_ended_children(sandbox);
+	reap_zombies(sandbox);
 	sandbox->socket = -1;
 	sandbox->pid = 0;
 }
 
 /* Ends the child if a transfer has failed, because the position in its stream is unknown. */
-static int end_child_on_failure(struct sandbox *sandbox, int result)
+static int end_child_after_failure(struct sandbox *sandbox, int result)
 {
 	if (result)
 		end_child(sandbox);
@@ -180,14 +180,14 @@ static int start_child(struct sandbox *sandbox)
 		return -EPIPE;
 	if (interrupted())
 		return -EINTR;
-	reap_ended_children(sandbox);
+	reap_zombies(sandbox);
 	sandbox->starts++;
 	result = fork_child(sandbox);
 	if (result)
 		return result;
 	start_deadline(sandbox);
 	result = sandbox_receive(sandbox, &confined, sizeof(confined));
-	return result ?: end_child_on_failure(sandbox, confined);
+	return result ?: end_child_after_failure(sandbox, confined);
 }
 
 void sandbox_leave(void)
@@ -242,8 +242,8 @@ static int send_request(struct sandbox *sandbox, const void *data, size_t bytes,
 	if (result)
 		return result;
 	start_deadline(sandbox);
-	return end_child_on_failure(sandbox, message_send_files(sandbox->socket, data, bytes, fds,
-								count, sandbox->deadline));
+	return end_child_after_failure(sandbox, message_send_files(sandbox->socket, data, bytes,
+								   fds, count, sandbox->deadline));
 }
 
 int sandbox_request(struct sandbox *sandbox, const void *data, size_t bytes, const int *fds,
@@ -258,15 +258,15 @@ int sandbox_send(struct sandbox *sandbox, const void *data, size_t bytes)
 {
 	if (sandbox->socket < 0)
 		return -EPIPE;
-	return end_child_on_failure(sandbox,
-				    message_send(sandbox->socket, data, bytes, sandbox->deadline));
+	return end_child_after_failure(
+		sandbox, message_send(sandbox->socket, data, bytes, sandbox->deadline));
 }
 
 int sandbox_receive(struct sandbox *sandbox, void *data, size_t bytes)
 {
 	if (sandbox->socket < 0)
 		return -EPIPE;
-	return end_child_on_failure(
+	return end_child_after_failure(
 		sandbox, message_receive(sandbox->socket, data, bytes, sandbox->deadline));
 }
 
@@ -277,7 +277,8 @@ void sandbox_distrust(struct sandbox *sandbox)
 
 #define TOO_LARGE "it takes too much memory to read"
 
-/* A limit that has ended the child may leave this process without memory, too. */
+/* Returns why a request failed. If the child has ended at a limit of memory, this process may have
+ * no memory left either. */
 const char *sandbox_reason(int result)
 {
 	switch (result) {
@@ -316,7 +317,8 @@ void service_run(int socket, size_t request_bytes, size_t count_at, service_repl
 		result = result ?: reply(socket, request, files, numbers);
 		free(numbers);
 		message_close_files(files);
-		malloc_trim(0); /* returns the memory of the request to the kernel */
+		malloc_trim(0); /* malloc_trim() gives the memory that the request took back to the
+				   kernel */
 	}
 	free(request);
 }

@@ -39,7 +39,7 @@ void sandbox_end(struct sandbox **sandbox);
 /* Sets the time limit of later requests. */
 void sandbox_limit(struct sandbox *sandbox, u32 limit_ms);
 
-/* The process id of the child; 0: no child is running. */
+/* Returns the process id of the child; 0: no child is running. */
 pid_t sandbox_pid(const struct sandbox *sandbox);
 
 /*
@@ -60,7 +60,7 @@ int sandbox_receive(struct sandbox *sandbox, void *data, size_t bytes);
 void sandbox_distrust(struct sandbox *sandbox);
 
 /*
- * The reason why a request failed, as words in which "it" stands for the file. `result` is the
+ * Returns why a request failed, in words in which "it" stands for the file. `result` is the
  * request's result; a service returns -EFBIG if a file takes more memory than the service may use.
  */
 const char *sandbox_reason(int result);

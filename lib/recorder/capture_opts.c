@@ -15,7 +15,9 @@
 #include "error.h"
 #include "session/session.h"
 
-#define SIZE_MAX_KNOWN 4096 /* a larger size is an error: the program has not set it */
+/* The largest `size` of the options that is accepted: with a larger one, the program has not set
+ * the member. */
+#define SIZE_MAX_KNOWN 4096
 
 static bool are_all_zero(const char *bytes, size_t count)
 {

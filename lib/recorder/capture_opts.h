@@ -9,11 +9,12 @@
 #include "session/session_options.h"
 #include "stackmap/capture.h"
 
-/* A request that is all zero asks for the defaults. */
+/* The options of a session, made from those of a program. If all is zero, the defaults are
+ * meant. */
 struct capture_request {
 	/*
-	 * the session's options; the pointers point into the other members and the program's own
-	 * options
+	 * options of the session, whose pointers point into the other members and into the
+	 * program's own options
 	 */
 	struct session_options options;
 	char *path, *instance, *pids;

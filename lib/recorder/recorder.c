@@ -23,10 +23,11 @@ struct stackmap_capture {
 	struct capture_request request;
 	struct session *session;
 	struct public_ledger ledger;
-	struct stackmap_error failure; /* the first failure to write a file of a rotation */
+	struct stackmap_error failure; /* the first failure to write a file of a rotation
+					  (path.0001, path.0002...) */
 };
 
-static int error_for_null(struct stackmap_error *error)
+static int set_null_error(struct stackmap_error *error)
 {
 	return error_set(error, EINVAL, "no capture, or no place for the result, is given (NULL)");
 }
@@ -43,8 +44,9 @@ static void keep_first_failure(void *arg, const struct stackmap_error *error)
  * Opens the session. Meanwhile libbpf's messages become the error; afterwards the program's print
  * function is restored.
  */
-static int open_quietly(struct stackmap_capture *capture, const struct stackmap_capture_opts *opts,
-			struct stackmap_error *error)
+static int open_session_quietly(struct stackmap_capture *capture,
+				const struct stackmap_capture_opts *opts,
+				struct stackmap_error *error)
 {
 	const struct session_listener listener = {.arg = capture, .warned = keep_first_failure};
 	libbpf_print_fn_t printed = libbpf_set_print(NULL);
@@ -62,14 +64,14 @@ int stackmap_capture_open(const struct stackmap_capture_opts *given, struct stac
 {
 	struct stackmap_capture_opts opts;
 	struct stackmap_capture *capture;
-	int result = out ? capture_opts_read(given, &opts, error) : error_for_null(error);
+	int result = out ? capture_opts_read(given, &opts, error) : set_null_error(error);
 
 	if (result)
 		return result;
 	capture = calloc(1, sizeof(*capture));
 	if (!capture)
 		return error_set(error, ENOMEM, "capture: %s", strerror(ENOMEM));
-	result = open_quietly(capture, &opts, error);
+	result = open_session_quietly(capture, &opts, error);
 	if (result)
 		stackmap_capture_close(&capture);
 	else
@@ -83,7 +85,7 @@ int stackmap_capture_start(struct stackmap_capture *capture, struct stackmap_err
 	int result;
 
 	if (!capture)
-		return error_for_null(error);
+		return set_null_error(error);
 	if (session_state(capture->session) != SESSION_OPEN)
 		return error_set(error, EINVAL, "capture: it was started before");
 	printed = libbpf_set_print(NULL);
@@ -92,7 +94,8 @@ int stackmap_capture_start(struct stackmap_capture *capture, struct stackmap_err
 	return result ?: session_publish(capture->session, error);
 }
 
-/* Visits the rings, at least once, until the time `end`, a full window or a caught signal. */
+/* Visits the rings at least once, and again until the time `end`, until a window is full, or until
+ * a signal is caught. */
 static int visit_rings_until(struct stackmap_capture *capture, u64 end,
 			     struct stackmap_error *error)
 {
@@ -112,7 +115,7 @@ int stackmap_capture_poll(struct stackmap_capture *capture, unsigned int timeout
 			  struct stackmap_error *error)
 {
 	if (!capture)
-		return error_for_null(error);
+		return set_null_error(error);
 	if (session_state(capture->session) != SESSION_RUNNING || !capture->request.path)
 		return error_set(error, EINVAL, "capture: it does not record to a file");
 	return visit_rings_until(capture, clock_ms() + timeout_ms, error);
@@ -122,7 +125,7 @@ int stackmap_capture_snapshot(struct stackmap_capture *capture, const char *path
 			      struct stackmap_error *error)
 {
 	return capture && path ? session_snapshot(capture->session, path, error)
-			       : error_for_null(error);
+			       : set_null_error(error);
 }
 
 int stackmap_capture_is_over(const struct stackmap_capture *capture)
@@ -138,7 +141,7 @@ int stackmap_capture_next(struct stackmap_capture *capture, unsigned int timeout
 	int result;
 
 	if (!capture || !out)
-		return error_for_null(error);
+		return set_null_error(error);
 	state = session_state(capture->session);
 	if (state < SESSION_RUNNING || capture->request.path)
 		return error_set(error, EINVAL, "capture: it is not followed live");
@@ -155,7 +158,7 @@ int stackmap_capture_stop(struct stackmap_capture *capture, struct stackmap_erro
 	int result;
 
 	if (!capture)
-		return error_for_null(error);
+		return set_null_error(error);
 	if (session_state(capture->session) != SESSION_RUNNING)
 		return error_set(error, EINVAL, "capture: it does not record");
 	result = session_stop(capture->session, error);

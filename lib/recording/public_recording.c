@@ -24,7 +24,7 @@
 static const struct stackmap_count lost_causes[] = {LEDGER_LOST(X)}, notes[] = {LEDGER_NOTES(X)};
 #undef X
 
-static struct stackmap_count make_count(const struct stack_end *end, u64 count)
+static struct stackmap_count make_named_count(const struct stack_end *end, u64 count)
 {
 	return (struct stackmap_count){end->name, end->meaning, count};
 }
@@ -42,7 +42,7 @@ static void set_cause_counts(struct stackmap_count *to, const struct stackmap_co
 static void set_reason_counts(struct stackmap_count *to, const u64 *counts)
 {
 	for (u32 i = 0; i < REASON_COUNT; i++)
-		to[i] = make_count(stack_end_of_reason(i), counts[i]);
+		to[i] = make_named_count(stack_end_of_reason(i), counts[i]);
 	to[REASON_COUNT] = (struct stackmap_count){};
 }
 
@@ -53,7 +53,7 @@ void public_ledger_set(struct public_ledger *public, const struct trace_ledger *
 	set_reason_counts(public->without_kernel, ledger->kernel_reasons);
 	set_reason_counts(public->without_user, ledger->user_reasons);
 	for (u32 i = 0; i < STOP_COUNT; i++)
-	public->user_ends[i] = make_count(stack_end_of_stop(i), ledger->user_stops[i]);
+	public->user_ends[i] = make_named_count(stack_end_of_stop(i), ledger->user_stops[i]);
 	public->user_ends[STOP_COUNT] = (struct stackmap_count){};
 	public->ledger = (struct stackmap_ledger){
 		.produced = ledger->produced,
@@ -71,19 +71,21 @@ void public_ledger_set(struct public_ledger *public, const struct trace_ledger *
 
 struct known_frame {
 	struct intern_key key;
-	struct stackmap_frame frame; /* label NULL: the frame is not symbolized yet */
+	/* Symbols of the frame; label NULL: the frame is not symbolized yet. */
+	struct stackmap_frame frame;
 };
 
 struct stackmap_recording {
 	struct trace_reader *reader;
 	struct frame_names *names;
-	struct intern frames; /* set of struct known_frame */
+	/* Set of all frames that were symbolized, each a struct known_frame. */
+	struct intern frames;
 	struct stackmap_recording_info info;
 	struct stackmap_source *sources;
 	struct stackmap_task *tasks;
 	struct stackmap_call_stack *stacks;
 	u32 source_count, task_count, stack_count;
-	const struct trace_task *read_tasks; /* the reader's tasks, in the same order as tasks[] */
+	const struct trace_task *read_tasks; /* the reader's tasks, in the order of tasks[] */
 	const struct trace_stack *read_stacks;
 	struct public_ledger ledger;
 };
@@ -133,7 +135,8 @@ static const struct stackmap_frame *find_or_symbolize_frame(struct stackmap_reco
 	return &known->frame;
 }
 
-/* Allocates an array. The result is not NULL for a count of 0: NULL means that memory is short. */
+/* Allocates an array of `count` elements. If `count` is 0, the result is not NULL either: NULL
+ * means that memory is short. */
 static void *allocate_array(struct trace_reader *reader, u32 count, size_t item_bytes)
 {
 	if (trace_reader_take(reader, count * item_bytes))
@@ -141,7 +144,7 @@ static void *allocate_array(struct trace_reader *reader, u32 count, size_t item_
 	return calloc((size_t)count + 1, item_bytes);
 }
 
-static int copy_sources(struct stackmap_recording *recording)
+static int copy_public_sources(struct stackmap_recording *recording)
 {
 	const struct trace_source *sources;
 
@@ -156,7 +159,7 @@ static int copy_sources(struct stackmap_recording *recording)
 	return 0;
 }
 
-static int copy_tasks(struct stackmap_recording *recording)
+static int copy_public_tasks(struct stackmap_recording *recording)
 {
 	const struct trace_cgroup *cgroups;
 
@@ -180,7 +183,7 @@ static int copy_tasks(struct stackmap_recording *recording)
 	return 0;
 }
 
-static int copy_stacks(struct stackmap_recording *recording)
+static int copy_public_stacks(struct stackmap_recording *recording)
 {
 	recording->stack_count = trace_reader_stacks(recording->reader, &recording->read_stacks);
 	recording->stacks = allocate_array(recording->reader, recording->stack_count,
@@ -230,7 +233,8 @@ int public_recording_create(struct trace_reader *reader, struct stackmap_recordi
 	};
 	if (ledger)
 		public_ledger_set(&recording->ledger, ledger);
-	if (copy_sources(recording) || copy_tasks(recording) || copy_stacks(recording) ||
+	if (copy_public_sources(recording) || copy_public_tasks(recording) ||
+	    copy_public_stacks(recording) ||
 	    frame_names_create(reader, &by_recording, &recording->names)) {
 		stackmap_recording_close(&recording);
 		return error_set(error, ENOMEM, "%s", strerror(ENOMEM));
@@ -396,7 +400,8 @@ static int append_frame(struct frame_list *list, u64 frame, bool return_address)
 	return 0;
 }
 
-/* Adds the kernel or user part of a stack. `leaf` 0: the leaf is in the other part. */
+/* Adds the kernel part or the user part of a stack to the frames of an event. `leaf` 0: the
+ * innermost frame belongs to the other part. */
 static int append_stack_part(struct frame_list *list, u64 leaf, u32 index)
 {
 	const struct stackmap_call_stack *stack = stackmap_recording_stack(list->recording, index);

@@ -7,11 +7,11 @@
 #include "trace/event.h"
 #include "trace/read/reader.h"
 
-/* A ledger in the form of stackmap/recording.h. */
+/* A ledger as programs get it (struct stackmap_ledger of stackmap/recording.h). */
 
 struct public_ledger {
 	/*
-	 * the ledger; its pointers point into the arrays below, each of which ends with a zero
+	 * the ledger, whose pointers point into the arrays below; each array ends with a zero
 	 * element
 	 */
 	struct stackmap_ledger ledger;
@@ -23,7 +23,8 @@ struct public_ledger {
 
 void public_ledger_set(struct public_ledger *public, const struct trace_ledger *ledger);
 
-/* Makes the recording, which owns the reader. If this fails, the reader is closed. -ENOMEM. */
+/* Makes the recording from the reader, which it then owns. If this fails, the reader is closed.
+ * -ENOMEM. */
 int public_recording_create(struct trace_reader *reader, struct stackmap_recording **out,
 			    struct stackmap_error *error);
 

@@ -68,8 +68,8 @@ static inline void in_use_leave(u64 *users)
 }
 
 /*
- * Waits until a phase has no users. A user stays for less than a microsecond, so the waiter yields
- * the CPU instead of sleeping.
+ * Waits until no user is counted in a phase any more. A user stays for less than a microsecond, so
+ * the waiter yields the CPU instead of sleeping.
  */
 
 static void wait_for_empty_phase(struct in_use *in_use, u32 phase)
@@ -83,11 +83,11 @@ _Static_assert((int)STACKMAP_DROP_COUNT == TABLE_DROP_COUNT, "a cause of drops i
 _Static_assert(STACKMAP_DEPTH_MAX == STACK_USER_DEPTH_MAX, "depth limits differ");
 
 struct stackmap_map {
-	void *table; /* the table in use, one of `tables` */
+	void *table; /* the table that is in use, one of `tables` */
 	void *tables[2];
 	u64 generation; /* generation of `table` */
 	u64 seed;
-	u32 resetting; /* not 0: one reset is running */
+	u32 resetting; /* 1: a reset is running */
 	struct table_geometry geometry;
 	struct in_use in_use;
 };
@@ -276,9 +276,9 @@ int stackmap_map_reset(struct stackmap_map *map, struct stackmap_map_stat *old)
 	wait_for_empty_phase(&map->in_use, phase);
 	if (old)
 		read_statistics(emptied, &map->geometry, old);
-	/* Makes the pages read as zeroes again. */
+	/* madvise() drops the pages, so that they read as zeroes again. */
 	if (madvise(emptied, map->geometry.bytes, MADV_DONTNEED))
-		memset(emptied, 0, map->geometry.bytes); /* needed if the memory is locked */
+		memset(emptied, 0, map->geometry.bytes); /* madvise() refuses locked memory */
 	__atomic_store_n(&map->resetting, 0, __ATOMIC_RELEASE);
 	return 0;
 }

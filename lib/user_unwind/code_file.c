@@ -21,17 +21,18 @@
 #define HEADERS_MAX 64U
 
 struct code_file {
-	/* the mapping of the entry; number MAPPING_NONE: the entry is unused */
+	/* mapping that the file was opened for; number MAPPING_NONE: the entry is unused */
 	struct reader_file seen;
 	u64 used; /* value of `calls` when the entry was last used */
-	int fd;	  /* descriptor of the file, or READERS_HELD, or -errno */
+	int fd;	  /* descriptor of the file; READERS_HELD: a worker keeps it open; or -errno */
 	u32 segment_count;
-	Elf64_Phdr segment[SEGMENTS_MAX]; /* segments of type PT_LOAD */
+	Elf64_Phdr segment[SEGMENTS_MAX]; /* program headers of type PT_LOAD */
 };
 
 struct code_page {
-	u32 number; /* mapping number; MAPPING_NONE: the entry is unused */
-	u32 tgid;   /* the process, if a worker process keeps the file open; else 0 */
+	u32 number; /* number of the mapping; MAPPING_NONE: the entry is unused */
+	u32 tgid;   /* id of the process that the page was read for, if a worker process keeps the
+		       file open; else 0 */
 	u64 index;
 	u8 data[PAGE];
 };
@@ -146,7 +147,8 @@ static bool read_segments(struct code_files *files, struct code_file *file)
 }
 
 /*
- * The entry of a file; if there is none, the least recently used entry, which the caller replaces.
+ * Returns the entry of a file. If the file has none, returns the least recently used entry, which
+ * the caller replaces.
  */
 static struct code_file *find_entry(struct code_files *files, u32 number)
 {

@@ -15,17 +15,18 @@
 struct code_files;
 struct code_file;
 
-/* `readers` must outlive the files. 0 or -ENOMEM. */
+/* Creates an empty set of files. `readers` must outlive the files. 0 or -ENOMEM. */
 int code_files_create(struct readers *readers, struct code_files **files);
 void code_files_free(struct code_files **files);
 
 /*
- * The file of a mapping, valid until the next call; NULL: the file cannot be opened, or it is not
- * the file that was mapped. The record must not change.
+ * Returns the file of a mapping, valid until the next call; NULL: the file cannot be opened, or it
+ * is not the file that was mapped. The record must not change.
  */
 const struct code_file *code_files_get(struct code_files *files, const struct reader_file *seen);
 
-/* True if a worker process keeps the file open. Its content may differ between processes. */
+/* True if a worker process keeps the file open. The content of such a file may differ from process
+ * to process. */
 bool code_file_is_held(const struct code_file *file);
 
 /*
@@ -35,9 +36,9 @@ bool code_file_is_held(const struct code_file *file);
 bool code_file_read(struct code_files *files, const struct code_file *file, u64 offset,
 		    void *buffer, u32 bytes);
 
-/* Find the virtual address of a byte of code, and of the ELF header; read bytes at a virtual
- * address from segments that are not writable. False: the file is not an ELF file, or has no such
- * byte. */
+/* Functions for a code file: find the virtual address of a byte of code, and of the ELF header;
+ * read bytes at a virtual address from segments that are not writable. False: the file is not an
+ * ELF file, or has no such byte. */
 bool code_file_address(const struct code_file *file, u64 offset, u64 *address);
 bool code_file_header(const struct code_file *file, u64 *address);
 bool code_file_read_address(struct code_files *files, const struct code_file *file, u64 address,

@@ -22,7 +22,7 @@
 #include "symbol/file/mapped_file.h"
 
 #define ANSWER_NS (100 * NS_PER_MS)
-/* A long time: other users cannot delay the start of a worker. */
+/* The time that a worker has to start. It is long, since other users cannot delay the start. */
 #define START_NS (1000 * NS_PER_MS)
 /* The most workers that are started for an owner in STARTS_NS; each may be stuck in the kernel. */
 #define STARTS_MAX 5
@@ -32,10 +32,10 @@
 
 struct debt {
 	u64 ns;
-	u64 since; /* the time at which `ns` was computed: CLOCK_MONOTONIC, ns */
+	u64 since; /* CLOCK_MONOTONIC, ns: when `ns` was computed */
 };
 
-#define OWNER_SHARE 10 /* 1/10 of the time may be spent waiting */
+#define OWNER_SHARE 10 /* at most 1/10 of the time may be spent waiting for one owner */
 #define OWNER_DEBT_MAX (50 * NS_PER_MS)
 #define ALL_SHARE 4
 #define ALL_DEBT_MAX (200 * NS_PER_MS)
@@ -43,7 +43,7 @@ struct debt {
 struct reader {
 	u64 owner;
 	u32 starts;
-	u64 since; /* time of the first of `starts`: CLOCK_MONOTONIC, ns */
+	u64 since; /* CLOCK_MONOTONIC, ns: when the first of `starts` workers was started */
 	struct file_worker worker;
 	struct debt debt;
 };
@@ -52,7 +52,7 @@ struct readers {
 	u32 count;
 	struct reader reader[READERS_MAX];
 	struct debt debt;
-	u32 tgid; /* process whose owner is `owner`; 0: unknown */
+	u32 tgid; /* process whose owner is `owner`; 0: none was looked up yet */
 	u64 owner;
 };
 
@@ -63,14 +63,15 @@ struct reader_request {
 	u32 number;
 	u32 tid;
 	u32 bytes;
-	u64 at; /* what to read: READER_PAGE: page index; READER_MEMORY: address */
+	u64 at; /* what to read: for READER_PAGE the index of the page, for READER_MEMORY the
+		   address */
 	struct mapping_record record;
 };
 
 struct reader_answer {
 	/*
-	 * number of bytes, or -errno; READER_OPEN: the file is sent with the answer, or the worker
-	 * keeps it
+	 * number of bytes in `data`, or -errno; READER_OPEN: 0, the file comes with the answer, or
+	 * the worker keeps it open
 	 */
 	s32 result;
 	u8 data[READERS_PAGE];
@@ -106,11 +107,12 @@ static int read_thread_memory(u32 tid, u64 address, void *buffer, u32 bytes)
 
 /* The files that a worker keeps open: a hash table by mapping number, without chains. */
 static struct {
-	u32 number; /* mapping number; MAPPING_NONE: the entry is unused */
+	u32 number; /* number of the mapping whose file is open; MAPPING_NONE: the entry is unused
+		     */
 	int fd;
 } held[HELD_MAX];
 
-/* The open file of a request; it is opened if necessary; or -errno. */
+/* Returns the descriptor of a request's file, which is opened if it is not open yet; or -errno. */
 static int get_kept_file(const struct reader_request *request)
 {
 	u32 place = request->number % HELD_MAX;
@@ -279,9 +281,9 @@ static int make_worker_ready(struct reader *reader, struct reader_answer *answer
  * Sends a request to the worker of an owner. A worker that does not answer in time is ended,
  * because its late answer would be taken for the answer to the next request.
  */
-static int request_from_worker(struct readers *readers, u64 owner,
-			       const struct reader_request *request, struct reader_answer *answer,
-			       int *file)
+static int send_request_to_worker(struct readers *readers, u64 owner,
+				  const struct reader_request *request,
+				  struct reader_answer *answer, int *file)
 {
 	u64 now = clock_ns(CLOCK_MONOTONIC), waited;
 	struct reader *reader = find_reader(readers, owner);
@@ -339,7 +341,7 @@ static int open_as_process(struct readers *readers, const struct reader_request 
 	if (fd >= 0)
 		return fd;
 	fd = -1;
-	result = request_from_worker(readers, owner, request, &answer, &fd);
+	result = send_request_to_worker(readers, owner, request, &answer, &fd);
 	return result ?: fd >= 0 ? fd : READERS_HELD;
 }
 
@@ -367,8 +369,8 @@ int readers_page(struct readers *readers, const struct reader_file *file, u64 in
 	int unused, result;
 
 	request.at = index;
-	result = request_from_worker(readers, owner_of_mapping(readers, &request.record), &request,
-				     &answer, &unused);
+	result = send_request_to_worker(readers, owner_of_mapping(readers, &request.record),
+					&request, &answer, &unused);
 	if (result > 0)
 		memcpy(page, answer.data, result);
 	return result;
@@ -386,7 +388,7 @@ bool readers_memory(struct readers *readers, u32 tid, u32 tgid, u64 address, voi
 	if (file_owner_trusted(owner))
 		return read_thread_memory(tid, address, buffer, bytes) == (int)bytes;
 	if (bytes > READERS_PAGE ||
-	    request_from_worker(readers, owner, &request, &answer, &unused) != (int)bytes)
+	    send_request_to_worker(readers, owner, &request, &answer, &unused) != (int)bytes)
 		return false;
 	memcpy(buffer, answer.data, bytes);
 	return true;

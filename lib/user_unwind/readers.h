@@ -17,12 +17,12 @@
 
 #include "mapping.h"
 
-#define READERS_MAX 8 /* number of workers; if there are more owners, they share the last one */
+#define READERS_MAX 8 /* the most workers; if there are more owners, they share the last one */
 #define READERS_PAGE 4096U
 
 struct readers;
 
-/* A mapping of a file in a process. The process need not be the one of the record. */
+/* A file that a process has mapped. The process need not be the one of the record. */
 struct reader_file {
 	u32 number;
 	u32 tgid;

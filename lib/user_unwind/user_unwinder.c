@@ -38,12 +38,13 @@ struct raw_memory {
 	Elf *vdso; /* the vdso of this process; NULL: it has no vdso */
 
 	const struct raw_stack *raw;
-	const struct raw_mapping
-		*mapping;	      /* the mapping whose code and tables can be read, or NULL */
-	u32 kind;		      /* kind of the mapping: enum mapping_kind */
-	const struct code_file *file; /* the file if `kind` is MAPPING_FILE; may be NULL */
-	bool is_foreign;	      /* true: the task's ids are of another PID namespace */
-	u64 bias;		      /* load bias: address = bias + virtual address in the file */
+	/* The mapping whose code and tables can be read now; NULL: none. */
+	const struct raw_mapping *mapping;
+	u32 kind; /* kind of the mapping: enum mapping_kind */
+	/* File of the mapping if `kind` is MAPPING_FILE; may be NULL. */
+	const struct code_file *file;
+	bool is_foreign; /* ids of tasks are those of another PID namespace */
+	u64 bias;	 /* load bias: address = bias + virtual address in the file */
 };
 
 static u64 enter_mapped_file(struct raw_memory *memory, const struct mapping_record *record)
@@ -74,11 +75,11 @@ static u64 enter_mapped_file(struct raw_memory *memory, const struct mapping_rec
 }
 
 /*
- * Makes a mapping of the task readable. `record` may be NULL. Returns the address of the ELF header
- * of the mapped file; 0: it has no ELF header.
+ * Makes the code and the tables of a mapping readable. `record` may be NULL. Returns the address of
+ * the ELF header of the mapped file; 0: it has no ELF header.
  */
-static u64 raw_memory_enter(struct raw_memory *memory, const struct raw_mapping *mapping,
-			    const struct mapping_record *record)
+static u64 make_mapping_readable(struct raw_memory *memory, const struct raw_mapping *mapping,
+				 const struct mapping_record *record)
 {
 	memory->mapping = mapping;
 	memory->kind = record ? record->key.kind : MAPPING_FREE;
@@ -88,7 +89,7 @@ static u64 raw_memory_enter(struct raw_memory *memory, const struct raw_mapping 
 	return memory->kind == MAPPING_VDSO ? mapping->start : 0;
 }
 
-static bool copy_range(const void *from, u64 available, u64 at, void *buffer, u32 bytes)
+static bool copy_overlapping_bytes(const void *from, u64 available, u64 at, void *buffer, u32 bytes)
 {
 	if (at > available || available - at < bytes)
 		return false;
@@ -100,8 +101,8 @@ static bool read_stack_copy(const struct raw_memory *memory, u64 address, void *
 {
 	const struct raw_stack *raw = memory->raw;
 
-	return copy_range(raw->stack, raw->stack_bytes, address - raw->stack_start, buffer,
-			  bytes) &&
+	return copy_overlapping_bytes(raw->stack, raw->stack_bytes, address - raw->stack_start,
+				      buffer, bytes) &&
 	       !(raw->missing >> (RAW_STACK_PAGE(raw, address) & 63) & 1) &&
 	       !(raw->missing >> (RAW_STACK_PAGE(raw, address + bytes - 1) & 63) & 1);
 }
@@ -137,8 +138,8 @@ static bool read_vdso(const struct raw_memory *memory, u64 address, void *buffer
 	    memory->raw->flags & RAW_COMPAT)
 		return false;
 	image = elf_rawfile(memory->vdso, &available);
-	return image &&
-	       copy_range(image, available, address - memory->mapping->start, buffer, bytes);
+	return image && copy_overlapping_bytes(image, available, address - memory->mapping->start,
+					       buffer, bytes);
 }
 
 static bool read_process_memory(const struct raw_memory *memory, u64 address, void *buffer,
@@ -155,7 +156,7 @@ static bool read_process_memory(const struct raw_memory *memory, u64 address, vo
 }
 
 /* Reads memory of the task. False: not all bytes can be read. */
-static bool raw_memory_read(struct raw_memory *memory, u64 address, void *buffer, u32 bytes)
+static bool read_task_memory(struct raw_memory *memory, u64 address, void *buffer, u32 bytes)
 {
 	return read_stack_copy(memory, address, buffer, bytes) ||
 	       read_code_file(memory, address, buffer, bytes) ||
@@ -170,7 +171,7 @@ struct user_unwinder {
 	struct raw_memory memory;
 	struct unwind unwind;
 	struct rule_search search;
-	/* the last result of file_table_chunk(); a search uses one chunk at a time */
+	/* the chunk that file_table_chunk() has copied last; a search uses one chunk at a time */
 	struct file_table_chunk chunk;
 };
 
@@ -215,8 +216,8 @@ u32 user_unwinder_processes(const struct user_unwinder *unwinder, u32 *pids)
 }
 
 /*
- * The mapping that contains an address, or NULL. A mapping with end 0 no longer existed when it was
- * looked up.
+ * Returns the mapping that contains an address; NULL: none does. A mapping with end 0 no longer
+ * existed when it was looked up.
  */
 static const struct raw_mapping *find_mapping(const struct raw_stack *raw, u64 address)
 {
@@ -246,7 +247,7 @@ bool unwind_read(struct unwind *unwind, u64 address, void *buffer, u32 bytes)
 {
 	struct user_unwinder *unwinder = unwind->memory;
 
-	return raw_memory_read(&unwinder->memory, address, buffer, bytes);
+	return read_task_memory(&unwinder->memory, address, buffer, bytes);
 }
 
 /*
@@ -262,14 +263,15 @@ static bool read_any_code(struct unwind *unwind, u64 address, void *buffer, u32 
 
 	if (!mapping || mapping == current.mapping)
 		return unwind_read(unwind, address, buffer, bytes);
-	raw_memory_enter(&unwinder->memory, mapping,
-			 unwinder->options.mapping(unwinder->options.argument, mapping->number));
-	is_read = raw_memory_read(&unwinder->memory, address, buffer, bytes);
+	make_mapping_readable(
+		&unwinder->memory, mapping,
+		unwinder->options.mapping(unwinder->options.argument, mapping->number));
+	is_read = read_task_memory(&unwinder->memory, address, buffer, bytes);
 	unwinder->memory = current;
 	return is_read;
 }
 
-/* Reads code. Bytes before the start of a mapping count as 0 if they cannot be read. */
+/* Reads code. Bytes before the start of a mapping that cannot be read count as 0. */
 bool unwind_peek(struct unwind *unwind, u64 address, void *buffer, u32 bytes)
 {
 	u32 missing = -address & (PAGE_BYTES - 1);
@@ -301,7 +303,7 @@ bool unwind_find_mapping(struct unwind *unwind, u64 pc)
 	unwind->mapping = (struct unwind_mapping){
 		.start = mapping->start,
 		.end = mapping->end,
-		.image = raw_memory_enter(&unwinder->memory, mapping, record),
+		.image = make_mapping_readable(&unwinder->memory, mapping, record),
 	};
 	return true;
 }
@@ -360,7 +362,7 @@ void file_table_use(struct file_table_search *table, const struct file_table_chu
 
 bool rule_search_read(struct rule_search *search, u64 address, void *buffer, u32 bytes)
 {
-	return raw_memory_read(&unwinder_of(search)->memory, address, buffer, bytes);
+	return read_task_memory(&unwinder_of(search)->memory, address, buffer, bytes);
 }
 
 /*

@@ -27,20 +27,23 @@ struct user_unwinder_options {
 	 */
 	const struct mapping_record *(*mapping)(void *argument, u32 number);
 	void *argument;
-	struct rule_cache *rules; /* the cache in which rules are looked up and stored; or NULL */
+	/* Cache in which unwind rules are looked up and stored; NULL: none. */
+	struct rule_cache *rules;
 	/*
 	 * Copies the chunk with this key of a whole-file table (abi/file_table.h). The result is
 	 * non-zero if there is no such chunk. A NULL pointer means that no tables exist.
 	 */
 	int (*chunk)(void *argument, u64 key, struct file_table_chunk *chunk);
-	u32 max_depth;	 /* the most frames of a stack: 1 .. STACK_WALK_DEPTH_MAX */
-	bool is_foreign; /* true: process and thread ids in stacks are of another PID namespace */
+	u32 max_depth;	 /* limit of a stack's frames, 1 to STACK_WALK_DEPTH_MAX */
+	bool is_foreign; /* ids of processes and threads in stacks are those of another PID
+			    namespace */
 };
 
 struct unwound_stack {
 	u32 depth;
-	u32 flags; /* flags as in struct stack: enum stack_flag and STACK_STOP */
-	u64 frame[STACK_USER_DEPTH_MAX]; /* frames as mapping and offset, innermost first */
+	u32 flags; /* flags of the stack, as in struct stack: enum stack_flag and STACK_STOP */
+	u64 frame[STACK_USER_DEPTH_MAX]; /* the frames, each a mapping and an offset, innermost
+					    first */
 };
 
 int user_unwinder_create(const struct user_unwinder_options *options,
