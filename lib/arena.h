@@ -17,7 +17,7 @@ struct arena_chunk;
 struct arena {
 	struct arena_chunk *chunk; /* the chunk in use; older ones are linked after it */
 	u64 limit;
-	u64 taken; /* <= limit */
+	u64 taken; /* bytes taken so far, at most `limit` */
 };
 
 /*
@@ -27,7 +27,8 @@ struct arena {
 bool arena_take(struct arena *arena, u64 bytes);
 void arena_give(struct arena *arena, u64 bytes);
 
-/* Allocates memory aligned for any type of the library. NULL: beyond the limit, or no memory. */
+/* Allocates memory that is aligned for any type of the library. NULL: the limit would be exceeded,
+ * or no memory. */
 void *arena_alloc(struct arena *arena, size_t bytes);
 char *arena_string(struct arena *arena, const char *string);
 void arena_free(struct arena *arena);
@@ -39,7 +40,7 @@ struct arena_array {
 	u32 room;
 };
 
-/* Appends a zeroed item; NULL: no memory. */
+/* Appends an item of zero bytes to the array and returns it; NULL: no memory. */
 void *arena_array_add(struct arena *arena, struct arena_array *array, size_t item_bytes);
 void arena_array_free(struct arena_array *array);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The pointer may be of any type, so it is copied as bytes. */
+/* The pointer `*items` may be of any type, so it is copied as bytes. */
 #include "array.h"
 
 #include <errno.h>

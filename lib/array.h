@@ -14,10 +14,10 @@
  */
 #define array_make_room(items, count, room) array_make_rooms(items, (count) + 1UL, room)
 
-/* Makes room for `least` items in all. */
+/* Makes room for at least `least` items; otherwise as array_make_room(). */
 #define array_make_rooms(items, least, room) array_make(array_widen, items, least, room)
 
-/* The same; new items are zero. */
+/* Makes room for at least `least` items; bytes of new items are zero. */
 #define array_make_zeroed(items, least, room) array_make(array_widen_zeroed, items, least, room)
 
 #define array_make(widen, items, least, room)                                                      \
@@ -32,7 +32,8 @@
 		err_;                                                                              \
 	})
 
-/* `items` is the address of the pointer. */
+/* Give the array room for at least `least` items. `items` is the address of the pointer to the
+ * items. */
 int array_widen(void *items, u32 *room, u64 least, size_t item_bytes);
 int array_widen_zeroed(void *items, u32 *room, u64 least, size_t item_bytes);
 

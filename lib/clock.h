@@ -17,7 +17,7 @@ static inline u64 clock_ns(clockid_t clock)
 	return now.tv_sec * 1000000000ULL + now.tv_nsec;
 }
 
-/* For durations and deadlines. */
+/* Returns CLOCK_MONOTONIC in ms, for durations and deadlines. */
 static inline u64 clock_ms(void)
 {
 	return clock_ns(CLOCK_MONOTONIC) / NS_PER_MS;

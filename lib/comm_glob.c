@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* fnmatch(3) decides which bytes an element of a glob matches. */
+/* fnmatch(3) decides which bytes match an element of a glob (a character, `?` or a set). */
 #include "comm_glob.h"
 
 #include <errno.h>
@@ -23,8 +23,9 @@ bool comm_glob_matches(const char *glob, const char *comm)
 	return is_glob(glob) ? !fnmatch(glob, comm, 0) : !strncmp(glob, comm, COMM_LENGTH_MAX);
 }
 
-/* The end of the set that begins at `set`; a bracket without an end matches itself. */
-static const char *set_end(const char *set)
+/* Returns the end of the set "[...]" that begins at `set`; a bracket without an end is a
+ * character. */
+static const char *find_set_end(const char *set)
 {
 	const char *at = set + 1;
 
@@ -42,26 +43,27 @@ static const char *set_end(const char *set)
 	return *at ? at + 1 : set + 1;
 }
 
-static const char *element_end(const char *at)
+static const char *find_element_end(const char *at)
 {
 	if (*at == '[')
-		return set_end(at);
+		return find_set_end(at);
 	return *at == '\\' && at[1] ? at + 2 : at + 1;
 }
 
-/* Stars are not elements. */
+/* Counts the elements of a glob; stars are not elements. */
 static u32 count_elements(const char *glob)
 {
 	u32 count = 0;
 
 	if (!is_glob(glob))
 		return strnlen(glob, COMM_LENGTH_MAX);
-	for (; *glob; glob = element_end(glob))
+	for (; *glob; glob = find_element_end(glob))
 		count += *glob != '*';
 	return count;
 }
 
-static void enter(struct comm_globs *globs, u32 state, const char *element, size_t bytes)
+static void set_entering_bytes(struct comm_globs *globs, u32 state, const char *element,
+			       size_t bytes)
 {
 	char text[PATH_MAX];
 
@@ -80,11 +82,11 @@ static void add_glob(struct comm_globs *globs, const char *glob, u32 count, u32 
 	const u32 end = state + count;
 
 	globs->first |= 1ULL << state;
-	for (; *glob && (state < end || *glob == '*'); glob = element_end(glob)) {
+	for (; *glob && (state < end || *glob == '*'); glob = find_element_end(glob)) {
 		if (*glob == '*')
 			globs->stays |= 1ULL << state;
 		else
-			enter(globs, ++state, glob, element_end(glob) - glob);
+			set_entering_bytes(globs, ++state, glob, find_element_end(glob) - glob);
 	}
 	globs->enters[0] |= 1ULL << (end + 1);
 	globs->stays |= 1ULL << (end + 1);

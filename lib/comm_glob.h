@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The names of --comm, in every command: globs of fnmatch(3) against a name of at most 15 bytes. A
- * longer name without wildcards matches its first 15 bytes, which the kernel keeps.
+ * The names that the option --comm takes in every command: globs of fnmatch(3) that are matched
+ * against task names of at most 15 bytes. A longer name without wildcards stands for its first 15
+ * bytes, which the kernel keeps.
  */
 #ifndef LIB_COMM_GLOB_H
 #define LIB_COMM_GLOB_H

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* /proc/self/cmdline has the words, each with a NUL after it; the quotes that were typed are gone.
+/* proc/self/cmdline has the words of the command line, each with a NUL after it; the quotes that
+ * the user typed are gone.
  */
 #include "command_line.h"
 
@@ -9,7 +10,7 @@
 #include <string.h>
 
 /* Characters that a shell takes as they are, wherever they stand in a word. */
-static bool is_plain(const char *word)
+static bool needs_no_quotes(const char *word)
 {
 	for (const char *at = word; *at; at++)
 		if (!isalnum((unsigned char)*at) && !strchr("_-+./:,@%=^", *at) &&
@@ -18,9 +19,9 @@ static bool is_plain(const char *word)
 	return *word;
 }
 
-static void put_word(const char *word, FILE *to)
+static void put_quoted_word(const char *word, FILE *to)
 {
-	if (is_plain(word)) {
+	if (needs_no_quotes(word)) {
 		fputs(word, to);
 		return;
 	}
@@ -45,7 +46,7 @@ char *command_line_of(const char *words, size_t bytes)
 	for (const char *word = words; word < end; word += strlen(word) + 1) {
 		if (word > words)
 			putc(' ', to);
-		put_word(word, to);
+		put_quoted_word(word, to);
 	}
 	if (fclose(to)) {
 		free(line);

@@ -6,12 +6,13 @@
 #include <stddef.h>
 
 /*
- * The command line of this process as a shell takes it: words that need quotes have them. The
- * caller frees it. NULL: it cannot be read.
+ * Returns the command line of this process in the form that a shell takes: words that need quotes
+ * have them. The caller frees it. NULL: it cannot be read.
  */
 char *command_line_read(void);
 
-/* The same of words that each end in a NUL; a NUL follows the last byte. NULL without memory. */
+/* Makes a command line of words that each end in a NUL; a NUL follows the last byte. NULL: no
+ * memory. */
 char *command_line_of(const char *words, size_t bytes);
 
 #endif

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static int set(struct stackmap_error *error, int code, uint64_t offset, const char *format,
-	       va_list args)
+static int set_message(struct stackmap_error *error, int code, uint64_t offset, const char *format,
+		       va_list args)
 {
 	if (error) {
 		vsnprintf(error->message, sizeof(error->message), format, args);
@@ -21,7 +21,7 @@ int error_set(struct stackmap_error *error, int code, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	code = set(error, code, STACKMAP_NO_OFFSET, format, args);
+	code = set_message(error, code, STACKMAP_NO_OFFSET, format, args);
 	va_end(args);
 	return code;
 }
@@ -36,7 +36,7 @@ int error_set_at(struct stackmap_error *error, int code, uint64_t offset, const 
 	va_list args;
 
 	va_start(args, format);
-	code = set(error, code, offset, format, args);
+	code = set_message(error, code, offset, format, args);
 	va_end(args);
 	return code;
 }

@@ -10,14 +10,15 @@
 __attribute__((format(printf, 3, 4))) int error_set(struct stackmap_error *error, int code,
 						    const char *format, ...);
 
-/* Sets "SUBJECT: " and the text of errno `code`. */
+/* Sets the text "SUBJECT: " and the text of errno `code`. */
 int error_set_errno(struct stackmap_error *error, int code, const char *subject);
 
-/* As error_set(), with an offset in a file. */
+/* As error_set(), and sets the offset in a file at which the fault is. */
 __attribute__((format(printf, 4, 5))) int error_set_at(struct stackmap_error *error, int code,
 						       uint64_t offset, const char *format, ...);
 
-/* Keeps the first error of a sequence that runs on: result = first_error(result, next()). */
+/* Returns the first of two errors, for a sequence that goes on after an error: result =
+ * first_error(result, next()). */
 static inline int first_error(int before, int result)
 {
 	return before ? before : result;

@@ -18,20 +18,20 @@
 
 struct hash_slot {
 	u32 hash;
-	u32 place; /* index + 1; 0 = free */
+	u32 place; /* index of the item + 1; 0 = the slot is free */
 };
 
-/* All zero: an empty table. */
+/* A table from hash to index. All zero: empty. */
 struct hash_index {
 	struct hash_slot *slots;
 	u32 bits;
 	u32 count;
 };
 
-/* True if item `index` has this key. */
+/* A function that compares: true if item `index` has this key. */
 typedef bool (*hash_index_is)(const void *things, u32 index, const void *key);
 
-/* The index, or HASH_INDEX_NONE: not found. */
+/* Returns the index of the item with a key, or HASH_INDEX_NONE. */
 u32 hash_index_find(const struct hash_index *table, u32 hash, hash_index_is is, const void *things,
 		    const void *key);
 /* Adds an item that the table does not have. -ENOMEM. */
@@ -58,14 +58,15 @@ static inline u32 hash_index_first(const struct hash_index *table, u32 hash)
 	return place ? place - 1 : HASH_INDEX_NONE;
 }
 
-/* Hashes words one after the other, beginning with 0; hash_end() gives the table's hash. */
+/* Hashes one word after the other: `hash` is 0 for the first word, then the result for the word
+ * before; hash_end() gives the table's hash. */
 static inline u64 hash_word(u64 hash, u64 word)
 {
 	hash = (hash ^ word) * 0x9e3779b97f4a7c15ULL;
 	return hash ^ hash >> 29;
 }
 
-/* `bytes` is a multiple of 8. */
+/* Hashes `bytes` bytes, a multiple of 8, as words. */
 static inline u64 hash_words(u64 hash, const void *words, size_t bytes)
 {
 	u64 word;

@@ -7,7 +7,7 @@
 
 #include "scalar.h"
 
-/* The value of a digit, 0 to 15; -1: not a hexadecimal digit. */
+/* Returns the value of a hexadecimal digit, 0 to 15; -1: another character. */
 static inline int hex_value(char letter)
 {
 	if (letter >= '0' && letter <= '9')

@@ -41,7 +41,7 @@ void *intern_entry(struct intern *table, const struct intern_key *key)
 	return found == HASH_INDEX_NONE ? add_entry(table, key, hash) : table->entries[found];
 }
 
-/* The steps prefetch the slot, the address of the entry, and the whole entry. */
+/* The three steps prefetch the slot, the address of the entry, and the whole entry. */
 void intern_expect(const struct intern *table, const struct intern_key *key, u32 step)
 {
 	u32 hash = hash_key(key), place;

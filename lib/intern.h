@@ -14,16 +14,16 @@
 
 #define INTERN_WORDS 3
 
-/* The first member of every entry. */
+/* The key of an entry, which is the first member of every entry. */
 struct intern_key {
-	u64 word[INTERN_WORDS]; /* unused words are 0 */
+	u64 word[INTERN_WORDS]; /* words of the key; unused words are 0 */
 };
 
 struct intern {
 	struct hash_index index;
 	struct arena arena;
 	size_t entry_bytes;
-	void **entries; /* in the order of creation */
+	void **entries; /* addresses of the entries, in the order of creation */
 	u32 count, room;
 };
 
@@ -33,18 +33,18 @@ struct intern {
 		.arena.limit = UINT64_MAX, .entry_bytes = sizeof(type)                             \
 	}
 
-/* An entry that is only a number for its key. */
+/* An entry that only gives its key a number. */
 struct intern_number {
 	struct intern_key key;
-	u32 number; /* + 1; 0: not set yet */
+	u32 number; /* number of the key + 1; 0: not set yet */
 };
 
 /* Frees all entries; the table can be used again. */
 void intern_clear(struct intern *table);
 
 /*
- * The entry with this key. A new key gets an entry whose bytes after the key are 0. NULL: no
- * memory.
+ * Returns the entry with this key. A new key gets an entry whose bytes after the key are 0. NULL:
+ * no memory.
  */
 void *intern_entry(struct intern *table, const struct intern_key *key);
 
@@ -58,7 +58,7 @@ void intern_expect(const struct intern *table, const struct intern_key *key, u32
 /* Drops the hash table: the entries stay, but can no longer be found by key. */
 void intern_forget_keys(struct intern *table);
 
-/* Texts, one copy of each. */
+/* A set of texts, with one copy of each. */
 struct text_set {
 	struct hash_index index;
 	struct arena arena;
@@ -74,11 +74,11 @@ struct text_set {
 
 void text_set_clear(struct text_set *set);
 
-/* The index of a text in `texts`; HASH_INDEX_NONE: not found. */
+/* Returns the index of a text in `texts`; HASH_INDEX_NONE: not found. */
 u32 text_set_find(const struct text_set *set, const char *text);
-/* The same; a new text is added. HASH_INDEX_NONE without memory. */
+/* Returns the index of a text in `texts`; a new text is added. HASH_INDEX_NONE: no memory. */
 u32 text_set_number(struct text_set *set, const char *text);
-/* The set's copy of a text. NULL without memory. */
+/* Returns the set's copy of a text; a new text is added. NULL: no memory. */
 const char *text_set_intern(struct text_set *set, const char *text);
 
 static inline u64 intern_address(const void *entry)
@@ -99,7 +99,7 @@ struct text_pool {
 /* Starts a pool with the empty text. 0 or -ENOMEM. */
 int text_pool_begin(struct text_pool *pool);
 
-/* Returns the buffer, for free(), and leaves the pool all zero. */
+/* Returns the buffer of all texts, for the caller to free, and leaves the pool all zero. */
 char *text_pool_take(struct text_pool *pool);
 
 /* Sets the offset of a text, which is added if it is new. 0, or -ENOMEM, also if the pool is full.

@@ -33,7 +33,7 @@ bool interrupt_end_asked(void)
 		sigismember(&pending, SIGHUP) == 1);
 }
 
-/* A signal ends the pause. */
+/* Sleeps for a time; a signal ends the sleep early. */
 void interrupt_nap(unsigned int ms)
 {
 	const struct timespec pause = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L};

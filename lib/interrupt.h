@@ -21,7 +21,7 @@ bool interrupted(void);
 /* True after either request, or while SIGINT, SIGTERM or SIGHUP is blocked and pending. */
 bool interrupt_end_asked(void);
 
-/* Sleeps; returns at once if interrupted. */
+/* Sleeps for a time; returns at once if the process is interrupted. */
 void interrupt_nap(unsigned int ms);
 
 #endif

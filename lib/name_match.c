@@ -13,7 +13,7 @@
 /* A name is near if at most a third of it, and at most this number of characters, has to change. */
 #define DISTANCE_MAX 6
 
-static u32 min2(u32 a, u32 b)
+static u32 minimum(u32 a, u32 b)
 {
 	return a < b ? a : b;
 }
@@ -23,7 +23,7 @@ void name_match_init(struct name_match *match, const char *pattern)
 	*match = (struct name_match){
 		.pattern = pattern,
 		.is_glob = strpbrk(pattern, "*?[") != NULL,
-		.distance = min2((u32)strlen(pattern) / 3 + 1, DISTANCE_MAX + 1),
+		.distance = minimum((u32)strlen(pattern) / 3 + 1, DISTANCE_MAX + 1),
 	};
 }
 
@@ -51,21 +51,22 @@ bool name_match_try(struct name_match *match, const char *name)
 	return equal;
 }
 
-/* Row i of the table from rows i - 1 (`above`) and i - 2 (`above2`); returns the row's minimum. */
-static u32 distance_row(const char *a, u32 i, const char *b, u32 b_length, const u8 *above2,
-			const u8 *above, u8 *row)
+/* Computes row i of the table of distances from rows i - 1 (`above`) and i - 2 (`above2`); returns
+ * the smallest number in the row. */
+static u32 compute_distance_row(const char *a, u32 i, const char *b, u32 b_length, const u8 *above2,
+				const u8 *above, u8 *row)
 {
 	u32 lowest = i;
 
 	row[0] = i;
 	for (u32 j = 1; j <= b_length; j++) {
-		u32 best = min2(above[j], row[j - 1]) + 1;
+		u32 best = minimum(above[j], row[j - 1]) + 1;
 
-		best = min2(best, above[j - 1] + (a[i - 1] != b[j - 1]));
+		best = minimum(best, above[j - 1] + (a[i - 1] != b[j - 1]));
 		if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-			best = min2(best, above2[j - 2] + 1u);
+			best = minimum(best, above2[j - 2] + 1u);
 		row[j] = best;
-		lowest = min2(lowest, best);
+		lowest = minimum(lowest, best);
 	}
 	return lowest;
 }
@@ -81,8 +82,8 @@ u32 name_distance(const char *a, const char *b, u32 limit)
 	for (u32 j = 0; j <= b_length; j++)
 		rows[0][j] = j;
 	for (u32 i = 1; i <= a_length; i++)
-		if (distance_row(a, i, b, b_length, rows[(i + 1) % 3], rows[(i - 1) % 3],
-				 rows[i % 3]) >= limit)
+		if (compute_distance_row(a, i, b, b_length, rows[(i + 1) % 3], rows[(i - 1) % 3],
+					 rows[i % 3]) >= limit)
 			return limit;
-	return min2(rows[a_length % 3][b_length], limit);
+	return minimum(rows[a_length % 3][b_length], limit);
 }

@@ -17,18 +17,20 @@ struct name_match {
 	const char *pattern;
 	bool is_glob;
 	u32 found;
-	u32 distance; /* distance of `nearest`; names at this distance or farther are ignored */
-	char nearest[NAME_NEAREST_BYTES]; /* "" while no name is near enough */
+	u32 distance; /* distance of `nearest` from the pattern; names that are not nearer are
+			 ignored */
+	char nearest[NAME_NEAREST_BYTES]; /* the nearest name so far; "" while no name is near
+					     enough */
 };
 
-/* `pattern` must outlive the match. */
+/* Begins a match against `pattern`, which must outlive the match. */
 void name_match_init(struct name_match *match, const char *pattern);
 
 bool name_match_try(struct name_match *match, const char *name);
 
 /*
- * Edits (insert, delete, replace, swap two neighbours) that turn one name into the other, or
- * `limit` if it takes that many or more.
+ * Returns the number of edits (insert, delete, replace, swap two neighbours) that turn one name
+ * into the other; `limit` if as many or more are needed.
  */
 u32 name_distance(const char *a, const char *b, u32 limit);
 

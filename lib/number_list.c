@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Lists are short, as users type them, so they are searched linearly. */
+/* Lists are as short as users type them, so they are searched linearly. */
 #include "number_list.h"
 
 #include <ctype.h>

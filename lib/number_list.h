@@ -16,7 +16,7 @@ struct number_range {
 	u64 first, last; /* both included */
 };
 
-/* All zero: an empty list. */
+/* A list of numbers. All zero: empty. */
 struct number_list {
 	struct number_range *ranges;
 	size_t count, room;
@@ -31,7 +31,7 @@ void number_list_clear(struct number_list *list);
 
 bool number_list_has(const struct number_list *list, u64 number);
 
-/* Sets the bits of all numbers; the mask must be large enough. */
+/* Sets the bit of each number in a mask, which must be large enough. */
 void number_list_set_bits(const struct number_list *list, u64 *mask);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Reads without a stream, whose buffer would keep the secret. */
+/* The file is read without a stream of stdio, whose buffer would keep the secret. */
 #include "secret_file.h"
 
 #include <errno.h>
@@ -25,7 +25,7 @@ static int check_mode(int fd, const char *path, struct stackmap_error *error)
 }
 
 /* Reads to the end of the file, or until the room is full. */
-static int read_all(int fd, char *room, size_t bytes, size_t *length)
+static int read_until_full(int fd, char *room, size_t bytes, size_t *length)
 {
 	ssize_t got;
 
@@ -64,7 +64,7 @@ int secret_file_read(const char *path, char **out, struct stackmap_error *error)
 		return error_set_errno(error, errno, path);
 	err = check_mode(fd, path, error);
 	if (!err) {
-		err = read_all(fd, room, sizeof(room) - 1, &length);
+		err = read_until_full(fd, room, sizeof(room) - 1, &length);
 		err = err ? error_set_errno(error, -err, path)
 			  : check_line(path, room, length, error);
 	}

@@ -34,8 +34,9 @@ const struct server_scheme *server_url_take_scheme(const char **at)
 	return NULL;
 }
 
-/* Length of the host at `text`, "[...]" around an IPv6 address; 0: no host. */
-static size_t host_length(const char *text)
+/* Returns the length of the host at `text`, with the brackets around an IPv6 address; 0: no
+ * host. */
+static size_t length_of_host(const char *text)
 {
 	size_t inside;
 
@@ -45,8 +46,8 @@ static size_t host_length(const char *text)
 	return inside && text[1 + inside] == ']' ? inside + 2 : 0;
 }
 
-/* Takes the port at *at and moves *at to its end. 0: not a port. */
-static u32 take_port(const char **at, u32 otherwise)
+/* Parses the port at *at and moves *at to its end. 0: not a port. */
+static u32 parse_port(const char **at, u32 otherwise)
 {
 	u32 port = 0;
 
@@ -61,10 +62,10 @@ const char *server_url_take_host(const struct server_scheme *scheme, u32 port, c
 				 char **base)
 {
 	const char *host = *at;
-	size_t length = host_length(host);
+	size_t length = length_of_host(host);
 
 	*at += length;
-	port = take_port(at, port);
+	port = parse_port(at, port);
 	if (!length)
 		return "a host is missing or has odd characters";
 	if (!port)
@@ -96,7 +97,7 @@ bool server_url_is_private(const char *base)
 
 	if (!scheme || scheme->tls)
 		return scheme != NULL;
-	length = host_length(base);
+	length = length_of_host(base);
 	return (length == 9 && !strncmp(base, "localhost", length)) ||
 	       (length == 5 && !strncmp(base, "[::1]", length)) ||
 	       (!strncmp(base, "127.", 4) && strspn(base, DIGITS ".") == length);

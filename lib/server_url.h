@@ -16,15 +16,17 @@ struct server_scheme {
 	bool tls;
 };
 
-/* NULL, or the reason why this URL is refused. */
+/* Returns the reason why this URL is refused; NULL: it is accepted. */
 const char *server_url_refused(const char *url);
 
-/* Takes the scheme and moves *at to its end. NULL: neither http nor https. */
+/* Parses the scheme of a URL and moves *at to its end. NULL: the scheme is neither http nor
+ * https. */
 const struct server_scheme *server_url_take_scheme(const char **at);
 
 /*
- * Takes the host and its port (`port` if none is given) and moves *at to their end. *base becomes
- * "https://HOST:PORT", which the caller frees, or NULL without memory. Returns NULL, or the fault.
+ * Parses the host and its port (`port` if the URL gives none) and moves *at to their end. *base
+ * becomes "https://HOST:PORT", which the caller frees; NULL: no memory. Returns NULL, or the reason
+ * why the URL is refused.
  */
 const char *server_url_take_host(const struct server_scheme *scheme, u32 port, const char **at,
 				 char **base);

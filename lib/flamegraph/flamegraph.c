@@ -34,17 +34,19 @@
 #define CELLS_SMALL (1U << 16)
 
 struct join {
-	struct intern_key key;	/* addresses of node and path, 1 for kernel */
-	struct tree_node *node; /* node where the path ends; NULL: not walked yet */
+	struct intern_key key;	/* the key of a walk: addresses of the node and the path; 1 for a
+				   kernel path */
+	struct tree_node *node; /* node at which the path ends; NULL: the path was not walked from
+				   there yet */
 };
 
-/* An event that passed the filter, and its cell. */
+/* An event that passed the filter, and the cell that counts it. */
 struct pending {
 	struct trace_event event;
 	struct time_cell cell;
 };
 
-/* State of adding one recording to the graph. */
+/* The state of adding one recording to the graph. */
 struct builder {
 	struct flamegraph *graph;
 	struct graph_recording *recording;
@@ -53,10 +55,10 @@ struct builder {
 	struct frame_names *names;
 	struct event_paths *paths;
 	struct intern joins;
-	struct wakeups *wakeups;	  /* NULL in a comparison, which has no single waits */
-	struct origins *origins;	  /* NULL in a comparison */
-	struct address_counts *addresses; /* NULL: no source lines are known */
-	/* by kind of event: number of the graph_source, or NO_SOURCE */
+	struct wakeups *wakeups; /* single waits of threads; NULL in a comparison, which has none */
+	struct origins *origins; /* sums of queued work; NULL in a comparison */
+	struct address_counts *addresses; /* source lines of the frames; NULL: not known */
+	/* by event kind: index of the graph's source, or NO_SOURCE */
 	u16 *source_of;
 	struct pending *batch;
 	u32 pending;
@@ -72,7 +74,8 @@ struct builder {
 #define ALL UINT32_MAX
 
 static const struct level {
-	u32 buckets, threads; /* most buckets, most threads that are not joined */
+	u32 buckets, threads; /* limits of a level: the most buckets, and the most threads that keep
+				 cells of their own */
 } levels[] = {{64, ALL}, {64, 256}, {64, 32}, {32, 8}, {16, 4}, {8, 1}, {2, 1}, {1, 1}};
 #define LEVELS (sizeof(levels) / sizeof(*levels))
 
@@ -81,7 +84,7 @@ struct thread_weight {
 	u64 events;
 };
 
-static int by_descending_events(const void *left, const void *right)
+static int compare_by_descending_events(const void *left, const void *right)
 {
 	const struct thread_weight *a = left, *b = right;
 
@@ -130,7 +133,7 @@ static int join_cold_threads(struct flamegraph *graph, struct time_cells *cells,
 
 			weights[cell->thread].events += cell->count;
 		}
-		qsort(weights, count, sizeof(*weights), by_descending_events);
+		qsort(weights, count, sizeof(*weights), compare_by_descending_events);
 	}
 	for (u32 i = most; i < count && !err; i++)
 		err = join_thread_to_others(graph, cells, weights[i].thread);
@@ -180,7 +183,7 @@ static struct tree_node *add_child_by_name(struct builder *builder, struct tree_
 			      stack_tree_frame(&builder->graph->tree, name, object, kind));
 }
 
-/* The frame of the tree for a label. NULL without memory. */
+/* Returns the frame of the tree that a label stands for. NULL: no memory. */
 static const struct tree_frame *make_tree_frame(struct builder *builder, u32 label, bool is_kernel)
 {
 	const char *name = frame_names_label(builder->names, label);
@@ -188,8 +191,8 @@ static const struct tree_frame *make_tree_frame(struct builder *builder, u32 lab
 	enum frame_kind kind = FRAME_KIND_USER;
 	size_t length = strlen(name), mark = strlen(FRAME_INLINED_MARK);
 
-	/* The object of code in anonymous memory is a name in brackets. [vdso] and [unknown] (a
-	 * file under no mount) are files, though. */
+	/* The object of code in anonymous memory is a name in brackets; but [vdso] and [unknown] (a
+	 * file under no mount) count as files. */
 	if (is_kernel)
 		kind = FRAME_KIND_KERNEL;
 	else if (!object[0] || strcmp(name, UNKNOWN) == 0)
@@ -203,8 +206,8 @@ static const struct tree_frame *make_tree_frame(struct builder *builder, u32 lab
 	return stack_tree_frame(&builder->graph->tree, name, object, kind);
 }
 
-/* The node where the path that begins below `node` ends; missing nodes are added. NULL without
- * memory. */
+/* Returns the node at which a path ends if it begins below `node`; missing nodes are added. NULL:
+ * no memory. */
 static struct tree_node *find_path_end(struct builder *builder, struct tree_node *node,
 				       const struct profile_path *path, bool is_kernel)
 {
@@ -222,8 +225,8 @@ static struct tree_node *find_path_end(struct builder *builder, struct tree_node
 	return node;
 }
 
-/* Sets the paths of the event's stacks in the cell. The node in the tree is found later, once for
- * each cell. */
+/* Sets the paths of the event's stacks in the event's cell. The node in the tree is found later,
+ * once for each cell. */
 static int set_cell_paths(struct builder *builder, const struct trace_event *event,
 			  struct time_cell *cell)
 {
@@ -244,7 +247,7 @@ static int set_cell_paths(struct builder *builder, const struct trace_event *eve
 	return 0;
 }
 
-/* The node of a stack of a thread, by the ids of its paths. NULL without memory. */
+/* Returns the node of a thread's stack, by the ids of its paths. NULL: no memory. */
 static const struct tree_node *find_stack_node(struct builder *builder, u32 thread, u32 user,
 					       u32 kernel)
 {
@@ -262,8 +265,8 @@ static int set_stack_of_cell(struct builder *builder, struct time_cell *cell)
 	return cell->stack ? 0 : -ENOMEM;
 }
 
-/* Sets the stack of each cell. Runs when all events are counted, since there are fewer cells than
- * events. */
+/* Finds the stack of each cell in the tree. Called when all events are counted, since there are
+ * fewer cells than events. */
 static int set_stacks_of_cells(struct builder *builder, const struct time_cells *cells)
 {
 	int err = 0;
@@ -338,7 +341,7 @@ static int set_pending_cell(struct builder *builder, struct pending *pending)
 		       ?: find_graph_source(builder, event->kind, &cell->source);
 }
 
-/* Adds the wait of an event that is a wait: a state event (--time) or an off-CPU event. */
+/* If the event is a wait, that is, a state event (--time) or an off-CPU event, adds the wait. */
 static int add_wait(struct builder *builder, const struct pending *pending)
 {
 	const struct trace_event *event = &pending->event, *other;
@@ -363,7 +366,7 @@ static int add_wait(struct builder *builder, const struct pending *pending)
 							    : NULL});
 }
 
-/* Sets thread and stack of an event; without an event they stay unknown. */
+/* Sets thread and stack of one side of a wait by its event; without an event they stay unknown. */
 static int set_wait_side(struct builder *builder, const struct trace_event *event,
 			 struct wait_side *side)
 {
@@ -414,7 +417,8 @@ static int add_queued_work(struct builder *builder, const struct pending *pendin
 	return queued_works_add(&builder->recording->works, &pending->cell, &origin);
 }
 
-/* Adds the event's value, unless the event stands for several or the page has no values. */
+/* Adds the value of an event, unless the event stands for several events or the page has no
+ * values. */
 static int add_event_value(struct builder *builder, const struct pending *pending)
 {
 	const struct trace_event *event = &pending->event;
@@ -482,7 +486,8 @@ static int count_event(struct builder *builder, const struct pending *pending)
 	return err;
 }
 
-/* The memory that the lookups of a batch read is prefetched for all events of the batch first. */
+/* Before a batch of events is counted, the memory that their lookups read is prefetched for all of
+ * them. */
 static int count_batched_events(struct builder *builder)
 {
 	struct graph_recording *recording = builder->recording;

@@ -16,7 +16,7 @@
 
 struct flamegraph;
 
-/* A graph of `recordings` recordings. The objects that `naming` points to must outlive the
+/* Creates a graph of `recordings` recordings. The objects that `naming` points to must outlive the
  * graph. -ENOMEM. */
 int flamegraph_create(const struct frame_naming *naming, u32 recordings, struct flamegraph **out);
 void flamegraph_free(struct flamegraph **graph);
@@ -25,12 +25,13 @@ void flamegraph_free(struct flamegraph **graph);
  * WAIT_IDLE_FUNCTIONS. The list must outlive the graph. */
 void flamegraph_set_idle(struct flamegraph *graph, const struct string_list *idle);
 
-/* Adds the events that pass the filter. The reader must outlive the graph; `name` is copied. */
+/* Adds those events of a recording that pass the filter. The reader must outlive the graph; `name`
+ * is copied. */
 int flamegraph_add(struct flamegraph *graph, struct trace_reader *reader, const char *name,
 		   const struct event_filter *filter, struct stackmap_error *error);
 
-/* Writes the page; called once. Write errors need not be returned: the caller checks ferror() and
- * fclose() of `to`. */
+/* Writes the page; called once. Errors of writing need not be returned: the caller checks ferror()
+ * and fclose() of `to`. */
 int flamegraph_write(struct flamegraph *graph, FILE *to, struct stackmap_error *error);
 
 /* The number of events of all recordings. */

@@ -17,13 +17,14 @@ struct frame_naming;
 
 /* A thread with one name: a thread that exec renames is another graph_thread. */
 struct graph_thread {
-	struct intern_key key; /* pid and tid, name */
+	struct intern_key key; /* key of the thread: pid and tid, name */
 	u32 pid, tid;	       /* 0: not known */
 	char comm[8 * THREAD_COMM_WORDS];
-	/* node in the tree with the thread's name, which all stacks of the thread begin with */
+	/* the node of the tree that has the thread's name, with which all stacks of the thread
+	 * begin */
 	struct tree_node *node;
 	u32 number;
-	/* later events are counted in the thread TID_OTHERS of the same name */
+	/* later events of the thread are counted in the thread TID_OTHERS of the same name */
 	bool is_joined;
 };
 
@@ -33,30 +34,32 @@ struct graph_thread {
 
 struct graph_source {
 	const char *name;
-	const char *unit; /* unit of the values; "": events have no values */
+	const char *unit; /* unit of the source's values; "": its events have no values */
 };
 
 struct graph_recording {
 	char *name;
 	struct trace_reader *reader;
 	struct time_cells cells;
-	struct time_cells counts;   /* counts of events without a time, all in one bucket */
-	struct thread_waits waits;  /* none in a comparison */
-	struct queued_works works;  /* none in a comparison */
-	struct stack_values values; /* none in a comparison */
+	struct time_cells counts;   /* counts of events that have no time; all are in one bucket */
+	struct thread_waits waits;  /* time accounts of threads; none in a comparison */
+	struct queued_works works;  /* single waits of threads; none in a comparison */
+	struct stack_values values; /* sums of queued work; none in a comparison */
 	u64 events;
-	u64 last; /* time of the last event; the time of the first event is cells.origin */
+	u64 last; /* time of the last event; that of the first event is cells.origin */
 };
 
 struct flamegraph {
 	const struct frame_naming *naming;
-	struct string_list idle; /* list of the caller */
+	struct string_list idle; /* globs of functions in which a thread is idle; the list belongs
+				    to the caller */
 	struct stack_tree tree;
 	struct source_lines lines; /* source lines of all recordings */
 	struct intern threads;
 	struct graph_source *sources; /* sources that have events, of all recordings */
 	u32 source_count, source_room;
-	struct graph_recording *recordings; /* as many as flamegraph_create() was told */
+	/* Number of recordings, as flamegraph_create() was told. */
+	struct graph_recording *recordings;
 	u32 recording_count;
 };
 

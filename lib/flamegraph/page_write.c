@@ -84,8 +84,8 @@ static json_t *json_ledger_sum(const struct trace_ledger *ledger, u64 sum)
 	return ledger ? json_integer((json_int_t)sum) : json_null();
 }
 
-/* The numbers of user stacks that are complete, that have a guessed caller, whose end is unknown,
- * and that are cut or missing. */
+/* Writes how many user stacks are complete, have a guessed caller, end for an unknown reason, and
+ * are cut or missing. */
 static json_t *make_user_stacks_object(const struct trace_ledger *ledger)
 {
 	u64 whole = 0, cut = 0;
@@ -153,7 +153,7 @@ static int put_sources(const struct flamegraph *graph, FILE *to)
 	return put_json_array(array, failures, to);
 }
 
-/* A pid or a tid; null for interrupts, which belong to no thread. */
+/* Makes the JSON value of a pid or a tid: null for interrupts, which belong to no thread. */
 static json_t *json_thread_id(u32 number)
 {
 	return number == TID_INTERRUPT ? json_null() : json_integer(number);
@@ -342,7 +342,7 @@ static int put_all_cells(const struct flamegraph *graph, FILE *to)
 	return 0;
 }
 
-/* columns of a wait, without the last four, which are about queued work */
+/* number of columns of a wait, without the last four columns, which are about queued work */
 #define WAIT_COLUMNS 7
 
 static s64 microseconds_since(u64 time, u64 first)

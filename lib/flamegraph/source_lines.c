@@ -38,7 +38,7 @@ int source_lines_add(struct source_lines *lines, const struct tree_frame *frame,
 	return 0;
 }
 
-static int by_frame_and_count(const void *left, const void *right)
+static int compare_by_frame_and_count(const void *left, const void *right)
 {
 	const struct source_line *a = left, *b = right;
 
@@ -47,11 +47,11 @@ static int by_frame_and_count(const void *left, const void *right)
 		       ?: order(a->line, b->line);
 }
 
-static int by_events_of_frame(const void *left, const void *right)
+static int compare_by_events_of_frame(const void *left, const void *right)
 {
 	const struct source_line *a = left, *b = right;
 
-	return order(b->whole, a->whole) ?: by_frame_and_count(left, right);
+	return order(b->whole, a->whole) ?: compare_by_frame_and_count(left, right);
 }
 
 /* Keeps the first lines of each frame, and adds one line for the sum of the frame's other lines.
@@ -96,10 +96,10 @@ static u32 keep_whole_frames(struct source_line *lines, u32 count)
 			lines[first].whole = whole;
 		whole = 0;
 	}
-	qsort(lines, count, sizeof(*lines), by_events_of_frame);
+	qsort(lines, count, sizeof(*lines), compare_by_events_of_frame);
 	while (kept && lines[kept].frame == lines[kept - 1].frame)
 		kept--;
-	qsort(lines, kept, sizeof(*lines), by_frame_and_count);
+	qsort(lines, kept, sizeof(*lines), compare_by_frame_and_count);
 	return kept;
 }
 
@@ -113,7 +113,7 @@ int source_lines_choose(struct source_lines *lines)
 		return -ENOMEM;
 	for (u32 i = 0; i < count; i++)
 		shown[i] = *(const struct source_line *)lines->lines.entries[i];
-	qsort(shown, count, sizeof(*shown), by_frame_and_count);
+	qsort(shown, count, sizeof(*shown), compare_by_frame_and_count);
 	lines->shown_count = keep_whole_frames(shown, keep_first_lines(shown, count));
 	for (u32 i = 0; i < lines->shown_count; i++)
 		if (shown[i].file && !text_set_intern(&lines->shown_files, shown[i].file))
@@ -124,14 +124,14 @@ int source_lines_choose(struct source_lines *lines)
 /* --- the addresses of events --- */
 
 struct address {
-	struct intern_key key; /* frame, 1 for a return address */
+	struct intern_key key; /* the key of an address: its frame; 1 if it is a return address */
 	u64 events;
 };
 
 struct address_counts {
 	const struct trace_stack *stacks;
 	u32 stack_count;
-	/* by stack: number of events without a leaf on this side, and with a leaf */
+	/* by stack: how many events have no leaf on this side, and how many have one */
 	u64 (*events)[2];
 	struct intern addresses;
 };

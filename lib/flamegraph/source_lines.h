@@ -21,18 +21,20 @@
 struct source_line {
 	struct intern_key key; /* frame, file, line */
 	const struct tree_frame *frame;
-	/* NULL: the sum of the frame's other lines; `line` is their number */
+	/* path of the source file; NULL: the item is the sum of the frame's other lines, and `line`
+	 * is their number */
 	const char *file;
 	u32 line;
 	u64 count;
-	u64 whole; /* sum of `count` of all lines of the frame, while lines are chosen */
+	u64 whole; /* while lines are chosen: sum of `count` of all lines of the frame */
 };
 
 struct source_lines {
 	struct text_set files;
 	struct intern lines;
 
-	/* Set by source_lines_choose(): lines to show, sorted by frame, most events first. */
+	/* The lines to show, which source_lines_choose() sets: sorted by frame, the line with most
+	 * events first. */
 	struct text_set shown_files;
 	struct source_line *shown;
 	u32 shown_count;
@@ -48,7 +50,7 @@ int source_lines_add(struct source_lines *lines, const struct tree_frame *frame,
 /* Chooses the lines that the page shows. Called once, after stack_tree_sort(). -ENOMEM. */
 int source_lines_choose(struct source_lines *lines);
 
-/* Counts how many events have an address as leaf or on their stacks. */
+/* Counts, for each address, how many events have it as leaf or on their stacks. */
 
 struct address_counts;
 
@@ -57,7 +59,8 @@ void address_counts_free(struct address_counts **counts);
 int address_counts_add(struct address_counts *counts, const struct trace_event *event,
 		       u64 events); /* -ENOMEM */
 
-/* Calls `each` for all addresses. Stops at the first non-zero return and returns it; -ENOMEM. */
+/* Calls `each` for all addresses that events have. Stops at the first non-zero return and returns
+ * it; -ENOMEM. */
 int address_counts_each(struct address_counts *counts,
 			int (*each)(void *arg, u64 frame, bool return_address, u64 events),
 			void *arg);

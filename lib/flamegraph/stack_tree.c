@@ -93,7 +93,7 @@ struct tree_node *stack_tree_child(struct stack_tree *tree, struct tree_node *pa
 	return node;
 }
 
-static int by_name(const void *a, const void *b)
+static int compare_frames_by_name(const void *a, const void *b)
 {
 	const struct tree_frame *left = *(struct tree_frame *const *)a;
 	const struct tree_frame *right = *(struct tree_frame *const *)b;
@@ -112,13 +112,13 @@ static int sort_frames(struct stack_tree *tree)
 		return -ENOMEM;
 	for (u32 i = 0; i < count; i++)
 		tree->sorted[i] = tree->frames.entries[i];
-	qsort(tree->sorted, count, sizeof(struct tree_frame *), by_name);
+	qsort(tree->sorted, count, sizeof(struct tree_frame *), compare_frames_by_name);
 	for (u32 i = 0; i < count; i++)
 		tree->sorted[i]->number = i;
 	return 0;
 }
 
-static int by_descending_frame(const void *a, const void *b)
+static int compare_nodes_by_descending_frame(const void *a, const void *b)
 {
 	const struct tree_node *left = *(struct tree_node *const *)a;
 	const struct tree_node *right = *(struct tree_node *const *)b;
@@ -129,14 +129,14 @@ static int by_descending_frame(const void *a, const void *b)
 
 static int sort_children(struct stack_tree *tree)
 {
-	u32 count = tree->nodes.count - 1; /* all but the root, which is the first entry */
+	u32 count = tree->nodes.count - 1; /* all nodes but the root, which is the first entry */
 	struct tree_node **nodes = calloc(count + 1UL, sizeof(struct tree_node *));
 
 	if (!nodes)
 		return -ENOMEM;
 	for (u32 i = 0; i < count; i++)
 		nodes[i] = tree->nodes.entries[i + 1];
-	qsort(nodes, count, sizeof(struct tree_node *), by_descending_frame);
+	qsort(nodes, count, sizeof(struct tree_node *), compare_nodes_by_descending_frame);
 	for (u32 i = 0; i < count; i++) {
 		nodes[i]->sibling = nodes[i]->parent->first_child;
 		nodes[i]->parent->first_child = nodes[i];

@@ -9,7 +9,7 @@
 
 #include "intern.h"
 
-/* The kinds of frames, by the names that the page has for them. */
+/* The kinds of frames, each with the name that the page has for it. */
 #define FRAME_KINDS(X)                                                                             \
 	X(TASK, "task", "no frame: the name of the task, outside of all its frames")               \
 	X(USER, "user", "code of a file that is mapped into a process")                            \
@@ -24,8 +24,10 @@ enum frame_kind { FRAME_KINDS(X) FRAME_KIND_COUNT };
 #undef X
 
 struct tree_object {
-	struct intern_key key; /* address of the path, or of the file name with by_file_name */
-	const char *path;      /* path of a file, "[kernel.kallsyms]"...; "": unknown */
+	struct intern_key key; /* the object's key: address of its path, or of its file name if
+				  by_file_name is set */
+	const char *path;      /* path of the object: that of a file, or "[kernel.kallsyms]"...; "":
+				  unknown */
 	u32 number;
 };
 
@@ -34,16 +36,16 @@ struct tree_frame {
 	const char *name;
 	const struct tree_object *object;
 	enum frame_kind kind;
-	u32 number; /* set by stack_tree_sort(): position of the frame in the order of names */
+	u32 number; /* position of the frame in the order of names; stack_tree_sort() sets it */
 };
 
 struct tree_node {
 	struct intern_key key;	  /* parent, frame */
 	struct tree_node *parent; /* NULL: the root */
 	const struct tree_frame *frame;
-	/* Set by stack_tree_sort(): siblings are linked in the order of frame numbers. */
+	/* stack_tree_sort() links siblings in the order of their frames' positions. */
 	struct tree_node *first_child, *sibling;
-	u32 number; /* set by stack_tree_sort(): position of the node in preorder */
+	u32 number; /* position of the node in preorder; stack_tree_sort() sets it */
 };
 
 struct stack_tree {
@@ -52,25 +54,27 @@ struct stack_tree {
 	struct tree_node *root;
 	struct tree_frame **sorted; /* frames by number */
 
-	/* Set before the first frame: files of one name in different folders are one object
-	 * (frame_names_file()), whose path is the file name if it was found in several folders. */
+	/* Set before the first frame is added: files of one name in different folders are one
+	 * object (frame_names_file()), whose path is the file name if it was found in several
+	 * folders. */
 	bool by_file_name;
 };
 
 int stack_tree_create(struct stack_tree *tree);
 void stack_tree_clear(struct stack_tree *tree);
 
-/* The next two functions return the frame, or the child of a node, which is added if it is new.
- * Names are copied. NULL without memory. */
+/* Two functions that return a frame, or the child of a node; it is added if it is new. Names are
+ * copied. NULL: no memory. */
 const struct tree_frame *stack_tree_frame(struct stack_tree *tree, const char *name,
 					  const char *object, enum frame_kind kind);
 struct tree_node *stack_tree_child(struct stack_tree *tree, struct tree_node *parent,
 				   const struct tree_frame *frame);
 
-/* Numbers frames by name and nodes in preorder. Called once, when the tree is complete. -ENOMEM. */
+/* Gives frames their positions by name, and nodes their positions in preorder. Called once, when
+ * the tree is complete. -ENOMEM. */
 int stack_tree_sort(struct stack_tree *tree);
 
-/* The next node in preorder, NULL after the last. Needs stack_tree_sort(). */
+/* Returns the next node in preorder; NULL after the last one. Needs stack_tree_sort(). */
 const struct tree_node *stack_tree_next(const struct tree_node *node);
 
 #endif

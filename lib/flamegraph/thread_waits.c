@@ -10,21 +10,21 @@
 #include "array.h"
 #include "order.h"
 
-static int longest_first(const void *left, const void *right)
+static int compare_by_descending_length(const void *left, const void *right)
 {
 	const struct thread_wait *a = left, *b = right;
 
 	return order(a->thread, b->thread) ?: order(b->length, a->length) ?: order(a->begin, b->begin);
 }
 
-static int by_thread_and_begin(const void *left, const void *right)
+static int compare_by_thread_and_begin(const void *left, const void *right)
 {
 	const struct thread_wait *a = left, *b = right;
 
 	return order(a->thread, b->thread) ?: order(a->begin, b->begin) ?: order(a->source, b->source);
 }
 
-/* The number of waits that stay if each thread keeps at most `most`. The waits are sorted by
+/* Returns how many waits stay if each thread keeps at most `most`. The waits are sorted by
  * thread. */
 static u32 count_waits_to_keep(const struct thread_waits *waits, u32 most)
 {
@@ -44,7 +44,7 @@ static void drop_short_waits(struct thread_waits *waits)
 
 	if (waits->count <= WAITS_MAX)
 		return;
-	qsort(waits->waits, waits->count, sizeof(*waits->waits), longest_first);
+	qsort(waits->waits, waits->count, sizeof(*waits->waits), compare_by_descending_length);
 	while (most > 1 && count_waits_to_keep(waits, most) > WAITS_MAX)
 		most /= 2;
 	for (u32 i = 0; i < waits->count && kept < WAITS_MAX; i++) {
@@ -73,7 +73,8 @@ void thread_waits_finish(struct thread_waits *waits)
 {
 	drop_short_waits(waits);
 	if (waits->count)
-		qsort(waits->waits, waits->count, sizeof(*waits->waits), by_thread_and_begin);
+		qsort(waits->waits, waits->count, sizeof(*waits->waits),
+		      compare_by_thread_and_begin);
 }
 
 void thread_waits_clear(struct thread_waits *waits)
@@ -123,7 +124,7 @@ int queued_works_add(struct queued_works *works, const struct time_cell *work,
 	return 0;
 }
 
-static int most_events_first(const void *left, const void *right)
+static int compare_by_descending_events(const void *left, const void *right)
 {
 	const struct queued_work *a = *(struct queued_work *const *)left;
 	const struct queued_work *b = *(struct queued_work *const *)right;
@@ -144,7 +145,7 @@ int queued_works_choose(struct queued_works *works)
 		return -ENOMEM;
 	for (u32 i = 0; i < count; i++)
 		works->shown[i] = works->works.entries[i];
-	qsort(works->shown, count, sizeof(*works->shown), most_events_first);
+	qsort(works->shown, count, sizeof(*works->shown), compare_by_descending_events);
 	works->shown_count = count < QUEUED_WORK_MAX ? count : QUEUED_WORK_MAX;
 	return 0;
 }

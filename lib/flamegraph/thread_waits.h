@@ -24,7 +24,7 @@ struct wait_side {
 
 struct thread_wait {
 	u64 begin, length; /* ns */
-	u32 thread;	   /* number of the graph_thread */
+	u32 thread;	   /* index of the graph_thread that waited */
 	u32 user, kernel;  /* path ids */
 	u16 source;
 	/* The event of the waker (`other`), of the thread that queued the work that waited
@@ -32,7 +32,8 @@ struct thread_wait {
 	 * known. The events outlive the waits. */
 	const struct trace_event *other, *origin, *other_origin;
 
-	/* Set by the owner of the tree when all waits are added. */
+	/* Stacks of the wait, in the tree; the owner of the tree sets them when all waits are
+	 * added. */
 	const struct tree_node *stack;
 	struct wait_side waker, queuer, waker_queuer;
 };
@@ -40,28 +41,31 @@ struct thread_wait {
 struct thread_waits {
 	struct thread_wait *waits;
 	u32 count, room;
-	bool has_queuers; /* set by the owner of the tree */
+	bool has_queuers; /* node of the stack; the owner of the tree sets it */
 };
 
 int thread_waits_add(struct thread_waits *waits, const struct thread_wait *wait); /* -ENOMEM */
 
-/* Leaves at most WAITS_MAX waits, sorted by thread and begin. */
+/* Drops waits until at most WAITS_MAX are left, and sorts them by thread and begin. */
 void thread_waits_finish(struct thread_waits *waits);
 void thread_waits_clear(struct thread_waits *waits);
 
 /* Sums of the events in queued work, by their stack and by the thread and stack that queued the
  * work (record --origins). */
 
-#define QUEUED_WORK_MAX 4096U /* most sums that the page shows: those with most events */
+/* The most sums that the page shows; those with most events are chosen. */
+#define QUEUED_WORK_MAX 4096U
 
 struct queued_work {
-	struct intern_key key; /* paths of work and origin, address of the entry in `threads` */
-	/* paths, thread and source; `work` also has count and value */
+	struct intern_key key; /* the key of an origin: paths of the work and of the origin, address
+				  of the entry in `threads` */
+	/* the key of a sum: paths, thread and source; `work` has its count and value */
 	struct time_cell work, origin;
 };
 
 struct queued_works {
-	/* distinct keys: thread of the queued work, thread that queued the work, event source */
+	/* distinct keys of three: thread of the queued work, thread that queued the work, event
+	 * source */
 	struct intern threads;
 	struct intern works;
 	struct queued_work **shown; /* set by queued_works_choose() */
@@ -73,7 +77,7 @@ void queued_works_clear(struct queued_works *works);
 int queued_works_add(struct queued_works *works, const struct time_cell *work,
 		     const struct time_cell *origin); /* -ENOMEM */
 
-/* Chooses the sums that the page shows; called once. -ENOMEM. */
+/* Chooses the sums that the page shows: those with most events. Called once. -ENOMEM. */
 int queued_works_choose(struct queued_works *works);
 
 #endif

@@ -43,7 +43,7 @@ static int add_to_bucket(struct time_cells *cells, u32 bucket, const struct time
 	struct time_cell what = *event, *cell;
 	struct intern_key key;
 
-	/* Replaces the CPU and the thread by those that the cells are joined to. */
+	/* Replaces the CPU and the thread of a cell by those in which they are joined. */
 	if (cells->joins_cpus)
 		what.cpu = CPUS_JOINED;
 	if (event->thread < cells->joined_count)

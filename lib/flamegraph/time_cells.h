@@ -18,31 +18,32 @@
 #define CELL_BUCKETS_MIN 32U
 #define CELLS_MANY (1U << 18)
 
-#define CPUS_JOINED 0xffffU /* the CPU of a cell whose events may be of any CPU */
+#define CPUS_JOINED 0xffffU /* CPU number of a cell whose events may be of any CPU */
 
 struct time_cell {
-	struct intern_key key; /* paths, thread, source and CPU */
-	u32 user, kernel;      /* ids of the paths (struct profile_path) */
-	/* node of the tree for both paths; NULL: not searched yet */
+	struct intern_key key; /* the key of a cell: paths, thread, source and CPU */
+	u32 user, kernel;      /* ids of the stack's paths (struct profile_path) */
+	/* node of the tree that stands for both paths; NULL: not searched yet */
 	const struct tree_node *stack;
 	u32 thread;
 	u16 source;
 	u16 cpu;
-	u32 bucket; /* start of the bucket = origin + bucket << shift, ns */
+	u32 bucket; /* number of the bucket, which starts at origin + (bucket << shift) ns */
 	u64 count;
 	u64 value;
 };
 
 struct time_cells {
-	struct intern cells; /* struct time_cell, in the order of buckets */
-	u64 origin;	     /* time of the first event */
-	u32 shift;	     /* a bucket is 2^shift ns */
+	struct intern cells; /* the cells, each a struct time_cell, in the order of their buckets */
+	u64 origin;	     /* time of the first event, ns */
+	u32 shift;	     /* log2 of the width of a bucket in ns */
 	u32 bucket;	     /* the newest bucket; only its cells can be found by key */
-	u32 level;	     /* steps by which bound_cells() in flamegraph.c has joined cells */
-	bool joins_cpus;     /* cells are joined over all CPUs */
-	/* by thread: the thread in which the thread's events are counted; may be NULL */
+	u32 level; /* number of steps by which bound_cells() in flamegraph.c has joined cells */
+	bool joins_cpus; /* the cells of all CPUs are joined */
+	/* by index of a thread: the thread in which its events are counted; may be NULL */
 	u32 *joined;
-	/* length of `joined`; events of later threads are counted in their own thread */
+	/* number of elements of `joined`; events of later threads are counted in their own
+	 * thread */
 	u32 joined_count;
 };
 
@@ -57,7 +58,7 @@ int time_cells_add(struct time_cells *cells, u64 time, const struct time_cell *w
  * intern_expect(). */
 void time_cells_expect(const struct time_cells *cells, const struct time_cell *what, u32 step);
 
-/* Makes the buckets at least 2^shift ns wide. -ENOMEM. */
+/* Joins buckets until they are at least 2^shift ns wide. -ENOMEM. */
 int time_cells_widen(struct time_cells *cells, u32 shift);
 
 /* Joins cells that have become equal by `joins_cpus` or `joined`, in buckets of 2^shift ns.
@@ -75,20 +76,22 @@ static inline struct time_cell *time_cells_at(const struct time_cells *cells, u3
  * that the page stays small. The sums stay exact.
  */
 
-/* most values on the page: the sum, over all stacks, of the numbers of different values */
+/* the most values on the page: the sum, over all stacks, of the numbers of different values */
 #define VALUES_MAX (1U << 15)
-#define VALUES_KEPT_MAX (1U << 20) /* most values while events are counted */
+#define VALUES_KEPT_MAX (1U << 20) /* the most values while events are counted */
 
 struct values_of_stack {
-	struct intern_key key; /* name of the task, paths, source */
-	struct time_cell cell; /* paths, source, and any thread with this name */
+	struct intern_key key; /* the key: name of the task, paths, source */
+	struct time_cell cell; /* the key of a stack: its paths and its source; and any thread with
+				  this name */
 	struct distribution values;
 };
 
 struct stack_values {
 	struct intern stacks; /* struct values_of_stack */
-	u64 since_bound;      /* values that were added since the last bound_values() */
-	u32 digits; /* significant binary digits of the values; 0: too many stacks, no values */
+	u64 since_bound;      /* number of values that were added since the last bound_values() */
+	u32 digits; /* significant binary digits of the values; 0: there are too many stacks, so no
+		       values are kept */
 };
 
 void stack_values_begin(struct stack_values *values);

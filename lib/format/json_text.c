@@ -47,7 +47,7 @@ static int put_escaped(const char *text, size_t bytes, void *to)
 	return 0;
 }
 
-/* Escapes markup, too. JSON has these characters only within strings. */
+/* Escapes the characters of HTML markup, too. JSON has these characters only within strings. */
 static int put_escaped_for_page(const char *text, size_t bytes, void *to)
 {
 	for (size_t i = 0; i < bytes; i++)

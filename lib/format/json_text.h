@@ -13,14 +13,14 @@
 #include "report/profile/profile.h"
 #include "trace/event.h"
 
-/* A string from an untrusted file: bytes that are not UTF-8 become `?`. */
+/* Makes a JSON string of a text from an untrusted file: bytes that are not UTF-8 become `?`. */
 json_t *json_text(const char *text);
 
-/* Writes such a string directly, for output that is too large to be built in memory first.
- * -ENOMEM. */
+/* Writes the JSON string of json_text() directly, for output that is too large to be built in
+ * memory first. -ENOMEM. */
 int json_put_text(const char *text, FILE *to);
 
-/* The object {"produced", "recorded", "counted_only", "lost": {cause: n}}. */
+/* Makes the object {"produced", "recorded", "counted_only", "lost": {cause: n}} of a ledger. */
 json_t *json_account(const struct trace_ledger *ledger);
 
 /*
@@ -29,7 +29,7 @@ json_t *json_account(const struct trace_ledger *ledger);
  */
 json_t *json_ledger(const struct trace_ledger *ledger);
 
-/* The array of the function names of a path, innermost first, without markers. */
+/* Makes the array of the function names of a path, innermost first, without markers. */
 json_t *json_path(const struct profile *profile, const struct profile_path *path);
 
 /* Sets the member `key` to the array of the path's names. If outer frames are missing, the member
@@ -37,7 +37,8 @@ json_t *json_path(const struct profile *profile, const struct profile_path *path
 int json_set_path(json_t *object, const char *key, const struct profile *profile,
 		  const struct profile_path *path);
 
-/* Sets "standard_error" if the event's values are estimates (report/profile/profile.h). 0 or -1. */
+/* Sets the member "standard_error" if the event's values are estimates (report/profile/profile.h).
+ * 0 or -1. */
 int json_set_error(json_t *object, const char *event, u64 estimates);
 
 /*
@@ -47,10 +48,12 @@ int json_set_error(json_t *object, const char *event, u64 estimates);
  */
 json_t *json_stacks(const struct trace_reader *reader, const struct profile *profile, u64 limit);
 
-/* Writes `value` and frees it; NULL gives -ENOMEM. The caller checks `to` for errors. */
+/* Writes the JSON `value` and frees it; NULL gives -ENOMEM. The caller checks the stream `to` for
+ * errors. */
 int json_put(json_t *value, FILE *to);
 
-/* Writes `value` in one line and frees it, for JSON inside of HTML: markup is escaped, too. */
+/* Writes the JSON `value` in one line and frees it, for JSON inside of HTML: the characters of
+ * markup are escaped, too. */
 int json_put_for_page(json_t *value, FILE *to);
 
 #endif

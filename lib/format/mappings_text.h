@@ -31,10 +31,10 @@ void mappings_free(struct mappings **mappings);
 const struct trace_mapping *mappings_find(const struct mappings *mappings, u32 number);
 const char *mappings_path(const struct mappings *mappings, u32 number);
 
-/* The kernel's image and its modules, in the order of the file. */
+/* Gives the kernel's image and its modules, in the order of the file. */
 u32 mappings_kernel(const struct mappings *mappings, const struct trace_module **modules);
 
-/* The address of _stext in the kernel image; 0: unknown. */
+/* Returns the address of _stext in the kernel image; 0: unknown. */
 u64 mappings_kernel_start(const struct mappings *mappings);
 
 /* Both functions write a line without its newline: the line of the kernel or one of its modules,

@@ -19,10 +19,10 @@ static const struct range {
 	{0x61c, 0x61c},	    /* Arabic letter mark */
 	{0x115f, 0x1160},   /* Hangul fillers */
 	{0x17b4, 0x17b5},   /* Khmer inherent vowels */
-	{0x180b, 0x180f},   /* Mongolian selectors and separator */
-	{0x200b, 0x200f},   /* zero width; direction marks */
-	{0x2028, 0x202e},   /* line separators; direction embeddings and overrides */
-	{0x2060, 0x206f},   /* word joiner; direction isolates */
+	{0x180b, 0x180f},   /* Mongolian selectors and the Mongolian vowel separator */
+	{0x200b, 0x200f},   /* characters of zero width; marks of direction */
+	{0x2028, 0x202e},   /* line and paragraph separators; overrides of direction */
+	{0x2060, 0x206f},   /* word joiner; isolates of direction */
 	{0x3164, 0x3164},   /* Hangul filler */
 	{0xfe00, 0xfe0f},   /* variation selectors */
 	{0xfeff, 0xfeff},   /* byte order mark */
@@ -48,7 +48,7 @@ static u32 utf8_length(u8 lead)
 	return lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf8 ? 4 : 0;
 }
 
-/* Decodes a character. False: the bytes are not a character, or a longer encoding than
+/* Decodes a character of UTF-8. False: the bytes are not a character, or a longer encoding than
  * necessary. */
 static bool decode_utf8(const u8 *text, u32 bytes, u32 *code)
 {
@@ -104,7 +104,7 @@ u32 printable_put_next(const char *text, FILE *to)
 	return bytes;
 }
 
-/* The number of printable ASCII bytes at the beginning of a text. */
+/* Returns the number of printable ASCII bytes at the beginning of a text. */
 static size_t count_leading_ascii(const char *text)
 {
 	size_t count = 0;

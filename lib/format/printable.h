@@ -15,8 +15,8 @@
 
 enum printable {
 	PRINTABLE,
-	UNPRINTABLE,  /* a character that is replaced */
-	NO_CHARACTER, /* a byte that is not UTF-8 */
+	UNPRINTABLE,  /* a character that is replaced, as it is not printable */
+	NO_CHARACTER, /* a byte that is not part of UTF-8 */
 };
 
 /*
@@ -27,12 +27,12 @@ enum printable printable_next(const char *text, u32 *bytes);
 
 bool printable_is(const char *text);
 
-/* Writes the character at `text`, or `?` in its place. Returns the length of the character in
- * `text`. */
+/* Writes the character at `text`, or `?` in its place. Returns the length in bytes of the character
+ * in `text`. */
 u32 printable_put_next(const char *text, FILE *to);
 void printable_put(const char *text, FILE *to);
 
-/* The number of characters that printable_put() writes. */
+/* Returns the number of characters that printable_put() writes for a text. */
 size_t printable_count(const char *text);
 
 /*

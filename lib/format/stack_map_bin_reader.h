@@ -14,18 +14,18 @@
 #include "stackmap/error.h"
 
 /*
- * More than the greatest depth of stacks that a kernel can be configured for. A file with a deeper
- * stack is damaged.
+ * The most frames of a stack, which is more than any configuration of a kernel allows. A file with
+ * a deeper stack is damaged.
  */
 #define STACK_MAP_BIN_DEPTH_MAX 65536U
 
 struct stack_map_bin_stack {
-	u32 version; /* version of the file */
+	u32 version; /* version of the file format */
 	u32 id;
 	u32 ref_count;
 	u32 depth;
 	bool truncated;
-	const u64 *frames; /* innermost first; valid until `each` returns */
+	const u64 *frames; /* frames, innermost first; valid until `each` returns */
 };
 
 /*

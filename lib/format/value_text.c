@@ -45,7 +45,7 @@ void value_text(u64 value, const char *unit, char text[VALUE_TEXT_ROOM])
 const struct histogram_percentile histogram_percentiles[HISTOGRAM_PERCENTILES] = {
 	{500, "p50"}, {900, "p90"}, {990, "p99"}, {999, "p99.9"}};
 
-/* The unit comes from a recording, which is not trusted. */
+/* The name of the unit comes from a recording, which is not trusted. */
 static void write_printable_value(u64 value, const char *unit, char text[VALUE_TEXT_ROOM])
 {
 	value_text(value, unit, text);

@@ -17,12 +17,13 @@
 
 #define IDS_MAX 65536U	    /* number of event ids: an id has 16 bits in the ring */
 #define TIDS_MAX (1U << 22) /* the kernel's limit */
-#define CONTEXT_NMI 0x40    /* flag of an entry in an NMI, which the library does not define */
-/* of id, flags, preemption count and thread, which each record begins with */
+/* Flag of an entry in an NMI, which trace-cmd's library does not define. */
+#define CONTEXT_NMI 0x40
+/* Bytes of the head of each record: id, flags, preemption count and thread. */
 #define COMMON_BYTES 8
 #define FIELDS_MAX 3
 
-/* The meaning of an event id. */
+/* The class of an event id: which entries its records become. */
 struct event_class {
 	bool is_known;
 	u8 what;
@@ -37,7 +38,7 @@ struct ftrace_decoder {
 	struct event_class *classes; /* by id */
 	u32 class_room;
 	u16 kinds;
-	u8 *named; /* a bit for each thread whose name was passed on */
+	u8 *named; /* one bit for each thread whose name was passed on already */
 };
 
 static const struct stack_event {
@@ -98,8 +99,8 @@ static bool classify_stack_event(struct tep_event *event, struct event_class *cl
 	return true;
 }
 
-static int pass_entry(struct ftrace_decoder *decoder, struct ftrace_entry *entry, u8 what,
-		      const void *payload, u32 bytes)
+static int pass_entry_to_caller(struct ftrace_decoder *decoder, struct ftrace_entry *entry, u8 what,
+				const void *payload, u32 bytes)
 {
 	entry->what = what;
 	entry->bytes = bytes;
@@ -129,14 +130,15 @@ static const struct event_class *find_event_class(struct ftrace_decoder *decoder
 			snprintf(name, sizeof(name), "ftrace:event_%u", id);
 		class->what = FTRACE_EVENT;
 		class->kind = decoder->kinds++;
-		*err = pass_entry(decoder, entry, FTRACE_SOURCE, name, (u32)strlen(name) + 1);
+		*err = pass_entry_to_caller(decoder, entry, FTRACE_SOURCE, name,
+					    (u32)strlen(name) + 1);
 	}
 	class->is_known = true;
 	return *err ? NULL : class;
 }
 
-/* The library calls a thread without a name "<...>". */
-static int pass_task_name(struct ftrace_decoder *decoder, struct ftrace_entry *entry)
+/* trace-cmd's library gives "<...>" as the name of a thread without a name. */
+static int pass_new_task_name(struct ftrace_decoder *decoder, struct ftrace_entry *entry)
 {
 	char comm[FTRACE_COMM_BYTES] = {};
 	u8 bit = (u8)(1 << entry->tid % 8), *known = &decoder->named[entry->tid % TIDS_MAX / 8];
@@ -149,7 +151,7 @@ static int pass_task_name(struct ftrace_decoder *decoder, struct ftrace_entry *e
 	if (!name || !strcmp(name, "<...>"))
 		return 0;
 	strncpy(comm, name, sizeof(comm) - 1);
-	return pass_entry(decoder, entry, FTRACE_TASK, comm, sizeof(comm));
+	return pass_entry_to_caller(decoder, entry, FTRACE_TASK, comm, sizeof(comm));
 }
 
 static int decode_event(struct ftrace_decoder *decoder, const struct tep_record *record,
@@ -161,7 +163,7 @@ static int decode_event(struct ftrace_decoder *decoder, const struct tep_record 
 		u64 frames[FTRACE_FRAMES_MAX];
 		u32 count = 0, offset = (u32) class->fields[0]->offset;
 
-		/* The frames fill the record up to its end. A 0 is padding. */
+		/* The frames fill the record up to its end. A frame that is 0 is padding. */
 		for (; count < FTRACE_FRAMES_MAX && offset + sizeof(u64) <= (u32)record->size;
 		     offset += sizeof(u64)) {
 			u64 frame = tep_read_number(decoder->formats, (char *)record->data + offset,
@@ -170,7 +172,8 @@ static int decode_event(struct ftrace_decoder *decoder, const struct tep_record 
 			if (frame && frame != ~0ULL)
 				frames[count++] = frame;
 		}
-		return pass_entry(decoder, entry, class->what, frames, count * sizeof(u64));
+		return pass_entry_to_caller(decoder, entry, class->what, frames,
+					    count * sizeof(u64));
 	}
 	for (u32 i = 0; i < FIELDS_MAX && class->fields[i]; i++) {
 		const struct tep_format_field *field = class->fields[i];
@@ -186,7 +189,7 @@ static int decode_event(struct ftrace_decoder *decoder, const struct tep_record 
 	entry->reason = (u32)values[2];
 	if (class->what != FTRACE_STACK_ID)
 		entry->value = values[0];
-	return pass_entry(decoder, entry, class->what, NULL, 0);
+	return pass_entry_to_caller(decoder, entry, class->what, NULL, 0);
 }
 
 static int decode_lost_entries(struct ftrace_decoder *decoder, const struct tep_record *record,
@@ -196,10 +199,10 @@ static int decode_lost_entries(struct ftrace_decoder *decoder, const struct tep_
 
 	if (!record->missed_events)
 		return 0;
-	err = pass_entry(decoder, &entry, FTRACE_GAP, NULL, 0);
+	err = pass_entry_to_caller(decoder, &entry, FTRACE_GAP, NULL, 0);
 	entry.value = record->missed_events > 0 ? (u64)record->missed_events : 0;
 	entry.reason = LOST_OVERWRITTEN;
-	return err ?: pass_entry(decoder, &entry, FTRACE_LOST, NULL, 0);
+	return err ?: pass_entry_to_caller(decoder, &entry, FTRACE_LOST, NULL, 0);
 }
 
 int ftrace_decode(struct ftrace_decoder *decoder, struct tep_record *record, u32 cpu)
@@ -220,6 +223,6 @@ int ftrace_decode(struct ftrace_decoder *decoder, struct tep_record *record, u32
 				 (u32)tep_data_type(decoder->formats, record) % IDS_MAX, &err);
 	err = err ?: decode_lost_entries(decoder, record, entry);
 	if (!err && class->what == FTRACE_EVENT)
-		err = pass_task_name(decoder, &entry);
+		err = pass_new_task_name(decoder, &entry);
 	return err ?: decode_event(decoder, record, class, &entry);
 }

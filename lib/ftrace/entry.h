@@ -20,8 +20,8 @@
 #define FTRACE_CPUS_MAX 65536U
 
 enum ftrace_what {
-	/* a new source, whose `kind` is the number of sources before; payload: "system:event",
-	 * NUL-terminated */
+	/* a new event source, whose number `kind` is the count of sources before; payload:
+	 * "system:event", NUL-terminated */
 	FTRACE_SOURCE,
 	FTRACE_TASK,  /* payload: name of the thread `tid`, FTRACE_COMM_BYTES long */
 	FTRACE_EVENT, /* `kind` */
@@ -29,10 +29,11 @@ enum ftrace_what {
 	FTRACE_STACK,	   /* kernel stack; payload: addresses, innermost first */
 	FTRACE_USER_STACK, /* user stack; payload: addresses, innermost first */
 	FTRACE_COOKIE,	   /* `value` */
-	/* deferred user stack; `value`: the cookie; `id` of the stack, or `reason` */
+	/* a deferred user stack; `value`: the cookie; `id` of the stack, or `reason` why it is
+	 * missing */
 	FTRACE_ANSWER,
 	FTRACE_GAP, /* the ring has lost entries of this CPU before this entry */
-	/* `value`: number of entries lost for the cause `reason`; 0: unknown number */
+	/* number of lost entries in `value`, for the cause `reason`; 0: unknown number */
 	FTRACE_LOST,
 	FTRACE_WHATS,
 };
@@ -56,12 +57,12 @@ enum ftrace_context {
 };
 
 struct ftrace_entry {
-	u64 time; /* ns on the ring's clock */
+	u64 time; /* time of the entry, ns on the ring's clock */
 	u64 value;
 	u32 tid;
 	u32 id;
 	u32 reason;
-	u32 bytes; /* length of the payload */
+	u32 bytes; /* length of the payload in bytes */
 	u16 cpu;
 	u16 kind;
 	u8 what;    /* enum ftrace_what */
@@ -89,7 +90,7 @@ struct ftrace_decoder;
 struct tep_handle;
 struct tep_record;
 
-/* -ENOMEM. The handle must outlive the decoder. */
+/* Creates a decoder. The handle must outlive it. -ENOMEM. */
 int ftrace_decoder_create(struct tep_handle *formats, ftrace_take *take, void *arg,
 			  struct ftrace_decoder **out);
 void ftrace_decoder_free(struct ftrace_decoder **decoder);

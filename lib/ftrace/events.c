@@ -27,16 +27,16 @@
 struct cookie {
 	u64 cookie;
 	u32 tid;
-	u32 name;   /* name of the writer's placeholder; TRACE_NO_STACK: not made yet */
+	u32 name;   /* number of the writer's placeholder; TRACE_NO_STACK: not made yet */
 	u32 events; /* number of events that wait for the stack */
-	u32 stack;  /* index of the deferred stack */
+	u32 stack;  /* index of the deferred stack in the recording */
 	u8 reason;
 	bool is_answered;
 };
 
 struct waiting_event {
 	bool is_used;
-	u32 cookie; /* index in `cookies`, or HASH_INDEX_NONE */
+	u32 cookie; /* index of the event's cookie in `cookies`, or HASH_INDEX_NONE */
 	struct trace_event event;
 };
 
@@ -69,14 +69,14 @@ static bool is_same_cookie(const void *items, u32 index, const void *cookie)
 	return ((const struct cookie *)items)[index].cookie == *(const u64 *)cookie;
 }
 
-/* HASH_INDEX_NONE: the cookie is new. */
+/* Returns the index of a cookie in `cookies`; HASH_INDEX_NONE: the cookie is new. */
 static u32 find_cookie(const struct ftrace_events *events, u64 cookie)
 {
 	return hash_index_find(&events->cookie_index, hash_cookie(cookie), is_same_cookie,
 			       events->cookies, &cookie);
 }
 
-/* Adds a cookie, or resets a known cookie; it has no stack then. -ENOMEM. */
+/* Adds a cookie, or resets a known one, which then has no stack. -ENOMEM. */
 static int add_or_reset_cookie(struct ftrace_events *events, u64 cookie, u32 tid, u32 *index)
 {
 	u32 count = events->cookie_count;
@@ -209,7 +209,7 @@ static int set_event_cookie(struct ftrace_events *events, const struct ftrace_en
 	return add_or_reset_cookie(events, entry->value, entry->tid, &waiting->cookie);
 }
 
-/* A stack whose event was lost is ignored. */
+/* A stack is ignored if its event was lost. */
 static int add_stack_to_event(struct ftrace_events *events, const struct ftrace_entry *entry,
 			      const void *payload, struct waiting_event *waiting)
 {
@@ -230,7 +230,7 @@ static int add_stack_to_event(struct ftrace_events *events, const struct ftrace_
 	}
 }
 
-static u8 translate_reason(u32 reason)
+static u8 reason_of_ftrace_reason(u32 reason)
 {
 	switch (reason) {
 	case FTRACE_CHANGED:
@@ -264,7 +264,7 @@ static int resolve_cookie(struct ftrace_events *events, const struct ftrace_entr
 		return err;
 	cookie = &events->cookies[index];
 	cookie->stack = stack;
-	cookie->reason = entry->reason ? translate_reason(entry->reason) : REASON_GONE;
+	cookie->reason = entry->reason ? reason_of_ftrace_reason(entry->reason) : REASON_GONE;
 	resolution = (struct trace_resolution){.stack = cookie->stack, .reason = cookie->reason};
 	cookie->is_answered = true;
 	if (cookie->name == TRACE_NO_STACK)
@@ -293,7 +293,8 @@ int ftrace_events_take(struct ftrace_events *events, const struct ftrace_entry *
 		return trace_writer_source(
 			events->writer, &(struct trace_source){.name = payload, .value_unit = ""});
 	case FTRACE_TASK:
-		/* ftrace does not record the process of a thread, so each thread is its own. */
+		/* ftrace does not record the process of a thread, so each thread counts as a
+		 * process of its own. */
 		task = (struct trace_task){.tid = entry->tid, .tgid = entry->tid};
 		memcpy(task.comm, payload, sizeof(task.comm));
 		return trace_writer_task(events->writer, &task);

@@ -13,17 +13,18 @@
 
 struct ftrace_events;
 
-/* Writer, files and `arg`, which goes to is_entry_code(), must outlive the events. -ENOMEM. */
+/* Creates the joiner. Writer, files and `arg`, which goes to is_entry_code(), must outlive it.
+ * -ENOMEM. */
 int ftrace_events_create(struct trace_writer *writer, const struct stack_files *files,
 			 ftrace_is_entry_code *is_entry_code, void *arg,
 			 struct ftrace_events **out);
 void ftrace_events_free(struct ftrace_events **events);
 
-/* 0, -EBADMSG: an invalid entry, or the writer's error. */
+/* Takes an entry of the ring. 0; -EBADMSG: an invalid entry; or the writer's error. */
 int ftrace_events_take(struct ftrace_events *events, const struct ftrace_entry *entry,
 		       const void *payload);
 
-/* Writes the waiting events and the ledger, after the last entry. */
+/* Called after the last entry: writes the waiting events and the ledger. */
 int ftrace_events_end(struct ftrace_events *events);
 
 u64 ftrace_events_unresolved(const struct ftrace_events *events);

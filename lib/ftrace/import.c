@@ -33,19 +33,19 @@
 #include "trace/write/frame_addresses.h"
 #include "trace/write/writer.h"
 
-#define LOOKUP_PARTS 4 /* the symbolizer's sandbox may use a quarter of the memory */
+#define LOOKUP_PARTS 4 /* the sandbox of the symbolizer may use a quarter of the memory */
 
 struct importing {
 	const struct ftrace_import *import;
 	const char *path; /* path of the recording */
 	char file[PATH_MAX], folder[PATH_MAX];
 	struct ring_live *live;
-	struct ring_file *ring; /* the other of `live` and `ring` is NULL */
+	struct ring_file *ring; /* the trace.dat; one of `live` and `ring` is NULL */
 	struct stack_files *stacks;
 	struct kernel_names *kernel; /* or NULL */
 	struct kernel_files files;
 	struct symbol_lookup *lookup;
-	struct trace_writer *writer; /* NULL before the first entry */
+	struct trace_writer *writer; /* writer of the recording; NULL before the first entry */
 	struct ftrace_events *events;
 	struct stackmap_error *error;
 };
@@ -129,8 +129,9 @@ static int import_entry(void *arg, const struct ftrace_entry *entry, const void 
 }
 
 /*
- * Functions for the frames of an imported recording. Kernel functions come from
- * find_kernel_symbol(), user functions from files of this machine that have the mapping's build id.
+ * The functions that follow find names for the frames of an imported recording. Kernel functions
+ * come from find_kernel_symbol(), user functions from files of this machine that have the mapping's
+ * build id.
  */
 
 static int write_kernel_symbol(struct importing *importing, u64 address)
@@ -138,7 +139,8 @@ static int write_kernel_symbol(struct importing *importing, u64 address)
 	struct trace_symbol symbol = {};
 	struct symbol found = {};
 
-	if (address + 1 == FTRACE_TRAMPOLINE_FRAME) { /* ftrace's marker for a trampoline */
+	/* For a trampoline, ftrace has a marker in place of the address. */
+	if (address + 1 == FTRACE_TRAMPOLINE_FRAME) {
 		symbol.start = symbol.address = address;
 		symbol.size = 2;
 		symbol.name = "[FTRACE TRAMPOLINE]";
@@ -174,7 +176,7 @@ static void set_path_components(const char *path, struct mapping_record *record)
 }
 
 /* The sandbox that parses the file compares the build id. */
-static int open_by_path(const struct mapping_record *record, const char *path)
+static int open_mapped_file_by_path(const struct mapping_record *record, const char *path)
 {
 	return path[0] == '/' && record->path_whole ? file_place_take(file_place_below("/", path))
 						    : -ENOENT;
@@ -196,7 +198,7 @@ static int write_user_symbols(struct importing *importing, u64 *run, u32 count)
 	struct symbol_query query = {
 		.number = FRAME_MAPPING(run[0]),
 		.record = &record,
-		.open = open_by_path,
+		.open = open_mapped_file_by_path,
 		.addresses = run,
 		.count = count,
 		.each = write_symbol,
@@ -273,7 +275,7 @@ static int set_path_too_long_error(const struct importing *importing)
 	return error_set_errno(importing->error, ENAMETOOLONG, importing->import->from);
 }
 
-/* Sets the path of the trace.dat, and the folder of the stacks. */
+/* Sets the path of the trace.dat, and the path of the folder that has the stacks. */
 static int find_trace_and_stacks(struct importing *importing)
 {
 	const struct ftrace_import *import = importing->import;
@@ -290,7 +292,7 @@ static int find_trace_and_stacks(struct importing *importing)
 	return length >= PATH_MAX ? set_path_too_long_error(importing) : 0;
 }
 
-static int open_ring(struct importing *importing)
+static int open_ring_to_import(struct importing *importing)
 {
 	const struct ftrace_import *import = importing->import;
 
@@ -322,7 +324,8 @@ int ftrace_import(const struct ftrace_import *import, const char *path,
 
 	error_set(error, 0, "%s", "");
 	symbol_lookup_create(LOOKUP_PARTS, &importing.lookup);
-	err = open_ring(&importing) ?: stack_files_open(importing.folder, &importing.stacks, error);
+	err = open_ring_to_import(&importing)
+		      ?: stack_files_open(importing.folder, &importing.stacks, error);
 	if (!err) {
 		/* Reads the kernel's symbols: for a trace.dat from a copy of kallsyms in the folder
 		 * of the stacks, which has more symbols than the trace.dat; for tracefs from this

@@ -18,23 +18,27 @@
 #include "stackmap/error.h"
 
 struct ftrace_import {
-	const char *from; /* an instance in tracefs, a trace.dat, or a folder with a trace.dat */
-	/* folder of stack_map_bin and stack_map_mappings; NULL: the folder of the ring */
+	const char *from; /* path that is imported: an instance in tracefs, a trace.dat, or a folder
+			     with a trace.dat */
+	/* path of the folder of stack_map_bin and stack_map_mappings; NULL: the folder of the
+	 * ring */
 	const char *stacks;
-	/* name of an instance in a trace.dat; NULL: the default of ring_file_open() */
+	/* name of the instance in a trace.dat to import; NULL: the default of ring_file_open() */
 	const char *buffer;
 	const char *command;
 	const char *version;
 };
 
-/* Losses and limits that are not in the ledger. */
+/* Numbers of losses and limits of the import that are not in the ledger. */
 struct ftrace_import_notes {
-	u64 unresolved;	  /* stacks with an unknown id */
-	u64 unknown_gaps; /* losses for which the ring has no number of lost entries */
+	u64 unresolved;	  /* number of stacks whose id is unknown */
+	u64 unknown_gaps; /* number of losses for which the ring does not tell how many entries were
+			     lost */
 	bool hides_kernel;
 };
 
-/* Writes `path` like trace_writer_create(); a failure leaves no file. */
+/* Imports the trace as a recording at `path`, which is written like that of trace_writer_create();
+ * a failure leaves no file. */
 int ftrace_import(const struct ftrace_import *import, const char *path,
 		  struct ftrace_import_notes *notes, struct stackmap_error *error);
 

@@ -16,14 +16,14 @@ struct ring_live;
 /* True if the folder is in tracefs. */
 bool ring_live_is(const char *folder);
 
-/* The reading will end at the entries that the ring has now. -ENOTSUP: the ring's clock does not
- * count nanoseconds. */
+/* Opens the ring of an instance. The reading will end at the entries that the ring has now.
+ * -ENOTSUP: the ring's clock does not count nanoseconds. */
 int ring_live_open(const char *folder, struct ring_live **out, struct stackmap_error *error);
 void ring_live_close(struct ring_live **ring);
 
 u32 ring_live_cpus(const struct ring_live *ring);
 
-/* Real time minus the ring's clock, in ns, modulo 2^64. */
+/* Returns real time minus the time of the ring's clock, in ns, modulo 2^64. */
 u64 ring_live_realtime(const struct ring_live *ring);
 
 /* Passes all entries until the moment of ring_live_open() to take(), in the order of time; then the
@@ -37,8 +37,9 @@ int ring_live_each(struct ring_live *ring, ftrace_take *take, void *arg,
  */
 struct ring_file;
 
-/* `buffer`: the instance to read; NULL: the top level, or if that is empty, the only instance.
- * -EBADMSG: not a complete trace.dat; -ENOENT: the file has no such instance; or another -errno. */
+/* Opens a trace.dat. `buffer`: name of the instance to read; NULL: the top level, or if that is
+ * empty, the only instance. -EBADMSG: not a complete trace.dat; -ENOENT: the file has no such
+ * instance; or another -errno. */
 int ring_file_open(const char *path, const char *buffer, struct ring_file **out,
 		   struct stackmap_error *error);
 void ring_file_close(struct ring_file **ring);

@@ -16,7 +16,7 @@
 #include "scalar.h"
 
 #define MEMORY_PARTS 2
-/* limit for an answer of the sandbox; the kernel's symbols are 100,000 lines */
+/* time limit for an answer of the sandbox; the list of kernel symbols may have 100,000 lines */
 #define LIMIT_MS 30000
 
 /*
@@ -47,7 +47,7 @@ struct file_answer {
 	u32 bytes;  /* <= FTRACE_BATCH_BYTES */
 	u32 cpus;
 	u32 reserved;
-	u64 start, size; /* bounds of the function */
+	u64 start, size; /* address and size of the function */
 };
 
 struct file_service {
@@ -141,7 +141,8 @@ static struct tracecmd_input *find_instance(struct file_service *service, const 
 	return NULL;
 }
 
-static int open_input(struct file_service *service, int file, const struct file_request *request)
+static int open_trace_input(struct file_service *service, int file,
+			    const struct file_request *request)
 {
 	struct tep_handle *formats;
 
@@ -179,7 +180,7 @@ static void serve_last_requests(struct file_service *service, int result)
 /* Serves requests until the other side closes the socket. The memory is freed when the process
  * ends.
  */
-static void serve_file(int socket)
+static void serve_trace_file(int socket)
 {
 	struct file_service *service = calloc(1, sizeof(*service));
 	struct file_answer opened = {};
@@ -192,7 +193,7 @@ static void serve_file(int socket)
 	if (message_receive_files(socket, &request, sizeof(request), files, MESSAGE_NO_DEADLINE))
 		return;
 	request.buffer[sizeof(request.buffer) - 1] = '\0';
-	opened.result = open_input(service, files[0], &request);
+	opened.result = open_trace_input(service, files[0], &request);
 	if (!opened.result)
 		opened.cpus = (u32)tep_get_cpus(tracecmd_get_tep(service->input));
 	if (send_answer(service, opened, NULL) || opened.result)
@@ -268,7 +269,7 @@ static int open_in_sandbox(struct ring_file *ring, int file, const char *buffer)
 	if (buffer && strlen(buffer) >= sizeof(request.buffer))
 		return -ENOENT;
 	strcpy(request.buffer, buffer ?: "");
-	err = sandbox_start(serve_file, LIMIT_MS, MEMORY_PARTS, &ring->sandbox);
+	err = sandbox_start(serve_trace_file, LIMIT_MS, MEMORY_PARTS, &ring->sandbox);
 	err = err ?: query_sandbox(ring, &request, file, &head, ring->answer, sizeof(ring->answer));
 	err = err ?: head.result;
 	if (!err)

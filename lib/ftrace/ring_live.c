@@ -48,7 +48,7 @@ bool ring_live_is(const char *folder)
 	return !statfs(folder, &system) && system.f_type == TRACEFS_MAGIC;
 }
 
-static FILE *open_stats(const struct ring_live *ring, u32 cpu)
+static FILE *open_cpu_stats(const struct ring_live *ring, u32 cpu)
 {
 	char *file, name[64];
 	FILE *stats;
@@ -65,7 +65,7 @@ static FILE *open_stats(const struct ring_live *ring, u32 cpu)
 static int read_end_time(struct ring_live *ring)
 {
 	unsigned long long seconds, micros;
-	FILE *stats = open_stats(ring, 0);
+	FILE *stats = open_cpu_stats(ring, 0);
 	char line[128];
 
 	if (!stats)
@@ -78,7 +78,7 @@ static int read_end_time(struct ring_live *ring)
 	return ring->end ? 0 : -ENOTSUP;
 }
 
-/* The top level is the instance without a name (NULL). */
+/* An instance without a name (NULL) is the top level of tracefs. */
 static int find_instance(struct ring_live *ring)
 {
 	char *name = strstr(ring->folder, "/instances/");
@@ -177,7 +177,7 @@ static int pass_all_losses(struct ring_live *ring)
 	int err = 0;
 
 	for (u32 cpu = 0; !err && cpu < ring_live_cpus(ring); cpu++) {
-		FILE *stats = open_stats(ring, cpu);
+		FILE *stats = open_cpu_stats(ring, cpu);
 		struct ftrace_entry entry;
 		unsigned long long count;
 		char line[128];

@@ -33,7 +33,7 @@ static bool has_same_id(const void *stacks, u32 index, const void *id)
 	return ((const struct trace_stack *)stacks)[index].id == *(const u32 *)id;
 }
 
-/* The index of the stack with this id, or HASH_INDEX_NONE. */
+/* Returns the index of the stack with this id, or HASH_INDEX_NONE. */
 static u32 find_stack_index(const struct stack_files *files, u32 id)
 {
 	return hash_index_find(&files->by_id, hash_id(id), has_same_id, files->stacks, &id);
@@ -78,7 +78,8 @@ static int read_mappings(FILE *from, struct stack_files *files, struct stackmap_
 	return mappings_read(from, &files->mappings, error);
 }
 
-/* A missing file is not an error. Other errors get the file's name. */
+/* Reads a file of the instance. A missing file is not an error. The text of another error begins
+ * with the file's name. */
 static int read_instance_file(const char *folder, const char *name, struct stack_files *files,
 			      int (*reader)(FILE *from, struct stack_files *files,
 					    struct stackmap_error *error),
@@ -142,7 +143,8 @@ bool stack_files_hide_kernel(const struct stack_files *files)
 	return files->hides_kernel;
 }
 
-#define TRAMPOLINE_MARKER 0x7fffffffULL /* FTRACE_TRAMPOLINE_MARKER of the kernel */
+/* The kernel's FTRACE_TRAMPOLINE_MARKER, which stands for a trampoline. */
+#define TRAMPOLINE_MARKER 0x7fffffffULL
 
 struct known_code {
 	struct intern_key key;
@@ -166,8 +168,8 @@ void ftrace_stacks_free(struct ftrace_stacks *stacks)
 	*stacks = (struct ftrace_stacks){};
 }
 
-/* Writes a mapping once. A number without a line in the file of mappings gets no mapping in the
- * recording. */
+/* Writes a mapping to the recording, once. A number that the file of mappings does not list gets no
+ * mapping in the recording. */
 static int write_mapping(struct ftrace_stacks *stacks, u32 number)
 {
 	const struct mappings *mappings = stack_files_mappings(stacks->files);
@@ -189,7 +191,7 @@ static int write_mapping(struct ftrace_stacks *stacks, u32 number)
 	return trace_writer_mapping(stacks->writer, &mapping);
 }
 
-/* 1: the frame is in entry code; 0: it is not; -ENOMEM. */
+/* Returns 1 if the frame is in entry code, 0 if it is not; -ENOMEM. */
 static int is_entry_code(struct ftrace_stacks *stacks, u64 frame)
 {
 	const struct intern_key key = {{frame}};

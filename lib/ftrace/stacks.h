@@ -22,38 +22,42 @@
  */
 struct stack_files;
 
-/* Returns 0, also if the files do not exist; or -errno if a file cannot be read. */
+/* Reads the files of a folder. Returns 0, also if the files do not exist; or -errno if a file
+ * cannot be read. */
 int stack_files_open(const char *folder, struct stack_files **out, struct stackmap_error *error);
 void stack_files_free(struct stack_files **files);
 
-/* The mappings of the folder; NULL if the folder has no file of mappings. */
+/* Returns the mappings of the folder; NULL: the folder has no file of mappings. */
 const struct mappings *stack_files_mappings(const struct stack_files *files);
 
-/* True if kernel frames were hidden when the file was read. */
+/* True if the addresses of kernel frames were hidden when the file was read. */
 bool stack_files_hide_kernel(const struct stack_files *files);
 
-/* Frames in the recording for ftrace's trampolines, which have a marker instead of an address in
- * the ring, and for hidden addresses. No code is at these addresses. */
+/* Frames of a recording that stand for ftrace's trampolines, which have a marker instead of an
+ * address in the ring, and for hidden addresses. No code is at these addresses. */
 #define FTRACE_TRAMPOLINE_FRAME (1ULL << 63 | 0x7fffffff)
 #define FTRACE_HIDDEN_FRAME (1ULL << 63)
 
 /* True if a kernel address is in entry code: TEXT_ENTRY (abi/config.h). */
 typedef bool ftrace_is_entry_code(void *arg, u64 address);
 
-/* All members but the first five are zero at the beginning. */
+/* The state of writing stacks. All members but the first five are zero at the beginning. */
 struct ftrace_stacks {
 	struct trace_writer *writer;
 	const struct stack_files *files;
-	ftrace_is_entry_code *is_entry_code; /* or NULL */
-	void *arg;			     /* argument of is_entry_code() */
-	struct intern known_code;	     /* by kernel address: struct known_code */
-	u32 *by_file; /* by index in the files: index in the recording + 1; 0: not written yet */
+	/* Tells whether an address is in entry code; NULL: not known. */
+	ftrace_is_entry_code *is_entry_code;
+	void *arg;		  /* argument of is_entry_code() */
+	struct intern known_code; /* addresses whose code was looked up before, each a struct
+				     known_code */
+	u32 *by_file; /* by index of a stack in the files: the stack's index in the recording + 1;
+			 0: not written yet */
 	u32 by_file_room;
-	u8 *is_mapped; /* by mapping number: the mapping was written */
+	u8 *is_mapped; /* by number of a mapping: 1 = the mapping was written */
 	u32 mapped_room;
-	u8 *is_cut; /* by stack index in the recording: the stack is truncated */
+	u8 *is_cut; /* by index of a stack in the recording: 1 = the stack is truncated */
 	u32 cut_room;
-	u64 unknown_frames; /* number of user frames without a mapping */
+	u64 unknown_frames; /* number of user frames that have no mapping */
 };
 
 void ftrace_stacks_begin(struct ftrace_stacks *stacks, struct trace_writer *writer,

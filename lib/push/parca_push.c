@@ -15,7 +15,7 @@
 
 static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/* Three bytes become four digits; "=" replaces the digits of missing bytes. */
+/* Writes three bytes as four base64 digits; "=" replaces the digits of missing bytes. */
 static void put_base64_group(const u8 *bytes, size_t count, char *to)
 {
 	u32 bits = (u32)bytes[0] << 16;
@@ -55,7 +55,8 @@ static int add_label(void *arg, const char *key, const char *value)
 }
 
 /* NULL without memory. */
-static json_t *make_series(const struct push_profile *profile, const char *bytes, size_t length)
+static json_t *make_series_object(const struct push_profile *profile, const char *bytes,
+				  size_t length)
 {
 	json_t *labels = json_array();
 	json_t *raw;
@@ -80,7 +81,7 @@ static int make_request(const struct push_profile *profile, struct push_message 
 
 	if (err)
 		return err;
-	series = make_series(profile, bytes, length);
+	series = make_series_object(profile, bytes, length);
 	free(bytes);
 	message->body = series ? json_dumps(series, JSON_COMPACT) : NULL;
 	json_decref(series);

@@ -58,7 +58,7 @@ static int parse_url(const char *text, struct push_url *url, struct stackmap_err
 		return -ENOMEM;
 	if (*text && (*text != '/' || text[strspn(text, IN_PATH)]))
 		return set_url_error(error, "the path has odd characters");
-	/* "/" stands for the path of the kind, as an empty path does. */
+	/* The path "/" is taken as no path: the default path of the kind is used. */
 	url->path = strdup(*text && text[1] ? text : url->kind->path);
 	return url->path ? 0 : -ENOMEM;
 }
@@ -86,7 +86,7 @@ void push_url_clear(struct push_url *url)
 
 #define TIMEOUT_MS 60000
 #define ANSWER_MAX (64U << 10)
-#define MESSAGE_MAX 200 /* bytes of a receiver's error text that are shown */
+#define MESSAGE_MAX 200 /* the most bytes of a receiver's error text that are shown */
 
 struct push {
 	struct push_url url;
@@ -131,7 +131,8 @@ void push_close(struct push **push)
 	*push = NULL;
 }
 
-/* Sets the times of the first and the last event; both stay 0 if no event passes the filter. */
+/* Sets the times of the first and the last event that pass the filter; both stay 0 if none
+ * passes. */
 static int set_event_times(void *arg, const struct trace_event *event)
 {
 	struct push_profile *profile = arg;
@@ -143,7 +144,7 @@ static int set_event_times(void *arg, const struct trace_event *event)
 	return 0;
 }
 
-/* The first line of the error text of a receiver: of plain text, or of the message of a
+/* Reads the first line of a receiver's error text: of plain text, or of the message of a
  * google.rpc.Status. A receiver may send any bytes. */
 static void read_error_text(const struct http_answer *answer, char text[MESSAGE_MAX])
 {
@@ -201,7 +202,7 @@ static int check_http_answer(const struct push *push, const struct http_answer *
 	return error_set(error, -err, "%s: %s", push->url.base, why.message);
 }
 
-static int send_message(struct push *push, const struct push_message *message,
+static int send_request(struct push *push, const struct push_message *message,
 			struct stackmap_error *error)
 {
 	struct http_request request = {.headers = message->headers,
@@ -235,7 +236,7 @@ int push_recording(struct push *push, struct trace_reader *reader,
 	profile.from += info->start_realtime - info->start_monotonic;
 	profile.until += info->start_realtime - info->start_monotonic;
 	err = push->url.kind->make(&profile, &message, error);
-	err = err ?: send_message(push, &message, error);
+	err = err ?: send_request(push, &message, error);
 	free(message.type);
 	free(message.body);
 	free(message.query);

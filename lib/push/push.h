@@ -28,23 +28,27 @@ struct push_url {
 	char *path; /* "/..." */
 };
 
-/* -EINVAL: the URL is wrong, `error` has the reason; -ENOMEM. *url is untouched on failure. */
+/* Parses the URL of a receiver. -EINVAL: the URL is wrong, `error` has the reason; -ENOMEM. *url is
+ * untouched on failure. */
 int push_url_parse(const char *text, struct push_url *url, struct stackmap_error *error);
 void push_url_clear(struct push_url *url);
 
-/* How to log in to a receiver. The texts must live until push_open() returns. */
+/* How to log in to a receiver of profiles. The texts must live until push_open() returns. */
 struct push_access {
-	const char *user, *password; /* basic authentication; NULL: not used */
-	const char *bearer;	     /* token; NULL: not used */
-	const char *ca_file;	     /* NULL: the certificates that the system trusts */
-	bool allows_cleartext;	     /* secrets may go over http to another machine */
-	u32 timeout_ms;		     /* limit for a whole request; 0: 60 s */
+	/* User and password for basic authentication; NULL: not used. */
+	const char *user, *password;
+	const char *bearer;    /* token for bearer authentication; NULL: not used */
+	const char *ca_file;   /* path of a file with trusted certificates; NULL: those that the
+				  system trusts */
+	bool allows_cleartext; /* user, password and token may be sent over http to another machine
+				*/
+	u32 timeout_ms;	       /* time limit for a whole request; 0: 60 s */
 };
 
 struct push;
 
-/* Opens no connection yet. -EINVAL: a wrong URL, or a secret that would be sent in
- * cleartext (http_check_secrets()); -ENOSYS: libcurl is not installed. */
+/* Prepares requests to a receiver; no connection is made yet. -EINVAL: a wrong URL, or a secret
+ * that would be sent in cleartext (http_check_secrets()); -ENOSYS: libcurl is not installed. */
 int push_open(const char *url, const struct push_access *access, struct push **out,
 	      struct stackmap_error *error);
 void push_close(struct push **push);

@@ -15,15 +15,16 @@
 struct push_profile {
 	struct trace_reader *reader;
 	const struct export_options *options;
-	u64 from, until; /* first and last event that passes the filter, ns since the epoch */
+	u64 from, until; /* times of the first and the last event that pass the filter, ns since the
+			    epoch */
 };
 
 /* The request to a receiver. Its body is one piece of memory, since libcurl would send a body of
  * several pieces a second time after a lost connection. */
 struct push_message {
-	char *query;			   /* "?..." after the path; NULL: no query */
+	char *query; /* query of the URL, "?..." after the path; NULL: no query */
 	const char *headers[PUSH_HEADERS]; /* NULL-terminated */
-	char *type; /* the Content-Type header if it is allocated memory, else NULL */
+	char *type; /* value of the Content-Type header if it is memory to be freed, else NULL */
 	char *body;
 	size_t length;
 };
@@ -33,7 +34,8 @@ struct push_kind {
 	u32 port, tls_port;
 	const char *path;
 
-	/* Makes the request. 0 or -errno. The caller frees the message, also after a failure. */
+	/* Makes the request for a recording. 0 or -errno. The caller frees the message, also after
+	 * a failure. */
 	int (*make)(const struct push_profile *profile, struct push_message *message,
 		    struct stackmap_error *error);
 	/* Checks the body of an answer with status 2xx. NULL: an answer with status 2xx is always a
@@ -45,7 +47,7 @@ extern const struct push_kind otlp_push, pyroscope_push, parca_push;
 
 #define PUSH_KINDS "otlp, pyroscope, parca"
 
-/* The kinds in the order of PUSH_KINDS, then NULL. */
+/* The kinds of receivers in the order of PUSH_KINDS, then NULL. */
 extern const struct push_kind *const push_kinds[];
 
 /* Writes the recording in a format to memory that the caller frees. Sample types of pprof are
@@ -58,8 +60,8 @@ int push_export(const struct push_profile *profile, const struct export_format *
 int push_labels(const struct push_profile *profile,
 		int (*each)(void *arg, const char *key, const char *value), void *arg);
 
-/* A copy of a label key in which all characters but letters, digits and "_" are "_". NULL
- * without memory. */
+/* Returns a copy of a label's key in which "_" replaces all characters but letters, digits and "_".
+ * NULL: no memory. */
 char *push_label_key(const char *key);
 
 #endif

@@ -19,7 +19,8 @@
 #define SECOND 1000000000ULL
 #define NAME "stackmap"
 
-/* Writes a text as part of a name, in which "{", "}", "=" and "," are separators. */
+/* Writes a text as part of a name, in which "{", "}", "=" and "," are separators and therefore
+ * replaced. */
 static void put_name_part(FILE *to, const char *word)
 {
 	for (; *word; word++)
@@ -36,7 +37,7 @@ static int put_name_label(void *arg, const char *key, const char *value)
 	struct labels *labels = arg;
 	char *plain;
 
-	if (strcmp(key, "service") == 0) /* the name of the application */
+	if (strcmp(key, "service") == 0) /* "service" is the name of the application already */
 		return 0;
 	plain = push_label_key(key);
 	if (!plain)
@@ -68,7 +69,7 @@ static char *make_application_name(const struct push_profile *profile)
 	return NULL;
 }
 
-/* The query gives the time in whole seconds; the end is at least one second after the start. */
+/* The query has times in whole seconds; the end is at least one second after the start. */
 static int make_query(const struct push_profile *profile, char **query)
 {
 	u64 from = profile->from / SECOND, until = (profile->until + SECOND - 1) / SECOND;
@@ -123,7 +124,7 @@ static char *make_sample_types(const struct push_profile *profile)
 		json_t *plain = json_text(sources[i].name);
 		const char *name = plain ? json_string_value(plain) : NULL, *units = "objects";
 
-		/* Units of values are among those that Pyroscope formats. */
+		/* The units of values are names of units that Pyroscope formats. */
 		err = name ? add_sample_type(types, name, "", "samples") : -ENOMEM;
 		if (strcmp(sources[i].value_unit, "ns") == 0)
 			units = "lock_nanoseconds";
@@ -138,7 +139,7 @@ static char *make_sample_types(const struct push_profile *profile)
 	return text;
 }
 
-/* A multipart boundary that the profile does not contain. NULL without memory. */
+/* Makes a multipart boundary that the profile does not contain. NULL: no memory. */
 static char *make_boundary(const char *profile, size_t length)
 {
 	char *boundary = NULL;
@@ -152,8 +153,8 @@ static char *make_boundary(const char *profile, size_t length)
 	return boundary;
 }
 
-static void put_form_part(FILE *to, const char *boundary, const char *name, const char *bytes,
-			  size_t length)
+static void append_form_part(FILE *to, const char *boundary, const char *name, const char *bytes,
+			     size_t length)
 {
 	fprintf(to,
 		"--%s\r\nContent-Disposition: form-data; name=\"%s\"; filename=\"%s\"\r\n"
@@ -163,16 +164,16 @@ static void put_form_part(FILE *to, const char *boundary, const char *name, cons
 	fputs("\r\n", to);
 }
 
-static int make_form(const char *profile, size_t length, const char *types,
-		     struct push_message *message)
+static int make_multipart_form(const char *profile, size_t length, const char *types,
+			       struct push_message *message)
 {
 	char *boundary = make_boundary(profile, length);
 	FILE *to = boundary ? open_memstream(&message->body, &message->length) : NULL;
 	int err = to ? 0 : -ENOMEM;
 
 	if (to) {
-		put_form_part(to, boundary, "profile", profile, length);
-		put_form_part(to, boundary, "sample_type_config", types, strlen(types));
+		append_form_part(to, boundary, "profile", profile, length);
+		append_form_part(to, boundary, "sample_type_config", types, strlen(types));
 		fprintf(to, "--%s--\r\n", boundary);
 		err = fclose(to) ? -ENOMEM : 0;
 	}
@@ -197,7 +198,7 @@ static int make_request(const struct push_profile *profile, struct push_message 
 		return err;
 	types = make_sample_types(profile);
 	err = types ? make_query(profile, &message->query) : -ENOMEM;
-	err = err ?: make_form(bytes, length, types, message);
+	err = err ?: make_multipart_form(bytes, length, types, message);
 	free(types);
 	free(bytes);
 	return err ? error_set(error, -err, "pyroscope: %s", strerror(-err)) : 0;

@@ -17,7 +17,7 @@
 #define FNV_PRIME 1099511628211ULL
 
 struct top_index {
-	struct arena texts; /* labels and their texts */
+	struct arena texts; /* the labels of the model, and their texts */
 	const struct top_label **labels;
 	struct hash_index label_index, stack_index;
 	u64 stacks_added; /* numbers the rows of all windows, from 1 */
@@ -43,7 +43,7 @@ static bool is_same_stack(const void *stacks, u32 index, const void *key)
 	       memcmp(stack->frames, wanted->frames, stack->depth * sizeof(*stack->frames)) == 0;
 }
 
-/* FNV-1a (Fowler, Noll, Vo). */
+/* The hash function is FNV-1a (Fowler, Noll, Vo). */
 static u64 hash_text_fnv(u64 hash, const char *text)
 {
 	for (; *text; text++)
@@ -56,8 +56,8 @@ static u64 hash_label(u64 hash, const struct top_label *label)
 	return hash_text_fnv(hash_text_fnv(hash, label->name), label->object);
 }
 
-/* The label with these texts, which is added if it is new; "[other]" if there are too many. NULL
- * without memory. */
+/* Returns the label with these texts, which is added if it is new; "[other]" if there are too many.
+ * NULL: no memory. */
 static const struct top_label *find_label(struct top_index *index, const char *name,
 					  const char *object)
 {
@@ -162,12 +162,13 @@ static int add_or_merge_stack(struct top_model *model, struct top_stack *stack)
 	return err;
 }
 
-/* A window while it is added. */
+/* The state of adding a window to the model. */
 struct window {
 	struct top_model *model;
 	const struct profile *profile;
 	const struct top_label *
-		/* by label id in the profile: label in the model; NULL: not looked up yet */
+		/* by id of a label in the profile: the label in the model; NULL: not looked up
+		 * yet */
 		*labels;
 	u32 room;
 };
@@ -355,7 +356,7 @@ void top_model_free(struct top_model **model)
 /* Lines are sorted at each call, which is some thousand pointers for each pressed key or
  * refresh. */
 
-/* Functions or stacks of one source, heaviest first. */
+/* Functions or stacks of one source, in descending order of weight. */
 struct ranking {
 	const void **items;
 	u32 count;
@@ -371,7 +372,7 @@ static int compare_names(const struct top_function *a, const struct top_function
 	return strcmp(a->label->name, b->label->name) ?: strcmp(a->label->object, b->label->object);
 }
 
-static int by_self_weight(const void *a, const void *b)
+static int compare_by_self_weight(const void *a, const void *b)
 {
 	const struct top_function *left = *(const struct top_function *const *)a;
 	const struct top_function *right = *(const struct top_function *const *)b;
@@ -380,7 +381,7 @@ static int by_self_weight(const void *a, const void *b)
 		       ?: order(right->total, left->total) ?: compare_names(left, right);
 }
 
-static int by_total_weight(const void *a, const void *b)
+static int compare_by_total_weight(const void *a, const void *b)
 {
 	const struct top_function *left = *(const struct top_function *const *)a;
 	const struct top_function *right = *(const struct top_function *const *)b;
@@ -389,7 +390,7 @@ static int by_total_weight(const void *a, const void *b)
 		       ?: order(right->self, left->self) ?: compare_names(left, right);
 }
 
-static int by_stack_weight(const void *a, const void *b)
+static int compare_by_stack_weight(const void *a, const void *b)
 {
 	const struct top_stack *left = *(const struct top_stack *const *)a;
 	const struct top_stack *right = *(const struct top_stack *const *)b;
@@ -410,7 +411,7 @@ static int rank_functions(const struct top_model *model, const struct top_choice
 			ranking->items[ranking->count++] = function;
 	}
 	qsort(ranking->items, ranking->count, sizeof(void *),
-	      choice->order == TOP_BY_SELF ? by_self_weight : by_total_weight);
+	      choice->order == TOP_BY_SELF ? compare_by_self_weight : compare_by_total_weight);
 	return 0;
 }
 
@@ -422,7 +423,8 @@ static bool stack_has_frame(const struct top_stack *stack, const struct top_labe
 	return false;
 }
 
-/* Ranks all stacks of the source, or only the stacks that have a frame `through`. */
+/* Ranks all stacks of the source; if `through` is given, only the stacks that have this function as
+ * a frame. */
 static int rank_stacks(const struct top_model *model, u32 kind, const struct top_label *through,
 		       struct ranking *ranking)
 {
@@ -435,7 +437,7 @@ static int rank_stacks(const struct top_model *model, u32 kind, const struct top
 		if (stack->kind == kind && (!through || stack_has_frame(stack, through)))
 			ranking->items[ranking->count++] = stack;
 	}
-	qsort(ranking->items, ranking->count, sizeof(void *), by_stack_weight);
+	qsort(ranking->items, ranking->count, sizeof(void *), compare_by_stack_weight);
 	return 0;
 }
 

@@ -27,7 +27,7 @@
 #define TOP_STACKS_MAX (1U << 16)
 #define TOP_VALUES_MAX (1U << 20)
 
-/* Equal labels are one object. */
+/* A label of functions. Equal labels are one object. */
 struct top_label {
 	const char *name;
 	const char *object; /* "": unknown */
@@ -37,9 +37,10 @@ struct top_function {
 	struct intern_key identity; /* kind, label */
 	u32 kind;
 	const struct top_label *label;
-	u64 key;   /* identifies the function, also after a refresh */
-	u64 self;  /* weight of the stacks with the function as innermost frame */
-	u64 total; /* weight of the stacks with the function as any frame, each stack once */
+	u64 key;   /* number that identifies the function, also after a refresh */
+	u64 self;  /* weight of the stacks that have the function as innermost frame */
+	u64 total; /* weight of the stacks that have the function as any frame; each stack counts
+		      once */
 	u64 last_stack;
 };
 
@@ -51,21 +52,23 @@ struct top_stack {
 	/* empty if events of the source have no values, or values were not read */
 	struct distribution values;
 	const struct stack_end *kernel_end, *user_end;
-	/* number of kernel frames; number of kernel and user frames */
+	/* number of kernel frames, and number of all frames */
 	u32 kernel_depth, depth;
-	const struct top_label *frames[]; /* innermost first: kernel frames, then user frames */
+	const struct top_label *frames[]; /* labels of the frames, innermost first: kernel frames,
+					     then user frames */
 };
 
 struct top_source {
 	char *name;
-	char *unit;	 /* unit of the weights; "": the weight is the number of events */
-	bool has_values; /* values are added up and compared, unlike addresses */
+	char *unit; /* unit of the weights; "": the weight of a stack is its number of events */
+	bool has_values; /* the values may be added up and compared, unlike addresses */
 	u64 weight;
 	u64 unlisted;
 };
 
 struct top_model {
-	struct top_source *sources; /* by kind; top_model_clear() keeps the sources */
+	/* Sources of the model, by event kind; top_model_clear() keeps them. */
+	struct top_source *sources;
 	u32 source_count;
 	struct intern functions; /* struct top_function */
 	struct top_stack **stacks;
@@ -78,15 +81,16 @@ struct top_model {
 int top_model_create(struct top_model **out); /* -ENOMEM */
 void top_model_free(struct top_model **model);
 
-/* Adds a window; all windows are of one capture. `profile` may be freed afterwards. -ENOMEM: the
- * model must be cleared. */
+/* Adds a window to the model; all windows are of one capture. `profile` may be freed afterwards.
+ * -ENOMEM: the model must be cleared. */
 int top_model_add(struct top_model *model, const struct trace_reader *reader,
 		  const struct profile *profile);
 
 /* Clears the model for the next interval. */
 void top_model_clear(struct top_model *model);
 
-/* The next source with events after `kind`, cyclically; `kind` if no other source has events. */
+/* Returns the next source after `kind` that has events, cyclically; `kind` if no other source has
+ * events. */
 u32 top_model_next_source(const struct top_model *model, u32 kind);
 
 /*
@@ -102,28 +106,31 @@ enum top_order { TOP_BY_SELF, TOP_BY_TOTAL };
 
 struct top_choice {
 	u32 kind;
-	bool stacks; /* true: list stacks; false: list functions */
+	bool stacks; /* true: the view lists stacks; false: it lists functions */
 	enum top_order order;
 	u64 unfolded;	 /* key of the unfolded function or stack; 0: all are folded */
-	bool histograms; /* the unfolded line and the first lines have a histogram */
-	/* number of lines at the top that have a histogram, folded or not */
+	bool histograms; /* the unfolded line and the lines at the top get a histogram */
+	/* number of lines at the top that get a histogram, folded or not */
 	u32 histograms_first;
 	enum histogram_scale scale;
 };
 
 enum top_line_type {
-	TOP_LINE_FUNCTION, /* self, total, text, object */
-	TOP_LINE_STACK,	   /* self; text: innermost function of the stack; comm */
-	TOP_LINE_PART,	   /* a stack of the unfolded function: self, comm */
-	TOP_LINE_FRAME,	   /* in_kernel, text, object */
-	TOP_LINE_END,	   /* in_kernel; text: marker of the end of the stack */
-	TOP_LINE_VALUES,   /* text: a line of a histogram */
+	TOP_LINE_FUNCTION, /* a function of the list; set are self, total, text and object */
+	TOP_LINE_STACK, /* a stack of the list; set are self, text (its innermost function) and comm
+			 */
+	TOP_LINE_PART,	/* a stack of the unfolded function; set are self and comm */
+	TOP_LINE_FRAME, /* in_kernel, text, object */
+	TOP_LINE_END,	/* an end with missing frames; set are in_kernel and text (the marker of the
+			   end) */
+	TOP_LINE_VALUES, /* a line of a histogram, which is in text */
 };
 
 struct top_line {
 	enum top_line_type type;
-	u64 key; /* key of the function or stack; 0: the line is a part of an unfolded one */
-	double self, total; /* percent of the source */
+	u64 key; /* key of the function or stack of the line; 0: the line is part of an unfolded one
+		  */
+	double self, total; /* percent of the source's weight */
 	const char *text, *object;
 	const char *comm;
 	bool in_kernel;
@@ -132,10 +139,10 @@ struct top_line {
 struct top_lines {
 	struct top_line *lines;
 	u32 count, room;
-	struct arena texts; /* texts of histogram lines */
+	struct arena texts; /* memory of the texts of histogram lines */
 };
 
-/* Replaces the lines, which point into the model and into `lines`. -ENOMEM. */
+/* Makes the lines of the view anew; they point into the model and into `lines`. -ENOMEM. */
 int top_lines_make(struct top_lines *lines, const struct top_model *model,
 		   const struct top_choice *choice);
 void top_lines_clear(struct top_lines *lines);
