@@ -1,15 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The order of numbers: comparison for qsort(3), and binary search in a sorted sequence. */
+/* The order of numbers and texts: comparison for qsort(3), and binary search in a sorted sequence.
+ */
 #ifndef LIB_ORDER_H
 #define LIB_ORDER_H
 
 #include <stddef.h>
+#include <string.h>
 
 #include "scalar.h"
 
 static inline int order(u64 a, u64 b)
 {
 	return (a > b) - (a < b);
+}
+
+/* Comparison functions of qsort(3) for arrays of numbers, and of pointers to texts. */
+static inline int compare_u64(const void *left, const void *right)
+{
+	return order(*(const u64 *)left, *(const u64 *)right);
+}
+
+static inline int compare_texts(const void *left, const void *right)
+{
+	return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
 
 /* The number of items `i` at the beginning for which the expression `is_before` is true. */

@@ -135,7 +135,7 @@ static void bound_values(struct stack_values *values, u64 most)
 	for (u32 i = 0; i < values->stacks.count; i++)
 		distribution_sort(&stack_values_at(values, i)->values);
 	while (count_distinct_values(values) > most && values->digits > 1) {
-		values->digits = distribution_fewer_digits(values->digits);
+		values->digits = distribution_next_digits(values->digits);
 		for (u32 i = 0; i < values->stacks.count; i++)
 			distribution_round(&stack_values_at(values, i)->values, values->digits);
 	}

@@ -281,7 +281,7 @@ int top_model_add(struct top_model *model, const struct trace_reader *reader,
 			for (u32 i = 0; i < model->stack_count; i++)
 				distribution_sort(&model->stacks[i]->values);
 			while (count_values(model) > TOP_VALUES_MAX / 2 && *digits > 1) {
-				*digits = distribution_fewer_digits(*digits);
+				*digits = distribution_next_digits(*digits);
 				for (u32 i = 0; i < model->stack_count; i++)
 					distribution_round(&model->stacks[i]->values, *digits);
 			}

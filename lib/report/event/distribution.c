@@ -66,7 +66,8 @@ int distribution_merge(struct distribution *distribution, const struct distribut
 	for (u32 i = 0; i < other->item_count && !err; i++)
 		err = distribution_add(distribution, other->items[i].value, other->items[i].count);
 	if (!err)
-		distribution->sum = sum; /* exact, also if the values of `other` are rounded */
+		/* the sum stays exact even if `other` has rounded values */
+		distribution->sum = sum;
 	return err;
 }
 

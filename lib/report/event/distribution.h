@@ -18,7 +18,7 @@ struct value_count {
 	u64 count;
 };
 
-/* All zero: empty. */
+/* A distribution of all zeros is empty. */
 struct distribution {
 	struct value_count *items;
 	u32 item_count, room;
@@ -45,18 +45,18 @@ u64 distribution_percentile(const struct distribution *distribution, u32 permill
  * another distribution. */
 void distribution_round(struct distribution *distribution, u32 digits);
 
-#define DISTRIBUTION_DIGITS_EXACT 64 /* this many digits leave all values exact */
+#define DISTRIBUTION_DIGITS_EXACT 64 /* rounding to this many digits changes no value */
 
 /* The number of digits to round to next, if values of `digits` digits still are too many different
  * values: 8 after exact values, then one less each time, at least 1. */
-static inline u32 distribution_fewer_digits(u32 digits)
+static inline u32 distribution_next_digits(u32 digits)
 {
 	return digits > 8 ? 8 : digits > 1 ? digits - 1 : 1;
 }
 
 enum histogram_scale {
-	HISTOGRAM_LOG2,	  /* 0, 1, 2..3, 4..7, ... */
-	HISTOGRAM_LINEAR, /* equal widths of 1, 2 or 5 times a power of 10 */
+	HISTOGRAM_LOG2,	  /* buckets 0, 1, 2..3, 4..7, ... */
+	HISTOGRAM_LINEAR, /* buckets of equal width: 1, 2 or 5 times a power of 10 */
 };
 
 struct histogram_bucket {

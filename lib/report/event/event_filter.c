@@ -100,7 +100,7 @@ static const char *strip_cgroup_mount(const char *path)
 	return path;
 }
 
-/* `task` NULL: an unknown task, whose cgroup is unknown, too. */
+/* A task that is NULL is unknown, and so is its cgroup. */
 static bool is_task_in_cgroups(const struct string_list *cgroups, const struct trace_reader *reader,
 			       const struct trace_task *task)
 {

@@ -23,8 +23,9 @@ struct event_filter {
 	struct string_list events;	  /* globs over names of sources */
 	struct string_list traces, spans; /* hexadecimal ids, or the first digits of ids */
 	struct number_list pids, tids, cpus;
-	u64 from, to;		      /* ns; events at both times pass. to 0: no end */
-	struct event_filter_use *use; /* NULL: not recorded */
+	u64 from, to; /* range of time, ns; events at exactly these times pass. `to` 0: no end */
+	/* set while events are filtered; NULL: the caller does not need it */
+	struct event_filter_use *use;
 };
 
 /* Compares the filter with the recording. -ENOENT: the recording lacks the named source; or the

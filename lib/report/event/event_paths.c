@@ -14,8 +14,10 @@
 #include "array.h"
 #include "hash_index.h"
 
-#define FOLDED_MAX 8   /* the most labels of a sequence that is folded */
-#define ENTRY_BYTES 48 /* array slot, hash index and allocator overhead of an entry */
+#define FOLDED_MAX 8 /* the most labels of a sequence that is folded */
+/* bytes that a path or leaf takes besides its struct: array slot, hash index and allocator overhead
+ */
+#define ENTRY_BYTES 48
 
 struct join {
 	u32 stack; /* stack index, or TRACE_NO_STACK */
@@ -43,7 +45,7 @@ struct event_paths {
 	u32 join_room, leaf_room, path_room, label_room, label_count;
 };
 
-static bool is_same_join(const void *joins, u32 index, const void *key)
+static bool is_same_stack_and_leaf(const void *joins, u32 index, const void *key)
 {
 	const struct join *join = &((const struct join *)joins)[index], *wanted = key;
 
@@ -154,12 +156,13 @@ static const struct profile_path *intern_path(struct event_paths *paths, const s
 	return path;
 }
 
-static const struct profile_path *find_joined_path(struct event_paths *paths,
-						   const struct join *key)
+static const struct profile_path *find_path_of_stack_and_leaf(struct event_paths *paths,
+							      const struct join *key)
 {
 	u64 word = hash_word(0, (u64)key->stack << 32 | key->leaf);
 	u32 hash = hash_end(hash_word(word, key->reason));
-	u32 index = hash_index_find(&paths->join_index, hash, is_same_join, paths->joins, key);
+	u32 index = hash_index_find(&paths->join_index, hash, is_same_stack_and_leaf, paths->joins,
+				    key);
 	struct join join = *key;
 
 	if (index != HASH_INDEX_NONE)
@@ -182,7 +185,7 @@ const struct profile_path *event_paths_find(struct event_paths *paths, u32 stack
 	if (stack == TRACE_NO_STACK)
 		key.reason = reason;
 	if (stack == TRACE_NO_STACK || leaf != PATH_NO_LEAF)
-		return find_joined_path(paths, &key);
+		return find_path_of_stack_and_leaf(paths, &key);
 	if (!paths->by_stack[stack])
 		paths->by_stack[stack] = intern_path(paths, &key);
 	return paths->by_stack[stack];

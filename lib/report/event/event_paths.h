@@ -13,10 +13,12 @@
 /* The labels of the kernel stack or of the user stack of an event. If the event's leaf (the sampled
  * pc) is on this side, it is the innermost frame. */
 struct profile_path {
-	u32 id; /* ids count from 0 */
+	u32 id; /* number of the path, from 0 */
 	u32 depth;
 	const struct stack_end *end;
-	u32 labels[]; /* innermost first; without a stack only those of the leaf */
+	/* ids of labels, innermost first; without a stack only the labels of the leaf
+	 */
+	u32 labels[];
 };
 
 struct event_paths;

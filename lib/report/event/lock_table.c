@@ -13,7 +13,7 @@
 #include "intern.h"
 #include "order.h"
 
-#define OPEN_MAX 4U /* locks that one thread waits for at once */
+#define OPEN_MAX 4U /* most locks that one thread waits for at once */
 /* The upper bits of a kernel address, which the value of an event lacks. */
 #define KERNEL_ADDRESS 0xff00000000000000ULL
 
@@ -27,8 +27,8 @@ struct thread {
 	struct intern_key key; /* id */
 	const struct trace_event *open[OPEN_MAX];
 	u32 open_count;
-	u64 futex;			 /* address; 0: none yet */
-	const struct trace_event *sleep; /* the event of the last sleep */
+	u64 futex; /* address of the last futex that the thread waited for; 0: none yet */
+	const struct trace_event *sleep; /* event of the thread's last sleep */
 };
 
 struct lock {
@@ -42,13 +42,14 @@ struct pair {
 };
 
 struct table {
-	struct lock_table shown; /* first: what lock_table_create() returns */
+	struct lock_table shown; /* first member: lock_table_create() returns its address */
 	struct trace_reader *reader;
 	const struct event_filter *filter;
 	struct frame_names *names;
 	struct wakeups *wakeups;
 	struct wait_ends *ends;
-	u32 begin, end, futex; /* kinds of events; TRACE_NO_SOURCE: not in the recording */
+	u32 begin, end, futex; /* kinds of lock:contention_begin, lock:contention_end and
+				  sys_enter_futex; TRACE_NO_SOURCE: not in the recording */
 	struct intern events, threads, locks, pairs;
 	const struct wait_pair **sorted;
 };
@@ -110,8 +111,8 @@ static const struct trace_event *copy_event(struct table *table, const struct tr
 	return &kept->event;
 }
 
-static struct lock *find_lock(struct table *table, u64 address, const struct trace_task *task,
-			      const char *type)
+static struct lock *find_or_add_lock(struct table *table, u64 address,
+				     const struct trace_task *task, const char *type)
 {
 	const struct intern_key key = {{address, task ? task->tgid : 0, intern_address(type)}};
 	struct lock *lock = intern_entry(&table->locks, &key);
@@ -173,7 +174,8 @@ static int handle_contention_end(struct table *table, struct thread *thread,
 	if (!sleeper)
 		return -ENOMEM;
 	type = find_lock_type(table->names, sleeper->kernel) ?: "lock";
-	return add_lock_wait(table, find_lock(table, begin->value | KERNEL_ADDRESS, NULL, type),
+	return add_lock_wait(table,
+			     find_or_add_lock(table, begin->value | KERNEL_ADDRESS, NULL, type),
 			     begin, other, event->time - begin->time);
 }
 
@@ -188,13 +190,14 @@ static int handle_sleep(struct table *table, struct thread *thread, const struct
 		return -ENOMEM;
 	if (!task || !has_futex_function(table->names, sleeper->kernel))
 		return 0;
-	return add_lock_wait(table,
-			     find_lock(table, thread->futex, task,
-				       find_lock_type(table->names, sleeper->user) ?: "futex"),
-			     thread->sleep, wakeups_other(table->wakeups, event), event->value);
+	return add_lock_wait(
+		table,
+		find_or_add_lock(table, thread->futex, task,
+				 find_lock_type(table->names, sleeper->user) ?: "futex"),
+		thread->sleep, wakeups_other(table->wakeups, event), event->value);
 }
 
-static int handle_event(void *arg, const struct trace_event *event)
+static int handle_lock_event(void *arg, const struct trace_event *event)
 {
 	struct table *table = arg;
 	bool is_sleep = wakeups_is_wait(table->wakeups, event);
@@ -227,24 +230,24 @@ static int handle_event(void *arg, const struct trace_event *event)
 	return 0;
 }
 
-/* --- rows --- */
+/* --- rows of the table --- */
 
-static int compare_totals(u64 left, u64 right, u64 left_count, u64 right_count)
+static int compare_total_waits(u64 left, u64 right, u64 left_count, u64 right_count)
 {
 	return order(right, left) ?: order(right_count, left_count);
 }
 
-static int by_lock_and_total(const void *left, const void *right)
+static int by_lock_and_total_wait(const void *left, const void *right)
 {
 	const struct pair *a = *(const struct pair *const *)left;
 	const struct pair *b = *(const struct pair *const *)right;
 	const struct lock *first = (const struct lock *)(uintptr_t)a->key.word[0];
 	const struct lock *second = (const struct lock *)(uintptr_t)b->key.word[0];
 
-	return compare_totals(first->row.total, second->row.total, first->row.count, second->row.count)
+	return compare_total_waits(first->row.total, second->row.total, first->row.count, second->row.count)
 		       ?: order(first->row.address, second->row.address)
 		       ?: order(a->key.word[0], b->key.word[0])
-		       ?: compare_totals(a->is.total, b->is.total, a->is.count, b->is.count);
+		       ?: compare_total_waits(a->is.total, b->is.total, a->is.count, b->is.count);
 }
 
 /* Sorts the pairs by lock. The pairs of each lock then follow each other, in the order of the
@@ -259,7 +262,7 @@ static int make_lock_rows(struct table *table)
 		return -ENOMEM;
 	if (count)
 		qsort(table->pairs.entries, count, sizeof(*table->pairs.entries),
-		      by_lock_and_total);
+		      by_lock_and_total_wait);
 	for (u32 i = 0; i < count; i++) {
 		struct pair *pair = table->pairs.entries[i];
 		struct lock *lock = (struct lock *)(uintptr_t)pair->key.word[0];
@@ -298,7 +301,7 @@ int lock_table_create(struct trace_reader *reader, const struct event_filter *fi
 					  &table->ends);
 	if (!err && table->begin == TRACE_NO_SOURCE && table->futex == TRACE_NO_SOURCE)
 		err = -ENODATA;
-	if (!err && trace_reader_events(reader, handle_event, table, NULL) == -ENOMEM)
+	if (!err && trace_reader_events(reader, handle_lock_event, table, NULL) == -ENOMEM)
 		err = -ENOMEM;
 	err = err ?: make_lock_rows(table);
 	if (err)

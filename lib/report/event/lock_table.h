@@ -24,7 +24,7 @@ struct lock_row {
 	const char *type; /* "mutex", "spinlock"... */
 	u64 count;
 	u64 total, most;		/* ns */
-	const struct wait_pair **pairs; /* most time first */
+	const struct wait_pair **pairs; /* pairs of waiter and waker, most time first */
 	u32 pair_count;
 };
 

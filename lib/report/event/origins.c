@@ -15,8 +15,8 @@
 enum role { ROLE_NONE, ROLE_QUEUED, ROLE_BEGIN, ROLE_SPAN };
 
 struct origins {
-	enum role *roles; /* of the sources, by kind */
-	bool has_any;	  /* a source has origins */
+	enum role *roles; /* role of each source, by kind */
+	bool has_any;	  /* true: a source of the recording has origins */
 	struct trace_event *events;
 	u32 count, room;
 };
@@ -43,7 +43,7 @@ static int by_time_and_cpu(const struct trace_event *a, const struct trace_event
 	return order(a->time, b->time) ?: order(a->cpu, b->cpu);
 }
 
-static int by_place_and_role(const void *left, const void *right, void *arg)
+static int by_time_cpu_and_role(const void *left, const void *right, void *arg)
 {
 	const struct trace_event *a = left, *b = right;
 	const struct origins *origins = arg;
@@ -52,7 +52,7 @@ static int by_place_and_role(const void *left, const void *right, void *arg)
 }
 
 /* The begin of a span has events if it has values (stack=both). */
-static enum role role_of(const struct trace_source *source)
+static enum role source_role(const struct trace_source *source)
 {
 	if (!strcmp(source->name, TRACE_ORIGIN))
 		return ROLE_QUEUED;
@@ -76,14 +76,14 @@ int origins_create(struct trace_reader *reader, struct origins **out)
 		return -ENOMEM;
 	}
 	for (u32 kind = 0; kind < count; kind++) {
-		origins->roles[kind] = role_of(&sources[kind]);
+		origins->roles[kind] = source_role(&sources[kind]);
 		origins->has_any |= is_origin(origins, kind);
 	}
 	if (origins->has_any && !trace_reader_info(reader)->is_summary)
 		result = trace_reader_events(reader, collect_origin, origins, NULL);
 	if (origins->count)
 		qsort_r(origins->events, origins->count, sizeof(*origins->events),
-			by_place_and_role, origins);
+			by_time_cpu_and_role, origins);
 	*out = origins;
 	if (result == -ENOMEM)
 		origins_free(out);
@@ -100,9 +100,10 @@ void origins_free(struct origins **origins)
 	*origins = NULL;
 }
 
-/* The only origin of a role at the place of an event, or NULL. */
-static const struct trace_event *only_origin(const struct origins *origins,
-					     const struct trace_event *event, enum role role)
+/* The origin with this role and the time and CPU of the event. NULL: no origin has them, or several
+ * have. */
+static const struct trace_event *find_only_origin(const struct origins *origins,
+						  const struct trace_event *event, enum role role)
 {
 	const struct trace_event *found = NULL;
 	size_t at = bisect(origins->count, i, by_time_and_cpu(&origins->events[i], event) < 0);
@@ -125,8 +126,8 @@ const struct trace_event *origins_find(const struct origins *origins,
 	if (!origins->count || is_origin(origins, event->kind) || event->is_counted)
 		return NULL;
 	if (origins->roles[event->kind] == ROLE_SPAN)
-		begin = only_origin(origins, event, ROLE_BEGIN);
-	return begin ?: only_origin(origins, event, ROLE_QUEUED);
+		begin = find_only_origin(origins, event, ROLE_BEGIN);
+	return begin ?: find_only_origin(origins, event, ROLE_QUEUED);
 }
 
 bool origins_is_begin(const struct origins *origins, const struct trace_event *origin)
@@ -139,11 +140,11 @@ bool origins_is_begin(const struct origins *origins, const struct trace_event *o
 struct row {
 	struct intern_key key; /* addresses of the struct work and of the origin; kind of event */
 	struct origin_row is;
-	u64 weight, whole; /* weight of the row, and of all rows of its kind */
+	u64 weight, whole; /* `whole`: weight of all rows with this row's kind of event */
 };
 
 struct table {
-	struct origin_table shown; /* first: what origin_table_create() returns */
+	struct origin_table shown; /* first member: origin_table_create() returns its address */
 	struct trace_reader *reader;
 	const struct event_filter *filter;
 	const struct trace_source *sources;
@@ -151,14 +152,15 @@ struct table {
 	struct event_paths *paths;
 	struct origins *origins;
 	struct wait_ends *ends;
-	struct intern works; /* struct work */
+	struct intern works; /* entries: struct work */
 	struct intern rows;
 	const struct row **sorted;
 	struct profile_path **cuts;
 	u32 cut_count, cut_room;
 };
 
-/* The stacks of an event in queued work, with the leaf of a sample, and the name of the thread. */
+/* The stacks of an event that has an origin, and the name of its thread. The innermost frame is the
+ * leaf of a sample. */
 struct work {
 	struct intern_key key;
 	struct wait_end end;
@@ -201,7 +203,7 @@ static const struct profile_path *intern_inner_frames(struct table *table,
 	return cut;
 }
 
-static const struct work *find_work_stacks(struct table *table, const struct trace_event *event)
+static const struct work *find_or_add_work(struct table *table, const struct trace_event *event)
 {
 	const struct trace_task *task = trace_reader_task(table->reader, event->tid, event->time);
 	u32 leaf = event->leaf ? event_paths_leaf(table->paths, event->leaf) : PATH_NO_LEAF;
@@ -263,7 +265,7 @@ static int add_event_with_origin(void *arg, const struct trace_event *event)
 	if (!origin || !event_filter_passes(table->filter, table->reader, event))
 		return 0;
 	end = wait_ends_find(table->ends, origin);
-	work = find_work_stacks(table, event);
+	work = find_or_add_work(table, event);
 	key.word[0] = intern_address(work);
 	key.word[1] = intern_address(end);
 	key.word[2] = event->kind;
@@ -284,7 +286,7 @@ static int add_event_with_origin(void *arg, const struct trace_event *event)
 	return 0;
 }
 
-static int by_share(const void *left, const void *right)
+static int by_share_of_weight(const void *left, const void *right)
 {
 	const struct row *a = *(const struct row *const *)left;
 	const struct row *b = *(const struct row *const *)right;
@@ -311,7 +313,7 @@ static int sort_origin_rows(struct table *table)
 		row->whole = table->shown.weights[row->is.kind];
 		table->sorted[i] = row;
 	}
-	qsort(table->sorted, count, sizeof(*table->sorted), by_share);
+	qsort(table->sorted, count, sizeof(*table->sorted), by_share_of_weight);
 	for (u32 i = 0; i < count; i++)
 		table->shown.rows[i] = &table->sorted[i]->is;
 	table->shown.count = count;

@@ -31,27 +31,29 @@ const struct trace_event *origins_find(const struct origins *origins,
  */
 struct origin_row {
 	u32 kind;
-	bool is_begin; /* the origin is the begin of a span */
+	bool is_begin; /* true: the origin is the begin of a span; false: the task that queued the
+			  work */
 	struct wait_end work, origin;
 	u64 count, value;
-	u64 longest; /* ns from the origin to an event, at most */
+	u64 longest; /* longest time from the origin to its event, ns */
 };
 
 struct origin_table {
 	const struct origin_row **rows; /* the greatest share of the weight of its kind first */
 	u32 count;
-	u64 events;   /* events with an origin */
-	u64 *weights; /* sum of the rows' weights, by kind of event */
+	u64 events;   /* number of events with an origin */
+	u64 *weights; /* by kind of event: sum of the rows' weights */
 };
 
-/* The events that pass the filter. `by`: the weight of each kind. -ENODATA: the recording has no
- * origins; -ENOMEM. */
+/* Makes the table of the events that pass the filter. `by`: the weight of each kind. -ENODATA: the
+ * recording has no origins; -ENOMEM. */
 int origin_table_create(struct trace_reader *reader, const struct event_filter *filter,
 			struct frame_names *names, struct event_paths *paths,
 			struct origin_table **out);
 void origin_table_free(struct origin_table **table);
 
-/* The number of events, or their value where that has a unit. */
+/* The weight of a row: the sum of its events' values if the values have a unit, else the number of
+ * its events. */
 u64 origin_row_weight(const struct origin_table *table, const struct origin_row *row);
 
 #endif

@@ -34,7 +34,7 @@ struct frame_identities {
 	char **module_paths;	/* "[ext4]" */
 };
 
-static int name_modules(struct frame_identities *identities)
+static int make_module_paths(struct frame_identities *identities)
 {
 	u64 count = (u64)identities->module_count + identities->mapping_count;
 	u64 bytes = count * sizeof(*identities->ids) +
@@ -68,7 +68,7 @@ int frame_identities_create(struct trace_reader *reader, struct frame_identities
 	identities->module_count = trace_reader_modules(reader, &identities->modules);
 	identities->mapping_count = trace_reader_mappings(reader, &identities->mappings);
 	identities->kernel = trace_reader_kernel(reader);
-	if (name_modules(identities))
+	if (make_module_paths(identities))
 		frame_identities_free(&identities);
 	else
 		*out = identities;
@@ -249,7 +249,7 @@ struct frame_identity frame_identities_of(struct frame_identities *identities,
 struct stack_hashes {
 	struct frame_identities *identities;
 	const struct trace_stack *stacks;
-	struct known_hash *sides;      /* hashes of sides, by stack index */
+	struct known_hash *sides;      /* hash of each side, by stack index */
 	struct frame_identity *frames; /* identities of the frames that are being hashed; as many as
 					  the deepest stack has */
 };
@@ -312,28 +312,24 @@ enum stack_leaf stack_leaf_of(const struct trace_event *event)
 
 /* --- stacks of a recording --- */
 
-static int allocate_hashes(struct stack_hashes *hashes, struct trace_reader *reader)
-{
-	u32 count = trace_reader_stacks(reader, &hashes->stacks), deepest = 0;
-
-	for (u32 i = 0; i < count; i++)
-		if (hashes->stacks[i].depth > deepest)
-			deepest = hashes->stacks[i].depth;
-	if (trace_reader_take(reader, (u64)count * sizeof(*hashes->sides) +
-					      (u64)deepest * sizeof(*hashes->frames)))
-		return -ENOMEM;
-	hashes->sides = calloc(count ?: 1, sizeof(*hashes->sides));
-	hashes->frames = calloc(deepest ?: 1, sizeof(*hashes->frames));
-	return hashes->sides && hashes->frames ? 0 : -ENOMEM;
-}
-
 int stack_hashes_create(struct trace_reader *reader, struct stack_hashes **out)
 {
 	struct stack_hashes *hashes = calloc(1, sizeof(*hashes));
+	u32 count, deepest = 0;
 
 	if (!hashes)
 		return -ENOMEM;
-	if (allocate_hashes(hashes, reader) || frame_identities_create(reader, &hashes->identities))
+	count = trace_reader_stacks(reader, &hashes->stacks);
+	for (u32 i = 0; i < count; i++)
+		if (hashes->stacks[i].depth > deepest)
+			deepest = hashes->stacks[i].depth;
+	if (!trace_reader_take(reader, (u64)count * sizeof(*hashes->sides) +
+					       (u64)deepest * sizeof(*hashes->frames))) {
+		hashes->sides = calloc(count ?: 1, sizeof(*hashes->sides));
+		hashes->frames = calloc(deepest ?: 1, sizeof(*hashes->frames));
+	}
+	if (!hashes->sides || !hashes->frames ||
+	    frame_identities_create(reader, &hashes->identities))
 		stack_hashes_free(&hashes);
 	else
 		*out = hashes;

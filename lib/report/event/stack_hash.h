@@ -44,13 +44,13 @@
 
 #define FRAME_OBJECT_BYTES 16
 
-/* Values of file formats and stores, which never change. */
+/* The values are part of file formats and stores, so they never change. */
 enum frame_identity_kind {
 	FRAME_UNKNOWN = 0,
 	FRAME_BY_BUILD_ID = 1,
 	FRAME_BY_NAME = 2,
 	FRAME_BY_HOST = 3,
-	FRAMES_OMITTED = 4, /* the offset is the number of omitted frames */
+	FRAMES_OMITTED = 4, /* frames that were omitted: the offset is their number */
 };
 
 /* The position of a frame in its stack. */
@@ -70,7 +70,8 @@ struct frame_object {
 	bool is_kernel; /* the kernel image, a module, or code generated in the kernel */
 	u32 build_id_bytes;
 	const u8 *build_id;
-	const char *path; /* "[kernel.kallsyms]", "[MODULE]", a file, "[anon]"; "" unknown */
+	const char *path; /* path of the object: "[kernel.kallsyms]", "[MODULE]", a file, "[anon]";
+			     "": unknown */
 	const char *name; /* FRAME_BY_NAME: the name of the function; else NULL */
 };
 
@@ -114,11 +115,11 @@ struct stack_hash {
 	u8 byte[16];
 };
 
-/* Values in stores, which never change. */
+/* The values are part of the rows of stores, so they never change. */
 enum stack_leaf { STACK_LEAF_NONE = 0, STACK_LEAF_KERNEL = 1, STACK_LEAF_USER = 2 };
 
 struct stack_hash_side {
-	const char *end; /* the `name` of its struct stack_end */
+	const char *end; /* reason for the end: `name` of its struct stack_end */
 	struct stack_hash frames;
 };
 

@@ -9,8 +9,8 @@
 #include "order.h"
 #include "trace/read/names.h"
 
-/* NAME_REST: the sum of threads whose accounts found no room. NAME_UNKNOWN: a thread whose name is
- * not in the recording. */
+/* NAME_REST: the name of the sum of all threads whose accounts found no room. NAME_UNKNOWN: the
+ * name of a thread that the recording does not name. */
 #define NAME_REST "(ended threads that found no room)"
 #define NAME_UNKNOWN "<...>"
 
@@ -46,38 +46,38 @@ static int fill_account_row(const struct thread_account *account, const struct t
 	return row->cgroup ? 0 : -ENOMEM;
 }
 
-/* The kernel gives ids again, so a thread or process of another name is another row. */
-static int by_thread(const void *left, const void *right)
+/* The kernel reuses ids, so threads or processes with one id and two names are two rows. */
+static int compare_threads(const void *left, const void *right)
 {
 	const struct time_row *a = left, *b = right;
 
 	return order(a->tid, b->tid) ?: strcmp(a->comm, b->comm);
 }
 
-static int by_process(const void *left, const void *right)
+static int compare_processes(const void *left, const void *right)
 {
 	const struct time_row *a = left, *b = right;
 
 	return order(a->tgid, b->tgid) ?: strcmp(a->comm, b->comm);
 }
 
-static int by_comm(const void *left, const void *right)
+static int compare_comms(const void *left, const void *right)
 {
 	return strcmp(((const struct time_row *)left)->comm,
 		      ((const struct time_row *)right)->comm);
 }
 
-static int by_cgroup(const void *left, const void *right)
+static int compare_cgroups(const void *left, const void *right)
 {
 	return strcmp(((const struct time_row *)left)->cgroup,
 		      ((const struct time_row *)right)->cgroup);
 }
 
 static int (*const orders[])(const void *left, const void *right) = {
-	[TIME_BY_THREAD] = by_thread,
-	[TIME_BY_PROCESS] = by_process,
-	[TIME_BY_COMM] = by_comm,
-	[TIME_BY_CGROUP] = by_cgroup,
+	[TIME_BY_THREAD] = compare_threads,
+	[TIME_BY_PROCESS] = compare_processes,
+	[TIME_BY_COMM] = compare_comms,
+	[TIME_BY_CGROUP] = compare_cgroups,
 };
 
 static u64 running_and_runnable_time(const struct time_row *row)

@@ -21,9 +21,9 @@ struct time_row {
 			  the row */
 	const char *comm; /* name when the account ended; of a process that of its first thread, if
 			     known */
-	const char *cgroup; /* at the end */
-	u64 threads;	    /* number of accounts that this row sums up */
-	u64 begin;	    /* begin of any of the row's accounts */
+	const char *cgroup; /* cgroup when the account ended */
+	u64 threads;	    /* number of threads (accounts) that this row sums up */
+	u64 begin;	    /* begin of one of the row's accounts */
 	u64 life;	    /* ns */
 	u64 spent[TIME_STATES];
 	u64 idle;   /* ns of `interruptible` in which the thread waited for work. Counted by the
@@ -32,7 +32,7 @@ struct time_row {
 };
 
 struct time_table {
-	struct time_row *rows; /* most time running and runnable first */
+	struct time_row *rows; /* sorted by the time running and runnable, longest first */
 	u32 count;
 	struct time_row all;
 	s64 difference; /* sum of life less sum of spent; ns */

@@ -16,9 +16,11 @@
  * the waiter comes before that of the waker. */
 
 struct wakeups {
-	u32 waiter, waker, holder; /* kinds of events; TRACE_NO_SOURCE: not in the recording */
+	u32 waiter, waker, holder; /* kinds of the events of waiters, wakers and lock holders;
+				      TRACE_NO_SOURCE: not in the recording */
 	const struct trace_source *sources;
-	/* ns; a wait that began by then began before the recording: of offcpu-time, of accounts. */
+	/* A wait that began at this time (ns) or before began before the recording: for the events
+	 * of offcpu-time, and for those of accounts. */
 	u64 recording_begin, times_begin;
 	struct trace_event *events;
 	u32 count, room;
@@ -161,7 +163,8 @@ u32 wakeups_events(const struct wakeups *wakeups, const struct trace_event **eve
 }
 
 struct end {
-	struct intern_key key; /* addresses of both paths, label of the name, `holds_lock` */
+	/* addresses of the kernel and user path, label id of `comm`, `holds_lock` */
+	struct intern_key key;
 	struct wait_end is;
 };
 

@@ -55,24 +55,25 @@ static inline u64 wait_begin(const struct trace_event *event)
 /* One end of a wait. */
 struct wait_end {
 	char comm[16];
-	const char *interrupt;		   /* "timer", "softirq"...; NULL: a thread */
-	const char *function;		   /* the kernel function that the interrupt called */
-	const struct profile_path *kernel; /* NULL: the end is not known */
+	const char *interrupt; /* kind of the interrupt: "timer", "softirq"...; NULL: the end is a
+				  thread */
+	const char *function;  /* the kernel function that the interrupt called */
+	const struct profile_path *kernel; /* kernel path of the end; NULL: the end is not known */
 	const struct profile_path *user;
-	bool is_idle;	 /* the sleeper waits for work */
+	bool is_idle;	 /* true: the sleeper waits for work */
 	bool holds_lock; /* the thread has not woken the sleeper, and holds its lock */
 };
 
-/* A pair, or a step of a chain. */
+/* A pair of sleeper and waker, or a step of a chain. */
 struct wait_pair {
 	struct wait_end sleeper, waker;
 	u64 count;
-	u64 total;     /* ns of all waits of the pair */
-	u64 until_run; /* ns of `total` in which the sleeper was woken, but had no CPU yet */
+	u64 total;     /* sum of all waits of the pair, ns */
+	u64 until_run; /* ns of `total` after the sleeper was woken and before it got a CPU */
 	u64 most;      /* ns of the longest wait */
-	const struct trace_event *longest; /* event of the longest wait */
+	const struct trace_event *longest; /* the event of the pair's longest wait */
 	u32 depth; /* 0: a pair; else the number of the step in the chain of the last pair before */
-	bool is_partial; /* the chain has more waits than are followed */
+	bool is_partial; /* true: the chain has more waits than were followed */
 	bool is_cycle;	 /* the lock's holder waits for the thread of a pair above: a deadlock */
 };
 

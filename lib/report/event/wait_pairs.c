@@ -24,7 +24,7 @@ struct node {
 };
 
 struct pairs {
-	struct wait_pairs shown; /* first: what wait_pairs_create() returns */
+	struct wait_pairs shown; /* first member: wait_pairs_create() returns its address */
 	struct trace_reader *reader;
 	struct wakeups *wakeups;
 	const struct trace_event **waits; /* waits of all threads, sorted by thread and time */
@@ -35,8 +35,9 @@ struct pairs {
 	const struct wait_pair **rows;
 };
 
-static struct node *find_pair_node(struct pairs *pairs, const struct node *above,
-				   const struct trace_event *wait, const struct trace_event *other)
+static struct node *find_or_add_pair_node(struct pairs *pairs, const struct node *above,
+					  const struct trace_event *wait,
+					  const struct trace_event *other)
 {
 	const struct wait_end *sleeper = wait_ends_find(pairs->ends, wait);
 	const struct wait_end *waker = wait_ends_find(pairs->ends, other);
@@ -81,7 +82,7 @@ static int add_all_waits(struct pairs *pairs, const struct event_filter *filter)
 		if (!event_filter_passes(filter, pairs->reader, wait))
 			continue;
 		other = wakeups_other(pairs->wakeups, wait);
-		node = find_pair_node(pairs, NULL, wait, other);
+		node = find_or_add_pair_node(pairs, NULL, wait, other);
 		if (!node)
 			return -ENOMEM;
 		wait_pair_add(&node->pair, wait, other, wait->value);
@@ -98,38 +99,19 @@ static int add_all_waits(struct pairs *pairs, const struct event_filter *filter)
 
 /* --- chains --- */
 
-/* A chain while its waits are followed. */
+/* The state while the waits of one chain are followed. */
 struct chain {
 	struct pairs *pairs;
-	u32 steps, left; /* most steps of the chain; number of waits that may still be followed */
+	u32 steps, left; /* `steps`: most steps of the chain; `left`: number of waits that may still
+			    be followed */
 	u32 threads[WAIT_CHAIN_MAX + 1];
 };
 
-static int follow_waker(struct chain *chain, struct node *above, const struct trace_event *other,
-			u64 from, u64 to);
-
-static int follow_wait(struct chain *chain, struct node *above, const struct trace_event *wait,
-		       u64 from, u64 to)
-{
-	const struct trace_event *other = wakeups_other(chain->pairs->wakeups, wait);
-	u64 begin = wait_begin(wait) > from ? wait_begin(wait) : from;
-	u64 end = wait->time < to ? wait->time : to;
-	struct node *node = find_pair_node(chain->pairs, above, wait, other);
-
-	if (!node)
-		return -ENOMEM;
-	wait_pair_add(&node->pair, wait, other, end - begin);
-	chain->threads[node->pair.depth] = wait->tid;
-	return other ? follow_waker(chain, node, other, begin,
-				    end < other->time ? end : other->time)
-		     : 0;
-}
-
 /* Adds the waits of the thread of `other`, as far as they lie between the two times. */
-static int follow_waker(struct chain *chain, struct node *above, const struct trace_event *other,
-			u64 from, u64 to)
+static int add_steps_of_waker(struct chain *chain, struct node *above,
+			      const struct trace_event *other, u64 from, u64 to)
 {
-	const struct pairs *pairs = chain->pairs;
+	struct pairs *pairs = chain->pairs;
 	u32 tid = other->tid;
 	int err = 0;
 
@@ -144,19 +126,32 @@ static int follow_waker(struct chain *chain, struct node *above, const struct tr
 				pairs->waits[i]->tid < tid || (pairs->waits[i]->tid == tid &&
 							       pairs->waits[i]->time <= from));
 	     at < pairs->wait_count && pairs->waits[at]->tid == tid && !err; at++) {
-		if (wait_begin(pairs->waits[at]) >= to)
+		const struct trace_event *wait = pairs->waits[at], *next;
+		u64 begin = wait_begin(wait) > from ? wait_begin(wait) : from;
+		u64 end = wait->time < to ? wait->time : to;
+		struct node *node;
+
+		if (wait_begin(wait) >= to)
 			break;
 		if (!chain->left) {
 			above->pair.is_partial = true;
 			break;
 		}
 		chain->left--;
-		err = follow_wait(chain, above, pairs->waits[at], from, to);
+		next = wakeups_other(pairs->wakeups, wait);
+		node = find_or_add_pair_node(pairs, above, wait, next);
+		if (!node)
+			return -ENOMEM;
+		wait_pair_add(&node->pair, wait, next, end - begin);
+		chain->threads[node->pair.depth] = wait->tid;
+		if (next)
+			err = add_steps_of_waker(chain, node, next, begin,
+						 end < next->time ? end : next->time);
 	}
 	return err;
 }
 
-/* --- rows --- */
+/* --- rows of the table --- */
 
 static int by_parent_and_time(const void *left, const void *right)
 {
@@ -186,16 +181,16 @@ static int sort_nodes(struct pairs *pairs)
 	return 0;
 }
 
-/* Appends the children of a node, or the pairs if `above` is NULL. Each is followed by its own
- * children. */
-static void append_rows(struct pairs *pairs, const struct node *above)
+/* Appends the rows of the children of `above`, or of the pairs if `above` is NULL. Each row is
+ * followed by the rows of its own children. */
+static void append_rows_of_children(struct pairs *pairs, const struct node *above)
 {
 	size_t at = bisect(pairs->nodes.count, i,
 			   (uintptr_t)pairs->sorted[i]->above < (uintptr_t)above);
 
 	for (; at < pairs->nodes.count && pairs->sorted[at]->above == above; at++) {
 		pairs->rows[pairs->shown.count++] = &pairs->sorted[at]->pair;
-		append_rows(pairs, pairs->sorted[at]);
+		append_rows_of_children(pairs, pairs->sorted[at]);
 	}
 }
 
@@ -213,14 +208,15 @@ static int make_pair_rows(struct pairs *pairs, u32 steps, u64 chained)
 
 		chain.threads[0] = wait->tid;
 		if (other)
-			err = follow_waker(&chain, node, other, wait_begin(wait),
-					   wait->time < other->time ? wait->time : other->time);
+			err = add_steps_of_waker(&chain, node, other, wait_begin(wait),
+						 wait->time < other->time ? wait->time
+									  : other->time);
 	}
 	err = err ?: sort_nodes(pairs);
 	pairs->rows = calloc(pairs->nodes.count + 1UL, sizeof(*pairs->rows));
 	if (err || !pairs->rows)
 		return -ENOMEM;
-	append_rows(pairs, NULL);
+	append_rows_of_children(pairs, NULL);
 	pairs->shown.rows = pairs->rows;
 	return 0;
 }

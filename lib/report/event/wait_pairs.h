@@ -25,12 +25,13 @@
 #define WAIT_CHAIN_MAX 32U
 
 struct wait_pairs {
-	const struct wait_pair *const *rows; /* most time first, idle sleepers last; the steps of
-						its chain follow each pair */
+	/* pairs with most time first, pairs of idle sleepers last; each pair is followed by the
+	 * steps of its chain */
+	const struct wait_pair *const *rows;
 	u32 count;
-	u64 waits, total;	    /* number of waits, and their ns */
-	u64 idle, idle_total;	    /* waits of idle sleepers, and their ns */
-	u64 unknown, unknown_total; /* waits without a known waker, and their ns */
+	u64 waits, total;	    /* number of all waits, and sum of their ns */
+	u64 idle, idle_total;	    /* number of waits of idle sleepers, and sum of their ns */
+	u64 unknown, unknown_total; /* number of waits without a known waker, and sum of their ns */
 };
 
 /*

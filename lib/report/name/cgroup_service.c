@@ -81,7 +81,7 @@ static bool is_login_session(const struct part *part)
 	return begins_with(part, "session-") && ends_with(part, ".scope");
 }
 
-/* Cuts a part to the name in it. False: the part has no useful name. */
+/* Cuts a part to the service's name in it. False: the part has no useful name. */
 static bool cut_to_service_name(struct part *part)
 {
 	const char *at;
@@ -114,8 +114,9 @@ static bool is_unit_or_container(const struct part *part)
 	       (ends_with(part, ".scope") && !is_login_session(part)) || cut_to_container_id(&id);
 }
 
-/* "user-1000.slice" or "user@1000.service" */
-static bool is_unit_of_user(const struct part *part, const char *prefix, const char *suffix)
+/* True for names such as "user-1000.slice" and "user@1000.service": digits between prefix and
+ * suffix. */
+static bool has_user_id_between(const struct part *part, const char *prefix, const char *suffix)
 {
 	size_t digits = part->length - strlen(prefix) - strlen(suffix);
 
@@ -126,7 +127,7 @@ static bool is_unit_of_user(const struct part *part, const char *prefix, const c
 
 static bool is_user_manager(const struct part *part)
 {
-	return is_unit_of_user(part, "user@", ".service");
+	return has_user_id_between(part, "user@", ".service");
 }
 
 /* Finds the owner: the outermost component that names one. False: the path has no owner. */
@@ -135,7 +136,7 @@ static bool find_owner_part(const char *cgroup, struct part *owner)
 	for (const char *at = cgroup; *at; at += strcspn(at, "/")) {
 		at += *at == '/';
 		*owner = (struct part){at, strcspn(at, "/")};
-		if (is_unit_or_container(owner) || is_unit_of_user(owner, "user-", ".slice") ||
+		if (is_unit_or_container(owner) || has_user_id_between(owner, "user-", ".slice") ||
 		    begins_with(owner, "lxc.payload."))
 			return true;
 	}
@@ -162,7 +163,7 @@ static bool find_innermost_name(const char *from, bool units_only, struct part *
 	return false;
 }
 
-/* --- as text --- */
+/* --- the service as text --- */
 
 /* Decodes "\x2d", as systemd writes "-" in a name. Escapes of "/" and of control characters stay
  * as they are. */

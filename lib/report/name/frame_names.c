@@ -67,11 +67,12 @@ void code_layout_find(const struct trace_reader *reader, u32 mapping, struct elf
 struct lookup_addresses {
 	u64 *address;
 	size_t count, room;
-	u64 recent[1 << RECENT_BITS]; /* last address of each hash value */
+	u64 recent[1 << RECENT_BITS]; /* by hash value of an address: the address that was collected
+					 last */
 };
 
 struct found {
-	u32 mapping; /* 0: the kernel */
+	u32 mapping; /* number of the mapping; 0: the kernel */
 	struct debug_names *names;
 };
 
@@ -80,26 +81,19 @@ struct frame_debug {
 	u32 count, room;
 };
 
-static int by_address(const void *left, const void *right)
-{
-	u64 a = *(const u64 *)left, b = *(const u64 *)right;
-
-	return (a > b) - (a < b);
-}
-
-static void remove_duplicates(struct lookup_addresses *addresses)
+static void remove_duplicate_addresses(struct lookup_addresses *addresses)
 {
 	size_t kept = 0;
 
 	if (addresses->count)
-		qsort(addresses->address, addresses->count, sizeof(u64), by_address);
+		qsort(addresses->address, addresses->count, sizeof(u64), compare_u64);
 	for (size_t i = 0; i < addresses->count; i++)
 		if (!kept || addresses->address[kept - 1] != addresses->address[i])
 			addresses->address[kept++] = addresses->address[i];
 	addresses->count = kept;
 }
 
-static u64 lookup_address(u64 frame, bool return_address)
+static u64 address_to_look_up(u64 frame, bool return_address)
 {
 	u64 offset = FRAME_IS_KERNEL(frame) ? frame : FRAME_OFFSET(frame);
 
@@ -112,9 +106,10 @@ static int add_lookup_address(struct lookup_addresses *addresses, u64 address)
 
 	if (*recent == address)
 		return 0;
-	/* Duplicates are dropped first; the array grows if these were fewer than half. */
+	/* Duplicate addresses are dropped first. The array grows if fewer than half of the
+	 * addresses were duplicates. */
 	if (addresses->count == addresses->room) {
-		remove_duplicates(addresses);
+		remove_duplicate_addresses(addresses);
 		if (addresses->count >= addresses->room / 2 &&
 		    array_make_room(addresses->address, addresses->room, addresses->room))
 			return -ENOMEM;
@@ -147,12 +142,12 @@ static int collect_lookup_addresses(struct trace_reader *reader, struct lookup_a
 		result = stacks[i].depth ? add_lookup_address(addresses, stacks[i].frames[0]) : 0;
 		for (u32 j = 0; j < stacks[i].depth && !result; j++)
 			result = add_lookup_address(addresses,
-						    lookup_address(stacks[i].frames[j], true));
+						    address_to_look_up(stacks[i].frames[j], true));
 	}
 	if (!result && has_leaves &&
 	    trace_reader_events(reader, add_leaf_address, addresses, &error) == -ENOMEM)
 		result = -ENOMEM;
-	remove_duplicates(addresses);
+	remove_duplicate_addresses(addresses);
 	return result;
 }
 
@@ -217,7 +212,7 @@ static int find_all_debug_names(struct trace_reader *reader, struct debug_lookup
 	return 0;
 }
 
-static int by_mapping(const void *left, const void *right)
+static int compare_mappings(const void *left, const void *right)
 {
 	const struct found *a = left, *b = right;
 
@@ -252,20 +247,21 @@ static int frame_debug_create(struct trace_reader *reader, struct debug_lookup *
 		return result;
 	}
 	if (debug->count)
-		qsort(debug->found, debug->count, sizeof(*debug->found), by_mapping);
+		qsort(debug->found, debug->count, sizeof(*debug->found), compare_mappings);
 	*out = debug;
 	return 0;
 }
 
-/* NULL: unknown. A return address is looked up by the byte before it. */
+/* The debug information of a frame's code; NULL: unknown. A return address is looked up by the byte
+ * before it. */
 static const struct debug_name *frame_debug_find(const struct frame_debug *debug, u64 frame,
 						 bool return_address)
 {
-	u64 address = lookup_address(frame, return_address);
+	u64 address = address_to_look_up(frame, return_address);
 	const struct found key = {.mapping = mapping_of_address(address)};
-	const struct found *found =
-		debug->count ? bsearch(&key, debug->found, debug->count, sizeof(key), by_mapping)
-			     : NULL;
+	const struct found *found = debug->count ? bsearch(&key, debug->found, debug->count,
+							   sizeof(key), compare_mappings)
+						 : NULL;
 
 	if (!found)
 		return NULL;
@@ -277,7 +273,7 @@ static const struct debug_name *frame_debug_find(const struct frame_debug *debug
 struct demangle_cache {
 	struct demangler *demangler;
 	struct text_set mangled;
-	char **plain; /* demangled name of each; NULL: cannot be demangled */
+	char **plain; /* demangled name of each entry; NULL: the name cannot be demangled */
 	u32 room;
 };
 
@@ -347,7 +343,7 @@ struct named_frame {
 };
 
 struct chain {
-	u32 first, count; /* in chain_labels */
+	u32 first, count; /* position of the list in chain_labels */
 };
 
 struct frame_names {
@@ -427,7 +423,7 @@ const char *frame_names_label_object(const struct frame_names *names, u32 label)
 }
 
 /* The path of a mapped file that is under no mount is empty. */
-static const char *mapping_path(const struct trace_mapping *mapping)
+static const char *named_mapping_path(const struct trace_mapping *mapping)
 {
 	return mapping->path[0] ? mapping->path : "[unknown]";
 }
@@ -465,7 +461,7 @@ static void locate_user_frame(const struct trace_reader *reader, struct frame_na
 	name->object = "[unknown]";
 	if (!mapping)
 		return;
-	name->object = mapping_path(mapping);
+	name->object = named_mapping_path(mapping);
 	if (mapping->kind == MAPPING_ANON)
 		name->address += mapping->base;
 }
@@ -541,8 +537,8 @@ static void format_code_position(const struct frame_name *name, const char *file
 
 /* Prefixes the name of a guessed frame with "? ", as the kernel marks unreliable frames. The
  * text belongs to the labels. */
-static const char *mark_guessed_name(struct frame_names *names, const struct frame_name *name,
-				     const char *text)
+static const char *prefix_guessed_name(struct frame_names *names, const struct frame_name *name,
+				       const char *text)
 {
 	u32 label = UINT32_MAX;
 	char *marked;
@@ -574,11 +570,11 @@ static u32 intern_frame_label(struct frame_names *names, const struct frame_name
 	if (in_kernel && name->address && module)
 		format_code_position(name, module->name, module->start, text, sizeof(text));
 	else if (mapping && mapping->kind != MAPPING_ANON)
-		format_code_position(name, frame_names_file(mapping_path(mapping)), 0, text,
+		format_code_position(name, frame_names_file(named_mapping_path(mapping)), 0, text,
 				     sizeof(text));
 	else if (mapping || (in_kernel && name->address))
 		snprintf(text, sizeof(text), "0x%llx", (unsigned long long)name->address);
-	return intern_label(names, mark_guessed_name(names, name, text), name->object);
+	return intern_label(names, prefix_guessed_name(names, name, text), name->object);
 }
 
 static void named_frame_free(struct named_frame *named)
@@ -596,9 +592,9 @@ static int set_inlined_functions(struct frame_names *names, struct named_frame *
 		char *text;
 
 		function->inlined = true;
-		function->name =
-			mark_guessed_name(names, &named->name,
-					  demangle_if_wanted(names, debug->functions[i].function));
+		function->name = prefix_guessed_name(
+			names, &named->name,
+			demangle_if_wanted(names, debug->functions[i].function));
 		if (asprintf(&text, "%s" FRAME_INLINED_MARK, function->name ?: "[unknown]") < 0)
 			return -ENOMEM;
 		function->label = intern_label(names, text, named->name.object);
@@ -623,7 +619,7 @@ static int set_frame_functions(struct frame_names *names, struct named_frame *na
 	name->functions = named->functions = calloc(last + 1UL, sizeof(*named->functions));
 	if (!named->functions)
 		return -ENOMEM;
-	name->function = mark_guessed_name(names, name, demangle_if_wanted(names, symbol));
+	name->function = prefix_guessed_name(names, name, demangle_if_wanted(names, symbol));
 	name->label = intern_frame_label(names, name);
 	named->functions[last].name = name->function;
 	named->functions[last].label = name->label;

@@ -53,13 +53,15 @@ struct kernel_names;
 
 /* How frames get their names. All zero: demangled, by the symbols of the recording. */
 struct frame_naming {
-	bool mangled;		     /* names are as in the symbol table */
-	struct debug_lookup *debug;  /* finds inlined functions and source lines; or NULL */
-	bool no_inline;		     /* inlined functions are not shown: a frame is one function */
-	bool fold_recursion;	     /* repeated labels of a stack are kept once */
-	struct kernel_names *kernel; /* for addresses without a symbol in the recording; or NULL */
-	/* the recordings are of several boots: `kernel` only names those that prove to be of its
-	 * boot */
+	bool mangled;		    /* true: names are shown as in the symbol table */
+	struct debug_lookup *debug; /* debug information, which gives inlined functions and source
+				       lines; or NULL */
+	bool no_inline; /* true: inlined functions are left out, so that a frame is one function */
+	bool fold_recursion; /* true: a sequence of labels that repeats in a stack is kept once */
+	struct kernel_names *kernel; /* kernel symbols of this machine, for addresses without a
+					symbol in the recording; or NULL */
+	/* true: the recordings are of several boots, and `kernel` only names the recordings that
+	 * prove to be of its boot */
 	bool many_boots;
 
 	/* Called with the reason if `kernel` is of another kernel or boot than the recording. May
@@ -76,32 +78,35 @@ struct frame_naming {
 
 struct frame_names;
 
-#define FRAME_OMITTED_NAME                                                                         \
-	"[frames omitted]"	/* the address of such a frame is the number of omitted frames */
-#define FRAME_GUESSED_MARK "? " /* begins the names of a guessed frame */
+/* object of the frame that stands for omitted frames; its address is their number */
+#define FRAME_OMITTED_NAME "[frames omitted]"
+#define FRAME_GUESSED_MARK "? "		/* prefix of the label of a guessed frame */
 #define FRAME_INLINED_MARK " (inlined)" /* ends the label of an inlined function */
 
 /* A function at the code of a frame: an inlined function, or the function that was called. */
 struct frame_function {
-	const char *name; /* NULL without a symbol */
+	const char *name; /* name of the function; NULL: the code has no symbol */
 	/* label id; the label of an inlined function ends with FRAME_INLINED_MARK */
 	u32 label;
 	bool inlined;
 	const char *file; /* source file; NULL: unknown */
-	u32 line;	  /* 0: not known */
+	u32 line;	  /* line in the source file; 0: unknown */
 };
 
 struct frame_name {
 	u64 frame;
 	bool return_address;
-	const char *function; /* NULL without a symbol */
-	u64 offset;	      /* of the frame from the start of the function */
-	u64 size;	      /* of the function; 0: unknown, then `offset` is 0 */
-	const char *object;   /* path of the file, "[kernel.kallsyms]", "[MODULE]", "[unknown]" */
-	u64 address;	      /* kernel or JIT: the address; else the offset in the file */
+	const char *function; /* name of the frame's function; NULL: the code has no symbol */
+	u64 offset;	      /* distance of the frame from the start of its function */
+	u64 size;	      /* size of the function; 0: unknown, then `offset` is 0 */
+	const char *object;   /* object that has the code: path of the file, "[kernel.kallsyms]",
+				 "[MODULE]", "[unknown]" */
+	u64 address; /* for kernel and JIT code the address of the frame, else its offset in the
+			file */
 	u32 label;
 	u32 function_count;			/* > 0 */
-	const struct frame_function *functions; /* innermost first; all but the last are inlined */
+	const struct frame_function *functions; /* functions at the frame's code, innermost first;
+						   all but the last are inlined */
 	u32 chain; /* id of the list of the functions' labels; equal lists have equal ids */
 };
 
@@ -130,7 +135,8 @@ const u32 *frame_names_chain(const struct frame_names *names, u32 chain, u32 *co
 
 /* The id of a label for a text that is not a frame, or UINT32_MAX without memory. */
 u32 frame_names_intern(struct frame_names *names, const char *text);
-u32 frame_names_label_count(const struct frame_names *names); /* all ids are less */
+/* returns the number of labels; all their ids are less */
+u32 frame_names_label_count(const struct frame_names *names);
 const char *frame_names_label(const struct frame_names *names, u32 label);
 /* The object of the frames with this label; NULL: the label is not of a frame. */
 const char *frame_names_label_object(const struct frame_names *names, u32 label);

@@ -23,7 +23,7 @@ struct builder {
 	const struct calltree_options *options;
 	struct calltree_node *root;
 	struct hash_index index;
-	struct child *children; /* all nodes but the root */
+	struct child *children; /* array of all nodes except the root */
 	u32 room;
 	struct whole_stack stack;
 };

@@ -18,10 +18,10 @@
 
 struct calltree_node {
 	const char *name;
-	const char *object; /* object of its code; NULL: a marker, or the root */
-	u64 count;	    /* number of events or sum of their values, by the weight of the tree */
+	const char *object; /* object that has the function's code; NULL: a marker, or the root */
+	u64 count; /* number of events, or sum of their values if the tree weighs by value */
 	u64 self;
-	struct calltree_node *first_child; /* hottest first */
+	struct calltree_node *first_child; /* first child; siblings are sorted, hottest first */
 	struct calltree_node *next;
 };
 

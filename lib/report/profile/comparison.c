@@ -170,8 +170,8 @@ static int by_rank_change(const void *a, const void *b)
 }
 
 /* Sorts the rows, and gives the items the new numbers of their rows. */
-static int set_sorted_rows(struct builder *builder, struct compared_list lists[COMPARISON_SIDES],
-			   struct comparison *comparison)
+static int fill_sorted_rows(struct builder *builder, struct compared_list lists[COMPARISON_SIDES],
+			    struct comparison *comparison)
 {
 	u32 *place = calloc(builder->count + 1UL, sizeof(*place));
 
@@ -226,7 +226,7 @@ int comparison_create(struct compared_list lists[COMPARISON_SIDES],
 			share->rank = whole > 0 ? 100 * share->amount / whole : 0;
 		}
 	}
-	err = err ?: set_sorted_rows(&builder, lists, comparison);
+	err = err ?: fill_sorted_rows(&builder, lists, comparison);
 	hash_index_free(&builder.index);
 	free(builder.rows);
 	if (err)

@@ -19,11 +19,11 @@
 enum comparison_side { BEFORE, AFTER, COMPARISON_SIDES };
 
 struct compared_item {
-	char *text; /* freed with the list */
+	char *text; /* name of the item, which is freed with the list */
 	u32 source, unit;
-	u32 row; /* set by comparison_create() */
+	u32 row; /* index of the item's row, which comparison_create() sets */
 	u64 count, value;
-	bool is_sampled; /* the events are samples, so their number varies by chance */
+	bool is_sampled; /* true: the events are samples, so their number varies by chance */
 	u64 part;	 /* numerator of the item's share; the denominator is in `wholes` */
 	double amount;	 /* count or value, scaled up by the lost events */
 };
@@ -41,13 +41,15 @@ struct compared_units {
 	u64 *wholes;	 /* [source * count + unit]: denominator of the `part` of its items */
 	double *amounts; /* [source]: sum of the items' amounts */
 	u64 *events;	 /* [source]: number of events */
-	u64 *lost_of;	 /* [source]: lost events that are known to be of this source */
-	u64 lost;	 /* other lost events, of any source */
-	/* a recording has several sources; sources that are not compared count */
+	u64 *lost_of;	 /* [source]: number of lost events that are known to be of this source */
+	u64 lost;	 /* number of other lost events, whose source is unknown */
+	/* true: a recording has several sources, of which sources that are not compared count, too
+	 */
 	bool has_many_sources;
-	/* recorded events that the divisors are counts of; 0: the divisors are times */
+	/* number of recorded events that the divisors count; 0: the divisors are times */
 	u64 divisor_events;
-	double *divisors; /* [unit]; NULL for both sides: amounts are not divided */
+	double *divisors; /* [unit]: divisor of the amounts; NULL for both sides: amounts are not
+			     divided */
 };
 
 struct compared_share {
@@ -61,16 +63,16 @@ struct compared_share {
 };
 
 struct comparison_row {
-	enum comparison_side side; /* the list that `index` refers to */
+	enum comparison_side side; /* side of the list that `index` refers to */
 	u32 index, source;
-	bool is_sampled; /* the items of the row are samples */
+	bool is_sampled; /* true: the events of the row are samples */
 	struct compared_share share[COMPARISON_SIDES];
 	double noise; /* half the width of the interval around the change of rank, by
 		       * comparison_find_noise(); NAN: unknown */
 };
 
 struct comparison {
-	struct comparison_row *rows; /* by change of rank, the greatest first */
+	struct comparison_row *rows; /* rows sorted by change of rank, the greatest first */
 	u32 row_count;
 };
 
@@ -104,7 +106,8 @@ void comparison_free(struct comparison **comparison);
 
 /* Sums over the units of a side. */
 double compared_whole(const struct compared_units *units, u32 source);
-double compared_divisor(const struct compared_units *units); /* 1: amounts are not divided */
+/* returns 1 if amounts are not divided */
+double compared_divisor(const struct compared_units *units);
 
 /* The sum of the amounts of all events of the source before, divided by the divisors. Without such
  * events before: the sum after. */

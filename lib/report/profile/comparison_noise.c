@@ -28,20 +28,20 @@
 #define POOLED_DEGREES 10 /* most degrees of freedom of the median row's scatter */
 #define DEGREES_MOST 256
 #define ROUNDING 1e-6
-#define STEPS 256 /* steps of a numerical integral */
+#define STEPS 256 /* number of steps of a numerical integral */
 
 struct estimate {
 	double rank;
 	double events;
-	double variance; /* from the scatter of the units */
-	double expected; /* variance of as many independent events */
+	double variance; /* variance by the scatter of the units */
+	double expected; /* variance that as many independent events would have */
 };
 
 struct side_noise {
 	const struct compared_list *list;
 	const struct compared_units *units;
 	double *scale;	       /* by source: the whole of which a rank is a percentage */
-	double *residuals;     /* [row * units + unit] */
+	double *residuals;     /* [row * units + unit]: residual of the row in the unit */
 	struct estimate *rows; /* by row */
 	double degrees, pooled_degrees, scatter;
 };
@@ -91,7 +91,7 @@ static void estimate_row_variance(struct side_noise *side, u32 row, u32 source)
 		estimate->expected = pow(estimate->rank, 2) * (1 - part) / estimate->events;
 }
 
-static int by_size(const void *a, const void *b)
+static int compare_doubles(const void *a, const void *b)
 {
 	const double x = *(const double *)a, y = *(const double *)b;
 
@@ -109,7 +109,7 @@ static int find_median_scatter(struct side_noise *side, u32 row_count)
 	for (u32 row = 0; row < row_count; row++)
 		if (side->rows[row].events >= EVENTS_LEAST && side->rows[row].expected > 0)
 			ratios[count++] = side->rows[row].variance / side->rows[row].expected;
-	qsort(ratios, count, sizeof(*ratios), by_size);
+	qsort(ratios, count, sizeof(*ratios), compare_doubles);
 	side->degrees = side->units->are_slices ? side->units->count / 2 : side->units->count - 1;
 	if (count > 1) {
 		/* The median of a chi-square variable by its mean: Wilson and Hilferty, 1931. */
@@ -199,22 +199,12 @@ struct quantiles {
 	double of[DEGREES_MOST + 1];
 };
 
-/* The quantile for the next smaller whole number of degrees, which makes the interval a little
- * wider. */
-static double find_quantile(struct quantiles *quantiles, double degrees)
-{
-	u32 whole = (u32)fmin(fmax(degrees + ROUNDING, 1), DEGREES_MOST);
-
-	if (!quantiles->of[whole])
-		quantiles->of[whole] = student_quantile(quantiles->outside, whole);
-	return quantiles->of[whole];
-}
-
 static double compute_row_noise(const struct side_noise sides[COMPARISON_SIDES],
 				const struct comparison_row *row, u32 number,
 				struct quantiles *quantiles)
 {
 	double sum = 0, squares = 0, lost = 0;
+	u32 degrees_of_both;
 
 	for (u32 i = BEFORE; i < COMPARISON_SIDES; i++) {
 		double variance;
@@ -234,22 +224,13 @@ static double compute_row_noise(const struct side_noise sides[COMPARISON_SIDES],
 	}
 	if (sum <= 0)
 		return lost;
-	return find_quantile(quantiles, sum * sum / squares) * sqrt(sum) + lost;
-}
-
-static void set_noise_of_rows(const struct side_noise sides[COMPARISON_SIDES],
-			      struct comparison *comparison)
-{
-	struct quantiles quantiles = {};
-	u32 count = 0;
-
-	for (u32 row = 0; row < comparison->row_count; row++)
-		count += sides[BEFORE].rows[row].events + sides[AFTER].rows[row].events >=
-			 EVENTS_LEAST;
-	quantiles.outside = OUTSIDE / (count ?: 1);
-	for (u32 row = 0; row < comparison->row_count; row++)
-		comparison->rows[row].noise =
-			compute_row_noise(sides, &comparison->rows[row], row, &quantiles);
+	/* The quantile for the next smaller whole number of degrees makes the interval a little
+	 * wider. */
+	degrees_of_both = (u32)fmin(fmax(sum * sum / squares + ROUNDING, 1), DEGREES_MOST);
+	if (!quantiles->of[degrees_of_both])
+		quantiles->of[degrees_of_both] =
+			student_quantile(quantiles->outside, degrees_of_both);
+	return quantiles->of[degrees_of_both] * sqrt(sum) + lost;
 }
 
 int comparison_find_noise(const struct compared_list lists[COMPARISON_SIDES],
@@ -257,7 +238,8 @@ int comparison_find_noise(const struct compared_list lists[COMPARISON_SIDES],
 			  struct comparison *comparison)
 {
 	struct side_noise sides[COMPARISON_SIDES] = {};
-	u32 sources = units[BEFORE].source_count;
+	struct quantiles quantiles = {};
+	u32 sources = units[BEFORE].source_count, rows = comparison->row_count, compared = 0;
 	double *scale;
 	int err = 0;
 
@@ -273,8 +255,13 @@ int comparison_find_noise(const struct compared_list lists[COMPARISON_SIDES],
 			(struct side_noise){.list = &lists[i], .units = &units[i], .scale = scale};
 		err = estimate_side_variances(&sides[i], comparison);
 	}
-	if (!err)
-		set_noise_of_rows(sides, comparison);
+	for (u32 row = 0; row < rows && !err; row++)
+		compared += sides[BEFORE].rows[row].events + sides[AFTER].rows[row].events >=
+			    EVENTS_LEAST;
+	quantiles.outside = OUTSIDE / (compared ?: 1);
+	for (u32 row = 0; row < rows && !err; row++)
+		comparison->rows[row].noise =
+			compute_row_noise(sides, &comparison->rows[row], row, &quantiles);
 	for (u32 i = BEFORE; i < COMPARISON_SIDES; i++) {
 		free(sides[i].residuals);
 		free(sides[i].rows);

@@ -14,7 +14,7 @@
 #include "name_match.h"
 #include "profile.h"
 
-#define UNKNOWN "[unknown]" /* shown for labels without an object, as in tables */
+#define UNKNOWN "[unknown]" /* the object of labels without an object, as in tables */
 
 /* Tests if a label is in the set: 1, 0 or -errno. */
 typedef int (*label_test)(struct name_match *match, const struct profile *profile, u32 label);

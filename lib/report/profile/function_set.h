@@ -6,9 +6,9 @@
 #include "array.h"
 #include "profile.h"
 
-/* All zero: empty. */
+/* A set of all zeros is empty. */
 struct function_set {
-	bool *has; /* by label */
+	bool *has; /* by label id: true if the label is in the set */
 	u32 labels;
 };
 

@@ -50,13 +50,14 @@ bool missing_wants_debug_file(enum missing_reason reason)
 struct search {
 	const struct trace_reader *reader;
 	struct missing_names *missing;
-	u32 *file_of; /* by label: index of its file, or NO_FILE */
+	u32 *file_of; /* by label id: index of the label's file, or NO_FILE */
 	u32 label_count;
-	u32 *last_row; /* by file: number of the last row that passed through it, from 1 */
+	u32 *last_row; /* by file: number of the last row (from 1) that has a frame in the file */
 };
 
 /* Searches linearly: a recording has hundreds of files at most. */
-static int find_missing_file(struct search *search, const struct frame_name *name, u32 *index)
+static int find_or_add_missing_file(struct search *search, const struct frame_name *name,
+				    u32 *index)
 {
 	struct missing_names *missing = search->missing;
 	const struct trace_mapping *mapping = NULL;
@@ -81,7 +82,7 @@ static int add_unnamed_frame(void *arg, const struct frame_name *name)
 
 	if (name->function || search->file_of[name->label] != NO_FILE)
 		return 0;
-	if (find_missing_file(search, name, &file))
+	if (find_or_add_missing_file(search, name, &file))
 		return -ENOMEM;
 	search->file_of[name->label] = file;
 	search->missing->files[file].places++;
@@ -93,38 +94,34 @@ static u32 find_file_of_label(const struct search *search, u32 label)
 	return label < search->label_count ? search->file_of[label] : NO_FILE;
 }
 
-static void count_profile_row(struct search *search, const struct whole_stack *stack, u32 row,
-			      u64 count)
-{
-	struct missing_names *missing = search->missing;
-	u32 file = find_file_of_label(search, stack->labels[0]);
-
-	missing->events += count;
-	if (file != NO_FILE) {
-		missing->files[file].self += count;
-		missing->self += count;
-	}
-	for (u32 i = 0; i < stack->depth; i++) {
-		file = find_file_of_label(search, stack->labels[i]);
-		if (file == NO_FILE || search->last_row[file] == row)
-			continue;
-		search->last_row[file] = row;
-		missing->files[file].children += count;
-	}
-}
-
 static int count_profile_rows(struct search *search, const struct profile *profile)
 {
+	struct missing_names *missing = search->missing;
 	struct whole_stack stack = {};
 	int err = 0;
 
-	search->last_row = calloc(search->missing->count + 1UL, sizeof(u32));
+	search->last_row = calloc(missing->count + 1UL, sizeof(u32));
 	if (!search->last_row)
 		return -ENOMEM;
 	for (u32 i = 0; i < profile->row_count && !err; i++) {
+		u64 count = profile->rows[i]->count;
+		u32 file;
+
 		err = whole_stack_set(&stack, profile, profile->rows[i]);
-		if (!err)
-			count_profile_row(search, &stack, i + 1, profile->rows[i]->count);
+		if (err)
+			break;
+		file = find_file_of_label(search, stack.labels[0]);
+		missing->events += count;
+		missing->self += file != NO_FILE ? count : 0;
+		if (file != NO_FILE)
+			missing->files[file].self += count;
+		for (u32 j = 0; j < stack.depth; j++) {
+			file = find_file_of_label(search, stack.labels[j]);
+			if (file == NO_FILE || search->last_row[file] == i + 1)
+				continue;
+			search->last_row[file] = i + 1;
+			missing->files[file].children += count;
+		}
 	}
 	whole_stack_free(&stack);
 	return err;
@@ -154,20 +151,6 @@ static enum missing_reason find_user_file_reason(const struct trace_reader *read
 	return facts.has_code ? MISSING_STRIPPED : MISSING_GONE;
 }
 
-static void set_missing_reason(const struct trace_reader *reader, struct debug_lookup *debug,
-			       struct missing_file *file)
-{
-	bool is_kernel = file->object[0] == '[' && strcmp(file->object, "[unknown]");
-
-	if (file->mapping)
-		file->reason = find_user_file_reason(reader, file->mapping, debug);
-	else if (!is_kernel)
-		file->reason = MISSING_UNKNOWN;
-	else
-		file->reason =
-			trace_reader_info(reader)->address_shown ? MISSING_KERNEL : MISSING_HIDDEN;
-}
-
 static int by_self_events(const void *left, const void *right)
 {
 	const struct missing_file *a = left, *b = right;
@@ -195,8 +178,17 @@ int missing_names_find(const struct trace_reader *reader, const struct profile *
 		missing_names_free(missing);
 		return err;
 	}
-	for (u32 i = 0; i < missing->count; i++)
-		set_missing_reason(reader, debug, &missing->files[i]);
+	for (u32 i = 0; i < missing->count; i++) {
+		struct missing_file *file = &missing->files[i];
+
+		if (file->mapping)
+			file->reason = find_user_file_reason(reader, file->mapping, debug);
+		else if (file->object[0] != '[' || !strcmp(file->object, "[unknown]"))
+			file->reason = MISSING_UNKNOWN;
+		else
+			file->reason = trace_reader_info(reader)->address_shown ? MISSING_KERNEL
+										: MISSING_HIDDEN;
+	}
 	if (missing->count)
 		qsort(missing->files, missing->count, sizeof(*missing->files), by_self_events);
 	return 0;

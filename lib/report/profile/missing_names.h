@@ -37,24 +37,27 @@ enum missing_reason { MISSING_REASONS(X) MISSING_REASON_COUNT };
 
 const char *missing_reason_name(enum missing_reason reason);
 const char *missing_reason_why(enum missing_reason reason);
-/* "": a debug file is the remedy (missing_wants_debug_file()), or there is no remedy. */
+/* The remedy for a reason. "": a debug file is the remedy (missing_wants_debug_file()), or no
+ * remedy is known. */
 const char *missing_reason_fix(enum missing_reason reason);
 bool missing_wants_debug_file(enum missing_reason reason);
 
 struct missing_file {
-	const char *object;		     /* as in struct frame_name */
-	const struct trace_mapping *mapping; /* NULL: the kernel, or unknown */
-	u64 self;     /* events whose innermost frame is code without a name in the file */
-	u64 children; /* events with any frame in such code */
-	u32 places;   /* distinct functions, or addresses where functions are unknown */
+	const char *object; /* path of the file, or another object as in struct frame_name */
+	/* mapping of the file; NULL: kernel code, or unknown */
+	const struct trace_mapping *mapping;
+	u64 self; /* number of events whose innermost frame is code without a name in the file */
+	u64 children; /* number of events with any frame in code without a name in the file */
+	u32 places; /* number of distinct functions without a name, or of addresses where functions
+		       are unknown */
 	enum missing_reason reason;
 };
 
 struct missing_names {
-	struct missing_file *files; /* sorted by `self`, then by `children` */
+	struct missing_file *files; /* files sorted by `self`, then by `children` */
 	u32 count, room;
-	u64 events; /* all events of the profile */
-	u64 self;   /* events whose innermost frame is code without a name */
+	u64 events; /* number of all events of the profile */
+	u64 self;   /* number of events whose innermost frame is code without a name */
 };
 
 /* `debug` NULL: debug files are not looked up. -ENOMEM. */

@@ -25,7 +25,7 @@
 
 #define TASK_CACHE_SLOTS 4096
 #define BATCH_EVENTS 64
-#define COMBINATION_BYTES 256 /* memory of an event_count and of its row in a profile */
+#define COMBINATION_BYTES 256 /* bytes that an event_count and its row in a profile take */
 
 struct known_task {
 	const struct trace_task *task;
@@ -36,7 +36,7 @@ struct known_task {
 struct pending {
 	struct trace_event event;
 	struct event_key key;
-	u32 hash; /* of the key */
+	u32 hash; /* hash of `key` */
 };
 
 struct counter {
@@ -44,8 +44,8 @@ struct counter {
 	struct event_paths *paths;
 	const struct event_filter *filter;
 	u32 split;
-	const struct time_slices *slices; /* or NULL */
-	u64 *every;			  /* sampled_every() by source */
+	const struct time_slices *slices; /* slices of time, or NULL */
+	u64 *every;			  /* by source: sampled_every() */
 	struct event_counts *counts;
 	struct hash_index index, comm_index;
 	u32 room, comm_room;
@@ -68,7 +68,7 @@ static bool is_same_comm(const void *comms, u32 index, const void *comm)
 }
 
 /* The index of the task's name in `comms`. HASH_INDEX_NONE without memory. */
-static u32 find_comm_number(struct counter *counter, const struct trace_task *task)
+static u32 find_or_add_comm(struct counter *counter, const struct trace_task *task)
 {
 	char comm[16] = "";
 	u32 hash, index;
@@ -95,7 +95,7 @@ static int set_task_key(struct counter *counter, const struct trace_event *event
 	struct known_task *known = &counter->tasks[event->tid % TASK_CACHE_SLOTS];
 
 	if (!task || known->task != task)
-		*known = (struct known_task){.task = task, .comm = find_comm_number(counter, task)};
+		*known = (struct known_task){.task = task, .comm = find_or_add_comm(counter, task)};
 	key->comm = known->comm;
 	if (task && counter->split & EVENTS_BY_PID)
 		key->pid = task->tgid;
@@ -106,8 +106,8 @@ static int set_task_key(struct counter *counter, const struct trace_event *event
 	return key->comm == HASH_INDEX_NONE ? -ENOMEM : 0;
 }
 
-static struct event_count *find_event_count(struct counter *counter, const struct event_key *key,
-					    u32 hash)
+static struct event_count *find_or_add_event_count(struct counter *counter,
+						   const struct event_key *key, u32 hash)
 {
 	struct event_counts *counts = counter->counts;
 	u32 index = hash_index_find(&counter->index, hash, is_same_key, counts->items, key);
@@ -173,7 +173,8 @@ static int count_batched_events(struct counter *counter)
 	}
 	for (u32 i = 0; i < counter->pending && !err; i++) {
 		const struct trace_event *event = &batch[i].event;
-		struct event_count *item = find_event_count(counter, &batch[i].key, batch[i].hash);
+		struct event_count *item =
+			find_or_add_event_count(counter, &batch[i].key, batch[i].hash);
 
 		if (!item) {
 			err = -ENOMEM;
@@ -280,7 +281,7 @@ struct builder {
 	struct profile *profile;
 	const struct trace_reader *reader;
 	const struct event_counts *counts;
-	struct hash_index index; /* finds rows */
+	struct hash_index index; /* finds a row by its key */
 	u32 room;
 };
 
@@ -321,27 +322,21 @@ static bool has_same_row_key(const void *rows, u32 index, const void *key)
 	       memcmp(row->comm, wanted->comm, sizeof(row->comm)) == 0;
 }
 
-static u32 hash_row_key(const struct profile_row *row)
-{
-	u64 comm[2], hash;
-
-	memcpy(comm, row->comm, sizeof(comm));
-	hash = hash_word(hash_word(0, (uintptr_t)row->kernel), (uintptr_t)row->user);
-	hash = hash_word(hash, comm[0]);
-	hash = hash_word(hash, comm[1]);
-	hash = hash_word(hash, (u64)row->tid << 32 | row->pid);
-	hash = hash_word(hash, (u64)row->slice << 32 | row->cgroup);
-	hash = hash_word(hash, (u64)row->trace << 32 | row->span);
-	return hash_end(hash_word(hash, (u64)row->kind << 32 | row->cpu));
-}
-
 /* The row with this key, which is added if it is new. NULL without memory. */
-static struct profile_row *find_profile_row(struct builder *builder, const struct profile_row *key)
+static struct profile_row *find_or_add_profile_row(struct builder *builder,
+						   const struct profile_row *key)
 {
 	struct profile *profile = builder->profile;
-	u32 hash = hash_row_key(key);
-	u32 index = hash_index_find(&builder->index, hash, has_same_row_key, profile->storage, key);
+	u64 comm[2], sum = hash_word(hash_word(0, (uintptr_t)key->kernel), (uintptr_t)key->user);
+	u32 hash, index;
 
+	memcpy(comm, key->comm, sizeof(comm));
+	sum = hash_word(hash_word(sum, comm[0]), comm[1]);
+	sum = hash_word(sum, (u64)key->tid << 32 | key->pid);
+	sum = hash_word(sum, (u64)key->slice << 32 | key->cgroup);
+	sum = hash_word(sum, (u64)key->trace << 32 | key->span);
+	hash = hash_end(hash_word(sum, (u64)key->kind << 32 | key->cpu));
+	index = hash_index_find(&builder->index, hash, has_same_row_key, profile->storage, key);
 	if (index != HASH_INDEX_NONE)
 		return &profile->storage[index];
 	if (array_make_room(profile->storage, profile->row_count, builder->room) ||
@@ -396,7 +391,7 @@ static int add_count_to_row(struct builder *builder, const struct event_count *i
 	if (!key.kernel || !key.user || key.cgroup == UINT32_MAX ||
 	    set_trace_and_span(builder, from->context, &key))
 		return -ENOMEM;
-	row = find_profile_row(builder, &key);
+	row = find_or_add_profile_row(builder, &key);
 	if (!row)
 		return -ENOMEM;
 	row->count += item->count;
@@ -509,16 +504,6 @@ const char *profile_path_marker(const struct profile_path *path)
 	return stack_end_is_cut(path->end) ? path->end->marker : NULL;
 }
 
-/* Off-CPU events are recorded for their time: the number of waits says little. Events weigh
- * their value by default where the value has a unit; addresses have no sum. */
-static enum profile_weight choose_weight(const struct trace_source *source, const char *by)
-{
-	if (by)
-		return strcmp(by, "value") == 0 && trace_source_adds_up(source) ? WEIGHT_VALUE
-										: WEIGHT_COUNT;
-	return trace_source_adds_up(source) && source->value_unit[0] ? WEIGHT_VALUE : WEIGHT_COUNT;
-}
-
 int profile_weigh(struct profile *profile, const struct trace_source *sources, u32 source_count,
 		  const char *by, struct profile_weights *weights)
 {
@@ -533,8 +518,14 @@ int profile_weigh(struct profile *profile, const struct trace_source *sources, u
 		profile_weights_clear(&made);
 		return -ENOMEM;
 	}
-	for (u32 i = 0; i < source_count; i++)
-		made.by[i] = choose_weight(&sources[i], by);
+	/* Off-CPU events are recorded for their time: the number of waits says little. Events weigh
+	 * their value by default where the value has a unit; addresses have no sum. */
+	for (u32 i = 0; i < source_count; i++) {
+		bool prefers_value = by ? strcmp(by, "value") == 0 : sources[i].value_unit[0];
+
+		made.by[i] = prefers_value && trace_source_adds_up(&sources[i]) ? WEIGHT_VALUE
+										: WEIGHT_COUNT;
+	}
 	for (u32 i = 0; i < profile->row_count; i++) {
 		const struct profile_row *row = profile->rows[i];
 
@@ -556,9 +547,9 @@ void profile_weights_clear(struct profile_weights *weights)
 	*weights = (struct profile_weights){0};
 }
 
-/* Markers are interned as labels without an object. */
+/* Appends the marker of a path, if it has one. Markers are interned as labels without an object. */
 
-#define MARKERS_MAX 2 /* one for each side */
+#define MARKERS_MAX 2 /* room for the marker of each side */
 
 static int append_marker(struct whole_stack *stack, const struct profile *profile,
 			 const char *marker)

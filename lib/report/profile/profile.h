@@ -31,7 +31,8 @@ enum event_split {
 	EVENTS_BY_CGROUP = 1 << 3,
 	EVENTS_BY_TRACE = 1 << 5,
 	EVENTS_BY_SPAN = 1 << 6,
-	/* not part of the key: each count also has the distribution of its values */
+	/* each event_count also has the distribution of its events' values, which is not part of
+	   the key */
 	EVENTS_WITH_VALUES = 1 << 4,
 };
 
@@ -54,16 +55,16 @@ static inline u32 find_time_slice(const struct time_slices *slices, u64 time)
 
 /* Has no padding, as keys are compared as bytes. */
 struct event_key {
-	u32 kernel; /* stack index, or TRACE_NO_STACK */
+	u32 kernel; /* stack index of the kernel stack, or TRACE_NO_STACK */
 	u32 user;
-	u32 leaf; /* from event_paths_leaf(), or PATH_NO_LEAF */
-	u32 comm; /* index in comms */
+	u32 leaf; /* key of the leaf from event_paths_leaf(), or PATH_NO_LEAF */
+	u32 comm; /* index of the task's name in event_counts.comms */
 	u16 kind;
-	u8 kernel_reason; /* 0 with a stack */
+	u8 kernel_reason; /* why the kernel stack is missing (enum stack_reason); 0 with a stack */
 	u8 user_reason;
 	u16 leaf_in_kernel;
 	u16 slice;	   /* number of the time slice */
-	u32 pid, tid, cpu; /* 0: unknown, or not part of the key */
+	u32 pid, tid, cpu; /* ids of process, thread and CPU; 0: unknown, or not part of the key */
 	u32 cgroup;	   /* number of the cgroup; 0: unknown, or not part of the key */
 	u32 context;  /* number of the trace and span, from 1 on; 0: not part of the key, or none */
 	u32 reserved; /* 0 */
@@ -74,13 +75,13 @@ struct event_count {
 	u64 count;
 	u64 value;		    /* sum of the events' values */
 	u64 estimates;		    /* events whose value is an estimate (sampled_error()) */
-	struct distribution values; /* empty without EVENTS_WITH_VALUES */
+	struct distribution values; /* values of the events; empty without EVENTS_WITH_VALUES */
 };
 
 struct event_counts {
 	struct event_count *items;
 	u32 count;
-	char (*comms)[16]; /* "": unknown task */
+	char (*comms)[16]; /* names of tasks; "": unknown task */
 	u64 first, last;   /* time of the first and last event, ns */
 	u64 events;
 };
@@ -123,16 +124,17 @@ u64 sampled_error(u64 every, u64 estimates);
 struct profile_row {
 	u32 kind;
 	char comm[16];
-	u32 pid, tid, cpu; /* 0: unknown, or rows are not split by it */
-	u32 cgroup;	   /* label id of the cgroup, if rows are split by cgroups */
-	u32 trace, span;   /* label ids, or PROFILE_NO_LABEL: the events have no trace or span */
-	u32 slice;	   /* time slice; 0: rows are not split by time */
+	u32 pid, tid,
+		cpu; /* ids of process, thread and CPU; 0: unknown, or rows are not split by it */
+	u32 cgroup;  /* label id of the cgroup's path, if rows are split by cgroups */
+	u32 trace, span; /* label ids, or PROFILE_NO_LABEL: the events have no trace or span */
+	u32 slice;	 /* time slice; 0: rows are not split by time */
 	const struct profile_path *kernel;
 	const struct profile_path *user;
 	u64 count;
 	u64 value;
 	u64 estimates;		    /* events whose value is an estimate (sampled_error()) */
-	struct distribution values; /* empty without EVENTS_WITH_VALUES */
+	struct distribution values; /* values of the events; empty without EVENTS_WITH_VALUES */
 };
 
 /* The weight of a row: the number of its events, or the sum of their values. */
@@ -147,10 +149,11 @@ struct profile {
 	struct frame_names *names;
 	struct event_paths *paths;
 	u32 split;	 /* enum event_split, as bits */
-	u64 count;	 /* events of all rows */
+	u64 count;	 /* number of events of all rows */
 	u64 first, last; /* time of the first and last event, ns; 0: unknown */
 	u32 row_count;
-	struct profile_row **rows; /* hottest first; equal ones in a fixed order */
+	/* rows of most weight first; rows of equal weight in a fixed order */
+	struct profile_row **rows;
 	struct profile_row *storage;
 };
 
@@ -172,10 +175,10 @@ const char *profile_path_marker(const struct profile_path *path);
 struct profile_weights {
 	enum profile_weight *by;
 	u64 *totals;	/* weight of the source's events */
-	u64 *estimates; /* events of the source whose value is an estimate
+	u64 *estimates; /* number of the source's events whose value is an estimate
 			 * (sampled_error())
 			 */
-	u64 *counts;	/* the source's events */
+	u64 *counts;	/* number of the source's events */
 };
 
 /* Chooses the weight of each source and sorts the rows of the profile by weight. `by`: "count",
@@ -191,12 +194,13 @@ void profile_weights_clear(struct profile_weights *weights);
  * of a side that is cut, and for a stack without any frame.
  */
 struct whole_stack {
-	u32 *labels; /* innermost first */
+	u32 *labels; /* ids of labels, innermost first */
 	u32 depth;   /* never 0 */
 	u32 room;
 };
 
-/* *stack is all zero at first and is reused for the next row. -ENOMEM. */
+/* Sets *stack to the stack of the row. The caller sets *stack to zeros before the first row; its
+ * memory is reused for the next row. -ENOMEM. */
 int whole_stack_set(struct whole_stack *stack, const struct profile *profile,
 		    const struct profile_row *row);
 void whole_stack_free(struct whole_stack *stack);

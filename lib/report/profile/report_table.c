@@ -24,15 +24,15 @@ static const char *const key_names[TABLE_KEY_COUNT] = {TABLE_KEYS(X)};
 #undef X
 
 struct label_cells {
-	u32 dso, symbol; /* NO_CELL: not made yet */
+	u32 dso, symbol; /* by label id: cell of the label's file name; NO_CELL: not made yet */
 };
 
 struct builder {
 	const struct profile *profile;
 	const struct table_options *options;
 	struct report_table *table;
-	struct hash_index index; /* finds rows of the table */
-	/* by table row: number, from 1, of the last profile row that was added */
+	struct hash_index index; /* finds a row of the table by its key */
+	/* by table row: number (from 1) of the last profile row that was added to its `children` */
 	u32 *last_stack;
 	u32 room, last_room;
 	struct label_cells *labels;
@@ -83,7 +83,7 @@ static bool is_same_row(const void *rows, u32 index, const void *key)
 
 /* The index of the row with this key, which is added if it is new. HASH_INDEX_NONE without
  * memory. */
-static u32 find_table_row(struct builder *builder, const struct table_row *key)
+static u32 find_or_add_table_row(struct builder *builder, const struct table_row *key)
 {
 	struct report_table *table = builder->table;
 	u64 sum = hash_word(0, (u64)key->slice << 32 | key->kind);
@@ -104,7 +104,7 @@ static u32 find_table_row(struct builder *builder, const struct table_row *key)
 	return table->row_count++;
 }
 
-static void add_to_sum(struct table_sum *sum, const struct profile_row *row)
+static void add_row_to_sum(struct table_sum *sum, const struct profile_row *row)
 {
 	sum->count += row->count;
 	sum->value += row->value;
@@ -115,7 +115,7 @@ static int add_self_weight(const struct builder *builder, u32 index, const struc
 {
 	struct table_row *to = &builder->table->rows[index];
 
-	add_to_sum(&to->self, row);
+	add_row_to_sum(&to->self, row);
 	return builder->options->by_children ? 0 : distribution_merge(&to->values, &row->values);
 }
 
@@ -124,7 +124,7 @@ static int add_children_weight(const struct builder *builder, u32 index,
 {
 	struct table_row *to = &builder->table->rows[index];
 
-	add_to_sum(&to->children, row);
+	add_row_to_sum(&to->children, row);
 	return builder->options->by_children ? distribution_merge(&to->values, &row->values) : 0;
 }
 
@@ -195,7 +195,7 @@ static int add_rows_of_stack(struct builder *builder, const struct profile_row *
 
 		if (set_frame_cells(builder, stack->labels[i], key))
 			return -ENOMEM;
-		index = find_table_row(builder, key);
+		index = find_or_add_table_row(builder, key);
 		if (index == HASH_INDEX_NONE)
 			return -ENOMEM;
 		if (i == 0 && add_self_weight(builder, index, row))
@@ -225,7 +225,7 @@ static int add_profile_rows(struct builder *builder)
 				return -ENOMEM;
 			continue;
 		}
-		index = find_table_row(builder, &key);
+		index = find_or_add_table_row(builder, &key);
 		if (index == HASH_INDEX_NONE || add_self_weight(builder, index, row) ||
 		    add_children_weight(builder, index, row))
 			return -ENOMEM;

@@ -13,7 +13,7 @@
 #include "profile.h"
 #include "ring.h"
 
-/* X(ID, name, meaning); perf's names of the keys. */
+/* Keys: X(ID, name, meaning). The names are those of perf. */
 #define TABLE_KEYS(X)                                                                              \
 	X(EVENT, "event", "the source of the event")                                               \
 	X(PID, "pid", "the process")                                                               \
@@ -36,30 +36,31 @@ const char *table_key_name(enum table_key key);
 
 struct table_sum {
 	u64 count;     /* events */
-	u64 value;     /* the sum of their values */
+	u64 value;     /* sum of the events' values */
 	u64 estimates; /* events whose value is an estimate (report/profile/profile.h) */
 };
 
 struct table_row {
 	u32 kind;
-	u32 cell[TABLE_KEY_COUNT]; /* 0: not a key of the table; report_table_text() gives its text
+	u32 cell[TABLE_KEY_COUNT]; /* by key: value of the row, whose text report_table_text()
+				    * gives; 0: not a key of the table
 				    */
-	u32 slice;		   /* time slice; 0: the profile is not split by time */
+	u32 slice; /* number of the time slice; 0: the profile is not split by time */
 	struct table_sum self, children;
 	struct distribution values; /* of `self`, or of `children` if they order the table */
 };
 
 struct table_options {
-	u32 keys;		       /* set of 1 << enum table_key */
+	u32 keys;		       /* the table's keys, as bits 1 << enum table_key */
 	const enum profile_weight *by; /* by source: the weight that rows are sorted by */
-	bool by_children;	       /* order by `children`, not by `self` */
-	bool together;		       /* rows of all sources are sorted together */
-	bool by_file_name;	       /* files with the same frame_names_file() are one file */
+	bool by_children;	       /* true: rows are sorted by `children`, false: by `self` */
+	bool together;		       /* true: rows of all sources are sorted together */
+	bool by_file_name; /* true: files with the same frame_names_file() are one file */
 };
 
 struct report_table {
 	const struct profile *profile;
-	struct table_row *rows; /* sorted by source, then heaviest first */
+	struct table_row *rows; /* rows sorted by source, then heaviest first */
 	u32 row_count;
 };
 

@@ -51,7 +51,8 @@ _Static_assert(RUNTIMES <= RUNTIME_HINTS_MAX, "there is room for all hints");
  * belongs to the script. */
 static const struct interpreter {
 	enum runtime_id runtime;
-	enum script_runtime script; /* the runtime whose functions the unwinder reads */
+	enum script_runtime script; /* number of the runtime in LABEL_NAMED(), whose functions the
+				       unwinder reads */
 	const char *loop, *file;
 	const char *names[2];
 } interpreters[] = {
@@ -70,10 +71,10 @@ struct share {
 
 /* Classes of a label, one bit each. */
 #define LABEL_GENERATED 1U
-#define LABEL_ADDRESS 2U /* generated, and without a name */
+#define LABEL_ADDRESS 2U /* the label is of generated code without a name */
 #define LABEL_LOOP(i) (4U << 2 * (i))
 #define LABEL_NAMED(i) (8U << 2 * (i))
-#define LABEL_SCRIPT (1U << 31) /* a function that the unwinder has named */
+#define LABEL_SCRIPT (1U << 31) /* the label is a function that the unwinder has named */
 
 static bool begins_with(const char *text, const char *start)
 {
@@ -109,25 +110,10 @@ static u32 classify_label(const char *name, const char *object)
 	return classes;
 }
 
-static void add_to_share(struct share *share, u64 events, bool is_met, bool is_unnamed)
+static void count_in_share(struct share *share, u64 events, bool is_met, bool is_unnamed)
 {
 	share->events += is_met ? events : 0;
 	share->unnamed += is_unnamed ? events : 0;
-}
-
-static void count_row_events(const struct profile_row *row, const u32 *classes,
-			     struct share *generated, struct share *interpreted)
-{
-	u32 met = 0;
-
-	for (u32 i = 0; i < row->user->depth; i++)
-		met |= classes[row->user->labels[i]];
-	/* Stubs of Java and V8 never have names, so they do not cause the hint. */
-	add_to_share(generated, row->count, met & LABEL_GENERATED,
-		     (met & LABEL_ADDRESS) && !(met & LABEL_SCRIPT));
-	for (u32 i = 0; i < INTERPRETERS; i++)
-		add_to_share(&interpreted[i], row->count, met & (LABEL_LOOP(i) | LABEL_NAMED(i)),
-			     (met & LABEL_LOOP(i)) && !(met & LABEL_NAMED(i)));
 }
 
 /* Each label is classified once, since there are many more frames than labels. Without memory all
@@ -141,8 +127,20 @@ static void count_shares(const struct profile *profile, struct share *generated,
 	for (u32 i = 0; classes && i < count; i++)
 		classes[i] = classify_label(frame_names_label(profile->names, i),
 					    frame_names_label_object(profile->names, i));
-	for (u32 i = 0; classes && i < profile->row_count; i++)
-		count_row_events(profile->rows[i], classes, generated, interpreted);
+	for (u32 i = 0; classes && i < profile->row_count; i++) {
+		const struct profile_row *row = profile->rows[i];
+		u32 met = 0;
+
+		for (u32 j = 0; j < row->user->depth; j++)
+			met |= classes[row->user->labels[j]];
+		/* Stubs of Java and V8 never have names, so they do not cause the hint. */
+		count_in_share(generated, row->count, met & LABEL_GENERATED,
+			       (met & LABEL_ADDRESS) && !(met & LABEL_SCRIPT));
+		for (u32 j = 0; j < INTERPRETERS; j++)
+			count_in_share(&interpreted[j], row->count,
+				       met & (LABEL_LOOP(j) | LABEL_NAMED(j)),
+				       (met & LABEL_LOOP(j)) && !(met & LABEL_NAMED(j)));
+	}
 	free(classes);
 }
 

@@ -10,8 +10,8 @@
 #include "trace/read/reader.h"
 
 struct runtime_hint {
-	const char *name;   /* "Java code" */
-	const char *remedy; /* how to get names, as a sentence without a full stop */
+	const char *name;   /* name of the code, such as "Java code" */
+	const char *remedy; /* the way to get names, as a sentence without a full stop */
 };
 
 #define RUNTIME_HINTS_MAX 9
