@@ -141,15 +141,6 @@ static int read_window_differences_row(void *arg, u32 shard, struct byte_cursor 
 	return 0;
 }
 
-/* A cause that is unknown to this program counts as LOST_NOT_STORED. */
-static u32 ledger_cause(const char *name, size_t length)
-{
-	for (u32 i = 0; i < LOST_COUNT; i++)
-		if (strlen(causes[i]) == length && !memcmp(causes[i], name, length))
-			return i;
-	return LOST_NOT_STORED;
-}
-
 static int read_cause_row(void *arg, u32 shard, struct byte_cursor *row,
 			  struct stackmap_error *error)
 {
@@ -157,11 +148,16 @@ static int read_cause_row(void *arg, u32 shard, struct byte_cursor *row,
 	size_t length;
 	const char *name = row_get_text(row, &length);
 	u64 count = row_get_u64(row);
+	u32 cause = 0;
 
 	(void)shard;
 	(void)error;
+	while (cause < LOST_COUNT &&
+	       (strlen(causes[cause]) != length || memcmp(causes[cause], name, length)))
+		cause++;
+	/* A cause that is unknown to this program counts as LOST_NOT_STORED. */
 	if (!row->bad)
-		account->lost[ledger_cause(name, length)] += count;
+		account->lost[cause < LOST_COUNT ? cause : LOST_NOT_STORED] += count;
 	return 0;
 }
 

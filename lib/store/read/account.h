@@ -28,7 +28,8 @@ struct store_host {
 	u64 repeated; /* the part of `stored` that is in repeated rows */
 	u64 missing;
 	u64 surplus; /* events in the store beyond those that the host counts as recorded */
-	char *kernel, *machine; /* NULL if unknown */
+	char *kernel,
+		*machine; /* release of the kernel and name of the architecture; NULL: unknown */
 	u32 cpus;
 };
 

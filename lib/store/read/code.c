@@ -31,7 +31,7 @@ struct reading {
 };
 
 /* Copies a text of the answer into the arena, with a NUL at its end. NULL if memory is short. */
-static const char *copy_text(struct store_code *code, struct byte_cursor *row)
+static const char *copy_text_of_answer(struct store_code *code, struct byte_cursor *row)
 {
 	size_t length;
 	const char *text = row_get_text(row, &length);
@@ -112,8 +112,8 @@ static int read_stack_row(void *arg, u32 shard, struct byte_cursor *row,
 
 	(void)shard;
 	stack.kernel_depth = row_get_u16(row);
-	stack.kernel_end = copy_text(code, row);
-	stack.user_end = copy_text(code, row);
+	stack.kernel_end = copy_text_of_answer(code, row);
+	stack.user_end = copy_text_of_answer(code, row);
 	stack.leaf = row_get_u8(row);
 	stack.depth = row_get_count(row);
 	objects = row_get_bytes(row, (size_t)stack.depth * STORE_HASH_BYTES);
@@ -158,7 +158,7 @@ static int read_functions(struct store_code *code, struct byte_cursor *row,
 		row->bad = true;
 	functions = arena_alloc(&code->arena, (row->bad ? 1 : count + 1) * sizeof(*functions));
 	for (u64 i = 0; functions && !row->bad && i < count; i++) {
-		functions[i] = copy_text(code, row);
+		functions[i] = copy_text_of_answer(code, row);
 		if (!functions[i])
 			return -ENOMEM;
 	}
@@ -219,7 +219,7 @@ static int read_object_row(void *arg, u32 shard, struct byte_cursor *row,
 	if (length % 2 == 0 && length / 2 <= sizeof(object->build_id) &&
 	    hex_bytes(build_id, object->build_id, length / 2) == length / 2)
 		object->build_id_bytes = length / 2;
-	object->path = copy_text(reading->code, row);
+	object->path = copy_text_of_answer(reading->code, row);
 	object->is_kernel = row_get_u8(row);
 	object->is_known = true;
 	return object->path ? 0 : error_set_errno(error, ENOMEM, "store");
@@ -235,7 +235,7 @@ static void append_object_keys(const struct reading *reading, struct byte_buffer
 	}
 }
 
-/* --- reading all parts --- */
+/* --- the three queries --- */
 
 /* With PREWHERE the server reads the arrays in the wanted rows only. */
 static const struct part {
@@ -246,7 +246,8 @@ static const struct part {
 	{"SELECT stack, kernel_depth, kernel_end, user_end, leaf, object, offset FROM stacks "
 	 "PREWHERE stack IN " KEYS " WHERE ",
 	 " LIMIT 1 BY stack", "stack FixedString(16)", append_stack_keys, read_stack_row},
-	/* If several rows have the highest rank, a row with the function's bounds is preferred. */
+	/* The row of highest rank is chosen. Among equal ranks a row with the function's bounds is
+	   preferred. */
 	{"SELECT object, offset, start, size, functions FROM frames "
 	 "PREWHERE (object, offset) IN " KEYS " WHERE ",
 	 " ORDER BY rank DESC, size > 0 DESC LIMIT 1 BY object, offset",
@@ -256,35 +257,27 @@ static const struct part {
 	 " LIMIT 1 BY object", "object FixedString(16)", append_object_keys, read_object_row},
 };
 
-static int query_part(struct reading *reading, u32 shard, const struct part *part,
-		      const struct byte_buffer *keys, struct stackmap_error *error)
-{
-	const struct clickhouse_table table = {.name = KEYS,
-					       .structure = part->structure,
-					       .rows = keys->data,
-					       .bytes = keys->used};
-	char sql[512];
-	const struct shard_query query = {.sql = sql, .tables = &table, .table_count = 1};
-
-	snprintf(sql, sizeof(sql), "%s%s%s", part->select, reading->days, part->rest);
-	return shards_ask(reading->shards, shard, &query, part->take, reading, error);
-}
-
-static int resolve_part(struct reading *reading, const struct part *part,
+static int resolve_keys(struct reading *reading, const struct part *part,
 			struct stackmap_error *error)
 {
+	struct clickhouse_table table = {.name = KEYS, .structure = part->structure};
+	char sql[512];
+	const struct shard_query query = {.sql = sql, .tables = &table, .table_count = 1};
 	struct byte_buffer keys = {};
 	int err = 0;
 
+	snprintf(sql, sizeof(sql), "%s%s%s", part->select, reading->days, part->rest);
 	for (u32 i = 0; i < shards_count(reading->shards) && !err; i++) {
 		if (shards_away(reading->shards, i))
 			continue;
 		byte_buffer_clear(&keys);
 		part->put(reading, &keys);
+		table.rows = keys.data;
+		table.bytes = keys.used;
 		if (keys.failed)
 			err = error_set_errno(error, ENOMEM, "store");
 		else if (keys.used)
-			err = query_part(reading, i, part, &keys, error);
+			err = shards_ask(reading->shards, i, &query, part->take, reading, error);
 	}
 	byte_buffer_free(&keys);
 	return err;
@@ -310,7 +303,7 @@ int store_code_read(struct shards *shards, const struct store_question *question
 	code.stacks = calloc(code.stack_count + 1UL, sizeof(*code.stacks));
 	err = code.stacks ? 0 : error_set_errno(error, ENOMEM, "store");
 	for (u32 i = 0; i < sizeof(parts) / sizeof(*parts) && !err; i++)
-		err = resolve_part(&reading, &parts[i], error);
+		err = resolve_keys(&reading, &parts[i], error);
 	if (err)
 		store_code_clear(&code);
 	else

@@ -14,10 +14,10 @@
 #define STORE_DEPTH_MAX 1024 /* the most frames of a stack: kernel and user frames together */
 
 struct store_object {
-	struct intern_key key; /* the id of the object */
+	struct intern_key key; /* id of the object */
 	u32 number;	       /* number of the object in the answer, plus 1 */
 	bool is_known;
-	u8 kind; /* enum frame_identity_kind, or a newer agent's value */
+	u8 kind; /* kind of the object: enum frame_identity_kind, or a value of a newer agent */
 	bool is_kernel;
 	u32 build_id_bytes;
 	u8 build_id[20];
@@ -36,20 +36,23 @@ struct store_frame {
 
 struct store_place {
 	struct store_frame *frame;
-	bool is_executed; /* false: a return address, one byte after the frame's offset */
+	bool is_executed; /* true: the frame is at the next instruction; false: at a return address,
+			     one byte after the frame's offset */
 };
 
 struct store_stack {
 	bool is_known;
-	u8 leaf; /* whose first frame is the leaf: 0 neither's, 1 the kernel's, 2 the user's */
+	u8 leaf; /* the side whose first frame is the leaf: 1 kernel, 2 user; 0: the stack has no
+		    leaf */
 	const char *kernel_end, *user_end;
 	u32 kernel_depth, depth;
-	struct store_place *places; /* innermost first: kernel frames, then user frames */
+	/* frames of the kernel, then of user code, each innermost first */
+	struct store_place *places;
 };
 
 struct store_code {
 	struct arena arena;
-	struct store_stack *stacks; /* stacks of the answer, by number */
+	struct store_stack *stacks; /* stacks of the answer; index: number of the stack */
 	u32 stack_count;
 	struct intern frames, objects;
 };

@@ -29,7 +29,7 @@
 
 /* --- stacks beyond the cap --- */
 
-/* Sums of one event over all servers. */
+/* Sums of the events of one name over all servers. */
 struct total {
 	u64 count, value;
 };
@@ -45,7 +45,7 @@ struct cap {
 	const struct store_question *question;
 	struct store_counts *counts;
 	u64 stacks; /* upper bound of the number of stacks: a stack on two servers counts twice */
-	struct total *totals; /* index: number of the event's name */
+	struct total *totals; /* sums of the events of each name; index: number of the name */
 	u32 total_room;
 	struct heavy *heavy;
 	u32 count, room;
@@ -96,7 +96,7 @@ static int read_heavy_stack_row(void *arg, u32 shard, struct byte_cursor *row,
 	return 0;
 }
 
-static double share_of_all(u64 of, u64 all)
+static double divide_or_zero(u64 of, u64 all)
 {
 	return all ? (double)of / (double)all : 0;
 }
@@ -127,9 +127,9 @@ static void keep_heaviest_stacks(struct cap *cap)
 		struct heavy *heavy = &cap->heavy[i];
 		const struct total *total = &cap->totals[heavy->event];
 
-		heavy->share = share_of_all(heavy->count, total->count);
+		heavy->share = divide_or_zero(heavy->count, total->count);
 		if (total->value)
-			heavy->share = share_of_all(heavy->value, total->value);
+			heavy->share = divide_or_zero(heavy->value, total->value);
 		if (kept && !by_hash(&cap->heavy[kept - 1], heavy))
 			cap->heavy[kept - 1].share += heavy->share;
 		else
@@ -361,13 +361,13 @@ struct reading {
 	const char *function;
 	struct store_host_counts *counts;
 	char days[96];
-	struct text_set names;	   /* all function names that servers have returned */
-	struct byte_buffer wanted; /* the names that match the glob, RowBinary */
+	struct text_set names;	   /* all function names that the servers have returned */
+	struct byte_buffer wanted; /* the function names that match the glob, as RowBinary */
 	struct byte_buffer stacks;
 	struct demangler *demangler;
 };
 
-/* --- functions --- */
+/* --- stacks with a function --- */
 
 static bool is_name_wanted(const struct reading *reading, const char *name)
 {
@@ -445,7 +445,7 @@ static int find_stacks_with_function(struct reading *reading, u32 shard,
 	return shards_ask(reading->shards, shard, &query, read_stack_hash_row, reading, error);
 }
 
-/* --- events --- */
+/* --- events by host --- */
 
 static void free_host_count(struct store_host_count *count)
 {

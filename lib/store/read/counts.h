@@ -16,7 +16,7 @@
 #define STORE_STACK_REST 0 /* the stack number that stands for all stacks beyond the cap */
 
 struct store_count {
-	u32 stack, event; /* numbers of stack and event name */
+	u32 stack, event; /* number of the stack, and number of the event name in `events` */
 	u32 comm, cgroup;
 	u32 time; /* start of the time step, seconds since the epoch */
 	u64 count, value;
@@ -25,8 +25,8 @@ struct store_count {
 struct store_counts {
 	struct store_count *counts;
 	u32 count, room;
-	struct intern stacks; /* struct intern_number, in the order of their numbers; the key is the
-			       * hash, in word[0] and word[1] */
+	struct intern stacks; /* entries: struct intern_number, in the order of their numbers; the
+				 key is the stack hash, in word[0] and word[1] */
 	struct text_set events, comms, cgroups;
 	bool is_capped;
 	u64 events_taken; /* sum of the counts read so far, which has a limit */
@@ -51,14 +51,14 @@ struct store_host_count {
 };
 
 struct store_host_counts {
-	struct store_host_count *counts; /* largest count first */
+	struct store_host_count *counts; /* rows sorted by count, largest first */
 	u32 count, room;
 	u64 sum; /* sum of all counts */
 };
 
 /*
- * `stack`: the 16 bytes of its hash, or NULL; `function`: a glob, or NULL. -ENOENT: no function
- * name in the store matches.
+ * `stack`: the 16 bytes of a stack's hash, or NULL; `function`: a glob, or NULL. -ENOENT: no
+ * function name in the store matches.
  */
 int store_host_counts_read(struct shards *shards, const struct store_question *question,
 			   const u8 *stack, const char *function, struct store_host_counts *counts,

@@ -66,8 +66,8 @@
 struct checking {
 	struct clickhouse *server;
 	struct ledger_check *check;
-	struct byte_buffer suspects; /* hosts whose sums differ, RowBinary */
-	bool differs;		     /* windows of the current hour differ */
+	struct byte_buffer suspects; /* names of the hosts whose sums differ, as RowBinary */
+	bool differs;		     /* true: a window of the current hour differs */
 };
 
 typedef int take_row(struct byte_cursor *row, struct checking *checking);

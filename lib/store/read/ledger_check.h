@@ -37,7 +37,8 @@ struct ledger_check {
 	struct lost_cause *causes;
 	u32 cause_count, cause_room;
 	struct window_ranges different; /* windows whose `stored` differs from `recorded` */
-	struct window_ranges repeated;	/* windows with events that are stored more than once */
+	/* windows with events that the server has stored more than once */
+	struct window_ranges repeated;
 };
 
 /*

@@ -107,33 +107,26 @@ static int open_shard(struct shards *shards, const struct store_access *access, 
 	return err == SHARD_WENT ? 0 : err;
 }
 
-static int open_shards(struct shards *shards, const struct store_access *access,
-		       struct stackmap_error *error)
-{
-	bool any = false;
-	int err = store_url_parse(access->url, &shards->url, error);
-
-	if (err)
-		return err;
-	shards->shards = calloc(shards->url.count, sizeof(*shards->shards));
-	if (!shards->shards)
-		return error_set_errno(error, ENOMEM, "store");
-	for (u32 i = 0; i < shards->url.count && !err; i++) {
-		err = open_shard(shards, access, i, error);
-		any |= !err && !shards->shards[i].away;
-	}
-	return err || any ? err : error_set(error, EHOSTUNREACH, "%s", shards->shards[0].away);
-}
-
 int shards_open(const struct store_access *access, struct shards **out,
 		struct stackmap_error *error)
 {
 	struct shards *shards = calloc(1, sizeof(*shards));
+	bool any_answers = false;
 	int err;
 
 	if (!shards)
 		return error_set_errno(error, ENOMEM, "store");
-	err = open_shards(shards, access, error);
+	err = store_url_parse(access->url, &shards->url, error);
+	if (!err)
+		shards->shards = calloc(shards->url.count, sizeof(*shards->shards));
+	if (!err && !shards->shards)
+		err = error_set_errno(error, ENOMEM, "store");
+	for (u32 i = 0; !err && i < shards->url.count; i++) {
+		err = open_shard(shards, access, i, error);
+		any_answers |= !err && !shards->shards[i].away;
+	}
+	if (!err && !any_answers)
+		err = error_set(error, EHOSTUNREACH, "%s", shards->shards[0].away);
 	if (err)
 		shards_close(&shards);
 	else
@@ -141,22 +134,7 @@ int shards_open(const struct store_access *access, struct shards **out,
 	return err;
 }
 
-/* --- questions --- */
-
-static int read_rows(const struct shard *shard, u32 number, const struct byte_buffer *answer,
-		     shard_row take, void *arg, struct stackmap_error *error)
-{
-	struct byte_cursor rows = {.at = answer->data, .end = answer->data + answer->used};
-	int err = 0;
-
-	while (!err && !rows.bad && byte_cursor_left(&rows))
-		err = take(arg, number, &rows, error);
-	if (!err && rows.bad)
-		err = error_set(error, EBADMSG,
-				"%s: its answer is cut or damaged: is this a ClickHouse server?",
-				clickhouse_name(shard->server));
-	return err;
-}
+/* --- the SQL of a question --- */
 
 int shards_ask(struct shards *shards, u32 number, const struct shard_query *query, shard_row take,
 	       void *arg, struct stackmap_error *error)
@@ -164,6 +142,7 @@ int shards_ask(struct shards *shards, u32 number, const struct shard_query *quer
 	struct shard *shard = &shards->shards[number];
 	struct clickhouse_result result = {};
 	struct byte_buffer answer = {};
+	struct byte_cursor rows;
 	const char *events = strstr(query->sql, EVENTS);
 	int before = events ? (int)(events - query->sql) : (int)strlen(query->sql), err;
 	char sql[SQL_BYTES];
@@ -178,8 +157,13 @@ int shards_ask(struct shards *shards, u32 number, const struct shard_query *quer
 			       ANSWER_BYTES_MAX, &answer, &result, error);
 	if (err && err != -EFBIG && result.outcome == CLICKHOUSE_UNSURE)
 		err = mark_shard_away(shard, error);
-	if (!err)
-		err = read_rows(shard, number, &answer, take, arg, error);
+	rows = (struct byte_cursor){.at = answer.data, .end = answer.data + answer.used};
+	while (!err && !rows.bad && byte_cursor_left(&rows))
+		err = take(arg, number, &rows, error);
+	if (!err && rows.bad)
+		err = error_set(error, EBADMSG,
+				"%s: its answer is cut or damaged: is this a ClickHouse server?",
+				clickhouse_name(shard->server));
 	byte_buffer_free(&answer);
 	return err;
 }
@@ -205,7 +189,7 @@ static const struct field {
 } fields[] = {STORE_FIELDS(X)};
 #undef X
 
-/* The values of a field that the store has, and those of them that match. */
+/* The values that the store has of a field, and the values among them that match the patterns. */
 struct values {
 	const struct string_list *wanted;
 	enum store_field field;
@@ -231,7 +215,7 @@ char *selection_sql(const struct selection *selection, const char *format)
 	return sql;
 }
 
-static bool matches_wanted(struct values *values, const char *value)
+static bool matches_any_pattern(struct values *values, const char *value)
 {
 	for (size_t i = 0; i < values->wanted->count; i++) {
 		const char *pattern = values->wanted->items[i];
@@ -259,7 +243,7 @@ static int read_value_row(void *arg, u32 shard, struct byte_cursor *row,
 	(void)shard;
 	number = value ? text_set_number(&values->all, value) : HASH_INDEX_NONE;
 	if (number != HASH_INDEX_NONE && values->all.count > before &&
-	    matches_wanted(values, value)) {
+	    matches_any_pattern(values, value)) {
 		row_put_text(values->rows, value);
 		values->chosen++;
 	}
@@ -267,27 +251,12 @@ static int read_value_row(void *arg, u32 shard, struct byte_cursor *row,
 	return number == HASH_INDEX_NONE ? error_set_errno(error, ENOMEM, "store") : 0;
 }
 
-/* Lists up to VALUES_SHOWN values, as "a, b and others". */
-static void list_values(const struct values *values, char *text, size_t bytes)
-{
-	size_t used = 0;
-
-	text[0] = '\0';
-	for (u32 i = 0; i < values->all.count && used < bytes; i++) {
-		if (i == VALUES_SHOWN) {
-			snprintf(text + used, bytes - used, " and others");
-			return;
-		}
-		used += snprintf(text + used, bytes - used, "%s%.40s", i ? ", " : "",
-				 values->all.texts[i]);
-	}
-}
-
 static int query_matching_values(struct shards *shards, struct selection *selection,
 				 struct values *values, struct stackmap_error *error)
 {
 	const char *name = fields[values->field].name;
-	char list[384];
+	char list[384] = "";
+	size_t used = 0;
 	char *sql = selection_sql(selection, fields[values->field].values);
 	const struct shard_query query = {
 		.sql = sql, .tables = selection->tables, .table_count = selection->table_count};
@@ -297,7 +266,12 @@ static int query_matching_values(struct shards *shards, struct selection *select
 	free(sql);
 	if (err || values->chosen)
 		return err;
-	list_values(values, list, sizeof(list));
+	/* Lists up to VALUES_SHOWN values, as "a, b and others". */
+	for (u32 i = 0; i < values->all.count && i <= VALUES_SHOWN && used < sizeof(list); i++)
+		used += i == VALUES_SHOWN
+				? snprintf(list + used, sizeof(list) - used, " and others")
+				: snprintf(list + used, sizeof(list) - used, "%s%.40s",
+					   i ? ", " : "", values->all.texts[i]);
 	return error_set(error, ENOENT, "--%s %s: the store has no such %s in this time%s%s", name,
 			 values->wanted->items[0], name, list[0] ? ", but " : "", list);
 }

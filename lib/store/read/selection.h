@@ -21,14 +21,15 @@
  * Servers are not trusted: the size of an answer is limited, and the reader checks each number.
  */
 
-/* A server does not answer any more: repeat all queries without it. */
+/* error code: a server does not answer any more, so all queries are repeated without it */
 #define SHARD_WENT (-EAGAIN)
 
 struct store_access {
 	const char *url;
-	/* user of the store, or NULL; likewise password and file of CA certificates */
+	/* name of the user, password, and file of CA certificates; each may be NULL */
 	const char *user, *password, *ca_file;
-	bool allows_cleartext; /* the password may go over http to another machine */
+	bool allows_cleartext; /* true: the password may be sent to another machine over plain http
+				*/
 };
 
 struct shards;
@@ -88,10 +89,11 @@ int shards_ask_all(struct shards *shards, const struct shard_query *query, shard
 enum store_field { STORE_FIELDS(X) STORE_FIELD_COUNT };
 #undef X
 
-#define STORE_CAP_DEFAULT 100000 /* number of stacks */
+#define STORE_CAP_DEFAULT 100000 /* default of store_question.cap */
 
 struct store_question {
-	struct string_list wanted[STORE_FIELD_COUNT]; /* globs; a cgroup includes its children */
+	/* by field: globs for its value; a cgroup includes its children */
+	struct string_list wanted[STORE_FIELD_COUNT];
 	u64 from, to;	/* seconds since the epoch: windows that begin in [from, to) are selected */
 	u32 cap;	/* number of stacks shown one by one; all others become [rest] */
 	u32 step;	/* seconds of a time step; 0: one step for the whole range */
@@ -106,9 +108,9 @@ const char *store_field_name(enum store_field field);
 
 struct selection {
 	char time[96];			   /* SQL condition on the column `time` */
-	char where[SELECTION_WHERE_BYTES]; /* the whole SQL condition */
+	char where[SELECTION_WHERE_BYTES]; /* the whole SQL condition, with that on the time */
 	struct byte_buffer rows[STORE_FIELD_COUNT];
-	/* one more than the fields need: the last is for the caller */
+	/* external tables with the values of fields; the last entry is for a table of the caller */
 	struct clickhouse_table tables[SELECTION_TABLES];
 	u32 table_count;
 };

@@ -54,10 +54,11 @@ struct located_code;
 struct located_stack {
 	bool is_made;
 	u64 leaf;
-	u32 kernel, user; /* stack indexes, or TRACE_NO_STACK */
+	u32 kernel, user; /* index of the kernel stack and of the user stack in the recording, or
+			     TRACE_NO_STACK */
 	u32 kernel_flags, user_flags;
 	u8 kernel_reason, user_reason;
-	u8 user_stop; /* stop reason of a user stack with frames */
+	u8 user_stop; /* stop reason of the user stack, if the stack has frames */
 };
 
 #define REGIONS_MAX (1U << 22)
@@ -67,23 +68,26 @@ struct located_stack {
 #define INLINED_BYTES 2 /* number of addresses that each inlined name gets */
 
 struct region {
-	struct intern_key key; /* object and part */
-	u32 number; /* from 1 on: the mapping number, or the number in a kernel address */
+	/* object, and `part`: the upper bits of the offset, or INLINED_REGION */
+	struct intern_key key;
+	u32 number; /* number from 1: of the mapping, or in the kernel addresses of the region */
 	u32 names;  /* number of inlined names that have an address in this region */
 };
 
 struct inlined {
-	struct intern_key key; /* object and address of the name's text */
-	u64 place;	       /* address in the recording; 0: not assigned yet */
+	struct intern_key key; /* object, and address of the text of the inlined function's name */
+	u64 place;	       /* address of the name in the recording; 0: not assigned yet */
 };
 
 struct located_code {
 	const struct store_code *code;
 	struct trace_writer *writer;
-	struct demangler *demangler;  /* NULL: inlined functions are left out */
-	struct located_stack *stacks; /* index: number of the stack in the answer */
+	struct demangler *demangler; /* demangler of names; NULL: inlined functions are left out */
+	/* stacks of the recording; index: number of the stack in the answer */
+	struct located_stack *stacks;
 	struct located_stack not_stored;
-	u64 *places; /* addresses in the recording; index: frame number; 0: not assigned yet */
+	u64 *places; /* address of each frame in the recording; index: frame number; 0: not assigned
+			yet */
 	struct intern regions, inlined;
 	struct text_set names;
 	u32 region_count;
@@ -132,21 +136,16 @@ static int located_code_create(const struct store_code *code, bool no_inlined,
 
 /* --- regions --- */
 
-static bool is_generated_code(const struct store_object *object)
-{
-	if (object->kind == FRAME_BY_NAME)
-		return true;
-	return object->kind == FRAME_BY_HOST && object->path[0] == '[' &&
-	       strcmp(object->path, "[vdso]") != 0;
-}
-
 static int write_mapping(struct located_code *located, const struct store_object *object,
 			 const struct region *region)
 {
 	u64 part = region->key.word[1];
+	bool is_generated = object->kind == FRAME_BY_NAME ||
+			    (object->kind == FRAME_BY_HOST && object->path[0] == '[' &&
+			     strcmp(object->path, "[vdso]") != 0);
 	struct trace_mapping mapping = {
 		.number = region->number,
-		.kind = is_generated_code(object) ? MAPPING_ANON : MAPPING_FILE,
+		.kind = is_generated ? MAPPING_ANON : MAPPING_FILE,
 		.build_id_bytes = object->build_id_bytes,
 		.path = object->path,
 	};
@@ -236,7 +235,7 @@ static u64 assign_address(struct located_code *located, const struct store_objec
 	return region ? address_in_region(object, region, offset) : 0;
 }
 
-/* --- names --- */
+/* --- symbols and names of inlined functions --- */
 
 static int write_symbol(struct located_code *located, u64 place, u64 size, const char *name)
 {
@@ -372,7 +371,7 @@ static enum stop_reason stop_reason_by_name(const char *end)
 struct side {
 	const struct store_place *places;
 	u32 count;
-	bool has_leaf; /* the first frame is the leaf */
+	bool has_leaf; /* true: the first frame is the leaf */
 	const char *end;
 	u32 flags; /* STACK_USER or 0 */
 };
@@ -392,8 +391,8 @@ static int write_stack(struct located_code *located, u32 from, u32 flags, u32 *i
  * Writes the frames of the kernel or user part of a stack. If the part has no stack but a leaf, the
  * leaf is one frame, so functions inlined at it are left out.
  */
-static int write_side(struct located_code *located, const struct side *side, u64 *leaf, u32 *index,
-		      u32 *flags)
+static int write_stack_side(struct located_code *located, const struct side *side, u64 *leaf,
+			    u32 *index, u32 *flags)
 {
 	bool is_there = side->count > side->has_leaf;
 	int err = 0;
@@ -460,10 +459,10 @@ static int located_code_stack(struct located_code *located, u32 number,
 		stack->kernel_reason = reason_by_name(from->kernel_end);
 		stack->user_reason = reason_by_name(from->user_end);
 		stack->user_stop = stop_reason_by_name(from->user_end);
-		err = write_side(located, &kernel, &stack->leaf, &stack->kernel,
-				 &stack->kernel_flags)
-			      ?: write_side(located, &user, &stack->leaf, &stack->user,
-					    &stack->user_flags);
+		err = write_stack_side(located, &kernel, &stack->leaf, &stack->kernel,
+				       &stack->kernel_flags)
+			      ?: write_stack_side(located, &user, &stack->leaf, &stack->user,
+						  &stack->user_flags);
 	}
 	if (err)
 		return err;
@@ -480,7 +479,7 @@ struct answer {
 	struct store_code code;
 };
 
-static void answer_clear(struct answer *answer)
+static void clear_answer(struct answer *answer)
 {
 	selection_clear(&answer->selection);
 	store_account_clear(&answer->account);
@@ -514,14 +513,14 @@ static int query_answer(struct shards *shards, const struct store_question *ques
 		for (u32 i = 0; i < shards_count(shards); i++)
 			any_is_there |= !shards_away(shards, i);
 		if (any_is_there) {
-			answer_clear(answer);
+			clear_answer(answer);
 			err = query_answer_once(shards, question, answer, error);
 		}
 	}
 	return err;
 }
 
-/* --- the recording --- */
+/* --- the recording of an answer --- */
 
 struct writing {
 	const struct answer *answer;
@@ -530,8 +529,9 @@ struct writing {
 	/* struct intern_number: maps a comm and cgroup to the tid that stands for them */
 	struct intern threads;
 	struct text_set *events; /* names of events, by kind */
-	u32 *kinds;		 /* kinds, by number of the event name in the answer */
-	u32 *cgroups; /* numbers in the recording, by number in the answer; 0: not written */
+	u32 *kinds;   /* kind of each event name; index: number of the name in the answer */
+	u32 *cgroups; /* number of each cgroup in the recording; index: number of the cgroup in the
+			 answer; 0: not written yet */
 	struct trace_ledger ledger;
 };
 
@@ -539,7 +539,7 @@ struct writing {
  * The store does not say which unit the values of an event have. The name of the event implies the
  * unit.
  */
-static const char *unit_of_event(const char *event, bool has_value)
+static const char *unit_of_values(const char *event, bool has_value)
 {
 	static const char *const in_ns[] = {"offcpu-", "sched:sched_stat_"};
 
@@ -579,7 +579,7 @@ static int number_event_kinds(struct writing *writing)
 	return 0;
 }
 
-/* True if an event of the kind has a value. */
+/* True if an event of this kind in the answer has a value. */
 static bool has_event_values(const struct writing *writing, u32 kind)
 {
 	const struct store_counts *counts = &writing->answer->counts;
@@ -596,7 +596,7 @@ static int write_sources(struct writing *writing)
 
 	for (u32 i = 0; i < writing->events->count && !err; i++) {
 		const char *name = writing->events->texts[i];
-		const char *unit = unit_of_event(name, has_event_values(writing, i));
+		const char *unit = unit_of_values(name, has_event_values(writing, i));
 		const struct trace_source source = {
 			.name = name,
 			.extras = TRACE_EXTRA_LEAF | (*unit ? TRACE_EXTRA_VALUE : 0),
@@ -771,6 +771,6 @@ int store_recording_open(struct shards *shards, const struct store_recording_req
 		*account = answer.account;
 		answer.account = (struct store_account){};
 	}
-	answer_clear(&answer);
+	clear_answer(&answer);
 	return err;
 }

@@ -68,28 +68,21 @@ static int add_file_to_lookup(struct debug_folder *files, const FTSENT *entry, s
 	return 0;
 }
 
-static int walk_folder(struct debug_folder *files, char *folder, struct debug_lookup *lookup)
-{
-	char *const folders[] = {folder, NULL};
-	FTS *tree = fts_open(folders, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
-	int err = 0;
-
-	if (!tree)
-		return -errno;
-	for (FTSENT *entry; !err && (entry = fts_read(tree));)
-		if (entry->fts_info == FTS_F)
-			err = add_file_to_lookup(files, entry, strlen(folder), lookup);
-	fts_close(tree);
-	return err;
-}
-
 int debug_folder_create(const char *folder, struct debug_lookup *lookup, struct debug_folder **out)
 {
 	struct debug_folder *files = calloc(1, sizeof(*files));
 	char *path = realpath(folder, NULL);
 	int err = !files ? -ENOMEM : path ? 0 : -errno;
+	char *const folders[] = {path, NULL};
+	FTS *tree = err ? NULL : fts_open(folders, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
 
-	err = err ?: walk_folder(files, path, lookup);
+	if (!err && !tree)
+		err = -errno;
+	for (FTSENT *entry; !err && (entry = fts_read(tree));)
+		if (entry->fts_info == FTS_F)
+			err = add_file_to_lookup(files, entry, strlen(path), lookup);
+	if (tree)
+		fts_close(tree);
 	free(path);
 	if (err)
 		debug_folder_free(&files);
@@ -141,13 +134,13 @@ struct object {
 struct frame {
 	u16 day;
 	u64 offset, start, size;
-	char *function; /* "" if the frame has no name */
+	char *function; /* name of the function; "": the frame has no name */
 };
 
 struct symbolizing {
 	struct clickhouse *server;
 	struct debug_lookup *lookup;
-	const struct debug_folder *files; /* or NULL */
+	const struct debug_folder *files; /* files by build id, or NULL */
 	struct symbolize_counts *counts;
 	u32 first_day;
 	struct object *objects;
@@ -293,7 +286,7 @@ static int look_up_names(struct symbolizing *all, const struct object *object, c
 	return debug_lookup_find(all->lookup, &code, places, count, names);
 }
 
-static u64 lookup_base(const struct object *object)
+static u64 base_of_offsets(const struct object *object)
 {
 	return object->is_kernel ? KERNEL_START : 0;
 }
@@ -302,8 +295,9 @@ static u64 lookup_base(const struct object *object)
  * The name and bounds of the outermost function. If two symbols contain the frame, the one
  * with the higher start wins, as in reports.
  */
-static const char *outermost_function(const struct frame *frame, const struct debug_name *name,
-				      u64 base, u64 *start, u64 *size)
+static const char *choose_outermost_function(const struct frame *frame,
+					     const struct debug_name *name, u64 base, u64 *start,
+					     u64 *size)
 {
 	bool is_named = *frame->function;
 
@@ -325,7 +319,8 @@ static void append_frame_row(struct symbolizing *all, const struct object *objec
 	struct byte_buffer *rows = &all->rows;
 	u32 count = name->count ?: 1;
 	u64 start, size;
-	const char *function = outermost_function(frame, name, lookup_base(object), &start, &size);
+	const char *function =
+		choose_outermost_function(frame, name, base_of_offsets(object), &start, &size);
 
 	row_put_u16(rows, frame->day);
 	row_put_bytes(rows, object->id, OBJECT_BYTES);
@@ -345,7 +340,7 @@ static void append_frame_row(struct symbolizing *all, const struct object *objec
 	row_put_u8(rows, RANK_DEBUG_INFORMATION);
 }
 
-static int send_new_rows(struct symbolizing *all, struct stackmap_error *error)
+static int send_frame_rows(struct symbolizing *all, struct stackmap_error *error)
 {
 	int err = 0;
 
@@ -358,8 +353,9 @@ static int send_new_rows(struct symbolizing *all, struct stackmap_error *error)
 	return err;
 }
 
-static int append_new_rows(struct symbolizing *all, const struct object *object,
-			   const struct debug_names *names, struct stackmap_error *error)
+static int append_rows_of_named_frames(struct symbolizing *all, const struct object *object,
+				       const struct debug_names *names,
+				       struct stackmap_error *error)
 {
 	u64 named = 0;
 	int err = 0;
@@ -367,7 +363,7 @@ static int append_new_rows(struct symbolizing *all, const struct object *object,
 	for (u32 i = 0; i < all->frame_count && !err; i++) {
 		const struct frame *frame = &all->frames[i];
 		const struct debug_name *name =
-			debug_names_at(names, lookup_base(object) + frame->offset);
+			debug_names_at(names, base_of_offsets(object) + frame->offset);
 
 		/* Only names and lines that the host did not have are sent. */
 		if (!name || (!name->count && (!name->symbol || *frame->function)))
@@ -375,7 +371,7 @@ static int append_new_rows(struct symbolizing *all, const struct object *object,
 		append_frame_row(all, object, frame, name);
 		named++;
 		if (all->rows.used >= INSERT_BYTES)
-			err = send_new_rows(all, error);
+			err = send_frame_rows(all, error);
 	}
 	all->counts->named += named;
 	all->counts->named_objects += named > 0;
@@ -393,7 +389,7 @@ static int symbolize_object(struct symbolizing *all, const struct object *object
 	if (!places)
 		return set_memory_error(all, error);
 	for (u32 i = 0; i < all->frame_count; i++) {
-		u64 place = lookup_base(object) + all->frames[i].offset;
+		u64 place = base_of_offsets(object) + all->frames[i].offset;
 
 		if (!count || places[count - 1] != place)
 			places[count++] = place;
@@ -402,7 +398,7 @@ static int symbolize_object(struct symbolizing *all, const struct object *object
 	free(places);
 	if (err)
 		return err == -ENOMEM ? set_memory_error(all, error) : 0;
-	err = append_new_rows(all, object, names, error);
+	err = append_rows_of_named_frames(all, object, names, error);
 	debug_names_free(&names);
 	return err;
 }
@@ -442,7 +438,7 @@ int store_symbolize(struct clickhouse *server, struct debug_lookup *lookup,
 		counts->frames += all.frame_count;
 		err = symbolize_object(&all, &all.objects[i], error);
 	}
-	err = err ?: send_new_rows(&all, error);
+	err = err ?: send_frame_rows(&all, error);
 	for (u32 i = 0; i < all.object_count; i++)
 		free(all.objects[i].path);
 	free(all.objects);

@@ -28,8 +28,8 @@ void debug_folder_free(struct debug_folder **files);
 const char *debug_folder_find(const struct debug_folder *files, const u8 *build_id, u32 bytes);
 
 struct symbolize_counts {
-	u64 objects, frames;	  /* objects and frames that had no debug information */
-	u64 named_objects, named; /* objects and frames that got names */
+	u64 objects, frames; /* number of objects and of frames that had no debug information */
+	u64 named_objects, named; /* number of objects and of frames that got names */
 };
 
 /*

@@ -43,29 +43,25 @@ static void append_causes(struct byte_buffer *rows, const struct window_ledger *
 		row_put_u64(rows, lost);
 }
 
-static void append_ledger_row(struct byte_buffer *rows, const struct batch *batch,
-			      const struct window_ledger *window, const char *lost_as)
-{
-	u64 kept = window->recorded;
-
-	if (lost_as && window->stored < window->recorded)
-		kept = window->stored;
-	row_put_u32(rows, window->time);
-	row_put_text(rows, batch->host);
-	row_put_text(rows, batch->boot);
-	row_put_u64(rows, batch->number);
-	row_put_u16(rows, window->seconds);
-	row_put_u64(rows, window->produced);
-	row_put_u64(rows, kept);
-	append_causes(rows, window, lost_as, window->recorded - kept);
-	row_put_u32(rows, (u32)window->skew);
-	row_put_u8(rows, lost_as ? STATE_LOST : STATE_SENT);
-}
-
 int batch_ledger_rows(const struct batch *batch, const char *lost_as, struct byte_buffer *rows)
 {
-	for (u32 i = 0; i < batch->window_count; i++)
-		append_ledger_row(rows, batch, &batch->windows[i], lost_as);
+	for (u32 i = 0; i < batch->window_count; i++) {
+		const struct window_ledger *window = &batch->windows[i];
+		u64 kept = window->recorded;
+
+		if (lost_as && window->stored < window->recorded)
+			kept = window->stored;
+		row_put_u32(rows, window->time);
+		row_put_text(rows, batch->host);
+		row_put_text(rows, batch->boot);
+		row_put_u64(rows, batch->number);
+		row_put_u16(rows, window->seconds);
+		row_put_u64(rows, window->produced);
+		row_put_u64(rows, kept);
+		append_causes(rows, window, lost_as, window->recorded - kept);
+		row_put_u32(rows, (u32)window->skew);
+		row_put_u8(rows, lost_as ? STATE_LOST : STATE_SENT);
+	}
 	return rows->failed ? -ENOMEM : 0;
 }
 

@@ -21,14 +21,14 @@ struct window_ledger {
 	s32 skew;    /* seconds that were added to the machine's clock to get `time` */
 	u64 produced, recorded;
 	u64 lost[LOST_COUNT];
-	u64 stored; /* events that the store has although the batch was abandoned */
+	u64 stored; /* number of events that the store has although the batch was abandoned */
 };
 
 struct batch {
 	char *host;
-	char *boot; /* id of the boot */
+	char *boot; /* boot id of the machine (/proc/sys/kernel/random/boot_id) */
 	u64 number; /* ascending number of the batch, given by the spool */
-	/* RowBinary; the buffer of the ledger stays empty */
+	/* rows of each table, as RowBinary; the buffer of the ledger's table stays empty */
 	struct byte_buffer rows[STORE_TABLE_COUNT];
 	u32 row_count[STORE_TABLE_COUNT];
 	struct window_ledger *windows;

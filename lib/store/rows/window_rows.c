@@ -30,7 +30,7 @@
  * part of a key.
  */
 
-/* Each member is the number of a text in `texts`. */
+/* The task of an event. Each member is the number of a text in event_table.texts. */
 struct event_task {
 	u32 service, version, cgroup, comm;
 };
@@ -65,8 +65,8 @@ static bool has_task_key(const void *tasks, u32 index, const void *key)
 /*
  * Returns the number of a task (service, version, cgroup and comm); HASH_INDEX_NONE without memory.
  */
-static u32 event_table_task(struct event_table *table, const char *service, const char *version,
-			    const char *cgroup, const char *comm)
+static u32 event_table_find_or_add_task(struct event_table *table, const char *service,
+					const char *version, const char *cgroup, const char *comm)
 {
 	const struct event_task task = {
 		.service = text_set_number(&table->texts, service),
@@ -94,7 +94,7 @@ static bool has_stack_hash(const void *stacks, u32 index, const void *key)
 	return !memcmp(&((const struct stack_hash *)stacks)[index], key, sizeof(struct stack_hash));
 }
 
-static u32 event_table_stack(struct event_table *table, const struct stack_hash *stack)
+static u32 event_table_find_or_add_stack(struct event_table *table, const struct stack_hash *stack)
 {
 	u32 hash, found;
 
@@ -109,7 +109,7 @@ static u32 event_table_stack(struct event_table *table, const struct stack_hash 
 	return table->stack_count++;
 }
 
-/* --- sums --- */
+/* --- sums of the events of each key --- */
 
 static bool has_event_key(const void *sums, u32 index, const void *key)
 {
@@ -134,11 +134,12 @@ static int event_table_add(struct event_table *table, const struct event_key *ke
 	return 0;
 }
 
-/* --- rows --- */
+/* --- rows of the sums --- */
 
 static int compare_sums(const void *a, const void *b)
 {
-	const struct event_key *left = a, *right = b; /* the first member */
+	/* the key is the first member of struct event_sum */
+	const struct event_key *left = a, *right = b;
 
 	return order(left->task, right->task)
 		       ?: order(left->event, right->event)
@@ -185,25 +186,13 @@ static void event_table_clear(struct event_table *table)
 	table->task_count = table->stack_count = table->sum_count = 0;
 }
 
-static void event_table_free(struct event_table *table)
-{
-	text_set_clear(&table->texts);
-	hash_index_free(&table->task_index);
-	hash_index_free(&table->stack_index);
-	hash_index_free(&table->sum_index);
-	free(table->tasks);
-	free(table->stacks);
-	free(table->sums);
-	*table = (struct event_table){.texts = TEXT_SET};
-}
-
 struct window_rows {
 	char *host, *boot;
 	task_service_of service_of;
 	void *arg;
 	char **labels;
 	u32 label_count;
-	u16 day; /* day for which the sent keys are remembered */
+	u16 day; /* day (since the epoch) of the keys in the cache of sent keys */
 	bool host_is_sent;
 	struct sent_cache sent;
 	struct stack_memo memo;
@@ -250,7 +239,13 @@ void window_rows_free(struct window_rows **rows)
 	free_labels(old->labels, old->label_count);
 	sent_cache_free(&old->sent);
 	stack_memo_free(&old->memo);
-	event_table_free(&old->events);
+	text_set_clear(&old->events.texts);
+	hash_index_free(&old->events.task_index);
+	hash_index_free(&old->events.stack_index);
+	hash_index_free(&old->events.sum_index);
+	free(old->events.tasks);
+	free(old->events.stacks);
+	free(old->events.sums);
 	batch_clear(&old->batch);
 	free(old->times);
 	free(old->host);
@@ -278,7 +273,7 @@ int window_rows_label(struct window_rows *rows, const char *const *labels, u32 c
 	return 0;
 }
 
-/* --- events --- */
+/* --- events of a window --- */
 
 struct window {
 	struct window_rows *rows;
@@ -286,9 +281,11 @@ struct window {
 	const struct trace_source *sources;
 	const struct trace_task *tasks;
 	struct window_stacks *stacks;
-	/* struct intern_number: tasks and stacks that were looked up before */
+	/* entries: struct intern_number; tasks and stacks of this window that were looked up before
+	 */
 	struct intern known_tasks, known_stacks;
-	u32 *events; /* number of each source's event name, plus 1; 0: not looked up */
+	u32 *events; /* by kind: number of the event's name in event_table.texts, plus 1; 0: not
+			looked up yet */
 	u32 number;  /* index of the window in the batch */
 	u64 seen;
 };
@@ -312,8 +309,9 @@ static u32 find_or_add_task(struct window *window, const struct trace_event *eve
 				 ? trace_cgroup_name(window->reader, task->cgroup, room)
 				 : "";
 		service = rows->service_of(rows->arg, cgroup, is_kernel);
-		known->number = event_table_task(&rows->events, service.service, service.version,
-						 cgroup, task ? task->comm : "") +
+		known->number = event_table_find_or_add_task(&rows->events, service.service,
+							     service.version, cgroup,
+							     task ? task->comm : "") +
 				1;
 	}
 	return known->number - 1;
@@ -336,11 +334,11 @@ static u32 find_or_add_stack(struct window *window, const struct trace_event *ev
 	if (!known)
 		return HASH_INDEX_NONE;
 	if (!known->number && !window_stacks_add(window->stacks, event, &hash))
-		known->number = event_table_stack(&window->rows->events, &hash) + 1;
+		known->number = event_table_find_or_add_stack(&window->rows->events, &hash) + 1;
 	return known->number - 1;
 }
 
-static int add_event(void *arg, const struct trace_event *event)
+static int add_event_to_sums(void *arg, const struct trace_event *event)
 {
 	struct window *window = arg;
 	struct event_key key = {
@@ -412,7 +410,7 @@ static void fill_window_ledger(struct window_ledger *window, const struct trace_
 		window->produced += window->lost[i];
 }
 
-static int append_window(struct window_rows *rows, const struct window_time *time)
+static int append_window_to_batch(struct window_rows *rows, const struct window_time *time)
 {
 	struct batch *batch = &rows->batch;
 	u32 count = batch->window_count;
@@ -441,7 +439,7 @@ static int add_window_events(struct window *window, struct stackmap_error *error
 	window->events = calloc(sources ?: 1, sizeof(*window->events));
 	result = window->events ? window_stacks_create(window->reader, &stack_rows, &window->stacks)
 				: -ENOMEM;
-	result = result ?: trace_reader_events(window->reader, add_event, window, error);
+	result = result ?: trace_reader_events(window->reader, add_event_to_sums, window, error);
 	fill_window_ledger(&window->rows->batch.windows[window->number],
 			   trace_reader_ledger(window->reader), result ? 0 : window->seen);
 	window_stacks_free(&window->stacks);
@@ -458,7 +456,7 @@ int window_rows_add(struct window_rows *rows, struct trace_reader *reader,
 	int result;
 
 	begin_day_of_window(rows, time->time, trace_reader_info(reader));
-	result = append_window(rows, time) ?: add_window_events(&window, error);
+	result = append_window_to_batch(rows, time) ?: add_window_events(&window, error);
 	if (result)
 		window_rows_drop(rows);
 	return result == -ENOMEM
@@ -529,7 +527,7 @@ void window_rows_lose(struct window_rows *rows, const struct batch *batch)
 		const struct window_ledger *lost = &batch->windows[i];
 		const struct window_time time = {lost->time, lost->seconds, lost->skew};
 
-		if (append_window(rows, &time))
+		if (append_window_to_batch(rows, &time))
 			break;
 		rows->batch.windows[rows->batch.window_count - 1] = *lost;
 		count_recorded_as_lost(&rows->batch.windows[rows->batch.window_count - 1]);

@@ -25,7 +25,7 @@ struct task_service {
 typedef struct task_service (*task_service_of)(void *arg, const char *cgroup,
 					       bool is_kernel_thread);
 
-/* The texts are copied. */
+/* Options of window_rows_create(), which copies the texts. */
 struct window_rows_options {
 	const char *host;
 	const char *boot;
@@ -36,7 +36,7 @@ struct window_rows_options {
 
 /* The time of a window by the store's clock. */
 struct window_time {
-	u32 time; /* seconds since the epoch at the start of the window */
+	u32 time; /* start of the window, seconds since the epoch */
 	u16 seconds;
 	s32 skew; /* seconds that were added to the time of this machine's clock */
 };
@@ -58,8 +58,9 @@ int window_rows_add(struct window_rows *rows, struct trace_reader *reader,
 		    const struct window_time *time, struct stackmap_error *error);
 
 u32 window_rows_windows(
-	const struct window_rows *rows);	       /* number of windows since the last batch */
-u64 window_rows_bytes(const struct window_rows *rows); /* memory that these windows take, about */
+	const struct window_rows *rows); /* number of windows since the last batch */
+/* bytes of memory that the windows since the last batch take, about */
+u64 window_rows_bytes(const struct window_rows *rows);
 
 /*
  * Moves all rows since the last batch into *batch, which the caller clears; the spool numbers the

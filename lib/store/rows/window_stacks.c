@@ -79,7 +79,7 @@ static bool record_mapping_hashes(struct stack_memo *memo, const struct trace_re
 					    mapping->build_id_bytes);
 
 		now = add_bytes_to_hash(now, mapping->path, strlen(mapping->path)) |
-		      1; /* never 0 */
+		      1; /* the lowest bit makes the hash differ from 0 */
 		same &= !*known || *known == now;
 		*known = now;
 	}
@@ -111,7 +111,7 @@ int stack_memo_begin(struct stack_memo *memo, struct trace_reader *reader)
 	return 0;
 }
 
-/* --- sides --- */
+/* --- sides in the cache --- */
 
 struct side_key {
 	const struct stack_memo *memo;
@@ -159,7 +159,7 @@ u32 stack_memo_add_side(struct stack_memo *memo, const struct trace_stack *stack
 	return memo->side_count++;
 }
 
-/* --- whole stacks --- */
+/* --- whole stacks in the cache --- */
 
 static u32 hash_key_bytes(const void *key, size_t bytes)
 {
@@ -247,7 +247,7 @@ struct located_frame {
 /* What the window knows of one stack. */
 struct side {
 	bool is_made;
-	u32 number; /* number of the side in the cache */
+	u32 number; /* number of the side in the cache of stack hashes */
 	struct stack_hash frames;
 };
 
@@ -303,7 +303,7 @@ void window_stacks_free(struct window_stacks **stacks)
 	free(old);
 }
 
-/* --- hashes --- */
+/* --- hashes of sides and stacks --- */
 
 /* False for generated code, which may be replaced before the next window. */
 static bool is_frame_stable(const struct window_stacks *stacks, const struct frame_place *place,
@@ -366,23 +366,9 @@ static int hash_side(struct window_stacks *stacks, const struct trace_stack *sta
 	return 0;
 }
 
-static int hash_and_cache_side(struct window_stacks *stacks, const struct trace_stack *stack,
-			       struct side *side)
-{
-	int err = 0;
-
-	side->number = stack_memo_side(stacks->rows.memo, stack);
-	if (side->number == STACK_MEMO_NONE)
-		err = hash_side(stacks, stack, side);
-	else
-		side->frames = stacks->rows.memo->sides[side->number].hash;
-	side->is_made = !err;
-	return err;
-}
-
 /* The kernel or user part of an event's stack: why it ends, and its frames. */
 struct stack_part {
-	const struct trace_stack *stack; /* NULL if there are no frames */
+	const struct trace_stack *stack; /* frames of the part; NULL: the part has no frames */
 	u32 number;			 /* number of the side in the cache of stack hashes */
 	struct stack_hash_side hashed;
 };
@@ -394,8 +380,14 @@ static int fill_stack_part(struct window_stacks *stacks, u32 index, u32 reason,
 	const struct trace_stack *stack = side ? &stacks->stacks[index] : NULL;
 	const struct stack_end *end = stack_end_of(stack, reason);
 
-	if (side && !side->is_made && hash_and_cache_side(stacks, stack, side))
-		return -ENOMEM;
+	if (side && !side->is_made) {
+		side->number = stack_memo_side(stacks->rows.memo, stack);
+		if (side->number != STACK_MEMO_NONE)
+			side->frames = stacks->rows.memo->sides[side->number].hash;
+		else if (hash_side(stacks, stack, side))
+			return -ENOMEM;
+		side->is_made = true;
+	}
 	if (stacks->by_pointers && stack && stack->flags & STACK_USER &&
 	    end == stack_end_of_stop(STOP_ROOT))
 		end = stack_end_of_stop(STOP_NONE);
@@ -406,9 +398,9 @@ static int fill_stack_part(struct window_stacks *stacks, u32 index, u32 reason,
 	return 0;
 }
 
-/* --- rows --- */
+/* --- rows of stacks, frames and objects --- */
 
-static u64 part_depth(const struct stack_part *part)
+static u64 part_frame_count(const struct stack_part *part)
 {
 	return part->stack ? part->stack->depth : 0;
 }
@@ -448,7 +440,7 @@ static void append_object_row(struct window_stacks *stacks, const u8 *id,
 	stacks->rows.batch->row_count[STORE_OBJECTS]++;
 }
 
-static bool has_name(const struct frame_place *place)
+static bool has_symbol_name(const struct frame_place *place)
 {
 	return place->symbol && *place->symbol->name;
 }
@@ -457,7 +449,7 @@ static void append_frame_row(struct window_stacks *stacks, const struct frame_id
 			     u64 looked_up, const struct frame_place *place)
 {
 	struct byte_buffer *rows = &stacks->rows.batch->rows[STORE_FRAMES];
-	bool named = has_name(place);
+	bool named = has_symbol_name(place);
 
 	row_put_u16(rows, stacks->rows.day);
 	row_put_bytes(rows, identity->object, sizeof(identity->object));
@@ -467,26 +459,10 @@ static void append_frame_row(struct window_stacks *stacks, const struct frame_id
 	row_put_count(rows, named);
 	if (named)
 		row_put_text(rows, place->symbol->name);
-	row_put_count(rows, 0); /* no file names */
-	row_put_count(rows, 0); /* no line numbers */
+	row_put_count(rows, 0); /* number of file names of the frame, all unknown */
+	row_put_count(rows, 0); /* number of line numbers of the frame, all unknown */
 	row_put_u8(rows, named ? RANK_SYMBOL_TABLE : RANK_NO_NAME);
 	stacks->rows.batch->row_count[STORE_FRAMES]++;
-}
-
-/*
- * The object and offset of a frame. For generated code: the object and offset from which its
- * identity in the store was made.
- */
-static struct frame_place frame_code_place(const struct window_stacks *stacks,
-					   const struct located_frame *placed)
-{
-	u64 frame = placed->key.word[0];
-	enum frame_role role = placed->key.word[1];
-	const struct frame_place place = frame_identities_place(stacks->identities, frame, role);
-
-	if (role != FRAME_EXECUTED || placed->is_stable)
-		return place;
-	return frame_identities_place(stacks->identities, frame, identity_role(role));
 }
 
 /*
@@ -496,11 +472,16 @@ static struct frame_place frame_code_place(const struct window_stacks *stacks,
 static int append_unsent_frame_rows(struct window_stacks *stacks,
 				    const struct located_frame *placed)
 {
-	const struct frame_place place = frame_code_place(stacks, placed);
-	u64 looked_up = frame_identity_lookup_offset(placed->identity.offset, placed->key.word[1]);
+	enum frame_role role = placed->key.word[1];
+	/* For generated code: the place from which the frame's identity in the store was made. */
+	bool is_identity_place = role == FRAME_EXECUTED && !placed->is_stable;
+	const struct frame_place place =
+		frame_identities_place(stacks->identities, placed->key.word[0],
+				       is_identity_place ? identity_role(role) : role);
+	u64 looked_up = frame_identity_lookup_offset(placed->identity.offset, role);
 	const struct sent_key object = make_sent_key(placed->identity.object, KEY_OBJECT);
 	const struct sent_key frame =
-		make_sent_key(placed->identity.object, looked_up << 1 | has_name(&place));
+		make_sent_key(placed->identity.object, looked_up << 1 | has_symbol_name(&place));
 	bool is_new;
 
 	if (place.object.kind == FRAME_UNKNOWN)
@@ -532,7 +513,7 @@ static int append_part_frames(struct window_stacks *stacks, u64 leaf, const stru
 {
 	int err = leaf ? append_frame_once(stacks, leaf, FRAME_LEAF) : 0;
 
-	for (u64 i = 0; i < part_depth(part) && !err; i++)
+	for (u64 i = 0; i < part_frame_count(part) && !err; i++)
 		err = append_frame_once(stacks, part->stack->frames[i],
 					i || leaf ? FRAME_RETURN : FRAME_EXECUTED);
 	return err;
@@ -543,7 +524,7 @@ static void append_frame_fields(struct window_stacks *stacks, u64 leaf,
 				const struct stack_part *part, bool offsets)
 {
 	struct byte_buffer *rows = &stacks->rows.batch->rows[STORE_STACKS];
-	u64 depth = part_depth(part) + (leaf != 0);
+	u64 depth = part_frame_count(part) + (leaf != 0);
 
 	for (u64 i = 0; i < depth; i++) {
 		bool is_leaf = leaf && i == 0;
@@ -563,7 +544,7 @@ static void append_frame_fields(struct window_stacks *stacks, u64 leaf,
 /* An event's stack with its kernel and user parts. */
 struct stack_parts {
 	enum stack_leaf leaf;
-	u64 kernel_leaf, user_leaf; /* 0: no leaf */
+	u64 kernel_leaf, user_leaf; /* frame of the leaf; 0: the stack has no leaf */
 	struct stack_part kernel, user;
 };
 
@@ -571,12 +552,12 @@ static int append_stack_row(struct window_stacks *stacks, const struct stack_par
 			    const struct stack_hash *hash)
 {
 	struct byte_buffer *rows = &stacks->rows.batch->rows[STORE_STACKS];
-	u64 depth = part_depth(&parts->kernel) + part_depth(&parts->user) +
+	u64 depth = part_frame_count(&parts->kernel) + part_frame_count(&parts->user) +
 		    (parts->leaf != STACK_LEAF_NONE);
 
 	row_put_u16(rows, stacks->rows.day);
 	row_put_bytes(rows, hash->byte, sizeof(hash->byte));
-	row_put_u16(rows, part_depth(&parts->kernel) + (parts->leaf == STACK_LEAF_KERNEL));
+	row_put_u16(rows, part_frame_count(&parts->kernel) + (parts->leaf == STACK_LEAF_KERNEL));
 	row_put_text(rows, parts->kernel.hashed.end);
 	row_put_text(rows, parts->user.hashed.end);
 	row_put_u8(rows, parts->leaf);
@@ -588,20 +569,6 @@ static int append_stack_row(struct window_stacks *stacks, const struct stack_par
 	append_frame_fields(stacks, parts->user_leaf, &parts->user, true);
 	stacks->rows.batch->row_count[STORE_STACKS]++;
 	return rows->failed ? -ENOMEM : 0;
-}
-
-static int append_rows_of_stack(struct window_stacks *stacks, const struct stack_parts *parts,
-				const struct stack_hash *hash)
-{
-	const struct sent_key key = make_sent_key(hash->byte, KEY_STACK);
-	bool is_new;
-	int err = sent_cache_add_if_new(stacks->rows.sent, &key, &is_new);
-
-	if (err || !is_new)
-		return err;
-	err = append_part_frames(stacks, parts->kernel_leaf, &parts->kernel)
-		      ?: append_part_frames(stacks, parts->user_leaf, &parts->user);
-	return err ?: append_stack_row(stacks, parts, hash);
 }
 
 /*
@@ -617,7 +584,7 @@ static bool is_part_cacheable(const struct stack_part *part)
  * The mark of a stack that was sent. When the cache of sent keys is cleared, all marks become
  * invalid.
  */
-static u64 sent_mark(const struct window_stacks *stacks)
+static u64 current_sent_mark(const struct window_stacks *stacks)
 {
 	return stacks->rows.sent->times + 1;
 }
@@ -628,7 +595,8 @@ int window_stacks_add(struct window_stacks *stacks, const struct trace_event *ev
 	struct memo_stack made = {}, *known = NULL, *stack = &made;
 	struct stack_parts parts = {.leaf = stack_leaf_of(event)};
 	const struct located_frame *leaf;
-	bool is_kept;
+	struct sent_key sent;
+	bool is_kept, is_new = false;
 	int err = fill_stack_part(stacks, event->kernel, event->kernel_reason, &parts.kernel)
 			  ?: fill_stack_part(stacks, event->user, event->user_reason, &parts.user);
 
@@ -655,11 +623,16 @@ int window_stacks_add(struct window_stacks *stacks, const struct trace_event *ev
 	else
 		made.hash = stack_hash_join(parts.leaf, &made.key.leaf, &parts.kernel.hashed,
 					    &parts.user.hashed);
-	if (stack->sent != sent_mark(stacks))
-		err = append_rows_of_stack(stacks, &parts, &stack->hash);
+	sent = make_sent_key(stack->hash.byte, KEY_STACK);
+	if (stack->sent != current_sent_mark(stacks))
+		err = sent_cache_add_if_new(stacks->rows.sent, &sent, &is_new);
+	if (!err && is_new)
+		err = append_part_frames(stacks, parts.kernel_leaf, &parts.kernel)
+			      ?: append_part_frames(stacks, parts.user_leaf, &parts.user)
+			      ?: append_stack_row(stacks, &parts, &stack->hash);
 	if (err)
 		return err;
-	stack->sent = sent_mark(stacks);
+	stack->sent = current_sent_mark(stacks);
 	if (!known && is_kept)
 		stack_memo_add_stack(stacks->rows.memo, &made);
 	*hash = stack->hash;

@@ -40,19 +40,20 @@ struct memo_side {
 struct memo_key {
 	struct frame_identity leaf;
 	const char *kernel_end, *user_end;
-	u32 kernel, user; /* numbers of the sides; STACK_MEMO_NONE: no side */
-	u64 whose;	  /* enum stack_leaf */
+	u32 kernel, user; /* number of the kernel side and of the user side; STACK_MEMO_NONE: the
+			     stack lacks this side */
+	u64 whose;	  /* side of the leaf: enum stack_leaf */
 };
 
 struct memo_stack {
 	struct memo_key key;
 	struct stack_hash hash;
-	u64 sent; /* member for the owner of the cache; 0 at first */
+	u64 sent; /* free for the use of the cache's owner; 0 at first */
 };
 
 /* An empty cache is all zero, except for `most`. */
 struct stack_memo {
-	u64 most; /* limit in bytes */
+	u64 most; /* limit of the cache's memory, bytes */
 	u64 modules;
 	struct hash_index side_index, stack_index;
 	struct memo_side *sides;
@@ -68,7 +69,8 @@ struct stack_memo {
 int stack_memo_begin(struct stack_memo *memo, struct trace_reader *reader);
 void stack_memo_free(struct stack_memo *memo);
 
-/* Returns the number of a cached side, or STACK_MEMO_NONE. */
+/* Returns the number of the side with these frames, or STACK_MEMO_NONE if the side is not cached.
+ */
 u32 stack_memo_side(const struct stack_memo *memo, const struct trace_stack *stack);
 /*
  * Adds a side that is not cached, and returns its number. If memory is short, the side is not
@@ -99,10 +101,10 @@ struct sent_cache {
 	struct sent_key *keys;
 	u32 count, room;
 	u32 most;  /* limit for the number of keys */
-	u64 times; /* how often the cache was cleared */
+	u64 times; /* number of times that the cache was cleared */
 };
 
-/* Bytes of memory for one key. */
+/* Bytes of memory that one key takes. */
 #define SENT_KEY_BYTES (2 * sizeof(struct sent_key) + 4 * sizeof(struct hash_slot))
 
 bool sent_cache_has(const struct sent_cache *memory, const struct sent_key *key);

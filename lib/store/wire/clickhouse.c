@@ -40,7 +40,8 @@
 struct meaning {
 	u32 code;
 	enum clickhouse_outcome outcome;
-	const char *way_out; /* advice for the user; NULL: the server's message alone is shown */
+	const char *way_out; /* advice for the user, shown after the server's message; NULL: no
+				advice */
 };
 
 #define NO_SCHEMA "stackmap store init makes what is missing"
@@ -117,14 +118,6 @@ static enum clickhouse_outcome outcome_of_status(u32 status)
 	if (status >= 400 && status < 500 && status != 408 && status != 429)
 		return CLICKHOUSE_REFUSED;
 	return CLICKHOUSE_UNSURE;
-}
-
-static struct meaning error_meaning(u32 code, u32 status)
-{
-	for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++)
-		if (meanings[i].code == code)
-			return meanings[i];
-	return (struct meaning){.outcome = code ? CLICKHOUSE_UNSURE : outcome_of_status(status)};
 }
 
 /* Removes headers of libcurl that the server does not need: the insert of an idle machine is hardly
@@ -246,10 +239,15 @@ static int set_call_error(struct clickhouse *server, const struct http_answer *a
 	const char *body = (const char *)answer->body.data;
 	size_t bytes = answer->body.used, used = 0;
 	u32 code = read_error_code(body, bytes);
-	struct meaning meaning = error_meaning(code, answer->status);
+	struct meaning meaning = {.outcome = code ? CLICKHOUSE_UNSURE
+						  : outcome_of_status(answer->status)};
 	char shown[SHOWN_MAX];
-	int err = meaning.outcome == CLICKHOUSE_DENIED ? EACCES : EREMOTEIO;
+	int err;
 
+	for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++)
+		if (meanings[i].code == code)
+			meaning = meanings[i];
+	err = meaning.outcome == CLICKHOUSE_DENIED ? EACCES : EREMOTEIO;
 	result->outcome = meaning.outcome;
 	result->code = code;
 	/* The first line of the message, without bytes that are not printable. */
@@ -289,8 +287,8 @@ static int send_request(struct clickhouse *server, struct call *call, struct byt
 }
 
 /* Sends a request and receives the answer. The caller frees `body`. */
-static int run_call(struct clickhouse *server, struct call *call, struct byte_buffer *body,
-		    struct clickhouse_result *result, struct stackmap_error *error)
+static int send_statement(struct clickhouse *server, struct call *call, struct byte_buffer *body,
+			  struct clickhouse_result *result, struct stackmap_error *error)
 {
 	struct clickhouse_result unwanted;
 	struct byte_buffer target = {0};
@@ -330,17 +328,18 @@ int clickhouse_query(struct clickhouse *server, const char *sql,
 	for (u32 i = 0; i < count; i++)
 		parts[i] = (struct http_part){
 			.name = tables[i].name, .bytes = tables[i].rows, .length = tables[i].bytes};
-	return run_call(server, &call, answer, result, error);
+	return send_statement(server, &call, answer, result, error);
 }
 
-static int run_call_without_answer(struct clickhouse *server, struct call *call,
-				   struct clickhouse_result *result, struct stackmap_error *error)
+static int send_statement_without_answer(struct clickhouse *server, struct call *call,
+					 struct clickhouse_result *result,
+					 struct stackmap_error *error)
 {
 	struct byte_buffer body = {0};
 	int err;
 
 	call->http.most_bytes = COMPLAINT_BYTES_MAX;
-	err = run_call(server, call, &body, result, error);
+	err = send_statement(server, call, &body, result, error);
 	byte_buffer_free(&body);
 	return err;
 }
@@ -350,7 +349,7 @@ int clickhouse_execute(struct clickhouse *server, const char *sql, const char *s
 {
 	struct call call = {.sql = sql, .settings = settings, .http = {.body = ""}};
 
-	return run_call_without_answer(server, &call, NULL, error);
+	return send_statement_without_answer(server, &call, NULL, error);
 }
 
 int clickhouse_year(struct clickhouse *server, u32 *year, struct clickhouse_result *result,
@@ -360,7 +359,7 @@ int clickhouse_year(struct clickhouse *server, u32 *year, struct clickhouse_resu
 			    .settings = "",
 			    .http = {.body = "", .most_bytes = VERSION_BYTES_MAX}};
 	struct byte_buffer answer = {0};
-	int err = server->year ? 0 : run_call(server, &call, &answer, result, error);
+	int err = server->year ? 0 : send_statement(server, &call, &answer, result, error);
 
 	if (!err && !server->year) {
 		for (size_t i = 0;
@@ -407,7 +406,7 @@ int clickhouse_insert_packed(struct clickhouse *server, const char *into, const 
 	} else {
 		call.sql = (const char *)sql.data;
 		call.settings = (const char *)settings.data;
-		err = run_call_without_answer(server, &call, result, error);
+		err = send_statement_without_answer(server, &call, result, error);
 	}
 	byte_buffer_free(&sql);
 	byte_buffer_free(&settings);

@@ -29,8 +29,9 @@ enum clickhouse_outcome {
 
 struct clickhouse_result {
 	enum clickhouse_outcome outcome;
-	u32 code; /* the server's error code; 0: no code */
-	u64 date; /* the server's clock, seconds since the epoch; 0: unknown */
+	u32 code; /* error code of ClickHouse; 0: the answer has no code */
+	u64 date; /* time of the answer by the server's clock, seconds since the epoch; 0: unknown
+		   */
 };
 
 /* An external table: data sent with a query, which its SQL uses like a table. */
@@ -45,7 +46,7 @@ int clickhouse_open(const struct clickhouse_options *options, struct clickhouse 
 		    struct stackmap_error *error);
 void clickhouse_close(struct clickhouse **server);
 
-/* The name for errors and reports: "https://HOST:PORT". */
+/* The name of the server for errors and reports: "https://HOST:PORT". */
 const char *clickhouse_name(const struct clickhouse *server);
 
 /*

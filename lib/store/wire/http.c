@@ -26,8 +26,8 @@
 
 #define CONNECT_MS_MAX 10000
 #define DATE_BYTES_MAX 64
-#define HEAD_BYTES_MAX                                                                             \
-	(64U << 10) /* above this, libcurl has a limit of its own: 5,000 lines since 8.6 */
+/* Limit for the headers of an answer. libcurl's own limit is higher: 5,000 lines since 8.6. */
+#define HEAD_BYTES_MAX (64U << 10)
 
 static struct {
 	__typeof__(&curl_easy_init) init;
@@ -64,7 +64,7 @@ struct exchange {
 	size_t body_sent;
 	size_t head_bytes; /* number of received header bytes */
 	bool too_long;
-	bool is_cut; /* the connection was closed: an error message was too long */
+	bool is_cut; /* true: the connection was closed because an error message was too long */
 	struct curl_slist *headers;
 	curl_mime *parts;
 	char *url;
@@ -183,20 +183,6 @@ void http_close(struct http **http)
 	*http = NULL;
 }
 
-/*
- * Stores the first bytes of an error message and ends the transfer, because the message may be
- * endless.
- */
-static size_t receive_error_body(struct exchange *exchange, const char *data, size_t bytes)
-{
-	struct byte_buffer *body = &exchange->answer->body;
-	size_t room = HTTP_COMPLAINT_BYTES - body->used;
-
-	byte_buffer_append(body, data, bytes < room ? bytes : room);
-	exchange->is_cut = bytes > room;
-	return body->failed || exchange->is_cut ? 0 : bytes;
-}
-
 static size_t receive_body(char *data, size_t size, size_t count, void *arg)
 {
 	struct exchange *exchange = arg;
@@ -205,8 +191,15 @@ static size_t receive_body(char *data, size_t size, size_t count, void *arg)
 	long status = 0;
 
 	library.info(exchange->http->curl, CURLINFO_RESPONSE_CODE, &status);
-	if (status < 200 || status >= 300)
-		return receive_error_body(exchange, data, bytes);
+	if (status < 200 || status >= 300) {
+		size_t room = HTTP_COMPLAINT_BYTES - body->used;
+
+		/* Stores the first bytes of an error message and ends the transfer, because the
+		 * message may be endless. */
+		byte_buffer_append(body, data, bytes < room ? bytes : room);
+		exchange->is_cut = bytes > room;
+		return body->failed || exchange->is_cut ? 0 : bytes;
+	}
 	exchange->too_long = bytes > exchange->request->most_bytes - body->used;
 	if (exchange->too_long)
 		return 0;

@@ -19,12 +19,13 @@ struct http;
 
 /* All texts are borrowed until http_close(). */
 struct http_options {
-	const char *base;      /* "https://HOST:PORT", or a whole URL */
-	const char *user;      /* NULL: no user */
-	const char *password;  /* NULL: no password */
-	const char *bearer;    /* NULL: no token */
+	const char *base;      /* base URL: "https://HOST:PORT", or a whole URL */
+	const char *user;      /* name of the user; NULL: the request has no user */
+	const char *password;  /* password of the user; NULL: the request has no password */
+	const char *bearer;    /* bearer token; NULL: the request has no token */
 	const char *ca_file;   /* file of CA certificates; NULL: the system's */
-	bool allows_cleartext; /* password and token may go over http to another machine */
+	bool allows_cleartext; /* true: password and token may be sent to another machine over plain
+				  http */
 	u32 timeout_ms;	       /* time limit for a whole request */
 };
 
@@ -43,12 +44,13 @@ struct http_request {
 	size_t length;
 	const struct http_part *parts;
 	u32 part_count;
-	u64 most_bytes; /* limit in bytes for the body of a successful answer (2xx) */
+	u64 most_bytes; /* limit for the body of a successful answer (2xx), bytes */
 };
 
 struct http_answer {
 	u32 status; /* HTTP status; 0: no answer */
-	u64 date;   /* the server's clock, seconds since the epoch; 0: unknown */
+	u64 date;   /* time of the answer by the server's clock, seconds since the epoch; 0: unknown
+		     */
 	struct byte_buffer body;
 };
 

@@ -140,7 +140,7 @@ char *row_get_string(struct byte_cursor *rows)
 
 struct state {
 	u64 x, y, z;
-	struct city_hash v, w; /* each is a running hash over half of each chunk */
+	struct city_hash v, w; /* two running hashes, each over one half of each chunk */
 };
 
 static u64 load_word(const u8 *at)
@@ -194,53 +194,36 @@ static void hash_chunk(struct state *state, const u8 *at)
 	state->z = x;
 }
 
-static void hash_tail(struct state *state, const u8 *at)
-{
-	state->y = rotate_right(state->y - state->x, 42) * K0 + state->v.high;
-	state->w.low += load_word(at + 16);
-	state->x = rotate_right(state->x, 49) * K0 + state->w.low;
-	state->w.low += state->v.low;
-	state->v = hash_32_bytes(at, state->v.low, state->v.high);
-}
-
-static void init_state(struct state *state, const u8 *data, size_t bytes)
-{
-	const u8 *at = data + SEED_BYTES;
-
-	state->x = load_word(data) ^ K3;
-	state->y = load_word(data + 8);
-	state->z = (bytes - SEED_BYTES) * K1;
-	state->v.low = rotate_right(state->y ^ K1, 49) * K1 + load_word(at);
-	state->v.high = rotate_right(state->v.low, 42) * K1 + load_word(at + 8);
-	state->w.low = rotate_right(state->y + state->z, 35) * K1 + state->x;
-	state->w.high = rotate_right(state->x + load_word(at + 88), 53) * K1;
-}
-
-static struct city_hash finish_hash(const struct state *state)
-{
-	u64 x = hash_two_words(state->x, state->v.low);
-	u64 y = hash_two_words(state->y, state->w.low);
-
-	return (struct city_hash){.low = hash_two_words(x + state->v.high, state->w.high) + y,
-				  .high = hash_two_words(x + state->w.high, y + state->v.high)};
-}
-
 struct city_hash city_hash_128(const u8 *data, size_t bytes)
 {
-	struct state state;
 	const u8 *at = data + SEED_BYTES;
 	size_t left = bytes - SEED_BYTES;
+	struct state state = {.x = load_word(data) ^ K3, .y = load_word(data + 8), .z = left * K1};
+	u64 x, y;
 
-	init_state(&state, data, bytes);
+	state.v.low = rotate_right(state.y ^ K1, 49) * K1 + load_word(at);
+	state.v.high = rotate_right(state.v.low, 42) * K1 + load_word(at + 8);
+	state.w.low = rotate_right(state.y + state.z, 35) * K1 + state.x;
+	state.w.high = rotate_right(state.x + load_word(at + 88), 53) * K1;
 	for (; left >= 2 * CHUNK_BYTES; left -= 2 * CHUNK_BYTES, at += 2 * CHUNK_BYTES) {
 		hash_chunk(&state, at);
 		hash_chunk(&state, at + CHUNK_BYTES);
 	}
 	state.y += rotate_right(state.w.low, 37) * K0 + state.z;
 	state.x += rotate_right(state.v.low + state.z, 49) * K0;
-	for (size_t taken = TAIL_BYTES; taken < left + TAIL_BYTES; taken += TAIL_BYTES)
-		hash_tail(&state, at + left - taken);
-	return finish_hash(&state);
+	for (size_t taken = TAIL_BYTES; taken < left + TAIL_BYTES; taken += TAIL_BYTES) {
+		const u8 *tail = at + left - taken;
+
+		state.y = rotate_right(state.y - state.x, 42) * K0 + state.v.high;
+		state.w.low += load_word(tail + 16);
+		state.x = rotate_right(state.x, 49) * K0 + state.w.low;
+		state.w.low += state.v.low;
+		state.v = hash_32_bytes(tail, state.v.low, state.v.high);
+	}
+	x = hash_two_words(state.x, state.v.low);
+	y = hash_two_words(state.y, state.w.low);
+	return (struct city_hash){.low = hash_two_words(x + state.v.high, state.w.high) + y,
+				  .high = hash_two_words(x + state.w.high, y + state.v.high)};
 }
 
 #define CHECKSUM_BYTES 16
@@ -254,7 +237,7 @@ struct block_head {
 } __attribute__((packed));
 
 /* Compresses rows into a block at `at`. Returns the length of the block, 0 without memory. */
-static size_t pack_block(u8 *at, size_t room, const void *rows, size_t bytes)
+static size_t compress_block(u8 *at, size_t room, const void *rows, size_t bytes)
 {
 	u8 *body = at + CHECKSUM_BYTES;
 	size_t frame = ZSTD_compress(body + HEAD_BYTES, room, rows, bytes, LEVEL);
@@ -273,21 +256,6 @@ static size_t pack_block(u8 *at, size_t room, const void *rows, size_t bytes)
 	return CHECKSUM_BYTES + head.packed_bytes;
 }
 
-/* Appends one block; -ENODATA: the block is too short for its checksum. */
-static int append_block(struct byte_buffer *packed, const void *rows, size_t bytes)
-{
-	size_t room = ZSTD_compressBound(bytes);
-	u8 *end = byte_buffer_reserve(packed, CHECKSUM_BYTES + HEAD_BYTES + room);
-	size_t used = end ? pack_block(end, room, rows, bytes) : 0;
-
-	if (!used)
-		return -ENOMEM;
-	if (used < CHECKSUM_BYTES + CITY_HASH_BYTES_MIN)
-		return -ENODATA;
-	packed->used += used;
-	return 0;
-}
-
 int packed_rows_append(struct byte_buffer *packed, const void *rows, size_t bytes)
 {
 	size_t before = packed->used;
@@ -295,9 +263,17 @@ int packed_rows_append(struct byte_buffer *packed, const void *rows, size_t byte
 
 	for (size_t at = 0; !err && at < bytes; at += PACKED_BLOCK_BYTES) {
 		size_t left = bytes - at;
+		size_t length = left < PACKED_BLOCK_BYTES ? left : PACKED_BLOCK_BYTES;
+		size_t room = ZSTD_compressBound(length);
+		u8 *end = byte_buffer_reserve(packed, CHECKSUM_BYTES + HEAD_BYTES + room);
+		size_t used = end ? compress_block(end, room, (const u8 *)rows + at, length) : 0;
 
-		err = append_block(packed, (const u8 *)rows + at,
-				   left < PACKED_BLOCK_BYTES ? left : PACKED_BLOCK_BYTES);
+		if (!used)
+			err = -ENOMEM;
+		else if (used < CHECKSUM_BYTES + CITY_HASH_BYTES_MIN)
+			err = -ENODATA; /* the block is too short for its checksum */
+		else
+			packed->used += used;
 	}
 	if (err)
 		packed->used = before;

@@ -15,7 +15,7 @@
 
 void row_put_u8(struct byte_buffer *rows, u8 value);
 void row_put_u16(struct byte_buffer *rows,
-		 u16 value); /* for UInt16, and Date: days since the epoch */
+		 u16 value); /* appends a UInt16, or a Date as days since the epoch */
 void row_put_u32(struct byte_buffer *rows, u32 value); /* UInt32; DateTime: seconds */
 void row_put_u64(struct byte_buffer *rows, u64 value);
 void row_put_bytes(struct byte_buffer *rows, const void *bytes, size_t length); /* FixedString */

@@ -35,7 +35,7 @@ struct column {
 
 struct table {
 	const char *name;
-	const struct column *columns; /* the array ends with a NULL name */
+	const struct column *columns; /* columns of the table; the last entry has a NULL name */
 	const char *version; /* column whose highest value wins a merge of rows; "": any row wins */
 	const char *day;     /* the column that gives the day of the partition */
 	const char *order;
@@ -130,7 +130,7 @@ struct store_view {
 	const char *query; /* the SQL, in which tables have no database name */
 };
 
-/* The list ends with a NULL name. A view comes after the views that it uses. */
+/* The views; the last entry has a NULL name. A view comes after the views that it uses. */
 extern const struct store_view store_views[];
 
 /*

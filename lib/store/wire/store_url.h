@@ -11,7 +11,7 @@
 #include "stackmap/error.h"
 
 struct store_url {
-	char **shards; /* "https://HOST:PORT", in the order of the URL */
+	char **shards; /* base URL of each shard, "https://HOST:PORT", in the order of the URL */
 	u32 count;
 	char *database; /* name of the database: letters, digits and "_" */
 };

@@ -23,31 +23,20 @@ struct file_head {
 	u32 about_bytes; /* length of the description */
 	u64 rows_bytes;
 	u32 rows_checksum;
-	u32 about_checksum; /* checksum of the head up to this field, and of the description */
+	u32 about_checksum; /* checksum of the head up to this field, and of the description
+			     */
 };
 
-static u32 checksum(u32 before, const void *data, size_t bytes)
+static u32 compute_checksum(u32 before, const void *data, size_t bytes)
 {
 	return (u32)crc32_z(before, data, bytes);
 }
 
-static u32 description_checksum(const struct file_head *head, const u8 *about)
+static u32 checksum_of_description(const struct file_head *head, const u8 *about)
 {
-	u32 sum = checksum(0, head, offsetof(struct file_head, about_checksum));
+	u32 sum = compute_checksum(0, head, offsetof(struct file_head, about_checksum));
 
-	return checksum(sum, about, head->about_bytes);
-}
-
-/* Appends the rows of one table. True if the rows were compressed. */
-static bool append_table_rows(struct byte_buffer *rows, const struct byte_buffer *plain)
-{
-	int err = packed_rows_append(rows, plain->data, plain->used);
-
-	if (err == -ENOMEM)
-		rows->failed = true;
-	else if (err)
-		byte_buffer_append(rows, plain->data, plain->used);
-	return !err;
+	return compute_checksum(sum, about, head->about_bytes);
 }
 
 static void append_tables(struct byte_buffer *about, struct byte_buffer *rows,
@@ -55,9 +44,16 @@ static void append_tables(struct byte_buffer *about, struct byte_buffer *rows,
 {
 	byte_buffer_varint(about, STORE_TABLE_COUNT);
 	for (u32 i = 0; i < STORE_TABLE_COUNT; i++) {
+		const struct byte_buffer *plain = &batch->rows[i];
 		struct byte_buffer of_table = {0};
-		bool packed = with_rows && append_table_rows(&of_table, &batch->rows[i]);
+		int err = with_rows ? packed_rows_append(&of_table, plain->data, plain->used)
+				    : -ENODATA;
+		bool packed = !err;
 
+		if (err == -ENOMEM)
+			of_table.failed = true;
+		else if (err && with_rows)
+			byte_buffer_append(&of_table, plain->data, plain->used);
 		byte_buffer_varint(about, batch->row_count[i]);
 		byte_buffer_varint(about, of_table.used);
 		byte_buffer_byte(about, packed);
@@ -101,8 +97,8 @@ int batch_file_encode(const struct batch *batch, const char *lost_as, struct byt
 		memcpy(head.magic, MAGIC, sizeof(head.magic));
 		head.about_bytes = (u32)about.used;
 		head.rows_bytes = rows.used;
-		head.rows_checksum = checksum(0, rows.data, rows.used);
-		head.about_checksum = description_checksum(&head, about.data);
+		head.rows_checksum = compute_checksum(0, rows.data, rows.used);
+		head.about_checksum = checksum_of_description(&head, about.data);
 		byte_buffer_append(file, &head, sizeof(head));
 		byte_buffer_append(file, about.data, about.used);
 		byte_buffer_append(file, rows.data, rows.used);
@@ -194,14 +190,15 @@ int batch_file_decode(u8 *data, size_t bytes, struct spooled_batch *out)
 	memcpy(&head, data, sizeof(head));
 	if (memcmp(head.magic, MAGIC, sizeof(head.magic)) || head.version != VERSION ||
 	    head.about_bytes > bytes - sizeof(head) ||
-	    description_checksum(&head, data + sizeof(head)) != head.about_checksum)
+	    checksum_of_description(&head, data + sizeof(head)) != head.about_checksum)
 		return -EBADMSG;
 	err = read_description(&head, out);
 	if (err)
 		return err;
 	before = sizeof(head) + head.about_bytes;
 	return bytes - before == head.rows_bytes &&
-			       checksum(0, data + before, bytes - before) == head.rows_checksum
+			       compute_checksum(0, data + before, bytes - before) ==
+				       head.rows_checksum
 		       ? 0
 		       : -EIO;
 }

@@ -17,7 +17,7 @@
  */
 struct spooled_batch {
 	struct batch ledger; /* the batch with its ledger; the buffers of rows are empty */
-	char *lost_as;	     /* NULL if the rows are present; else the cause of their loss */
+	char *lost_as;	     /* cause of the loss of the batch's rows; NULL: the rows are present */
 	struct spooled_rows {
 		const u8 *bytes;
 		size_t length;

@@ -28,12 +28,13 @@
 #include "store/wire/row_binary.h"
 #include "store/write/spool.h"
 
-#define SCHEMA_MS (10 * 60 * 1000U) /* interval between two schema checks */
+#define SCHEMA_MS (10 * 60 * 1000U) /* milliseconds between two schema checks */
 #define IDLE_MS 2000
 #define AWAY_MS_MIN 1000
 #define AWAY_MS_MAX 60000
 #define REFUSED_MS 60000
-#define SUSPECT_MS 60000 /* time in which other batches are sent before a suspect */
+/* milliseconds in which other batches are sent before a suspect (a batch that was refused) */
+#define SUSPECT_MS 60000
 #define STRIKES_REJECTED 2
 #define STRIKES_MAX 8
 
@@ -53,7 +54,7 @@ struct batch_progress {
 	enum store_table next; /* the table whose rows are sent next */
 	bool in_doubt;	       /* true: the server may already have some or all of the events */
 	u64 rows;	       /* number of sent rows of all tables */
-	u64 doubts, repeats;   /* queries for stored events; repeated inserts */
+	u64 doubts, repeats;   /* number of queries for stored events, and of repeated inserts */
 };
 
 #define ANSWER_BYTES_MAX (8UL << 20)
@@ -73,22 +74,6 @@ struct stored_window {
 
 typedef void on_window(void *arg, const struct stored_window *window);
 
-static int read_stored_windows(const struct byte_buffer *answer, on_window *found, void *arg)
-{
-	struct byte_cursor rows = {answer->data, answer->data + answer->used, false};
-
-	while (byte_cursor_left(&rows)) {
-		struct stored_window window = {.time = row_get_u32(&rows)};
-
-		window.rows = row_get_u64(&rows);
-		window.events = row_get_u64(&rows);
-		if (rows.bad)
-			return -EBADMSG;
-		found(arg, &window);
-	}
-	return 0;
-}
-
 static int query_stored_windows(struct clickhouse *server, const struct batch *batch,
 				on_window *found, void *arg, struct clickhouse_result *result,
 				struct stackmap_error *error)
@@ -99,6 +84,7 @@ static int query_stored_windows(struct clickhouse *server, const struct batch *b
 		{.name = "windows", .structure = "time DateTime('UTC')"}};
 	char sql[sizeof(STORED_IN_WINDOWS) + 2 * 10];
 	u32 first = UINT32_MAX, last = 0;
+	struct byte_cursor rows;
 	int err;
 
 	row_put_text(&host, batch->host);
@@ -115,8 +101,17 @@ static int query_stored_windows(struct clickhouse *server, const struct batch *b
 	tables[1].bytes = times.used;
 	snprintf(sql, sizeof(sql), STORED_IN_WINDOWS, first, last);
 	err = clickhouse_query(server, sql, tables, 2, ANSWER_BYTES_MAX, &answer, result, error);
-	if (!err)
-		err = read_stored_windows(&answer, found, arg);
+	rows = (struct byte_cursor){answer.data, answer.data + answer.used, false};
+	while (!err && byte_cursor_left(&rows)) {
+		struct stored_window window = {.time = row_get_u32(&rows)};
+
+		window.rows = row_get_u64(&rows);
+		window.events = row_get_u64(&rows);
+		if (rows.bad)
+			err = -EBADMSG;
+		else
+			found(arg, &window);
+	}
 	if (err == -EBADMSG)
 		error_set(error, EBADMSG, "%s: the answer makes no sense", clickhouse_name(server));
 	byte_buffer_free(&host);
@@ -130,25 +125,15 @@ static void add_stored_rows(void *arg, const struct stored_window *window)
 	*(u64 *)arg += window->rows;
 }
 
-/* The deduplication token of a batch's rows for one table; NULL without memory. */
-static char *make_deduplication_token(const struct batch *batch, enum store_table table)
-{
-	char *token;
-
-	return asprintf(&token, "%s/%s/%llu/%s", batch->host, batch->boot,
-			(unsigned long long)batch->number, store_table_name(table)) < 0
-		       ? NULL
-		       : token;
-}
-
 static int insert_rows(struct clickhouse *server, const struct batch *batch, enum store_table table,
 		       const struct spooled_rows *rows, struct clickhouse_result *result,
 		       struct stackmap_error *error)
 {
-	char *token = make_deduplication_token(batch, table);
+	char *token;
 	int err;
 
-	if (!token)
+	if (asprintf(&token, "%s/%s/%llu/%s", batch->host, batch->boot,
+		     (unsigned long long)batch->number, store_table_name(table)) < 0)
 		return error_set(error, ENOMEM, "the batch to send: %s", strerror(ENOMEM));
 	err = clickhouse_insert_packed(server, store_table_name(table), rows->bytes, rows->length,
 				       rows->packed, token, result, error);
@@ -194,21 +179,6 @@ static int insert_events(struct clickhouse *server, const struct spooled_batch *
 	return err;
 }
 
-static int send_table(struct clickhouse *server, const struct spooled_batch *batch,
-		      struct batch_progress *progress, struct clickhouse_result *result,
-		      struct stackmap_error *error)
-{
-	enum store_table table = progress->next;
-
-	if (table == STORE_LEDGER)
-		return insert_ledger(server, &batch->ledger, result, error);
-	if (!batch->rows[table].length)
-		return 0;
-	if (table == STORE_EVENTS)
-		return insert_events(server, batch, progress, result, error);
-	return insert_rows(server, &batch->ledger, table, &batch->rows[table], result, error);
-}
-
 /*
  * Sends the tables of the batch from progress->next on. After a failure the caller repeats the call
  * later.
@@ -221,17 +191,24 @@ static int send_batch(struct clickhouse *server, const struct spooled_batch *bat
 
 	if (!batch->ledger.window_count)
 		return 0;
-	while (!err && progress->next < STORE_TABLE_COUNT) {
-		err = send_table(server, batch, progress, result, error);
+	for (; progress->next < STORE_TABLE_COUNT; progress->next++) {
+		enum store_table table = progress->next;
+
+		if (table == STORE_LEDGER)
+			err = insert_ledger(server, &batch->ledger, result, error);
+		else if (table == STORE_EVENTS && batch->rows[table].length)
+			err = insert_events(server, batch, progress, result, error);
+		else if (batch->rows[table].length)
+			err = insert_rows(server, &batch->ledger, table, &batch->rows[table],
+					  result, error);
 		if (err)
 			return err;
-		progress->rows += batch->ledger.row_count[progress->next];
-		progress->next++;
+		progress->rows += batch->ledger.row_count[table];
 	}
 	return 0;
 }
 
-static void set_stored_events(void *arg, const struct stored_window *stored)
+static void set_stored_events_of_window(void *arg, const struct stored_window *stored)
 {
 	struct batch *batch = arg;
 
@@ -255,8 +232,8 @@ static int send_lost_ledger(struct clickhouse *server, struct spooled_batch *bat
 
 	if (!batch->ledger.window_count)
 		return 0;
-	err = query_stored_windows(server, &batch->ledger, set_stored_events, &batch->ledger,
-				   result, error);
+	err = query_stored_windows(server, &batch->ledger, set_stored_events_of_window,
+				   &batch->ledger, result, error);
 	if (!err && batch_ledger_rows(&batch->ledger, batch->lost_as, &rows))
 		err = error_set(error, ENOMEM, "the ledger to send: %s", strerror(ENOMEM));
 	if (!err)
@@ -288,11 +265,11 @@ struct sender {
 	struct batch_progress progress;
 	u64 doubtful; /* batches up to this number may have been sent before, by this or an
 			 earlier sender */
-	u64 taken;    /* batches and ledgers that the server accepted */
+	u64 taken;    /* number of batches and ledgers that the server accepted */
 	struct suspect *suspects;
 	u32 suspect_count, suspect_room;
 	s64 date_skew;	 /* the difference of clocks by the server's last date, not confirmed yet */
-	u64 server_date; /* the server's date; 0: unknown */
+	u64 server_date; /* date of the server's last answer, seconds since the epoch; 0: unknown */
 	u32 failures;
 	u64 last_failure; /* the kind of the last logged failure; 0: no failure since a success */
 	u64 random;
@@ -494,16 +471,7 @@ static int check_schema(struct sender *sender, u32 *wait_ms)
 	return 0;
 }
 
-/* True if one of the batch's windows is dated more than a day after the server's date. */
-static bool has_future_window(const struct sender *sender, const struct batch *batch)
-{
-	for (u32 i = 0; i < batch->window_count && sender->server_date; i++)
-		if (batch->windows[i].time > sender->server_date + SENDER_SKEW_REFUSED)
-			return true;
-	return false;
-}
-
-/* --- suspects --- */
+/* --- suspects: batches that the server has refused --- */
 
 static struct suspect *find_suspect(const struct sender *sender, u64 number)
 {
@@ -559,7 +527,7 @@ static bool count_suspect_failure(struct sender *sender, struct suspect *suspect
 	return suspect->strikes >= (is_rejected ? STRIKES_REJECTED : STRIKES_MAX);
 }
 
-/* --- batches --- */
+/* --- sending the batches of the spool --- */
 
 static void count_sent_batch(struct sender *sender, const struct spooled_batch *batch)
 {
@@ -638,10 +606,14 @@ static u32 send_oldest_batch(struct sender *sender, struct spooled_batch *batch)
 {
 	struct clickhouse_result result = {.outcome = CLICKHOUSE_UNSURE};
 	struct stackmap_error error = {0};
+	bool is_from_future = false;
 	int err;
 
 	sender->state->standing = SENDER_SENDING;
-	if (!batch->lost_as && has_future_window(sender, &batch->ledger)) {
+	for (u32 i = 0; i < batch->ledger.window_count && sender->server_date; i++)
+		is_from_future |=
+			batch->ledger.windows[i].time > sender->server_date + SENDER_SKEW_REFUSED;
+	if (!batch->lost_as && is_from_future) {
 		say(sender, "a batch was dated by a clock that was more than a day ahead: its loss "
 			    "is noted");
 		err = spool_give_up(sender->spool, batch, LOST_AS_CLOCK, &error);
@@ -660,19 +632,7 @@ static u32 send_oldest_batch(struct sender *sender, struct spooled_batch *batch)
 	return random_delay_around(sender, REFUSED_MS);
 }
 
-static u32 set_idle(struct sender *sender)
-{
-	sender->state->standing = SENDER_IDLE;
-	sender->state->error[0] = 0;
-	sender->suspect_count = 0;
-	if (sender->last_failure)
-		say(sender, "%s: it goes on", clickhouse_name(sender->server));
-	sender->last_failure = 0;
-	sender->failures = 0;
-	return IDLE_MS;
-}
-
-static u32 send_next(struct sender *sender)
+static u32 send_next_batch(struct sender *sender)
 {
 	struct spooled_batch batch;
 	struct stackmap_error error = {0};
@@ -684,8 +644,16 @@ static u32 send_next(struct sender *sender)
 	err = spool_oldest(sender->spool, is_suspect_not_due, sender, &batch, &error);
 	if (err == -ENOENT)
 		err = spool_oldest(sender->spool, NULL, NULL, &batch, &error);
-	if (err == -ENOENT)
-		return set_idle(sender);
+	if (err == -ENOENT) {
+		sender->state->standing = SENDER_IDLE;
+		sender->state->error[0] = 0;
+		sender->suspect_count = 0;
+		if (sender->last_failure)
+			say(sender, "%s: it goes on", clickhouse_name(sender->server));
+		sender->last_failure = 0;
+		sender->failures = 0;
+		return IDLE_MS;
+	}
 	if (err) {
 		log_failure(sender, SENDER_AWAY, (u32)-err, error.message);
 		return random_delay_around(sender, REFUSED_MS);
@@ -698,7 +666,7 @@ static u32 send_next(struct sender *sender)
 u32 sender_step(struct sender *sender)
 {
 	struct sender_state *state = sender->state;
-	u32 wait_ms = send_next(sender);
+	u32 wait_ms = send_next_batch(sender);
 	struct spool_count count;
 
 	if (!spool_count(sender->spool, &count)) {

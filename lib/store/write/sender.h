@@ -28,14 +28,15 @@ struct sender_options {
 	const struct store_url *url;
 	const struct clickhouse_options *server; /* user, password...; the sender sets `base` */
 	const char *host;			 /* name of this machine, which selects the shard */
-	struct spool *spool;			 /* SPOOL_DRAIN; borrowed */
+	struct spool *spool; /* spool that was opened with SPOOL_DRAIN; the caller closes it after
+				the sender */
 	/* Gets a message when a failure begins and when it ends, one each; may be NULL. */
 	void (*say)(void *arg, const char *text);
 	void *arg;
 };
 
 enum sender_standing {
-	SENDER_STARTING, /* no answer of the server yet */
+	SENDER_STARTING, /* the server has not answered yet */
 	SENDER_IDLE,	 /* all batches are sent */
 	SENDER_SENDING,	 /* batches are waiting */
 	SENDER_AWAY,	 /* the server does not answer, or fails */
@@ -44,23 +45,25 @@ enum sender_standing {
 };
 
 /*
- * The state for a status line, and for the clock of windows. The members may be from different
- * moments.
+ * The sender's state for a status line, and for the clock of windows. The members may be from
+ * different moments.
  */
 struct sender_state {
 	enum sender_standing standing;
 	u32 waiting; /* number of batches in the spool */
 	u64 waiting_bytes;
-	u64 batches, rows;   /* batches and rows sent since the start */
-	u64 bytes;	     /* bytes sent and received */
-	u32 suspects;	     /* waiting batches that were refused */
-	u64 refused;	     /* batches that were set aside since the start */
+	u64 batches, rows;   /* number of batches and of rows sent since the start */
+	u64 bytes;	     /* number of bytes sent and received */
+	u32 suspects;	     /* number of waiting batches that the server has refused */
+	u64 refused;	     /* number of batches that were set aside since the start */
 	u64 lost;	     /* number of sent ledgers of batches whose rows are lost */
-	u64 doubts, repeats; /* queries for stored events; batches that were sent again */
+	u64 doubts, repeats; /* number of queries for stored events, and of batches that were sent
+				again */
 	u32 damaged;
 	bool skew_known;
-	s32 skew;	 /* seconds to add to this machine's clock; 0 up to SENDER_SKEW_SHIFTED */
-	char error[256]; /* the last failure; "" after a success */
+	s32 skew;	 /* seconds to add to this machine's clock; 0 while the clocks differ by
+			    SENDER_SKEW_SHIFTED or less */
+	char error[256]; /* message of the last failure; "" after a success */
 };
 
 struct sender;

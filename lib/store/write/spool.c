@@ -35,8 +35,8 @@
 #include "trace/bytes/byte_buffer.h"
 
 #define DAY_SECONDS (24 * 3600)
-#define LEDGERS_SHARE 8 /* ledgers may use 1/8 of the spool */
-#define REFUSED_SHARE 8 /* batches that were set aside may use 1/8 */
+#define LEDGERS_SHARE 8 /* ledgers may use 1/8 of the spool's bytes */
+#define REFUSED_SHARE 8 /* batches that were set aside may use 1/8 of the spool's bytes */
 #define TIMES (2 * DAY_SECONDS)
 #define STATE_NAME "state"
 
@@ -59,7 +59,7 @@ enum spool_kind {
 	SPOOL_BATCH,
 	SPOOL_LOST,
 	SPOOL_REFUSED
-}; /* the endings of their file names: spool.h */
+}; /* spool.h has the ending of each kind of file */
 
 struct spool_item {
 	u64 number;
@@ -78,25 +78,16 @@ struct spool_list {
 #define DIGITS 16
 #define FOLDER_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
-static int make_parent_folders(char *path)
-{
-	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		int err;
-
-		*slash = 0;
-		err = mkdir(path, 0755) && errno != EEXIST ? -errno : 0;
-		*slash = '/';
-		if (err)
-			return err;
-	}
-	return 0;
-}
-
 static int make_folder(const char *path)
 {
 	char *copy = strdup(path);
-	int err = copy ? make_parent_folders(copy) : -ENOMEM;
+	int err = copy ? 0 : -ENOMEM;
 
+	for (char *slash = copy; !err && (slash = strchr(slash + 1, '/'));) {
+		*slash = 0;
+		err = mkdir(copy, 0755) && errno != EEXIST ? -errno : 0;
+		*slash = '/';
+	}
 	free(copy);
 	if (!err && mkdir(path, 0700) && errno != EEXIST)
 		err = -errno;
@@ -284,16 +275,6 @@ static int by_number(const void *left, const void *right)
 	return order(a->number, b->number) ?: order(a->kind, b->kind);
 }
 
-static DIR *open_folder_stream(int folder)
-{
-	int again = openat(folder, ".", FOLDER_FLAGS);
-	DIR *reading = again < 0 ? NULL : fdopendir(again);
-
-	if (!reading && again >= 0)
-		close(again);
-	return reading;
-}
-
 static void spool_list_clear(struct spool_list *list)
 {
 	free(list->items);
@@ -303,12 +284,16 @@ static void spool_list_clear(struct spool_list *list)
 static int list_spool_folder(int folder, struct spool_list *out)
 {
 	struct spool_list list = {0};
-	DIR *reading = open_folder_stream(folder);
+	int again = openat(folder, ".", FOLDER_FLAGS), err = 0;
+	DIR *reading = again < 0 ? NULL : fdopendir(again);
 	struct dirent *entry;
-	int err = 0;
 
-	if (!reading)
-		return -errno;
+	if (!reading) {
+		err = -errno;
+		if (again >= 0)
+			close(again);
+		return err;
+	}
 	while (!err && (entry = readdir(reading)))
 		err = add_item_to_list(folder, entry->d_name, &list);
 	closedir(reading);
@@ -328,7 +313,7 @@ static int list_spool_folder(int folder, struct spool_list *out)
  */
 struct state {
 	u64 next_number;
-	u32 first_time; /* first second of `taken` */
+	u32 first_time; /* second of the epoch that the first bit of `taken` stands for */
 	u8 taken[TIMES / 8];
 	u32 checksum; /* checksum of the members before this one */
 };
@@ -548,8 +533,8 @@ static int read_item(struct spool *spool, const struct spool_item *item, struct 
 	return err;
 }
 
-static int discard_damaged(struct spool *spool, const struct spool_item *item,
-			   const struct spooled_batch *batch, int damage)
+static int discard_damaged_item(struct spool *spool, const struct spool_item *item,
+				const struct spooled_batch *batch, int damage)
 {
 	spool->count.damaged++;
 	if (damage == -EIO) {
@@ -561,13 +546,13 @@ static int discard_damaged(struct spool *spool, const struct spool_item *item,
 }
 
 /* Replaces a batch by its ledger, to make room. */
-static int drop_rows(struct spool *spool, const struct spool_item *item)
+static int drop_rows_of_batch(struct spool *spool, const struct spool_item *item)
 {
 	struct spooled_batch batch;
 	int err = read_item(spool, item, &batch);
 
 	if (err == -EBADMSG || err == -EIO) {
-		err = discard_damaged(spool, item, &batch, err);
+		err = discard_damaged_item(spool, item, &batch, err);
 	} else if (!err) {
 		spool->count.dropped++;
 		err = replace_by_ledger(spool, &batch.ledger, LOST_AS_SPOOL_FULL);
@@ -576,7 +561,8 @@ static int drop_rows(struct spool *spool, const struct spool_item *item)
 	return err == -ENOENT ? 0 : err;
 }
 
-static const struct spool_item *oldest_item(const struct spool_list *found, enum spool_kind kind)
+static const struct spool_item *find_oldest_item(const struct spool_list *found,
+						 enum spool_kind kind)
 {
 	for (u32 i = 0; i < found->count; i++)
 		if (found->items[i].kind == kind)
@@ -584,7 +570,7 @@ static const struct spool_item *oldest_item(const struct spool_list *found, enum
 	return NULL;
 }
 
-static u64 bytes_of_kind(const struct spool_list *found, enum spool_kind kind)
+static u64 sum_bytes_of_kind(const struct spool_list *found, enum spool_kind kind)
 {
 	u64 bytes = 0;
 
@@ -595,18 +581,18 @@ static u64 bytes_of_kind(const struct spool_list *found, enum spool_kind kind)
 }
 
 /* The file to remove next to make room for `needed` bytes. NULL: there is room. */
-static const struct spool_item *item_to_remove(const struct spool *spool,
-					       const struct spool_list *found, u64 needed)
+static const struct spool_item *choose_item_to_remove(const struct spool *spool,
+						      const struct spool_list *found, u64 needed)
 {
-	u64 ledgers = bytes_of_kind(found, SPOOL_LOST),
-	    refused = bytes_of_kind(found, SPOOL_REFUSED);
-	u64 all = ledgers + refused + bytes_of_kind(found, SPOOL_BATCH) + needed;
+	u64 ledgers = sum_bytes_of_kind(found, SPOOL_LOST),
+	    refused = sum_bytes_of_kind(found, SPOOL_REFUSED);
+	u64 all = ledgers + refused + sum_bytes_of_kind(found, SPOOL_BATCH) + needed;
 
 	if (ledgers > spool->most_bytes / LEDGERS_SHARE)
-		return oldest_item(found, SPOOL_LOST);
+		return find_oldest_item(found, SPOOL_LOST);
 	if (refused && (refused > spool->most_bytes / REFUSED_SHARE || all > spool->most_bytes))
-		return oldest_item(found, SPOOL_REFUSED);
-	return all > spool->most_bytes ? oldest_item(found, SPOOL_BATCH) : NULL;
+		return find_oldest_item(found, SPOOL_REFUSED);
+	return all > spool->most_bytes ? find_oldest_item(found, SPOOL_BATCH) : NULL;
 }
 
 /* Returns 1 if a file was removed; 0 if there is room; -errno. */
@@ -618,9 +604,9 @@ static int make_room_once(struct spool *spool, u64 needed)
 
 	if (err)
 		return err;
-	item = item_to_remove(spool, &found, needed);
+	item = choose_item_to_remove(spool, &found, needed);
 	if (item && item->kind == SPOOL_BATCH) {
-		err = drop_rows(spool, item);
+		err = drop_rows_of_batch(spool, item);
 	} else if (item) {
 		spool->count.forgotten += item->kind == SPOOL_LOST;
 		err = remove_item(spool, item->number, item->kind);
@@ -628,23 +614,6 @@ static int make_room_once(struct spool *spool, u64 needed)
 	if (!err && item)
 		err = 1;
 	spool_list_clear(&found);
-	return err;
-}
-
-/* Called if the disk is full although the spool is not: removes older batches one by one, then
- * drops the rows of the new batch. */
-static int write_on_full_disk(struct spool *spool, const struct batch *batch,
-			      const struct byte_buffer *file)
-{
-	int err = -ENOSPC;
-
-	while (err == -ENOSPC || err == -EDQUOT) {
-		if (make_room_once(spool, spool->most_bytes) != 1) {
-			spool->count.dropped++;
-			return write_ledger(spool, batch, LOST_AS_SPOOL_FULL);
-		}
-		err = write_item(spool, batch, NULL, file);
-	}
 	return err;
 }
 
@@ -662,8 +631,15 @@ static int store_batch_file(struct spool *spool, const struct batch *batch,
 		spool->count.dropped++;
 		return write_ledger(spool, batch, LOST_AS_SPOOL_FULL);
 	}
-	err = write_item(spool, batch, NULL, file);
-	return err == -ENOSPC || err == -EDQUOT ? write_on_full_disk(spool, batch, file) : err;
+	/* On a disk that is full although the spool is not, older batches are removed one by one,
+	 * and then the rows of the new batch are dropped. */
+	for (err = write_item(spool, batch, NULL, file); err == -ENOSPC || err == -EDQUOT;
+	     err = write_item(spool, batch, NULL, file))
+		if (make_room_once(spool, spool->most_bytes) != 1) {
+			spool->count.dropped++;
+			return write_ledger(spool, batch, LOST_AS_SPOOL_FULL);
+		}
+	return err;
 }
 
 int spool_put(struct spool *spool, struct batch *batch, struct stackmap_error *error)
@@ -692,9 +668,9 @@ int spool_put(struct spool *spool, struct batch *batch, struct stackmap_error *e
  * Reads the oldest batch or ledger that is to be sent. Returns 1 if the folder must be listed
  * again.
  */
-static int read_first_item(struct spool *spool, const struct spool_list *found,
-			   bool (*skips)(const void *arg, u64 number), const void *arg,
-			   struct spooled_batch *out)
+static int read_oldest_item(struct spool *spool, const struct spool_list *found,
+			    bool (*skips)(const void *arg, u64 number), const void *arg,
+			    struct spooled_batch *out)
 {
 	const struct spool_item *item = found->items, *end = item + found->count;
 	int err;
@@ -707,7 +683,7 @@ static int read_first_item(struct spool *spool, const struct spool_list *found,
 	if (!err)
 		return 0;
 	if (err == -EBADMSG || err == -EIO)
-		err = discard_damaged(spool, item, out, err);
+		err = discard_damaged_item(spool, item, out, err);
 	spooled_batch_clear(out);
 	return err && err != -ENOENT ? err : 1;
 }
@@ -723,7 +699,7 @@ int spool_oldest(struct spool *spool, bool (*skips)(const void *arg, u64 number)
 		err = list_spool_files(spool, &found);
 		if (err)
 			break;
-		err = read_first_item(spool, &found, skips, arg, &batch);
+		err = read_oldest_item(spool, &found, skips, arg, &batch);
 		spool_list_clear(&found);
 	} while (err == 1);
 	if (!err)
@@ -757,24 +733,23 @@ int spool_give_up(struct spool *spool, const struct spooled_batch *batch, const 
 		   : 0;
 }
 
-static int keep_refused_file(struct spool *spool, const struct batch *batch)
-{
-	char name[SPOOL_NAME_BYTES], refused[SPOOL_NAME_BYTES];
-	int err = write_ledger(spool, batch, LOST_AS_REFUSED);
-
-	spool_item_name(batch->number, SPOOL_BATCH, name);
-	spool_item_name(batch->number, SPOOL_REFUSED, refused);
-	if (!err && renameat(spool->folder, name, spool->folder, refused) && errno != ENOENT)
-		err = -errno;
-	return err ?: fsync(spool->folder) ? -errno : 0;
-}
-
 int spool_set_aside(struct spool *spool, const struct spooled_batch *batch,
 		    struct stackmap_error *error)
 {
-	int err = batch->lost_as ? spool_done(spool, batch)
-				 : keep_refused_file(spool, &batch->ledger);
+	char name[SPOOL_NAME_BYTES], refused[SPOOL_NAME_BYTES];
+	int err;
 
+	if (batch->lost_as) {
+		err = spool_done(spool, batch);
+	} else {
+		spool_item_name(batch->ledger.number, SPOOL_BATCH, name);
+		spool_item_name(batch->ledger.number, SPOOL_REFUSED, refused);
+		err = write_ledger(spool, &batch->ledger, LOST_AS_REFUSED);
+		if (!err && renameat(spool->folder, name, spool->folder, refused) &&
+		    errno != ENOENT)
+			err = -errno;
+		err = err ?: fsync(spool->folder) ? -errno : 0;
+	}
 	if (err == -ENOSPC || err == -EDQUOT)
 		err = replace_by_ledger(spool, &batch->ledger, LOST_AS_REFUSED);
 	spool->count.dropped += !batch->lost_as;
@@ -801,7 +776,7 @@ int spool_count(struct spool *spool, struct spool_count *out)
 		if (kind != SPOOL_REFUSED)
 			out->newest = found.items[i].number;
 	}
-	out->bytes = bytes_of_kind(&found, SPOOL_LOST) + bytes_of_kind(&found, SPOOL_BATCH);
+	out->bytes = sum_bytes_of_kind(&found, SPOOL_LOST) + sum_bytes_of_kind(&found, SPOOL_BATCH);
 	spool_list_clear(&found);
 	return 0;
 }

@@ -37,7 +37,7 @@ enum spool_end { SPOOL_FILL, SPOOL_DRAIN };
 
 struct spool_options {
 	const char *folder; /* path of the folder, which is made with mode 0700 if it is missing */
-	u64 most_bytes;	    /* limit for all files together */
+	u64 most_bytes;	    /* limit for the bytes of all files together */
 	enum spool_end end;
 	/* Gets a message about each kind of fault of the spool, once; may be NULL. */
 	void (*say)(void *arg, const char *text);
@@ -77,7 +77,8 @@ void spooled_batch_clear(struct spooled_batch *batch);
 
 /* For the sender: removes a batch or a ledger that the store has. */
 int spool_done(struct spool *spool, const struct spooled_batch *batch);
-/* Replaces a batch by its ledger. */
+/* For the sender: replaces a batch by its ledger, which says that the rows are lost as `lost_as`.
+ */
 int spool_give_up(struct spool *spool, const struct spooled_batch *batch, const char *lost_as,
 		  struct stackmap_error *error);
 
@@ -90,9 +91,9 @@ int spool_set_aside(struct spool *spool, const struct spooled_batch *batch,
 
 struct spool_count {
 	u32 batches; /* number of batches that still have their rows */
-	u32 ledgers; /* ledgers of batches whose rows were dropped */
+	u32 ledgers; /* number of ledgers of batches whose rows were dropped */
 	u64 bytes;   /* bytes of batches and ledgers together */
-	u32 refused; /* batches that were set aside */
+	u32 refused; /* number of batches that were set aside */
 	u64 newest;  /* number of the newest batch or ledger; 0: the spool is empty */
 	/* Counted since this recorder or sender opened the spool. */
 	u32 dropped;   /* number of batches whose rows were dropped */
