@@ -20,7 +20,8 @@
 #include "thread_time.h"
 
 #define TRACE_BUILD_ID_MAX 20
-#define TRACE_NO_STACK UINT32_MAX /* an event's stack index: no stack, see the reason */
+/* stack index of an event without a stack; the reason says why */
+#define TRACE_NO_STACK UINT32_MAX
 
 #define TRACE_UNIT_ADDRESS "address" /* unit of values that are not added up */
 
@@ -31,19 +32,21 @@
 enum trace_extra {
 	TRACE_EXTRA_LEAF = 1 << 0,
 	TRACE_EXTRA_VALUE = 1 << 1,
-	TRACE_EXTRA_FURTHER = 1 << 2, /* a second value, beside VALUE; not in a summary */
+	/* events have a second value besides that of TRACE_EXTRA_VALUE; not in a summary */
+	TRACE_EXTRA_FURTHER = 1 << 2,
 };
 
 struct trace_event {
 	u64 time;    /* CLOCK_MONOTONIC, ns */
 	u64 leaf;    /* innermost frame: sampled pc (kernel address, or mapping and offset); 0 = no
 			leaf */
-	u64 value;   /* in the unit of its source; 0 = no value. A summary event has the sum. */
-	u64 further; /* the second value, in its own unit; 0 in a summary and if is_counted */
+	u64 value;   /* value of the event in the unit of its source; 0 = no value. An event of a
+			summary has the sum of values. */
+	u64 further; /* second value, in a unit of its own; 0 in a summary and if is_counted */
 	u32 tid;
-	u16 kind; /* index of the source */
+	u16 kind; /* number of the event's source: its index in the recording */
 	u16 cpu;
-	u32 kernel; /* stack index, or TRACE_NO_STACK */
+	u32 kernel; /* stack index of the kernel stack, or TRACE_NO_STACK */
 	u32 user;
 	u8 kernel_reason; /* enum stack_reason, meaningful with TRACE_NO_STACK */
 	u8 user_reason;
@@ -85,20 +88,20 @@ struct trace_stack {
 	/* 0: the stack map refused the stack, whose frames were recorded in full */
 	u64 generation;
 	u32 depth;
-	const u64 *frames; /* innermost first */
+	const u64 *frames; /* frames of the stack, innermost first */
 };
 
 /* The resolution of a deferred user stack. */
 struct trace_resolution {
-	u32 stack; /* index, or TRACE_NO_STACK */
+	u32 stack; /* stack index of the user stack, or TRACE_NO_STACK */
 	u8 reason; /* enum stack_reason, meaningful with TRACE_NO_STACK */
 	u64 leaf;  /* the user frame that the stack's innermost frame has called; 0 = no leaf */
 };
 
 /* Sets the user stack of an event to the stack of a resolution. The resolved stack has a leaf or
  * contains the leaf, so the event's user leaf is replaced. */
-static inline void event_resolve(struct trace_event *event,
-				 const struct trace_resolution *resolution)
+static inline void event_set_resolved_stack(struct trace_event *event,
+					    const struct trace_resolution *resolution)
 {
 	bool is_whole = resolution->stack != TRACE_NO_STACK && !FRAME_IS_KERNEL(event->leaf);
 
@@ -109,9 +112,9 @@ static inline void event_resolve(struct trace_event *event,
 }
 
 struct trace_source {
-	const char *name;	/* as events print it: "sched:sched_switch", "cpu-clock" */
-	u32 extras;		/* enum trace_extra, as bits */
-	const char *value_unit; /* "" without a value */
+	const char *name;	/* name of the source: "sched:sched_switch", "cpu-clock" */
+	u32 extras;		/* extras of the source's events: enum trace_extra, as bits */
+	const char *value_unit; /* unit of the value, "ns" for example; "" without a value */
 	/* Meaningful with TRACE_EXTRA_FURTHER: the unit of the second value, and the names of both
 	 * values as they were given to the recorder; "": the value has no name, since it is a
 	 * product. */
@@ -127,17 +130,18 @@ static inline bool trace_source_adds_up(const struct trace_source *source)
 
 struct trace_mapping {
 	u32 number;	    /* number of the mapping in user frames */
-	u32 kind;	    /* enum mapping_kind */
+	u32 kind;	    /* kind of the mapping: enum mapping_kind */
 	u32 tgid;	    /* MAPPING_ANON: the process of the code; else the first process seen */
-	u32 build_id_bytes; /* 0: the file has no build id, or it could not be read */
+	u32 build_id_bytes; /* length of the build id; 0: the file has none, or it could not be read
+			     */
 	u8 build_id[TRACE_BUILD_ID_MAX];
-	u64 base;	  /* MAPPING_ANON: address = base + offset */
-	const char *path; /* "[vdso]", "[anon]" where there is no file */
+	u64 base;	  /* MAPPING_ANON: address of a frame = base + offset */
+	const char *path; /* path of the file; "[vdso]" or "[anon]" where there is no file */
 };
 
 /* The kernel image or a module, with its address after KASLR. */
 struct trace_module {
-	const char *name; /* "vmlinux", else the module's name */
+	const char *name; /* "vmlinux" for the kernel image, else the name of the module */
 	u64 start, end;	  /* load address range */
 	u32 build_id_bytes;
 	u8 build_id[TRACE_BUILD_ID_MAX];
@@ -147,8 +151,9 @@ struct trace_module {
 struct trace_symbol {
 	u32 mapping;
 	u64 start;
-	u64 size;	  /* bytes, > 0 */
-	const char *name; /* as in the symbol table: mangled; "": only the bounds are known */
+	u64 size;	  /* size of the function in bytes, > 0 */
+	const char *name; /* name as in the symbol table, mangled; "": only the bounds of the
+			     function are known */
 	u64 address;	  /* address of the start in its ELF file, or else the start; 0: unknown */
 };
 
@@ -156,11 +161,11 @@ struct trace_symbol {
  * file. */
 struct trace_cgroup {
 	u64 id;		  /* id that the kernel has given; 0 = not known */
-	const char *path; /* from the root of the hierarchy: "/system.slice"; "": not known */
+	const char *path; /* path from the root of the hierarchy: "/system.slice"; "": not known */
 };
 
 struct trace_task {
-	u64 time; /* time of the change; 0 = before the recording */
+	u64 time; /* time of the change of name or cgroup; 0 = before the recording */
 	u32 tid;
 	u32 tgid;
 	u32 cgroup;    /* number of the cgroup; 0 = not known */
@@ -170,9 +175,10 @@ struct trace_task {
 struct trace_ledger {
 	u64 produced;
 	u64 recorded;
-	u64 counted; /* events that were counted without a record of their own */
+	u64 counted; /* number of events that were counted without a record of their own */
 	u64 lost[LOST_COUNT];
-	u64 kernel_reasons[REASON_COUNT]; /* recorded events without that stack, by reason */
+	/* number of recorded events without a kernel stack (or user stack), by reason */
+	u64 kernel_reasons[REASON_COUNT];
 	u64 user_reasons[REASON_COUNT];
 	/* recorded events with a user stack, by the end of the stack: STACK_STOP, or STOP_DEPTH
 	 * when the stack is truncated */
@@ -209,9 +215,9 @@ struct trace_source_ledger {
 };
 
 struct trace_info {
-	u64 start_realtime;  /* ns since the epoch at start_monotonic */
+	u64 start_realtime;  /* start of the recording: ns since the epoch at start_monotonic */
 	u64 start_monotonic; /* ns */
-	u64 frequency;	     /* Hz of -F; 0 without CPU samples */
+	u64 frequency;	     /* sampling frequency of -F, Hz; 0 without CPU samples */
 	u32 cpus;
 	u32 bits;
 	u32 address_shown; /* 0: kptr_restrict hid kernel addresses */
@@ -223,8 +229,8 @@ struct trace_info {
 	u32 has_further;  /* not 0: events may have a second value; not in a summary */
 	u32 has_losses;	  /* not 0: sources may have ledgers; not in a summary */
 	const char *hostname;
-	const char *kernel;  /* uname -r */
-	const char *machine; /* uname -m */
+	const char *kernel;  /* release of the kernel: uname -r */
+	const char *machine; /* architecture: uname -m */
 	const char *command; /* the recorder's command line */
 	const char *version; /* the recorder's version */
 };

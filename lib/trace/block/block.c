@@ -315,31 +315,26 @@ static int decompress_block(struct block_opener *opener, u64 offset, struct stac
 	return 0;
 }
 
-static bool split_columns(const struct byte_buffer *raw, struct block_view *view)
+int block_open(struct block_opener *opener, u64 offset, struct block_view *view,
+	       struct stackmap_error *error)
 {
+	bool compressed = opener->header.coding == TRACE_CODING_ZSTD;
+	int err = compressed ? decompress_block(opener, offset, error) : 0;
+	const struct byte_buffer *raw = compressed ? &opener->raw : &opener->stored;
 	struct byte_cursor cursor = {.at = raw->data, .end = raw->data + raw->used};
 	u32 lengths[TRACE_BLOCK_COLUMNS_MAX];
 
+	if (err)
+		return err;
+	memset(view, 0, sizeof(*view));
+	view->header = opener->header;
 	for (u32 i = 0; i < view->header.columns; i++)
 		lengths[i] = byte_cursor_u32(&cursor);
 	for (u32 i = 0; i < view->header.columns; i++) {
 		view->column[i].at = byte_cursor_take(&cursor, lengths[i]);
 		view->column[i].end = cursor.at;
 	}
-	return !cursor.bad && !byte_cursor_left(&cursor);
-}
-
-int block_open(struct block_opener *opener, u64 offset, struct block_view *view,
-	       struct stackmap_error *error)
-{
-	bool compressed = opener->header.coding == TRACE_CODING_ZSTD;
-	int err = compressed ? decompress_block(opener, offset, error) : 0;
-
-	if (err)
-		return err;
-	memset(view, 0, sizeof(*view));
-	view->header = opener->header;
-	if (!split_columns(compressed ? &opener->raw : &opener->stored, view))
+	if (cursor.bad || byte_cursor_left(&cursor))
 		return set_damage_error(offset, "the block's columns do not add up", error);
 	return 0;
 }

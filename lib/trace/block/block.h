@@ -12,7 +12,7 @@
 #include "trace_file.h"
 
 struct block_builder {
-	u8 type; /* enum trace_block_type */
+	u8 type; /* type of the block: enum trace_block_type */
 	u16 cpu;
 	u32 columns;
 	u32 records;
@@ -22,7 +22,8 @@ struct block_builder {
 };
 
 size_t block_builder_bytes(const struct block_builder *builder);
-void block_builder_clear(struct block_builder *builder); /* keeps the memory */
+/* empties the builder and keeps its memory */
+void block_builder_clear(struct block_builder *builder);
 void block_builder_free(struct block_builder *builder);
 
 struct block_sealer;

@@ -14,13 +14,13 @@
 #include "trace/bytes/key_order.h"
 #include "trace/bytes/number_column.h"
 
-#define KEY_TABLE_BITS 17 /* twice TRACE_BLOCK_EVENTS_MAX */
+#define KEY_TABLE_BITS 17 /* number of slots: twice TRACE_BLOCK_EVENTS_MAX */
 #define KEY_TABLE_SLOTS (1U << KEY_TABLE_BITS)
 
 struct event_key {
 	u32 tid;
 	u32 kind;
-	u32 kernel; /* stack code */
+	u32 kernel; /* code of the kernel stack: stack_code() */
 	u32 user;
 };
 
@@ -54,7 +54,7 @@ struct event_encoder {
 	struct key_slot table[KEY_TABLE_SLOTS];
 };
 
-static void number_writer_attach(struct number_writer *writer, struct byte_buffer *column)
+static void attach_columns_to_writer(struct number_writer *writer, struct byte_buffer *column)
 {
 	writer->codes = &column[0];
 	writer->bits = &column[1];
@@ -67,12 +67,12 @@ int event_encoder_create(struct event_encoder **out)
 	if (!encoder)
 		return -ENOMEM;
 	encoder->builder.type = TRACE_BLOCK_EVENTS;
-	number_writer_attach(&encoder->time, &encoder->builder.column[EVENT_COLUMN_TIME]);
-	number_writer_attach(&encoder->leaf, &encoder->builder.column[EVENT_COLUMN_LEAF]);
-	number_writer_attach(&encoder->value, &encoder->builder.column[EVENT_COLUMN_VALUE]);
-	number_writer_attach(&encoder->repeats, &encoder->builder.column[EVENT_COLUMN_REPEATS]);
-	number_writer_attach(&encoder->context, &encoder->builder.column[EVENT_COLUMN_CONTEXT]);
-	number_writer_attach(&encoder->further, &encoder->builder.column[EVENT_COLUMN_FURTHER]);
+	attach_columns_to_writer(&encoder->time, &encoder->builder.column[EVENT_COLUMN_TIME]);
+	attach_columns_to_writer(&encoder->leaf, &encoder->builder.column[EVENT_COLUMN_LEAF]);
+	attach_columns_to_writer(&encoder->value, &encoder->builder.column[EVENT_COLUMN_VALUE]);
+	attach_columns_to_writer(&encoder->repeats, &encoder->builder.column[EVENT_COLUMN_REPEATS]);
+	attach_columns_to_writer(&encoder->context, &encoder->builder.column[EVENT_COLUMN_CONTEXT]);
+	attach_columns_to_writer(&encoder->further, &encoder->builder.column[EVENT_COLUMN_FURTHER]);
 	*out = encoder;
 	return 0;
 }
@@ -137,20 +137,6 @@ static u32 find_or_add_key(struct event_encoder *encoder, const struct event_key
 /* The kinds of numbers that any event of the block has, as bits. */
 enum { HAS_LEAF = 1, HAS_VALUE = 2, HAS_REPEATS = 4, HAS_CONTEXT = 8, HAS_FURTHER = 16 };
 
-static u32 find_used_numbers(const struct trace_event *events, u32 count)
-{
-	u32 numbers = 0;
-
-	for (u32 i = 0; i < count; i++) {
-		numbers |= events[i].leaf ? HAS_LEAF : 0;
-		numbers |= events[i].value ? HAS_VALUE : 0;
-		numbers |= event_stands_for(&events[i]) != 1 ? HAS_REPEATS : 0;
-		numbers |= events[i].has_context ? HAS_CONTEXT : 0;
-		numbers |= events[i].further ? HAS_FURTHER : 0;
-	}
-	return numbers;
-}
-
 static void write_difference(struct number_writer *writer, u64 *last, u64 number)
 {
 	number_writer_put(writer, zigzag((s64)(number - *last)));
@@ -185,7 +171,8 @@ static void write_events(struct event_encoder *encoder, const struct trace_event
 			write_difference(&encoder->value, &memory->value, event->value);
 		if (numbers & HAS_REPEATS)
 			number_writer_put(&encoder->repeats, event->repeats);
-		if (numbers & HAS_CONTEXT) /* 0: the event has no context */
+		/* number of the event's context, plus 1; 0: the event has no context */
+		if (numbers & HAS_CONTEXT)
 			write_difference(&encoder->context, &memory->context,
 					 event->has_context ? (u64)event->context + 1 : 0);
 		if (numbers & HAS_FURTHER)
@@ -193,8 +180,20 @@ static void write_events(struct event_encoder *encoder, const struct trace_event
 	}
 }
 
-static void start_encoder(struct event_encoder *encoder)
+int event_encoder_run(struct event_encoder *encoder, struct trace_event *events, u32 count,
+		      bool has_repeats, const struct block_builder **builder)
 {
+	u32 numbers = 0; /* kinds of numbers that any event has: HAS_LEAF... */
+
+	for (u32 i = 0; i < count; i++)
+		numbers |= (events[i].leaf ? HAS_LEAF : 0) | (events[i].value ? HAS_VALUE : 0) |
+			   (event_stands_for(&events[i]) != 1 ? HAS_REPEATS : 0) |
+			   (events[i].has_context ? HAS_CONTEXT : 0) |
+			   (events[i].further ? HAS_FURTHER : 0);
+	if (!count || count > TRACE_BLOCK_EVENTS_MAX)
+		return -EINVAL;
+	if (numbers & (has_repeats ? HAS_CONTEXT | HAS_FURTHER : HAS_REPEATS))
+		return -EINVAL;
 	block_builder_clear(&encoder->builder);
 	key_order_start(&encoder->order, encoder->successors);
 	memset(encoder->last_leaf, 0, sizeof(encoder->last_leaf));
@@ -204,18 +203,6 @@ static void start_encoder(struct event_encoder *encoder)
 		memset(encoder->table, 0, sizeof(encoder->table));
 		encoder->round = 1;
 	}
-}
-
-int event_encoder_run(struct event_encoder *encoder, struct trace_event *events, u32 count,
-		      bool has_repeats, const struct block_builder **builder)
-{
-	u32 numbers = find_used_numbers(events, count);
-
-	if (!count || count > TRACE_BLOCK_EVENTS_MAX)
-		return -EINVAL;
-	if (numbers & (has_repeats ? HAS_CONTEXT | HAS_FURTHER : HAS_REPEATS))
-		return -EINVAL;
-	start_encoder(encoder);
 	encoder->builder.columns = numbers & HAS_FURTHER   ? EVENT_COLUMNS_FURTHER
 				   : numbers & HAS_CONTEXT ? EVENT_COLUMNS_CONTEXTS
 							   : event_block_columns(has_repeats);
@@ -256,7 +243,8 @@ static int read_keys(struct event_decoder *decoder, const struct event_limits *l
 	size_t most = byte_cursor_left(tasks) / TASK_BYTES_MIN;
 	u32 tid = 0;
 
-	if (most > decoder->view->header.records) /* each key has an event */
+	/* each key of the dictionary belongs to at least one event */
+	if (most > decoder->view->header.records)
 		most = decoder->view->header.records;
 	decoder->key = calloc(most + 1, sizeof(*decoder->key));
 	decoder->memory = calloc(most + 1, sizeof(*decoder->memory));
@@ -368,7 +356,7 @@ static bool is_whole_block_read(const struct event_decoder *decoder)
 	       number_reader_done(&decoder->further);
 }
 
-static void number_reader_attach(struct number_reader *reader, const struct byte_cursor *column)
+static void attach_columns_to_reader(struct number_reader *reader, const struct byte_cursor *column)
 {
 	reader->codes = column[0];
 	reader->bits = column[1];
@@ -382,12 +370,12 @@ int event_block_decode(struct block_view *view, const struct event_limits *limit
 
 	if (view->header.columns != limits->columns)
 		return -EBADMSG;
-	number_reader_attach(&decoder.time, &view->column[EVENT_COLUMN_TIME]);
-	number_reader_attach(&decoder.leaf, &view->column[EVENT_COLUMN_LEAF]);
-	number_reader_attach(&decoder.value, &view->column[EVENT_COLUMN_VALUE]);
-	number_reader_attach(&decoder.repeats, &view->column[EVENT_COLUMN_REPEATS]);
-	number_reader_attach(&decoder.context, &view->column[EVENT_COLUMN_CONTEXT]);
-	number_reader_attach(&decoder.further, &view->column[EVENT_COLUMN_FURTHER]);
+	attach_columns_to_reader(&decoder.time, &view->column[EVENT_COLUMN_TIME]);
+	attach_columns_to_reader(&decoder.leaf, &view->column[EVENT_COLUMN_LEAF]);
+	attach_columns_to_reader(&decoder.value, &view->column[EVENT_COLUMN_VALUE]);
+	attach_columns_to_reader(&decoder.repeats, &view->column[EVENT_COLUMN_REPEATS]);
+	attach_columns_to_reader(&decoder.context, &view->column[EVENT_COLUMN_CONTEXT]);
+	attach_columns_to_reader(&decoder.further, &view->column[EVENT_COLUMN_FURTHER]);
 	decoder.numbers = (byte_cursor_left(&decoder.leaf.codes) ? HAS_LEAF : 0) |
 			  (byte_cursor_left(&decoder.value.codes) ? HAS_VALUE : 0) |
 			  (byte_cursor_left(&decoder.repeats.codes) ? HAS_REPEATS : 0) |

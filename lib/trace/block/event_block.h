@@ -36,7 +36,7 @@ int event_encoder_run(struct event_encoder *encoder, struct trace_event *events,
  * events; and how stack indexes are resolved. */
 struct event_limits {
 	u32 columns;
-	bool is_counted; /* the events are only counted */
+	bool is_counted; /* true: the events of the block are only counted */
 	u32 sources;
 	u32 stacks;
 	u32 contexts;

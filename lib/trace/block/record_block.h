@@ -42,9 +42,9 @@ int record_get_module(struct block_view *view, struct arena *arena, struct trace
 int record_get_mapping(struct block_view *view, struct arena *arena, struct trace_mapping *mapping);
 int record_get_cgroup(struct block_view *view, struct arena *arena, struct trace_cgroup *cgroup);
 int record_get_context(struct block_view *view, struct trace_context *context);
-/* `version` of the file. */
+/* Reads the next task. `version`: version of the file. */
 int record_get_task(struct block_view *view, u32 version, struct trace_task *task);
-/* `version` of the file. */
+/* Reads the next symbol. `version`: version of the file. */
 int record_get_symbol(struct block_view *view, u32 version, struct arena *arena,
 		      const struct trace_symbol *before, struct trace_symbol *symbol);
 int record_get_time(struct block_view *view, struct thread_account *account);
@@ -53,7 +53,7 @@ int record_get_cpu_ledger(struct block_view *view, u32 version, struct trace_cpu
 int record_get_source_ledger(struct block_view *view, struct trace_source_ledger *source);
 int record_get_end(struct block_view *view, u64 *events);
 
-/* True if the whole block was read. */
+/* True if the cursor has read all bytes of the block's columns. */
 bool record_block_done(const struct block_view *view);
 
 #endif

@@ -108,8 +108,8 @@ bool stack_resolution_apply(const struct stack_resolution *resolution, struct tr
 		if (!(index & INDEX_IS_PLACEHOLDER))
 			event->user = index;
 		else
-			event_resolve(event,
-				      number ? &resolution->resolutions[number - 1] : &unanswered);
+			event_set_resolved_stack(
+				event, number ? &resolution->resolutions[number - 1] : &unanswered);
 	}
 	if (event->kernel == TRACE_NO_STACK)
 		return true;

@@ -47,14 +47,15 @@ bool stack_resolution_apply(const struct stack_resolution *resolution, struct tr
 struct resolution_encoder {
 	struct block_builder builder;
 	struct number_writer leaf_column;
-	/* placeholder of the previous record; `leaf` is the leaf of the previous record */
+	/* `placeholder` and `leaf` are those of the previous record */
 	u32 placeholder;
 	u64 leaf;
 	u32 newest; /* the highest stack index in the block so far */
 };
 
 void resolution_encoder_init(struct resolution_encoder *encoder);
-void resolution_encoder_clear(struct resolution_encoder *encoder); /* begins the next block */
+/* empties the encoder for the next block */
+void resolution_encoder_clear(struct resolution_encoder *encoder);
 void resolution_encoder_free(struct resolution_encoder *encoder);
 void resolution_encoder_add(struct resolution_encoder *encoder, u32 placeholder,
 			    const struct trace_resolution *resolution);

@@ -204,7 +204,8 @@ void stack_encoder_add_placeholder(struct stack_encoder *encoder)
 struct stack_decoder {
 	struct block_view *view;
 	struct frame_dictionary *dictionary;
-	u32 id; /* id of the previous stack, like the next three members */
+	u32 id; /* id of the previous stack; the next three members are also those of the previous
+		   stack */
 	u64 generation;
 	u32 depth;
 	u32 path[TRACE_DEPTH_MAX];

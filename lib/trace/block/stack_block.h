@@ -23,7 +23,7 @@
 #define FRAME_KEY_ROOT 0
 
 struct frame_dictionary {
-	u64 *frames; /* frames by key */
+	u64 *frames; /* frames; index: key */
 	struct key_order order;
 	u32 room;
 	struct arena *limit; /* memory limit; NULL: unlimited */
@@ -45,7 +45,7 @@ int frame_index_add(struct hash_index *index, u64 frame, u32 key); /* -ENOMEM */
 struct stack_encoder {
 	struct block_builder builder;
 	struct frame_dictionary dictionary;
-	struct hash_index index; /* keys of frames */
+	struct hash_index index; /* finds the key of a frame */
 	/* id of the previous stack; `generation` and `depth` are also those of the previous
 	 * stack */
 	u32 id;
@@ -54,8 +54,9 @@ struct stack_encoder {
 	u32 path[TRACE_DEPTH_MAX]; /* keys of the previous stack's frames, root first */
 };
 
-int stack_encoder_init(struct stack_encoder *encoder);	 /* -ENOMEM */
-void stack_encoder_clear(struct stack_encoder *encoder); /* begins the next block */
+int stack_encoder_init(struct stack_encoder *encoder); /* -ENOMEM */
+/* empties the encoder for the next block */
+void stack_encoder_clear(struct stack_encoder *encoder);
 void stack_encoder_free(struct stack_encoder *encoder);
 
 /* 1 <= depth <= TRACE_DEPTH_MAX, no frame is 0. -ENOMEM: the encoder cannot go on. */

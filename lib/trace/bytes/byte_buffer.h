@@ -33,7 +33,7 @@ void byte_buffer_signed(struct byte_buffer *buffer, s64 value);
 void byte_buffer_byte(struct byte_buffer *buffer, u8 value);
 /* Appends a string with its NUL, cut at TRACE_STRING_MAX; NULL counts as "". */
 void byte_buffer_string(struct byte_buffer *buffer, const char *string);
-void byte_buffer_clear(struct byte_buffer *buffer); /* keeps the memory */
+void byte_buffer_clear(struct byte_buffer *buffer); /* empties the buffer and keeps its memory */
 void byte_buffer_free(struct byte_buffer *buffer);
 
 struct byte_cursor {
@@ -48,7 +48,8 @@ static inline size_t byte_cursor_left(const struct byte_cursor *cursor)
 }
 
 u64 byte_cursor_varint(struct byte_cursor *cursor);
-u32 byte_cursor_u32(struct byte_cursor *cursor); /* sets `bad` if the number does not fit */
+/* sets `bad` if the number needs more than 32 bits */
+u32 byte_cursor_u32(struct byte_cursor *cursor);
 s64 byte_cursor_signed(struct byte_cursor *cursor);
 /* Returns a pointer to the next `bytes` bytes and skips them. NULL if fewer bytes are left. */
 const u8 *byte_cursor_take(struct byte_cursor *cursor, size_t bytes);

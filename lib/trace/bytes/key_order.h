@@ -19,8 +19,8 @@ struct key_successors {
 };
 
 struct key_order {
-	struct key_successors *successors; /* successors, by key */
-	u32 keys;			   /* number of keys so far */
+	struct key_successors *successors; /* list of successors of each key; index: key */
+	u32 keys;			   /* number of keys in the dictionary so far */
 	u32 previous;
 };
 
@@ -29,9 +29,9 @@ struct key_order {
 void key_order_start(struct key_order *order, struct key_successors *successors);
 /* Makes `key`, which was used before, the previous key. */
 void key_order_seek(struct key_order *order, u32 key);
-/* `key` is at most order->keys; order->keys is a new key. */
+/* Codes `key`, which is at most order->keys; order->keys stands for a new key. */
 u32 key_order_encode(struct key_order *order, u32 key);
-/* False if the symbol is invalid. `keys` is the size of the dictionary. */
+/* Decodes a symbol. False: the symbol is invalid. `keys` is the size of the dictionary. */
 bool key_order_decode(struct key_order *order, u32 symbol, u32 keys, u32 *key);
 
 #endif

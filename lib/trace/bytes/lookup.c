@@ -53,18 +53,6 @@ static u64 symbol_end(const struct trace_symbol *symbol)
 							 : symbol->start + symbol->size;
 }
 
-static u64 *make_symbol_reach(const struct trace_symbol *symbols, u32 count)
-{
-	u64 *reach = calloc((size_t)count + 1, sizeof(*reach));
-
-	for (u32 i = 0; reach && i < count; i++) {
-		reach[i] = symbol_end(&symbols[i]);
-		if (i && symbols[i - 1].mapping == symbols[i].mapping && reach[i - 1] > reach[i])
-			reach[i] = reach[i - 1];
-	}
-	return reach;
-}
-
 int lookup_build(struct lookup *lookup, const struct trace_mapping *mappings, u32 mapping_count,
 		 const struct trace_task *tasks, u32 task_count, struct trace_symbol *symbols,
 		 u32 symbol_count)
@@ -78,11 +66,17 @@ int lookup_build(struct lookup *lookup, const struct trace_mapping *mappings, u3
 		.symbol_count = symbol_count,
 		.mapping_order = make_index_order(mapping_count),
 		.task_order = make_index_order(task_count),
+		.symbol_reach = calloc((size_t)symbol_count + 1, sizeof(*built.symbol_reach)),
 	};
+	u64 *reach = built.symbol_reach;
 
 	if (symbol_count)
 		qsort(symbols, symbol_count, sizeof(*symbols), by_address);
-	built.symbol_reach = make_symbol_reach(symbols, symbol_count);
+	for (u32 i = 0; reach && i < symbol_count; i++) {
+		reach[i] = symbol_end(&symbols[i]);
+		if (i && symbols[i - 1].mapping == symbols[i].mapping && reach[i - 1] > reach[i])
+			reach[i] = reach[i - 1];
+	}
 	if (!built.mapping_order || !built.task_order || !built.symbol_reach) {
 		lookup_free(&built);
 		return -ENOMEM;

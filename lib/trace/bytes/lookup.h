@@ -11,7 +11,7 @@
 struct lookup {
 	const struct trace_mapping *mappings;
 	const struct trace_task *tasks;
-	const struct trace_symbol *symbols; /* sorted by mapping and start */
+	const struct trace_symbol *symbols; /* symbols, sorted by mapping and start */
 	u32 mapping_count, task_count, symbol_count;
 	u32 *mapping_order; /* indexes of mappings, sorted by number */
 	u32 *task_order;    /* indexes of tasks, sorted by thread and time */
@@ -19,7 +19,7 @@ struct lookup {
 	u64 *symbol_reach;
 };
 
-/* Sorts `symbols` in place. -ENOMEM. */
+/* Builds the lookup, and sorts `symbols` in place. -ENOMEM. */
 int lookup_build(struct lookup *lookup, const struct trace_mapping *mappings, u32 mapping_count,
 		 const struct trace_task *tasks, u32 task_count, struct trace_symbol *symbols,
 		 u32 symbol_count);

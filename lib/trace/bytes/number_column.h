@@ -14,7 +14,7 @@ struct number_writer {
 	struct byte_buffer *codes;
 	struct byte_buffer *bits;
 	u64 pending;	   /* bits that do not fill a byte yet, lowest first */
-	u32 pending_count; /* < 8 between calls */
+	u32 pending_count; /* number of bits in `pending`; less than 8 between calls */
 };
 
 void number_writer_put(struct number_writer *writer, u64 number);
@@ -28,7 +28,7 @@ struct number_reader {
 	bool bad;
 };
 
-u64 number_reader_get(struct number_reader *reader); /* 0 after a failure */
+u64 number_reader_get(struct number_reader *reader); /* returns 0 after a failure */
 /* True if the whole column was read: no number was invalid, and no bytes are left. */
 bool number_reader_done(const struct number_reader *reader);
 

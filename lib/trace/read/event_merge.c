@@ -22,7 +22,7 @@ struct open_block {
 struct event_merge {
 	struct block_opener *opener;
 	const struct event_file *file;
-	struct open_block *heap; /* room for all blocks */
+	struct open_block *heap; /* open blocks as a binary heap, with room for all blocks */
 	u32 open;
 };
 
@@ -141,7 +141,7 @@ static int open_block(struct event_merge *merge, const struct event_block *block
 	return 0;
 }
 
-static void close_first_block(struct event_merge *merge)
+static void remove_first_block(struct event_merge *merge)
 {
 	arena_give(merge->file->limit, event_bytes(merge->heap[0].count));
 	free(merge->heap[0].events);
@@ -178,7 +178,7 @@ static int merge_blocks(struct event_merge *merge, const struct event_block *blo
 		}
 		err = each(arg, first_event(merge));
 		if (++merge->heap[0].next == merge->heap[0].count)
-			close_first_block(merge);
+			remove_first_block(merge);
 		else
 			sift_first_down(merge);
 	}
@@ -199,7 +199,7 @@ int event_merge_run(const struct event_block *blocks, u32 count, const struct ev
 	}
 	err = merge_blocks(&merge, blocks, count, each, arg, error);
 	while (merge.open)
-		close_first_block(&merge);
+		remove_first_block(&merge);
 	block_opener_free(&merge.opener);
 	free(merge.heap);
 	return err;

@@ -12,7 +12,7 @@
 #include "trace/event.h"
 
 struct event_block {
-	u64 offset; /* of the block in the file */
+	u64 offset; /* offset of the block in the file */
 	u64 first_time;
 	u32 records;
 	u32 sequence;
@@ -22,17 +22,19 @@ struct event_block {
 };
 
 struct event_file {
-	const char *path; /* in messages */
+	const char *path; /* path of the file for messages */
 	int fd;
 	u64 end;
 	struct arena *limit;	/* limit of the memory that open blocks take */
-	const bool *is_swapped; /* by kind: swap value and second value; or NULL */
+	const bool *is_swapped; /* by kind of event, true: value and second value are swapped; NULL:
+				   no values are swapped */
 };
 
-/* Sorts by first time, then CPU, then position in the file. */
+/* Sorts the blocks by first time, then CPU, then position in the file. */
 void event_blocks_sort(struct event_block *blocks, u32 count);
 
-/* `blocks` are sorted. Returns the first non-zero of `each`, or -errno. */
+/* Calls `each` for the events of all blocks, which are sorted. Returns the first non-zero result of
+ * `each`, or -errno. */
 int event_merge_run(const struct event_block *blocks, u32 count, const struct event_file *file,
 		    int (*each)(void *arg, const struct trace_event *event), void *arg,
 		    struct stackmap_error *error);

@@ -17,7 +17,7 @@ const char *trace_cgroup_name(const struct trace_reader *reader, u32 number,
 bool trace_cgroup_is_within(const char *name, const char *ancestor);
 
 #define CONTEXT_NAME_ROOM 33
-#define CONTEXT_NAME_NONE "-" /* the event has no trace and span */
+#define CONTEXT_NAME_NONE "-" /* text for an event without a trace and a span */
 
 /* Writes an id to `room` in hexadecimal digits, as W3C Trace Context does, and returns `room`, or
  * returns CONTEXT_NAME_NONE if `context` is NULL. */

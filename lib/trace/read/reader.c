@@ -50,11 +50,13 @@ struct trace_reader {
 	struct trace_ledger ledger;
 	bool has_ledger;
 	u64 events;
-	struct frame_dictionary frames; /* frames of the stack blocks so far */
+	struct frame_dictionary frames; /* frames of the stack blocks that were read so far */
 	struct stack_resolution resolution;
 	struct lookup lookup;
-	struct stackmap_error damage; /* message "": the file is whole */
-	/* by source: trace_reader_choose_value() has swapped the two values; or NULL */
+	/* cause of the damage; with the message "" the file is whole */
+	struct stackmap_error damage;
+	/* by kind, true: trace_reader_choose_value() has swapped the values of the source; NULL: no
+	 * source is swapped */
 	bool *is_swapped;
 };
 
@@ -298,28 +300,21 @@ static int decode_definition_block(struct trace_reader *reader, u64 offset,
 	return 0;
 }
 
-static const char *find_block_order_fault(const struct trace_reader *reader,
-					  const struct trace_block_header *header)
-{
-	if (reader->finished)
-		return "something follows the end";
-	if (header->sequence != reader->sequence)
-		return "a block is missing";
-	if ((header->type == TRACE_BLOCK_INFO) != (header->sequence == 0))
-		return "the first block, and no other, must be the info block";
-	return NULL;
-}
-
 /* Reads the block at *offset and advances *offset to the next block. */
 static int read_next_block(struct trace_reader *reader, u64 *offset, struct stackmap_error *error)
 {
 	struct trace_block_header header;
-	const char *fault;
+	const char *fault = NULL;
 	int err = block_load(reader->opener, reader->fd, *offset, reader->size, &header, error);
 
 	if (err)
 		return err;
-	fault = find_block_order_fault(reader, &header);
+	if (reader->finished)
+		fault = "something follows the end";
+	else if (header.sequence != reader->sequence)
+		fault = "a block is missing";
+	else if ((header.type == TRACE_BLOCK_INFO) != (header.sequence == 0))
+		fault = "the first block, and no other, must be the info block";
 	if (!fault && header.type == TRACE_BLOCK_EVENTS &&
 	    add_event_block(reader, &header, *offset))
 		fault = "the block's header makes no sense";
@@ -355,7 +350,7 @@ static void read_all_blocks(struct trace_reader *reader)
 }
 
 /* Frees the memory of the walk, because thousands of recordings may be open at once. */
-static void free_walk_memory(struct trace_reader *reader)
+static void free_memory_of_block_reading(struct trace_reader *reader)
 {
 	frame_dictionary_free(&reader->frames);
 	block_opener_free(&reader->opener);
@@ -443,37 +438,6 @@ static struct trace_reader *create_reader(const char *path)
 	return reader;
 }
 
-static int resolve_placeholders(struct trace_reader *reader)
-{
-	struct arena_array *stacks = &reader->records[TRACE_BLOCK_STACKS];
-	struct arena_array *resolutions = &reader->records[TRACE_BLOCK_RESOLUTIONS];
-
-	return stack_resolution_build(&reader->resolution, stacks->items, &stacks->count,
-				      resolutions->items, resolutions->count);
-}
-
-static int build_lookup(struct trace_reader *reader)
-{
-	const struct arena_array *records = reader->records;
-
-	event_blocks_sort(records[TRACE_BLOCK_EVENTS].items, records[TRACE_BLOCK_EVENTS].count);
-	return lookup_build(&reader->lookup, records[TRACE_BLOCK_MAPPINGS].items,
-			    records[TRACE_BLOCK_MAPPINGS].count, records[TRACE_BLOCK_TASKS].items,
-			    records[TRACE_BLOCK_TASKS].count, records[TRACE_BLOCK_SYMBOLS].items,
-			    records[TRACE_BLOCK_SYMBOLS].count);
-}
-
-static bool has_further_source(const struct trace_reader *reader)
-{
-	const struct trace_source *sources;
-	u32 count = trace_reader_sources(reader, &sources);
-
-	for (u32 kind = 0; kind < count; kind++)
-		if (sources[kind].extras & TRACE_EXTRA_FURTHER)
-			return true;
-	return false;
-}
-
 int trace_reader_open(const char *path, struct trace_reader **out, struct stackmap_error *error)
 {
 	int fd;
@@ -492,6 +456,9 @@ int trace_reader_open_fd(int fd, const char *path, struct trace_reader **out,
 			 struct stackmap_error *error)
 {
 	struct trace_reader *reader = create_reader(path);
+	struct arena_array *stacks, *resolutions;
+	const struct trace_source *sources;
+	u32 source_count;
 	int err;
 
 	if (!reader) {
@@ -514,12 +481,30 @@ int trace_reader_open_fd(int fd, const char *path, struct trace_reader **out,
 	reader->info.has_counted =
 		reader->version == TRACE_FILE_VERSION_COUNTED || reader->info.has_contexts;
 	read_all_blocks(reader);
-	free_walk_memory(reader);
+	free_memory_of_block_reading(reader);
 	if (reader->info.has_further)
 		reader->info.has_contexts = reader->records[TRACE_BLOCK_CONTEXTS].count > 0;
+	source_count = trace_reader_sources(reader, &sources);
 	if (reader->info.has_losses)
-		reader->info.has_further = has_further_source(reader);
-	if (resolve_placeholders(reader) || build_lookup(reader)) {
+		reader->info.has_further = 0;
+	for (u32 kind = 0; reader->info.has_losses && kind < source_count; kind++)
+		reader->info.has_further |= (sources[kind].extras & TRACE_EXTRA_FURTHER) != 0;
+	stacks = &reader->records[TRACE_BLOCK_STACKS];
+	resolutions = &reader->records[TRACE_BLOCK_RESOLUTIONS];
+	err = stack_resolution_build(&reader->resolution, stacks->items, &stacks->count,
+				     resolutions->items, resolutions->count);
+	if (!err) {
+		const struct arena_array *records = reader->records;
+
+		event_blocks_sort(records[TRACE_BLOCK_EVENTS].items,
+				  records[TRACE_BLOCK_EVENTS].count);
+		err = lookup_build(
+			&reader->lookup, records[TRACE_BLOCK_MAPPINGS].items,
+			records[TRACE_BLOCK_MAPPINGS].count, records[TRACE_BLOCK_TASKS].items,
+			records[TRACE_BLOCK_TASKS].count, records[TRACE_BLOCK_SYMBOLS].items,
+			records[TRACE_BLOCK_SYMBOLS].count);
+	}
+	if (err) {
 		trace_reader_close(&reader);
 		return error_set(error, ENOMEM, "%s: no memory to read it", path);
 	}
@@ -534,7 +519,7 @@ void trace_reader_close(struct trace_reader **reader)
 	if (!old)
 		return;
 	lookup_free(&old->lookup);
-	free_walk_memory(old);
+	free_memory_of_block_reading(old);
 	stack_resolution_free(&old->resolution);
 	for (u32 type = 0; type < TRACE_BLOCK_TYPE_COUNT; type++)
 		arena_array_free(&old->records[type]);

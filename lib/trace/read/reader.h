@@ -57,31 +57,33 @@ int trace_reader_choose_value(struct trace_reader *reader, const char *value,
 			      struct stackmap_error *error);
 u32 trace_reader_stacks(const struct trace_reader *reader, const struct trace_stack **stacks);
 u32 trace_reader_modules(const struct trace_reader *reader, const struct trace_module **modules);
-/* The module of the kernel's image, or NULL. */
+/* The module that stands for the kernel's image, or NULL. */
 const struct trace_module *trace_reader_kernel(const struct trace_reader *reader);
-/* The module that contains an address, or NULL. */
+/* The module that contains an address. NULL: no module contains it. */
 const struct trace_module *trace_reader_module_of(const struct trace_reader *reader, u64 address);
 u32 trace_reader_mappings(const struct trace_reader *reader, const struct trace_mapping **mappings);
-/* The first cgroup has number 1. */
+/* Sets *cgroups to all cgroups and returns their count; the first cgroup has number 1. */
 u32 trace_reader_cgroups(const struct trace_reader *reader, const struct trace_cgroup **cgroups);
 u32 trace_reader_tasks(const struct trace_reader *reader, const struct trace_task **tasks);
 /* An account with thread id 0 is the sum of ended threads whose accounts found no room. */
 u32 trace_reader_times(const struct trace_reader *reader, const struct thread_account **accounts);
 u32 trace_reader_contexts(const struct trace_reader *reader, const struct trace_context **contexts);
-/* The context of an event, or NULL. */
+/* The trace and span of an event. NULL: the event has none. */
 const struct trace_context *trace_reader_context(const struct trace_reader *reader,
 						 const struct trace_event *event);
 u32 trace_reader_symbols(const struct trace_reader *reader, const struct trace_symbol **symbols);
-/* NULL: the recording was not finished and has no ledger. */
+/* The ledger of the recording. NULL: the recording was not finished and has no ledger. */
 const struct trace_ledger *trace_reader_ledger(const struct trace_reader *reader);
 u32 trace_reader_cpu_ledgers(const struct trace_reader *reader,
 			     const struct trace_cpu_ledger **cpus);
-/* By kind; 0: the recording has no ledgers of its sources. */
+/* Sets *ledgers to the ledgers of sources, by kind, and returns their count. 0: the recording has
+ * no ledgers of its sources. */
 u32 trace_reader_source_ledgers(const struct trace_reader *reader,
 				const struct trace_source_ledger **sources);
 
 const struct trace_mapping *trace_reader_mapping(const struct trace_reader *reader,
-						 u32 number); /* or NULL */
+						 /* the mapping with this number, or NULL */
+						 u32 number);
 
 /* The task of a thread at a time, or NULL if it is not known. */
 const struct trace_task *trace_reader_task(const struct trace_reader *reader, u32 tid, u64 time);

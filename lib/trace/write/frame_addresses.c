@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "array.h"
+#include "order.h"
 #include "stack.h"
 
 /* A return address is looked up one byte before: a call may be a function's last instruction. */
@@ -22,20 +23,13 @@ static int add_lookup_address(void *arg, u64 frame, bool return_address)
 	return 0;
 }
 
-static int by_address(const void *left, const void *right)
-{
-	const u64 *a = left, *b = right;
-
-	return (*a > *b) - (*a < *b);
-}
-
 int frame_addresses_collect(struct trace_writer *writer, struct frame_addresses *out)
 {
 	int err = trace_writer_frames(writer, add_lookup_address, out);
 	u32 kept = 0;
 
 	if (out->count)
-		qsort(out->items, out->count, sizeof(*out->items), by_address);
+		qsort(out->items, out->count, sizeof(*out->items), compare_u64);
 	for (u32 i = 0; i < out->count; i++)
 		if (!kept || out->items[kept - 1] != out->items[i])
 			out->items[kept++] = out->items[i];

@@ -6,7 +6,8 @@
 #include "trace/write/writer.h"
 
 struct frame_addresses {
-	u64 *items; /* ascending, without duplicates; addresses of one mapping are adjacent */
+	u64 *items; /* addresses in ascending order, without duplicates; addresses of one mapping
+		       are adjacent */
 	u32 count;
 	u32 room;
 };

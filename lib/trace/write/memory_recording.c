@@ -38,7 +38,7 @@ int memory_recording_end(struct memory_recording *recording, struct trace_reader
 	if (err) {
 		error_set_errno(error, -err, recording->name);
 	} else {
-		recording->fd = -1; /* the reader closes it in any case */
+		recording->fd = -1; /* the reader closes its descriptor in any case */
 		err = trace_reader_open_fd(fd, recording->name, out, error);
 	}
 	memory_recording_discard(recording);

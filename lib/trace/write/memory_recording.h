@@ -19,7 +19,8 @@ int memory_recording_begin(struct memory_recording *recording, const char *name,
 int memory_recording_end(struct memory_recording *recording, struct trace_reader **out,
 			 struct stackmap_error *error);
 
-/* Does not change a recording that was ended or never begun (all zero). */
+/* Frees a recording that was begun. A recording that was ended, or never begun (all zero), is not
+ * changed. */
 void memory_recording_discard(struct memory_recording *recording);
 
 #endif

@@ -83,7 +83,7 @@ void placeholders_release(struct placeholders *placeholders, struct trace_event 
 		return;
 	placeholder->waiting--;
 	if (placeholder->resolved)
-		event_resolve(event, &placeholder->resolution);
+		event_set_resolved_stack(event, &placeholder->resolution);
 	free_slot_if_unused(placeholders, placeholder);
 }
 
@@ -96,7 +96,7 @@ void placeholders_flush(struct placeholders *placeholders, struct trace_event *e
 			continue;
 		placeholder->waiting--;
 		if (placeholder->resolved) {
-			event_resolve(&events[i], &placeholder->resolution);
+			event_set_resolved_stack(&events[i], &placeholder->resolution);
 		} else {
 			placeholder->gone_out = true;
 			events[i].user = placeholder->index;

@@ -19,15 +19,16 @@
 struct placeholder {
 	struct trace_resolution resolution;
 	u32 index;     /* stack index in the file; in a free slot: the next free slot + 1 */
-	u32 waiting;   /* buffered and held events that name the placeholder */
-	bool gone_out; /* an event that names the placeholder is in the file */
-	bool resolved; /* the slot is free if also `waiting` is 0 */
+	u32 waiting;   /* number of buffered and held events that name the placeholder */
+	bool gone_out; /* true: an event that names the placeholder is in the file */
+	bool resolved; /* true: the placeholder is resolved; the slot is free if `waiting` is 0, too
+			*/
 };
 
 struct placeholders {
-	struct placeholder *items; /* by slot */
+	struct placeholder *items; /* placeholders; index: slot */
 	u32 count, room;
-	u32 free; /* the first free slot + 1; 0: no slot is free */
+	u32 free; /* number of the first free slot, plus 1; 0: no slot is free */
 };
 
 int placeholders_add(struct placeholders *placeholders, u32 index, u32 *name); /* -ENOMEM */

@@ -36,10 +36,10 @@ enum frame_use { FRAME_EXACT = 1 << 0, FRAME_RETURN_ADDRESS = 1 << 1 };
 
 /* The distinct frames. A frame is looked up later as a pc, as a return address, or both. */
 struct frame_set {
-	u64 *frames; /* open addressing, 0 = free: no frame is 0 */
-	u8 *uses;    /* enum frame_use, as bits */
-	u32 bits;    /* 2^bits slots */
-	u32 count;   /* at most half of the slots */
+	u64 *frames; /* hash table with open addressing; 0 = free slot, since no frame is 0 */
+	u8 *uses;    /* by slot: uses of the frame, enum frame_use as bits */
+	u32 bits;    /* the table has 2^bits slots */
+	u32 count;   /* number of frames, at most half of the slots */
 };
 
 /* `uses`: enum frame_use, as bits. Frame 0 is left out. -ENOMEM. */
@@ -57,7 +57,7 @@ struct stack_set_entry {
 	u32 index; /* stack index in the recording */
 };
 
-/* Stacks that came without an id, compared by flags and all frames. */
+/* Stacks that came without an id. Two stacks are equal if their flags and all frames are equal. */
 struct stack_set {
 	struct hash_index index;
 	struct stack_set_entry *entries;

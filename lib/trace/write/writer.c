@@ -47,14 +47,14 @@ struct event_buffer {
 };
 
 struct event_buffers {
-	struct event_buffer *cpu; /* by CPU number */
+	struct event_buffer *cpu; /* buffer of each CPU; index: number of the CPU */
 	u32 cpus;
-	u32 most; /* limit of events in one buffer */
+	u32 most; /* most events in one buffer */
 };
 
 #define TRACE_EVENTS_BUFFERED (1U << 20)
 #define EVENTS_MIN 1024U
-#define ROOM_MIN 32U /* a CPU without events costs little */
+#define ROOM_MIN 32U /* a CPU without events takes little memory */
 
 /* `cpus` is the expected number; further CPUs are added when they occur. */
 static void event_buffers_init(struct event_buffers *buffers, u32 cpus)
@@ -114,7 +114,7 @@ struct symbol_entry {
 	u64 start;
 	u64 size;
 	u64 address;
-	size_t name; /* offset in symbol_names */
+	size_t name; /* offset of the name in symbol_names */
 	u32 mapping;
 	bool is_named;
 };
@@ -149,7 +149,7 @@ struct trace_writer {
 	struct frame_set frames;
 	u64 given;
 	u64 recorded, counted; /* events */
-	u64 records;	       /* records of events in the file */
+	u64 records;	       /* number of records of events in the file */
 };
 
 static int keep_first_error(struct trace_writer *writer, int err)
@@ -244,19 +244,6 @@ static int write_events(struct trace_writer *writer, struct event_buffer *buffer
 	return 0;
 }
 
-static int write_file_header(struct trace_writer *writer)
-{
-	struct trace_file_header header = {
-		.magic = TRACE_FILE_MAGIC,
-		.byte_order = TRACE_FILE_LITTLE_ENDIAN,
-		.version = writer->version,
-	};
-
-	header.checksum =
-		(u32)crc32(0, (const u8 *)&header, offsetof(struct trace_file_header, checksum));
-	return keep_first_error(writer, output_write(&writer->output, &header, sizeof(header)));
-}
-
 static void writer_free(struct trace_writer **writer)
 {
 	struct trace_writer *old = *writer;
@@ -321,10 +308,12 @@ static struct trace_writer *create_writer(const struct trace_info *info)
 	return writer;
 }
 
-/* Closes the output on failure, and takes it over otherwise. */
+/* Makes a writer that owns *output. On failure *output is closed. */
 static int begin_trace_file(struct output *output, const char *name, const struct trace_info *info,
 			    struct trace_writer **out, struct stackmap_error *error)
 {
+	struct trace_file_header header = {.magic = TRACE_FILE_MAGIC,
+					   .byte_order = TRACE_FILE_LITTLE_ENDIAN};
 	struct trace_writer *writer = create_writer(info);
 	struct block_builder builder;
 	int err;
@@ -334,7 +323,10 @@ static int begin_trace_file(struct output *output, const char *name, const struc
 		return error_set(error, ENOMEM, "%s: no memory to write a recording", name);
 	}
 	writer->output = *output;
-	err = write_file_header(writer);
+	header.version = writer->version;
+	header.checksum =
+		(u32)crc32(0, (const u8 *)&header, offsetof(struct trace_file_header, checksum));
+	err = keep_first_error(writer, output_write(&writer->output, &header, sizeof(header)));
 	if (!err) {
 		record_builder_init(&builder, TRACE_BLOCK_INFO);
 		record_put_info(&builder, info);
@@ -674,7 +666,7 @@ static int write_symbols(struct trace_writer *writer)
 	return writer->error;
 }
 
-static void flush_events(struct trace_writer *writer, struct event_buffers *buffers)
+static void flush_event_buffers(struct trace_writer *writer, struct event_buffers *buffers)
 {
 	for (u32 cpu = 0; cpu < buffers->cpus && !writer->error; cpu++)
 		if (buffers->cpu[cpu].count)
@@ -683,8 +675,8 @@ static void flush_events(struct trace_writer *writer, struct event_buffers *buff
 
 int trace_writer_flush(struct trace_writer *writer)
 {
-	flush_events(writer, &writer->events);
-	flush_events(writer, &writer->counts);
+	flush_event_buffers(writer, &writer->events);
+	flush_event_buffers(writer, &writer->counts);
 	if (!writer->error)
 		write_definitions(writer);
 	return writer->error ? writer->error : write_symbols(writer);

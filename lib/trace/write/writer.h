@@ -30,10 +30,11 @@ int trace_writer_create_fd(int fd, const char *name, const struct trace_info *in
 int trace_writer_publish(struct trace_writer *writer, struct stackmap_error *error);
 
 int trace_writer_source(struct trace_writer *writer,
-			const struct trace_source *source); /* kinds 0, 1, 2... */
+			/* sources get the kinds 0, 1, 2... in this order */
+			const struct trace_source *source);
 int trace_writer_module(struct trace_writer *writer, const struct trace_module *module);
 int trace_writer_mapping(struct trace_writer *writer, const struct trace_mapping *mapping);
-/* *number is the number of the cgroup, for tasks: 1, 2, 3... */
+/* Adds a cgroup and sets *number to its number, which tasks name: 1, 2, 3... */
 int trace_writer_cgroup(struct trace_writer *writer, const struct trace_cgroup *cgroup,
 			u32 *number);
 int trace_writer_task(struct trace_writer *writer, const struct trace_task *task);
@@ -41,7 +42,7 @@ int trace_writer_task(struct trace_writer *writer, const struct trace_task *task
  * trace_info.has_contexts is 0. */
 int trace_writer_context(struct trace_writer *writer, const struct trace_context *context,
 			 u32 *number);
-/* -EINVAL if trace_info.has_times is 0. */
+/* Adds the account of a thread's time. -EINVAL if trace_info.has_times is 0. */
 int trace_writer_time(struct trace_writer *writer, const struct thread_account *account);
 int trace_writer_symbol(struct trace_writer *writer, const struct trace_symbol *symbol);
 
@@ -85,11 +86,11 @@ int trace_writer_losses(struct trace_writer *writer, const u64 *lost);
 int trace_writer_frames(struct trace_writer *writer,
 			int (*each)(void *arg, u64 frame, bool return_address), void *arg);
 
-/* Events in whole blocks of the file; a summary event counts as one. */
+/* The number of events in whole blocks of the file; an event of a summary counts as one. */
 u64 trace_writer_recorded(const struct trace_writer *writer);
-/* Events that are only counted (is_counted), in whole blocks. */
+/* The number of events in whole blocks that are only counted (is_counted). */
 u64 trace_writer_counted(const struct trace_writer *writer);
-/* Events that are not in the file because of an error. */
+/* The number of events that are not in the file because of an error. */
 u64 trace_writer_lost(const struct trace_writer *writer);
 u64 trace_writer_bytes(const struct trace_writer *writer);
 
