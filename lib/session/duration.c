@@ -66,7 +66,7 @@ static bool parse_date_and_time(const char *word, struct tm *fields, bool *has_d
 	return false;
 }
 
-static time_t to_seconds(struct tm *fields, bool is_utc)
+static time_t seconds_since_epoch(struct tm *fields, bool is_utc)
 {
 	fields->tm_isdst = -1;
 	return is_utc ? timegm(fields) : mktime(fields);
@@ -87,10 +87,10 @@ int instant_parse(const char *word, u64 now, u64 *instant, struct stackmap_error
 		return error_set(error, EINVAL,
 				 "--at %s: not a time like 12:00, 12:00:30 or 2026-11-28T12:00Z",
 				 word);
-	seconds = to_seconds(&fields, is_utc);
+	seconds = seconds_since_epoch(&fields, is_utc);
 	if (!has_date && seconds <= begin) {
 		fields.tm_mday++;
-		seconds = to_seconds(&fields, is_utc);
+		seconds = seconds_since_epoch(&fields, is_utc);
 	}
 	if (seconds <= begin)
 		return error_set(error, ERANGE, "--at %s: that has passed", word);

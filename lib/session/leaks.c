@@ -20,7 +20,8 @@
 static const struct {
 	const char *begin, *end, *by, *value;
 	bool is_mapping;
-	bool is_optional; /* true: some allocators do not have the function */
+	bool is_optional; /* true: some allocators lack the function, so a file without it is no
+			     error */
 } functions[] = {
 	{"malloc", "free", "ret:arg1", "arg1", false, false},
 	{"calloc", "free", "ret:arg1", "arg1*arg2", false, false},
@@ -39,20 +40,20 @@ struct allocator {
 	char mapper[PATH_MAX];
 };
 
-static int stop_at_malloc(void *arg, const struct elf_function *function)
+static int stop_at_malloc_symbol(void *arg, const struct elf_function *function)
 {
 	(void)arg;
 	return !strcmp(function->name, "malloc") ? 1 : 0;
 }
 
-static bool has_malloc(const char *path)
+static bool defines_malloc(const char *path)
 {
 	struct program_file file;
 	bool found;
 
 	if (program_file_open(path, &file))
 		return false;
-	found = elf_function_each(file.fd, stop_at_malloc, NULL) == 1;
+	found = elf_function_each(file.fd, stop_at_malloc_symbol, NULL) == 1;
 	close(file.fd);
 	return found;
 }
@@ -67,7 +68,7 @@ static void record_allocator_file(struct allocator *allocator, const char *path)
 
 	if (is_c_library)
 		snprintf(allocator->mapper, sizeof(allocator->mapper), "%s", path);
-	else if (!allocator->file[0] && !is_dynamic_linker && has_malloc(path))
+	else if (!allocator->file[0] && !is_dynamic_linker && defines_malloc(path))
 		snprintf(allocator->file, sizeof(allocator->file), "%s", path);
 }
 

@@ -26,7 +26,7 @@ int rotation_choose(const char *word, u64 keep, const char *output, struct rotat
 
 	*rotation = (struct rotation){.keep = keep, .output = output};
 	if (word && duration_parse_ms(word, &ms) &&
-	    ms >= 1000) { /* a file lasts for a second at least */
+	    ms >= 1000) { /* shortest time of a file in milliseconds: a second */
 		rotation->period_ms = ms;
 		return 0;
 	}
@@ -70,7 +70,8 @@ static int find_rotated_files(const struct rotation *rotation, glob_t *found)
 	return result;
 }
 
-/* The number at the end of a file's name, after the output's name; 0: another file. */
+/* The number at the end of a file's name, after the output's name; 0: the file is not one of the
+ * rotation. */
 static u64 parse_file_number(const struct rotation *rotation, const char *path)
 {
 	const char *digits = path + strlen(rotation->output) + 1;
@@ -82,7 +83,7 @@ static u64 parse_file_number(const struct rotation *rotation, const char *path)
 	return number < UINT32_MAX ? number : 0;
 }
 
-static u64 highest_number(const struct rotation *rotation)
+static u64 find_highest_file_number(const struct rotation *rotation)
 {
 	u64 highest = 0;
 	glob_t found;
@@ -119,7 +120,8 @@ char *rotation_next(struct rotation *rotation, u64 now_ms, struct stackmap_error
 {
 	char *path;
 
-	rotation->number = rotation->number ? rotation->number + 1 : highest_number(rotation) + 1;
+	rotation->number =
+		rotation->number ? rotation->number + 1 : find_highest_file_number(rotation) + 1;
 	rotation->end_ms = now_ms + rotation->period_ms;
 	error->message[0] = '\0';
 	remove_oldest_files(rotation, error);

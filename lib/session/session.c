@@ -68,8 +68,9 @@ static void add_window_ledger(struct trace_ledger *sum, const struct trace_ledge
 #define RESET_MS 60000
 #define TRY_MS 1000 /* milliseconds between two attempts to open the next file */
 #define NAMES_MS 10
-#define PATIENCE_SHARE 10 /* symbols of other users' files may take this part of a file's time */
-#define PATIENCE_MS 10000 /* but at most so many milliseconds for symbols of other users' files */
+/* the wait for symbols of other users' files may take this part of a file's time */
+#define PATIENCE_SHARE 10
+#define PATIENCE_MS 10000 /* longest wait for symbols of other users' files, milliseconds */
 /* At the last file at least this many; for files of root always at least. */
 #define PATIENCE_MS_LAST 1000
 
@@ -87,10 +88,12 @@ struct session {
 	struct trace_writer *writer; /* writer of the open file; NULL: no file is open */
 	char *path;		     /* name of the file that is being written */
 	struct window window;
-	struct trace_ledger ledger; /* sum over the files or windows that have ended */
+	struct trace_ledger ledger; /* sum of the ledgers of the files or windows that have ended */
 	bool has_failed;
-	bool has_drained;		      /* true: the last visit has drained the rings */
-	u64 next_flush, next_reset, next_try; /* times by clock_ms() */
+	bool has_drained; /* true: the last visit has drained the rings */
+	/* times by clock_ms() of the next flush, reset of the stack map and attempt to open a file
+	 */
+	u64 next_flush, next_reset, next_try;
 	/*
 	 * by clock_ms(): a file that is to end waits for symbols of other users' files until this
 	 * time; 0: no file is to end
@@ -135,7 +138,7 @@ static bool has_rotation(const struct session *session)
 	return rotation_is_on(&session->rotation);
 }
 
-static bool is_own_flight(const struct session *session)
+static bool is_own_flight_recorder(const struct session *session)
 {
 	return session->kind == SESSION_OWN && session->options.flight;
 }
@@ -155,7 +158,8 @@ static void report_warning(const struct session *session, const struct stackmap_
 /* --- recordings: files and windows --- */
 
 struct recording_info {
-	struct trace_info info; /* the recording's facts; the pointers point to the other members */
+	/* facts about the recording; the pointers in it point to the other members */
+	struct trace_info info;
 	struct utsname kernel;
 	char hostname[256];
 };
@@ -237,7 +241,7 @@ static int close_file(struct session *session, const char *path, struct stackmap
 		session->listener.file_ended(session->listener.arg, path, &ledger, bytes);
 	if (!written)
 		return named;
-	/* -EINTR would tell the caller that the recording has not begun. */
+	/* A result of -EINTR would tell the caller that the recording has not begun. */
 	return error_set(error, written == -EINTR ? EIO : -written,
 			 "%s: %s; what was written before is whole", path, strerror(-written));
 }
@@ -278,7 +282,7 @@ int session_snapshot(struct session *session, const char *path, struct stackmap_
 	int result = 0;
 
 	if (session->state != SESSION_RUNNING ||
-	    !(is_own_flight(session) || session->kind == SESSION_SNAPSHOT))
+	    !(is_own_flight_recorder(session) || session->kind == SESSION_SNAPSHOT))
 		return error_set(error, EINVAL, "%s: no flight recorder is running", path);
 	if (session->awaits)
 		result = folder_open(session->options.instance, &control, error)
@@ -288,7 +292,7 @@ int session_snapshot(struct session *session, const char *path, struct stackmap_
 	return result;
 }
 
-/* Opens the file that is written next. */
+/* Opens the session's output, or the next file of its rotation. */
 static int open_next_file(struct session *session, struct stackmap_error *error)
 {
 	struct stackmap_error removal = {};
@@ -383,13 +387,13 @@ static int open_own_programs(struct session *session, pid_t command, const char 
 
 static int watch_instance_triggers(struct session *session, struct stackmap_error *error)
 {
-	const struct trigger_names names = {{
+	const struct string_list *const names[] = {
 		[TRIGGER_STOP] = &session->options.stop_when,
 		[TRIGGER_SNAPSHOT] = &session->options.snapshot_when,
-	}};
+	};
 
 	return trigger_watch_open(&session->triggers, capture_loaded(session->capture),
-				  session->trigger_delay_ns, &names, error);
+				  session->trigger_delay_ns, names, error);
 }
 
 /* Releases the lock, so that other processes can use the instance until the trigger happens. */
@@ -460,7 +464,7 @@ static int open_output(struct session *session, struct stackmap_error *error)
 	if (session->kind == SESSION_SNAPSHOT || session->kind == SESSION_VIEWER)
 		return 0;
 	if (session->options.output)
-		return is_own_flight(session)
+		return is_own_flight_recorder(session)
 			       ? check_output_writable(session->options.output, error)
 			       : open_next_file(session, error);
 	return session->options.windows ? open_window(session, error) : 0;
@@ -498,31 +502,12 @@ int session_publish(struct session *session, struct stackmap_error *error)
 	return session->writer ? trace_writer_publish(session->writer, error) : 0;
 }
 
-/* --- a visit --- */
+/* --- a visit: flush, rotation, triggers --- */
 
 static void mark_file_failed(struct session *session, const struct stackmap_error *error)
 {
 	session->has_failed = true;
 	report_warning(session, error);
-}
-
-/*
- * Ends the open file, which gets all events up to now. The stack map is reset unless another
- * process is resetting it.
- */
-static void end_rotated_file(struct session *session)
-{
-	struct loaded *loaded = capture_loaded(session->capture);
-	struct stackmap_error error;
-
-	session->naming_until = 0;
-	if (session->kind == SESSION_READER)
-		reset_by_reader(loaded, session->options.instance, &error);
-	else
-		reset_with_reader(loaded, 0, &error);
-	capture_end_window(session->capture);
-	if (close_file(session, session->path, &error))
-		mark_file_failed(session, &error);
 }
 
 /*
@@ -557,6 +542,8 @@ static int drain_to_file(struct session *session, int *ms)
 
 static int visit_rotation(struct session *session)
 {
+	struct stackmap_error error;
+	struct loaded *loaded;
 	int ms, result;
 	u64 now;
 
@@ -576,7 +563,17 @@ static int visit_rotation(struct session *session)
 		    session->capture,
 		    symbolizers_awaited(now, session->naming_until, session->naming_own_until)) > 0)
 		return ms < NAMES_MS ? ms : NAMES_MS;
-	end_rotated_file(session);
+	/* The open file gets all events up to now. The stack map is reset unless another process is
+	 * resetting it. */
+	loaded = capture_loaded(session->capture);
+	session->naming_until = 0;
+	if (session->kind == SESSION_READER)
+		reset_by_reader(loaded, session->options.instance, &error);
+	else
+		reset_with_reader(loaded, 0, &error);
+	capture_end_window(session->capture);
+	if (close_file(session, session->path, &error))
+		mark_file_failed(session, &error);
 	begin_rotated_file(session);
 	return ms;
 }
@@ -586,7 +583,7 @@ static int visit_events(struct session *session)
 	u64 most = session->options.window_events;
 	int ms, result;
 
-	if (is_own_flight(session))
+	if (is_own_flight_recorder(session))
 		return capture_unwind_raw_stacks(session->capture) ?: PACE_MS_MAX;
 	if (has_rotation(session))
 		return visit_rotation(session);
@@ -686,13 +683,12 @@ int session_take(struct session *session, struct trace_reader **reader, int *cop
 	if (is_last)
 		session->state = SESSION_ENDED;
 	else
-		open_window(
-			session,
-			NULL); /* if this fails, the next visit tries again and returns the error */
+		open_window(session, NULL); /* if opening the next window fails, the next visit
+					       tries again and returns the error */
 	return 0;
 }
 
-/* --- the end --- */
+/* --- the end of a session --- */
 
 /* A failed drain is not reported here: the writer returns its error again when it is closed. */
 int session_stop(struct session *session, struct stackmap_error *error)
@@ -718,7 +714,7 @@ int session_stop(struct session *session, struct stackmap_error *error)
 int session_end(struct session *session, struct stackmap_error *error)
 {
 	session->state = SESSION_ENDED;
-	if (is_own_flight(session))
+	if (is_own_flight_recorder(session))
 		return write_snapshot(session, session->options.output, error);
 	if (!session->writer)
 		return 0;
@@ -810,7 +806,7 @@ u64 session_file_bytes(const struct session *session)
 
 const char *session_later_file(const struct session *session)
 {
-	bool later = is_own_flight(session) || session->kind == SESSION_SNAPSHOT ||
+	bool later = is_own_flight_recorder(session) || session->kind == SESSION_SNAPSHOT ||
 		     has_rotation(session);
 
 	return later ? session->options.output : NULL;

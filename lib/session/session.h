@@ -22,8 +22,8 @@
 #include "session/session_options.h"
 #include "trace/read/reader.h"
 
-#define SESSION_WINDOW_EVENTS_MAX                                                                  \
-	100000 /* a window is full with this many events, so that it is processed quickly */
+/* a window is full with this many events, so that it is processed quickly */
+#define SESSION_WINDOW_EVENTS_MAX 100000
 
 enum session_state {
 	SESSION_CHOSEN,
@@ -73,7 +73,7 @@ int session_open(struct session *session, pid_t command, const char *command_pat
 /* Starts the recording of events. Before this call an instance is not changed. */
 int session_start(struct session *session, struct stackmap_error *error);
 
-/* Gives the file its name. A file that already has the name becomes FILE.old. */
+/* Gives the output file its name. A file that already has the name becomes FILE.old. */
 int session_publish(struct session *session, struct stackmap_error *error);
 
 /*
@@ -118,7 +118,8 @@ void session_close(struct session **session);
 enum session_state session_state(const struct session *session);
 enum session_kind session_kind(const struct session *session);
 struct capture *
-session_capture(const struct session *session); /* Returns NULL if the session is not open. */
+/* Returns the session's capture; NULL: the session is not open. */
+session_capture(const struct session *session);
 const struct session_target *session_target(const struct session *session);
 
 /*
@@ -126,7 +127,7 @@ const struct session_target *session_target(const struct session *session);
  */
 const struct trace_ledger *session_ledger(const struct session *session);
 
-/* The state of triggers (session/trigger.h). */
+/* Returns the state of the session's triggers (session/trigger.h). */
 struct trigger_watch;
 const struct trigger_watch *session_triggers(const struct session *session);
 
@@ -139,7 +140,7 @@ bool session_is_copied_at_once(const struct session *session);
 /* True if no more events will come: the instance, or all chosen processes, have ended. */
 bool session_is_over(const struct session *session);
 
-/* Events and bytes of the file that is being written; 0: no file is open. */
+/* Number of events and of bytes in the file that is being written; 0: no file is open. */
 u64 session_file_events(const struct session *session);
 u64 session_file_bytes(const struct session *session);
 

@@ -23,7 +23,8 @@
 #include "session/trigger.h"
 #include "trace/block/source_name.h"
 
-/* Bits for groups of given options, for the table of exclusions. */
+/* Groups of options as bits, for the table of options that exclude each other. A bit is set if an
+ * option of the group is given. */
 enum given {
 	GIVEN_EVENTS = 1 << 0, /* -e, -F */
 	GIVEN_ALL = 1 << 1,
@@ -32,11 +33,11 @@ enum given {
 	GIVEN_COMMAND = 1 << 4,
 	GIVEN_RING = 1 << 5,
 	GIVEN_FLIGHT = 1 << 6,
-	GIVEN_MANNER = 1 << 7,	  /* any option about how stacks are taken and stored */
+	GIVEN_MANNER = 1 << 7,	  /* any option about the taking and storing of stacks */
 	GIVEN_NO_TABLES = 1 << 8, /* user stacks are not unwound by tables */
 	GIVEN_AT_SYSCALL = 1 << 9,
 	GIVEN_INSTANCE = 1 << 10,
-	GIVEN_STDOUT = 1 << 11, /* standard output as the file */
+	GIVEN_STDOUT = 1 << 11, /* the output is standard output */
 	GIVEN_ROTATE = 1 << 12,
 	GIVEN_KEEP = 1 << 13,
 	GIVEN_FILE = 1 << 14,
@@ -58,8 +59,8 @@ enum given {
  */
 static const struct {
 	u32 given, lacks;
-	const char *of_instance; /* message for an instance, whose start has decided this */
-	const char *error;	 /* message if there is no instance */
+	const char *of_instance; /* error message for an instance, whose start has decided this */
+	const char *error;	 /* error message without an instance */
 } exclusions[] = {
 	{GIVEN_INSTANCE | GIVEN_COMMAND, 0, "a command goes", NULL},
 	{GIVEN_INSTANCE | GIVEN_EVENTS, 0, "-e, -F and -c go", NULL},
@@ -104,15 +105,16 @@ static const struct {
 	 "--rotate: a flight recorder writes one file; SIGUSR2 has it write another"},
 };
 
-static bool is_user_unwind(const struct session_options *options, const char *way)
+static bool is_user_unwind_word(const struct session_options *options, const char *way)
 {
 	return options->user_unwind && !strcmp(options->user_unwind, way);
 }
 
-static u32 given_groups(const struct session_options *options)
+static u32 find_given_groups(const struct session_options *options)
 {
 	const struct session_options *o = options;
-	bool has_tables = !o->no_user && !is_user_unwind(o, "fp") && !is_user_unwind(o, "none");
+	bool has_tables =
+		!o->no_user && !is_user_unwind_word(o, "fp") && !is_user_unwind_word(o, "none");
 	u32 given = 0;
 
 	given |= o->events.count || o->frequency || o->period || o->origins ? GIVEN_EVENTS : 0;
@@ -148,7 +150,7 @@ static u32 given_groups(const struct session_options *options)
 
 static int check_exclusions(const struct session_options *options, struct stackmap_error *error)
 {
-	u32 given = given_groups(options);
+	u32 given = find_given_groups(options);
 
 	for (size_t i = 0; i < sizeof(exclusions) / sizeof(*exclusions); i++) {
 		if ((given & exclusions[i].given) != exclusions[i].given ||
@@ -163,7 +165,7 @@ static int check_exclusions(const struct session_options *options, struct stackm
 	return 0;
 }
 
-static int open_process(struct session_target *target, size_t i, struct stackmap_error *error)
+static int open_process_by_id(struct session_target *target, size_t i, struct stackmap_error *error)
 {
 	pid_t pid = target->pids.ranges[i].first, process;
 	int code;
@@ -183,7 +185,7 @@ static int open_process(struct session_target *target, size_t i, struct stackmap
 	return error_set(error, ESRCH, "-p %d: %s", pid, strerror(code));
 }
 
-static u64 total_cpu_ns(const struct session_target *target)
+static u64 sum_cpu_ns_of_pids(const struct session_target *target)
 {
 	u64 total = 0;
 
@@ -199,7 +201,7 @@ static u64 total_cpu_ns(const struct session_target *target)
 	return total;
 }
 
-static bool are_pids(const struct number_list *list)
+static bool are_single_numbers(const struct number_list *list)
 {
 	for (size_t i = 0; i < list->count; i++)
 		if (!list->ranges[i].first || list->ranges[i].first != list->ranges[i].last)
@@ -214,7 +216,7 @@ static int parse_pids(const struct string_list *texts, struct session_target *ta
 
 	for (size_t i = 0; i < texts->count; i++)
 		if (number_list_add(&target->pids, texts->items[i], INT_MAX) ||
-		    !are_pids(&target->pids))
+		    !are_single_numbers(&target->pids))
 			return error_set(error, EINVAL,
 					 "-p %s: must be a process id, or several like 12,34",
 					 texts->items[i]);
@@ -222,14 +224,14 @@ static int parse_pids(const struct string_list *texts, struct session_target *ta
 	if (!target->pidfds)
 		return error_set(error, ENOMEM, "-p: %s", strerror(ENOMEM));
 	for (size_t i = 0; i < target->pids.count && !result; i++)
-		result = open_process(target, i, error);
-	target->cpu_ns_before = total_cpu_ns(target);
+		result = open_process_by_id(target, i, error);
+	target->cpu_ns_before = sum_cpu_ns_of_pids(target);
 	return result;
 }
 
 u64 session_target_cpu_ns(const struct session_target *target)
 {
-	u64 now = total_cpu_ns(target);
+	u64 now = sum_cpu_ns_of_pids(target);
 
 	return now == UINT64_MAX || now < target->cpu_ns_before ? UINT64_MAX
 								: now - target->cpu_ns_before;
@@ -367,8 +369,9 @@ int session_target_choose(const struct session_options *options, struct session_
 		.no_dedup = options->no_dedup,
 		.trace_ids = options->trace_ids,
 		.no_kernel_stacks = options->no_kernel,
-		.no_user_stacks = options->no_user || is_user_unwind(options, "none"),
-		.user_unwind = is_user_unwind(options, "fp") ? USER_UNWIND_FP : USER_UNWIND_AUTO,
+		.no_user_stacks = options->no_user || is_user_unwind_word(options, "none"),
+		.user_unwind =
+			is_user_unwind_word(options, "fp") ? USER_UNWIND_FP : USER_UNWIND_AUTO,
 		.max_user_depth = options->max_depth,
 		.user_at_syscall = options->user_at_syscall,
 		.by_task = target->tasks != TASKS_ALL,

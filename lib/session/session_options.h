@@ -15,7 +15,9 @@
 
 /* How an instance is read. */
 enum session_use {
-	SESSION_TAKE, /* the instance's events are read and removed; a flight recorder is refused */
+	/* the instance's events are read and removed; an instance that is a flight recorder is
+	   refused */
+	SESSION_TAKE,
 	/* as SESSION_TAKE, but the events of a flight recorder are copied once */
 	SESSION_TAKE_OR_COPY,
 	/* as SESSION_TAKE, but the events of a flight recorder are copied repeatedly */
@@ -28,25 +30,26 @@ struct session_options {
 	u64 frequency;		   /* sampling frequency in Hz */
 	u64 period; /* number of occurrences of a perf event that make one recorded event */
 	bool off_cpu, wakers, locks, time, origins;
-	bool trace_ids;	     /* events get the trace id and span id of their thread */
+	bool trace_ids;	     /* true: events get the trace id and span id of their thread */
 	u64 leaks_every;     /* one allocation is recorded for this many bytes on average; 0: all */
-	bool leaks;	     /* record memory that is not freed when the recording ends */
+	bool leaks;	     /* true: record memory that is not freed when the recording ends */
 	const char *command; /* name of the command, for `leaks`; NULL: no command, or not known */
 	bool no_kernel, no_user;
 	/* how user stacks are unwound: "auto", "fp" or "none"; NULL: auto */
 	const char *user_unwind;
 	bool user_at_syscall;
-	u64 max_depth; /* the most frames of a user stack */
+	u64 max_depth; /* most frames of a user stack */
 
-	bool all;		  /* record all tasks of the machine */
-	bool has_command;	  /* a command is started for the recording */
+	bool all;		  /* true: record all tasks of the machine */
+	bool has_command;	  /* true: a command is started for the recording */
 	struct string_list pids;  /* process ids as texts: "12", "12,34" */
 	struct string_list comms; /* globs for names of tasks */
 	const char *cgroup;	  /* directory of a cgroup2 file system */
 	const char *cpus;	  /* CPUs to record: "0-3,8" */
 
-	u64 ring, flight, pool; /* sizes in bytes */
-	u64 bits;		/* size of the stack map: it holds 2^bits stacks */
+	u64 ring, flight, pool; /* sizes of the rings, of a flight recorder's rings and of the stack
+				   map's memory, in bytes */
+	u64 bits;		/* size of the stack map, which holds 2^bits stacks */
 	bool no_dedup;
 
 	/* name of an instance, whose events are read instead of those of own programs */
@@ -63,10 +66,10 @@ struct session_options {
 	const char *at;	   /* time at which events begin: "12:00:00" */
 
 	/* Only for sessions that do not come from a command line. */
-	bool lenient;	      /* a frequency is accepted even if no source is sampled */
-	bool has_files;	      /* the programs keep running as an instance with files */
-	bool windows;	      /* without `output`: events are returned as recordings in memory */
-	const char *name;     /* name of a window in messages */
+	bool lenient;	/* true: a frequency is accepted even if no source is sampled */
+	bool has_files; /* true: the BPF programs keep running as an instance with files in bpffs */
+	bool windows;	/* true: without `output`, events are returned as recordings in memory */
+	const char *name;     /* name of the recorded windows in messages */
 	const char *host;     /* host name stored in recordings; NULL: the machine's name */
 	u64 window_events;    /* number of events with which a window is full; 0: no limit */
 	u32 names_longest_ms; /* the longest wait for symbols at the end of a window; 0: no limit */

@@ -11,7 +11,8 @@
 #include "error.h"
 #include "session/duration.h"
 
-/* Milliseconds between two looks: a trigger is noticed at most this much later. */
+/* Milliseconds between two looks at the times of triggers. A trigger is noticed at most this much
+ * later. */
 #define LOOK_MS 20
 /* The longest delay, so that a time plus the delay does not overflow. */
 #define DELAY_MS_MAX (UINT64_MAX / 2 / NS_PER_MS)
@@ -31,7 +32,7 @@ int trigger_parse_delay(const char *word, u64 *ns, struct stackmap_error *error)
 
 static const char *const options[TRIGGER_COUNT] = {"--stop-when", "--snapshot-when"};
 
-/* Marks the event kinds with this name as triggers of this type. */
+/* Marks the event kinds with this name as triggers of this action. */
 static int set_triggers_by_name(const struct source_list *sources, const char *name,
 				enum trigger trigger, u8 *triggers, struct stackmap_error *error)
 {
@@ -52,7 +53,7 @@ static int set_triggers_by_name(const struct source_list *sources, const char *n
  * trigger at its end.
  */
 static int set_triggers(struct trigger_watch *watch, const struct source_list *sources,
-			const struct trigger_names *names, struct stackmap_error *error)
+			const struct string_list *const *names, struct stackmap_error *error)
 {
 	int result = 0;
 
@@ -60,7 +61,7 @@ static int set_triggers(struct trigger_watch *watch, const struct source_list *s
 		if (sources->sources[kind].question.span_role != SPAN_BEGIN)
 			watch->triggers[kind] = sources->sources[kind].triggers;
 	for (u32 trigger = 0; names && trigger < TRIGGER_COUNT; trigger++) {
-		const struct string_list *list = names->names[trigger];
+		const struct string_list *list = names[trigger];
 
 		for (size_t i = 0; list && i < list->count && !result; i++)
 			result = set_triggers_by_name(sources, list->items[i], trigger,
@@ -139,7 +140,7 @@ static void record_counted_triggers(struct trigger_watch *watch, const struct co
 }
 
 int trigger_watch_open(struct trigger_watch *watch, struct loaded *loaded, u64 delay_ns,
-		       const struct trigger_names *names, struct stackmap_error *error)
+		       const struct string_list *const *names, struct stackmap_error *error)
 {
 	u32 kinds = loaded->sources->count + 1;
 	int result;
@@ -157,8 +158,8 @@ int trigger_watch_open(struct trigger_watch *watch, struct loaded *loaded, u64 d
 	mark_triggers(watch, loaded, !names);
 	if (!watch->loaded || !names || loaded_is_flight(loaded))
 		return 0;
-	/* An event whose program came before the mark is committed when the kernel has waited for
-	 * it. */
+	/* A program that ran before the mark was set may still be committing its event. The event
+	 * is in the ring when the kernel has waited for such programs. */
 	generation_wait_for_programs(loaded);
 	for (u32 cpu = 0; cpu < loaded->plan.config.cpus; cpu++) {
 		struct ring_view ring = loaded_ring(loaded, cpu);

@@ -23,12 +23,13 @@ struct loaded;
 enum trigger { TRIGGER_STOP, TRIGGER_SNAPSHOT, TRIGGER_COUNT };
 
 struct trigger_watch {
-	/* the BPF programs; NULL: no source is a trigger, and the watch is off */
+	/* the BPF programs; NULL: no event is a trigger, and the watch is off */
 	const struct loaded *loaded;
-	u8 *triggers; /* for each event kind: bits of enum trigger */
-	u64 *seen;    /* for each event kind: time of the latest event at the last look */
+	u8 *triggers; /* by kind of event: actions that the event triggers, as bits of enum trigger
+		       */
+	u64 *seen;    /* by kind of event: time of the latest event at the last look */
 	u64 delay_ns;
-	/* when the action is due: CLOCK_MONOTONIC, ns; 0: no trigger has happened */
+	/* by action: time at which it is due, CLOCK_MONOTONIC, ns; 0: no trigger has happened */
 	u64 due[TRIGGER_COUNT];
 	/* CLOCK_MONOTONIC, ns: snapshots have all events up to this time; 0: no snapshot */
 	u64 written;
@@ -37,20 +38,16 @@ struct trigger_watch {
 /* Parses the delay of --after: "500ms", "5s", "10min", "2h"; "0" or NULL: no delay. -EINVAL. */
 int trigger_parse_delay(const char *word, u64 *ns, struct stackmap_error *error);
 
-/* The names of an instance's events that are triggers, for each action; NULL: none. */
-struct trigger_names {
-	const struct string_list *names[TRIGGER_COUNT];
-};
-
 /*
  * Begins a watch. With own programs, the triggers are marks of their sources; the programs are
- * attached later, so that the watch sees all their events. With an instance, the triggers are
- * `names`. If a trigger event is still in the rings of a drain-mode instance, waiting for its
- * reader, the trigger counts as having happened. The watch stays off if no event is a trigger.
- * -ENOMEM; -ENOENT: the instance has no event of such a name.
+ * attached later, so that the watch sees all their events, and `names` is NULL. With an instance,
+ * names[action] has the names of the instance's events that trigger the action; NULL: no names. If
+ * a trigger event is still in the rings of a drain-mode instance, waiting for its reader, the
+ * trigger counts as having happened. The watch stays off if no event is a trigger. -ENOMEM;
+ * -ENOENT: the instance has no event of such a name.
  */
 int trigger_watch_open(struct trigger_watch *watch, struct loaded *loaded, u64 delay_ns,
-		       const struct trigger_names *names, struct stackmap_error *error);
+		       const struct string_list *const *names, struct stackmap_error *error);
 void trigger_watch_close(struct trigger_watch *watch);
 
 static inline bool trigger_watch_is_on(const struct trigger_watch *watch)

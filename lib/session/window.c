@@ -53,24 +53,11 @@ void window_discard(struct window *window)
 	memory_recording_discard(&window->recording);
 }
 
-static int write_frozen_rings(struct capture *capture, struct trace_writer *writer,
-			      struct stackmap_error *error)
-{
-	struct trace_ledger ledger;
-	int result = capture_begin(capture, writer, error);
-
-	if (result)
-		return result;
-	result = capture_snapshot(capture);
-	if (result)
-		return error_set(error, -result, "snapshot: %s", strerror(-result));
-	return capture_finish(capture, &ledger, error);
-}
-
 int window_snapshot(struct capture *capture, const struct trace_info *info, const char *name,
 		    struct trace_reader **out, struct stackmap_error *error)
 {
 	struct memory_recording recording;
+	struct trace_ledger ledger;
 	int result = memory_recording_begin(&recording, name, info, error);
 
 	if (result)
@@ -79,7 +66,13 @@ int window_snapshot(struct capture *capture, const struct trace_info *info, cons
 	if (result) {
 		error_set_errno(error, -result, name);
 	} else {
-		result = write_frozen_rings(capture, recording.writer, error);
+		result = capture_begin(capture, recording.writer, error);
+		if (!result) {
+			result = capture_snapshot(capture);
+			result = result ? error_set(error, -result, "snapshot: %s",
+						    strerror(-result))
+					: capture_finish(capture, &ledger, error);
+		}
 		capture_thaw(capture);
 	}
 	if (!result)

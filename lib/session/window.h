@@ -35,7 +35,7 @@ bool window_is_open(const struct window *window);
 int window_close(struct window *window, u32 longest_ms, struct trace_reader **out,
 		 struct stackmap_error *error);
 
-/* Deletes the window with its events. */
+/* Frees the window with its events. */
 void window_discard(struct window *window);
 
 /*

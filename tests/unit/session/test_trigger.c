@@ -203,12 +203,12 @@ TEST(a_name_that_an_instance_does_not_record_is_refused, NULL, end)
 {
 	const char *names[] = {"page-faults"};
 	const struct string_list list = {.items = names, .count = 1};
-	const struct trigger_names wrong = {{[TRIGGER_SNAPSHOT] = &list}};
+	const struct string_list *const wrong[TRIGGER_COUNT] = {[TRIGGER_SNAPSHOT] = &list};
 	struct stackmap_error error;
 
 	begin(TRIGGER_STOP, 0, 0);
 	trigger_watch_close(&watch);
-	assert_int_equal(trigger_watch_open(&watch, capture_loaded(capture), 0, &wrong, &error),
+	assert_int_equal(trigger_watch_open(&watch, capture_loaded(capture), 0, wrong, &error),
 			 -ENOENT);
 	assert_string_equal(error.message,
 			    "--snapshot-when page-faults: the instance does not record it");
@@ -218,13 +218,13 @@ TEST(triggers_that_wait_in_a_ring_for_the_reader_have_happened, NULL, end)
 {
 	const char *names[] = {SOURCE};
 	const struct string_list list = {.items = names, .count = 1};
-	const struct trigger_names of_instance = {{[TRIGGER_STOP] = &list}};
+	const struct string_list *const of_instance[TRIGGER_COUNT] = {[TRIGGER_STOP] = &list};
 	struct stackmap_error error;
 
 	begin(TRIGGER_STOP, 0, 0);
 	trigger_watch_close(&watch);
 	call_in_child();
 	assert_int_equal(
-		trigger_watch_open(&watch, capture_loaded(capture), 0, &of_instance, &error), 0);
+		trigger_watch_open(&watch, capture_loaded(capture), 0, of_instance, &error), 0);
 	assert_true(trigger_is_due(&watch, TRIGGER_STOP));
 }
