@@ -31,13 +31,13 @@ struct placed_module {
 };
 
 struct placed_file {
-	struct intern_key id; /* the struct build_id of the file */
+	struct intern_key id; /* struct build_id of the file */
 	u32 number;
 };
 
 struct code_space {
 	struct placed_module *modules;
-	struct intern files; /* files with a build id */
+	struct intern files; /* entries: struct placed_file, of files with a build id */
 	struct hash_index module_index;
 	u32 module_room;
 	u32 last_number; /* last number given to a mapping */
@@ -45,14 +45,15 @@ struct code_space {
 
 struct moved_module {
 	u64 start, end;
-	u64 shift; /* modulo 2^64 */
+	u64 shift; /* the number that is added to an address, modulo 2^64 */
 };
 
 struct code_map {
 	u32 machine;
-	struct moved_module *modules; /* sorted by address */
+	struct moved_module *modules; /* modules of the recording, sorted by address */
 	u32 module_count;
-	/* by mapping number in the recording: the new number; 0: no such mapping */
+	/* by number of a mapping in the recording: its number in the code space; 0: no such mapping
+	 */
 	u32 *numbers;
 	u32 number_count;
 };
@@ -134,26 +135,20 @@ static bool is_same_module(const void *modules, u32 index, const void *key)
 	return (same_place || same_id) && strcmp(placed->name, module->name) == 0;
 }
 
-static u32 hash_module(const struct module_key *key)
-{
-	const struct trace_module *module = key->module;
-	const struct build_id id = make_build_id(module->build_id, module->build_id_bytes);
-	u64 hash = hash_word(hash_words(0, &id, sizeof(id)), hash_text(module->name));
-
-	return hash_end(id.count ? hash
-				 : hash_word(hash, machine_address(key->machine, module->start)));
-}
-
-/* Finds the module in the code_space; a new module is added and written. NULL: no memory, or the
+/* Finds the module in the code space; a new module is added and written. NULL: no memory, or the
  * writer failed. */
 static const struct placed_module *find_or_write_module(struct code_space *space,
 							const struct module_key *key,
 							struct trace_writer *writer)
 {
-	u32 hash = hash_module(key), count = space->module_index.count;
+	struct trace_module moved = *key->module;
+	const struct build_id id = make_build_id(moved.build_id, moved.build_id_bytes);
+	u64 start = machine_address(key->machine, moved.start);
+	u64 sum = hash_word(hash_words(0, &id, sizeof(id)), hash_text(moved.name));
+	u32 hash = hash_end(id.count ? sum : hash_word(sum, start));
+	u32 count = space->module_index.count;
 	u32 found =
 		hash_index_find(&space->module_index, hash, is_same_module, space->modules, key);
-	struct trace_module moved = *key->module;
 	struct placed_module *placed;
 
 	if (found != HASH_INDEX_NONE)
@@ -161,10 +156,10 @@ static const struct placed_module *find_or_write_module(struct code_space *space
 	if (array_make_room(space->modules, count, space->module_room))
 		return NULL;
 	placed = &space->modules[count];
-	moved.start = machine_address(key->machine, key->module->start);
+	moved.start = start;
 	moved.end = moved.start + (key->module->end - key->module->start);
 	*placed = (struct placed_module){.name = strdup(moved.name),
-					 .id = make_build_id(moved.build_id, moved.build_id_bytes),
+					 .id = id,
 					 .machine = key->machine,
 					 .start = moved.start,
 					 .end = moved.end};

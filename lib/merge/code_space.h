@@ -32,9 +32,9 @@ int code_space_add(struct code_space *space, const struct trace_reader *reader, 
 		   u32 first_tid, struct trace_writer *writer, struct code_map **out);
 void code_map_free(struct code_map **map);
 
-/* The frame of the merged recording for a frame of the recording. */
+/* Translates a frame of the recording to that of the merged recording. */
 u64 code_map_frame(const struct code_map *map, u64 frame);
-/* The symbol of the merged recording for a symbol of the recording. */
+/* Translates a symbol of the recording to that of the merged recording. */
 struct trace_symbol code_map_symbol(const struct code_map *map, const struct trace_symbol *symbol);
 
 #endif

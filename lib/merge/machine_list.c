@@ -47,23 +47,10 @@ static int find_or_add_machine(struct machine_list *list, const struct trace_rea
 	return 0;
 }
 
-static int assign_cpu_numbers(struct machine_list *list)
-{
-	u64 next = 0;
-
-	for (u32 i = 0; i < list->count; i++) {
-		list->machines[i].first_cpu = (u32)next;
-		next += list->machines[i].cpus;
-		if (next > CPUS_MAX)
-			return -E2BIG;
-	}
-	list->cpus = (u32)next;
-	return 0;
-}
-
 int machine_list_create(struct machine_list *list, struct trace_reader *const *readers, u32 count)
 {
 	struct machine_list made = {.booted = UINT64_MAX};
+	u64 cpus = 0;
 	int err = 0;
 
 	made.machines = calloc(count + 1UL, sizeof(*made.machines));
@@ -72,7 +59,12 @@ int machine_list_create(struct machine_list *list, struct trace_reader *const *r
 		err = -ENOMEM;
 	for (u32 i = 0; i < count && !err; i++)
 		err = find_or_add_machine(&made, readers[i], &made.machine_of[i]);
-	err = err ?: assign_cpu_numbers(&made);
+	for (u32 i = 0; i < made.count && !err; i++) {
+		made.machines[i].first_cpu = (u32)cpus;
+		cpus += made.machines[i].cpus;
+		err = cpus > CPUS_MAX ? -E2BIG : 0;
+	}
+	made.cpus = (u32)cpus;
 	if (err)
 		machine_list_free(&made);
 	else

@@ -27,7 +27,7 @@ struct machine {
 struct machine_list {
 	struct machine *machines;
 	u32 count;
-	u32 *machine_of; /* by recording: index of its machine */
+	u32 *machine_of; /* by recording: index of the recording's machine */
 	u64 booted;	 /* earliest boot time of all machines, ns */
 	u32 cpus;	 /* number of CPUs of all machines */
 };
@@ -36,7 +36,7 @@ struct machine_list {
 int machine_list_create(struct machine_list *list, struct trace_reader *const *readers, u32 count);
 void machine_list_free(struct machine_list *list);
 
-/* The offset that is added to monotonic times of a recording, ns. */
+/* The number of ns that is added to monotonic times of a recording. */
 u64 machine_list_shift(const struct machine_list *list, const struct trace_reader *reader);
 
 static inline u32 machine_first_tid(u32 machine)

@@ -17,6 +17,7 @@
 
 #include "array.h"
 #include "error.h"
+#include "order.h"
 #include "output/output.h"
 #include "trace/read/reader.h"
 
@@ -27,7 +28,7 @@ struct reading {
 	struct recording_list *list;
 	const char *path;
 	int fd;
-	u32 first; /* index, in the list, of the folder's first recording */
+	u32 first; /* index of the folder's first recording in the list */
 	char **names;
 	u32 count, room;
 };
@@ -65,23 +66,6 @@ int recording_list_add_file(struct recording_list *list, const char *path,
 	return error_set_errno(error, ENOMEM, path);
 }
 
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-static int add_file_name(struct reading *reading, const char *name)
-{
-	if (name[0] == '.')
-		return 0;
-	if (reading->count == FOLDER_FILES_MAX)
-		return -E2BIG;
-	if (array_make_room(reading->names, reading->count, reading->room))
-		return -ENOMEM;
-	reading->names[reading->count] = strdup(name);
-	return reading->names[reading->count++] ? 0 : -ENOMEM;
-}
-
 static int read_names(struct reading *reading)
 {
 	int fd = openat(reading->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = 0;
@@ -94,29 +78,38 @@ static int read_names(struct reading *reading)
 			close(fd);
 		return err;
 	}
-	while (!err && (errno = 0, entry = readdir(folder)))
-		err = add_file_name(reading, entry->d_name);
+	while (!err && (errno = 0, entry = readdir(folder))) {
+		if (entry->d_name[0] == '.')
+			continue;
+		if (reading->count == FOLDER_FILES_MAX)
+			err = -E2BIG;
+		else if (array_make_room(reading->names, reading->count, reading->room) ||
+			 !(reading->names[reading->count] = strdup(entry->d_name)))
+			err = -ENOMEM;
+		else
+			reading->count++;
+	}
 	if (!err && errno)
 		err = -errno;
 	closedir(folder);
 	if (!err && reading->count)
-		qsort(reading->names, reading->count, sizeof(*reading->names), by_name);
+		qsort(reading->names, reading->count, sizeof(*reading->names), compare_texts);
 	return err;
 }
 
-static void report_missing(struct reading *reading, const struct stackmap_error *why)
+static void report_missing_recording(struct reading *reading, const struct stackmap_error *why)
 {
 	reading->list->missing++;
 	if (reading->list->note)
 		reading->list->note(reading->list->arg, why);
 }
 
-static void report_unreadable(struct reading *reading, const char *name, int code)
+static void report_unreadable_recording(struct reading *reading, const char *name, int code)
 {
 	struct stackmap_error why;
 
 	error_set(&why, code, "%s/%s: cannot be read: %s", reading->path, name, strerror(code));
-	report_missing(reading, &why);
+	report_missing_recording(reading, &why);
 }
 
 /* Opens an entry, or the target of its link, with O_PATH, and returns the descriptor. -ENOENT,
@@ -145,17 +138,8 @@ static int open_entry_path(const struct reading *reading, const char *name, stru
 	return -EIO;
 }
 
-static bool is_already_listed(const struct reading *reading, const struct file_identity *file)
-{
-	const struct recording_list *list = reading->list;
-
-	for (u32 i = reading->first; i < list->count; i++)
-		if (list->files[i].device == file->device && list->files[i].inode == file->inode)
-			return true;
-	return false;
-}
-
-/* Closes fd, also after a failure. The memory limit covers all open recordings of the folder. */
+/* Adds the recording in the open file `fd`, which is closed, also after a failure. The memory limit
+ * covers all open recordings of the folder. */
 static int add_recording(struct reading *reading, const char *name, int fd,
 			 const struct file_identity *file, struct stackmap_error *error)
 {
@@ -168,7 +152,7 @@ static int add_recording(struct reading *reading, const char *name, int fd,
 	snprintf(path, sizeof(path), "%s/%s", reading->path, name);
 	err = trace_reader_open_fd(fd, path, &reader, &why);
 	if (err) {
-		report_missing(reading, &why);
+		report_missing_recording(reading, &why);
 		return 0;
 	}
 	if (add_reader(list, reader, file)) {
@@ -182,7 +166,7 @@ static int add_recording(struct reading *reading, const char *name, int fd,
 		  "%s: damaged: with the others it unfolds into more memory than recordings of "
 		  "their size need",
 		  path);
-	report_missing(reading, &why);
+	report_missing_recording(reading, &why);
 	return 0;
 }
 
@@ -191,6 +175,8 @@ static int add_recording(struct reading *reading, const char *name, int fd,
 static int add_regular_file(struct reading *reading, const char *name, int place,
 			    const struct file_identity *file, struct stackmap_error *error)
 {
+	const struct recording_list *list = reading->list;
+	u32 listed = reading->first;
 	char link[32];
 	int fd;
 
@@ -201,14 +187,17 @@ static int add_regular_file(struct reading *reading, const char *name, int place
 	if (fd == -EMFILE || fd == -ENFILE)
 		return error_set_errno(error, -fd, reading->path);
 	if (fd < 0) {
-		report_unreadable(reading, name, -fd);
+		report_unreadable_recording(reading, name, -fd);
 		return 0;
 	}
-	if (!trace_reader_is_recording(fd) || is_already_listed(reading, file)) {
+	while (listed < list->count && (list->files[listed].device != file->device ||
+					list->files[listed].inode != file->inode))
+		listed++;
+	if (!trace_reader_is_recording(fd) || listed < list->count) {
 		close(fd);
 		return 0;
 	}
-	if (reading->list->count == RECORDING_LIST_MAX) {
+	if (list->count == RECORDING_LIST_MAX) {
 		close(fd);
 		return set_too_many_error(reading->path, error);
 	}
@@ -229,9 +218,9 @@ static int add_folder_entry(struct reading *reading, const char *name, struct st
 			  "%s/%s: a link of user %u, whom you need not trust, is not followed: "
 			  "name the file itself",
 			  reading->path, name, status.st_uid);
-		report_missing(reading, &why);
+		report_missing_recording(reading, &why);
 	} else if (place < 0 && place != -ENOENT && place != -ELOOP)
-		report_unreadable(reading, name, -place);
+		report_unreadable_recording(reading, name, -place);
 	if (place < 0)
 		return 0;
 	if (!S_ISREG(status.st_mode)) {

@@ -25,7 +25,8 @@ struct file_identity {
 
 struct recording_list {
 	struct trace_reader **readers;
-	struct file_identity *files; /* by reader: the file, if it was found in a folder */
+	/* by reader: device and inode of the file, if it was found in a folder */
+	struct file_identity *files;
 	u32 count, room, file_room;
 	u32 missing;
 	/* Called for each missing recording, with the reason. */
@@ -33,11 +34,12 @@ struct recording_list {
 	void *arg;
 };
 
-/* Errors are those of trace_reader_open(). */
+/* Adds a recording. Errors are those of trace_reader_open(). */
 int recording_list_add_file(struct recording_list *list, const char *path,
 			    struct stackmap_error *error);
 
-/* -ENOENT: the folder has no recording. -E2BIG: too many recordings or files. */
+/* Adds all recordings of a folder. -ENOENT: the folder has no recording. -E2BIG: too many
+ * recordings or files. */
 int recording_list_add_folder(struct recording_list *list, const char *path,
 			      struct stackmap_error *error);
 

@@ -37,8 +37,9 @@ struct merge {
 	struct stack_set stacks;
 	u32 stack_count;
 	struct trace_ledger ledger;
-	struct trace_cpu_ledger *cpus; /* by CPU number */
-	u64 lost[KIND_SOURCES];	       /* by source, as far as that is known */
+	struct trace_cpu_ledger *cpus; /* ledger of each CPU; index: number of the CPU */
+	u64 lost[KIND_SOURCES]; /* by source: number of lost events that are known to be of this
+				   source */
 	bool has_ledger;
 	bool is_summary;
 	const char *name; /* name of the merged recording, for error messages */
@@ -51,7 +52,8 @@ struct part {
 	struct code_map *code;
 	u64 shift;
 	u32 first_tid, first_cpu;
-	u64 since;	    /* ns; before all times of the recording */
+	u64 since; /* ns: time of the task names that were set before the recording; just before all
+		      times of the recording */
 	u32 cgroups_before; /* number of cgroups of the recordings that were added before */
 	u16 *kinds;
 	u32 *stacks;
@@ -105,23 +107,11 @@ static int add_event_sources(struct part *part)
 	return err;
 }
 
-static int add_stack(struct merge *merge, const struct trace_stack *stack, u32 *index)
-{
-	struct trace_stack named = *stack;
-	int err;
-
-	if (stack_set_find(&merge->stacks, stack, index))
-		return 0;
-	named.id = ++merge->stack_count;
-	named.generation = 1;
-	err = trace_writer_stack(merge->writer, &named, index);
-	return err ?: stack_set_add(&merge->stacks, stack, *index);
-}
-
 static int add_stacks(struct part *part)
 {
 	const struct trace_stack *stacks;
 	u32 count = trace_reader_stacks(part->reader, &stacks);
+	struct merge *merge = part->merge;
 	u64 frames[STACK_WORDS_MAX];
 	int err = 0;
 
@@ -134,7 +124,12 @@ static int add_stacks(struct part *part)
 		for (u32 f = 0; f < moved.depth; f++)
 			frames[f] = code_map_frame(part->code, moved.frames[f]);
 		moved.frames = frames;
-		err = add_stack(part->merge, &moved, &part->stacks[i]);
+		if (stack_set_find(&merge->stacks, &moved, &part->stacks[i]))
+			continue;
+		moved.id = ++merge->stack_count;
+		moved.generation = 1;
+		err = trace_writer_stack(merge->writer, &moved, &part->stacks[i])
+			      ?: stack_set_add(&merge->stacks, &moved, part->stacks[i]);
 	}
 	return err;
 }
@@ -153,9 +148,9 @@ static int add_symbols(const struct part *part)
 	return err;
 }
 
-/* Reads the events of a recording. If events are damaged, the damage is set in the recording's
- * reader, and the other recordings are merged all the same. The merged recording then has no
- * ledger, since the number of lost events is unknown. */
+/* Calls `each` for the events of a recording. If events are damaged, the damage is set in the
+ * recording's reader, and the other recordings are merged all the same. The merged recording then
+ * has no ledger, since the number of lost events is unknown. */
 static int read_part_events(struct part *part, struct trace_reader *reader,
 			    int (*each)(void *arg, const struct trace_event *event), void *arg,
 			    struct stackmap_error *error)
@@ -180,8 +175,8 @@ static int stop_at_first_event(void *time, const struct trace_event *event)
 }
 
 /* Sets `since` before the first event and before all task changes. */
-static int set_since_time(struct part *part, struct trace_reader *reader,
-			  struct stackmap_error *error)
+static int set_time_of_earlier_names(struct part *part, struct trace_reader *reader,
+				     struct stackmap_error *error)
 {
 	const struct trace_task *tasks;
 	u32 count = trace_reader_tasks(reader, &tasks);
@@ -215,7 +210,7 @@ static int add_cgroups(struct part *part, u32 machine)
 }
 
 /* The id of a thread in the merged recording. Interrupts of all machines are one task. */
-static u32 translate_tid(const struct part *part, u32 tid)
+static u32 translate_thread_id(const struct part *part, u32 tid)
 {
 	return tid == TID_INTERRUPT ? tid : tid + part->first_tid;
 }
@@ -230,8 +225,8 @@ static int add_tasks(const struct part *part)
 		struct trace_task moved = tasks[i];
 
 		moved.time = moved.time ? moved.time + part->shift : part->since;
-		moved.tid = translate_tid(part, moved.tid);
-		moved.tgid = translate_tid(part, moved.tgid);
+		moved.tid = translate_thread_id(part, moved.tid);
+		moved.tgid = translate_thread_id(part, moved.tgid);
 		if (moved.cgroup)
 			moved.cgroup += part->cgroups_before;
 		err = trace_writer_task(part->merge->writer, &moved);
@@ -254,8 +249,8 @@ static int add_thread_times(const struct part *part)
 		moved.begin += part->shift;
 		moved.end += part->shift;
 		if (moved.tid)
-			moved.tid = translate_tid(part, moved.tid);
-		moved.tgid = translate_tid(part, moved.tgid);
+			moved.tid = translate_thread_id(part, moved.tid);
+		moved.tgid = translate_thread_id(part, moved.tgid);
 		err = trace_writer_time(part->merge->writer, &moved);
 	}
 	return err;
@@ -297,7 +292,7 @@ static int add_event(void *arg, const struct trace_event *event)
 		moved.context = moved.has_context ? part->contexts[event->context] : 0;
 	}
 	moved.leaf = code_map_frame(part->code, event->leaf);
-	moved.tid = translate_tid(part, moved.tid);
+	moved.tid = translate_thread_id(part, moved.tid);
 	moved.cpu = (u16)(event->cpu + part->first_cpu);
 	moved.kind = part->kinds[event->kind];
 	moved.kernel = translate_stack_index(part, event->kernel);
@@ -334,21 +329,6 @@ static void add_ledgers(const struct part *part)
 	}
 }
 
-static int add_definitions(struct part *part, u32 machine)
-{
-	struct merge *merge = part->merge;
-
-	return add_event_sources(part)
-		       ?: code_space_add(merge->code, part->reader, machine, part->first_tid,
-					 merge->writer, &part->code)
-		       ?: add_stacks(part)
-		       ?: add_symbols(part)
-		       ?: add_cgroups(part, machine)
-		       ?: add_tasks(part)
-		       ?: add_contexts(part)
-		       ?: add_thread_times(part);
-}
-
 static int add_recording(struct merge *merge, u32 number, struct stackmap_error *error)
 {
 	struct trace_reader *reader = merge->readers[number];
@@ -360,8 +340,16 @@ static int add_recording(struct merge *merge, u32 number, struct stackmap_error 
 		.first_tid = machine_first_tid(machine),
 		.first_cpu = merge->machines.machines[machine].first_cpu,
 	};
-	int err = set_since_time(&part, reader, error)
-			  ?: add_definitions(&part, machine)
+	int err = set_time_of_earlier_names(&part, reader, error)
+			  ?: add_event_sources(&part)
+			  ?: code_space_add(merge->code, reader, machine, part.first_tid,
+					    merge->writer, &part.code)
+			  ?: add_stacks(&part)
+			  ?: add_symbols(&part)
+			  ?: add_cgroups(&part, machine)
+			  ?: add_tasks(&part)
+			  ?: add_contexts(&part)
+			  ?: add_thread_times(&part)
 			  ?: read_part_events(&part, reader, add_event, &part, error)
 			  ?: trace_writer_flush(merge->writer);
 
@@ -377,16 +365,6 @@ struct texts {
 	char hostname[TEXT_BYTES], kernel[TEXT_BYTES], machine[TEXT_BYTES];
 };
 
-/* True if a recording of one source has another one than the first recording. */
-static bool has_other_source(const struct merge *merge, u32 number)
-{
-	const struct trace_source *first, *sources;
-
-	return trace_reader_sources(merge->readers[number], &sources) == 1 &&
-	       trace_reader_sources(merge->readers[0], &first) == 1 &&
-	       strcmp(sources->name, first->name) != 0;
-}
-
 /* Sets the trace_info of the merged recording. The frequency is 0 if the recordings have different
  * frequencies. If one of the recordings is a summary, the merged recording is a summary. */
 static void describe_merged_recording(const struct merge *merge, struct texts *texts,
@@ -395,6 +373,12 @@ static void describe_merged_recording(const struct merge *merge, struct texts *t
 	*whole = (struct trace_info){.start_realtime = UINT64_MAX, .address_shown = 1};
 	for (u32 i = 0; i < merge->count; i++) {
 		const struct trace_info *info = trace_reader_info(merge->readers[i]);
+		const struct trace_source *first, *sources;
+		/* A recording of one source has no ledgers of sources: its own ledger is that of
+		 * the source. */
+		bool has_other_source = trace_reader_sources(merge->readers[i], &sources) == 1 &&
+					trace_reader_sources(merge->readers[0], &first) == 1 &&
+					strcmp(sources->name, first->name) != 0;
 
 		text_list_add(texts->hostname, TEXT_BYTES, info->hostname);
 		text_list_add(texts->kernel, TEXT_BYTES, info->kernel);
@@ -410,7 +394,7 @@ static void describe_merged_recording(const struct merge *merge, struct texts *t
 		whole->has_counted |= info->has_counted;
 		whole->has_contexts |= info->has_contexts;
 		whole->has_further |= info->has_further;
-		whole->has_losses |= info->has_losses || has_other_source(merge, i);
+		whole->has_losses |= info->has_losses || has_other_source;
 	}
 	whole->start_monotonic = whole->start_realtime - merge->machines.booted;
 	whole->cpus = merge->machines.cpus;

@@ -14,7 +14,7 @@
 #include "trace/read/reader.h"
 
 struct recording_merge_info {
-	const char *command; /* command of the merged recording */
+	const char *command; /* command that the merged recording shows */
 	const char *version;
 };
 
