@@ -52,15 +52,16 @@ struct chrome {
 	const struct trace_source *sources;
 	struct event_stacks *stacks;
 	struct frame_tree *tree;
-	char **labels; /* labels as JSON strings, by label id; NULL: not encoded yet */
+	char **labels; /* by label id: the label as a JSON string; NULL: not encoded yet */
 	u32 label_room;
 	struct intern tasks;
 	struct wakeups *wakeups;
 	struct origins *origins;
-	bool has_states; /* the recording has state events (--time): only states are slices */
-	struct interval *waits; /* times of all state events */
+	bool has_states; /* true: the recording has state events (--time), so only states become
+			    slices */
+	struct interval *waits; /* times of all state events of the recording */
 	u32 wait_count, wait_room;
-	const char *before; /* text to write before the next event */
+	const char *before; /* separator to write before the next event */
 	FILE *to;
 };
 
@@ -158,7 +159,7 @@ static u64 event_slice_length(struct chrome *chrome, const struct trace_event *e
 	return event->value < event->time ? event->value : event->time;
 }
 
-static int put_phase_and_time(struct chrome *chrome, const struct trace_event *event)
+static int put_event_type_and_time(struct chrome *chrome, const struct trace_event *event)
 {
 	const struct intern_key key = {{event->tid, false}};
 	struct named_task *thread = intern_entry(&chrome->tasks, &key);
@@ -230,7 +231,7 @@ static int put_event_arguments(struct chrome *chrome, const struct trace_event *
 
 /* Writes the start or the end of the arrow from a wake-up to the wait. Both have a slice at the
  * time of the wake-up. The id of the arrow is the begin of the wait. */
-static void put_half_arrow(struct chrome *chrome, const char *half, u64 number, u32 tid, u64 time)
+static void put_arrow_end(struct chrome *chrome, const char *half, u64 number, u32 tid, u64 time)
 {
 	const struct trace_task *task = trace_reader_task(chrome->reader, tid, time);
 
@@ -274,16 +275,16 @@ static int put_event(struct chrome *chrome, const struct trace_event *event)
 	if (!is_interrupt(event))
 		fprintf(chrome->to, ",\"pid\":%u,\"tid\":%u", task ? task->tgid : event->tid,
 			event->tid);
-	err = err ?: put_phase_and_time(chrome, event) ?: put_event_arguments(chrome, event, &stack);
+	err = err ?: put_event_type_and_time(chrome, event) ?: put_event_arguments(chrome, event, &stack);
 	if (!err) {
 		const struct trace_event *waker = wakeups_other(chrome->wakeups, event);
 
 		if (wakeups_is_wait(chrome->wakeups, event) && waker && !is_interrupt(waker) &&
 		    wakeups_is_waker(chrome->wakeups, waker) && waker->time <= event->time &&
 		    event_filter_passes(chrome->filter, chrome->reader, waker)) {
-			put_half_arrow(chrome, "\"s\"", wait_begin(event), waker->tid, waker->time);
-			put_half_arrow(chrome, "\"f\",\"bp\":\"e\"", wait_begin(event), event->tid,
-				       waker->time);
+			put_arrow_end(chrome, "\"s\"", wait_begin(event), waker->tid, waker->time);
+			put_arrow_end(chrome, "\"f\",\"bp\":\"e\"", wait_begin(event), event->tid,
+				      waker->time);
 		}
 	}
 	return err;
@@ -390,27 +391,6 @@ static int put_frame_node(void *arg, const struct frame_node *node)
 	return err;
 }
 
-static int put_whole_file(struct chrome *chrome, struct stackmap_error *error)
-{
-	const struct trace_info *info = trace_reader_info(chrome->reader);
-	FILE *to = chrome->to;
-	int err;
-
-	fputs("{\"displayTimeUnit\":\"ns\",\n\"otherData\":{\"command\":", to);
-	err = json_put_text(info->command, to);
-	fputs(",\"hostname\":", to);
-	err = err ?: json_put_text(info->hostname, to);
-	fputs(",\"kernel\":", to);
-	err = err ?: json_put_text(info->kernel, to);
-	fputs("},\n\"traceEvents\":[\n", to);
-	err = err ?: trace_reader_events(chrome->reader, export_event, chrome, error);
-	err = err ?: put_all_running_slices(chrome);
-	fputs("],\n\"stackFrames\":{\n", to);
-	err = err ?: frame_tree_each(chrome->tree, put_frame_node, chrome);
-	fputs("}}\n", to);
-	return err;
-}
-
 static int chrome_write(struct trace_reader *reader, const struct export_options *options, FILE *to,
 			struct stackmap_error *error)
 {
@@ -419,6 +399,7 @@ static int chrome_write(struct trace_reader *reader, const struct export_options
 				.has_states = trace_reader_info(reader)->has_times,
 				.before = "",
 				.to = to};
+	const struct trace_info *info = trace_reader_info(reader);
 	int err = event_stacks_create(chrome.reader, &options->naming, &chrome.stacks);
 
 	chrome.tasks = INTERN(struct named_task);
@@ -426,7 +407,20 @@ static int chrome_write(struct trace_reader *reader, const struct export_options
 		       ?: origins_create(chrome.reader, &chrome.origins)
 		       ?: frame_tree_create(&chrome.tree);
 	trace_reader_sources(reader, &chrome.sources);
-	err = err ?: put_whole_file(&chrome, error);
+	if (!err) {
+		fputs("{\"displayTimeUnit\":\"ns\",\n\"otherData\":{\"command\":", to);
+		err = json_put_text(info->command, to);
+		fputs(",\"hostname\":", to);
+		err = err ?: json_put_text(info->hostname, to);
+		fputs(",\"kernel\":", to);
+		err = err ?: json_put_text(info->kernel, to);
+		fputs("},\n\"traceEvents\":[\n", to);
+		err = err ?: trace_reader_events(reader, export_event, &chrome, error);
+		err = err ?: put_all_running_slices(&chrome);
+		fputs("],\n\"stackFrames\":{\n", to);
+		err = err ?: frame_tree_each(chrome.tree, put_frame_node, &chrome);
+		fputs("}}\n", to);
+	}
 	if (err == -ENOMEM)
 		error_set(error, ENOMEM, "chrome: not enough memory");
 	intern_clear(&chrome.tasks);

@@ -15,9 +15,9 @@
 #include "array.h"
 #include "intern.h"
 
-/* The number of a frame_name, or of a marker's label. */
+/* The number that a frame_name, or a marker's label, has in the output. */
 struct numbered {
-	struct intern_key key; /* address of the frame_name or of the label */
+	struct intern_key key; /* address of the frame_name or of the marker's label */
 	u32 from_one;
 };
 
@@ -29,7 +29,8 @@ struct part {
 struct event_stacks {
 	const struct trace_stack *stacks;
 	struct frame_names *names;
-	struct part *parts; /* by 2 * stack index + below_leaf; frames NULL: not made yet */
+	struct part *parts; /* the frames of each stack; index: 2 * stack index + (1 if the stack
+			       has a leaf); frames NULL: not made yet */
 	u32 stack_count;
 	struct intern numbers;
 	struct part joined; /* the joined stack of the last event */
@@ -273,35 +274,28 @@ struct profile_line profile_line_at(const struct event_frame *frame, u32 number)
 /* Nodes are found by (parent, label, kernel or user) in a hash table. */
 
 struct frame_tree {
-	struct intern nodes; /* struct frame_node, by number - 1 */
+	struct intern nodes; /* entries: struct frame_node; index: number - 1 */
 };
-
-/* Returns the number of the child, which is added if it is new; 0 without memory. */
-static u32 find_child_node(struct frame_tree *tree, u32 parent, const struct event_frame *frame)
-{
-	const struct intern_key key = {{parent, frame->label_id, frame->in_kernel}};
-	struct frame_node *node = intern_entry(&tree->nodes, &key);
-
-	if (!node)
-		return 0;
-	if (!node->number) {
-		node->parent = parent;
-		node->number = tree->nodes.count;
-		node->frame = *frame;
-	}
-	return node->number;
-}
 
 int frame_tree_add(struct frame_tree *tree, const struct event_stack *stack, u32 *number)
 {
-	u32 node = 0;
+	u32 parent = 0;
 
 	for (u32 i = stack->depth; i-- > 0;) {
-		node = find_child_node(tree, node, &stack->frames[i]);
+		const struct event_frame *frame = &stack->frames[i];
+		const struct intern_key key = {{parent, frame->label_id, frame->in_kernel}};
+		struct frame_node *node = intern_entry(&tree->nodes, &key);
+
 		if (!node)
 			return -ENOMEM;
+		if (!node->number) {
+			node->parent = parent;
+			node->number = tree->nodes.count;
+			node->frame = *frame;
+		}
+		parent = node->number;
 	}
-	*number = node;
+	*number = parent;
 	return 0;
 }
 

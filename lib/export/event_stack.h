@@ -14,19 +14,19 @@
 #include "trace/read/reader.h"
 
 struct event_frame {
-	const struct frame_name *name; /* NULL: the frame is a marker */
+	const struct frame_name *name; /* the frame's names; NULL: the frame is a marker */
 	const char *label;	       /* name of the function, or the text of the marker */
 	u32 label_id;		       /* id of the label in the frame_names */
-	/* from 0 on without gaps; frames with the same `name`, or the same marker, have the same
-	 * number */
+	/* number from 0 on without gaps; frames with the same `name`, or the same marker, have the
+	 * same number */
 	u32 number;
 	bool in_kernel;
-	/* a function inlined into the next frame, which has the same `name` and `number` */
+	/* true: a function inlined into the next frame, which has the same `name` and `number` */
 	bool inlined;
 };
 
 struct event_stack {
-	/* valid until the next call with the same event_stacks */
+	/* frames, innermost first; valid until the next call with the same event_stacks */
 	const struct event_frame *frames;
 	u32 depth;
 };
@@ -56,21 +56,22 @@ int event_stacks_missing(struct event_stacks *stacks, const struct trace_event *
 
 /* The address range of a kernel module or a mapping. */
 struct profile_range {
-	/* from 1 on, modules before mappings; 0: no range, then all other members are zero */
+	/* number from 1 on, modules before mappings; 0: no range, then all other members are zero
+	 */
 	u32 number;
 	u64 start, end;
-	const char *path;			   /* belongs to the reader or the name */
-	char build_id[2 * TRACE_BUILD_ID_MAX + 1]; /* hexadecimal digits; "": unknown */
+	const char *path; /* path of the file; the text belongs to the reader or the name */
+	char build_id[2 * TRACE_BUILD_ID_MAX + 1]; /* build id as hexadecimal digits; "": unknown */
 };
 
 struct profile_place {
-	u64 address; /* 0: hidden by kptr_restrict */
+	u64 address; /* address of the code; 0: hidden by kptr_restrict */
 	struct profile_range range;
 };
 
 struct profile_line {
-	const char *function, *file; /* "": not known */
-	u32 line;		     /* 0: not known */
+	const char *function, *file; /* names of the function and of its source file; "": unknown */
+	u32 line;		     /* line in the source file; 0: unknown */
 };
 
 /* `mapping` NULL gives the range with number 0. */
@@ -91,14 +92,14 @@ struct profile_line profile_line_at(const struct event_frame *frame, u32 number)
 
 /* A thread or process: the name that was written last, and the end of the thread's last slice. */
 struct named_task {
-	struct intern_key key; /* id, and 1 for a process, 0 for a thread */
+	struct intern_key key; /* thread or process id, and 1 for a process, 0 for a thread */
 	char comm[16];
 	u64 slices_end; /* ns */
 };
 
 struct frame_node {
-	struct intern_key key; /* number of the parent, label, 1 for kernel code */
-	u32 parent;	       /* number of the parent; 0: the frame is outermost */
+	struct intern_key key; /* number of the parent node, id of the label, 1 for kernel code */
+	u32 parent;	       /* number of the parent node; 0: the frame is outermost */
 	u32 number;
 	struct event_frame frame;
 };

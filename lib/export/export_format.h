@@ -15,10 +15,11 @@
 
 /* The host and service that a format names. All zero: the host of the recording, no service. */
 struct export_identity {
-	const char *host;	   /* NULL: the host of the recording */
-	const char *service;	   /* NULL: left out, or derived from each sample's cgroup */
-	const char *version;	   /* of the service; NULL: left out */
-	struct string_list labels; /* texts "KEY=VALUE" */
+	const char *host;    /* name of the host; NULL: the host of the recording */
+	const char *service; /* name of the service; NULL: left out, or derived from each sample's
+				cgroup */
+	const char *version; /* version of the service; NULL: left out */
+	struct string_list labels; /* further labels: texts "KEY=VALUE" */
 };
 
 struct export_options {
@@ -26,14 +27,15 @@ struct export_options {
 	struct frame_naming naming;
 	const char *by; /* argument `by` of profile_weigh(), for weighed formats */
 	struct export_identity identity;
-	/* pprof: sample types have "." in place of ":", which receivers take for a separator */
+	/* true: pprof writes "." in place of ":" in sample types, since receivers take ":" for a
+	 * separator */
 	bool no_colons;
 };
 
 struct export_format {
 	const char *name;
-	bool binary;  /* not to be written to a terminal */
-	bool weighed; /* each stack has one weight, which `by` chooses */
+	bool binary;  /* true: the format is not text, so it is not written to a terminal */
+	bool weighed; /* true: each stack has one weight, which `by` chooses */
 
 	/* Writes the recording. Write errors need not be returned: the caller checks ferror() and
 	 * fclose() of `to`. */
@@ -56,10 +58,10 @@ extern const struct export_format mappings_format;
 	"folded, json, pprof, otlp, speedscope, perf-script, chrome, perfetto, stack_map_bin, "    \
 	"mappings"
 
-/* In the order of EXPORT_FORMATS; the last is NULL. */
+/* All formats; the last entry is NULL. */
 extern const struct export_format *const export_formats[];
 
-/* NULL: no format has this name. */
+/* Finds a format by its name. NULL: no format has this name. */
 const struct export_format *export_format_find(const char *name);
 
 /* The unit of a value in the words of pprof, OTLP and speedscope: "nanoseconds", "bytes"...; NULL:

@@ -25,19 +25,6 @@ static void put_name(const char *name, FILE *to)
 	put_printable(name, strlen(name), to);
 }
 
-/* The mark of an inlined function becomes the suffix _[i], also in the kernel. */
-static void put_label(const char *label, const char *suffix, FILE *to)
-{
-	size_t length = strlen(label), end = strlen(FRAME_INLINED_MARK);
-
-	if (length > end && strcmp(&label[length - end], FRAME_INLINED_MARK) == 0) {
-		length -= end;
-		suffix = "_[i]";
-	}
-	put_printable(label, length, to);
-	fputs(suffix, to);
-}
-
 static void put_path_frames(const struct profile *profile, const struct profile_path *path,
 			    const char *suffix, FILE *to)
 {
@@ -46,8 +33,15 @@ static void put_path_frames(const struct profile *profile, const struct profile_
 	if (marker)
 		fprintf(to, ";%s%s", marker, suffix);
 	for (u32 i = path->depth; i-- > 0;) {
+		const char *label = frame_names_label(profile->names, path->labels[i]);
+		size_t length = strlen(label), mark = strlen(FRAME_INLINED_MARK);
+		bool is_inlined =
+			length > mark && strcmp(&label[length - mark], FRAME_INLINED_MARK) == 0;
+
+		/* The mark of an inlined function becomes the suffix _[i], also in the kernel. */
 		fputc(';', to);
-		put_label(frame_names_label(profile->names, path->labels[i]), suffix, to);
+		put_printable(label, is_inlined ? length - mark : length, to);
+		fputs(is_inlined ? "_[i]" : suffix, to);
 	}
 }
 

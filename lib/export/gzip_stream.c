@@ -11,8 +11,9 @@
 
 #include <zlib.h>
 
-#define GZIP_WINDOW_BITS (15 + 16) /* the largest window; + 16: gzip instead of zlib */
-#define MEMORY_LEVEL 8		   /* zlib's default */
+/* window bits of deflate: the largest window; + 16 selects gzip instead of zlib */
+#define GZIP_WINDOW_BITS (15 + 16)
+#define MEMORY_LEVEL 8 /* memory level of deflate: zlib's default */
 #define BUFFER_BYTES 65536
 
 struct gzip_stream {

@@ -55,12 +55,12 @@ struct otlp {
 	const struct export_options *options;
 	const struct trace_source *sources;
 	u32 source_count;
-	struct columns *columns; /* by source */
-	u64 first, last;	 /* time of the first and the last event */
+	struct columns *columns; /* by kind: the encoded samples of each source */
+	u64 first, last;	 /* times of the first and the last event */
 	struct event_stacks *stacks;
 	struct sample_table *samples;
 	struct otlp_tables *tables;
-	struct byte_buffer profiles; /* encoded profiles, each after its length */
+	struct byte_buffer profiles; /* encoded profiles, each preceded by its length */
 	s32 ledger[LEDGER_ATTRIBUTES];
 	size_t ledger_count;
 };
@@ -274,14 +274,15 @@ static int put_profiles(struct otlp *otlp)
 /* --- the request: the resource (the machine) around the encoded profiles --- */
 
 struct resource {
-	Otlp__KeyValue **attributes; /* owned, with their keys and values */
+	Otlp__KeyValue *
+		*attributes; /* attributes, which the resource owns with their keys and values */
 	size_t count;
 	u32 room;
 	bool failed;
 };
 
 /* A copy of the text with `?` in place of bytes that are not UTF-8. NULL without memory. */
-static char *utf8_copy(const char *text, size_t length)
+static char *copy_as_utf8(const char *text, size_t length)
 {
 	char *copy = strndup(text, length);
 	json_t *plain = copy ? json_text(copy) : NULL;
@@ -309,12 +310,12 @@ static Otlp__KeyValue *create_resource_attribute(const char *key, size_t key_len
 	if (!attribute)
 		return NULL;
 	otlp__key_value__init(attribute);
-	attribute->key = utf8_copy(key, key_length);
+	attribute->key = copy_as_utf8(key, key_length);
 	attribute->value = malloc(sizeof(*attribute->value));
 	if (attribute->value) {
 		otlp__any_value__init(attribute->value);
 		attribute->value->value_case = OTLP__ANY_VALUE__VALUE_STRING_VALUE;
-		attribute->value->string_value = utf8_copy(text, strlen(text));
+		attribute->value->string_value = copy_as_utf8(text, strlen(text));
 	}
 	if (attribute->key && attribute->value && attribute->value->string_value)
 		return attribute;
@@ -407,7 +408,7 @@ static int encode_resource(const struct trace_info *info, const struct export_id
 }
 
 struct file_append {
-	ProtobufCBuffer base; /* first */
+	ProtobufCBuffer base; /* first member: protobuf-c gets its address */
 	FILE *to;
 };
 

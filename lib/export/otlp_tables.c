@@ -17,34 +17,36 @@
 
 struct stack_node {
 	struct intern_key key; /* word 0: `number` of the caller's node; word 1: location */
-	u32 number;	       /* from 1 on */
+	u32 number;	       /* index of the node, from 1 on */
 	s32 stack;	       /* index of the stack that ends here; 0: no stack */
 };
 
 /* The index in the dictionary of each location, mapping or link, by its number in the recording. */
 struct indexes {
-	s32 *of; /* by number; 0: not in the dictionary yet */
+	s32 *of; /* index in the dictionary, by number; 0: not in the dictionary yet */
 	u32 room;
-	s32 count; /* number of indexes in use; the first index is 1 */
+	s32 count; /* number of entries in the dictionary; the first index is 1 */
 };
 
 struct otlp_tables {
 	const struct trace_reader *reader;
 	struct byte_buffer encoded;
 	struct text_set strings;
-	/* struct intern_number: indexes, by string index of the key, type of the value, and value
+	/* entries: struct intern_number, indexes of attributes; key: string index of the
+	 * attribute's key, type of the value, value
 	 */
 	struct intern attributes;
-	struct intern functions; /* struct intern_number: by string indexes of name and file */
+	struct intern functions; /* entries: struct intern_number, indexes of functions; key: string
+				    indexes of name and file */
 	struct intern nodes;
 	struct indexes locations, mappings, links;
 	s32 stacks;
-	s32 *path; /* locations of a stack, innermost first */
+	s32 *path; /* locations of the stack that is being added, innermost first */
 	u32 room;
 };
 
 struct buffer_append {
-	ProtobufCBuffer base; /* first */
+	ProtobufCBuffer base; /* first member: protobuf-c gets its address */
 	struct byte_buffer *to;
 };
 
@@ -67,7 +69,7 @@ static void append_dictionary_part(struct otlp_tables *tables, const Otlp__Dicti
 
 /* Returns a pointer to the dictionary index for this number, which is 0 if the number is new; NULL
  * without memory. */
-static s32 *find_index_slot(struct indexes *indexes, u64 number)
+static s32 *find_dictionary_index(struct indexes *indexes, u64 number)
 {
 	if (array_make_zeroed(indexes->of, number + 1, indexes->room))
 		return NULL;
@@ -97,9 +99,10 @@ int otlp_string(struct otlp_tables *tables, const char *text, s32 *index)
 	return 0;
 }
 
-/* `identity`: equal for equal values of the same type. */
-static int find_attribute_index(struct otlp_tables *tables, const char *key, Otlp__AnyValue *value,
-				u64 identity, s32 *index)
+/* Finds or adds an attribute. `identity` is a number that is equal for equal values of the same
+ * type. */
+static int find_or_add_attribute(struct otlp_tables *tables, const char *key, Otlp__AnyValue *value,
+				 u64 identity, s32 *index)
 {
 	Otlp__Dictionary part = OTLP__DICTIONARY__INIT;
 	Otlp__Attribute message = OTLP__ATTRIBUTE__INIT, *messages = &message;
@@ -134,7 +137,7 @@ int otlp_text_attribute(struct otlp_tables *tables, const char *key, const char 
 	value.value_case = OTLP__ANY_VALUE__VALUE_STRING_VALUE;
 	value.string_value = plain ? (char *)json_string_value(plain) : NULL;
 	err = err ?: otlp_string(tables, text, &number);
-	err = err ?: find_attribute_index(tables, key, &value, (u64)number, index);
+	err = err ?: find_or_add_attribute(tables, key, &value, (u64)number, index);
 	json_decref(plain);
 	return err;
 }
@@ -145,7 +148,7 @@ int otlp_number_attribute(struct otlp_tables *tables, const char *key, s64 numbe
 
 	value.value_case = OTLP__ANY_VALUE__VALUE_INT_VALUE;
 	value.int_value = number;
-	return find_attribute_index(tables, key, &value, (u64)number, index);
+	return find_or_add_attribute(tables, key, &value, (u64)number, index);
 }
 
 int otlp_link(struct otlp_tables *tables, u32 number, s32 *index)
@@ -154,7 +157,7 @@ int otlp_link(struct otlp_tables *tables, u32 number, s32 *index)
 	u32 count = trace_reader_contexts(tables->reader, &contexts);
 	Otlp__Dictionary part = OTLP__DICTIONARY__INIT;
 	Otlp__Link message = OTLP__LINK__INIT, *messages = &message;
-	s32 *known = number < count ? find_index_slot(&tables->links, number) : NULL;
+	s32 *known = number < count ? find_dictionary_index(&tables->links, number) : NULL;
 
 	if (!known)
 		return -ENOMEM;
@@ -172,8 +175,8 @@ int otlp_link(struct otlp_tables *tables, u32 number, s32 *index)
 	return 0;
 }
 
-static int find_function_index(struct otlp_tables *tables, const char *name, const char *file,
-			       s32 *index)
+static int find_or_add_function(struct otlp_tables *tables, const char *name, const char *file,
+				s32 *index)
 {
 	Otlp__Dictionary part = OTLP__DICTIONARY__INIT;
 	Otlp__Function message = OTLP__FUNCTION__INIT, *messages = &message;
@@ -220,15 +223,15 @@ static int put_mapping(struct otlp_tables *tables, const struct profile_range *r
 	return 0;
 }
 
-static int find_mapping_index(struct otlp_tables *tables, const struct profile_range *range,
-			      s32 *index)
+static int find_or_add_mapping(struct otlp_tables *tables, const struct profile_range *range,
+			       s32 *index)
 {
 	s32 *known;
 
 	*index = 0;
 	if (!range->number)
 		return 0;
-	known = find_index_slot(&tables->mappings, range->number);
+	known = find_dictionary_index(&tables->mappings, range->number);
 	if (!known || (!*known && put_mapping(tables, range)))
 		return -ENOMEM;
 	if (!*known)
@@ -249,7 +252,7 @@ static int put_location(struct otlp_tables *tables, const struct event_frame *fr
 	if (frame->name) {
 		profile_place_of(tables->reader, frame->name, &place);
 		message->address = place.address;
-		err = find_mapping_index(tables, &place.range, &message->mapping_index);
+		err = find_or_add_mapping(tables, &place.range, &message->mapping_index);
 	}
 	for (u32 i = 0; i < message->n_lines && !err; i++) {
 		struct profile_line at = profile_line_at(frame, i);
@@ -257,7 +260,7 @@ static int put_location(struct otlp_tables *tables, const struct event_frame *fr
 		line[i] = &lines[i];
 		otlp__line__init(&lines[i]);
 		lines[i].line = at.line;
-		err = find_function_index(tables, at.function, at.file, &lines[i].function_index);
+		err = find_or_add_function(tables, at.function, at.file, &lines[i].function_index);
 	}
 	err = err
 		      ?: otlp_text_attribute(tables, "profile.frame.type",
@@ -273,10 +276,10 @@ static int put_location(struct otlp_tables *tables, const struct event_frame *fr
 	return 0;
 }
 
-static int find_location_index(struct otlp_tables *tables, const struct event_frame *frame,
-			       s32 *index)
+static int find_or_add_location(struct otlp_tables *tables, const struct event_frame *frame,
+				s32 *index)
 {
-	s32 *known = find_index_slot(&tables->locations, frame->number);
+	s32 *known = find_dictionary_index(&tables->locations, frame->number);
 	Otlp__Location message = OTLP__LOCATION__INIT;
 
 	if (!known)
@@ -301,7 +304,7 @@ static int find_location_index(struct otlp_tables *tables, const struct event_fr
 
 /* The node of the stack whose locations are in tables->path; `depth` is at least 1. NULL without
  * memory. */
-static struct stack_node *find_stack_node(struct otlp_tables *tables, size_t depth)
+static struct stack_node *find_or_add_stack_node(struct otlp_tables *tables, size_t depth)
 {
 	struct stack_node *node = NULL;
 
@@ -328,11 +331,11 @@ int otlp_stack(struct otlp_tables *tables, const struct event_stack *stack, s32 
 	/* Inlined functions are in the location of their frame. */
 	for (u32 i = 0; i < stack->depth; i++)
 		if (!stack->frames[i].inlined &&
-		    find_location_index(tables, &stack->frames[i], &tables->path[depth++]))
+		    find_or_add_location(tables, &stack->frames[i], &tables->path[depth++]))
 			return -ENOMEM;
 	if (!depth)
 		return 0;
-	node = find_stack_node(tables, depth);
+	node = find_or_add_stack_node(tables, depth);
 	if (!node)
 		return -ENOMEM;
 	if (!node->stack) {
@@ -353,7 +356,7 @@ const struct byte_buffer *otlp_dictionary(const struct otlp_tables *tables)
 }
 
 /* Writes the empty first entry of each table, since index 0 means that there is no entry. */
-static int put_empty_entries(struct otlp_tables *tables)
+static int put_entry_0_of_each_table(struct otlp_tables *tables)
 {
 	Otlp__Dictionary part = OTLP__DICTIONARY__INIT;
 	Otlp__Mapping mapping = OTLP__MAPPING__INIT, *mappings = &mapping;
@@ -387,7 +390,7 @@ int otlp_tables_create(const struct trace_reader *reader, struct otlp_tables **o
 	tables->attributes = INTERN(struct intern_number);
 	tables->functions = INTERN(struct intern_number);
 	tables->nodes = INTERN(struct stack_node);
-	if (put_empty_entries(tables)) {
+	if (put_entry_0_of_each_table(tables)) {
 		otlp_tables_free(&tables);
 		return -ENOMEM;
 	}

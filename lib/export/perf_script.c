@@ -26,7 +26,7 @@ struct printer {
 };
 
 /* Writes a name with `space` in place of each space and ":" in place of each ";". */
-static void put_name(const char *name, const char *space, FILE *to)
+static void put_name_without_separators(const char *name, const char *space, FILE *to)
 {
 	while (*name) {
 		const char *shown = *name == ' ' ? space : *name == ';' ? ":" : name;
@@ -38,7 +38,7 @@ static void put_name(const char *name, const char *space, FILE *to)
 static void put_object(const char *object, FILE *to)
 {
 	fputs(" (", to);
-	put_name(object, "_", to);
+	put_name_without_separators(object, "_", to);
 	fputs(")\n", to);
 }
 
@@ -49,7 +49,7 @@ static void put_frame(const struct event_frame *frame, FILE *to)
 	fprintf(to, "\t%16llx ", frame->name ? (unsigned long long)frame->name->address : 0);
 	if (frame->name && !frame->inlined) {
 		if (frame->name->function)
-			put_name(frame->label, " ", to);
+			put_name_without_separators(frame->label, " ", to);
 		else
 			fputs("[unknown]", to);
 		if (frame->name->function && frame->name->size)
@@ -57,7 +57,7 @@ static void put_frame(const struct event_frame *frame, FILE *to)
 		put_object(frame->name->object, to);
 		return;
 	}
-	put_name(frame->label, " ", to);
+	put_name_without_separators(frame->label, " ", to);
 	if (frame->inlined)
 		fputc('\n', to);
 	else
@@ -83,7 +83,7 @@ static int put_event(void *arg, const struct trace_event *event)
 	comm = task && task->comm[0] ? task->comm : "[unknown]";
 	source = &printer->sources[event->kind];
 	period = source->extras & TRACE_EXTRA_VALUE ? event->value : event_stands_for(event);
-	put_name(comm, "_", printer->to);
+	put_name_without_separators(comm, "_", printer->to);
 	/* Readers expect at least two characters, so a name of one character is padded with a
 	 * space. */
 	fprintf(printer->to, comm[1] ? " %u/%u" : "  %u/%u",
@@ -91,7 +91,7 @@ static int put_event(void *arg, const struct trace_event *event)
 	fprintf(printer->to, " [%03u] %5llu.%06llu: %10llu ", event->cpu,
 		(unsigned long long)(event->time / 1000000000),
 		(unsigned long long)(event->time / 1000 % 1000000), (unsigned long long)period);
-	put_name(source->name, "_", printer->to);
+	put_name_without_separators(source->name, "_", printer->to);
 	fputs(": \n", printer->to);
 	for (u32 i = 0; i < stack.depth; i++)
 		put_frame(&stack.frames[i], printer->to);

@@ -60,20 +60,21 @@ struct perfetto {
 	struct wakeups *wakeups;
 	struct origins *origins;
 	struct intern tasks;
-	/* paths of mappings; the iid of a mapping is the number of its path + 1 */
+	/* paths of mappings; the iid (interning id) of a mapping is the number of its path + 1 */
 	struct text_set paths;
-	bool *has_stack, *has_frame; /* by iid: true if it was written */
+	bool *has_stack, *has_frame; /* by iid, true: the entry was written */
 	u32 stack_room, frame_room;
 	u64 *frame_ids;
 	u32 id_room;
-	bool has_states; /* the recording has state events (--time): only states are slices */
+	bool has_states; /* true: the recording has state events (--time), so only states become
+			    slices */
 	bool has_begun, has_interrupts;
 	u64 last; /* time of the last event */
 	FILE *to;
 };
 
 struct file_append {
-	ProtobufCBuffer base; /* first */
+	ProtobufCBuffer base; /* first member: protobuf-c gets its address */
 	FILE *to;
 };
 
@@ -196,7 +197,7 @@ static int intern_frame(struct perfetto *perfetto, const struct event_frame *fra
 	return 0;
 }
 
-/* *iid is 0 for a stack without frames. */
+/* *Sets *iid to the iid of the stack; 0: the stack has no frames. */
 static int intern_stack(struct perfetto *perfetto, const struct event_stack *stack, u64 *iid)
 {
 	Perfetto__InternedData data = PERFETTO__INTERNED_DATA__INIT;
@@ -224,7 +225,7 @@ static int intern_stack(struct perfetto *perfetto, const struct event_stack *sta
 	return err;
 }
 
-/* --- tracks --- */
+/* --- tracks of threads and processes --- */
 
 static int put_task_track(struct perfetto *perfetto, const struct trace_task *task, bool is_process)
 {
@@ -374,19 +375,6 @@ static void add_origin_annotation(struct perfetto *perfetto, const struct trace_
 	}
 }
 
-/* The event at the other end of a wait, if a flow connects the two events; else NULL. */
-static const struct trace_event *find_other_flow_end(const struct perfetto *perfetto,
-						     const struct trace_event *event)
-{
-	const struct trace_event *other = wakeups_other(perfetto->wakeups, event);
-
-	if (!other || wakeups_is_holder(perfetto->wakeups, other) ||
-	    wakeups_is_holder(perfetto->wakeups, event) ||
-	    !event_filter_passes(perfetto->filter, perfetto->reader, other))
-		return NULL;
-	return other;
-}
-
 static int put_track_event(struct perfetto *perfetto, const struct trace_event *event,
 			   const struct event_stack *stack, u64 stack_iid)
 {
@@ -395,7 +383,11 @@ static int put_track_event(struct perfetto *perfetto, const struct trace_event *
 	Perfetto__TrackEvent message = PERFETTO__TRACK_EVENT__INIT;
 	Perfetto__DebugAnnotation annotations[ANNOTATIONS_MAX], *list[ANNOTATIONS_MAX];
 	u64 begin = find_slice_begin(perfetto, event), flow = wait_begin(event);
-	bool has_flow = find_other_flow_end(perfetto, event);
+	const struct trace_event *other = wakeups_other(perfetto->wakeups, event);
+	/* A flow connects the events of a waiter and its waker if the filter passes both. */
+	bool has_flow = other && !wakeups_is_holder(perfetto->wakeups, other) &&
+			!wakeups_is_holder(perfetto->wakeups, event) &&
+			event_filter_passes(perfetto->filter, perfetto->reader, other);
 	char *name = copy_as_utf8(stack->depth && !is_thread_state(perfetto, event)
 					  ? stack->frames[0].label
 					  : trace_source_short_name(source->name));
@@ -480,7 +472,7 @@ static int export_event(void *arg, const struct trace_event *event)
 	return ferror(perfetto->to) ? 1 : put_event(perfetto, event);
 }
 
-/* --- the file --- */
+/* --- the whole file --- */
 
 static void put_clock_snapshot(struct perfetto *perfetto)
 {

@@ -38,15 +38,16 @@
 #define SECOND 1000000000ULL
 #define WAKER "offcpu-waker"
 
-/* Values of pprof.program_of: the main program of each stack. */
+/* Values of pprof.program_of, which has the main program of each stack. */
 #define PROGRAM_NOT_SEARCHED 0
 #define PROGRAM_NONE 1
-#define PROGRAM_FIRST 2 /* and above: PROGRAM_FIRST + index of the program's mapping */
+/* this value and those above: PROGRAM_FIRST + index of the main program's mapping */
+#define PROGRAM_FIRST 2
 
 enum { LABEL_COMM, LABEL_PID, LABEL_TID, LABEL_CPU, LABEL_CGROUP, LABELS };
 static const char *const label_names[LABELS] = {"comm", "pid", "tid", "cpu", "cgroup"};
 
-/* Tells which ids are in the file already. */
+/* The set of ids that the file has already. */
 struct seen_ids {
 	bool *seen;
 	u32 room;
@@ -55,21 +56,21 @@ struct seen_ids {
 /* The number of a source's events, and its sample types. */
 struct columns {
 	u64 events;
-	u32 count; /* index of the type that counts events; the type of values is next */
+	u32 count; /* index of the sample type that counts events; the type of values follows it */
 	bool has_values;
 };
 
 struct pprof {
 	struct trace_reader *reader;
 	const struct event_filter *filter;
-	bool no_colons; /* in sample types */
+	bool no_colons; /* true: sample types have "." in place of ":" */
 	const struct trace_source *sources;
 	u32 source_count;
-	struct columns *columns; /* by source */
+	struct columns *columns; /* by kind: events and sample types of each source */
 	u32 types;
-	s64 *values; /* array of `types` values */
+	s64 *values; /* values of a sample: an array of `types` numbers */
 	s64 label_keys[LABELS];
-	u64 first, last; /* time of the first and the last event */
+	u64 first, last; /* times of the first and the last event */
 	u64 *locations;
 	u32 room;
 	struct event_stacks *event_stacks;
@@ -77,18 +78,20 @@ struct pprof {
 	struct gzip_stream *gzip;
 	FILE *to;
 	struct text_set strings;
-	struct intern functions; /* struct intern_number: by string indexes of name and file */
+	struct intern functions; /* entries: struct intern_number, ids of functions; key: string
+				    indexes of name and file */
 	struct seen_ids seen_locations, seen_mappings;
 
 	const struct trace_stack *stacks;
 	const struct trace_mapping *mappings;
 	u32 mapping_count;
-	u32 *program_of;     /* by stack index: PROGRAM_NOT_SEARCHED... */
-	u64 *program_events; /* by index of the program's mapping: number of events */
+	u32 *program_of;     /* by stack index: the main program, PROGRAM_NOT_SEARCHED... */
+	u64 *program_events; /* by index of a mapping: number of events of stacks with this main
+				program */
 };
 
 struct gzip_append {
-	ProtobufCBuffer base; /* first */
+	ProtobufCBuffer base; /* first member: protobuf-c gets its address */
 	struct gzip_stream *to;
 };
 
@@ -455,7 +458,7 @@ static int put_file_head(struct pprof *pprof)
 	return write_mapping_once(pprof, &range);
 }
 
-/* --- samples --- */
+/* --- samples of events --- */
 
 /* Locations are written outermost first, so that without a main program the outermost file is
  * the first mapping. */

@@ -11,7 +11,7 @@
 
 struct sample_table {
 	struct hash_index index;
-	struct sample *samples; /* `room` of them */
+	struct sample *samples; /* samples, with space for `room` */
 	u32 room;
 	bool by_context;
 };

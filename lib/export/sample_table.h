@@ -12,7 +12,8 @@
 #include "trace/event.h"
 
 struct sample_key {
-	/* time, value and repeats are 0; the context is set only with `by_context` */
+	/* an event of the sample, whose time, value and repeats are 0; the context is set only with
+	 * `by_context` */
 	struct trace_event event;
 	u32 tgid;
 	u32 cgroup; /* number of the cgroup in the recording; 0: not known */
@@ -33,7 +34,8 @@ struct sample_table;
 int sample_table_create(u32 room, bool by_context, struct sample_table **out);
 void sample_table_free(struct sample_table **table);
 
-/* `task` NULL: unknown. -ENOSPC: the table is full. -ENOMEM. */
+/* Adds an event. `task`: its task, or NULL if that is unknown. -ENOSPC: the table is full. -ENOMEM.
+ */
 int sample_table_add(struct sample_table *table, const struct trace_event *event,
 		     const struct trace_task *task);
 

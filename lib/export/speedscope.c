@@ -21,9 +21,9 @@
 #define SCHEMA "https://www.speedscope.app/file-format-schema.json"
 
 struct frame_table {
-	u32 *number; /* by label: frame number from 1; 0: not used yet */
+	u32 *number; /* by label id: number of the frame from 1; 0: the label is not used yet */
 	u32 label_room;
-	u32 *labels; /* by frame number - 1 */
+	u32 *labels; /* label ids; index: frame number - 1 */
 	u32 count, room;
 };
 
@@ -133,31 +133,21 @@ static int put_profile(struct scope *scope, u32 kind, bool by_value)
 	return err;
 }
 
-static int put_profiles(struct scope *scope)
-{
-	int err = 0;
-
-	fputs("\"profiles\":[\n", scope->to);
-	for (u32 kind = 0; kind < scope->source_count && !err && !ferror(scope->to); kind++) {
-		err = put_profile(scope, kind, false);
-		if (!err && scope->sources[kind].extras & TRACE_EXTRA_VALUE)
-			err = put_profile(scope, kind, true);
-	}
-	fputs("],\n", scope->to);
-	return err;
-}
-
 static int put_whole_file(struct scope *scope, const struct trace_info *info)
 {
 	int err;
 
 	fputs("{\"$schema\":\"" SCHEMA "\",\n\"exporter\":\"stackmap\",\n\"name\":", scope->to);
 	err = json_put_text(info->command, scope->to);
-	fputs(",\n", scope->to);
-	err = err ?: put_profiles(scope);
+	fputs(",\n\"profiles\":[\n", scope->to);
+	for (u32 kind = 0; kind < scope->source_count && !err && !ferror(scope->to); kind++) {
+		err = put_profile(scope, kind, false);
+		if (!err && scope->sources[kind].extras & TRACE_EXTRA_VALUE)
+			err = put_profile(scope, kind, true);
+	}
 	if (err)
 		return err;
-	fputs("\"shared\":{\"frames\":[\n", scope->to);
+	fputs("],\n\"shared\":{\"frames\":[\n", scope->to);
 	for (u32 i = 0; i < scope->frames.count && !err; i++) {
 		const char *object;
 

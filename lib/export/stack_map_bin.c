@@ -14,10 +14,11 @@
 struct counter {
 	const struct trace_reader *reader;
 	const struct event_filter *filter;
-	u32 *refs; /* references by stack index; saturates, since the format has 32 bits */
+	u32 *refs; /* by stack index: number of references; saturates, since the format has 32 bits
+		    */
 };
 
-static void add_references(u32 *refs, u32 stack, u64 events)
+static void count_references(u32 *refs, u32 stack, u64 events)
 {
 	if (stack != TRACE_NO_STACK)
 		refs[stack] =
@@ -30,29 +31,9 @@ static int count_event(void *arg, const struct trace_event *event)
 
 	if (!event_filter_passes(counter->filter, counter->reader, event))
 		return 0;
-	add_references(counter->refs, event->kernel, event_stands_for(event));
-	add_references(counter->refs, event->user, event_stands_for(event));
+	count_references(counter->refs, event->kernel, event_stands_for(event));
+	count_references(counter->refs, event->user, event_stands_for(event));
 	return 0;
-}
-
-static void put_stack_record(const struct trace_stack *stack, u32 refs, bool address_shown,
-			     FILE *to)
-{
-	struct stack_map_bin_record record = {
-		.stack_id = stack->id,
-		.depth = stack->depth,
-		.ref_count = refs,
-		.flags = stack->flags & STACK_TRUNCATED ? 1 : 0,
-	};
-
-	fwrite(&record, sizeof(record), 1, to);
-	for (u32 i = 0; i < stack->depth; i++) {
-		/* A live instance writes 0 where kptr_restrict hides a kernel address. */
-		u64 frame =
-			FRAME_IS_KERNEL(stack->frames[i]) && !address_shown ? 0 : stack->frames[i];
-
-		fwrite(&frame, sizeof(frame), 1, to);
-	}
 }
 
 static int stack_map_bin_write(struct trace_reader *reader, const struct export_options *options,
@@ -75,8 +56,24 @@ static int stack_map_bin_write(struct trace_reader *reader, const struct export_
 	err = trace_reader_events(reader, count_event, &counter, error);
 	if (!err)
 		fwrite(&header, sizeof(header), 1, to);
-	for (u32 i = 0; i < count && !err; i++)
-		put_stack_record(&stacks[i], counter.refs[i], address_shown, to);
+	for (u32 i = 0; i < count && !err; i++) {
+		struct stack_map_bin_record record = {
+			.stack_id = stacks[i].id,
+			.depth = stacks[i].depth,
+			.ref_count = counter.refs[i],
+			.flags = stacks[i].flags & STACK_TRUNCATED ? 1 : 0,
+		};
+
+		fwrite(&record, sizeof(record), 1, to);
+		for (u32 f = 0; f < stacks[i].depth; f++) {
+			u64 frame = stacks[i].frames[f];
+
+			/* A live instance writes 0 where kptr_restrict hides a kernel address. */
+			if (FRAME_IS_KERNEL(frame) && !address_shown)
+				frame = 0;
+			fwrite(&frame, sizeof(frame), 1, to);
+		}
+	}
 	free(counter.refs);
 	return err;
 }
