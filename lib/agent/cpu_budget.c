@@ -10,7 +10,7 @@
 #include "clock.h"
 
 #define TOLD_STEP 8 /* memory is reported if it changed by 1/8 or more */
-#define DEPTH_MAX 4 /* generations of child processes that are counted */
+#define DEPTH_MAX 4 /* number of generations of child processes that are counted */
 
 static u64 process_cpu_ns(pid_t pid)
 {
@@ -41,9 +41,9 @@ static u64 process_memory_bytes(pid_t pid)
 
 typedef u64 (*use_of)(pid_t pid);
 
-static u64 sum_of_process_tree(pid_t pid, use_of use, u32 depth);
+static u64 sum_over_process_tree(pid_t pid, use_of use, u32 depth);
 
-static u64 sum_of_children(pid_t pid, const char *thread, use_of use, u32 depth)
+static u64 sum_over_children(pid_t pid, const char *thread, use_of use, u32 depth)
 {
 	u64 sum = 0;
 	char path[320];
@@ -55,12 +55,12 @@ static u64 sum_of_children(pid_t pid, const char *thread, use_of use, u32 depth)
 	if (!list)
 		return 0;
 	while (fscanf(list, "%d", &child) == 1)
-		sum += sum_of_process_tree(child, use, depth + 1);
+		sum += sum_over_process_tree(child, use, depth + 1);
 	fclose(list);
 	return sum;
 }
 
-static u64 sum_of_process_tree(pid_t pid, use_of use, u32 depth)
+static u64 sum_over_process_tree(pid_t pid, use_of use, u32 depth)
 {
 	u64 sum = use(pid);
 	struct dirent *entry;
@@ -71,7 +71,7 @@ static u64 sum_of_process_tree(pid_t pid, use_of use, u32 depth)
 	threads = depth < DEPTH_MAX ? opendir(path) : NULL;
 	while (threads && (entry = readdir(threads)))
 		if (entry->d_name[0] != '.')
-			sum += sum_of_children(pid, entry->d_name, use, depth);
+			sum += sum_over_children(pid, entry->d_name, use, depth);
 	if (threads)
 		closedir(threads);
 	return sum;
@@ -87,13 +87,13 @@ u64 own_cpu_ns(void)
 	struct rusage ended;
 
 	getrusage(RUSAGE_CHILDREN, &ended);
-	return sum_of_process_tree(getpid(), process_cpu_ns, 0) + timeval_ns(&ended.ru_utime) +
+	return sum_over_process_tree(getpid(), process_cpu_ns, 0) + timeval_ns(&ended.ru_utime) +
 	       timeval_ns(&ended.ru_stime);
 }
 
 u64 own_memory_bytes(void)
 {
-	return sum_of_process_tree(getpid(), process_memory_bytes, 0);
+	return sum_over_process_tree(getpid(), process_memory_bytes, 0);
 }
 
 bool own_memory_measure(struct own_memory *memory)

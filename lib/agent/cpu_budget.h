@@ -27,8 +27,8 @@ u64 own_cpu_ns(void);
 u64 own_memory_bytes(void);
 
 struct own_memory {
-	u64 told; /* the last reported size in bytes */
-	u64 most; /* the largest measured size */
+	u64 told; /* last reported size of the memory, bytes */
+	u64 most; /* largest measured size of the memory, bytes */
 };
 
 /*
@@ -40,9 +40,9 @@ bool own_memory_measure(struct own_memory *memory);
 struct cpu_budget {
 	double percent; /* CPU limit in percent of all CPUs; 0: no limit */
 	u32 cpus;
-	u64 full, frequency; /* requested rate and current rate in Hz */
-	u64 cpu_ns, time_ns; /* CPU time and clock at the last call */
-	double used;	     /* used CPU in percent, between the last two calls */
+	u64 full, frequency; /* `full`: requested rate; `frequency`: current rate, Hz */
+	u64 cpu_ns, time_ns; /* CPU time, and time by the clock, at the last call */
+	double used;	     /* CPU usage between the last two calls, percent of all CPUs */
 };
 
 /* Measures the CPU time since the last call and returns the new sampling rate. */

@@ -17,10 +17,10 @@ struct rule {
 struct service_names {
 	struct rule *rules;
 	u32 count;
-	char name[CGROUP_SERVICE_BYTES]; /* the last returned name */
+	char name[CGROUP_SERVICE_BYTES]; /* name that service_names_of() returned last */
 };
 
-/* --- rules --- */
+/* --- rules of the user --- */
 
 static int copy_rule(const char *text, struct rule *rule)
 {
