@@ -63,7 +63,7 @@ struct agent_choice {
 	char host[256], boot[40];
 	double cpu_percent; /* limit for the agent's CPU use; 0: no limit */
 	struct store_url url;
-	bool pushes;	/* windows are sent to a receiver of profiles, and `url` is unused */
+	bool pushes;	/* true: windows are sent to a receiver of profiles, and `url` is unused */
 	char *password; /* or NULL */
 	char *bearer;	/* or NULL */
 	struct service_names *services;
@@ -197,7 +197,7 @@ static int check_secrets(const struct agent_choice *choice)
 }
 
 /* Returns the exit status; errors were printed. The caller clears the choice in any case. */
-static int agent_choice_make(struct agent_choice *choice, const struct agent_values *values)
+static int make_agent_choice(struct agent_choice *choice, const struct agent_values *values)
 {
 	struct session_options *record = &choice->values.record;
 	struct stackmap_error error;
@@ -241,34 +241,26 @@ static void agent_choice_forget_secrets(struct agent_choice *choice)
 struct exemplars {
 	struct rotation rotation;
 	char *output; /* the kept windows are FOLDER/window.data; NULL: none are kept */
-	bool failed;  /* the last window could not be kept, and a message has said so */
+	bool failed;  /* true: the last window could not be kept, and a message has said so */
 };
 
 #define KEPT_SECONDS 3600
 #define PIECE_BYTES (64 << 10)
 
-static int copy_file(int from, struct output *to)
-{
-	char piece[PIECE_BYTES];
-	off_t at = 0;
-	ssize_t bytes;
-	int result = 0;
-
-	while (!result && (bytes = pread(from, piece, sizeof(piece), at)) > 0) {
-		result = output_write(to, piece, bytes);
-		at += bytes;
-	}
-	return result ?: bytes < 0 ? -errno : 0;
-}
-
-static int keep_as_file(const char *path, int fd, struct stackmap_error *error)
+static int keep_window_as_file(const char *path, int fd, struct stackmap_error *error)
 {
 	struct output output;
 	int result = output_open(path, OUTPUT_RECORDING, &output, error);
+	char piece[PIECE_BYTES];
+	ssize_t bytes = 0;
 
 	if (result)
 		return result;
-	result = copy_file(fd, &output);
+	for (off_t at = 0; !result && (bytes = pread(fd, piece, sizeof(piece), at)) > 0;
+	     at += bytes)
+		result = output_write(&output, piece, bytes);
+	if (!result && bytes < 0)
+		result = -errno;
 	if (result)
 		snprintf(error->message, sizeof(error->message), "%s: %s", path, strerror(-result));
 	else
@@ -320,7 +312,7 @@ struct agent {
 	struct window_rows *rows;
 	struct spool *spool;
 	struct agent_child sending;
-	/* used with a receiver of profiles, instead of rows, spool and sender */
+	/* the child that pushes to a receiver of profiles, in place of rows, spool and sender */
 	struct agent_pusher pusher;
 	struct session *session;
 	struct exemplars exemplars;
@@ -330,10 +322,11 @@ struct agent {
 	int signals;
 	u32 window_time; /* start time of the open window, seconds since the epoch */
 	s32 window_skew;
-	u64 window_began, window_ends; /* milliseconds: when the open window began and ends */
-	u64 batch;		       /* number of the current batch's time span */
-	u64 windows, produced;	       /* number of windows, and of the events produced in them */
-	u64 lost_before;	       /* lost batches that had stacks, counted at the last check */
+	/* times at which the open window began and ends, milliseconds */
+	u64 window_began, window_ends;
+	u64 batch;	       /* number of the current batch's time span */
+	u64 windows, produced; /* number of windows so far, and of the events produced in them */
+	u64 lost_before;       /* number of lost batches that had stacks, at the last check */
 };
 
 /* --- parts of the agent --- */
@@ -415,7 +408,7 @@ static int create_rows(struct agent *agent)
 
 static void set_row_labels(struct agent *agent)
 {
-	if (!agent->choice.pushes) /* profiles carry their own labels */
+	if (!agent->choice.pushes) /* a receiver of profiles gets the labels with each profile */
 		set_labels(agent->rows, &agent->choice.values.labels, agent->budget.frequency,
 			   agent->memory.told);
 }
@@ -529,7 +522,7 @@ static int begin_agent(struct agent *agent)
 /* --- windows and batches --- */
 
 /* Seconds between this machine's clock and the clock of the store; 0: not known. */
-static s32 clock_skew(const struct agent *agent)
+static s32 store_clock_skew(const struct agent *agent)
 {
 	const struct sender_state *state = agent->choice.pushes ? NULL : agent->sending.state;
 
@@ -538,7 +531,7 @@ static s32 clock_skew(const struct agent *agent)
 
 static u64 corrected_time_ms(const struct agent *agent)
 {
-	return clock_ns(CLOCK_REALTIME) / NS_PER_MS + clock_skew(agent) * 1000LL;
+	return clock_ns(CLOCK_REALTIME) / NS_PER_MS + store_clock_skew(agent) * 1000LL;
 }
 
 /*
@@ -559,7 +552,7 @@ static void begin_window(struct agent *agent)
 {
 	u64 now = corrected_time_ms(agent), length = agent->choice.values.window * 1000;
 
-	agent->window_skew = clock_skew(agent);
+	agent->window_skew = store_clock_skew(agent);
 	agent->window_time =
 		agent->spool ? spool_take_window(agent->spool, now / 1000) : now / 1000;
 	agent->window_began = clock_ms();
@@ -638,7 +631,7 @@ static int end_window(struct agent *agent, struct stackmap_error *error)
 			struct stackmap_error kept_error, removal;
 			char *path =
 				rotation_next(&agent->exemplars.rotation, clock_ms(), &removal);
-			bool failed = path && keep_as_file(path, other, &kept_error);
+			bool failed = path && keep_window_as_file(path, other, &kept_error);
 
 			/*
 			 * Keeps the recording and closes the descriptor. A failure is reported
@@ -656,19 +649,6 @@ static int end_window(struct agent *agent, struct stackmap_error *error)
 	agent->windows++;
 	malloc_trim(0); /* returns the memory of the window's tables to the kernel */
 	return 0;
-}
-
-static void end_batch_if_due(struct agent *agent)
-{
-	bool is_full;
-
-	if (!agent->rows)
-		return;
-	is_full = window_rows_bytes(agent->rows) > agent->choice.values.memory / BATCH_PART;
-	if (!is_full && batch_number_at(agent, corrected_time_ms(agent)) == agent->batch)
-		return;
-	put_batch_into_spool(agent);
-	begin_batch(agent);
 }
 
 /* --- the CPU budget --- */
@@ -696,7 +676,7 @@ static void check_budget(struct agent *agent)
 		set_row_labels(agent);
 }
 
-/* --- the loop --- */
+/* --- the loop that records --- */
 
 /*
  * Visits the session and ends the window and the batch if their time is over. Returns the
@@ -709,7 +689,12 @@ static int do_due_work(struct agent *agent, struct stackmap_error *error)
 
 	if (ms < 0)
 		return ms;
-	end_batch_if_due(agent);
+	if (agent->rows &&
+	    (window_rows_bytes(agent->rows) > agent->choice.values.memory / BATCH_PART ||
+	     batch_number_at(agent, corrected_time_ms(agent)) != agent->batch)) {
+		put_batch_into_spool(agent);
+		begin_batch(agent);
+	}
 	if (ms && now < agent->window_ends)
 		return (u64)ms < agent->window_ends - now ? ms : (int)(agent->window_ends - now);
 	result = end_window(agent, error);
@@ -736,7 +721,7 @@ static int record_windows(struct agent *agent, struct stackmap_error *error)
 	return agent->windows < most ? end_window(agent, error) : 0;
 }
 
-static void print_sum(const struct agent *agent)
+static void print_totals(const struct agent *agent)
 {
 	const struct agent_pusher_state *pushed = agent->sending.state;
 	const struct sender_state *state = agent->sending.state;
@@ -757,29 +742,13 @@ static void print_sum(const struct agent *agent)
 		(unsigned long long)agent->memory.most >> 20);
 }
 
-static void end_agent(struct agent *agent)
-{
-	agent_child_clear(&agent->sending);
-	session_close(&agent->session);
-	spool_close(&agent->spool);
-	window_rows_free(&agent->rows);
-	free(agent->exemplars.output);
-	agent->exemplars.output = NULL;
-	agent_choice_forget_secrets(&agent->choice);
-	service_names_free(&agent->choice.services);
-	store_url_clear(&agent->choice.url);
-	if (agent->signals >= 0)
-		close(agent->signals);
-	signals_end_interrupted();
-}
-
 /*
  * Records until the end. The windows in memory are then put into the spool, also after a failure.
  */
 static int run_agent(const struct agent_values *values)
 {
 	struct agent agent = {.signals = -1};
-	int status = agent_choice_make(&agent.choice, values) ?: begin_agent(&agent), result;
+	int status = make_agent_choice(&agent.choice, values) ?: begin_agent(&agent), result;
 	struct stackmap_error error;
 
 	if (!status) {
@@ -788,11 +757,21 @@ static int run_agent(const struct agent_values *values)
 		own_memory_measure(&agent.memory);
 		put_batch_into_spool(&agent);
 		agent_child_end(&agent.sending);
-		print_sum(&agent);
+		print_totals(&agent);
 		if (!status && agent.windows && !agent.produced)
 			no_events_explain(&agent.choice.values.record, agent.session, UINT64_MAX);
 	}
-	end_agent(&agent);
+	agent_child_clear(&agent.sending);
+	session_close(&agent.session);
+	spool_close(&agent.spool);
+	window_rows_free(&agent.rows);
+	free(agent.exemplars.output);
+	agent_choice_forget_secrets(&agent.choice);
+	service_names_free(&agent.choice.services);
+	store_url_clear(&agent.choice.url);
+	if (agent.signals >= 0)
+		close(agent.signals);
+	signals_end_interrupted();
 	return status;
 }
 

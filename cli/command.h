@@ -40,6 +40,7 @@ int version_print(int count, char *const *words);
 /* All registered commands; the last is NULL. */
 extern const struct command *const commands[];
 
-const struct command *command_find(const char *name); /* NULL: the name is unknown */
+/* Finds a command by its name. NULL: the name is unknown. */
+const struct command *command_find(const char *name);
 
 #endif

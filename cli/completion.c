@@ -31,8 +31,8 @@
 #include "view/diff.h"
 
 struct value {
-	const char *start; /* start of the last element of a list */
-	int list_bytes;	   /* length of the list before this element */
+	const char *start; /* start of the last element of a list, which is to be completed */
+	int list_bytes;	   /* bytes of the list before this element */
 	const char *list;
 };
 
@@ -145,10 +145,11 @@ static void offer_nothing(const struct value *value)
 
 /* The candidates for each kind of value. The first matching row counts. */
 static const struct {
-	const char *option; /* NULL: the row is for any option, and for operands */
+	const char *option; /* long name of the option; NULL: the row is for any option, and for
+			       operands */
 	const char *argument;
 	void (*offer)(const struct value *value);
-	/* prints the candidates of one thread; used if `offer` is NULL */
+	/* prints the candidates that one thread of the machine gives; used if `offer` is NULL */
 	int (*offer_task)(void *value, u32 tgid, u32 tid);
 } values[] = {
 	{"comm", "NAME", NULL, offer_comm},  {NULL, "NAME", offer_instances},

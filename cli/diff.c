@@ -32,8 +32,9 @@
 #define NS_PER_SECOND 1e9
 #define TOP_DEFAULT 20
 #define TOP_UNSET UINT64_MAX
-#define LEAST_DEFAULT 0.005 /* percent: smaller changes round to 0.00% */
-#define SEPARATOR '\n'	    /* between the parts of an item's text */
+/* smallest change that is shown, in percent: smaller changes round to 0.00% */
+#define LEAST_DEFAULT 0.005
+#define SEPARATOR '\n' /* separator of the parts of an item's text */
 
 /* -ENOMEM */
 static int read_ledger(struct diff_side *side, struct diff_part *part)
@@ -59,12 +60,12 @@ struct count {
 	const struct trace_reader *reader;
 	const struct trace_source *sources;
 	struct event_filter filter;
-	const char *source; /* NULL: any source */
+	const char *source; /* name of the source whose events are counted; NULL: any source */
 	const struct time_slices *slices;
 	u64 events[DIFF_SLICES], all, first, last;
 };
 
-static int add_event(void *arg, const struct trace_event *event)
+static int count_event_in_slice(void *arg, const struct trace_event *event)
 {
 	struct count *count = arg;
 
@@ -89,7 +90,7 @@ static int divide_time(struct diff_part *part, struct stackmap_error *error)
 	int err;
 
 	trace_reader_sources(part->report.reader, &count.sources);
-	err = trace_reader_events(part->report.reader, add_event, &count, error);
+	err = trace_reader_events(part->report.reader, count_event_in_slice, &count, error);
 	if (!err && count.last > count.first)
 		part->slices =
 			(struct time_slices){.begin = count.first,
@@ -122,7 +123,7 @@ static int set_divisors(const char *per, struct diff_part *part, struct compared
 	if (is_time)
 		count.filter = (struct event_filter){.from = filter->from, .to = filter->to};
 	trace_reader_sources(part->report.reader, &count.sources);
-	err = trace_reader_events(part->report.reader, add_event, &count, error);
+	err = trace_reader_events(part->report.reader, count_event_in_slice, &count, error);
 	if (err)
 		return err;
 	for (u32 i = 0; i < slices; i++) {
@@ -136,7 +137,7 @@ static int set_divisors(const char *per, struct diff_part *part, struct compared
 		       : error_set(error, ENOENT, "--per %s: %s has none", per, part->choice.name);
 }
 
-static u32 unit_of(const struct diff_part *part, u32 slice)
+static u32 unit_of_row(const struct diff_part *part, u32 slice)
 {
 	return part->first_unit + slice;
 }
@@ -202,13 +203,13 @@ static int add_sources(struct diff *diff, enum comparison_side side, struct diff
 	return 0;
 }
 
-static u64 amount_of(const struct report *report, u32 kind, u64 count, u64 value)
+static u64 count_or_value(const struct report *report, u32 kind, u64 count, u64 value)
 {
 	return report->weights.by[kind] == WEIGHT_VALUE ? value : count;
 }
 
 /* As in tables of `stackmap report`: the share is of all events if the source is a key. */
-static int add_wholes(struct diff *diff, enum comparison_side side)
+static int set_denominators(struct diff *diff, enum comparison_side side)
 {
 	struct compared_units *units = &diff->units[side];
 	const struct diff_side *recordings = &diff->side[side];
@@ -236,12 +237,12 @@ static int add_wholes(struct diff *diff, enum comparison_side side)
 
 		for (u32 r = 0; r < profile->row_count; r++) {
 			const struct profile_row *row = profile->rows[r];
-			u64 *whole = &units->wholes[unit_of(part, row->slice)];
+			u64 *whole = &units->wholes[unit_of_row(part, row->slice)];
 
 			if (!diff_has_event_key(diff)) {
 				whole += find_source(diff, &part->report, row->kind) * units->count;
-				*whole +=
-					amount_of(&part->report, row->kind, row->count, row->value);
+				*whole += count_or_value(&part->report, row->kind, row->count,
+							 row->value);
 				continue;
 			}
 			for (u32 source = 0; source < diff->source_count; source++)
@@ -251,17 +252,18 @@ static int add_wholes(struct diff *diff, enum comparison_side side)
 	return 0;
 }
 
-/* Takes the text over. */
-static void set_item(struct diff *diff, enum comparison_side side, u32 number,
-		     const struct diff_place *place, u32 kind, u32 slice, u64 count, u64 value)
+/* Fills the item, which owns `text` from now on. */
+static void fill_compared_item(struct diff *diff, enum comparison_side side, u32 number,
+			       const struct diff_place *place, u32 kind, u32 slice, u64 count,
+			       u64 value)
 {
 	const struct diff_part *part = diff->side[side].parts[place->part];
 	struct compared_item *item = &diff->list[side].items[number];
-	u64 amount = amount_of(&part->report, kind, count, value);
+	u64 amount = count_or_value(&part->report, kind, count, value);
 
 	diff->side[side].places[number] = *place;
 	item->source = find_source(diff, &part->report, kind);
-	item->unit = unit_of(part, slice);
+	item->unit = unit_of_row(part, slice);
 	item->is_sampled = part->report.sources[kind].extras & TRACE_EXTRA_LEAF;
 	item->count = count;
 	item->value = value;
@@ -269,7 +271,7 @@ static void set_item(struct diff *diff, enum comparison_side side, u32 number,
 	item->part = diff_has_event_key(diff) ? count : amount;
 }
 
-static char *text_of_stack(const struct report *report, const struct profile_row *row)
+static char *make_text_of_stack(const struct report *report, const struct profile_row *row)
 {
 	char *text = NULL;
 	size_t bytes;
@@ -290,8 +292,8 @@ const char *diff_cell_text(const struct diff_part *part, const struct table_row 
 	return report_table_text(part->table, part->report.sources, row, key, room);
 }
 
-static char *text_of_row(const struct diff *diff, const struct diff_part *part,
-			 const struct table_row *row)
+static char *make_text_of_row(const struct diff *diff, const struct diff_part *part,
+			      const struct table_row *row)
 {
 	char *text = NULL, room[DIFF_CELL_ROOM];
 	size_t bytes;
@@ -306,18 +308,19 @@ static char *text_of_row(const struct diff *diff, const struct diff_part *part,
 	return fclose(to) ? NULL : text;
 }
 
-static u32 rows_of(const struct diff_part *part)
+static u32 count_rows(const struct diff_part *part)
 {
 	return part->table ? part->table->row_count : part->report.profile->row_count;
 }
 
 /* The list has room for the rows of all parts. */
-static int list_part(struct diff *diff, enum comparison_side side, u32 number, u32 *listed)
+static int list_items_of_recording(struct diff *diff, enum comparison_side side, u32 number,
+				   u32 *listed)
 {
 	const struct diff_part *part = diff->side[side].parts[number];
 	struct compared_item *items = diff->list[side].items;
 
-	for (u32 i = 0; i < rows_of(part); i++, ++*listed) {
+	for (u32 i = 0; i < count_rows(part); i++, ++*listed) {
 		const struct diff_place place = {.part = number, .row = i};
 
 		if (part->table) {
@@ -325,15 +328,15 @@ static int list_part(struct diff *diff, enum comparison_side side, u32 number, u
 			const struct table_sum *sum =
 				diff->values->children ? &row->children : &row->self;
 
-			items[*listed].text = text_of_row(diff, part, row);
-			set_item(diff, side, *listed, &place, row->kind, row->slice, sum->count,
-				 sum->value);
+			items[*listed].text = make_text_of_row(diff, part, row);
+			fill_compared_item(diff, side, *listed, &place, row->kind, row->slice,
+					   sum->count, sum->value);
 		} else {
 			const struct profile_row *row = part->report.profile->rows[i];
 
-			items[*listed].text = text_of_stack(&part->report, row);
-			set_item(diff, side, *listed, &place, row->kind, row->slice, row->count,
-				 row->value);
+			items[*listed].text = make_text_of_stack(&part->report, row);
+			fill_compared_item(diff, side, *listed, &place, row->kind, row->slice,
+					   row->count, row->value);
 		}
 		if (!items[*listed].text)
 			return -ENOMEM;
@@ -341,11 +344,11 @@ static int list_part(struct diff *diff, enum comparison_side side, u32 number, u
 	return 0;
 }
 
-static int list_side(struct diff *diff, enum comparison_side side)
+static int list_items_of_side(struct diff *diff, enum comparison_side side)
 {
 	struct diff_side *recordings = &diff->side[side];
 	u32 count = 0, listed = 0;
-	int err = add_wholes(diff, side);
+	int err = set_denominators(diff, side);
 
 	for (u32 i = 0; i < recordings->part_count && !err; i++) {
 		const struct table_options options = {.keys = diff->fields.keys,
@@ -356,14 +359,14 @@ static int list_side(struct diff *diff, enum comparison_side side)
 			      ? 0
 			      : report_table_create(recordings->parts[i]->report.profile, &options,
 						    &recordings->parts[i]->table);
-		count += err ? 0 : rows_of(recordings->parts[i]);
+		count += err ? 0 : count_rows(recordings->parts[i]);
 	}
 	err = err ?: compared_list_create(&diff->list[side], count);
 	recordings->places = calloc(count + 1UL, sizeof(*recordings->places));
 	if (!recordings->places)
 		err = -ENOMEM;
 	for (u32 i = 0; i < recordings->part_count && !err; i++)
-		err = list_part(diff, side, i, &listed);
+		err = list_items_of_recording(diff, side, i, &listed);
 	return err;
 }
 
@@ -378,8 +381,8 @@ static int compare(struct diff *diff)
 	for (u32 i = 0; i < diff->source_count; i++)
 		met += diff->sources[i].counts[BEFORE] || diff->sources[i].counts[AFTER];
 	diff->many_sources = met > 1;
-	err = err ?: list_side(diff, BEFORE);
-	err = err ?: list_side(diff, AFTER);
+	err = err ?: list_items_of_side(diff, BEFORE);
+	err = err ?: list_items_of_side(diff, AFTER);
 	err = err ?: comparison_create(diff->list, diff->units, &diff->comparison);
 	err = err ?: comparison_find_noise(diff->list, diff->units, diff->comparison);
 	return err ?: diff_print(diff);
@@ -414,7 +417,7 @@ static int read_and_compare(struct diff *diff, struct frame_naming *naming,
 	return err ? error_set(error, -err, "diff: %s", strerror(-err)) : 0;
 }
 
-static int check(const struct diff_values *values)
+static int check_options(const struct diff_values *values)
 {
 	if (values->json && values->csv) {
 		message("--json and --csv: choose one format");
@@ -435,7 +438,7 @@ static int make_diff(const struct diff_values *values, int count, char **operand
 	*diff = (struct diff){.values = values};
 	diff->limit = (values->top == TOP_UNSET ? unset : values->top) ?: UINT64_MAX;
 	diff->least = values->json || values->csv ? 0 : LEAST_DEFAULT;
-	if (check(values) || report_parse_percent(values->min_percent, &diff->least))
+	if (check_options(values) || report_parse_percent(values->min_percent, &diff->least))
 		return -EINVAL;
 	if (!values->stacks && report_fields_parse(values->sort ?: "symbol", NULL, &diff->fields))
 		return -EINVAL;

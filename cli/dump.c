@@ -47,10 +47,11 @@ struct dump {
 	struct kernel_names *kernel;
 	struct mappings *mappings;
 	bool hides_addresses;	  /* true: this user may not see the instance's kernel addresses */
-	struct capture *instance; /* the instance; NULL: the stacks are from a file */
+	struct capture *instance; /* the instance that the stacks are from; NULL: the stacks are
+				     from a file */
 };
 
-static int store_stack(void *arg, const struct stack_map_bin_stack *stack)
+static int append_stack(void *arg, const struct stack_map_bin_stack *stack)
 {
 	struct dump *dump = arg;
 	u64 *frames = malloc((stack->depth + 1) * sizeof(u64));
@@ -117,22 +118,6 @@ static bool find_frame_name(const struct dump *dump, u64 frame, u32 i, char *tex
 	return true;
 }
 
-static void print_stack(const struct dump *dump, const struct stack_map_bin_stack *stack)
-{
-	char name[512];
-
-	printf("stack_id %u [ref %u, depth %u]\n", stack->id, stack->ref_count, stack->depth);
-	for (u32 i = 0; i < stack->depth; i++) {
-		printf("  [%u] 0x%llx", i, (unsigned long long)stack->frames[i]);
-		if (find_frame_name(dump, stack->frames[i], i, name, sizeof(name))) {
-			putchar(' ');
-			printable_put(name, stdout);
-		}
-		putchar('\n');
-	}
-	printf("%s\n", stack->truncated ? "  ...\n" : "");
-}
-
 static json_t *address_json(u64 frame)
 {
 	return json_sprintf("0x%llx", (unsigned long long)frame);
@@ -173,6 +158,7 @@ static int by_ref_count(const void *a, const void *b)
 static int print_stacks(struct dump *dump, const struct dump_values *values)
 {
 	size_t count = dump->count;
+	char name[512];
 
 	if (values->top && count)
 		qsort(dump->stacks, count, sizeof(*dump->stacks), by_ref_count);
@@ -191,8 +177,21 @@ static int print_stacks(struct dump *dump, const struct dump_values *values)
 		}
 		return json_put(array, stdout);
 	}
-	for (size_t i = 0; i < count && !ferror(stdout); i++)
-		print_stack(dump, &dump->stacks[i]);
+	for (size_t i = 0; i < count && !ferror(stdout); i++) {
+		const struct stack_map_bin_stack *stack = &dump->stacks[i];
+
+		printf("stack_id %u [ref %u, depth %u]\n", stack->id, stack->ref_count,
+		       stack->depth);
+		for (u32 f = 0; f < stack->depth; f++) {
+			printf("  [%u] 0x%llx", f, (unsigned long long)stack->frames[f]);
+			if (find_frame_name(dump, stack->frames[f], f, name, sizeof(name))) {
+				putchar(' ');
+				printable_put(name, stdout);
+			}
+			putchar('\n');
+		}
+		printf("%s\n", stack->truncated ? "  ...\n" : "");
+	}
 	return 0;
 }
 
@@ -235,7 +234,7 @@ static int read_stacks(struct dump *dump, const char *path, struct stackmap_erro
 
 	if (!file)
 		return error_set_errno(error, errno, path);
-	err = stack_map_bin_read(file, store_stack, dump, &why);
+	err = stack_map_bin_read(file, append_stack, dump, &why);
 	if (!standard)
 		fclose(file);
 	if (!err)
@@ -256,7 +255,7 @@ static int read_instance(struct dump *dump, const char *name, struct stackmap_er
 	if (!err) {
 		dump->hides_addresses = !kernel_image_shown(capture_kernel_files(dump->instance));
 		self_stop_tell(dump->instance, name);
-		err = instance_each_stack(capture_loaded(dump->instance), store_stack, dump);
+		err = instance_each_stack(capture_loaded(dump->instance), append_stack, dump);
 	}
 	if (err == -ENOMEM)
 		error_set_errno(error, ENOMEM, name);

@@ -26,7 +26,7 @@ struct export_values {
 	struct recording_values recording;
 	struct names_values names;
 	const char *format; /* name of the format; NULL: "folded", or the receiver's own format */
-	const char *output; /* NULL: standard output */
+	const char *output; /* name of the file; NULL: standard output */
 	const char *by;
 	/*
 	 * URL of the receiver of profiles; user, password and certificates are options for a store,
@@ -134,7 +134,7 @@ static int send_recording(const struct export_values *values, const struct recor
 
 	if (!push)
 		return status;
-	/* The labels point into `values`. */
+	/* Sets the labels of the identity, which point into `values`. */
 	for (size_t i = 0; i < values->labels.count && !err; i++)
 		err = add_label(&options->identity, values->labels.items[i]);
 	if (err)

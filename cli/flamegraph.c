@@ -26,7 +26,7 @@ struct inputs {
 	u32 count;
 };
 
-static int write_file(struct flamegraph *graph, const char *path, struct stackmap_error *error)
+static int write_page_file(struct flamegraph *graph, const char *path, struct stackmap_error *error)
 {
 	FILE *stream;
 	int err = output_file_open(path, &stream, error), write_err;
@@ -51,7 +51,7 @@ static int draw_page(const struct flamegraph_values *values, const struct inputs
 	for (u32 i = 0; i < inputs->count && !err; i++)
 		err = flamegraph_add(graph, inputs->reader[i], inputs->choice[i].name,
 				     &inputs->choice[i].filter, error);
-	err = err ?: write_file(graph, output, error);
+	err = err ?: write_page_file(graph, output, error);
 	if (!err && !output_file_is_standard(output))
 		message("%llu events in %s, to be opened in a browser",
 			(unsigned long long)flamegraph_events(graph), output);
@@ -77,7 +77,7 @@ static int draw_inputs(const struct flamegraph_values *values, struct inputs *in
 			status = EXIT_FAILED;
 		}
 	}
-	/* The damage of each recording is reported. */
+	/* recording_close() reports the damage of each recording. */
 	for (u32 i = 0; i < inputs->count; i++)
 		if (inputs->reader[i] &&
 		    recording_close(&inputs->reader[i], &inputs->choice[i], 0, NULL) != EXIT_DONE)

@@ -54,7 +54,7 @@ enum column { SHARE, COUNT, HOST, SERVICE, VERSION, EVENT, COLUMNS };
 
 static const struct column_text {
 	const char *title;
-	size_t offset; /* offset of the text in struct store_host_count */
+	size_t offset; /* offset of the column's text in struct store_host_count */
 } texts[COLUMNS] = {
 	[HOST] = {"HOST", offsetof(struct store_host_count, host)},
 	[SERVICE] = {"SERVICE", offsetof(struct store_host_count, service)},

@@ -141,7 +141,7 @@ static int run_named_command(int argc, char **argv)
 
 static struct write_stream standard_output;
 
-static int check_output(int status)
+static int check_standard_output(int status)
 {
 	/* POLLERR means that the reader of the pipe or socket has gone. */
 	struct pollfd output = {.fd = STDOUT_FILENO, .events = POLLOUT};
@@ -180,5 +180,5 @@ int main(int argc, char **argv)
 		stdout = standard_output.file;
 	/* If SIGCHLD is inherited as ignored, the exit status of child processes is lost. */
 	signal(SIGCHLD, SIG_DFL);
-	return check_output(run_named_command(argc, argv));
+	return check_standard_output(run_named_command(argc, argv));
 }

@@ -43,8 +43,9 @@ struct record {
 	int signals;
 	u32 snapshots;
 	u64 next_progress; /* time of the next progress line, by clock_ms() */
-	bool asked;	   /* the command was asked to end by a signal */
-	u64 stop_told;	   /* the reported stop of an instance, for self_stop_tell_once() */
+	bool asked;	   /* true: a signal has asked the command to end */
+	u64 stop_told; /* the stop of the instance that was reported last, for self_stop_tell_once()
+			*/
 };
 
 static void print_file_summary(void *arg, const char *path, const struct trace_ledger *ledger,
@@ -160,8 +161,8 @@ static void record_events(struct record *record)
 		if (record->workload.pid ? workload_ended(&record->workload)
 					 : session_is_over(record->session))
 			return;
-		ms = session_visit(record->session,
-				   &error); /* session_end() returns the same error again */
+		/* An error is not lost here: session_end() returns the error again. */
+		ms = session_visit(record->session, &error);
 		now = clock_ms();
 		bytes = session_file_bytes(record->session);
 		if (bytes && !record->values->quiet && terminal_progress(stderr) &&

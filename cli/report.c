@@ -53,7 +53,8 @@ struct report_request {
 	struct report_table_request table;
 	struct report_tree_request tree;
 	struct report_hist_request hist;
-	const char *by; /* the weight of events: "count", "value", or NULL: the source decides */
+	/* weight of events: "count" or "value"; NULL: by the source of the events */
+	const char *by;
 	double least;
 	u64 limit;
 	bool json, csv, paged;
@@ -110,20 +111,6 @@ static void print_field(const char *name, const char *text)
 	putchar('\n');
 }
 
-static void print_host(const struct trace_info *info)
-{
-	printf("# %-9s ", "host:");
-	printable_put(info->hostname, stdout);
-	printf(", Linux ");
-	printable_put(info->kernel, stdout);
-	printf(", ");
-	printable_put(info->machine, stdout);
-	printf(", %u CPUs\n", info->cpus);
-	if (!info->address_shown)
-		print_field("note:",
-			    "kernel addresses were hidden (kptr_restrict): no names for them");
-}
-
 /*
  * Prints the event count of each source. A glob makes hundreds of sources; all sources without
  * events share one line.
@@ -162,7 +149,16 @@ static void print_header(const struct report *report, const struct recording_cho
 					  : "file:",
 		    choice->name);
 	print_field(choice->from ? "choice:" : "command:", info->command);
-	print_host(info);
+	printf("# %-9s ", "host:");
+	printable_put(info->hostname, stdout);
+	printf(", Linux ");
+	printable_put(info->kernel, stdout);
+	printf(", ");
+	printable_put(info->machine, stdout);
+	printf(", %u CPUs\n", info->cpus);
+	if (!info->address_shown)
+		print_field("note:",
+			    "kernel addresses were hidden (kptr_restrict): no names for them");
 	if (!choice->from) {
 		time_t seconds = (time_t)(info->start_realtime / 1000000000);
 		char text[32];
@@ -195,7 +191,7 @@ int report_weigh_events(struct report *report, const char *by)
  * Adds the ledger of each source to the JSON object `ledger`, if the recording has such ledgers.
  * -1: memory is short.
  */
-static int put_source_ledgers(const struct report *report, json_t *ledger)
+static int add_source_ledgers_to_json(const struct report *report, json_t *ledger)
 {
 	const struct trace_source_ledger *ledgers;
 	u32 count = trace_reader_source_ledgers(report->reader, &ledgers);
@@ -239,7 +235,7 @@ int report_put_json(const struct report *report, json_t *view)
 				  start ? json_integer((json_int_t)start) : json_null(), "ledger",
 				  json_ledger(trace_reader_ledger(report->reader)));
 
-	if (put_source_ledgers(report, json_object_get(whole, "ledger")) ||
+	if (add_source_ledgers_to_json(report, json_object_get(whole, "ledger")) ||
 	    json_object_update(whole, view)) {
 		json_decref(whole);
 		whole = NULL;

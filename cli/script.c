@@ -37,7 +37,7 @@ struct script_values {
 };
 
 struct stack_text {
-	char *lines; /* the frames of the stack as text; NULL: not made yet */
+	char *lines; /* lines of text for the frames of the stack; NULL: not made yet */
 	size_t bytes;
 };
 
@@ -48,7 +48,7 @@ struct stack_text {
  * alone takes more than TEXT_BYTES_MAX is printed without being kept.
  */
 struct stack_texts {
-	/* index: 2 * index of the stack + (1 if the stack follows a leaf) */
+	/* texts of stacks; index: 2 * index of the stack + (1 if the stack follows a leaf) */
 	struct stack_text *items;
 	size_t count, bytes;
 	FILE *maker; /* stream that writes to `made` */
@@ -74,9 +74,9 @@ struct script {
 /* The kernel part or the user part of an event's stack. */
 struct side {
 	const char *name;
-	const struct trace_stack *stack; /* stack of the part; NULL: none */
+	const struct trace_stack *stack; /* stack of the part; NULL: the event lacks it */
 	const struct stack_end *end;
-	u64 leaf; /* leaf frame of the part; 0: none */
+	u64 leaf; /* leaf frame of the part; 0: the part has no leaf */
 };
 
 static struct side make_stack_part(const struct script *script, const char *name, u32 stack,
@@ -90,7 +90,7 @@ static struct side make_stack_part(const struct script *script, const char *name
 	return side;
 }
 
-static struct side kernel_part(const struct script *script, const struct trace_event *event)
+static struct side make_kernel_part(const struct script *script, const struct trace_event *event)
 {
 	struct side side = make_stack_part(script, "kernel", event->kernel, event->kernel_reason);
 
@@ -98,7 +98,7 @@ static struct side kernel_part(const struct script *script, const struct trace_e
 	return side;
 }
 
-static struct side user_part(const struct script *script, const struct trace_event *event)
+static struct side make_user_part(const struct script *script, const struct trace_event *event)
 {
 	struct side side = make_stack_part(script, "user", event->user, event->user_reason);
 
@@ -303,9 +303,9 @@ static int print_event_with_stacks(const struct script *script, const struct tra
 	}
 	print_event_count(event);
 	putchar('\n');
-	err = print_stack_part(script, kernel_part(script, event));
+	err = print_stack_part(script, make_kernel_part(script, event));
 	if (!err)
-		err = print_stack_part(script, user_part(script, event));
+		err = print_stack_part(script, make_user_part(script, event));
 	if (!err && origin) {
 		/*
 		 * The stacks of the thread that queued the work are printed after those of the
@@ -313,8 +313,8 @@ static int print_event_with_stacks(const struct script *script, const struct tra
 		 */
 		printf("\t%16x [%s by] ([origin])\n", 0,
 		       origins_is_begin(script->origins, origin) ? "begun" : "queued");
-		err = print_stack_part(script, kernel_part(script, origin))
-			      ?: print_stack_part(script, user_part(script, origin));
+		err = print_stack_part(script, make_kernel_part(script, origin))
+			      ?: print_stack_part(script, make_user_part(script, origin));
 	}
 	putchar('\n');
 	return err;
@@ -352,7 +352,7 @@ static int print_event_with_hash(const struct script *script, const struct trace
 
 static int print_event_with_ids(const struct script *script, const struct trace_event *event)
 {
-	struct side kernel = kernel_part(script, event), user = user_part(script, event);
+	struct side kernel = make_kernel_part(script, event), user = make_user_part(script, event);
 	const struct frame_name *leaf =
 		event->leaf ? frame_names_find(script->names, event->leaf, false) : NULL;
 

@@ -17,6 +17,7 @@
 #include "command.h"
 #include "format/json_text.h"
 #include "format/printable.h"
+#include "order.h"
 #include "recording/session_face.h"
 #include "terminal/message.h"
 #include "view/ledger_text.h"
@@ -28,7 +29,7 @@ struct instance {
 	const char *name;
 	const struct metadata *metadata;
 	struct instance_status status;
-	bool stops[KIND_SOURCES]; /* true for a kind whose events stop the instance */
+	bool stops[KIND_SOURCES]; /* by kind of event, true: its events stop the instance */
 };
 
 typedef int (*show)(const struct instance *instance, void *to);
@@ -244,11 +245,6 @@ static int append_instance_name(void *arg, const char *name)
 	return list->names[list->count] ? (list->count++, 0) : -ENOMEM;
 }
 
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* Shows all instances of the list. An instance that has ended meanwhile is left out. */
 static int show_instances(const struct names *list, show show, void *to)
 {
@@ -272,7 +268,7 @@ static int print_instances(bool json)
 	int status, result = folder_each_instance(append_instance_name, &list, &error);
 
 	if (!result && list.count)
-		qsort(list.names, list.count, sizeof(*list.names), by_name);
+		qsort(list.names, list.count, sizeof(*list.names), compare_texts);
 	if (result) {
 		status = message_failure(result, &error);
 	} else if (json) {

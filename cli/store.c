@@ -37,9 +37,10 @@ struct store_values {
 struct store_call {
 	const struct store_values *values;
 	const struct store_url *url;
-	struct clickhouse *server; /* the server to which the action is applied now */
+	struct clickhouse *server; /* server that the action is being applied to */
 	struct ledger_check ledger;
-	/* used by `symbolize`, one for all servers; NULL: not started */
+	/* lookup of debug information for the action `symbolize`, one for all servers; NULL: not
+	 * started */
 	struct debug_lookup *lookup;
 	struct debug_folder *files;
 	struct symbolize_counts counts;
@@ -49,7 +50,8 @@ struct store_action {
 	const char *name;
 	int (*on_server)(struct store_call *
 				 call); /* applies the action to a server; returns an exit status */
-	int (*at_end)(struct store_call *call); /* called after the last server; may be NULL */
+	/* called after the action was applied to the last server; may be NULL */
+	int (*at_end)(struct store_call *call);
 };
 
 static int print_server_line(const struct clickhouse *server, const char *what)
@@ -148,27 +150,23 @@ static void print_dropped_day(void *arg, const struct dropped_day *day)
 	       day->day % 100, (unsigned long long)day->rows, (unsigned long long)day->bytes);
 }
 
-/* The day that was `days` days ago, as the number of its partition. */
-static u32 day_before(u64 days)
-{
-	time_t when = time(NULL) - (time_t)(days * DAY_SECONDS);
-	struct tm parts;
-
-	gmtime_r(&when, &parts);
-	return (u32)((parts.tm_year + 1900) * 10000 + (parts.tm_mon + 1) * 100 + parts.tm_mday);
-}
-
 static int drop_old_days(struct store_call *call)
 {
+	time_t when = time(NULL) - (time_t)(call->values->days * DAY_SECONDS);
 	struct stackmap_error error;
+	struct tm parts;
+	u32 first_day;
 
 	if (!call->values->days) {
 		message("store retain: --days N is missing: how many days stay");
 		return EXIT_USAGE;
 	}
+	/* A partition has its day as a number: 20261125. */
+	gmtime_r(&when, &parts);
+	first_day =
+		(u32)((parts.tm_year + 1900) * 10000 + (parts.tm_mon + 1) * 100 + parts.tm_mday);
 	if (schema_check(call->server, NULL, &error) ||
-	    retention_drop(call->server, day_before(call->values->days), print_dropped_day, call,
-			   &error))
+	    retention_drop(call->server, first_day, print_dropped_day, call, &error))
 		return message_error(&error);
 	return print_server_line(call->server, "older days are gone");
 }
@@ -237,27 +235,6 @@ static const struct store_action actions[] = {
 	{"symbolize", symbolize_server, end_symbolizing},
 };
 
-static int apply_to_server(const struct store_action *action, struct store_call *call,
-			   const char *base, const char *password)
-{
-	const struct store_values *values = call->values;
-	struct clickhouse_options options = {.http = {.base = base,
-						      .user = values->user,
-						      .password = password,
-						      .ca_file = values->ca_file,
-						      .allows_cleartext = values->allow_cleartext,
-						      .timeout_ms = TIMEOUT_MS},
-					     .database = call->url->database};
-	struct stackmap_error error;
-	int status;
-
-	if (clickhouse_open(&options, &call->server, &error))
-		return message_error(&error);
-	status = action->on_server(call);
-	clickhouse_close(&call->server);
-	return status;
-}
-
 /*
  * Applies an action to all servers. The failure of one server does not stop the action on the
  * others.
@@ -265,11 +242,26 @@ static int apply_to_server(const struct store_action *action, struct store_call 
 static int apply_to_servers(const struct store_action *action, struct store_call *call,
 			    const char *password)
 {
+	const struct store_values *values = call->values;
+	struct clickhouse_options options = {.http = {.user = values->user,
+						      .password = password,
+						      .ca_file = values->ca_file,
+						      .allows_cleartext = values->allow_cleartext,
+						      .timeout_ms = TIMEOUT_MS},
+					     .database = call->url->database};
+	struct stackmap_error error;
 	int status = EXIT_DONE;
 
 	for (u32 i = 0; i < call->url->count && status != EXIT_USAGE; i++) {
-		int of_server = apply_to_server(action, call, call->url->shards[i], password);
+		int of_server;
 
+		options.http.base = call->url->shards[i];
+		if (clickhouse_open(&options, &call->server, &error)) {
+			status = message_error(&error);
+			continue;
+		}
+		of_server = action->on_server(call);
+		clickhouse_close(&call->server);
 		status = of_server ? of_server : status;
 	}
 	if (action->at_end && status != EXIT_USAGE) {

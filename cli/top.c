@@ -38,7 +38,7 @@
 #define DELAY_DEFAULT 2 /* seconds */
 #define DELAY_OF_STORE 10
 
-/* --- the source of the events --- */
+/* --- the feed: where events come from --- */
 
 /*
  * The source of the events of `top`, window after window: programs of its own, which end with
@@ -51,21 +51,22 @@
 
 /* The last minutes of a store, which are read anew at every refresh. */
 struct store_feed {
-	const struct from_values *values; /* NULL: no store is shown */
+	const struct from_values *values; /* options of the store; NULL: no store is shown */
 	struct from_choice choice;
 	const char *cgroup;
-	u64 seconds;		/* length of the time that is shown */
-	struct text_set events; /* by kind */
+	u64 seconds;		/* length of the time span that is shown, seconds */
+	struct text_set events; /* names of events, by kind */
 };
 
 struct top_feed {
 	struct session_options options;
 	struct session *session;
-	struct trace_ledger ledger; /* sum over all windows; flight: the recorder's own ledger */
-	struct table_stat stacks;   /* of an instance's map, at the last window */
-	struct self_stop stop;	    /* of an instance, at the last window */
-	u64 seen_until;		    /* flight: ns, the last event that was shown */
-	struct store_feed store;    /* instead of a session */
+	struct trace_ledger ledger; /* ledger of all windows together; for a flight recorder, the
+				       recorder's own ledger */
+	struct table_stat stacks;   /* state of the instance's stack map at the last window */
+	struct self_stop stop;	    /* reason why the instance has stopped, at the last window */
+	u64 seen_until; /* for a flight recorder: time of the last event that was shown, ns */
+	struct store_feed store; /* the store, if events come from a store and not from a session */
 };
 
 /*
@@ -217,7 +218,7 @@ static int feed_take(struct top_feed *feed, struct trace_reader **reader,
 	return result;
 }
 
-/* --- the loop --- */
+/* --- the loop: windows, keys, refreshes --- */
 
 struct top_values {
 	struct session_options record;
@@ -230,15 +231,17 @@ struct top_values {
 struct top {
 	const struct top_values *values;
 	struct top_feed feed;
-	struct top_screen *screen; /* NULL with --batch */
+	struct top_screen *screen; /* screen of the terminal; NULL with --batch */
 	struct top_model *shown, *coming;
 	struct top_view view;
 	u32 selected;	  /* the selected line of the view */
-	u64 selected_key; /* key of the line, to find it after a refresh; 0 = no key */
+	u64 selected_key; /* key of the selected line, to find the line after a refresh; 0 = no key
+			   */
 	bool chose_event;
 	bool shows_help;
 	int signals;
-	u64 began, next_refresh; /* clock_ms(); bounds of the time that the next refresh shows */
+	u64 began, next_refresh; /* by clock_ms(): begin and end of the time span
+				    that the next refresh shows */
 	u64 refreshes;
 	bool ended;
 };
@@ -292,7 +295,7 @@ static int print_sources(struct top *top, struct stackmap_error *error)
 		top->view.choice.kind = top_model_next_source(top->shown, top->view.choice.kind);
 	} while (!result && top->view.choice.kind != first);
 	if (fflush(stdout))
-		top->ended = true; /* main() reports the error */
+		top->ended = true; /* main() reports the error of standard output */
 	return result;
 }
 
@@ -363,8 +366,9 @@ static int add_window(struct top *top, struct stackmap_error *error)
 	return result;
 }
 
-/* Does what is due. Returns the time until the next call in ms, or -errno. */
-static int work(struct top *top, struct stackmap_error *error)
+/* Visits the session, and refreshes the screen if the time for it has come. Returns the time until
+ * the next call in ms, or -errno. */
+static int do_due_work(struct top *top, struct stackmap_error *error)
 {
 	struct session *session = top->feed.session;
 	int ms = session ? session_visit(session, error) : PACE_MS_MAX, result = 0;
@@ -384,7 +388,7 @@ static int work(struct top *top, struct stackmap_error *error)
 	return (u64)ms < top->next_refresh - now ? ms : (int)(top->next_refresh - now);
 }
 
-static void unfold(struct top *top)
+static void toggle_unfolded_line(struct top *top)
 {
 	const struct top_lines *lines = &top->view.lines;
 	u64 key = top->selected < lines->count ? lines->lines[top->selected].key : 0;
@@ -393,11 +397,12 @@ static void unfold(struct top *top)
 	if (key)
 		top->selected_key = key;
 	else
-		top->selected_key = *unfolded; /* a part of it */
+		/* the selected line is a part of the unfolded line */
+		top->selected_key = *unfolded;
 	*unfolded = key == *unfolded ? 0 : key;
 }
 
-static void show_other(struct top *top, bool stacks)
+static void show_functions_or_stacks(struct top *top, bool stacks)
 {
 	top->view.choice.stacks = stacks;
 	top->view.choice.unfolded = 0;
@@ -406,7 +411,7 @@ static void show_other(struct top *top, bool stacks)
 
 /* Steps from no histograms to log2, to linear, and back to none. The events of a store have no
  * single values, so nothing changes there. */
-static void next_scale(struct top *top)
+static void next_histogram_scale(struct top *top)
 {
 	struct top_choice *choice = &top->view.choice;
 
@@ -420,14 +425,14 @@ static void next_scale(struct top *top)
 	choice->scale = HISTOGRAM_LOG2;
 }
 
-static void move_by(struct top *top, s64 lines)
+static void move_selection_by(struct top *top, s64 lines)
 {
 	s64 line = (s64)top->selected + lines;
 
 	select_line(top, line < 0 ? 0 : line);
 }
 
-static void obey(struct top *top, enum top_key key)
+static void handle_key(struct top *top, enum top_key key)
 {
 	u32 page = top_screen_page(top->screen);
 
@@ -444,16 +449,16 @@ static void obey(struct top *top, enum top_key key)
 		top->ended = true;
 		break;
 	case TOP_KEY_UP:
-		move_by(top, -1);
+		move_selection_by(top, -1);
 		break;
 	case TOP_KEY_DOWN:
-		move_by(top, 1);
+		move_selection_by(top, 1);
 		break;
 	case TOP_KEY_PAGE_UP:
-		move_by(top, -(s64)page);
+		move_selection_by(top, -(s64)page);
 		break;
 	case TOP_KEY_PAGE_DOWN:
-		move_by(top, page);
+		move_selection_by(top, page);
 		break;
 	case TOP_KEY_FIRST:
 		select_line(top, 0);
@@ -462,7 +467,7 @@ static void obey(struct top *top, enum top_key key)
 		select_line(top, UINT32_MAX);
 		break;
 	case TOP_KEY_UNFOLD:
-		unfold(top);
+		toggle_unfolded_line(top);
 		break;
 	case TOP_KEY_ORDER:
 		top->view.choice.order =
@@ -471,13 +476,13 @@ static void obey(struct top *top, enum top_key key)
 	case TOP_KEY_EVENT:
 		top->view.choice.kind = top_model_next_source(top->shown, top->view.choice.kind);
 		top->chose_event = true;
-		show_other(top, top->view.choice.stacks);
+		show_functions_or_stacks(top, top->view.choice.stacks);
 		break;
 	case TOP_KEY_STACKS:
-		show_other(top, !top->view.choice.stacks);
+		show_functions_or_stacks(top, !top->view.choice.stacks);
 		break;
 	case TOP_KEY_VALUES:
-		next_scale(top);
+		next_histogram_scale(top);
 		break;
 	case TOP_KEY_PAUSE:
 		top->view.paused = !top->view.paused;
@@ -488,7 +493,7 @@ static void obey(struct top *top, enum top_key key)
 	}
 }
 
-static int obey_keys(struct top *top, struct stackmap_error *error)
+static int handle_typed_keys(struct top *top, struct stackmap_error *error)
 {
 	enum top_key key;
 	int result = 0;
@@ -496,7 +501,7 @@ static int obey_keys(struct top *top, struct stackmap_error *error)
 	if (!top->screen)
 		return 0;
 	while (!result && (key = top_screen_key(top->screen)) != TOP_KEY_NONE) {
-		obey(top, key);
+		handle_key(top, key);
 		result = make_lines(top, error);
 		draw(top);
 	}
@@ -520,24 +525,24 @@ static void wait_for_work(struct top *top, int ms)
 	top->ended |= (ready[1].revents & (POLLHUP | POLLERR | POLLNVAL)) != 0;
 }
 
-static int watch(struct top *top, struct stackmap_error *error)
+static int handle_keys_until_end(struct top *top, struct stackmap_error *error)
 {
 	int ms = 0, result = 0;
 
 	draw(top);
 	while (ms >= 0 && !result && !top->ended) {
 		wait_for_work(top, ms);
-		result = obey_keys(top, error);
+		result = handle_typed_keys(top, error);
 		if (result || top->ended)
 			break;
 		if (top->feed.session && session_is_over(top->feed.session))
 			top->ended = true; /* no more events will come */
-		ms = work(top, error);
+		ms = do_due_work(top, error);
 	}
 	return ms < 0 ? ms : result;
 }
 
-static int begin(struct top *top)
+static int begin_signals_and_models(struct top *top)
 {
 	if (top_model_create(&top->shown) || top_model_create(&top->coming)) {
 		message("top: %s", strerror(ENOMEM));
@@ -564,7 +569,7 @@ static int begin(struct top *top)
 	return EXIT_DONE;
 }
 
-static int run(struct top *top, const struct session_options *record)
+static int run_feed_and_screen(struct top *top, const struct session_options *record)
 {
 	struct stackmap_error error;
 	int status = top->values->batch ? EXIT_DONE : top_screen_check();
@@ -575,7 +580,7 @@ static int run(struct top *top, const struct session_options *record)
 		message("--hist: a store has sums and no single values");
 		return EXIT_USAGE;
 	}
-	status = status ?: begin(top);
+	status = status ?: begin_signals_and_models(top);
 	status = status ?: feed_open(&top->feed, record, &top->values->from);
 	status = status ?: signals_hold() ? EXIT_DONE : EXIT_FAILED;
 	if (!status && !top->values->batch)
@@ -588,7 +593,7 @@ static int run(struct top *top, const struct session_options *record)
 	 * Closes the screen and reports the ledger last; --batch prints the ledger with each
 	 * refresh.
 	 */
-	result = watch(top, &error);
+	result = handle_keys_until_end(top, &error);
 	had_screen = top->screen;
 	top_screen_close(&top->screen);
 	if (result && result != -EINTR)
@@ -615,12 +620,12 @@ static int top_run(const void *arg, int count, char **operands)
 		if (!record.events.count && !record.frequency)
 			record.frequency = FREQUENCY_DEFAULT;
 	}
-	status = run(&top, &record);
+	status = run_feed_and_screen(&top, &record);
 	session_close(&top.feed.session);
 	from_clear(&top.feed.store.choice);
 	text_set_clear(&top.feed.store.events);
 	if (top.feed.store.choice.is_partial)
-		status = EXIT_FAILED; /* a server did not answer the last refresh */
+		status = EXIT_FAILED; /* a server did not answer at the last refresh */
 	top_lines_clear(&top.view.lines);
 	top_model_free(&top.shown);
 	top_model_free(&top.coming);

@@ -36,7 +36,7 @@ static void print_line(const char *what, const char *value)
 	putchar('\n');
 }
 
-static const char *user_way_text(enum user_way way)
+static const char *describe_user_stack_method(enum user_way way)
 {
 	if (way == USER_WAY_DEFERRED)
 		return task_work_form() == TASK_WORK_AUX
@@ -47,7 +47,7 @@ static const char *user_way_text(enum user_way way)
 		       : "frame pointers";
 }
 
-static const char *kernel_ways_text(struct kernel_attach_methods ways)
+static const char *describe_kernel_attach_methods(struct kernel_attach_methods ways)
 {
 	if (ways.multi)
 		return "one link (kprobe multi)";
@@ -80,15 +80,17 @@ static void print_recording_methods(void)
 					   : "a program each");
 	print_line("user functions:", attach_has_uprobe_multi() ? "one link for many (uprobe multi)"
 								: "a uprobe each");
-	print_line("kernel functions:", kernel_ways_text(attach_methods_for_kernel_functions(1)));
+	print_line("kernel functions:",
+		   describe_kernel_attach_methods(attach_methods_for_kernel_functions(1)));
 	print_line("  many at once:",
-		   kernel_ways_text(attach_methods_for_kernel_functions(KERNEL_FUNCTIONS_MANY)));
+		   describe_kernel_attach_methods(
+			   attach_methods_for_kernel_functions(KERNEL_FUNCTIONS_MANY)));
 	/* Called last, because the try gives up privileges. */
 	if (session_face_try(&way, &why)) {
 		print_line("recording:", why.message);
 		return;
 	}
-	print_line("user stacks:", user_way_text(way));
+	print_line("user stacks:", describe_user_stack_method(way));
 	if (why.message[0])
 		print_line("  no better way:", why.message);
 }

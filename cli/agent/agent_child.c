@@ -22,8 +22,10 @@ struct agent_child_kind {
 	const char *what; /* name of the process in messages: "sender" */
 	const char *comm;
 	size_t state_bytes;
-	u32 last_ms; /* milliseconds to send the rest at the end; then the process is killed */
-	/* Makes the two ends of the connection. The first end is for the child. 0 or -errno. */
+	u32 last_ms; /* milliseconds in which the child may send the rest at the end, before it is
+			killed */
+	/* Makes the two ends of the connection (a pipe or sockets). The first end is for the child.
+	 * 0 or -errno. */
 	int (*connect)(int ends[2]);
 	/* The child's main function, which returns its exit status. */
 	int (*run)(const void *options, int end, void *state);
@@ -117,7 +119,7 @@ void agent_child_clear(struct agent_child *child)
  * the spool.
  */
 
-#define SENDER_LAST_MS 10000 /* milliseconds to send the rest at the end */
+#define SENDER_LAST_MS 10000 /* milliseconds in which the sender may send the rest at the end */
 #define GRACE_MS 2000	     /* milliseconds after which an alarm ends the sender */
 #define TRY_MS 200
 #define SPOOL_WAIT_MS 60000 /* milliseconds to wait for an earlier sender to leave the spool */
@@ -248,9 +250,9 @@ void agent_sender_wake(const struct agent_child *child)
  * in the socket are still sent when the recorder has ended or was killed.
  */
 
-#define BEHIND_MOST 4	     /* the most windows that may wait, all in memory */
-#define TIMEOUT_MS 30000     /* time limit of a request */
-#define PUSHER_LAST_MS 10000 /* milliseconds to send the rest at the end */
+#define BEHIND_MOST 4	     /* most windows that may wait for the pusher, all in memory */
+#define TIMEOUT_MS 30000     /* time limit of a request to the receiver, milliseconds */
+#define PUSHER_LAST_MS 10000 /* milliseconds in which the pusher may send the rest at the end */
 
 /* --- the pusher, in its own process --- */
 

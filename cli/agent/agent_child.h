@@ -19,15 +19,15 @@
 #include "store/write/sender.h"
 
 struct agent_child_kind;
-/* A struct that is all 0 means that no process was started. */
+/* A child process of the agent. A struct that is all 0 means that no process was started. */
 struct agent_child {
 	const struct agent_child_kind *kind;
-	pid_t pid;   /* 0: the child process is not running */
+	pid_t pid;   /* process id of the child; 0: the child is not running */
 	int end;     /* the recorder's end of the pipe or socket pair */
 	void *state; /* state of the sender or pusher, in memory that both processes share */
 };
 
-/* Returns false if the process has ended unexpectedly. */
+/* Returns true while the child runs; false if it has ended unexpectedly. */
 bool agent_child_runs(struct agent_child *child);
 
 /* Lets the process send the rest for kind->last_ms, then ends it. `state` stays readable. */

@@ -19,8 +19,8 @@
 #include "terminal/message.h"
 
 #define HELP_COLUMN 28
-#define LONG_BASE                                                                                  \
-	256 /* getopt's result for the long name of row 0; a short name gives its letter */
+/* getopt's result for the long name of row 0; a short name gives its letter */
+#define LONG_BASE 256
 
 static const struct option_row help_row = {
 	.name = "help",
@@ -78,7 +78,7 @@ static const struct option_row *find_option_row(const struct parser *parser, int
 	return NULL;
 }
 
-/* "--bits" or "-b", as the user wrote it. */
+/* The option as the user wrote it: "--bits" or "-b". */
 static const char *option_as_written(const struct option_row *row, int value, char *text,
 				     size_t bytes)
 {
@@ -529,7 +529,7 @@ const char *foreign_option(const char *command, const char *option)
 
 struct option_file {
 	const struct command *command;
-	char **arguments; /* the lines as arguments; values point into them */
+	char **arguments; /* the lines of the file as arguments, which the values point into */
 	u32 count, room;
 	void *values; /* values that the file sets, by the command's table */
 };
@@ -565,7 +565,7 @@ static struct option_file *create_option_file(const struct command *command)
 	return file;
 }
 
-/* --- lines --- */
+/* --- lines of the file --- */
 
 static char *trim_blanks(char *text)
 {
@@ -647,7 +647,7 @@ static int parse_lines(struct option_file *file, FILE *stream, const char *path)
 	return EXIT_FAILED;
 }
 
-/* --- values --- */
+/* --- values of the file --- */
 
 static size_t value_bytes(const struct option_row *row)
 {

@@ -21,7 +21,7 @@
 #include "scalar.h"
 #include "terminal/message.h"
 
-/* The comment at each type is the C type of the row's value. */
+/* Types of options. The comment at each type says the C type of the row's value. */
 enum option_type {
 	OPTION_FLAG,   /* the value is a bool, which is set to true */
 	OPTION_STRING, /* the value is a const char * */
@@ -62,17 +62,17 @@ struct option_row {
 
 #define OPTION_ROWS_MAX 64
 
-#define OPERANDS_FOREIGN_MAX 8 /* the most OPTION_OPERAND arguments on one command line */
+#define OPERANDS_FOREIGN_MAX 8 /* most arguments of type OPTION_OPERAND on one command line */
 
 struct command {
 	const char *name;
 	const char *operands; /* operands in the usage line: "[FILE]" */
 	u32 operands_max;
-	/* message if operands are missing; NULL: operands are optional */
+	/* error message if operands are missing; NULL: operands are optional */
 	const char *operands_missing;
 	bool stops_at_operand;
 	const char *summary;
-	/* ends with a row without a name; NULL: the command has no options */
+	/* rows of the options, ended by a row without a name; NULL: the command has no options */
 	const struct option_row *rows;
 	size_t values_bytes;
 	const void *defaults; /* the default values, values_bytes long; NULL: all zero */
@@ -86,8 +86,9 @@ struct command {
 
 enum option_result {
 	OPTION_PARSED,
-	OPTION_HELP,  /* the user asked for help: print it and stop */
-	OPTION_WRONG, /* an error was printed on standard error */
+	/* result of parsing: the user asked for help, which is printed before the command ends */
+	OPTION_HELP,
+	OPTION_WRONG, /* result of parsing: an error was printed on standard error */
 };
 
 /*

@@ -12,7 +12,7 @@
 #include "scalar.h"
 
 struct workload {
-	pid_t pid;   /* 0: no process */
+	pid_t pid;   /* process id of the command; 0: no process */
 	char *path;  /* path of the program file that the command will execute */
 	int process; /* pidfd of the command, so that signals cannot reach a recycled pid */
 	int go;	     /* the child waits before execve until this descriptor is closed */
@@ -23,8 +23,8 @@ struct workload {
 	bool ended;
 };
 
-/* Forks. -ENOENT, -EACCES: the command cannot be run, and no process was forked. `output_taken`:
- * the command's standard output is redirected to standard error. */
+/* Forks the process of the command. -ENOENT, -EACCES: the command cannot be run, and no process was
+ * forked. `output_taken`: the command's standard output is redirected to standard error. */
 int workload_prepare(struct workload *workload, char **arguments, bool output_taken);
 
 /*

@@ -164,7 +164,7 @@ static int count_thread_name(void *arg, u32 tgid, u32 tid)
 	return 0;
 }
 
-/* Most threads first. */
+/* Sorts the names of threads by their number of threads, most first. */
 static int compare_thread_counts(const void *left, const void *right)
 {
 	const struct name_count *a = left, *b = right;

@@ -17,7 +17,7 @@
  */
 
 struct write_stream {
-	FILE *file; /* NULL: not open */
+	FILE *file; /* stream; NULL: not open */
 	int fd;
 	int error; /* errno of the first write that failed; 0: no failure */
 };

@@ -26,27 +26,23 @@ bool terminal_color(FILE *stream)
 	return terminal_progress(stream) && !(no_color && *no_color);
 }
 
-static u32 read_terminal_width(void)
-{
-	const char *columns = getenv("COLUMNS");
-	struct winsize size;
-	long said = columns ? strtol(columns, NULL, 10) : 0;
-
-	if (!isatty(STDOUT_FILENO))
-		return 0;
-	if (said > 0)
-		return said < UINT16_MAX ? (u32)said : UINT16_MAX;
-	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) ? 0 : size.ws_col;
-}
-
 u32 terminal_width(void)
 {
 	static bool is_known;
 	static u32 width;
+	const char *columns = getenv("COLUMNS");
+	long said = columns ? strtol(columns, NULL, 10) : 0;
+	struct winsize size;
 
-	if (!is_known)
-		width = read_terminal_width();
+	if (is_known)
+		return width;
 	is_known = true;
+	if (!isatty(STDOUT_FILENO))
+		width = 0;
+	else if (said > 0)
+		width = said < UINT16_MAX ? (u32)said : UINT16_MAX;
+	else
+		width = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) ? 0 : size.ws_col;
 	return width;
 }
 
@@ -59,25 +55,19 @@ u32 terminal_left(u32 used)
 	return width > used + TERMINAL_TEXT_MIN ? width - used : TERMINAL_TEXT_MIN;
 }
 
-static u32 widest_cuttable_column(const u32 *widths, u32 count, u32 cut)
-{
-	u32 widest = count;
-
-	for (u32 i = 0; i < count; i++)
-		if (cut >> i & 1 && widths[i] > TERMINAL_TEXT_MIN &&
-		    (widest == count || widths[i] > widths[widest]))
-			widest = i;
-	return widest;
-}
-
 void terminal_fit(u32 *widths, u32 count, u32 cut)
 {
-	u32 most = terminal_width(), sum = 2 * (count - 1), widest;
+	u32 most = terminal_width(), sum = 2 * (count - 1);
 
 	for (u32 i = 0; i < count; i++)
 		sum += widths[i];
 	for (; most && sum > most; sum--) {
-		widest = widest_cuttable_column(widths, count, cut);
+		u32 widest = count;
+
+		for (u32 i = 0; i < count; i++)
+			if (cut >> i & 1 && widths[i] > TERMINAL_TEXT_MIN &&
+			    (widest == count || widths[i] > widths[widest]))
+				widest = i;
 		if (widest == count)
 			return;
 		widths[widest]--;

@@ -23,10 +23,10 @@
 
 /* Columns are as wide as their numbers; names come last, and are cut on terminals only. */
 
-#define OBJECT_MAX 32 /* columns for the name of a file on a terminal */
+#define OBJECT_MAX 32 /* width of the column for a file's name on a terminal */
 
 /* Numbers the shown source among the sources that have events. */
-static void place_among(const struct top_view *view, u32 *place, u32 *count)
+static void find_place_among_sources(const struct top_view *view, u32 *place, u32 *count)
 {
 	*place = *count = 0;
 	for (u32 kind = 0; kind < view->model->source_count; kind++) {
@@ -68,7 +68,7 @@ void top_title(const struct top_view *view, char *text, size_t bytes)
 	localtime_r(&view->time, &local);
 	strftime(clock, sizeof(clock), "%T", &local);
 	weight_text(view, weight, sizeof(weight));
-	place_among(view, &place, &count);
+	find_place_among_sources(view, &place, &count);
 	if (count > 1)
 		snprintf(place_text, sizeof(place_text), "(%u of %u) ", place, count);
 	snprintf(text, bytes, "%s%s%s%s  %s in %.1f s  %s%s", clock,
@@ -164,7 +164,7 @@ void top_print(const struct top_view *view, u64 limit, FILE *to)
 }
 
 #define HEAD_LINES 3
-#define ESCAPE_MS 25 /* time for the rest of an escape sequence */
+#define ESCAPE_MS 25 /* milliseconds in which the rest of an escape sequence must come */
 
 struct top_screen {
 	SCREEN *terminal;
@@ -302,7 +302,8 @@ u32 top_screen_page(const struct top_screen *screen)
 	return LINES > HEAD_LINES ? (u32)(LINES - HEAD_LINES) : 1;
 }
 
-/* The next character; `?` for bytes that are not printable or not a character of the locale. */
+/* Decodes the next character of a text; `?` for bytes that are not printable or not a character of
+ * the locale. */
 static wchar_t next_character(const char *text, u32 *bytes)
 {
 	mbstate_t state = {0};
@@ -315,7 +316,7 @@ static wchar_t next_character(const char *text, u32 *bytes)
 }
 
 /* Prints text, up to the right edge. */
-static void put(const char *text)
+static void put_cut_at_right_edge(const char *text)
 {
 	for (u32 bytes; *text; text += bytes) {
 		wchar_t wide[2] = {next_character(text, &bytes)};
@@ -333,7 +334,7 @@ static void put_line(int row, attr_t attributes, const char *text)
 	move(row, 0);
 	clrtoeol();
 	attrset(attributes);
-	put(text);
+	put_cut_at_right_edge(text);
 	if (attributes & A_REVERSE)
 		mvchgat(row, 0, -1, attributes, 0, NULL);
 	attrset(A_NORMAL);
@@ -361,13 +362,13 @@ static void draw_line(const struct top_screen *screen, int row, const struct top
 	move(row, 0);
 	clrtoeol();
 	attrset(selected ? A_NORMAL : line_color(screen, line));
-	put(start);
-	put(line->text);
+	put_cut_at_right_edge(start);
+	put_cut_at_right_edge(line->text);
 	if (!selected)
 		attrset(A_DIM);
 	if (line->object[0]) {
-		put("  ");
-		put(line->object);
+		put_cut_at_right_edge("  ");
+		put_cut_at_right_edge(line->object);
 	}
 	attrset(A_NORMAL);
 	if (selected)

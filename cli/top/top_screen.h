@@ -17,11 +17,11 @@ struct top_view {
 	const struct trace_ledger *ledger;
 	struct top_choice choice;
 	struct top_lines lines;
-	const char *instance;		 /* NULL = own programs */
-	const struct table_stat *stacks; /* of the instance's stack map */
-	const struct self_stop *stop;	 /* of the instance */
-	time_t time;			 /* of the refresh */
-	double seconds;			 /* length of the time shown */
+	const char *instance; /* name of the instance; NULL: events come from programs of `top` */
+	const struct table_stat *stacks; /* state of the instance's stack map */
+	const struct self_stop *stop;	 /* reason why the instance has stopped */
+	time_t time;			 /* time of the refresh */
+	double seconds;			 /* length of the time span that is shown, seconds */
 	bool paused;
 };
 
@@ -59,20 +59,21 @@ enum top_key {
 	TOP_KEY_HELP,
 };
 
-/* Checks if the terminal can show a screen. Exit status; errors were printed. */
+/* Checks if the terminal can show a screen. Returns the exit status; errors were printed. */
 int top_screen_check(void);
 
-/* Exit status; errors were printed. No other output is allowed until the screen is closed. */
+/* Opens the screen. Returns the exit status; errors were printed. No other output is allowed until
+ * the screen is closed. */
 int top_screen_open(struct top_screen **out);
 void top_screen_close(struct top_screen **screen);
 
-/* The next typed key; does not wait. */
+/* Returns the next key that was typed, without waiting for one. */
 enum top_key top_screen_key(struct top_screen *screen);
 
-/* The number of lines of a view that fit. */
+/* The number of lines of a view that fit on the screen. */
 u32 top_screen_page(const struct top_screen *screen);
 
-/* `selected`: a line of the view, which is always visible. */
+/* Draws the view. `selected`: number of the selected line, which is made visible. */
 void top_screen_draw(struct top_screen *screen, const struct top_view *view, u32 selected);
 void top_screen_help(struct top_screen *screen);
 

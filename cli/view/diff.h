@@ -10,8 +10,9 @@
 
 #define UNIT_SECOND "second" /* value of --per: the seconds that a recording lasted */
 #define DIFF_CELL_ROOM 16
-#define DIFF_RECORDINGS_MAX 64 /* of a side */
-#define DIFF_SLICES 48	       /* of a side's only recording; even, as neighbours are pairs */
+#define DIFF_RECORDINGS_MAX 64 /* most recordings of a side */
+/* number of time slices of a side's only recording; even, since neighbours are pairs */
+#define DIFF_SLICES 48
 
 struct diff_values {
 	struct recording_values recording;
@@ -25,10 +26,14 @@ struct diff_values {
 struct diff_part {
 	struct recording_choice choice;
 	struct report report;
-	struct time_slices slices;  /* of the side's only recording; count 0: it has several */
-	struct report_table *table; /* NULL with --stacks */
-	u32 first_unit;		    /* of its slices */
-	double *scales; /* by kind: factor of its amounts, events produced / events in the file */
+	struct time_slices slices; /* time slices of the side's only recording; count 0: the side
+				      has several recordings */
+	/* table of the recording's functions or keys; NULL with --stacks */
+	struct report_table *table;
+	u32 first_unit; /* number of the unit (struct compared_units) of the recording's first slice
+			 */
+	double *scales; /* by kind: factor of the source's amounts, events produced / events in the
+			   file */
 };
 
 /* Where the row of a compared item is. */
@@ -40,9 +45,11 @@ struct diff_side {
 	const char *name;
 	struct diff_part *parts[DIFF_RECORDINGS_MAX];
 	u32 part_count;
-	u32 missing;	    /* recordings of a folder that could not be read */
-	u64 produced, lost; /* events of the time that the files are about: compared_lost() */
-	struct diff_place *places; /* of the items of `list` */
+	u32 missing;	    /* number of recordings of a folder that could not be read */
+	u64 produced, lost; /* number of events produced, and of events lost: compared_lost(); both
+			       of the time that the files are about */
+	struct diff_place *places; /* place of each item of the side's compared_list; index: number
+				      of the item */
 };
 
 /* A source of events of any recording: recordings number their sources in their own way. */
@@ -50,7 +57,7 @@ struct diff_source {
 	const char *name;
 	enum profile_weight by;
 	u64 counts[COMPARISON_SIDES], totals[COMPARISON_SIDES];
-	double amounts[COMPARISON_SIDES]; /* the totals, scaled */
+	double amounts[COMPARISON_SIDES]; /* `totals`, scaled up by the lost events */
 	u64 lost[COMPARISON_SIDES];	  /* compared_lost_of() */
 };
 
@@ -63,7 +70,7 @@ struct diff {
 	struct compared_list list[COMPARISON_SIDES];
 	struct compared_units units[COMPARISON_SIDES];
 	struct comparison *comparison;
-	bool many_sources; /* have events */
+	bool many_sources; /* true: several sources have events */
 	double least;
 	u64 limit;
 };
@@ -95,11 +102,11 @@ int diff_open(struct diff *diff);
  * missing, or `err` is not 0 (`error` has the reason). */
 int diff_close(struct diff *diff, int err, const struct stackmap_error *error);
 
-/* A number is formatted into `room`. */
+/* Returns the text of a key of the row. A number is formatted into `room`. */
 const char *diff_cell_text(const struct diff_part *part, const struct table_row *row,
 			   enum table_key key, char room[DIFF_CELL_ROOM]);
 
-/* 0 or -errno; main() checks standard output later. */
+/* Print the comparison as text, CSV or JSON. 0 or -errno; main() checks standard output later. */
 int diff_print(const struct diff *diff);
 
 #endif

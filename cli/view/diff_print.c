@@ -10,41 +10,46 @@
 #include "format/printable.h"
 #include "terminal/terminal.h"
 
-#define NUMBER_COLUMNS 87 /* of put_cells(), and the spaces after them */
+/* number of columns that put_cells() and the spaces after the cells take */
+#define NUMBER_COLUMNS 87
 
 /* Rows that are printed, those that the noise hides, and those that --top leaves out. */
 struct shown {
 	u32 printed, within_noise, left_out;
 };
 
-static const struct report *report_of(const struct diff *diff, const struct comparison_row *row)
+static const struct report *report_of_row(const struct diff *diff, const struct comparison_row *row)
 {
 	return &diff_part_of(diff, row)->report;
 }
 
-static const struct table_row *cells_of(const struct diff *diff, const struct comparison_row *row)
+static const struct table_row *cells_of_row(const struct diff *diff,
+					    const struct comparison_row *row)
 {
 	return &diff_part_of(diff, row)->table->rows[diff_place_of(diff, row)->row];
 }
 
-static const struct profile_row *stack_of(const struct diff *diff, const struct comparison_row *row)
+static const struct profile_row *stack_of_row(const struct diff *diff,
+					      const struct comparison_row *row)
 {
-	return report_of(diff, row)->profile->rows[diff_place_of(diff, row)->row];
+	return report_of_row(diff, row)->profile->rows[diff_place_of(diff, row)->row];
 }
 
 static const char *cell_text(const struct diff *diff, const struct comparison_row *row, u32 key,
 			     char room[DIFF_CELL_ROOM])
 {
-	return diff_cell_text(diff_part_of(diff, row), cells_of(diff, row), key, room);
+	return diff_cell_text(diff_part_of(diff, row), cells_of_row(diff, row), key, room);
 }
 
-static const char *event_of(const struct diff *diff, const struct comparison_row *row)
+static const char *event_of_row(const struct diff *diff, const struct comparison_row *row)
 {
 	return diff->sources[row->source].name;
 }
 
-/* Whether a row is printed; rows are asked for in the order of their change. */
-static bool show(const struct diff *diff, const struct comparison_row *row, struct shown *shown)
+/* True if the row is printed, and counts the row in *shown. The caller asks for the rows in the
+ * order of their change. */
+static bool is_row_printed(const struct diff *diff, const struct comparison_row *row,
+			   struct shown *shown)
 {
 	bool takes_noise = diff->values->noise || diff->values->json || diff->values->csv;
 
@@ -59,9 +64,9 @@ static bool show(const struct diff *diff, const struct comparison_row *row, stru
 	return false;
 }
 
-/* Half of the interval: of the change of the share in percentage points, or with --per of that of
- * the amount. NAN: unknown. */
-static double noise_of(const struct diff *diff, const struct comparison_row *row)
+/* The noise: half the width of the interval around the change of the share (percentage points) or,
+ * with --per, of the amount. NAN: unknown. */
+static double noise_of_row(const struct diff *diff, const struct comparison_row *row)
 {
 	if (!diff->values->per)
 		return row->noise;
@@ -80,7 +85,7 @@ static bool shows_event(const struct diff *diff)
 }
 
 /* Events and values are whole numbers; quotients have at least four digits. */
-static int decimals_of(const struct diff *diff, double amount)
+static int choose_decimals(const struct diff *diff, double amount)
 {
 	double size = amount < 0 ? -amount : amount;
 
@@ -95,7 +100,7 @@ static void put_cells(const struct diff *diff, const struct comparison_row *row)
 
 	if (shows_event(diff)) {
 		fputs("  ", stdout);
-		printable_put(event_of(diff, row), stdout);
+		printable_put(event_of_row(diff, row), stdout);
 	}
 	for (u32 key = 0; key < TABLE_KEY_COUNT; key++) {
 		if (!shows_key_column(diff, key))
@@ -109,22 +114,23 @@ static void put_cells(const struct diff *diff, const struct comparison_row *row)
 
 static void put_stack(const struct diff *diff, const struct comparison_row *row)
 {
-	const struct profile_row *stack = stack_of(diff, row);
+	const struct profile_row *stack = stack_of_row(diff, row);
 
 	fputs("  ", stdout);
 	printable_put(stack->comm[0] ? stack->comm : "[unknown]", stdout);
 	fputs("  ", stdout);
-	printable_put(event_of(diff, row), stdout);
+	printable_put(event_of_row(diff, row), stdout);
 	putchar('\n');
-	report_put_stack(report_of(diff, row), stack);
+	report_put_stack(report_of_row(diff, row), stack);
 }
 
 /* Values have the unit of their source. Numbers below one, and numbers of events, have no unit. */
 static void put_amount(const struct diff *diff, const struct comparison_row *row, double amount,
 		       const char *sign)
 {
-	const struct report *report = report_of(diff, row);
-	u32 kind = diff->values->stacks ? stack_of(diff, row)->kind : cells_of(diff, row)->kind;
+	const struct report *report = report_of_row(diff, row);
+	u32 kind = diff->values->stacks ? stack_of_row(diff, row)->kind
+					: cells_of_row(diff, row)->kind;
 	double size = amount < 0 ? -amount : amount;
 	char text[64];
 
@@ -133,7 +139,7 @@ static void put_amount(const struct diff *diff, const struct comparison_row *row
 			 report_value(report, kind, (u64)(size + 0.5)));
 	else
 		snprintf(text, sizeof(text), "%s%.*f", amount < 0 ? "-" : sign,
-			 decimals_of(diff, amount), size);
+			 choose_decimals(diff, amount), size);
 	printf("%12s ", text);
 }
 
@@ -161,7 +167,7 @@ static void put_heading(const struct diff *diff)
 }
 
 /* The total of a source, as a recording that has the source writes its values. */
-static const char *value_of(const struct diff *diff, u32 source, u64 value)
+static const char *format_total(const struct diff *diff, u32 source, u64 value)
 {
 	for (u32 side = BEFORE; side < COMPARISON_SIDES; side++)
 		for (u32 i = 0; i < diff->side[side].part_count; i++) {
@@ -175,7 +181,7 @@ static const char *value_of(const struct diff *diff, u32 source, u64 value)
 	return "";
 }
 
-static void put_side(const struct diff *diff, enum comparison_side side, const char *name)
+static void print_side_totals(const struct diff *diff, enum comparison_side side, const char *name)
 {
 	const struct diff_side *recordings = &diff->side[side];
 
@@ -191,7 +197,7 @@ static void put_side(const struct diff *diff, enum comparison_side side, const c
 		printf(", %llu ", (unsigned long long)source->counts[side]);
 		printable_put(source->name, stdout);
 		if (source->by == WEIGHT_VALUE)
-			printf(" (%s)", value_of(diff, i, source->totals[side]));
+			printf(" (%s)", format_total(diff, i, source->totals[side]));
 	}
 	if (recordings->lost)
 		printf(", %llu of %llu lost: amounts are scaled to all",
@@ -205,7 +211,7 @@ static void put_side(const struct diff *diff, enum comparison_side side, const c
 	putchar('\n');
 }
 
-static void put_end(const struct diff *diff, const struct shown *shown)
+static void print_end_of_table(const struct diff *diff, const struct shown *shown)
 {
 	const struct compared_units *units = diff->units;
 
@@ -236,8 +242,8 @@ static void print_plain(const struct diff *diff)
 
 	if (!diff->values->no_pager)
 		pager_start();
-	put_side(diff, BEFORE, "before:");
-	put_side(diff, AFTER, "after:");
+	print_side_totals(diff, BEFORE, "before:");
+	print_side_totals(diff, AFTER, "after:");
 	put_heading(diff);
 	for (u32 i = 0; i < diff->comparison->row_count && !ferror(stdout); i++) {
 		const struct comparison_row *row = &diff->comparison->rows[i];
@@ -245,7 +251,7 @@ static void print_plain(const struct diff *diff)
 		double before;
 		double noise;
 
-		if (!show(diff, row, &shown))
+		if (!is_row_printed(diff, row, &shown))
 			continue;
 		/*
 		 * Both amounts with their shares, then the change of the amount relative to the
@@ -262,8 +268,9 @@ static void print_plain(const struct diff *diff)
 		else
 			printf("%9s", "new");
 		printf(" %+7.2f%%", comparison_share_change(row));
-		/* In percentage points of the share; with --per in percent of the amount before. */
-		noise = noise_of(diff, row);
+		/* The change of the share in percentage points; with --per the change of the amount
+		 * in percent of the amount before. */
+		noise = noise_of_row(diff, row);
 		if (diff->values->per)
 			noise *= 100 / row->share[BEFORE].amount;
 		if (isfinite(noise))
@@ -275,14 +282,14 @@ static void print_plain(const struct diff *diff)
 		else
 			put_cells(diff, row);
 	}
-	put_end(diff, &shown);
+	print_end_of_table(diff, &shown);
 }
 
 /* A change from zero has no percentage, and an unknown noise no number. */
 static void csv_amounts(const struct diff *diff, const struct comparison_row *row)
 {
 	double before = row->share[BEFORE].amount, change = comparison_amount_change(row);
-	double noise = noise_of(diff, row);
+	double noise = noise_of_row(diff, row);
 
 	printf("%.10g,%.10g,%.10g,", before, row->share[AFTER].amount, change);
 	if (before > 0)
@@ -310,17 +317,17 @@ static int print_csv(const struct diff *diff)
 		const struct compared_share *before = &row->share[BEFORE];
 		const struct compared_share *after = &row->share[AFTER];
 
-		if (!show(diff, row, &shown))
+		if (!is_row_printed(diff, row, &shown))
 			continue;
 		printf("%.4f,%.4f,%.4f,%llu,%llu,%llu,%llu,", before->percent, after->percent,
 		       comparison_share_change(row), (unsigned long long)before->count,
 		       (unsigned long long)after->count, (unsigned long long)before->value,
 		       (unsigned long long)after->value);
 		csv_amounts(diff, row);
-		csv_put(",", event_of(diff, row), stdout);
+		csv_put(",", event_of_row(diff, row), stdout);
 		if (diff->values->stacks) {
-			const struct report *report = report_of(diff, row);
-			const struct profile_row *stack = stack_of(diff, row);
+			const struct report *report = report_of_row(diff, row);
+			const struct profile_row *stack = stack_of_row(diff, row);
 
 			csv_put(",", stack->comm, stdout);
 			err = report_csv_path(report, stack->kernel)
@@ -363,17 +370,17 @@ static json_t *relative_change(const struct comparison_row *row)
 
 static json_t *row_object(const struct diff *diff, const struct comparison_row *row)
 {
-	double noise = noise_of(diff, row);
+	double noise = noise_of_row(diff, row);
 	json_t *object = json_pack(
-		"{s:o, s:o, s:o, s:f, s:f, s:o, s:o}", "event", json_text(event_of(diff, row)),
+		"{s:o, s:o, s:o, s:f, s:f, s:o, s:o}", "event", json_text(event_of_row(diff, row)),
 		"before", share_object(&row->share[BEFORE]), "after",
 		share_object(&row->share[AFTER]), "delta", comparison_share_change(row), "change",
 		comparison_amount_change(row), "change_percent", relative_change(row), "noise",
 		isfinite(noise) ? json_real(noise) : json_null());
 
 	if (object && diff->values->stacks) {
-		const struct report *report = report_of(diff, row);
-		const struct profile_row *stack = stack_of(diff, row);
+		const struct report *report = report_of_row(diff, row);
+		const struct profile_row *stack = stack_of_row(diff, row);
 
 		json_object_set_new(object, "comm", json_text(stack->comm));
 		json_object_set_new(object, "kernel", path_array(report, stack->kernel));
@@ -413,7 +420,8 @@ static int print_json(const struct diff *diff)
 	for (u32 i = 0; i < diff->comparison->row_count; i++) {
 		const struct comparison_row *row = &diff->comparison->rows[i];
 
-		if (show(diff, row, &shown) && json_array_append_new(rows, row_object(diff, row)))
+		if (is_row_printed(diff, row, &shown) &&
+		    json_array_append_new(rows, row_object(diff, row)))
 			return -ENOMEM;
 	}
 	return json_put(

@@ -13,7 +13,7 @@
 #include "error.h"
 #include "terminal/message.h"
 
-static struct diff_part *add_part(struct diff_side *side)
+static struct diff_part *add_recording_to_side(struct diff_side *side)
 {
 	struct diff_part *part = calloc(1, sizeof(*part));
 
@@ -24,12 +24,12 @@ static struct diff_part *add_part(struct diff_side *side)
 	return part;
 }
 
-static int choose_of_store(const struct diff_values *values, int count, char **operands,
-			   struct diff *diff)
+static int choose_sides_from_store(const struct diff_values *values, int count, char **operands,
+				   struct diff *diff)
 {
 	const struct recording_values *recording = &values->recording;
-	struct diff_part *before = add_part(&diff->side[BEFORE]);
-	struct diff_part *after = add_part(&diff->side[AFTER]);
+	struct diff_part *before = add_recording_to_side(&diff->side[BEFORE]);
+	struct diff_part *after = add_recording_to_side(&diff->side[AFTER]);
 
 	if (!before || !after)
 		return -EINVAL;
@@ -57,7 +57,7 @@ static int choose_of_store(const struct diff_values *values, int count, char **o
 int diff_choose(const struct diff_values *values, int count, char **operands, struct diff *diff)
 {
 	if (values->recording.from.url)
-		return choose_of_store(values, count, operands, diff);
+		return choose_sides_from_store(values, count, operands, diff);
 	if (count + (values->recording.instance != NULL) != COMPARISON_SIDES) {
 		message("diff: two recordings are needed, BEFORE and AFTER, see 'stackmap help "
 			"diff'");
@@ -65,7 +65,7 @@ int diff_choose(const struct diff_values *values, int count, char **operands, st
 	}
 	for (u32 side = BEFORE; side < COMPARISON_SIDES; side++) {
 		struct recording_values recording = values->recording;
-		struct diff_part *part = add_part(&diff->side[side]);
+		struct diff_part *part = add_recording_to_side(&diff->side[side]);
 
 		if (side == BEFORE)
 			recording.instance = NULL;
@@ -76,14 +76,14 @@ int diff_choose(const struct diff_values *values, int count, char **operands, st
 	return 0;
 }
 
-/* The first part has the choice of the whole side. */
+/* The first recording of a side has the choice (file names, filter) of the whole side. */
 static int open_parts(struct diff_side *side, struct recording_list *list)
 {
 	struct diff_part *first = side->parts[0];
 	struct stackmap_error error;
 
 	for (u32 i = 0; i < list->count; i++) {
-		struct diff_part *part = i ? add_part(side) : first;
+		struct diff_part *part = i ? add_recording_to_side(side) : first;
 
 		if (!part)
 			return EXIT_FAILED;
@@ -143,8 +143,8 @@ int diff_close(struct diff *diff, int err, const struct stackmap_error *error)
 		bool passed = false;
 
 		/*
-		 * Keeps a recording of several from the message that the filter chose none of its
-		 * events.
+		 * One of several recordings may have no event that the filter chooses, so
+		 * recording_close() must not report that.
 		 */
 		for (u32 p = 0; p < side->part_count; p++)
 			passed |= side->parts[p]->choice.use.passed;

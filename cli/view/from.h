@@ -15,7 +15,8 @@ struct from_values {
 	const char *user, *password_file, *ca_file;
 	bool allow_cleartext;
 	u64 cap;
-	u64 seconds; /* no option; not 0: length of the time range from `since` on */
+	u64 seconds; /* not set by an option; not 0: length of the time range from `since` on,
+			seconds */
 };
 
 /* The option rows of a command whose struct `values` has a struct from_values as `member`. */
@@ -54,9 +55,9 @@ struct from_values {
 struct from_choice {
 	struct store_access access;
 	const char *password_file;
-	char *password; /* set by from_connect() */
+	char *password; /* password, which from_connect() reads */
 	struct store_question question;
-	bool is_partial; /* a server does not answer, so the result is incomplete */
+	bool is_partial; /* true: a server does not answer, so the result is incomplete */
 };
 
 /* Makes the question. 0, or -EINVAL after a message: wrong usage. */
@@ -73,7 +74,7 @@ void from_split_time(struct from_choice *choice);
 int from_second(const struct from_values *values, char *const *operand, struct from_values *second);
 
 /*
- * Connects to the servers of the store; NULL after a message on failure. The caller calls
+ * Connects to the servers of the store. Returns NULL after a message on failure. The caller calls
  * from_clear() in any case, after closing the connections.
  */
 struct shards *from_connect(struct from_choice *choice);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Prints one line for the sum and one for each cause that occurred. */
+/* Prints one line for the sum and one line for each cause of loss that occurred. */
 #include "ledger_text.h"
 
 #include <stdio.h>
@@ -22,7 +22,7 @@ static void print_incomplete_stacks(u64 count, const struct stack_end *end, cons
 			end->name, end->meaning);
 }
 
-/* Formats the sum: "12 events = 9 recorded + 1 counted only + 2 lost" */
+/* Formats the sum of a ledger: "12 events = 9 recorded + 1 counted only + 2 lost" */
 static size_t format_balance(const struct trace_ledger *ledger, char *text, size_t bytes)
 {
 	unsigned long long lost = 0;

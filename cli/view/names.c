@@ -35,7 +35,7 @@ static struct sigaction before;
 static bool running, shown;
 static u64 next_line_ms;
 
-static void on_interrupt(int signal)
+static void stop_fetch_on_signal(int signal)
 {
 	interrupted = 1;
 	sigaction(signal, &before, NULL);
@@ -49,7 +49,7 @@ static bool print_fetch_progress(void *arg, const char *name, u64 bytes, u64 tot
 
 	(void)arg;
 	if (!running) {
-		struct sigaction action = {.sa_handler = on_interrupt};
+		struct sigaction action = {.sa_handler = stop_fetch_on_signal};
 
 		running = true;
 		sigaction(SIGINT, NULL, &before);
@@ -88,18 +88,6 @@ void note_debug_unused(void *arg, const char *path, const char *why)
 {
 	(void)arg;
 	message("%s: its debug information is not used: %s", path, why);
-}
-
-static int check_folder(const char *path)
-{
-	struct stat status;
-	int err = !path || !stat(path, &status) ? 0 : errno;
-
-	if (!err && path && !S_ISDIR(status.st_mode))
-		err = ENOTDIR;
-	if (err)
-		message("%s: %s", path, strerror(err));
-	return err ? EXIT_FAILED : 0;
 }
 
 #define TIME_ROOM 32
@@ -174,6 +162,7 @@ int names_open(const struct names_values *values, struct frame_naming *naming)
 {
 	struct stackmap_error error;
 	struct stat status;
+	int err = 0;
 
 	if (values->debuginfod && !values->no_debuginfod && !debug_fetch_has_servers()) {
 		message("--debuginfod: DEBUGINFOD_URLS names no servers");
@@ -184,8 +173,14 @@ int names_open(const struct names_values *values, struct frame_naming *naming)
 					.fold_recursion = values->fold_recursion,
 					.unfinished = report_unfinished,
 					.undemangled = report_undemangled};
-	if (check_folder(values->sysroot))
+	if (values->sysroot)
+		err = stat(values->sysroot, &status) ? errno
+		      : S_ISDIR(status.st_mode)	     ? 0
+						     : ENOTDIR;
+	if (err) {
+		message("%s: %s", values->sysroot, strerror(err));
 		return EXIT_FAILED;
+	}
 	if (values->vmlinux && stat(values->vmlinux, &status)) {
 		message("%s: %s", values->vmlinux, strerror(errno));
 		return EXIT_FAILED;

@@ -36,7 +36,8 @@
  */
 
 #define WINDOW_MS 200
-#define VISIT_MS 20 /* longest delay between two visits that looks immediate */
+/* milliseconds between two visits of the rings: the longest delay that looks immediate */
+#define VISIT_MS 20
 
 struct trace_reader *live_open(const char *name, const char *later_file)
 {
@@ -68,7 +69,8 @@ struct following {
 	int signals;
 	bool ended;
 	const char *name; /* name of the instance */
-	u64 stop_told;	  /* the reported stop of the instance, for self_stop_tell_once() */
+	u64 stop_told; /* the stop of the instance that was reported last, for self_stop_tell_once()
+			*/
 };
 
 /* Collects events until they can be sorted, or until the end. */
@@ -95,7 +97,7 @@ static int collect_window(struct following *following, struct stackmap_error *er
 	return ms < 0 ? ms : 0;
 }
 
-static int show_events(struct following *following, struct stackmap_error *error)
+static int show_events_until_end(struct following *following, struct stackmap_error *error)
 {
 	struct trace_reader *reader;
 	int result = following->ended ? session_stop(following->session, error) : 0;
@@ -134,7 +136,8 @@ int live_follow(const char *name, live_show show, void *arg)
 	}
 	result = result ?: privilege_give_up(&needs, &error);
 	while (!result && !following.ended)
-		result = collect_window(&following, &error) ?: show_events(&following, &error);
+		result = collect_window(&following, &error)
+				 ?: show_events_until_end(&following, &error);
 	if (!result)
 		ledger_print(session_ledger(following.session), "stackmap: ledger: ", stderr);
 	if (following.signals >= 0)
@@ -455,14 +458,6 @@ struct trace_reader *recording_open(const struct recording_choice *choice)
 	return err ? NULL : reader;
 }
 
-static bool is_comm_in_list(const char *const *comms, u32 count, const char *comm)
-{
-	while (count--)
-		if (!strcmp(comms[count], comm))
-			return true;
-	return false;
-}
-
 /* Lists the names of some tasks, as "sh, cat and others". */
 static void list_comms(const struct trace_reader *reader, char *text, size_t bytes)
 {
@@ -473,7 +468,11 @@ static void list_comms(const struct trace_reader *reader, char *text, size_t byt
 
 	text[0] = '\0';
 	for (u32 i = 0; i < task_count && used < bytes; i++) {
-		if (is_comm_in_list(comms, count, tasks[i].comm))
+		u32 listed = 0;
+
+		while (listed < count && strcmp(comms[listed], tasks[i].comm) != 0)
+			listed++;
+		if (listed < count)
 			continue;
 		if (count == COMMS_SHOWN) {
 			snprintf(text + used, bytes - used, " and others");

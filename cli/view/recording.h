@@ -63,7 +63,7 @@ struct trace_reader *recordings_open_folder(const char *path);
 
 struct recording_values {
 	const char *instance, *time;
-	const char *value; /* set by VALUE_ROW() */
+	const char *value; /* chosen value of events; the option row VALUE_ROW() sets it */
 	struct string_list comms, cgroups, events, traces, spans;
 	struct number_list pids, tids, cpus;
 	struct from_values from;
@@ -108,13 +108,14 @@ struct recording_values {
 struct recording_choice {
 	const char *name; /* name of the file, of the folder of files, or of the instance */
 	bool is_instance;
-	struct from_choice
-		*from;	    /* the question to a store; NULL: the recording is not from a store */
+	/* choice of the events of a store; NULL: the recording is not from a store */
+	struct from_choice *from;
 	const char *output; /* name of a file that is made of the recording, or NULL */
 	const char *value;  /* chosen value's name, for trace_reader_choose_value(), or NULL */
 	struct event_filter filter;
 	struct event_filter_use use;
-	struct from_choice store; /* the struct that `from` points to */
+	/* the choice that `from` points to, if the recording is from a store */
+	struct from_choice store;
 };
 
 /*

@@ -35,7 +35,7 @@ struct report {
 
 /* Formats a time with a suitable unit. The text is valid until the next call. */
 const char *report_time_text(u64 ns);
-/* `part` in percent of `whole`; 0 if `whole` is 0. */
+/* Returns `part` in percent of `whole`; 0 if `whole` is 0. */
 double report_share(u64 part, u64 whole);
 /* The weight of a row in percent of the weight of all events of its source. */
 double report_percent(const struct report *report, u32 kind, u64 weight);
@@ -77,7 +77,7 @@ int report_stacks_json(const struct report *report);
 
 /* The columns of a table: keys, which distinguish rows, and measures, which are numbers. */
 
-/* X(ID, name). */
+/* Measures: X(ID, name). */
 #define TABLE_MEASURES(X)                                                                          \
 	X(SELF, "self")                                                                            \
 	X(CHILDREN, "children")                                                                    \
@@ -101,7 +101,7 @@ struct table_field {
 };
 
 struct report_fields {
-	u32 keys; /* the keys as bits 1 << enum table_key */
+	u32 keys; /* keys among the fields, as bits 1 << enum table_key */
 	u32 count;
 	struct table_field field[TABLE_FIELDS_MAX];
 };
@@ -184,7 +184,7 @@ void report_print_time_ledger(const struct time_table *table, const char *prefix
 struct report_hist_request {
 	bool is_asked;
 	enum histogram_scale scale;
-	/* the keys as a table request; NULL: one histogram for each stack */
+	/* the keys of the histograms as a request of a table; NULL: one histogram for each stack */
 	const struct report_table_request *table;
 };
 

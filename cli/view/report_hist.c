@@ -28,7 +28,7 @@ struct view {
 	const struct report *report;
 	const struct report_hist_request *request;
 	struct report_table *table; /* the table with the keys; NULL: histograms are by stack */
-	struct group *groups;	    /* groups that are shown, by source, the heaviest first */
+	struct group *groups; /* groups that are shown, sorted by source, then the heaviest first */
 	u32 count;
 	u32 all; /* number of groups, hidden groups included */
 };
@@ -110,7 +110,7 @@ static u64 largest_value(const struct distribution *values)
 	return values->items[values->item_count - 1].value;
 }
 
-/* --- text --- */
+/* --- histograms as text --- */
 
 static void print_histogram_title(const struct view *view, const struct group *group)
 {
@@ -165,7 +165,8 @@ int report_hist_plain(const struct report *report, const struct report_hist_requ
 	return 0;
 }
 
-/* --- CSV: the buckets are one field, "FROM..TO:COUNT" with blanks between them --- */
+/* --- histograms as CSV: the buckets are one field, "FROM..TO:COUNT" with blanks between them ---
+ */
 
 static int print_csv_group(const struct view *view, const struct group *group)
 {
@@ -230,7 +231,7 @@ int report_hist_csv(const struct report *report, const struct report_hist_reques
 	return err;
 }
 
-/* --- JSON --- */
+/* --- histograms as JSON --- */
 
 static json_t *buckets_json(const struct view *view, const struct group *group)
 {

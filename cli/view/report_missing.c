@@ -32,7 +32,7 @@ static void format_build_id(const struct missing_file *file, char text[BUILD_ID_
 		sprintf(text + 2 * i, "%02x", file->mapping->build_id[i]);
 }
 
-/* Writes the remedy to `text`, or "". */
+/* Writes the remedy for the missing names of a file to `text`; "": there is no remedy. */
 static void format_remedy(const struct missing_file *file, char text[FIX_BYTES])
 {
 	char package[DEBIAN_PACKAGE_BYTES];
@@ -71,21 +71,6 @@ static void print_file_line(const char *name, const char *text)
 	putchar('\n');
 }
 
-static void print_missing_file(const struct missing_names *missing, const struct missing_file *file)
-{
-	char build_id[BUILD_ID_TEXT], fix[FIX_BYTES];
-
-	printf("\n%7.2f%%  %7.2f%%  %6u  ", percent_of_events(missing, file->children),
-	       percent_of_events(missing, file->self), file->places);
-	printable_put(file->object, stdout);
-	putchar('\n');
-	format_build_id(file, build_id);
-	format_remedy(file, fix);
-	print_file_line("build id:", build_id);
-	print_file_line("why:", missing_reason_why(file->reason));
-	print_file_line("fix:", fix);
-}
-
 static int print_interpreter(void *has_lines, const char *text)
 {
 	printf("%s# functions of scripts are not read: ", *(bool *)has_lines ? "" : "\n");
@@ -97,6 +82,7 @@ static int print_interpreter(void *has_lines, const char *text)
 
 int report_missing_plain(const struct report *report)
 {
+	char build_id[BUILD_ID_TEXT], fix[FIX_BYTES];
 	struct missing_names missing;
 	bool has_lines = false;
 	int err = missing_names_find(report->reader, report->profile, report->debug, &missing);
@@ -109,8 +95,19 @@ int report_missing_plain(const struct report *report)
 	       (unsigned long long)missing.self, (unsigned long long)missing.events);
 	if (shown)
 		printf("# %6s  %8s  %6s  %s\n", "children", "self", "places", "file");
-	for (u32 i = 0; i < shown && !ferror(stdout); i++)
-		print_missing_file(&missing, &missing.files[i]);
+	for (u32 i = 0; i < shown && !ferror(stdout); i++) {
+		const struct missing_file *file = &missing.files[i];
+
+		printf("\n%7.2f%%  %7.2f%%  %6u  ", percent_of_events(&missing, file->children),
+		       percent_of_events(&missing, file->self), file->places);
+		printable_put(file->object, stdout);
+		putchar('\n');
+		format_build_id(file, build_id);
+		format_remedy(file, fix);
+		print_file_line("build id:", build_id);
+		print_file_line("why:", missing_reason_why(file->reason));
+		print_file_line("fix:", fix);
+	}
 	if (shown == report->limit && shown < missing.count)
 		printf("\n# %u of %u files shown, --top 0 shows all\n", shown, missing.count);
 	missing_interpreters_each(report->reader, print_interpreter, &has_lines);

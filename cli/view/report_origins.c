@@ -31,32 +31,11 @@ static u32 count_shown_rows(const struct report *report)
  * Prints the thread or the interrupt that queued the work or does it: a thread with its name, an
  * interrupt with its kind and the function that it called.
  */
-static void print_end_name(const struct wait_end *end)
+static void print_name_of_wait_end(const struct wait_end *end)
 {
 	if (end->interrupt)
 		printf("%s ", end->interrupt);
 	printable_put(end->interrupt ? end->function ?: "" : end->comm, stdout);
-}
-
-static void print_row(const struct report *report, const struct origin_row *row)
-{
-	const struct wait_end *origin = &row->origin;
-	const struct profile_row work = {.kernel = row->work.kernel, .user = row->work.user};
-	const struct profile_row queued = {.kernel = origin->kernel, .user = origin->user};
-
-	printf("\n%s%6.2f%%  %llu  ", report->color ? "\033[1m" : "", row_share(report, row),
-	       (unsigned long long)row->count);
-	print_end_name(&row->work);
-	printf("  ");
-	printable_put(report->sources[row->kind].name, stdout);
-	if (origin_row_weight(report->origins, &(struct origin_row){.kind = row->kind, .value = 1}))
-		printf("  %s", report_value(report, row->kind, row->value));
-	printf("%s\n", report->color ? "\033[0m" : "");
-	report_put_stack(report, &work);
-	fputs(row->is_begin ? "  begun by " : "  queued by ", stdout);
-	print_end_name(origin);
-	printf(" up to %s before, in\n", report_time_text(row->longest));
-	report_put_stack(report, &queued);
 }
 
 int report_origins_plain(const struct report *report)
@@ -67,8 +46,29 @@ int report_origins_plain(const struct report *report)
 	       "is "
 	       "known\n",
 	       "origins:", (unsigned long long)report->origins->events);
-	for (u32 i = 0; i < shown && !ferror(stdout); i++)
-		print_row(report, report->origins->rows[i]);
+	for (u32 i = 0; i < shown && !ferror(stdout); i++) {
+		const struct origin_row *row = report->origins->rows[i];
+		const struct wait_end *origin = &row->origin;
+		const struct profile_row work = {.kernel = row->work.kernel,
+						 .user = row->work.user};
+		const struct profile_row queued = {.kernel = origin->kernel, .user = origin->user};
+		const struct origin_row one = {.kind = row->kind, .value = 1};
+
+		printf("\n%s%6.2f%%  %llu  ", report->color ? "\033[1m" : "",
+		       row_share(report, row), (unsigned long long)row->count);
+		print_name_of_wait_end(&row->work);
+		printf("  ");
+		printable_put(report->sources[row->kind].name, stdout);
+		/* Events that weigh by their value also have a sum of values. */
+		if (origin_row_weight(report->origins, &one))
+			printf("  %s", report_value(report, row->kind, row->value));
+		printf("%s\n", report->color ? "\033[0m" : "");
+		report_put_stack(report, &work);
+		fputs(row->is_begin ? "  begun by " : "  queued by ", stdout);
+		print_name_of_wait_end(origin);
+		printf(" up to %s before, in\n", report_time_text(row->longest));
+		report_put_stack(report, &queued);
+	}
 	if (shown == report->limit && shown < report->origins->count)
 		printf("\n# %u of %u rows shown, --top 0 shows all\n", shown,
 		       report->origins->count);
@@ -100,7 +100,7 @@ int report_origins_csv(const struct report *report)
 	return err;
 }
 
-static json_t *end_json(const struct report *report, const struct wait_end *end)
+static json_t *wait_end_json(const struct report *report, const struct wait_end *end)
 {
 	json_t *object = json_pack("{s:o, s:s*, s:s*}", "comm", json_text(end->comm), "interrupt",
 				   end->interrupt, "function", end->function);
@@ -127,9 +127,9 @@ int report_origins_json(const struct report *report)
 					json_text(report->sources[row->kind].name), "count",
 					(json_int_t)row->count, "value", (json_int_t)row->value,
 					"longest", (json_int_t)row->longest, "work",
-					end_json(report, &row->work),
+					wait_end_json(report, &row->work),
 					row->is_begin ? "begun_by" : "queued_by",
-					end_json(report, &row->origin)));
+					wait_end_json(report, &row->origin)));
 	}
 	if (!failed)
 		return report_put_json(report, json_pack("{s:I, s:o}", "events",

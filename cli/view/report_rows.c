@@ -19,7 +19,7 @@
 #include "terminal/message.h"
 #include "terminal/terminal.h"
 
-#define TITLE_COLUMNS 32 /* columns of a table's title, without the name of the source */
+#define TITLE_COLUMNS 32 /* width of a table's title without the name of the source */
 /* Columns of a text without a terminal. A longer text moves the rest of its line to the right. */
 #define TEXT_COLUMN_MAX 48
 
@@ -149,7 +149,7 @@ struct view {
 	const struct report_fields *fields;
 	struct report_table *table;
 	bool together; /* true: percentages are of the events of all sources */
-	u32 kind;      /* the source of the last row that is_next_row_shown() was called for */
+	u32 kind;      /* source of the last row that is_next_row_shown() was called for */
 	u64 taken;     /* number of rows so far of this source, or of all sources */
 };
 
@@ -341,21 +341,6 @@ int report_table_plain(const struct report *report, const struct report_table_re
 	return 0;
 }
 
-static void print_csv_cell(const struct view *view, const struct table_row *row,
-			   const struct table_field *field, const char *comma)
-{
-	char room[CELL_ROOM];
-
-	if (field->is_key && !table_row_has(row, field->key))
-		fputs(comma, stdout);
-	else if (field->is_key)
-		csv_put(comma, cell_text(view, row, field, room), stdout);
-	else if (is_percentage(field->measure))
-		printf("%s%.4f", comma, measure_share(view, row, field->measure));
-	else
-		printf("%s%llu", comma, (unsigned long long)measure_number(row, field->measure));
-}
-
 /*
  * True if the next row is to be shown: each source has as many rows as a separate table would have.
  */
@@ -373,6 +358,7 @@ static bool is_next_row_shown(struct view *view, const struct table_row *row)
 int report_table_csv(const struct report *report, const struct report_table_request *request)
 {
 	struct report_fields fields = request->fields;
+	char room[CELL_ROOM];
 	u32 sources = 0;
 	struct view view;
 	int err = make_table_view(&view, report, request);
@@ -391,8 +377,20 @@ int report_table_csv(const struct report *report, const struct report_table_requ
 
 		if (!is_next_row_shown(&view, row))
 			continue;
-		for (u32 f = 0; f < fields.count; f++)
-			print_csv_cell(&view, row, &fields.field[f], f ? "," : "");
+		for (u32 f = 0; f < fields.count; f++) {
+			const struct table_field *field = &fields.field[f];
+			const char *comma = f ? "," : "";
+
+			if (field->is_key && !table_row_has(row, field->key))
+				fputs(comma, stdout);
+			else if (field->is_key)
+				csv_put(comma, cell_text(&view, row, field, room), stdout);
+			else if (is_percentage(field->measure))
+				printf("%s%.4f", comma, measure_share(&view, row, field->measure));
+			else
+				printf("%s%llu", comma,
+				       (unsigned long long)measure_number(row, field->measure));
+		}
 		putchar('\n');
 	}
 	report_table_free(&view.table);

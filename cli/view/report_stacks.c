@@ -126,27 +126,22 @@ int report_csv_path(const struct report *report, const struct profile_path *path
 	return err;
 }
 
-static int print_csv_row(const struct report *report, const struct profile_row *row)
-{
-	int err;
-
-	printf("%.4f,%llu,%llu", row_percent(report, row), (unsigned long long)row->count,
-	       (unsigned long long)row->value);
-	csv_put(",", report->sources[row->kind].name, stdout);
-	csv_put(",", row->comm, stdout);
-	err = report_csv_path(report, row->kernel) ?: report_csv_path(report, row->user);
-	putchar('\n');
-	return err;
-}
-
 int report_stacks_csv(const struct report *report)
 {
 	u32 shown = count_shown_rows(report);
 	int err = 0;
 
 	printf("self,count,value,event,comm,kernel,user\n");
-	for (u32 i = 0; i < shown && !ferror(stdout) && !err; i++)
-		err = print_csv_row(report, report->profile->rows[i]);
+	for (u32 i = 0; i < shown && !ferror(stdout) && !err; i++) {
+		const struct profile_row *row = report->profile->rows[i];
+
+		printf("%.4f,%llu,%llu", row_percent(report, row), (unsigned long long)row->count,
+		       (unsigned long long)row->value);
+		csv_put(",", report->sources[row->kind].name, stdout);
+		csv_put(",", row->comm, stdout);
+		err = report_csv_path(report, row->kernel) ?: report_csv_path(report, row->user);
+		putchar('\n');
+	}
 	return err;
 }
 
@@ -157,15 +152,15 @@ int report_stacks_json(const struct report *report)
 							     count_shown_rows(report))));
 }
 
-/* --- trees --- */
+/* --- call trees --- */
 
-#define TITLE_COLUMNS 64 /* columns of a title, without the name of the source */
+#define TITLE_COLUMNS 64 /* width of a title without the name of the source */
 
 struct tree {
 	const struct report *report;
 	const struct report_tree_request *request;
 	u32 kind;
-	bool hides; /* a branch was too small and is not shown */
+	bool hides; /* true: a branch was too small and was left out */
 };
 
 static void print_tree_node(const struct tree *tree, const struct calltree_node *node, int indent,

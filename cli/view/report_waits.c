@@ -15,7 +15,7 @@
 #include "report.h"
 #include "terminal/terminal.h"
 
-#define STEP_FRAMES 4U /* frames that are printed for a step of a chain */
+#define STEP_FRAMES 4U /* number of frames that are printed for a step of a chain */
 
 /*
  * Prints the thread or interrupt at one end of a wait: "worker", "timer hrtimer_wakeup", or "[not
@@ -47,8 +47,8 @@ static void print_wait_times(const struct wait_pair *pair)
 		printf(", of it %s woken but without a CPU", report_time_text(pair->until_run));
 }
 
-static void print_end_stack(const struct report *report, const struct wait_end *end,
-			    const char *does)
+static void print_stack_of_wait_end(const struct report *report, const struct wait_end *end,
+				    const char *does)
 {
 	const struct profile_row row = {.kernel = end->kernel, .user = end->user};
 
@@ -67,10 +67,10 @@ void report_put_pair(const struct report *report, const struct wait_pair *pair, 
 	print_both_ends(pair);
 	print_wait_times(pair);
 	printf("%s\n", report->color ? "\033[0m" : "");
-	print_end_stack(report, &pair->sleeper, "sleeps in");
+	print_stack_of_wait_end(report, &pair->sleeper, "sleeps in");
 	if (!pair->waker.holds_lock)
-		print_end_stack(report, &pair->waker,
-				pair->waker.interrupt ? "ends the wait in" : "wakes it in");
+		print_stack_of_wait_end(report, &pair->waker,
+					pair->waker.interrupt ? "ends the wait in" : "wakes it in");
 }
 
 /*
@@ -167,7 +167,7 @@ int report_wakers_plain(const struct report *report)
 	return err == -EIO ? 0 : err;
 }
 
-static int print_csv_end(const struct report *report, const struct wait_end *end)
+static int print_wait_end_as_csv(const struct report *report, const struct wait_end *end)
 {
 	if (!end->kernel) {
 		printf(",,,");
@@ -190,7 +190,8 @@ static int print_csv_row(const struct report *report, const struct wait_pair *co
 	printf("%.4f,%llu,%llu,%llu", report_share(pair->total, report->wakers->total),
 	       (unsigned long long)pair->count, (unsigned long long)pair->total,
 	       (unsigned long long)pair->most);
-	err = print_csv_end(report, &pair->sleeper) ?: print_csv_end(report, &pair->waker);
+	err = print_wait_end_as_csv(report, &pair->sleeper)
+		      ?: print_wait_end_as_csv(report, &pair->waker);
 	printf(",%s\n", pair->waker.holds_lock ? "holds" : pair->waker.kernel ? "woke" : "");
 	return err;
 }
@@ -205,7 +206,7 @@ int report_wakers_csv(const struct report *report)
 	return err;
 }
 
-static json_t *end_json(const struct report *report, const struct wait_end *end)
+static json_t *wait_end_json(const struct report *report, const struct wait_end *end)
 {
 	json_t *object;
 	int failed;
@@ -231,8 +232,8 @@ json_t *report_pair_json(const struct report *report, const struct wait_pair *pa
 {
 	return json_pack("{s:I, s:I, s:I, s:o, s:o, s:b}", "count", (json_int_t)pair->count,
 			 "total", (json_int_t)pair->total, "most", (json_int_t)pair->most,
-			 "sleeper", end_json(report, &pair->sleeper), "waker",
-			 end_json(report, &pair->waker), "holds_lock", pair->waker.holds_lock);
+			 "sleeper", wait_end_json(report, &pair->sleeper), "waker",
+			 wait_end_json(report, &pair->waker), "holds_lock", pair->waker.holds_lock);
 }
 
 /*
@@ -284,9 +285,9 @@ int report_wakers_json(const struct report *report)
 	return -ENOMEM;
 }
 
-/* --- locks --- */
+/* --- waits for locks --- */
 
-#define PAIRS_SHOWN 3U /* pairs shown for each lock, unless all locks are shown */
+#define PAIRS_SHOWN 3U /* number of pairs shown for each lock, unless all locks are shown */
 
 static u32 count_shown_locks(const struct report *report)
 {
