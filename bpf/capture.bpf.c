@@ -79,7 +79,7 @@ struct {
 	__type(value, struct perf_runs);
 } perf_runs SEC(".maps");
 
-static __always_inline void count_run(struct bpf_perf_event_data *ctx, u32 kind)
+static __always_inline void count_program_run(struct bpf_perf_event_data *ctx, u32 kind)
 {
 	struct perf_runs *own = bpf_map_lookup_elem(&perf_runs, &kind);
 	struct bpf_perf_event_value value;
@@ -102,7 +102,7 @@ int on_sample(struct bpf_perf_event_data *ctx)
 		.kernel_pc = config.sample && in_kernel ? pc : 0,
 	};
 
-	count_run(ctx, hit.kind);
+	count_program_run(ctx, hit.kind);
 	if (!in_kernel)
 		hit.user_pc = program_pc();
 
@@ -114,10 +114,13 @@ int on_tracepoint(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct hit hit = {.kind = event_cookie(ctx), .skip = SKIP_RAW_TRACEPOINT};
 
-	return callback_go(ctx, &callbacks_raw_tp, event_emit_anywhere(ctx, &hit, NULL));
+	return callback_go(ctx, &callbacks_raw_tp, event_emit_even_in_interrupt(ctx, &hit, NULL));
 }
 
-/* Both programs are at one tracepoint (bpf/event/field_value.h); this one is attached first. */
+/*
+ * on_field_value and on_field_call are attached to one tracepoint (bpf/event/field_value.h),
+ * on_field_value first.
+ */
 SEC("stackmap.tracepoint")
 int on_field_value(void *ctx)
 {
@@ -128,13 +131,14 @@ int on_field_value(void *ctx)
 SEC("stackmap.raw_tp")
 int on_field_call(void *ctx)
 {
-	field_value_called(ctx, config.kind);
+	field_value_count_call(ctx, config.kind);
 	return 0;
 }
 
 /*
  * 32-bit tasks have other system call numbers; the kernel's own syscall events leave such tasks
- * out, too. The calls with the number of a chosen call are counted.
+ * out, too. compat_calls counts the calls of 32-bit tasks whose number is that of a chosen system
+ * call.
  */
 u64 compat_calls;
 
@@ -153,8 +157,8 @@ __noinline int compat_call_count(void)
 	return 0;
 }
 
-static __always_inline int on_syscall(struct bpf_raw_tracepoint_args *ctx,
-				      const volatile struct syscall_side *side, u64 number)
+static __always_inline int emit_syscall_event(struct bpf_raw_tracepoint_args *ctx,
+					      const volatile struct syscall_side *side, u64 number)
 {
 	struct hit hit = {.skip = SKIP_RAW_TRACEPOINT};
 	u32 kind;
@@ -175,24 +179,24 @@ static __always_inline int on_syscall(struct bpf_raw_tracepoint_args *ctx,
 SEC("stackmap.raw_tp")
 int on_syscall_enter(struct bpf_raw_tracepoint_args *ctx)
 {
-	return on_syscall(ctx, &syscalls.enter, ctx->args[1]);
+	return emit_syscall_event(ctx, &syscalls.enter, ctx->args[1]);
 }
 
 SEC("stackmap.raw_tp")
 int on_syscall_exit(struct bpf_raw_tracepoint_args *ctx)
 {
-	return on_syscall(ctx, &syscalls.exit, syscall_of((void *)ctx->args[0]));
+	return emit_syscall_event(ctx, &syscalls.exit, read_syscall_number((void *)ctx->args[0]));
 }
 
 /*
  * User functions. The task is about to run a copy of the instruction under the probe, so a callback
  * would find other registers. A stack that cannot be walked at once is saved for user space, and
- * its rules are found for the next time (steps_request). Only the callback has the rules of Java's
- * code: a stack with such code is left to it, with the registers at the probe (probe_request).
- * (Programs that may sleep could unwind here, but on 6.18 they were sometimes not run for any hit
- * of a task, and no counter shows that.)
+ * the rules of its code are found for the next event (request_rules). Only the callback has the
+ * rules of Java's code: a stack with such code is left to the callback, with the registers at the
+ * probe (request_stack_at_probe). (Programs that may sleep could unwind here, but on 6.18 they were
+ * sometimes not run for any hit of a task, and no counter shows that.)
  */
-static __always_inline bool on_user(struct pt_regs *ctx, u64 cookie)
+static __always_inline bool emit_user_function_event(struct pt_regs *ctx, u64 cookie)
 {
 	struct hit hit = {
 		.kind = COOKIE_KIND(cookie),
@@ -206,14 +210,19 @@ static __always_inline bool on_user(struct pt_regs *ctx, u64 cookie)
 SEC("stackmap.uprobe")
 int on_user_function(struct pt_regs *ctx)
 {
-	return callback_go(ctx, &callbacks_kprobe, on_user(ctx, event_cookie(ctx)));
+	return callback_go(ctx, &callbacks_kprobe,
+			   emit_user_function_event(ctx, event_cookie(ctx)));
 }
 
-/* The same for one link to many functions (uprobe_multi). User space sets the attach type. */
+/*
+ * User functions where one link serves many functions (uprobe_multi). User space sets the attach
+ * type.
+ */
 SEC("stackmap.uprobe")
 int on_user_functions(struct pt_regs *ctx)
 {
-	return callback_go(ctx, &callbacks_uprobe_multi, on_user(ctx, event_cookie(ctx)));
+	return callback_go(ctx, &callbacks_uprobe_multi,
+			   emit_user_function_event(ctx, event_cookie(ctx)));
 }
 
 /* TP_PROTO(bool preempt, prev, next, unsigned int prev_state) */
@@ -238,25 +247,31 @@ int on_stop(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-/* Each task that waits when the programs above are attached. */
+/*
+ * Called for each task when recording begins: notes a wait that the task is in already
+ * (bpf/event/since_before.h).
+ */
 SEC("iter/task")
 int on_start(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
 
 	if (task)
-		off_cpu_seed(task, true);
+		off_cpu_add_waiting_task(task, true);
 	return 0;
 }
 
-/* The same where the kernel calls no program back (bpf/event/since_before.h). */
+/*
+ * on_start for kernels without task work, which cannot call a program back
+ * (bpf/event/since_before.h).
+ */
 SEC("iter/task")
 int on_start_plain(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
 
 	if (task)
-		off_cpu_seed(task, false);
+		off_cpu_add_waiting_task(task, false);
 	return 0;
 }
 
@@ -267,14 +282,17 @@ int on_time_switch(u64 *ctx)
 	u64 now = bpf_ktime_get_ns();
 	u32 cpu = bpf_get_smp_processor_id();
 
-	if (!time_goes_on(now))
+	if (!is_time_recorded(now))
 		return 0;
 	time_start_running(after, cpu, now);
 	return callback_go(ctx, &callbacks_switch,
 			   time_stop_running(before, ctx[0], ctx[3], cpu, now));
 }
 
-/* Events at the same tracepoint come first: this program is attached last. */
+/*
+ * Other programs at sched_switch run before this one, which is attached last: their events still
+ * count for the thread that leaves the CPU.
+ */
 SEC("tp_btf/sched_switch")
 int on_count_switch(u64 *ctx)
 {
@@ -288,7 +306,7 @@ int on_time_wakeup(u64 *ctx)
 {
 	u64 now = bpf_ktime_get_ns();
 
-	if (time_goes_on(now))
+	if (is_time_recorded(now))
 		time_make_runnable((void *)ctx[0], now);
 	return 0;
 }
@@ -299,8 +317,9 @@ int on_time_new(u64 *ctx)
 	struct task_struct *task = (void *)ctx[0];
 	u64 now = bpf_ktime_get_ns();
 
-	if (time_goes_on(now) && task_wanted(task))
-		time_open(task, now, TIME_RUNNABLE, STACK_FIELD_WORD(REASON_NO_FRAMES, STATE_NONE));
+	if (is_time_recorded(now) && task_wanted(task))
+		time_account_open(task, now, TIME_RUNNABLE,
+				  STACK_FIELD_WORD(REASON_NO_FRAMES, STATE_NONE));
 	return 0;
 }
 
@@ -310,8 +329,8 @@ int on_time_exec(u64 *ctx)
 {
 	u64 now = bpf_ktime_get_ns();
 
-	if (time_goes_on(now))
-		time_exec((void *)ctx[0], now);
+	if (is_time_recorded(now))
+		time_note_exec((void *)ctx[0], now);
 	return 0;
 }
 
@@ -321,18 +340,18 @@ int on_time_start(struct bpf_iter__task *ctx)
 	struct task_struct *task = ctx->task;
 
 	if (task)
-		time_seed(task, true);
+		time_open_at_begin(task, true);
 	return 0;
 }
 
-/* The same where the kernel calls no program back. */
+/* on_time_start for kernels without task work, which cannot call a program back. */
 SEC("iter/task")
 int on_time_start_plain(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
 
 	if (task)
-		time_seed(task, false);
+		time_open_at_begin(task, false);
 	return 0;
 }
 
@@ -356,16 +375,17 @@ int on_wake(u64 *ctx)
 SEC("stackmap.raw_tp")
 int on_queue_work(struct bpf_raw_tracepoint_args *ctx)
 {
-	u64 running = running_of_soft_work((void *)ctx->args[1]);
+	u64 running = soft_work_word((void *)ctx->args[1]);
 
-	return callback_go(ctx, &callbacks_raw_tp, origin_queued(ctx, ctx->args[2], running));
+	return callback_go(ctx, &callbacks_raw_tp,
+			   origin_object_queued(ctx, ctx->args[2], running));
 }
 
 /* timer_start, hrtimer_start */
 SEC("stackmap.raw_tp")
 int on_queue_timer(struct bpf_raw_tracepoint_args *ctx)
 {
-	return callback_go(ctx, &callbacks_raw_tp, origin_queued(ctx, ctx->args[0], 0));
+	return callback_go(ctx, &callbacks_raw_tp, origin_object_queued(ctx, ctx->args[0], 0));
 }
 
 /* TP_PROTO(struct io_kiocb *req, int rw) */
@@ -377,7 +397,7 @@ int on_queue_request(struct bpf_raw_tracepoint_args *ctx)
 
 	if (bpf_core_field_exists(request->work))
 		work = ctx->args[0] + bpf_core_field_offset(struct io_kiocb, work);
-	return callback_go(ctx, &callbacks_raw_tp, work && origin_queued(ctx, work, 0));
+	return callback_go(ctx, &callbacks_raw_tp, work && origin_object_queued(ctx, work, 0));
 }
 
 SEC("raw_tp/workqueue_execute_start")
@@ -423,9 +443,9 @@ SEC("stackmap.raw_tp")
 int task_leave(void *ctx)
 {
 	if (is_exiting())
-		leave_exit();
+		deliver_stack_at_exit();
 	else if (event_wanted(bpf_get_smp_processor_id()))
-		leave_exec();
+		deliver_stack_at_exec();
 	return 0;
 }
 
@@ -434,7 +454,7 @@ int on_kernel_probe(struct pt_regs *ctx)
 {
 	struct hit hit = {.kind = event_cookie(ctx), .is_function = true};
 
-	return callback_go(ctx, &callbacks_kprobe, event_emit_anywhere(ctx, &hit, ctx));
+	return callback_go(ctx, &callbacks_kprobe, event_emit_even_in_interrupt(ctx, &hit, ctx));
 }
 
 SEC("stackmap.kprobe.multi")
@@ -442,7 +462,8 @@ int on_kernel_functions(struct pt_regs *ctx)
 {
 	struct hit hit = {.kind = event_cookie(ctx), .is_function = true};
 
-	return callback_go(ctx, &callbacks_kprobe_multi, event_emit_anywhere(ctx, &hit, ctx));
+	return callback_go(ctx, &callbacks_kprobe_multi,
+			   event_emit_even_in_interrupt(ctx, &hit, ctx));
 }
 
 SEC("fentry")
@@ -450,7 +471,9 @@ int on_kernel_entry(void *ctx)
 {
 	struct hit hit = {.kind = event_cookie(ctx), .skip = SKIP_TRAMPOLINE};
 
-	return event_emit_anywhere(ctx, &hit, ctx) ? callback_replace(current_tid(), false) : 0;
+	return event_emit_even_in_interrupt(ctx, &hit, ctx)
+		       ? serve_without_callback(current_tid(), false)
+		       : 0;
 }
 
 SEC("fexit")
@@ -458,5 +481,7 @@ int on_kernel_return(void *ctx)
 {
 	struct hit hit = {.kind = event_cookie(ctx), .skip = SKIP_TRAMPOLINE};
 
-	return event_emit_anywhere(ctx, &hit, ctx) ? callback_replace(current_tid(), false) : 0;
+	return event_emit_even_in_interrupt(ctx, &hit, ctx)
+		       ? serve_without_callback(current_tid(), false)
+		       : 0;
 }

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* static keeps stackmap's constants out of the tool's skeleton. */
+/* `static` keeps stackmap's constants out of the skeleton of the tool. */
 #define INSTANCE_CONSTANT static
 #define INSTANCE_HAS_NO_RECORDER
 /* The kernel counts a client's own callback among the calls of the program that schedules it. */
@@ -73,14 +73,15 @@ static __always_inline u64 deferred_stack_join_scripts_of(struct scratch *scratc
 	return leaf;
 }
 
-static __always_inline bool deferred_stack_leave(struct scratch *scratch, u32 tid, u32 cookie,
-						 const struct unwinder *unwinder)
+static __always_inline bool deferred_stack_leave_to_user_space(struct scratch *scratch, u32 tid,
+							       u32 cookie,
+							       const struct unwinder *unwinder)
 {
 	return false;
 }
 
-static __always_inline void deferred_stack_unfinished(struct scratch *scratch, u32 cpu, u32 tid,
-						      u32 cookie)
+static __always_inline void deferred_stack_send_memory(struct scratch *scratch, u32 cpu, u32 tid,
+						       u32 cookie)
 {
 	stackmap_answer(tid, cookie, NULL, REASON_UNREADABLE);
 }
@@ -100,7 +101,7 @@ static __always_inline int callback_ensure(struct scratch *scratch, u32 tid,
 SEC("raw_tp/sched_process_exit")
 int stackmap_task_exit(void *ctx)
 {
-	leave_exit();
+	deliver_stack_at_exit();
 	return 0;
 }
 
@@ -111,7 +112,7 @@ int stackmap_task_exec(void *ctx)
 	u64 pid_tgid = current_ids();
 	u32 tid = pid_tgid;
 
-	leave_pending(tid);
+	serve_request_before_leaving(tid);
 	if (tid != pid_tgid >> 32)
 		requests_forget(tid);
 	return 0;
@@ -132,7 +133,7 @@ CLIENT_CALL s64 stackmap_get_id(struct stack *stack)
 	return client_get_id(stack);
 }
 
-/* A cookie whose stack is delivered before the cookie is returned. */
+/* Returns a new cookie whose deferred stack is delivered before the function returns. */
 static __always_inline s64 request_served(void)
 {
 	u32 cookie = cookie_new();
@@ -162,7 +163,7 @@ CLIENT_CALL s32 stackmap_cancel(u32 tid)
 
 	if (!deferral)
 		return -ENOENT;
-	return deferral_take(deferral, DEFERRAL_COOKIE(atomic_load_relaxed(&deferral->word)));
+	return take_pending_cookie(deferral, DEFERRAL_COOKIE(atomic_load_relaxed(&deferral->word)));
 }
 
 CLIENT_CALL s64 stackmap_unwind(struct stack *stack)
@@ -172,7 +173,7 @@ CLIENT_CALL s64 stackmap_unwind(struct stack *stack)
 
 	if (!unwinder)
 		return -ENOMEM;
-	unwinder_copy(unwinder, stack, 0);
+	unwinder_copy_frames(unwinder, stack, 0);
 	unwinder_release(unwinder);
 	return stack->depth ? stack->depth : -EINVAL;
 }

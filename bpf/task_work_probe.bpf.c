@@ -19,7 +19,7 @@ struct {
 	__type(value, struct deferral_work);
 } works SEC(".maps");
 
-u64 user_steps;	 /* counted up by user mode meanwhile */
+u64 user_steps;	 /* user mode counts this up while the test runs */
 u64 asked_at;	 /* user_steps at the last request */
 u32 asked;	 /* number of requests */
 s32 answer;	 /* result of the last request: 0, or -errno */
@@ -32,7 +32,7 @@ static int on_resume(struct bpf_map *map, void *key, void *value)
 	return 0;
 }
 
-static __always_inline s32 ask(void)
+static __always_inline s32 request_callback(void)
 {
 	u32 key = 0;
 	u64 empty = 0;
@@ -47,7 +47,7 @@ SEC("perf_event")
 int ask_for_callback(void *ctx)
 {
 	asked_at = user_steps;
-	answer = ask();
+	answer = request_callback();
 	asked++;
 	return 0;
 }

@@ -7,7 +7,7 @@
 #define BREAKPOINT_BYTES 4
 #define INSTRUCTION_BYTES_MAX 4
 #define MEMORY_PAGE_BITS (12 + config.page_scale)
-#define SKIP_PROGRAM 3 /* the kernel lists the program's own frame twice */
+#define SKIP_PROGRAM 3 /* the kernel's stack walk lists the frame of the BPF program twice */
 #define EVENT_PC(ctx) ((ctx)->regs.pc)
 #define FRAME_POINTER 29
 #define LINK 30
@@ -65,7 +65,7 @@ static __always_inline u64 regs_link(const struct pt_regs___kernel *regs)
 	return regs->regs[LINK];
 }
 
-static __always_inline u64 *link_of(u64 *value)
+static __always_inline u64 *link_register_of(u64 *value)
 {
 	return &value[REGISTER_LINK];
 }
@@ -75,12 +75,12 @@ static __always_inline s64 regs_syscall(const struct pt_regs___kernel *regs)
 	return regs->syscallno;
 }
 
-static __always_inline u32 syscall_of(const struct pt_regs___kernel *regs)
+static __always_inline u32 read_syscall_number(const struct pt_regs___kernel *regs)
 {
 	return BPF_CORE_READ(regs, syscallno);
 }
 
-/* x16 to x18 have no place. */
+/* struct unwind_registers has no place for x16 to x18. */
 static __always_inline void regs_copy_masked(const struct pt_regs___kernel *regs, u64 *value,
 					     u64 code_mask)
 {
@@ -112,20 +112,20 @@ static __always_inline bool is_compat_syscall(const struct thread_info *info)
 }
 
 /*
- * At a function's entry the return address is in x30, and the kernel's walk goes from the pc to
- * the frame record that x29 points to, which is the caller's. The code in front of a probe is that
- * of the function tracer, and a landing pad.
+ * At a function's entry the return address is in x30, and the kernel's walk goes from the pc to the
+ * frame record that x29 points to, which is the caller's. The instructions between the function's
+ * first one and a probe belong to the function tracer, or are a landing pad (BTI).
  */
 #define ENTRY_BYTES 32
 
-/* The registers in a program's context, as programs see them: struct user_pt_regs. */
+/* The user registers in the context of a BPF program: struct user_pt_regs. */
 struct context_registers {
 	u64 regs[31];
 	u64 sp;
 	u64 pc;
 };
 
-static __always_inline u64 entry_link(void *ctx)
+static __always_inline u64 entry_return_address(void *ctx)
 {
 	const struct context_registers *regs = ctx;
 
@@ -133,7 +133,7 @@ static __always_inline u64 entry_link(void *ctx)
 }
 
 /* The pc of the trap is that of the breakpoint itself. */
-static __always_inline bool is_behind_breakpoint(u64 pc)
+static __always_inline bool is_after_breakpoint(u64 pc)
 {
 	(void)pc;
 	return false;
@@ -143,10 +143,11 @@ static __always_inline bool is_behind_breakpoint(u64 pc)
 #define code_address(address) ((address)&config.code_mask)
 
 /*
- * The kernel's list has the stack pointer at the function's entry, innermost first. The function's
- * frame record lies below.
+ * The kernel's list of return addresses that probes took has, for each one, the stack pointer at
+ * the function's entry, the innermost function first. The function's frame record lies at a lower
+ * address than that.
  */
-static __always_inline bool is_taken_return(u64 stack, u64 word)
+static __always_inline bool is_probed_return_word(u64 stack, u64 word)
 {
 	return stack > word;
 }

@@ -10,12 +10,15 @@
 #define MEMORY_PAGE_BITS 12
 #define SKIP_PROGRAM 2
 #define RETURNS_ARE_ON_STACK 1
-#define entry_link(ctx) 0
+#define entry_return_address(ctx) 0
 #define EVENT_PC(ctx) ((ctx)->regs.rip)
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
-/* The kernel's names; programs see the names of user space. */
+/*
+ * struct pt_regs with the field names that the kernel uses inside; headers of user space have other
+ * names for these fields.
+ */
 struct pt_regs___kernel {
 	unsigned long r15;
 	unsigned long r14;
@@ -74,7 +77,7 @@ static __always_inline u64 regs_link(const struct pt_regs___kernel *regs)
 	return 0;
 }
 
-static __always_inline u64 *link_of(u64 *value)
+static __always_inline u64 *link_register_of(u64 *value)
 {
 	(void)value;
 	return NULL;
@@ -85,7 +88,7 @@ static __always_inline s64 regs_syscall(const struct pt_regs___kernel *regs)
 	return regs->orig_ax;
 }
 
-static __always_inline u32 syscall_of(const struct pt_regs___kernel *regs)
+static __always_inline u32 read_syscall_number(const struct pt_regs___kernel *regs)
 {
 	return BPF_CORE_READ(regs, orig_ax);
 }
@@ -131,10 +134,11 @@ static __always_inline bool is_compat_syscall(const struct thread_info *info)
 }
 
 /*
- * The pc is after an instruction that has not run; or the instruction is one byte long and the
- * kernel has just run it, so that the pc is right only after the kernel is done with the probe.
+ * True if `pc` is after a breakpoint whose instruction has not run yet. Also true after an
+ * instruction of one byte that the kernel has just run in the breakpoint's place: the pc is right
+ * only after the kernel is done with the probe.
  */
-static __always_inline bool is_behind_breakpoint(u64 pc)
+static __always_inline bool is_after_breakpoint(u64 pc)
 {
 	u8 code[2];
 
@@ -147,8 +151,11 @@ static __always_inline u64 code_address(u64 address)
 	return address;
 }
 
-/* The kernel's list of taken return addresses has the address of the word that held each. */
-static __always_inline bool is_taken_return(u64 stack, u64 word)
+/*
+ * The kernel's list of return addresses that probes took has, for each one, the address of the
+ * stack word that held it.
+ */
+static __always_inline bool is_probed_return_word(u64 stack, u64 word)
 {
 	return stack == word;
 }

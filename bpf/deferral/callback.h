@@ -18,7 +18,7 @@
 #include "deliver.h"
 #include "request.h"
 
-/* The callback is scheduled later, by callback_go(). */
+/* Has the callback scheduled by callback_go(), at the end of the program. */
 static __always_inline int callback_ensure(struct scratch *scratch, u32 tid,
 					   const struct deferral *deferral)
 {
@@ -36,18 +36,19 @@ static __always_inline bool callback_wanted(const struct scratch *scratch)
 }
 
 /*
- * Functions of their own, whose BPF stacks are free again when the task's stack is copied. A
- * request of another entry keeps its callback: the program that made the request has scheduled it.
+ * The next functions are not inlined: their BPF stacks are free again when the task's stack is
+ * copied. A request that another entry into the kernel has made keeps its callback: the program
+ * that made the request has scheduled it.
  */
 __noinline u32 callback_cancel(u32 tid)
 {
 	struct deferral *deferral = bpf_map_lookup_elem(&deferrals, &tid);
-	struct kernel_entry entry = current_entry();
+	struct kernel_entry entry = current_kernel_entry();
 
 	bpf_map_delete_elem(&unlearned, &tid);
 	if (!deferral || !same_kernel_entry(&deferral->entry, &entry))
 		return 0;
-	return pending_begin(deferral);
+	return begin_pending_delivery(deferral);
 }
 
 __noinline int callback_cancelled(u32 tid, u32 cookie)
@@ -60,20 +61,21 @@ __noinline int callback_cancelled(u32 tid, u32 cookie)
 }
 
 /* Saves the stack for user space to finish. */
-static __always_inline void pending_save(struct scratch *scratch, u32 cpu, u32 tid, u32 cookie)
+static __always_inline void pending_stack_save(struct scratch *scratch, u32 cpu, u32 tid,
+					       u32 cookie)
 {
 	if (!address_space_enter(&scratch->search)) {
 		deferred_stack_refuse(scratch, cpu, tid, cookie, REASON_REFUSED);
 		return;
 	}
-	deferred_stack_unfinished(scratch, cpu, tid, cookie);
-	build_ids_take(&scratch->search);
+	deferred_stack_send_memory(scratch, cpu, tid, cookie);
+	read_noted_build_ids(&scratch->search);
 }
 
 /*
  * Serves a request without callback: no program schedules one, or the kernel has no memory for it.
  */
-static __always_inline int callback_replace(u32 tid, bool is_refused)
+static __always_inline int serve_without_callback(u32 tid, bool is_refused)
 {
 	u32 cpu = bpf_get_smp_processor_id(), cookie = callback_cancel(tid);
 	struct scratch *scratch;
@@ -86,27 +88,30 @@ static __always_inline int callback_replace(u32 tid, bool is_refused)
 	else if (is_refused)
 		deferred_stack_refuse(scratch, cpu, tid, cookie, REASON_NO_STATE);
 	else
-		pending_save(scratch, cpu, tid, cookie);
+		pending_stack_save(scratch, cpu, tid, cookie);
 	if (scratch)
 		scratch_release(scratch);
 	return callback_cancelled(tid, cookie);
 }
 
-/* The last call of a program of events. */
+/*
+ * Ends a program of events: a tail call of the program that schedules the callback, if one is
+ * wanted.
+ */
 static __always_inline int callback_go(void *ctx, void *programs, bool wanted)
 {
 	if (!wanted)
 		return 0;
 	bpf_tail_call(ctx, programs, 0);
-	return callback_replace(current_tid(), false);
+	return serve_without_callback(current_tid(), false);
 }
 
 __noinline int callback_refused(u32 tid)
 {
-	return callback_replace(tid, true);
+	return serve_without_callback(tid, true);
 }
 
-static __always_inline int callback_now(void)
+static __always_inline int callback_schedule_now(void)
 {
 	u32 tid = current_tid();
 	struct deferral *deferral = bpf_map_lookup_elem(&deferrals, &tid);
@@ -118,18 +123,21 @@ static __always_inline int callback_now(void)
 }
 
 /*
- * The same for on_sample, which most recordings load once. Then no other program needs the
- * scheduling program of its type, and on_sample takes its place: the two have much code in common,
- * and the kernel looks at that code once.
+ * callback_go() for on_sample, which most recordings load once. Then no other program needs the
+ * scheduling program of its type, and on_sample schedules the callback itself: the two programs
+ * have much code in common, and the kernel verifies that code once.
  */
 static __always_inline int callback_go_or_schedule(void *ctx, void *programs, bool wanted)
 {
 	if (wanted && config.schedules)
-		return callback_now();
+		return callback_schedule_now();
 	return callback_go(ctx, programs, wanted);
 }
 
-/* For a type of programs and of attaching: the scheduling program, and the array that holds it. */
+/*
+ * Declares, for a type of programs and of attaching, the scheduling program and the array that
+ * holds it.
+ */
 #define CALLBACKS(name, section)                                                                   \
 	struct {                                                                                   \
 		__uint(type, BPF_MAP_TYPE_PROG_ARRAY);                                             \
@@ -140,7 +148,7 @@ static __always_inline int callback_go_or_schedule(void *ctx, void *programs, bo
 	SEC(section)                                                                               \
 	int defer_##name(void *ctx)                                                                \
 	{                                                                                          \
-		return callback_now();                                                             \
+		return callback_schedule_now();                                                    \
 	}
 
 CALLBACKS(perf_event, "stackmap.perf_event")

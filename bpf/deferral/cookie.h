@@ -10,10 +10,10 @@
 #include "state/engine_maps.h"
 #include "state/user_registers.h"
 
-static __always_inline struct kernel_entry current_entry(void)
+static __always_inline struct kernel_entry current_kernel_entry(void)
 {
 	const struct pt_regs___kernel *regs = current_pt_regs();
-	struct place place = current_place();
+	struct place place = current_program_place();
 
 	return (struct kernel_entry){.ip = place.pc, .sp = place.sp, .syscall = regs_syscall(regs)};
 }
@@ -34,12 +34,12 @@ static __always_inline struct engine_task *engine_task_of(u32 tid)
 	return bpf_map_lookup_elem(&engine_tasks, &tid);
 }
 
-static __always_inline u32 cookie_take(struct engine_state *engine)
+static __always_inline u32 take_cookie_number(struct engine_state *engine)
 {
 	return (atomic_fetch_add_acq_rel(&engine->cookie_last, 1) + 1) & ~COOKIE_LASTING;
 }
 
-/* A cookie that no task has had; 0 without an engine. */
+/* Returns a cookie that no task has had; 0 without an engine. */
 static __always_inline u32 cookie_new(void)
 {
 	struct engine_state *engine = engine_current();
@@ -47,8 +47,8 @@ static __always_inline u32 cookie_new(void)
 
 	if (!engine)
 		return 0;
-	cookie = cookie_take(engine);
-	return cookie ? cookie : cookie_take(engine);
+	cookie = take_cookie_number(engine);
+	return cookie ? cookie : take_cookie_number(engine);
 }
 
 /*
@@ -73,7 +73,8 @@ static __always_inline u32 cookie_open(u32 tid, u32 last, const struct kernel_en
 	task->entry = *entry;
 	if (atomic_cas_acq_rel(&task->word, word, TASK_WORD(cookie, 0)) == word)
 		return cookie;
-	cookie = TASK_COOKIE(atomic_load_relaxed(&task->word)); /* of an interrupting program */
+	/* the cookie that an interrupting program has opened */
+	cookie = TASK_COOKIE(atomic_load_relaxed(&task->word));
 	return cookie == last ? 0 : cookie;
 }
 

@@ -11,9 +11,10 @@
 #include "stack/stack_store.h"
 #include "stack/unwinder.h"
 
-u64 deferred_stacks_lost; /* deferred stacks without room in the ring or a free scratch slot */
+/* number of deferred stacks that found no room in the ring, or no free scratch slot */
+u64 deferred_stacks_lost;
 
-/* The thread of a deferred stack and its cookie in one argument. */
+/* A thread id and the cookie of a deferred stack, in one argument. */
 #define STACK_WAIT(tid, cookie) ((u64)(tid) << 32 | (cookie))
 
 /*
@@ -30,7 +31,7 @@ __noinline u64 deferred_stack_reserve(struct scratch *scratch, u32 cpu)
 	if (paused & PAUSE_SNAPSHOT)
 		;
 	else if (config.flight)
-		position = flight_take(ring, scratch);
+		position = flight_take_slot(ring, scratch);
 	else
 		position = positions_take(ring, config.ring_slots, 1);
 	if (!position)
@@ -102,12 +103,13 @@ static __always_inline u64 deferred_stack_join_scripts_of(struct scratch *scratc
 }
 
 /*
- * Leaves a stack that ends for want of a rule to the recorder, if rules are to come. False: they
- * are not, or the ring buffer has no room, or not all mappings fit. The recorder cannot name
- * functions of scripts.
+ * Leaves a stack that ends for want of a rule to the recorder, which will have the rules of that
+ * code. False: no rules are to come, or the ring buffer has no room, or not all mappings fit. The
+ * recorder cannot name functions of scripts.
  */
-static __always_inline bool deferred_stack_leave(struct scratch *scratch, u32 tid, u32 cookie,
-						 const struct unwinder *unwinder)
+static __always_inline bool deferred_stack_leave_to_user_space(struct scratch *scratch, u32 tid,
+							       u32 cookie,
+							       const struct unwinder *unwinder)
 {
 	const struct unwind *walk = &unwinder->walk;
 
@@ -116,8 +118,8 @@ static __always_inline bool deferred_stack_leave(struct scratch *scratch, u32 ti
 	       address_space_enter(&scratch->search) && !raw_save(scratch, tid, cookie, RAW_BETTER);
 }
 
-static __always_inline void deferred_stack_unfinished(struct scratch *scratch, u32 cpu, u32 tid,
-						      u32 cookie)
+static __always_inline void deferred_stack_send_memory(struct scratch *scratch, u32 cpu, u32 tid,
+						       u32 cookie)
 {
 	if (raw_save(scratch, tid, cookie, 0))
 		deferred_stack_refuse(scratch, cpu, tid, cookie, REASON_NO_ROOM);

@@ -30,31 +30,31 @@ static __always_inline u32 deferred_stack_find(const struct engine_task *task, u
  * The cookie whose stack this callback delivers; 0: none. Each use reads the word again: a verifier
  * that knew whether there is a cookie would follow the walk once for each case.
  */
-static __always_inline u32 cookie_running(const struct deferral *deferral)
+static __always_inline u32 running_cookie(const struct deferral *deferral)
 {
 	u64 word = core_reload(deferral->word);
 
 	return DEFERRAL_STATE(word) == DEFERRAL_RUNNING ? DEFERRAL_COOKIE(word) : 0;
 }
 
-/* True if the stack of the running cookie begins at a user probe (probe_request()). */
-static __always_inline bool is_probed(const struct deferral *deferral)
+/* True if the stack of the running cookie begins at a user probe (request_stack_at_probe()). */
+static __always_inline bool begins_at_user_probe(const struct deferral *deferral)
 {
-	return cookie_running(deferral) == core_reload(deferral->probed);
+	return running_cookie(deferral) == core_reload(deferral->probed);
 }
 
 /*
  * Sets the registers that a walk begins with. Without a cookie the walk is for rules only, and
- * begins with the registers that steps_request() stored; a stack that begins at a user probe has
- * those of probe_request().
+ * begins with the registers that request_rules() stored; a stack that begins at a user probe has
+ * those of request_stack_at_probe().
  */
-static __always_inline void registers_enter(const struct deferral *deferral, u32 tid,
-					    struct unwind *walk)
+static __always_inline void set_start_registers(const struct deferral *deferral, u32 tid,
+						struct unwind *walk)
 {
 	struct unwind_registers *kept = bpf_map_lookup_elem(&unlearned, &tid);
 
 	walk->is_compat = registers_of_current(&walk->registers);
-	if (kept && (!cookie_running(deferral) || is_probed(deferral)))
+	if (kept && (!running_cookie(deferral) || begins_at_user_probe(deferral)))
 		bpf_probe_read_kernel(&walk->registers, sizeof(*kept), kept);
 }
 
@@ -68,8 +68,8 @@ static __always_inline u32 deferred_stack_make(const struct deferral *deferral,
 	if (!unwinder)
 		return UNWINDERS_MAX;
 	unwinder->tid = tid;
-	unwinder->cookie = cookie_running(deferral);
-	registers_enter(deferral, tid, &unwinder->walk);
+	unwinder->cookie = running_cookie(deferral);
+	set_start_registers(deferral, tid, &unwinder->walk);
 	unwinder_walk(unwinder);
 	task->unwinder = index + 1;
 	return index;
@@ -81,9 +81,9 @@ static __always_inline u32 deferred_stack_make(const struct deferral *deferral,
  * pc that differs by a breakpoint's length is ignored, too: the request may have been made in the
  * breakpoint's trap, after the breakpoint.
  */
-static __always_inline bool is_changed(const struct kernel_entry *requested)
+static __always_inline bool is_entry_changed(const struct kernel_entry *requested)
 {
-	struct kernel_entry now = current_entry();
+	struct kernel_entry now = current_kernel_entry();
 
 	return requested->ip - now.ip > BREAKPOINT_BYTES || now.sp != requested->sp;
 }
@@ -98,14 +98,16 @@ static __always_inline void deferred_stack_put_unwound(struct scratch *scratch, 
 	u32 skip = config.leaf && unwinder->walk.depth > 1;
 	u64 leaf = skip ? unwinder->walk.frame[0] : 0;
 
-	unwinder_copy(unwinder, &scratch->user, skip);
+	unwinder_copy_frames(unwinder, &scratch->user, skip);
 	if (unwinder->walk.scripts.count)
 		leaf = deferred_stack_join_scripts_of(scratch, unwinder, leaf);
 	deferred_stack_put(scratch, cpu, tid, cookie, leaf);
 }
 
-/* A stack that begins at a user probe is not left to user space, which would get the registers of
- * now. */
+/*
+ * A stack that begins at a user probe is not left to user space, which would get the current
+ * registers of the task.
+ */
 static __always_inline void deferred_stack_deliver(const struct deferral *deferral,
 						   const struct unwinder *unwinder, u32 tid,
 						   u32 cookie, u32 reason)
@@ -119,20 +121,22 @@ static __always_inline void deferred_stack_deliver(const struct deferral *deferr
 	}
 	if (!unwinder || !unwinder->walk.depth)
 		deferred_stack_refuse(scratch, cpu, tid, cookie, reason);
-	else if (is_probed(deferral) || !deferred_stack_leave(scratch, tid, cookie, unwinder))
+	else if (begins_at_user_probe(deferral) ||
+		 !deferred_stack_leave_to_user_space(scratch, tid, cookie, unwinder))
 		deferred_stack_put_unwound(scratch, cpu, tid, cookie, unwinder);
 	scratch_release(scratch);
 }
 
 /* Claims the unwinder that holds the stack of the running cookie, and returns its index. Returns
  * UNWINDERS_MAX if no stack was made; *reason says why. */
-static __always_inline u32 deferred_stack_get(const struct deferral *deferral,
-					      struct engine_task *task, u32 tid, u32 *reason)
+static __always_inline u32 find_or_make_deferred_stack(const struct deferral *deferral,
+						       struct engine_task *task, u32 tid,
+						       u32 *reason)
 {
-	u32 cookie = cookie_running(deferral), index;
+	u32 cookie = running_cookie(deferral), index;
 
 	*reason = REASON_CHANGED;
-	if (cookie && !is_probed(deferral) && is_changed(&deferral->entry))
+	if (cookie && !begins_at_user_probe(deferral) && is_entry_changed(&deferral->entry))
 		return UNWINDERS_MAX;
 	*reason = REASON_NO_STATE;
 	index = cookie ? deferred_stack_find(task, tid, cookie) : UNWINDERS_MAX;
@@ -140,7 +144,7 @@ static __always_inline u32 deferred_stack_get(const struct deferral *deferral,
 }
 
 /* Takes the cookie that the task waits for, if any, from PENDING to RUNNING. */
-static __always_inline void cookie_claim(struct deferral *deferral)
+static __always_inline void cookie_set_running(struct deferral *deferral)
 {
 	u64 word = atomic_load_relaxed(&deferral->word);
 
@@ -149,11 +153,15 @@ static __always_inline void cookie_claim(struct deferral *deferral)
 				   DEFERRAL_WORD(DEFERRAL_COOKIE(word), DEFERRAL_RUNNING));
 }
 
-/* Unwinds the task once: to answer its cookie, or, without a cookie, only to learn rules. */
-static __always_inline void resume(struct deferral *deferral, struct engine_task *task, u32 tid)
+/*
+ * Unwinds the task once: to deliver the stack of its cookie, or, without a cookie, only to learn
+ * rules.
+ */
+static __always_inline void unwind_for_request(struct deferral *deferral, struct engine_task *task,
+					       u32 tid)
 {
-	u32 reason, index = deferred_stack_get(deferral, task, tid, &reason);
-	u32 cookie = cookie_running(deferral);
+	u32 reason, index = find_or_make_deferred_stack(deferral, task, tid, &reason);
+	u32 cookie = running_cookie(deferral);
 	struct unwinder *unwinder = bpf_map_lookup_elem(&unwinders, &index);
 
 	if (cookie) {
@@ -178,9 +186,9 @@ static int on_task_resume(struct bpf_map *map, void *key, void *value)
 	if (!deferral || !task)
 		return 0;
 	atomic_store_release(&deferral->turn, !WORK_TURN(work));
-	cookie_claim(deferral);
-	if (cookie_running(deferral) || bpf_map_lookup_elem(&unlearned, &tid))
-		resume(deferral, task, tid);
+	cookie_set_running(deferral);
+	if (running_cookie(deferral) || bpf_map_lookup_elem(&unlearned, &tid))
+		unwind_for_request(deferral, task, tid);
 	return 0;
 }
 

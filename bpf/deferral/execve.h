@@ -16,9 +16,9 @@
 #include "stack/stack_field.h"
 #include "state/map.h"
 
-HASH_MAP(execve_calls, TASKS_MAX, u64, struct execve_call); /* by struct task_struct * */
+HASH_MAP(execve_calls, TASKS_MAX, u64, struct execve_call); /* key: address of the task_struct */
 
-/* The record of the tracepoint, which exists since 6.10. */
+/* The record of the tracepoint sched_prepare_exec, which exists since 6.10. */
 struct trace_event_raw_sched_prepare_exec {
 	u32 pid;
 } __attribute__((preserve_access_index));
@@ -33,8 +33,8 @@ static __always_inline void execve_enter(u32 cookie)
 }
 
 /*
- * The new program is in place. Later events of this execve still have the cookie; events of later
- * system calls do not.
+ * Called when the new program is in place. Later events of this execve still have the cookie;
+ * events of later system calls do not.
  */
 static __always_inline void execve_finish(void)
 {
@@ -80,7 +80,7 @@ static __always_inline bool is_in_execve(void)
 	return BPF_CORE_READ_BITFIELD(task, in_execve) || is_leaving_execve();
 }
 
-static __always_inline bool is_of_this_call(const struct execve_call *call)
+static __always_inline bool is_execve_in_progress(const struct execve_call *call)
 {
 	return !call->is_done || (is_new_program() && regs_pc(current_pt_regs()) == call->start);
 }
@@ -97,7 +97,7 @@ __noinline u64 execve_field(void)
 	if (!is_in_execve())
 		return 0;
 	call = bpf_map_lookup_elem(&execve_calls, &task);
-	if (call && is_of_this_call(call))
+	if (call && is_execve_in_progress(call))
 		return STACK_FIELD_WORD(call->cookie, STATE_COOKIE);
 	if (bpf_core_type_exists(struct trace_event_raw_sched_prepare_exec) && !is_new_program())
 		return 0;

@@ -16,7 +16,8 @@
  * Unwinds in this context, which may not fault. A stack that this walk cannot finish is saved for
  * user space.
  */
-static __always_inline void leave_unwind(struct scratch *scratch, u32 cpu, u32 tid, u32 cookie)
+static __always_inline void unwind_before_leaving(struct scratch *scratch, u32 cpu, u32 tid,
+						  u32 cookie)
 {
 	struct direct_walk *walk = &scratch->direct;
 	u64 leaf;
@@ -31,9 +32,9 @@ static __always_inline void leave_unwind(struct scratch *scratch, u32 cpu, u32 t
 		leaf = deferred_stack_join_scripts(scratch);
 		deferred_stack_put(scratch, cpu, tid, cookie, leaf);
 	} else {
-		deferred_stack_unfinished(scratch, cpu, tid, cookie);
+		deferred_stack_send_memory(scratch, cpu, tid, cookie);
 	}
-	build_ids_take(&scratch->search);
+	read_noted_build_ids(&scratch->search);
 }
 
 /*
@@ -49,17 +50,17 @@ __weak __noinline int leave_serve(u32 tid, u32 cookie)
 		deferred_stack_drop(tid, cookie);
 		return 0;
 	}
-	leave_unwind(scratch, cpu, tid, cookie);
+	unwind_before_leaving(scratch, cpu, tid, cookie);
 	scratch_release(scratch);
 	return 0;
 }
 
 /* Delivers the stack of the cookie that the task waits for, if any. */
-static __always_inline void leave_pending(u32 tid)
+static __always_inline void serve_request_before_leaving(u32 tid)
 {
 	struct deferral *deferral = bpf_map_lookup_elem(&deferrals, &tid);
 	struct engine_task *task = bpf_map_lookup_elem(&engine_tasks, &tid);
-	u32 cookie = pending_begin(deferral);
+	u32 cookie = begin_pending_delivery(deferral);
 
 	if (!cookie)
 		return;
@@ -67,29 +68,30 @@ static __always_inline void leave_pending(u32 tid)
 	deferred_stack_close(deferral, task, cookie);
 }
 
-static __always_inline void leave_exit(void)
+static __always_inline void deliver_stack_at_exit(void)
 {
 	u32 tid = current_tid();
 
 	if (tid || !in_pid_namespace()) {
-		leave_pending(tid);
+		serve_request_before_leaving(tid);
 		requests_forget(tid);
 	}
 	execve_forget();
 }
 
 /*
- * Requests of this stack from now on come too late, until execve is over: they all get one cookie,
- * which has its stack already. A thread that calls execve gets its leader's id meanwhile: its
- * events have one id or the other, and no task will exit under the thread's own.
+ * Called when a task begins execve. Requests of the old program's stack come too late from now on,
+ * until execve is over: they all get one cookie, whose stack is delivered here. A thread that calls
+ * execve gets the id of its process meanwhile: its events have one id or the other, and no task
+ * will exit under the thread's own id.
  */
-static __always_inline void leave_exec(void)
+static __always_inline void deliver_stack_at_exec(void)
 {
 	u64 pid_tgid = current_ids();
 	u32 tid = pid_tgid, leader = pid_tgid >> 32, cookie = cookie_new() | COOKIE_LASTING;
 
 	execve_enter(cookie);
-	leave_pending(tid);
+	serve_request_before_leaving(tid);
 	leave_serve(tid, cookie);
 	if (tid != leader) {
 		leave_serve(leader, cookie);

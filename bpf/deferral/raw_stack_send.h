@@ -37,18 +37,22 @@ struct {
 struct raw_buffer {
 	u32 busy;
 	u32 reserved;
-	u64 from;  /* the next address to look at */
-	u64 end;   /* end of the stack's mapping */
-	u64 last;  /* last address of the current leaf */
-	u64 taken; /* the next return_instance to put back, or the address in its place */
+	u64 from; /* address from which the next page, or the next mapping, is taken */
+	u64 end;  /* end of the stack's mapping */
+	u64 last; /* last address that the current leaf of the maple tree covers */
+	/*
+	 * the next return_instance whose address is put back, or the address that probes put in its
+	 * place
+	 */
+	u64 taken;
 	struct place place;
 	struct raw_stack raw;
 };
 
-/* RAW_BUFFERS_PER_CPU for each CPU */
+/* RAW_BUFFERS_PER_CPU elements for each CPU */
 ARRAY_MAP(raw_buffers, RAW_BUFFERS_PER_CPU, struct raw_buffer);
 
-/* The owner of a stack, and how the stack is taken. */
+/* Whose stack is saved, and how. */
 struct raw_request {
 	u32 tid;
 	u32 tgid;
@@ -61,8 +65,8 @@ struct raw_walk {
 	struct raw_buffer *buffer;
 };
 
-static __always_inline void raw_registers(struct raw_stack *raw,
-					  const struct pt_regs___kernel *regs)
+static __always_inline void raw_copy_registers(struct raw_stack *raw,
+					       const struct pt_regs___kernel *regs)
 {
 	regs_copy(regs, raw->value);
 	if (regs_are_compat(regs))
@@ -131,7 +135,7 @@ static __always_inline void raw_restore_words(struct raw_walk *walk)
 	const struct task_struct *task = (void *)bpf_get_current_task();
 	const struct xol_area *area = probe_area(BPF_CORE_READ(task, mm));
 	struct raw_stack *raw = &walk->buffer->raw;
-	u64 *link = link_of(raw->value), pc;
+	u64 *link = link_register_of(raw->value), pc;
 
 	if (!area)
 		return;
@@ -147,7 +151,7 @@ static __always_inline void raw_restore_words(struct raw_walk *walk)
  * Sets pc and sp to the place in the program. Only for the current task: another task is asleep in
  * a system call and has the right registers.
  */
-static __always_inline void raw_place(struct raw_buffer *buffer)
+static __always_inline void raw_set_pc_and_sp(struct raw_buffer *buffer)
 {
 	program_place(&buffer->place);
 	buffer->raw.value[REGISTER_PC] = buffer->place.pc;
@@ -188,7 +192,10 @@ static __always_inline void raw_copy_stack(struct raw_walk *walk)
 	raw_restore_returns(walk);
 }
 
-/* Adds the executable mapping in slot i of the leaf, if there is one. 1: the list is full. */
+/*
+ * Adds the executable mapping in slot i of the maple leaf to the list, if the slot has one. 1: the
+ * list is full.
+ */
 static long raw_list_slot_mapping(u32 i, struct raw_walk *walk)
 {
 	struct vma_search *search = &walk->scratch->search;
@@ -222,8 +229,8 @@ static long raw_list_leaf_mappings(u32 i, struct raw_walk *walk)
 }
 
 /*
- * Fills in the number of a mapping. This pass comes after the listing, because the search for a
- * number uses search->node, too.
+ * Fills in the mapping number of an entry of the list. The numbers are looked up after all mappings
+ * were listed, because the search for a number overwrites search->node.
  */
 static long raw_number_mapping(u32 i, struct raw_walk *walk)
 {
@@ -235,7 +242,7 @@ static long raw_number_mapping(u32 i, struct raw_walk *walk)
 		return 1;
 	mapping = &walk->buffer->raw.mapping[i];
 	mapping->end = 0;
-	if (page_find(walk->scratch, mapping->start))
+	if (page_mapping_find(walk->scratch, mapping->start))
 		return 0;
 	mapping->start = vma->start;
 	mapping->end = vma->end;
@@ -251,9 +258,9 @@ static __always_inline void raw_list_mappings(struct raw_walk *walk)
 	bpf_loop(RAW_MAPPINGS_MAX, raw_number_mapping, walk, 0);
 }
 
-static __always_inline void raw_fill(struct scratch *scratch, struct raw_buffer *buffer,
-				     const struct raw_request *request,
-				     const struct pt_regs___kernel *regs)
+static __always_inline void raw_fill_record(struct scratch *scratch, struct raw_buffer *buffer,
+					    const struct raw_request *request,
+					    const struct pt_regs___kernel *regs)
 {
 	struct raw_walk walk = {.scratch = scratch, .buffer = buffer};
 	struct raw_stack *raw = &buffer->raw;
@@ -267,9 +274,9 @@ static __always_inline void raw_fill(struct scratch *scratch, struct raw_buffer 
 	raw->missing = 0;
 	raw->stack_bytes = 0;
 	raw->mapping_count = 0;
-	raw_registers(raw, regs);
+	raw_copy_registers(raw, regs);
 	if (!(request->flags & RAW_ALIVE)) {
-		raw_place(buffer);
+		raw_set_pc_and_sp(buffer);
 		raw_copy_stack(&walk);
 	}
 	raw_list_mappings(&walk);
@@ -308,15 +315,15 @@ static __always_inline bool raw_stack_send(struct scratch *scratch,
 
 	if (!buffer)
 		return false;
-	raw_fill(scratch, buffer, request, regs);
+	raw_fill_record(scratch, buffer, request, regs);
 	sent = raw_submit(&buffer->raw);
 	atomic_store_release(&buffer->busy, 0);
 	return sent;
 }
 
 /*
- * User stacks that user space finishes: on kernels without task work, and for tasks that do not
- * return to user mode first.
+ * The next functions save user stacks that user space finishes: on kernels without task work, and
+ * for tasks that do not return to user mode first.
  */
 
 /*
@@ -338,13 +345,14 @@ __noinline int raw_save(struct scratch *scratch, u32 tid, u32 cookie, u32 flags)
 		       : -ENOSPC;
 }
 
-static __always_inline struct stack_field raw_request(struct scratch *scratch, u32 flags)
+static __always_inline struct stack_field raw_save_with_new_cookie(struct scratch *scratch,
+								   u32 flags)
 {
 	u32 cookie = cookie_new();
 
 	if (!cookie)
 		return no_stack(REASON_NO_STATE);
-	if (is_aside(scratch))
+	if (is_kept_aside(scratch))
 		cookie |= COOKIE_LASTING;
 	return raw_save(scratch, current_tid(), cookie, flags) ? no_stack(REASON_NO_ROOM)
 							       : cookie_field(cookie);

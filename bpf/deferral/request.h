@@ -22,7 +22,10 @@ struct unwinder;
 HASH_MAP(deferrals, TASKS_MAX, u32, struct deferral);	   /* by tid */
 HASH_MAP(works, 2 * TASKS_MAX, u32, struct deferral_work); /* by WORK_KEY */
 
-/* The registers of tasks at a user function whose rules have to be found by a later walk. */
+/*
+ * The registers of tasks at a user function that could not be walked: a later walk from there finds
+ * the rules.
+ */
 HASH_MAP(unlearned, TASKS_MAX, u32, struct unwind_registers); /* by tid */
 
 static int on_task_resume(struct bpf_map *map, void *key, void *value);
@@ -58,20 +61,21 @@ static __always_inline u64 deferred_stack_join_scripts_of(struct scratch *scratc
 
 /* Defined by the embedder: leaves a stack that ends for want of a rule to user space. False: it is
  * to be delivered as it is. */
-static __always_inline bool deferred_stack_leave(struct scratch *scratch, u32 tid, u32 cookie,
-						 const struct unwinder *unwinder);
+static __always_inline bool deferred_stack_leave_to_user_space(struct scratch *scratch, u32 tid,
+							       u32 cookie,
+							       const struct unwinder *unwinder);
 
 /*
  * Defined by the embedder: delivers the memory of a stack that the walk could not finish.
  * scratch->search is in the task's address space.
  */
-static __always_inline void deferred_stack_unfinished(struct scratch *scratch, u32 cpu, u32 tid,
-						      u32 cookie);
+static __always_inline void deferred_stack_send_memory(struct scratch *scratch, u32 cpu, u32 tid,
+						       u32 cookie);
 
 /* Defined by the embedder: counts a stack for which no scratch slot was free. */
 static __always_inline void deferred_stack_drop(u32 tid, u32 cookie);
 
-static __noinline struct deferral *deferral_of(u32 tid)
+static __noinline struct deferral *deferral_find_or_add(u32 tid)
 {
 	struct deferral empty = {.kernel_tid = bpf_get_current_pid_tgid()},
 			*deferral = bpf_map_lookup_elem(&deferrals, &tid);
@@ -83,7 +87,7 @@ static __noinline struct deferral *deferral_of(u32 tid)
 }
 
 /* The initial value is plain bytes: the verifier refuses to pass on a struct bpf_task_work. */
-static __always_inline struct deferral_work *work_of(u32 tid, u32 turn)
+static __always_inline struct deferral_work *deferral_work_find_or_add(u32 tid, u32 turn)
 {
 	u32 key = WORK_KEY(tid, turn);
 	u64 empty = 0;
@@ -101,7 +105,8 @@ static __always_inline struct deferral_work *work_of(u32 tid, u32 turn)
  */
 static __always_inline int callback_schedule(u32 tid, const struct deferral *deferral)
 {
-	struct deferral_work *work = work_of(tid, atomic_load_relaxed(&deferral->turn));
+	struct deferral_work *work =
+		deferral_work_find_or_add(tid, atomic_load_relaxed(&deferral->turn));
 
 	if (!work)
 		return -ENOMEM;
@@ -112,9 +117,9 @@ static __always_inline int callback_schedule(u32 tid, const struct deferral *def
  * Begins to wait for this entry's cookie; `before` is the word as it was read. The callback is
  * scheduled first, or is certain to be, because an interrupting program relies on it from then on.
  */
-static __always_inline s64 deferral_begin(struct scratch *scratch, u32 tid,
-					  struct deferral *deferral, u64 before,
-					  const struct kernel_entry *entry)
+static __always_inline s64 deferral_begin_wait(struct scratch *scratch, u32 tid,
+					       struct deferral *deferral, u64 before,
+					       const struct kernel_entry *entry)
 {
 	u32 cookie = cookie_open(tid, DEFERRAL_COOKIE(before), entry);
 	u64 word = DEFERRAL_WORD(cookie, DEFERRAL_PENDING);
@@ -128,7 +133,7 @@ static __always_inline s64 deferral_begin(struct scratch *scratch, u32 tid,
 	deferral->entry = *entry;
 	if (atomic_cas_acq_rel(&deferral->word, before, word) == before)
 		return cookie;
-	word = atomic_load_relaxed(&deferral->word); /* of an interrupting program */
+	word = atomic_load_relaxed(&deferral->word); /* the word of an interrupting program */
 	return DEFERRAL_STATE(word) == DEFERRAL_IDLE ? -ENOMEM : DEFERRAL_COOKIE(word);
 }
 
@@ -138,9 +143,9 @@ static __always_inline s64 deferral_begin(struct scratch *scratch, u32 tid,
  * reason. If scheduling succeeds here, the kernel has never called back, and the old cookie gets
  * its reason now.
  */
-static __always_inline s64 deferral_renew(struct scratch *scratch, u32 cpu, u32 tid,
-					  struct deferral *deferral, u64 before,
-					  const struct kernel_entry *entry)
+static __always_inline s64 deferral_replace_cookie(struct scratch *scratch, u32 cpu, u32 tid,
+						   struct deferral *deferral, u64 before,
+						   const struct kernel_entry *entry)
 {
 	u32 last = DEFERRAL_COOKIE(before), cookie;
 
@@ -166,7 +171,7 @@ static __always_inline bool is_exiting(void)
  * `delivered` must be read before the word: a program that interrupts between the two reads may
  * have another cookie delivered.
  */
-static __always_inline bool is_delivered(u64 word, u32 delivered)
+static __always_inline bool is_being_delivered(u64 word, u32 delivered)
 {
 	return DEFERRAL_STATE(word) == DEFERRAL_RUNNING && delivered == DEFERRAL_COOKIE(word);
 }
@@ -185,21 +190,21 @@ static __always_inline void deferred_stack_begin(struct deferral *deferral, u32 
 static __always_inline s64 deferral_request(struct scratch *scratch, u32 cpu)
 {
 	u32 tid = current_tid();
-	struct deferral *deferral = deferral_of(tid);
+	struct deferral *deferral = deferral_find_or_add(tid);
 	struct kernel_entry entry;
 	u32 delivered;
 	u64 word;
 
 	if (!deferral)
 		return -ENOMEM;
-	entry = current_entry();
+	entry = current_kernel_entry();
 	delivered = atomic_load_relaxed(&deferral->delivered);
 	word = atomic_load_relaxed(&deferral->word);
-	if (DEFERRAL_STATE(word) == DEFERRAL_IDLE || is_delivered(word, delivered))
-		return deferral_begin(scratch, tid, deferral, word, &entry);
+	if (DEFERRAL_STATE(word) == DEFERRAL_IDLE || is_being_delivered(word, delivered))
+		return deferral_begin_wait(scratch, tid, deferral, word, &entry);
 	if (DEFERRAL_STATE(word) == DEFERRAL_RUNNING || same_kernel_entry(&deferral->entry, &entry))
 		return DEFERRAL_COOKIE(word);
-	return deferral_renew(scratch, cpu, tid, deferral, word, &entry);
+	return deferral_replace_cookie(scratch, cpu, tid, deferral, word, &entry);
 }
 
 /*
@@ -207,10 +212,10 @@ static __always_inline s64 deferral_request(struct scratch *scratch, u32 cpu)
  * instruction under the probe, or has run it when the callback comes, so its registers are others
  * then; but one instruction takes no frame away from the stack. Returns the cookie, or -ENOMEM.
  */
-static __always_inline s64 probe_request(struct scratch *scratch, u32 cpu, u32 at_entry)
+static __always_inline s64 request_stack_at_probe(struct scratch *scratch, u32 cpu, u32 at_entry)
 {
 	u32 tid = current_tid();
-	struct deferral *deferral = deferral_of(tid);
+	struct deferral *deferral = deferral_find_or_add(tid);
 	struct kernel_entry entry;
 	s64 cookie;
 
@@ -220,7 +225,7 @@ static __always_inline s64 probe_request(struct scratch *scratch, u32 cpu, u32 a
 	if (bpf_map_update_elem(&unlearned, &tid, &scratch->direct.registers, BPF_ANY))
 		return -ENOMEM;
 	cookie = deferral_request(scratch, cpu);
-	entry = current_entry();
+	entry = current_kernel_entry();
 	if (cookie <= 0 || !same_kernel_entry(&deferral->entry, &entry))
 		return -ENOMEM;
 	deferral->probed = cookie;
@@ -233,10 +238,10 @@ static __always_inline s64 probe_request(struct scratch *scratch, u32 cpu, u32 a
  * probe has run when the callback comes; but the memory of the function's callers is still the
  * same.
  */
-static __always_inline void steps_request(struct scratch *scratch, u32 at_entry)
+static __always_inline void request_rules(struct scratch *scratch, u32 at_entry)
 {
 	u32 tid = current_tid();
-	struct deferral *deferral = deferral_of(tid);
+	struct deferral *deferral = deferral_find_or_add(tid);
 
 	if (!deferral || registers_of_current(&scratch->direct.registers))
 		return;
@@ -250,7 +255,7 @@ static __always_inline void steps_request(struct scratch *scratch, u32 at_entry)
  * Takes the request that the task waits for, to deliver its stack. Returns its cookie; 0: the task
  * waits for no stack.
  */
-static __always_inline u32 pending_begin(struct deferral *deferral)
+static __always_inline u32 begin_pending_delivery(struct deferral *deferral)
 {
 	u64 word = deferral ? atomic_load_relaxed(&deferral->word) : 0;
 	u32 cookie = DEFERRAL_COOKIE(word);
@@ -280,7 +285,7 @@ static __always_inline void deferred_stack_close(struct deferral *deferral,
  * Takes a cookie out of PENDING, from any task: its stack is now the caller's to deliver, or is
  * dropped. 0, or -ENOENT: the cookie is not pending.
  */
-static __always_inline s32 deferral_take(struct deferral *deferral, u32 cookie)
+static __always_inline s32 take_pending_cookie(struct deferral *deferral, u32 cookie)
 {
 	u64 pending = DEFERRAL_WORD(cookie, DEFERRAL_PENDING);
 	u64 idle = DEFERRAL_WORD(cookie, DEFERRAL_IDLE);

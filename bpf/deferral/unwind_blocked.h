@@ -13,7 +13,7 @@
 #include "raw_stack_send.h"
 #include "request.h"
 
-/* Absent before 6.2, where no stack is deferred. */
+/* These kfuncs are absent before 6.2. There no stack is deferred to a callback. */
 extern struct task_struct *bpf_task_from_pid(s32 pid) __ksym __weak;
 extern void bpf_task_release(struct task_struct *task) __ksym __weak;
 
@@ -22,7 +22,8 @@ extern void bpf_task_release(struct task_struct *task) __ksym __weak;
  * registers while a reader looks, so they are also compared when the cookie is taken. execve
  * replaces the memory before the registers.
  */
-static __always_inline bool is_leaving(struct task_struct *task, const struct kernel_entry *entry)
+static __always_inline bool has_left_request(struct task_struct *task,
+					     const struct kernel_entry *entry)
 {
 	struct pt_regs___kernel *regs = (void *)bpf_task_pt_regs(task);
 
@@ -30,7 +31,9 @@ static __always_inline bool is_leaving(struct task_struct *task, const struct ke
 	       regs_sp(regs) != entry->sp || regs_syscall(regs) != entry->syscall;
 }
 
-/* Word by word: the kernel allows only stores at constant offsets into a program's context. */
+/*
+ * Copies word by word: the kernel allows only stores at constant offsets into a program's context.
+ */
 static __always_inline void unwind_blocked_copy(struct unwind_blocked_request *request,
 						const struct raw_stack *raw)
 {
@@ -53,12 +56,13 @@ static __always_inline void unwind_blocked_fill(struct scratch *scratch, struct 
 		.flags = RAW_ALIVE,
 	};
 
-	raw_fill(scratch, buffer, &wanted, (void *)bpf_task_pt_regs(task));
+	raw_fill_record(scratch, buffer, &wanted, (void *)bpf_task_pt_regs(task));
 	unwind_blocked_copy(request, &buffer->raw);
 }
 
-static __always_inline s32 unwind_blocked_in(struct scratch *scratch, struct task_struct *task,
-					     struct unwind_blocked_request *request)
+static __always_inline s32 unwind_blocked_read_task(struct scratch *scratch,
+						    struct task_struct *task,
+						    struct unwind_blocked_request *request)
 {
 	struct raw_buffer *buffer;
 
@@ -80,36 +84,39 @@ static __always_inline s32 unwind_blocked_peek(struct task_struct *task,
 
 	if (!scratch)
 		return -ENOSPC;
-	result = unwind_blocked_in(scratch, task, request);
+	result = unwind_blocked_read_task(scratch, task, request);
 	scratch_release(scratch);
 	return result;
 }
 
-static __always_inline bool is_pending(struct deferral *deferral, u32 cookie)
+static __always_inline bool is_cookie_pending(struct deferral *deferral, u32 cookie)
 {
 	return atomic_load_acquire(&deferral->word) == DEFERRAL_WORD(cookie, DEFERRAL_PENDING);
 }
 
-/* The registers are compared first: if the cookie is still PENDING afterwards, they were valid. */
+/*
+ * The registers are compared before the cookie: if the cookie is still PENDING afterwards, the
+ * registers were valid.
+ */
 static __always_inline s32 unwind_blocked_task(struct task_struct *task, struct deferral *deferral,
 					       struct unwind_blocked_request *request)
 {
-	if (is_leaving(task, &deferral->entry))
+	if (has_left_request(task, &deferral->entry))
 		return -EAGAIN;
 	if (request->operation == UNWIND_BLOCKED_TAKE)
-		return deferral_take(deferral, request->cookie);
+		return take_pending_cookie(deferral, request->cookie);
 	if (request->operation == UNWIND_BLOCKED_CHECK)
-		return is_pending(deferral, request->cookie) ? 0 : -ENOENT;
+		return is_cookie_pending(deferral, request->cookie) ? 0 : -ENOENT;
 	return unwind_blocked_peek(task, request);
 }
 
-static __always_inline s32 unwind_blocked_deferral(struct deferral *deferral,
-						   struct unwind_blocked_request *request)
+static __always_inline s32 unwind_blocked_serve(struct deferral *deferral,
+						struct unwind_blocked_request *request)
 {
 	struct task_struct *task;
 	s32 result;
 
-	if (!is_pending(deferral, request->cookie))
+	if (!is_cookie_pending(deferral, request->cookie))
 		return -ENOENT;
 	task = bpf_task_from_pid(deferral->kernel_tid);
 	if (!task)
@@ -125,7 +132,7 @@ int unwind_blocked(struct unwind_blocked_request *request)
 	u32 tid = request->tid;
 	struct deferral *deferral = bpf_map_lookup_elem(&deferrals, &tid);
 
-	request->result = deferral ? unwind_blocked_deferral(deferral, request) : -ENOENT;
+	request->result = deferral ? unwind_blocked_serve(deferral, request) : -ENOENT;
 	return 0;
 }
 

@@ -32,10 +32,10 @@
  * is passed as a number, because a helper reads the memory there.
  */
 
-#define ANSWER_NONE -1 /* the event does not meet the conditions */
+#define ANSWER_NONE -1 /* result: the event does not meet the conditions */
 
 /* Values are not negative: a negative number is an error code in the place of a value. */
-static __always_inline u64 value_of(u64 number)
+static __always_inline u64 nonnegative_value(u64 number)
 {
 	return (s64)number < 0 ? 0 : number;
 }
@@ -43,7 +43,7 @@ static __always_inline u64 value_of(u64 number)
 u64 numbers_unread;
 
 /* Reads `bytes` bytes, 1 to 8, of the event as a number whose upper bytes are zero. */
-static __always_inline u64 event_bytes(u64 address, u64 bytes)
+static __always_inline u64 read_event_bytes(u64 address, u64 bytes)
 {
 	u64 value = 0;
 
@@ -54,7 +54,7 @@ static __always_inline u64 event_bytes(u64 address, u64 bytes)
 	return value;
 }
 
-/* The same for memory of the kernel or of the current task. */
+/* Reads a number of `bytes` bytes from memory of the kernel or of the current task. */
 __noinline u64 memory_number(u64 address, u64 bytes, u32 place)
 {
 	const void *from = (const void *)address;
@@ -95,13 +95,15 @@ __noinline u64 event_number_read(u64 base, const struct event_number *number)
 		return 0;
 	if (number->place == NUMBER_CONSTANT)
 		return number->displacement[0];
-	value = event_bytes(base + number->offset, number->steps ? sizeof(value) : number->bytes);
+	value = read_event_bytes(base + number->offset,
+				 number->steps ? sizeof(value) : number->bytes);
 	if (number->steps)
 		value = number_behind(value, number);
 	return event_number_widen(value, number->bytes, number->is_signed);
 }
 
-static __always_inline u64 subject_number(u32 subject, const struct event_number *number, u64 base)
+static __always_inline u64 read_condition_subject(u32 subject, const struct event_number *number,
+						  u64 base)
 {
 	switch (subject) {
 	case CONDITION_PID:
@@ -115,14 +117,17 @@ static __always_inline u64 subject_number(u32 subject, const struct event_number
 	}
 }
 
-/* The value that a question asks for, of an event that has all its numbers. */
+/*
+ * The value that a question asks for, of an event whose fields have all the numbers of the
+ * question.
+ */
 static __always_inline u64 question_value(const struct question *question, u64 base)
 {
 	u64 value = event_number_read(base, &question->value);
 
 	if (question->factor.bytes)
 		value *= event_number_read(base, &question->factor);
-	return value_of(value);
+	return nonnegative_value(value);
 }
 
 /*
@@ -137,10 +142,13 @@ static __always_inline u64 question_value(const struct question *question, u64 b
  * longjmp().
  */
 
-/* The outermost call of each thread, by the kernel's thread id. */
+/*
+ * The outermost call of the function that begins things, for each thread; the key is the kernel's
+ * thread id.
+ */
 struct alive_call {
-	u64 sp;	       /* at the entry; 0: the call has returned */
-	u64 number;    /* value of the event */
+	u64 sp;	       /* stack pointer at the entry; 0: the call has returned */
+	u64 number;    /* value of the event that the call becomes */
 	u64 place;     /* address where the function stores the key; 0: the result is the key */
 	u64 is_wanted; /* 1: the call meets the conditions */
 };
@@ -148,12 +156,14 @@ struct alive_call {
 HASH_MAP(alive, 1, struct span_key, struct alive_thing);
 MAP_OF(alive_calls, BPF_MAP_TYPE_LRU_HASH, 0, 1, u32, struct alive_call);
 
-/* 1: begins and ends are noted. User space sets the flag while all sources are attached, so no end
- * is missed. */
+/*
+ * 1: the begins and ends of things are noted. User space sets the flag while all sources are
+ * attached, so no end is missed.
+ */
 u64 alive_open;
 
-u64 spans_unbegun; /* ends of which no begin is known */
-u64 spans_unkept;  /* begins for which there was no room */
+u64 spans_unbegun; /* ends of spans and of things whose begin is not known */
+u64 spans_unkept;  /* begins of spans and of things for which a map had no room */
 
 #define ERROR_ADDRESS ((u64)-4095) /* keys from here on are error codes, -1 is MAP_FAILED */
 
@@ -170,7 +180,7 @@ static __always_inline void alive_key_set(struct span_key *key, const struct que
 }
 
 /* Draws whether a thing is in the sample (abi/question.h). */
-static __always_inline bool alive_is_taken(const struct question *question, u64 number)
+static __always_inline bool alive_is_sampled(const struct question *question, u64 number)
 {
 	if (config.alive != ALIVE_SAMPLED || !question->every)
 		return true;
@@ -192,7 +202,7 @@ __noinline int alive_call(const struct question *question, u64 base, u64 is_want
 		return 0;
 	fresh.number = question_value(question, base);
 	fresh.place = event_number_read(base, &question->key);
-	if (!alive_is_taken(question, fresh.number))
+	if (!alive_is_sampled(question, fresh.number))
 		fresh.is_wanted = 0;
 	if (call)
 		*call = fresh;
@@ -201,10 +211,12 @@ __noinline int alive_call(const struct question *question, u64 base, u64 is_want
 	return 0;
 }
 
-/* Takes the key from the call that returns here, and the value unless the return has one. False:
- * the call begins no thing. */
-static __always_inline bool alive_take_call(const struct question *question, u64 base, u64 *number,
-					    u64 *by)
+/*
+ * Takes the key of a thing from the call that returns here. The value is taken from the call, too,
+ * unless the question reads it at the return. False: the call begins no thing.
+ */
+static __always_inline bool alive_take_returning_call(const struct question *question, u64 base,
+						      u64 *number, u64 *by)
 {
 	u32 tid = bpf_get_current_pid_tgid();
 	struct alive_call *call = bpf_map_lookup_elem(&alive_calls, &tid);
@@ -219,15 +231,21 @@ static __always_inline bool alive_take_call(const struct question *question, u64
 	return call->is_wanted;
 }
 
-/* The number is unique: the CPU is in it, and the clock goes on between two begins on one CPU. */
-static __always_inline u64 alive_serial(void)
+/*
+ * The serial number is unique: the CPU is in it, and the clock goes on between two begins on one
+ * CPU.
+ */
+static __always_inline u64 alive_new_serial(void)
 {
 	u64 serial = bpf_ktime_get_ns() * CONFIG_CPUS_MAX + bpf_get_smp_processor_id();
 
 	return serial & (~0ULL >> 1);
 }
 
-/* The serial number of what begins, as the value of the event in the ring; or ANSWER_NONE. */
+/*
+ * Records that a thing begins. Returns the thing's serial number, which is the value of the event
+ * in the ring; or ANSWER_NONE.
+ */
 __noinline s64 alive_begin(const struct question *question, u64 base)
 {
 	struct alive_thing thing = {};
@@ -237,15 +255,15 @@ __noinline s64 alive_begin(const struct question *question, u64 base)
 	if (!config.alive || !question || !alive_open)
 		return ANSWER_NONE;
 	number = question_value(question, base);
-	by = subject_number(question->key_subject, &question->key, base);
-	if (question->has_call && !alive_take_call(question, base, &number, &by))
+	by = read_condition_subject(question->key_subject, &question->key, base);
+	if (question->has_call && !alive_take_returning_call(question, base, &number, &by))
 		return ANSWER_NONE;
 	if (!by || by >= ERROR_ADDRESS)
 		return ANSWER_NONE;
-	if (question->value.bytes && !alive_is_taken(question, number))
+	if (question->value.bytes && !alive_is_sampled(question, number))
 		return ANSWER_NONE;
 	alive_key_set(&key, question, by);
-	thing.serial = alive_serial();
+	thing.serial = alive_new_serial();
 	thing.number = number;
 	if (!bpf_map_update_elem(&alive, &key, &thing, BPF_ANY))
 		return thing.serial;
@@ -260,14 +278,17 @@ __noinline int alive_end(const struct question *question, u64 base)
 
 	if (!config.alive || !question || !alive_open)
 		return 0;
-	by = subject_number(question->key_subject, &question->key, base);
+	by = read_condition_subject(question->key_subject, &question->key, base);
 	alive_key_set(&key, question, by);
 	if (by && bpf_map_delete_elem(&alive, &key) && config.alive == ALIVE_ALL)
 		atomic_add_relaxed(&spans_unbegun, 1);
 	return 0;
 }
 
-/* By event kind. User space sets the size; one entry if no source asks. */
+/*
+ * The question of each source, by event kind. User space sets the size; one entry if no source
+ * asks.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -283,7 +304,7 @@ struct {
 	__type(value, struct comm_globs);
 } comm_patterns SEC(".maps");
 
-static __always_inline u32 comm_compare(u64 pattern)
+static __always_inline u32 comm_match_patterns(u64 pattern)
 {
 	u32 key = pattern;
 	const struct comm_globs *globs = bpf_map_lookup_elem(&comm_patterns, &key);
@@ -297,10 +318,10 @@ struct asked {
 	u64 base; /* the address that the numbers of the event are read from */
 	u64 kind;
 	u64 is_met; /* 1: all conditions of the current alternative are met so far */
-	u64 time;   /* of the span that ends, ns */
+	u64 time;   /* duration of the span that ends, ns */
 };
 
-/* 1 if a condition is met, else 0. */
+/* Returns 1 if the event meets a condition, else 0. */
 __noinline int condition_holds(const struct condition *condition, u64 base, u64 time)
 {
 	u64 number = time;
@@ -308,14 +329,14 @@ __noinline int condition_holds(const struct condition *condition, u64 base, u64 
 	if (!condition)
 		return 0;
 	if (condition->subject == CONDITION_COMM)
-		return (comm_compare(condition->operand) & condition->accepts) != 0;
+		return (comm_match_patterns(condition->operand) & condition->accepts) != 0;
 	if (condition->subject != CONDITION_TIME)
-		number = subject_number(condition->subject, &condition->number, base);
+		number = read_condition_subject(condition->subject, &condition->number, base);
 	return (compare_numbers(number, condition->operand, condition->number.is_signed) &
 		condition->accepts) != 0;
 }
 
-static long condition_try(u32 i, struct asked *asked)
+static long evaluate_condition(u32 i, struct asked *asked)
 {
 	const struct condition *condition;
 	const struct question *question;
@@ -339,17 +360,20 @@ static long condition_try(u32 i, struct asked *asked)
 	return 0;
 }
 
-/* The spans that have begun. User space counts those that are left at the end. */
+/*
+ * The spans that have begun and not ended. User space counts those that are left when recording
+ * ends.
+ */
 HASH_MAP(spans, 1, struct span_key, struct span_begins);
 
 static __always_inline void span_key_set(struct span_key *key, const struct question *question,
 					 u64 base)
 {
 	key->span = question->span;
-	key->by = subject_number(question->key_subject, &question->key, base);
+	key->by = read_condition_subject(question->key_subject, &question->key, base);
 }
 
-static __always_inline u64 span_mark(void)
+static __always_inline u64 new_span_mark(void)
 {
 	return SPAN_MARK(bpf_ktime_get_ns(), bpf_get_smp_processor_id());
 }
@@ -368,14 +392,14 @@ __noinline u64 span_begin(const struct question *question, u64 base)
 	begins = bpf_map_lookup_elem(&spans, &key);
 	if (!begins) {
 		fresh.depth = 1;
-		mark = span_mark();
+		mark = new_span_mark();
 		fresh.begin[0] = mark;
 		if (!bpf_map_update_elem(&spans, &key, &fresh, BPF_ANY))
 			return mark;
 		atomic_add_relaxed(&spans_unkept, 1);
 		return 0;
 	}
-	mark = span_mark();
+	mark = new_span_mark();
 	if (question->key_subject != CONDITION_TID) {
 		begins->begin[0] = mark;
 		return mark;
@@ -416,7 +440,10 @@ __noinline u64 span_end(const struct question *question, u64 base)
 	return begin;
 }
 
-/* The value of an event, 0 if the source asks for none; or ANSWER_NONE. */
+/*
+ * Returns the value that the question reads from the event, 0 if the source asks for none; or
+ * ANSWER_NONE if the event does not meet the conditions.
+ */
 __noinline s64 question_answer(u32 kind, u64 base)
 {
 	struct asked asked = {.base = base, .kind = kind};
@@ -442,7 +469,7 @@ __noinline s64 question_answer(u32 kind, u64 base)
 	}
 	asked.is_met = 1 + core_unknown_zero(question->count);
 	if (question->count)
-		bpf_loop(QUESTION_CONDITIONS_MAX, condition_try, &asked, 0);
+		bpf_loop(QUESTION_CONDITIONS_MAX, evaluate_condition, &asked, 0);
 	if (config.alive && question->span_role == ALIVE_CALL) {
 		alive_call(question, base, asked.is_met);
 		return ANSWER_NONE;
@@ -460,7 +487,9 @@ __noinline s64 question_answer(u32 kind, u64 base)
 	return question_value(question, base);
 }
 
-/* The further value of an event, 0 if the source asks for none. */
+/*
+ * Returns the second value that the question reads from the event, 0 if the source asks for none.
+ */
 __noinline u64 question_further(u32 kind, u64 base)
 {
 	const struct question *question = bpf_map_lookup_elem(&questions, &kind);
@@ -471,14 +500,14 @@ __noinline u64 question_further(u32 kind, u64 base)
 	value = event_number_read(base, &question->further);
 	if (question->further_factor.bytes)
 		value *= event_number_read(base, &question->further_factor);
-	return value_of(value);
+	return nonnegative_value(value);
 }
 
 /*
  * An address as a number, as a helper gives it: global functions take no pointer to the context of
  * a program.
  */
-static __always_inline u64 address_number(const void *pointer)
+static __always_inline u64 pointer_as_number(const void *pointer)
 {
 	u64 number = 0;
 

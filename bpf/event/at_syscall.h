@@ -11,7 +11,8 @@
 #include "filter.h"
 #include "user_side.h"
 
-static __always_inline void take_ready(struct scratch *scratch, u32 cpu, struct deferral *deferral)
+static __always_inline void take_stack_at_syscall_entry(struct scratch *scratch, u32 cpu,
+							struct deferral *deferral)
 {
 	const struct hit hit = {};
 	struct direct_walk *walk = &scratch->direct;
@@ -22,14 +23,14 @@ static __always_inline void take_ready(struct scratch *scratch, u32 cpu, struct 
 	walk->is_compat = registers_of_current(&walk->registers);
 	direct_stack_walk(scratch, cpu, config.max_user_depth, 0);
 	if (!walk->is_final) {
-		user_request(&hit, scratch, cpu);
+		request_user_stack(&hit, scratch, cpu);
 		return;
 	}
 	script_join_walked(scratch);
 	if (!table || !stack_pack(&scratch->user))
 		return;
 	id = stack_map_get_id(table, &geometry, cpu, &scratch->user);
-	deferral->ready_entry = current_entry();
+	deferral->ready_entry = current_kernel_entry();
 	deferral->ready_generation = table_generation(table);
 	deferral->ready = id > 0 ? id : 0;
 }
@@ -44,13 +45,13 @@ int take_at_syscall(void *ctx)
 
 	if (paused || !event_wanted(cpu))
 		return 0;
-	deferral = deferral_of(tid);
+	deferral = deferral_find_or_add(tid);
 	scratch = deferral ? scratch_claim(cpu) : NULL;
 	if (!scratch)
 		return 0;
 	if (address_space_enter(&scratch->search)) {
-		take_ready(scratch, cpu, deferral);
-		build_ids_take(&scratch->search);
+		take_stack_at_syscall_entry(scratch, cpu, deferral);
+		read_noted_build_ids(&scratch->search);
 	}
 	wanted = callback_wanted(scratch);
 	scratch_release(scratch);

@@ -20,17 +20,17 @@
 #include "user_side.h"
 
 /*
- * Frames of the program and of its callers; the glue of a raw tracepoint may add more
- * (foreign_frames.h).
+ * Kernel frames of the BPF program and of its callers in the kernel; the glue of a raw tracepoint
+ * may add more (foreign_frames.h).
  */
 #define SKIP_RAW_TRACEPOINT SKIP_PROGRAM
 #define SKIP_TRAMPOLINE SKIP_PROGRAM
 
 /*
- * The most frames that bpf_get_stack() returns after it skipped some. A stack of that depth may be
- * cut.
+ * The most frames that bpf_get_stack() returns after it has skipped `skip` frames. A stack of that
+ * depth may be cut.
  */
-static __always_inline u32 depth_limit(u32 skip)
+static __always_inline u32 kernel_depth_limit(u32 skip)
 {
 	u32 limit = config.max_depth - skip;
 
@@ -43,21 +43,27 @@ static __always_inline bool is_without_stacks(const struct hit *hit)
 	return config.begin_stacks && hit->value & SPAN_MARK_END;
 }
 
-/* True if the event belongs to an interrupt, not to the current task, where its stack shows one. */
-static __always_inline bool may_be_interrupt(const struct hit *hit)
+/*
+ * True if the event belongs to an interrupt and not to the current task, provided that the kernel
+ * stack shows an interrupt.
+ */
+static __always_inline bool may_be_in_interrupt(const struct hit *hit)
 {
 	return hit->is_waker || hit->in_own_task;
 }
 
-/* As bpf_get_stack(), into `stack`. The stack of a function begins with its pc and its caller. */
+/*
+ * Reads the kernel stack into scratch->kernel, with the result of bpf_get_stack(). The stack of a
+ * function begins with its pc and its caller.
+ */
 static __always_inline long kernel_stack_read(void *ctx, const struct hit *hit,
 					      struct scratch *scratch, u32 skip)
 {
-	u64 link = hit->is_function ? entry_link(ctx) : 0;
+	u64 link = hit->is_function ? entry_return_address(ctx) : 0;
 	struct stack *stack = &scratch->kernel;
 	long bytes;
 
-	/* A return probe of the same function may have taken the address already. */
+	/* A return probe of the same function may have replaced the return address already. */
 	if (!link || text_kind(scratch, link) == TEXT_TRACER)
 		return bpf_get_stack(ctx, stack->word, STACK_KERNEL_DEPTH_MAX * 8, skip);
 	bytes = bpf_get_stack(ctx, stack->word + 1, (STACK_KERNEL_DEPTH_MAX - 1) * 8, skip);
@@ -68,14 +74,14 @@ static __always_inline long kernel_stack_read(void *ctx, const struct hit *hit,
 	return bytes + 8;
 }
 
-static __always_inline struct stack_field kernel_field(void *ctx, const struct hit *hit,
-						       struct scratch *scratch, u32 cpu)
+static __always_inline struct stack_field kernel_stack_field(void *ctx, const struct hit *hit,
+							     struct scratch *scratch, u32 cpu)
 {
 	struct stack *stack = &scratch->kernel;
 	u32 skip = hit->skip + (hit->kernel_pc != 0);
 	long bytes;
 
-	if (may_be_interrupt(hit))
+	if (may_be_in_interrupt(hit))
 		scratch->in_interrupt = hit->in_own_task;
 	stack->depth = 0;
 	if (!config.kernel_stacks && !hit->is_waker && !config.origins)
@@ -90,10 +96,10 @@ static __always_inline struct stack_field kernel_field(void *ctx, const struct h
 	if (bytes < 0)
 		return no_stack(REASON_UNREADABLE);
 	stack->depth = (u32)bytes / 8;
-	stack->flags = stack->depth >= depth_limit(skip) ? STACK_TRUNCATED : 0;
+	stack->flags = stack->depth >= kernel_depth_limit(skip) ? STACK_TRUNCATED : 0;
 	if (hit->skip == SKIP_RAW_TRACEPOINT || hit->is_record)
 		kernel_stack_drop_tracer(scratch);
-	if (may_be_interrupt(hit))
+	if (may_be_in_interrupt(hit))
 		interrupt_cut(scratch);
 	if (!config.kernel_stacks)
 		return no_stack(REASON_NOT_ASKED);
@@ -103,19 +109,19 @@ static __always_inline struct stack_field kernel_field(void *ctx, const struct h
 static __always_inline void event_write(void *ctx, const struct hit *hit, struct scratch *scratch,
 					u32 cpu)
 {
-	struct event_slot *slot = event_of(scratch);
+	struct event_slot *slot = event_slot_of(scratch);
 	struct user_side user = {.field = no_stack(REASON_INTERRUPT)};
 	u64 time = bpf_ktime_get_ns();
 	struct stack_field kernel;
 	u32 tid = TID_INTERRUPT;
 
-	kernel = kernel_field(ctx, hit, scratch, cpu);
-	if (!may_be_interrupt(hit) || !scratch->in_interrupt) {
+	kernel = kernel_stack_field(ctx, hit, scratch, cpu);
+	if (!may_be_in_interrupt(hit) || !scratch->in_interrupt) {
 		tid = in_pid_namespace() ? scratch->tid : (u32)bpf_get_current_pid_tgid();
 		if (is_without_stacks(hit)) {
 			user.field = no_stack(REASON_NOT_ASKED);
 		} else {
-			user = user_take(hit, scratch, cpu);
+			user = take_user_side(hit, scratch, cpu);
 			if (config.trace_ids)
 				context_read(scratch);
 		}
@@ -133,8 +139,9 @@ static __always_inline void event_write(void *ctx, const struct hit *hit, struct
 	event_commit(scratch, cpu);
 	if (config.origins) {
 		interrupts_find(scratch);
-		scratch->origin_task =
-			may_be_interrupt(hit) && scratch->in_interrupt ? 0 : bpf_get_current_task();
+		scratch->origin_task = may_be_in_interrupt(hit) && scratch->in_interrupt
+					       ? 0
+					       : bpf_get_current_task();
 		origin_record(scratch, cpu, time, hit->is_sample);
 	}
 }
@@ -143,12 +150,12 @@ static __always_inline void event_write(void *ctx, const struct hit *hit, struct
  * Reads the task's id once, since a task that has exited may lose it at any time. False: the task
  * has just lost its id.
  */
-static __always_inline bool event_task(const struct hit *hit, struct scratch *scratch)
+static __always_inline bool event_read_tid(const struct hit *hit, struct scratch *scratch)
 {
 	if (!in_pid_namespace())
 		return true;
 	scratch->tid = current_tid();
-	return scratch->tid || may_be_interrupt(hit);
+	return scratch->tid || may_be_in_interrupt(hit);
 }
 
 /*
@@ -165,7 +172,7 @@ static __always_inline bool event_record(void *ctx, const struct hit *hit, u32 c
 	scratch = scratch_claim(cpu);
 	if (!scratch)
 		return scratch_refuse(cpu, hit->kind);
-	position = event_task(hit, scratch) ? event_begin(scratch, cpu, hit->kind) : 0;
+	position = event_read_tid(hit, scratch) ? event_begin(scratch, cpu, hit->kind) : 0;
 	if (position)
 		event_write(ctx, hit, scratch, cpu);
 	wanted = callback_wanted(scratch);
@@ -174,18 +181,18 @@ static __always_inline bool event_record(void *ctx, const struct hit *hit, u32 c
 }
 
 /*
- * Sets the values that the source asks for. False: the event does not meet the conditions; its
- * second value is not read then.
+ * Sets the values that the source's question asks for. False: the event does not meet the
+ * conditions, and its second value is not read.
  */
 static __always_inline bool question_met(struct hit *hit, const void *base)
 {
-	s64 answer = config.questions ? question_answer(hit->kind, address_number(base)) : 0;
+	s64 answer = config.questions ? question_answer(hit->kind, pointer_as_number(base)) : 0;
 
 	if (answer == ANSWER_NONE)
 		return false;
 	hit->value = answer;
 	if (config.further)
-		hit->further = question_further(hit->kind, address_number(base));
+		hit->further = question_further(hit->kind, pointer_as_number(base));
 	return true;
 }
 
@@ -218,7 +225,7 @@ static __always_inline bool own_task_interrupted(void *ctx, u32 cpu, u32 kind)
 }
 
 /* Applies the filters to an event that may be in an interrupt. */
-static __always_inline bool event_wanted_anywhere(void *ctx, struct hit *hit, u32 cpu)
+static __always_inline bool event_wanted_even_in_interrupt(void *ctx, struct hit *hit, u32 cpu)
 {
 	u64 ids = current_ids();
 
@@ -227,12 +234,13 @@ static __always_inline bool event_wanted_anywhere(void *ctx, struct hit *hit, u3
 				: filters_pass(ids, cpu);
 }
 
-/* As event_emit(), of an event that may be in an interrupt. */
-static __always_inline bool event_emit_anywhere(void *ctx, struct hit *hit, const void *base)
+/* event_emit() for an event that may be in an interrupt. */
+static __always_inline bool event_emit_even_in_interrupt(void *ctx, struct hit *hit,
+							 const void *base)
 {
 	u32 cpu = bpf_get_smp_processor_id();
 
-	return event_wanted_anywhere(ctx, hit, cpu) && question_met(hit, base) &&
+	return event_wanted_even_in_interrupt(ctx, hit, cpu) && question_met(hit, base) &&
 	       event_record(ctx, hit, cpu);
 }
 

@@ -29,7 +29,7 @@ struct {
 	__type(value, struct field_runs);
 } field_runs SEC(".maps");
 
-static __always_inline void field_value_ran(u32 kind)
+static __always_inline void field_value_count_run(u32 kind)
 {
 	struct field_runs *runs = bpf_map_lookup_elem(&field_runs, &kind);
 
@@ -37,12 +37,12 @@ static __always_inline void field_value_ran(u32 kind)
 		field_runs_count_first(runs);
 }
 
-static __always_inline void field_value_called(void *ctx, u32 kind)
+static __always_inline void field_value_count_call(void *ctx, u32 kind)
 {
 	struct field_runs *runs;
 	struct hit hit = {};
 
-	if (!event_wanted_anywhere(ctx, &hit, bpf_get_smp_processor_id()))
+	if (!event_wanted_even_in_interrupt(ctx, &hit, bpf_get_smp_processor_id()))
 		return;
 	runs = bpf_map_lookup_elem(&field_runs, &kind);
 	if (runs)
@@ -55,9 +55,9 @@ static __always_inline bool field_value_emit(void *record, u64 cookie)
 	struct hit hit = {.kind = cookie, .is_record = true};
 	u32 cpu = bpf_get_smp_processor_id();
 
-	if (!event_wanted_anywhere(record, &hit, cpu))
+	if (!event_wanted_even_in_interrupt(record, &hit, cpu))
 		return false;
-	field_value_ran(hit.kind);
+	field_value_count_run(hit.kind);
 	return question_met(&hit, record) && event_record(record, &hit, cpu);
 }
 

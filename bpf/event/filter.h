@@ -13,8 +13,9 @@
 #include "state/task_ids.h"
 
 /*
- * The threads of -p and of the command. User space inserts the first ones, fork adds to them, exit
- * removes. Without -p and command the map has one entry: its buckets cost time at the start.
+ * The threads of -p and of the command. User space inserts the first threads; a fork adds a thread,
+ * an exit removes one. Without -p and command the map has one entry: its buckets cost time at the
+ * start.
  */
 HASH_MAP(followed, 1 << 17, u32, struct followed);
 
@@ -49,7 +50,7 @@ static __always_inline bool cpu_matches(u32 cpu)
 
 #define CGROUP_LEVELS_MAX 64
 
-/* Compares by id, which needs no map. */
+/* Compares the id of the cgroup at a level with the chosen one: the comparison needs no map. */
 static long cgroup_level_matches(u32 level, u32 *found)
 {
 	u64 id = bpf_get_current_ancestor_cgroup_id(level);
@@ -67,12 +68,13 @@ static __always_inline bool cgroup_matches(void)
 }
 
 /*
- * Processes that are left out; 0: none. A process clears its entry at exit, since its id is reused.
+ * Ids of processes whose events are left out; 0: no process. A process clears its entry at exit,
+ * since its id is reused.
  */
 u32 own_tgid;			  /* the recorder */
 u32 own_processes[OWN_PROCESSES]; /* child processes that open and parse files for the recorder */
 
-/* The entry of a process: in the slot of its id, or in the next one; else NULL. */
+/* Finds the entry of a process: in the slot of its id, or in the next slot; else NULL. */
 static __always_inline u32 *own_process(u32 tgid)
 {
 	u32 *slot = &own_processes[tgid % OWN_PROCESSES];

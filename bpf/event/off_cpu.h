@@ -21,16 +21,19 @@
 
 HASH_MAP(blocked, TASKS_MAX, u32, struct blocked); /* by tid */
 
-/* The user stack by frame pointers, into the map: for --user-unwind fp, without deferral. */
+/*
+ * Takes the user stack by frame pointers and stores it in the map: for --user-unwind fp, without
+ * deferral.
+ */
 static __always_inline u64 off_cpu_by_frame_pointers(struct scratch *scratch, u32 cpu,
 						     u64 *generation)
 {
 	void *table = table_current();
 	s64 id;
 
-	walk_from_task(&scratch->walk);
+	fp_walk_begin(&scratch->walk);
 	scratch->walk.at_entry = 0;
-	user_stack_walk(scratch);
+	fp_walk_stack(scratch);
 	if (!table || !stack_pack(&scratch->user))
 		return STACK_FIELD_WORD(REASON_NO_FRAMES, STATE_NONE);
 	id = stack_map_get_id(table, &geometry, cpu, &scratch->user);
@@ -43,7 +46,7 @@ static __always_inline u64 off_cpu_by_frame_pointers(struct scratch *scratch, u3
  * Saves the stack for user space to finish. The cookie is lasting: the event may come any time
  * after its deferred stack.
  */
-static __always_inline u64 off_cpu_saved(struct scratch *scratch)
+static __always_inline u64 off_cpu_save_stack(struct scratch *scratch)
 {
 	u32 cookie = cookie_new() | COOKIE_LASTING;
 
@@ -53,7 +56,7 @@ static __always_inline u64 off_cpu_saved(struct scratch *scratch)
 }
 
 /* Requests the stack. The task returns to user mode only after its event. */
-static __always_inline u64 off_cpu_asked(struct scratch *scratch, u32 cpu)
+static __always_inline u64 off_cpu_request_stack(struct scratch *scratch, u32 cpu)
 {
 	s64 cookie = deferral_request(scratch, cpu);
 
@@ -61,7 +64,8 @@ static __always_inline u64 off_cpu_asked(struct scratch *scratch, u32 cpu)
 			  : STACK_FIELD_WORD(REASON_NO_STATE, STATE_NONE);
 }
 
-static __always_inline u64 off_cpu_user(struct scratch *scratch, u32 cpu, u64 *generation)
+static __always_inline u64 off_cpu_take_user_stack(struct scratch *scratch, u32 cpu,
+						   u64 *generation)
 {
 	u64 ready = execve_field(), word;
 
@@ -69,13 +73,13 @@ static __always_inline u64 off_cpu_user(struct scratch *scratch, u32 cpu, u64 *g
 		return ready;
 	if (config.user_unwind == USER_UNWIND_AUTO && config.deferral == DEFERRAL_TASK_WORK &&
 	    !is_exiting())
-		return off_cpu_asked(scratch, cpu);
+		return off_cpu_request_stack(scratch, cpu);
 	if (!address_space_enter(&scratch->search))
 		return STACK_FIELD_WORD(REASON_REFUSED, STATE_NONE);
 	word = config.user_unwind == USER_UNWIND_FP
 		       ? off_cpu_by_frame_pointers(scratch, cpu, generation)
-		       : off_cpu_saved(scratch);
-	build_ids_take(&scratch->search);
+		       : off_cpu_save_stack(scratch);
+	read_noted_build_ids(&scratch->search);
 	return word;
 }
 
@@ -84,14 +88,14 @@ static __always_inline bool is_blocking(const struct task_struct *task, u32 stat
 	return state & (TASK_INTERRUPTIBLE | TASK_UNINTERRUPTIBLE) && task->mm;
 }
 
-static __always_inline void off_cpu_remember(const struct task_struct *task,
-					     struct scratch *scratch, u32 cpu)
+static __always_inline void off_cpu_store_wait(const struct task_struct *task,
+					       struct scratch *scratch, u32 cpu)
 {
 	u32 tid = typed_tid_of(task);
 	struct blocked from = {.user = STACK_FIELD_WORD(REASON_NOT_ASKED, STATE_NONE)};
 
 	if (config.user_stacks)
-		from.user = off_cpu_user(scratch, cpu, &from.generation);
+		from.user = off_cpu_take_user_stack(scratch, cpu, &from.generation);
 	from.since = bpf_ktime_get_ns();
 	from.switches = switches_of(task);
 	from.ran = task->se.sum_exec_runtime;
@@ -101,7 +105,7 @@ static __always_inline void off_cpu_remember(const struct task_struct *task,
 		return;
 	scratch->counters.produced++;
 	scratch->counters.lost[LOST_NO_MEMORY]++;
-	source_lost(cpu, config.off_cpu_kind);
+	count_source_loss(cpu, config.off_cpu_kind);
 }
 
 /* The current task leaves its CPU. True if it needs a callback (callback_go()). */
@@ -118,14 +122,14 @@ static __always_inline bool off_cpu_begin(const struct task_struct *task, u32 st
 	if (paused)
 		scratch->counters.lost[LOST_PAUSED]++;
 	else
-		off_cpu_remember(task, scratch, cpu);
+		off_cpu_store_wait(task, scratch, cpu);
 	wanted = callback_wanted(scratch);
 	scratch_release(scratch);
 	return wanted;
 }
 
-static __always_inline struct stack_field off_cpu_kernel(struct task_struct *task,
-							 struct scratch *scratch, u32 cpu)
+static __always_inline struct stack_field off_cpu_kernel_stack(struct task_struct *task,
+							       struct scratch *scratch, u32 cpu)
 {
 	struct stack *stack = &scratch->kernel;
 	long bytes;
@@ -136,12 +140,12 @@ static __always_inline struct stack_field off_cpu_kernel(struct task_struct *tas
 	if (bytes <= 0)
 		return no_stack(REASON_UNREADABLE);
 	stack->depth = (u32)bytes / 8;
-	stack->flags = stack->depth >= depth_limit(0) ? STACK_TRUNCATED : 0;
+	stack->flags = stack->depth >= kernel_depth_limit(0) ? STACK_TRUNCATED : 0;
 	return stack_store(scratch, stack, cpu);
 }
 
 /* The user stack field of the event. An id may be of a generation that is gone. */
-static __always_inline struct stack_field off_cpu_field(const struct blocked *from)
+static __always_inline struct stack_field off_cpu_user_field(const struct blocked *from)
 {
 	struct stack_field field = stack_field_of(from->user);
 	void *table = table_current();
@@ -153,16 +157,16 @@ static __always_inline struct stack_field off_cpu_field(const struct blocked *fr
 
 /* still_waits: the task has not run since the wait began, so its kernel stack is that of the wait.
  */
-static __always_inline void off_cpu_write(struct task_struct *task, const struct blocked *from,
-					  struct scratch *scratch, u32 cpu, u64 time,
-					  bool still_waits)
+static __always_inline void off_cpu_write_event(struct task_struct *task,
+						const struct blocked *from, struct scratch *scratch,
+						u32 cpu, u64 time, bool still_waits)
 {
-	struct event_slot *slot = event_of(scratch);
+	struct event_slot *slot = event_slot_of(scratch);
 	struct stack_field kernel = no_stack(REASON_CHANGED), user;
 
 	if (still_waits)
-		kernel = off_cpu_kernel(task, scratch, cpu);
-	user = off_cpu_field(from);
+		kernel = off_cpu_kernel_stack(task, scratch, cpu);
+	user = off_cpu_user_field(from);
 	slot->tid = typed_tid_of(task);
 	slot->stamp = STAMP_OF(time, config.off_cpu_kind, EVENT_FLAGS(kernel.state, user.state));
 	slot->kernel = kernel.value;
@@ -173,13 +177,16 @@ static __always_inline void off_cpu_write(struct task_struct *task, const struct
 	if (config.trace_ids)
 		context_take(scratch, slot->tid, from->since);
 	event_commit(scratch, cpu);
-	origin_record_of(task, scratch, cpu, time);
+	origin_record_for_task(task, scratch, cpu, time);
 }
 
-u64 unseen_waits; /* waits whose end no program was called for */
+u64 unseen_waits; /* number of waits at whose end the kernel called no program */
 
-/* The end of a wait that no program was called for: now, without what the task has run since it
- * left its CPU. Other waits that it may have had since then are in this one. */
+/*
+ * Returns the time when a wait ended whose end called no program: now, less the time that the task
+ * has run since it left its CPU. Other waits that the task may have had since then are counted into
+ * this wait.
+ */
 static __always_inline u64 off_cpu_unseen_end(const struct task_struct *task,
 					      const struct blocked *from, u64 now)
 {
@@ -199,7 +206,7 @@ static __always_inline void off_cpu_record(struct task_struct *task, const struc
 		return;
 	}
 	if (event_begin(scratch, cpu, config.off_cpu_kind))
-		off_cpu_write(task, from, scratch, cpu, time, !has_run);
+		off_cpu_write_event(task, from, scratch, cpu, time, !has_run);
 	scratch_release(scratch);
 }
 
@@ -246,15 +253,15 @@ static __always_inline void off_cpu_record_unfinished(struct task_struct *task)
 		unfinished_waits++;
 }
 
-u64 recording_begin; /* ns: when the recording has begun */
+u64 recording_begin; /* CLOCK_MONOTONIC, ns, when the recording began */
 
 /*
- * Enters a task that waits when recording begins, since then. No two waits begin at the same time,
- * as a wait is told from others by its begin (lib/report/event/wait_ends.h); all these are before
- * any that the recording sees. The task may have gone on meanwhile: then it does not wait, or has
- * entered itself.
+ * Adds a task that already waits when recording begins: its wait counts from that begin. No two
+ * waits begin at the same time, as a wait is told from others by its begin
+ * (lib/report/event/wait_ends.h); all these begins are before any begin that the recording sees.
+ * The task may have gone on meanwhile: then it does not wait, or has entered itself.
  */
-static __always_inline void off_cpu_seed(struct task_struct *task, bool asks_user_stack)
+static __always_inline void off_cpu_add_waiting_task(struct task_struct *task, bool asks_user_stack)
 {
 	struct blocked from = {.since = recording_begin - waits_before}, *found;
 	u64 switches = switches_of(task);
@@ -264,7 +271,7 @@ static __always_inline void off_cpu_seed(struct task_struct *task, bool asks_use
 		return;
 	if (config.by_cpu && !cpu_matches(task->thread_info.cpu))
 		return;
-	from.user = stack_request_for(task, asks_user_stack);
+	from.user = user_stack_of_waiting_task(task, asks_user_stack);
 	from.switches = switches;
 	from.ran = task->se.sum_exec_runtime;
 	if (bpf_map_update_elem(&blocked, &tid, &from, BPF_NOEXIST))

@@ -50,19 +50,19 @@
 #define INTERRUPTS_NOT_KNOWN 0x200U
 #define INTERRUPTS_INNERMOST(interrupts) ((interrupts)&0xff)
 
-static __always_inline bool is_interrupt(u32 interrupts)
+static __always_inline bool is_in_hard_interrupt(u32 interrupts)
 {
 	return interrupts & INTERRUPTS_HARD;
 }
 
-/* The innermost interrupt is a soft one, as far as is known. */
+/* True if the innermost interrupt is a soft one, or its kind is not known. */
 static __always_inline bool may_be_soft_interrupt(u32 interrupts)
 {
 	return interrupts & INTERRUPTS_NOT_KNOWN ||
 	       INTERRUPTS_INNERMOST(interrupts) == TEXT_SOFT_INTERRUPT;
 }
 
-static long interrupts_step(u32 i, struct scratch **context)
+static long note_interrupt_frame(u32 i, struct scratch **context)
 {
 	struct scratch *scratch = *context;
 	u32 kind;
@@ -87,11 +87,14 @@ __noinline int interrupts_find(struct scratch *scratch)
 	if (!scratch)
 		return 0;
 	scratch->interrupts = 0;
-	bpf_loop(STACK_KERNEL_DEPTH_MAX, interrupts_step, &scratch, 0);
+	bpf_loop(STACK_KERNEL_DEPTH_MAX, note_interrupt_frame, &scratch, 0);
 	return 0;
 }
 
-/* User space sets the size. */
+/*
+ * The origin of each queued work item, request or timer, by the object's address. User space sets
+ * the size.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1);
@@ -99,10 +102,10 @@ struct {
 	__type(value, struct origin);
 } origins SEC(".maps");
 
-HASH_MAP(origin_works, 1, u64, struct origin);	     /* by struct task_struct * */
-ARRAY_MAP(origin_calls, 1, struct origin_cpu_calls); /* by CPU */
+HASH_MAP(origin_works, 1, u64, struct origin);	     /* key: address of the worker's task_struct */
+ARRAY_MAP(origin_calls, 1, struct origin_cpu_calls); /* index: CPU */
 
-/* False: the callback has ended, and its end was not seen. */
+/* False: the callback has ended, although no program saw its end. */
 static __always_inline bool origin_is_running(u64 running, u64 object)
 {
 	u64 word = 0;
@@ -114,8 +117,8 @@ static __always_inline bool origin_is_running(u64 running, u64 object)
 /* The innermost callback of a timer that the current task runs. A soft interrupt may be preempted
  * by other tasks with PREEMPT_RT, so the task is compared. A CPU sample is taken in the callback of
  * a high-resolution timer, and belongs to what this timer has interrupted. */
-static __always_inline bool origin_of_call(u32 interrupts, u32 cpu, bool is_sample,
-					   struct origin *out)
+static __always_inline bool origin_of_timer_call(u32 interrupts, u32 cpu, bool is_sample,
+						 struct origin *out)
 {
 	struct origin_cpu_calls *calls = bpf_map_lookup_elem(&origin_calls, &cpu);
 	u64 task = bpf_get_current_task();
@@ -151,8 +154,10 @@ static __always_inline bool origin_of_object(u64 object, struct origin *out)
 	return bpf_map_lookup_elem(&origins, &object) == found && out->object == object;
 }
 
-/* The request that an io_uring worker serves. */
-static __always_inline u64 request_of(const struct task_struct *task)
+/*
+ * Returns the address of the request that an io_uring worker serves; 0: the task is no such worker.
+ */
+static __always_inline u64 io_uring_request_of_worker(const struct task_struct *task)
 {
 	const struct io_worker *worker;
 
@@ -173,7 +178,7 @@ static __always_inline bool origin_of_task(u64 task, struct origin *out)
 		*out = *work;
 		return origin_is_running(out->running, out->object);
 	}
-	request = request_of((const void *)task);
+	request = io_uring_request_of_worker((const void *)task);
 	return request && origin_of_object(request, out);
 }
 
@@ -183,13 +188,15 @@ static __always_inline bool origin_find(const struct scratch *scratch, u32 cpu, 
 	u64 task = scratch->origin_task;
 
 	if ((!task || task == bpf_get_current_task()) &&
-	    origin_of_call(scratch->interrupts, cpu, is_sample, out))
+	    origin_of_timer_call(scratch->interrupts, cpu, is_sample, out))
 		return true;
-	return task && !is_interrupt(scratch->interrupts) && origin_of_task(task, out);
+	return task && !is_in_hard_interrupt(scratch->interrupts) && origin_of_task(task, out);
 }
 
-/* The field of a stack. An id may be of a generation that is gone. */
-static __always_inline struct stack_field origin_field(const struct origin *origin, u64 word)
+/*
+ * The stack field of an origin's stack. A stack id may be of a generation of the map that is gone.
+ */
+static __always_inline struct stack_field origin_stack_field(const struct origin *origin, u64 word)
 {
 	struct stack_field field = stack_field_of(word);
 	void *table = table_current();
@@ -211,12 +218,13 @@ __noinline int origin_record(struct scratch *scratch, u32 cpu, u64 time, u32 is_
 
 	if (!config.origins || !scratch || !origin_find(scratch, cpu, is_sample, &origin))
 		return 0;
-	trigger_passes(config.origin_kind); /* only noted: its event was recorded */
+	/* the trigger is only noted: the event itself was recorded */
+	trigger_passes(config.origin_kind);
 	if (!event_begin(scratch, cpu, config.origin_kind))
 		return 0;
-	slot = event_of(scratch);
-	kernel = origin_field(&origin, origin.kernel);
-	user = origin_field(&origin, origin.user);
+	slot = event_slot_of(scratch);
+	kernel = origin_stack_field(&origin, origin.kernel);
+	user = origin_stack_field(&origin, origin.user);
 	slot->tid = origin.tid;
 	slot->stamp = STAMP_OF(time, config.origin_kind, EVENT_FLAGS(kernel.state, user.state));
 	slot->kernel = kernel.value;
@@ -227,9 +235,12 @@ __noinline int origin_record(struct scratch *scratch, u32 cpu, u64 time, u32 is_
 	return event_commit(scratch, cpu);
 }
 
-/* The same of an event of a task, whose stack is not at hand. */
-static __always_inline void origin_record_of(const struct task_struct *task,
-					     struct scratch *scratch, u32 cpu, u64 time)
+/*
+ * origin_record() for an event of a task that is not the current one, whose interrupts are not
+ * known.
+ */
+static __always_inline void origin_record_for_task(const struct task_struct *task,
+						   struct scratch *scratch, u32 cpu, u64 time)
 {
 	if (!config.origins)
 		return;

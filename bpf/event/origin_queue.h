@@ -9,8 +9,8 @@
 #include "emit.h"
 #include "origin.h"
 
-/* The word that holds a timer of high resolution while its callback runs. */
-static __always_inline u64 running_of_hrtimer(const struct hrtimer *timer)
+/* Address of the kernel's word that holds a high-resolution timer while its callback runs. */
+static __always_inline u64 running_timer_word(const struct hrtimer *timer)
 {
 	u64 base = (u64)BPF_CORE_READ(timer, base);
 
@@ -19,21 +19,23 @@ static __always_inline u64 running_of_hrtimer(const struct hrtimer *timer)
 		       : 0;
 }
 
-/* The word of a worker: the work item that it executes. */
-static __always_inline u64 running_of_worker(u64 worker)
+/* Address of the worker's word that holds the work item which the worker executes. */
+static __always_inline u64 current_work_word(u64 worker)
 {
 	return worker ? worker + bpf_core_field_offset(struct worker, current_work) : 0;
 }
 
-/* The word of a work item that is queued as a soft interrupt of the CPU. */
-static __always_inline u64 running_of_soft_work(const struct pool_workqueue *queue)
+/*
+ * Address of the kernel's word that holds a work item while it runs as a soft interrupt of the CPU.
+ */
+static __always_inline u64 soft_work_word(const struct pool_workqueue *queue)
 {
 	u64 node;
 
 	if (!(BPF_CORE_READ(queue, wq, flags) & WQ_BH))
 		return 0;
 	node = (u64)BPF_CORE_READ(queue, pool, workers.next);
-	return node ? running_of_worker(node - bpf_core_field_offset(struct worker, node)) : 0;
+	return node ? current_work_word(node - bpf_core_field_offset(struct worker, node)) : 0;
 }
 
 /* Keeps the origin of a work item that queues itself. False: the object is another one. */
@@ -46,9 +48,11 @@ static __always_inline bool keep_origin_of_requeued_work(u64 object)
 	       !bpf_map_update_elem(&origins, &object, work, BPF_ANY);
 }
 
-/* True for a timer that the kernel starts again after its callback, which counts as running until
- * then: the timer keeps its origin. */
-static __always_inline bool is_started_again(u64 object, u32 cpu)
+/*
+ * True for a timer that the kernel starts again after its callback. The timer counts as running
+ * until then, and keeps its origin.
+ */
+static __always_inline bool is_restarted_timer(u64 object, u32 cpu)
 {
 	const struct origin_cpu_calls *calls = bpf_map_lookup_elem(&origin_calls, &cpu);
 
@@ -57,8 +61,9 @@ static __always_inline bool is_started_again(u64 object, u32 cpu)
 }
 
 /* The generation is read before the stacks: an id is of this generation, or counts as gone. */
-static __always_inline void origin_take(void *ctx, const struct hit *hit, struct scratch *scratch,
-					u32 cpu, u64 object, u64 running)
+static __always_inline void origin_take_stacks(void *ctx, const struct hit *hit,
+					       struct scratch *scratch, u32 cpu, u64 object,
+					       u64 running)
 {
 	struct origin *origin = &scratch->origin;
 	void *table = table_current();
@@ -66,17 +71,18 @@ static __always_inline void origin_take(void *ctx, const struct hit *hit, struct
 
 	origin->time = bpf_ktime_get_ns();
 	origin->generation = table ? table_generation(table) : 0;
-	kernel = kernel_field(ctx, hit, scratch, cpu);
+	kernel = kernel_stack_field(ctx, hit, scratch, cpu);
 	interrupts_find(scratch);
-	if (is_started_again(object, cpu) ||
-	    (!is_interrupt(scratch->interrupts) && keep_origin_of_requeued_work(object)))
+	if (is_restarted_timer(object, cpu) ||
+	    (!is_in_hard_interrupt(scratch->interrupts) && keep_origin_of_requeued_work(object)))
 		return;
 	origin->kernel = STACK_FIELD_WORD(kernel.value, kernel.state);
 	origin->user = STACK_FIELD_WORD(REASON_INTERRUPT, STATE_NONE);
 	origin->tid = TID_INTERRUPT;
-	if (!origin_of_call(scratch->interrupts, cpu, false, origin) && !scratch->in_interrupt) {
+	if (!origin_of_timer_call(scratch->interrupts, cpu, false, origin) &&
+	    !scratch->in_interrupt) {
 		origin->tid = in_pid_namespace() ? scratch->tid : (u32)bpf_get_current_pid_tgid();
-		user = user_take(hit, scratch, cpu).field;
+		user = take_user_side(hit, scratch, cpu).field;
 		origin->user = STACK_FIELD_WORD(user.value, user.state);
 	}
 	origin->object = object;
@@ -86,14 +92,15 @@ static __always_inline void origin_take(void *ctx, const struct hit *hit, struct
 	bpf_map_delete_elem(&origins, &object);
 	scratch->counters.produced++;
 	scratch->counters.lost[LOST_NO_MEMORY]++;
-	source_lost(cpu, config.origin_kind);
+	count_source_loss(cpu, config.origin_kind);
 }
 
 /*
- * An object is queued. `running`: its word (struct origin), or 0 if the word is known when the
+ * Records that an object (work item, timer, request) is queued. `running`: address of the word that
+ * holds the object while it runs (struct origin), or 0 if that address is known only when the
  * callback begins. True: the user stack needs a callback (callback_go()).
  */
-static __always_inline bool origin_queued(void *ctx, u64 object, u64 running)
+static __always_inline bool origin_object_queued(void *ctx, u64 object, u64 running)
 {
 	struct hit hit = {.skip = SKIP_RAW_TRACEPOINT, .is_waker = true};
 	u32 cpu = bpf_get_smp_processor_id();
@@ -104,20 +111,20 @@ static __always_inline bool origin_queued(void *ctx, u64 object, u64 running)
 	scratch = is_paused ? NULL : scratch_claim(cpu);
 	if (!scratch) {
 		/* Another task may have queued the object before. */
-		if (!is_started_again(object, cpu))
+		if (!is_restarted_timer(object, cpu))
 			bpf_map_delete_elem(&origins, &object);
 		return is_paused ? false : scratch_refuse(cpu, config.origin_kind);
 	}
 	scratch->position = POSITION_ASIDE;
-	event_task(&hit, scratch);
-	origin_take(ctx, &hit, scratch, cpu, object, running);
+	event_read_tid(&hit, scratch);
+	origin_take_stacks(ctx, &hit, scratch, cpu, object, running);
 	wanted = callback_wanted(scratch);
 	scratch_release(scratch);
 	return wanted;
 }
 
-/* The place of a callback in a soft interrupt. */
-static __always_inline u32 soft_call_place(u64 task)
+/* Index, in origin_cpu_calls, of a timer callback that runs in a soft interrupt of `task`. */
+static __always_inline u32 soft_interrupt_call_index(u64 task)
 {
 	if (!bpf_core_field_exists(((struct task_struct___rt *)0)->softirq_disable_cnt))
 		return 0;
@@ -141,7 +148,7 @@ static __always_inline void origin_call_begin(u64 object, bool is_hrtimer)
 	if (!calls)
 		return;
 	place = is_hrtimer && !BPF_CORE_READ(timer, is_soft) ? ORIGIN_CALL_HARD
-							     : soft_call_place(task);
+							     : soft_interrupt_call_index(task);
 	core_one_register(place);
 	place &= ORIGIN_CALLS - 1;
 	atomic_store_release(&calls->call[place].task, 0);
@@ -149,13 +156,13 @@ static __always_inline void origin_call_begin(u64 object, bool is_hrtimer)
 	if (!origin_of_object(object, origin))
 		origin->time = origin->running = 0;
 	if (is_hrtimer)
-		origin->running = running_of_hrtimer(timer);
+		origin->running = running_timer_word(timer);
 	calls->call[place].is_hrtimer = is_hrtimer;
 	origin->object = object;
 	atomic_store_release(&calls->call[place].task, task);
 }
 
-/* The object may be freed already. */
+/* Records the end of a callback. The object, a timer, may be freed already. */
 static __always_inline void origin_call_end(u64 object)
 {
 	u32 cpu = bpf_get_smp_processor_id(), place = ORIGIN_CALL_HARD;
@@ -164,7 +171,7 @@ static __always_inline void origin_call_end(u64 object)
 	if (!calls)
 		return;
 	if (calls->call[place].origin.object != object)
-		place = soft_call_place(bpf_get_current_task());
+		place = soft_interrupt_call_index(bpf_get_current_task());
 	core_one_register(place);
 	place &= ORIGIN_CALLS - 1;
 	if (calls->call[place].origin.object != object)
@@ -185,7 +192,7 @@ static __always_inline void origin_work_begin(u64 object)
 
 	if (BPF_CORE_READ(worker, flags) & PF_WQ_WORKER) {
 		thread = BPF_CORE_READ(worker, worker_private);
-		running = running_of_worker((u64)BPF_CORE_READ(thread, data));
+		running = current_work_word((u64)BPF_CORE_READ(thread, data));
 	}
 	if (!running || !origin_is_running(running, object)) {
 		origin_call_begin(object, false);
@@ -198,7 +205,10 @@ static __always_inline void origin_work_begin(u64 object)
 	origin.running = running;
 	if (bpf_map_update_elem(&origin_works, &task, &origin, BPF_ANY))
 		return;
-	/* The next queueing may be missed, as in an interrupt of on_queue_work(). */
+	/*
+	 * The next time that the work item is queued may be missed, as when an interrupt hits
+	 * on_queue_work().
+	 */
 	bpf_map_delete_elem(&origins, &object);
 }
 

@@ -22,7 +22,7 @@
 #include "stack/stack_field.h"
 #include "thread_count.h"
 
-static __always_inline bool comm_of_matches(const struct task_struct *task)
+static __always_inline bool task_comm_matches(const struct task_struct *task)
 {
 	u8 comm[COMM_BYTES] = {};
 
@@ -35,7 +35,7 @@ struct cgroup_walk {
 	u32 found;
 };
 
-static long cgroup_matches_or_parent(u32 level, struct cgroup_walk *walk)
+static long cgroup_or_parent_matches(u32 level, struct cgroup_walk *walk)
 {
 	u32 offset = bpf_core_field_offset(struct cgroup, self);
 	const struct cgroup *cgroup = walk->cgroup;
@@ -49,18 +49,18 @@ static long cgroup_matches_or_parent(u32 level, struct cgroup_walk *walk)
 	return walk->found;
 }
 
-static __always_inline bool cgroup_of_matches(const struct task_struct *task)
+static __always_inline bool task_cgroup_matches(const struct task_struct *task)
 {
 	struct cgroup_walk walk = {};
 
 	if (!bpf_core_field_exists(task->cgroups))
 		return false;
 	walk.cgroup = BPF_CORE_READ(task, cgroups, dfl_cgrp);
-	bpf_loop(CGROUP_LEVELS_MAX, cgroup_matches_or_parent, &walk, 0);
+	bpf_loop(CGROUP_LEVELS_MAX, cgroup_or_parent_matches, &walk, 0);
 	return walk.found;
 }
 
-/* As event_wanted(), of any task. */
+/* event_wanted() for any task, also one that is not the current one. */
 static __always_inline bool task_wanted(const struct task_struct *task)
 {
 	u32 tid = typed_tid_of(task), tgid = typed_tgid_of(task);
@@ -69,14 +69,17 @@ static __always_inline bool task_wanted(const struct task_struct *task)
 		return false;
 	if (!is_followed(tid))
 		return false;
-	if (config.by_comm && !comm_of_matches(task))
+	if (config.by_comm && !task_comm_matches(task))
 		return false;
-	return !config.cgroup || cgroup_of_matches(task);
+	return !config.cgroup || task_cgroup_matches(task);
 }
 
-/* A task's request for itself, if it is of the entry into the kernel in which the task still is. */
-static __always_inline u64 stack_requested(const struct deferral *deferral,
-					   const struct kernel_entry *entry)
+/*
+ * The request that a task has made itself, as a stack field, if the task is still in the same entry
+ * into the kernel.
+ */
+static __always_inline u64 requested_stack_field(const struct deferral *deferral,
+						 const struct kernel_entry *entry)
 {
 	u64 word = atomic_load_relaxed(&deferral->word);
 
@@ -85,8 +88,8 @@ static __always_inline u64 stack_requested(const struct deferral *deferral,
 	return STACK_FIELD_WORD(REASON_NO_STATE, STATE_NONE);
 }
 
-static __always_inline u64 stack_request_new(struct task_struct *task, u32 tid,
-					     struct deferral *asked)
+static __always_inline u64 request_stack_of_task(struct task_struct *task, u32 tid,
+						 struct deferral *asked)
 {
 	u32 cookie = cookie_new();
 	struct deferral_work *work;
@@ -95,7 +98,7 @@ static __always_inline u64 stack_request_new(struct task_struct *task, u32 tid,
 	asked->word = DEFERRAL_WORD(cookie, DEFERRAL_PENDING);
 	if (!cookie || bpf_map_update_elem(&deferrals, &tid, asked, BPF_NOEXIST))
 		return STACK_FIELD_WORD(REASON_NO_STATE, STATE_NONE);
-	work = work_of(tid, 0);
+	work = deferral_work_find_or_add(tid, 0);
 	error = work ? task_work_schedule_in(task, &work->work, &works, on_task_resume) : -ENOMEM;
 	if (error && error != -EBUSY)
 		bpf_map_delete_elem(&deferrals, &tid);
@@ -104,7 +107,7 @@ static __always_inline u64 stack_request_new(struct task_struct *task, u32 tid,
 }
 
 /* The user stack of a task that waits, as a STACK_FIELD_WORD(). */
-static __always_inline u64 stack_request_for(struct task_struct *task, bool asks)
+static __always_inline u64 user_stack_of_waiting_task(struct task_struct *task, bool asks)
 {
 	struct deferral asked = {.kernel_tid = task->pid}, *own;
 	struct pt_regs___kernel *regs;
@@ -121,7 +124,8 @@ static __always_inline u64 stack_request_for(struct task_struct *task, bool asks
 	asked.entry = (struct kernel_entry){
 		.ip = regs_pc(regs), .sp = regs_sp(regs), .syscall = regs_syscall(regs)};
 	own = bpf_map_lookup_elem(&deferrals, &tid);
-	return own ? stack_requested(own, &asked.entry) : stack_request_new(task, tid, &asked);
+	return own ? requested_stack_field(own, &asked.entry)
+		   : request_stack_of_task(task, tid, &asked);
 }
 
 static __always_inline bool is_on_cpu(const struct task_struct *task)
@@ -132,7 +136,7 @@ static __always_inline bool is_on_cpu(const struct task_struct *task)
 									 : task->on_cpu;
 }
 
-/* Waits of this recording that began before it. */
+/* number of recorded waits that began before the recording */
 u64 waits_before;
 
 #endif

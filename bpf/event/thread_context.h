@@ -17,13 +17,13 @@
 #include "state/task_ids.h"
 #include "thread_context.h"
 
-HASH_MAP(context_places, 1, u32, struct context_place);	    /* by the kernel's process id */
-HASH_MAP(waiting_contexts, 1, u32, struct waiting_context); /* by tid, as `blocked` */
+HASH_MAP(context_places, 1, u32, struct context_place);	    /* key: the kernel's process id */
+HASH_MAP(waiting_contexts, 1, u32, struct waiting_context); /* key: tid, as in the map `blocked` */
 
-u64 contexts_unplaced; /* failed attempts to add a process to context_places */
+u64 contexts_unplaced; /* number of failed attempts to add a process to context_places */
 
 /* Adds the process of the current task, for user space to complete. */
-static __always_inline void context_ask(struct task_struct *task, u32 key)
+static __always_inline void context_request_place(struct task_struct *task, u32 key)
 {
 	struct context_place asked = {
 		.process = task->group_leader->start_time,
@@ -35,7 +35,10 @@ static __always_inline void context_ask(struct task_struct *task, u32 key)
 		atomic_add_relaxed(&contexts_unplaced, 1);
 }
 
-/* The place that user space has found, or NULL. */
+/*
+ * Returns the place where the process keeps its context, as user space has found it; NULL: not
+ * known yet, or the process has none.
+ */
 static __always_inline const struct context_place *context_place_of(struct task_struct *task,
 								    struct scratch *scratch)
 {
@@ -44,7 +47,7 @@ static __always_inline const struct context_place *context_place_of(struct task_
 
 	if (!place || place->process != task->group_leader->start_time ||
 	    place->execs != task->self_exec_id) {
-		context_ask(task, key);
+		context_request_place(task, key);
 		place = NULL;
 	}
 	if (!place || place->way == CONTEXT_UNKNOWN) {
@@ -55,11 +58,12 @@ static __always_inline const struct context_place *context_place_of(struct task_
 }
 
 /*
- * Returns the address of a thread's block of a module. glibc's vector has an element of two words
- * for each module, and the first word is the address; the number of elements is stored 16 bytes in
- * front of the vector. 0: the thread has no block of the module. < 0: unreadable.
+ * Returns the address of a thread's block of thread-local storage for a module. glibc's vector has
+ * an element of two words for each module, and the first word of an element is the address of the
+ * block; the number of elements is stored 16 bytes in front of the vector. 0: the thread has no
+ * block of the module. < 0: unreadable.
  */
-static __always_inline s64 context_block(u64 pointer, u32 module)
+static __always_inline s64 tls_block_of_module(u64 pointer, u32 module)
 {
 	u64 vector, count, block;
 
@@ -74,13 +78,13 @@ static __always_inline s64 context_block(u64 pointer, u32 module)
 }
 
 /* Returns the address of the thread's record; 0: no record. < 0: unreadable. */
-static __always_inline s64 context_record(u64 pointer, const struct context_place *place)
+static __always_inline s64 context_record_address(u64 pointer, const struct context_place *place)
 {
 	s64 from = pointer;
 	u64 record;
 
 	if (place->way == CONTEXT_DYNAMIC)
-		from = context_block(pointer, place->module);
+		from = tls_block_of_module(pointer, place->module);
 	if (from <= 0)
 		return from;
 	if (bpf_probe_read_user(&record, 8, (void *)(from + place->offset)))
@@ -112,7 +116,7 @@ __noinline int context_read(struct scratch *scratch)
 	pointer = place ? thread_pointer_of(&task->thread) : 0;
 	if (!pointer)
 		return 0;
-	at = context_record(pointer, place);
+	at = context_record_address(pointer, place);
 	if (at > 0 && bpf_probe_read_user(&record, THREAD_CONTEXT_BYTES, (void *)at))
 		at = -EFAULT;
 	if (at < 0)
@@ -125,7 +129,10 @@ __noinline int context_read(struct scratch *scratch)
 	return 0;
 }
 
-/* Keeps the context of the current thread, which begins to wait, for the event of the wait. */
+/*
+ * Stores the trace context of the current thread, which begins to wait, for the event that ends the
+ * wait.
+ */
 __noinline int context_keep(struct scratch *scratch, u32 tid, u64 since)
 {
 	struct waiting_context kept = {.since = since};
@@ -143,7 +150,7 @@ __noinline int context_keep(struct scratch *scratch, u32 tid, u64 since)
 	return 0;
 }
 
-/* Sets scratch->context to the context that context_keep() kept when the wait began. */
+/* Sets scratch->context to the trace context that context_keep() stored when the wait began. */
 __noinline int context_take(struct scratch *scratch, u32 tid, u64 since)
 {
 	const struct waiting_context *kept;

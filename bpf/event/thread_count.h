@@ -41,35 +41,37 @@
 
 struct thread_count {
 	u64 sum[COUNTERS_MAX];
-	u64 last[COUNTERS_MAX]; /* count at the last event that read the counter; unknown; or none
-				 */
-	u64 base[COUNTERS_MAX]; /* count of the CPU at the event after an unseen switch */
-	u64 base_switches[COUNTERS_MAX]; /* of the thread at that event; ~0: no such event */
-	u64 base_place[COUNTERS_MAX];	 /* COUNT_PLACE() of that event */
+	/* thread's count at the last event that read the counter; COUNT_UNKNOWN; or COUNT_NONE */
+	u64 last[COUNTERS_MAX];
+	/* count of the CPU at the first event after a switch that no program saw */
+	u64 base[COUNTERS_MAX];
+	/* number of switches of the thread at that event; ~0: no such event */
+	u64 base_switches[COUNTERS_MAX];
+	u64 base_place[COUNTERS_MAX]; /* COUNT_PLACE() at that event */
 };
 
-/* The CPU and its number of changes. */
+/* A CPU and the CPU's number of changes (struct cpu_count), in one word. */
 #define COUNT_PLACE(cpu, changes) ((u64)(cpu) << 48 | (changes))
 
 struct cpu_count {
-	u64 task;     /* whose time on the CPU it is; 0: no switch was seen yet */
-	u64 switches; /* of that thread when it got the CPU */
+	u64 task;     /* thread that has the CPU; 0: no switch was seen yet */
+	u64 switches; /* number of switches of that thread when it got the CPU */
 	u64 changes;
-	u64 begin[COUNTERS_MAX]; /* or unknown */
+	u64 begin[COUNTERS_MAX]; /* count when the thread got the CPU; or COUNT_UNKNOWN */
 };
 
-HASH_MAP(thread_counts, 1, u64, struct thread_count); /* by struct task_struct * */
+HASH_MAP(thread_counts, 1, u64, struct thread_count); /* key: address of the task_struct */
 MAP_OF(cpu_counts, BPF_MAP_TYPE_PERCPU_ARRAY, 0, 1, u32, struct cpu_count);
 
-/* The counters of all CPUs: COUNTER_INDEX(). User space sets the size. */
+/* The counters of all CPUs; the index is COUNTER_INDEX(). User space sets the size. */
 MAP_OF(counters, BPF_MAP_TYPE_PERF_EVENT_ARRAY, 0, 1, u32, u32);
 
-/* 1: the program at switches is attached. */
+/* 1: the program at sched_switch is attached. */
 u64 counts_open;
 
-u64 counts_first;  /* events without a count before */
-u64 counts_unread; /* events whose count is not known */
-u64 counts_unkept; /* events of threads that found no room */
+u64 counts_first;  /* number of events before which their thread was not counted */
+u64 counts_unread; /* number of events whose count is not known */
+u64 counts_unkept; /* number of events of threads for which thread_counts had no room */
 
 /* The number of times that a task has left a CPU: if it is what it was, the task has not run. */
 static __always_inline u64 switches_of(const struct task_struct *task)
@@ -87,31 +89,31 @@ static __always_inline u64 counter_read(u32 counter, u32 cpu)
 	return value.counter;
 }
 
-static __always_inline void count_lose(u64 *last)
+static __always_inline void set_count_unknown(u64 *last)
 {
 	if (atomic_load_relaxed(last) != COUNT_NONE)
 		atomic_store_relaxed(last, COUNT_UNKNOWN);
 }
 
-static __always_inline void count_forget(u64 task)
+static __always_inline void set_thread_counts_unknown(u64 task)
 {
 	struct thread_count *count = bpf_map_lookup_elem(&thread_counts, &task);
 	u32 i;
 
 #pragma clang loop unroll(full)
 	for (i = 0; count && i < COUNTERS_MAX; i++)
-		count_lose(&count->last[i]);
+		set_count_unknown(&count->last[i]);
 }
 
 /*
- * The CPU's count at which the thread's count starts; or unknown. `place`: the CPU and its number
- * of changes now. `switches`: how often the thread had switched when it got the CPU. A base comes
- * before begin. A base that has one switch more is that of an event after the kernel's count of
- * the switch that goes on.
+ * Returns the count of the CPU from which the thread's count starts; or COUNT_UNKNOWN. `place`: the
+ * CPU and its number of changes now. `switches`: how often the thread had switched when it got the
+ * CPU. The thread's base is used before the CPU's begin. A base with one switch more belongs to an
+ * event in the current switch, which the kernel has counted already.
  */
-static __always_inline u64 count_begin(const struct cpu_count *own,
-				       const struct thread_count *count, u64 task, u64 switches,
-				       u64 place, u32 counter)
+static __always_inline u64 thread_begin_count(const struct cpu_count *own,
+					      const struct thread_count *count, u64 task,
+					      u64 switches, u64 place, u32 counter)
 {
 	if (atomic_load_relaxed(&count->base_switches[counter]) - switches <= 1 &&
 	    atomic_load_relaxed(&count->base_place[counter]) == place)
@@ -126,13 +128,13 @@ static __always_inline void count_hand_over(struct cpu_count *own, struct thread
 					    u64 task, u64 switches, u32 counter, u32 cpu)
 {
 	u64 now = counter_read(counter, cpu), place = COUNT_PLACE(cpu, own->changes - 1);
-	u64 begin = count ? count_begin(own, count, task, switches, place, counter) : 0;
+	u64 begin = count ? thread_begin_count(own, count, task, switches, place, counter) : 0;
 
 	own->begin[counter] = now;
 	if (!count)
 		return;
 	if (now == COUNT_UNKNOWN || begin == COUNT_UNKNOWN || now < begin)
-		count_lose(&count->last[counter]);
+		set_count_unknown(&count->last[counter]);
 	else
 		count->sum[counter] += now - begin;
 }
@@ -149,7 +151,7 @@ static __always_inline void count_switch(const struct task_struct *before,
 	if (!own)
 		return;
 	if (own->task && own->task != key)
-		count_forget(own->task);
+		set_thread_counts_unknown(own->task);
 	atomic_add_relaxed(&own->changes, 1);
 	count = bpf_map_lookup_elem(&thread_counts, &key);
 #pragma clang loop unroll(full)
@@ -163,7 +165,7 @@ static __always_inline void count_switch(const struct task_struct *before,
 		bpf_map_delete_elem(&thread_counts, &key);
 }
 
-/* Not on the stack, which is small. */
+/* A constant, because a thread_count is too large for the BPF stack. */
 _Static_assert(COUNTERS_MAX == 4, "no_event_yet has four");
 
 static const struct thread_count no_event_yet = {
@@ -171,7 +173,7 @@ static const struct thread_count no_event_yet = {
 	.base_switches = {~0ULL, ~0ULL, ~0ULL, ~0ULL},
 };
 
-static __always_inline struct thread_count *count_of(u64 task)
+static __always_inline struct thread_count *thread_count_find_or_add(u64 task)
 {
 	struct thread_count *count = bpf_map_lookup_elem(&thread_counts, &task);
 
@@ -182,8 +184,8 @@ static __always_inline struct thread_count *count_of(u64 task)
 }
 
 /*
- * The count of a counter in the current task since the task's first event; or unknown. `switches`
- * is how often the task had switched when it got the CPU.
+ * The count of a counter in the current task since the task's first event; or COUNT_UNKNOWN.
+ * `switches` is how often the task had switched when it got the CPU.
  */
 static __always_inline u64 count_so_far(const struct thread_count *count,
 					const struct task_struct *task, u32 counter, u64 switches)
@@ -199,8 +201,8 @@ static __always_inline u64 count_so_far(const struct thread_count *count,
 		changes = atomic_load_relaxed(&own->changes);
 		if (changes & 1)
 			return COUNT_UNKNOWN;
-		begin = count_begin(own, count, (u64)task, switches, COUNT_PLACE(cpu, changes),
-				    counter);
+		begin = thread_begin_count(own, count, (u64)task, switches,
+					   COUNT_PLACE(cpu, changes), counter);
 		sum = atomic_load_relaxed(&count->sum[counter]);
 		now = counter_read(counter, cpu);
 		if (atomic_load_relaxed(&own->changes) != changes)
@@ -216,8 +218,9 @@ static __always_inline u64 count_so_far(const struct thread_count *count,
  * Counts the current task from now on. A task that loses its CPU meanwhile has no base, and neither
  * has an event in an NMI during a change, which may still add counts from before the event.
  */
-static __always_inline void count_resume(struct thread_count *count, const struct task_struct *task,
-					 u32 counter, u64 in_switch)
+static __always_inline void count_thread_from_now(struct thread_count *count,
+						  const struct task_struct *task, u32 counter,
+						  u64 in_switch)
 {
 	u32 cpu = bpf_get_smp_processor_id(), zero = 0;
 	struct cpu_count *own = bpf_map_lookup_elem(&cpu_counts, &zero);
@@ -258,7 +261,7 @@ __noinline u64 counter_value(u32 counter, u32 in_switch)
 		return 0;
 	}
 	task = (void *)bpf_get_current_task_btf();
-	count = count_of((u64)task);
+	count = thread_count_find_or_add((u64)task);
 	if (!count) {
 		atomic_add_relaxed(&counts_unkept, 1);
 		return 0;
@@ -266,7 +269,7 @@ __noinline u64 counter_value(u32 counter, u32 in_switch)
 	last = atomic_load_relaxed(&count->last[counter]);
 	total = count_so_far(count, task, counter, switches_of(task) - in_switch);
 	if (total == COUNT_UNKNOWN) {
-		count_resume(count, task, counter, in_switch);
+		count_thread_from_now(count, task, counter, in_switch);
 		atomic_add_relaxed(&counts_unread, 1);
 		return 0;
 	}

@@ -32,11 +32,12 @@
 #include "since_before.h"
 #include "thread_time.h"
 
-#define TASK_STOPPED_ALL (4U | 8U | 0x40U | 0x8000U) /* stopped, traced, parked, frozen */
+/* states of a task that is stopped, traced, parked or frozen */
+#define TASK_STOPPED_ALL (4U | 8U | 0x40U | 0x8000U)
 #define TASK_DEAD 0x80U
 #define TASK_NOLOAD 0x400U
 
-HASH_MAP(thread_times, TASKS_MAX, u64, struct thread_time); /* by struct task_struct * */
+HASH_MAP(thread_times, TASKS_MAX, u64, struct thread_time); /* key: address of the task_struct */
 
 /* Accounts of threads that have ended: struct thread_account. */
 struct {
@@ -44,12 +45,12 @@ struct {
 	__uint(max_entries, 1 << 20);
 } ended_times SEC(".maps");
 
-u64 time_begin;	 /* ns; 0: not yet */
-u64 time_end;	 /* ns; 0: not yet */
-u64 time_seeded; /* each thread that is there has an account, or is not wanted */
+u64 time_begin;	 /* ns, when the accounts begin; 0: not yet */
+u64 time_end;	 /* ns, when the accounts end; 0: not yet */
+u64 time_seeded; /* 1: each thread that existed at the begin has an account, or is filtered out */
 struct time_rest time_rest;
 
-static __always_inline bool time_goes_on(u64 now)
+static __always_inline bool is_time_recorded(u64 now)
 {
 	u64 begin = atomic_load_relaxed(&time_begin), end = atomic_load_relaxed(&time_end);
 
@@ -74,7 +75,7 @@ static __always_inline u32 state_after_run(const struct task_struct *task, bool 
 	return preempted || !state || !task->__state ? TIME_RUNNABLE : blocked_state_of(state);
 }
 
-static __always_inline void time_spend(struct thread_time *time, u64 now)
+static __always_inline void time_add_spent(struct thread_time *time, u64 now)
 {
 	u32 state = time->state;
 
@@ -84,9 +85,12 @@ static __always_inline void time_spend(struct thread_time *time, u64 now)
 	time->from.since = now;
 }
 
-/* `user` is its user stack, as a STACK_FIELD_WORD(). A function of its own for its stack. */
-static __noinline struct thread_time *time_open(struct task_struct *task, u64 begin, u32 state,
-						u64 user)
+/*
+ * Opens the account of a thread. `user` is the thread's user stack, as a STACK_FIELD_WORD(). Not
+ * inlined, to have a BPF stack of its own.
+ */
+static __noinline struct thread_time *time_account_open(struct task_struct *task, u64 begin,
+							u32 state, u64 user)
 {
 	u64 key = (u64)task;
 	struct thread_time time = {
@@ -105,7 +109,7 @@ static __noinline struct thread_time *time_open(struct task_struct *task, u64 be
 	return bpf_map_lookup_elem(&thread_times, &key);
 }
 
-static __always_inline void time_add_to_rest(const struct thread_account *account, u64 end)
+static __always_inline void time_add_to_unsent_sum(const struct thread_account *account, u64 end)
 {
 	u32 i;
 
@@ -116,14 +120,17 @@ static __always_inline void time_add_to_rest(const struct thread_account *accoun
 		atomic_add_relaxed(&time_rest.spent[i], account->spent[i]);
 }
 
-/* The account ends where time_spend() has brought it. A function of its own for its stack. */
-static __noinline void time_close(const struct thread_time *time)
+/*
+ * Sends an account to user space; the account ends at the time to which time_add_spent() was last
+ * called. Not inlined, to have a BPF stack of its own.
+ */
+static __noinline void time_account_close(const struct thread_time *time)
 {
 	struct thread_account *account =
 		bpf_ringbuf_reserve(&ended_times, sizeof(struct thread_account), 0);
 
 	if (!account) {
-		time_add_to_rest(&time->account, time->from.since);
+		time_add_to_unsent_sum(&time->account, time->from.since);
 		return;
 	}
 	*account = time->account;
@@ -131,17 +138,19 @@ static __noinline void time_close(const struct thread_time *time)
 	bpf_ringbuf_submit(account, BPF_RB_NO_WAKEUP);
 }
 
-/* The thread that runs has taken another id. One that is dying has given its id to the thread that
- * called execve. */
-static __always_inline void time_split(const struct task_struct *task, struct thread_time *time,
-				       u64 now)
+/*
+ * Splits the account of the running thread if the thread has taken another id. A thread that is
+ * dying has given its id to the thread that called execve.
+ */
+static __always_inline void time_account_split(const struct task_struct *task,
+					       struct thread_time *time, u64 now)
 {
 	u32 tid = typed_tid_of(task), i;
 
 	if (!tid || tid == time->account.tid || task->flags & PF_EXITING)
 		return;
-	time_spend(time, time->exec && time->exec < now ? time->exec : now);
-	time_close(time);
+	time_add_spent(time, time->exec && time->exec < now ? time->exec : now);
+	time_account_close(time);
 	time->account.begin = time->from.since;
 	time->account.stolen = 0;
 	time->account.tid = tid;
@@ -173,13 +182,13 @@ static __always_inline u64 time_user_stack(const struct task_struct *task, u32 c
 	scratch = scratch_claim(cpu);
 	if (!scratch)
 		return user;
-	user = off_cpu_user(scratch, cpu, generation);
+	user = off_cpu_take_user_stack(scratch, cpu, generation);
 	*wanted = callback_wanted(scratch);
 	scratch_release(scratch);
 	return user;
 }
 
-static __always_inline u32 time_kind_of(u32 state)
+static __always_inline u32 event_kind_of_state(u32 state)
 {
 	if (state == TIME_RUNNABLE)
 		return config.time_kinds[TIME_RUNNABLE];
@@ -191,9 +200,9 @@ static __always_inline u32 time_kind_of(u32 state)
 
 /* Reserves the place of a wait (event_reserve()). 0: the event is lost, or the recording leaves out
  * waits of this state. */
-static __always_inline u64 time_wait_begin(u32 state, struct scratch *scratch, u32 cpu)
+static __always_inline u64 time_wait_reserve(u32 state, struct scratch *scratch, u32 cpu)
 {
-	u32 kind = time_kind_of(state);
+	u32 kind = event_kind_of_state(state);
 
 	if (kind == TIME_KIND_NONE || !trigger_passes(kind))
 		return 0;
@@ -205,14 +214,15 @@ static __always_inline void time_wait_write(u64 position, const struct task_stru
 					    u32 cpu, struct stack_field kernel,
 					    struct stack_field user)
 {
-	struct event_slot *slot = event_of(scratch);
+	struct event_slot *slot = event_slot_of(scratch);
 
 	if (!position)
 		return;
 	if (end < begin)
 		end = begin;
 	slot->tid = tid;
-	slot->stamp = STAMP_OF(end, time_kind_of(state), EVENT_FLAGS(kernel.state, user.state));
+	slot->stamp =
+		STAMP_OF(end, event_kind_of_state(state), EVENT_FLAGS(kernel.state, user.state));
 	slot->kernel = kernel.value;
 	slot->user = user.value;
 	if (config.leaf)
@@ -220,7 +230,7 @@ static __always_inline void time_wait_write(u64 position, const struct task_stru
 	slot->extra[config.leaf] = end - begin;
 	scratch->position = position;
 	event_commit(scratch, cpu);
-	origin_record_of(task, scratch, cpu, end);
+	origin_record_for_task(task, scratch, cpu, end);
 }
 
 /* The task has not run since its account changed. */
@@ -230,43 +240,47 @@ static __always_inline bool time_still_waits(const struct task_struct *task,
 	return !is_on_cpu(task) && switches_of(task) == time->from.switches;
 }
 
-/* The slots first, then the stack, which may need slots after them. */
-static __always_inline void time_record_in(struct task_struct *task, const struct thread_time *time,
-					   struct scratch *scratch, u32 cpu, u64 now,
-					   bool has_stack)
+/*
+ * Both event slots are reserved before the stack is stored, because the stack may need slots after
+ * them.
+ */
+static __always_inline void time_write_waits(struct task_struct *task,
+					     const struct thread_time *time,
+					     struct scratch *scratch, u32 cpu, u64 now,
+					     bool has_stack)
 {
 	struct stack_field kernel = no_stack(REASON_CHANGED), user;
 	u64 blocked_at = 0, at;
 
 	if (time->blocked_since)
-		blocked_at = time_wait_begin(time->blocked_state, scratch, cpu);
-	at = time_wait_begin(time->state, scratch, cpu);
+		blocked_at = time_wait_reserve(time->blocked_state, scratch, cpu);
+	at = time_wait_reserve(time->state, scratch, cpu);
 	if (!blocked_at && !at)
 		return;
 	if (has_stack)
-		kernel = off_cpu_kernel(task, scratch, cpu);
-	user = off_cpu_field(&time->from);
+		kernel = off_cpu_kernel_stack(task, scratch, cpu);
+	user = off_cpu_user_field(&time->from);
 	time_wait_write(blocked_at, task, time->account.tid, time->blocked_state,
 			time->blocked_since, time->from.since, scratch, cpu, kernel, user);
 	time_wait_write(at, task, time->account.tid, time->state, time->from.since, now, scratch,
 			cpu, kernel, user);
 }
 
-/* The waits of a thread that end at `now`. */
-static __noinline void time_record(struct task_struct *task, const struct thread_time *time,
-				   u32 cpu, u64 now, bool has_stack)
+/* Records the waits of a thread that end at `now`. */
+static __noinline void time_record_waits(struct task_struct *task, const struct thread_time *time,
+					 u32 cpu, u64 now, bool has_stack)
 {
 	struct scratch *scratch = scratch_claim(cpu);
 
 	if ((time->blocked_since ?: time->from.since) == time_begin)
 		atomic_add_relaxed(&waits_before, 1);
 	if (!scratch) {
-		scratch_refuse(cpu, time_kind_of(time->state));
+		scratch_refuse(cpu, event_kind_of_state(time->state));
 		if (time->blocked_since)
-			scratch_refuse(cpu, time_kind_of(time->blocked_state));
+			scratch_refuse(cpu, event_kind_of_state(time->blocked_state));
 		return;
 	}
-	time_record_in(task, time, scratch, cpu, now, has_stack);
+	time_write_waits(task, time, scratch, cpu, now, has_stack);
 	scratch_release(scratch);
 }
 
@@ -275,7 +289,7 @@ static __noinline void time_record(struct task_struct *task, const struct thread
  * are neither called nor counted as skipped. The thread's own counters say what has happened: how
  * long it has run since the account changed, and whether it left its CPU to wait or was preempted.
  */
-static __always_inline u64 time_ran_unseen(const struct task_struct *task,
+static __always_inline u64 unseen_run_time(const struct task_struct *task,
 					   const struct thread_time *time, u64 now)
 {
 	u64 ran = task->se.sum_exec_runtime - time->from.ran, past = now - time->from.since;
@@ -283,25 +297,31 @@ static __always_inline u64 time_ran_unseen(const struct task_struct *task,
 	return !time->from.ran ? 0 : ran < past ? ran : past;
 }
 
-/* The thread leaves its CPU, and has not been seen to begin to run: it has at the end. */
-static __always_inline void time_repair_waiting(struct task_struct *task, struct thread_time *time,
-						u32 cpu, u64 now)
+/*
+ * The thread leaves its CPU, but no program saw it begin to run: the running time that the kernel
+ * counted is put at the end of the wait.
+ */
+static __always_inline void time_add_unseen_run_at_end(struct task_struct *task,
+						       struct thread_time *time, u32 cpu, u64 now)
 {
-	u64 began = now - time_ran_unseen(task, time, now);
+	u64 began = now - unseen_run_time(task, time, now);
 
-	time_record(task, time, cpu, began, false);
-	time_spend(time, began);
+	time_record_waits(task, time, cpu, began, false);
+	time_add_spent(time, began);
 	time->state = TIME_RUNNING;
 	time->blocked_since = 0;
 	time->from.ran = 0;
 	atomic_add_relaxed(&time_rest.unseen, 1);
 }
 
-/* The thread does not run, and has not been seen to leave its CPU: it has run at the beginning. */
-static __always_inline void time_repair_running(const struct task_struct *task,
-						struct thread_time *time, u64 now)
+/*
+ * The thread does not run, but no program saw it leave its CPU: the running time that the kernel
+ * counted is put at the beginning.
+ */
+static __always_inline void time_add_unseen_run_at_begin(const struct task_struct *task,
+							 struct thread_time *time, u64 now)
 {
-	time_spend(time, time->from.since + time_ran_unseen(task, time, now));
+	time_add_spent(time, time->from.since + unseen_run_time(task, time, now));
 	time->state = task->nvcsw != time->waits ? TIME_INTERRUPTIBLE : TIME_RUNNABLE;
 	time->from.user = STACK_FIELD_WORD(REASON_CHANGED, STATE_NONE);
 	time->from.switches = switches_of(task);
@@ -314,17 +334,17 @@ static __always_inline struct thread_time *time_open_running(struct task_struct 
 {
 	if (!task_wanted(task))
 		return NULL;
-	return time_open(task, atomic_load_relaxed(&time_seeded) ? now : time_begin, TIME_RUNNING,
-			 STACK_FIELD_WORD(REASON_BEFORE, STATE_NONE));
+	return time_account_open(task, atomic_load_relaxed(&time_seeded) ? now : time_begin,
+				 TIME_RUNNING, STACK_FIELD_WORD(REASON_BEFORE, STATE_NONE));
 }
 
-/* Names and cgroups change. */
+/* Applies the filters by name and cgroup again, because both can change. */
 static __always_inline bool time_still_wanted(const struct task_struct *task)
 {
 	return (!config.by_comm && !config.cgroup) || task_wanted(task);
 }
 
-/* The current task leaves its CPU. Whether it wants a callback (callback_go()). */
+/* The current task leaves its CPU. True if the program must call callback_go() at its end. */
 static __always_inline bool time_stop_running(struct task_struct *task, bool preempted, u32 state,
 					      u32 cpu, u64 now)
 {
@@ -339,13 +359,13 @@ static __always_inline bool time_stop_running(struct task_struct *task, bool pre
 	if (!time)
 		return false;
 	if (time->state != TIME_RUNNING)
-		time_repair_waiting(task, time, cpu, now);
+		time_add_unseen_run_at_end(task, time, cpu, now);
 	time_note_stolen(task, time, now);
-	time_split(task, time, now);
-	time_spend(time, now);
+	time_account_split(task, time, now);
+	time_add_spent(time, now);
 	time->exec = 0;
 	if ((!preempted && state & TASK_DEAD) || !time_still_wanted(task)) {
-		time_close(time);
+		time_account_close(time);
 		bpf_map_delete_elem(&thread_times, &key);
 		return false;
 	}
@@ -362,7 +382,8 @@ static __always_inline struct thread_time *time_open_waiting(struct task_struct 
 {
 	if (atomic_load_relaxed(&time_seeded) || !task->pid || !task_wanted(task))
 		return NULL;
-	return time_open(task, time_begin, state, STACK_FIELD_WORD(REASON_BEFORE, STATE_NONE));
+	return time_account_open(task, time_begin, state,
+				 STACK_FIELD_WORD(REASON_BEFORE, STATE_NONE));
 }
 
 static __always_inline bool is_blocked_state(u32 state)
@@ -370,7 +391,7 @@ static __always_inline bool is_blocked_state(u32 state)
 	return state > TIME_RUNNABLE;
 }
 
-/* A thread is put into a run queue. */
+/* A thread is put into a run queue: it becomes runnable. */
 static __always_inline void time_make_runnable(struct task_struct *task, u64 now)
 {
 	u64 key = (u64)task;
@@ -382,7 +403,7 @@ static __always_inline void time_make_runnable(struct task_struct *task, u64 now
 		return;
 	time->blocked_since = time->from.since;
 	time->blocked_state = time->state;
-	time_spend(time, now);
+	time_add_spent(time, now);
 	time->state = TIME_RUNNABLE;
 }
 
@@ -397,18 +418,20 @@ static __always_inline void time_start_running(struct task_struct *task, u32 cpu
 	if (!time)
 		return;
 	if (time->state == TIME_RUNNING)
-		time_repair_running(task, time, now);
-	time_record(task, time, cpu, now, true);
-	time_spend(time, now);
+		time_add_unseen_run_at_begin(task, time, now);
+	time_record_waits(task, time, cpu, now, true);
+	time_add_spent(time, now);
 	time->state = TIME_RUNNING;
 	time->blocked_since = 0;
 	time->waits = task->nvcsw;
 	time->from.ran = task->se.sum_exec_runtime;
 }
 
-/* The current task is another program. It may lose its CPU at any time here, so the account is not
- * changed; time_stop_running() does. */
-static __always_inline void time_exec(struct task_struct *task, u64 now)
+/*
+ * The current task has executed another program. The task may lose its CPU at any time here, so the
+ * account is not changed; time_stop_running() changes it.
+ */
+static __always_inline void time_note_exec(struct task_struct *task, u64 now)
 {
 	u64 key = (u64)task;
 	struct thread_time *time = bpf_map_lookup_elem(&thread_times, &key);
@@ -416,11 +439,12 @@ static __always_inline void time_exec(struct task_struct *task, u64 now)
 	if (time)
 		atomic_store_relaxed(&time->exec, now);
 	else if (task_wanted(task))
-		time_open(task, now, TIME_RUNNING, STACK_FIELD_WORD(REASON_BEFORE, STATE_NONE));
+		time_account_open(task, now, TIME_RUNNING,
+				  STACK_FIELD_WORD(REASON_BEFORE, STATE_NONE));
 }
 
 /* Opens the account of a task when recording begins, with its state until now. */
-static __always_inline void time_seed(struct task_struct *task, bool asks_user_stack)
+static __always_inline void time_open_at_begin(struct task_struct *task, bool asks_user_stack)
 {
 	u64 key = (u64)task, user = STACK_FIELD_WORD(REASON_BEFORE, STATE_NONE);
 	u32 now = task->__state, state = TIME_RUNNING;
@@ -429,9 +453,9 @@ static __always_inline void time_seed(struct task_struct *task, bool asks_user_s
 		return;
 	if (!is_on_cpu(task)) {
 		state = now ? blocked_state_of(now) : TIME_RUNNABLE;
-		user = stack_request_for(task, asks_user_stack);
+		user = user_stack_of_waiting_task(task, asks_user_stack);
 	}
-	time_open(task, time_begin, state, user);
+	time_account_open(task, time_begin, state, user);
 	if (task->__state & TASK_DEAD)
 		bpf_map_delete_elem(&thread_times, &key);
 }
@@ -444,10 +468,11 @@ static __always_inline void time_record_unfinished(struct task_struct *task)
 
 	if (time && time->state == TIME_RUNNING && !is_on_cpu(task) &&
 	    switches_of(task) != time->from.switches)
-		time_repair_running(task, time, now);
+		time_add_unseen_run_at_begin(task, time, now);
 	if (!time || time->state == TIME_RUNNING)
 		return;
-	time_record(task, time, bpf_get_smp_processor_id(), now, time_still_waits(task, time));
+	time_record_waits(task, time, bpf_get_smp_processor_id(), now,
+			  time_still_waits(task, time));
 	time->is_recorded = 1;
 	unfinished_waits++;
 }

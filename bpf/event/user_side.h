@@ -29,17 +29,20 @@
 /* The properties of one event. */
 struct hit {
 	u32 kind;
-	u32 skip;	  /* frames of the tracer on the kernel stack */
-	bool is_sample;	  /* the pc is the event's leaf, and the stacks begin at the caller */
-	u64 kernel_pc;	  /* pc of a sample in kernel mode; else 0 */
-	u64 user_pc;	  /* pc of an event in user mode, where the task's registers are; else 0 */
-	bool at_entry;	  /* at a function's entry: its frame is not built yet */
-	u64 value;	  /* in the unit of the source; waker events: begin of the wait, ns */
+	u32 skip;	/* number of kernel frames that belong to the tracer */
+	bool is_sample; /* the pc is the event's leaf, and the stacks begin at the caller */
+	u64 kernel_pc;	/* pc of a sample in kernel mode; else 0 */
+	u64 user_pc;	/* pc of an event in user mode, where the task's registers are; else 0 */
+	/* the event is at a function's entry: the function's frame is not built yet */
+	bool at_entry;
+	/* value of the event, in the unit of the source; waker events: begin of the wait, ns */
+	u64 value;
 	u64 further;	  /* the second value that the source asks for */
-	bool is_record;	  /* at a tracepoint, attached by perf */
-	bool is_function; /* in a kernel function, and the program has its registers */
-	bool is_waker;	  /* wakes a task or queues work; it may be outside of the namespace */
-	bool in_own_task; /* in an interrupt while the recorder's own task runs */
+	bool is_record;	  /* the event is at a tracepoint, whose program is attached by perf */
+	bool is_function; /* the event is in a kernel function, and the program has its registers */
+	/* the event wakes a task or queues work; the task may be outside of the PID namespace */
+	bool is_waker;
+	bool in_own_task; /* the event is in an interrupt while the recorder's own task runs */
 	bool is_probe;	  /* the event is at an instruction of user mode and has no kernel stack */
 };
 
@@ -59,11 +62,11 @@ static __always_inline bool is_user_sample(const struct hit *hit)
  * executable mappings is such a value and ends the stack.
  */
 
-/* Begins at the place where the task left user mode. */
-static __always_inline void walk_from_task(struct user_walk *walk)
+/* Sets the walk's registers to the place where the task left user mode. */
+static __always_inline void fp_walk_begin(struct user_walk *walk)
 {
 	const struct pt_regs___kernel *regs = current_pt_regs();
-	struct place place = current_place();
+	struct place place = current_program_place();
 
 	walk->pc = place.pc;
 	walk->sp = place.sp;
@@ -74,7 +77,8 @@ static __always_inline void walk_from_task(struct user_walk *walk)
 }
 
 /* Reads two stack words; the words of 32-bit tasks have four bytes. */
-static __always_inline bool read_words(const struct user_walk *walk, u64 address, u64 words[2])
+static __always_inline bool read_two_stack_words(const struct user_walk *walk, u64 address,
+						 u64 words[2])
 {
 	u32 narrow[2];
 
@@ -87,7 +91,7 @@ static __always_inline bool read_words(const struct user_walk *walk, u64 address
 	return true;
 }
 
-static __always_inline bool has_one_frame(const struct user_walk *walk)
+static __always_inline bool is_limited_to_one_frame(const struct user_walk *walk)
 {
 	return walk->compat && !COMPAT_IS_UNWOUND;
 }
@@ -98,25 +102,25 @@ static __always_inline void fp_walk_advance(struct user_walk *walk)
 	u64 words[2];
 
 	walk->pc = 0;
-	if (has_one_frame(walk))
+	if (is_limited_to_one_frame(walk))
 		return;
 	if (walk->at_entry) {
 		walk->at_entry = 0;
 		if (walk->link)
 			walk->pc = code_address(walk->link);
-		else if (read_words(walk, walk->sp, words))
+		else if (read_two_stack_words(walk, walk->sp, words))
 			walk->pc = words[0];
 		return;
 	}
 	if (walk->fp < walk->sp || walk->fp & (walk->compat ? 3 : 7) ||
-	    !read_words(walk, walk->fp, words))
+	    !read_two_stack_words(walk, walk->fp, words))
 		return;
 	walk->sp = walk->fp + (walk->compat ? 4 : 8);
 	walk->fp = words[0];
 	walk->pc = code_address(words[1]);
 }
 
-/* The frame of the current pc; 0: the pc is not code. */
+/* The frame of the walk's current pc; 0: the pc is not code. */
 static __always_inline u64 fp_walk_frame(struct scratch *scratch)
 {
 	struct user_walk *walk = &scratch->walk;
@@ -150,12 +154,12 @@ static long fp_walk_step(u32 index, struct scratch **context)
 }
 
 /* Walks from scratch->walk. Sets the frames, depth and flags of scratch->user. */
-static __always_inline void user_stack_walk(struct scratch *scratch)
+static __always_inline void fp_walk_stack(struct scratch *scratch)
 {
 	scratch->user.depth = 0;
 	bpf_loop(config.max_user_depth, fp_walk_step, &scratch, 0);
-	scratch->user.flags =
-		stack_flags_of_stop(has_one_frame(&scratch->walk) ? STOP_UNSUPPORTED : STOP_NONE);
+	scratch->user.flags = stack_flags_of_stop(
+		is_limited_to_one_frame(&scratch->walk) ? STOP_UNSUPPORTED : STOP_NONE);
 	if (scratch->user.depth == config.max_user_depth && scratch->walk.pc)
 		scratch->user.flags |= STACK_TRUNCATED;
 	scratch->user.depth = deep_stack_end((struct deep_stack *)scratch->user.word,
@@ -164,7 +168,8 @@ static __always_inline void user_stack_walk(struct scratch *scratch)
 
 struct user_side {
 	struct stack_field field;
-	u64 leaf; /* frame of a sample in user mode */
+	/* innermost frame of a CPU sample in user mode, apart from the stack; 0: no such frame */
+	u64 leaf;
 };
 
 static __always_inline struct user_side user_by_frame_pointers(const struct hit *hit,
@@ -172,14 +177,14 @@ static __always_inline struct user_side user_by_frame_pointers(const struct hit 
 {
 	struct user_side side = {};
 
-	walk_from_task(&scratch->walk);
+	fp_walk_begin(&scratch->walk);
 	scratch->walk.at_entry = hit->at_entry;
 	/* A stack of one frame stays whole: its flags tell how it ended. */
-	if (is_user_sample(hit) && !has_one_frame(&scratch->walk)) {
+	if (is_user_sample(hit) && !is_limited_to_one_frame(&scratch->walk)) {
 		side.leaf = user_frame(scratch, scratch->walk.pc);
 		fp_walk_advance(&scratch->walk);
 	}
-	user_stack_walk(scratch);
+	fp_walk_stack(scratch);
 	side.field = stack_store(scratch, &scratch->user, cpu);
 	return side;
 }
@@ -193,7 +198,7 @@ static __always_inline bool is_in_sigreturn(void)
 }
 
 /* True if the event hit between a breakpoint and its probe's handler. */
-static __always_inline bool is_in_trap(const struct hit *hit)
+static __always_inline bool is_in_breakpoint_trap(const struct hit *hit)
 {
 	return is_at_trap(hit->user_pc | hit->is_probe);
 }
@@ -203,7 +208,7 @@ __noinline u64 ready_field(void)
 {
 	u32 tid = current_tid();
 	struct deferral *deferral = bpf_map_lookup_elem(&deferrals, &tid);
-	struct kernel_entry entry = current_entry();
+	struct kernel_entry entry = current_kernel_entry();
 	void *table = table_current();
 
 	if (!deferral || !table || !deferral->ready ||
@@ -215,9 +220,10 @@ __noinline u64 ready_field(void)
 }
 
 /*
- * The user stack if it is known without unwinding (execve, or taken at system call entry); else 0.
+ * The field of the user stack if the stack is known without unwinding (execve, or taken at system
+ * call entry); else 0.
  */
-static __always_inline u64 field_ready(void)
+static __always_inline u64 known_user_field(void)
 {
 	u64 word = execve_field();
 
@@ -234,32 +240,36 @@ static __always_inline bool is_left_to_callback(const struct scratch *scratch)
 /*
  * Requests a stack that the walk could not finish. scratch->search is in the task's address space.
  */
-static __always_inline struct stack_field user_request(const struct hit *hit,
-						       struct scratch *scratch, u32 cpu)
+static __always_inline struct stack_field request_user_stack(const struct hit *hit,
+							     struct scratch *scratch, u32 cpu)
 {
 	s64 cookie = 0;
 
-	if (config.deferral == DEFERRAL_ASSISTED && is_in_trap(hit))
+	if (config.deferral == DEFERRAL_ASSISTED && is_in_breakpoint_trap(hit))
 		return no_stack(REASON_CHANGED);
 	if (hit->is_probe && config.deferral == DEFERRAL_TASK_WORK && !is_exiting()) {
 		if (is_left_to_callback(scratch))
-			cookie = probe_request(scratch, cpu, hit->at_entry);
+			cookie = request_stack_at_probe(scratch, cpu, hit->at_entry);
 		if (cookie > 0)
 			return cookie_field(cookie);
-		steps_request(scratch, hit->at_entry);
+		request_rules(scratch, hit->at_entry);
 	}
 	if (config.deferral == DEFERRAL_ASSISTED || hit->is_probe || is_exiting()) {
 		if (config.count && is_counted_only(scratch))
 			return no_stack(REASON_ANSWER_LOST);
-		return raw_request(scratch, hit->at_entry * RAW_AT_ENTRY |
-						    scratch->direct.is_cut * RAW_BETTER);
+		return raw_save_with_new_cookie(scratch,
+						hit->at_entry * RAW_AT_ENTRY |
+							scratch->direct.is_cut * RAW_BETTER);
 	}
 	cookie = deferral_request(scratch, cpu);
 	return cookie > 0 ? cookie_field(cookie) : no_stack(REASON_NO_STATE);
 }
 
-/* True if a walk has ended in code of a file without a rule, or went on by a guess, and the file's
- * rules are to come. The stack is then deferred as if the rule were not known. */
+/*
+ * True if a walk has ended in code of a file without a rule, or went on by a guess, and the
+ * recorder is about to make the rules of that file. The stack is then deferred as if the rule were
+ * not known.
+ */
 static __always_inline bool walk_needs_rules(const struct direct_walk *walk)
 {
 	return are_rules_awaited() && !walk->is_generated && 1U << walk->stop & STOPS_WITHOUT_RULE;
@@ -292,12 +302,12 @@ __noinline int walk_count(struct scratch *scratch)
  * that an event in user mode interrupted. A cut stack that cannot be left to a later walk is taken
  * as far as this walk came.
  */
-static __always_inline struct user_side user_unwound(const struct hit *hit, struct scratch *scratch,
-						     u32 cpu)
+static __always_inline struct user_side unwind_user_side(const struct hit *hit,
+							 struct scratch *scratch, u32 cpu)
 {
 	struct direct_walk *walk = &scratch->direct;
 	struct user_side side = {};
-	u64 ready = field_ready();
+	u64 ready = known_user_field();
 
 	if (ready) {
 		side.field = stack_field_of(ready);
@@ -308,13 +318,13 @@ static __always_inline struct user_side user_unwound(const struct hit *hit, stru
 	walk->stop = STOP_UNKNOWN_REGISTER;
 	walk->is_final = 0;
 	walk->search.table_steps = 0;
-	if (!is_in_sigreturn() && !is_in_trap(hit))
+	if (!is_in_sigreturn() && !is_in_breakpoint_trap(hit))
 		direct_stack_walk(scratch, cpu, config.max_user_depth, is_user_sample(hit));
 	walk_count(scratch);
 	if (!walk->is_final) {
 		if (is_user_sample(hit))
 			side.leaf = user_frame(scratch, hit->user_pc);
-		side.field = user_request(hit, scratch, cpu);
+		side.field = request_user_stack(hit, scratch, cpu);
 		if (side.field.state == STATE_COOKIE || !core_reload(walk->is_cut))
 			return side;
 	}
@@ -324,8 +334,8 @@ static __always_inline struct user_side user_unwound(const struct hit *hit, stru
 	return side;
 }
 
-static __always_inline struct user_side user_take(const struct hit *hit, struct scratch *scratch,
-						  u32 cpu)
+static __always_inline struct user_side take_user_side(const struct hit *hit,
+						       struct scratch *scratch, u32 cpu)
 {
 	struct user_side side = {.field = no_stack(REASON_NOT_ASKED)};
 
@@ -340,8 +350,8 @@ static __always_inline struct user_side user_take(const struct hit *hit, struct 
 	else if (config.user_unwind == USER_UNWIND_FP)
 		side = user_by_frame_pointers(hit, scratch, cpu);
 	else
-		side = user_unwound(hit, scratch, cpu);
-	build_ids_take(&scratch->search);
+		side = unwind_user_side(hit, scratch, cpu);
+	read_noted_build_ids(&scratch->search);
 	return side;
 }
 

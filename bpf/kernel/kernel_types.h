@@ -15,7 +15,7 @@
 #define PF_IO_WORKER 0x10U
 #define PF_WQ_WORKER 0x20U
 
-/* Only named by callbacks; libbpf needs a definition. */
+/* Only prototypes of callbacks name this struct; libbpf needs a definition of it. */
 struct bpf_map {
 };
 
@@ -39,12 +39,12 @@ struct mm_context {
 	void *vdso;
 };
 
-/* mm_lock_seq: since 6.13 this struct, since 6.4 an int, absent before. */
+/* The type of mm_lock_seq: since 6.13 this struct, since 6.4 an int; absent before. */
 struct seqcount {
 	u32 sequence;
 };
 
-/* User probes: the memory with the copies of probed instructions. */
+/* The kernel's memory (XOL area) with the copies of instructions under user probes. */
 struct xol_area {
 	unsigned long vaddr;
 };
@@ -106,7 +106,7 @@ struct kuid {
  */
 struct user_namespace {
 	struct user_namespace *parent;
-	int level; /* 0: the initial one */
+	int level; /* 0: the initial user namespace */
 	struct kuid owner;
 };
 
@@ -203,13 +203,13 @@ struct kernfs_node {
 };
 
 struct cgroup_subsys_state {
-	struct cgroup_subsys_state *parent; /* of `self`: that of the cgroup around it */
+	struct cgroup_subsys_state *parent; /* in `self` of a cgroup: `self` of the parent cgroup */
 };
 
 struct cgroup {
 	struct cgroup_subsys_state self;
 	struct kernfs_node *kn;
-	void *root; /* root of its hierarchy */
+	void *root; /* root of the cgroup's hierarchy */
 };
 
 /* The cgroups of a task, one in each hierarchy. */
@@ -226,7 +226,7 @@ struct signal_struct {
 };
 
 struct ns_common {
-	unsigned int inum; /* inode of its file in /proc/PID/ns */
+	unsigned int inum; /* inode of the namespace's file in /proc/PID/ns */
 };
 
 struct pid_namespace {
@@ -275,7 +275,7 @@ struct hrtimer {
 	u8 is_soft;
 };
 
-/* A kernel thread; `data` of one of a workqueue is its worker. */
+/* A kernel thread. For a thread of a workqueue, `data` is its worker. */
 struct kthread {
 	void *data;
 };
@@ -295,7 +295,8 @@ struct workqueue_struct {
 	unsigned int flags;
 };
 
-#define WQ_BH 1U /* work items are soft interrupts of the CPU; one worker for each pool */
+/* the queue's work items run as soft interrupts of the CPU; each pool has one worker */
+#define WQ_BH 1U
 
 struct pool_workqueue {
 	struct worker_pool *pool;
@@ -307,8 +308,8 @@ struct task_struct {
 	unsigned int __state;
 	int on_cpu;
 	struct sched_entity se;
-	unsigned long nvcsw;  /* how often the task has left a CPU because it waits, */
-	unsigned long nivcsw; /* and because it was preempted */
+	unsigned long nvcsw;  /* number of times that the task has left a CPU to wait */
+	unsigned long nivcsw; /* number of times that the task was preempted */
 	struct uprobe_task *utask;
 	struct mm_struct *mm;
 	void *worker_private; /* struct io_worker * of an io_uring worker, or struct kthread * */
@@ -341,7 +342,7 @@ struct bpf_iter_meta;
 
 struct bpf_iter__task {
 	struct bpf_iter_meta *meta;
-	struct task_struct *task; /* NULL: after the last task */
+	struct task_struct *task; /* NULL at the call after the last task */
 };
 
 #pragma clang attribute pop

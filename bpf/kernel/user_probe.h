@@ -19,8 +19,10 @@
 
 #define PROBE_AREA_BYTES 4096
 #define RETURN_SAVES_BYTES 24
-#define RETURN_ADDRESS_BYTES (8 * RETURNS_ARE_ON_STACK) /* a return takes them off the stack */
-#define PROBED_RETURNS_MAX 64 /* per task: the kernel's MAX_URETPROBE_DEPTH */
+/* bytes of stack that a return instruction removes */
+#define RETURN_ADDRESS_BYTES (8 * RETURNS_ARE_ON_STACK)
+/* most return addresses that probes take per task: the kernel's MAX_URETPROBE_DEPTH */
+#define PROBED_RETURNS_MAX 64
 
 static __always_inline struct xol_area *probe_area(struct mm_struct *mm)
 {
@@ -51,7 +53,7 @@ struct place {
 };
 
 /* True if an address is in the probe area of the current task, which has been hit by a probe. */
-static __always_inline bool is_of_probes(u64 address)
+static __always_inline bool is_in_probe_area(u64 address)
 {
 	const struct task_struct *task = (void *)bpf_get_current_task();
 	const struct xol_area *area = probe_area(BPF_CORE_READ(task, mm));
@@ -98,14 +100,14 @@ __noinline int program_place(struct place *place)
 	taken = BPF_CORE_READ(probes, return_instances);
 	if (taken &&
 	    BPF_CORE_READ(taken, stack) + RETURN_ADDRESS_BYTES - place->sp <= RETURN_SAVES_BYTES &&
-	    is_of_probes(place->pc)) {
+	    is_in_probe_area(place->pc)) {
 		place->pc = BPF_CORE_READ(taken, orig_ret_vaddr);
 		place->sp = BPF_CORE_READ(taken, stack) + RETURN_ADDRESS_BYTES;
 	}
 	return 0;
 }
 
-static __always_inline struct place current_place(void)
+static __always_inline struct place current_program_place(void)
 {
 	struct place place = {};
 
@@ -115,7 +117,7 @@ static __always_inline struct place current_place(void)
 
 __noinline u64 program_pc(void)
 {
-	return current_place().pc;
+	return current_program_place().pc;
 }
 
 /*
@@ -128,7 +130,7 @@ __noinline int is_at_trap(u64 place_known)
 	const struct pt_regs___kernel *regs = current_pt_regs();
 
 	return !place_known && regs_syscall(regs) == NO_SYSCALL &&
-	       is_behind_breakpoint(regs_pc(regs));
+	       is_after_breakpoint(regs_pc(regs));
 }
 
 struct probed_return {
@@ -145,7 +147,7 @@ static long probed_return_step(u32 i, struct probed_return *search)
 	if (!taken)
 		return 1;
 	search->next = BPF_CORE_READ(taken, next);
-	if (is_taken_return(BPF_CORE_READ(taken, stack), search->word))
+	if (is_probed_return_word(BPF_CORE_READ(taken, stack), search->word))
 		search->pc = BPF_CORE_READ(taken, orig_ret_vaddr);
 	return search->pc != 0;
 }

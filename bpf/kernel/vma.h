@@ -132,7 +132,8 @@ static __always_inline u64 maple_walk(struct vma_search *search, u64 address)
 	return MAPLE_CHANGED;
 }
 
-static __always_inline bool is_range_of(struct vm_area_struct *vma, const struct vma_search *search)
+static __always_inline bool has_range_of_entry(struct vm_area_struct *vma,
+					       const struct vma_search *search)
 {
 	return (u64)BPF_CORE_READ(vma, vm_mm) == search->vma.space.mm &&
 	       BPF_CORE_READ(vma, vm_start) == search->entry.start &&
@@ -159,7 +160,7 @@ __noinline bool vma_find(struct vma_search *search, u64 address)
 	entry->flags = BPF_CORE_READ(vma, vm_flags);
 	entry->page = BPF_CORE_READ(vma, vm_pgoff);
 	entry->file = (u64)BPF_CORE_READ(vma, vm_file);
-	return is_range_of(vma, search);
+	return has_range_of_entry(vma, search);
 }
 
 /* True if the mapping found last is still in the tree: its file has not been freed meanwhile. */
@@ -180,7 +181,10 @@ static __always_inline bool is_mapped_still(const struct vma_search *search)
 #define MAPLE_SLOTS_MAX 16
 #define MAPLE_LEAVES_MAX 1024
 
-/* Copies the leaf of an address to search->node. Returns the last address that it covers, or 0. */
+/*
+ * Copies the leaf of the maple tree that covers an address to search->node. Returns the last
+ * address that the leaf covers, or 0.
+ */
 __noinline u64 vma_leaf(struct vma_search *search, u64 address)
 {
 	struct mm_struct *mm;

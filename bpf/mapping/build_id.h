@@ -32,7 +32,7 @@
  * Sets search->record.key to the key of the file that is mapped at an address. False: no file is
  * mapped there.
  */
-static __always_inline bool is_file_at(struct vma_search *search, u64 address)
+static __always_inline bool identify_file_at(struct vma_search *search, u64 address)
 {
 	return !mapping_lookup(search, address) && search->record.key.kind == MAPPING_FILE;
 }
@@ -44,7 +44,7 @@ __noinline int moved_begin(struct vma_search *search)
 
 	if (!search)
 		return 1;
-	moved_key_of(&key, search);
+	key_of_moved_code(&key, search);
 	search->moved_key = key;
 	search->moved = (struct moved_code){
 		.vma = key.vma,
@@ -57,7 +57,7 @@ __noinline int moved_begin(struct vma_search *search)
 	return bpf_map_lookup_elem(&moved_code, &key) != NULL;
 }
 
-/* Inserts search->moved. On 6.1 key and value must be on the BPF stack. */
+/* Inserts search->moved into the map. On 6.1 key and value must be on the BPF stack. */
 __noinline int moved_put(struct vma_search *search)
 {
 	struct moved_code moved;
@@ -79,11 +79,11 @@ __noinline int moved_want(struct vma_search *search)
 {
 	bool is_file;
 
-	if (!search || !may_be_moved(&search->entry) || moved_begin(search))
+	if (!search || !may_be_moved_code(&search->entry) || moved_begin(search))
 		return 0;
 	search->wants_data = 1;
-	is_file = is_file_at(search, search->moved.start - 1) ||
-		  is_file_at(search, search->moved.end);
+	is_file = identify_file_at(search, search->moved.start - 1) ||
+		  identify_file_at(search, search->moved.end);
 	search->wants_data = 0;
 	if (!is_file)
 		return 0;
@@ -103,7 +103,7 @@ CORE_INLINE bool elf_read(u64 address, void *buffer, u32 bytes)
 /*
  * True if the mapping search->entry, with the file's first bytes, shows the contents of the file.
  */
-static __always_inline bool is_as_in_file(const struct vma_search *search)
+static __always_inline bool shows_file_contents(const struct vma_search *search)
 {
 	const struct vma_entry *entry = &search->entry;
 	struct vm_area_struct *vma = (void *)entry->vma;
@@ -112,8 +112,8 @@ static __always_inline bool is_as_in_file(const struct vma_search *search)
 	       (u64)inode_of(entry) == search->image.inode && is_mapped_still(search);
 }
 
-static __always_inline void build_id_keep(struct mapping_record *record,
-					  const struct elf_build_id *found)
+static __always_inline void build_id_store(struct mapping_record *record,
+					   const struct elf_build_id *found)
 {
 	u32 i;
 
@@ -134,14 +134,14 @@ __noinline int build_id_read(struct vma_search *search, struct mapping_record *r
 		return -EINVAL;
 	found.image = search->entry.start;
 	found.bytes = search->entry.end - search->entry.start;
-	if (elf_build_id_find(&found) < 0 || !is_as_in_file(search))
+	if (elf_build_id_find(&found) < 0 || !shows_file_contents(search))
 		return -EAGAIN;
-	build_id_keep(record, &found);
+	build_id_store(record, &found);
 	return 0;
 }
 
-static __always_inline int build_id_look_in(struct vma_search *search,
-					    struct mapping_record *record)
+static __always_inline int build_id_read_from_image(struct vma_search *search,
+						    struct mapping_record *record)
 {
 	if (image_lookup(search) || !search->vma.image)
 		return -EAGAIN;
@@ -170,13 +170,13 @@ __noinline int build_id_lookup(struct vma_search *search, u64 address)
 	record = bpf_map_lookup_elem(&mappings, &number);
 	if (!record || record->build_id_bytes)
 		return -EAGAIN;
-	error = build_id_look_in(search, record);
+	error = build_id_read_from_image(search, record);
 	if (error)
 		record->build_id_looks++;
 	return error;
 }
 
-static long build_id_take(u32 i, struct vma_search **context)
+static long read_noted_build_id(u32 i, struct vma_search **context)
 {
 	struct vma_search *search = *context;
 
@@ -186,12 +186,12 @@ static long build_id_take(u32 i, struct vma_search **context)
 	return 0;
 }
 
-/* After a walk: handles the mappings that the walk has noted. */
-static __always_inline void build_ids_take(struct vma_search *search)
+/* After a walk: reads the build ids of the mappings that the walk has noted. */
+static __always_inline void read_noted_build_ids(struct vma_search *search)
 {
 	if (!search->unread_count)
 		return;
-	bpf_loop(BUILD_IDS_UNREAD_MAX, build_id_take, &search, 0);
+	bpf_loop(BUILD_IDS_UNREAD_MAX, read_noted_build_id, &search, 0);
 	search->unread_count = 0;
 	search->vma.start = search->vma.end = 0;
 }

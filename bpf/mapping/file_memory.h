@@ -22,27 +22,27 @@
 #include "unwind/unwind.h"
 #include "user_mapping.h"
 
-#define FILE_READS_MAX 32    /* separate ranges; a power of two */
+#define FILE_READS_MAX 32    /* number of separate ranges of reads; a power of two */
 #define FILE_READS_NEAR 4096 /* largest gap, in bytes, between reads of one range */
 #define FILE_PARTS_MAX 4     /* the most mappings that one range may lie in */
 
 struct file_reads {
-	u32 is_noted;	/* 1: the current reads make a rule */
-	u32 is_altered; /* 1: some of the memory read is not the file's */
+	u32 is_noted;	/* 1: the reads that follow make a rule, and are noted */
+	u32 is_altered; /* 1: some of the memory read does not show the file */
 	u32 is_written; /* 1: some of the memory read may have been written to */
 	u32 count;
 	u32 checked;
 	u32 reserved;
-	u64 at; /* begin of the range that is left to check */
+	u64 at; /* begin of the part of a range that is not checked yet */
 	u64 end;
-	struct mapping_key key; /* key of the file that is mapped there */
+	struct mapping_key key; /* key of the file that the mapping under check maps */
 	/*
 	 * The last mapping that passed the check: while the mappings do not change, only a write
 	 * can have changed its contents.
 	 */
 	u64 sure_vma;
 	u64 sure_start;
-	u64 sure_end; /* 0: no such mapping */
+	u64 sure_end; /* 0: no mapping has passed */
 	u64 sure_image;
 	struct {
 		u64 start;
@@ -50,7 +50,7 @@ struct file_reads {
 	} range[FILE_READS_MAX];
 };
 
-/* Resets the state for a walk of any process. */
+/* Resets the noted reads for a walk of any process. */
 static __always_inline void file_reads_begin(struct file_reads *reads)
 {
 	reads->is_noted = 0;
@@ -101,7 +101,8 @@ __noinline int file_reads_follow(struct file_reads *reads, u64 start, u32 bytes)
 	return 0;
 }
 
-static __always_inline bool same_key(const struct mapping_key *a, const struct mapping_key *b)
+static __always_inline bool is_same_file_key(const struct mapping_key *a,
+					     const struct mapping_key *b)
 {
 	return a->kind == b->kind && a->device == b->device && a->inode == b->inode &&
 	       a->since == b->since && a->generation == b->generation;
@@ -111,7 +112,8 @@ static __always_inline bool same_key(const struct mapping_key *a, const struct m
  * True if search->entry maps the file of search->vma and is not writable. Sets is_written if the
  * mapping may hold private pages.
  */
-static __always_inline bool is_as_filed(struct file_reads *reads, const struct vma_search *search)
+static __always_inline bool maps_file_unchanged(struct file_reads *reads,
+						const struct vma_search *search)
 {
 	const struct vma_entry *entry = &search->entry;
 	struct vm_area_struct *vma = (void *)entry->vma;
@@ -123,8 +125,8 @@ static __always_inline bool is_as_filed(struct file_reads *reads, const struct v
 		reads->is_written = 1;
 	if (!file)
 		return is_vdso(search, entry);
-	inode_identify(&reads->key, BPF_CORE_READ(file, f_inode));
-	return same_key(&reads->key, &search->record.key);
+	mapping_key_from_inode(&reads->key, BPF_CORE_READ(file, f_inode));
+	return is_same_file_key(&reads->key, &search->record.key);
 }
 
 struct file_check {
@@ -133,17 +135,17 @@ struct file_check {
 	const struct unwind_image *image;
 };
 
-static __always_inline bool counts_mappings(const struct vma_search *search)
+static __always_inline bool has_mapping_sequence(const struct vma_search *search)
 {
 	struct mm_struct *mm = (void *)search->vma.space.mm;
 
 	return bpf_core_field_exists(mm->mm_lock_seq);
 }
 
-static __always_inline void file_part_sure(struct file_reads *reads,
-					   const struct vma_search *search)
+static __always_inline void note_checked_mapping(struct file_reads *reads,
+						 const struct vma_search *search)
 {
-	if (!counts_mappings(search) || reads->is_altered || reads->is_written)
+	if (!has_mapping_sequence(search) || reads->is_altered || reads->is_written)
 		return;
 	reads->sure_vma = search->entry.vma;
 	reads->sure_start = search->entry.start;
@@ -151,7 +153,8 @@ static __always_inline void file_part_sure(struct file_reads *reads,
 	reads->sure_image = search->vma.image;
 }
 
-static __always_inline bool is_sure(const struct file_reads *reads, const struct vma_search *search)
+static __always_inline bool is_in_checked_mapping(const struct file_reads *reads,
+						  const struct vma_search *search)
 {
 	struct vm_area_struct *vma = (void *)reads->sure_vma;
 
@@ -159,7 +162,7 @@ static __always_inline bool is_sure(const struct file_reads *reads, const struct
 	       search->vma.image == reads->sure_image && !BPF_CORE_READ(vma, anon_vma);
 }
 
-/* Checks one mapping of a range. */
+/* Checks one mapping of a range of reads. */
 static long file_part_check(u32 i, struct file_check *check)
 {
 	struct vma_search *search = check->search;
@@ -168,7 +171,7 @@ static long file_part_check(u32 i, struct file_check *check)
 
 	if (check->reads->at >= check->reads->end)
 		return 1;
-	if (!vma_find(search, check->reads->at) || !is_as_filed(check->reads, search) ||
+	if (!vma_find(search, check->reads->at) || !maps_file_unchanged(check->reads, search) ||
 	    i == FILE_PARTS_MAX) {
 		check->reads->is_altered = 1;
 		return 1;
@@ -176,7 +179,7 @@ static long file_part_check(u32 i, struct file_check *check)
 	offset = check->reads->at - entry->start + (entry->file ? entry_file_offset(entry) : 0);
 	if (offset != image_file_offset(check->image, search->vma.image, check->reads->at))
 		check->reads->is_altered = 1;
-	file_part_sure(check->reads, search);
+	note_checked_mapping(check->reads, search);
 	check->reads->at = entry->end;
 	return 0;
 }
@@ -191,29 +194,29 @@ static long file_range_check(u32 i, struct file_check *check)
 	check->reads->at = reads->range[reads->checked & (FILE_READS_MAX - 1)].start;
 	check->reads->end = reads->range[reads->checked & (FILE_READS_MAX - 1)].end;
 	reads->checked++;
-	if (is_sure(reads, search))
+	if (is_in_checked_mapping(reads, search))
 		return 0;
 	bpf_loop(FILE_PARTS_MAX + 1, file_part_check, check, 0);
 	return 0;
 }
 
-static __always_inline bool is_mapped_anew(const struct vma_search *search)
+static __always_inline bool have_mappings_changed(const struct vma_search *search)
 {
 	struct mm_struct *mm = (void *)search->vma.space.mm;
 
-	return counts_mappings(search) &&
+	return has_mapping_sequence(search) &&
 	       BPF_CORE_READ(mm, mm_lock_seq.sequence) + 2 * moved_generation !=
 		       search->vma.space.sequence;
 }
 
 /* True if all noted reads were of the file of search->vma. */
-static __always_inline bool file_reads_hold(struct file_reads *reads, struct vma_search *search,
-					    const struct unwind_image *image)
+static __always_inline bool are_reads_of_file(struct file_reads *reads, struct vma_search *search,
+					      const struct unwind_image *image)
 {
 	struct file_check check = {.reads = reads, .search = search, .image = image};
 
 	bpf_loop(FILE_READS_MAX, file_range_check, &check, 0);
-	if (is_mapped_anew(search))
+	if (have_mappings_changed(search))
 		reads->is_altered = 1;
 	return !reads->is_altered;
 }
@@ -231,8 +234,8 @@ static __always_inline bool file_reads_hold(struct file_reads *reads, struct vma
 
 #define S_IFMT 0170000
 #define S_IFREG 0100000
-#define PAGE_BITS 12	      /* pages may be larger */
-#define WAIT_LOOKS_MAX 8      /* tries while the memory is being changed */
+#define PAGE_BITS 12	      /* Pages have at least 2^PAGE_BITS bytes. */
+#define WAIT_LOOKS_MAX 8      /* most tries while another thread changes the mappings */
 #define LOCK_BLOCKS_READERS 3 /* bits of rwsem.count: held by a writer, or with waiters */
 #define NAME_VIRTIOFS 0x73666f6974726976ULL /* "virtiofs" */
 
@@ -249,7 +252,7 @@ static __always_inline bool is_virtiofs(struct super_block *mounted)
  * True if other parties answer for a file system. Any file system that is mounted in a user
  * namespace is in its owner's hands.
  */
-static __always_inline bool is_of_others(struct super_block *mounted)
+static __always_inline bool is_served_by_others(struct super_block *mounted)
 {
 	return BPF_CORE_READ(mounted, s_user_ns, level) ||
 	       (file_system_is_of_others(BPF_CORE_READ(mounted, s_magic)) && !is_virtiofs(mounted));
@@ -262,10 +265,10 @@ static __always_inline bool has_userfaultfd(struct vm_area_struct *vma)
 }
 
 /* True if only the kernel answers for a file: other parties may answer for a device, too. */
-static __always_inline bool file_is_answered(struct inode *inode)
+static __always_inline bool is_served_by_kernel(struct inode *inode)
 {
 	return !inode || ((BPF_CORE_READ(inode, i_mode) & S_IFMT) == S_IFREG &&
-			  !is_of_others(BPF_CORE_READ(inode, i_sb)));
+			  !is_served_by_others(BPF_CORE_READ(inode, i_sb)));
 }
 
 /*
@@ -284,8 +287,8 @@ static __always_inline bool mmap_lock_blocks_readers(const struct vma_search *se
 }
 
 /*
- * 1: the page may be waited for; 0: it may not; -EAGAIN: the mapping, or a neighbour, is being
- * changed.
+ * Returns 1 if a walk may wait for the page at an address, 0 if it may not; -EAGAIN: the mapping,
+ * or a neighbour, is being changed.
  */
 __noinline int missing_page_peek(struct vma_search *search, u64 address)
 {
@@ -299,11 +302,11 @@ __noinline int missing_page_peek(struct vma_search *search, u64 address)
 	if (!search->entry.vma)
 		return 0;
 	may_wait = !has_userfaultfd((void *)search->entry.vma) &&
-		   file_is_answered(inode_of(&search->entry));
+		   is_served_by_kernel(inode_of(&search->entry));
 	return is_mapping && is_mapped_still(search) ? may_wait : -EAGAIN;
 }
 
-static __always_inline bool page_may_wait(struct vma_search *search, u64 address)
+static __always_inline bool may_wait_for_page(struct vma_search *search, u64 address)
 {
 	int answer = -EAGAIN;
 	u32 look;
@@ -319,8 +322,8 @@ static __always_inline bool page_may_wait(struct vma_search *search, u64 address
  */
 __noinline int missing_page_may_wait(struct vma_search *search, u64 first, u64 last)
 {
-	return search && page_may_wait(search, first) &&
-	       (first >> PAGE_BITS == last >> PAGE_BITS || page_may_wait(search, last));
+	return search && may_wait_for_page(search, first) &&
+	       (first >> PAGE_BITS == last >> PAGE_BITS || may_wait_for_page(search, last));
 }
 
 #endif

@@ -10,7 +10,7 @@
 #include "state/map.h"
 
 #define SYMBOL_NAME_BYTES 512
-#define SYMBOL_SHORT_BYTES 64 /* of a name that is copied at once */
+#define SYMBOL_SHORT_BYTES 64 /* bytes of a name that are copied at once */
 #define SYMBOL_MODULE_BYTES 56
 #define SYMBOL_DIGITS 16
 
@@ -22,12 +22,12 @@ struct kallsym_iter {
 	char name[SYMBOL_NAME_BYTES];
 	char module_name[SYMBOL_MODULE_BYTES];
 	int exported;
-	int show_value; /* 0: this reader may not see addresses */
+	int show_value; /* 0: the reader of the file may not see addresses */
 };
 
 struct bpf_iter__ksym {
 	struct bpf_iter_meta *meta;
-	struct kallsym_iter *ksym; /* NULL: after the last symbol */
+	struct kallsym_iter *ksym; /* NULL at the call after the last symbol */
 };
 
 #pragma clang attribute pop

@@ -19,13 +19,14 @@
 #include "user_frame.h"
 
 #define RUNNING_NUMBERS_MAX (MAPPINGS_MAX / 2)
-#define RUNNING_STEPS_MAX 4096 /* their output fits into the kernel's buffer of a read */
+/* mappings per call: their numbers fit into the kernel's buffer of a read */
+#define RUNNING_STEPS_MAX 4096
 #define RUNNING_PAGE 4096
 
 /* Working memory of the one reading process. */
 struct running_walk {
 	struct vma_search search;
-	u64 from; /* the next address to look at; 0: no more */
+	u64 from; /* address from which the next mapping is searched; 0: the walk is over */
 };
 
 ARRAY_MAP(running_code, 1, struct running_walk);
@@ -35,8 +36,8 @@ struct running_visit {
 	struct seq_file *seq;
 };
 
-/* The number of a file; 0: no number is left for running processes. */
-static __always_inline u32 running_number(struct vma_search *search)
+/* Gives the file that was found a mapping number; 0: no number is left for running processes. */
+static __always_inline u32 number_running_file(struct vma_search *search)
 {
 	const struct engine_state *engine = engine_current();
 	u32 number = mapping_number(search);
@@ -47,10 +48,10 @@ static __always_inline u32 running_number(struct vma_search *search)
 }
 
 /*
- * The begin of the next executable mapping, or 0 if the leaf of walk->from has no more. Moves
- * walk->from to its end.
+ * Returns the begin of the next executable mapping, or 0 if the maple leaf of walk->from has no
+ * more. Moves walk->from to the second page of that mapping, or past the leaf.
  */
-static __always_inline u64 running_next(struct running_walk *walk)
+static __always_inline u64 next_running_code(struct running_walk *walk)
 {
 	u64 last = vma_leaf(&walk->search, walk->from), start;
 	u32 i;
@@ -66,16 +67,16 @@ static __always_inline u64 running_next(struct running_walk *walk)
 	return 0;
 }
 
-static long running_step(u32 index, struct running_visit *visit)
+static long visit_running_mapping(u32 index, struct running_visit *visit)
 {
 	struct running_walk *walk = visit->walk;
-	u64 start = running_next(walk);
+	u64 start = next_running_code(walk);
 	u32 number;
 
 	(void)index;
 	if (start && !mapping_lookup(&walk->search, start) &&
 	    walk->search.record.key.kind == MAPPING_FILE) {
-		number = running_number(&walk->search);
+		number = number_running_file(&walk->search);
 		if (number)
 			bpf_seq_write(visit->seq, &number, sizeof(number));
 	}
@@ -95,7 +96,7 @@ int number_running_code(struct bpf_iter__task *ctx)
 	    !address_space_of(&visit.walk->search, task))
 		return 0;
 	visit.walk->from = 0;
-	bpf_loop(RUNNING_STEPS_MAX, running_step, &visit, 0);
+	bpf_loop(RUNNING_STEPS_MAX, visit_running_mapping, &visit, 0);
 	return 0;
 }
 

@@ -59,8 +59,8 @@ static __always_inline struct known_vma *cached_page(struct scratch *scratch, u6
 	return &scratch->page[(key ^ key >> 8) & (SCRATCH_PAGES - 1)];
 }
 
-/* Caches scratch->search.vma as the mapping of an address. */
-static __always_inline void page_keep(struct scratch *scratch, u64 address)
+/* Caches scratch->search.vma as the mapping of the page of an address. */
+static __always_inline void page_cache_put(struct scratch *scratch, u64 address)
 {
 	if (!(scratch->search.vma.space.sequence & 1))
 		*cached_page(scratch, address) = scratch->search.vma;
@@ -70,33 +70,33 @@ static __always_inline void page_keep(struct scratch *scratch, u64 address)
  * Sets scratch->search.vma to the mapping of an address. Calls mapping_find() only if the page is
  * not cached, and returns its errors.
  */
-static __always_inline int page_find(struct scratch *scratch, u64 address)
+static __always_inline int page_mapping_find(struct scratch *scratch, u64 address)
 {
 	struct known_vma *page = cached_page(scratch, address);
 	int error;
 
-	if (is_known(page, &scratch->search.vma.space, address)) {
+	if (is_vma_valid_for(page, &scratch->search.vma.space, address)) {
 		scratch->search.vma = *page;
 		return 0;
 	}
 	error = mapping_find(&scratch->search, address);
 	if (!error)
-		page_keep(scratch, address);
+		page_cache_put(scratch, address);
 	return error;
 }
 
-/* The same as a global function, which is verified once. */
+/* page_mapping_find() as a global function, which is verified once. */
 __noinline int page_enter(struct scratch *scratch, u64 address)
 {
-	return scratch ? page_find(scratch, address) : -EINVAL;
+	return scratch ? page_mapping_find(scratch, address) : -EINVAL;
 }
 
-/* A raw user address as a frame; 0: no code is mapped there. */
+/* Translates a raw user address to a frame; 0: no code is mapped there. */
 static __always_inline u64 user_frame(struct scratch *scratch, u64 address)
 {
 	struct known_vma *vma = &scratch->search.vma;
 
-	if (!covers(vma, address)) {
+	if (!vma_covers(vma, address)) {
 		int error = page_enter(scratch, address);
 
 		if (error == -ENOENT)

@@ -35,23 +35,24 @@ static __always_inline u64 entry_file_offset(const struct vma_entry *entry)
 
 #ifdef INSTANCE_HAS_NO_RECORDER
 
-static __always_inline void new_code_tell(u32 number)
+static __always_inline void new_code_report(u32 number)
 {
 	(void)number;
 }
 
 #else
 
-/* Numbers of mappings as u32, for 256 of them. */
+/* Tells user space the numbers of new mappings, as u32; the buffer has room for 256. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 4096);
 } new_code SEC(".maps");
 
-unsigned long long code_met[MAPPINGS_MAX / 64]; /* a bit for each number that was told */
+/* a bit for each mapping number that user space was told */
+unsigned long long code_met[MAPPINGS_MAX / 64];
 
-/* A function of its own: the number must be on a BPF stack that has room. */
-__noinline int new_code_tell(u32 number)
+/* Not inlined: the number must be on a BPF stack that has room. */
+__noinline int new_code_report(u32 number)
 {
 	unsigned long long bit = 1ULL << (number & 63), *word;
 	u32 index = number / 64;
@@ -75,13 +76,14 @@ __noinline int new_code_tell(u32 number)
 unsigned int moved_generation;
 
 /* Shared memory is never compared: other processes may write to it. */
-static __always_inline bool may_be_moved(const struct vma_entry *entry)
+static __always_inline bool may_be_moved_code(const struct vma_entry *entry)
 {
 	return !(entry->flags & VM_SHARED);
 }
 
 /* Sets *key to the key of the mapping search->entry. */
-static __always_inline void moved_key_of(struct moved_key *key, const struct vma_search *search)
+static __always_inline void key_of_moved_code(struct moved_key *key,
+					      const struct vma_search *search)
 {
 	struct vm_area_struct *vma = (void *)search->entry.vma;
 
@@ -108,9 +110,9 @@ __noinline u32 moved_number(struct vma_search *search)
 
 	if (!search || search->vma.kind != MAPPING_ANON)
 		return 0;
-	moved_key_of(&key, search);
+	key_of_moved_code(&key, search);
 	moved = bpf_map_lookup_elem(&moved_code, &key);
-	if (!moved || moved->state != MOVED_FILE || !may_be_moved(&search->entry))
+	if (!moved || moved->state != MOVED_FILE || !may_be_moved_code(&search->entry))
 		return 0;
 	offset = moved->offset;
 	image = moved->image;
@@ -133,10 +135,10 @@ __noinline u32 moved_number(struct vma_search *search)
 #define PATH_COMPONENT_BYTES 256
 
 /*
- * Appends one component. False: there is no room. The bound is checked where it is used: 6.1
- * forgets the bound of a number that was on the BPF stack.
+ * Appends one component of a path to the record. False: the record has no room. The bound is
+ * checked where it is used: 6.1 forgets the bound of a number that was on the BPF stack.
  */
-static __always_inline bool path_add(struct mapping_record *record, struct dentry *dentry)
+static __always_inline bool path_append(struct mapping_record *record, struct dentry *dentry)
 {
 	const unsigned char *name = BPF_CORE_READ(dentry, d_name.name);
 	u32 used = record->path_bytes;
@@ -154,7 +156,7 @@ static __always_inline bool path_add(struct mapping_record *record, struct dentr
 }
 
 /* Crosses from the root of a mount to its mount point. False: the mount has none. */
-static __always_inline bool path_cross(struct vma_search *search)
+static __always_inline bool path_cross_mount(struct vma_search *search)
 {
 	struct mount *mount = (void *)search->path.mount - bpf_core_field_offset(struct mount, mnt);
 	struct mount *above = BPF_CORE_READ(mount, mnt_parent);
@@ -167,8 +169,8 @@ static __always_inline bool path_cross(struct vma_search *search)
 }
 
 /*
- * One step from the file towards the root. A file under no mount (memfd, a deleted namespace) is
- * its own parent.
+ * Takes one step of a path, from the file towards the root. A file under no mount (memfd, a deleted
+ * namespace) is its own parent.
  */
 static long path_step(u32 index, struct vma_search **context)
 {
@@ -178,17 +180,17 @@ static long path_step(u32 index, struct vma_search **context)
 	struct dentry *parent = BPF_CORE_READ(dentry, d_parent);
 
 	if (dentry == BPF_CORE_READ(mount, mnt_root)) {
-		search->record.path_whole = !path_cross(search);
+		search->record.path_whole = !path_cross_mount(search);
 		return search->record.path_whole;
 	}
 	if (parent == dentry) {
 		/* A memfd is in no folder; its path is its name. */
 		search->record.path_whole =
-			search->record.path_bytes || path_add(&search->record, dentry);
+			search->record.path_bytes || path_append(&search->record, dentry);
 		return 1;
 	}
 	search->path.dentry = (u64)parent;
-	return !path_add(&search->record, dentry);
+	return !path_append(&search->record, dentry);
 }
 
 static __always_inline void path_read(struct vma_search *search, struct file *file)
@@ -201,7 +203,7 @@ static __always_inline void path_read(struct vma_search *search, struct file *fi
 }
 
 /* The modification time of a file. The kernel's field for it has changed twice. */
-static __always_inline u64 file_written(struct inode *inode)
+static __always_inline u64 file_modification_time(struct inode *inode)
 {
 	struct inode___split_mtime *split = (void *)inode;
 	struct inode___hidden_mtime *hidden = (void *)inode;
@@ -218,13 +220,13 @@ static __always_inline u64 file_written(struct inode *inode)
 }
 
 /* Field by field: a whole key would first be built on the BPF stack. */
-static __always_inline void inode_identify(struct mapping_key *key, struct inode *inode)
+static __always_inline void mapping_key_from_inode(struct mapping_key *key, struct inode *inode)
 {
 	key->kind = MAPPING_FILE;
 	key->device = BPF_CORE_READ(inode, i_sb, s_dev);
 	key->inode = BPF_CORE_READ(inode, i_ino);
 	key->generation = BPF_CORE_READ(inode, i_generation);
-	key->since = file_written(inode);
+	key->since = file_modification_time(inode);
 }
 
 static __always_inline struct inode *inode_of(const struct vma_entry *entry)
@@ -253,8 +255,8 @@ static __always_inline bool is_vdso(const struct vma_search *search, const struc
 }
 
 /* True for the probe area, which each process with a probe has: its code is not the program's. */
-static __always_inline bool is_probes(const struct vma_search *search,
-				      const struct vma_entry *entry)
+static __always_inline bool is_probe_mapping(const struct vma_search *search,
+					     const struct vma_entry *entry)
 {
 	return !entry->file &&
 	       is_probe_area((struct mm_struct *)search->vma.space.mm, entry->start);
@@ -264,8 +266,8 @@ static __always_inline bool is_probes(const struct vma_search *search,
  * Limits search->vma to the part of anonymous code that one number can stand for: addresses with
  * equal upper bits.
  */
-static __always_inline void anonymous_range(struct known_vma *vma, const struct vma_entry *entry,
-					    u64 top)
+static __always_inline void limit_anonymous_range(struct known_vma *vma,
+						  const struct vma_entry *entry, u64 top)
 {
 	vma->file_offset = entry->start & FRAME_OFFSET_MASK;
 	if (entry->end >> FRAME_OFFSET_BITS != top)
@@ -295,16 +297,16 @@ static __always_inline bool mapping_identify(struct vma_search *search, u64 addr
 	vma->end = entry->end;
 	vma->file_offset = entry_file_offset(entry);
 	if (inode) {
-		inode_identify(key, inode);
+		mapping_key_from_inode(key, inode);
 	} else if (is_vdso(search, entry)) {
 		*key = (struct mapping_key){.kind = MAPPING_VDSO, .inode = entry->end >> 32 == 0};
 		vma->file_offset = 0;
-	} else if (is_probes(search, entry)) {
+	} else if (is_probe_mapping(search, entry)) {
 		return false;
 	} else {
 		*key = (struct mapping_key){.kind = MAPPING_ANON, .since = vma->space.process};
 		key->inode = (u64)search->tgid << 24 | top;
-		anonymous_range(vma, entry, top);
+		limit_anonymous_range(vma, entry, top);
 	}
 	return true;
 }
@@ -354,7 +356,7 @@ __noinline u32 mapping_publish(struct vma_search *search)
  * One step from search->space, the user namespace of a mount, towards the initial user namespace
  * (level 0); stops at level 1.
  */
-static long namespace_step(u32 index, struct vma_search **context)
+static long outer_namespace_step(u32 index, struct vma_search **context)
 {
 	struct vma_search *search = *context;
 	struct user_namespace *space = (void *)search->space;
@@ -370,14 +372,14 @@ static long namespace_step(u32 index, struct vma_search **context)
  * mounted in a user namespace belongs to the creator of the outermost namespace around it below the
  * initial one, whatever the file system says about its files.
  */
-static __always_inline void owner_read(struct vma_search *search, struct inode *inode)
+static __always_inline void file_owner_read(struct vma_search *search, struct inode *inode)
 {
 	struct super_block *mounted = BPF_CORE_READ(inode, i_sb);
 	struct mapping_record *record = &search->record;
 	struct user_namespace *space;
 
 	search->space = (u64)BPF_CORE_READ(mounted, s_user_ns);
-	bpf_loop(NAMESPACES_MAX, namespace_step, &search, 0);
+	bpf_loop(NAMESPACES_MAX, outer_namespace_step, &search, 0);
 	space = (void *)search->space;
 	if (BPF_CORE_READ(space, level)) {
 		record->owner = BPF_CORE_READ(space, owner.val);
@@ -405,7 +407,7 @@ __noinline u32 mapping_add(struct vma_search *search, u32 is_met)
 	search->record.build_id_looks = 0;
 	search->record.path_bytes = 0;
 	if (search->record.key.kind == MAPPING_FILE) {
-		owner_read(search, inode_of(&search->entry));
+		file_owner_read(search, inode_of(&search->entry));
 		path_read(search, (void *)search->entry.file);
 	}
 	return mapping_publish(search);
@@ -415,7 +417,8 @@ __noinline u32 mapping_add(struct vma_search *search, u32 is_met)
  * Replaces the process of a record by the first one that an event met: the process of the scan
  * (running_code.h) may be gone when names are read.
  */
-static __always_inline void mapping_meet(struct vma_search *search, struct mapping_record *record)
+static __always_inline void mapping_set_first_process(struct vma_search *search,
+						      struct mapping_record *record)
 {
 	if (record->is_met || atomic_exchange_acq_rel(&record->is_met, 1))
 		return;
@@ -426,24 +429,24 @@ static __always_inline void mapping_meet(struct vma_search *search, struct mappi
 }
 
 /* True if a mapping needs more work: its build id is not read yet, or it may be moved code. */
-static __always_inline bool is_mapping_open(const struct vma_search *search,
-					    const struct mapping_record *record)
+static __always_inline bool needs_work_after_walk(const struct vma_search *search,
+						  const struct mapping_record *record)
 {
 	if (search->record.key.kind == MAPPING_ANON)
-		return search->vma.kind == MAPPING_ANON && may_be_moved(&search->entry);
+		return search->vma.kind == MAPPING_ANON && may_be_moved_code(&search->entry);
 	return !record->build_id_bytes && record->build_id_looks < BUILD_ID_LOOKS_MAX;
 }
 
 /* Notes a mapping for the work after the walk (build_id.h). */
-static __always_inline void mapping_note(struct vma_search *search, u64 address)
+static __always_inline void mapping_note_unread(struct vma_search *search, u64 address)
 {
 	u32 number = search->vma.number, count = search->unread_count;
 	struct mapping_record *record = bpf_map_lookup_elem(&mappings, &number);
 
 	if (!record)
 		return;
-	mapping_meet(search, record);
-	if (!is_mapping_open(search, record))
+	mapping_set_first_process(search, record);
+	if (!needs_work_after_walk(search, record))
 		return;
 	core_one_register(count);
 	if (count >= BUILD_IDS_UNREAD_MAX)
@@ -468,15 +471,15 @@ __noinline int mapping_lookup(struct vma_search *search, u64 address)
 }
 
 /* No mapping has start and end 0, so one comparison suffices. */
-static __always_inline bool covers(const struct known_vma *vma, u64 address)
+static __always_inline bool vma_covers(const struct known_vma *vma, u64 address)
 {
 	return address - vma->start < vma->end - vma->start;
 }
 
 /* True if `vma`, found in an address space, is known to hold for an address in this one. There is
  * one comparison: the verifier follows both results of each. */
-static __always_inline bool is_known(const struct known_vma *vma, const struct address_space *space,
-				     u64 address)
+static __always_inline bool is_vma_valid_for(const struct known_vma *vma,
+					     const struct address_space *space, u64 address)
 {
 	u64 distance = address - vma->start, last = vma->end - vma->start - 1;
 	u64 difference = (distance | (last - distance)) >> 63;
@@ -501,7 +504,7 @@ __noinline int mapping_recall(struct vma_search *search, u64 address)
 	for (i = 0; i < RECENT_VMAS; i++) {
 		const struct known_vma *vma = &search->recent[i];
 
-		if (is_known(vma, &search->vma.space, address)) {
+		if (is_vma_valid_for(vma, &search->vma.space, address)) {
 			search->recent_found = i;
 			goto found;
 		}
@@ -516,7 +519,7 @@ found:
 	return 0;
 }
 
-static __always_inline void mapping_keep(struct vma_search *search)
+static __always_inline void recent_mapping_add(struct vma_search *search)
 {
 	if (!(search->vma.space.sequence & 1))
 		search->recent[search->recent_next++ & (RECENT_VMAS - 1)] = search->vma;
@@ -549,14 +552,14 @@ __noinline int mapping_find(struct vma_search *search, u64 address)
 			search->vma.number = mapping_add(search, true);
 		error = search->vma.number ? 0 : -ENOSPC;
 		if (!error)
-			new_code_tell(search->vma.number);
-		mapping_note(search, address);
+			new_code_report(search->vma.number);
+		mapping_note_unread(search, address);
 	}
 	if (error) {
 		search->vma.number = MAPPING_UNKNOWN;
 		search->vma.start = search->vma.end = 0;
 	} else {
-		mapping_keep(search);
+		recent_mapping_add(search);
 	}
 	return error;
 }

@@ -21,7 +21,7 @@
  * Adds a mapping to the image. The lowest mapping that shows the ELF header is the first segment;
  * below one without code there is no other. True: the search is over.
  */
-static __always_inline bool image_add(struct vma_search *search)
+static __always_inline bool image_add_segment(struct vma_search *search)
 {
 	const struct vma_entry *entry = &search->entry;
 
@@ -32,7 +32,7 @@ static __always_inline bool image_add(struct vma_search *search)
 	return !entry->start || (!entry->page && !(entry->flags & VM_EXEC));
 }
 
-static __always_inline bool is_lower_part(const struct vma_search *search)
+static __always_inline bool is_lower_segment(const struct vma_search *search)
 {
 	const struct vma_entry *entry = &search->entry;
 	u64 file_end = entry_file_offset(entry) + (entry->end - entry->start);
@@ -41,7 +41,7 @@ static __always_inline bool is_lower_part(const struct vma_search *search)
 	       file_end <= search->image.offset + (1ULL << MEMORY_PAGE_BITS);
 }
 
-static long image_step(u32 index, struct vma_search **context)
+static long image_search_lower(u32 index, struct vma_search **context)
 {
 	struct vma_search *search = *context;
 	struct vma_entry *entry = &search->entry;
@@ -55,7 +55,7 @@ static long image_step(u32 index, struct vma_search **context)
 		search->image.limit = entry->start;
 		return !entry->start;
 	}
-	return !is_lower_part(search) || image_add(search);
+	return !is_lower_segment(search) || image_add_segment(search);
 }
 
 /* One search for the image. A global function: verified by itself. */
@@ -75,12 +75,12 @@ __noinline int image_lookup(struct vma_search *search)
 	search->image.inode = (u64)inode_of(&search->entry);
 	search->image.offset = vma->file_offset;
 	search->image.limit = vma->start;
-	bpf_loop(IMAGE_STEPS_MAX, image_step, &search, 0);
+	bpf_loop(IMAGE_STEPS_MAX, image_search_lower, &search, 0);
 	return search->image.error;
 }
 
 /* Sets search->vma.image. 0, or -EAGAIN: the mappings are being changed. */
-static __always_inline int vma_image(struct vma_search *search)
+static __always_inline int vma_find_image(struct vma_search *search)
 {
 	u32 look;
 

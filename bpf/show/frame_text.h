@@ -9,13 +9,14 @@
 #include "reading.h"
 #include "state/engine_maps.h"
 
-const volatile u32 hides_addresses = 0; /* kptr_restrict at the start */
+/* 1 if kptr_restrict hid the kernel's addresses when the instance started */
+const volatile u32 hides_addresses = 0;
 
 /*
  * True for printable ASCII. Beyond ASCII a decision would need the bytes around: controls and
  * invalid bytes are among those characters.
  */
-static __always_inline bool is_plain(u8 c)
+static __always_inline bool is_printable_ascii(u8 c)
 {
 	return c >= ' ' && c < 0x7f;
 }
@@ -30,7 +31,7 @@ struct name_put {
  * Prints one byte of a file name. A name may hold any bytes: control characters would end lines, or
  * control the terminal.
  */
-static long name_put_byte(u32 i, struct name_put *name)
+static long file_name_print_byte(u32 i, struct name_put *name)
 {
 	u32 at = name->at + i;
 	u8 c;
@@ -41,7 +42,7 @@ static long name_put_byte(u32 i, struct name_put *name)
 	c = name->record->path[at];
 	if (!c)
 		return 1;
-	if (!is_plain(c))
+	if (!is_printable_ascii(c))
 		c = '?';
 	bpf_seq_write(name->seq, &c, 1);
 	return 0;
@@ -51,7 +52,8 @@ static long name_put_byte(u32 i, struct name_put *name)
  * Prints a substitute for a file without a path: memory with a descriptor, or a path that could not
  * be read.
  */
-static __always_inline void nameless_put(struct seq_file *seq, const struct mapping_record *record)
+static __always_inline void file_name_substitute_print(struct seq_file *seq,
+						       const struct mapping_record *record)
 {
 	if (record->path_whole)
 		BPF_SEQ_PRINTF(seq, "[unknown]");
@@ -59,19 +61,19 @@ static __always_inline void nameless_put(struct seq_file *seq, const struct mapp
 		BPF_SEQ_PRINTF(seq, "...");
 }
 
-/* Prints the component of a path that begins at `at`. */
-static __always_inline void name_put(struct seq_file *seq, const struct mapping_record *record,
-				     u32 at)
+/* Prints the component of a file's path that begins at byte `at`. */
+static __always_inline void file_name_print(struct seq_file *seq,
+					    const struct mapping_record *record, u32 at)
 {
 	struct name_put name = {.seq = seq, .record = record, .at = at};
 
 	if (!record->path_bytes)
-		nameless_put(seq, record);
+		file_name_substitute_print(seq, record);
 	else
-		bpf_loop(MAPPING_PATH_BYTES, name_put_byte, &name, 0);
+		bpf_loop(MAPPING_PATH_BYTES, file_name_print_byte, &name, 0);
 }
 
-static __always_inline void user_frame_put(struct seq_file *seq, u64 frame)
+static __always_inline void user_frame_print(struct seq_file *seq, u64 frame)
 {
 	u32 number = FRAME_MAPPING(frame);
 	struct mapping_record *record = bpf_map_lookup_elem(&mappings, &number);
@@ -95,7 +97,7 @@ static __always_inline void user_frame_put(struct seq_file *seq, u64 frame)
 	else if (number == MAPPING_SCRIPT(SCRIPT_V8_COMPILED))
 		BPF_SEQ_PRINTF(seq, SCRIPT_NAME_V8_COMPILED);
 	else if (record && record->key.kind == MAPPING_FILE)
-		name_put(seq, record, 0);
+		file_name_print(seq, record, 0);
 	else if (record && record->key.kind == MAPPING_VDSO)
 		BPF_SEQ_PRINTF(seq, "[vdso]");
 	else if (record && record->key.kind == MAPPING_ANON)
@@ -119,7 +121,7 @@ static __always_inline bool is_named(u64 frame)
  * function. A frame that is no return address, such as the begin of a probed function, is printed
  * as it is.
  */
-static __always_inline void kernel_frame_put(struct seq_file *seq, u64 frame, bool is_return)
+static __always_inline void kernel_frame_print(struct seq_file *seq, u64 frame, bool is_return)
 {
 	if (hides_addresses && !is_named(frame))
 		BPF_SEQ_PRINTF(seq, "[unknown]");
@@ -129,19 +131,19 @@ static __always_inline void kernel_frame_put(struct seq_file *seq, u64 frame, bo
 		BPF_SEQ_PRINTF(seq, "%pS", frame);
 }
 
-static __always_inline void frame_name_put(struct seq_file *seq, u64 frame, bool is_return)
+static __always_inline void frame_name_print(struct seq_file *seq, u64 frame, bool is_return)
 {
 	if (FRAME_IS_KERNEL(frame))
-		kernel_frame_put(seq, frame, is_return);
+		kernel_frame_print(seq, frame, is_return);
 	else
-		user_frame_put(seq, frame);
+		user_frame_print(seq, frame);
 }
 
 /* Prints frame i of a stack in the map. */
-static __always_inline void frame_put(struct seq_file *seq, u64 frame, u32 i)
+static __always_inline void frame_print(struct seq_file *seq, u64 frame, u32 i)
 {
 	BPF_SEQ_PRINTF(seq, "  [%u] ", i);
-	frame_name_put(seq, frame, i || config.leaf);
+	frame_name_print(seq, frame, i || config.leaf);
 	BPF_SEQ_PRINTF(seq, "\n");
 }
 

@@ -35,11 +35,12 @@
 #include "state/map.h"
 #include "state/stack_tables.h"
 
-#define READINGS_MAX 64	       /* reads under way at once, unfinished ones included */
-#define PRINT_AT_ONCE_MAX 6144 /* bytes: the record of the longest stack, or a line */
+#define READINGS_MAX 64 /* most reads under way at once, unfinished reads included */
+/* most bytes that are printed at once: the record of the longest stack, or a line */
+#define PRINT_AT_ONCE_MAX 6144
 #define CLAIM_TRIES 8
 
-/* Results of a program; SHOW_MORE is internal. */
+/* Results of a program at an object; SHOW_MORE is used inside of the program only. */
 enum { SHOW_DONE = 0, SHOW_AGAIN = 1, SHOW_MORE = 2 };
 
 /* One call of the program. */
@@ -71,10 +72,10 @@ static __always_inline int reading_fail(struct seq_file *seq)
 struct reading_search {
 	u64 session;
 	u64 oldest;
-	u32 found; /* index; READINGS_MAX: not found */
+	u32 found; /* index of the position; READINGS_MAX: not found */
 };
 
-static long reading_match(u32 i, struct reading_search *search)
+static long reading_match_session(u32 i, struct reading_search *search)
 {
 	u32 at = (search->session + i) % READINGS_MAX;
 	struct reading *reading = bpf_map_lookup_elem(&readings, &at);
@@ -108,7 +109,7 @@ static __always_inline struct reading *reading_find(u64 session)
 {
 	struct reading_search search = {.session = session, .found = READINGS_MAX};
 
-	bpf_loop(READINGS_MAX, reading_match, &search, 0);
+	bpf_loop(READINGS_MAX, reading_match_session, &search, 0);
 	return reading_at(search.found);
 }
 
@@ -126,8 +127,8 @@ static __always_inline void reading_clear(struct reading *reading)
 }
 
 /*
- * Makes a reading that of a session. False: other readers were faster. A global function: the
- * search is verified once, and not for each try.
+ * Assigns a position to a session. False: other readers have taken all that were tried. A global
+ * function: the search is verified once, and not for each try.
  */
 __noinline int reading_claim(u64 session)
 {
@@ -148,8 +149,8 @@ __noinline int reading_claim(u64 session)
 	return true;
 }
 
-/* NULL: the position was dropped. */
-static __always_inline struct reading *reading_of(const struct bpf_iter_meta *meta)
+/* Finds or claims the position of a read. NULL: the position was dropped. */
+static __always_inline struct reading *reading_find_or_claim(const struct bpf_iter_meta *meta)
 {
 	u64 session = meta->session_id + 1;
 	struct reading *reading = reading_find(session);
@@ -166,7 +167,7 @@ static __always_inline struct reading *reading_of(const struct bpf_iter_meta *me
 	return reading;
 }
 
-/* Ends a read. The whole file must have been shown. */
+/* Ends a read. Fails if not the whole file was shown. */
 static __always_inline int reading_end(const struct bpf_iter_meta *meta)
 {
 	struct reading *reading = reading_find(meta->session_id + 1);
@@ -180,17 +181,20 @@ static __always_inline int reading_end(const struct bpf_iter_meta *meta)
 /*
  * Half a buffer: one call shows much, and the last elements are not used up for a few bytes each.
  */
-static __always_inline bool has_room(struct seq_file *seq)
+static __always_inline bool has_buffer_room(struct seq_file *seq)
 {
 	return seq->count <= seq->size / 2;
 }
 
-static __always_inline bool is_full(struct seq_file *seq)
+static __always_inline bool is_buffer_full(struct seq_file *seq)
 {
 	return seq->count + PRINT_AT_ONCE_MAX > seq->size;
 }
 
-/* SHOW_MORE: this call prints. Other results are for the program to return. */
+/*
+ * Begins a call of the program. SHOW_MORE: the program prints now. The program returns any other
+ * result at once.
+ */
 static __always_inline int file_show_begin(const struct bpf_iter__bpf_map_elem *ctx,
 					   struct file_show *show)
 {
@@ -199,15 +203,15 @@ static __always_inline int file_show_begin(const struct bpf_iter__bpf_map_elem *
 		return SHOW_DONE;
 	if (ctx->meta->seq_num == parts)
 		return reading_end(ctx->meta);
-	if (!has_room(show->seq))
+	if (!has_buffer_room(show->seq))
 		return SHOW_AGAIN;
-	show->reading = reading_of(ctx->meta);
+	show->reading = reading_find_or_claim(ctx->meta);
 	if (!show->reading)
 		return reading_fail(show->seq);
 	return show->reading->is_whole ? SHOW_DONE : SHOW_MORE;
 }
 
-static __always_inline bool is_generation(void *table, u64 generation)
+static __always_inline bool is_table_of_generation(void *table, u64 generation)
 {
 	const struct table_header *header = table;
 
@@ -215,16 +219,16 @@ static __always_inline bool is_generation(void *table, u64 generation)
 }
 
 /*
- * The table that the read began in, or begins in. NULL: the map was reset twice meanwhile. The
- * table is valid until the program ends.
+ * Returns the generation's table in which the read began, or begins now. NULL: the map was reset
+ * twice meanwhile. The table is valid until the program ends.
  */
 static __always_inline void *reading_table(struct reading *reading)
 {
-	void *table = table_of(TABLE_CURRENT);
+	void *table = table_of_role(TABLE_CURRENT);
 
-	if (!is_generation(table, reading->generation))
-		table = table_of(TABLE_PREVIOUS);
-	if (!is_generation(table, reading->generation))
+	if (!is_table_of_generation(table, reading->generation))
+		table = table_of_role(TABLE_PREVIOUS);
+	if (!is_table_of_generation(table, reading->generation))
 		return NULL;
 	reading->generation = ((const struct table_header *)table)->generation;
 	return table;
@@ -238,7 +242,7 @@ struct line_sums {
 	u64 drops;
 };
 
-static long line_add(u32 i, struct line_sums *sums)
+static long cpu_line_add(u32 i, struct line_sums *sums)
 {
 	const struct table_cpu *line;
 	u32 cause;
@@ -252,17 +256,17 @@ static long line_add(u32 i, struct line_sums *sums)
 	return 0;
 }
 
-static __always_inline struct line_sums table_sums(void *table)
+static __always_inline struct line_sums sum_table_counters(void *table)
 {
 	struct line_sums sums = {.table = table};
 
-	bpf_loop(CONFIG_CPUS_MAX + 1, line_add, &sums, 0);
+	bpf_loop(CONFIG_CPUS_MAX + 1, cpu_line_add, &sums, 0);
 	return sums;
 }
 
 static __always_inline u64 table_inserts(void *table)
 {
-	return table_sums(table).inserts;
+	return sum_table_counters(table).inserts;
 }
 
 #endif

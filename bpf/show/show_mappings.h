@@ -14,7 +14,7 @@
 #include "reading.h"
 #include "state/engine_maps.h"
 
-#define MAPPINGS_AT_ONCE 1024 /* mappings shown by one call */
+#define MAPPINGS_AT_ONCE 1024 /* most mappings that one call shows */
 
 /*
  * Made and filled by user space: the lines of the kernel and its modules. A value is as long as the
@@ -32,7 +32,7 @@ const volatile u32 kernel_mapping_count = 1;
 struct path_put {
 	struct seq_file *seq;
 	const struct mapping_record *record;
-	u32 at; /* begin of the component that is printed */
+	u32 at; /* index of the first byte of the component that is printed */
 };
 
 static __always_inline u8 path_byte(const struct mapping_record *record, u32 at)
@@ -42,23 +42,23 @@ static __always_inline u8 path_byte(const struct mapping_record *record, u32 at)
 }
 
 /* Prints one byte of a path, escaped, so that a line stays one line. */
-static __always_inline void path_byte_put(struct seq_file *seq, u8 c)
+static __always_inline void path_byte_print(struct seq_file *seq, u8 c)
 {
 	u8 octal[4] = {'\\', '0' + (c >> 6), '0' + (c >> 3 & 7), '0' + (c & 7)};
 
-	if (!is_plain(c) || c == '\\')
+	if (!is_printable_ascii(c) || c == '\\')
 		bpf_seq_write(seq, octal, sizeof(octal));
 	else
 		bpf_seq_write(seq, &c, 1);
 }
 
-static long component_put_byte(u32 i, struct path_put *put)
+static long path_component_print_byte(u32 i, struct path_put *put)
 {
 	u8 c = path_byte(put->record, put->at + i);
 
 	if (!c)
 		return 1;
-	path_byte_put(put->seq, c);
+	path_byte_print(put->seq, c);
 	return 0;
 }
 
@@ -66,7 +66,7 @@ static long component_put_byte(u32 i, struct path_put *put)
  * Walks from the last byte backwards and prints the component that begins here: at 0, or after a
  * NUL.
  */
-static long path_put_at(u32 i, struct path_put *put)
+static long path_component_print(u32 i, struct path_put *put)
 {
 	u32 at = put->record->path_bytes - 1 - i;
 
@@ -76,22 +76,23 @@ static long path_put_at(u32 i, struct path_put *put)
 		return 0;
 	BPF_SEQ_PRINTF(put->seq, "/");
 	put->at = at;
-	bpf_loop(MAPPING_PATH_BYTES, component_put_byte, put, 0);
+	bpf_loop(MAPPING_PATH_BYTES, path_component_print_byte, put, 0);
 	return !at;
 }
 
-static __always_inline void path_put(struct seq_file *seq, const struct mapping_record *record)
+static __always_inline void path_print(struct seq_file *seq, const struct mapping_record *record)
 {
 	struct path_put put = {.seq = seq, .record = record};
 
 	if (!record->path_bytes)
-		nameless_put(seq, record);
+		file_name_substitute_print(seq, record);
 	else if (!record->path_whole)
 		BPF_SEQ_PRINTF(seq, "...");
-	bpf_loop(MAPPING_PATH_BYTES, path_put_at, &put, 0);
+	bpf_loop(MAPPING_PATH_BYTES, path_component_print, &put, 0);
 }
 
-static __always_inline void build_id_put(struct seq_file *seq, const struct mapping_record *record)
+static __always_inline void build_id_print(struct seq_file *seq,
+					   const struct mapping_record *record)
 {
 	u32 i, bytes = atomic_load_acquire((u32 *)&record->build_id_bytes);
 
@@ -102,14 +103,14 @@ static __always_inline void build_id_put(struct seq_file *seq, const struct mapp
 			BPF_SEQ_PRINTF(seq, "%02x", record->build_id[i]);
 }
 
-static __always_inline void mapping_put(struct seq_file *seq, u32 number,
-					const struct mapping_record *record)
+static __always_inline void mapping_print(struct seq_file *seq, u32 number,
+					  const struct mapping_record *record)
 {
 	BPF_SEQ_PRINTF(seq, "%u ", number);
-	build_id_put(seq, record);
+	build_id_print(seq, record);
 	BPF_SEQ_PRINTF(seq, " ");
 	if (record->key.kind == MAPPING_FILE)
-		path_put(seq, record);
+		path_print(seq, record);
 	else if (record->key.kind == MAPPING_VDSO)
 		BPF_SEQ_PRINTF(seq, "[vdso]");
 	else
@@ -138,7 +139,7 @@ static __always_inline long user_mapping_show(struct file_show *show, u32 number
 		return 1;
 	}
 	if (is_published(number, record))
-		mapping_put(show->seq, number, record);
+		mapping_print(show->seq, number, record);
 	return 0;
 }
 
@@ -147,7 +148,7 @@ static long mapping_show(u32 i, struct file_show *show)
 	u32 line = show->reading->next;
 	const void *text = bpf_map_lookup_elem(&kernel_mappings, &line);
 
-	if (is_full(show->seq))
+	if (is_buffer_full(show->seq))
 		return 1;
 	if (text)
 		BPF_SEQ_PRINTF(show->seq, "%s\n", (u64)text);

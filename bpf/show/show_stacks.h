@@ -11,14 +11,14 @@
 #include "stack/text_kind.h"
 #include "stack_map_bin.h"
 
-#define SLOTS_AT_ONCE 4096 /* slots looked at by one call */
+#define SLOTS_AT_ONCE 4096 /* most slots that one call looks at */
 
 struct stack_show {
 	struct file_show file;
 	void *table;
 };
 
-/* The stack that is being printed. */
+/* The stack that a call prints. */
 struct stack_put {
 	struct seq_file *seq;
 	struct reading *reading;
@@ -52,25 +52,26 @@ static __always_inline u64 frame_of(const struct table_view *stack, u32 i)
 	return frame;
 }
 
-static long frame_put_text(u32 i, struct stack_put *put)
+static long frame_print_text(u32 i, struct stack_put *put)
 {
-	u32 frame = put->reading->part - 1; /* part 0 is the head line */
+	u32 frame = put->reading->part - 1; /* part 0 of a stack is its head line */
 
-	if (frame >= IDENTITY_DEPTH(put->stack->identity) || is_full(put->seq))
+	if (frame >= IDENTITY_DEPTH(put->stack->identity) || is_buffer_full(put->seq))
 		return 1;
-	frame_put(put->seq, frame_of(put->stack, frame), frame);
+	frame_print(put->seq, frame_of(put->stack, frame), frame);
 	put->reading->part++;
 	return 0;
 }
 
 /* Prints a stack. 1: the buffer is full, and the next call continues the stack. */
-static __always_inline long stack_put_text(struct stack_show *show, const struct table_view *stack)
+static __always_inline long stack_print_text(struct stack_show *show,
+					     const struct table_view *stack)
 {
 	struct stack_put put = {
 		.seq = show->file.seq, .reading = show->file.reading, .stack = stack};
 	u32 depth = IDENTITY_DEPTH(stack->identity);
 
-	if (is_full(show->file.seq))
+	if (is_buffer_full(show->file.seq))
 		return 1;
 	if (!show->file.reading->part) {
 		BPF_SEQ_PRINTF(show->file.seq, "stack_id %u [ref %llu, depth %u]\n",
@@ -78,8 +79,8 @@ static __always_inline long stack_put_text(struct stack_show *show, const struct
 			       stack->ref_count, depth);
 		show->file.reading->part = 1;
 	}
-	bpf_loop(STACK_WORDS_MAX, frame_put_text, &put, 0);
-	if (show->file.reading->part <= depth || is_full(show->file.seq))
+	bpf_loop(STACK_WORDS_MAX, frame_print_text, &put, 0);
+	if (show->file.reading->part <= depth || is_buffer_full(show->file.seq))
 		return 1;
 	if (IDENTITY_FLAGS(stack->identity) & STACK_TRUNCATED)
 		BPF_SEQ_PRINTF(show->file.seq, "  ...\n");
@@ -87,7 +88,7 @@ static __always_inline long stack_put_text(struct stack_show *show, const struct
 	return 0;
 }
 
-static long frame_put_binary(u32 i, struct stack_put *put)
+static long frame_print_binary(u32 i, struct stack_put *put)
 {
 	u64 frame;
 
@@ -100,8 +101,8 @@ static long frame_put_binary(u32 i, struct stack_put *put)
 	return 0;
 }
 
-static __always_inline long stack_put_binary(struct stack_show *show,
-					     const struct table_view *stack)
+static __always_inline long stack_print_binary(struct stack_show *show,
+					       const struct table_view *stack)
 {
 	struct stack_put put = {
 		.seq = show->file.seq, .reading = show->file.reading, .stack = stack};
@@ -113,10 +114,10 @@ static __always_inline long stack_put_binary(struct stack_show *show,
 		.flags = IDENTITY_FLAGS(stack->identity) & STACK_TRUNCATED,
 	};
 
-	if (is_full(show->file.seq))
+	if (is_buffer_full(show->file.seq))
 		return 1;
 	bpf_seq_write(show->file.seq, &record, sizeof(record));
-	bpf_loop(STACK_WORDS_MAX, frame_put_binary, &put, 0);
+	bpf_loop(STACK_WORDS_MAX, frame_print_binary, &put, 0);
 	return 0;
 }
 
@@ -128,7 +129,7 @@ static __always_inline long slot_show(struct stack_show *show, bool is_binary)
 	if (reading->next > geometry.slot_mask)
 		return 1;
 	stack = stack_map_at(show->table, &geometry, reading->next);
-	if (stack && (is_binary ? stack_put_binary(show, stack) : stack_put_text(show, stack)))
+	if (stack && (is_binary ? stack_print_binary(show, stack) : stack_print_text(show, stack)))
 		return 1;
 	reading->part = 0;
 	reading->next++;

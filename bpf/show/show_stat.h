@@ -24,7 +24,7 @@ struct table_sum {
 	struct reading *reading;
 };
 
-static long slot_sum(u32 i, struct table_sum *sum)
+static long slot_add_to_sums(u32 i, struct table_sum *sum)
 {
 	struct reading *reading = sum->reading;
 	const struct table_view *stack;
@@ -39,7 +39,8 @@ static long slot_sum(u32 i, struct table_sum *sum)
 	return 0;
 }
 
-static __always_inline void scratch_sum(struct reading *reading, const struct scratch *scratch)
+static __always_inline void scratch_add_counters(struct reading *reading,
+						 const struct scratch *scratch)
 {
 	const volatile struct scratch_counters *counters = &scratch->counters;
 	u64 refused = env_volatile(&scratch->refused), paused = counters->lost[LOST_PAUSED];
@@ -54,7 +55,8 @@ static __always_inline void scratch_sum(struct reading *reading, const struct sc
 	reading->counted += counters->counted;
 }
 
-static __always_inline void walks_sum(struct reading *reading, const struct scratch *scratch)
+static __always_inline void walk_counters_add(struct reading *reading,
+					      const struct scratch *scratch)
 {
 	const volatile struct scratch_counters *counters = &scratch->counters;
 
@@ -69,7 +71,7 @@ static __always_inline void walks_sum(struct reading *reading, const struct scra
 	reading->script_missed += counters->script_missed;
 }
 
-static long cpu_sum(u32 cpu, struct reading **context)
+static long cpu_add_counters(u32 cpu, struct reading **context)
 {
 	const struct cpu_scratch *own = bpf_map_lookup_elem(&scratch_slots, &cpu);
 	const struct ring_header *ring = bpf_map_lookup_elem(&rings, &cpu);
@@ -83,8 +85,8 @@ static long cpu_sum(u32 cpu, struct reading **context)
 	if (table)
 		reading->counted -= table->discarded;
 	for (i = 0; i < SCRATCH_SLOTS; i++) {
-		scratch_sum(reading, &own->scratch[i]);
-		walks_sum(reading, &own->scratch[i]);
+		scratch_add_counters(reading, &own->scratch[i]);
+		walk_counters_add(reading, &own->scratch[i]);
 	}
 	return 0;
 }
@@ -101,7 +103,7 @@ static __always_inline u64 pool_bytes_used(const struct table_header *header)
 	return 8ULL * (words < geometry.pool_words ? words : geometry.pool_words);
 }
 
-/* The fill level of the entries or of the pool, whichever is higher. */
+/* The fill level of the map's entries or of its pool of words, whichever is higher. */
 static __always_inline u64 fill_percent(const struct reading *reading,
 					const struct table_header *table)
 {
@@ -111,10 +113,10 @@ static __always_inline u64 fill_percent(const struct reading *reading,
 	return entries > pool ? entries : pool;
 }
 
-static __always_inline void table_put(struct seq_file *seq, const struct reading *reading,
-				      void *table)
+static __always_inline void table_counters_print(struct seq_file *seq,
+						 const struct reading *reading, void *table)
 {
-	u64 hits = reading->refs - reading->entries, drops = table_sums(table).drops;
+	u64 hits = reading->refs - reading->entries, drops = sum_table_counters(table).drops;
 	u64 calls = reading->refs + drops;
 
 	BPF_SEQ_PRINTF(seq, "entries: %llu / %llu\n", reading->entries, 1ULL << geometry.bits);
@@ -131,12 +133,12 @@ static __always_inline void table_put(struct seq_file *seq, const struct reading
 }
 
 /* True if programs count this cause. The last causes occur between machines. */
-static __always_inline bool is_known(enum ledger_lost cause)
+static __always_inline bool is_counted_cause(enum ledger_lost cause)
 {
 	return cause != LOST_RECURSION && cause != LOST_WRITE_ERROR && cause < LOST_SPOOL_FULL;
 }
 
-static __always_inline void ledger_put(struct seq_file *seq, const struct reading *reading)
+static __always_inline void ledger_lines_print(struct seq_file *seq, const struct reading *reading)
 {
 	u64 recorded = reading->produced - reading->counted;
 	u32 cause;
@@ -147,14 +149,17 @@ static __always_inline void ledger_put(struct seq_file *seq, const struct readin
 	BPF_SEQ_PRINTF(seq, "recorded: %llu\n", recorded);
 	BPF_SEQ_PRINTF(seq, "counted_only: %llu\n", reading->counted);
 #define X(id, name, meaning)                                                                       \
-	if (is_known(LOST_##id))                                                                   \
+	if (is_counted_cause(LOST_##id))                                                           \
 		BPF_SEQ_PRINTF(seq, name ": %llu\n", reading->lost[LOST_##id]);
 	LEDGER_LOST(X)
 #undef X
 }
 
-/* The event that has stopped the instance (abi/trigger_state.h). Its time is that of a trace. */
-static __always_inline void stop_put(struct seq_file *seq)
+/*
+ * Prints the event that has stopped the instance (abi/trigger_state.h), with the clock of the file
+ * `trace`.
+ */
+static __always_inline void stop_event_print(struct seq_file *seq)
 {
 	u32 key = 0, kind;
 	const struct trigger_state *state = bpf_map_lookup_elem(&triggers, &key);
@@ -170,7 +175,7 @@ static __always_inline void stop_put(struct seq_file *seq)
 	BPF_SEQ_PRINTF(seq, "stopped_at: %llu.%06llu\n", time / 1000000000, time / 1000 % 1000000);
 }
 
-static __always_inline void walks_put(struct seq_file *seq, const struct reading *reading)
+static __always_inline void walk_counters_print(struct seq_file *seq, const struct reading *reading)
 {
 	BPF_SEQ_PRINTF(seq, "user_walked: %llu\n", reading->walked);
 	BPF_SEQ_PRINTF(seq, "user_table_frames: %llu\n", reading->table_steps);
@@ -199,14 +204,14 @@ int show_stack_map_stat(struct bpf_iter__bpf_map_elem *ctx)
 	sum.table = reading_table(show.reading);
 	if (!sum.table)
 		return reading_fail(show.seq);
-	bpf_loop(SLOTS_SUMMED_AT_ONCE, slot_sum, &sum, 0);
+	bpf_loop(SLOTS_SUMMED_AT_ONCE, slot_add_to_sums, &sum, 0);
 	if (show.reading->next <= geometry.slot_mask)
 		return SHOW_DONE;
-	bpf_loop(CONFIG_CPUS_MAX, cpu_sum, &show.reading, 0);
-	table_put(show.seq, show.reading, sum.table);
-	walks_put(show.seq, show.reading);
-	ledger_put(show.seq, show.reading);
-	stop_put(show.seq);
+	bpf_loop(CONFIG_CPUS_MAX, cpu_add_counters, &show.reading, 0);
+	table_counters_print(show.seq, show.reading, sum.table);
+	walk_counters_print(show.seq, show.reading);
+	ledger_lines_print(show.seq, show.reading);
+	stop_event_print(show.seq);
 	show.reading->is_whole = 1;
 	return SHOW_DONE;
 }

@@ -16,11 +16,12 @@
 #include "state/rings.h"
 #include "task/task_names.h"
 
-#define EVENTS_AT_ONCE 4096 /* events shown by one call */
-#define WINDOW 16	    /* positions searched for the earliest event */
+#define EVENTS_AT_ONCE 4096 /* most events that one call shows */
+#define WINDOW 16	    /* number of positions in which the earliest event is searched */
 #define WINDOWS_MAX (1U << 20)
 #define NO_TIME (~0ULL)
-#define SHOW_NS_MAX (3600ULL * 1000000000) /* an event is at most this much later than the read */
+/* most time after the begin of the read that a shown event can have */
+#define SHOW_NS_MAX (3600ULL * 1000000000)
 
 /*
  * Made and filled by user space: names of sources by kind. A value is as long as the longest name.
@@ -32,7 +33,7 @@ struct {
 	__uint(value_size, 1);
 } source_names SEC(".maps");
 
-/* The search for the next event of one ring. */
+/* The search for the next event of one CPU's ring. */
 struct place_search {
 	const struct reading *reading;
 	struct ring_header *ring;
@@ -54,7 +55,7 @@ static __always_inline u64 stamp_time(const struct reading *reading, u64 stamp)
 	return time > reading->next && time >= period ? time - period : time;
 }
 
-static __always_inline struct ring_place *place_of(struct reading *reading, u32 cpu)
+static __always_inline struct ring_place *ring_place_of(struct reading *reading, u32 cpu)
 {
 	u64 offset = cpu * sizeof(struct ring_place);
 
@@ -65,8 +66,8 @@ static __always_inline struct ring_place *place_of(struct reading *reading, u32 
 	return (void *)reading->place + offset;
 }
 
-/* Looks at one position of the window. */
-static long place_step(u32 i, struct place_search *search)
+/* Compares the event at one position of the window with the earliest so far. */
+static long window_compare_position(u32 i, struct place_search *search)
 {
 	struct ring_place *place = search->place;
 	u64 position = place->position + i, time;
@@ -88,7 +89,7 @@ static long place_step(u32 i, struct place_search *search)
 	return 0;
 }
 
-static long place_pass(u32 i, struct ring_place **context)
+static long window_skip_done(u32 i, struct ring_place **context)
 {
 	struct ring_place *place = *context;
 
@@ -99,29 +100,33 @@ static long place_pass(u32 i, struct ring_place **context)
 	return 0;
 }
 
-/* Looks at one window. 1: an event was found, or the ring has no more. */
-static long window_step(u32 i, struct place_search *search)
+/*
+ * Searches the window for its earliest event. 1: an event was found, or the ring has no more
+ * events.
+ */
+static long window_search(u32 i, struct place_search *search)
 {
 	struct ring_place *place = search->place;
 
-	bpf_loop(WINDOW, place_pass, &place, 0);
-	bpf_loop(WINDOW, place_step, search, 0);
+	bpf_loop(WINDOW, window_skip_done, &place, 0);
+	bpf_loop(WINDOW, window_compare_position, search, 0);
 	return place->time != NO_TIME || place->position >= place->end;
 }
 
-/* Sets place->next to the next event of its ring. */
-static __always_inline void place_fill(struct reading *reading, struct ring_place *place, u32 cpu)
+/* Sets place->next to the position of the ring's next event. */
+static __always_inline void ring_place_find_next(struct reading *reading, struct ring_place *place,
+						 u32 cpu)
 {
 	struct place_search search = {.reading = reading, .place = place};
 
 	search.ring = bpf_map_lookup_elem(&rings, &cpu);
 	place->time = NO_TIME;
 	if (search.ring)
-		bpf_loop(WINDOWS_MAX, window_step, &search, 0);
+		bpf_loop(WINDOWS_MAX, window_search, &search, 0);
 }
 
 /*
- * The first position to show. A flight ring is shown whole; before its first lap it has no older
+ * The first position to show. A flight ring is shown whole: before its first lap it has no older
  * events.
  */
 static __always_inline u64 ring_begin(const struct ring_header *ring, u64 head)
@@ -131,17 +136,17 @@ static __always_inline u64 ring_begin(const struct ring_header *ring, u64 head)
 	return head > 2ULL * config.ring_slots ? head - config.ring_slots : config.ring_slots;
 }
 
-static long place_begin(u32 cpu, struct reading **context)
+static long ring_place_begin(u32 cpu, struct reading **context)
 {
 	struct ring_header *ring = bpf_map_lookup_elem(&rings, &cpu);
-	struct ring_place *place = place_of(*context, cpu);
+	struct ring_place *place = ring_place_of(*context, cpu);
 
 	if (!ring || !place)
 		return 1;
 	place->end = atomic_load_acquire(&ring->head);
 	place->position = ring_begin(ring, place->end);
 	place->done = 0;
-	place_fill(*context, place, cpu);
+	ring_place_find_next(*context, place, cpu);
 	return 0;
 }
 
@@ -151,9 +156,9 @@ struct earliest {
 	u32 cpu;
 };
 
-static long place_compare(u32 cpu, struct earliest *earliest)
+static long ring_place_compare(u32 cpu, struct earliest *earliest)
 {
-	const struct ring_place *place = place_of(earliest->reading, cpu);
+	const struct ring_place *place = ring_place_of(earliest->reading, cpu);
 
 	if (!place)
 		return 1;
@@ -164,7 +169,7 @@ static long place_compare(u32 cpu, struct earliest *earliest)
 	return 0;
 }
 
-static __always_inline void task_put(struct seq_file *seq, u32 tid)
+static __always_inline void task_print(struct seq_file *seq, u32 tid)
 {
 	const struct task_name *known = bpf_map_lookup_elem(&task_names, &tid);
 	struct task_name name = {.comm = "<...>"};
@@ -173,7 +178,7 @@ static __always_inline void task_put(struct seq_file *seq, u32 tid)
 	if (known)
 		name = *known;
 	for (i = 0; i < sizeof(name.comm); i++)
-		if (name.comm[i] && !is_plain(name.comm[i]))
+		if (name.comm[i] && !is_printable_ascii(name.comm[i]))
 			name.comm[i] = '?';
 	BPF_SEQ_PRINTF(seq, "%s-%u", (u64)name.comm, TID_SHOWN(tid));
 }
@@ -194,7 +199,8 @@ _Static_assert(REASON_COUNT <= REASON_MASK + 1, "a reason is a bit of SILENT_REA
  * on the console. The range is therefore bounded from above, and no value is excluded before the
  * switch.
  */
-static __always_inline void side_put_reason(struct seq_file *seq, u32 reason, bool is_user)
+static __always_inline void missing_stack_reason_print(struct seq_file *seq, u32 reason,
+						       bool is_user)
 {
 	reason &= REASON_MASK;
 	if (SILENT_REASONS >> reason & 1)
@@ -213,7 +219,7 @@ static __always_inline void side_put_reason(struct seq_file *seq, u32 reason, bo
 	}
 }
 
-static __always_inline void kernel_side_put(struct seq_file *seq, const struct event_slot *slot)
+static __always_inline void kernel_stack_print(struct seq_file *seq, const struct event_slot *slot)
 {
 	switch (EVENT_KERNEL_STATE(STAMP_FLAGS(slot->stamp))) {
 	case STATE_ID:
@@ -223,11 +229,11 @@ static __always_inline void kernel_side_put(struct seq_file *seq, const struct e
 		BPF_SEQ_PRINTF(seq, " <stack in the ring>");
 		break;
 	default:
-		side_put_reason(seq, slot->kernel, false);
+		missing_stack_reason_print(seq, slot->kernel, false);
 	}
 }
 
-static __always_inline void user_side_put(struct seq_file *seq, const struct event_slot *slot)
+static __always_inline void user_stack_print(struct seq_file *seq, const struct event_slot *slot)
 {
 	switch (EVENT_USER_STATE(STAMP_FLAGS(slot->stamp))) {
 	case STATE_ID:
@@ -240,26 +246,26 @@ static __always_inline void user_side_put(struct seq_file *seq, const struct eve
 		BPF_SEQ_PRINTF(seq, " <user stack in the ring>");
 		break;
 	default:
-		side_put_reason(seq, slot->user, true);
+		missing_stack_reason_print(seq, slot->user, true);
 	}
 }
 
-static __always_inline void event_put(struct seq_file *seq, const struct event_slot *slot, u64 leaf,
-				      u64 time, u32 cpu)
+static __always_inline void event_print(struct seq_file *seq, const struct event_slot *slot,
+					u64 leaf, u64 time, u32 cpu)
 {
 	u32 kind = STAMP_KIND(slot->stamp);
 	const void *name = bpf_map_lookup_elem(&source_names, &kind);
 
 	if (!name)
 		return;
-	task_put(seq, slot->tid);
+	task_print(seq, slot->tid);
 	BPF_SEQ_PRINTF(seq, " [%03u] %llu.%06llu: %s:", cpu, time / 1000000000,
 		       time / 1000 % 1000000, (u64)name);
-	kernel_side_put(seq, slot);
-	user_side_put(seq, slot);
+	kernel_stack_print(seq, slot);
+	user_stack_print(seq, slot);
 	if (leaf) {
 		BPF_SEQ_PRINTF(seq, " <leaf ");
-		frame_name_put(seq, leaf, false);
+		frame_name_print(seq, leaf, false);
 		BPF_SEQ_PRINTF(seq, ">");
 	}
 	BPF_SEQ_PRINTF(seq, "\n");
@@ -269,8 +275,8 @@ static __always_inline void event_put(struct seq_file *seq, const struct event_s
  * Prints the next event. The slot is copied first; the copy counts if the slot still holds the same
  * event.
  */
-static __always_inline void place_put(struct file_show *show, const struct ring_place *place,
-				      u32 cpu)
+static __always_inline void ring_place_print(struct file_show *show, const struct ring_place *place,
+					     u32 cpu)
 {
 	struct ring_header *ring = bpf_map_lookup_elem(&rings, &cpu);
 	const struct event_slot *slot;
@@ -285,7 +291,7 @@ static __always_inline void place_put(struct file_show *show, const struct ring_
 		leaf = slot->extra[0];
 	barrier_compiler();
 	if (is_event(slot, place->next))
-		event_put(show->seq, &copy, leaf, place->time, cpu);
+		event_print(show->seq, &copy, leaf, place->time, cpu);
 }
 
 static long event_show(u32 i, struct file_show *show)
@@ -293,24 +299,24 @@ static long event_show(u32 i, struct file_show *show)
 	struct earliest earliest = {.reading = show->reading, .time = NO_TIME};
 	struct ring_place *place;
 
-	if (is_full(show->seq))
+	if (is_buffer_full(show->seq))
 		return 1;
-	bpf_loop(CONFIG_CPUS_MAX, place_compare, &earliest, 0);
-	place = place_of(show->reading, earliest.cpu);
+	bpf_loop(CONFIG_CPUS_MAX, ring_place_compare, &earliest, 0);
+	place = ring_place_of(show->reading, earliest.cpu);
 	if (!place || earliest.time == NO_TIME) {
 		show->reading->is_whole = 1;
 		return 1;
 	}
-	place_put(show, place, earliest.cpu);
+	ring_place_print(show, place, earliest.cpu);
 	place->done |= 1ULL << (place->next - place->position);
-	place_fill(show->reading, place, earliest.cpu);
+	ring_place_find_next(show->reading, place, earliest.cpu);
 	return 0;
 }
 
 static __always_inline void trace_begin(struct reading *reading)
 {
 	reading->next = bpf_ktime_get_ns() + SHOW_NS_MAX;
-	bpf_loop(CONFIG_CPUS_MAX, place_begin, &reading, 0);
+	bpf_loop(CONFIG_CPUS_MAX, ring_place_begin, &reading, 0);
 	reading->is_begun = 1;
 }
 

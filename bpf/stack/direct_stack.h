@@ -17,7 +17,7 @@
 
 _Static_assert(SCRATCH_SLOTS == STEP_CACHE_SLOTS, "each slot has a step of its own");
 
-/* One cache for each CPU; user space sets the number. */
+/* One cache of steps for each CPU; user space sets the number. */
 ARRAY_MAP(steps, 1, struct step_cache);
 
 CORE_INLINE bool direct_read(u64 address, void *buffer, u32 bytes)
@@ -33,10 +33,10 @@ __noinline u64 direct_enter(struct scratch *scratch, u64 pc)
 {
 	if (!scratch)
 		return 0;
-	if (!page_find(scratch, pc))
+	if (!page_mapping_find(scratch, pc))
 		return pc;
 	pc = probed_return(scratch->direct.registers.value[REGISTER_SP] - 8);
-	if (!pc || page_find(scratch, pc))
+	if (!pc || page_mapping_find(scratch, pc))
 		return 0;
 	scratch->direct.registers.value[REGISTER_PC] = pc;
 	return pc;
@@ -51,7 +51,7 @@ CORE_INLINE u64 direct_frame(struct direct *direct, u64 pc, bool *is_generated)
 	struct scratch *scratch = direct->memory;
 	struct known_vma *vma = &scratch->search.vma;
 
-	if (!covers(vma, pc)) {
+	if (!vma_covers(vma, pc)) {
 		pc = direct_enter(scratch, pc);
 		if (!pc)
 			return 0;
@@ -73,7 +73,7 @@ CORE_INLINE bool direct_code_apart(struct direct *direct)
 		if (vma->space.sequence & SEQUENCE_CHANGING || image_lookup(&scratch->search))
 			return false;
 		vma->has_image = 1;
-		page_keep(scratch, scratch->direct.registers.value[REGISTER_PC]);
+		page_cache_put(scratch, scratch->direct.registers.value[REGISTER_PC]);
 	}
 	return !vma->image;
 }

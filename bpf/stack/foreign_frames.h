@@ -15,7 +15,7 @@ struct stack_shift {
 	u32 count;
 };
 
-static long kernel_word_shift(u32 i, struct stack_shift *shift)
+static long kernel_frame_shift(u32 i, struct stack_shift *shift)
 {
 	struct stack *stack = &shift->scratch->kernel;
 	u32 count = shift->count;
@@ -26,14 +26,14 @@ static long kernel_word_shift(u32 i, struct stack_shift *shift)
 	return 0;
 }
 
-/* Removes the first `count` frames of scratch->kernel. */
+/* Removes the innermost `count` frames of scratch->kernel. */
 __noinline int kernel_stack_shift(struct scratch *scratch, u32 count)
 {
 	struct stack_shift shift = {scratch, count};
 
 	if (!scratch || count > TRACER_FRAMES_MAX)
 		return 0;
-	bpf_loop(STACK_KERNEL_DEPTH_MAX, kernel_word_shift, &shift, 0);
+	bpf_loop(STACK_KERNEL_DEPTH_MAX, kernel_frame_shift, &shift, 0);
 	scratch->kernel.depth -= count;
 	return 0;
 }
@@ -64,7 +64,7 @@ static __always_inline void kernel_stack_drop_tracer(struct scratch *scratch)
  * where kallsyms has no variables.
  */
 
-static long interrupt_step(u32 i, struct scratch **context)
+static long interrupt_cut_step(u32 i, struct scratch **context)
 {
 	struct scratch *scratch = *context;
 	u32 kind;
@@ -88,7 +88,7 @@ static long interrupt_step(u32 i, struct scratch **context)
 __noinline int interrupt_cut(struct scratch *scratch)
 {
 	if (scratch)
-		bpf_loop(STACK_KERNEL_DEPTH_MAX, interrupt_step, &scratch, 0);
+		bpf_loop(STACK_KERNEL_DEPTH_MAX, interrupt_cut_step, &scratch, 0);
 	return 0;
 }
 

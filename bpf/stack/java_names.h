@@ -15,8 +15,8 @@
 /* The words of the walk's method, as those of a code object. */
 enum java_code_word { JAVA_NAME, JAVA_FILE, JAVA_CONSTANTS, JAVA_LINE, JAVA_HOLDER };
 
-static __always_inline void java_script_enter(struct script_walk *script,
-					      const struct java_walk *java)
+static __always_inline void java_set_script_walk(struct script_walk *script,
+						 const struct java_walk *java)
 {
 	script->layout = (struct script_layout){
 		.runtime = SCRIPT_JAVA,
@@ -51,7 +51,7 @@ __noinline int java_id(struct scratch *scratch, const struct java_walk *java, u3
 		return 0;
 	script.walk = &scratch->script;
 	script.memory = scratch;
-	java_script_enter(&scratch->script, java);
+	java_set_script_walk(&scratch->script, java);
 	id = script_cache_get(&scratch->script, script.cache);
 	if (!id && is_new) {
 		scratch->script.code_word[JAVA_FILE] = java->file;
@@ -115,7 +115,7 @@ __noinline int unwinder_name_java(struct unwinder *unwinder)
 
 CORE_INLINE void unwind_java_name(struct unwind *walk)
 {
-	unwinder_name_java(unwinder_of(walk));
+	unwinder_name_java(unwinder_of_walk(walk));
 }
 
 #endif

@@ -47,7 +47,8 @@ __noinline int script_text_read(struct script_text *text, struct script_walk *wa
 
 	if (!text || !walk)
 		return false;
-	bpf_probe_read_kernel(text, sizeof(*text), NULL); /* a read that fails leaves zeros */
+	/* reading from NULL fails, and leaves zeros */
+	bpf_probe_read_kernel(text, sizeof(*text), NULL);
 	if (!address)
 		return true;
 	if (!script_text_find(walk, address) || walk->text_bytes > SCRIPT_TEXT_BYTES)
@@ -61,7 +62,7 @@ __noinline int script_text_read(struct script_text *text, struct script_walk *wa
 	return !bpf_probe_read_user(text->text, bytes, (void *)walk->text_from);
 }
 
-static long record_hash_add(u32 i, struct scratch **context)
+static long script_record_hash_add(u32 i, struct scratch **context)
 {
 	struct script_search *search = &(*context)->script_search;
 
@@ -73,7 +74,7 @@ static long record_hash_add(u32 i, struct scratch **context)
 	return 0;
 }
 
-static long record_compare(u32 i, struct scratch **context)
+static long script_record_compare(u32 i, struct scratch **context)
 {
 	struct script_search *search = &(*context)->script_search;
 
@@ -84,8 +85,8 @@ static long record_compare(u32 i, struct scratch **context)
 }
 
 /*
- * The id of the record in scratch->script_search under one hash. 0: it has none there; -EEXIST:
- * another record has the hash.
+ * Finds the id of the record in scratch->script_search under one hash. 0: the hash is free;
+ * -EEXIST: another record has the hash.
  */
 static __always_inline int script_find(struct scratch *scratch, u64 key)
 {
@@ -99,7 +100,7 @@ static __always_inline int script_find(struct scratch *scratch, u64 key)
 					    sizeof(struct script_record), other))
 		return -EEXIST;
 	scratch->script_search.differs = 0;
-	bpf_loop(RECORD_WORDS, record_compare, &scratch, 0);
+	bpf_loop(RECORD_WORDS, script_record_compare, &scratch, 0);
 	return scratch->script_search.differs ? -EEXIST : (int)*id;
 }
 
@@ -161,10 +162,10 @@ static __always_inline int script_record_read(struct scratch *scratch)
 }
 
 /*
- * One try to find or give the id of the record in scratch->script_search. 0: none; if another
- * program has given the record its id meanwhile, the next try finds that id.
+ * Tries one hash to find or give the id of the record in scratch->script_search. 0: no id; if
+ * another program has given the record its id meanwhile, the next try finds that id.
  */
-static long script_try(u32 i, struct scratch **context)
+static long script_try_hash(u32 i, struct scratch **context)
 {
 	struct script_search *search = &(*context)->script_search;
 
@@ -181,8 +182,8 @@ static __always_inline int script_record_id(struct scratch *scratch)
 {
 	scratch->script_search.hash = scratch->script.seed;
 	scratch->script_search.id = 0;
-	bpf_loop(RECORD_WORDS, record_hash_add, &scratch, 0);
-	bpf_loop(SCRIPT_TRIES_MAX, script_try, &scratch, 0);
+	bpf_loop(RECORD_WORDS, script_record_hash_add, &scratch, 0);
+	bpf_loop(SCRIPT_TRIES_MAX, script_try_hash, &scratch, 0);
 	return scratch->script_search.id < 0 ? 0 : scratch->script_search.id;
 }
 

@@ -25,7 +25,7 @@ __noinline u64 stack_store_word(struct scratch *scratch, struct stack *stack, u3
 		if (id > 0)
 			return STACK_FIELD_WORD(id, STATE_ID);
 	}
-	if (is_aside(scratch))
+	if (is_kept_aside(scratch))
 		return STACK_FIELD_WORD(REASON_NO_ROOM, STATE_NONE);
 	position = is_counted_only(scratch) ? 0 : run_write(ring, scratch, stack);
 	return position ? STACK_FIELD_WORD((u32)position, STATE_INLINE)

@@ -18,8 +18,9 @@ CORE_INLINE const struct file_table_chunk *file_table_chunk(const struct file_ta
 }
 
 /*
- * Notes the use of a table. The root may be gone, and its memory may be another chunk's: in another
- * root it is the same word, and in other chunks the word has no meaning.
+ * Notes when the table was last used. The root may be freed meanwhile, and its memory may hold
+ * another chunk: in another root this word is the time of use, too, and in other chunks the word
+ * has no meaning.
  */
 CORE_INLINE void file_table_use(struct file_table_search *search,
 				const struct file_table_chunk *root)

@@ -14,9 +14,9 @@ SHARED_ARRAY_MAP(kernel_text, 1, struct kernel_text);
 #define KERNEL_TEXT_STEPS 13 /* log2(KERNEL_TEXT_MAX) */
 
 /*
- * Returns an enum text_kind. The range is one of `left` from `at` on. The half is chosen by a
- * product, as in find_last_entry() (core/unwind/table_search.c); kernel addresses differ by less
- * than 2^63.
+ * Returns an enum text_kind. The address is in one of the `left` ranges from index `at` on. The
+ * half is chosen by a product, as in find_last_entry() (core/unwind/table_search.c); kernel
+ * addresses differ by less than 2^63.
  */
 __noinline int text_kind_search(u64 address)
 {

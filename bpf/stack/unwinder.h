@@ -29,8 +29,8 @@
 #include "unwind/unwind.h"
 
 /*
- * Held by programs that may sleep while they use the stack map: user space swaps a map after all
- * programs that use it have left. Absent before 6.2.
+ * Programs that may sleep hold this lock while they use the stack map: user space swaps a map after
+ * all programs that use it have left. The kfuncs are absent before 6.2.
  */
 extern void bpf_rcu_read_lock(void) __ksym __weak;
 extern void bpf_rcu_read_unlock(void) __ksym __weak;
@@ -50,8 +50,8 @@ static __always_inline void rcu_leave(void)
 /* A read that failed for a missing page. */
 struct missing_read {
 	u64 address;
-	u32 bytes;   /* 0: no such read */
-	u32 budget;  /* budget of the walk at the read */
+	u32 bytes;   /* 0: no read has failed */
+	u32 budget;  /* budget of the walk when the read failed */
 	u32 refused; /* depth of the frame whose pages are not waited for; 0: none */
 	u32 reserved;
 };
@@ -71,7 +71,7 @@ struct unwinder {
 
 ARRAY_MAP(unwinders, UNWINDERS_MAX, struct unwinder);
 
-static __always_inline bool unwinder_try(u32 index)
+static __always_inline bool unwinder_try_claim(u32 index)
 {
 	struct unwinder *unwinder = bpf_map_lookup_elem(&unwinders, &index);
 
@@ -84,11 +84,11 @@ struct unwinder_search {
 	u32 found;
 };
 
-static long unwinder_probe(u32 i, struct unwinder_search *search)
+static long unwinder_claim_step(u32 i, struct unwinder_search *search)
 {
 	u32 index = (search->first + i) % UNWINDERS_MAX;
 
-	if (!unwinder_try(index))
+	if (!unwinder_try_claim(index))
 		return 0;
 	search->found = index;
 	return 1;
@@ -103,7 +103,7 @@ static __always_inline u32 unwinder_claim(void)
 	if (!state)
 		return UNWINDERS_MAX;
 	search.first = atomic_fetch_add_acq_rel(&state->unwinder_next, 1);
-	bpf_loop(UNWINDERS_MAX, unwinder_probe, &search, 0);
+	bpf_loop(UNWINDERS_MAX, unwinder_claim_step, &search, 0);
 	return search.found;
 }
 
@@ -112,7 +112,7 @@ static __always_inline void unwinder_release(struct unwinder *unwinder)
 	atomic_store_release(&unwinder->busy, 0);
 }
 
-static __always_inline struct unwinder *unwinder_of(struct unwind *walk)
+static __always_inline struct unwinder *unwinder_of_walk(struct unwind *walk)
 {
 	return (void *)walk - offsetof(struct unwinder, walk);
 }
@@ -140,7 +140,7 @@ __noinline int unwinder_miss_read(struct unwinder *unwinder, u64 address, u32 by
 
 CORE_INLINE bool unwind_read(struct unwind *walk, u64 address, void *buffer, u32 bytes)
 {
-	struct unwinder *unwinder = unwinder_of(walk);
+	struct unwinder *unwinder = unwinder_of_walk(walk);
 
 	file_reads_follow(&unwinder->reads, address, bytes);
 	if (!bpf_probe_read_user(buffer, bytes, (const void *)address))
@@ -158,7 +158,7 @@ CORE_INLINE bool unwind_peek(struct unwind *walk, u64 address, void *buffer, u32
 /* Waits for the missing page. If the page may not be waited for, the frame is walked without it. */
 CORE_INLINE bool unwind_refill(struct unwind *walk)
 {
-	struct unwinder *unwinder = unwinder_of(walk);
+	struct unwinder *unwinder = unwinder_of_walk(walk);
 	struct missing_read *missing = &unwinder->missing;
 	u64 first = missing->address, last = first + missing->bytes - 1;
 	u8 byte;
@@ -176,14 +176,14 @@ CORE_INLINE bool unwind_refill(struct unwind *walk)
 }
 
 /*
- * mapping.image before the file's header was looked for: the search costs time, and matters only if
- * a table has to be read.
+ * The value of mapping.image while the file's ELF header was not searched yet: the search costs
+ * time, and matters only if a table has to be read.
  */
 #define IMAGE_LATER 1
 
 CORE_INLINE bool unwind_find_mapping(struct unwind *walk, u64 pc)
 {
-	struct vma_search *search = &unwinder_of(walk)->search;
+	struct vma_search *search = &unwinder_of_walk(walk)->search;
 	int error = mapping_find(search, pc);
 
 	if (error == -ENOENT) {
@@ -243,7 +243,7 @@ __noinline int unwinder_find_java(struct unwinder *unwinder)
 
 CORE_INLINE void unwind_java_find(struct unwind *walk)
 {
-	unwinder_find_java(unwinder_of(walk));
+	unwinder_find_java(unwinder_of_walk(walk));
 }
 
 __noinline int unwinder_java_rule(struct unwinder *unwinder)
@@ -253,7 +253,7 @@ __noinline int unwinder_java_rule(struct unwinder *unwinder)
 
 CORE_INLINE bool unwind_java_rule(struct unwind *walk)
 {
-	return unwinder_java_rule(unwinder_of(walk));
+	return unwinder_java_rule(unwinder_of_walk(walk));
 }
 
 #endif
@@ -261,7 +261,7 @@ CORE_INLINE bool unwind_java_rule(struct unwind *walk)
 /* The frame of a pc. A leaf outside of all code has no mapping. */
 CORE_INLINE u64 unwind_frame(struct unwind *walk, u64 pc)
 {
-	struct unwinder *unwinder = unwinder_of(walk);
+	struct unwinder *unwinder = unwinder_of_walk(walk);
 	const struct known_vma *vma = &unwinder->search.vma;
 
 	unwinder->frame = FRAME_USER(MAPPING_UNKNOWN, pc);
@@ -271,8 +271,8 @@ CORE_INLINE u64 unwind_frame(struct unwind *walk, u64 pc)
 }
 
 /* Takes the place of the file's table from the cache, where an earlier walk has put it. */
-static __always_inline bool table_place_recall(struct unwinder *unwinder,
-					       const struct rule_cache *cache)
+static __always_inline bool cached_table_place_find(struct unwinder *unwinder,
+						    const struct rule_cache *cache)
 {
 	struct rule_key key = unwind_rule_key(&unwinder->walk, unwinder->frame);
 	struct rule_key own = rule_key_own(&key, &unwinder->search.vma.space);
@@ -281,7 +281,7 @@ static __always_inline bool table_place_recall(struct unwinder *unwinder,
 	       rule_cache_get_exact(cache, &own, &unwinder->rule.rule);
 }
 
-static __always_inline bool rule_recall(struct unwinder *unwinder, struct rule_cache *cache)
+static __always_inline bool cached_rule_find(struct unwinder *unwinder, struct rule_cache *cache)
 {
 	struct unwind *walk = &unwinder->walk;
 	struct rule_search *search = &unwinder->rule;
@@ -296,9 +296,9 @@ static __always_inline bool rule_recall(struct unwinder *unwinder, struct rule_c
 }
 
 /* Looks for the first segment of the current pc's file, which leads to the tables. */
-static __always_inline void image_settle(struct unwinder *unwinder)
+static __always_inline void image_find(struct unwinder *unwinder)
 {
-	vma_image(&unwinder->search);
+	vma_find_image(&unwinder->search);
 	unwinder->walk.mapping.image = unwinder->search.vma.image;
 }
 
@@ -310,13 +310,13 @@ __noinline int unwinder_recall(struct unwinder *unwinder)
 	if (!unwinder || !cache)
 		return 0;
 	unwinder->reads.is_noted = 0;
-	if (unwinder->walk.is_search ? table_place_recall(unwinder, cache)
-				     : rule_recall(unwinder, cache)) {
+	if (unwinder->walk.is_search ? cached_table_place_find(unwinder, cache)
+				     : cached_rule_find(unwinder, cache)) {
 		unwinder->walk.rule = unwinder->rule.rule;
 		return 1;
 	}
 	if (unwinder->walk.mapping.image == IMAGE_LATER)
-		image_settle(unwinder);
+		image_find(unwinder);
 	unwinder->reads.is_noted = unwinder->walk.mapping.image != 0;
 	return 0;
 }
@@ -340,7 +340,7 @@ __noinline int unwinder_believes(struct unwinder *unwinder)
 	file_reads_note(reads, pc, 1);
 	reads->is_noted = unwinder->walk.is_search;
 	return search->vma.number != MAPPING_UNKNOWN &&
-	       file_reads_hold(reads, search, &unwinder->walk.image) &&
+	       are_reads_of_file(reads, search, &unwinder->walk.image) &&
 	       !(reads->is_written && unwinder->walk.code_seen);
 }
 
@@ -383,12 +383,12 @@ __noinline int unwinder_keep(struct unwinder *unwinder)
 
 CORE_INLINE bool unwind_recall(struct unwind *walk)
 {
-	return unwinder_recall(unwinder_of(walk));
+	return unwinder_recall(unwinder_of_walk(walk));
 }
 
 CORE_INLINE void unwind_remember(struct unwind *walk)
 {
-	struct unwinder *unwinder = unwinder_of(walk);
+	struct unwinder *unwinder = unwinder_of_walk(walk);
 
 #ifdef UNWIND_KNOWS_V8
 	unwinder_mark_v8(unwinder);
@@ -413,7 +413,7 @@ static __always_inline void unwinder_walk(struct unwinder *unwinder)
 	if (!address_space_enter(&unwinder->search))
 		return;
 	unwind_stack(walk, config.max_user_depth);
-	build_ids_take(&unwinder->search);
+	read_noted_build_ids(&unwinder->search);
 }
 
 /* Unwinds the current task from the registers with which it left user mode. */
@@ -424,8 +424,8 @@ static __always_inline void unwinder_run(struct unwinder *unwinder)
 }
 
 /*
- * The same in a newly claimed unwinder without a cookie. Returns its index, or UNWINDERS_MAX if
- * none is free.
+ * unwinder_run() in a newly claimed unwinder without a cookie. Returns its index, or UNWINDERS_MAX
+ * if no unwinder is free.
  */
 static __always_inline u32 unwinder_take(void)
 {
@@ -439,9 +439,9 @@ static __always_inline u32 unwinder_take(void)
 	return index;
 }
 
-/* Copies the frames from `skip` on. */
-static __always_inline void unwinder_copy(const struct unwinder *unwinder, struct stack *stack,
-					  u32 skip)
+/* Copies the frames of the unwinder's stack to *stack, without the innermost `skip` frames. */
+static __always_inline void unwinder_copy_frames(const struct unwinder *unwinder,
+						 struct stack *stack, u32 skip)
 {
 	u32 count = unwinder->walk.depth - skip;
 

@@ -15,9 +15,8 @@
 #ifdef UNWIND_KNOWS_V8
 
 #define V8_TRIES_MAX 4
-#define V8_CODE_BELOW_ROOT                                                                         \
-	16 /* a word below r13's address has the address of code of V8's file                      \
-	    */
+/* a word below r13's address has the address of code of V8's file */
+#define V8_CODE_BELOW_ROOT 16
 
 /*
  * Finds the layout of V8's file. The file is that of the current frame's code. Generated code
@@ -54,7 +53,9 @@ __noinline int unwinder_find_v8(struct unwinder *unwinder)
 		v8->layout = root->script.v8;
 		v8->is_found = root->script.runtime == SCRIPT_V8 && v8->layout.has_names;
 		v8->seed = script_seed();
-		/* Other walks may have been of another process. The read fails, and leaves zeros.
+		/*
+		 * Types that an earlier walk has cached may be of another process. Reading from
+		 * NULL fails, and leaves zeros.
 		 */
 		bpf_probe_read_kernel(v8->map, sizeof(v8->map), NULL);
 	}
@@ -83,14 +84,15 @@ __noinline int v8_intern(struct scratch *scratch, const struct v8_walk *v8)
 	if (!scratch || !v8)
 		return 0;
 	record = &scratch->script_search.record;
-	bpf_probe_read_kernel(record, sizeof(*record), NULL); /* fails, and leaves zeros */
+	/* reading from NULL fails, and leaves zeros */
+	bpf_probe_read_kernel(record, sizeof(*record), NULL);
 	record->runtime = SCRIPT_V8;
 	v8_text_copy(&record->name, &v8->text[0]);
 	v8_text_copy(&record->file, &v8->text[1]);
 	return script_record_id(scratch);
 }
 
-/* The id of the function whose texts were read; 0: none. */
+/* The id of the function whose name and file were read; 0: no id. */
 static __always_inline int v8_id(struct scratch *scratch, const struct v8_walk *v8)
 {
 	u32 zero = 0;
@@ -161,7 +163,7 @@ __noinline int unwinder_name_v8(struct unwinder *unwinder)
 
 CORE_INLINE void unwind_v8_name(struct unwind *walk)
 {
-	unwinder_name_v8(unwinder_of(walk));
+	unwinder_name_v8(unwinder_of_walk(walk));
 }
 
 #endif

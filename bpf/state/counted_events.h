@@ -17,14 +17,15 @@
 
 /* scratch->position of an event that is only counted. Positions in a ring are larger. */
 #define POSITION_COUNTED 1
-#define POSITION_ASIDE 2 /* of stacks that are kept for later events (bpf/event/origin.h) */
+/* scratch->position while stacks are taken that later events will have (bpf/event/origin.h) */
+#define POSITION_ASIDE 2
 
 static __always_inline bool is_counted_only(const struct scratch *scratch)
 {
 	return scratch->position == POSITION_COUNTED;
 }
 
-static __always_inline bool is_aside(const struct scratch *scratch)
+static __always_inline bool is_kept_aside(const struct scratch *scratch)
 {
 	return config.origins && scratch->position == POSITION_ASIDE;
 }
@@ -42,7 +43,7 @@ __noinline u64 counted_begin(struct scratch *scratch, u32 cpu)
 	return POSITION_COUNTED;
 }
 
-static __always_inline void counted_spend(struct counted_table *table, u64 since)
+static __always_inline void counted_add_busy_time(struct counted_table *table, u64 since)
 {
 	u64 now = bpf_ktime_get_ns(), spent = now - since, until = table->busy_until;
 
@@ -73,8 +74,8 @@ static __always_inline u64 counted_flags(const struct event_slot *slot, u32 *ker
 	return STAMP_OF(0, STAMP_KIND(slot->stamp), EVENT_FLAGS(kernel_state, user_state));
 }
 
-static __always_inline bool counted_is_key(const struct counted_key *key,
-					   const struct counted_key *other)
+static __always_inline bool counted_keys_equal(const struct counted_key *key,
+					       const struct counted_key *other)
 {
 	return key->task == other->task && key->stacks == other->stacks && key->leaf == other->leaf;
 }
@@ -100,11 +101,13 @@ __noinline u64 counted_add(struct scratch *scratch, u32 cpu, u64 at)
 	if (state == COUNTED_FREE) {
 		row->key = scratch->counted_key;
 		atomic_store_release(&row->state, COUNTED_READY);
-	} else if (state != COUNTED_READY || !counted_is_key(&row->key, &scratch->counted_key)) {
+	} else if (state != COUNTED_READY ||
+		   !counted_keys_equal(&row->key, &scratch->counted_key)) {
 		return 0;
 	}
 	atomic_add_relaxed(&row->value, scratch->counted_value);
-	atomic_fetch_add_acq_rel(&row->count, 1); /* last: its value is in the sum already */
+	/* the count is added last: the value is in the sum already */
+	atomic_fetch_add_acq_rel(&row->count, 1);
 	return 1;
 }
 
@@ -128,12 +131,12 @@ static __always_inline u64 counted_hash(const struct counted_key *key)
 	return hash * 0x9e3779b97f4a7c15ULL >> 32;
 }
 
-static __always_inline void counted_lose(struct scratch *scratch, u32 cpu)
+static __always_inline void counted_note_lost(struct scratch *scratch, u32 cpu)
 {
 	const struct event_slot *slot = (const void *)scratch->event;
 
 	scratch->counters.lost[LOST_RING_FULL]++;
-	source_lost(cpu, STAMP_KIND(slot->stamp));
+	count_source_loss(cpu, STAMP_KIND(slot->stamp));
 }
 
 /* Counts the event in scratch->event. A global function: verified once for all programs. */
@@ -151,8 +154,8 @@ __noinline int counted_end(struct scratch *scratch, u32 cpu)
 	if (is_counted)
 		scratch->counters.counted++;
 	else
-		counted_lose(scratch, cpu);
-	counted_spend(table, scratch->counted_since);
+		counted_note_lost(scratch, cpu);
+	counted_add_busy_time(table, scratch->counted_since);
 	return 0;
 }
 

@@ -31,11 +31,11 @@ SHARED_ARRAY_MAP(rules, 1, struct rule_cache);
 /* Written by user space; programs only note the use of a table. */
 HASH_MAP(file_tables, FILE_TABLE_CHUNKS_MAX, u64, struct file_table_chunk); /* by FILE_TABLE_KEY */
 
-HASH_MAP(script_numbers, SCRIPTS_MAX, u64, u32); /* by hash of the contents */
+HASH_MAP(script_numbers, SCRIPTS_MAX, u64, u32); /* key: hash of the record's contents */
 HASH_MAP(script_records, SCRIPTS_MAX, u32, struct script_record);
 SHARED_ARRAY_MAP(script_ids, 1, struct script_cache);
 
-/* Programs insert requests, user space writes the results. */
+/* Programs insert requests to compare code with a file; user space writes the results. */
 HASH_MAP(moved_code, MOVED_CODE_MAX, struct moved_key, struct moved_code);
 
 static __always_inline struct engine_state *engine_current(void)

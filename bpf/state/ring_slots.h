@@ -28,10 +28,10 @@ static __always_inline bool are_rules_awaited(void)
 #define STOPS_WITHOUT_RULE                                                                         \
 	(1U << STOP_NO_RULE | 1U << STOP_GUESSED | 1U << STOP_NOT_CODE | 1U << STOP_NULL_RETURN)
 
-u32 paused;	  /* enum pause, as bits */
+u32 paused;	  /* set of enum pause, as bits */
 u32 freezer_tgid; /* process that has set PAUSE_SNAPSHOT; 0: none */
 
-/* Synchronises resets with readers (lib/capture/load/loaded.h). */
+/* Synchronise resets of the stack map with readers (lib/capture/load/loaded.h). */
 u64 generation;
 u64 generation_done;
 
@@ -47,7 +47,7 @@ static __always_inline void count_overwritten(struct scratch *scratch, const u32
 }
 
 /* Flight: takes and claims one slot. 0: interrupted writers hold all slots that were tried. */
-static __always_inline u64 flight_take(struct ring_header *ring, struct scratch *scratch)
+static __always_inline u64 flight_take_slot(struct ring_header *ring, struct scratch *scratch)
 {
 	u32 try;
 
@@ -68,7 +68,8 @@ static __always_inline u64 flight_take(struct ring_header *ring, struct scratch 
 }
 
 /* Reserves a slot of a ring, or else a place among the events that are counted only. */
-static __always_inline u64 drain_take(struct ring_header *ring, struct scratch *scratch, u32 cpu)
+static __always_inline u64 drain_take_slot(struct ring_header *ring, struct scratch *scratch,
+					   u32 cpu)
 {
 	u64 position = positions_take(ring, config.ring_slots, 1);
 
@@ -91,16 +92,17 @@ __noinline u64 event_reserve(struct scratch *scratch, u32 cpu, u32 kind)
 		return 0;
 	if (config.trace_ids)
 		scratch->context[0] = scratch->context[1] = scratch->context[2] = 0;
-	position = config.flight ? flight_take(ring, scratch) : drain_take(ring, scratch, cpu);
+	position = config.flight ? flight_take_slot(ring, scratch)
+				 : drain_take_slot(ring, scratch, cpu);
 	if (!position) {
 		scratch->counters.lost[config.flight ? LOST_RING_BUSY : LOST_RING_FULL]++;
-		source_lost(cpu, kind);
+		count_source_loss(cpu, kind);
 	}
 	scratch->position = position;
 	return position;
 }
 
-/* Counts an event and returns its place (event_reserve()), or 0. */
+/* Counts an event as produced and reserves its place (event_reserve()); 0: the event is lost. */
 static __always_inline u64 event_begin(struct scratch *scratch, u32 cpu, u32 kind)
 {
 	if (paused) {
@@ -147,8 +149,8 @@ __noinline int event_commit(struct scratch *scratch, u32 cpu)
 	return 0;
 }
 
-/* The slot that event_commit() writes. */
-static __always_inline struct event_slot *event_of(struct scratch *scratch)
+/* The slot of the current event in the scratch memory, which event_commit() writes. */
+static __always_inline struct event_slot *event_slot_of(struct scratch *scratch)
 {
 	return (void *)scratch->event;
 }
@@ -158,12 +160,12 @@ struct run {
 	struct scratch *scratch;
 	const struct stack *stack;
 	u64 position;
-	u32 claimed; /* claimed slots, flight only */
+	u32 claimed; /* number of slots that are claimed, flight only */
 	u32 failed;
 };
 
 /* Flight: claims one slot of a run. All slots are claimed before the first is written. */
-static long run_claim(u32 i, struct run *run)
+static long run_claim_slot(u32 i, struct run *run)
 {
 	u32 *commit = ring_slot(run->ring, run->position + i);
 	enum ring_claim claim;
@@ -182,7 +184,7 @@ static long run_claim(u32 i, struct run *run)
 }
 
 /* Gives up a claimed slot of a run: the slot is committed, so that the next lap can claim it. */
-static long run_give_up(u32 i, struct run *run)
+static long run_release_slot(u32 i, struct run *run)
 {
 	u32 *commit = ring_slot(run->ring, run->position + i);
 
@@ -224,9 +226,9 @@ static __noinline u64 run_write(struct ring_header *ring, struct scratch *scratc
 		return 0;
 	if (config.flight) {
 		run.position = atomic_fetch_add_acq_rel(&ring->head, count);
-		bpf_loop(count, run_claim, &run, 0);
+		bpf_loop(count, run_claim_slot, &run, 0);
 		if (run.failed) {
-			bpf_loop(run.claimed, run_give_up, &run, 0);
+			bpf_loop(run.claimed, run_release_slot, &run, 0);
 			return 0;
 		}
 	} else {

@@ -20,7 +20,7 @@ struct {
 	__uint(value_size, sizeof(struct ring_header));
 } rings SEC(".maps");
 
-SHARED_ARRAY_MAP(counted, 1, struct counted_table); /* by CPU; user space sets the number */
+SHARED_ARRAY_MAP(counted, 1, struct counted_table); /* index: CPU; user space sets the number */
 
 /*
  * The slot of a position. The bound is on the offset itself: 6.1 forgets the bound of an index when

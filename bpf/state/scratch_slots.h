@@ -50,11 +50,13 @@ static __always_inline struct scratch *scratch_claim(u32 cpu)
 	return &own->scratch[i];
 }
 
-/* Lost events of each source (SOURCE_LOSSES_AT()), beside the counters of the scratch slots, which
- * count them first. User space sets the number. */
+/*
+ * Number of lost events of each source (SOURCE_LOSSES_AT()), beside the counters of the scratch
+ * slots, which count the same losses first. User space sets the number of elements.
+ */
 SHARED_ARRAY_MAP(source_losses, 1, u64);
 
-static __always_inline void source_lost(u32 cpu, u32 kind)
+static __always_inline void count_source_loss(u32 cpu, u32 kind)
 {
 	u32 at = SOURCE_LOSSES_AT(config, cpu, kind);
 	u64 *lost = kind < config.losses ? bpf_map_lookup_elem(&source_losses, &at) : NULL;
@@ -70,7 +72,7 @@ __noinline int scratch_refuse(u32 cpu, u32 kind)
 
 	if (own)
 		atomic_add_relaxed(&own->scratch[0].refused, 1);
-	source_lost(cpu, kind);
+	count_source_loss(cpu, kind);
 	return 0;
 }
 

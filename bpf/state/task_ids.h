@@ -50,7 +50,7 @@ static __always_inline u32 tgid_of(const struct task_struct *task)
 	return id_in_namespace(BPF_CORE_READ(task, group_leader));
 }
 
-/* The same for a task whose type the verifier knows, so that fields are read without a call. */
+/* tid_of() for a task whose type the verifier knows, so that fields are read without a call. */
 static __always_inline u32 typed_tid_of(const struct task_struct *task)
 {
 	return in_pid_namespace() ? id_in_namespace(task) : (u32)task->pid;
@@ -62,7 +62,8 @@ static __always_inline u32 typed_tgid_of(const struct task_struct *task)
 }
 
 /*
- * As bpf_get_current_pid_tgid(). 0: outside of the namespace, or, in the initial one, an idle task.
+ * The ids of the current task, as bpf_get_current_pid_tgid() returns them. 0: the task is outside
+ * of the namespace, or, in the initial namespace, an idle task.
  */
 static __always_inline u64 current_ids(void)
 {

@@ -17,7 +17,7 @@ struct {
 	__type(value, struct task_name);
 } task_names SEC(".maps");
 
-static __always_inline void task_name_note(u32 tid, const char *comm, u64 cgroup)
+static __always_inline void task_name_store(u32 tid, const char *comm, u64 cgroup)
 {
 	struct task_name name = {.cgroup = cgroup};
 

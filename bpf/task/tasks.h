@@ -28,7 +28,7 @@
  * sched_process_exit comes in the task itself.
  */
 
-#define EXITED_MAX 1024 /* a power of two */
+#define EXITED_MAX 1024 /* number of remembered exited tasks; a power of two */
 
 struct exited {
 	u64 task;
@@ -44,7 +44,7 @@ u32 exited_next;
  * True if a task, which may have been freed, has this id. A task that died in its execve does not:
  * it had exchanged ids with the first thread of its process.
  */
-static __always_inline bool has_id(u64 task, u32 tid)
+static __always_inline bool has_thread_id(u64 task, u32 tid)
 {
 	return tid_of((struct task_struct *)task) == tid;
 }
@@ -53,12 +53,15 @@ static __always_inline void unfollow(u64 task, u32 tid)
 {
 	struct followed *own = bpf_map_lookup_elem(&followed, &tid);
 
-	if (own && (!own->task || own->task == task || !has_id(own->task, tid)))
+	if (own && (!own->task || own->task == task || !has_thread_id(own->task, tid)))
 		bpf_map_delete_elem(&followed, &tid);
 }
 
-/* Adds a task, which takes the place of the oldest task: the recorder stops following that one. */
-static __always_inline void exited_add(u64 task, u32 tid)
+/*
+ * Remembers a task that has exited in the place of the oldest one: the recorder stops following
+ * that oldest task.
+ */
+static __always_inline void remember_exited_task(u64 task, u32 tid)
 {
 	u32 index = atomic_fetch_add_acq_rel(&exited_next, 1) & (EXITED_MAX - 1);
 	struct exited *place = bpf_map_lookup_elem(&exited, &index);
@@ -80,7 +83,7 @@ SHARED_ARRAY_MAP(cgroup_paths, CGROUP_PATHS, struct cgroup_path);
 
 u32 cgroups_made;
 
-/* 0 if the kernel has no cgroups. */
+/* The cgroup id of a task; 0 if the kernel has no cgroups. */
 static __always_inline u64 cgroup_of(const struct task_struct *task)
 {
 	if (!bpf_core_field_exists(task->cgroups))
@@ -137,8 +140,8 @@ struct {
 	__uint(value_size, sizeof(struct ring_header));
 } task_rings SEC(".maps");
 
-u64 tasks_lost;	 /* records that found the task ring full */
-u64 follow_lost; /* children without room in `followed` */
+u64 tasks_lost;	 /* number of records that found the task ring full */
+u64 follow_lost; /* number of children for which `followed` had no room */
 
 static __always_inline struct task_slot *task_slot_take(struct ring_header *ring, u64 *position)
 {
@@ -167,7 +170,7 @@ static __always_inline void task_record(enum task_change change, const struct ta
 	struct task_slot *slot;
 
 	if (config.has_files && change != TASK_EXIT)
-		task_name_note(tid, comm, cgroup);
+		task_name_store(tid, comm, cgroup);
 	slot = ring ? task_slot_take(ring, &position) : NULL;
 	if (slot && config.flight && ring_claim(&slot->commit, position) < CLAIM_FRESH)
 		slot = NULL;
@@ -187,7 +190,7 @@ static __always_inline void task_record(enum task_change change, const struct ta
  * Removes the entry of a thread id whose former task was followed and is not freed yet: the id's
  * new task is not followed.
  */
-static __always_inline void leave_out(u32 tid)
+static __always_inline void unfollow_reused_tid(u32 tid)
 {
 	struct followed *former = config.by_task ? bpf_map_lookup_elem(&followed, &tid) : NULL;
 
@@ -214,7 +217,7 @@ int task_fork(struct bpf_raw_tracepoint_args *ctx)
 	if (in_pid_namespace() && tid == FIRST_IN_NAMESPACE)
 		namespace_ended = true;
 	if (!is_child_followed(parent, tid)) {
-		leave_out(tid);
+		unfollow_reused_tid(tid);
 		return 0;
 	}
 	if (config.by_task && bpf_map_update_elem(&followed, &tid, &now, BPF_ANY))
@@ -241,7 +244,7 @@ struct thread_walk {
 	const struct list_head *node, *end;
 };
 
-static long thread_moved(u32 i, struct thread_walk *walk)
+static long record_thread_move(u32 i, struct thread_walk *walk)
 {
 	u32 offset = bpf_core_field_offset(struct task_struct, thread_node), tid;
 	const struct task_struct *task = (const void *)walk->node - offset;
@@ -271,7 +274,7 @@ int task_move(struct bpf_raw_tracepoint_args *ctx)
 		return 0;
 	walk.node = &task->thread_node;
 	walk.end = &BPF_CORE_READ(task, signal)->thread_head;
-	bpf_loop(is_process ? THREADS_MAX : 1, thread_moved, &walk, 0);
+	bpf_loop(is_process ? THREADS_MAX : 1, record_thread_move, &walk, 0);
 	return 0;
 }
 
@@ -280,7 +283,8 @@ int task_move(struct bpf_raw_tracepoint_args *ctx)
  * whose first thread may be freed by now, with its entry. In a PID namespace the former id is not
  * known (0).
  */
-static __always_inline void follow_thread(const struct task_struct *task, u32 tid, u32 old_tid)
+static __always_inline void follow_execing_thread(const struct task_struct *task, u32 tid,
+						  u32 old_tid)
 {
 	struct followed now = {.task = (u64)task, .from = FOLLOW_NOW};
 
@@ -300,7 +304,7 @@ int task_exec(struct bpf_raw_tracepoint_args *ctx)
 	struct followed *own;
 
 	execve_finish();
-	follow_thread(task, tid, in_pid_namespace() ? 0 : ctx->args[1]);
+	follow_execing_thread(task, tid, in_pid_namespace() ? 0 : ctx->args[1]);
 	own = bpf_map_lookup_elem(&followed, &tid);
 	if (!own)
 		return 0;
@@ -316,13 +320,13 @@ int task_exec(struct bpf_raw_tracepoint_args *ctx)
  * Records the name of an exiting task: no process may know the name when a flight buffer with its
  * events is written.
  */
-static __always_inline void task_end(const struct task_struct *task, u32 tid)
+static __always_inline void record_exiting_name(const struct task_struct *task, u32 tid)
 {
 	if (config.flight && is_followed(tid))
 		task_record(TASK_EXIT, task, tid, task->comm);
 }
 
-/* The task is gone for good. It has lost its ids in namespaces before. */
+/* The task is freed. It has lost its ids in namespaces before. */
 SEC("stackmap.raw_tp/sched_process_free")
 int task_free(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -332,14 +336,16 @@ int task_free(struct bpf_raw_tracepoint_args *ctx)
 	if (in_pid_namespace())
 		return 0;
 	tid = tid_of(task);
-	task_end(task, tid);
+	record_exiting_name(task, tid);
 	if (config.by_task)
 		unfollow((u64)task, tid);
 	return 0;
 }
 
-/* Ends a pause of a process that was killed while it froze the instance. */
-static __always_inline void thaw(void)
+/*
+ * Ends the pause that a process set to freeze the instance, if that process was killed meanwhile.
+ */
+static __always_inline void end_freeze(void)
 {
 	atomic_and_relaxed(&paused, ~PAUSE_SNAPSHOT);
 	freezer_tgid = 0;
@@ -351,16 +357,16 @@ int task_exit(struct bpf_raw_tracepoint_args *ctx)
 	u32 tid = current_tid(), *own;
 
 	if (in_pid_namespace())
-		task_end((void *)ctx->args[0], tid);
+		record_exiting_name((void *)ctx->args[0], tid);
 	if (config.by_task && bpf_map_lookup_elem(&followed, &tid))
-		exited_add(ctx->args[0], tid);
+		remember_exited_task(ctx->args[0], tid);
 	if (tid == own_tgid)
 		own_tgid = 0;
 	own = own_process(tid);
 	if (own)
 		*own = 0;
 	if (tid && tid == freezer_tgid)
-		thaw();
+		end_freeze();
 	return 0;
 }
 

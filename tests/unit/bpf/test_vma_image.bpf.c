@@ -30,7 +30,7 @@ int look(struct image_question *question)
 		return 1;
 	question->error = mapping_find(search, question->address);
 	if (!question->error)
-		question->error = vma_image(search);
+		question->error = vma_find_image(search);
 	question->start = search->vma.start;
 	question->end = search->vma.end;
 	question->file_offset = search->vma.file_offset;
