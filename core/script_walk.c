@@ -40,7 +40,7 @@ CORE_PART u64 script_frame_word(const struct script_walk *walk, u32 offset)
 	return walk->frame_word[index & FRAME_WORDS_MASK];
 }
 
-CORE_PART u64 script_space_hash(const struct script_walk *walk)
+CORE_PART u64 script_address_space_hash(const struct script_walk *walk)
 {
 	u64 hash = script_hash_add(walk->seed, walk->space.mm, KEY_WORD);
 
@@ -48,12 +48,14 @@ CORE_PART u64 script_space_hash(const struct script_walk *walk)
 	return script_hash_add(hash, walk->space.execs, KEY_WORD);
 }
 
-/* The key of the code object that was read: whose it is, where it lies, and which function it is.
+/*
+ * The cache key of the code object that was read: its address space, its own address, and the words
+ * that say which function it is.
  */
 CORE_PART u64 script_code_key(const struct script_walk *walk)
 {
 	const struct script_layout *layout = &walk->layout;
-	u64 hash = script_hash_add(script_space_hash(walk), layout->version, KEY_WORD);
+	u64 hash = script_hash_add(script_address_space_hash(walk), layout->version, KEY_WORD);
 
 	hash = script_hash_add(hash, layout->code_copied ? 0 : walk->code, KEY_WORD);
 	hash = script_hash_add(hash, script_code_word(walk, layout->code_name), KEY_WORD);
@@ -79,7 +81,7 @@ CORE_PART bool script_text_of_cpython(struct script_walk *walk, u64 address)
 	return kind >> 5 & 1 && (width == 1 || width == 2 || width == 4);
 }
 
-/* The same for a string of Ruby; its words were read from byte 0 on. */
+/* Sets the characters of the string object of Ruby whose words were read from byte 0 on. */
 CORE_PART bool script_text_of_ruby(struct script_walk *walk, u64 address)
 {
 	u64 flags = walk->text_word[0];
@@ -95,14 +97,15 @@ CORE_PART bool script_text_of_ruby(struct script_walk *walk, u64 address)
 }
 
 /* The bits of a word that hold the first `count` of its bytes. */
-CORE_PART u64 script_bytes_mask(u64 count)
+CORE_PART u64 script_first_bytes_mask(u64 count)
 {
 	return count < 8 ? (1ULL << 8 * (count & 7)) - 1 : ~0ULL;
 }
 
 /*
- * The same for a text of Java; its words were read from byte 0 on. The hash covers all
- * characters of a text that ends in these words, and not the number of references, which changes.
+ * Sets the characters of the text object of Java (Symbol) whose words were read from byte 0 on. The
+ * hash covers all characters of a text that ends in these words. It leaves out the number of
+ * references, which changes.
  */
 CORE_PART bool script_text_of_java(struct script_walk *walk, u64 address)
 {
@@ -112,18 +115,21 @@ CORE_PART bool script_text_of_java(struct script_walk *walk, u64 address)
 	walk->text_bytes = bytes;
 	walk->text_from = address + JAVA_TEXT_FROM;
 	walk->text_has_hash = end <= 8 * SCRIPT_TEXT_WORDS;
-	hash = script_hash_add(walk->text_word[0] & script_bytes_mask(end) & ~0xffffULL, 0,
+	hash = script_hash_add(walk->text_word[0] & script_first_bytes_mask(end) & ~0xffffULL, 0,
 			       KEY_WORD);
-	hash = script_hash_add(hash, end < 8 ? 0 : walk->text_word[1] & script_bytes_mask(end - 8),
+	hash = script_hash_add(hash,
+			       end < 8 ? 0 : walk->text_word[1] & script_first_bytes_mask(end - 8),
 			       KEY_WORD);
 	hash = script_hash_add(
-		hash, end < 16 ? 0 : walk->text_word[2] & script_bytes_mask(end - 16), KEY_WORD);
+		hash, end < 16 ? 0 : walk->text_word[2] & script_first_bytes_mask(end - 16),
+		KEY_WORD);
 	walk->text_hash = script_hash_add(
-		hash, end < 24 ? 0 : walk->text_word[3] & script_bytes_mask(end - 24), KEY_WORD);
+		hash, end < 24 ? 0 : walk->text_word[3] & script_first_bytes_mask(end - 24),
+		KEY_WORD);
 	return true;
 }
 
-/* The same for a string of PHP; its words were read from byte 8 on. */
+/* Sets the characters of the string object of PHP whose words were read from byte 8 on. */
 CORE_PART bool script_text_of_php(struct script_walk *walk, u64 address)
 {
 	walk->text_width = 0;
@@ -162,7 +168,7 @@ CORE_GLOBAL int script_text_find(struct script_walk *walk, u64 address)
  * Adds the string at `address` to walk->key: its length, and its hash or else its last bytes. The
  * address 0 stands for no string. Returns 0 if the string is unreadable.
  */
-CORE_GLOBAL_PART int script_text_add(struct script_walk *walk, u64 address)
+CORE_GLOBAL_PART int script_key_add_text(struct script_walk *walk, u64 address)
 {
 	u64 bytes;
 
@@ -187,7 +193,7 @@ CORE_GLOBAL_PART int script_text_add(struct script_walk *walk, u64 address)
 
 /* Sets walk->owner to the address of the class's name; 0: the function has no class. False:
  * unreadable. */
-CORE_PART bool script_owner_find(struct script_walk *walk)
+CORE_PART bool script_class_name_find(struct script_walk *walk)
 {
 	u64 owner = 0;
 
@@ -197,17 +203,17 @@ CORE_PART bool script_owner_find(struct script_walk *walk)
 	return !owner || script_read(owner + walk->layout.owner_name, &walk->owner, 8);
 }
 
-/* Sets walk->key. False: a string is unreadable. */
-CORE_PART bool script_key_find(struct script_walk *walk)
+/* Sets walk->key to the cache key of the function. False: a string is unreadable. */
+CORE_PART bool script_key_compute(struct script_walk *walk)
 {
 	const struct script_layout *layout = &walk->layout;
 
 	walk->key = script_code_key(walk);
 	return layout->code_number ||
-	       (script_owner_find(walk) &&
-		script_text_add(walk, script_code_word(walk, layout->code_name)) &&
-		script_text_add(walk, script_code_word(walk, layout->code_file)) &&
-		script_text_add(walk, core_reload(walk->owner)));
+	       (script_class_name_find(walk) &&
+		script_key_add_text(walk, script_code_word(walk, layout->code_name)) &&
+		script_key_add_text(walk, script_code_word(walk, layout->code_file)) &&
+		script_key_add_text(walk, core_reload(walk->owner)));
 }
 
 CORE_PART u64 script_id_seal(u64 key, u64 id)
@@ -227,12 +233,12 @@ CORE_GLOBAL int script_cache_get(struct script_walk *walk, const struct script_c
 {
 	if (core_is_null(walk) || core_is_null(cache))
 		return 0;
-	return script_key_find(walk) ? script_cache_find(cache, walk->key) : 0;
+	return script_key_compute(walk) ? script_cache_find(cache, walk->key) : 0;
 }
 
 CORE_INLINE u64 script_text_key(const struct script_walk *walk, u64 hash)
 {
-	return script_hash_add(script_space_hash(walk), hash, KEY_WORD);
+	return script_hash_add(script_address_space_hash(walk), hash, KEY_WORD);
 }
 
 CORE_INLINE void script_cache_put(struct script_cache *cache, u64 key, u64 id)
@@ -246,7 +252,7 @@ CORE_INLINE void script_cache_put(struct script_cache *cache, u64 key, u64 id)
 CORE_INLINE bool script_quota_take(struct script_cache *cache, const struct script_walk *walk,
 				   u32 ids_left)
 {
-	u64 owner = script_space_hash(walk);
+	u64 owner = script_address_space_hash(walk);
 	struct script_quota *quota = &cache->quota[owner >> (64 - SCRIPT_QUOTA_BITS)];
 
 	if (atomic_load_relaxed(&quota->owner) != owner) {
@@ -261,7 +267,9 @@ CORE_INLINE bool script_quota_take(struct script_cache *cache, const struct scri
 
 /* --- frames --- */
 
-/* The word of frame `number`. The leaf that is kept apart has the last word, as in direct_walk().
+/*
+ * The index of the stack word of frame `number`. A leaf that is kept apart has the last word, as in
+ * direct_walk().
  */
 CORE_PART u32 script_stack_slot(const struct script_walk *walk, u32 number)
 {
@@ -291,8 +299,8 @@ CORE_PART void script_native_add(struct script *script)
 	walk->at++;
 }
 
-/* Begins with the list of the interpreter's threads. */
-CORE_PART void script_threads_enter(struct script_walk *walk, u64 loop)
+/* Sets walk->thread to the first thread in the interpreter's list of threads; 0: unreadable. */
+CORE_PART void script_first_thread_find(struct script_walk *walk, u64 loop)
 {
 	u64 interpreter;
 
@@ -307,10 +315,11 @@ CORE_PART void script_threads_enter(struct script_walk *walk, u64 loop)
 
 /*
  * Sets walk->frame to the innermost frame of the current loop, or walk->thread to the first thread
- * of a list. Both are 0: unreadable. `loop` is the address of the byte that a layout counts from.
+ * of a list. Both are 0: unreadable. `loop` is the run time address of the byte to which the
+ * offsets in a layout are relative.
  */
-CORE_PART void script_innermost_find(struct script_walk *walk, const struct script_mark *mark,
-				     u64 loop)
+CORE_PART void script_innermost_frame_find(struct script_walk *walk, const struct script_mark *mark,
+					   u64 loop)
 {
 	u32 kind = walk->layout.link_kind;
 	u64 at = mark->cfa - walk->layout.link;
@@ -331,7 +340,7 @@ CORE_PART void script_innermost_find(struct script_walk *walk, const struct scri
 		return;
 	at = core_reload(walk->frame);
 	if (!at && kind != SCRIPT_LINK_THREAD)
-		script_threads_enter(walk, loop);
+		script_first_thread_find(walk, loop);
 	if (!at || !script_read(at + walk->layout.thread_frame, &walk->frame, 8))
 		walk->frame = 0;
 }
@@ -361,14 +370,15 @@ CORE_PART u64 script_loop_enter(struct script *script, const struct script_mark 
 	loop = mark->pc - (FRAME_OFFSET(mark->place) - walk->layout.loop);
 	walk->type = loop + walk->layout.type;
 	walk->entry = walk->layout.entry ? mark->cfa - walk->layout.entry : 0;
-	script_innermost_find(walk, mark, loop);
+	script_innermost_frame_find(walk, mark, loop);
 	return core_reload(walk->frame) | core_reload(walk->thread);
 }
 
-/* Takes the frames of the current loop away again. */
+/* Removes the script frames of the current loop, which were added already. */
 CORE_PART void script_frames_drop(struct script_walk *walk)
 {
-	walk->is_native |= walk->depth > STACK_USER_DEPTH_MAX; /* a ring has lost older frames */
+	/* the ring of a deep stack has overwritten older frames */
+	walk->is_native |= walk->depth > STACK_USER_DEPTH_MAX;
 	walk->depth = walk->start;
 }
 
@@ -377,18 +387,22 @@ CORE_PART void script_frames_drop(struct script_walk *walk)
  * reads them: the verifier would follow the same code at each check.
  */
 enum script_end {
-	SCRIPT_ADDS_NATIVE = 1, /* adds the native frame */
-	SCRIPT_UNJOINED = 2,	/* drops the frames of the loop and counts it */
+	SCRIPT_ADDS_NATIVE = 1, /* adds the native frame of the loop */
+	/* drops the script frames of the loop and counts the loop as unjoined */
+	SCRIPT_UNJOINED = 2,
 	SCRIPT_UNKNOWN = 4,
 };
 
-/* Ends the frames of a loop without a part of them: the native frame takes their place. */
-CORE_PART void script_loop_refuse(struct script_walk *walk, u32 end)
+/*
+ * Ends the script frames of a loop because one of them failed: the native frame takes the place of
+ * all.
+ */
+CORE_PART void script_loop_keep_native(struct script_walk *walk, u32 end)
 {
 	walk->end = end | SCRIPT_ADDS_NATIVE;
 }
 
-CORE_PART void script_frames_refuse(struct script_walk *walk, u32 end)
+CORE_PART void script_loop_give_up(struct script_walk *walk, u32 end)
 {
 	walk->unjoined += end >> 1 & 1;
 	walk->unknown += end >> 2 & 1;
@@ -419,7 +433,7 @@ CORE_PART bool script_frame_read(struct script_walk *walk)
 
 /* True if the frame's place is an instruction of its code object, or one of the instructions at
  * which a frame of any function may be (script_layout.type). */
-CORE_PART bool script_place_is_known(const struct script_walk *walk)
+CORE_PART bool script_frame_is_in_code(const struct script_walk *walk)
 {
 	const struct script_layout *layout = &walk->layout;
 	u32 at = layout->code_count;
@@ -443,7 +457,7 @@ CORE_PART bool script_code_read(struct script_walk *walk)
 	if (walk->code & 7 || !script_read(walk->code, walk->code_word, 8 * SCRIPT_CODE_WORDS))
 		return false;
 	return walk->layout.code_unit
-		       ? script_place_is_known(walk)
+		       ? script_frame_is_in_code(walk)
 		       : script_code_word(walk, walk->layout.code_type) == walk->type;
 }
 
@@ -458,7 +472,7 @@ CORE_PART bool script_code_is_internal(const struct script_walk *walk)
 				     script_code_word(walk, walk->layout.code_file);
 }
 
-CORE_PART bool script_is_entry(const struct script_walk *walk)
+CORE_PART bool script_is_entry_frame(const struct script_walk *walk)
 {
 	u32 mark = walk->layout.entry_mark;
 
@@ -467,18 +481,18 @@ CORE_PART bool script_is_entry(const struct script_walk *walk)
 }
 
 /*
- * Passes the frame with which another loop was entered: a loop further in, which has no mark. The
- * frames so far are that loop's.
+ * Skips the frame with which another loop was entered, a loop further in that left no mark: the
+ * script frames so far belong to that loop, and are dropped.
  */
-CORE_PART void script_entry_pass(struct script_walk *walk)
+CORE_PART void script_entry_frame_skip(struct script_walk *walk)
 {
 	script_frames_drop(walk);
 	walk->frame = script_frame_word(walk, walk->layout.frame_previous);
 	if (!core_reload(walk->frame))
-		script_loop_refuse(walk, SCRIPT_UNJOINED);
+		script_loop_keep_native(walk, SCRIPT_UNJOINED);
 }
 
-/* Adds the function of the code object that was read. False: it has no id. */
+/* Adds a frame of the function whose code object was read. False: the function has no id. */
 CORE_PART bool script_function_add(struct script *script)
 {
 	u64 id = (u32)script_cache_get(script->walk, script->cache);
@@ -490,19 +504,19 @@ CORE_PART bool script_function_add(struct script *script)
 	return id;
 }
 
-/* Adds the script's frame at walk->frame. */
-CORE_PART void script_frame(struct script *script)
+/* Adds the script frame at walk->frame, and goes on to its caller. */
+CORE_PART void script_frame_step(struct script *script)
 {
 	struct script_walk *walk = script->walk;
 	bool is_last;
 
 	if (!script_frame_read(walk)) {
-		script_loop_refuse(walk, SCRIPT_UNJOINED);
+		script_loop_keep_native(walk, SCRIPT_UNJOINED);
 		return;
 	}
-	is_last = script_is_entry(walk);
+	is_last = script_is_entry_frame(walk);
 	if (is_last && walk->entry && walk->frame != walk->entry) {
-		script_entry_pass(walk);
+		script_entry_frame_skip(walk);
 		return;
 	}
 	if (is_last && !walk->layout.entry_is_frame) {
@@ -512,27 +526,30 @@ CORE_PART void script_frame(struct script *script)
 		return;
 	}
 	if (!script_code_read(walk)) {
-		script_loop_refuse(walk, SCRIPT_UNJOINED);
+		script_loop_keep_native(walk, SCRIPT_UNJOINED);
 		return;
 	}
 	walk->place = 0;
 	if (!script_code_is_internal(walk) && !script_function_add(script)) {
-		script_loop_refuse(walk, SCRIPT_UNKNOWN);
+		script_loop_keep_native(walk, SCRIPT_UNKNOWN);
 		return;
 	}
 	walk->frame = script_frame_word(walk, walk->layout.frame_previous);
 	if (is_last)
 		script_loop_leave(walk);
 	else if (!core_reload(walk->frame))
-		script_loop_refuse(walk, SCRIPT_UNJOINED);
+		script_loop_keep_native(walk, SCRIPT_UNJOINED);
 }
 
-/* Compares one state of the list with the thread. Its words take the place of a code object's. */
-CORE_PART void script_thread(struct script_walk *walk)
+/*
+ * Compares the thread id in one element of the interpreter's list of threads with the current
+ * thread. The element's words take the place of a code object's words.
+ */
+CORE_PART void script_thread_step(struct script_walk *walk)
 {
 	if (!walk->threads_left || walk->thread & 7 ||
 	    !script_read(walk->thread, walk->code_word, 8 * SCRIPT_CODE_WORDS)) {
-		script_loop_refuse(walk, SCRIPT_UNJOINED);
+		script_loop_keep_native(walk, SCRIPT_UNJOINED);
 		return;
 	}
 	walk->threads_left--;
@@ -544,11 +561,11 @@ CORE_PART void script_thread(struct script_walk *walk)
 		walk->thread = script_code_word(walk, walk->layout.thread_next);
 	}
 	if (!(core_reload(walk->thread) | core_reload(walk->frame)))
-		script_loop_refuse(walk, SCRIPT_UNJOINED);
+		script_loop_keep_native(walk, SCRIPT_UNJOINED);
 }
 
-/* Adds the native frame at walk->at, or enters its loop. */
-CORE_PART void script_native_frame(struct script *script)
+/* Adds the native frame at walk->at, or begins the script frames of its loop. */
+CORE_PART void script_native_frame_step(struct script *script)
 {
 	struct script_walk *walk = script->walk;
 	u32 index = walk->mark;
@@ -562,7 +579,7 @@ CORE_PART void script_native_frame(struct script *script)
 	}
 	walk->mark++;
 	if (!script_loop_enter(script, mark))
-		script_loop_refuse(walk, SCRIPT_UNJOINED);
+		script_loop_keep_native(walk, SCRIPT_UNJOINED);
 }
 
 static long script_step(u32 i, void *arg)
@@ -574,16 +591,16 @@ static long script_step(u32 i, void *arg)
 	(void)i;
 	walk->end = 0;
 	if (walk->thread)
-		script_thread(walk);
+		script_thread_step(walk);
 	else if (walk->frame)
-		script_frame(script);
+		script_frame_step(script);
 	else if (walk->at < walk->depth_native && walk->depth < walk->max_depth)
-		script_native_frame(script);
+		script_native_frame_step(script);
 	else
 		walk->is_done = 1;
 	end = core_reload(walk->end);
 	if (end & (SCRIPT_UNJOINED | SCRIPT_UNKNOWN))
-		script_frames_refuse(walk, end);
+		script_loop_give_up(walk, end);
 	if (end & SCRIPT_ADDS_NATIVE)
 		script_native_add(script);
 	return (walk->is_done | walk->is_native) != 0;

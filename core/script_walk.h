@@ -21,7 +21,7 @@ struct script {
 	const struct script_marks *marks;
 	const struct script_cache *cache;
 	const struct stack *native;
-	struct stack *stack; /* receives the frames, depth and flags */
+	struct stack *stack; /* receives the resulting frames, depth and flags */
 	void *memory;	     /* private to the embedder */
 };
 
@@ -37,13 +37,19 @@ CORE_INLINE u64 script_thread_pointer(void);
 /* Defined by the embedder: the id of walk->code, which the cache does not have; 0: none. */
 CORE_INLINE u64 script_intern(struct script *script);
 
-/* Looks up the id of the code object in walk->code_word; 0: not in the cache. Any context. */
+/*
+ * Looks up the id of the function whose code object is in walk->code_word; 0: not in the cache. Any
+ * context.
+ */
 CORE_GLOBAL int script_cache_get(struct script_walk *walk, const struct script_cache *cache);
 
-/* Looks up the id whose key is known; 0: not in the cache. Any context. */
+/* Looks up the id of a function by its cache key; 0: not in the cache. Any context. */
 CORE_INLINE u32 script_cache_find(const struct script_cache *cache, u64 key);
 
-/* The key of a function that is known by the hash of its texts, which walk->seed is a part of. */
+/*
+ * The cache key of a function that is known by the hash of its name and file; walk->seed is a part
+ * of that hash.
+ */
 CORE_INLINE u64 script_text_key(const struct script_walk *walk, u64 hash);
 
 /*

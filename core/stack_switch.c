@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "stack_switch.h"
 
-CORE_PART u64 is_on_left_stack(const struct stack_switches *switches, u64 address)
+CORE_PART u64 is_on_abandoned_stack(const struct stack_switches *switches, u64 address)
 {
 	u64 is_inside = 0, count = switches->count;
 
 	core_one_register(
-		count); /* without this, the compiler would compare the number, and branch */
+		count); /* without this, the compiler would compare the number, and make a branch */
 	for (u32 i = 0; i < STACK_SWITCHES_MAX; i++) {
 		const struct stack_range *left = &switches->left[i];
 
@@ -30,7 +30,7 @@ CORE_GLOBAL int stack_switch(struct stack_switches *switches, u64 rsp, u64 calle
 	 * kernel address, or less than the gap below the current stack.
 	 */
 	is_refused =
-		is_on_left_stack(switches, caller_rsp) | caller_rsp >> 63 |
+		is_on_abandoned_stack(switches, caller_rsp) | caller_rsp >> 63 |
 		(is_below(caller_rsp, rsp + 1) & (is_below(switches->entered, caller_rsp + gap) |
 						  is_below(STACK_SWITCHES_MAX - 1, index)));
 	if (is_refused)

@@ -20,9 +20,9 @@ CORE_PART void near_code_clear(struct near_code *code)
 }
 
 /*
- * near_code_missing(): how many of the NEAR_CODE_BEFORE bytes before a pc lie before the start of
- * its mapping. near_code_after(): how many bytes from the pc on can be read before the end of its
- * mapping, at most NEAR_CODE_AFTER.
+ * near_code_missing(): how many of the NEAR_CODE_BEFORE bytes before a pc are outside of the pc's
+ * mapping, which begins at `start`. near_code_after(): how many bytes from the pc on can be read
+ * before the end of its mapping, at most NEAR_CODE_AFTER.
  */
 CORE_GLOBAL int near_code_missing(u64 pc, u64 start);
 CORE_GLOBAL int near_code_after(u64 pc, u64 end);

@@ -43,16 +43,22 @@
 CORE_GLOBAL int return_search_begin(struct return_search *search,
 				    const struct unwind_registers *registers);
 
-/* Sets search->address to the address of the i-th word. 0: the search has fewer words. */
+/*
+ * Sets search->address to the address of the stack word that the search examines as its i-th one.
+ * 0: the search has fewer words.
+ */
 CORE_GLOBAL int return_search_next(struct return_search *search, u32 i);
 
 /*
- * True if search->value, the word, may be a return address. The caller then sets search->before to
- * the eight bytes of code before that address.
+ * True if search->value, the stack word just read, may be a return address. The caller then sets
+ * search->before to the eight bytes of code before that address.
  */
 CORE_GLOBAL int return_search_wants(struct return_search *search);
 
-/* Judges the word by search->before. Returns non-zero if the search is over. */
+/*
+ * Examines the stack word search->value with the code before it, search->before. Returns non-zero
+ * if the search is over.
+ */
 CORE_GLOBAL int return_search_take(struct return_search *search);
 
 /*

@@ -16,7 +16,7 @@
  *     also across calls
  * SIGNAL_CONTEXT_WORDS, UCONTEXT_GENERAL: the registers in the kernel's ucontext, and their offset;
  *     UCONTEXT_SP, UCONTEXT_PC: the offsets of sp and pc in it
- * signal_registers(): sets all registers from the kernel's ucontext
+ * set_signal_registers(): sets all registers from the kernel's ucontext
  * strip_code_signature(): a code address without its signature bits (PAC)
  * complete_caller_registers(): sets the registers of a caller that no rule describes
  * rule_loses_sp(): true if, after a step by the rule, only a lower bound of the caller's stack

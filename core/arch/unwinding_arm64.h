@@ -50,8 +50,8 @@ CORE_PART bool is_ignored_instruction(u32 instruction)
 #define UCONTEXT_PC (UCONTEXT_GENERAL + 8 * SIGNAL_CONTEXT_PC)
 
 /* The kernel saves x0 to x30, sp and pc. */
-CORE_PART void signal_registers(const u64 saved[SIGNAL_CONTEXT_WORDS],
-				struct unwind_registers *caller)
+CORE_PART void set_signal_registers(const u64 saved[SIGNAL_CONTEXT_WORDS],
+				    struct unwind_registers *caller)
 {
 	for (u32 i = 0; i < REGISTER_CODE_MASK; i++)
 		caller->value[i] = saved[i];

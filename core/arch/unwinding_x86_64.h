@@ -45,8 +45,8 @@ CORE_PART bool is_ignored_instruction(u32 instruction)
 #define UCONTEXT_PC 168
 
 /* The kernel saves r8 to r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp, rip. */
-CORE_PART void signal_registers(const u64 saved[SIGNAL_CONTEXT_WORDS],
-				struct unwind_registers *caller)
+CORE_PART void set_signal_registers(const u64 saved[SIGNAL_CONTEXT_WORDS],
+				    struct unwind_registers *caller)
 {
 	for (u32 i = 0; i < 8; i++)
 		caller->value[REGISTER_R8 + i] = saved[i];

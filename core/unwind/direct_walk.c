@@ -18,7 +18,10 @@
 #define PAGE_BYTES 4096
 #define WINDOW_BYTES (8 * WALK_WINDOW_WORDS)
 #define KNOWN(reg) (1U << (reg))
-/* A bit of `words`: the return address is in REGISTER_LINK, so that 0 words may suffice. */
+/*
+ * A flag in a number of words that a step needs: the return address is in REGISTER_LINK, so that 0
+ * words may suffice.
+ */
 #define STEP_BY_LINK 0x8000
 #define STEP_CACHE_FACTOR 0x9e3779b97f4a7c15ULL
 
@@ -64,7 +67,7 @@ CORE_GLOBAL_PART int direct_window_fill(struct direct_walk *walk, u64 end, u32 w
 	return core_reload(walk->window_bytes) >= 8 * words;
 }
 
-CORE_PART bool direct_window_cover(struct direct_walk *walk, u64 end, u32 words)
+CORE_PART bool direct_window_ensure(struct direct_walk *walk, u64 end, u32 words)
 {
 	return direct_window_covers(walk, end, words) || direct_window_fill(walk, end, words);
 }
@@ -190,7 +193,7 @@ CORE_PART u32 step_by_cfa(struct direct_walk *walk, const struct cached_step *st
 	if (RETURN_MAY_BE_IN_REGISTER && !step->rule.slot[SLOT_RETURN] &&
 	    !direct_knows_register(walk, REGISTER_LINK))
 		return STOP_UNKNOWN_REGISTER;
-	if (!direct_window_cover(walk, cfa, step_words_needed(step)))
+	if (!direct_window_ensure(walk, cfa, step_words_needed(step)))
 		return STOP_STACK_UNREADABLE;
 	end = direct_window_index(walk, cfa);
 	restore_registers(walk, step, end);
@@ -241,7 +244,7 @@ CORE_PART u32 step_over_signal(struct direct_walk *walk, const struct cached_ste
 		return STOP_UNKNOWN_REGISTER;
 	if (!direct_window_fill(walk, end, SIGNAL_CONTEXT_WORDS))
 		return STOP_STACK_UNREADABLE;
-	signal_registers(walk->window, &walk->registers);
+	set_signal_registers(walk->window, &walk->registers);
 	walk->switches.entered = walk->registers.value[REGISTER_SP];
 	walk->registers.at_entry = 0;
 	return check_user_pc(walk->registers.value[REGISTER_PC]);
@@ -261,7 +264,7 @@ CORE_PART u32 compute_step_cfa(struct direct_walk *walk, const struct unwind_rul
 		return STOP_NONE;
 	if (rule->cfa_kind != CFA_DEREF)
 		return STOP_UNSUPPORTED;
-	if (!direct_window_cover(walk, *cfa + 8, 1))
+	if (!direct_window_ensure(walk, *cfa + 8, 1))
 		return STOP_STACK_UNREADABLE;
 	*cfa = direct_word_below(walk, *cfa + 8, 1) + 8 * rule->operand;
 	return STOP_NONE;
@@ -281,11 +284,11 @@ CORE_PART u32 step_by_base_register(struct direct_walk *walk, const struct cache
 	if (!direct_knows_register(walk, step->rule.base))
 		return STOP_UNKNOWN_REGISTER;
 	if (!RETURN_IS_BELOW_BASE) {
-		if (!direct_window_cover(walk, cfa, step->rule.slot[SLOT_RETURN]))
+		if (!direct_window_ensure(walk, cfa, step->rule.slot[SLOT_RETURN]))
 			return STOP_STACK_UNREADABLE;
 		pc = direct_word_below(walk, cfa, step->rule.slot[SLOT_RETURN]);
 	}
-	if (!direct_window_cover(walk, end, step_words_needed(step)))
+	if (!direct_window_ensure(walk, end, step_words_needed(step)))
 		return STOP_STACK_UNREADABLE;
 	if (RETURN_IS_BELOW_BASE)
 		pc = direct_word_below(walk, end, step->rule.slot[SLOT_RETURN]);
@@ -336,7 +339,7 @@ static long direct_look_at_word(u32 i, void *arg)
 	struct return_search *search = &walk->returns;
 	u32 is_found;
 
-	if (!return_search_next(search, i) || !direct_window_cover(walk, search->address + 8, 1))
+	if (!return_search_next(search, i) || !direct_window_ensure(walk, search->address + 8, 1))
 		return 1;
 	search->value = direct_word_below(walk, search->address + 8, 1);
 	is_found = return_search_wants(search) &&
@@ -485,7 +488,7 @@ CORE_GLOBAL_PART int has_linked_frame_pointer(struct direct_walk *walk,
 	if (walk->interrupted | walk->is_unlisted | walk->registers.at_entry || cfa & 7 ||
 	    walk->registers.value[REGISTER_FP] < search->rsp ||
 	    !direct_knows_register(walk, REGISTER_FP) || stack_switch_is_far(search->rsp, cfa) ||
-	    !direct_window_cover(walk, cfa, step_words_needed(step)))
+	    !direct_window_ensure(walk, cfa, step_words_needed(step)))
 		return false;
 	search->value = direct_word_below(walk, cfa, step->rule.slot[SLOT_RETURN]);
 	search->word = 8;
@@ -556,7 +559,7 @@ CORE_GLOBAL_PART int make_code_rule(struct direct_walk *walk, u64 start, u64 end
 }
 
 /* True if the rule is one of V8's own code, whose frames the callback names. */
-CORE_PART bool rule_is_left(struct direct_walk *walk)
+CORE_PART bool rule_is_left_to_callback(struct direct_walk *walk)
 {
 	const struct unwind_rule *rule = &walk->search.rule;
 
@@ -585,7 +588,7 @@ CORE_PART u32 find_rule(struct direct *direct, bool is_generated)
 	walk->is_by_code = is_generated || rule_search_find(&walk->search, direct->rules);
 	if (!is_generated) {
 		walk->is_unlisted = !core_reload(walk->search.is_listed);
-		if (core_reload(walk->is_by_code) && rule_is_left(walk))
+		if (core_reload(walk->is_by_code) && rule_is_left_to_callback(walk))
 			return STOP_NO_RULE;
 		if (core_reload(walk->is_by_code) &&
 		    core_reload(walk->search.rule.cfa_kind) != CFA_BY_CODE)

@@ -15,15 +15,20 @@
 #define CIE_VERSION_DWARF3 3
 #define LENGTH_BYTES 4
 #define LENGTH_EXTENDED 0xffffffff
-/* After the length: an id, and two pointers or the beginning of a CIE. */
+/*
+ * Least bytes of a record after its length field: an id, and two pointers or the beginning of a
+ * CIE.
+ */
 #define RECORD_BYTES_MIN 8
 #define RECORD_BYTES_MAX (1U << 24)
 #define AUGMENTATION_MAX 8
 #define RECORD_ALIGNMENT 4
-#define RECORD_HEAD_BYTES 12		       /* length, id, and the distance to the function */
-#define SCAN_BLOCK (BYTES_WINDOW - BYTES_STEP) /* bytes that one read shows to the scan */
+#define RECORD_HEAD_BYTES 12 /* length, id, and the distance to the function */
+/* bytes of a block, which the scan gets by one read */
+#define SCAN_BLOCK (BYTES_WINDOW - BYTES_STEP)
 #define SCAN_BLOCKS_MAX ((128U << 10) / SCAN_BLOCK)
-#define SCAN_BLOCKS_NEAR (4096 / SCAN_BLOCK) /* records rarely have more than these blocks */
+/* number of blocks that are scanned before a CIE which was found: records are rarely longer */
+#define SCAN_BLOCKS_NEAR (4096 / SCAN_BLOCK)
 #define SCAN_STEPS_MAX (1U << 17)
 #define NOTE_GO 0x00006f4700000004ULL /* type 4, "Go" */
 /* First bytes of a usual CIE: id 0, version 1, "zR". */
@@ -161,7 +166,7 @@ CORE_PART u32 run_cie_instructions(struct unwind *unwind)
 }
 
 /* Sets cfi.entry to the CIE at an address. */
-CORE_PART u32 cie_enter(struct unwind *unwind, u64 address)
+CORE_PART u32 cie_load(struct unwind *unwind, u64 address)
 {
 	struct cfi_entry *entry = &unwind->cfi.entry;
 	u32 stop;
@@ -200,7 +205,7 @@ CORE_OUTLINED u32 fde_open(struct unwind *unwind, u64 address)
 		return STOP_NO_RULE;
 	fields = unwind->bytes.at;
 	end = unwind->bytes.end;
-	stop = cie_enter(unwind, fields - 4 - id);
+	stop = cie_load(unwind, fields - 4 - id);
 	unwind->eh.record_end = end;
 	if (stop)
 		return stop;
@@ -245,8 +250,8 @@ CORE_PART u32 make_fde_rule(struct unwind *unwind, struct unwind_rule *rule)
 }
 
 /*
- * The address of a field of index entry i: of its function address, or of its FDE address. Eight
- * bytes are read there. Both fields of a narrow entry fit into these eight bytes.
+ * The address of the function address, or of the FDE address, in index entry i. Eight bytes are
+ * read there. Both fields of a narrow entry fit into these eight bytes.
  */
 CORE_PART u64 index_field_address(const struct eh_search *search, u64 i, bool is_fde)
 {

@@ -45,7 +45,7 @@ CORE_PART u64 go_select(u64 is_first, u64 a, u64 b)
 }
 
 /* 1 if the slot number is not 0. */
-CORE_PART u64 go_is_slot(u32 slot)
+CORE_PART u64 go_slot_is_used(u32 slot)
 {
 	return (slot + 0xff) >> 8;
 }
@@ -60,8 +60,8 @@ CORE_PART u32 go_caller_find(const struct unwind_rule *rule,
 {
 	u64 rsp = registers->value[REGISTER_SP], thread = registers->value[REGISTER_THREAD];
 	u64 is_depth = rule->cfa_kind - CFA_GO_SAVED;
-	u64 is_suspended = go_select(is_depth, 0, go_is_slot(rule->slot[GO_SLOT_RBP]));
-	u64 is_kept = (1 - is_suspended) & (1 - go_is_slot(rule->slot[SLOT_FP]));
+	u64 is_suspended = go_select(is_depth, 0, go_slot_is_used(rule->slot[GO_SLOT_RBP]));
+	u64 is_kept = (1 - is_suspended) & (1 - go_slot_is_used(rule->slot[SLOT_FP]));
 	u64 first = go_select(is_depth, rsp, thread) + rule->cfa_offset;
 	u64 knows_rbp = registers->known >> REGISTER_FP & 1;
 	u64 stack;

@@ -28,28 +28,28 @@
 #define SEGMENT_UNUSED 0xff
 #define FRAME_WORDS_MIN 2
 #define FRAME_WORDS_MAX 8192
-#define SENDER_BYTES_MAX (1 << 19) /* of a method's local variables */
+#define SENDER_BYTES_MAX (1 << 19) /* the most bytes that the local variables of a method take */
 #define COMPLETE_NEVER 0xffff
 #define JAVA_COMPILED_KIND 0x00646f6874656d6eULL /* "nmethod" */
-#define JAVA_NATIVE_KIND 0x6e2065766974616eULL	 /* the begin of "native nmethod" */
+#define JAVA_NATIVE_KIND 0x6e2065766974616eULL	 /* the beginning of "native nmethod" */
 
 /* Distances below rbp in a frame of the interpreter. */
 #define INTERPRETED_SENDER 8
 #define INTERPRETED_METHOD 24
 #define INTERPRETED_PLACE 64
 
-CORE_PART bool java_knows(const struct unwind *unwind, u32 reg)
+CORE_PART bool java_register_is_known(const struct unwind *unwind, u32 reg)
 {
 	return unwind->registers.known >> reg & 1;
 }
 
-CORE_PART bool java_word(struct unwind *unwind, u64 address, u64 *word)
+CORE_PART bool java_read_word(struct unwind *unwind, u64 address, u64 *word)
 {
 	return unwind_peek(unwind, address, word, sizeof(*word));
 }
 
-/* Reads the machine's words that are the same for all frames of a stack. */
-CORE_PART bool java_open(struct unwind *unwind)
+/* Reads the words of the virtual machine that are the same for all frames of a stack. */
+CORE_PART bool java_read_machine(struct unwind *unwind)
 {
 	struct java_walk *java = &unwind->java;
 	const struct java_layout *layout = &java->layout;
@@ -58,34 +58,34 @@ CORE_PART bool java_open(struct unwind *unwind)
 		return true;
 	java->interpreter_bytes = java->heap_count = 0;
 	java->is_open =
-		java_word(unwind, java->base + layout->call_return, &java->call_return) &&
-		java_word(unwind, java->base + layout->interpreter, &java->word) &&
-		java_word(unwind, java->word + layout->queue_start, &java->interpreter) &&
+		java_read_word(unwind, java->base + layout->call_return, &java->call_return) &&
+		java_read_word(unwind, java->base + layout->interpreter, &java->word) &&
+		java_read_word(unwind, java->word + layout->queue_start, &java->interpreter) &&
 		unwind_peek(unwind, java->word + layout->queue_bytes, &java->interpreter_bytes,
 			    4) &&
-		java_word(unwind, java->base + layout->heaps, &java->word) &&
+		java_read_word(unwind, java->base + layout->heaps, &java->word) &&
 		unwind_peek(unwind, java->word + layout->array_count, &java->heap_count, 4) &&
-		java_word(unwind, java->word + layout->array_data, &java->heaps);
+		java_read_word(unwind, java->word + layout->array_data, &java->heaps);
 	return core_reload(java->is_open);
 }
 
 /* --- the block of a pc --- */
 
-static long java_heap_look(u32 i, void *arg)
+static long java_compare_heap(u32 i, void *arg)
 {
 	struct unwind *unwind = *(struct unwind **)arg;
 	struct java_walk *java = &unwind->java;
 	u64 memory = java->layout.heap_memory, pc = unwind->registers.value[REGISTER_PC];
 
-	if (i >= java->heap_count || !java_word(unwind, java->heaps + 8 * i, &java->word) ||
-	    !java_word(unwind, java->word + memory + java->layout.space_low, &java->low) ||
-	    !java_word(unwind, java->word + memory + java->layout.space_high, &java->high))
+	if (i >= java->heap_count || !java_read_word(unwind, java->heaps + 8 * i, &java->word) ||
+	    !java_read_word(unwind, java->word + memory + java->layout.space_low, &java->low) ||
+	    !java_read_word(unwind, java->word + memory + java->layout.space_high, &java->high))
 		return 1;
 	java->has_heap = pc - java->low < java->high - java->low;
 	return java->has_heap & 1;
 }
 
-static long java_segment_look(u32 i, void *arg)
+static long java_follow_segment(u32 i, void *arg)
 {
 	struct unwind *unwind = *(struct unwind **)arg;
 	struct java_walk *java = &unwind->java;
@@ -103,21 +103,21 @@ static long java_segment_look(u32 i, void *arg)
 }
 
 /* Sets java->blob to the object of the block that contains the pc. */
-CORE_PART bool java_blob_find(struct unwind *unwind)
+CORE_PART bool java_block_find(struct unwind *unwind)
 {
 	struct java_walk *java = &unwind->java;
 	const struct java_layout *layout = &java->layout;
 	u64 pc = unwind->registers.value[REGISTER_PC], block;
 
 	java->has_heap = java->has_block = 0;
-	core_loop(HEAPS_MAX, java_heap_look, &unwind);
+	core_loop(HEAPS_MAX, java_compare_heap, &unwind);
 	if (!core_reload(java->has_heap) ||
-	    !java_word(unwind, java->word + layout->heap_segments + layout->space_low,
-		       &java->segments) ||
+	    !java_read_word(unwind, java->word + layout->heap_segments + layout->space_low,
+			    &java->segments) ||
 	    !unwind_peek(unwind, java->word + layout->heap_shift, &java->shift, 4))
 		return false;
 	java->segment = (pc - java->low) >> (java->shift & 31);
-	core_loop(SEGMENT_STEPS_MAX, java_segment_look, &unwind);
+	core_loop(SEGMENT_STEPS_MAX, java_follow_segment, &unwind);
 	if (!core_reload(java->has_block))
 		return false;
 	block = java->low + (java->segment << (java->shift & 31));
@@ -157,20 +157,23 @@ CORE_PART bool java_blob_find(struct unwind *unwind)
 #define JAVA_END_BYTES 14 /* from pop %rbp to ret: a comparison and a jump are between them */
 #define JAVA_END_NONE 0xff
 
-/* Eight bytes of code at an offset in the window around the pc; the pc is at NEAR_CODE_BEFORE. */
-CORE_PART u64 java_code_at(const struct unwind *unwind, u32 at)
+/*
+ * Eight bytes of code from byte `at` of the window around the pc on; the pc is at byte
+ * NEAR_CODE_BEFORE.
+ */
+CORE_PART u64 java_window_code(const struct unwind *unwind, u32 at)
 {
 	return core_load_u64((const u8 *)unwind->near.word + at);
 }
 
-CORE_PART u64 java_code(const struct unwind *unwind, u32 bytes)
+CORE_PART u64 java_code_after(const struct unwind *unwind, u32 bytes)
 {
-	return java_code_at(unwind, NEAR_CODE_BEFORE + bytes);
+	return java_window_code(unwind, NEAR_CODE_BEFORE + bytes);
 }
 
 CORE_PART u64 java_code_before(const struct unwind *unwind, u32 bytes)
 {
-	return java_code_at(unwind, NEAR_CODE_BEFORE - bytes);
+	return java_window_code(unwind, NEAR_CODE_BEFORE - bytes);
 }
 
 /* 1 if the two numbers are equal. Branch-free, so that the verifier has one path to follow. */
@@ -179,14 +182,14 @@ CORE_PART u32 java_is_equal(u64 a, u64 b)
 	return is_below(a ^ b, 1);
 }
 
-CORE_PART u32 java_is(u64 code, u64 instruction)
+CORE_PART u32 java_is_instruction(u64 code, u64 instruction)
 {
 	return java_is_equal(code & JAVA_BYTES_3, instruction);
 }
 
 /* Sets java->end to `i` if the instructions `i` bytes before the pc give back the frame and restore
  * rbp: add to %rsp, then pop %rbp. */
-static long java_end_look(u32 i, void *arg)
+static long java_match_epilogue(u32 i, void *arg)
 {
 	struct unwind *unwind = *(struct unwind **)arg;
 	u32 at = NEAR_CODE_BEFORE - i, is_end;
@@ -194,9 +197,9 @@ static long java_end_look(u32 i, void *arg)
 	core_one_register(at);
 	if (at < NEAR_CODE_BEFORE - JAVA_END_BYTES || at > NEAR_CODE_BEFORE)
 		return 1;
-	is_end = java_is_equal(java_code_at(unwind, at) & 0xff, JAVA_POP_RBP) &
-		 (java_is(java_code_at(unwind, at - 4), JAVA_ADD_8) |
-		  java_is(java_code_at(unwind, at - 7), JAVA_ADD_32));
+	is_end = java_is_equal(java_window_code(unwind, at) & 0xff, JAVA_POP_RBP) &
+		 (java_is_instruction(java_window_code(unwind, at - 4), JAVA_ADD_8) |
+		  java_is_instruction(java_window_code(unwind, at - 7), JAVA_ADD_32));
 	if (is_end)
 		unwind->java.end = NEAR_CODE_BEFORE - at;
 	return is_end & 1;
@@ -206,19 +209,19 @@ static long java_end_look(u32 i, void *arg)
  * True in the code after a function's end that stores the address of the safepoint poll in the
  * thread's object. The frame is already given back there.
  */
-CORE_PART bool java_is_waiting(const struct unwind *unwind)
+CORE_PART bool java_is_at_safepoint_stub(const struct unwind *unwind)
 {
-	u64 at = java_code(unwind, 0), next = java_code(unwind, JAVA_SET_BYTES);
+	u64 at = java_code_after(unwind, 0), next = java_code_after(unwind, JAVA_SET_BYTES);
 
-	return (java_is(at, JAVA_LEA_R10) & java_is(next, JAVA_SET_R10)) |
-	       (java_is(at, JAVA_SET_R10) & java_is_equal(next & 0xff, JAVA_JMP)) |
-	       (java_is(java_code_before(unwind, JAVA_SET_BYTES), JAVA_SET_R10) &
+	return (java_is_instruction(at, JAVA_LEA_R10) & java_is_instruction(next, JAVA_SET_R10)) |
+	       (java_is_instruction(at, JAVA_SET_R10) & java_is_equal(next & 0xff, JAVA_JMP)) |
+	       (java_is_instruction(java_code_before(unwind, JAVA_SET_BYTES), JAVA_SET_R10) &
 		java_is_equal(at & 0xff, JAVA_JMP));
 }
 
 /* For a pc in the last instructions of a function: sets java->words, and java->slot to the place of
  * the saved rbp. 0: the state of the interrupted frame is unknown. */
-CORE_GLOBAL_PART int java_end_find(struct unwind *unwind)
+CORE_GLOBAL_PART int java_epilogue_state_find(struct unwind *unwind)
 {
 	struct java_walk *java;
 	u32 end;
@@ -227,21 +230,24 @@ CORE_GLOBAL_PART int java_end_find(struct unwind *unwind)
 		return 0;
 	java = &unwind->java;
 	java->end = JAVA_END_NONE;
-	core_loop(JAVA_END_BYTES + 1, java_end_look, &unwind);
+	core_loop(JAVA_END_BYTES + 1, java_match_epilogue, &unwind);
 	end = core_reload(java->end);
 	java->slot = 2;
-	if (end == JAVA_END_NONE && !java_is_waiting(unwind))
+	if (end == JAVA_END_NONE && !java_is_at_safepoint_stub(unwind))
 		return 1;
 	java->words = 1 + java_is_equal(end, 0);
 	java->slot = 2 * java_is_equal(end, 0);
 	return end < 2 || end == JAVA_END_NONE ||
 	       (end == 1 + JAVA_COMPARE_BYTES &&
-		java_is(java_code_before(unwind, JAVA_COMPARE_BYTES), JAVA_COMPARE));
+		java_is_instruction(java_code_before(unwind, JAVA_COMPARE_BYTES), JAVA_COMPARE));
 }
 
-/* The same for a pc in the first instructions of a function. java->words is the complete frame's
- * size at the call. */
-CORE_GLOBAL_PART int java_begin_find(struct unwind *unwind)
+/*
+ * For a pc in the first instructions of a function: sets java->words, and java->slot to the place
+ * of the saved rbp. java->words is the complete frame's size at the call. 0: the state of the
+ * interrupted frame is unknown.
+ */
+CORE_GLOBAL_PART int java_prologue_state_find(struct unwind *unwind)
 {
 	struct java_walk *java;
 	u64 at, is_pushed, is_stored, is_called;
@@ -249,15 +255,16 @@ CORE_GLOBAL_PART int java_begin_find(struct unwind *unwind)
 	if (core_is_null(unwind))
 		return 0;
 	java = &unwind->java;
-	at = java_code(unwind, 0);
+	at = java_code_after(unwind, 0);
 	is_pushed = java_is_equal(java_code_before(unwind, 1) & 0xff, JAVA_PUSH_RBP) &
-		    (java_is(at, JAVA_SUB_8) | java_is(at, JAVA_SUB_32));
-	is_stored = java_is(at, JAVA_STORE_RBP) &
-		    java_is(java_code_before(unwind, JAVA_SUB_BYTES), JAVA_SUB_8);
-	is_called = (java_is(at, JAVA_TOUCH) &
-		     java_is_equal(java_code(unwind, JAVA_TOUCH_BYTES) & 0xff, JAVA_PUSH_RBP)) |
-		    (java_is(at, JAVA_SUB_8) &
-		     java_is(java_code(unwind, JAVA_SUB_BYTES), JAVA_STORE_RBP));
+		    (java_is_instruction(at, JAVA_SUB_8) | java_is_instruction(at, JAVA_SUB_32));
+	is_stored = java_is_instruction(at, JAVA_STORE_RBP) &
+		    java_is_instruction(java_code_before(unwind, JAVA_SUB_BYTES), JAVA_SUB_8);
+	is_called =
+		(java_is_instruction(at, JAVA_TOUCH) &
+		 java_is_equal(java_code_after(unwind, JAVA_TOUCH_BYTES) & 0xff, JAVA_PUSH_RBP)) |
+		(java_is_instruction(at, JAVA_SUB_8) &
+		 java_is_instruction(java_code_after(unwind, JAVA_SUB_BYTES), JAVA_STORE_RBP));
 	java->slot = 2 * is_pushed;
 	if (!is_stored)
 		java->words = 1 + is_pushed;
@@ -265,7 +272,7 @@ CORE_GLOBAL_PART int java_begin_find(struct unwind *unwind)
 }
 
 /* Sets java->words and java->slot for an interrupted frame. */
-CORE_PART bool java_interrupted(struct unwind *unwind)
+CORE_PART bool java_interrupted_state_find(struct unwind *unwind)
 {
 	struct java_walk *java = &unwind->java;
 	u64 code, distance;
@@ -279,14 +286,15 @@ CORE_PART bool java_interrupted(struct unwind *unwind)
 	distance = unwind->registers.value[REGISTER_PC] - code;
 	if (core_reload(java->complete) == COMPLETE_NEVER || (s64)distance < 0)
 		return false;
-	return distance < java->complete ? java_begin_find(unwind) : java_end_find(unwind);
+	return distance < java->complete ? java_prologue_state_find(unwind)
+					 : java_epilogue_state_find(unwind);
 }
 
 /*
  * Adds to java->words the one or two words that a frame has pushed for a call, by the pop
  * instructions after the call. The compiler makes such calls to the machine's check of subtypes.
  */
-CORE_PART bool java_pushed_find(struct unwind *unwind)
+CORE_PART bool java_count_pushed_words(struct unwind *unwind)
 {
 	struct java_walk *java = &unwind->java;
 	u64 first, second, long_pop, is_pop;
@@ -309,12 +317,12 @@ CORE_PART bool java_pushed_find(struct unwind *unwind)
 /* True if the word at an address is a plausible return address: after a call instruction, in the
  * interpreter, which pushes return addresses without a call, or after the call of the stack's
  * first function. */
-CORE_PART bool java_is_return(struct unwind *unwind, u64 address)
+CORE_PART bool java_is_return_address(struct unwind *unwind, u64 address)
 {
 	struct java_walk *java = &unwind->java;
 	u64 pc;
 
-	if (!java_word(unwind, address, &java->word))
+	if (!java_read_word(unwind, address, &java->word))
 		return false;
 	java->other = 0;
 	pc = core_reload(java->word);
@@ -323,9 +331,11 @@ CORE_PART bool java_is_return(struct unwind *unwind, u64 address)
 		is_after_call(core_reload(java->other)));
 }
 
-/* True if the caller is the interpreter, or java_is_return() has read a call of code of the frame's
- * own block. */
-CORE_PART bool java_is_of_call(struct unwind *unwind)
+/*
+ * For the return address that java_is_return_address() has checked: true if it lies in the
+ * interpreter, or follows a direct call of code in the frame's own block.
+ */
+CORE_PART bool java_return_follows_own_call(struct unwind *unwind)
 {
 	struct java_walk *java = &unwind->java;
 
@@ -341,33 +351,34 @@ CORE_PART void java_blob_method_find(struct unwind *unwind)
 	u64 kind;
 
 	if (!java->layout.has_names ||
-	    !java_word(unwind, java->blob + java->layout.blob_name, &java->word) ||
-	    !java_word(unwind, java->word, &java->other))
+	    !java_read_word(unwind, java->blob + java->layout.blob_name, &java->word) ||
+	    !java_read_word(unwind, java->word, &java->other))
 		return;
 	kind = core_reload(java->other);
 	if ((kind != JAVA_COMPILED_KIND && kind != JAVA_NATIVE_KIND) ||
-	    !java_word(unwind, java->blob + java->layout.blob_method, &java->method))
+	    !java_read_word(unwind, java->blob + java->layout.blob_method, &java->method))
 		java->method = 0;
 	java->is_compiled = 1;
 }
 
-CORE_PART bool java_compiled(struct unwind *unwind)
+CORE_PART bool java_compiled_rule(struct unwind *unwind)
 {
 	struct java_walk *java = &unwind->java;
 
-	if (!java_blob_find(unwind))
+	if (!java_block_find(unwind))
 		return false;
 	java_blob_method_find(unwind);
 	if (!unwind_peek(unwind, java->blob + java->layout.blob_frame, &java->words, 4) ||
 	    core_reload(java->words) - FRAME_WORDS_MIN > FRAME_WORDS_MAX)
 		return false;
 	java->slot = 2;
-	if (!(unwind->is_interrupted ? java_interrupted(unwind) : java_pushed_find(unwind)) ||
-	    !java_is_return(unwind,
-			    unwind->registers.value[REGISTER_RSP] + 8 * (u64)java->words - 8))
+	if (!(unwind->is_interrupted ? java_interrupted_state_find(unwind)
+				     : java_count_pushed_words(unwind)) ||
+	    !java_is_return_address(unwind, unwind->registers.value[REGISTER_RSP] +
+						    8 * (u64)java->words - 8))
 		return false;
 	/* An unrecognised end of a function would yield the caller's caller. */
-	if (unwind->is_interrupted && !java_is_of_call(unwind))
+	if (unwind->is_interrupted && !java_return_follows_own_call(unwind))
 		return false;
 	unwind->rule = (struct unwind_rule){
 		.cfa_register = REGISTER_RSP,
@@ -381,19 +392,19 @@ CORE_PART bool java_compiled(struct unwind *unwind)
 /* --- the interpreter --- */
 
 /* True if the frame's current bytecode lies in the bytecode of the frame's method. */
-CORE_PART bool java_place_is_known(struct unwind *unwind)
+CORE_PART bool java_bytecode_is_in_method(struct unwind *unwind)
 {
 	struct java_walk *java = &unwind->java;
 	u64 frame = unwind->registers.value[REGISTER_RBP], place, first;
 
-	if (!java_word(unwind, frame - INTERPRETED_METHOD, &java->word) ||
-	    !java_word(unwind, java->word + java->layout.method_const, &java->other) ||
+	if (!java_read_word(unwind, frame - INTERPRETED_METHOD, &java->word) ||
+	    !java_read_word(unwind, java->word + java->layout.method_const, &java->other) ||
 	    !unwind_peek(unwind, java->other + java->layout.const_count, &java->complete, 2) ||
-	    !java_word(unwind, frame - INTERPRETED_PLACE, &java->word))
+	    !java_read_word(unwind, frame - INTERPRETED_PLACE, &java->word))
 		return false;
 	place = core_reload(java->word);
 	if (unwind->is_interrupted) {
-		if (!java_knows(unwind, REGISTER_R13))
+		if (!java_register_is_known(unwind, REGISTER_R13))
 			return false;
 		place = unwind->registers.value[REGISTER_R13];
 	}
@@ -407,19 +418,19 @@ CORE_PART bool java_place_is_known(struct unwind *unwind)
  * takes that word for this step; the caller does not rely on r14. A call by a method handle removes
  * a word from the caller's stack, so the caller's rsp may be the address of the return address.
  */
-CORE_PART bool java_interpreted(struct unwind *unwind)
+CORE_PART bool java_interpreted_rule(struct unwind *unwind)
 {
 	struct java_walk *java = &unwind->java;
 	u64 frame = unwind->registers.value[REGISTER_RBP];
 
-	if (!java_knows(unwind, REGISTER_RBP) || frame < unwind->registers.value[REGISTER_RSP] ||
-	    !java_place_is_known(unwind) ||
-	    !java_word(unwind, frame - INTERPRETED_SENDER, &java->sender) ||
+	if (!java_register_is_known(unwind, REGISTER_RBP) ||
+	    frame < unwind->registers.value[REGISTER_RSP] || !java_bytecode_is_in_method(unwind) ||
+	    !java_read_word(unwind, frame - INTERPRETED_SENDER, &java->sender) ||
 	    core_reload(java->sender) - (frame + 8) > SENDER_BYTES_MAX ||
-	    !java_is_return(unwind, frame + 8))
+	    !java_is_return_address(unwind, frame + 8))
 		return false;
 	if (!java->layout.has_names ||
-	    !java_word(unwind, frame - INTERPRETED_METHOD, &java->method))
+	    !java_read_word(unwind, frame - INTERPRETED_METHOD, &java->method))
 		java->method = 0;
 	java->is_compiled = 0;
 	unwind->registers.value[REGISTER_R14] = java->sender;
@@ -435,7 +446,7 @@ CORE_PART bool java_interpreted(struct unwind *unwind)
 	return true;
 }
 
-CORE_PART void java_called(struct unwind *unwind)
+CORE_PART void java_first_call_rule(struct unwind *unwind)
 {
 	unwind->rule = (struct unwind_rule){
 		.cfa_register = REGISTER_RBP,
@@ -450,27 +461,27 @@ CORE_SUBPROGRAM bool java_rule(struct unwind *unwind)
 	const struct java_walk *java;
 	u64 pc;
 
-	if (!core_reload(unwind->java.is_found) || !java_open(unwind))
+	if (!core_reload(unwind->java.is_found) || !java_read_machine(unwind))
 		return false;
 	java = &unwind->java;
 	pc = unwind->registers.value[REGISTER_PC];
 	if (pc == java->call_return && !unwind->is_interrupted) {
-		java_called(unwind);
+		java_first_call_rule(unwind);
 		return true;
 	}
-	return pc - java->interpreter < java->interpreter_bytes ? java_interpreted(unwind)
-								: java_compiled(unwind);
+	return pc - java->interpreter < java->interpreter_bytes ? java_interpreted_rule(unwind)
+								: java_compiled_rule(unwind);
 }
 
 /* --- names --- */
 
-#define POOL_TEXT 1 /* the tag of a text */
+#define POOL_TEXT 1 /* the tag of a text in the pool of constants */
 #define WORDS_MASK (JAVA_WORDS - 1)
 
 _Static_assert((JAVA_WORDS & WORDS_MASK) == 0, "a mask bounds an index");
 
-/* The number of 16 or more bits at an offset in java->words_read. */
-CORE_PART u64 java_number(const struct java_walk *java, u32 offset)
+/* The number of 16 or more bits at a byte offset in the words java->words_read. */
+CORE_PART u64 java_number_at(const struct java_walk *java, u32 offset)
 {
 	u32 index = offset / 8;
 
@@ -479,7 +490,7 @@ CORE_PART u64 java_number(const struct java_walk *java, u32 offset)
 }
 
 /* Reads memory that leads to a name. A missing page is waited for if java->waits. */
-CORE_PART bool java_read(struct unwind *unwind, u64 address, void *buffer, u32 bytes)
+CORE_PART bool java_read_for_name(struct unwind *unwind, u64 address, void *buffer, u32 bytes)
 {
 	return unwind_peek(unwind, address, buffer, bytes) ||
 	       (core_reload(unwind->java.waits) && unwind_read(unwind, address, buffer, bytes));
@@ -487,19 +498,20 @@ CORE_PART bool java_read(struct unwind *unwind, u64 address, void *buffer, u32 b
 
 CORE_SUBPROGRAM bool java_words(struct unwind *unwind, u64 address)
 {
-	return java_read(unwind, address, unwind->java.words_read, 8 * JAVA_WORDS);
+	return java_read_for_name(unwind, address, unwind->java.words_read, 8 * JAVA_WORDS);
 }
 
-/* Sets *text to the address of the text with a number in the pool of constants. */
-CORE_PART bool java_text_find(struct unwind *unwind, u64 number, u64 *text)
+/* Sets *text to the address of the text that has this number in the pool of constants. */
+CORE_PART bool java_text_address_find(struct unwind *unwind, u64 number, u64 *text)
 {
 	struct java_walk *java = &unwind->java;
 	const struct java_layout *layout = &java->layout;
 
 	return number && number < java->half &&
-	       java_read(unwind, java->tags + layout->tags_data + number, &java->byte, 1) &&
+	       java_read_for_name(unwind, java->tags + layout->tags_data + number, &java->byte,
+				  1) &&
 	       core_reload(java->byte) == POOL_TEXT &&
-	       java_read(unwind, java->pool + layout->pool_bytes + 8 * number, text, 8);
+	       java_read_for_name(unwind, java->pool + layout->pool_bytes + 8 * number, text, 8);
 }
 
 /*
@@ -513,19 +525,20 @@ CORE_SUBPROGRAM bool java_method_find(struct unwind *unwind)
 	u64 number;
 
 	if (java->method & 7 ||
-	    !java_read(unwind, java->method + layout->method_const, &java->constants, 8) ||
+	    !java_read_for_name(unwind, java->method + layout->method_const, &java->constants, 8) ||
 	    !java_words(unwind, java->constants))
 		return false;
-	java->pool = java_number(java, layout->const_pool);
-	number = java_number(java, layout->const_name) & 0xffff;
+	java->pool = java_number_at(java, layout->const_pool);
+	number = java_number_at(java, layout->const_name) & 0xffff;
 	if (!java_words(unwind, java->pool))
 		return false;
-	java->holder = java_number(java, layout->pool_class);
-	java->tags = java_number(java, layout->pool_tags);
-	java->half = java_number(java, layout->pool_count);
-	java->complete = java_number(java, layout->pool_file);
-	return java_read(unwind, java->holder + layout->class_pool, &java->word, 8) &&
-	       core_reload(java->word) == java->pool && java_text_find(unwind, number, &java->name);
+	java->holder = java_number_at(java, layout->pool_class);
+	java->tags = java_number_at(java, layout->pool_tags);
+	java->half = java_number_at(java, layout->pool_count);
+	java->complete = java_number_at(java, layout->pool_file);
+	return java_read_for_name(unwind, java->holder + layout->class_pool, &java->word, 8) &&
+	       core_reload(java->word) == java->pool &&
+	       java_text_address_find(unwind, number, &java->name);
 }
 
 /* True if all bytes of a text are there. */
@@ -533,9 +546,9 @@ CORE_SUBPROGRAM bool java_text_touch(struct unwind *unwind, u64 text)
 {
 	struct java_walk *java = &unwind->java;
 
-	return java_read(unwind, text, &java->word, 8) &&
-	       java_read(unwind, text + JAVA_TEXT_FROM - 1 + JAVA_TEXT_BYTES(java->word),
-			 &java->byte, 1);
+	return java_read_for_name(unwind, text, &java->word, 8) &&
+	       java_read_for_name(unwind, text + JAVA_TEXT_FROM - 1 + JAVA_TEXT_BYTES(java->word),
+				  &java->byte, 1);
 }
 
 CORE_SUBPROGRAM bool java_key_find(struct unwind *unwind)
@@ -550,11 +563,11 @@ CORE_SUBPROGRAM bool java_name_find(struct unwind *unwind)
 
 	java->waits = 1;
 	if (!java_method_find(unwind) || !java_text_touch(unwind, core_reload(java->name)) ||
-	    !java_read(unwind, java->holder + java->layout.class_name, &java->word, 8) ||
+	    !java_read_for_name(unwind, java->holder + java->layout.class_name, &java->word, 8) ||
 	    !java_text_touch(unwind, core_reload(java->word)))
 		return false;
 	if (!core_reload(java->complete) ||
-	    !java_text_find(unwind, core_reload(java->complete), &java->file) ||
+	    !java_text_address_find(unwind, core_reload(java->complete), &java->file) ||
 	    !java_text_touch(unwind, core_reload(java->file)))
 		java->file = 0;
 	return core_reload(unwind->budget) != 0;

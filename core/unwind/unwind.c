@@ -70,7 +70,7 @@ CORE_PART u32 make_generated_code_rule(struct unwind *unwind)
 }
 
 /* Searches for the virtual machine if the current frame's code belongs to no file. */
-CORE_PART void java_enter(struct unwind *unwind)
+CORE_PART void find_java_machine(struct unwind *unwind)
 {
 	unwind->java.method = 0;
 	if (!unwind->mapping.image && !core_reload(unwind->java.is_found))
@@ -78,7 +78,7 @@ CORE_PART void java_enter(struct unwind *unwind)
 }
 
 /* Names the current frame, if it has a method. False: a page is missing that may be waited for. */
-CORE_PART bool java_name(struct unwind *unwind)
+CORE_PART bool name_java_frame(struct unwind *unwind)
 {
 	if (!core_reload(unwind->java.method))
 		return true;
@@ -86,13 +86,13 @@ CORE_PART bool java_name(struct unwind *unwind)
 	return core_reload(unwind->budget);
 }
 #else
-CORE_PART bool java_name(struct unwind *unwind)
+CORE_PART bool name_java_frame(struct unwind *unwind)
 {
 	(void)unwind;
 	return true;
 }
 
-CORE_PART void java_enter(struct unwind *unwind)
+CORE_PART void find_java_machine(struct unwind *unwind)
 {
 	(void)unwind;
 }
@@ -138,7 +138,7 @@ CORE_PART bool is_rule_cacheable(const struct unwind *unwind)
  * Sets unwind->granule to the size of the aligned block of code around the pc in which the new rule
  * holds.
  */
-CORE_GLOBAL_PART int find_granule(struct unwind *unwind)
+CORE_GLOBAL_PART int compute_granule(struct unwind *unwind)
 {
 	if (core_is_null(unwind))
 		return 0;
@@ -159,7 +159,7 @@ CORE_PART
 #else
 CORE_OUTLINED
 #endif
-u32 rule_enter(struct unwind *unwind)
+u32 find_or_make_rule(struct unwind *unwind)
 {
 	u32 stop;
 
@@ -177,7 +177,7 @@ u32 rule_enter(struct unwind *unwind)
 	stop = unwind_rule(unwind);
 	if (stop || !core_reload(unwind->is_lasting) || !is_rule_cacheable(unwind))
 		return stop;
-	find_granule(unwind);
+	compute_granule(unwind);
 	unwind_remember(unwind);
 	return STOP_NONE;
 }
@@ -284,7 +284,7 @@ CORE_PART void mark_signal_trampoline(struct unwind *unwind)
 #ifdef UNWIND_KNOWS_V8
 /* Notes whether the code of the current frame is V8's own or without a table. A search replaces the
  * rule. */
-CORE_PART void v8_enter(struct unwind *unwind)
+CORE_PART void note_v8_code(struct unwind *unwind)
 {
 	unwind->v8.is_own = !unwind->mapping.image || core_reload(unwind->is_by_code) ||
 			    core_reload(unwind->code_seen) ||
@@ -292,7 +292,7 @@ CORE_PART void v8_enter(struct unwind *unwind)
 }
 
 /* Names the current frame if its rule is that of a frame pointer. */
-CORE_PART void v8_name(struct unwind *unwind)
+CORE_PART void name_v8_frame(struct unwind *unwind)
 {
 	const struct unwind_rule *rule = &unwind->rule;
 
@@ -301,12 +301,12 @@ CORE_PART void v8_name(struct unwind *unwind)
 		unwind_v8_name(unwind);
 }
 #else
-CORE_PART void v8_enter(struct unwind *unwind)
+CORE_PART void note_v8_code(struct unwind *unwind)
 {
 	(void)unwind;
 }
 
-CORE_PART void v8_name(struct unwind *unwind)
+CORE_PART void name_v8_frame(struct unwind *unwind)
 {
 	(void)unwind;
 }
@@ -318,18 +318,18 @@ CORE_PART u32 step_to_caller(struct unwind *unwind)
 
 	if (unwind->is_compat && !COMPAT_IS_UNWOUND)
 		return STOP_UNSUPPORTED;
-	java_enter(unwind);
-	stop = rule_enter(unwind);
-	if (!java_name(unwind))
+	find_java_machine(unwind);
+	stop = find_or_make_rule(unwind);
+	if (!name_java_frame(unwind))
 		return STOP_BUDGET;
 	if (stop)
 		return stop;
 	mark_signal_trampoline(unwind);
-	v8_enter(unwind);
+	note_v8_code(unwind);
 	if (is_frame_pointer_rule(unwind))
 		stop = search_return_address(unwind);
 	if (!stop) {
-		v8_name(unwind);
+		name_v8_frame(unwind);
 		stop = unwind_step(unwind);
 	}
 	return final_step_stop(unwind, stop);

@@ -168,14 +168,14 @@ struct unwind_image {
 	u64 bias;			 /* load bias: address = bias + p_vaddr */
 	struct image_range eh_frame_hdr; /* .eh_frame_hdr; start is 0 if the file has no index */
 	struct image_range sframe;
-	/* the section .eh_frame, set by a search in a file without index */
+	/* address range of the section .eh_frame, set by a search in a file without index */
 	struct image_range eh_frame;
 	u64 note; /* address of the first note; 0: the file has no note */
 	bool searched;
 	u32 segment_count;
 	/* Loaded segments, except writable data. */
 	struct image_range segment[IMAGE_SEGMENTS_MAX];
-	u64 segment_offset[IMAGE_SEGMENTS_MAX]; /* file offsets of the segments above */
+	u64 segment_offset[IMAGE_SEGMENTS_MAX]; /* file offset of each element of `segment` */
 };
 
 /* Sets unwind->image to the image of unwind->mapping. STOP_NO_RULE: the mapping has no ELF file. */
@@ -187,8 +187,8 @@ static inline bool image_range_has(const struct image_range *range, u64 address)
 }
 
 /*
- * From an address on, memory is known to be mapped up to this address: the end of its segment, or
- * `least` bytes after the address.
+ * An end up to which memory after an address is known to be mapped: the end of the address's
+ * segment, or `least` bytes after the address.
  */
 static inline u64 image_mapped_end(const struct unwind_image *image, u64 address, u32 least)
 {
@@ -217,7 +217,7 @@ static inline u64 image_file_offset(const struct unwind_image *image, u64 header
 
 #define CFI_COLUMNS 16 /* columns of a row, a power of two; enum cfi_column */
 #define CFI_REMEMBERED_MAX 8
-/* Limit of a run; cc1plus has functions with over 8192 instructions. */
+/* The most instructions of a run; cc1plus has functions with over 8192 instructions. */
 #define CFI_INSTRUCTIONS_MAX (1U << 20)
 
 enum cfi_how {
@@ -490,69 +490,79 @@ ABI_SIZE(struct elf_program_header, 56);
 
 /* The state of java_rule.c. */
 struct java_walk {
-	u32 tries; /* searches for the virtual machine on this stack */
+	u32 tries; /* number of searches for the virtual machine on this stack */
 	u32 is_found, is_open;
 	struct java_layout layout;
 	u64 base; /* load address of libjvm, less the file's own address */
 	u64 interpreter, interpreter_bytes;
 	u64 call_return;
-	u64 heaps; /* addresses of the heaps */
+	u64 heaps; /* address of the array with the addresses of the heaps */
 	u32 heap_count;
 	u32 shift;
-	u64 low, high, segments; /* of the heap that the pc lies in */
-	u64 segment;		 /* number of the current segment in the search */
+	/* bounds of the heap that the pc lies in, and its map of segments */
+	u64 low, high, segments;
+	u64 segment; /* number of the current segment in the search */
 	u64 blob, block_bytes;
 	u64 word, other;
 	u64 sender; /* the caller's rsp */
-	u64 method; /* of the current frame; 0: unknown */
+	u64 method; /* address of the current frame's method; 0: unknown */
 	u32 is_compiled;
-	u32 waits;     /* 1: missing pages of the next words are waited for */
-	u64 constants; /* the method's constant part */
+	u32 waits;     /* 1: a missing page of the words that lead to a name is waited for */
+	u64 constants; /* address of the constant part (ConstMethod) of the method */
 	u64 pool, tags, holder;
-	u64 name, file;		    /* addresses of texts; `file` may be 0 */
-	u64 words_read[JAVA_WORDS]; /* of the constant part, or of the pool */
-	u64 last_method, last_id;   /* the last method that was named on this stack; 0: none */
+	/* addresses of the texts of the name and the source file; `file` may be 0 */
+	u64 name, file;
+	u64 words_read[JAVA_WORDS]; /* words of the constant part, or of the pool of constants */
+	/* the last method that was named on this stack, and its id; 0: none */
+	u64 last_method, last_id;
 	u32 half;
 	u16 complete;
 	u8 byte;
 	u8 has_heap, has_block;
 	u8 slot;   /* place of the saved rbp below the CFA, in words */
-	u32 words; /* from rsp to the CFA */
+	u32 words; /* size of the frame: words from rsp to the CFA */
 	u32 end;
 };
 
-#define V8_MAPS 8	 /* types that a walk remembers; a power of two */
-#define V8_TEXT_PARTS 16 /* of a string that are still to read; a power of two */
+#define V8_MAPS 8 /* number of object types that a walk remembers; a power of two */
+/* number of parts of a string that are still to be read; a power of two */
+#define V8_TEXT_PARTS 16
 #define V8_WORDS 8
 
 /* A text that was read; a part of a string is read after its other parts. */
 struct v8_text {
-	u32 bytes, width; /* as in struct script_text */
+	u32 bytes, width; /* number of bytes, and bytes per character, as in struct script_text */
 	u8 text[2 * SCRIPT_TEXT_BYTES];
 };
 
 /* The state of v8_name.c. */
 struct v8_walk {
-	u32 tries, is_found; /* searches for V8 on this stack */
-	u32 has_names;	     /* 1: a frame of this stack has the name of a function */
+	/* number of searches for V8 on this stack, and whether one has found it */
+	u32 tries, is_found;
+	u32 has_names; /* 1: a frame of this stack has the name of a function */
 	struct v8_layout layout;
-	u64 seed;	  /* of `hash` */
-	u64 map[V8_MAPS]; /* objects that say the type of others */
+	u64 seed;	  /* start value of `hash` */
+	u64 map[V8_MAPS]; /* addresses of objects that say the type of others (maps) */
 	u64 type[V8_MAPS];
 	u64 word[V8_WORDS];
-	u64 part[V8_TEXT_PARTS]; /* strings that are still to read, the next one last */
+	u64 part[V8_TEXT_PARTS]; /* strings that are still to be read, the next one last */
 	u32 parts;
-	u32 is_compiled; /* of the current frame */
+	u32 is_compiled; /* 1: compiled code of V8 runs the current frame */
 	u32 is_own;	 /* 1: the current frame's code may be V8's own */
 	u32 is_bad;	 /* 1: a string could not be read */
 	u16 half;
-	u64 shared, script, name; /* of the current frame's function: tagged addresses */
-	u64 hash;		  /* of name and file */
+	/*
+	 * tagged addresses of objects of the current frame's function: shared object, script, name
+	 */
+	u64 shared, script, name;
+	u64 hash; /* hash of the function's name and file */
 	u64 name_of_file;
 	u64 file_script, file_hash; /* the script whose name is in text[1], and its hash */
-	u64 last_shared, last_id;   /* the last function that was named on this stack; 0: none */
-	u32 reading;		    /* 1: a string goes to text[1] */
-	struct v8_text text[2];	    /* name of the function, and of the file */
+	/* the last function that was named on this stack, and its id; 0: none */
+	u64 last_shared, last_id;
+	/* index in `text` of the string that is being read: 1 for the file, 0 for the function */
+	u32 reading;
+	struct v8_text text[2]; /* name of the function, and of the file */
 };
 
 struct unwind {
@@ -574,13 +584,22 @@ struct unwind {
 	u32 is_interrupted; /* 1: the current frame's pc is exact, not the address after a call */
 	u32 is_lasting;	    /* 1: the rule of the current pc may be cached */
 	u32 is_by_code;	    /* 1: the cache says that no table covers the current pc */
-	u32 is_listed;	    /* 1: as is_by_code, but a rule is cached (rule_search.h) */
-	u32 is_search;	    /* 1: the rule holds the place of a table (RULE_KEY_TABLE) */
-	u32 is_guessed;	    /* 1: a step so far, to this frame or a frame further in, was a guess */
-	u64 lookup_pc;	    /* the pc, or of a frame that made a call: the byte before it */
-	u64 same_from, same_to; /* code with the same rule; equal: the pc alone */
-	u64 granule;   /* bytes of code that a cached rule covers (abi/rule_cache.h); 1: the pc */
-	u64 code_seen; /* end of the code that the rule was made from; 0: it is from a table */
+	/*
+	 * 1: no table covers the current pc, but a rule made from its code is cached
+	 * (rule_search.h)
+	 */
+	u32 is_listed;
+	u32 is_search;	/* 1: the rule holds the place of a table (RULE_KEY_TABLE) */
+	u32 is_guessed; /* 1: a step so far, to this frame or a frame further in, was a guess */
+	/*
+	 * address whose rule is looked up: the pc; if the frame made a call, the byte before the pc
+	 */
+	u64 lookup_pc;
+	/* range of code with the same rule as the pc; empty: the rule holds for the pc alone */
+	u64 same_from, same_to;
+	u64 granule; /* bytes of code that a cached rule covers (abi/rule_cache.h); 1: the pc */
+	/* end of the code that the rule was made from; 0: the rule is from a table */
+	u64 code_seen;
 	struct unwind_rule rule;
 	struct unwind_mapping mapping;
 	struct unwind_image image;
@@ -646,8 +665,8 @@ CORE_INLINE u64 unwind_frame(struct unwind *unwind, u64 pc);
 CORE_INLINE void unwind_java_find(struct unwind *unwind);
 
 /*
- * Defined by the same embedder: java_rule(). A BPF program makes it a function that is verified by
- * itself.
+ * Defined by the same embedder: calls java_rule(). A BPF program makes it a function that is
+ * verified by itself.
  */
 CORE_INLINE bool unwind_java_rule(struct unwind *unwind);
 
@@ -689,8 +708,10 @@ CORE_INLINE void unwind_v8_name(struct unwind *unwind);
  */
 CORE_GLOBAL int v8_function_find(struct unwind *unwind, u32 is_compiled);
 
-/* Reads name and file of that function, and sets unwind->v8.hash. 0: a check failed or memory was
- * unreadable. */
+/*
+ * Reads the name and the file of the function that v8_name_find() found, and sets unwind->v8.hash.
+ * 0: a check failed or memory was unreadable.
+ */
 CORE_GLOBAL int v8_name_find(struct unwind *unwind);
 #endif
 

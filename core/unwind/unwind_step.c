@@ -77,7 +77,7 @@ CORE_PART u32 compute_indexed_cfa(const struct unwind *unwind, const struct unwi
 	return STOP_NONE;
 }
 
-CORE_PART u32 cfa_find(struct unwind *unwind, const struct unwind_rule *rule, u64 *cfa)
+CORE_PART u32 compute_cfa(struct unwind *unwind, const struct unwind_rule *rule, u64 *cfa)
 {
 	u64 ip = unwind->registers.value[REGISTER_PC];
 	u32 stop;
@@ -230,7 +230,7 @@ CORE_OUTLINED u32 step_over_signal_frame(struct unwind *unwind)
 	if (!unwind_fetch(unwind, ucontext + UCONTEXT_GENERAL, unwind->context,
 			  sizeof(unwind->context)))
 		return unwind_stack_read_stop(unwind);
-	signal_registers(unwind->context, &unwind->caller);
+	set_signal_registers(unwind->context, &unwind->caller);
 	unwind->switches.entered = unwind->caller.value[REGISTER_SP];
 	return STOP_NONE;
 }
@@ -317,7 +317,7 @@ CORE_OUTLINED u32 step_over_frame(struct unwind *unwind)
 {
 	const struct unwind_rule *rule = &unwind->rule;
 	u64 cfa = 0, rsp;
-	u32 stop = cfa_find(unwind, rule, &cfa);
+	u32 stop = compute_cfa(unwind, rule, &cfa);
 
 	if (stop)
 		return stop;

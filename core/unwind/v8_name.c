@@ -31,7 +31,7 @@
 
 #ifdef UNWIND_KNOWS_V8
 
-#define FRAME_WORDS 4 /* below rbp that are read */
+#define FRAME_WORDS 4 /* number of words below rbp that are read */
 #define WORD_BYTECODE 0
 #define WORD_ARGUMENTS 1
 #define WORD_FUNCTION 2
@@ -39,31 +39,34 @@
 #define ARGUMENTS_MAX 0xffff
 #define OBJECT_TAG 1
 #define OBJECT_MASK 3
-#define MAP_TYPE 12	  /* in a map: the type of its objects, 16 bits */
-#define FUNCTION_TYPES 32 /* of functions, constructors of classes included */
+/* byte offset in a map of the type (16 bits) of the objects that have this map */
+#define MAP_TYPE 12
+/* number of types that functions have, constructors of classes included */
+#define FUNCTION_TYPES 32
 
-#define STRING_END 128 /* types below are strings */
+#define STRING_END 128 /* types below this number are strings */
 #define STRING_SHAPE(type) ((type)&7)
 #define SHAPE_WHOLE 0
-#define SHAPE_PARTS 1 /* a concatenation: addresses of two strings at bytes 16 and 24 */
+/* a concatenation: the addresses of its two strings are at bytes 16 and 24 */
+#define SHAPE_PARTS 1
 #define SHAPE_OTHER 5 /* a thin string: at byte 16 the address of the string that it stands for */
 #define STRING_WIDTH(type) (2 - ((type) >> 3 & 1))
 #define STRING_WORDS 4
 #define STRING_CHARACTERS 16
 
-/* A scope, in words from its begin. */
+/* Indices of words in a scope (ScopeInfo). */
 #define SCOPE_FLAGS 1
 #define SCOPE_VARIABLES 3
 #define SCOPE_FIRST 4
 #define SCOPE_NAMES_MAX 75
 #define SCOPE_VARIABLES_MAX 0xffff
 #define SCOPE_KIND(flags) ((flags)&15)
-#define SCOPE_MODULE 3 /* has a further word in front of the variables */
+#define SCOPE_MODULE 3 /* kind of scope that has a further word in front of the variables */
 #define SCOPE_HAS_CLASS(flags) ((flags) >> 10 & 1)
 #define SCOPE_HAS_NAME(flags) (((flags) >> 12 & 3) != 0)
 #define SCOPE_HAS_INFERRED(flags) ((flags) >> 14 & 1)
 
-#define SCRIPT_NAME 2 /* words from the begin of a script */
+#define SCRIPT_NAME 2 /* index of the name's word in a script */
 
 #define HASH_FACTOR 0x9e3779b97f4a7c15ULL
 #define TYPE_NONE 0xffff
@@ -77,15 +80,15 @@ CORE_PART u64 v8_hash_add(u64 hash, u64 word)
 	return hash ^ hash >> 29;
 }
 
-/* Reads words of an object from one of its words on, to v8->word. */
-CORE_PART bool v8_words(struct unwind *unwind, u64 object, u64 first, u32 count)
+/* Reads `count` words of an object, from its word `first` on, to v8->word. */
+CORE_PART bool v8_read_words(struct unwind *unwind, u64 object, u64 first, u32 count)
 {
 	return (object & OBJECT_MASK) == OBJECT_TAG &&
 	       unwind_peek(unwind, object - OBJECT_TAG + 8 * first, unwind->v8.word, 8 * count);
 }
 
-/* The type of objects with a map; TYPE_NONE: unreadable. */
-CORE_GLOBAL_PART int v8_type(struct unwind *unwind, u64 map)
+/* The type of the objects that have this map; TYPE_NONE: unreadable. */
+CORE_GLOBAL_PART int v8_type_of_map(struct unwind *unwind, u64 map)
 {
 	struct v8_walk *v8;
 	u64 slot;
@@ -108,17 +111,17 @@ CORE_GLOBAL_PART int v8_type(struct unwind *unwind, u64 map)
 }
 
 /* The type of an object. */
-CORE_GLOBAL_PART int v8_type_of(struct unwind *unwind, u64 object)
+CORE_GLOBAL_PART int v8_object_type(struct unwind *unwind, u64 object)
 {
-	if (core_is_null(unwind) || !v8_words(unwind, object, 0, 1))
+	if (core_is_null(unwind) || !v8_read_words(unwind, object, 0, 1))
 		return TYPE_NONE;
-	return v8_type(unwind, unwind->v8.word[0]);
+	return v8_type_of_map(unwind, unwind->v8.word[0]);
 }
 
 /* --- text --- */
 
-/* The text that is being read. */
-CORE_PART struct v8_text *v8_text(struct v8_walk *v8)
+/* The text that v8_read_string_part() fills: the function's name or the file's. */
+CORE_PART struct v8_text *v8_current_text(struct v8_walk *v8)
 {
 	u32 reading = v8->reading;
 
@@ -126,10 +129,10 @@ CORE_PART struct v8_text *v8_text(struct v8_walk *v8)
 	return &v8->text[reading & 1];
 }
 
-/* Appends the characters of the string whose first words were read. */
+/* Appends the characters of a string, whose first words are in v8->word, to the text. */
 CORE_PART bool v8_text_append(struct unwind *unwind, u64 string, u32 type)
 {
-	struct v8_text *text = v8_text(&unwind->v8);
+	struct v8_text *text = v8_current_text(&unwind->v8);
 	u64 width = STRING_WIDTH(type), bytes = NUMBER(unwind->v8.word[1]) * width;
 	u64 used = text->bytes;
 
@@ -147,15 +150,15 @@ CORE_PART bool v8_text_append(struct unwind *unwind, u64 string, u32 type)
 	return core_reload(text->bytes) <= SCRIPT_TEXT_BYTES;
 }
 
-/* The place of a string that is still to read. */
-CORE_PART u64 *v8_part(struct v8_walk *v8, u32 index)
+/* The element of v8->part that holds a string which is still to be read. */
+CORE_PART u64 *v8_pending_string(struct v8_walk *v8, u32 index)
 {
 	core_one_register(index);
 	return &v8->part[index & (V8_TEXT_PARTS - 1)];
 }
 
-/* Reads one string, or replaces it by its parts. */
-static long v8_text_step(u32 i, void *arg)
+/* Appends the last string of v8->part to the text, or replaces it by its parts. */
+static long v8_read_string_part(u32 i, void *arg)
 {
 	struct unwind *unwind = *(struct unwind **)arg;
 	struct v8_walk *v8 = &unwind->v8;
@@ -165,20 +168,20 @@ static long v8_text_step(u32 i, void *arg)
 	(void)i;
 	if (!v8->parts)
 		return 1;
-	string = *v8_part(v8, last);
+	string = *v8_pending_string(v8, last);
 	v8->is_bad = 1;
-	if (!v8_words(unwind, string, 0, STRING_WORDS))
+	if (!v8_read_words(unwind, string, 0, STRING_WORDS))
 		return 1;
-	type = v8_type(unwind, v8->word[0]);
+	type = v8_type_of_map(unwind, v8->word[0]);
 	shape = STRING_SHAPE(type);
 	if (type >= STRING_END || last + 1 >= V8_TEXT_PARTS)
 		return 1;
 	if (shape == SHAPE_PARTS) {
-		*v8_part(v8, last) = v8->word[3];
-		*v8_part(v8, last + 1) = v8->word[2];
+		*v8_pending_string(v8, last) = v8->word[3];
+		*v8_pending_string(v8, last + 1) = v8->word[2];
 		v8->parts++;
 	} else if (shape == SHAPE_OTHER) {
-		*v8_part(v8, last) = v8->word[2];
+		*v8_pending_string(v8, last) = v8->word[2];
 	} else if (shape == SHAPE_WHOLE && v8_text_append(unwind, string, type)) {
 		v8->parts = last;
 	} else {
@@ -188,10 +191,10 @@ static long v8_text_step(u32 i, void *arg)
 	return 0;
 }
 
-static long v8_hash_step(u32 i, void *arg)
+static long v8_hash_add_word(u32 i, void *arg)
 {
 	struct unwind *unwind = *(struct unwind **)arg;
-	const struct v8_text *text = v8_text(&unwind->v8);
+	const struct v8_text *text = v8_current_text(&unwind->v8);
 	u64 bytes = text->bytes, at = 8 * (u64)i, left = bytes - at, word;
 
 	core_one_register(at);
@@ -204,13 +207,13 @@ static long v8_hash_step(u32 i, void *arg)
 	return 0;
 }
 
-/* Makes the text that is to be read an empty one. */
+/* Empties the text that is to be filled. */
 CORE_PART void v8_text_begin(struct v8_walk *v8, u32 reading)
 {
 	struct v8_text *text;
 
 	v8->reading = reading;
-	text = v8_text(v8);
+	text = v8_current_text(v8);
 	text->bytes = text->width = 0;
 }
 
@@ -226,12 +229,12 @@ CORE_GLOBAL_PART int v8_text_read(struct unwind *unwind, u64 string)
 	v8->part[0] = string;
 	v8->parts = 1;
 	v8->is_bad = 0;
-	core_loop(2 * V8_TEXT_PARTS, v8_text_step, &unwind);
+	core_loop(2 * V8_TEXT_PARTS, v8_read_string_part, &unwind);
 	if (core_reload(v8->is_bad) || core_reload(v8->parts))
 		return 0;
-	text = v8_text(v8);
+	text = v8_current_text(v8);
 	v8->hash = v8_hash_add(v8->hash, (u64)text->bytes << 8 | text->width);
-	core_loop(SCRIPT_TEXT_BYTES / 8, v8_hash_step, &unwind);
+	core_loop(SCRIPT_TEXT_BYTES / 8, v8_hash_add_word, &unwind);
 	return 1;
 }
 
@@ -269,14 +272,14 @@ CORE_GLOBAL int v8_function_find(struct unwind *unwind, u32 is_compiled)
 	bytecode = v8->word[WORD_BYTECODE];
 	function = v8->word[WORD_FUNCTION];
 	context = v8->word[WORD_CONTEXT];
-	if (!is_compiled && (u32)v8_type_of(unwind, bytecode) != layout->bytecode)
+	if (!is_compiled && (u32)v8_object_type(unwind, bytecode) != layout->bytecode)
 		return 0;
-	type = v8_type_of(unwind, context);
+	type = v8_object_type(unwind, context);
 	if (type - layout->context >= (u32)layout->context_end - layout->context)
 		return -1;
-	type = v8_type_of(unwind, function);
+	type = v8_object_type(unwind, function);
 	if (type - layout->function >= FUNCTION_TYPES ||
-	    !v8_words(unwind, function, layout->function_shared / 8, 1))
+	    !v8_read_words(unwind, function, layout->function_shared / 8, 1))
 		return -1;
 	v8->shared = v8->word[0];
 	unwind->returns.is_guess = 0;
@@ -284,12 +287,12 @@ CORE_GLOBAL int v8_function_find(struct unwind *unwind, u32 is_compiled)
 }
 
 /* Sets v8->name to the name that the scope holds; 0: the function has no name. */
-CORE_GLOBAL_PART int v8_scope_read(struct unwind *unwind, u64 scope)
+CORE_GLOBAL_PART int v8_scope_name_find(struct unwind *unwind, u64 scope)
 {
 	struct v8_walk *v8;
 	u64 flags, count, at, name, inferred;
 
-	if (core_is_null(unwind) || !v8_words(unwind, scope, 0, SCOPE_FIRST))
+	if (core_is_null(unwind) || !v8_read_words(unwind, scope, 0, SCOPE_FIRST))
 		return 0;
 	v8 = &unwind->v8;
 	flags = NUMBER(v8->word[SCOPE_FLAGS]);
@@ -300,7 +303,7 @@ CORE_GLOBAL_PART int v8_scope_read(struct unwind *unwind, u64 scope)
 	at = SCOPE_FIRST + is_below(SCOPE_KIND(flags) ^ SCOPE_MODULE, 1) + count +
 	     (count < SCOPE_NAMES_MAX ? count : 1) + SCOPE_HAS_CLASS(flags);
 	v8->name = 0;
-	if (!v8_words(unwind, scope, at, 3))
+	if (!v8_read_words(unwind, scope, at, 3))
 		return 0;
 	name = SCOPE_HAS_NAME(flags) ? v8->word[0] : 0;
 	inferred = SCOPE_HAS_NAME(flags) ? v8->word[2] : v8->word[0];
@@ -309,14 +312,14 @@ CORE_GLOBAL_PART int v8_scope_read(struct unwind *unwind, u64 scope)
 	if (!SCOPE_HAS_INFERRED(flags))
 		inferred = 0;
 	if (name) {
-		if (!v8_words(unwind, name, 0, 2) ||
-		    (u32)v8_type(unwind, v8->word[0]) >= STRING_END)
+		if (!v8_read_words(unwind, name, 0, 2) ||
+		    (u32)v8_type_of_map(unwind, v8->word[0]) >= STRING_END)
 			return 0;
 		v8->name = NUMBER(v8->word[1]) ? name : 0;
 	}
-	/* Without an inferred name this word is an object that stands for none. */
+	/* Without an inferred name, this word holds an object that is no string. */
 	if (!core_reload(v8->name) && inferred) {
-		u32 type = v8_type_of(unwind, inferred);
+		u32 type = v8_object_type(unwind, inferred);
 
 		if (type == TYPE_NONE)
 			return 0;
@@ -325,7 +328,7 @@ CORE_GLOBAL_PART int v8_scope_read(struct unwind *unwind, u64 scope)
 	return 1;
 }
 
-/* Sets v8->name and v8->script. */
+/* Sets v8->name and v8->script from the function's shared object. */
 CORE_PART bool v8_shared_read(struct unwind *unwind)
 {
 	struct v8_walk *v8 = &unwind->v8;
@@ -334,21 +337,21 @@ CORE_PART bool v8_shared_read(struct unwind *unwind)
 	u32 type;
 	u64 name;
 
-	if (!v8_words(unwind, v8->shared, 0, V8_SHARED_WORDS) ||
-	    (u32)v8_type(unwind, v8->word[0]) != layout->shared)
+	if (!v8_read_words(unwind, v8->shared, 0, V8_SHARED_WORDS) ||
+	    (u32)v8_type_of_map(unwind, v8->word[0]) != layout->shared)
 		return false;
 	core_one_register(name_index);
 	core_one_register(script_index);
 	name = v8->word[name_index & (V8_WORDS - 1)];
 	v8->script = v8->word[script_index & (V8_WORDS - 1)];
 	v8->name = name;
-	type = v8_type_of(unwind, name);
-	return type < STRING_END || (type == layout->scope && v8_scope_read(unwind, name));
+	type = v8_object_type(unwind, name);
+	return type < STRING_END || (type == layout->scope && v8_scope_name_find(unwind, name));
 }
 
 /* Reads the name of the script's file, unless the last function was of the same file. Code that
  * eval() has made has no file. */
-CORE_PART bool v8_file_read(struct unwind *unwind)
+CORE_PART bool v8_file_name_read(struct unwind *unwind)
 {
 	struct v8_walk *v8 = &unwind->v8;
 	u32 type;
@@ -358,11 +361,11 @@ CORE_PART bool v8_file_read(struct unwind *unwind)
 	v8->file_script = 0;
 	v8->hash = v8->seed;
 	v8_text_begin(v8, 1);
-	if ((u32)v8_type_of(unwind, v8->script) != v8->layout.script ||
-	    !v8_words(unwind, v8->script, SCRIPT_NAME, 1))
+	if ((u32)v8_object_type(unwind, v8->script) != v8->layout.script ||
+	    !v8_read_words(unwind, v8->script, SCRIPT_NAME, 1))
 		return false;
 	v8->name_of_file = v8->word[0];
-	type = v8_type_of(unwind, core_reload(v8->name_of_file));
+	type = v8_object_type(unwind, core_reload(v8->name_of_file));
 	if (type == TYPE_NONE ||
 	    (type < STRING_END && !v8_text_read(unwind, core_reload(v8->name_of_file))))
 		return false;
@@ -378,7 +381,7 @@ CORE_GLOBAL int v8_name_find(struct unwind *unwind)
 	if (core_is_null(unwind))
 		return 0;
 	v8 = &unwind->v8;
-	if (!v8_shared_read(unwind) || !v8_file_read(unwind))
+	if (!v8_shared_read(unwind) || !v8_file_name_read(unwind))
 		return 0;
 	v8->hash = v8->file_hash;
 	v8_text_begin(v8, 0);

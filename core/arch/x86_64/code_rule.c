@@ -20,8 +20,8 @@
 #include "arch/return_search.h"
 
 /*
- * Makes the rule of the pc whose code is scan->word. 0: the scan did not reach the end of the
- * function.
+ * Makes the rule of a pc by reading the code in scan->word from the pc on. 0: the scan did not
+ * reach the end of the function.
  */
 CORE_GLOBAL int code_scan_rule(struct near_code *scan, struct unwind_rule *rule);
 
@@ -103,7 +103,7 @@ CORE_PART void make_stack_pointer_rule(struct unwind_rule *rule, u32 words, u32 
 #define XOR_EBP_EBP_1 EACH_BYTE(0x31)
 #define XOR_EBP_EBP_2 EACH_BYTE(0xed)
 
-/* Not 0 if one of the word's bytes is 0 (Mycroft's test). */
+/* Not 0 if one of the bytes of `word` is 0 (Mycroft's test). */
 CORE_PART u64 has_zero_byte(u64 word)
 {
 	return (word - EACH_BYTE(1)) & ~word & EACH_BYTE(0x80);
@@ -191,7 +191,7 @@ CORE_PART bool is_pc_thunk(u64 at)
 }
 
 /* True at the jump of a function that consists of a landing pad (endbr64) and a jump elsewhere. */
-CORE_PART bool is_at_sole_jump(const struct code *code)
+CORE_PART bool is_at_jump_of_stub(const struct code *code)
 {
 	return BYTES_1(code->at) == JMP && BYTES_4(code->before >> 16) == ENDBR64;
 }
@@ -205,7 +205,7 @@ CORE_PART int words_at_function_edge(const struct code *code)
 	u64 at = code->at;
 	u8 byte_before = code->before >> 40;
 
-	if (BYTES_1(at) == RET || BYTES_1(at) == PUSH_RBP || is_at_sole_jump(code) ||
+	if (BYTES_1(at) == RET || BYTES_1(at) == PUSH_RBP || is_at_jump_of_stub(code) ||
 	    BYTES_4(at) == ENDBR64 || BYTES_4(at) == ENDBR32 || is_pc_thunk(at))
 		return 0;
 	if (byte_before != PUSH_RBP)
