@@ -25,7 +25,7 @@ enum deferral_way {
 /* The PID namespace whose tasks are recorded. Recorded ids are those of this namespace. */
 struct pid_namespace_id {
 	u64 address; /* address of the kernel's struct; 0: the initial namespace */
-	u32 level;   /* namespaces around it; 0: the initial namespace */
+	u32 level;   /* number of PID namespaces around it; 0: the initial namespace */
 	u32 inode;   /* inode of /proc/PID/ns/pid; 0: the initial namespace */
 };
 
@@ -33,10 +33,12 @@ struct pid_namespace_id {
 
 /* The globs of --comm as states of one automaton, a bit each (core/condition.h). */
 struct comm_globs {
-	u64 first;	 /* state 0 of each glob: the states that are set at the start */
-	u64 stays;	 /* states that any byte leaves set */
-	u64 last;	 /* states that mean: a glob has matched */
-	u64 enters[256]; /* by byte: states that the byte sets, each from the state below */
+	/* state 0 of each glob: the states that are set before the first byte of a name */
+	u64 first;
+	u64 stays; /* the states that stay set whatever the next byte is */
+	u64 last;  /* the states that say that a glob has matched */
+	/* for each byte: the states that the byte sets, each from the state one lower */
+	u64 enters[256];
 };
 
 enum alive_mode {
@@ -50,7 +52,7 @@ struct capture_config {
 	u32 bits; /* the stack map holds 2^bits stacks */
 	u32 pool_words;
 	u32 ring_slots; /* slots of the event ring, per CPU */
-	u32 last_slot;	/* bytes in front of the last slot of a ring */
+	u32 last_slot;	/* offset of the last slot from the first slot of a ring, in bytes */
 	u32 slot_size;	/* EVENT_SLOT_SIZE() */
 	u32 task_slots; /* slots of the task ring, per CPU */
 	u32 flight;	/* 1: new events overwrite the oldest; 0: a reader drains the rings */
@@ -59,7 +61,7 @@ struct capture_config {
 	u32 kernel_stacks;
 	u32 user_stacks;
 	u32 max_depth; /* kernel.perf_event_max_stack: the most frames of bpf_get_stack() */
-	u32 kind;      /* event kind of an object whose programs cannot have a cookie */
+	u32 kind; /* event kind of all events of a BPF object whose programs cannot have a cookie */
 	u32 cookie;    /* 1: the link's cookie holds the event kind, not `kind` */
 	u32 leaf;      /* 1: slots have room for the pc of CPU samples */
 	u32 sample;    /* 1: the perf event of this object is a CPU sample */
@@ -75,33 +77,36 @@ struct capture_config {
 	u32 deferral;		     /* enum deferral_way */
 	u32 max_user_depth;	     /* frames of a user stack, 1 .. STACK_USER_DEPTH_MAX */
 	u32 user_at_syscall; /* 1: the user stack is taken at the entry of each system call */
-	u32 by_task;	     /* 1: only tasks in `followed` */
-	u32 by_comm;	     /* 1: only tasks whose name `comms` match */
-	u32 by_cpu;	     /* 1: only CPUs in cpu_mask */
+	u32 by_task;	     /* 1: only tasks in the map `followed` are recorded */
+	u32 by_comm;	     /* 1: only tasks whose name matches a glob of `comms` are recorded */
+	u32 by_cpu;	     /* 1: only events on CPUs in cpu_mask are recorded */
 	u32 has_files;	     /* 1: the instance has files (lib/capture/instance/files.h) */
 	struct pid_namespace_id pids;
-	u64 code_mask;	/* bits of an address of code; the others may sign a return address (arm64)
-			 */
-	u32 page_scale; /* a page of memory has 4096 << page_scale bytes (arm64) */
+	/* bits that make up an address of code; the other bits may hold a signature (arm64) */
+	u64 code_mask;
+	u32 page_scale;	  /* size of a memory page: 4096 << page_scale bytes (arm64) */
 	u32 begin_stacks; /* 1: the begin of a span is an event in the ring (abi/question.h) */
-	u32 trace_ids;	  /* 1: slots have room for trace and span, after the numbers */
-	u32 counters;	  /* counters of perf that events read (abi/question.h) */
+	u32 trace_ids;	  /* 1: slots have room for trace and span, after the leaf and the values */
+	u32 counters;	  /* number of perf counters that events read (abi/question.h) */
 	u32 triggers;	  /* 1: a source may be a trigger (abi/trigger_state.h) */
-	u32 further;	  /* 1: slots have room for a further value, after the value */
-	u32 losses;	  /* sources whose lost events are counted apart; 0: there is only one */
-	u32 schedules;	  /* 1: on_sample has the callback (bpf/deferral/callback.h) */
-	u64 cgroup;	  /* id of the cgroup whose tasks are recorded; 0: any */
+	u32 further;	  /* 1: slots have room for a second value, after the value */
+	/* number of sources whose lost events are counted apart; 0: the instance has one source */
+	u32 losses;
+	u32 schedules; /* 1: on_sample itself schedules the callback (bpf/deferral/callback.h) */
+	u64 cgroup;    /* id of the cgroup whose tasks are recorded; 0: tasks of all cgroups */
 	struct comm_globs comms;
 	u64 cpu_mask[CONFIG_CPUS_MAX / 64];
 };
 
 #define TIME_KIND_NONE 0xffffffffU
 
-/* The place of a source's losses on a CPU in the map `source_losses`; on CPU number `cpus` those
- * that earlier files have reported. */
+/*
+ * Index, in the map `source_losses`, of the number of events that a source has lost on a CPU. CPU
+ * number `cpus` stands for the losses that earlier files have reported.
+ */
 #define SOURCE_LOSSES_AT(config, cpu, kind) ((cpu) * (config).losses + (kind))
 
-/* The extra words of a slot in front of trace and span. */
+/* Number of words of a slot that come before trace and span. */
 #define EVENT_NUMBERS(config) ((config).leaf + (config).value + (config).further)
 
 /*
@@ -131,20 +136,27 @@ struct followed {
 
 /* Counters of one perf event, by CPU. */
 struct perf_runs {
-	u64 runs;  /* runs of the event's program */
+	u64 runs;  /* number of runs of the event's program */
 	u64 count; /* the event's own count at the last run; not for inherited events */
 };
 
 /* Counters of one tracepoint whose record is read, by CPU (core/field_runs.h). */
 struct field_runs {
-	u64 ahead;	 /* runs of the first program that the second has not matched; signed */
+	/* runs of the first program that no run of the second program has matched; signed */
+	u64 ahead;
 	u64 is_followed; /* 1: the second program has run on this CPU */
 	u64 skipped;
-	u64 unsure; /* unmatched runs of the second since: skipped, or detached */
+	/*
+	 * runs of the second program that no run of the first one matched: the kernel skipped or
+	 * had detached the first one
+	 */
+	u64 unsure;
 };
 
-/* The event kind of each recorded system call, indexed by the number of the call: one such table
- * for entries, another one for exits. */
+/*
+ * The event kind of each recorded system call, indexed by the number of the system call. One such
+ * table is for entries, another one for exits.
+ */
 struct syscall_side {
 	u16 kind[CONFIG_SYSCALLS_MAX]; /* event kind + 1; 0: not recorded */
 };

@@ -17,7 +17,7 @@
 #include "ring.h"
 #include "scalar.h"
 
-#define COUNTED_ROWS 4096U /* a power of two */
+#define COUNTED_ROWS 4096U /* rows in the table of a CPU; a power of two */
 #define COUNTED_PROBES 16U
 
 enum counted_state { COUNTED_FREE = 0, COUNTED_NEW = 1, COUNTED_READY = 2 };
@@ -54,8 +54,8 @@ ABI_SIZE(struct counted_row, 64);
 
 struct counted_table {
 	u64 busy_until; /* CLOCK_MONOTONIC ns */
-	u64 reported;	/* sum of the reported_count of files */
-	u64 discarded;	/* the same of resets */
+	u64 reported;  /* sum of the reported_count of all rows, as far as files have reported it */
+	u64 discarded; /* sum of the reported_count of all rows, as far as resets have raised it */
 	u64 reserved[5];
 	struct counted_row row[COUNTED_ROWS];
 };

@@ -17,7 +17,8 @@
  * what tables of files have, since a rule of an older table would hide a mark of a newer one. */
 #define ENGINE_VERSION 17
 
-#define UNWINDERS_MAX 256 /* stacks that are being unwound or kept for others, at once */
+/* number of unwinders: stacks that are being unwound, or kept for other instances, at once */
+#define UNWINDERS_MAX 256
 #define TASKS_MAX (1U << 17)
 
 /*
@@ -31,20 +32,23 @@ struct kernel_entry {
 };
 
 struct engine_state {
-	u32 mapping_last; /* the last number given out */
+	u32 mapping_last; /* the last mapping number that was given out */
 	u32 cookie_last;
-	u32 unwinder_next;    /* index at which the search for a free unwinder begins */
-	u32 script_last;      /* the last id of a script's function */
-	u64 script_seed;      /* secret; 0: not made yet */
-	u32 step_generation;  /* rule_cache.h; user space adds 1 */
+	u32 unwinder_next; /* index at which the search for a free unwinder begins */
+	u32 script_last;   /* the last id of a script's function */
+	u64 script_seed;   /* secret seed of the hashes of script functions; 0: not made yet */
+	/* number of the current generation of cached steps (rule_cache.h); user space adds 1 */
+	u32 step_generation;
 	u32 leaves_generated; /* 1: the callback walks through generated code (a table of libjvm or
 			       * of V8 was added); user space sets this */
 };
 
 struct engine_task {
-	u64 word;     /* cookie << 1 | closed; 0: no cookie yet. Changes by compare-and-swap */
+	/* cookie << 1 | closed; 0: the task has had no cookie yet. Changes by compare-and-swap */
+	u64 word;
 	u64 unwinder; /* 1 + index of the unwinder that had the last stack; 0: none */
-	struct kernel_entry entry; /* entry of the cookie; written before `word` */
+	/* entry into the kernel to which the cookie belongs; written before `word` */
+	struct kernel_entry entry;
 };
 ABI_SIZE(struct engine_task, 40);
 
@@ -83,25 +87,28 @@ enum deferral_state { DEFERRAL_IDLE = 0, DEFERRAL_PENDING = 1, DEFERRAL_RUNNING 
 struct deferral {
 	u64 word;
 	struct kernel_entry entry; /* the entry into the kernel that the cookie belongs to */
-	u32 turn;		   /* parity: the work that is scheduled next */
+	u32 turn;	      /* parity says which of the two deferral_works is scheduled next */
 	u32 ready;	      /* --user-at-syscall: id of the stack taken at the entry; 0: none */
 	u64 ready_generation; /* generation of `ready`: an id comes again when its tag wraps */
 	struct kernel_entry ready_entry;
 	u32 delivered;	/* cookie of the stack that is being written, or was written last */
-	u32 kernel_tid; /* id in the initial namespace, for bpf_task_from_pid() */
+	u32 kernel_tid; /* the task's id in the initial namespace, for bpf_task_from_pid() */
 	u32 probed;	/* cookie of the last stack that begins at a user probe; 0: none */
 	u32 reserved;
 };
 ABI_SIZE(struct deferral, 88);
 
-/* Each task has two works that take turns (task_work.h). */
+/*
+ * Each task has two elements of the map `works`, struct deferral_work, that take turns
+ * (task_work.h).
+ */
 #define WORK_KEY(tid, turn) ((tid) << 1 | ((turn)&1))
 #define WORK_TID(key) ((key) >> 1)
 #define WORK_TURN(key) ((key)&1)
 
 /* The last execve of a task. */
 struct execve_call {
-	u32 cookie;  /* cookie of the stack that called execve; has COOKIE_LASTING */
+	u32 cookie;  /* cookie of the stack from which the task called execve; has COOKIE_LASTING */
 	u32 is_done; /* 1: the task has the new program's registers */
 	u64 start;   /* first pc of the new program, if is_done */
 };
@@ -109,9 +116,9 @@ struct execve_call {
 /* A blocked task, as it was when it left its CPU. */
 struct blocked {
 	u64 since;	/* ns, CLOCK_MONOTONIC */
-	u64 user;	/* the user stack field of its event | state << 32 */
-	u64 generation; /* generation of the stack map, if the field is an id */
-	u64 switches;	/* of the task, when the wait began */
+	u64 user;	/* stack field of the event's user stack | state << 32 */
+	u64 generation; /* generation of the stack map, if `user` is an id */
+	u64 switches;	/* number of the task's switches when the wait began */
 	u64 ran;	/* ns: sum_exec_runtime when the wait began; 0: not known */
 };
 
@@ -119,27 +126,29 @@ struct blocked {
 #define BLOCKED_STATE(user) ((u32)((user) >> 32) & 3)
 
 /* --origins: the queueing of a work item, a timer or an io_uring request (bpf/event/origin.h). */
-#define ORIGINS_MAX 16384U		    /* objects that are queued, or were */
-#define ORIGIN_WORKS_MAX 16384U		    /* workers that are in a work item */
-#define ORIGIN_CALLS 4U			    /* callbacks that are under way on one CPU */
-#define ORIGIN_CALL_HARD (ORIGIN_CALLS - 1) /* the place of one in a hard interrupt */
+/* most objects whose origin is remembered: queued ones, and some that were queued */
+#define ORIGINS_MAX 16384U
+#define ORIGIN_WORKS_MAX 16384U /* most workers that execute a work item at once */
+#define ORIGIN_CALLS 4U		/* most callbacks that are under way at once on one CPU */
+/* index, in struct origin_cpu_calls, of the callback in a hard interrupt */
+#define ORIGIN_CALL_HARD (ORIGIN_CALLS - 1)
 
 struct origin {
 	u64 object;	/* address of the work item, timer or request */
 	u64 time;	/* ns, CLOCK_MONOTONIC: when it was queued; 0: not known */
-	u64 generation; /* of the stack map, for ids */
-	u64 kernel;	/* stack field of an event | state << 32: STACK_FIELD_WORD() */
+	u64 generation; /* generation of the stack map to which the ids belong */
+	u64 kernel;	/* stack field of the kernel stack | state << 32: STACK_FIELD_WORD() */
 	u64 user;	/* the same */
 	u64 running;	/* address of a word of the kernel that holds the object while its callback
 			   runs; 0: not known */
-	u32 tid;	/* of the task that queued it; or TID_INTERRUPT */
+	u32 tid;	/* id of the task that queued the object; or TID_INTERRUPT */
 	u32 reserved;
 };
 
 /*
- * Callbacks that are under way on one CPU. Each has its place: the last one is for hard interrupts,
- * the others are for soft ones. Only with PREEMPT_RT are soft interrupts preempted, and more than
- * one under way.
+ * Callbacks that are under way on one CPU. Each callback has its element of `call`: the last
+ * element is for hard interrupts, the others are for soft interrupts. Only with PREEMPT_RT are soft
+ * interrupts preempted, and more than one under way.
  */
 struct origin_cpu_calls {
 	struct {
@@ -147,8 +156,9 @@ struct origin_cpu_calls {
 		u64 is_hrtimer; /* a high-resolution timer */
 		struct origin origin;
 	} call[ORIGIN_CALLS];
-	u64 ended;	   /* the object whose callback ended last, */
-	u64 ended_running; /* and the address of its word */
+	u64 ended; /* the object whose callback ended last */
+	/* address of the word that held this object while its callback ran (struct origin) */
+	u64 ended_running;
 };
 
 #endif

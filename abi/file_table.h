@@ -24,12 +24,16 @@
 #include "scalar.h"
 #include "script.h"
 
-/* A chunk, with the kernel's header of a hash map element, is just below a page. */
+/*
+ * Words of a chunk: the chunk and the kernel's header of a hash map element are together just
+ * smaller than a page.
+ */
 #define FILE_TABLE_WORDS 980
-#define FILE_TABLE_CHUNKS_MAX 16384 /* chunks of the whole engine: 64 MB */
+#define FILE_TABLE_CHUNKS_MAX 16384 /* most chunks of all tables of the engine: 64 MB */
 
 #define FILE_TABLE_RULE_WORDS (sizeof(struct unwind_rule) / sizeof(u32))
-#define FILE_TABLE_RULES (FILE_TABLE_WORDS / FILE_TABLE_RULE_WORDS) /* rules in a chunk */
+/* most rules that one chunk holds */
+#define FILE_TABLE_RULES (FILE_TABLE_WORDS / FILE_TABLE_RULE_WORDS)
 #define FILE_TABLE_RULES_MAX 0xffffU
 
 #define FILE_TABLE_DISTANCE_MAX 0xffffU
@@ -39,12 +43,16 @@
 struct file_table_chunk {
 	u32 count; /* used entries of `word` */
 	u32 first; /* chunk that the first entry leads to; in a leaf: chunk of rule 1 */
-	/* Used in the root only: */
-	u32 base;   /* key of the first other chunk; never 0 in the map */
-	u32 chunks; /* chunks of the table */
+	/* The next members are used in the root only: */
+	/* the other chunks of the table have keys from this number on; never 0 in the map */
+	u32 base;
+	u32 chunks; /* number of chunks of the table */
 	u32 used; /* FILE_TABLE_TIME() of the last search that found a rule; written by programs */
-	u32 is_partial;		     /* 1: code that no table covers is not analysed yet */
-	struct script_layout script; /* runtime SCRIPT_NONE: no rule has CFA_SCRIPT_LOOP */
+	u32 is_partial; /* 1: code that no table covers is not analysed yet */
+	/*
+	 * layout of scripts or of generated code; runtime SCRIPT_NONE: no rule has CFA_SCRIPT_LOOP
+	 */
+	struct script_layout script;
 	u32 word[FILE_TABLE_WORDS];
 };
 ABI_SIZE(struct file_table_chunk, 4016);
@@ -61,10 +69,10 @@ struct file_table_search {
 	/* Input: */
 	u32 number; /* mapping number of the file */
 	u32 offset; /* file offset */
-	u32 now;    /* FILE_TABLE_TIME(); 0: not read yet */
+	u32 now;    /* current FILE_TABLE_TIME(); 0: the clock was not read yet */
 
 	/* Output: */
-	u32 is_partial; /* as in the root */
+	u32 is_partial; /* is_partial of the root */
 	u32 from;	/* first file offset that the rule covers */
 	u32 to;		/* end of the rule, or end of the leaf: the rule may go on there */
 	struct unwind_rule rule;
@@ -72,8 +80,8 @@ struct file_table_search {
 	/* State of the search: */
 	u32 base; /* `base` of the root when the search began */
 	u32 target;
-	u32 at;	   /* index of the entry */
-	u32 start; /* the entry's file offset */
+	u32 at;	   /* index of the entry that was found in the current chunk */
+	u32 start; /* file offset of that entry */
 };
 ABI_SIZE(struct file_table_search, 56);
 

@@ -35,17 +35,24 @@ enum source_type {
 	SOURCE_SYSCALL = 3,    /* one system call's entry or exit */
 	SOURCE_USER = 4,       /* uprobe */
 	SOURCE_KERNEL = 5,     /* fentry or kprobe */
-	SOURCE_OFF_CPU = 6,    /* a task was blocked; value: ns */
-	SOURCE_WAKER = 7,      /* a task ends another task's wait; value: ns */
-	SOURCE_TIME = 8,       /* a thread has waited; value: ns. Not in an instance */
-	SOURCE_HOLDER = 9,  /* a thread holds what another one waits for at the end; value: ns. Not
-			       in an instance */
-	SOURCE_ORIGIN = 10, /* the queueing of what an event belongs to; value: ns. Not in an
-			       instance */
+	SOURCE_OFF_CPU = 6,    /* a task was blocked; value: length of the wait, ns */
+	SOURCE_WAKER = 7,      /* a task ends another task's wait; value: length of the wait, ns */
+	/* a thread has waited; value: length of the wait, ns. Not in an instance */
+	SOURCE_TIME = 8,
+	/*
+	 * a thread holds what another thread waits for when recording ends; value: length of the
+	 * wait so far, ns. Not in an instance
+	 */
+	SOURCE_HOLDER = 9,
+	/*
+	 * a work item, timer or request, to which another event belongs, was queued; value: time
+	 * since then, ns. Not in an instance
+	 */
+	SOURCE_ORIGIN = 10,
 };
 
 struct metadata_header {
-	u32 version;	     /* first member in every version */
+	u32 version;	     /* the version of the instance; the first member in every version */
 	u32 address_shown;   /* 0: kptr_restrict hid kernel addresses */
 	u64 start_realtime;  /* ns since the epoch at start_monotonic */
 	u64 start_monotonic; /* ns */
@@ -69,12 +76,12 @@ ABI_SIZE(struct metadata_source, 24);
 
 struct task_name {
 	u8 comm[16];
-	u64 cgroup; /* id of its cgroup; 0: not known */
+	u64 cgroup; /* id of the thread's cgroup; 0: not known */
 };
 ABI_SIZE(struct task_name, 24);
 
 #define CGROUP_PATH_BYTES 504
-#define CGROUP_PATHS 512U /* the latest paths that are kept */
+#define CGROUP_PATHS 512U /* number of cgroup paths that are kept: the latest ones */
 
 struct cgroup_path {
 	u64 id; /* id of the cgroup; 0: empty, or being written */
@@ -87,12 +94,12 @@ ABI_SIZE(struct cgroup_path, 512);
  * the map large enough for all CPUs.
  */
 
-/* The progress in one ring. */
+/* The progress of a read in the ring of one CPU. */
 struct ring_place {
-	u64 position; /* first position that is not done */
+	u64 position; /* first position that was not shown or skipped */
 	u64 end;
-	u64 done; /* positions beyond `position` that are done, one bit each */
-	u64 next; /* position of the ring's next event to show */
+	u64 done; /* positions after `position` that were shown or skipped, one bit each */
+	u64 next; /* position of the event of this ring that is shown next */
 	u64 time; /* time of that event */
 };
 
@@ -100,8 +107,8 @@ struct reading {
 	u64 session;	/* the kernel's number of the open file; 0: free */
 	u64 used;	/* time of the last call, ns */
 	u64 generation; /* generation of the stack map; 0: not yet chosen */
-	u64 next;	/* the next record to show */
-	u64 part;	/* lines or bytes of that record that are shown */
+	u64 next;	/* number of the record that is shown next */
+	u64 part;	/* number of lines or bytes of that record that are shown already */
 	u64 is_begun;
 	u64 is_whole; /* 1: the whole file was shown */
 	u64 entries;
@@ -109,7 +116,7 @@ struct reading {
 	u64 produced;
 	u64 counted; /* events that are counted only */
 	u64 lost[LOST_COUNT];
-	u64 walked; /* user stacks, as in struct scratch_counters */
+	u64 walked; /* numbers of user stacks, as in struct scratch_counters */
 	u64 table_steps;
 	u64 mapping_walks;
 	u64 script_joined;

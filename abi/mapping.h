@@ -18,14 +18,15 @@
 /* Numbers of the engine begin with 1; the last ones are those of scripts (script.h). */
 #define MAPPINGS_MAX 8192
 #define MAPPING_NONE 0 /* never given out */
-#define MAPPING_UNKNOWN                                                                            \
-	((1U << 23) - 1) /* the mapping could not be read: offset = low address bits */
+/* the mapping could not be read: offset = low address bits */
+#define MAPPING_UNKNOWN ((1U << 23) - 1)
 
 enum mapping_kind { MAPPING_FREE = 0, MAPPING_FILE = 1, MAPPING_VDSO = 2, MAPPING_ANON = 3 };
 
 #define MAPPING_PATH_BYTES 400
 #define MAPPING_BUILD_ID_MAX 20
-#define MAPPING_NO_BUILD_ID (~0U) /* as build_id_bytes: the file has none, or a longer one */
+/* value of build_id_bytes: the file has no build id, or a longer one */
+#define MAPPING_NO_BUILD_ID (~0U)
 
 struct mapping_key {
 	u64 device; /* kernel encoding: major << 20 | minor; 0 without a file */
@@ -41,22 +42,33 @@ ABI_SIZE(struct mapping_key, 32);
 
 struct mapping_record {
 	struct mapping_key key;
-	u32 tgid; /* process in which an event first met the mapping */
+	u32 tgid; /* process in which an event first met a mapping of the file */
 	/* failed attempts to read the build id: unreadable, or writable memory */
 	u32 build_id_looks;
-	u64 start; /* first address in that process */
+	u64 start; /* address of the first byte of the mapping in that process */
 	u64 end;
-	u64 offset;	 /* file offset of `start` */
-	u32 owner;	 /* id of the user whose server answers reads: owner of the file or mount */
-	u32 file_system; /* magic number; 0: `owner` has mounted it in a user namespace */
+	u64 offset; /* file offset of `start` */
+	/*
+	 * id of the user who can decide how reads of the file are answered: owner of the file or of
+	 * the mount
+	 */
+	u32 owner;
+	/*
+	 * magic number of the file system; 0: a user namespace has mounted the file system, and
+	 * `owner` is its creator
+	 */
+	u32 file_system;
 	u8 build_id[MAPPING_BUILD_ID_MAX];
-	u32 build_id_bytes; /* 0: not looked for, or not yet readable */
-	u32 path_bytes;	    /* used bytes of path */
-	u32 path_whole;	    /* 0: the path had more components than fit */
-	u32 is_met; /* 0: no event has met the mapping, only the scan of running processes */
+	/* length of the build id; 0: it was not looked for, or is not readable yet */
+	u32 build_id_bytes;
+	u32 path_bytes; /* used bytes of path */
+	u32 path_whole; /* 0: the path had more components than fit */
+	/* 0: only the scan of running processes has met the mapping, and no event yet */
+	u32 is_met;
 	u32 reserved;
 	/*
-	 * Components innermost first, each with its NUL: "libc.so.6\0x86_64-linux-gnu\0lib\0usr\0".
+	 * The components of the path, innermost first, each with its NUL:
+	 * "libc.so.6\0x86_64-linux-gnu\0lib\0usr\0".
 	 */
 	u8 path[MAPPING_PATH_BYTES];
 };
@@ -97,7 +109,7 @@ ABI_SIZE(struct address_space, 24);
 enum moved_state { MOVED_WANTED = 1, MOVED_ASKED, MOVED_OTHER, MOVED_FILE };
 
 struct moved_key {
-	u64 mm; /* as in struct address_space */
+	u64 mm; /* address of the process's mm_struct, as in struct address_space */
 	u64 process;
 	u64 execs;
 	u64 vma;   /* the kernel's vm_area_struct */
@@ -106,7 +118,11 @@ struct moved_key {
 ABI_SIZE(struct moved_key, 40);
 
 struct moved_code {
-	u64 vma;    /* `vma` of the key: elements of a deleted key are reused at once */
+	/*
+	 * equal to `vma` of the key. A reader compares both, because the kernel reuses the elements
+	 * of deleted keys at once
+	 */
+	u64 vma;
 	u32 state;  /* enum moved_state */
 	u32 number; /* mapping number of the file */
 	u32 tgid;

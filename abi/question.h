@@ -19,8 +19,9 @@
 enum number_place {
 	NUMBER_IN_EVENT = 0,
 	NUMBER_IN_KERNEL_MEMORY,
-	NUMBER_IN_USER_MEMORY, /* of the current task; a page that is not present is not read */
-	NUMBER_CONSTANT,       /* displacement[0] */
+	/* in memory of the current task; the number is not read if its page is not present */
+	NUMBER_IN_USER_MEMORY,
+	NUMBER_CONSTANT, /* displacement[0] */
 };
 
 #define NUMBER_STEPS_MAX 4
@@ -30,9 +31,13 @@ struct event_number {
 	u8 bytes; /* size of the number, 1 .. 8; 0: the source asks for no number */
 	u8 is_signed;
 	u8 place; /* enum number_place */
-	u8 steps; /* pointers that are followed, 1 .. NUMBER_STEPS_MAX; in memory only */
+	/*
+	 * number of pointers that are followed, 1 .. NUMBER_STEPS_MAX; only for numbers in memory
+	 */
+	u8 steps;
 	u16 unused;
-	s32 displacement[NUMBER_STEPS_MAX]; /* added to each of these pointers, in turn */
+	/* offsets: each is added to one of these pointers, in turn */
+	s32 displacement[NUMBER_STEPS_MAX];
 };
 
 enum condition_subject {
@@ -41,7 +46,7 @@ enum condition_subject {
 	CONDITION_PID,
 	CONDITION_TID,
 	CONDITION_UID,
-	CONDITION_TIME, /* of a span, ns */
+	CONDITION_TIME, /* the duration of the span that ends, ns */
 };
 
 /* The outcome of a comparison, as a bit: a condition accepts a set of outcomes. */
@@ -52,7 +57,8 @@ enum outcome {
 };
 
 struct condition {
-	u64 operand; /* that the subject is compared with; COMM: an index of `comm_patterns` */
+	/* number with which the subject is compared; COMM: an index of `comm_patterns` */
+	u64 operand;
 	struct event_number number;
 	u8 subject; /* enum condition_subject */
 	u8 accepts; /* set of enum outcome; COMM: EQUAL = the pattern matches, else LESS */
@@ -68,13 +74,18 @@ enum span_role {
 	SPAN_NONE = 0,
 	SPAN_BEGIN,
 	SPAN_END,
-	ALIVE_CALL, /* the call of a function at whose return something begins */
+	/*
+	 * the call of a function at whose return a thing begins that is alive (struct alive_thing)
+	 */
+	ALIVE_CALL,
 	ALIVE_BEGIN,
 	ALIVE_END,
 };
 
-/* Spans of one thread nest: so many of one key are timed at once. The spans of all other keys do
- * not nest: the newest begin counts. */
+/*
+ * Most spans of one key that are timed at once, if the key is a thread: spans of a thread nest.
+ * Spans of all other keys do not nest: the newest begin counts.
+ */
 #define SPAN_DEPTH_MAX 8
 
 struct span_key {
@@ -96,7 +107,7 @@ enum span_side { SPAN_STACKS_END = 0, SPAN_STACKS_BEGIN, SPAN_STACKS_BOTH };
 #define SPAN_MARK_END (1ULL << 63)
 
 struct span_begins {
-	u64 depth;		   /* spans that have begun, those that are too deep included */
+	u64 depth; /* number of spans that have begun, spans that are too deep included */
 	u64 begin[SPAN_DEPTH_MAX]; /* SPAN_MARK() by CLOCK_MONOTONIC; 0: not timed */
 };
 
@@ -105,14 +116,15 @@ struct span_begins {
  * ended the thing when recording ends. In the ring the event's value is the serial number.
  */
 struct alive_thing {
-	u64 serial; /* as in the ring */
+	u64 serial; /* serial number of the thing: the value of its event in the ring */
 	u64 number; /* the value of its event in the file */
 };
 
-#define ALIVE_MAX (1U << 20)	   /* things that are alive at once */
-#define ALIVE_CALLS_MAX (1U << 14) /* threads that are in the call of such a function */
+#define ALIVE_MAX (1U << 20) /* most things that are alive at once */
+/* most threads that are in a call at whose return a thing begins (ALIVE_CALL) */
+#define ALIVE_CALLS_MAX (1U << 14)
 
-#define SPANS_MAX (1U << 16) /* keys that have begun and not ended */
+#define SPANS_MAX (1U << 16) /* most keys of spans that have begun and not ended */
 
 #define ALIVE_EVERY_MAX 0xffffffffU
 
@@ -129,14 +141,18 @@ struct alive_thing {
 
 struct question {
 	struct event_number value;
-	struct event_number factor;  /* of the value; bytes 0: none */
-	struct event_number further; /* a second value; bytes 0: none */
+	struct event_number factor;  /* number by which the value is multiplied; bytes 0: none */
+	struct event_number further; /* the second value; bytes 0: none */
 	struct event_number further_factor;
 	u32 count; /* of conditions */
-	u32 span;  /* number of the span, from 1; 0: none. ALIVE: 1: keys are those of a process */
+	/*
+	 * number of the span, from 1; 0: none. ALIVE_*: 1: keys of different processes are
+	 * different
+	 */
+	u32 span;
 	u8 span_role;	/* enum span_role */
 	u8 key_subject; /* enum condition_subject; not COMM and not TIME */
-	u8 has_call;	/* ALIVE_BEGIN: 1: an ALIVE_CALL has read the value */
+	u8 has_call;	/* ALIVE_BEGIN: 1: an ALIVE_CALL has read the value at the call */
 	u8 stacks;	/* SPAN_BEGIN, SPAN_END: enum span_side */
 	u8 counter; /* number of the counter (COUNTER_INDEX()) that gives the value, from 1; 0: none
 		     */

@@ -33,8 +33,8 @@ enum raw_flag {
 	 */
 	RAW_ALIVE = 1 << 1,
 	RAW_SOME_MAPPINGS = 1 << 2, /* more mappings exist than fit */
-	RAW_AT_ENTRY = 1 << 3,	    /* the pc is the first instruction of a function */
-	RAW_BETTER = 1 << 4,	    /* only sent if all mappings fit */
+	RAW_AT_ENTRY = 1 << 3, /* the pc in the registers is the first instruction of a function */
+	RAW_BETTER = 1 << 4,   /* the record is only sent if it has all mappings */
 };
 
 struct raw_stack {
@@ -43,7 +43,7 @@ struct raw_stack {
 	u32 cookie;
 	u32 flags; /* enum raw_flag */
 	u64 time;
-	u64 value[REGISTER_COUNT]; /* by DWARF number; all registers are known */
+	u64 value[REGISTER_COUNT]; /* values of the registers, by DWARF number; all are known */
 	u64 stack_start;	   /* address of stack[0] */
 	u64 missing;		   /* bit i: the copy's page i was not in memory (RAW_STACK_PAGE) */
 	u32 stack_bytes;
@@ -51,7 +51,10 @@ struct raw_stack {
 	struct raw_mapping mapping[RAW_MAPPINGS_MAX]; /* sorted by address */
 	u8 stack[RAW_STACK_BYTES_MAX];
 };
-/* The page of an address in the copy; the first one may be cut. */
+/*
+ * The number of the page of an address in the copy of the stack; only a part of page 0 may be
+ * copied.
+ */
 #define RAW_PAGE_BITS 12
 #define RAW_STACK_PAGE(raw, address)                                                               \
 	(((address) >> RAW_PAGE_BITS) - ((raw)->stack_start >> RAW_PAGE_BITS))
@@ -76,8 +79,8 @@ struct unwind_blocked_request {
 	u32 cookie;
 	u32 operation; /* enum unwind_blocked_operation */
 	/*
-	 * 0; -ENOENT: not pending any more; -EAGAIN: other registers; -ENOSPC: no memory to look
-	 * now
+	 * 0; -ENOENT: the cookie is not pending any more; -EAGAIN: the registers have changed;
+	 * -ENOSPC: no memory for the answer now
 	 */
 	s32 result;
 	u64 raw[RAW_STACK_SIZE(0) / 8]; /* PEEK: a struct raw_stack without a copy of the stack */

@@ -61,11 +61,11 @@ ABI_OFFSET(struct ring_header, tail, 128);
 #define TID_SHOWN(tid) ((tid) == TID_INTERRUPT ? 0 : (tid))
 
 /*
- * A slot of an event: 24 bytes, and extra words. The leaf, the value and the further value come
+ * A slot of an event: 24 bytes, and extra words. The leaf, the value and the second value come
  * first, where the instance has them; then the three words of trace and span
  * (abi/thread_context.h).
  */
-#define EVENT_NUMBERS_MAX 3 /* leaf, value and further value */
+#define EVENT_NUMBERS_MAX 3 /* most numbers of an event: leaf, value and second value */
 #define EVENT_EXTRA_MAX 6
 #define EVENT_SLOT_SIZE(extras) (24U + 8U * (extras))
 
@@ -74,7 +74,7 @@ struct event_slot {
 	u32 tid;
 	u64 stamp;  /* time | kind | flags, see below */
 	u32 kernel; /* stack id, run position, or enum stack_reason, by the flags */
-	u32 user;   /* the same, or a cookie */
+	u32 user;   /* stack id, run position, enum stack_reason, or cookie, by the flags */
 	u64 extra[];
 };
 ABI_SIZE(struct event_slot, 24);
@@ -101,7 +101,8 @@ enum stack_state {		     /* two bits each in the flags: kernel << 0, user << 2 *
  */
 #define KIND_SOURCES 1000
 enum event_kind {
-	KIND_DEFERRED_STACK = 1022, /* `user` is the deferred stack of cookie `kernel` */
+	/* a deferred stack: `user` of the slot is the stack field, `kernel` the cookie */
+	KIND_DEFERRED_STACK = 1022,
 };
 
 /*

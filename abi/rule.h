@@ -36,7 +36,8 @@
 #include "scalar.h"
 #include "stack.h"
 
-#define REGISTER_SLOTS 32 /* length of arrays, so that a mask bounds an index */
+/* length of arrays of registers: a power of two, so that a mask bounds an index */
+#define REGISTER_SLOTS 32
 
 /* A register has a meaning only if its bit in `known` is set: a call preserves few registers. */
 struct unwind_registers {
@@ -63,8 +64,8 @@ enum rule_flag {
 	RULE_OUTERMOST = 1 << 0, /* the frame has no caller */
 	RULE_SIGNAL = 1 << 1,	 /* the caller was interrupted: its pc is exact, not after a call */
 	/*
-	 * guessed, without a table or proof in the code: the stack is searched for a proof
-	 * (core/arch/return_search.h)
+	 * the rule is guessed: neither a table nor the code proves it, so the stack is searched for
+	 * a proof (core/arch/return_search.h)
 	 */
 	RULE_FRAME_POINTER = 1 << 2,
 	/*
@@ -72,10 +73,11 @@ enum rule_flag {
 	 * (longjmp)
 	 */
 	RULE_STACK_MOVED = 1 << 3,
-	RULE_ENTRY = 1 << 4,	/* guessed: a stack begins in this code if rbp is 0 */
+	RULE_ENTRY = 1 << 4,	/* guessed: the frame is the outermost one if rbp is 0 */
 	RULE_UNCALLED = 1 << 5, /* the pc is a return address that no call has pushed, but the
 				   creator of the stack (Go) */
-	RULE_ANALYSED = 1 << 6, /* no table covers the pc: the rule is by the function's code */
+	/* no table covers the pc: the rule was made by an analysis of the function's code */
+	RULE_ANALYSED = 1 << 6,
 	/* the code may have switched stacks: a caller's rsp a few bytes below this frame's is
 	 * accepted (core/stack_switch.h) */
 	RULE_SWITCHED = 1 << 7,
@@ -108,20 +110,23 @@ enum go_slot {
 #define RULE_BASE_BYTES (SLOT_WORD * RULE_BASE_WORDS)
 
 /*
- * The slot of a register that is saved at base + offset. SLOT_LOST: the place is above the base,
- * too far below, or not at a whole word.
+ * The slot of a register that is saved at base + offset. SLOT_LOST: the register is saved above the
+ * base, too far below it, or not at a whole word.
  */
 ABI_INLINE u8 slot_below(s64 offset)
 {
-	u64 distance = -(u64)offset; /* huge if the place is above the base */
+	u64 distance = -(u64)offset; /* a huge number if the register is saved above the base */
 
 	if (distance % SLOT_WORD || !distance || distance > SLOT_WORDS_MAX * SLOT_WORD)
 		return SLOT_LOST;
 	return distance / SLOT_WORD;
 }
 
-/* The operand of CFA_SCRIPT_LOOP: a register that holds the address of the script's innermost
- * frame, and one with that of its instruction. Interpreters without these do not read the words. */
+/*
+ * The operand of CFA_SCRIPT_LOOP: the number of a register that holds the address of the script's
+ * innermost frame, and the number of a register that holds the address of that frame's instruction.
+ * Interpreters without these do not read the words.
+ */
 #define RULE_LOOP_OPERAND(frame, place) ((frame) | (place) << 4)
 #define RULE_LOOP_FRAME(operand) ((operand)&15U)
 #define RULE_LOOP_PLACE(operand) ((operand) >> 4)
@@ -135,7 +140,7 @@ struct unwind_rule {
 	u8 cfa_kind;
 	u8 cfa_register;
 	u8 operand;
-	u8 base;	     /* RULE_BASE_CFA, or a register */
+	u8 base;	     /* base of the slots: RULE_BASE_CFA, or the number of a register */
 	u8 flags;	     /* enum rule_flag */
 	u8 slot[RULE_SLOTS]; /* by enum rule_slot */
 };

@@ -28,8 +28,8 @@
 struct rule_key {
 	u64 place; /* frame | RULE_KEY_INTERRUPTED */
 	/*
-	 * 0: the rule holds at this pc; else bytes of a granule, RULE_KEY_TABLE, RULE_KEY_CODE, or
-	 * the hash of an address space (rule_key_own, rule_key_settled).
+	 * what the rule holds for. 0: this pc; else bytes of a granule, RULE_KEY_TABLE,
+	 * RULE_KEY_CODE, or the hash of an address space (rule_key_own, rule_key_settled).
 	 */
 	u64 code;
 };
@@ -149,7 +149,7 @@ struct rule_cache {
 #define STEP_CACHE_KEPT (1U << STEP_CACHE_BITS)
 #define STEP_CACHE_SLOTS 8 /* scratch slots */
 
-/* A flag in `place`: the pc is exact, not after a call. */
+/* A flag in cached_step.place: the pc is exact, not after a call. */
 #define STEP_INTERRUPTED (1ULL << 63)
 
 /*
@@ -162,8 +162,8 @@ struct cached_step {
 	u64 place; /* (frame (abi/stack.h) | STEP_INTERRUPTED) ^ STEP_GENERATION; 0: empty */
 	struct unwind_rule rule;
 	/* Derived from the rule; masks are by DWARF number, from STEP_MASK_SHIFT on: */
-	u16 kept;     /* registers that keep their value */
-	u16 restored; /* registers that are saved below the CFA */
+	u16 kept;     /* mask of the registers that keep their value */
+	u16 restored; /* mask of the registers that are saved below the CFA */
 	u16 words;    /* largest slot of `restored`, and flags; 0: the rule is of another kind */
 	u16 is_plain; /* 1: CFA = register + offset, and the rule has no special case */
 };

@@ -27,20 +27,24 @@
  * too: the counters are being copied at that time, and two counters would be copied out of step.
  */
 struct scratch_counters {
-	u64 produced; /* events while not paused */
-	u64 counted;  /* events that found their ring full and are in rows (abi/counted.h) */
+	u64 produced; /* number of events, except those while the instance was paused */
+	/* number of events that found their ring full and are in rows (abi/counted.h) */
+	u64 counted;
 	u64 lost[LOST_COUNT];
 	u64 unknown_frames;
-	/* User stacks that were walked by unwind tables at the event: */
-	u64 walked;		  /* stacks that the walk finished */
-	u64 table_steps;	  /* frames by a rule of a whole-file table */
-	u64 deferred[STOP_COUNT]; /* unfinished stacks by the stop reason of the walk */
-	/* Frames of interpreters' loops in user stacks (script.h): */
-	u64 script_joined;   /* the script's frames took their place */
-	u64 script_unjoined; /* native: a check failed, or memory was unreadable */
-	u64 script_unknown;  /* native: a function has no id */
-	u64 script_missed;   /* native: beyond SCRIPT_MARKS_MAX of a stack */
-	/* Events without trace and span: */
+	/* Numbers of user stacks that were walked by unwind tables at the event: */
+	u64 walked;	 /* stacks that the walk finished */
+	u64 table_steps; /* frames that were stepped by a rule of a whole-file table */
+	/* stacks that the walk did not finish, by the stop reason of the walk */
+	u64 deferred[STOP_COUNT];
+	/* Numbers of frames of interpreters' loops in user stacks (script.h): */
+	u64 script_joined; /* the script's frames took the place of the native frame */
+	/* the frame stays native, because a check failed or memory was unreadable */
+	u64 script_unjoined;
+	u64 script_unknown; /* the frame stays native, because a function of the script has no id */
+	/* the frame stays native, because the stack has more than SCRIPT_MARKS_MAX loops */
+	u64 script_missed;
+	/* Numbers of events without trace and span: */
 	u64 context_unread;  /* the thread's memory could not be read */
 	u64 context_unknown; /* user space had not looked at the process yet */
 };
@@ -53,7 +57,7 @@ struct known_vma {
 	u64 file_offset; /* file offset of `start` */
 	u64 image;	 /* address of the file's first segment (ELF header); 0: not mapped */
 	u32 number;
-	u16 has_image; /* 1: `image` was looked for */
+	u16 has_image; /* 1: `image` was searched, also without success */
 	u16 kind;      /* enum mapping_kind */
 };
 ABI_SIZE(struct known_vma, 64);
@@ -76,13 +80,13 @@ struct image_search {
 	s64 error;
 };
 
-#define BUILD_IDS_UNREAD_MAX 16 /* a power of two */
-#define RECENT_VMAS 8		/* a power of two */
+#define BUILD_IDS_UNREAD_MAX 16 /* most mappings that a walk notes; a power of two */
+#define RECENT_VMAS 8		/* most mappings of the last results; a power of two */
 
 /* The search for mappings in one address space: the last result, and working memory. */
 struct vma_search {
 	struct known_vma vma;
-	u32 tgid;	 /* process that owns the address space */
+	u32 tgid;	 /* id of the process that owns the address space */
 	u32 wants_entry; /* 1: `entry` must belong to each result, so `recent` is not used */
 	u32 recent_next;
 	u32 wants_data;	  /* 1: mappings of data count, not only code */
@@ -91,18 +95,18 @@ struct vma_search {
 	struct known_vma recent[RECENT_VMAS]; /* last results, overwritten in turn */
 	u64 walks;			      /* searches in the kernel's tree */
 	struct vma_entry entry;
-	u64 slot; /* address of `entry` in the kernel's tree */
+	u64 slot; /* address of the word in the kernel's tree that points to `entry` */
 	struct image_search image;
 	struct { /* a step from a file to the root of its file system, as pointers */
 		u64 dentry;
 		u64 mount;
 	} path;
-	u64 space;	  /* a user namespace, as a pointer */
-	u64 node[32];	  /* one maple tree node */
+	u64 space;	  /* address of a user namespace */
+	u64 node[32];	  /* copy of one node of the maple tree */
 	u64 unread_count; /* used elements of `unread` */
 	/* addresses whose build id or moved code is looked up after the walk */
 	u64 unread[BUILD_IDS_UNREAD_MAX];
-	struct moved_key moved_key; /* a mapping that may be moved code */
+	struct moved_key moved_key; /* key of a mapping that may be moved code */
 	struct moved_code moved;
 	struct mapping_record record;
 	u8 path_slack[256]; /* after record.path: a component is read at any offset in the path */
@@ -112,12 +116,16 @@ struct vma_search {
 
 /* A walk up the user stack. */
 struct user_walk {
-	u64 pc; /* pc of the next frame; 0: no more frames */
-	u64 sp; /* lowest valid frame pointer; at a return address, if pc is one */
+	u64 pc; /* pc of the frame that is walked next; 0: no more frames */
+	/*
+	 * lowest address that the next frame pointer may have; if `pc` is a return address, the
+	 * address of its stack word
+	 */
+	u64 sp;
 	u64 fp;
-	u64 link;     /* the return address if a register holds it; 0: the stack does */
+	u64 link;     /* the return address if a register holds it; 0: the stack holds it */
 	u32 compat;   /* 1: the task runs 32-bit code */
-	u32 at_entry; /* 1: the function has not built its frame yet */
+	u32 at_entry; /* 1: the function at `pc` has not built its frame yet */
 };
 
 /* The kind of function that contains an address of a kernel stack. */
@@ -130,24 +138,28 @@ struct frame_seen {
 
 struct scratch {
 	u32 busy;
-	u32 index;	    /* number of the slot on its CPU */
-	u64 refused;	    /* in a CPU's slot 0, atomic: events that found all slots busy */
-	u32 tid;	    /* in a PID namespace: id of the event's task */
-	u32 in_interrupt;   /* an interrupt wakes or queues, not the interrupted task */
+	u32 index;	  /* number of the slot on its CPU */
+	u64 refused;	  /* in a CPU's slot 0, atomic: events that found all slots busy */
+	u32 tid;	  /* id of the event's task; set in a PID namespace only */
+	u32 in_interrupt; /* 1: the event belongs to an interrupt and not to the interrupted task */
 	u32 wants_callback; /* the current task needs a callback after its event is written */
-	u32 interrupts;	    /* --origins: those on the kernel's stack (bpf/event/origin.h) */
-	u64 position;	    /* place of the event (bpf/state/ring_slots.h) */
-	u64 counted_since;  /* time when the event found its ring full */
+	u32 interrupts; /* --origins: the interrupts on the kernel's stack (bpf/event/origin.h) */
+	u64 position;	/* place that is reserved for the event (bpf/state/ring_slots.h) */
+	u64 counted_since; /* time when the event found its ring full */
 	u64 event[EVENT_SLOT_SIZE(EVENT_NUMBERS_MAX) /
 		  8];		    /* the event's slot, until it is written */
 	u64 context[CONTEXT_WORDS]; /* trace and span of the event */
 	struct counted_key counted_key;
 	u64 counted_value;
-	struct origin origin; /* of an object that is being queued */
+	struct origin origin; /* origin of an object that is being queued */
 	u64 origin_task; /* the task whose work an event belongs to; 0: the event is in an interrupt
 			  */
 	struct scratch_counters counters;
-	struct vma_search search; /* mapping of the latest frame, mostly shared by the next */
+	/*
+	 * search for mappings; its last result, the mapping of the latest frame, mostly has the
+	 * next frame, too
+	 */
+	struct vma_search search;
 	struct known_vma page[SCRATCH_PAGES];	     /* direct-mapped by (mm, page) */
 	struct frame_seen seen[SCRATCH_FRAMES_SEEN]; /* direct-mapped by address */
 	struct user_walk walk;
@@ -156,7 +168,8 @@ struct scratch {
 	struct stack user;
 	struct script_walk script;
 	struct script_search script_search;
-	struct stack script_stack; /* `user` with the frames of scripts */
+	/* the stack `user`, with the frames of scripts in place of loops */
+	struct stack script_stack;
 };
 
 #endif

@@ -80,24 +80,31 @@ static inline const char *script_path_of(u32 number)
 	return 0;
 }
 
-/* Places 1 .. of a function; there is one so far. Frames after the leaf are looked up a byte
- * before. */
+/*
+ * The offset in a user frame of a script: the function's id, and a number from 1 on of a place in
+ * the function; there is one place so far. Frames after the leaf are looked up one byte before.
+ */
 #define SCRIPT_PLACE_BITS 16
 #define SCRIPT_START(id) ((u64)(id) << SCRIPT_PLACE_BITS)
 #define SCRIPT_ID(offset) ((u32)((offset) >> SCRIPT_PLACE_BITS))
 #define FRAME_SCRIPT(runtime, id) FRAME_USER(MAPPING_SCRIPT(runtime), SCRIPT_START(id) | 1)
-/* No function has id 0: the symbols there name the interpreters whose functions could not be read,
- * each at the number of its file's mapping. */
+/*
+ * No function has id 0: symbols at offsets of this id name the interpreters whose functions could
+ * not be read; the offset is the mapping number of the interpreter's file.
+ */
 #define SCRIPT_UNREAD_END SCRIPT_START(1)
 
-#define SCRIPT_FRAME_WORDS 10 /* words of a script's frame that are read */
-/* Words after these: one that the frame leads to, and the address of the frame after this one. */
+#define SCRIPT_FRAME_WORDS 10 /* number of words of a script's frame that are read */
+/*
+ * Two more words are stored after the words of the frame: a word to which the frame leads, and the
+ * address of the frame after this one.
+ */
 #define SCRIPT_WORD_APART SCRIPT_FRAME_WORDS
 #define SCRIPT_WORD_BEHIND (SCRIPT_FRAME_WORDS + 1)
 #define SCRIPT_OTHER_PLACES 3
-#define SCRIPT_CODE_WORDS 24 /* words of a code object that are read */
+#define SCRIPT_CODE_WORDS 24 /* number of words of a code object that are read */
 
-/* Kinds of string objects. */
+/* Kinds of string objects, and the words of the object that are read. */
 enum script_text_kind {
 	SCRIPT_TEXT_CPYTHON, /* from byte 16 on: number of characters, hash, kind of characters */
 	SCRIPT_TEXT_PHP,     /* from byte 8 on: hash, number of bytes */
@@ -107,33 +114,53 @@ enum script_text_kind {
 	SCRIPT_TEXT_COUNT,
 };
 
-/* The first byte that is read. */
+/* Offset in a string object of the first byte that is read. */
 #define SCRIPT_TEXT_FROM(kind) ((kind) < SCRIPT_TEXT_RUBY ? 16 - 8 * (u64)(kind) : 0)
-#define SCRIPT_TEXT_WORDS 4 /* words that are read */
+#define SCRIPT_TEXT_WORDS 4 /* number of words of a string object that are read */
 #define JAVA_TEXT_BYTES(word) ((word) >> 32 & 0xffff)
 #define JAVA_TEXT_FROM 6
-/* Words at the start of a method's constant part, and of a pool, that are read. A power of two. */
+/*
+ * Number of words that are read at the start of a method's constant part, and of a pool of
+ * constants. A power of two.
+ */
 #define JAVA_WORDS 8
 
-/* In the kind of characters of CPython: bits 2 to 4 width of a character, 5 compact, 6 ASCII. */
-/* In the flags of Ruby: bits 0 to 4 kind of object; bit 13 the characters are not in the object. */
+/*
+ * In CPython's word with the kind of characters: bits 2 to 4 width of a character, bit 5 compact,
+ * bit 6 ASCII.
+ */
+/*
+ * In the flags of a Ruby object: bits 0 to 4 kind of object; bit 13: the characters are not in the
+ * object.
+ */
 #define RUBY_KIND(flags) ((flags)&31)
 #define RUBY_KIND_STRING 5
-#define RUBY_KIND_ARRAY 7 /* its first element in the word 16 bytes after its address */
+/* the word 16 bytes after the array's address leads to the first element */
+#define RUBY_KIND_ARRAY 7
 #define RUBY_IS_APART(flags) ((flags) >> 13 & 1)
-#define SCRIPT_TEXT_TAIL 16 /* bytes at the end that tell strings without a hash apart */
+/* number of bytes at the end of a string that tell strings without a hash apart */
+#define SCRIPT_TEXT_TAIL 16
 
-/* Where the address of the innermost frame is. */
+/* Where a layout finds the address of a loop's innermost script frame. */
 enum script_link {
-	SCRIPT_LINK_NONE,   /* not known: offsets of the version */
-	SCRIPT_LINK_UNREAD, /* not known: the version is, the code of the build is not understood */
+	SCRIPT_LINK_NONE, /* not known: the offsets of the interpreter's version are not known */
+	/*
+	 * not known: the offsets of the version are, but the code of this build is not understood
+	 */
+	SCRIPT_LINK_UNREAD,
 	SCRIPT_LINK_FRAME,  /* at CFA - link */
 	SCRIPT_LINK_THREAD, /* in the thread's state, whose address lies at CFA - link */
-	SCRIPT_LINK_TLS,    /* the same; it lies at the thread pointer - link, or is in the list */
-	/* the same; it is in the list of the interpreter's threads. The `link - entry` bytes before
-	 * `loop` run when a frame is linked whose caller is not known yet */
+	/*
+	 * in the thread's state, whose address lies at the thread pointer - link, or is in the list
+	 * of threads
+	 */
+	SCRIPT_LINK_TLS,
+	/*
+	 * in the thread's state, whose address is in the interpreter's list of threads. The `link -
+	 * entry` bytes before `loop` run when a frame is linked whose caller is not known yet
+	 */
 	SCRIPT_LINK_LIST,
-	SCRIPT_LINK_REGISTER, /* in the register that the rule's operand says */
+	SCRIPT_LINK_REGISTER, /* in the register that the rule's operand names */
 	SCRIPT_LINK_COUNT,
 };
 
@@ -146,39 +173,52 @@ enum script_link {
  */
 
 struct java_layout {
-	/* Addresses of the file: */
+	/* Addresses in libjvm's file: */
 	u32 code_bias;	 /* address of a byte of code, less the byte's offset in the file */
 	u32 heaps;	 /* word with the address of the array of code heaps */
 	u32 interpreter; /* word with the address of the interpreter's queue of code */
 	u32 call_return; /* word with the return address of a stack's first Java function */
-	/* Offsets in a code heap, the first two of address ranges: */
+	/* Offsets in a code heap; the first two are of address ranges: */
 	u16 heap_memory;
-	u16 heap_segments; /* bytes, one for each segment: distance to the block's first one */
-	u16 heap_shift;	   /* binary logarithm of a segment's bytes, 32 bits */
+	u16 heap_segments; /* a byte for each segment: distance to the first segment of its block */
+	u16 heap_shift;	   /* binary logarithm of the bytes of a segment, 32 bits */
 	u16 class_pool;	   /* in a class: address of its pool of constants */
-	u8 space_low, space_high;    /* in an address range */
-	u8 array_count, array_data;  /* in an array: 32 bits; address */
-	u8 queue_start, queue_bytes; /* in a queue: address; 32 bits */
-	u8 block_used, block_bytes;  /* in a block's header: a byte; length of the header */
-	u8 blob_code;	  /* in the block's object: address of its code, or its distance */
-	u8 blob_frame;	  /* words of its frames, the return address included; 32 bits */
-	u8 blob_complete; /* offset in the code of the first instruction with a complete frame */
-	u8 blob_is_short; /* 1: blob_code has a distance of 32 bits, blob_complete one of 16 */
-	u8 method_const;  /* in a method (Method): address of its constant part (ConstMethod) */
-	u8 const_count;	  /* in the constant part: length of the method's bytecode, 16 bits */
-	u8 const_bytes;	  /* length of the constant part; the bytecode follows it */
-	u8 has_names;	  /* 1: the members below are known, and texts are SCRIPT_TEXT_JAVA */
-	u8 const_pool;	  /* in a method's constant part: address of the pool of constants */
-	u8 const_name;	  /* number of the method's name in the pool, 16 bits */
-	u8 pool_tags;	  /* in a pool: address of an array with a byte for each constant */
-	u8 pool_class;	  /* address of the class */
-	u8 pool_file;	  /* number of the name of the source file, 16 bits; 0: none */
-	u8 pool_count;	  /* number of constants, 32 bits */
-	u8 pool_bytes;	  /* length of the pool without its constants, which follow it */
-	u8 tags_data;	  /* in such an array: its bytes */
-	u8 class_name;	  /* in a class: address of its name */
-	u8 blob_name;	  /* in a block's object: address of the name of its kind */
-	u8 blob_method;	  /* if it is a method's code: address of the method */
+	u8 space_low, space_high; /* in an address range: its first address, and its end */
+	/* in an array: number of elements, 32 bits; address of the elements */
+	u8 array_count, array_data;
+	/* in a queue: address of its code; bytes of the code, 32 bits */
+	u8 queue_start, queue_bytes;
+	/* in a block's header: a byte that says that the block is used; length of the header */
+	u8 block_used, block_bytes;
+	u8 blob_code; /* in the object of a block: address of the block's code, or its distance */
+	/*
+	 * in the object of a block: words of the code's frames, the return address included; 32
+	 * bits
+	 */
+	u8 blob_frame;
+	/*
+	 * in the object of a block: offset in the code of the first instruction with a complete
+	 * frame
+	 */
+	u8 blob_complete;
+	/* 1: the word at blob_code is a distance of 32 bits, that at blob_complete has 16 bits */
+	u8 blob_is_short;
+	u8 method_const; /* in a method (Method): address of its constant part (ConstMethod) */
+	u8 const_count;	 /* in the constant part: length of the method's bytecode, 16 bits */
+	/* in the constant part: length of the constant part; the bytecode follows it */
+	u8 const_bytes;
+	u8 has_names;	/* 1: the members below are known, and texts are SCRIPT_TEXT_JAVA */
+	u8 const_pool;	/* in a method's constant part: address of the pool of constants */
+	u8 const_name;	/* in the constant part: number of the method's name in the pool, 16 bits */
+	u8 pool_tags;	/* in a pool: address of an array with a byte for each constant */
+	u8 pool_class;	/* in a pool: address of the class */
+	u8 pool_file;	/* in a pool: number of the name of the source file, 16 bits; 0: none */
+	u8 pool_count;	/* in a pool: number of constants, 32 bits */
+	u8 pool_bytes;	/* length of the pool without its constants, which follow it */
+	u8 tags_data;	/* in the array at pool_tags: its bytes */
+	u8 class_name;	/* in a class: address of its name */
+	u8 blob_name;	/* in the object of a block: address of the name of its kind */
+	u8 blob_method; /* in the object of a block with a method's code: address of the method */
 	u8 reserved_bytes[5];
 };
 ABI_SIZE(struct java_layout, 56);
@@ -189,31 +229,38 @@ ABI_SIZE(struct java_layout, 56);
  * of its compilers. `link` is 0. Offsets count from the begin of an object; a word that holds an
  * object's address is this address plus 1.
  */
-#define V8_SHARED_WORDS 5 /* words of a shared object that are read */
+#define V8_SHARED_WORDS 5 /* number of words of a shared object that are read */
 
 struct v8_layout {
 	/* Types of objects: */
-	u16 function;	    /* the first one of functions */
-	u16 shared;	    /* what all closures of a function share */
-	u16 scope;	    /* the description of a function's variables */
+	u16 function;	    /* the first type of functions */
+	u16 shared;	    /* type of shared objects: what all closures of a function share */
+	u16 scope;	    /* type of scopes: the description of a function's variables */
 	u16 script;	    /* a source file */
-	u16 bytecode;	    /* a function's code for the interpreter */
-	u16 context;	    /* the first one of contexts */
-	u16 context_end;    /* after the last one */
+	u16 bytecode;	    /* type of a function's code for the interpreter */
+	u16 context;	    /* the first type of contexts */
+	u16 context_end;    /* the number after the last type of contexts */
 	u8 function_shared; /* in a function: its shared object */
-	u8 shared_name;	    /* in a shared object: a string or the scope */
-	u8 shared_script;   /* the source file */
+	u8 shared_name;	    /* in a shared object: the function's name as a string, or the scope */
+	u8 shared_script;   /* in a shared object: the source file */
 	u8 has_names;	    /* 1 */
 };
 ABI_SIZE(struct v8_layout, 18);
 
-/* Offsets are in bytes and, but for `entry_mark` and `first_line`, those of whole words. */
+/* The offsets are in bytes. All but `entry_mark` and `first_line` are offsets of whole words. */
 struct script_layout {
 	u32 runtime; /* enum script_runtime */
-	u32 version; /* CPython: Py_Version; PHP: number of its module interface, a date; Ruby:
-		      * 3.2.1 is 0x030201 */
-	u32 loop;    /* file offset of a byte of the loop */
-	u32 link;    /* distance of the word that link_kind says; 0: no layout is known */
+	/*
+	 * version of the interpreter. CPython: Py_Version; PHP: number of its module interface, a
+	 * date; Ruby: 3.2.1 is 0x030201
+	 */
+	u32 version;
+	u32 loop; /* file offset of a byte in the code of the loop */
+	/*
+	 * distance of the word with the address of the innermost frame, as link_kind says; 0: no
+	 * layout is known
+	 */
+	u32 link;
 	union {
 		struct {
 			/*
@@ -226,24 +273,34 @@ struct script_layout {
 			u8 frame_code;	   /* address of the code object */
 			u8 frame_previous; /* address of the next frame further out */
 			u8 entry_mark;	   /* a byte that marks the end of the loop's frames */
-			u8 entry_value;	   /* the value there of this byte's bits in entry_mask */
-			u8 entry_is_frame; /* 1: the marked frame is a function's; 0: the frames end
-					      before it */
-			u8 text_ascii; /* of characters in a string object without others than ASCII
-					*/
-			u8 text_wide; /* the same with others; Ruby: first bit, in the flags, of the
-				       * number of bytes in the object, 0: a word has it */
+			/*
+			 * the value of the bits entry_mask in this byte, at the end of the loop's
+			 * frames
+			 */
+			u8 entry_value;
+			u8 entry_is_frame; /* 1: the marked frame runs a function of the script; 0:
+					      the frames end before it */
+			/*
+			 * offset of the characters in a string object that has only ASCII
+			 * characters
+			 */
+			u8 text_ascii;
+			/*
+			 * offset of the characters in other string objects; Ruby: first bit, in the
+			 * flags, of the number of bytes in the object, 0: a word has it
+			 */
+			u8 text_wide;
 			u8 link_kind; /* enum script_link */
 			/* Offsets in a code object: */
 			u8 code_type;
 			u8 code_name; /* address of the qualified name */
 			u8 code_file; /* address of the file's name */
 			u8 code_lines;
-			u8 first_line;	/* 32 bits */
-			u8 code_number; /* word with a number that no other code object has; 0: none
-					 */
-			u8 code_tag;	/* bits of the word that do not belong to the code object's
-					   address */
+			u8 first_line; /* 32 bits */
+			/* offset of a number that no other code object has; 0: none */
+			u8 code_number;
+			/* bits that do not belong to the address, in the word at frame_code */
+			u8 code_tag;
 			u8 thread_frame; /* offset of the innermost frame's address in a thread's
 					    state */
 			/* Offsets in a thread's state, of the next one and of the thread pointer:
@@ -251,33 +308,51 @@ struct script_layout {
 			u8 thread_next;
 			u8 thread_id;
 			/* The members of versions whose code objects have no type: */
-			u8 frame_place;	 /* in a frame: address of an instruction of the function */
-			u8 code_unit;	 /* bytes of an instruction; 0: code objects have a type */
-			u32 threads;	 /* offset of the first thread's address in an interpreter's
-					    state */
-			s64 interpreter; /* address of that state's address, less that of the byte
-					    at `loop` */
+			/* in a frame: address of the current instruction of the function */
+			u8 frame_place;
+			u8 code_unit; /* bytes of an instruction; 0: code objects have a type */
+			u32 threads;  /* offset of the first thread's address in an interpreter's
+					 state */
+			/*
+			 * address of the word with the interpreter's state's address, less the
+			 * address of the byte at `loop`
+			 */
+			s64 interpreter;
 			u32 entry; /* the frame that ends the loop's frames lies at CFA - entry; 0:
 				      unknown */
 			u8 entry_mask;
-			u8 code_count; /* number of the function's instructions, 32 bits; they begin
-					* at code_lines
-					*/
+			/*
+			 * number of the function's instructions, 32 bits; the instructions begin at
+			 * code_lines
+			 */
+			u8 code_count;
 			u8 code_copied; /* 1: a function may have many code objects, with equal
 					   words */
 			u8 code_owner;	/* address of the class that a method belongs to; 0: names
 					   are qualified */
 			u8 owner_name;	/* in a class: address of its name */
 			u8 text_kind;	/* enum script_text_kind */
-			u8 frame_bytes; /* from a frame to the address in SCRIPT_WORD_BEHIND */
-			u8 entry_from;	/* in a frame: address of the word in SCRIPT_WORD_APART; 0:
-					   none is read */
-			u8 code_body; /* in the object that frame_code leads to: address of the code
-					 object; 0: it is that object */
-			u8 place_kept; /* 1: the innermost frame has its instruction, as the others
-					  have */
-			u8 line_shift; /* bits of the first line's word below the number */
-			u8 code_end;   /* 1: a place may be after the last instruction, too */
+			/* distance from a frame to the address in SCRIPT_WORD_BEHIND */
+			u8 frame_bytes;
+			u8 entry_from; /* in a frame: address of the word in SCRIPT_WORD_APART; 0:
+					  none is read */
+			/*
+			 * in the object at frame_code: address of the code object; 0: that object
+			 * is the code object
+			 */
+			u8 code_body;
+			/*
+			 * 1: the innermost frame holds the address of its instruction, as the other
+			 * frames do
+			 */
+			u8 place_kept;
+			/* number of bits below the line number in the word at first_line */
+			u8 line_shift;
+			/*
+			 * 1: the instruction's address may be directly after the last instruction,
+			 * too
+			 */
+			u8 code_end;
 		};
 		struct java_layout java; /* SCRIPT_JAVA */
 		struct v8_layout v8;	 /* SCRIPT_V8 */
@@ -290,16 +365,20 @@ struct script_mark {
 	u64 cfa;
 	u64 pc;
 	u64 place; /* the pc as a frame, without what FRAME_BEHIND_INTERRUPTED adds */
-	u64 index; /* of the frame, from the innermost frame on, which is 0 */
-	u64 frame; /* what RULE_LOOP_FRAME() and RULE_LOOP_PLACE() of the rule hold; 0: not known */
+	u64 index; /* number of the frame in the stack, from the innermost frame on, which is 0 */
+	/*
+	 * values of the registers RULE_LOOP_FRAME() and RULE_LOOP_PLACE() of the rule; 0: not known
+	 */
+	u64 frame;
 	u64 code_place;
 };
 
-#define SCRIPT_MARKS_MAX 64 /* a power of two; loops further out stay native */
+/* most loops of a stack that are noted; a power of two. Loops further out stay native */
+#define SCRIPT_MARKS_MAX 64
 
 struct script_marks {
 	u32 count;
-	u32 missed; /* loops that had no room */
+	u32 missed; /* number of loops for which `mark` had no room */
 	struct script_mark mark[SCRIPT_MARKS_MAX];
 };
 
@@ -345,13 +424,13 @@ struct script_cache {
  * each hash that another function has costs one. The seed of the hash is secret, so that a program
  * cannot take the places of another one's functions.
  */
-#define SCRIPTS_MAX (1U << 16) /* ids: 1 .. SCRIPTS_MAX - 1 */
+#define SCRIPTS_MAX (1U << 16) /* number of script functions; ids are 1 .. SCRIPTS_MAX - 1 */
 #define SCRIPT_TRIES_MAX 5
-#define SCRIPT_TEXT_BYTES 512 /* of a name; functions with longer names stay native */
+#define SCRIPT_TEXT_BYTES 512 /* most bytes of a name; functions with longer names stay native */
 
 struct script_text {
 	u32 bytes;
-	u32 width; /* bytes of a character: 1, 2 or 4; of Latin-1, UCS-2 or UCS-4. 0: UTF-8 */
+	u32 width; /* bytes of a character: 1, 2 or 4, in Latin-1, UCS-2 or UCS-4. 0: UTF-8 */
 	u8 text[SCRIPT_TEXT_BYTES]; /* 0 after `bytes` */
 };
 
@@ -360,8 +439,11 @@ struct script_record {
 	u32 version;
 	u32 first_line;
 	u32 reserved;
-	struct script_text name; /* of the function, qualified unless `owner` has the class; empty:
-				  * the code of the file outside of functions */
+	/*
+	 * name of the function, qualified unless `owner` has the class; empty: the code of the file
+	 * outside of functions
+	 */
+	struct script_text name;
 	struct script_text file;
 	struct script_text owner; /* class of a method; empty: none */
 };
@@ -369,55 +451,59 @@ ABI_SIZE(struct script_record, 16 + 3 * (8 + SCRIPT_TEXT_BYTES));
 
 /* The search for the id of a record. */
 struct script_search {
-	u64 hash;    /* the next one to try */
-	u64 differs; /* 0: `other` has the same contents */
+	u64 hash;    /* the hash that is tried next */
+	u64 differs; /* 0: `other` has the same contents as `record` */
 	s64 id;	     /* < 0: another record has the hash */
 	struct script_record record, other;
 };
 
-#define SCRIPT_THREADS_MAX 64  /* threads of an interpreter that are looked at */
-#define SCRIPT_FRAMES_MAX 4096 /* words and frames that one walk looks at */
+#define SCRIPT_THREADS_MAX 64 /* most threads of an interpreter that are looked at */
+/* most steps of one walk: native frames, threads and script frames */
+#define SCRIPT_FRAMES_MAX 4096
 
 /* The memory of one walk over the loops of a stack (core/script_walk.h). */
 struct script_walk {
 	/* Input: */
 	struct address_space space;
-	u64 seed;	/* of the cache's seals */
-	u32 max_depth;	/* frames, the leaf included */
+	u64 seed;	/* start value of the hashes in seals and keys of the cache */
+	u32 max_depth;	/* most frames, the leaf included */
 	u32 leaf_apart; /* 1: the leaf of both stacks is their last word */
 
 	/* Output: */
-	u32 joined;    /* loops whose frames are in the stack */
-	u32 unjoined;  /* loops that stay native: a check failed or memory was unreadable */
-	u32 unknown;   /* loops that stay native: a function has no id yet */
+	u32 joined; /* number of loops whose script frames are in the stack */
+	/* number of loops that stay native: a check failed or memory was unreadable */
+	u32 unjoined;
+	u32 unknown;   /* number of loops that stay native: a function has no id yet */
 	u32 is_native; /* 1: the whole stack stays native: too many frames, or code that runs before
 			* a frame is filled */
 
 	/* State of the walk: */
-	struct script_layout layout; /* of the current loop */
-	u64 type;		     /* address that layout.type says */
-	u64 frame;		     /* address of the script's next frame; 0: not in a loop */
-	u64 place;		     /* its instruction; 0: the frame has it */
-	u64 entry;  /* address of the frame that must end the loop's; 0: any entry does */
-	u64 thread; /* address of the state that is compared with the thread; 0: none is */
+	struct script_layout layout; /* layout of the current loop */
+	u64 type;		     /* run time address that corresponds to layout.type */
+	u64 frame; /* address of the script frame that is read next; 0: not in a loop */
+	u64 place; /* address of that frame's current instruction; 0: the frame holds it */
+	/* address of the script frame that must end the loop's frames; 0: any entry frame does */
+	u64 entry;
+	/* address of the thread's state that is compared with the current thread; 0: none */
+	u64 thread;
 	u32 threads_left;
 	u32 end;   /* enum script_end of the current step */
-	u64 outer; /* address of the frame after the last loop's frames; 0: unknown */
-	u32 at;	   /* next frame of the native stack */
-	u32 mark;  /* next mark */
-	u32 depth; /* frames so far */
+	u64 outer; /* address of the script frame after the last loop's frames; 0: unknown */
+	u32 at;	   /* index of the native frame that is read next */
+	u32 mark;  /* index of the next mark */
+	u32 depth; /* number of frames so far */
 	u32 start; /* `depth` at the begin of the current loop */
 	u32 depth_native;
 	u32 is_done;
 	u64 code;			  /* address of the code object in code_word */
-	u64 key;			  /* its hash */
-	u64 text_word[SCRIPT_TEXT_WORDS]; /* of a string object */
-	u64 text_hash;			  /* its hash */
-	u64 text_from;			  /* address of its characters */
-	u64 text_bytes;			  /* all characters of it */
-	u32 text_width;			  /* as in struct script_text */
+	u64 key;			  /* cache key of the code object */
+	u64 text_word[SCRIPT_TEXT_WORDS]; /* words of a string object */
+	u64 text_hash;			  /* hash of that string */
+	u64 text_from;			  /* address of the string's characters */
+	u64 text_bytes;			  /* bytes of all characters of the string */
+	u32 text_width;			  /* bytes of a character, as in struct script_text */
 	u32 text_has_hash;
-	u64 owner;				/* address of a class's name */
+	u64 owner;				/* address of the name of a method's class */
 	u64 frame_word[SCRIPT_FRAME_WORDS + 6]; /* 16: a mask bounds an index */
 	u64 code_word[SCRIPT_CODE_WORDS + 12];	/* 32 */
 };

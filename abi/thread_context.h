@@ -22,35 +22,38 @@ struct thread_context_record {
 	u8 is_valid;
 	u8 flags;
 	u16 attribute_bytes;
-	u8 attributes[4]; /* the first of them, or bytes after the record */
+	/* the first bytes of the attributes; without attributes, bytes after the record */
+	u8 attributes[4];
 };
 ABI_SIZE(struct thread_context_record, 32);
-#define THREAD_CONTEXT_BYTES 28 /* bytes that are read */
+#define THREAD_CONTEXT_BYTES 28 /* number of bytes of the record that are read */
 
 /* An event's trace and span, as words of its slot. All 0: the event has none. */
 #define CONTEXT_WORDS 3
 
-/* How the variable is reached from the thread pointer. */
+/* Where the variable lies, relative to the thread pointer. */
 enum context_way {
-	CONTEXT_UNKNOWN, /* user space has not looked yet */
+	CONTEXT_UNKNOWN, /* not known: user space has not looked yet */
 	CONTEXT_NONE,	 /* no file of the process has the variable */
-	CONTEXT_STATIC,	 /* at the thread pointer + offset */
-	/* in the module's block + offset; the thread pointer leads to the vector of blocks (glibc:
-	 * dtv) */
+	CONTEXT_STATIC,	 /* at the address thread pointer + offset */
+	/*
+	 * in the thread's block of the module + offset; the thread pointer leads to the vector of
+	 * blocks (glibc: dtv)
+	 */
 	CONTEXT_DYNAMIC,
 };
 
 #define CONTEXT_PLACES_MAX 4096 /* processes */
 #define CONTEXT_MODULES_MAX 65536
 
-/* The place of the variable in a process. */
+/* Where the thread-local variable lies in a process. */
 struct context_place {
 	u64 process; /* start_time and self_exec_id of the program, as in struct address_space */
 	u64 execs;
 	s64 offset;
 	u32 module;
 	u32 way;  /* enum context_way */
-	u32 tgid; /* as the recorder sees it; the map's key is the kernel's */
+	u32 tgid; /* process id as the recorder sees it; the map's key is the kernel's process id */
 	u32 reserved;
 };
 ABI_SIZE(struct context_place, 40);

@@ -29,8 +29,11 @@ struct thread_account {
 	u64 begin; /* ns, CLOCK_MONOTONIC */
 	u64 end;
 	u64 spent[TIME_STATES]; /* ns, by enum time_state */
-	u64 stolen; /* ns, signed: of `running`, what the kernel's own count leaves out: interrupts,
-		       the hypervisor */
+	/*
+	 * ns, signed: the part of `running` that the kernel does not count as the thread's:
+	 * interrupts, the hypervisor
+	 */
+	u64 stolen;
 	u32 tid;
 	u32 tgid;
 };
@@ -39,23 +42,25 @@ ABI_SIZE(struct thread_account, 72);
 /* A thread that is recorded. */
 struct thread_time {
 	struct thread_account account; /* up to from.since */
-	struct blocked from; /* since when the thread is in its state, and its user stack */
-	u64 blocked_since; /* of a wait that has ended, though the thread is still runnable; 0: none
-			    */
+	/* the current state: since when the thread is in it, and its user stack */
+	struct blocked from;
+	/* begin of the blocked wait that has ended while the thread is still runnable; 0: none */
+	u64 blocked_since;
 	u32 blocked_state;
 	u32 state;
-	u64 exec;	 /* when the thread became another program since it runs; 0: not */
-	u64 waits;	 /* how often the thread had left a CPU to wait by the last switch */
-	u64 is_recorded; /* its waits have events, though they have not ended */
+	u64 exec;  /* when the running thread became another program (execve); 0: it has not */
+	u64 waits; /* number of times that the thread had left a CPU to wait, at its last switch */
+	/* 1: its current waits were recorded as events, although they have not ended */
+	u64 is_recorded;
 };
 
-/* The sum of the accounts of ended threads that found no room. */
+/* The sum of the accounts of ended threads for which the buffer had no room. */
 struct time_rest {
 	u64 threads;
 	u64 life;
 	u64 spent[TIME_STATES];
-	u64 unseen;  /* switches that programs were not called for */
-	u64 untimed; /* threads without an account: the kernel had no memory */
+	u64 unseen;  /* number of switches at which the kernel called no program */
+	u64 untimed; /* number of threads without an account: the kernel had no memory */
 };
 
 #endif

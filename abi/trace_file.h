@@ -26,13 +26,16 @@
 	}
 #define TRACE_FILE_MAGIC_BYTES 8
 #define TRACE_FILE_VERSION 3
-#define TRACE_FILE_VERSION_SUMMARY 4  /* a recording whose events stand for several */
-#define TRACE_FILE_VERSION_TIMES 5    /* a recording with accounts of threads' time */
-#define TRACE_FILE_VERSION_COUNTED 6  /* the same, whose events may be counted only */
-#define TRACE_FILE_VERSION_CONTEXTS 7 /* the same, whose events may have a trace and a span */
-#define TRACE_FILE_VERSION_FURTHER 8  /* the same, whose events may have a further value */
-#define TRACE_FILE_VERSION_LOSSES 9   /* the same, whose sources may have ledgers */
-#define TRACE_FILE_VERSION_CGROUPS 2  /* first version with cgroups; before, tasks name none */
+/* version of a recording whose events stand for several events */
+#define TRACE_FILE_VERSION_SUMMARY 4
+#define TRACE_FILE_VERSION_TIMES 5   /* version of a recording with accounts of threads' time */
+#define TRACE_FILE_VERSION_COUNTED 6 /* version of a recording whose events may be counted only */
+/* version of a recording whose events may have a trace and a span */
+#define TRACE_FILE_VERSION_CONTEXTS 7
+/* version of a recording whose events may have a second value */
+#define TRACE_FILE_VERSION_FURTHER 8
+#define TRACE_FILE_VERSION_LOSSES 9  /* version of a recording whose sources may have ledgers */
+#define TRACE_FILE_VERSION_CGROUPS 2 /* first version in which tasks have a cgroup */
 /* first version with symbol addresses; before, all symbols had a name */
 #define TRACE_FILE_VERSION_ADDRESSES 3
 #define TRACE_FILE_LITTLE_ENDIAN 1
@@ -82,13 +85,13 @@ struct trace_block_header {
 	u32 checksum;	  /* CRC-32 of the rest of this header and of the stored payload */
 	u8 type;	  /* enum trace_block_type */
 	u8 coding;	  /* enum trace_coding */
-	u16 cpu;	  /* EVENTS: the CPU of the events; else 0 */
+	u16 cpu;	  /* EVENTS: CPU of the events; other blocks: 0 */
 	u32 sequence;	  /* 0 for the first block; each further block adds 1 */
 	u32 stored_bytes; /* bytes of the payload in the file */
 	u32 raw_bytes;	  /* bytes of the decompressed payload, <= TRACE_BLOCK_RAW_MAX */
 	u32 records;
 	u32 columns;	/* <= TRACE_BLOCK_COLUMNS_MAX */
-	u64 first_time; /* EVENTS: time of the first and of the last record; else 0 */
+	u64 first_time; /* EVENTS: times of the first and of the last record; other blocks: 0 */
 	u64 last_time;
 };
 ABI_SIZE(struct trace_block_header, 48);
@@ -114,7 +117,8 @@ enum trace_resolution_column {
 	RESOLUTION_COLUMNS
 };
 enum trace_event_column {
-	EVENT_COLUMN_TASKS, /* the keys of the block: thread and kind, and their stacks */
+	/* the keys that the events of the block have: thread and kind, and their stacks */
+	EVENT_COLUMN_TASKS,
 	EVENT_COLUMN_KERNEL,
 	EVENT_COLUMN_USER,
 	EVENT_COLUMN_ORDER,

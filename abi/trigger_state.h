@@ -21,17 +21,19 @@
 
 enum trigger_mark { TRIGGER_WATCHED = 1, TRIGGER_STOPS = 2 };
 
-/* One kind of event. */
+/* The triggers of one kind of event. */
 struct trigger_row {
 	u64 marks; /* enum trigger_mark, as bits */
-	u64 time;  /* of the latest event if watched: CLOCK_MONOTONIC, ns; 0: none */
+	/* time of the latest event of the kind, if watched: CLOCK_MONOTONIC, ns; 0: none */
+	u64 time;
 };
 
 struct trigger_state {
-	u64 delay;	   /* from the event to the stop, in ns */
-	u64 stop_time;	   /* of the event that stops the instance: CLOCK_MONOTONIC, ns; 0: none */
-	u64 stop_kind;	   /* its kind + 1; 0: not written yet */
-	u64 stop_realtime; /* stop_time since the epoch, in ns, once a process has asked; or 0 */
+	u64 delay;     /* time from the event to the stop, ns */
+	u64 stop_time; /* time of the event that stops the instance: CLOCK_MONOTONIC, ns; 0: none */
+	u64 stop_kind; /* kind of that event + 1; 0: not written yet */
+	/* stop_time as ns since the epoch, once a process has asked; 0: not yet */
+	u64 stop_realtime;
 	struct trigger_row row[KIND_SOURCES];
 };
 ABI_OFFSET(struct trigger_state, row, 32);

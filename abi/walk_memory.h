@@ -14,7 +14,7 @@
 
 /* The code around a pc, and the result of reading it (core/arch/code_rule.h). */
 
-/* Bytes before a pc, bytes from the pc on, and bytes of one read. */
+/* Numbers of bytes that are read before a pc, from the pc on, and at once. */
 #define NEAR_CODE_BEFORE 24 /* musl's _start clears rbp 19 bytes before its call */
 #define NEAR_CODE_AFTER 104
 #define NEAR_CODE_STEP 8
@@ -29,23 +29,33 @@ struct near_code {
 	u64 word[(NEAR_CODE_BEFORE + NEAR_CODE_BYTES) / 8];
 
 	/* State of the scan: */
-	s64 bytes; /* change of rsp from the pc to `at` */
-	/* by machine number: 1 + offset from rsp that the register is popped from */
+	s64 bytes; /* sum of the changes of rsp from the pc to `at` */
+	/*
+	 * for each register, by machine number: 1 + offset from rsp of the word that is popped into
+	 * it
+	 */
 	s64 popped[16];
 	u32 at; /* offset of the last scanned instruction from the pc */
 	u32 instructions;
 	u32 has_end;
-	u32 after_branch; /* 1: the instruction before was a conditional jump */
-	u32 length;	  /* of the instruction, without its prefix; 0: it is not understood */
-	s32 words;	  /* on the stack, where only an interrupted frame can be; -1: other code */
+	u32 after_branch; /* 1: the last scanned instruction is a conditional jump */
+	/* length of an instruction without its prefix; 0: the instruction is not understood */
+	u32 length;
+	/*
+	 * number of words between rsp and the return address, if the pc is where only an
+	 * interrupted frame can be; -1: other code
+	 */
+	s32 words;
 };
 
 /*
  * The search for the return address of a frame that no rule covers (core/arch/return_search.h).
  */
 
-/* Stack words that are searched, from rsp on: at most up to the frame pointer's word, and fewer
- * where rbp is not a frame pointer. */
+/*
+ * Most stack words that are searched, from rsp on: at most up to the frame pointer's word, and
+ * fewer where rbp is not a frame pointer.
+ */
 #define RETURN_WORDS_MAX 64
 #define RETURN_WORDS_POINTERLESS 16
 
@@ -54,8 +64,8 @@ enum return_kind {
 	RETURN_NO_CALL,
 	RETURN_INDIRECT, /* an indirect call: any function */
 	RETURN_DIRECT,	 /* a direct call of another function */
-	RETURN_OF_CALL,	 /* a direct call of a function that seems to contain the pc */
-	RETURN_NEVER,	 /* value of `enough`: all words are searched */
+	RETURN_OF_CALL,	 /* a direct call of the function that seems to contain the pc */
+	RETURN_NEVER,	 /* only a value of `enough`: all words are searched */
 };
 
 struct return_search {
@@ -64,40 +74,46 @@ struct return_search {
 	u64 rsp;
 	u64 rbp;
 	u64 link;	 /* arm64: the return address in x30, without its signature; 0: not known */
-	u64 code_mask;	 /* arm64: the bits of an address of code */
+	u64 code_mask;	 /* arm64: the bits that make up an address of code */
 	u32 word;	 /* bytes of a stack word: 4 in a 32-bit task, else 8 */
 	u32 knows_rbp;	 /* 1: rbp has the value that the frame's function sees */
 	u32 is_at_entry; /* 1: the pc is a function's first instruction */
-	u32 flags;	 /* enum rule_flag of the rule for code without tables */
+	u32 flags;	 /* enum rule_flag of the rule that was made for the code without tables */
 	u32 is_interrupted; /* 1: the pc is exact, not after a call */
 	u32 is_generated;   /* 1: the code has no file with tables */
 	u32 is_unlisted;    /* 1: the file has no table yet that could say more of the code */
 	/* Derived from the input: */
-	u32 is_far;   /* 1: the frame pointer points beyond the searched words */
-	u32 words;    /* number of searched words */
-	u32 pointer;  /* index of the word above the frame pointer; >= words: far away */
-	u32 first;    /* index of the word that is searched first: 0, or `pointer` */
-	u32 skew;     /* 1 if `first` is `pointer` */
-	u32 enough;   /* enum return_kind: a first word of this or a later kind ends the search */
-	u32 may_hide; /* 1: a frame of unlisted code that has called, with a frame pointer in rbp */
+	u32 is_far;  /* 1: the frame pointer points beyond the searched words */
+	u32 words;   /* number of searched words */
+	u32 pointer; /* index of the word above the frame pointer; >= words: far away */
+	u32 first;   /* index of the word that is examined first: 0, or `pointer` */
+	u32 skew;    /* 1 if `first` is `pointer` */
+	/* enum return_kind: the search ends if the first word is of this or a later kind */
+	u32 enough;
+	/* 1: the frame's code is unlisted, the frame has made a call, and rbp is a frame pointer */
+	u32 may_hide;
 	/* The current word: */
-	u32 at;	     /* index above rsp */
-	u64 address; /* address of the word */
+	u32 at;	     /* The word that is examined: */
+	u64 address; /* index of the word, counted from rsp upwards */
 	u64 value;
 	u64 before;    /* the eight bytes in front of the address `value` */
 	u32 is_unread; /* 1: the word could not be read */
 	/* Output: */
-	u64 target;   /* start of the function that `called` calls */
-	u32 called;   /* 1 + index of the RETURN_OF_CALL word with the nearest target; 0: none */
+	u64 target; /* start of the function that `called` calls */
+	/* 1 + index of the RETURN_OF_CALL word whose target is nearest to the pc; 0: none */
+	u32 called;
 	u32 is_inner; /* 1: `called` may be the return of a helper to the pc's own function */
-	u32 calls; /* 1 + index of the first word that is a return address of another call; 0: none
-		    */
+	/*
+	 * 1 + index of the first word that is the return address of a call of another function; 0:
+	 * none
+	 */
+	u32 calls;
 	u32 pointer_kind; /* enum return_kind of the word above the frame pointer */
 	/* 1: the frame pointer points to a 0, so its caller is the outermost frame */
 	u32 is_chain_end;
-	u32 saved_pointer;  /* 1 + index of the last possible frame pointer; 0: none */
-	u32 called_pointer; /* the same for words before `called` */
-	u32 is_guess;	    /* 1: the chosen word is not proven */
+	u32 saved_pointer;  /* 1 + index of the last word that may be a frame pointer; 0: none */
+	u32 called_pointer; /* 1 + index of the last such word before `called`; 0: none */
+	u32 is_guess;	    /* 1: the word that the search chose is not proven */
 };
 
 /* A search for the rule of a pc in a file (core/unwind/rule_search.h). */
@@ -105,7 +121,7 @@ struct return_search {
 struct rule_search {
 	/* Input: */
 	struct address_space space;
-	u64 place; /* place of the pc, as in struct rule_key */
+	u64 place; /* the pc as a place in its file, as in struct rule_key */
 	u64 pc;
 
 	/* Output: */
@@ -116,15 +132,15 @@ struct rule_search {
 
 	/* State of the search: */
 	struct file_table_search table;
-	u64 word; /* the code before the pc */
+	u64 word; /* eight bytes of code before the pc */
 };
 
 /* The stacks that one walk has left (core/stack_switch.h). */
 
-#define STACK_SWITCHES_MAX 8 /* a power of two */
+#define STACK_SWITCHES_MAX 8 /* most stacks that a walk can leave; a power of two */
 
 struct stack_range {
-	u64 from, to; /* rsp of the first and of the last frame on this stack */
+	u64 from, to; /* rsp of the first and of the last frame that the walk met on this stack */
 };
 
 struct stack_switches {
@@ -141,7 +157,7 @@ struct stack_switches {
 struct go_caller {
 	u64 goroutine; /* address of the goroutine's g */
 	u64 depth;     /* depth of the goroutine's stack in bytes, as its runtime has noted it */
-	u64 before;    /* the eight bytes in front of pc */
+	u64 before;    /* the eight bytes of code in front of pc */
 	u64 cfa;
 	u64 pc;
 	u64 saved_rbp;
@@ -150,43 +166,45 @@ struct go_caller {
 	u32 reserved;
 };
 
-#define WALK_WINDOW_WORDS 64 /* a power of two */
+#define WALK_WINDOW_WORDS 64 /* most words of the window; a power of two */
 
 struct direct_walk {
 	/* Input: */
 	struct unwind_registers registers;
 	struct rule_search search; /* `space` is input */
 	u32 is_compat;		   /* 1: the task runs 32-bit code */
-	u32 max_depth;		   /* frames, the leaf included: 1 .. STACK_WALK_DEPTH_MAX */
+	u32 max_depth;		   /* most frames, the leaf included: 1 .. STACK_WALK_DEPTH_MAX */
 	u32 leaf_apart;		   /* 1: the leaf goes to `leaf`, the stack begins at the caller */
-	u32 slot;		   /* scratch slot of this CPU: slot 0 owns the step cache */
+	u32 slot; /* number of the scratch slot on this CPU: slot 0 owns the step cache */
 
 	/* Output: */
 	u32 stop;	/* enum stop_reason */
 	u32 is_cut;	/* 1: not final only because rules of the last frame's file are to come */
-	u64 leaf;	/* frame of the leaf; 0: none */
+	u64 leaf;	/* the innermost frame, if it is kept apart from the stack; 0: none */
 	u32 is_final;	/* 1: another unwinder would find no more frames */
 	u32 is_guessed; /* 1: a step was not proven; all frames after it have FRAME_GUESSED */
-	u32 leaves_generated;	/* 1: the walk stops at generated code; the callback unwinds it */
-	u32 has_left_generated; /* 1: it has stopped there */
-	u64 generation;		/* STEP_GENERATION() of steps that count; input */
-	struct script_marks scripts; /* frames of loops, innermost first */
+	/* 1: a walk must stop at generated code, because the callback can unwind it */
+	u32 leaves_generated;
+	u32 has_left_generated;	     /* 1: the walk has stopped at generated code */
+	u64 generation;		     /* STEP_GENERATION() of steps that count; input */
+	struct script_marks scripts; /* native frames of interpreters' loops, innermost first */
 
 	/* State of the walk: */
 	struct stack_switches switches;
 	struct go_caller go;
 	u64 interrupted;  /* STEP_INTERRUPTED if the current pc is exact, else 0 */
 	u64 window_start; /* address of window[0] */
-	u64 window_bytes; /* bytes of the stack in `window`, whole words */
+	u64 window_bytes; /* number of bytes of the stack in `window`, whole words */
 	u64 window[WALK_WINDOW_WORDS];
-	struct near_code code; /* for code without tables */
+	struct near_code code; /* code around the pc, if no table covers it */
 	struct return_search returns;
-	u64 searched_pc;	 /* pc that the last search in `returns` found; 0: none */
-	u32 step_index;		 /* index in the step cache */
-	u32 is_generated;	 /* 1: the current pc's code has no file with tables */
-	u32 is_unlisted;	 /* 1: a rule made from code, and the file had no table then */
-	u32 is_by_code;		 /* 1: no table covers the pc, so the code is read */
-	u32 frame_index;	 /* of the current frame, if its step is not plain */
+	u64 searched_pc;  /* pc to which the last search in `returns` led; 0: none */
+	u32 step_index;	  /* index in the step cache */
+	u32 is_generated; /* 1: the current pc's code has no file with tables */
+	u32 is_unlisted;  /* 1: the rule was made from code at a time when the file had no table */
+	u32 is_by_code;	  /* 1: no table covers the pc, so the code is read */
+	/* number of the current frame in the stack; set if its step is not plain */
+	u32 frame_index;
 	struct cached_step step; /* a step that is not in the cache */
 };
 

@@ -13,7 +13,7 @@
 
 enum unwind_register {
 	REGISTER_RESULT = 0,
-	/* the bits of an address of code; bits that may sign a return address are 0 */
+	/* the bits that make up an address of code; the other bits may hold a signature */
 	REGISTER_CODE_MASK = 16,
 	REGISTER_PC = 17,
 	REGISTER_THREAD = 18,
