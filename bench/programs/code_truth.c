@@ -28,7 +28,7 @@ static const u8 hardware_register[REGISTER_RIP] = {
 };
 
 struct truth {
-	/* instructions; apart: the two cannot be compared */
+	/* numbers of instructions; apart: table and analysis cannot be compared */
 	u64 compared, right, unknown, differ, apart;
 	u64 saved_right, saved_lost, saved_differ; /* rbp */
 	bool is_listing;
@@ -73,7 +73,8 @@ static void compare_rbp(struct truth *truth, const struct unwind_rule *rule,
 		truth->saved_lost++;
 	else if (slot == table || (has_entry && table == 0))
 		truth->saved_right++;
-	else if (slot == 0 && table < SLOT_IN_REGISTER) /* popped; the word is still there */
+	/* the register was popped, and its stack word is still there */
+	else if (slot == 0 && table < SLOT_IN_REGISTER)
 		truth->saved_right++;
 	else
 		truth->saved_differ++;

@@ -63,7 +63,8 @@ int qemu_plugin_version = 1;
 
 #define DIRECT_MAP 0xffff888000000000ULL
 #define KERNEL_IMAGE 0xffffffff80000000ULL
-#define MODULES 0xffffffffc0000000ULL /* modules, and BPF programs; the guest loads no module */
+/* addresses of modules and BPF programs; the guest loads no module */
+#define MODULES 0xffffffffc0000000ULL
 #define COMM_BYTES 16
 
 static const uint8_t *memory;
@@ -94,7 +95,7 @@ enum mode { USER, KERNEL, BPF, MODES };
 
 struct task {
 	char comm[COMM_BYTES];
-	uint64_t instructions[MODES], switches; /* switches: number of switches to this task */
+	uint64_t instructions[MODES], switches; /* number of switches to this task */
 };
 
 struct block {
@@ -103,7 +104,8 @@ struct block {
 	uint32_t instructions;
 	enum mode mode;
 	bool changes_task;
-	uint64_t *runs; /* runs of this block by each task, while blocks are counted */
+	/* number of times that each task ran this block, while blocks are counted */
+	uint64_t *runs;
 };
 
 #define BUCKETS (1 << 18)

@@ -38,7 +38,7 @@ static u64 truth[EXACTNESS_PATHS][EXACTNESS_DEPTH];
 struct run {
 	u32 stacks;
 	u32 events;
-	u32 *path; /* path of each group of events */
+	u32 *path; /* number of the path that each group of events takes */
 	struct exactness_bpf *bpf;
 	struct table_geometry geometry;
 	void *table;

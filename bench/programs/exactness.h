@@ -5,16 +5,18 @@
 
 #include "scalar.h"
 
-#define EXACTNESS_LEVELS 14 /* of the call tree, two calls at each: 16,384 paths */
+/* depth of the call tree, with two calls in each node: 16,384 paths */
+#define EXACTNESS_LEVELS 14
 #define EXACTNESS_PATHS (1U << EXACTNESS_LEVELS)
-#define EXACTNESS_DEPTH (EXACTNESS_LEVELS + 2) /* frames of a stack: the leaf and all calls */
+/* frames of a stack: the leaf and all calls of a path */
+#define EXACTNESS_DEPTH (EXACTNESS_LEVELS + 2)
 #define EXACTNESS_THREADS 4
 #define EXACTNESS_EVENTS_MAX (1U << 20)
 #define EXACTNESS_BUCKETS 16384 /* of BPF_MAP_TYPE_STACK_TRACE */
 
 struct exactness_result {
-	s32 id;	    /* of the stack map, or -errno */
-	s32 bucket; /* of BPF_MAP_TYPE_STACK_TRACE, or -errno */
+	s32 id;	    /* id in the stack map, or -errno */
+	s32 bucket; /* id in BPF_MAP_TYPE_STACK_TRACE, or -errno */
 };
 
 #endif

@@ -23,7 +23,7 @@
 
 struct map {
 	u8 *memory;
-	u64 stride; /* bytes from one value to the next */
+	u64 stride; /* distance in bytes between two values of the map */
 	u32 entries;
 	u32 value_size;
 };

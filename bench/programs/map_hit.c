@@ -38,8 +38,8 @@ struct subject {
 	const char *name;
 	struct object *object;
 	enum map_hit_subject subject;
-	double *ns;    /* ns per turn, of each round */
-	double *added; /* the same minus bpf_get_stack of that round */
+	double *ns;    /* ns per turn, for each round */
+	double *added; /* ns per turn, less that of bpf_get_stack in the same round */
 };
 
 static void *map_memory(const struct bpf_map *map, size_t bytes)

@@ -6,8 +6,8 @@
 #include "scalar.h"
 
 #define MAP_HIT_DEPTH 10 /* frames */
-#define MAP_HIT_ROUND                                                                              \
-	250 /* turns per measured round: short, so that some rounds see no interrupt */
+/* turns per measured round: short, so that some rounds see no interrupt */
+#define MAP_HIT_ROUND 250
 
 enum map_hit_subject { MAP_HIT_NOTHING, MAP_HIT_STACK, MAP_HIT_MAP, MAP_HIT_STACKID };
 
@@ -15,7 +15,7 @@ struct map_hit_control {
 	u64 tgid;	/* in: the process whose signal starts a round */
 	u64 subject;	/* in: enum map_hit_subject */
 	u64 elapsed_ns; /* out: time of the round; 0: no round has run */
-	u64 failures;	/* out: turns in which the subject failed */
+	u64 failures;	/* out: number of turns in which the subject failed */
 };
 
 #endif

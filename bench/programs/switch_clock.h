@@ -11,7 +11,8 @@ struct switch_clock {
 	u64 by_kernel; /* by the clock of the run queue, as it stood at the switches */
 	u64 by_read;   /* by CLOCK_MONOTONIC, as read at the tracepoints */
 	u64 turns;
-	u64 began_kernel, began_read; /* of the turn that goes on; 0: none */
+	/* begin of the turn that goes on; 0: the thread is not on a CPU */
+	u64 began_kernel, began_read;
 };
 
 #endif

@@ -157,7 +157,8 @@ int on_signal(void *ctx)
 	round.unwind = bpf_map_lookup_elem(&unwinds, &zero);
 	if (!round.stack || !round.unwind || !round.scratch)
 		return 0;
-	round.scratch->index = control.subject == WARM_RULES; /* scratch slot 0 has the steps */
+	/* scratch slot 0 owns the cache of steps */
+	round.scratch->index = control.subject == WARM_RULES;
 	start = bpf_ktime_get_ns();
 	if (control.subject == WARM_LEARN)
 		learn(&round);

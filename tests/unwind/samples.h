@@ -29,9 +29,10 @@ struct sample {
 
 struct sample_counters {
 	u64 requested;
-	u64 exiting; /* samples without a stack: the thread is exiting, and its memory is gone */
-	u64 refused; /* samples without a stack: the kernel refused the task work */
-	u64 no_room; /* samples without a stack: all SAMPLES_MAX are in use */
+	/* number of samples without a stack: the thread is exiting, and its memory is gone */
+	u64 exiting;
+	u64 refused; /* number of samples without a stack: the kernel refused the task work */
+	u64 no_room; /* number of samples without a stack: all SAMPLES_MAX are in use */
 	s64 refused_error;
 };
 

@@ -15,7 +15,7 @@
 
 /*
  * Makes a section of `version` 2 or 3 from a section of version 1 or 2. The new section will lie
- * `distance` bytes behind the old one. Returns its length; 0: `from` is not a section of version 1
+ * `distance` bytes after the old one. Returns its length; 0: `from` is not a section of version 1
  * or 2.
  */
 u32 sframe_rewrite(const u8 *from, u32 bytes, u32 version, s64 distance, u8 *to);

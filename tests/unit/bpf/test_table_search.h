@@ -16,7 +16,7 @@
 #define CFA_OFFSET(number, row) ((s32)((number) << 16 | (row)))
 
 #define INTERRUPTED_ONE_IN 4
-#define INTERRUPTION 10000 /* steps of an interruption */
+#define INTERRUPTION 10000 /* number of steps that an interruption takes */
 
 /* Results of random searches. */
 struct search_count {

@@ -108,7 +108,7 @@ static void need_task_work(void)
 	}
 }
 
-TEST(an_answer_comes_on_the_way_to_user_mode)
+TEST(a_deferred_stack_comes_on_the_way_to_user_mode)
 {
 	const struct client_answer *answer = &programs->bss->answer;
 	u32 before = answer->count;
@@ -123,7 +123,7 @@ TEST(an_answer_comes_on_the_way_to_user_mode)
 	assert_stack(answer->id, &asked);
 }
 
-TEST(requests_of_one_entry_have_one_answer)
+TEST(requests_of_one_entry_get_one_stack)
 {
 	const struct client_answer *answer = &programs->bss->answer;
 	u32 before = answer->count;
@@ -155,7 +155,7 @@ TEST(each_entry_has_its_own_cookie_and_equal_stacks_one_id)
 	assert_int_equal(stack.ref_count, 2);
 }
 
-TEST(a_cancelled_request_has_no_answer)
+TEST(a_cancelled_request_gets_no_stack)
 {
 	const struct client_answer *answer = &programs->bss->answer;
 	u32 before = answer->count;

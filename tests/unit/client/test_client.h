@@ -8,7 +8,7 @@
 enum client_operation {
 	CLIENT_ASK,	   /* result[0]: a cookie */
 	CLIENT_ASK_TWICE,  /* result[0], result[1]: two cookies */
-	CLIENT_ASK_CANCEL, /* and the results of two cancels */
+	CLIENT_ASK_CANCEL, /* result[2], result[3]: results of two cancellations */
 	CLIENT_UNWIND,	   /* results: the depth, the id and the flags of the stack */
 };
 

@@ -27,7 +27,7 @@ extern struct script_layout layout;
 extern u64 thread_pointer;
 extern struct script script;
 
-/* Empties all, and sets the layout of CPython 3.11, or of 3.12. */
+/* Empties memory, cache and stack, and sets the layout of CPython 3.11, or of 3.12. */
 void begin(bool entry_is_frame);
 
 /* Takes free words. */

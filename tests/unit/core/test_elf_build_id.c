@@ -218,7 +218,7 @@ TEST_OF_BOTH_CLASSES(an_image_without_elf_header_has_no_id)
 }
 
 /* Bytes behind the end of the mapping never become readable: the answer is 0 instead of -EAGAIN. */
-TEST_OF_BOTH_CLASSES(an_id_behind_the_end_of_the_mapping_is_not_read)
+TEST_OF_BOTH_CLASSES(an_id_after_the_end_of_the_mapping_is_not_read)
 {
 	u32 end = set_usual(class), bytes;
 

@@ -5,21 +5,28 @@
 
 #include "trace/read/reader.h"
 
-/* Every byte but 0 in the name of a source, of a file, of functions and of tasks, in the command
- * and the host: ODD_EVENTS events, of ODD_TASKS tasks, with a stack of two functions. */
+/*
+ * Writes a recording of ODD_EVENTS events, of ODD_TASKS tasks, with a stack of two functions. The
+ * names of source, file, functions and tasks, the command and the host have every byte but 0.
+ */
 #define ODD_EVENTS 255
 #define ODD_FRAMES 2
 int odd_names(struct trace_reader **out);
 
-/* `count` events of different tasks, and then the same events once more. */
+/* Writes `count` events of different tasks, and then the same events once more. */
 int odd_many(u32 count, struct trace_reader **out);
 
-/* Three events of a waker, then two of a thread of ODD_PROGRAM, which began in the C library. */
+/*
+ * Writes three events of a waker, then two of a thread of ODD_PROGRAM, which began in the C
+ * library.
+ */
 #define ODD_PROGRAM "/usr/bin/program"
 int odd_waker(struct trace_reader **out);
 
-/* Three waits of one thread: the second one begins before the first one ends, the third one as the
- * first one ends. */
+/*
+ * Writes three waits of one thread: the second one begins before the first one ends, the third one
+ * as the first one ends.
+ */
 int odd_overlap(struct trace_reader **out);
 
 #endif

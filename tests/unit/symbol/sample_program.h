@@ -12,7 +12,7 @@ struct sample {
 	const char *label;
 	const char *compile; /* shell command; $IN is the source, $OUT the program */
 	const char *source;  /* C or C++ */
-	const char *suffix;  /* of the source file */
+	const char *suffix;  /* name of the source file */
 };
 
 extern const char sample_c[];
@@ -22,7 +22,8 @@ extern const char sample_versioned[]; /* a library with two versions of api() */
 /* False if no compiler is installed: the reason is on stdout. */
 bool sample_folder_create(void);
 void sample_folder_remove(void);
-int sample_folder_teardown(void **state); /* the same as a teardown function of cmocka */
+int sample_folder_teardown(
+	void **state); /* sample_folder_remove() as a teardown function of cmocka */
 const char *sample_folder(void);
 
 /* Compiles the sample, and fails the test on an error. `path` gets the program. */

@@ -21,11 +21,12 @@ struct recording_shape {
 	u32 cpus;
 	u32 sources;
 	u32 stacks;
-	u32 full_stacks; /* so many of the stacks have no id */
+	u32 full_stacks; /* number of the stacks that have no id */
 	u32 tasks;
 	u32 symbols;
 	u32 events;
-	u32 flush_every; /* flush after so many events; 0: never */
+	/* number of events after which a block is written; 0: never before the end */
+	u32 flush_every;
 	u32 placeholders;
 	bool is_summary;  /* true: events have repeats, all else is unchanged */
 	u32 times;	  /* number of accounts of threads' time */

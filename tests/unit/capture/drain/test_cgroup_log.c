@@ -96,7 +96,7 @@ static void expect(const char *const *names, u32 count)
 	trace_reader_close(&reader);
 }
 
-TEST(by_path_and_by_id, begin, end)
+TEST(a_cgroup_has_one_number_by_path_and_by_id, begin, end)
 {
 	u64 outer = make("/outer"), inner = make("/outer/inner"), root;
 	struct stat status;
@@ -115,7 +115,7 @@ TEST(by_path_and_by_id, begin, end)
 	expect((const char *const[]){"/outer", "/outer/inner", "/"}, 3);
 }
 
-TEST(made_and_removed_before_it_was_looked_for, begin, end)
+TEST(a_removed_cgroup_has_the_path_that_programs_kept, begin, end)
 {
 	paths[7] = (struct cgroup_path){.id = 1ULL << 40, .path = "/gone"};
 	assert_int_equal(by_id(1ULL << 40), 1);
@@ -128,7 +128,7 @@ TEST(made_and_removed_before_it_was_looked_for, begin, end)
 }
 
 /* A round reads the directories once for any number of missing ids. */
-TEST(made_after_the_programs_forgot_it, begin, end)
+TEST(a_cgroup_that_programs_did_not_keep_is_found_in_the_next_round, begin, end)
 {
 	u64 later;
 
@@ -140,7 +140,7 @@ TEST(made_after_the_programs_forgot_it, begin, end)
 	expect((const char *const[]){"[cgroup 1099511627776]", "/later"}, 2);
 }
 
-TEST(a_path_that_is_made_again, begin, end)
+TEST(a_path_that_is_made_again_is_another_cgroup, begin, end)
 {
 	u64 first = make("/unit"), second;
 
@@ -154,7 +154,7 @@ TEST(a_path_that_is_made_again, begin, end)
 	expect((const char *const[]){"/unit", "/unit"}, 2);
 }
 
-TEST(every_file_has_its_own, begin, end)
+TEST(every_file_has_its_own_numbers, begin, end)
 {
 	u64 id = make("/unit");
 
@@ -167,7 +167,7 @@ TEST(every_file_has_its_own, begin, end)
 	expect((const char *const[]){"/unit"}, 1);
 }
 
-TEST(more_than_a_few, begin, end)
+TEST(a_thousand_cgroups_keep_their_numbers, begin, end)
 {
 	char path[32];
 
@@ -186,7 +186,7 @@ TEST(more_than_a_few, begin, end)
 	}
 }
 
-TEST(no_file_system, begin, end)
+TEST(without_a_cgroup_file_system_there_are_no_numbers, begin, end)
 {
 	struct cgroup_log *none;
 	u32 number = 1;

@@ -64,7 +64,7 @@ static void event(struct deferred_stacks *stacks, u32 tid, u32 cookie, enum defe
 	waiting->form[form].events++;
 }
 
-TEST(an_answer_before_its_events, setup, teardown)
+TEST(a_stack_that_comes_before_its_events_is_joined, setup, teardown)
 {
 	struct deferred_stacks *stacks = *state;
 
@@ -73,7 +73,7 @@ TEST(an_answer_before_its_events, setup, teardown)
 	assert_int_equal(deferred_stacks_find(stacks, TID, COOKIE)->id, COOKIE);
 }
 
-TEST(an_answer_after_its_events, setup, teardown)
+TEST(a_stack_that_comes_after_its_events_is_joined, setup, teardown)
 {
 	struct deferred_stack *stack = stack_of(TID, COOKIE, 1);
 
@@ -95,7 +95,7 @@ TEST(an_answer_after_its_events, setup, teardown)
 
 /* The same placeholder must not be resolved twice, and the first stack is the one that events have.
  */
-TEST(the_first_answer_counts, setup, teardown)
+TEST(the_first_stack_of_a_cookie_counts, setup, teardown)
 {
 	event(*state, TID, COOKIE, DEFERRED_FULL, 40);
 	assert_int_equal(give_answer(*state, TID, COOKIE), 1);
@@ -105,7 +105,7 @@ TEST(the_first_answer_counts, setup, teardown)
 
 /* A task whose stack was taken by an iterator delivers the stack again when it leaves the kernel.
  * Events before that may be read an epoch later. */
-TEST(an_answer_that_comes_twice_is_as_new_as_the_second, setup, teardown)
+TEST(a_stack_that_comes_twice_is_as_new_as_the_second, setup, teardown)
 {
 	give_answer(*state, TID, COOKIE);
 	give_answer(*state, TID, COOKIE + 1);
@@ -127,7 +127,7 @@ TEST(only_a_placeholder_waits, setup, teardown)
 	assert_false(deferred_stacks_is_awaited(*state, TID, COOKIE));
 }
 
-TEST(a_cookie_is_one_tasks_own, setup, teardown)
+TEST(a_cookie_belongs_to_one_task, setup, teardown)
 {
 	give_answer(*state, TID, COOKIE);
 	assert_null(deferred_stacks_find(*state, TID + 1, COOKIE));
@@ -136,7 +136,7 @@ TEST(a_cookie_is_one_tasks_own, setup, teardown)
 	assert_int_equal(give_answer(*state, TID + 1, COOKIE), 1);
 }
 
-TEST(an_answer_outlives_a_whole_epoch, setup, teardown)
+TEST(a_stack_outlives_a_whole_epoch, setup, teardown)
 {
 	give_answer(*state, TID, COOKIE);
 	deferred_stacks_end_epoch(*state);
@@ -145,7 +145,7 @@ TEST(an_answer_outlives_a_whole_epoch, setup, teardown)
 	assert_null(deferred_stacks_find(*state, TID, COOKIE));
 }
 
-TEST(epochs_drop_only_what_is_old, setup, teardown)
+TEST(epochs_drop_only_old_stacks, setup, teardown)
 {
 	give_answer(*state, TID, 1);
 	deferred_stacks_end_epoch(*state);
@@ -223,7 +223,7 @@ TEST(a_closed_cookie_waits_for_an_epoch, setup, teardown)
 }
 
 /* The stack stays until the cookie is seen closed, and an epoch longer. */
-TEST(a_lasting_answer_stays, setup, teardown)
+TEST(the_stack_of_a_lasting_cookie_stays, setup, teardown)
 {
 	struct world world = {.open = true};
 	struct deferred_sweep sweep = sweep_of(&world);
@@ -246,7 +246,7 @@ TEST(a_lasting_answer_stays, setup, teardown)
 }
 
 /* With origins an event may come long after its stack, whatever the cookie. */
-TEST(an_answer_is_kept_on_request, setup, teardown)
+TEST(a_stack_is_retained_on_request, setup, teardown)
 {
 	struct world world = {.open = true};
 	struct deferred_sweep sweep = sweep_of(&world);
@@ -268,7 +268,7 @@ TEST(an_answer_is_kept_on_request, setup, teardown)
 }
 
 /* Events of the next file may still need the stack. */
-TEST(a_lasting_answer_outlives_a_file, setup, teardown)
+TEST(the_stack_of_a_lasting_cookie_outlives_a_file, setup, teardown)
 {
 	struct world world = {};
 	struct deferred_sweep sweep = sweep_of(&world);
@@ -313,7 +313,7 @@ static struct deferred_stack *retain(struct deferred_stacks *stacks, u32 cookie,
 }
 
 /* Stacks that were unwound are kept for the next snapshot; stacks from the rings are not. */
-TEST(a_snapshot_begins_with_what_was_retained, setup, teardown)
+TEST(a_snapshot_begins_with_the_retained_stacks, setup, teardown)
 {
 	struct deferred_stack *stack = retain(*state, 1, 1);
 
@@ -328,7 +328,7 @@ TEST(a_snapshot_begins_with_what_was_retained, setup, teardown)
 }
 
 /* In this snapshot the rings give the stack first; the next snapshot has only the unwound one. */
-TEST(what_is_known_already_is_retained_too, setup, teardown)
+TEST(a_stack_that_is_known_already_is_retained_too, setup, teardown)
 {
 	struct deferred_stack *again = stack_of(TID, COOKIE, 2);
 
@@ -340,7 +340,7 @@ TEST(what_is_known_already_is_retained_too, setup, teardown)
 }
 
 /* Retained stacks may never be needed. */
-TEST(the_oldest_retained_go_first, setup, teardown)
+TEST(the_oldest_retained_stacks_are_dropped_first, setup, teardown)
 {
 	enum { STACKS = 2 * RETAINED_BYTES / (STACK_DEPTH * sizeof(u64)) };
 
@@ -353,7 +353,7 @@ TEST(the_oldest_retained_go_first, setup, teardown)
 }
 
 /* Events that were written late belong to the drain's next file and may name the stacks. */
-TEST(a_drain_keeps_them_for_the_next_file, setup, teardown)
+TEST(a_drain_keeps_retained_stacks_for_the_next_file, setup, teardown)
 {
 	give_answer(*state, TID, COOKIE);
 	deferred_stacks_find(*state, TID, COOKIE)->form[DEFERRED_FULL].written = true;

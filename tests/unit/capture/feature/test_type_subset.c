@@ -127,7 +127,7 @@ TEST(subset_types_equal_the_kernels_types)
 	btf__free(all);
 }
 
-TEST(a_pointer_points_to_nothing)
+TEST(a_pointer_of_a_subset_points_to_void)
 {
 	static const char *const names[] = {"list_head"};
 	struct btf *some;
@@ -157,7 +157,7 @@ TEST(unknown_names_are_left_out)
 
 /* Types that are cut anywhere, or have a changed byte in their header, are refused or taken, but
  * never read beyond their end. */
-TEST(broken)
+TEST(damaged_types_are_refused)
 {
 	static const char *const names[] = {"pair"};
 	struct btf *wanted = named(names, 1), *small = btf__new_empty();

@@ -13,7 +13,7 @@ static u32 holder(u32 word, u32 behind, u32 owner, u32 operation)
 	return futex_lock_holder(words, operation);
 }
 
-TEST(a_mutex_of_glibc_has_its_owner_behind_the_word)
+TEST(a_mutex_of_glibc_has_its_owner_after_the_futex_word)
 {
 	assert_int_equal(holder(2, 1, 1234, FUTEX_WAIT | FUTEX_PRIVATE_FLAG), 1234);
 	assert_int_equal(holder(2, 0, 1234, FUTEX_WAIT_BITSET | FUTEX_CLOCK_REALTIME), 1234);

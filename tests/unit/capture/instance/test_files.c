@@ -322,7 +322,7 @@ TEST(every_stack_is_shown, begin_alone, end_all)
 
 /* Kernel frames behind the entry of an exception are pc + 1 (abi/stack.h) in both files, as in user
  * space's reads of the map. */
-TEST(interrupted_code_is_shown_behind_its_pc, begin_alone, end_all)
+TEST(interrupted_code_is_shown_one_byte_after_its_pc, begin_alone, end_all)
 {
 	static const u64 frames[] = {0xffffffff81100010, 0xffffffff81000c80, 0xffffffff81200000,
 				     0xffffffff81100020};

@@ -48,7 +48,7 @@ static void put_events(u64 first, u64 end)
 	ring.header->head = end;
 }
 
-TEST(events_before_the_limit_go, set_up)
+TEST(events_before_the_limit_are_discarded, set_up)
 {
 	put_events(SLOTS, SLOTS + 20);
 	assert_int_equal(ring_discard_flight(&ring, SLOTS + 15, SLOTS + 15), 15);
@@ -68,7 +68,7 @@ TEST(only_events_are_counted, set_up)
 	assert_int_equal(slot_at(SLOTS + 3)->commit, COMMIT_OF(SLOTS + 3) | COMMIT_BUSY);
 }
 
-TEST(answers_have_their_own_limit, set_up)
+TEST(deferred_stacks_have_their_own_limit, set_up)
 {
 	put(SLOTS, KIND_DEFERRED_STACK, 0);
 	put(SLOTS + 1, KIND_DEFERRED_STACK, 0);
@@ -79,7 +79,7 @@ TEST(answers_have_their_own_limit, set_up)
 }
 
 /* The events are in slots that a writer passed over. */
-TEST(events_of_an_earlier_lap_go_too, set_up)
+TEST(events_of_an_earlier_lap_are_discarded_too, set_up)
 {
 	put_events(SLOTS, 3 * SLOTS);
 	put(SLOTS + 5, 0, 0);
@@ -128,7 +128,7 @@ static void put_count(u32 row, enum counted_state state, u64 events, u64 reporte
 						.reported_value = 10 * reported};
 }
 
-TEST(counted_events_that_no_file_has_go, set_up)
+TEST(counted_events_that_no_file_has_are_discarded, set_up)
 {
 	memset(&counted, 0, sizeof(counted));
 	counted.reported = 5;

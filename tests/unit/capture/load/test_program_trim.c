@@ -72,7 +72,7 @@ static void assert_trimmed(struct program_image *image, const struct bpf_insn *e
 	assert_memory_equal(image->code, expected, count * sizeof(*expected));
 }
 
-TEST(a_branch_that_constants_decide_leaves_with_the_functions_behind_it)
+TEST(a_branch_that_constants_decide_is_removed_with_the_functions_it_calls)
 {
 	struct bpf_insn code[] = {
 		/* 0 */ CONSTANT(1, 4),
@@ -189,7 +189,7 @@ TEST(a_function_given_by_its_address_stays)
 	assert_trimmed(&image, expected, COUNT(expected));
 }
 
-TEST(a_number_behind_the_constants_is_not_known)
+TEST(a_number_after_the_constants_is_not_known)
 {
 	struct bpf_insn code[] = {
 		CONSTANT(1, 8), LOAD(2, 1, 4), JUMP_IF(BPF_JEQ, 2, 0, 1), SET(0, 0), EXIT,

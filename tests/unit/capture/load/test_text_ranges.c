@@ -22,7 +22,7 @@ static void check_range(u32 index, enum text_kind kind, u64 start, u64 end)
 }
 
 /* A function ends at the next address; modules come in an order of their own. */
-TEST(tracer)
+TEST(functions_of_the_tracer_are_ranges)
 {
 	parse("ffffffff81000100 t __bpf_trace_sched_switch\n"
 	      "ffffffff81000100 t the_same_place\n"
@@ -37,7 +37,7 @@ TEST(tracer)
 	check_range(2, TEXT_TRACER, 0xffffffffa0000200, 0xffffffffa0000240);
 }
 
-TEST(work_of_the_task_at_the_end_of_an_interrupt)
+TEST(functions_with_work_of_the_interrupted_task_are_ranges)
 {
 	parse("ffffffff81387d40 T task_work_run\n"
 	      "ffffffff814153f0 T exit_to_user_mode_loop\n"
@@ -53,7 +53,7 @@ TEST(work_of_the_task_at_the_end_of_an_interrupt)
 }
 
 /* Exceptions are not interrupts: the task itself causes them. */
-TEST(interrupts)
+TEST(functions_of_interrupts_are_ranges)
 {
 	parse("ffffffff81000e00 T asm_sysvec_apic_timer_interrupt\n"
 	      "ffffffff81f00000 t handle_softirqs\n"
@@ -75,7 +75,7 @@ TEST(interrupts)
 	check_range(6, TEXT_INTERRUPT, 0xffffffff821f1620, 0xffffffff821f1b80);
 }
 
-TEST(trampolines_of_return_probes)
+TEST(trampolines_of_return_probes_are_ranges)
 {
 	parse("ffffbfdd0a838200 t alloc_insn_page\n"
 	      "ffffbfdd0a838284 T __kretprobe_trampoline\n"
@@ -90,7 +90,7 @@ TEST(trampolines_of_return_probes)
 
 /* Entries of arm64: the frame behind the entry from kernel code is the interrupted pc itself.
  * Handlers of exceptions and of system calls are neither interrupts nor entries. */
-TEST(interrupts_of_arm64)
+TEST(functions_of_interrupts_of_arm64_are_ranges)
 {
 	parse("ffffa53288a10e80 t el1t_64_irq\n"
 	      "ffffa53288a11218 t el1h_64_sync\n"
@@ -129,7 +129,7 @@ TEST(interrupts_of_arm64)
 
 /* Code is interrupted at its first instruction, at another one, and in the entry of an exception:
  * each frame behind an entry becomes pc + 1. Frames behind calls and user frames stay unchanged. */
-TEST(interrupted)
+TEST(interrupted_frames_are_the_addresses_after_their_pc)
 {
 	static const u64 read[] = {0xffffffff81100010, 0xffffffff81000d16, 0xffffffff81000c60,
 				   0xffffffff81100100, 0xffffffff81100080, 0xffffffff81000c80,

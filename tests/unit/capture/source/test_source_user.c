@@ -76,7 +76,7 @@ TEST(the_nearest_function_is_named, NULL, clear)
 					      ":probe_target_two?"));
 }
 
-TEST(an_offset_behind_the_end_is_refused, NULL, clear)
+TEST(an_offset_after_the_end_of_the_code_is_refused, NULL, clear)
 {
 	assert_int_equal(add("u", "0x10000000"), -ERANGE);
 	assert_int_equal(add("u", "probe_target_two+0x10000000"), -ERANGE);

@@ -64,7 +64,7 @@ TEST(defaults_stay)
 	assert_null(operands[first]);
 }
 
-TEST(each_type)
+TEST(options_of_each_type_are_parsed)
 {
 	assert_int_equal(parse("-f --string=x -b 20 --size 8M"), OPTION_PARSED);
 	assert_true(values.flag);
@@ -73,7 +73,7 @@ TEST(each_type)
 	assert_int_equal(values.size, 8 << 20);
 }
 
-TEST(repeated)
+TEST(a_repeated_option_makes_a_list)
 {
 	assert_int_equal(parse("-e one --each two -ethree"), OPTION_PARSED);
 	assert_int_equal(values.strings.count, 3);
@@ -102,7 +102,7 @@ TEST(range_is_inclusive)
 	assert_int_equal(parse("--size 1025M"), OPTION_WRONG);
 }
 
-TEST(wrong_keeps_the_value)
+TEST(a_wrong_value_leaves_the_default)
 {
 	assert_int_equal(parse("--bits 9"), OPTION_WRONG);
 	assert_int_equal(values.number, 14);
@@ -117,7 +117,7 @@ TEST(operands_mix_with_options)
 	assert_int_equal(parse("one two three"), OPTION_WRONG);
 }
 
-TEST(stops_at_operand)
+TEST(options_after_the_first_operand_belong_to_the_command)
 {
 	command.stops_at_operand = true;
 	assert_int_equal(parse("-b 12 ls -f"), OPTION_PARSED);
@@ -128,14 +128,14 @@ TEST(stops_at_operand)
 	assert_string_equal(operands[first + 1], "-f");
 }
 
-TEST(double_dash)
+TEST(words_after_a_double_dash_are_operands)
 {
 	assert_int_equal(parse("-- -f"), OPTION_PARSED);
 	assert_false(values.flag);
 	assert_string_equal(operands[first], "-f");
 }
 
-TEST(wrong_usage)
+TEST(wrong_options_are_refused)
 {
 	assert_int_equal(parse("--none"), OPTION_WRONG);
 	assert_int_equal(parse("-x"), OPTION_WRONG);
@@ -146,7 +146,7 @@ TEST(wrong_usage)
 	assert_int_equal(parse("--st x"), OPTION_PARSED);
 }
 
-TEST(help)
+TEST(help_is_reported)
 {
 	assert_int_equal(parse("--help"), OPTION_HELP);
 	assert_int_equal(parse("-h"), OPTION_HELP);

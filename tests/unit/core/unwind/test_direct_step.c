@@ -447,7 +447,7 @@ TEST(a_row_that_begins_is_searched_once)
 }
 
 /* The address behind a system call belongs to the code before it, also at the start of a row. */
-TEST(a_row_begins_behind_a_system_call)
+TEST(a_pc_after_a_system_call_belongs_to_the_row_before)
 {
 	one_table();
 	assert_int_equal(walk_from(WORD(11)), STOP_NO_RULE);

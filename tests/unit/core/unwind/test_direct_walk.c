@@ -247,7 +247,7 @@ TEST(unsupported_rules_are_left_to_the_unwinder)
 
 /* The frames are a handler, the trampoline that it returns to, the interrupted function, and its
  * caller: the byte before each frame but the first belongs to the frame's function. */
-TEST(frames_lie_behind_their_instructions)
+TEST(frames_are_the_addresses_after_their_instructions)
 {
 	const u64 pc[] = {WORD(0), WORD(4), WORD(8), WORD(12)};
 	const u64 expected[] = {pc[0], pc[1] + 1, pc[2] + 1, pc[3]};

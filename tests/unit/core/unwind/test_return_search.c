@@ -135,7 +135,7 @@ TEST(no_call_up_to_the_frame_pointer_proves_it)
 }
 
 /* Old words may lie there, so a return address above rsp is a guess. */
-TEST(a_call_of_the_function_is_found_behind_what_was_pushed)
+TEST(a_return_address_is_found_above_pushed_words)
 {
 	stack_clear();
 	words[1] = STACK + 8 * 20; /* saved rbp of the caller */

@@ -132,7 +132,7 @@ TEST(callers_have_their_frame)
 }
 
 /* call *%r12; mov $111, %edi; mov $60, %eax; syscall */
-TEST(threads_end_behind_their_call)
+TEST(threads_end_after_the_call_of_their_function)
 {
 	static const u8 clone[] = {0x41, 0xff, 0xd4, 0xbf, 0x6f, 0,    0,   0,
 				   0xb8, 0x3c, 0,    0,	   0,	 0x0f, 0x05};

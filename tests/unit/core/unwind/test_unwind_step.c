@@ -155,7 +155,7 @@ static struct unwind_rule take_rax(void)
 	return rule;
 }
 
-TEST(rax_counts_behind_a_call_where_its_return_address_proves_it)
+TEST(rax_counts_after_a_call_if_a_return_address_proves_it)
 {
 	struct unwind_rule rule = take_rax();
 

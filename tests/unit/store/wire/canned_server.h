@@ -15,8 +15,8 @@ struct canned_answer {
 	const char *text; /* head and body as sent; NULL: the connection ends without an answer */
 	bool keeps;	  /* the connection stays open for the next request */
 	bool waits;	  /* gives no answer until canned_server_stop() */
-	const char *endless; /* sent repeatedly behind the text until the client closes the
-				connection */
+	/* bytes that are sent repeatedly after the text until the client closes the connection */
+	const char *endless;
 };
 
 struct canned_server {

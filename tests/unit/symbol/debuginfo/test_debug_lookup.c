@@ -175,7 +175,7 @@ TEST(lack_of_memory_is_no_damage)
 	expect_inlined();
 }
 
-TEST(in_the_file_itself)
+TEST(names_are_found_in_the_file_itself)
 {
 	build("itself", BUILD);
 	start(&(struct debug_choice){});
@@ -183,7 +183,7 @@ TEST(in_the_file_itself)
 	assert_string_equal(notes, "");
 }
 
-TEST(behind_a_debug_link)
+TEST(names_are_found_by_a_debug_link)
 {
 	build("linked", BUILD);
 	start(&(struct debug_choice){});
@@ -195,7 +195,7 @@ TEST(behind_a_debug_link)
 	expect_nothing();
 }
 
-TEST(below_a_sysroot)
+TEST(names_are_found_below_a_sysroot)
 {
 	char root[SAMPLE_PATH_BYTES + 8];
 
@@ -279,7 +279,7 @@ static void expect_without_code(const char *remove)
 	assert_string_equal(notes, "");
 }
 
-TEST(of_a_program_that_is_gone_or_replaced)
+TEST(a_program_that_is_gone_or_replaced_has_names_by_its_build_id)
 {
 	static const char *const options[] = {"", " -no-pie -Wl,-Ttext-segment=0x10000000",
 					      " -fuse-ld=lld -Wl,--build-id=sha1"};
@@ -294,7 +294,7 @@ TEST(of_a_program_that_is_gone_or_replaced)
 }
 
 /* The server is not asked for the file with the code. */
-TEST(of_a_program_that_is_gone_from_servers)
+TEST(a_program_that_is_gone_has_names_from_servers)
 {
 	build("gone", BUILD);
 	start_servers(DEBUG_SERVERS_USER);
@@ -305,7 +305,7 @@ TEST(of_a_program_that_is_gone_from_servers)
 	code.layout = (struct elf_segments){};
 }
 
-TEST(behind_a_file_of_symbols_alone)
+TEST(a_file_with_symbols_alone_does_not_hide_the_next_one)
 {
 	char root[SAMPLE_PATH_BYTES + 8];
 	const struct debug_name *name;
@@ -327,7 +327,7 @@ TEST(behind_a_file_of_symbols_alone)
 	assert_string_equal(notes, "");
 }
 
-TEST(never_with_another_build_id)
+TEST(a_file_with_another_build_id_is_never_used)
 {
 	build("other", BUILD);
 	start(&(struct debug_choice){});
@@ -441,7 +441,7 @@ TEST(a_hidden_kernel_is_reported)
 	assert_non_null(strstr(notes, "hidden"));
 }
 
-TEST(from_servers)
+TEST(names_are_found_on_servers)
 {
 	build("served", BUILD);
 	start_servers(DEBUG_SERVERS_USER);

@@ -77,7 +77,7 @@ TEST(floats_take_no_register_of_integers)
 	PLACES(CALL_AAPCS64, "- 0 - 1", &number, &integer, &floats, &integer);
 }
 
-TEST(floats_behind_the_eighth_take_stack)
+TEST(floats_after_the_eighth_take_stack)
 {
 	PLACES(CALL_SYSV, "- - - - - - - - sp+0 0", &number, &number, &number, &number, &number,
 	       &number, &number, &number, &number, &integer);

@@ -24,7 +24,7 @@ static size_t put(u8 *at, u32 type, const char *name, u32 name_bytes, u32 bytes)
 	return sizeof(note) + padded + sizeof(id);
 }
 
-TEST(found_behind_other_notes)
+TEST(an_id_after_other_notes_is_found)
 {
 	u8 notes[256], found[TRACE_BUILD_ID_MAX];
 	size_t bytes = put(notes, 6, "Linux", 6, 8);

@@ -240,7 +240,7 @@ TEST(a_long_dump, setup, teardown)
 	symbol_table_free(&table);
 }
 
-TEST(behind_what_is_there, setup, teardown)
+TEST(functions_of_a_dump_are_newer_than_known_ones, setup, teardown)
 {
 	struct generated_code code = {};
 	struct symbol_table *table;

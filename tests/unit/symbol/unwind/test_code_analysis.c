@@ -539,7 +539,7 @@ TEST(a_case_that_cannot_be_leads_nowhere)
 
 enum { CALL_OF_BAD = 17, BLOCK = 22 };
 
-TEST(code_behind_a_call_of_an_unknown_function_may_be_another_ones)
+TEST(code_after_a_call_of_an_unknown_function_may_be_another_function)
 {
 	static const struct sample sample = {
 		"doubtful", "gcc -no-pie -nostdlib -static -Wl,-e,start -o $OUT $IN", DOUBTFUL,
@@ -564,7 +564,7 @@ TEST(code_behind_a_call_of_an_unknown_function_may_be_another_ones)
 
 enum { CALL_OF_FATAL = 13, HIDDEN = 32, IN_HIDDEN = 33 };
 
-TEST(a_function_behind_padding_is_none_of_the_one_before)
+TEST(a_function_after_padding_is_no_part_of_the_one_before)
 {
 	static const struct sample sample = {"ending", "gcc -shared -nostdlib -s -o $OUT $IN",
 					     ENDING, ".s"};
@@ -612,7 +612,7 @@ TEST(the_begin_of_a_library_is_no_entry)
 	".rept 4\n.p2align 4\npush %rbp\nmov %rsp, %rbp\npop %rbp\nret $16\n.endr\n"
 
 /* The three addresses: the call in framed(), behind this call, and behind the call in lost(). */
-TEST(the_depth_behind_a_call_is_unknown_where_functions_pop_their_arguments)
+TEST(the_depth_after_a_call_is_unknown_where_functions_pop_their_arguments)
 {
 	static const struct sample sample = {"popping", "gcc -shared -nostdlib -o $OUT $IN",
 					     POPPING, ".s"};
