@@ -153,7 +153,7 @@ static void store_without_allocation(struct kunit *test, struct trace_array *tr)
 	trace_stackmap_put(map);
 }
 
-/* More than stackdepot keeps */
+/* The stack has more frames than stackdepot keeps */
 static void store_a_deep_stack(struct kunit *test, struct trace_array *tr)
 {
 	const unsigned int depth = 300;

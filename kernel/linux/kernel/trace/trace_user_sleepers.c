@@ -22,8 +22,8 @@
 #define CLOSE_MS_MAX 100
 
 /* Read a word of the user stack of another task, if it is in memory. */
-static bool word_read(struct mm_struct *mm, unsigned long address,
-		      unsigned int word_bytes, unsigned long *out)
+static bool read_user_word(struct mm_struct *mm, unsigned long address,
+			   unsigned int word_bytes, unsigned long *out)
 {
 	union {
 		unsigned long whole;
@@ -61,8 +61,8 @@ static unsigned int frames_walk(struct pt_regs *regs, struct mm_struct *mm,
 		frames[count++] = ip;
 		cfa = fp + rule.cfa_off;
 		if (count == UNWIND_MAX_ENTRIES || fp < sp || cfa <= sp ||
-		    !word_read(mm, cfa + rule.ra_off, word_bytes, &ip) ||
-		    !word_read(mm, cfa + rule.fp_off, word_bytes, &fp))
+		    !read_user_word(mm, cfa + rule.ra_off, word_bytes, &ip) ||
+		    !read_user_word(mm, cfa + rule.fp_off, word_bytes, &fp))
 			return count;
 		sp = cfa;
 	}
@@ -79,7 +79,7 @@ static bool runs_elsewhere(struct task_struct *task)
 	return task != current && smp_load_acquire(&task->on_cpu);
 }
 
-static unsigned long switches(struct task_struct *task)
+static unsigned long switch_count(struct task_struct *task)
 {
 	return READ_ONCE(task->nvcsw) + READ_ONCE(task->nivcsw);
 }
@@ -94,7 +94,7 @@ static unsigned long switches(struct task_struct *task)
 static int sleeper_frames(struct task_struct *task, struct mm_struct *mm,
 			  unsigned long *frames)
 {
-	unsigned long before = switches(task);
+	unsigned long before = switch_count(task);
 	int count = 0;
 
 	/*
@@ -115,12 +115,12 @@ static int sleeper_frames(struct task_struct *task, struct mm_struct *mm,
 	 * was seen on a CPU, or has counted another switch.
 	 */
 	smp_rmb();
-	if (runs_elsewhere(task) || switches(task) != before)
+	if (runs_elsewhere(task) || switch_count(task) != before)
 		return -EAGAIN;
 	return count;
 }
 
-static bool sleeper_answer(struct user_stack_answer *answer,
+static bool answer_sleeper(struct user_stack_answer *answer,
 			   unsigned long *frames)
 {
 	struct task_struct *task = answer->task;
@@ -140,7 +140,7 @@ static bool sleeper_answer(struct user_stack_answer *answer,
 }
 
 /* Return: false if the task has to be tried again */
-static bool task_answer(struct trace_user_stacks *user,
+static bool answer_task(struct trace_user_stacks *user,
 			struct task_struct *task, unsigned long *frames)
 {
 	struct user_stack_answer answer = { .user = user, .task = task };
@@ -157,7 +157,7 @@ static bool task_answer(struct trace_user_stacks *user,
 		return false;
 	}
 	if (try_get_task_stack(task)) {
-		is_answered = sleeper_answer(&answer, frames);
+		is_answered = answer_sleeper(&answer, frames);
 		put_task_stack(task);
 	}
 	/* The last reference must not unmap files here */
@@ -165,8 +165,8 @@ static bool task_answer(struct trace_user_stacks *user,
 	return is_answered;
 }
 
-static void task_give_up(struct trace_user_stacks *user,
-			 struct task_struct *task)
+static void answer_as_running(struct trace_user_stacks *user,
+			      struct task_struct *task)
 {
 	struct user_stack_answer answer = {
 		.user = user,
@@ -180,7 +180,7 @@ static void task_give_up(struct trace_user_stacks *user,
 }
 
 /* The first task whose PID is *number or higher, with a reference */
-static struct task_struct *task_from(int *number)
+static struct task_struct *task_at_or_after(int *number)
 {
 	struct task_struct *task;
 	struct pid *pid;
@@ -197,17 +197,17 @@ static struct task_struct *task_from(int *number)
 	}
 }
 
-/* Return: true if tasks have to be tried again, which none is after @end */
-static bool tasks_answer(struct trace_user_stacks *user, unsigned long *frames,
+/* Return: true if tasks have to be tried again; false after @end */
+static bool answer_tasks(struct trace_user_stacks *user, unsigned long *frames,
 			 ktime_t end)
 {
 	struct task_struct *task;
 	bool is_left = false;
 
-	for (int number = 1; (task = task_from(&number)); number++) {
+	for (int number = 1; (task = task_at_or_after(&number)); number++) {
 		if (!frames || ktime_after(ktime_get(), end))
-			task_give_up(user, task);
-		else if (!task_answer(user, task, frames))
+			answer_as_running(user, task);
+		else if (!answer_task(user, task, frames))
 			is_left = true;
 		put_task_struct(task);
 		cond_resched();
@@ -235,7 +235,7 @@ void trace_user_stacks_close(struct trace_array *tr)
 	/* Requests that did not see is_closed are made */
 	synchronize_rcu();
 	end = ktime_add_ms(ktime_get(), CLOSE_MS_MAX);
-	while (tasks_answer(user, frames, end))
+	while (answer_tasks(user, frames, end))
 		fsleep(1000);
 	/*
 	 * Pairs with the full barrier of unwind_deferred_claim(): a task whose

@@ -9,16 +9,18 @@
 
 struct user_stack_counts {
 	unsigned long asked;
-	unsigned long answered[USER_STACK_REASONS];	/* [0]: with a stack */
-	unsigned long lost;	/* answers that the ring buffer had no room for */
+	/* number of answers by reason; [0]: answers with a stack */
+	unsigned long answered[USER_STACK_REASONS];
+	/* number of answers that the ring buffer had no room for */
+	unsigned long lost;
 };
 
 /* The user stacks of an instance */
 struct trace_user_stacks {
 	struct unwind_work work;
 	struct trace_array *tr;
-	bool is_closed;		/* events do not request */
-	atomic_t answering;	/* tasks that answer now */
+	bool is_closed;		/* events request no stack */
+	atomic_t answering;	/* number of tasks that answer now */
 	struct user_stack_counts __percpu *counts;
 };
 
