@@ -100,7 +100,7 @@ struct ring_place {
 	u64 end;
 	u64 done; /* positions after `position` that were shown or skipped, one bit each */
 	u64 next; /* position of the event of this ring that is shown next */
-	u64 time; /* time of that event */
+	u64 time; /* time of the event at `next` */
 };
 
 struct reading {

@@ -15,7 +15,7 @@
 
 #include "scalar.h"
 
-/* Numbers of the engine begin with 1; the last ones are those of scripts (script.h). */
+/* Mapping numbers begin with 1. The highest numbers stand for scripts (script.h), not for files. */
 #define MAPPINGS_MAX 8192
 #define MAPPING_NONE 0 /* never given out */
 /* the mapping could not be read: offset = low address bits */

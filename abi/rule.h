@@ -88,10 +88,11 @@ enum rule_flag {
  * Only rbp is known of the caller's registers.
  */
 enum go_slot {
-	GO_SLOT_M = 0,	       /* CFA_GO_SAVED: offset of m in a g */
-	GO_SLOT_GOROUTINE = 2, /* CFA_GO_SAVED: offset of the goroutine's g in m */
-	GO_SLOT_STACK =
-		3, /* in the goroutine's g: offset of the saved stack pointer or stack end */
+	GO_SLOT_M = 0, /* CFA_GO_SAVED: offset of the field m in a struct g */
+	/* CFA_GO_SAVED: offset of the field curg, the goroutine's g, in a struct m */
+	GO_SLOT_GOROUTINE = 2,
+	/* in the goroutine's g: offset of the saved stack pointer or stack end */
+	GO_SLOT_STACK = 3,
 	/*
 	 * CFA_GO_SAVED: offset of the saved rbp in the goroutine's g; 0: the goroutine has called
 	 * and waits for the return

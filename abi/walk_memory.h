@@ -155,7 +155,7 @@ struct stack_switches {
  * (core/unwind/go_stack.h).
  */
 struct go_caller {
-	u64 goroutine; /* address of the goroutine's g */
+	u64 goroutine; /* address of the goroutine's struct g */
 	u64 depth;     /* depth of the goroutine's stack in bytes, as its runtime has noted it */
 	u64 before;    /* the eight bytes of code in front of pc */
 	u64 cfa;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The rules of code without tables, of the architecture (arch/code_rule.h). */
+/* Compiles the rules of code without tables for the architecture (arch/code_rule.h). */
 #include "arch/code_rule.h"
 #include "arch/unwinding.h"
 

@@ -1,4 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The search for callers without rules, of the architecture (arch/return_search.h). */
+/* Compiles the search for callers without rules for the architecture (arch/return_search.h). */
 #include "arch/unwinding.h"
 #include UNWIND_RETURN_SEARCH

@@ -424,7 +424,7 @@ struct sframe_search {
 	u32 entry_bytes;
 	u32 stop;
 
-	u64 function; /* address of the entry's function */
+	u64 function; /* address of the function that this entry describes */
 	u32 function_bytes;
 	u32 first_row; /* offset of the function's first row from `rows` */
 	u32 rows_left;
