@@ -34,9 +34,8 @@ static u32 count(u32 thread, u64 least)
 	return found;
 }
 
-static void few_waits_all_stay_in_order(void **state)
+TEST(few_waits_all_stay_in_order, NULL, clear)
 {
-	(void)state;
 	add(QUIET, 2, 1);
 	add(BUSY, 3, 1);
 	add(BUSY, 1, 2);
@@ -47,11 +46,10 @@ static void few_waits_all_stay_in_order(void **state)
 	assert_int_equal(waits.waits[2].thread, QUIET);
 }
 
-static void the_longest_of_each_thread_stay(void **state)
+TEST(the_longest_of_each_thread_stay, NULL, clear)
 {
 	u32 kept;
 
-	(void)state;
 	for (u32 i = 0; i < MANY; i++) {
 		add(BUSY, i, 1000 + i * 7919ULL % MANY);
 		if (i < FEW)
@@ -63,14 +61,4 @@ static void the_longest_of_each_thread_stay(void **state)
 	kept = count(BUSY, 0);
 	assert_true(kept >= WAITS_MAX / 2);
 	assert_int_equal(count(BUSY, 1000 + MANY - kept), kept);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(few_waits_all_stay_in_order, clear),
-		cmocka_unit_test_teardown(the_longest_of_each_thread_stay, clear),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

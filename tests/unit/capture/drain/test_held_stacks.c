@@ -47,12 +47,11 @@ static void check(const struct held_stack *stack, u32 cookie)
 	assert_int_equal(stack->raw.stack[STACK_BYTES - 1], cookie);
 }
 
-static void test_order(void **state)
+TEST(order)
 {
 	struct held_stacks held = {.most = HELD_MAX};
 	struct held_stack *stack, *next;
 
-	(void)state;
 	assert_null(held_stacks_take_all(&held));
 	for (u32 cookie = 1; cookie <= 3; cookie++)
 		add(&held, cookie);
@@ -81,12 +80,11 @@ static void test_order(void **state)
 	assert_int_equal(held.most, HELD_MAX);
 }
 
-static void test_limit(void **state)
+TEST(limit)
 {
 	struct held_stacks held = {.most = HELD_MAX};
 	u32 count = 0;
 
-	(void)state;
 	while (!held_stacks_exceed_limit(&held))
 		add(&held, ++count);
 	assert_in_range(count, 2, HELD_MAX / RAW_STACK_SIZE(STACK_BYTES) + 1);
@@ -123,7 +121,7 @@ static void settle(const u64 later[FRAMES + 1], u32 stop, const u64 expected[FRA
 	held_stacks_clear(&held);
 }
 
-static void test_later_walk(void **state)
+TEST(later_walk)
 {
 	const u64 first[FRAMES + 1] = {IN_FILE(1), IN_GENERATED(2), IN_FILE(3)};
 	const u64 longer[FRAMES + 1] = {IN_FILE(1), IN_GENERATED(2), IN_FILE(3), IN_FILE(4)};
@@ -132,22 +130,10 @@ static void test_later_walk(void **state)
 	const u64 shorter[FRAMES + 1] = {IN_FILE(1), IN_GENERATED(2)};
 	const u64 none[FRAMES + 1] = {0};
 
-	(void)state;
 	settle(longer, STOP_ROOT, longer);
 	settle(other, STOP_ROOT, other); /* rules of a file have come */
 	settle(other_code, STOP_ROOT, first);
 	settle(shorter, STOP_STACK_UNREADABLE, first);
 	settle(shorter, STOP_ROOT, shorter); /* the first walk had guessed */
 	settle(none, STOP_STACK_UNREADABLE, first);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_order),
-		cmocka_unit_test(test_limit),
-		cmocka_unit_test(test_later_walk),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Steps through frames of OpenJDK's generated code; one array has all data of the virtual machine.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "unit_test.h"
 
 #define CORE_EMBEDDED
 #define UNWIND_READS_JAVA
@@ -209,9 +206,8 @@ static void interpreted_put(u64 rbp, u64 sender, u64 pc, u64 place)
 	put(rbp - 64, BASE + place);
 }
 
-static void test_compiled_frames(void **state)
+TEST(compiled_frames, machine_make)
 {
-	(void)state;
 	enter(COMPILED, STACK, STACK + 0x200);
 	put(STACK + 8 * COMPILED_WORDS - 8, BASE + COMPILED);
 	put(STACK + 8 * COMPILED_WORDS - 16, BASE + STACK + 0x300);
@@ -224,9 +220,8 @@ static void test_compiled_frames(void **state)
 	assert_false(unwind.registers.known >> REGISTER_RBX & 1);
 }
 
-static void test_words_pushed_for_a_call(void **state)
+TEST(words_pushed_for_a_call, machine_make)
 {
-	(void)state;
 	put_bytes(COMPILED, "\x5e\x41\x59\x5b", 4); /* pop %rsi; pop %r9; another pop */
 	enter(COMPILED, STACK, STACK + 0x200);
 	put(STACK + 8 * (COMPILED_WORDS + 2) - 8, BASE + COMPILED);
@@ -236,7 +231,7 @@ static void test_words_pushed_for_a_call(void **state)
 
 /* The end of a function: for each pc the distance from rsp to the CFA, in words, and the place of
  * the saved rbp below the CFA. */
-static void test_the_last_instructions(void **state)
+TEST(the_last_instructions, machine_make)
 {
 	static const struct {
 		u32 at, words, slot;
@@ -244,7 +239,6 @@ static void test_the_last_instructions(void **state)
 	const char *code =
 		"\x48\x83\xc4\x20\x5d\x49\x3b\xa7\x48\x03\x00\x00\x0f\x87\x00\x00\x00\x00";
 
-	(void)state;
 	for (u32 i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
 		machine_make(NULL);
 		put_bytes(COMPILED + 32, code, 18);
@@ -258,9 +252,8 @@ static void test_the_last_instructions(void **state)
 	}
 }
 
-static void test_a_frame_of_the_interpreter(void **state)
+TEST(a_frame_of_the_interpreter, machine_make)
 {
-	(void)state;
 	enter(LOOP + 8, STACK, STACK + 0x100);
 	interpreted_put(STACK + 0x100, STACK + 0x140, COMPILED, CONST + 48 + 19);
 	assert_true(java_rule(&unwind));
@@ -271,9 +264,8 @@ static void test_a_frame_of_the_interpreter(void **state)
 	assert_false(unwind.registers.known >> REGISTER_R14 & 1);
 }
 
-static void test_frames_that_are_not_proven(void **state)
+TEST(frames_that_are_not_proven, machine_make)
 {
-	(void)state;
 	/* The frame's bytecode address lies outside of the method. */
 	enter(LOOP + 8, STACK, STACK + 0x100);
 	interpreted_put(STACK + 0x100, STACK + 0x140, COMPILED, CONST + 48 + 20);
@@ -294,9 +286,8 @@ static void test_frames_that_are_not_proven(void **state)
 	assert_false(java_rule(&unwind));
 }
 
-static void test_the_beginning_of_a_stack(void **state)
+TEST(the_beginning_of_a_stack, machine_make)
 {
-	(void)state;
 	enter(LOOP + 0x2000, STACK, STACK + 0x100);
 	put(STACK + 0x108, BASE + COMPILED);
 	put(STACK + 0x100 - 88, 15);
@@ -316,9 +307,8 @@ static void check_names(void)
 	assert_int_equal(unwind.java.file, BASE + TEXTS + 64 * 3);
 }
 
-static void test_the_method_of_a_frame(void **state)
+TEST(the_method_of_a_frame, machine_make)
 {
-	(void)state;
 	enter(LOOP + 8, STACK, STACK + 0x100);
 	interpreted_put(STACK + 0x100, STACK + 0x140, COMPILED, CONST + 48 + 19);
 	assert_true(java_rule(&unwind));
@@ -334,7 +324,7 @@ static void test_the_method_of_a_frame(void **state)
 }
 
 /* A block is the code of a method by the name of its kind. */
-static void test_the_method_of_compiled_code(void **state)
+TEST(the_method_of_compiled_code, machine_make)
 {
 	static const char *const kinds[] = {"nmethod", "native nmethod", "nmethods", "RuntimeStub"};
 
@@ -355,7 +345,7 @@ static void test_the_method_of_compiled_code(void **state)
 	}
 }
 
-static void test_words_that_are_not_those_of_a_method(void **state)
+TEST(words_that_are_not_those_of_a_method, machine_make)
 {
 	static const struct {
 		u64 at, value;
@@ -383,9 +373,8 @@ static void test_words_that_are_not_those_of_a_method(void **state)
 }
 
 /* The data of the virtual machine may be cyclic or point to unmapped memory. */
-static void test_forged_machines(void **state)
+TEST(forged_machines, machine_make)
 {
-	(void)state;
 	enter(COMPILED, STACK, STACK + 0x200);
 	put(STACK + 8 * COMPILED_WORDS - 8, BASE + COMPILED);
 	memset(memory + SEGMENTS, 1, 32); /* no block begins */
@@ -404,22 +393,4 @@ static void test_forged_machines(void **state)
 	enter(COMPILED, STACK, STACK + 0x200);
 	put(HEAPS, 8);
 	assert_false(java_rule(&unwind));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(test_compiled_frames, machine_make),
-		cmocka_unit_test_setup(test_words_pushed_for_a_call, machine_make),
-		cmocka_unit_test_setup(test_the_last_instructions, machine_make),
-		cmocka_unit_test_setup(test_a_frame_of_the_interpreter, machine_make),
-		cmocka_unit_test_setup(test_frames_that_are_not_proven, machine_make),
-		cmocka_unit_test_setup(test_the_beginning_of_a_stack, machine_make),
-		cmocka_unit_test_setup(test_the_method_of_a_frame, machine_make),
-		cmocka_unit_test_setup(test_the_method_of_compiled_code, machine_make),
-		cmocka_unit_test_setup(test_words_that_are_not_those_of_a_method, machine_make),
-		cmocka_unit_test_setup(test_forged_machines, machine_make),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

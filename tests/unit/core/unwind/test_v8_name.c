@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Names of V8's functions; one array has the stack and all objects. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "unit_test.h"
 
 #define CORE_EMBEDDED
 #define UNWIND_READS_V8
@@ -171,9 +168,8 @@ static void check_name(const char *name)
 	check_text(1, "/t.js");
 }
 
-static void test_the_name_of_a_scope(void **state)
+TEST(the_name_of_a_scope, machine_make)
 {
-	(void)state;
 	unwind.returns.is_guess = 1;
 	check_name("inner");
 	assert_int_equal(unwind.v8.text[0].width, 1);
@@ -183,9 +179,8 @@ static void test_the_name_of_a_scope(void **state)
 	check_name("Module");
 }
 
-static void test_scopes_with_other_words(void **state)
+TEST(scopes_with_other_words, machine_make)
 {
-	(void)state;
 	/* a word for a class in front of the name */
 	word_put(A_SCOPE, 1, number(2 | 1 << 10 | 3 << 12 | 1 << 14));
 	word_put(A_SCOPE, 8, number(1));
@@ -208,9 +203,8 @@ static void test_scopes_with_other_words(void **state)
 	check_name("inner");
 }
 
-static void test_inferred_names_of_parts(void **state)
+TEST(inferred_names_of_parts, machine_make)
 {
-	(void)state;
 	string_put(A_NAME, "");
 	word_put(A_NAME, 1, 0);
 	parts_put(AN_INFERRED, tagged(A_LEFT), tagged(A_THIN));
@@ -229,11 +223,10 @@ static void test_inferred_names_of_parts(void **state)
 	assert_int_equal(v8_name_find(&unwind), 0);
 }
 
-static void test_texts_of_two_widths(void **state)
+TEST(texts_of_two_widths, machine_make)
 {
 	u64 hash;
 
-	(void)state;
 	check_name("inner");
 	hash = unwind.v8.hash;
 	type_put(A_NAME, WIDE);
@@ -249,20 +242,18 @@ static void test_texts_of_two_widths(void **state)
 }
 
 /* An empty entry of the cache of types has the map 0. */
-static void test_an_object_of_zeros_is_no_text(void **state)
+TEST(an_object_of_zeros_is_no_text, machine_make)
 {
-	(void)state;
 	word_put(A_NAME, 0, 0);
 	word_put(A_NAME, 1, 0);
 	assert_int_equal(v8_function_find(&unwind, 0), 1);
 	assert_int_equal(v8_name_find(&unwind), 0);
 }
 
-static void test_names_and_files_are_told_apart(void **state)
+TEST(names_and_files_are_told_apart, machine_make)
 {
 	u64 hash;
 
-	(void)state;
 	check_name("inner");
 	hash = unwind.v8.hash;
 	string_put(A_NAME, "innes");
@@ -280,9 +271,8 @@ static void test_names_and_files_are_told_apart(void **state)
 	assert_int_equal(v8_name_find(&unwind), 0);
 }
 
-static void test_frames_that_are_not_of_functions(void **state)
+TEST(frames_that_are_not_of_functions, machine_make)
 {
-	(void)state;
 	/* another frame of V8 has a number in place of the context */
 	put(STACK - 8, 44);
 	assert_int_equal(v8_function_find(&unwind, 1), 0);
@@ -307,9 +297,8 @@ static void test_frames_that_are_not_of_functions(void **state)
 	assert_int_equal(v8_name_find(&unwind), 0);
 }
 
-static void test_incomplete_frames(void **state)
+TEST(incomplete_frames, machine_make)
 {
-	(void)state;
 	unwind.is_interrupted = true;
 	assert_int_equal(v8_function_find(&unwind, 0), 1);
 	unwind.registers.value[REGISTER_SP] = BASE + STACK - 32;
@@ -323,20 +312,4 @@ static void test_incomplete_frames(void **state)
 	assert_int_equal(v8_function_find(&unwind, 1), 1);
 	unwind.registers.known = 0;
 	assert_int_equal(v8_function_find(&unwind, 1), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(test_the_name_of_a_scope, machine_make),
-		cmocka_unit_test_setup(test_scopes_with_other_words, machine_make),
-		cmocka_unit_test_setup(test_inferred_names_of_parts, machine_make),
-		cmocka_unit_test_setup(test_texts_of_two_widths, machine_make),
-		cmocka_unit_test_setup(test_an_object_of_zeros_is_no_text, machine_make),
-		cmocka_unit_test_setup(test_names_and_files_are_told_apart, machine_make),
-		cmocka_unit_test_setup(test_frames_that_are_not_of_functions, machine_make),
-		cmocka_unit_test_setup(test_incomplete_frames, machine_make),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }
