@@ -129,6 +129,12 @@ untidy_trees_fail() {
 	echo 'see [a page](other.md#part), [a site](https://example.org/x) and [below](#part)' | file docs/page.md
 	echo 'text' | file docs/other.md
 	expect 0 'links to a file, a site and a section' check-tree
+	new_tree
+	printf '/* Before, old_name() read. */\nvoid new_name(void)\n{\n}\n' | file lib/trace/read/names.c
+	echo '`new_name()` reads, as `capget()` does' | file docs/internals/page.md
+	expect 0 'a document names functions of the tree and of others' check-tree
+	echo '`old_name()` reads' | file docs/internals/page.md
+	expect 1 'a document names a function that is gone' check-tree
 	tree=$(mktemp -d "$top/XXXXXX")
 	expect 77 'no git checkout' check-tree
 }
