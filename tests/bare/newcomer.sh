@@ -4,7 +4,8 @@
 # What somebody does who has just cloned the tree, on a machine that nobody has prepared, in the order of the README.
 # Runs in the minimal system that run-bare has made; what it leaves goes with that. Each step is a case.
 #
-# usage: newcomer.sh root|user BUILT_WITH [tests]     who comes first: installs the packages, and builds; what built-with says outside
+# usage: newcomer.sh root|user BUILT_WITH [tests]     who installs the packages, and builds; what built-with says outside; tests: the other
+#                                                     of the two comes, too, and the tests of parts run
 set -u
 exec 2>&1 # what a case took, too
 
@@ -144,14 +145,15 @@ tests_of_what_was_compiled() {
 
 cd "$tree" || exit
 export PATH=$build/cli:$PATH
+# One of the two installs and builds; with the tests, the other one comes after it, to what is built.
 if [ "$first" = root ]; then
 	try demo_as_root
-	try add_user_with_sudo
-	try demo_as_a_user_with_sudo
+	[ -z "$tests" ] || try add_user_with_sudo
+	[ -z "$tests" ] || try demo_as_a_user_with_sudo
 else
 	try add_user_with_sudo
 	try demo_as_a_user_with_sudo
-	try demo_as_root
+	[ -z "$tests" ] || try demo_as_root
 fi
 sed -n 's/^\(C compiler for the host\|Program clang\|Dependency libbpf found\).*/&/p' build/meson-logs/meson-log.txt | sort -u
 for step in doctor instance_starts instance_pauses instance_is_reset instance_resumes instance_stops top_in_batch_mode \
