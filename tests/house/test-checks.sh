@@ -214,9 +214,9 @@ riddles_fail() {
 times_of_several_logs_add_up() {
 	local output
 	echo '{"name": "p:unit / a", "starttime": 100, "duration": 5}' >"$top/first"
-	echo '{"name": "p:unit / b", "starttime": 103, "duration": 30}' >"$top/second"
+	echo '{"name": "p:unit / b", "starttime": 103, "duration": 30, "stdout": "1.5 s, 2.0 + 0.5 s of CPU\n9 s, 4 + 1 s of CPU\n"}' >"$top/second"
 	output=$("$scripts/test-times" "$top/first" "$top/second" | tr -s ' ')
-	[ "$output" = $' 33 s 2 tests\n 35 s 2 unit\n\n began took\n 3 30 p:unit / b' ] && return
+	[ "$output" = $' 33 s 2 tests\n 35 s 2 unit\n\n began took CPU\n 3 30 8 p:unit / b' ] && return
 	echo "test-times: $output"
 	failures=$((failures + 1))
 }

@@ -10,12 +10,14 @@ import functools
 import gc
 import os
 import pty
+import resource
 import shutil
 import struct
 import subprocess
 import sys
 import tempfile
 import termios
+import time
 import traceback
 
 from harness.skip import Skip
@@ -184,6 +186,12 @@ def run_case(name, case):
             os.chdir("/")
 
 
+def seconds():
+    """The clock, and the user and system time of this process and of its children that have ended."""
+    own, children = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return time.monotonic(), own.ru_utime + children.ru_utime, own.ru_stime + children.ru_stime
+
+
 def run_cases(module, words):
     cases = {name: case for name, case in module.items() if name.startswith("test_") and callable(case)}
     left_out = {word[1:] for word in words if word.startswith("-")}
@@ -195,8 +203,11 @@ def run_cases(module, words):
         if name not in wanted - left_out:
             continue
         print("[ RUN      ] " + name, flush=True)
+        begun = seconds()
         state = run_case(name, case)
         states.add(state.strip())
+        if state != " SKIPPED":  # of which the reason is all that is shown
+            print("%.1f s, %.1f + %.1f s of CPU" % tuple(after - before for before, after in zip(begun, seconds())), flush=True)
         print("[ %s ] %s" % (state, name), flush=True)
     return states
 
