@@ -77,11 +77,13 @@ def parse_events(text):
 
 
 def parse_ids(text):
-    lines = []
+    lines, stacks = [], {}
     for line in text.splitlines():
         head = ID_HEAD.match(line)
         assert head, "no event with ids: " + line
-        ids = {which: int(number) for which, number in STACK_ID.findall(head[7])}
+        if head[7] not in stacks:
+            stacks[head[7]] = {which: int(number) for which, number in STACK_ID.findall(head[7])}
+        ids = stacks[head[7]]
         lines.append(IdLine(head[1], int(head[2]), head[5], ids.get("stack_id"), ids.get("user_stack_id"), int(head[6] or 1), head[4] != "[counted only]"))
     return lines
 
@@ -104,12 +106,26 @@ def parse_stack_map_bin(data):
     return by_id, without_id
 
 
+def once(read):
+    """A method of Recording whose result stays with its object, as the file does not change."""
+    @functools.wraps(read)
+    def kept(self, *arguments, **options):
+        key = (read.__name__, arguments, *options.items())
+        if key not in self.results:
+            self.results[key] = read(self, *arguments, **options)
+        return self.results[key]
+    return kept
+
+
 class Recording:
+    """Of a file that is complete: each command reads it once."""
+
     def __init__(self, path, messages="", is_window=False):
         """is_window: the file is one of several, and the stack map was emptied in between: a stack may have one id before, one after."""
         self.path = path
         self.messages = messages
         self.is_window = is_window
+        self.results = {}
 
     def read(self, *command, **options):
         return stackmap(*command, self.path, **options).stdout
@@ -118,12 +134,15 @@ class Recording:
     def script(self):
         return self.read("script", "--no-inline")
 
+    @once
     def events(self):
         return parse_events(self.script)
 
+    @once
     def ids(self):
         return parse_ids(self.read("script", "--ids"))
 
+    @once
     def report(self):
         return json.loads(self.read("report", "--json", "--no-inline"))
 
@@ -136,6 +155,7 @@ class Recording:
         with open(out, "rb") as file:
             return parse_stack_map_bin(file.read())
 
+    @once
     @unexcused
     def check(self, has_spare_stacks=False):
         """Checks the invariants of a complete recording: the ledger adds up, and every id exists. Spare stacks are those of no event."""
@@ -151,9 +171,9 @@ class Recording:
         return report["ledger"]
 
     def stack_ends(self, lines):
-        """id -> where its user stack ends early: part of its identity, and not in stack_map_bin."""
-        return {line.user: frame.name for line, event in zip(lines, self.events()) if line.user
-                for frame in event.frames if frame.object == "[user stack]"}
+        """id -> where its user stack ends early: part of its identity, and not in stack_map_bin. Equal texts are parsed once."""
+        texts = {(line.user, event.lstrip("\n").partition("\n")[2]) for line, event in zip(lines, self.script.split("\n\n")) if line.user}
+        return {user: frame.name for user, text in texts for frame in parse_frames(text) if frame.object == "[user stack]"}
 
     def check_ids(self, lines, has_spare_stacks=False):
         by_id, without_id = self.stacks()
