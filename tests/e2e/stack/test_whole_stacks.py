@@ -154,11 +154,13 @@ def test_names_of_generated_code_in_a_container():
     start = ["sh", "-c", "mount -t tmpfs none /tmp && exec ./machine_code jit_map 1000000000000"]
     with subprocess.Popen(["unshare", "-mpf", "--kill-child", *start], cwd=PROGRAMS, stdout=subprocess.DEVNULL) as outer:
         children = "/proc/%d/task/%d/children" % (outer.pid, outer.pid)
-        wait_until(lambda: read_text(children).split())
-        pid = int(read_text(children))
-        wait_until(lambda: outer.poll() or "generated" in read_text("/proc/%d/root/tmp/perf-1.map" % pid))
-        recording = record("-F", 999, "-p", pid, "--", "sh", "-c", UNTIL_IT_RAN, "sh", pid)
-        outer.kill()
+        try:
+            wait_until(lambda: read_text(children).split())
+            pid = int(read_text(children))
+            wait_until(lambda: outer.poll() or "generated" in read_text("/proc/%d/root/tmp/perf-1.map" % pid))
+            recording = record("-F", 999, "-p", pid, "--", "sh", "-c", UNTIL_IT_RAN, "sh", pid)
+        finally:
+            outer.kill()
     check_generated_name(recording)
 
 
