@@ -2,12 +2,16 @@
 """Runs the cases of one end-to-end test: each in an empty folder of its own, reported in cmocka's words, which
 scripts/test-results counts. A case is a function test_*; it fails by AssertionError and is skipped by Skip.
 
-usage of a test: test_NAME.py STACKMAP PROGRAMS [CASE]... [-CASE]...   (PROGRAMS: where the workloads were built; -CASE is left out)
+usage of a test: test_NAME.py STACKMAP PROGRAMS [CASE]... [-CASE]... [1/PARTS]
+
+PROGRAMS is where the workloads were built. -CASE is left out. 1/2 runs each second case; the bytes of STACKMAP, which has the commit in it,
+draw which of the first two is among them.
 """
 
 import fcntl
 import functools
 import gc
+import hashlib
 import os
 import pty
 import resource
@@ -27,7 +31,7 @@ SKIPPED = 77
 SAID = "STACKMAP_DOCTOR_SAID"  # a file with the output of doctor in the environment of this process
 
 if len(sys.argv) < 3:
-    sys.exit("usage: %s STACKMAP PROGRAMS [CASE]... [-CASE]..." % sys.argv[0])
+    sys.exit("usage: %s STACKMAP PROGRAMS [CASE]... [-CASE]... [1/PARTS]" % sys.argv[0])
 
 STACKMAP = os.path.realpath(sys.argv[1])
 PROGRAMS = os.path.realpath(sys.argv[2])
@@ -192,19 +196,26 @@ def seconds():
     return time.monotonic(), own.ru_utime + children.ru_utime, own.ru_stime + children.ru_stime
 
 
+def drawn(names, parts):
+    """One of so many parts of the cases, and at least one case."""
+    with open(STACKMAP, "rb") as file:
+        number = int(hashlib.sha256(file.read()).hexdigest(), 16)
+    return names[number % min(parts, len(names))::parts]
+
+
 def run_cases(module, words):
     cases = {name: case for name, case in module.items() if name.startswith("test_") and callable(case)}
+    parts = [int(word[2:]) for word in words if word.startswith("1/")]
+    words = [word for word in words if not word.startswith("1/")]
     left_out = {word[1:] for word in words if word.startswith("-")}
     wanted = {word for word in words if not word.startswith("-")} or set(cases)
     unknown = (wanted | left_out) - set(cases)
     assert not unknown, "no such case: %s" % ", ".join(sorted(unknown))
-    states = set()
-    for name, case in cases.items():
-        if name not in wanted - left_out:
-            continue
+    states, chosen = set(), [name for name in cases if name in wanted - left_out]
+    for name in drawn(chosen, parts[0]) if parts else chosen:
         print("[ RUN      ] " + name, flush=True)
         begun = seconds()
-        state = run_case(name, case)
+        state = run_case(name, cases[name])
         states.add(state.strip())
         if state != " SKIPPED":  # of which the reason is all that is shown
             print("%.1f s, %.1f + %.1f s of CPU" % tuple(after - before for before, after in zip(begun, seconds())), flush=True)
