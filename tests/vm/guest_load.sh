@@ -42,19 +42,38 @@ record() {
 	stackmap record -o load.data "$@" >load.log 2>&1 || fault "record $*: $(tail -n 3 load.log)"
 }
 
+# is_missing PROGRAM...: whether nothing has loaded one of these yet; each is a pattern
+is_missing() {
+	local program
+	costs >costs 2>/dev/null
+	for program; do
+		grep -Eq "^cost $program " costs || return 0
+	done
+	return 1
+}
+
 # load_all: all programs, each in some configuration, in as few recordings as do: beside many functions of the kernel, few have no
-# programs of their own.
+# programs of their own. A recording takes an emulator many seconds, so programs that the scripts before this one have loaded are not
+# loaded again.
 load_all() {
 	local others='-e kmem:kmalloc/value=bytes_alloc/ --wakers' with_many=
 	[ -n "$function_programs" ] || with_many=$others
 	# shellcheck disable=SC2086 # options are meant to be split
-	record -e cpu-clock -e 'k:vfs_*' -e syscalls:sys_exit_read -e ur:/bin/known_counts_static:counted --user-at-syscall $with_many -- true
+	if is_missing on_sample on_tracepoint on_syscall_exit on_wake on_field_value 'on_user_functions?' 'on_kernel_(functions|probe)'; then
+		record -e cpu-clock -e 'k:vfs_*' -e syscalls:sys_exit_read -e ur:/bin/known_counts_static:counted --user-at-syscall $with_many -- true
+	else
+		record -e syscalls:sys_exit_read --user-at-syscall -- true
+	fi
 	# shellcheck disable=SC2086
-	[ -z "$function_programs" ] || record $others -e k:vfs_read -e kr:vfs_read -- true
-	record --time --off-cpu -a -- true
+	! is_missing $function_programs || record $others -e k:vfs_read -e kr:vfs_read -- true
+	! is_missing on_time_switch on_time_wakeup on_time_new on_time_exec "on_time_start$plain" on_time_stop || record --time --off-cpu -a -- true
 	record --origins -e sched:sched_switch -a -- true
 	record --trace-ids --off-cpu -e cpu-clock -a -- true
 	record -e cpu-clock/value=+page-faults/ -a -- true
+	! is_missing show_stack_map show_stack_map_bin show_stack_map_stat show_mappings show_trace || load_instance
+}
+
+load_instance() {
 	stackmap start load -e syscalls:sys_enter_openat -e sched:sched_switch --comm '*[a-z]*' --flight 1M || fault "start ended with $?"
 	cat $home/load/stack_map $home/load/stack_map_stat $home/load/stack_map_bin $home/load/trace $home/load/mappings >/dev/null
 	stackmap stop load || fault "stop ended with $?"
