@@ -12,6 +12,8 @@
  *     descriptor, number of the module
  * FUNCTION_ARGUMENTS, SYSCALL_ARGUMENTS: the offsets of a function's and of a system call's first
  *     six arguments in the kernel's pt_regs
+ * SYSCALL_EVENTS: the system calls whose events have other names on this architecture alone, each
+ *     with the event's name
  * RESULT_OFFSET: the offset of a function's or system call's result in pt_regs
  * CALL_CONVENTION: the calling convention (symbol/dwarf/call_words.h)
  * ARGUMENT_REGISTERS: the registers of a function's arguments, by their numbers in DWARF

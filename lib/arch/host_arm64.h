@@ -14,6 +14,7 @@
 		0, 8, 16, 24, 32, 40                                                               \
 	}
 #define SYSCALL_ARGUMENTS FUNCTION_ARGUMENTS
+#define SYSCALL_EVENTS {"fadvise64", "fadvise64_64"}, {"personality", "arm64_personality"},
 #define RESULT_OFFSET 0
 
 #define CALL_CONVENTION CALL_AAPCS64

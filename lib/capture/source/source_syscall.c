@@ -42,10 +42,9 @@ static struct syscall_entry table[] = {
 static const struct {
 	const char *call;
 	const char *event;
-} renamed[] = {
-	{"stat", "newstat"},   {"fstat", "newfstat"},	   {"lstat", "newlstat"},
-	{"uname", "newuname"}, {"sendfile", "sendfile64"}, {"umount2", "umount"},
-};
+} renamed[] = {{"stat", "newstat"},   {"fstat", "newfstat"},	  {"lstat", "newlstat"},
+	       {"uname", "newuname"}, {"sendfile", "sendfile64"}, {"umount2", "umount"},
+	       SYSCALL_EVENTS};
 
 static void rename_entry(struct syscall_entry *entry)
 {

@@ -67,5 +67,14 @@
 #ifndef __NR_file_setattr
 #define __NR_file_setattr 469
 #endif
+#ifndef __NR_listns
+#define __NR_listns 470
+#endif
+#ifndef __NR_rseq_slice_yield
+#define __NR_rseq_slice_yield 471
+#endif
+#ifndef __NR_fchroot
+#define __NR_fchroot 472
+#endif
 
 #endif
