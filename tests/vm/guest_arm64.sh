@@ -70,6 +70,14 @@ counts calls ur:/bin/known_counts_static:counted 700 'main;work;call'
 [ "$(events calls syscalls:sys_exit_getpgid)" -eq 500 ] || fault "calls: $(events calls syscalls:sys_exit_getpgid) getpgid, not 500"
 ! stackmap script calls.data | grep -q 'bpf_trace_run\|bpf_prog' || fault 'calls: frames of the tracer itself'
 
+# The flight recorder keeps the last events, 24 bytes each, in its memory, of which each of two CPUs has half.
+stackmap record --flight 256K -e u:/bin/known_counts_static:counted -o flight.data -- taskset 1 known_counts_static calls=20000 2>flight.log ||
+	fault "flight: $(cat flight.log)"
+kept=$(events flight u:/bin/known_counts_static:counted)
+[ "$kept" -gt 4500 ] && [ "$kept" -le 5461 ] || fault "flight: $kept events"
+grep -q "ledger: 20000 events = $kept recorded + $((20000 - kept)) lost" flight.log || fault "flight: $kept events, $(cat flight.log)"
+counts flight u:/bin/known_counts_static:counted "$kept" 'main;work;call;counted'
+
 recording waits --off-cpu -e sched:sched_switch -- sh -c 'for i in 1 2 3 4 5; do sleep 0.01 | cat; done'
 [ "$(events waits offcpu-time)" -ge 10 ] || fault "waits: $(events waits offcpu-time) waits"
 stackmap report -e offcpu-time waits.data | grep -q '\[k\] hrtimer_nanosleep$' || fault 'waits: no stack of a sleep'
