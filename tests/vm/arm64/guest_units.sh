@@ -4,11 +4,15 @@
 # skips some of its cases is passed, and says why.
 set -u
 
+# Tests expect these files of each machine.
+echo 'root:x:0:0:root:/:/bin/sh' >/etc/passwd
+ln -s /proc/self/fd/1 /dev/stdout
+
 faults=0
 while read -r program; do
 	echo "[ RUN      ] $program"
 	mkdir "/tmp/$program" && cd "/tmp/$program" || exit
-	LD_LIBRARY_PATH=/bin timeout 300 "$program" >log 2>&1 </dev/null
+	LD_LIBRARY_PATH=/bin timeout 1200 "$program" >log 2>&1 </dev/null
 	status=$?
 	case $status in
 	0)

@@ -72,6 +72,12 @@ int begin_unwinding(void **state)
 {
 	(void)state;
 	files_begin((struct files_options){.group = FILES_NO_GROUP}, USER_UNWIND_AUTO);
+	if (!capture->loaded.plan.frame_pointers_only)
+		return 0;
+	files_end();
+	printf("skip: instances have no unwind tables on this kernel: it has no task work for "
+	       "programs\n");
+	skip();
 	return 0;
 }
 

@@ -4,6 +4,7 @@
  * time or memory come to an end, and the next name is demangled.
  */
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -227,7 +228,8 @@ TEST(without_descriptors_there_is_no_sandbox, setup, teardown)
 	free(name);
 }
 
-#define SMALL_STACK_BYTES (64 << 10)
+/* glibc refuses stacks of less than PTHREAD_STACK_MIN: 16 KiB on x86-64, 128 KiB on arm64. */
+#define SMALL_STACK_BYTES (PTHREAD_STACK_MIN < (64 << 10) ? 64 << 10 : PTHREAD_STACK_MIN)
 
 /* Names of each length up to what libiberty takes, nested as deep as they are long. */
 static void *demangle_all(void *arg)

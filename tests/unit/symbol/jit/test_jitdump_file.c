@@ -31,7 +31,8 @@ static void write_dump(void)
 	write_text(path, "JiTD");
 }
 
-/* Each case runs in a process of its own, as its mappings stay. */
+/* Each case runs in a process of its own, as its mappings stay. The process ends without a search
+ * for leaks, which does not end on arm64 if a mapped file was deleted. */
 static void in_child(void (*act)(void))
 {
 	pid_t child = fork();
@@ -39,7 +40,7 @@ static void in_child(void (*act)(void))
 
 	if (!child) {
 		act();
-		exit(0);
+		_exit(0);
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_int_equal(status, 0);
