@@ -177,6 +177,8 @@ int records_take_range(struct recording *recording, const struct ring_view *ring
 	return result;
 }
 
+/* An event, its deferred stack, and 300 frames that the stack map refused. */
+#define SLOTS_OF_SAMPLE 128
 #define TAIL_STRIDE 1024 /* number of slots that are given back to the writers at a time */
 
 /* Returns the position up to which a round reads a ring: the end of the committed records, but not
@@ -316,9 +318,24 @@ static int retire_old_generation(struct recording *recording)
 	return result;
 }
 
+/* The most slots of a CPU's ring that a millisecond fills, if all sources are samples at a
+ * frequency; 0: no such limit is known. */
+static u32 most_slots_per_ms(const struct source_list *sources)
+{
+	u64 frequency = 0, slots;
+
+	for (u32 i = 0; sources && i < sources->count; i++) {
+		if (!sources->sources[i].frequency)
+			return 0;
+		frequency += sources->sources[i].frequency;
+	}
+	slots = (frequency / 1000 + 1) * SLOTS_OF_SAMPLE;
+	return frequency && slots < PACE_EVENTS_PER_MS ? slots : 0;
+}
+
 int recording_drain(struct recording *recording, int *next_ms)
 {
-	struct pace_rings rings = {};
+	struct pace_rings rings = {.per_ms = most_slots_per_ms(recording->loaded->sources)};
 	int result;
 
 	records_begin_round(recording);

@@ -24,7 +24,7 @@ void pace_note_table_request(struct pace *pace)
 
 int pace_next_ms(struct pace *pace, const struct pace_rings *rings)
 {
-	u32 ms = rings->slots / PACE_EVENTS_PER_MS;
+	u32 ms = rings->slots / (rings->per_ms ?: PACE_EVENTS_PER_MS);
 	int longest = rings->had_event || ms < PACE_MS_MAX ? PACE_MS_MAX
 		      : ms < PACE_MS_IDLE		   ? (int)ms
 							   : PACE_MS_IDLE;

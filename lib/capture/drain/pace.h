@@ -24,7 +24,7 @@
 
 #define PACE_MS_MIN 1 /* least time between rounds, also the time until the first round */
 #define PACE_MS_MAX 100
-#define PACE_MS_IDLE 500
+#define PACE_MS_IDLE 1000
 #define PACE_MS_WATCH 2 /* longest time between rounds while more new code is expected */
 /* The most events that one CPU makes in a ms; with stacks a kernel makes fewer. */
 #define PACE_EVENTS_PER_MS 350
@@ -47,6 +47,7 @@ struct pace_rings {
 	u32 fill;	/* use of the fullest ring, in percent */
 	bool had_event; /* one of the rings had an event */
 	u32 slots;	/* number of slots of each ring */
+	u32 per_ms;	/* most slots of a ring that a millisecond fills; 0: PACE_EVENTS_PER_MS */
 };
 
 /* Returns the time until the next round, in ms. */

@@ -45,7 +45,19 @@ TEST(empty_rings_are_visited_as_seldom_as_their_size_allows)
 	assert_int_equal(after_visits_of_empty(&pace, LARGE), PACE_MS_IDLE);
 	assert_int_equal(after_visits_of_empty(&pace, SMALL), PACE_MS_MAX);
 	assert_int_equal(after_visits_of_empty(&pace, 200 * PACE_EVENTS_PER_MS), 200);
+	assert_int_equal(after_visits_of_empty(&pace, 400 * PACE_EVENTS_PER_MS), 400);
 	assert_int_equal(after_visits(&pace, 0), PACE_MS_MAX);
+}
+
+TEST(empty_rings_of_rare_samples_are_visited_once_a_second)
+{
+	const struct pace_rings rings = {.slots = 400 * PACE_EVENTS_PER_MS, .per_ms = 128};
+	struct pace pace = {};
+	int ms = 0;
+
+	for (int i = 0; i < VISITS; i++)
+		ms = pace_next_ms(&pace, &rings);
+	assert_int_equal(ms, PACE_MS_IDLE);
 }
 
 TEST(full_rings_are_visited_often)
