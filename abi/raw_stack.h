@@ -83,8 +83,21 @@ struct unwind_blocked_request {
 	 * -ENOSPC: no memory for the answer now
 	 */
 	s32 result;
-	u64 raw[RAW_STACK_SIZE(0) / 8]; /* PEEK: a struct raw_stack without a copy of the stack */
+	u64 answer; /* PEEK: `sequence` of the answer */
 };
-ABI_SIZE(struct unwind_blocked_request, RAW_STACK_SIZE(0) + 16);
+ABI_SIZE(struct unwind_blocked_request, 24);
+
+/*
+ * The answer to the last PEEK of an instance: the program copies it to a map, by one call. (A
+ * program stores into a request only word by word, at constant offsets, which takes 2000
+ * instructions.) A reader whose request has another sequence has lost its answer to another reader.
+ */
+struct unwind_blocked_answer {
+	u64 sequence; /* odd: the answer is being written */
+	u32 busy;     /* 1: a program writes */
+	u32 reserved;
+	u64 raw[RAW_STACK_SIZE(0) / 8]; /* a struct raw_stack without a copy of the stack */
+};
+ABI_SIZE(struct unwind_blocked_answer, RAW_STACK_SIZE(0) + 16);
 
 #endif

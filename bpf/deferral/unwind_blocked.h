@@ -31,23 +31,29 @@ static __always_inline bool has_left_request(struct task_struct *task,
 	       regs_sp(regs) != entry->sp || regs_syscall(regs) != entry->syscall;
 }
 
-/*
- * Copies word by word: the kernel allows only stores at constant offsets into a program's context.
- */
-static __always_inline void unwind_blocked_copy(struct unwind_blocked_request *request,
-						const struct raw_stack *raw)
-{
-	const u64 *word = (const void *)raw;
-	u32 i;
+ARRAY_MAP(blocked_answer, 1, struct unwind_blocked_answer);
 
-#pragma clang loop unroll(full)
-	for (i = 0; i < sizeof(request->raw) / sizeof(*word); i++)
-		request->raw[i] = word[i];
+/* The sequence is odd before the first word of the answer changes, and even after the last one. */
+static __always_inline s32 unwind_blocked_answer(struct unwind_blocked_request *request,
+						 const struct raw_stack *raw)
+{
+	u32 zero = 0;
+	struct unwind_blocked_answer *answer = bpf_map_lookup_elem(&blocked_answer, &zero);
+	u64 before;
+
+	if (!answer || atomic_exchange_acq_rel(&answer->busy, 1))
+		return -ENOSPC;
+	before = atomic_fetch_add_acq_rel(&answer->sequence, 1);
+	bpf_probe_read_kernel(answer->raw, sizeof(answer->raw), raw);
+	request->answer = before + 2;
+	atomic_fetch_add_acq_rel(&answer->sequence, 1);
+	atomic_store_release(&answer->busy, 0);
+	return 0;
 }
 
-static __always_inline void unwind_blocked_fill(struct scratch *scratch, struct raw_buffer *buffer,
-						struct task_struct *task,
-						struct unwind_blocked_request *request)
+static __always_inline s32 unwind_blocked_fill(struct scratch *scratch, struct raw_buffer *buffer,
+					       struct task_struct *task,
+					       struct unwind_blocked_request *request)
 {
 	const struct raw_request wanted = {
 		.tid = request->tid,
@@ -57,7 +63,7 @@ static __always_inline void unwind_blocked_fill(struct scratch *scratch, struct 
 	};
 
 	raw_fill_record(scratch, buffer, &wanted, (void *)bpf_task_pt_regs(task));
-	unwind_blocked_copy(request, &buffer->raw);
+	return unwind_blocked_answer(request, &buffer->raw);
 }
 
 static __always_inline s32 unwind_blocked_read_task(struct scratch *scratch,
@@ -65,15 +71,16 @@ static __always_inline s32 unwind_blocked_read_task(struct scratch *scratch,
 						    struct unwind_blocked_request *request)
 {
 	struct raw_buffer *buffer;
+	s32 result;
 
 	if (!address_space_of(&scratch->search, task))
 		return -ENOENT;
 	buffer = raw_buffer_claim(0) ?: raw_buffer_claim(1);
 	if (!buffer)
 		return -ENOSPC;
-	unwind_blocked_fill(scratch, buffer, task, request);
+	result = unwind_blocked_fill(scratch, buffer, task, request);
 	atomic_store_release(&buffer->busy, 0);
-	return 0;
+	return result;
 }
 
 static __always_inline s32 unwind_blocked_peek(struct task_struct *task,

@@ -14,6 +14,7 @@
 #include <bpf/libbpf.h>
 
 #include "capture/drain/open_cookies.h"
+#include "capture/load/skeleton.h"
 #include "clock.h"
 #include "interrupt.h"
 #include "raw_stack.h"
@@ -34,17 +35,33 @@ static int run_unwind_program(const struct loaded *loaded, struct unwind_blocked
 	return result ?: request->result;
 }
 
-/* Unwinds one blocked task. `proof`: the operation that checks that the stack is that of the event.
- * 0: the stack was joined to its event. */
+/* Reads the answer of a request twice: if the second one has the request's sequence, no program has
+ * written while the first one was copied. -EAGAIN: another reader's answer has replaced it. */
+static int read_answer(const struct loaded *loaded, const struct unwind_blocked_request *request,
+		       struct unwind_blocked_answer *answer)
+{
+	int map = bpf_map__fd(loaded_programs(loaded)->maps.blocked_answer);
+	struct unwind_blocked_answer later;
+	u32 key = 0;
+
+	if (bpf_map_lookup_elem(map, &key, answer) || bpf_map_lookup_elem(map, &key, &later))
+		return -errno;
+	return later.sequence == request->answer ? 0 : -EAGAIN;
+}
+
+/* Unwinds one task. `proof`: the operation that checks that the stack is that of the event. 0: the
+ * stack was joined to its event. */
 static int unwind_blocked_task(struct recording *recording, const struct open_cookie *open,
 			       enum unwind_blocked_operation proof)
 {
 	struct unwind_blocked_request request = {.tid = open->tid, .cookie = open->cookie};
+	struct unwind_blocked_answer answer;
 	struct deferred_stack *stack;
 	int result = run_unwind_program(recording->loaded, &request, UNWIND_BLOCKED_PEEK);
 
+	result = result ?: read_answer(recording->loaded, &request, &answer);
 	result = result
-			 ?: deferred_unwind(recording, (const void *)request.raw,
+			 ?: deferred_unwind(recording, (const void *)answer.raw,
 					    proof == UNWIND_BLOCKED_CHECK, &stack);
 	if (result)
 		return result;

@@ -187,11 +187,17 @@ static s32 ask(u32 operation)
 		.operation = operation,
 	};
 	LIBBPF_OPTS(bpf_test_run_opts, options, .ctx_in = &request, .ctx_size_in = sizeof(request));
+	int answers = bpf_map__fd(kernel->maps.blocked_answer);
+	struct unwind_blocked_answer answer;
+	u32 key = 0;
 
 	assert_int_equal(
 		bpf_prog_test_run_opts(bpf_program__fd(kernel->progs.unwind_blocked), &options), 0);
+	assert_int_equal(bpf_map_lookup_elem(answers, &key, &answer), 0);
+	if (operation == UNWIND_BLOCKED_PEEK && !request.result)
+		assert_int_equal(answer.sequence, request.answer);
 	memset(&saved, 0xa5, sizeof(saved));
-	memcpy(&saved, request.raw, sizeof(request.raw));
+	memcpy(&saved, answer.raw, sizeof(answer.raw));
 	return request.result;
 }
 
