@@ -117,7 +117,7 @@ static long search_segment(u32 i, void *arg)
 	if (!fetch_offset(search, at + SEGMENT_FILE_BYTES(search)))
 		return 1;
 	search->end = search->at + search->number;
-	core_loop(NOTES_MAX, search_note, arg);
+	core_rare_loop(NOTES_MAX, search_note, arg);
 	return search->id_bytes || search->is_unreadable;
 }
 
@@ -141,7 +141,7 @@ CORE_PART bool read_elf_header(struct elf_build_id *search)
 CORE_INLINE int elf_build_id_find(struct elf_build_id *search)
 {
 	if (read_elf_header(search))
-		core_loop(SEGMENTS_MAX, search_segment, &search);
+		core_rare_loop(SEGMENTS_MAX, search_segment, &search);
 	if (search->id_bytes)
 		return search->id_bytes;
 	return search->is_unreadable ? -EAGAIN : 0;

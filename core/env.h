@@ -150,6 +150,15 @@
  */
 #define core_loop(count, body, arg) bpf_loop(count, body, arg, 0)
 
+/*
+ * The same for a loop that few events reach. If the verifier knows that the flags are 0, the kernel
+ * writes the loop into the program, and moves all instructions behind it. The verifier knows no
+ * value of a variable.
+ */
+static volatile u64 core_no_flags __attribute__((unused));
+
+#define core_rare_loop(count, body, arg) bpf_loop(count, body, arg, core_no_flags)
+
 #else
 
 #ifdef CORE_EMBEDDED
@@ -201,6 +210,8 @@ static inline void core_loop(u32 count, long (*body)(u32 i, void *arg), void *ar
 		if (body(i, arg))
 			return;
 }
+
+#define core_rare_loop core_loop
 
 #endif
 

@@ -144,7 +144,7 @@ static __always_inline void raw_restore_words(struct raw_walk *walk)
 		pc = probed_return(raw->value[REGISTER_SP] - 8);
 		*link = pc ?: *link;
 	}
-	bpf_loop(RAW_STACK_BYTES_MAX / 8, raw_restore_word, walk, 0);
+	core_rare_loop(RAW_STACK_BYTES_MAX / 8, raw_restore_word, walk);
 }
 
 /*
@@ -170,7 +170,7 @@ static __always_inline void raw_restore_returns(struct raw_walk *walk)
 		return;
 	}
 	walk->buffer->taken = (u64)BPF_CORE_READ(probes, return_instances);
-	bpf_loop(PROBED_RETURNS_MAX, raw_restore_return, walk, 0);
+	core_rare_loop(PROBED_RETURNS_MAX, raw_restore_return, walk);
 }
 
 /*
@@ -188,7 +188,7 @@ static __always_inline void raw_copy_stack(struct raw_walk *walk)
 	if (bpf_probe_read_user(raw->stack, RED_ZONE, (void *)walk->buffer->from))
 		walk->buffer->from = sp;
 	raw->stack_start = walk->buffer->from;
-	bpf_loop(RAW_STACK_BYTES_MAX / RAW_PAGE + 1, raw_copy_page, walk, 0);
+	core_rare_loop(RAW_STACK_BYTES_MAX / RAW_PAGE + 1, raw_copy_page, walk);
 	raw_restore_returns(walk);
 }
 
@@ -223,7 +223,7 @@ static long raw_list_leaf_mappings(u32 i, struct raw_walk *walk)
 	walk->buffer->last = vma_leaf(search, walk->buffer->from);
 	if (!walk->buffer->last)
 		return 1;
-	bpf_loop(MAPLE_SLOTS_MAX, raw_list_slot_mapping, walk, 0);
+	core_rare_loop(MAPLE_SLOTS_MAX, raw_list_slot_mapping, walk);
 	walk->buffer->from = walk->buffer->last + 1;
 	return walk->buffer->from == 0 || walk->buffer->raw.flags & RAW_SOME_MAPPINGS;
 }
@@ -254,8 +254,8 @@ static long raw_number_mapping(u32 i, struct raw_walk *walk)
 static __always_inline void raw_list_mappings(struct raw_walk *walk)
 {
 	walk->buffer->from = 0;
-	bpf_loop(MAPLE_LEAVES_MAX, raw_list_leaf_mappings, walk, 0);
-	bpf_loop(RAW_MAPPINGS_MAX, raw_number_mapping, walk, 0);
+	core_rare_loop(MAPLE_LEAVES_MAX, raw_list_leaf_mappings, walk);
+	core_rare_loop(RAW_MAPPINGS_MAX, raw_number_mapping, walk);
 }
 
 static __always_inline void raw_fill_record(struct scratch *scratch, struct raw_buffer *buffer,

@@ -469,7 +469,7 @@ __noinline s64 question_answer(u32 kind, u64 base)
 	}
 	asked.is_met = 1 + core_unknown_zero(question->count);
 	if (question->count)
-		bpf_loop(QUESTION_CONDITIONS_MAX, evaluate_condition, &asked, 0);
+		core_rare_loop(QUESTION_CONDITIONS_MAX, evaluate_condition, &asked);
 	if (config.alive && question->span_role == ALIVE_CALL) {
 		alive_call(question, base, asked.is_met);
 		return ANSWER_NONE;

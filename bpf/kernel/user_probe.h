@@ -161,7 +161,7 @@ __noinline u64 probed_return(u64 word)
 	if (!probes)
 		return 0;
 	search.next = BPF_CORE_READ(probes, return_instances);
-	bpf_loop(PROBED_RETURNS_MAX, probed_return_step, &search, 0);
+	core_rare_loop(PROBED_RETURNS_MAX, probed_return_step, &search);
 	return search.pc;
 }
 

@@ -191,7 +191,7 @@ static __always_inline void read_noted_build_ids(struct vma_search *search)
 {
 	if (!search->unread_count)
 		return;
-	bpf_loop(BUILD_IDS_UNREAD_MAX, read_noted_build_id, &search, 0);
+	core_rare_loop(BUILD_IDS_UNREAD_MAX, read_noted_build_id, &search);
 	search->unread_count = 0;
 	search->vma.start = search->vma.end = 0;
 }

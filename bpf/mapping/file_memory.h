@@ -196,7 +196,7 @@ static long file_range_check(u32 i, struct file_check *check)
 	reads->checked++;
 	if (is_in_checked_mapping(reads, search))
 		return 0;
-	bpf_loop(FILE_PARTS_MAX + 1, file_part_check, check, 0);
+	core_rare_loop(FILE_PARTS_MAX + 1, file_part_check, check);
 	return 0;
 }
 
@@ -215,7 +215,7 @@ static __always_inline bool are_reads_of_file(struct file_reads *reads, struct v
 {
 	struct file_check check = {.reads = reads, .search = search, .image = image};
 
-	bpf_loop(FILE_READS_MAX, file_range_check, &check, 0);
+	core_rare_loop(FILE_READS_MAX, file_range_check, &check);
 	if (have_mappings_changed(search))
 		reads->is_altered = 1;
 	return !reads->is_altered;

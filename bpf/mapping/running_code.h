@@ -96,7 +96,7 @@ int number_running_code(struct bpf_iter__task *ctx)
 	    !address_space_of(&visit.walk->search, task))
 		return 0;
 	visit.walk->from = 0;
-	bpf_loop(RUNNING_STEPS_MAX, visit_running_mapping, &visit, 0);
+	core_rare_loop(RUNNING_STEPS_MAX, visit_running_mapping, &visit);
 	return 0;
 }
 

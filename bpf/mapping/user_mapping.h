@@ -199,7 +199,7 @@ static __always_inline void path_read(struct vma_search *search, struct file *fi
 	BPF_CORE_READ_INTO(&search->path.mount, file, f_path.mnt);
 	search->record.path_bytes = 0;
 	search->record.path_whole = 0;
-	bpf_loop(PATH_COMPONENTS_MAX, path_step, &search, 0);
+	core_rare_loop(PATH_COMPONENTS_MAX, path_step, &search);
 }
 
 /* The modification time of a file. The kernel's field for it has changed twice. */
@@ -379,7 +379,7 @@ static __always_inline void file_owner_read(struct vma_search *search, struct in
 	struct user_namespace *space;
 
 	search->space = (u64)BPF_CORE_READ(mounted, s_user_ns);
-	bpf_loop(NAMESPACES_MAX, outer_namespace_step, &search, 0);
+	core_rare_loop(NAMESPACES_MAX, outer_namespace_step, &search);
 	space = (void *)search->space;
 	if (BPF_CORE_READ(space, level)) {
 		record->owner = BPF_CORE_READ(space, owner.val);

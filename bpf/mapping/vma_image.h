@@ -75,7 +75,7 @@ __noinline int image_lookup(struct vma_search *search)
 	search->image.inode = (u64)inode_of(&search->entry);
 	search->image.offset = vma->file_offset;
 	search->image.limit = vma->start;
-	bpf_loop(IMAGE_STEPS_MAX, image_search_lower, &search, 0);
+	core_rare_loop(IMAGE_STEPS_MAX, image_search_lower, &search);
 	return search->image.error;
 }
 

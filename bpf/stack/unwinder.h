@@ -103,7 +103,7 @@ static __always_inline u32 unwinder_claim(void)
 	if (!state)
 		return UNWINDERS_MAX;
 	search.first = atomic_fetch_add_acq_rel(&state->unwinder_next, 1);
-	bpf_loop(UNWINDERS_MAX, unwinder_claim_step, &search, 0);
+	core_rare_loop(UNWINDERS_MAX, unwinder_claim_step, &search);
 	return search.found;
 }
 

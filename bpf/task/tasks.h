@@ -274,7 +274,7 @@ int task_move(struct bpf_raw_tracepoint_args *ctx)
 		return 0;
 	walk.node = &task->thread_node;
 	walk.end = &BPF_CORE_READ(task, signal)->thread_head;
-	bpf_loop(is_process ? THREADS_MAX : 1, record_thread_move, &walk, 0);
+	core_rare_loop(is_process ? THREADS_MAX : 1, record_thread_move, &walk);
 	return 0;
 }
 

@@ -354,7 +354,7 @@ CORE_PART u32 finish_row(struct unwind *unwind)
 	struct cfi *cfi = &unwind->cfi;
 
 	cfi->found = false;
-	core_loop(CFI_INSTRUCTIONS_MAX, cfi_step, &unwind);
+	core_rare_loop(CFI_INSTRUCTIONS_MAX, cfi_step, &unwind);
 	if (cfi->stop)
 		return cfi->stop;
 	if (bytes_overrun(&unwind->bytes))

@@ -125,9 +125,9 @@ CORE_PART void set_slots(struct unwind *unwind, struct unwind_rule *rule)
 {
 	struct slot_walk walk = {.unwind = unwind, .rule = rule, .by_expression = true};
 
-	core_loop(SLOT_RETURN, fill_slot, &walk);
+	core_rare_loop(SLOT_RETURN, fill_slot, &walk);
 	walk.by_expression = false;
-	core_loop(SLOT_RETURN, fill_slot, &walk);
+	core_rare_loop(SLOT_RETURN, fill_slot, &walk);
 }
 
 CORE_PART u32 set_return_slot(const struct cfi_cell *cell, struct unwind_rule *rule)

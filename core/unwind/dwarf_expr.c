@@ -288,7 +288,7 @@ CORE_INLINE u32 expr_evaluate(struct unwind *unwind, u64 at, u32 length)
 	expr->depth = 0;
 	expr->stop = STOP_NONE;
 	bytes_set_range(&unwind->bytes, at, at + length);
-	core_loop(EXPR_OPERATIONS_MAX, run_operation_step, &unwind);
+	core_rare_loop(EXPR_OPERATIONS_MAX, run_operation_step, &unwind);
 	if (expr->stop)
 		return expr->stop;
 	if (bytes_overrun(&unwind->bytes))

@@ -117,7 +117,7 @@ CORE_PART void read_augmentation_data(struct unwind *unwind)
 	unwind->cfi.stop = bytes_ready(unwind);
 	if (unwind->cfi.stop)
 		return;
-	core_loop(AUGMENTATION_MAX, read_augmentation_letter, &unwind);
+	core_rare_loop(AUGMENTATION_MAX, read_augmentation_letter, &unwind);
 	if (bytes_overrun(&unwind->bytes))
 		unwind->cfi.stop = STOP_BAD_TABLE;
 }
@@ -298,7 +298,7 @@ CORE_PART u32 index_search(struct unwind *unwind)
 	struct eh_search *search = &unwind->eh;
 
 	search->stop = STOP_NONE;
-	core_loop(SEARCH_STEPS_MAX, halve_index_range, &unwind);
+	core_rare_loop(SEARCH_STEPS_MAX, halve_index_range, &unwind);
 	if (search->stop)
 		return search->stop;
 	if (!unwind_fetch(unwind, index_field_address(search, search->low, true), &search->entry,
@@ -378,7 +378,7 @@ CORE_PART u32 records_search(struct unwind *unwind)
 	struct eh_search *search = &unwind->eh;
 
 	search->stop = STOP_NO_RULE;
-	core_loop(search->records, open_next_record, &unwind);
+	core_rare_loop(search->records, open_next_record, &unwind);
 	return search->stop;
 }
 
@@ -493,7 +493,7 @@ static long scan_segment(u32 i, void *arg)
 		(segment->end - RECORD_HEAD_BYTES + RECORD_ALIGNMENT) & -(u64)RECORD_ALIGNMENT;
 	search->blocks = SCAN_BLOCKS_MAX;
 	bytes_set_range(&unwind->bytes, search->block_end, segment->end);
-	core_loop(SCAN_STEPS_MAX, scan_one_address, &unwind);
+	core_rare_loop(SCAN_STEPS_MAX, scan_one_address, &unwind);
 	unwind->image.eh_frame.end = segment->end;
 	return unwind->image.eh_frame.start != 0;
 }
@@ -543,7 +543,7 @@ CORE_PART void eh_frame_find(struct unwind *unwind)
 	if (!unwind->image.searched) {
 		unwind->eh.is_unreadable = 0;
 		if (!is_linked_by_go(unwind))
-			core_loop(IMAGE_SEGMENTS_MAX, scan_segment, &unwind);
+			core_rare_loop(IMAGE_SEGMENTS_MAX, scan_segment, &unwind);
 		unwind->image.searched = unwind->budget && !unwind->eh.is_unreadable;
 		if (unwind->image.searched)
 			remember_section(unwind);

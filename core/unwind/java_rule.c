@@ -110,14 +110,14 @@ CORE_PART bool java_block_find(struct unwind *unwind)
 	u64 pc = unwind->registers.value[REGISTER_PC], block;
 
 	java->has_heap = java->has_block = 0;
-	core_loop(HEAPS_MAX, java_compare_heap, &unwind);
+	core_rare_loop(HEAPS_MAX, java_compare_heap, &unwind);
 	if (!core_reload(java->has_heap) ||
 	    !java_read_word(unwind, java->word + layout->heap_segments + layout->space_low,
 			    &java->segments) ||
 	    !unwind_peek(unwind, java->word + layout->heap_shift, &java->shift, 4))
 		return false;
 	java->segment = (pc - java->low) >> (java->shift & 31);
-	core_loop(SEGMENT_STEPS_MAX, java_follow_segment, &unwind);
+	core_rare_loop(SEGMENT_STEPS_MAX, java_follow_segment, &unwind);
 	if (!core_reload(java->has_block))
 		return false;
 	block = java->low + (java->segment << (java->shift & 31));
@@ -230,7 +230,7 @@ CORE_GLOBAL_PART int java_epilogue_state_find(struct unwind *unwind)
 		return 0;
 	java = &unwind->java;
 	java->end = JAVA_END_NONE;
-	core_loop(JAVA_END_BYTES + 1, java_match_epilogue, &unwind);
+	core_rare_loop(JAVA_END_BYTES + 1, java_match_epilogue, &unwind);
 	end = core_reload(java->end);
 	java->slot = 2;
 	if (end == JAVA_END_NONE && !java_is_at_safepoint_stub(unwind))

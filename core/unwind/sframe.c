@@ -144,7 +144,7 @@ CORE_PART u32 function_find(struct unwind *unwind)
 	u32 stop;
 
 	search->stop = STOP_NONE;
-	core_loop(SEARCH_STEPS_MAX, halve_function_range, &unwind);
+	core_rare_loop(SEARCH_STEPS_MAX, halve_function_range, &unwind);
 	stop = search->stop ? search->stop : read_function_address(unwind, search->low);
 	if (!stop)
 		stop = read_entry_fields(unwind);
@@ -207,7 +207,7 @@ CORE_OUTLINED u32 row_find(struct unwind *unwind)
 
 	search->stop = STOP_NONE;
 	search->found = false;
-	core_loop(ROWS_MAX, read_next_row, &unwind);
+	core_rare_loop(ROWS_MAX, read_next_row, &unwind);
 	if (search->stop)
 		return search->stop;
 	return search->found ? STOP_NONE : STOP_NO_RULE;

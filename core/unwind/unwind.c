@@ -234,7 +234,7 @@ CORE_GLOBAL_PART int search_return_address(struct unwind *unwind)
 	search->is_unlisted = !(search->is_generated | core_reload(unwind->is_by_code) |
 				core_reload(unwind->is_listed));
 	return_search_begin(search, &unwind->registers);
-	core_loop(RETURN_WORDS_MAX, look_at_stack_word, &unwind);
+	core_rare_loop(RETURN_WORDS_MAX, look_at_stack_word, &unwind);
 	stop = return_search_end(search, &unwind->rule);
 	/*
 	 * Code that OpenJDK's virtual machine generates has return addresses that follow no call.
@@ -399,7 +399,7 @@ CORE_INLINE u32 unwind_stack(struct unwind *unwind, u32 max_depth)
 	script_marks_clear(&unwind->scripts);
 	unwind->mapping.end = 0;
 	unwind->rule.flags = 0;
-	core_loop(STACK_WALK_DEPTH_MAX + 1 + UNWIND_REFILLS_MAX, walk_frame, &unwind);
+	core_rare_loop(STACK_WALK_DEPTH_MAX + 1 + UNWIND_REFILLS_MAX, walk_frame, &unwind);
 	if (core_reload(unwind->is_guessed) && unwind->stop == STOP_ROOT)
 		unwind->stop = STOP_GUESSED;
 	unwind->depth =

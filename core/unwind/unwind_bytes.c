@@ -332,6 +332,6 @@ CORE_INLINE u32 image_read_headers(struct unwind *unwind)
 	    header->segment_bytes != sizeof(struct elf_program_header))
 		return STOP_NO_RULE;
 	unwind->image.header = unwind->mapping.image;
-	core_loop(SEGMENTS_MAX, read_program_header, &unwind);
+	core_rare_loop(SEGMENTS_MAX, read_program_header, &unwind);
 	return unwind->image.header ? STOP_NONE : unwind_table_read_stop(unwind);
 }

@@ -215,7 +215,7 @@ CORE_PART u32 restore_slots(struct unwind *unwind, const struct unwind_rule *rul
 	if (!unwind->is_compat &&
 	    (!has_saved_registers(rule) || !read_saved_words(unwind, rule, base)))
 		unwind->saved_count = 0;
-	core_loop(SLOT_COUNT, restore_slot, &unwind);
+	core_rare_loop(SLOT_COUNT, restore_slot, &unwind);
 	return unwind->restore.stop;
 }
 

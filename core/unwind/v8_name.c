@@ -229,12 +229,12 @@ CORE_GLOBAL_PART int v8_text_read(struct unwind *unwind, u64 string)
 	v8->part[0] = string;
 	v8->parts = 1;
 	v8->is_bad = 0;
-	core_loop(2 * V8_TEXT_PARTS, v8_read_string_part, &unwind);
+	core_rare_loop(2 * V8_TEXT_PARTS, v8_read_string_part, &unwind);
 	if (core_reload(v8->is_bad) || core_reload(v8->parts))
 		return 0;
 	text = v8_current_text(v8);
 	v8->hash = v8_hash_add(v8->hash, (u64)text->bytes << 8 | text->width);
-	core_loop(SCRIPT_TEXT_BYTES / 8, v8_hash_add_word, &unwind);
+	core_rare_loop(SCRIPT_TEXT_BYTES / 8, v8_hash_add_word, &unwind);
 	return 1;
 }
 
