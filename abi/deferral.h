@@ -15,7 +15,7 @@
 
 /* The version of all that is shared, as part of the engine folder's name: of its layout, and of
  * what tables of files have, since a rule of an older table would hide a mark of a newer one. */
-#define ENGINE_VERSION 17
+#define ENGINE_VERSION 18
 
 /* number of unwinders: stacks that are being unwound, or kept for other instances, at once */
 #define UNWINDERS_MAX 256
@@ -39,8 +39,8 @@ struct engine_state {
 	u64 script_seed;   /* secret seed of the hashes of script functions; 0: not made yet */
 	/* number of the current generation of cached steps (rule_cache.h); user space adds 1 */
 	u32 step_generation;
-	u32 leaves_generated; /* 1: the callback walks through generated code (a table of libjvm or
-			       * of V8 was added); user space sets this */
+	u32 leaves_generated; /* 1: the callback walks through generated code (a table of libjvm, of
+			       * V8 or of Perl was added); user space sets this */
 };
 
 struct engine_task {

@@ -132,6 +132,11 @@ ABI_INLINE u8 slot_below(s64 offset)
 #define RULE_LOOP_FRAME(operand) ((operand)&15U)
 #define RULE_LOOP_PLACE(operand) ((operand) >> 4)
 
+/* The operand of a loop whose script frames only the callback finds. The walk at an event leaves a
+ * stack with such a loop to the callback. rsp holds the address of no instruction. */
+#define RULE_LOOP_LEFT(frame) RULE_LOOP_OPERAND(frame, 7)
+#define RULE_LOOP_IS_LEFT(operand) (RULE_LOOP_PLACE(operand) == 7)
+
 /* The operand of CFA_BY_CODE and CFA_REGISTER in V8's own code, to which no table of the file
  * belongs. Other rules of these kinds have smaller operands. */
 #define RULE_OPERAND_V8 0xff

@@ -17,7 +17,8 @@
  *
  * PHP keeps the address of the innermost frame and that of its instruction in two registers, which
  * the native walk restores for each loop as it restores a caller's registers. Ruby keeps the
- * address of the innermost frame in a register; its frames lie side by side.
+ * address of the innermost frame in a register; its frames lie side by side. Perl keeps the address
+ * of the interpreter in a register (struct perl_layout).
  *
  * In a stack the native frame of a loop is replaced by the script's frames:
  *
@@ -40,7 +41,8 @@
 	X(JAVA, SCRIPT_NAME_JAVA)                                                                  \
 	X(JAVA_COMPILED, SCRIPT_NAME_JAVA_COMPILED)                                                \
 	X(V8, SCRIPT_NAME_V8)                                                                      \
-	X(V8_COMPILED, SCRIPT_NAME_V8_COMPILED)
+	X(V8_COMPILED, SCRIPT_NAME_V8_COMPILED)                                                    \
+	X(PERL, SCRIPT_NAME_PERL)
 #define SCRIPT_NAME_CPYTHON "[python]"
 #define SCRIPT_NAME_PHP "[php]"
 #define SCRIPT_NAME_RUBY "[ruby]"
@@ -48,6 +50,7 @@
 #define SCRIPT_NAME_JAVA_COMPILED "[java compiled]"
 #define SCRIPT_NAME_V8 "[javascript]"
 #define SCRIPT_NAME_V8_COMPILED "[javascript compiled]"
+#define SCRIPT_NAME_PERL "[perl]"
 
 #define X(id, name) ABI_ENUM_ENTRY(SCRIPT, id)
 enum script_runtime { SCRIPT_NONE, SCRIPT_RUNTIMES(X) SCRIPT_RUNTIME_COUNT };
@@ -247,12 +250,36 @@ struct v8_layout {
 };
 ABI_SIZE(struct v8_layout, 18);
 
+/*
+ * The layout of Perl (core/perl_walk.c). One run of Perl's loop runs many functions of the script,
+ * and the native frame of the loop holds the address of the interpreter only. `link` is 0.
+ */
+enum perl_caller {		  /* functions of the file that run the loop */
+		   PERL_RUN,	  /* perl_run(): the program outside of functions */
+		   PERL_CALL,	  /* call_sv(): one function */
+		   PERL_OPERATOR, /* amagic_call(): the same */
+		   PERL_EVALUATE, /* eval_sv(): code in a string */
+		   PERL_CATCH,	  /* docatch(): what the loop further out was about to run */
+		   PERL_CALLERS,
+};
+
+struct perl_layout {
+	u32 caller[PERL_CALLERS];	/* file offset of such a function; 0: none */
+	u16 caller_bytes[PERL_CALLERS]; /* its length */
+	u16 stacks;			/* in an interpreter: address of the current stack */
+	u16 program;			/* address of the name of the program's file */
+	u16 statement;			/* number of the operation that begins a statement */
+	u16 sort;			/* number of the operation that sorts */
+	u8 has_names;			/* 1 */
+};
+ABI_SIZE(struct perl_layout, 40);
+
 /* The offsets are in bytes. All but `entry_mark` and `first_line` are offsets of whole words. */
 struct script_layout {
 	u32 runtime; /* enum script_runtime */
 	/*
 	 * version of the interpreter. CPython: Py_Version; PHP: number of its module interface, a
-	 * date; Ruby: 3.2.1 is 0x030201
+	 * date; Ruby and Perl: 3.2.1 is 0x030201
 	 */
 	u32 version;
 	u32 loop; /* file offset of a byte in the code of the loop */
@@ -356,6 +383,7 @@ struct script_layout {
 		};
 		struct java_layout java; /* SCRIPT_JAVA */
 		struct v8_layout v8;	 /* SCRIPT_V8 */
+		struct perl_layout perl; /* SCRIPT_PERL */
 	};
 };
 ABI_SIZE(struct script_layout, 72);
@@ -461,6 +489,50 @@ struct script_search {
 /* most steps of one walk: native frames, threads and script frames */
 #define SCRIPT_FRAMES_MAX 4096
 
+/* A place in the contexts of an interpreter of Perl, from the innermost one on. */
+struct perl_place {
+	u64 stack;    /* address of the description of a stack; 0: all contexts were passed */
+	u64 next;     /* the same of the stack further out; 0: none */
+	u64 contexts; /* address of the stack's first context */
+	s64 index;    /* of the next function's context there; < 0: none is left */
+	u32 kind;     /* of the stack */
+	u32 depth;    /* frames of the result before the place */
+};
+
+struct perl_text {
+	u64 address; /* of the first character; 0: no text */
+	u64 bytes;
+};
+
+/* The state of perl_walk.c. */
+struct perl_walk {
+	struct perl_layout layout;
+	struct perl_place place;
+	struct perl_place kept; /* where the frames of the current loop end if no more are its */
+	u64 interpreter;	/* its address */
+	u64 inner, outer;	/* CFA of the current loop, and of the next one further out */
+	u64 operation;	/* number of the interpreter's current one; 0: a loop has just ended */
+	u64 first_code; /* the innermost function's code, number of calls and context */
+	u64 first_calls;
+	u64 first_context;
+	u64 context;   /* address of the current context */
+	u64 last_code; /* the last function's code, number of calls, and id */
+	s64 last_calls;
+	u64 last_id;
+	u32 version;
+	u32 loop;	 /* enum perl_loop: the kind of the current loop */
+	u32 last_loop;	 /* the kind of the loop before */
+	u32 passed;	 /* functions of the current loop so far */
+	u32 loops;	 /* loops so far */
+	u32 is_caught;	 /* 1: an evaluation began in the frame of docatch() */
+	u32 is_taken;	 /* 1: the loop further in has the functions of the next one */
+	u32 is_unnamed;	 /* 1: a function of the current loop has no id */
+	u32 is_complete; /* 1: the native stack has all loops */
+	u32 first_line;
+	struct perl_text name, owner, file;
+	u64 start; /* address of the last function's first operation */
+};
+
 /* The memory of one walk over the loops of a stack (core/script_walk.h). */
 struct script_walk {
 	/* Input: */
@@ -506,6 +578,7 @@ struct script_walk {
 	u64 owner;				/* address of the name of a method's class */
 	u64 frame_word[SCRIPT_FRAME_WORDS + 6]; /* 16: a mask bounds an index */
 	u64 code_word[SCRIPT_CODE_WORDS + 12];	/* 32 */
+	struct perl_walk perl;
 };
 
 #endif

@@ -28,6 +28,7 @@
 #include "mapping/kernel_symbols.h"
 #include "mapping/running_code.h"
 #include "stack/java_names.h"
+#include "stack/perl_names.h"
 #include "stack/v8_names.h"
 #include "state/instance.h"
 #include "task/tasks.h"
@@ -56,6 +57,8 @@
 #include "unwind/unwind_bytes.c"
 #include "unwind/unwind_step.c"
 #include "unwind/v8_name.c"
+
+#include "perl_walk.c" /* uses functions of script_walk.c */
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 

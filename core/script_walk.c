@@ -606,7 +606,8 @@ static long script_step(u32 i, void *arg)
 	return (walk->is_done | walk->is_native) != 0;
 }
 
-CORE_INLINE bool script_walk(struct script *script)
+/* Begins a walk. False: the stack has no loops, or too many frames. */
+CORE_PART bool script_walk_begin(struct script *script)
 {
 	struct script_walk *walk = script->walk;
 
@@ -614,9 +615,14 @@ CORE_INLINE bool script_walk(struct script *script)
 	walk->at = walk->mark = walk->depth = 0;
 	walk->frame = walk->outer = walk->thread = 0;
 	walk->depth_native = script->native->depth + walk->leaf_apart;
-	if (!script->marks->count || script->native->depth >= STACK_USER_DEPTH_MAX)
-		return false;
-	core_loop(SCRIPT_FRAMES_MAX, script_step, script);
+	return script->marks->count && script->native->depth < STACK_USER_DEPTH_MAX;
+}
+
+/* Ends a walk after its last step. False: the native stack stays. */
+CORE_PART bool script_walk_end(struct script *script)
+{
+	struct script_walk *walk = script->walk;
+
 	if (!core_reload(walk->is_done) || core_reload(walk->is_native) ||
 	    core_reload(walk->depth) <= walk->leaf_apart)
 		return false;
@@ -626,4 +632,12 @@ CORE_INLINE bool script_walk(struct script *script)
 	script->stack->depth = deep_stack_end((struct deep_stack *)script->stack->word,
 					      core_reload(walk->depth) - walk->leaf_apart);
 	return true;
+}
+
+CORE_INLINE bool script_walk(struct script *script)
+{
+	if (!script_walk_begin(script))
+		return false;
+	core_loop(SCRIPT_FRAMES_MAX, script_step, script);
+	return script_walk_end(script);
 }

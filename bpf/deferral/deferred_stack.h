@@ -7,6 +7,7 @@
 #define BPF_DEFERRED_STACK_H
 
 #include "raw_stack_send.h"
+#include "stack/perl_names.h"
 #include "stack/script_stack.h"
 #include "stack/stack_store.h"
 #include "stack/unwinder.h"
@@ -95,7 +96,9 @@ static __always_inline u64 deferred_stack_join_scripts_of(struct scratch *scratc
 	walk->leaf = leaf;
 	walk->max_depth = config.max_user_depth;
 	scratch->script.space = unwinder->search.vma.space;
-	if (unwinder->walk.depth < STACK_USER_DEPTH_MAX)
+	if (unwinder->walk.depth < STACK_USER_DEPTH_MAX && perl_is_marked(scratch))
+		perl_join(scratch);
+	else if (unwinder->walk.depth < STACK_USER_DEPTH_MAX)
 		script_join(scratch);
 	else
 		scratch->counters.script_unjoined += walk->scripts.count + walk->scripts.missed;

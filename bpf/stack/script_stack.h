@@ -225,6 +225,36 @@ static __always_inline u64 script_seed(void)
 	return atomic_load_relaxed(&engine->script_seed);
 }
 
+/* Begins to replace the frames of loops in scratch->user. */
+static __always_inline void script_join_begin(struct scratch *scratch, struct script *script)
+{
+	script->walk = &scratch->script;
+	script->marks = &scratch->direct.scripts;
+	script->native = &scratch->user;
+	script->stack = &scratch->script_stack;
+	script->memory = scratch;
+	scratch->script.seed = script_seed();
+	scratch->script.max_depth = scratch->direct.max_depth;
+	scratch->script.leaf_apart = scratch->direct.leaf != 0;
+	scratch->user.word[STACK_WORDS_MAX - 1] = scratch->direct.leaf;
+	scratch->counters.script_missed += scratch->direct.scripts.missed;
+}
+
+/* Takes the result of a walk; without one the native stack stays. */
+static __always_inline void script_join_end(struct scratch *scratch, bool is_walked)
+{
+	if (!is_walked) {
+		scratch->counters.script_unjoined += scratch->direct.scripts.count;
+		return;
+	}
+	scratch->counters.script_joined += scratch->script.joined;
+	scratch->counters.script_unjoined += scratch->script.unjoined;
+	scratch->counters.script_unknown += scratch->script.unknown;
+	bpf_probe_read_kernel(&scratch->user, sizeof(scratch->user), &scratch->script_stack);
+	scratch->direct.leaf =
+		scratch->script.leaf_apart ? scratch->user.word[STACK_WORDS_MAX - 1] : 0;
+}
+
 /*
  * Replaces the frames of loops in scratch->user. The leaf that is apart is scratch->direct.leaf,
  * the address space is scratch->script.space. A global function: verified by itself.
@@ -236,26 +266,8 @@ __noinline int script_join(struct scratch *scratch)
 
 	if (!scratch || !script.cache)
 		return 0;
-	script.walk = &scratch->script;
-	script.marks = &scratch->direct.scripts;
-	script.native = &scratch->user;
-	script.stack = &scratch->script_stack;
-	script.memory = scratch;
-	scratch->script.seed = script_seed();
-	scratch->script.max_depth = scratch->direct.max_depth;
-	scratch->script.leaf_apart = scratch->direct.leaf != 0;
-	scratch->user.word[STACK_WORDS_MAX - 1] = scratch->direct.leaf;
-	scratch->counters.script_missed += scratch->direct.scripts.missed;
-	if (!script_walk(&script)) {
-		scratch->counters.script_unjoined += scratch->direct.scripts.count;
-		return 0;
-	}
-	scratch->counters.script_joined += scratch->script.joined;
-	scratch->counters.script_unjoined += scratch->script.unjoined;
-	scratch->counters.script_unknown += scratch->script.unknown;
-	bpf_probe_read_kernel(&scratch->user, sizeof(scratch->user), &scratch->script_stack);
-	scratch->direct.leaf =
-		scratch->script.leaf_apart ? scratch->user.word[STACK_WORDS_MAX - 1] : 0;
+	script_join_begin(scratch, &script);
+	script_join_end(scratch, script_walk(&script));
 	return 1;
 }
 

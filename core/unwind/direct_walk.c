@@ -416,7 +416,8 @@ CORE_GLOBAL_PART int direct_step_to_goroutine(struct direct_walk *walk,
 
 /*
  * Records the frame of an interpreter's loop, whose script frames are read later. The CFA of a
- * guessed frame may be wrong, so such a frame is not recorded.
+ * guessed frame may be wrong, so such a frame is not recorded. Ends the walk at a loop whose script
+ * frames only the callback reads.
  */
 CORE_GLOBAL_PART int record_loop_frame(struct direct_walk *walk, const struct cached_step *step,
 				       u64 cfa)
@@ -425,19 +426,23 @@ CORE_GLOBAL_PART int record_loop_frame(struct direct_walk *walk, const struct ca
 	u32 frame, place;
 
 	if (core_is_null(walk) || core_is_null(step) || walk->is_guessed)
-		return 0;
-	mark = script_marks_add(&walk->scripts, walk->frame_index);
-	if (!mark)
-		return 0;
+		return STOP_NONE;
 	frame = RULE_LOOP_FRAME(step->rule.operand);
 	place = RULE_LOOP_PLACE(step->rule.operand);
+	if (RULE_LOOP_IS_LEFT(step->rule.operand) && walk->leaves_generated) {
+		walk->has_left_generated = 1;
+		return STOP_NO_RULE;
+	}
+	mark = script_marks_add(&walk->scripts, walk->frame_index);
+	if (!mark)
+		return STOP_NONE;
 	mark->cfa = cfa;
 	mark->pc = walk->registers.value[REGISTER_PC];
 	mark->place = (step->place ^ walk->generation) & ~STEP_INTERRUPTED;
 	mark->frame = direct_knows_register(walk, frame) ? direct_register_value(walk, frame) : 0;
 	mark->code_place =
 		direct_knows_register(walk, place) ? direct_register_value(walk, place) : 0;
-	return 0;
+	return STOP_NONE;
 }
 
 CORE_GLOBAL_PART int step_by_rule(struct direct_walk *walk, const struct cached_step *step)
@@ -460,7 +465,7 @@ CORE_GLOBAL_PART int step_by_rule(struct direct_walk *walk, const struct cached_
 	} else {
 		stop = compute_step_cfa(walk, &step->rule, &cfa);
 		if (!stop && step->rule.cfa_kind == CFA_SCRIPT_LOOP)
-			record_loop_frame(walk, step, cfa);
+			stop = record_loop_frame(walk, step, cfa);
 		if (!stop)
 			stop = step->rule.base == RULE_BASE_CFA
 				       ? step_by_cfa(walk, step, cfa)

@@ -128,8 +128,10 @@ static int write_function_name(struct recording *recording, u32 number, u32 id,
 		format_v8_name(name, file, all, sizeof(all));
 	else
 		snprintf(all, sizeof(all), "%s%s%s (%s:%u)", owner, owner[0] ? "::" : "",
-			 name[0] ? name : "<file>", slash && slash[1] ? slash + 1 : file,
-			 record->first_line);
+			 name[0]			  ? name
+			 : record->runtime == SCRIPT_PERL ? "<main>"
+							  : "<file>",
+			 slash && slash[1] ? slash + 1 : file, record->first_line);
 	return trace_writer_symbol(recording->writer, &symbol);
 }
 
@@ -173,6 +175,9 @@ static void format_interpreter_name(const struct script_layout *layout, char *ou
 	else if (layout->runtime == SCRIPT_RUBY && version)
 		snprintf(out, bytes, "Ruby %u.%u.%u", version >> 16, version >> 8 & 0xff,
 			 version & 0xff);
+	else if (layout->runtime == SCRIPT_PERL)
+		snprintf(out, bytes, "Perl %u.%u.%u", version >> 16, version >> 8 & 0xff,
+			 version & 0xff);
 	else if (layout->runtime == SCRIPT_RUBY)
 		snprintf(out, bytes, "Ruby");
 	else if (version && !(version & 0xffff)) /* a file of 3.10 has no third part */
@@ -212,6 +217,8 @@ static bool is_unread_interpreter(const struct script_layout *layout)
 		return !layout->java.has_names;
 	if (layout->runtime == SCRIPT_V8)
 		return !layout->v8.has_names;
+	if (layout->runtime == SCRIPT_PERL)
+		return !layout->perl.has_names;
 	return layout->runtime && layout->runtime < SCRIPT_RUNTIME_COUNT && !layout->link;
 }
 

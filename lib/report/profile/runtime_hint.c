@@ -59,7 +59,7 @@ static const struct interpreter {
 	{PYTHON, SCRIPT_CPYTHON, "_PyEval_EvalFrameDefault", NULL, {"py::"}},
 	{RUBY, SCRIPT_RUBY, "rb_vm_exec", "libruby", {}},
 	{PHP, SCRIPT_PHP, "execute_ex", NULL, {"JIT$", "TRACE-"}},
-	{PERL, SCRIPT_NONE, "Perl_runops_", NULL, {}},
+	{PERL, SCRIPT_PERL, "Perl_runops_", NULL, {}},
 };
 
 #define INTERPRETERS (sizeof(interpreters) / sizeof(*interpreters))

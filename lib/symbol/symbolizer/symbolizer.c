@@ -69,7 +69,7 @@ static int answer_table(struct symbol_lookup *lookup, const struct symbolizer_re
 {
 	struct file_table table = {};
 	struct code_rows rows = {};
-	bool has_v8;
+	bool has_left;
 	int result;
 
 	if (map < 0)
@@ -82,9 +82,10 @@ static int answer_table(struct symbol_lookup *lookup, const struct symbolizer_re
 	result = result ?: file_table_pack(&rows, &table);
 	result = result ?: table_publish(map, request->number, &table);
 	answer->has_marks = !result && rows.script.link;
-	has_v8 = !result && rows.script.runtime == SCRIPT_V8 && rows.script.v8.has_names;
-	answer->has_marks |= has_v8;
-	answer->leaves_generated = has_v8 || (!result && rows.script.runtime == SCRIPT_JAVA);
+	has_left = !result && ((rows.script.runtime == SCRIPT_V8 && rows.script.v8.has_names) ||
+			       (rows.script.runtime == SCRIPT_PERL && rows.script.perl.has_names));
+	answer->has_marks |= has_left;
+	answer->leaves_generated = has_left || (!result && rows.script.runtime == SCRIPT_JAVA);
 	code_rows_clear(&rows);
 	file_table_clear(&table);
 	return result;

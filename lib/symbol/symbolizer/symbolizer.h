@@ -50,7 +50,8 @@ struct symbolizer_answer {
 	u32 sandbox;	/* process id of the sandbox; 0 = not running */
 	u32 is_partial; /* SYMBOLIZER_TABLE: 1 = SYMBOLIZER_ANALYSIS would give more rows */
 	u32 has_marks;	/* 1 = a table was added that marks an interpreter's loop (abi/script.h) */
-	u32 leaves_generated; /* 1 = a table of OpenJDK's libjvm or of V8's file was added */
+	u32 leaves_generated; /* 1 = a table of OpenJDK's libjvm, of V8's file or of Perl's was
+				 added */
 	u64 failures;	      /* number of files that could not be read */
 	u64 bytes; /* length of the file that comes with the answer: symbols, each a symbol_item
 		      (symbol_service.h) and its name */

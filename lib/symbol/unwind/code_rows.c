@@ -121,6 +121,8 @@ static bool is_layout_sound(const struct script_layout *layout)
 	if (layout->runtime == SCRIPT_V8)
 		return !layout->link && layout->v8.shared_name < 8 * V8_SHARED_WORDS &&
 		       layout->v8.shared_script < 8 * V8_SHARED_WORDS;
+	if (layout->runtime == SCRIPT_PERL)
+		return !layout->link;
 	return layout->frame_code < frame_bytes && layout->frame_previous < all_bytes &&
 	       layout->entry_mark < all_bytes && layout->code_type < code_bytes &&
 	       layout->code_name < code_bytes && layout->code_file < code_bytes &&

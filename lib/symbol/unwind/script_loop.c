@@ -209,8 +209,8 @@ void script_own_code_mark(struct code_rows *rows)
 int script_rows_mark(int file, const struct file_spans *covered, struct code_rows *rows)
 {
 	static script_loop_reader *const readers[] = {script_python_read, script_php_read,
-						      script_ruby_read, script_java_read,
-						      script_v8_read};
+						      script_ruby_read,	  script_java_read,
+						      script_v8_read,	  script_perl_read};
 	struct file_image *image = NULL;
 	struct script_loop loop = {};
 	GElf_Ehdr header;

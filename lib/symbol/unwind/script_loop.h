@@ -136,7 +136,7 @@ bool script_loop_unmark(struct script_loop *loop, u64 start, u64 end);
 typedef int script_loop_reader(struct script_loop *loop);
 
 script_loop_reader script_python_read, script_php_read, script_ruby_read, script_java_read,
-	script_v8_read;
+	script_v8_read, script_perl_read;
 
 /* Reads at which offsets a code object has its members, from the list of members that its type has.
  * The members name_member and lines_member hold the function's name and its line table. False:

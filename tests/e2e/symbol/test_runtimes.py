@@ -214,7 +214,11 @@ def test_ruby():
 def test_perl():
     need_program("perl", "perl")
     write("fib.pl", PERL)
-    check_nothing_is_advised("Perl code", "perl", "fib.pl")
+    version = subprocess.run(["perl", "-MConfig", "-e", "print $Config{version}, $Config{usethreads} // 0"], capture_output=True, text=True, check=True).stdout
+    if re.match(r"5\.(36|40|42)\..*define", version):
+        check_named("fib", "perl", "fib.pl")
+    else:
+        check_nothing_is_advised("Perl code", "perl", "fib.pl")
 
 
 if __name__ == "__main__":

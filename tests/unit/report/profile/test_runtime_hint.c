@@ -176,6 +176,9 @@ TEST(interpreters_are_recognized_by_their_loop)
 	check(&(struct content){"worker", 0, 5, NULL, "rb_vm_exec"}, "Ruby code", "reads no");
 	check(&(struct content){"worker", 0, 5, NULL, "Perl_runops_standard"}, "Perl code",
 	      "reads no");
+	check(&(struct content){"worker", 5, 0, "main::f (f.pl:1)", "Perl_runops_standard", true,
+				NULL, SCRIPT_NAME_PERL},
+	      NULL, NULL);
 	check(&(struct content){"worker", 0, 5, NULL, php_loop}, "PHP code", "opcache.jit_debug");
 	check(&(struct content){"worker", 5, 0, "JIT$main", php_loop, true}, NULL, NULL);
 	check(&(struct content){"worker", 5, 0, "TRACE-1$main$2", php_loop, true}, NULL, NULL);

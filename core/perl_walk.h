@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Replaces the native frames of Perl's loop by the frames of the script, as script_walk.h does for
+ * other interpreters. The embedder supplies what that header names, and these functions; it
+ * includes perl_walk.c after script_walk.c, whose functions it uses.
+ */
+#ifndef CORE_PERL_WALK_H
+#define CORE_PERL_WALK_H
+
+#include "script_walk.h"
+
+/* Defined by the embedder: the layout of Perl for a mapping number; NULL: none is known. */
+CORE_INLINE const struct script_layout *perl_layout_of(struct script *script, u32 number);
+
+/* Defined by the embedder: sets walk->perl.file to the text at an address, which ends at its first
+ * NUL, and keeps the text for perl_intern(). False: unreadable or too long. */
+CORE_INLINE bool perl_file_read(struct script *script, u64 address);
+
+/* Defined by the embedder: the id of the function of walk->perl, which the cache does not have; 0:
+ * none. */
+CORE_INLINE u64 perl_intern(struct script *script, u64 key);
+
+/* Walks over script->native, as script_walk(). */
+CORE_INLINE bool perl_walk(struct script *script);
+
+#endif
