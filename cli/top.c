@@ -17,6 +17,7 @@
 
 #include "capture/drain/pace.h"
 #include "capture/instance/status.h"
+#include "capture/load/loaded.h"
 #include "clock.h"
 #include "command.h"
 #include "error.h"
@@ -66,6 +67,7 @@ struct top_feed {
 	struct table_stat stacks;   /* state of the instance's stack map at the last window */
 	struct self_stop stop;	    /* reason why the instance has stopped, at the last window */
 	u64 seen_until; /* for a flight recorder: time of the last event that was shown, ns */
+	struct event_filter filter; /* the traces and spans that all windows show */
 	struct store_feed store; /* the store, if events come from a store and not from a session */
 };
 
@@ -165,9 +167,10 @@ static int store_feed_take(struct store_feed *feed, struct trace_reader **reader
 }
 
 /* Starts the events and drops privileges. Exit status; errors were printed. `options` must outlive
- * the feed. The caller closes the feed in any case. */
+ * the feed; its `trace_ids` asks for ids of an instance's events, too. The caller closes the feed
+ * in any case. */
 static int feed_open(struct top_feed *feed, const struct session_options *options,
-		     const struct from_values *from)
+		     const struct event_filter *filter, const struct from_values *from)
 {
 	struct stackmap_error error;
 	int result, status;
@@ -175,8 +178,10 @@ static int feed_open(struct top_feed *feed, const struct session_options *option
 	*feed = (struct top_feed){
 		.options = *options,
 		.seen_until = clock_ns(CLOCK_MONOTONIC),
+		.filter = *filter,
 	};
 	feed->options.use = SESSION_TAKE_OR_VIEW;
+	feed->options.trace_ids = options->trace_ids && !options->instance;
 	feed->options.windows = true;
 	feed->options.window_events = SESSION_WINDOW_EVENTS_MAX;
 	feed->options.name = "top";
@@ -189,6 +194,13 @@ static int feed_open(struct top_feed *feed, const struct session_options *option
 			 ?: session_start(feed->session, &error);
 	if (result)
 		return message_failure(result, &error);
+	if (options->trace_ids &&
+	    !capture_loaded(session_capture(feed->session))->plan.config.trace_ids) {
+		message("--sort trace, --trace and --span: instance %s has no trace ids; start "
+			"--trace-ids has",
+			options->instance);
+		return EXIT_FAILED;
+	}
 	user_way_tell(session_capture(feed->session));
 	return session_face_drop_privileges(feed->session, false, NULL);
 }
@@ -199,7 +211,7 @@ static int feed_take(struct top_feed *feed, struct trace_reader **reader,
 {
 	int result;
 
-	*filter = (struct event_filter){};
+	*filter = feed->filter;
 	if (!feed->session) {
 		result = store_feed_take(&feed->store, reader, error);
 		if (!result)
@@ -225,6 +237,7 @@ struct top_values {
 	struct from_values from;
 	u64 delay, iterations, lines;
 	const char *sort, *hist, *value;
+	struct string_list traces, spans;
 	bool batch, stacks, no_demangle;
 };
 
@@ -341,6 +354,8 @@ static int refresh_view(struct top *top, struct stackmap_error *error)
 static int add_window(struct top *top, struct stackmap_error *error)
 {
 	const struct frame_naming naming = {.mangled = top->values->no_demangle};
+	u32 split = (top->view.choice.histograms ? EVENTS_WITH_VALUES : 0) |
+		    (top->view.shows_traces ? EVENTS_BY_TRACE : 0);
 	struct trace_reader *reader;
 	struct event_filter filter;
 	struct profile *profile;
@@ -351,10 +366,8 @@ static int add_window(struct top *top, struct stackmap_error *error)
 	if (top->values->value)
 		result = trace_reader_choose_value(reader, top->values->value, error);
 	result = result
-			 ?: profile_create_split(reader, &filter, &naming,
-						 top->view.choice.histograms ? EVENTS_WITH_VALUES
-									     : 0,
-						 NULL, &profile, error);
+			 ?: profile_create_split(reader, &filter, &naming, split, NULL, &profile,
+						 error);
 	if (!result) {
 		if (profile->count)
 			top->feed.seen_until = profile->last;
@@ -470,8 +483,9 @@ static void handle_key(struct top *top, enum top_key key)
 		toggle_unfolded_line(top);
 		break;
 	case TOP_KEY_ORDER:
-		top->view.choice.order =
-			top->view.choice.order == TOP_BY_SELF ? TOP_BY_TOTAL : TOP_BY_SELF;
+		if (top->view.choice.order++ ==
+		    (top->view.shows_traces ? TOP_BY_TRACE : TOP_BY_TOTAL))
+			top->view.choice.order = TOP_BY_SELF;
 		break;
 	case TOP_KEY_EVENT:
 		top->view.choice.kind = top_model_next_source(top->shown, top->view.choice.kind);
@@ -559,7 +573,10 @@ static int begin_signals_and_models(struct top *top)
 	top->view.stacks = &top->feed.stacks;
 	top->view.stop = &top->feed.stop;
 	top->view.choice.stacks = top->values->stacks;
-	top->view.choice.order = strcmp(top->values->sort, "total") ? TOP_BY_SELF : TOP_BY_TOTAL;
+	top->view.shows_traces = !strcmp(top->values->sort, "trace");
+	top->view.choice.order = top->view.shows_traces		       ? TOP_BY_TRACE
+				 : !strcmp(top->values->sort, "total") ? TOP_BY_TOTAL
+								       : TOP_BY_SELF;
 	top->view.choice.histograms = top->values->hist;
 	top->view.choice.scale = top->values->hist && !strcmp(top->values->hist, "lin")
 					 ? HISTOGRAM_LINEAR
@@ -571,6 +588,8 @@ static int begin_signals_and_models(struct top *top)
 
 static int run_feed_and_screen(struct top *top, const struct session_options *record)
 {
+	const struct event_filter filter = {.traces = top->values->traces,
+					    .spans = top->values->spans};
 	struct stackmap_error error;
 	int status = top->values->batch ? EXIT_DONE : top_screen_check();
 	int result;
@@ -580,8 +599,15 @@ static int run_feed_and_screen(struct top *top, const struct session_options *re
 		message("--hist: a store has sums and no single values");
 		return EXIT_USAGE;
 	}
+	if (record->trace_ids && top->values->from.url) {
+		message("--sort trace, --trace and --span: a store has no trace ids");
+		return EXIT_USAGE;
+	}
+	result = event_filter_check_ids(&filter, &error);
+	if (result)
+		return message_failure(result, &error);
 	status = status ?: begin_signals_and_models(top);
-	status = status ?: feed_open(&top->feed, record, &top->values->from);
+	status = status ?: feed_open(&top->feed, record, &filter, &top->values->from);
 	status = status ?: signals_hold() ? EXIT_DONE : EXIT_FAILED;
 	if (!status && !top->values->batch)
 		status = top_screen_open(&top->screen);
@@ -614,6 +640,8 @@ static int top_run(const void *arg, int count, char **operands)
 
 	(void)count;
 	(void)operands;
+	record.trace_ids = !strcmp(top.values->sort, "trace") || top.values->traces.count ||
+			   top.values->spans.count;
 	/* The default is the whole machine at FREQUENCY_DEFAULT. */
 	if (!record.instance && !top.values->from.url) {
 		record.all = record.all || !record.pids.count;
@@ -642,8 +670,8 @@ static const struct option_row rows[] = {
 	ROW(delay, .name = "delay", .letter = 'd', .type = OPTION_U64, .argument = "SECONDS",
 	    .group = "View", .min = 1, .max = 3600, .help = "from refresh to refresh (default 2, of a store 10)"),
 	ROW(sort, .name = "sort", .letter = 's', .type = OPTION_WORD, .argument = "ORDER",
-	    .group = "View", .words = "self, total",
-	    .help = "functions by self (default) or total"),
+	    .group = "View", .words = "self, total, trace",
+	    .help = "functions by self (default) or total, or traces (record --trace-ids)"),
 	ROW(stacks, .name = "stacks", .type = OPTION_FLAG, .group = "View",
 	    .help = "begin with stacks instead of functions"),
 	ROW(hist, .name = "hist", .type = OPTION_WORD, .argument = "SCALE", .group = "View",
@@ -660,6 +688,7 @@ static const struct option_row rows[] = {
 	    .help = "names as in the symbol table"),
 	TARGET_EVENT_ROWS(struct top_values, record., "99"),
 	VALUE_ROW(struct top_values, value),
+	TRACE_ROWS(struct top_values, ),
 	ROW(record.all, .name = "all", .letter = 'a', .type = OPTION_FLAG, .group = "Tasks",
 	    .help = "the whole machine: the default"),
 	TARGET_TASK_ROWS(struct top_values, record.),

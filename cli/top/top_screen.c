@@ -98,8 +98,13 @@ void top_account(const struct top_view *view, char *text, size_t bytes)
 
 const char *top_columns(const struct top_view *view)
 {
+	if (view->choice.stacks && view->shows_traces)
+		return "  SHARE  COMMAND          TRACE                             INNERMOST "
+		       "FUNCTION";
 	if (view->choice.stacks)
 		return "  SHARE  COMMAND          INNERMOST FUNCTION";
+	if (view->choice.order == TOP_BY_TRACE)
+		return "  SHARE* TRACE";
 	return view->choice.order == TOP_BY_SELF ? "  SELF*   TOTAL  FUNCTION"
 						 : "  SELF    TOTAL* FUNCTION";
 }
@@ -112,6 +117,11 @@ void top_line_start(const struct top_line *line, char *text, size_t bytes)
 		break;
 	case TOP_LINE_STACK:
 		snprintf(text, bytes, "%6.2f%%  %-15s  ", line->self, line->comm);
+		if (line->trace)
+			snprintf(text + strlen(text), bytes - strlen(text), "%-32s  ", line->trace);
+		break;
+	case TOP_LINE_TRACE:
+		snprintf(text, bytes, "%6.2f%%  ", line->self);
 		break;
 	case TOP_LINE_PART:
 		snprintf(text, bytes, "         %6.2f%%  %s", line->self,
@@ -209,7 +219,7 @@ static const char *const help_lines[] = {
 	"PgUp PgDn      a page up, down",
 	"g G            the first line, the last",
 	"Enter          unfold a function (its hottest stacks) or a stack, and fold it again",
-	"s              order functions by self, or by total",
+	"s              order functions by self, or by total; with --sort trace: or traces",
 	"t              stacks instead of functions, and back",
 	"e              the next event that has come",
 	"v              the values of what is unfolded: as a histogram (log2), a linear one, or "

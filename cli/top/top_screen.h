@@ -23,6 +23,7 @@ struct top_view {
 	time_t time;			 /* time of the refresh */
 	double seconds;			 /* length of the time span that is shown, seconds */
 	bool paused;
+	bool shows_traces; /* stacks are of traces, and traces are listed, too */
 };
 
 /* The lines above those of the view, cut to `bytes`. */

@@ -69,8 +69,16 @@ struct recording_values {
 	struct from_values from;
 };
 
-/* The option rows of a command whose struct `values` has a struct recording_values as `member`. */
+/* The option rows of a command whose struct `values` has the lists of ids at `path`, as "member.".
+ */
 /* clang-format off */
+#define TRACE_ROWS(values, path)								\
+	{"trace", 0, OPTION_STRINGS, "ID", offsetof(values, path traces), "Events",		\
+		"only of this trace (record --trace-ids), or one that begins so; may be repeated"}, \
+	{"span", 0, OPTION_STRINGS, "ID", offsetof(values, path spans), "Events",		\
+		"only of this span, likewise; may be repeated"}
+
+/* The option rows of a command whose struct `values` has a struct recording_values as `member`. */
 #define RECORDING_ROWS(values, member)								\
 	{"instance", 0, OPTION_STRING, "NAME", offsetof(values, member.instance), "Events",	\
 		"what this instance holds now, instead of FILE"},				\
@@ -80,10 +88,7 @@ struct recording_values {
 		"only tasks in or below this cgroup; may be repeated"},				\
 	{"event", 'e', OPTION_STRINGS, "EVENT", offsetof(values, member.events), "Events",	\
 		"only this event (a glob); may be repeated"},					\
-	{"trace", 0, OPTION_STRINGS, "ID", offsetof(values, member.traces), "Events",		\
-		"only of this trace (record --trace-ids), or one that begins so; may be repeated"}, \
-	{"span", 0, OPTION_STRINGS, "ID", offsetof(values, member.spans), "Events",		\
-		"only of this span, likewise; may be repeated"},				\
+	TRACE_ROWS(values, member.),							\
 	{"pid", 'p', OPTION_NUMBERS, "PID", offsetof(values, member.pids), "Events",		\
 		"only this process, all its threads; several like 12,34", 0, INT32_MAX},	\
 	{"tid", 0, OPTION_NUMBERS, "TID", offsetof(values, member.tids), "Events",		\

@@ -37,8 +37,9 @@ static bool is_same_stack(const void *stacks, u32 index, const void *key)
 	const struct top_stack *stack = ((const struct top_stack *const *)stacks)[index];
 	const struct top_stack *wanted = key;
 
-	return stack->kind == wanted->kind && strcmp(stack->comm, wanted->comm) == 0 &&
-	       stack->depth == wanted->depth && stack->kernel_depth == wanted->kernel_depth &&
+	return stack->kind == wanted->kind && stack->trace == wanted->trace &&
+	       strcmp(stack->comm, wanted->comm) == 0 && stack->depth == wanted->depth &&
+	       stack->kernel_depth == wanted->kernel_depth &&
 	       stack->kernel_end == wanted->kernel_end && stack->user_end == wanted->user_end &&
 	       memcmp(stack->frames, wanted->frames, stack->depth * sizeof(*stack->frames)) == 0;
 }
@@ -82,11 +83,12 @@ static const struct top_label *find_label(struct top_index *index, const char *n
 	return index->labels[count] = label;
 }
 
-static int count_function(struct top_model *model, const struct top_stack *stack,
-			  const struct top_label *label, bool innermost)
+static int count_function(struct top_model *model, struct intern *functions,
+			  const struct top_stack *stack, const struct top_label *label,
+			  bool innermost)
 {
 	const struct intern_key identity = {{stack->kind, intern_address(label)}};
-	struct top_function *function = intern_entry(&model->functions, &identity);
+	struct top_function *function = intern_entry(functions, &identity);
 
 	if (!function)
 		return -ENOMEM;
@@ -103,19 +105,22 @@ static int count_function(struct top_model *model, const struct top_stack *stack
 	return 0;
 }
 
-/* A stack without frames counts as a function whose name is the marker of the reason. */
+/* Counts the functions of a stack, and its trace. A stack without frames counts as a function whose
+ * name is the marker of the reason. */
 static int count_functions(struct top_model *model, const struct top_stack *stack)
 {
 	const struct top_label *none;
 	int err = 0;
 
 	model->index->stacks_added++;
+	if (stack->trace)
+		err = count_function(model, &model->traces, stack, stack->trace, true);
 	for (u32 i = 0; i < stack->depth && !err; i++)
-		err = count_function(model, stack, stack->frames[i], i == 0);
+		err = count_function(model, &model->functions, stack, stack->frames[i], i == 0);
 	if (stack->depth || err)
 		return err;
 	none = find_label(model->index, stack->user_end->marker, NULL);
-	return none ? count_function(model, stack, none, true) : -ENOMEM;
+	return none ? count_function(model, &model->functions, stack, none, true) : -ENOMEM;
 }
 
 static void free_stack(struct top_stack *stack)
@@ -134,6 +139,7 @@ static int add_or_merge_stack(struct top_model *model, struct top_stack *stack)
 
 	identity = hash_word(identity, intern_address(stack->kernel_end));
 	identity = hash_word(identity, intern_address(stack->user_end));
+	identity = hash_word(identity, intern_address(stack->trace));
 	hash = hash_end(hash_words(identity, stack->frames, stack->depth * sizeof(*stack->frames)));
 	found = hash_index_find(&model->index->stack_index, hash, is_same_stack, model->stacks,
 				stack);
@@ -146,6 +152,8 @@ static int add_or_merge_stack(struct top_model *model, struct top_stack *stack)
 			return -ENOMEM;
 		}
 		stack->key = hash_text_fnv(FNV_BASIS, stack->comm);
+		if (stack->trace)
+			stack->key = hash_label(stack->key, stack->trace);
 		for (u32 i = 0; i < stack->depth; i++)
 			stack->key = hash_label(stack->key, stack->frames[i]);
 		stack->key = stack->key ?: 1;
@@ -196,11 +204,23 @@ static int set_path_labels(struct window *window, const struct profile_path *pat
 
 static struct top_stack *create_stack(struct window *window, const struct profile_row *row)
 {
+	const struct profile *profile = window->profile;
 	u32 depth = row->kernel->depth + row->user->depth;
 	struct top_stack *stack = calloc(1, sizeof(*stack) + depth * sizeof(*stack->frames));
 
 	if (!stack)
 		return NULL;
+	if (profile->split & EVENTS_BY_TRACE) {
+		stack->trace = find_label(window->model->index,
+					  row->trace == PROFILE_NO_LABEL
+						  ? TOP_NO_TRACE
+						  : frame_names_label(profile->names, row->trace),
+					  NULL);
+		if (!stack->trace) {
+			free_stack(stack);
+			return NULL;
+		}
+	}
 	stack->kind = row->kind;
 	memcpy(stack->comm, row->comm, sizeof(stack->comm));
 	stack->weight = window->model->sources[row->kind].unit[0] ? row->value : row->count;
@@ -302,6 +322,7 @@ void top_model_clear(struct top_model *model)
 	hash_index_free(&index->label_index);
 	hash_index_free(&index->stack_index);
 	intern_clear(&model->functions);
+	intern_clear(&model->traces);
 	*index = (struct top_index){.texts.limit = UINT64_MAX};
 	model->stacks = NULL;
 	model->stack_count = 0;
@@ -332,6 +353,7 @@ int top_model_create(struct top_model **out)
 		return -ENOMEM;
 	}
 	model->functions = INTERN(struct top_function);
+	model->traces = INTERN(struct top_function);
 	model->value_digits = DISTRIBUTION_DIGITS_EXACT;
 	model->index->texts.limit = UINT64_MAX;
 	*out = model;
@@ -356,7 +378,7 @@ void top_model_free(struct top_model **model)
 /* Lines are sorted at each call, which is some thousand pointers for each pressed key or
  * refresh. */
 
-/* Functions or stacks of one source, in descending order of weight. */
+/* Functions, traces or stacks of one source, in descending order of weight. */
 struct ranking {
 	const void **items;
 	u32 count;
@@ -401,17 +423,20 @@ static int compare_by_stack_weight(const void *a, const void *b)
 static int rank_functions(const struct top_model *model, const struct top_choice *choice,
 			  struct ranking *ranking)
 {
-	ranking->items = calloc(model->functions.count + 1UL, sizeof(void *));
+	const struct intern *functions =
+		choice->order == TOP_BY_TRACE ? &model->traces : &model->functions;
+
+	ranking->items = calloc(functions->count + 1UL, sizeof(void *));
 	if (!ranking->items)
 		return -ENOMEM;
-	for (u32 i = 0; i < model->functions.count; i++) {
-		const struct top_function *function = model->functions.entries[i];
+	for (u32 i = 0; i < functions->count; i++) {
+		const struct top_function *function = functions->entries[i];
 
 		if (function->kind == choice->kind)
 			ranking->items[ranking->count++] = function;
 	}
 	qsort(ranking->items, ranking->count, sizeof(void *),
-	      choice->order == TOP_BY_SELF ? compare_by_self_weight : compare_by_total_weight);
+	      choice->order == TOP_BY_TOTAL ? compare_by_total_weight : compare_by_self_weight);
 	return 0;
 }
 
@@ -423,10 +448,18 @@ static bool stack_has_frame(const struct top_stack *stack, const struct top_labe
 	return false;
 }
 
-/* Ranks all stacks of the source; if `through` is given, only the stacks that have this function as
- * a frame. */
-static int rank_stacks(const struct top_model *model, u32 kind, const struct top_label *through,
-		       struct ranking *ranking)
+/* `function`: in the order TOP_BY_TRACE, a trace. */
+static bool is_stack_of(const struct top_stack *stack, const struct top_function *function,
+			enum top_order order)
+{
+	return order == TOP_BY_TRACE ? stack->trace == function->label
+				     : stack_has_frame(stack, function->label);
+}
+
+/* Ranks all stacks of the source; if `function` is given, only the stacks of this function or
+ * trace. */
+static int rank_stacks(const struct top_model *model, const struct top_choice *choice,
+		       const struct top_function *function, struct ranking *ranking)
 {
 	ranking->items = calloc(model->stack_count + 1UL, sizeof(void *));
 	if (!ranking->items)
@@ -434,7 +467,8 @@ static int rank_stacks(const struct top_model *model, u32 kind, const struct top
 	for (u32 i = 0; i < model->stack_count; i++) {
 		const struct top_stack *stack = model->stacks[i];
 
-		if (stack->kind == kind && (!through || stack_has_frame(stack, through)))
+		if (stack->kind == choice->kind &&
+		    (!function || is_stack_of(stack, function, choice->order)))
 			ranking->items[ranking->count++] = stack;
 	}
 	qsort(ranking->items, ranking->count, sizeof(void *), compare_by_stack_weight);
@@ -513,7 +547,7 @@ static int append_histogram(struct top_lines *lines, const struct top_model *mod
 }
 
 /* Appends the histogram of the events whose innermost function this is; in the order TOP_BY_TOTAL,
- * of the events that have the function anywhere on their stack. */
+ * of the events that have the function anywhere on their stack; of the events of a trace. */
 static int append_function_histogram(struct top_lines *lines, const struct top_model *model,
 				     const struct top_choice *choice,
 				     const struct top_function *function)
@@ -533,8 +567,8 @@ static int append_function_histogram(struct top_lines *lines, const struct top_m
 		is_innermost = stack->depth ? stack->frames[0] == label
 					    : !strcmp(stack->user_end->marker, label->name) &&
 						      !label->object[0];
-		if (is_innermost ||
-		    (choice->order == TOP_BY_TOTAL && stack_has_frame(stack, function->label)))
+		if ((choice->order != TOP_BY_TRACE && is_innermost) ||
+		    (choice->order != TOP_BY_SELF && is_stack_of(stack, function, choice->order)))
 			err = distribution_merge(&values, &stack->values);
 	}
 	if (!err)
@@ -543,7 +577,7 @@ static int append_function_histogram(struct top_lines *lines, const struct top_m
 	return err;
 }
 
-/* An unfolded function is followed by its heaviest stacks. */
+/* An unfolded function or trace is followed by its heaviest stacks. */
 static int append_function_lines(struct top_lines *lines, const struct top_model *model,
 				 const struct top_choice *choice,
 				 const struct top_function *function, bool is_first)
@@ -551,7 +585,7 @@ static int append_function_lines(struct top_lines *lines, const struct top_model
 	bool is_unfolded = function->key == choice->unfolded;
 	u64 whole = model->sources[function->kind].weight;
 	const struct top_line line = {
-		.type = TOP_LINE_FUNCTION,
+		.type = choice->order == TOP_BY_TRACE ? TOP_LINE_TRACE : TOP_LINE_FUNCTION,
 		.key = function->key,
 		.self = percentage(function->self, whole),
 		.total = percentage(function->total, whole),
@@ -565,7 +599,7 @@ static int append_function_lines(struct top_lines *lines, const struct top_model
 		err = append_function_histogram(lines, model, choice, function);
 	if (err || !is_unfolded)
 		return err;
-	err = rank_stacks(model, function->kind, function->label, &ranking);
+	err = rank_stacks(model, choice, function, &ranking);
 	for (u32 i = 0; i < ranking.count && i < TOP_STACKS_OF_FUNCTION && !err; i++) {
 		const struct top_stack *stack = ranking.items[i];
 
@@ -592,6 +626,7 @@ static int append_stack_lines(struct top_lines *lines, const struct top_model *m
 		.text = stack->depth ? stack->frames[0]->name : stack->user_end->marker,
 		.object = stack->depth ? stack->frames[0]->object : "",
 		.comm = stack->comm,
+		.trace = stack->trace ? stack->trace->name : NULL,
 	};
 	struct distribution values = {};
 	int err = append_line(lines, line);
@@ -612,7 +647,7 @@ int top_lines_make(struct top_lines *lines, const struct top_model *model,
 		   const struct top_choice *choice)
 {
 	struct ranking ranking = {};
-	int err = choice->stacks ? rank_stacks(model, choice->kind, NULL, &ranking)
+	int err = choice->stacks ? rank_stacks(model, choice, NULL, &ranking)
 				 : rank_functions(model, choice, &ranking);
 
 	lines->count = 0;

@@ -8,6 +8,9 @@
  * For each source:
  *
  *    weight = sum of all functions' self = sum of all stacks' weights + unlisted
+ *           = sum of all traces' self, with profiles that are split by EVENTS_BY_TRACE
+ *
+ * Stacks of two traces are two stacks.
  *
  * Memory is bounded for an interval of any length: labels beyond TOP_LABELS_MAX become one label,
  * "[other]", and stacks beyond TOP_STACKS_MAX are unlisted; their functions still count.
@@ -44,11 +47,16 @@ struct top_function {
 	u64 last_stack;
 };
 
+/* A trace is counted as a function that is on all stacks of its events: `self` and `total` are
+ * equal, the name is the id, or TOP_NO_TRACE. */
+#define TOP_NO_TRACE "-"
+
 struct top_stack {
 	u32 kind;
 	char comm[16];
 	u64 key;
 	u64 weight;
+	const struct top_label *trace; /* NULL: the profile was not split by trace */
 	/* empty if events of the source have no values, or values were not read */
 	struct distribution values;
 	const struct stack_end *kernel_end, *user_end;
@@ -71,6 +79,8 @@ struct top_model {
 	struct top_source *sources;
 	u32 source_count;
 	struct intern functions; /* struct top_function */
+	struct intern traces; /* struct top_function of each trace; empty if profiles are not split
+				 by trace */
 	struct top_stack **stacks;
 	u32 stack_count;
 	/* significant binary digits of the values; DISTRIBUTION_DIGITS_EXACT: values are exact */
@@ -94,21 +104,25 @@ void top_model_clear(struct top_model *model);
 u32 top_model_next_source(const struct top_model *model, u32 kind);
 
 /*
- * A live view as a list of lines, independent of the display: functions or stacks of one source,
- * heaviest first. One function or stack may be unfolded: the line of a function is followed by the
- * lines of its heaviest stacks, the line of a stack by the lines of its frames. A histogram of the
- * values of its events may come before these lines.
+ * A live view as a list of lines, independent of the display: functions, traces or stacks of one
+ * source, heaviest first. One of them may be unfolded: the line of a function or trace is followed
+ * by the lines of its heaviest stacks, the line of a stack by the lines of its frames. A histogram
+ * of the values of its events may come before these lines.
  */
 
 #define TOP_STACKS_OF_FUNCTION 3
 
-enum top_order { TOP_BY_SELF, TOP_BY_TOTAL };
+enum top_order {
+	TOP_BY_SELF,
+	TOP_BY_TOTAL,
+	TOP_BY_TRACE, /* traces instead of functions */
+};
 
 struct top_choice {
 	u32 kind;
-	bool stacks; /* true: the view lists stacks; false: it lists functions */
+	bool stacks; /* true: the view lists stacks; false: it lists functions or traces */
 	enum top_order order;
-	u64 unfolded;	 /* key of the unfolded function or stack; 0: all are folded */
+	u64 unfolded;	 /* key of the unfolded function, trace or stack; 0: all are folded */
 	bool histograms; /* the unfolded line and the lines at the top get a histogram */
 	/* number of lines at the top that get a histogram, folded or not */
 	u32 histograms_first;
@@ -117,9 +131,10 @@ struct top_choice {
 
 enum top_line_type {
 	TOP_LINE_FUNCTION, /* a function of the list; set are self, total, text and object */
-	TOP_LINE_STACK, /* a stack of the list; set are self, text (its innermost function) and comm
-			 */
-	TOP_LINE_PART,	/* a stack of the unfolded function; set are self and comm */
+	TOP_LINE_TRACE,	   /* a trace of the list; set are self and text (the id) */
+	/* a stack of the list; set are self, text (its innermost function), comm and trace */
+	TOP_LINE_STACK,
+	TOP_LINE_PART,	/* a stack of the unfolded function or trace; set are self and comm */
 	TOP_LINE_FRAME, /* in_kernel, text, object */
 	TOP_LINE_END,	/* an end with missing frames; set are in_kernel and text (the marker of the
 			   end) */
@@ -128,11 +143,13 @@ enum top_line_type {
 
 struct top_line {
 	enum top_line_type type;
-	u64 key; /* key of the function or stack of the line; 0: the line is part of an unfolded one
+	u64 key; /* key of the function, trace or stack of the line; 0: the line is part of an
+		  * unfolded one
 		  */
 	double self, total; /* percent of the source's weight */
 	const char *text, *object;
 	const char *comm;
+	const char *trace; /* trace id of the stack; NULL: not known */
 	bool in_kernel;
 };
 

@@ -49,7 +49,7 @@ static int check_event_name(const char *event, const struct trace_reader *reader
 }
 
 static int check_hex_ids(const char *option, const struct string_list *ids, size_t digits,
-			 const struct trace_reader *reader, struct stackmap_error *error)
+			 struct stackmap_error *error)
 {
 	for (size_t i = 0; i < ids->count; i++) {
 		const char *id = ids->items[i];
@@ -60,11 +60,13 @@ static int check_hex_ids(const char *option, const struct string_list *ids, size
 					 "--%s %s: must be hexadecimal digits, at most %zu", option,
 					 id, digits);
 	}
-	if (!ids->count || trace_reader_info(reader)->has_contexts)
-		return 0;
-	return error_set(error, ENOENT,
-			 "--%s %s: this recording has no trace ids; record --trace-ids has", option,
-			 ids->items[0]);
+	return 0;
+}
+
+int event_filter_check_ids(const struct event_filter *filter, struct stackmap_error *error)
+{
+	return check_hex_ids("trace", &filter->traces, 32, error)
+		       ?: check_hex_ids("span", &filter->spans, 16, error);
 }
 
 int event_filter_check(const struct event_filter *filter, const struct trace_reader *reader,
@@ -80,8 +82,14 @@ int event_filter_check(const struct event_filter *filter, const struct trace_rea
 				"--cgroup %s: this recording holds no cgroups (made by an older "
 				"stackmap, or where no cgroup2 file system was mounted)",
 				filter->cgroups.items[0]);
-	return err ?: check_hex_ids("trace", &filter->traces, 32, reader, error)
-			   ?: check_hex_ids("span", &filter->spans, 16, reader, error);
+	err = err ?: event_filter_check_ids(filter, error);
+	if (!err && (filter->traces.count || filter->spans.count) &&
+	    !trace_reader_info(reader)->has_contexts)
+		err = error_set(error, ENOENT,
+				"--%s %s: this recording has no trace ids; record --trace-ids has",
+				filter->traces.count ? "trace" : "span",
+				(filter->traces.count ? filter->traces : filter->spans).items[0]);
+	return err;
 }
 
 /* The path of a cgroup as in the recording: without the directory where systemd mounts the

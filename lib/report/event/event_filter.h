@@ -28,6 +28,9 @@ struct event_filter {
 	struct event_filter_use *use;
 };
 
+/* -EINVAL: an id of a trace or span is malformed. */
+int event_filter_check_ids(const struct event_filter *filter, struct stackmap_error *error);
+
 /* Compares the filter with the recording. -ENOENT: the recording lacks the named source; or the
  * filter names a cgroup, a trace or a span, and the recording has no cgroups or no trace ids.
  * -EINVAL: malformed id of a trace or span. */

@@ -14,6 +14,7 @@ from harness.cases import PROGRAMS, STACKMAP, main, needs, never, one_of_several
 from harness.engine_folder import fresh_bpffs
 from harness.otlp import Otlp, single
 from harness.recording import Recording, names_of, record
+from harness.top_text import Text
 
 CALL = "syscalls:sys_enter_getppid"
 OF_SPAN = re.compile(r"(span|nothing)_(\d)$")
@@ -154,6 +155,54 @@ def check_links(recording, by_span):
         ids = tuple(single(link, name).hex() for name in ("trace_id", "span_id")) if link else (None, None)
         sums[ids] += sum(sample["values"])
     assert sums == by_span, (sums, by_span)
+
+
+SHOWN = re.compile(r" *([0-9.]+)%  (\S+)$")
+SHOWN_STACK = re.compile(r" *[0-9.]+%  spans +([0-9a-f]{32}|-) +(\w+)  .*/spans$")
+TRACES = {"70" * 16, "71" * 16}
+
+
+def watch(*options):
+    """The refreshes of top with events, while the program runs for longer than the search of its variable takes."""
+    text = Text("--sort", "trace", "--comm", "spans", "-e", "cpu-clock", "-F", "499", "--no-kernel", *options)
+    text.refresh()
+    run(program("spans"), "1.5")
+    refreshes = [text.refresh()]
+    while len(refreshes[-1]) > 3 or not any(len(refresh) > 3 for refresh in refreshes):
+        refreshes.append(text.refresh())
+    text.end()
+    return [refresh for refresh in refreshes if len(refresh) > 3]
+
+
+def test_top_lists_traces():
+    needs("bpf", "perf events")
+    seen = set()
+    for refresh in watch():
+        shares = {match[2]: float(match[1]) for match in map(SHOWN.match, refresh[3:])}
+        assert set(shares) <= TRACES | {"-"} and abs(sum(shares.values()) - 100) < 0.1, refresh
+        seen |= set(shares)
+    assert TRACES < seen, seen
+
+
+def test_top_shows_the_stacks_of_a_span():
+    needs("bpf", "perf events")
+    functions = set()
+    for refresh in watch("--stacks", "--trace", "7", "--span", "0" * 15 + "2"):
+        stacks = [SHOWN_STACK.match(line) for line in refresh[3:]]
+        never(any(stack is None or stack[1] not in TRACES for stack in stacks if stack), refresh)
+        functions |= {stack[2] for stack in stacks if stack}
+    never({name for name in functions if OF_SPAN.match(name)} - {"span_2"}, functions)
+    assert "span_2" in functions, functions
+
+
+def test_top_refuses_what_has_no_ids():
+    needs("bpf")
+    assert "hexadecimal" in stackmap("top", "-b", "--trace", "x", status=2).stderr
+    assert "no trace ids" in stackmap("top", "-b", "--sort", "trace", "--from", "http://127.0.0.1:1", status=2).stderr
+    fresh_bpffs()
+    stackmap("start", "without", "--ring", "1M", "-e", CALL)
+    assert "start --trace-ids" in stackmap("top", "-b", "--sort", "trace", "--instance", "without", status=1).stderr
+    stackmap("stop", "without")
 
 
 def test_recording_without_ids():

@@ -408,6 +408,90 @@ TEST(namesakes_of_two_files_are_two, create, end)
 	trace_reader_close(&namesakes);
 }
 
+/* Two stacks of trace 0x0a, one of which trace 0x0b has, too, and an event without a trace. */
+static struct trace_reader *traces_recording(void)
+{
+	const struct trace_source source = {
+		.name = "wait", .extras = TRACE_EXTRA_LEAF | TRACE_EXTRA_VALUE, .value_unit = "ns"};
+	struct trace_info about = info;
+	struct memory_recording recording;
+	struct trace_reader *traces;
+
+	about.has_contexts = 1;
+	assert_int_equal(memory_recording_begin(&recording, "traces", &about, NULL), 0);
+	assert_int_equal(trace_writer_source(recording.writer, &source), 0);
+	for (u32 i = 0; i < 4; i++) {
+		const struct trace_context context = {.trace[15] = i == 2 ? 0x0b : 0x0a,
+						      .span[7] = i + 1};
+		struct trace_event event = {.time = i + 1,
+					    .leaf = 0xffffffff80000000 + (i == 1 ? 16 : 0),
+					    .value = 10 << i,
+					    .has_context = i < 3,
+					    .kernel = TRACE_NO_STACK,
+					    .user = TRACE_NO_STACK};
+
+		if (i < 3)
+			assert_int_equal(
+				trace_writer_context(recording.writer, &context, &event.context),
+				0);
+		assert_int_equal(trace_writer_event(recording.writer, &event), 0);
+	}
+	assert_int_equal(memory_recording_end(&recording, &traces, NULL), 0);
+	return traces;
+}
+
+#define TRACE_A "0000000000000000000000000000000a"
+#define TRACE_B "0000000000000000000000000000000b"
+
+/* Values: 10 and 20 of the first trace, 40 of the second, 80 of none. */
+TEST(traces_have_their_events, create, end)
+{
+	struct top_choice choice = {.order = TOP_BY_TRACE};
+	struct trace_reader *traces = traces_recording();
+
+	for (u32 window = 0; window < 2; window++)
+		add_window_split(traces, EVENTS_BY_TRACE | EVENTS_WITH_VALUES);
+	check_sums();
+	assert_int_equal(top_lines_make(&lines, model, &choice), 0);
+	assert_int_equal(lines.count, 3);
+	check_line(0, TOP_LINE_TRACE, 53.33, 53.33, TOP_NO_TRACE);
+	check_line(1, TOP_LINE_TRACE, 26.67, 26.67, TRACE_B);
+	check_line(2, TOP_LINE_TRACE, 20, 20, TRACE_A);
+	choice.unfolded = lines.lines[2].key;
+	choice.histograms = true;
+	assert_int_equal(top_lines_make(&lines, model, &choice), 0);
+	assert_int_equal(lines.lines[3].type, TOP_LINE_VALUES);
+	assert_int_equal(strncmp(lines.lines[3].text, "4 events  sum 60 ns", 19), 0);
+	choice.histograms = false;
+	assert_int_equal(top_lines_make(&lines, model, &choice), 0);
+	check_line(3, TOP_LINE_PART, 13.33, 0, "");
+	check_line(5, TOP_LINE_PART, 6.67, 0, "");
+	assert_int_equal(lines.count, 7);
+	trace_reader_close(&traces);
+}
+
+TEST(stacks_of_two_traces_are_two, create, end)
+{
+	struct top_choice choice = {.stacks = true};
+	struct trace_reader *traces = traces_recording();
+	u64 key;
+
+	add_window_split(traces, EVENTS_BY_TRACE);
+	assert_int_equal(top_lines_make(&lines, model, &choice), 0);
+	assert_int_equal(lines.count, 4);
+	check_line(1, TOP_LINE_STACK, 26.67, 0, "0xffffffff80000000");
+	assert_string_equal(lines.lines[1].trace, TRACE_B);
+	assert_string_equal(lines.lines[3].trace, TRACE_A);
+	assert_string_equal(lines.lines[1].text, lines.lines[3].text);
+	key = lines.lines[1].key;
+	assert_true(key != lines.lines[3].key);
+	choice = (struct top_choice){0};
+	assert_int_equal(top_lines_make(&lines, model, &choice), 0);
+	check_line(0, TOP_LINE_FUNCTION, 86.67, 86.67, "0xffffffff80000000");
+	check_line(1, TOP_LINE_FUNCTION, 13.33, 13.33, "0xffffffff80000010");
+	trace_reader_close(&traces);
+}
+
 static int open_recording(void **state)
 {
 	int fd = mkstemp(path);
