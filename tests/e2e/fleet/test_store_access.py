@@ -3,11 +3,17 @@
 """Access to a store, and the check of its identity: passwords, certificates, proxies of the environment."""
 
 import contextlib
+import ctypes
 import os
+import re
+import shutil
 import ssl
+import time
 
-from harness.cases import main, needs_command, run, stackmap
-from harness.clickhouse import PASSWORD, USER, clickhouse, password_file
+from harness.cases import STACKMAP, Skip, main, needs, needs_command, program, run, stackmap
+from harness.clickhouse import PASSWORD, USER, Server, clickhouse, password_file, url_of
+from harness.engine_folder import CLONE_NEWNET, enter_own_mounts
+from harness.recording import record
 from harness.store_proxy import Proxy
 
 
@@ -15,7 +21,7 @@ def certificate(name, address, authority=None):
     """A key and a certificate for an address, signed by an authority or by itself; the file of both."""
     run("openssl", "req", "-newkey", "rsa:2048", "-nodes", "-keyout", name + ".key", "-out", name + ".csr", "-subj", "/CN=" + name)
     with open(name + ".ext", "w", encoding="ascii") as file:
-        file.write("subjectAltName=IP:%s\nbasicConstraints=CA:%s\n" % (address, "FALSE" if authority else "TRUE"))
+        file.write("subjectAltName=IP:%s,DNS:%s\nbasicConstraints=CA:%s\n" % (address, name, "FALSE" if authority else "TRUE"))
     signer = ["-CA", authority + ".pem", "-CAkey", authority + ".pem", "-CAcreateserial"] if authority else [
         "-signkey", name + ".key"]
     run("openssl", "x509", "-req", "-in", name + ".csr", "-out", name + ".crt", "-days", "2", "-extfile", name + ".ext", *signer)
@@ -27,10 +33,10 @@ def certificate(name, address, authority=None):
 
 
 @contextlib.contextmanager
-def behind_tls(server, pem):
+def behind_tls(server, pem, listen=("127.0.0.1", 0)):
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(pem)
-    proxy = Proxy(server.port, context)
+    proxy = Proxy(server.port, context, listen)
     try:
         yield "https://127.0.0.1:%d" % proxy.port
     finally:
@@ -85,6 +91,54 @@ def test_users_and_proxies():
         store("check", server.url, env={**os.environ, "http_proxy": "http://127.0.0.1:1", "all_proxy": "http://127.0.0.1:1"})
         wrong = stackmap("store", "check", server.url.replace("//", "//%s:hidden@" % USER), status=2)
         assert "hidden" not in wrong.stderr
+
+
+def enter_own_machine():
+    """Gives this process a network and names of hosts of its own; from here on the system trusts authority.crt alone."""
+    enter_own_mounts()
+    if ctypes.CDLL(None).unshare(CLONE_NEWNET):
+        raise Skip("no network namespace here")
+    run("ip", "link", "set", "lo", "up")
+    with open("hosts", "w", encoding="ascii") as file:
+        file.write("127.0.0.1 db1\n127.0.0.2 db2\n")
+    run("mount", "--bind", "hosts", "/etc/hosts")
+    run("mount", "-t", "tmpfs", "none", "/etc/ssl/certs")
+    shutil.copy("authority.crt", "/etc/ssl/certs/ca-certificates.crt")
+
+
+def examples(page):
+    with open(os.path.join(os.path.dirname(__file__), "../../../docs/man", page), encoding="utf-8") as file:
+        found = [line[4:].strip() for line in file if line.startswith(".Dl stackmap ")]
+    assert found, page
+    return found
+
+
+class ServerOfPages(Server):
+    others = "admin", "reader"
+
+
+def test_examples_of_the_pages():
+    """Those of `store` and `hosts`, as they stand: on two servers db1 and db2, whose service `web` has a function ssl_read."""
+    needs("bpf", "uprobes")
+    needs_command("openssl", "version")
+    certificate("authority", "127.0.0.9")
+    with open("web.c", "w", encoding="ascii") as file:
+        file.write("#include <unistd.h>\nvoid ssl_read(void) { getppid(); }\nint main(void) { ssl_read(); return 0; }\n")
+    run("gcc", "-O0", "-g0", "web.c", "-o", "web")
+    recording = record("-e", "u:./web:ssl_read", "--", "./web")
+    pem = [certificate(name, address, "authority") for name, address in (("db1", "127.0.0.1"), ("db2", "127.0.0.2"))]
+    enter_own_machine()
+    password_file()
+    environment = {**os.environ, "PATH": "%s:%s" % (os.path.dirname(STACKMAP), os.environ["PATH"])}
+    with clickhouse(2, kind=ServerOfPages) as (one, two):
+        with behind_tls(one, pem[0], ("127.0.0.1", 8443)), behind_tls(two, pem[1], ("127.0.0.2", 8443)):
+            for command in examples("stackmap-store.1"):
+                run("sh", "-c", command, env=environment)
+            run(program("store_recording"), url_of([one, two]), USER, PASSWORD, "host", "web", "1.0", int(time.time()) // 10 * 10 - 600, 1,
+                recording.path)
+            run("sh", "-c", examples("stackmap-store.1")[1], env=environment)
+            command, = examples("stackmap-hosts.1")
+            assert re.search("host +web +1.0 ", run("sh", "-c", command, env=environment).stdout)
 
 
 main(globals())

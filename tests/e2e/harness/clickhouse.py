@@ -57,11 +57,10 @@ USERS = """<?xml version="1.0"?>
   </default></profiles>
   <quotas><default><interval><duration>3600</duration><queries>0</queries><errors>0</errors><result_rows>0</result_rows>
     <read_rows>0</read_rows><execution_time>0</execution_time></interval></default></quotas>
-  <users><{user}>
-    <password>{password}</password><networks><ip>127.0.0.1</ip></networks><profile>default</profile><quota>default</quota>
-  </{user}></users>
+  <users>{users}</users>
 </yandex>
 """
+USER_ENTRY = "<{0}><password>{1}</password><networks><ip>127.0.0.1</ip></networks><profile>default</profile><quota>default</quota></{0}>"
 
 
 def free_port():
@@ -96,6 +95,7 @@ class Server:
     """One server. data: its data folder, which may be a small file system; its own if none is given."""
 
     user, password = USER, PASSWORD
+    others = ()  # more users with this password
 
     def __init__(self, folder, data=None, clusters=""):
         self.folder, self.data = pathlib.Path(folder), pathlib.Path(data or folder + "/data")
@@ -108,7 +108,8 @@ class Server:
 
     def configure(self):
         self.data.mkdir(exist_ok=True)
-        (self.folder / "users.xml").write_text(USERS.format(user=self.user, password=self.password))
+        entries = [USER_ENTRY.format(user, self.password) for user in (self.user, *self.others)]
+        (self.folder / "users.xml").write_text(USERS.format(users="".join(entries)))
         (self.folder / "config.xml").write_text(CONFIG.format(
             folder=self.folder, data=self.data, port=self.port, tcp_port=self.tcp_port, clusters=self.clusters))
 

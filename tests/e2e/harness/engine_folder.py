@@ -16,7 +16,7 @@ with open(os.path.join(os.path.dirname(__file__), "../../../abi/deferral.h"), en
 FOLDER = HOME + "/" + ENGINE
 SHARED = {"engine_state", "engine_tasks", "file_tables", "mapping_numbers", "mappings", "moved_code", "rules", "script_ids",
           "script_numbers", "script_records", "unwinders"}
-CLONE_NEWNS, MS_REC, MS_PRIVATE = 0x20000, 1 << 14, 1 << 18
+CLONE_NEWNS, CLONE_NEWNET, MS_REC, MS_PRIVATE = 0x20000, 0x40000000, 1 << 14, 1 << 18
 has_own_mounts = False
 
 

@@ -21,11 +21,11 @@ class Proxy:
     skew: seconds that are added to the date of each answer; skews: of the next answers, one each. held: a fault is at work. tls: an
     ssl.SSLContext of this side. refused: "all": inserts get 413; "first": those with the stacks of the first one that has any do."""
 
-    def __init__(self, port, tls=None):
+    def __init__(self, port, tls=None, listen=("127.0.0.1", 0)):
         self.server_port, self.skew, self.fault, self.tls = port, 0, None, tls
         self.skews, self.refused, self.poison = [], set(), None
         self.held, self.released, self.finished = threading.Event(), threading.Event(), threading.Event()
-        self.listening = socket.create_server(("127.0.0.1", 0))
+        self.listening = socket.create_server(listen)
         self.port = self.listening.getsockname()[1]
         threading.Thread(target=self.accept, daemon=True).start()
 

@@ -254,6 +254,16 @@ def test_mappings_have_build_ids():
             assert others[path] == build_id_of(path), path
 
 
+def test_page_shows_the_files_as_they_are():
+    """What the manual page shows of the files is read as the files themselves."""
+    with open(os.path.join(os.path.dirname(__file__), "../../../docs/man/stackmap-files.5"), encoding="utf-8") as file:
+        sections = re.split(r"^\.Ss ", file.read(), flags=re.MULTILINE)
+    shown = {section.split("\n", 1)[0]: "".join(re.findall(r"^\.Bd .*\n((?:.*\n)*?)\.Ed$", section, re.MULTILINE)) for section in sections}
+    assert parse_stack_map(shown["stack_map"]) and parse_trace(shown["trace"]), shown
+    users, kernel = parse_mappings(shown["mappings"])
+    assert users and kernel, shown
+
+
 def test_nobody_writes_and_nobody_else_reads():
     needs_command("setpriv", "--version")
     with Instance("closed", "-e", CALLS) as instance:
