@@ -11,7 +11,8 @@
  *   version     1
  *   recordings  [{name, command, host, kernel, machine, cpus, frequency, start (s since the epoch),
  *               events, first, last (s, as `script` shows), produced, recorded, counted (or
- *               null), scale (events produced / events here), joinsCpus, joinsThreads}]
+ *               null), scales (by source: events produced / events here), joinsCpus,
+ *               joinsThreads}]
  *   sources     [{name, unit}]; unit "" has no value
  *   threads     [{pid, tid, comm, isJoined: its events are counted in another}]
  *   kinds       names of enum frame_kind
@@ -105,7 +106,32 @@ static json_t *make_user_stacks_object(const struct trace_ledger *ledger)
 			 (json_int_t)ledger->user_stops[STOP_NONE], "cut", (json_int_t)cut);
 }
 
-static json_t *make_recording_object(const struct graph_recording *recording)
+/* By source of the graph, as `diff` scales the amounts. 1: the recording does not have it. */
+static json_t *make_scales(const struct flamegraph *graph, const struct trace_reader *reader)
+{
+	const struct trace_source *sources;
+	u32 count = trace_reader_sources(reader, &sources);
+	json_t *array = json_array();
+	int failures = 0;
+
+	for (u32 i = 0; i < graph->source_count; i++) {
+		const struct graph_source *source = &graph->sources[i];
+		double scale = 1;
+
+		for (u32 kind = 0; kind < count; kind++)
+			if (!strcmp(sources[kind].name, source->name) &&
+			    !strcmp(sources[kind].value_unit, source->unit))
+				scale = compared_scale_of(reader, kind);
+		failures |= json_array_append_new(array, json_real(scale));
+	}
+	if (!failures)
+		return array;
+	json_decref(array);
+	return NULL;
+}
+
+static json_t *make_recording_object(const struct flamegraph *graph,
+				     const struct graph_recording *recording)
 {
 	const struct trace_info *info = trace_reader_info(recording->reader);
 	const struct trace_ledger *ledger = trace_reader_ledger(recording->reader);
@@ -113,7 +139,7 @@ static json_t *make_recording_object(const struct graph_recording *recording)
 	u64 start = info->start_realtime + first - info->start_monotonic;
 
 	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:o, s:I, s:o, s:o, s:o, s:o, s:o, "
-			 "s:f, s:o, s:b, s:b}",
+			 "s:o, s:o, s:b, s:b}",
 			 "name", json_text(recording->name), "command", json_text(info->command),
 			 "host", json_text(info->hostname), "kernel", json_text(info->kernel),
 			 "machine", json_text(info->machine), "cpus", (json_int_t)info->cpus,
@@ -122,10 +148,10 @@ static json_t *make_recording_object(const struct graph_recording *recording)
 			 "last", json_seconds(recording->last), "produced",
 			 json_ledger_sum(ledger, ledger ? ledger->produced : 0), "recorded",
 			 json_ledger_sum(ledger, ledger ? ledger->recorded : 0), "counted",
-			 json_ledger_sum(ledger, ledger ? ledger->counted : 0), "scale",
-			 compared_scale(ledger), "userStacks", make_user_stacks_object(ledger),
-			 "joinsCpus", recording->cells.joins_cpus, "joinsThreads",
-			 recording->cells.joined != NULL);
+			 json_ledger_sum(ledger, ledger ? ledger->counted : 0), "scales",
+			 make_scales(graph, recording->reader), "userStacks",
+			 make_user_stacks_object(ledger), "joinsCpus", recording->cells.joins_cpus,
+			 "joinsThreads", recording->cells.joined != NULL);
 }
 
 static int put_recordings(const struct flamegraph *graph, FILE *to)
@@ -134,8 +160,8 @@ static int put_recordings(const struct flamegraph *graph, FILE *to)
 	int failures = 0;
 
 	for (u32 i = 0; i < graph->recording_count; i++)
-		failures |=
-			json_array_append_new(array, make_recording_object(&graph->recordings[i]));
+		failures |= json_array_append_new(
+			array, make_recording_object(graph, &graph->recordings[i]));
 	fputs("\"recordings\":", to);
 	return put_json_array(array, failures, to);
 }

@@ -33,7 +33,7 @@ function lineTexts(profile, frame) {
 }
 
 // chart: {tree, total, whole, sides: before and after, each {total, whole}, self or null}.
-function frameLines(chart, node, profile, unit) {
+function frameLines(chart, node, profile, unit, scales) {
   const frame = chart.tree.frame[node];
   const about = frame === NO_FRAME ? [] : [[profile.kindName(frame), profile.object(frame)].filter(Boolean).join(', ')];
   const own = chart.self?.[node] ? [`own: ${weightLine(chart.self[node], chart.whole, unit)}`] : [];
@@ -43,5 +43,5 @@ function frameLines(chart, node, profile, unit) {
     return [...head, weightLine(chart.total[node], chart.whole, unit), ...partLine(chart, node), ...own];
   const [before, after] = chart.sides.map(({total, whole}) => ({weight: total[node], whole}));
   return [...head, `before: ${weightLine(before.weight, before.whole, unit)}`, `after: ${weightLine(after.weight, after.whole, unit)}`,
-    changeText(before, after, unit, profile.recordings), ...partLine(chart, node), ...own];
+    changeText(before, after, unit, scales), ...partLine(chart, node), ...own];
 }

@@ -33,7 +33,7 @@ class FunctionTable extends EventTarget {
   }
 
   // sums: {self, total} by frame, whole: of everything, change: by frame in parts of the whole, or null; sides: before and
-  // after, each {functions: sums, whole}. part: what the sums are of, '' of everything.
+  // after, each {functions: sums, whole}; scales: of both, for changeText(). part: what the sums are of, '' of everything.
   show(content) {
     Object.assign(this, content);
     this.of.textContent = content.part;
@@ -95,7 +95,7 @@ class FunctionTable extends EventTarget {
     const [before, after] = this.sides.map(({functions, whole}) => ({weight: functions.total[frame], whole}));
     return `with callees\nbefore: ${exactText(before.weight, this.unit)}, ${percentText(before.weight, before.whole)}\n` +
       `after: ${exactText(after.weight, this.unit)}, ${percentText(after.weight, after.whole)}\n` +
-      changeText(before, after, this.unit, this.profile.recordings);
+      changeText(before, after, this.unit, this.scales);
   }
 
   row(frame) {

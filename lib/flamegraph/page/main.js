@@ -162,6 +162,11 @@ class Page {
     return measure.value === 'value' ? this.profile.sources[source.value].unit : '';
   }
 
+  // By recording: all produced events of the source / those here.
+  get scales() {
+    return this.profile.recordings.map(({scales}) => scales[this.elements.source.value]);
+  }
+
   // While the pointer moves, once a frame is enough.
   updateSoon() {
     this.pending ??= requestAnimationFrame(() => {
@@ -264,7 +269,7 @@ class Page {
     const functions = this.sums.map(sums => this.functionsInView(sums));
     this.functions.show({sums: functions[this.sums.indexOf(this.base)], whole, unit: this.unit, matches: this.matches,
       change: this.functionChange(functions),
-      sides: this.sums.map((sums, side) => ({functions: functions[side], whole: sums.whole})), part: this.zoomText()});
+      sides: this.sums.map((sums, side) => ({functions: functions[side], whole: sums.whole})), scales: this.scales, part: this.zoomText()});
     const matched = this.matches && matchingWeight(this.stacks.tree, this.base.total, this.matches);
     this.elements.share.textContent = this.matches ? `${percentText(matched, whole)} matched` : '';
     this.elements.share.dataset.weight = matched ?? '';
@@ -424,7 +429,7 @@ class Page {
   }
 
   lines(chart, node) {
-    return [...frameLines(chart, node, this.profile, this.unit), ...originLine(this.originsOf(chart, node), this.profile)];
+    return [...frameLines(chart, node, this.profile, this.unit, this.scales), ...originLine(this.originsOf(chart, node), this.profile)];
   }
 
   // Tells of the stacks of the profile's tree whether they are part of a node of a chart.

@@ -59,13 +59,13 @@ function isNoise(before, after, unit) {
   return !unit && change > 0 && change <= NOISE_DEVIATIONS * Math.sqrt(variance(before) + variance(after));
 }
 
-// The sides are those of the two recordings. The change is that of all events that were produced: lost events are
+// The scales are those of the source in the two recordings. The change is that of all events that were produced: lost events are
 // no gain in speed. Shares are those of the events in the file.
-function changeText(before, after, unit, recordings) {
-  const [old, now] = [before, after].map(({weight}, side) => weight * recordings[side].scale);
+function changeText(before, after, unit, scales) {
+  const [old, now] = [before, after].map(({weight}, side) => weight * scales[side]);
   const change = now - old;
   const relative = old > 0 ? signed(100 * change / old, part => `${part.toFixed(2)}%`) : 'new';
-  const estimated = recordings.some(({scale}) => scale > 1) ? ', with what was lost' : '';
+  const estimated = scales.some(scale => scale > 1) ? ', with what was lost' : '';
   return `change: ${signed(change, number => exactText(number, unit))} (${relative}${estimated}), ` +
     `${pointsText(share(before), share(after))} points of share` +
     (isNoise(before, after, unit) ? ', within the noise' : '');

@@ -66,6 +66,23 @@ def test_pages_are_equal_and_say_what_diff_says():
         assert [sum(pair[side][0] for pair in sums.values()) for side in (0, 1)] == [before[1], after[1]]
 
 
+def test_amounts_are_scaled_by_source_as_diff_scales():
+    """All 10 lost events are known to be of the first source, or may be of either."""
+    for lossy in "two-lost-known", "two-lost":
+        for name in "two", lossy:
+            run(program("write_odd"), name, name + ".data")
+        data = data_of(page_of("two.data", lossy + ".data"))
+        rows = {row["event"]: row for row in json.loads(stackmap("diff", "--json", "-s", "comm", "--noise", "two.data", lossy + ".data").stdout)["rows"]}
+        for number, source in enumerate(data["sources"]):
+            for side, cells in zip(("before", "after"), enumerate(data["cells"])):
+                scale = data["recordings"][cells[0]]["scales"][number]
+                count = sum(count for count, of in zip(cells[1]["count"], cells[1]["source"]) if of == number)
+                told = rows[source["name"]][side]
+                assert count == told["count"] and abs(scale * count - told["amount"]) < 1e-9, (lossy, source, side, scale, told)
+        scales = [recording["scales"] for recording in data["recordings"]]
+        assert scales == [[1, 1], [1 + 10 / 30, 1] if lossy == "two-lost-known" else [1 + 10 / 35] * 2], scales
+
+
 def test_one_program_in_two_folders():
     """Built again elsewhere, or unpacked beside the former: its frames are the same ones."""
     size = (300, 4000)

@@ -91,7 +91,9 @@ TEST(every_event_is_in_a_cell)
 	assert_string_equal(json_string_value(json_object_get(recording, "name")), HOSTILE);
 	assert_int_equal(json_integer_value(json_object_get(recording, "produced")),
 			 SMALL_EVENTS + 3);
-	assert_true(json_real_value(json_object_get(recording, "scale")) == 1 + 3.0 / SMALL_EVENTS);
+	for (size_t source = 0; source < 2; source++)
+		assert_true(json_real_value(json_array_get(json_object_get(recording, "scales"),
+							   source)) == 1 + 3.0 / SMALL_EVENTS);
 	json_decref(data);
 	free(page);
 }
