@@ -214,7 +214,7 @@ class Perfetto:
         self.strings, self.paths, self.mappings, self.frames, self.stacks = {}, {}, {}, {}, {}
         self.threads, self.processes, self.sums, self.states = {}, {}, Sums(), []
         self.flows, self.ends, self.open, self.lost = set(), set(), collections.defaultdict(list), 0
-        self.slices, self.queued_by = collections.defaultdict(list), collections.Counter()
+        self.slices, self.queued_by, self.begun_by = collections.defaultdict(list), collections.Counter(), collections.Counter()
         with open(path, "rb") as file:
             packets = [wire(packet) for packet in wire(file.read())[1]]
         assert single(packets[0][13]) == 1 and all(single(packet[13]) == 2 for packet in packets[1:])
@@ -281,6 +281,8 @@ class Perfetto:
         name = single(event[22]).decode()
         if "queued_by" in values:
             self.queued_by[name, values["queued_by"]] += 1
+        if "begun_by" in values:
+            self.begun_by[name, values["begun_by"]] += 1
         self.add(name, self.threads[uuid][1], event, values)
         assert kind in (1, 3) and event[23], event
         if kind == 1:

@@ -635,6 +635,24 @@ def test_who_queued_the_work_of_a_frame():
 
 
 @one_of_several
+def test_who_began_the_spans_of_a_frame():
+    needs("bpf", "raw tracepoints", "uprobes")
+    workload = program("known_counts")
+    span = "span:u:%s:put_key..u:%s:take_key" % (workload, workload)
+    recording = record("-e", span + "/by=arg1,stack=both/", "--", workload, "handed=6")
+    recording.check(has_spare_stacks=True)
+    begin, = {event.tid for event in recording.events() if event.name == "span:u:%s:put_key.." % workload}
+    with browser.page() as page:
+        page.open(draw(recording.path))
+        choose_source(page, span)
+        assert focus_on(page, "take_key") and status(page)[-1] == "begun by known_counts %d" % begin, status(page)
+        assert page.text("#origins-title") == "Who began the spans of take_key", page.text("#origins-title")
+        text, = page.value("[...document.querySelectorAll('#origins-list p')].map(p => p.textContent)")
+        assert re.fullmatch(r"begun by known_counts %d: [\d.]+ ms" % begin, text), text
+        assert texts_of(page, "#origins-list")[:2] == ["put_key", "hand_over"], texts_of(page, "#origins-list")
+
+
+@one_of_several
 def test_who_started_the_timer_that_ended_a_wait():
     """The wait of a thread ends by a timer that the thread has started itself."""
     needs("typed tracepoints")

@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Spans: the time from one event to another, in a thread, nested, across threads by a number, and those that miss an end."""
 
+import collections
 import json
 import os
 import re
 
 from harness.cases import main, needs, program, run, stackmap
 from harness.engine_folder import enter_own_mounts, fresh_bpffs
+from harness.exported import Perfetto
 from harness.recording import names_of, record
 
 PROGRAM = program("known_counts")
@@ -121,6 +123,19 @@ def test_both_stacks_of_a_span_across_threads():
     assert all("put_key" in str(row["begun_by"]["user"]) and "take_key" in str(row["work"]["user"]) for row in rows), rows
     assert sum(row["value"] for row in rows) == sum(end.value for end, _ in pairs), rows
     assert "  begun by known_counts up to " in recording.read("report", "--origins", "--no-inline")
+    check_exports(recording, collections.Counter((HAND, begin.tid) for _, begin in pairs))
+
+
+def check_exports(recording, begun):
+    """The end of a span names the thread that began it, also in the exports with times; the begin does not."""
+    stackmap("export", "-f", "perfetto", "-o", "spans.perfetto", recording.path)
+    perfetto = Perfetto("spans.perfetto")
+    assert perfetto.begun_by == begun and not perfetto.queued_by, (perfetto.begun_by, begun)
+    stackmap("export", "-f", "chrome", "-o", "spans.json", recording.path)
+    with open("spans.json", encoding="utf-8") as file:
+        events = [(event["cat"], event["args"]) for event in json.load(file)["traceEvents"] if "cat" in event]
+    assert collections.Counter((source, args["begun_by"]) for source, args in events if "begun_by" in args) == begun, events
+    assert not any("queued_by" in args for _, args in events) and len(events) == 2 * sum(begun.values()), events
 
 
 def test_a_flight_recorder_has_both_stacks_of_begins_in_the_ring():
