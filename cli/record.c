@@ -269,7 +269,12 @@ static int run_recording(struct record *record, char **arguments)
 		result = workload_prepare(&record->workload, arguments,
 					  !strcmp(record->options.output, "-"));
 	if (result) {
-		message("%s: %s", arguments[0], strerror(-result));
+		size_t digits = strspn(arguments[0], "0123456789");
+		bool is_number = digits && !arguments[0][digits];
+
+		message("%s: %s%s%s", arguments[0], strerror(-result),
+			is_number ? "; a process goes with -p " : "",
+			is_number ? arguments[0] : "");
 		return EXIT_FAILED;
 	}
 	file_limit_raise();

@@ -424,13 +424,14 @@ void option_help(const struct command *command, FILE *to)
 }
 
 /*
- * Options of other tools. An option that is not in this table is answered with the nearest existing
- * option.
+ * Options of other tools, and questions that are lines of the grammar of events instead of options.
+ * An option that is not in this table is answered with the nearest existing option.
  */
 
 static const char stacks_always[] =
 	"every event has its stacks; --user-unwind chooses how, --no-user leaves them out";
 static const char trees[] = "--tree shows who calls whom, --callers SYMBOL who calls a function";
+static const char leaks[] = "what is not freed is known when a recording ends: 'record --leaks'";
 static const char threads[] = "-p PID records all threads of a process, 'report --tid' shows one";
 
 static const struct {
@@ -446,6 +447,22 @@ static const struct {
 	{"record", "--mmap-pages", "the size of the rings is -m SIZE, --ring SIZE"},
 	{"record", "--overwrite", "--flight SIZE keeps the newest events"},
 	{"record", "--switch-output", "--rotate WINDOW begins new files"},
+	{"record", "--syscalls",
+	 "-e 'span:raw_syscalls:sys_enter..raw_syscalls:sys_exit/if=time>10ms/' records slow "
+	 "system calls"},
+	{"record", "--block-io",
+	 "-a -e 'span:block:block_rq_issue..block:block_rq_complete/by=sector,stack=begin/' "
+	 "records requests to disks by who issues them"},
+	{"record", "--files-slower",
+	 "-e 'span:syscalls:sys_enter_read..syscalls:sys_exit_read/if=time>10ms/' records slow "
+	 "reads; write, openat, fsync likewise"},
+	{"record", "--faults",
+	 "-e page-faults,major-faults records page faults; -e "
+	 "exceptions:page_fault_user/value=address/ has the addresses"},
+	{"record", "--net-drops",
+	 "-a -e 'skb:kfree_skb/value=reason,if=reason>1/' records packets that the kernel drops"},
+	{"start", "--leaks", leaks},
+	{"top", "--leaks", leaks},
 	{"report", "-g", trees},
 	{"report", "--call-graph", trees},
 	{"report", "--tui", "'stackmap flamegraph' makes a page to look into"},

@@ -66,7 +66,8 @@ static const struct {
 	{GIVEN_INSTANCE | GIVEN_EVENTS, 0, "-e, -F and -c go", NULL},
 	{GIVEN_RATE | GIVEN_PERIOD, 0, NULL, "-F and -c: choose one, a rate or a period"},
 	{GIVEN_INSTANCE | GIVEN_TIME, 0, "what it records goes", NULL},
-	{GIVEN_INSTANCE | GIVEN_LEAKS, 0, "what it records goes", NULL},
+	{GIVEN_INSTANCE | GIVEN_LEAKS, 0, NULL,
+	 "--leaks: an instance does not have it; a file of 'stackmap record' has"},
 	{GIVEN_INSTANCE | GIVEN_PIDS, 0, "a choice of tasks goes", NULL},
 	{GIVEN_INSTANCE | GIVEN_ALL, 0, "a choice of tasks goes", NULL},
 	{GIVEN_INSTANCE | GIVEN_FILTER, 0, "a choice of tasks goes", NULL},
@@ -277,7 +278,9 @@ static int check_alive_sources(const struct session_options *options,
 			return error_set(error, EINVAL,
 					 "%s: a file of 'stackmap record' has it, without --flight "
 					 "and --rotate",
-					 sources->sources[kind].name);
+					 options->leaks || options->leaks_every
+						 ? "--leaks"
+						 : sources->sources[kind].name);
 	for (u32 kind = 0; kind < sources->count; kind++)
 		if (sources->sources[kind].question.stacks &&
 		    (options->rotate || options->has_files || options->windows))

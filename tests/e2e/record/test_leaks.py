@@ -178,8 +178,11 @@ def refused(*arguments, says):
 
 def test_words_that_cannot_be_recorded_are_refused():
     word = "alive:ur:libc.so.6:malloc..u:libc.so.6:free/by=%s,value=arg1/"
-    refused("--leaks", "--flight", "1M", says="without --flight and --rotate")
+    refused("--leaks", "--flight", "1M", says="--leaks: a file of 'stackmap record' has it, without --flight and --rotate")
     refused("--leaks", "--rotate", "10s", says="without --flight and --rotate")
+    for wrong, says in ((["record", "--leaks", "--instance", "it"], "--leaks: an instance does not have it"), (["start", "it", "--leaks"], "'record --leaks'"),
+                        (["record", "--leaks", "1234"], "1234: No such file or directory; a process goes with -p 1234\n")):
+        assert says in stackmap(*wrong, status=None).stderr, (wrong, stackmap(*wrong, status=None).stderr)
     refused("-e", "alive:u:libc.so.6:malloc..u:libc.so.6:free", says="expected by=NUMBER:NUMBER")
     refused("-e", "alive:u:libc.so.6:malloc", says="expected alive:BEGIN..END")
     refused("-e", word % "arg9:arg1", says="no number arg9; the return of a function has ret")
