@@ -2,9 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """USDT probes of a program whose probes and arguments are known, and of Debian's python3."""
 
+import json
+import os
 import shutil
+import subprocess
 
-from harness.cases import STACKMAP, Skip, main, needs, program, run, stackmap
+from harness.cases import STACKMAP, Skip, main, needs, needs_command, program, run, stackmap
 from harness.recording import record, user_frames
 
 PROGRAM = program("usdt_probes")
@@ -53,6 +56,36 @@ def test_probes_are_chosen_by_globs_and_listed():
     assert {event.name for event in recorded("known:*").events()} == names
     assert len(list(recorded("kn*:*d").events())) == 2 * CALLS
     assert len(list(recorded("counted").events())) == CALLS
+
+
+def python_with_probes():
+    path = os.path.realpath("/usr/bin/python3")
+    probes = stackmap("list", "usdt:%s:*" % path, status=None).stdout.splitlines()
+    if not probes:
+        raise Skip("/usr/bin/python3 has no USDT probes")
+    return path, probes
+
+
+def test_probes_of_a_process_are_those_of_its_files():
+    path, probes = python_with_probes()
+    with subprocess.Popen([path, "-c", "import sys; print('ready', flush=True); sys.stdin.read()"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        process.stdout.readline()
+        assert set(probes) <= set(stackmap("list", "-p", process.pid).stdout.splitlines())
+        chosen = {each["name"] for each in json.loads(stackmap("list", "-p", process.pid, "--json", "python:gc__*").stdout)}
+        assert chosen == {line.split()[0] for line in probes if ":python:gc__" in line}, chosen
+        assert "no USDT probe" in stackmap("list", "-p", process.pid, "nobody:*", status=1).stderr
+        process.stdin.close()
+    assert "no such process" in stackmap("list", "-p", 2 ** 22 + 1, status=1).stderr
+
+
+def test_probes_of_a_package_are_those_of_its_files():
+    needs_command("dpkg", "--version")
+    path, probes = python_with_probes()
+    package = run("dpkg", "-S", path, status=None).stdout.partition(":")[0]
+    if not package:
+        raise Skip("%s is of no package" % path)
+    assert set(probes) <= set(stackmap("list", "--package", package).stdout.splitlines()), probes
+    assert "no such package" in stackmap("list", "--package", "nothing-of-this-name", status=1).stderr
 
 
 def test_a_span_may_lie_between_probes():
