@@ -92,8 +92,9 @@ struct capture_config {
 	u32 further;	  /* 1: slots have room for a second value, after the value */
 	/* number of sources whose lost events are counted apart; 0: the instance has one source */
 	u32 losses;
-	u32 schedules; /* 1: on_sample itself schedules the callback (bpf/deferral/callback.h) */
-	u64 cgroup;    /* id of the cgroup whose tasks are recorded; 0: tasks of all cgroups */
+	u32 count_unmet; /* 1: events that do not meet their conditions are counted */
+	u32 schedules;	 /* 1: on_sample itself schedules the callback (bpf/deferral/callback.h) */
+	u64 cgroup;	 /* id of the cgroup whose tasks are recorded; 0: tasks of all cgroups */
 	struct comm_globs comms;
 	u64 cpu_mask[CONFIG_CPUS_MAX / 64];
 };

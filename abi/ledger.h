@@ -102,7 +102,9 @@ enum stack_reason { STACK_REASONS(X) REASON_COUNT };
 	X(UNKEPT_COUNTS, "unkept_counts",                                                          \
 	  "events with the value 0: too many threads read the counter at once")                    \
 	X(COMPAT_CALLS, "compat_calls",                                                            \
-	  "system calls of 32-bit tasks have no event: their numbers mean other calls")
+	  "system calls of 32-bit tasks have no event: their numbers mean other calls")            \
+	X(UNMET_CONDITIONS, "unmet_conditions",                                                    \
+	  "events did not meet the conditions of their source, and are not produced")
 
 #define X(id, name, meaning) ABI_ENUM_ENTRY(NOTE, id)
 enum ledger_note { LEDGER_NOTES(X) NOTE_COUNT };

@@ -46,7 +46,8 @@ enum condition_subject {
 	CONDITION_PID,
 	CONDITION_TID,
 	CONDITION_UID,
-	CONDITION_TIME, /* the duration of the span that ends, ns */
+	CONDITION_TIME,	  /* the duration of the span that ends, ns */
+	CONDITION_CGROUP, /* id of the current task's cgroup in the cgroup2 hierarchy */
 };
 
 /* The outcome of a comparison, as a bit: a condition accepts a set of outcomes. */

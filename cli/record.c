@@ -322,6 +322,8 @@ static const struct option_row rows[] = {
 	    .help = "beside an event of queued work: the task that queued it, with its stacks (-e queued-by)"),
 	ROW(trace_ids, .name = "trace-ids", .type = OPTION_FLAG, .group = "Events",
 	    .help = "the trace and span that a thread works for, where it publishes them for OpenTelemetry"),
+	ROW(count_unmet, .name = "count-unmet", .type = OPTION_FLAG, .group = "Events",
+	    .help = "count the events that do not meet the conditions (if=) of their source"),
 	ROW(leaks, .name = "leaks", .type = OPTION_FLAG, .group = "Events",
 	    .help = "memory that is not freed when the recording ends, by the stack of its allocation"),
 	ROW(leaks_every, .name = "leaks-every", .type = OPTION_SIZE, .argument = "SIZE",

@@ -41,6 +41,7 @@ static __always_inline u64 nonnegative_value(u64 number)
 }
 
 u64 numbers_unread;
+u64 conditions_unmet; /* events that did not meet their conditions; with config.count_unmet */
 
 /* Reads `bytes` bytes, 1 to 8, of the event as a number whose upper bytes are zero. */
 static __always_inline u64 read_event_bytes(u64 address, u64 bytes)
@@ -112,6 +113,8 @@ static __always_inline u64 read_condition_subject(u32 subject, const struct even
 		return (u32)current_ids();
 	case CONDITION_UID:
 		return (u32)bpf_get_current_uid_gid();
+	case CONDITION_CGROUP:
+		return bpf_get_current_cgroup_id();
 	default:
 		return event_number_read(base, number);
 	}
@@ -474,8 +477,11 @@ __noinline s64 question_answer(u32 kind, u64 base)
 		alive_call(question, base, asked.is_met);
 		return ANSWER_NONE;
 	}
-	if (!asked.is_met)
+	if (!asked.is_met) {
+		if (config.count_unmet)
+			atomic_add_relaxed(&conditions_unmet, 1);
 		return ANSWER_NONE;
+	}
 	if (config.alive && question->span_role == ALIVE_BEGIN)
 		return alive_begin(question, base);
 	if (config.begin_stacks && question->stacks)

@@ -69,7 +69,7 @@ static void check_parsed(const struct question_words *words, const char *text, c
 	if (question_resolve(words, "-e it", find, NULL, &source, &error))
 		return;
 	for (u32 i = 0; i < source.question.count; i++)
-		if (source.question.conditions[i].subject > CONDITION_UID ||
+		if (source.question.conditions[i].subject > CONDITION_CGROUP ||
 		    !source.question.conditions[i].accepts ||
 		    (source.question.conditions[i].subject == CONDITION_COMM) !=
 			    !!source.patterns[i])

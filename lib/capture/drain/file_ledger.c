@@ -136,6 +136,7 @@ static void read_note_counters(const struct loaded *loaded, u64 *notes)
 	notes[NOTE_UNREAD_COUNTS] = memory->counts_unread;
 	notes[NOTE_UNKEPT_COUNTS] = memory->counts_unkept;
 	notes[NOTE_COMPAT_CALLS] = memory->compat_calls;
+	notes[NOTE_UNMET_CONDITIONS] = memory->conditions_unmet;
 	notes[NOTE_LATE_CPUS] = loaded->attachment.hotplug.came;
 	notes[NOTE_UNSAMPLED_CPUS] = loaded->attachment.hotplug.unsampled;
 }

@@ -294,6 +294,7 @@ int plan_make(const struct capture_options *options, struct plan *plan,
 	whole_file_scan("/proc/sys/kernel/perf_event_max_stack", "%u", &config->max_depth);
 	plan_sources(options, plan);
 	config->trace_ids = options->trace_ids;
+	config->count_unmet = options->count_unmet;
 	config->slot_size =
 		EVENT_SLOT_SIZE(EVENT_NUMBERS(*config) + (config->trace_ids ? CONTEXT_WORDS : 0));
 	config->by_task = options->by_task;

@@ -20,7 +20,8 @@ struct capture_options {
 	u64 flight_bytes; /* flight recorder: size of all CPUs' rings together; 0 = no flight
 			     recorder */
 	bool no_dedup;
-	bool trace_ids; /* events get the trace id and the span id that their thread works on */
+	bool trace_ids;	  /* events get the trace id and the span id that their thread works on */
+	bool count_unmet; /* the events that do not meet their conditions are counted */
 	bool no_kernel_stacks;
 	bool no_user_stacks;
 	enum user_unwind user_unwind;

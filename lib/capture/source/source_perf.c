@@ -45,7 +45,7 @@ static int refuse_number(void *arg, const char *name, struct source_number *out,
 	return error_set(
 		error, EINVAL,
 		"%s: it has no number %s; only tracepoints, system calls (CATEGORY:NAME) and "
-		"functions have numbers, every event has comm, pid, tid and uid",
+		"functions have numbers, every event has comm, pid, tid, uid and cgroup",
 		query->subject, name);
 }
 

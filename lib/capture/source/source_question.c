@@ -574,10 +574,8 @@ static const struct {
 	const char *name;
 	enum condition_subject subject;
 } task_subjects[] = {
-	{"comm", CONDITION_COMM},
-	{"pid", CONDITION_PID},
-	{"tid", CONDITION_TID},
-	{"uid", CONDITION_UID},
+	{"comm", CONDITION_COMM}, {"pid", CONDITION_PID},	{"tid", CONDITION_TID},
+	{"uid", CONDITION_UID},	  {"cgroup", CONDITION_CGROUP},
 };
 
 static enum condition_subject find_condition_subject(const char *name)
@@ -643,10 +641,10 @@ static int resolve_condition(const struct condition_words *words, bool has_time,
 	};
 	if (out->subject == CONDITION_COMM)
 		return check_comm_pattern(words->pattern, subject, error);
-	if (has_time && !strcmp(words->name, "time")) {
+	if (has_time && !strcmp(words->name, "time"))
 		out->subject = CONDITION_TIME;
+	if (out->subject == CONDITION_TIME || out->subject == CONDITION_CGROUP)
 		found.number.bytes = sizeof(u64);
-	}
 	if (out->subject == CONDITION_NUMBER)
 		err = find(arg, without_prefix(words->name), &found, error);
 	include_all_address_bytes(&found.number);

@@ -77,6 +77,19 @@ def cgroup_of(pid):
         os.rmdir(folder)
 
 
+def test_cgroup_of_a_condition():
+    """The cgroup itself, by its number: a task in a cgroup below it has another one."""
+    needs("bpf", "raw tracepoints")
+    waiting = ["sh", "-c", 'read line; exec "$0" getppid=100', program("known_counts")]
+    with subprocess.Popen(waiting, stdin=subprocess.PIPE) as process, cgroup_of(process.pid) as folder:
+        inner, outer = (os.stat(path).st_ino for path in (os.path.join(folder, "inner"), folder))
+        words = "syscalls:sys_enter_getppid/if=cgroup==%d/,syscalls:sys_exit_getppid/if=cgroup==%d/" % (inner, outer)
+        done = "echo >/proc/{0}/fd/0; while readlink /proc/{0}/exe; do sleep 0.05; done".format(process.pid)
+        recording = record("-a", "-e", words, "--", "sh", "-c", done)
+    recording.check()
+    assert [event.name for event in recording.events()] == ["syscalls:sys_enter_getppid"] * 100, recording.script
+
+
 # Three trees run: one in the process of -p and the cgroup of --cgroup, one elsewhere, one that the command starts.
 # Options -> tasks recorded with and without a command; None: nothing is chosen.
 ROOT = ["--comm", "tree-root"]

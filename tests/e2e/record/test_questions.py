@@ -4,6 +4,7 @@
 leaves out is not produced, and a condition and its complement add up to all events."""
 
 import os
+import re
 
 from harness.cases import main, needs, program, run, stackmap
 from harness.engine_folder import enter_own_mounts, fresh_bpffs
@@ -85,6 +86,15 @@ def test_conditions_and_their_complements_add_up():
         meets, fails = (recorded_or_none("%s/value=arg1,if=%s/" % (TAKE, text)) for text in (condition, complement))
         assert len(meets) == count, (condition, len(meets))
         assert sorted(meets + fails) == list(range(CALLS)), (condition, complement)
+
+
+def test_the_ledger_counts_what_does_not_meet_the_conditions():
+    needs_functions()
+    note = re.compile(r"ledger: +([0-9]+) events did not meet the conditions")
+    for options, unmet in ((["--count-unmet"], [str(CALLS - 100 + CALLS // 10)]), ([], [])):
+        recording = record(*options, "-e", "%s/if=arg1<100/,%s/if=ret:s32<0/" % (TAKE, TEN), "--", *COMMAND)
+        assert recording.check()["recorded"] == 100 + CALLS - CALLS // 10, recording.messages
+        assert note.findall(recording.messages) == note.findall(recording.read("report")) == unmet, recording.messages
 
 
 def recorded_or_none(word):

@@ -303,6 +303,10 @@ TEST(pid_is_the_task_unless_it_is_an_argument)
 	assert_int_equal(source.question.conditions[2].subject, CONDITION_TID);
 	assert_int_equal(source.question.conditions[3].subject, CONDITION_UID);
 	assert_true(question_reads_event(&source.question));
+	assert_int_equal(resolve("if=cgroup==0x1000000ab"), 0);
+	assert_int_equal(source.question.conditions[0].subject, CONDITION_CGROUP);
+	assert_int_equal(source.question.conditions[0].number.bytes, 8);
+	assert_false(question_reads_event(&source.question));
 	assert_int_equal(resolve("if=pid==7&&comm~x"), 0);
 	assert_string_equal(source.patterns[1], "x");
 	assert_false(question_reads_event(&source.question));
