@@ -176,7 +176,8 @@ static __always_inline int emit_syscall_event(struct bpf_raw_tracepoint_args *ct
 		return 0;
 	}
 	hit.kind = kind - 1;
-	return callback_go(ctx, &callbacks_raw_tp, event_emit(ctx, &hit, (void *)ctx->args[0]));
+	hit.numbers = ctx->args[0];
+	return callback_go(ctx, &callbacks_raw_tp, event_emit(ctx, &hit, NULL));
 }
 
 SEC("stackmap.raw_tp")

@@ -103,6 +103,15 @@ __noinline u64 event_number_read(u64 base, const struct event_number *number)
 	return event_number_widen(value, number->bytes, number->is_signed);
 }
 
+/* As event_number_read(), without a call for a number that lies in the event itself. */
+static __always_inline u64 event_number_near(u64 base, const struct event_number *number)
+{
+	if (number->place != NUMBER_IN_EVENT)
+		return event_number_read(base, number);
+	return event_number_widen(read_event_bytes(base + number->offset, number->bytes),
+				  number->bytes, number->is_signed);
+}
+
 static __always_inline u64 read_condition_subject(u32 subject, const struct event_number *number,
 						  u64 base)
 {
@@ -116,7 +125,7 @@ static __always_inline u64 read_condition_subject(u32 subject, const struct even
 	case CONDITION_CGROUP:
 		return bpf_get_current_cgroup_id();
 	default:
-		return event_number_read(base, number);
+		return event_number_near(base, number);
 	}
 }
 
@@ -324,19 +333,22 @@ struct asked {
 	u64 time;   /* duration of the span that ends, ns */
 };
 
-/* Returns 1 if the event meets a condition, else 0. */
-__noinline int condition_holds(const struct condition *condition, u64 base, u64 time)
+static __always_inline u64 condition_is_met(const struct condition *condition, u64 base, u64 time)
 {
 	u64 number = time;
 
-	if (!condition)
-		return 0;
 	if (condition->subject == CONDITION_COMM)
 		return (comm_match_patterns(condition->operand) & condition->accepts) != 0;
 	if (condition->subject != CONDITION_TIME)
 		number = read_condition_subject(condition->subject, &condition->number, base);
 	return (compare_numbers(number, condition->operand, condition->number.is_signed) &
 		condition->accepts) != 0;
+}
+
+/* Returns 1 if the event meets a condition, else 0. */
+__noinline int condition_holds(const struct condition *condition, u64 base, u64 time)
+{
+	return condition ? condition_is_met(condition, base, time) : 0;
 }
 
 static long evaluate_condition(u32 i, struct asked *asked)
@@ -471,7 +483,9 @@ __noinline s64 question_answer(u32 kind, u64 base)
 		return ANSWER_NONE;
 	}
 	asked.is_met = 1 + core_unknown_zero(question->count);
-	if (question->count)
+	if (question->count == 1) /* cheaper without the loop */
+		asked.is_met = condition_is_met(&question->conditions[0], base, asked.time);
+	else if (question->count)
 		core_rare_loop(QUESTION_CONDITIONS_MAX, evaluate_condition, &asked);
 	if (config.alive && question->span_role == ALIVE_CALL) {
 		alive_call(question, base, asked.is_met);

@@ -186,13 +186,17 @@ static __always_inline bool event_record(void *ctx, const struct hit *hit, u32 c
  */
 static __always_inline bool question_met(struct hit *hit, const void *base)
 {
-	s64 answer = config.questions ? question_answer(hit->kind, pointer_as_number(base)) : 0;
+	s64 answer = 0;
 
+	if (config.questions && base)
+		hit->numbers = pointer_as_number(base);
+	if (config.questions)
+		answer = question_answer(hit->kind, hit->numbers);
 	if (answer == ANSWER_NONE)
 		return false;
 	hit->value = answer;
 	if (config.further)
-		hit->further = question_further(hit->kind, pointer_as_number(base));
+		hit->further = question_further(hit->kind, hit->numbers);
 	return true;
 }
 
@@ -245,8 +249,8 @@ static __always_inline bool event_emit_even_in_interrupt(void *ctx, struct hit *
 }
 
 /*
- * Filters an event, answers the question of the source from the numbers at `base`, and records the
- * event. True if the event needs a callback (callback_go()).
+ * Filters an event, answers the question of the source from the numbers at `base` (NULL: at
+ * hit->numbers), and records the event. True if the event needs a callback (callback_go()).
  */
 static __always_inline bool event_emit(void *ctx, struct hit *hit, const void *base)
 {

@@ -37,7 +37,9 @@ struct hit {
 	bool at_entry;
 	/* value of the event, in the unit of the source; waker events: begin of the wait, ns */
 	u64 value;
-	u64 further;	  /* the second value that the source asks for */
+	u64 further; /* the second value that the source asks for */
+	/* address that the event's numbers are read from; 0: not known yet */
+	u64 numbers;
 	bool is_record;	  /* the event is at a tracepoint, whose program is attached by perf */
 	bool is_function; /* the event is in a kernel function, and the program has its registers */
 	/* the event wakes a task or queues work; the task may be outside of the PID namespace */
