@@ -524,14 +524,15 @@ __noinline u64 question_further(u32 kind, u64 base)
 }
 
 /*
- * An address as a number, as a helper gives it: global functions take no pointer to the context of
- * a program.
+ * An address as a number: global functions take no pointer to the context of a program. The atomic
+ * exchange ends what the verifier knows of the word on the stack, and costs less than a helper that
+ * reads the word.
  */
 static __always_inline u64 pointer_as_number(const void *pointer)
 {
 	u64 number = 0;
 
-	bpf_probe_read_kernel(&number, sizeof(number), &pointer);
+	atomic_exchange_acq_rel(&number, (u64)pointer);
 	return number;
 }
 
