@@ -57,7 +57,8 @@ static int list_file_probes(const char *path, const char *pattern, list_each eac
 	char *word;
 	int err;
 
-	if (asprintf(&word, "usdt:%s:%s", path, pattern) < 0)
+	/* A path may have colons: the word has all its parts. */
+	if (asprintf(&word, "usdt:%s:%s%s", path, strchr(pattern, ':') ? "" : "*:", pattern) < 0)
 		return -ENOMEM;
 	err = source_catalogue(word, each, arg, &ignored);
 	free(word);
@@ -122,27 +123,28 @@ static int list_package_probes(const char *package, const char *pattern, list_ea
 	bool found = false;
 	struct stat file;
 	size_t room = 0;
-	FILE *from = NULL;
 	glob_t lists;
+	FILE *from;
 	int err = 0;
 
 	/* The name of the list has the architecture if packages of several may be installed. */
 	snprintf(path, sizeof(path), "/var/lib/dpkg/info/%s{,:*}.list", package);
-	if (!package[strspn(package, "abcdefghijklmnopqrstuvwxyz0123456789+.-")] &&
-	    !glob(path, GLOB_BRACE, NULL, &lists)) {
-		from = fopen(lists.gl_pathv[0], "re");
-		globfree(&lists);
-	}
-	if (!from)
+	if (package[strspn(package, "abcdefghijklmnopqrstuvwxyz0123456789+.-:")] ||
+	    glob(path, GLOB_BRACE, NULL, &lists))
 		return error_set(error, ENOENT, "--package %s: dpkg has no such package installed",
 				 package);
-	while (!err && getline(&line, &room, from) > 0) {
-		line[strcspn(line, "\n")] = '\0';
-		if (!stat(line, &file) && S_ISREG(file.st_mode))
-			err = list_file_probes(line, pattern, each, arg, &found);
+	for (size_t i = 0; i < lists.gl_pathc && !err; i++) {
+		from = fopen(lists.gl_pathv[i], "re");
+		while (from && !err && getline(&line, &room, from) > 0) {
+			line[strcspn(line, "\n")] = '\0';
+			if (!stat(line, &file) && S_ISREG(file.st_mode))
+				err = list_file_probes(line, pattern, each, arg, &found);
+		}
+		if (from)
+			fclose(from);
 	}
+	globfree(&lists);
 	free(line);
-	fclose(from);
 	if (!err && !found)
 		err = error_set(error, ENOENT,
 				"--package %s: no USDT probe of its files matches %s", package,
@@ -159,6 +161,8 @@ static int list_run(const void *arg, int count, char **operands)
 	list_each each = values->json ? append_source : print_source;
 	int err = values->json && !sources ? -ENOMEM : 0;
 
+	if (values->pid && values->package)
+		err = error_set(&error, EINVAL, "-p and --package exclude each other");
 	if (!err && values->pid)
 		err = list_process_probes(values->pid, pattern ?: "*", each, sources, &error);
 	else if (!err && values->package)

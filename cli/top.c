@@ -65,7 +65,7 @@ struct top_feed {
 	struct trace_ledger ledger; /* ledger of all windows together; for a flight recorder, the
 				       recorder's own ledger */
 	struct table_stat stacks;   /* state of the instance's stack map at the last window */
-	struct self_stop stop;	    /* reason why the instance has stopped, at the last window */
+	struct self_stop stop;	    /* the event that stops an instance, as of the last window */
 	u64 seen_until; /* for a flight recorder: time of the last event that was shown, ns */
 	struct event_filter filter; /* the traces and spans that all windows show */
 	struct store_feed store; /* the store, if events come from a store and not from a session */

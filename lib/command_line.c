@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* proc/self/cmdline has the words of the command line, each with a NUL after it; the quotes that
+/* "/proc/self/cmdline" has the words of the command line, each with a NUL after it; the quotes that
  * the user typed are gone.
  */
 #include "command_line.h"

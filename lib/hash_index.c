@@ -79,7 +79,7 @@ void hash_index_clear(struct hash_index *table)
 	table->count = 0;
 }
 
-/* The hash table is looked at by words, because C++ names are long. */
+/* Hashes a text by words, because C++ names are long. */
 u32 hash_text(const char *text)
 {
 	size_t bytes = strlen(text), rest = bytes % sizeof(u64);

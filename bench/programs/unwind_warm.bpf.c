@@ -17,7 +17,7 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-struct warm_control control;
+struct warm_control control SEC(".data.control"); /* the bench maps this section */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

@@ -38,7 +38,7 @@ static void *data_memory(struct bpf_object *object)
 
 	bpf_object__for_each_map(map, object)
 	{
-		if (!strstr(bpf_map__name(map), ".bss"))
+		if (!strstr(bpf_map__name(map), ".data.control"))
 			continue;
 		memory = mmap(NULL, sizeof(*control), PROT_READ | PROT_WRITE, MAP_SHARED,
 			      bpf_map__fd(map), 0);

@@ -223,6 +223,7 @@ void no_events_explain(const struct session_options *options, const struct sessi
 		     : target->tasks == TASKS_OF_COMMAND ? command_cpu_ns
 							 : UINT64_MAX;
 	char filter[TEXT_BYTES];
+	bool has_conditions = false;
 
 	for (u32 i = 0; i < target->sources.count; i++)
 		if (target->sources.sources[i].frequency < rate)
@@ -246,8 +247,11 @@ void no_events_explain(const struct session_options *options, const struct sessi
 		return;
 	}
 	sources[0] = '\0';
-	for (u32 i = 0; i < target->sources.count && i < SOURCES_SHOWN; i++)
-		text_list_add(sources, TEXT_BYTES, target->sources.sources[i].name);
+	for (u32 i = 0; i < target->sources.count; i++) {
+		has_conditions |= target->sources.sources[i].question.count > 0;
+		if (i < SOURCES_SHOWN)
+			text_list_add(sources, TEXT_BYTES, target->sources.sources[i].name);
+	}
 	if (target->sources.count > SOURCES_SHOWN)
 		text_list_add(sources, TEXT_BYTES, "...");
 	filters[0] = '\0';
@@ -263,6 +267,7 @@ void no_events_explain(const struct session_options *options, const struct sessi
 		snprintf(filter, sizeof(filter), "-C %s", options->cpus);
 		text_list_add(filters, TEXT_BYTES, filter);
 	}
-	message("0 events: there was no %s in %s%s%s%s", sources, tasks[target->tasks],
+	message("0 events: there was no %s%s in %s%s%s%s", sources,
+		has_conditions ? " that met its conditions" : "", tasks[target->tasks],
 		filters[0] ? " (" : "", filters, filters[0] ? ")" : "");
 }

@@ -19,7 +19,7 @@ struct top_view {
 	struct top_lines lines;
 	const char *instance; /* name of the instance; NULL: events come from programs of `top` */
 	const struct table_stat *stacks; /* state of the instance's stack map */
-	const struct self_stop *stop;	 /* reason why the instance has stopped */
+	const struct self_stop *stop;	 /* the event that stops the instance */
 	time_t time;			 /* time of the refresh */
 	double seconds;			 /* length of the time span that is shown, seconds */
 	bool paused;

@@ -30,7 +30,7 @@ struct event_stacks {
 	const struct trace_stack *stacks;
 	struct frame_names *names;
 	struct part *parts; /* the frames of each stack; index: 2 * stack index + (1 if the stack
-			       has a leaf); frames NULL: not made yet */
+			       follows a leaf); frames NULL: not made yet */
 	u32 stack_count;
 	struct intern numbers;
 	struct part joined; /* the joined stack of the last event */

@@ -197,7 +197,7 @@ static int intern_frame(struct perfetto *perfetto, const struct event_frame *fra
 	return 0;
 }
 
-/* *Sets *iid to the iid of the stack; 0: the stack has no frames. */
+/* Sets *iid to the iid of the stack; 0: the stack has no frames. */
 static int intern_stack(struct perfetto *perfetto, const struct event_stack *stack, u64 *iid)
 {
 	Perfetto__InternedData data = PERFETTO__INTERNED_DATA__INIT;

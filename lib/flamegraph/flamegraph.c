@@ -55,9 +55,11 @@ struct builder {
 	struct frame_names *names;
 	struct event_paths *paths;
 	struct intern joins;
-	struct wakeups *wakeups; /* single waits of threads; NULL in a comparison, which has none */
-	struct origins *origins; /* sums of queued work; NULL in a comparison */
-	struct address_counts *addresses; /* source lines of the frames; NULL: not known */
+	/* wakers of the waits; NULL in a comparison, which has no single waits */
+	struct wakeups *wakeups;
+	struct origins *origins; /* origins of the events; NULL in a comparison */
+	/* counts of events by address; NULL: no source lines are known */
+	struct address_counts *addresses;
 	/* by event kind: index of the graph's source, or NO_SOURCE */
 	u16 *source_of;
 	struct pending *batch;

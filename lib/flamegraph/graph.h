@@ -41,10 +41,11 @@ struct graph_recording {
 	char *name;
 	struct trace_reader *reader;
 	struct time_cells cells;
-	struct time_cells counts;   /* counts of events that have no time; all are in one bucket */
-	struct thread_waits waits;  /* time accounts of threads; none in a comparison */
-	struct queued_works works;  /* single waits of threads; none in a comparison */
-	struct stack_values values; /* sums of queued work; none in a comparison */
+	struct time_cells counts;  /* counts of events that have no time; all are in one bucket */
+	struct thread_waits waits; /* single waits of threads; none in a comparison */
+	struct queued_works works; /* sums of queued work; none in a comparison */
+	/* values of single events, by stack and source; none in a comparison */
+	struct stack_values values;
 	u64 events;
 	u64 last; /* time of the last event; that of the first event is cells.origin */
 };
@@ -58,7 +59,7 @@ struct flamegraph {
 	struct intern threads;
 	struct graph_source *sources; /* sources that have events, of all recordings */
 	u32 source_count, source_room;
-	/* Number of recordings, as flamegraph_create() was told. */
+	/* The recordings; room for as many as flamegraph_create() was told. */
 	struct graph_recording *recordings;
 	u32 recording_count;
 };

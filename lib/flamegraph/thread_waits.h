@@ -41,7 +41,9 @@ struct thread_wait {
 struct thread_waits {
 	struct thread_wait *waits;
 	u32 count, room;
-	bool has_queuers; /* node of the stack; the owner of the tree sets it */
+	/* true: a wait, or what woke from it, was in queued work whose thread of origin is known;
+	 * the owner of the tree sets it */
+	bool has_queuers;
 };
 
 int thread_waits_add(struct thread_waits *waits, const struct thread_wait *wait); /* -ENOMEM */
@@ -57,9 +59,9 @@ void thread_waits_clear(struct thread_waits *waits);
 #define QUEUED_WORK_MAX 4096U
 
 struct queued_work {
-	struct intern_key key; /* the key of an origin: paths of the work and of the origin, address
+	struct intern_key key; /* the key of the sum: paths of the work and of the origin, address
 				  of the entry in `threads` */
-	/* the key of a sum: paths, thread and source; `work` has its count and value */
+	/* paths, thread and source of each; `work` also has the count and value of the sum */
 	struct time_cell work, origin;
 };
 

@@ -82,8 +82,7 @@ static inline struct time_cell *time_cells_at(const struct time_cells *cells, u3
 
 struct values_of_stack {
 	struct intern_key key; /* the key: name of the task, paths, source */
-	struct time_cell cell; /* the key of a stack: its paths and its source; and any thread with
-				  this name */
+	struct time_cell cell; /* paths and source of the stack, and any thread with this name */
 	struct distribution values;
 };
 

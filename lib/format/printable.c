@@ -21,7 +21,7 @@ static const struct range {
 	{0x17b4, 0x17b5},   /* Khmer inherent vowels */
 	{0x180b, 0x180f},   /* Mongolian selectors and the Mongolian vowel separator */
 	{0x200b, 0x200f},   /* characters of zero width; marks of direction */
-	{0x2028, 0x202e},   /* line and paragraph separators; overrides of direction */
+	{0x2028, 0x202e},   /* line separators; embeddings and overrides of direction */
 	{0x2060, 0x206f},   /* word joiner; isolates of direction */
 	{0x3164, 0x3164},   /* Hangul filler */
 	{0xfe00, 0xfe0f},   /* variation selectors */

@@ -16,7 +16,7 @@
 enum printable {
 	PRINTABLE,
 	UNPRINTABLE,  /* a character that is replaced, as it is not printable */
-	NO_CHARACTER, /* a byte that is not part of UTF-8 */
+	NO_CHARACTER, /* a byte that is not part of a UTF-8 character */
 };
 
 /*

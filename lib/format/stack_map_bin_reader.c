@@ -24,8 +24,8 @@ struct bin_reader {
 };
 
 /*
- * Reads `bytes` bytes, or fails with an error that names `what` is missing, or why the stream
- * failed. `optional`: the end of the file is valid here and gives 1.
+ * Reads `bytes` bytes, or fails with an error that names `what`, inside which the file ends, or why
+ * the stream failed. `optional`: the end of the file is valid here and gives 1.
  */
 static int read_bytes(struct bin_reader *reader, void *to, size_t bytes, const char *what,
 		      bool optional)

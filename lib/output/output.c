@@ -374,8 +374,8 @@ static int open_regular_file(struct output *output, struct stackmap_error *error
 	if (result)
 		return result;
 	output->is_file = true;
-	/* Returns the mode of the file that is replaced, if it is our own: another user's file does
-	 * not make ours readable for that user. */
+	/* The file gets the mode of the file that it replaces, if that is our own: another user's
+	 * file does not make ours readable for that user. */
 	if (!kept && output->place.exists && former->st_uid == geteuid())
 		mode = former->st_mode & 0777;
 	result = open_unnamed_file(output) ? 0 : try_temporary_names(output, create_temporary_file);

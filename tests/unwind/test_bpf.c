@@ -136,7 +136,7 @@ int main(int argc, char **argv)
 	bpf_object__close(object);
 	object = load(argv[1]);
 	printf("direct: %u instructions verified\n", verified(object));
-	control = map_memory(object, ".bss");
+	control = map_memory(object, ".data.control");
 	walked = map_memory(object, "walks");
 	if (!control || !walked ||
 	    !bpf_program__attach(bpf_object__find_program_by_name(object, "walk")))

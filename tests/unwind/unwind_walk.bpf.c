@@ -14,7 +14,7 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-struct walk_control control;
+struct walk_control control SEC(".data.control"); /* the test maps this section */
 struct pt_regs registers; /* too large for the BPF stack, which the unwinder needs */
 
 struct {

@@ -318,24 +318,29 @@ static int retire_old_generation(struct recording *recording)
 	return result;
 }
 
-/* The most slots of a CPU's ring that a millisecond fills, if all sources are samples at a
- * frequency; 0: no such limit is known. */
-static u32 most_slots_per_ms(const struct source_list *sources)
+/*
+ * The most slots of a CPU's ring that a millisecond fills, if all sources are samples at a
+ * frequency and only followed tasks are recorded; 0: no such limit is known. Each new task of the
+ * machine has a record if all tasks are recorded.
+ */
+static u32 most_slots_per_ms(const struct recording *recording)
 {
-	u64 frequency = 0, slots;
+	const struct source_list *sources = recording->loaded->sources;
+	u64 slots = 0;
 
-	for (u32 i = 0; sources && i < sources->count; i++) {
+	if (!sources || !recording->loaded->plan.config.by_task)
+		return 0;
+	for (u32 i = 0; i < sources->count; i++) {
 		if (!sources->sources[i].frequency)
 			return 0;
-		frequency += sources->sources[i].frequency;
+		slots += (sources->sources[i].frequency / 1000 + 1) * SLOTS_OF_SAMPLE;
 	}
-	slots = (frequency / 1000 + 1) * SLOTS_OF_SAMPLE;
-	return frequency && slots < PACE_EVENTS_PER_MS ? slots : 0;
+	return slots < PACE_EVENTS_PER_MS ? slots : 0;
 }
 
 int recording_drain(struct recording *recording, int *next_ms)
 {
-	struct pace_rings rings = {.per_ms = most_slots_per_ms(recording->loaded->sources)};
+	struct pace_rings rings = {.per_ms = most_slots_per_ms(recording)};
 	int result;
 
 	records_begin_round(recording);

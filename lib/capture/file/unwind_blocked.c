@@ -21,6 +21,7 @@
 
 #define RETRY_MS 10
 #define ROUNDS_MAX 100
+#define PEEKS_MAX 8 /* tries for a task whose answer another reader replaces */
 
 /* Runs the BPF program `unwind_blocked` once. The kernel writes the changed request back. */
 static int run_unwind_program(const struct loaded *loaded, struct unwind_blocked_request *request,
@@ -116,10 +117,13 @@ int unwind_blocked_peek(struct recording *recording, const struct open_cookies *
 		*next = list->count;
 	while (*next < list->count) {
 		const struct open_cookie *open = &list->items[(*next)++];
+		int result = is_stack_needed(recording, open) ? -EAGAIN : 0;
 
-		if (is_stack_needed(recording, open) &&
-		    unwind_blocked_task(recording, open, UNWIND_BLOCKED_CHECK) == -ENOMEM)
-			return -ENOMEM;
+		/* Another reader of the instance may have the answer for a moment. */
+		for (int i = 0; i < PEEKS_MAX && (result == -EAGAIN || result == -ENOSPC); i++)
+			result = unwind_blocked_task(recording, open, UNWIND_BLOCKED_CHECK);
+		if (result == -ENOMEM)
+			return result;
 		if (clock_ms() >= end || interrupted())
 			break;
 	}

@@ -128,8 +128,21 @@ static int find_library(const char *name, char path[PATH_MAX])
 
 int program_file_find(const char *name, char path[PATH_MAX])
 {
-	if (strchr(name, '/'))
-		return realpath(name, path) ? 0 : -errno;
+	struct stat file, resolved;
+
+	if (strchr(name, '/')) {
+		if (stat(name, &file))
+			return -errno;
+		/* A path through /proc/PID/root into another mount namespace resolves to one that
+		 * means another file here, or none. */
+		if (realpath(name, path) && !stat(path, &resolved) &&
+		    resolved.st_dev == file.st_dev && resolved.st_ino == file.st_ino)
+			return 0;
+		if (name[0] != '/' || strlen(name) >= PATH_MAX)
+			return -ENOENT;
+		strcpy(path, name);
+		return 0;
+	}
 	return find_command(name, path) == 0 ? 0 : find_library(name, path);
 }
 

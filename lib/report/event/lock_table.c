@@ -27,7 +27,7 @@ struct thread {
 	struct intern_key key; /* id */
 	const struct trace_event *open[OPEN_MAX];
 	u32 open_count;
-	u64 futex; /* address of the last futex that the thread waited for; 0: none yet */
+	u64 futex; /* address in the thread's last call of futex(2); 0: no call yet */
 	const struct trace_event *sleep; /* event of the thread's last sleep */
 };
 

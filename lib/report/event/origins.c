@@ -159,8 +159,8 @@ struct table {
 	u32 cut_count, cut_room;
 };
 
-/* The stacks of an event that has an origin, and the name of its thread. The innermost frame is the
- * leaf of a sample. */
+/* The stacks of an event that has an origin, and the name of its thread. The stack of a sample
+ * begins with its leaf. */
 struct work {
 	struct intern_key key;
 	struct wait_end end;

@@ -78,7 +78,7 @@ struct frame_naming {
 
 struct frame_names;
 
-/* object of the frame that stands for omitted frames; its address is their number */
+/* name of the frame that stands for omitted frames; its address is their number */
 #define FRAME_OMITTED_NAME "[frames omitted]"
 #define FRAME_GUESSED_MARK "? "		/* prefix of the label of a guessed frame */
 #define FRAME_INLINED_MARK " (inlined)" /* ends the label of an inlined function */

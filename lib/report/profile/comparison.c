@@ -65,15 +65,15 @@ double compared_scale_of(const struct trace_reader *reader, u32 kind)
 {
 	const struct trace_ledger *ledger = trace_reader_ledger(reader);
 	const struct trace_source_ledger *known;
-	double kept;
+	double kept, all;
 
 	if (!trace_reader_source_ledgers(reader, &known))
 		return compared_scale(ledger);
 	kept = (double)(known[kind].recorded + known[kind].counted);
-	if (kept == 0 || !ledger)
+	all = ledger ? (double)(ledger->recorded + ledger->counted) : 0;
+	if (kept == 0 || all == 0)
 		return 1;
-	return 1 + (double)known[kind].lost / kept +
-	       (double)compared_lost_of_any(reader) / (double)(ledger->recorded + ledger->counted);
+	return 1 + (double)known[kind].lost / kept + (double)compared_lost_of_any(reader) / all;
 }
 
 double comparison_share_change(const struct comparison_row *row)

@@ -24,7 +24,7 @@ static const char *const key_names[TABLE_KEY_COUNT] = {TABLE_KEYS(X)};
 #undef X
 
 struct label_cells {
-	u32 dso, symbol; /* by label id: cell of the label's file name; NO_CELL: not made yet */
+	u32 dso, symbol; /* cells of the object and of the name of a label; NO_CELL: not made yet */
 };
 
 struct builder {

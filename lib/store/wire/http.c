@@ -26,7 +26,7 @@
 
 #define CONNECT_MS_MAX 10000
 #define DATE_BYTES_MAX 64
-/* Limit for the headers of an answer. libcurl's own limit is higher: 5,000 lines since 8.6. */
+/* Limit for the headers of an answer. Beyond it, libcurl has its own: 5,000 lines since 8.6. */
 #define HEAD_BYTES_MAX (64U << 10)
 
 static struct {

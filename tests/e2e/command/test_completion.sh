@@ -112,7 +112,7 @@ expect 'stackmap report --fields children_c' children_count
 expect 'stackmap diff other.data oth' other.data
 expect 'stackmap diff --per secon' second
 expect 'stackmap merge other.data other.data oth' other.data
-expect 'stackmap top --sort ' self total
+expect 'stackmap top --sort ' self total trace
 expect 'stackmap record --cgroup fol' folder
 expect 'stackmap store in' init
 expect 'stackmap store check '

@@ -91,7 +91,7 @@ int main(int argc, char **argv)
 		printf("no BPF programs or no ptrace here\n");
 		return SKIP;
 	}
-	control = map_memory(object, ".bss");
+	control = map_memory(object, ".data.control");
 	walked = map_memory(object, "walks");
 	if (control == MAP_FAILED || walked == MAP_FAILED)
 		return 1;

@@ -95,6 +95,8 @@ def test_the_ledger_counts_what_does_not_meet_the_conditions():
         recording = record(*options, "-e", "%s/if=arg1<100/,%s/if=ret:s32<0/" % (TAKE, TEN), "--", *COMMAND)
         assert recording.check()["recorded"] == 100 + CALLS - CALLS // 10, recording.messages
         assert note.findall(recording.messages) == note.findall(recording.read("report")) == unmet, recording.messages
+    none = record("-e", "%s/if=arg1<-1/" % TAKE, "--", *COMMAND)
+    assert "%s that met its conditions" % TAKE in none.messages, none.messages
 
 
 def recorded_or_none(word):

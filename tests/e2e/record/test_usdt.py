@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+import time
 
 from harness.cases import STACKMAP, Skip, main, needs, needs_command, program, run, stackmap
 from harness.recording import record, user_frames
@@ -78,6 +79,31 @@ def test_probes_of_a_process_are_those_of_its_files():
     assert "no such process" in stackmap("list", "-p", 2 ** 22 + 1, status=1).stderr
 
 
+def in_another_root(folder, name, *arguments):
+    """The command that runs a static program, whose file gets this name, in a mount namespace with the folder as its root."""
+    os.makedirs(os.path.join(folder, "old"))
+    shutil.copy(program("usdt_probes_static"), os.path.join(folder, name))
+    enter = ("import ctypes, os, sys; libc = ctypes.CDLL(None); folder = sys.argv[1].encode(); "
+             "failed = libc.unshare(0x20000) or libc.mount(None, b'/', None, 1 << 14 | 1 << 18, None) "
+             "or libc.mount(folder, folder, None, 1 << 12, None); os.chdir(folder); "
+             "failed = failed or libc.pivot_root(b'.', b'old'); os.chdir('/'); "
+             "sys.exit('failed') if failed else os.execv(sys.argv[2], sys.argv[2:])")
+    return ["/usr/bin/python3", "-c", enter, os.path.abspath(folder), "/" + name, *arguments]
+
+
+def test_probes_of_a_process_in_another_root_are_those_of_its_file():
+    needs_command("unshare", "-m", "true")
+    command = in_another_root("root", "a:b", str(10 ** 15))
+    with subprocess.Popen(command) as process:
+        while os.readlink("/proc/%u/exe" % process.pid) != "/a:b":
+            assert process.poll() is None, process.returncode
+            time.sleep(0.01)
+        listed = stackmap("list", "-p", process.pid).stdout.split()
+        process.kill()
+    path = "usdt:/proc/%u/root/a:b:known:" % process.pid
+    assert {word for word in listed if word.startswith("usdt:")} == {path + name for name in ("counted", "guarded", "twice")}, listed
+
+
 def test_probes_of_a_package_are_those_of_its_files():
     needs_command("dpkg", "--version")
     path, probes = python_with_probes()
@@ -86,6 +112,7 @@ def test_probes_of_a_package_are_those_of_its_files():
         raise Skip("%s is of no package" % path)
     assert set(probes) <= set(stackmap("list", "--package", package).stdout.splitlines()), probes
     assert "no such package" in stackmap("list", "--package", "nothing-of-this-name", status=1).stderr
+    assert "exclude each other" in stackmap("list", "--package", package, "-p", 1, status=2).stderr
 
 
 def test_a_span_may_lie_between_probes():
