@@ -107,7 +107,7 @@ struct capture_config {
  */
 #define SOURCE_LOSSES_AT(config, cpu, kind) ((cpu) * (config).losses + (kind))
 
-/* Number of words of a slot that come before trace and span. */
+/* Number of extra words of a slot that come before trace and span. */
 #define EVENT_NUMBERS(config) ((config).leaf + (config).value + (config).further)
 
 /*
@@ -148,8 +148,8 @@ struct field_runs {
 	u64 is_followed; /* 1: the second program has run on this CPU */
 	u64 skipped;
 	/*
-	 * runs of the second program that no run of the first one matched: the kernel skipped or
-	 * had detached the first one
+	 * runs of the second program, since the last run of the first one, that no run of the first
+	 * one matched: the kernel skipped or had detached the first one
 	 */
 	u64 unsure;
 };

@@ -138,7 +138,7 @@ struct origin {
 	u64 time;	/* ns, CLOCK_MONOTONIC: when it was queued; 0: not known */
 	u64 generation; /* generation of the stack map to which the ids belong */
 	u64 kernel;	/* stack field of the kernel stack | state << 32: STACK_FIELD_WORD() */
-	u64 user;	/* the same */
+	u64 user;	/* stack field of the user stack | state << 32 */
 	u64 running;	/* address of a word of the kernel that holds the object while its callback
 			   runs; 0: not known */
 	u32 tid;	/* id of the task that queued the object; or TID_INTERRUPT */

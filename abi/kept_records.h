@@ -98,7 +98,7 @@ ABI_SIZE(struct cgroup_path, 512);
 struct ring_place {
 	u64 position; /* first position that was not shown or skipped */
 	u64 end;
-	u64 done; /* positions after `position` that were shown or skipped, one bit each */
+	u64 done; /* positions from `position` on that were shown or skipped, one bit each */
 	u64 next; /* position of the event of this ring that is shown next */
 	u64 time; /* time of the event at `next` */
 };
@@ -107,7 +107,7 @@ struct reading {
 	u64 session;	/* the kernel's number of the open file; 0: free */
 	u64 used;	/* time of the last call, ns */
 	u64 generation; /* generation of the stack map; 0: not yet chosen */
-	u64 next;	/* number of the record that is shown next */
+	u64 next;	/* number of the record that is shown next; of events: a time after them */
 	u64 part;	/* number of lines or bytes of that record that are shown already */
 	u64 is_begun;
 	u64 is_whole; /* 1: the whole file was shown */

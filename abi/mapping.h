@@ -54,8 +54,8 @@ struct mapping_record {
 	 */
 	u32 owner;
 	/*
-	 * magic number of the file system; 0: a user namespace has mounted the file system, and
-	 * `owner` is its creator
+	 * magic number of the file system; 0: it is mounted in a user namespace, and `owner` is the
+	 * creator of that namespace, or of the outermost one around it but the initial one
 	 */
 	u32 file_system;
 	u8 build_id[MAPPING_BUILD_ID_MAX];

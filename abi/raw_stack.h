@@ -80,7 +80,7 @@ struct unwind_blocked_request {
 	u32 operation; /* enum unwind_blocked_operation */
 	/*
 	 * 0; -ENOENT: the cookie is not pending any more; -EAGAIN: the registers have changed;
-	 * -ENOSPC: no memory for the answer now
+	 * -ENOSPC: no memory to look or to answer now
 	 */
 	s32 result;
 	u64 answer; /* PEEK: `sequence` of the answer */

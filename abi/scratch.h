@@ -28,7 +28,10 @@
  */
 struct scratch_counters {
 	u64 produced; /* number of events, except those while the instance was paused */
-	/* number of events that found their ring full and are in rows (abi/counted.h) */
+	/*
+	 * number of events that found their ring full and were counted in rows instead
+	 * (abi/counted.h)
+	 */
 	u64 counted;
 	u64 lost[LOST_COUNT];
 	u64 unknown_frames;
@@ -95,7 +98,7 @@ struct vma_search {
 	struct known_vma recent[RECENT_VMAS]; /* last results, overwritten in turn */
 	u64 walks;			      /* searches in the kernel's tree */
 	struct vma_entry entry;
-	u64 slot; /* address of the word in the kernel's tree that points to `entry` */
+	u64 slot; /* address of the word in the kernel's tree that holds entry.vma */
 	struct image_search image;
 	struct { /* a step from a file to the root of its file system, as pointers */
 		u64 dentry;

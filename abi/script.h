@@ -138,7 +138,7 @@ enum script_text_kind {
  */
 #define RUBY_KIND(flags) ((flags)&31)
 #define RUBY_KIND_STRING 5
-/* the word 16 bytes after the array's address leads to the first element */
+/* the word 16 bytes after the array's address is the first element */
 #define RUBY_KIND_ARRAY 7
 #define RUBY_IS_APART(flags) ((flags) >> 13 & 1)
 /* number of bytes at the end of a string that tell strings without a hash apart */
@@ -269,7 +269,7 @@ struct perl_layout {
 	u16 stacks;			/* in an interpreter: address of the current stack */
 	u16 program;			/* address of the name of the program's file */
 	u16 statement;			/* number of the operation that begins a statement */
-	u16 sort;			/* number of the operation that sorts */
+	u16 sort;			/* number of Perl's operation `sort` */
 	u8 has_names;			/* 1 */
 };
 ABI_SIZE(struct perl_layout, 40);
@@ -283,10 +283,7 @@ struct script_layout {
 	 */
 	u32 version;
 	u32 loop; /* file offset of a byte in the code of the loop */
-	/*
-	 * distance of the word with the address of the innermost frame, as link_kind says; 0: no
-	 * layout is known
-	 */
+	/* distance of the word that link_kind names (enum script_link); 0: no layout is known */
 	u32 link;
 	union {
 		struct {

@@ -92,9 +92,9 @@ struct return_search {
 	u32 enough;
 	/* 1: the frame's code is unlisted, the frame has made a call, and rbp is a frame pointer */
 	u32 may_hide;
-	/* The current word: */
-	u32 at;	     /* The word that is examined: */
-	u64 address; /* index of the word, counted from rsp upwards */
+	/* The word that is examined: */
+	u32 at;	     /* index of the word, counted from rsp upwards */
+	u64 address; /* address of the word */
 	u64 value;
 	u64 before;    /* the eight bytes in front of the address `value` */
 	u32 is_unread; /* 1: the word could not be read */
@@ -104,8 +104,8 @@ struct return_search {
 	u32 called;
 	u32 is_inner; /* 1: `called` may be the return of a helper to the pc's own function */
 	/*
-	 * 1 + index of the first word that is the return address of a call of another function; 0:
-	 * none
+	 * 1 + index of the first word that is the return address of another call: of an indirect
+	 * call, or of a call of another function; 0: none
 	 */
 	u32 calls;
 	u32 pointer_kind; /* enum return_kind of the word above the frame pointer */
@@ -137,7 +137,7 @@ struct rule_search {
 
 /* The stacks that one walk has left (core/stack_switch.h). */
 
-#define STACK_SWITCHES_MAX 8 /* most stacks that a walk can leave; a power of two */
+#define STACK_SWITCHES_MAX 8 /* most left stacks that a walk remembers; a power of two */
 
 struct stack_range {
 	u64 from, to; /* rsp of the first and of the last frame that the walk met on this stack */
@@ -185,7 +185,8 @@ struct direct_walk {
 	u32 is_guessed; /* 1: a step was not proven; all frames after it have FRAME_GUESSED */
 	/* 1: a walk must stop at generated code, because the callback can unwind it */
 	u32 leaves_generated;
-	u32 has_left_generated;	     /* 1: the walk has stopped at generated code */
+	/* 1: the walk has stopped at generated code, or at a loop that is left to the callback */
+	u32 has_left_generated;
 	u64 generation;		     /* STEP_GENERATION() of steps that count; input */
 	struct script_marks scripts; /* native frames of interpreters' loops, innermost first */
 

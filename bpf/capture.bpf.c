@@ -266,8 +266,8 @@ int on_start(struct bpf_iter__task *ctx)
 }
 
 /*
- * on_start for kernels without task work, which cannot call a program back
- * (bpf/event/since_before.h).
+ * on_start if no callback is asked for: the kernel has no task work, or the recording defers no
+ * user stacks (bpf/event/since_before.h).
  */
 SEC("iter/task")
 int on_start_plain(struct bpf_iter__task *ctx)
@@ -348,7 +348,10 @@ int on_time_start(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-/* on_time_start for kernels without task work, which cannot call a program back. */
+/*
+ * on_time_start if no callback is asked for: the kernel has no task work, or the recording defers
+ * no user stacks.
+ */
 SEC("iter/task")
 int on_time_start_plain(struct bpf_iter__task *ctx)
 {

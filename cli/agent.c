@@ -183,7 +183,7 @@ static int check_cleartext(const struct agent_choice *choice, const char *base)
 	return EXIT_USAGE;
 }
 
-static int check_secrets(const struct agent_choice *choice)
+static int refuse_secrets_in_cleartext(const struct agent_choice *choice)
 {
 	struct push_url receiver = {};
 	int status = EXIT_DONE;
@@ -221,7 +221,7 @@ static int make_agent_choice(struct agent_choice *choice, const struct agent_val
 		status = password_file_read(choice->values.password_file, &choice->password);
 	else if (!status && secret_file_read(choice->values.bearer_file, &choice->bearer, &error))
 		status = message_error(&error);
-	return status ?: check_secrets(choice);
+	return status ?: refuse_secrets_in_cleartext(choice);
 }
 
 /* Erases password and token, which the recorder does not need. */

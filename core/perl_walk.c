@@ -220,7 +220,7 @@ CORE_PART bool perl_file_add(struct script *script, u64 address)
 }
 
 /* Reads the function at an address: its number of calls, texts and key. */
-CORE_GLOBAL_PART int perl_code_read(struct script_walk *walk, u64 address)
+CORE_GLOBAL_PART int perl_function_read(struct script_walk *walk, u64 address)
 {
 	struct perl_walk *perl;
 	u64 *word, flags, package;
@@ -302,7 +302,7 @@ CORE_PART void perl_function_add(struct script_walk *walk)
 		perl->first_context = perl->context;
 	}
 	if (code != perl->last_code) {
-		if (!perl_code_read(walk, code)) {
+		if (!perl_function_read(walk, code)) {
 			perl_refuse(walk);
 			return;
 		}

@@ -375,7 +375,7 @@ CORE_PART u64 script_loop_enter(struct script *script, const struct script_mark 
 }
 
 /* Removes the script frames of the current loop, which were added already. */
-CORE_PART void script_frames_drop(struct script_walk *walk)
+CORE_PART void script_loop_frames_drop(struct script_walk *walk)
 {
 	/* the ring of a deep stack has overwritten older frames */
 	walk->is_native |= walk->depth > STACK_USER_DEPTH_MAX;
@@ -406,7 +406,7 @@ CORE_PART void script_loop_give_up(struct script_walk *walk, u32 end)
 {
 	walk->unjoined += end >> 1 & 1;
 	walk->unknown += end >> 2 & 1;
-	script_frames_drop(walk);
+	script_loop_frames_drop(walk);
 	walk->frame = walk->thread = 0;
 }
 
@@ -486,7 +486,7 @@ CORE_PART bool script_is_entry_frame(const struct script_walk *walk)
  */
 CORE_PART void script_entry_frame_skip(struct script_walk *walk)
 {
-	script_frames_drop(walk);
+	script_loop_frames_drop(walk);
 	walk->frame = script_frame_word(walk, walk->layout.frame_previous);
 	if (!core_reload(walk->frame))
 		script_loop_keep_native(walk, SCRIPT_UNJOINED);

@@ -24,7 +24,7 @@ enum count_kind {
 };
 
 struct count_message {
-	uint32_t ready; /* the address that the marker's store writes to; the value is not used */
+	uint32_t ready; /* the marker stores to this word; its value is not used */
 	uint32_t kind;
 	uint32_t bytes;
 	uint32_t reserved;

@@ -95,7 +95,8 @@ enum mode { USER, KERNEL, BPF, MODES };
 
 struct task {
 	char comm[COMM_BYTES];
-	uint64_t instructions[MODES], switches; /* number of switches to this task */
+	/* number of instructions in each mode, and of switches to this task */
+	uint64_t instructions[MODES], switches;
 };
 
 struct block {

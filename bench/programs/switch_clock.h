@@ -11,7 +11,7 @@ struct switch_clock {
 	u64 by_kernel; /* by the clock of the run queue, as it stood at the switches */
 	u64 by_read;   /* by CLOCK_MONOTONIC, as read at the tracepoints */
 	u64 turns;
-	/* begin of the turn that goes on; 0: the thread is not on a CPU */
+	/* begin of the turn that goes on, by each of both clocks; began_read 0: no turn goes on */
 	u64 began_kernel, began_read;
 };
 

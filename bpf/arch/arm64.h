@@ -118,7 +118,7 @@ static __always_inline bool is_compat_syscall(const struct thread_info *info)
  */
 #define ENTRY_BYTES 32
 
-/* The user registers in the context of a BPF program: struct user_pt_regs. */
+/* The registers in the context of a BPF program, as programs see them: struct user_pt_regs. */
 struct context_registers {
 	u64 regs[31];
 	u64 sp;

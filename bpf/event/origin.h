@@ -62,7 +62,7 @@ static __always_inline bool may_be_soft_interrupt(u32 interrupts)
 	       INTERRUPTS_INNERMOST(interrupts) == TEXT_SOFT_INTERRUPT;
 }
 
-static long note_interrupt_frame(u32 i, struct scratch **context)
+static long note_interrupt_kind_of_frame(u32 i, struct scratch **context)
 {
 	struct scratch *scratch = *context;
 	u32 kind;
@@ -87,7 +87,7 @@ __noinline int interrupts_find(struct scratch *scratch)
 	if (!scratch)
 		return 0;
 	scratch->interrupts = 0;
-	bpf_loop(STACK_KERNEL_DEPTH_MAX, note_interrupt_frame, &scratch, 0);
+	bpf_loop(STACK_KERNEL_DEPTH_MAX, note_interrupt_kind_of_frame, &scratch, 0);
 	return 0;
 }
 

@@ -123,7 +123,7 @@ static __always_inline bool origin_object_queued(void *ctx, u64 object, u64 runn
 	return wanted;
 }
 
-/* Index, in origin_cpu_calls, of a timer callback that runs in a soft interrupt of `task`. */
+/* Index, in origin_cpu_calls, of a callback in a soft interrupt whose current task is `task`. */
 static __always_inline u32 soft_interrupt_call_index(u64 task)
 {
 	if (!bpf_core_field_exists(((struct task_struct___rt *)0)->softirq_disable_cnt))
@@ -162,7 +162,7 @@ static __always_inline void origin_call_begin(u64 object, bool is_hrtimer)
 	atomic_store_release(&calls->call[place].task, task);
 }
 
-/* Records the end of a callback. The object, a timer, may be freed already. */
+/* Records the end of a callback. The object (timer or work item) may be freed already. */
 static __always_inline void origin_call_end(u64 object)
 {
 	u32 cpu = bpf_get_smp_processor_id(), place = ORIGIN_CALL_HARD;

@@ -42,7 +42,7 @@ struct hit {
 	u64 numbers;
 	bool is_record;	  /* the event is at a tracepoint, whose program is attached by perf */
 	bool is_function; /* the event is in a kernel function, and the program has its registers */
-	/* the event wakes a task or queues work; the task may be outside of the PID namespace */
+	/* the event wakes a task or queues work; its own task may be outside of the namespace */
 	bool is_waker;
 	bool in_own_task; /* the event is in an interrupt while the recorder's own task runs */
 	bool is_probe;	  /* the event is at an instruction of user mode and has no kernel stack */

@@ -186,7 +186,10 @@ static long read_noted_build_id(u32 i, struct vma_search **context)
 	return 0;
 }
 
-/* After a walk: reads the build ids of the mappings that the walk has noted. */
+/*
+ * After a walk: reads the build ids of the mappings that the walk has noted, and notes mappings
+ * without a file for a comparison (build_id_lookup()).
+ */
 static __always_inline void read_noted_build_ids(struct vma_search *search)
 {
 	if (!search->unread_count)

@@ -210,8 +210,9 @@ static __always_inline bool have_mappings_changed(const struct vma_search *searc
 }
 
 /* True if all noted reads were of the file of search->vma. */
-static __always_inline bool are_reads_of_file(struct file_reads *reads, struct vma_search *search,
-					      const struct unwind_image *image)
+static __always_inline bool were_all_noted_reads_of_file(struct file_reads *reads,
+							 struct vma_search *search,
+							 const struct unwind_image *image)
 {
 	struct file_check check = {.reads = reads, .search = search, .image = image};
 

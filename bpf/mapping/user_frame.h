@@ -70,7 +70,7 @@ static __always_inline void page_cache_put(struct scratch *scratch, u64 address)
  * Sets scratch->search.vma to the mapping of an address. Calls mapping_find() only if the page is
  * not cached, and returns its errors.
  */
-static __always_inline int page_mapping_find(struct scratch *scratch, u64 address)
+static __always_inline int mapping_find_with_page_cache(struct scratch *scratch, u64 address)
 {
 	struct known_vma *page = cached_page(scratch, address);
 	int error;
@@ -85,10 +85,10 @@ static __always_inline int page_mapping_find(struct scratch *scratch, u64 addres
 	return error;
 }
 
-/* page_mapping_find() as a global function, which is verified once. */
+/* mapping_find_with_page_cache() as a global function, which is verified once. */
 __noinline int page_enter(struct scratch *scratch, u64 address)
 {
-	return scratch ? page_mapping_find(scratch, address) : -EINVAL;
+	return scratch ? mapping_find_with_page_cache(scratch, address) : -EINVAL;
 }
 
 /* Translates a raw user address to a frame; 0: no code is mapped there. */

@@ -89,7 +89,7 @@ static long window_compare_position(u32 i, struct place_search *search)
 	return 0;
 }
 
-static long window_skip_done(u32 i, struct ring_place **context)
+static long window_skip_done_position(u32 i, struct ring_place **context)
 {
 	struct ring_place *place = *context;
 
@@ -108,7 +108,7 @@ static long window_search(u32 i, struct place_search *search)
 {
 	struct ring_place *place = search->place;
 
-	bpf_loop(WINDOW, window_skip_done, &place, 0);
+	bpf_loop(WINDOW, window_skip_done_position, &place, 0);
 	bpf_loop(WINDOW, window_compare_position, search, 0);
 	return place->time != NO_TIME || place->position >= place->end;
 }
@@ -126,7 +126,7 @@ static __always_inline void ring_place_find_next(struct reading *reading, struct
 }
 
 /*
- * The first position to show. A flight ring is shown whole: before its first lap it has no older
+ * The first position to show. A flight ring is shown whole; before its first lap it has no older
  * events.
  */
 static __always_inline u64 ring_begin(const struct ring_header *ring, u64 head)

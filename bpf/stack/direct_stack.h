@@ -33,10 +33,10 @@ __noinline u64 direct_enter(struct scratch *scratch, u64 pc)
 {
 	if (!scratch)
 		return 0;
-	if (!page_mapping_find(scratch, pc))
+	if (!mapping_find_with_page_cache(scratch, pc))
 		return pc;
 	pc = probed_return(scratch->direct.registers.value[REGISTER_SP] - 8);
-	if (!pc || page_mapping_find(scratch, pc))
+	if (!pc || mapping_find_with_page_cache(scratch, pc))
 		return 0;
 	scratch->direct.registers.value[REGISTER_PC] = pc;
 	return pc;

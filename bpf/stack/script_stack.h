@@ -225,7 +225,10 @@ static __always_inline u64 script_seed(void)
 	return atomic_load_relaxed(&engine->script_seed);
 }
 
-/* Begins to replace the frames of loops in scratch->user. */
+/*
+ * Begins to replace the native frames of interpreters' loops in scratch->user by frames of the
+ * script.
+ */
 static __always_inline void script_join_begin(struct scratch *scratch, struct script *script)
 {
 	script->walk = &scratch->script;

@@ -340,7 +340,7 @@ __noinline int unwinder_believes(struct unwinder *unwinder)
 	file_reads_note(reads, pc, 1);
 	reads->is_noted = unwinder->walk.is_search;
 	return search->vma.number != MAPPING_UNKNOWN &&
-	       are_reads_of_file(reads, search, &unwinder->walk.image) &&
+	       were_all_noted_reads_of_file(reads, search, &unwinder->walk.image) &&
 	       !(reads->is_written && unwinder->walk.code_seen);
 }
 

@@ -268,8 +268,8 @@ static void print_plain(const struct diff *diff)
 		else
 			printf("%9s", "new");
 		printf(" %+7.2f%%", comparison_share_change(row));
-		/* The change of the share in percentage points; with --per the change of the amount
-		 * in percent of the amount before. */
+		/* The noise of the share in percentage points; with --per that of the amount in
+		 * percent of the amount before. */
 		noise = noise_of_row(diff, row);
 		if (diff->values->per)
 			noise *= 100 / row->share[BEFORE].amount;

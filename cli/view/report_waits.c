@@ -21,7 +21,7 @@
  * Prints the thread or interrupt at one end of a wait: "worker", "timer hrtimer_wakeup", or "[not
  * recorded]".
  */
-static void print_wait_end(const struct wait_end *end, FILE *to)
+static void print_sleeper_or_waker(const struct wait_end *end, FILE *to)
 {
 	if (!end->kernel)
 		fputs("[not recorded]", to);
@@ -33,9 +33,9 @@ static void print_wait_end(const struct wait_end *end, FILE *to)
 static void print_both_ends(const struct wait_pair *pair)
 {
 	fputs(pair->sleeper.is_idle ? "idle " : "", stdout);
-	print_wait_end(&pair->sleeper, stdout);
+	print_sleeper_or_waker(&pair->sleeper, stdout);
 	fputs(pair->waker.holds_lock ? " <- held by " : " <- ", stdout);
-	print_wait_end(&pair->waker, stdout);
+	print_sleeper_or_waker(&pair->waker, stdout);
 }
 
 static void print_wait_times(const struct wait_pair *pair)
@@ -55,7 +55,7 @@ static void print_stack_of_wait_end(const struct report *report, const struct wa
 	if (!end->kernel)
 		return;
 	printf("  ");
-	print_wait_end(end, stdout);
+	print_sleeper_or_waker(end, stdout);
 	printf(" %s\n", does);
 	report_put_stack(report, &row);
 }
@@ -167,7 +167,7 @@ int report_wakers_plain(const struct report *report)
 	return err == -EIO ? 0 : err;
 }
 
-static int print_wait_end_as_csv(const struct report *report, const struct wait_end *end)
+static int print_sleeper_or_waker_as_csv(const struct report *report, const struct wait_end *end)
 {
 	if (!end->kernel) {
 		printf(",,,");
@@ -190,8 +190,8 @@ static int print_csv_row(const struct report *report, const struct wait_pair *co
 	printf("%.4f,%llu,%llu,%llu", report_share(pair->total, report->wakers->total),
 	       (unsigned long long)pair->count, (unsigned long long)pair->total,
 	       (unsigned long long)pair->most);
-	err = print_wait_end_as_csv(report, &pair->sleeper)
-		      ?: print_wait_end_as_csv(report, &pair->waker);
+	err = print_sleeper_or_waker_as_csv(report, &pair->sleeper)
+		      ?: print_sleeper_or_waker_as_csv(report, &pair->waker);
 	printf(",%s\n", pair->waker.holds_lock ? "holds" : pair->waker.kernel ? "woke" : "");
 	return err;
 }

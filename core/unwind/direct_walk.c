@@ -551,7 +551,7 @@ CORE_PART bool read_code_around_pc(struct direct_walk *walk, u64 start, u64 end)
 }
 
 /* Sets walk->search.rule to the rule of code without tables in the mapping [start, end). */
-CORE_GLOBAL_PART int make_code_rule(struct direct_walk *walk, u64 start, u64 end)
+CORE_GLOBAL_PART int make_rule_of_code_without_tables(struct direct_walk *walk, u64 start, u64 end)
 {
 	if (core_is_null(walk))
 		return STOP_NO_RULE;
@@ -606,7 +606,7 @@ CORE_PART u32 find_rule(struct direct *direct, bool is_generated)
 	if (!(core_reload(walk->is_by_code) | core_reload(walk->is_generated)))
 		return STOP_NO_RULE;
 	range = direct_code_range(direct);
-	return make_code_rule(walk, range.start, range.end);
+	return make_rule_of_code_without_tables(walk, range.start, range.end);
 }
 
 /*

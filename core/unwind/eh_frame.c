@@ -258,7 +258,10 @@ CORE_PART u64 index_field_address(const struct eh_search *search, u64 i, bool is
 	return search->is_wide ? search->index + 16 * i + (is_fde ? 8 : 0) : search->index + 8 * i;
 }
 
-/* Decodes the field of search->entry, the bytes that were read from the address above. */
+/*
+ * Decodes a field of search->entry, which was read at index_field_address(): the function's
+ * address, or that of its FDE if is_fde is set.
+ */
 CORE_PART u64 decode_index_field(const struct eh_search *search, bool is_fde)
 {
 	u64 entry = search->entry;

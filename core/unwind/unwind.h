@@ -525,7 +525,7 @@ struct java_walk {
 };
 
 #define V8_MAPS 8 /* number of object types that a walk remembers; a power of two */
-/* number of parts of a string that are still to be read; a power of two */
+/* most parts of a string that are still to be read; a power of two */
 #define V8_TEXT_PARTS 16
 #define V8_WORDS 8
 
@@ -585,8 +585,8 @@ struct unwind {
 	u32 is_lasting;	    /* 1: the rule of the current pc may be cached */
 	u32 is_by_code;	    /* 1: the cache says that no table covers the current pc */
 	/*
-	 * 1: no table covers the current pc, but a rule made from its code is cached
-	 * (rule_search.h)
+	 * 1: the file's table says that it does not cover the current pc; a rule made from the code
+	 * may be cached (rule_search.h)
 	 */
 	u32 is_listed;
 	u32 is_search;	/* 1: the rule holds the place of a table (RULE_KEY_TABLE) */
@@ -709,8 +709,8 @@ CORE_INLINE void unwind_v8_name(struct unwind *unwind);
 CORE_GLOBAL int v8_function_find(struct unwind *unwind, u32 is_compiled);
 
 /*
- * Reads the name and the file of the function that v8_name_find() found, and sets unwind->v8.hash.
- * 0: a check failed or memory was unreadable.
+ * Reads the name and the file of the function that v8_function_find() found, and sets
+ * unwind->v8.hash. 0: a check failed or memory was unreadable.
  */
 CORE_GLOBAL int v8_name_find(struct unwind *unwind);
 #endif

@@ -79,8 +79,8 @@ struct stackmap_source {
 			     events have no values */
 };
 
-/* Returns the source with this index; sources are numbered from 0 on. NULL: no source has this
- * index. */
+/* Return the number of sources, and the source with an index; sources are numbered from 0 on. NULL:
+ * no source has this index. */
 uint32_t stackmap_recording_source_count(const struct stackmap_recording *recording);
 const struct stackmap_source *stackmap_recording_source(const struct stackmap_recording *recording,
 							uint32_t index);
@@ -98,7 +98,8 @@ struct stackmap_task {
 	const char *cgroup; /* path of the cgroup, for example "/system.slice"; "": not known */
 };
 
-/* Returns the task with this index; tasks are numbered from 0 on. NULL: no task has this index. */
+/* Return the number of entries of tasks, and the entry with an index; entries are numbered from 0
+ * on. NULL: no entry has this index. */
 uint32_t stackmap_recording_task_count(const struct stackmap_recording *recording);
 const struct stackmap_task *stackmap_recording_task(const struct stackmap_recording *recording,
 						    uint32_t index);
@@ -119,8 +120,8 @@ struct stackmap_call_stack {
 };
 
 /*
- * Returns the stack with this index; stacks are numbered from 0 on, in the same way at each opening
- * of a file. NULL: no stack has this index.
+ * Return the number of stacks, and the stack with an index; stacks are numbered from 0 on, in the
+ * same way at each opening of a file. NULL: no stack has this index.
  */
 uint32_t stackmap_recording_stack_count(const struct stackmap_recording *recording);
 const struct stackmap_call_stack *

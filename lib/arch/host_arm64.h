@@ -8,7 +8,7 @@
 #define RELOCATION_THREAD_MODULE R_AARCH64_TLS_DTPMOD
 #define LIBRARY_CACHE_FLAGS 0x0a03
 
-/* The offset of a register in the kernel's pt_regs, which begins with x0 to x30. */
+/* Offsets of registers in the kernel's pt_regs, which begins with x0 to x30. */
 #define FUNCTION_ARGUMENTS                                                                         \
 	{                                                                                          \
 		0, 8, 16, 24, 32, 40                                                               \

@@ -243,7 +243,7 @@ int stackmap_client_find(struct stackmap_client *client, uint32_t id, struct sta
 {
 	if (!client || !stack || (!frames && max))
 		return -EINVAL;
-	return table_find(client->table, &client->geometry, id, stack, frames, max);
+	return table_find_stack_by_id(client->table, &client->geometry, id, stack, frames, max);
 }
 
 int stackmap_client_place(const struct stackmap_client *client, uint64_t frame, char *path,

@@ -78,7 +78,7 @@ struct known_frame {
 struct stackmap_recording {
 	struct trace_reader *reader;
 	struct frame_names *names;
-	/* Set of all frames that were symbolized, each a struct known_frame. */
+	/* Set of the frames that the program has asked for, each a struct known_frame. */
 	struct intern frames;
 	struct stackmap_recording_info info;
 	struct stackmap_source *sources;

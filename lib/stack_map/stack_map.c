@@ -231,8 +231,8 @@ int stackmap_map_find(struct stackmap_map *map, uint32_t id, struct stackmap_sta
 	if (!map || !stack || (!frames && max))
 		return -EINVAL;
 	users = in_use_enter(&map->in_use, current_cpu());
-	code = table_find(__atomic_load_n(&map->table, __ATOMIC_SEQ_CST), &map->geometry, id, stack,
-			  frames, max);
+	code = table_find_stack_by_id(__atomic_load_n(&map->table, __ATOMIC_SEQ_CST),
+				      &map->geometry, id, stack, frames, max);
 	in_use_leave(users);
 	return code;
 }

@@ -11,8 +11,8 @@
 #include "stackmap/stack_map.h"
 
 /* Returns the same results as stackmap_map_find(). */
-static inline int table_find(void *table, const struct table_geometry *geometry, u32 id,
-			     struct stackmap_stack *stack, u64 *frames, u32 max)
+static inline int table_find_stack_by_id(void *table, const struct table_geometry *geometry, u32 id,
+					 struct stackmap_stack *stack, u64 *frames, u32 max)
 {
 	struct table_view *element;
 	int code = stack_map_find(table, geometry, id, &element);

@@ -149,7 +149,7 @@ struct top_line {
 	double self, total; /* percent of the source's weight */
 	const char *text, *object;
 	const char *comm;
-	const char *trace; /* trace id of the stack; NULL: not known */
+	const char *trace; /* trace id of the stack; NULL: stacks are not split by trace */
 	bool in_kernel;
 };
 

@@ -78,8 +78,8 @@ static u64 enter_mapped_file(struct raw_memory *memory, const struct mapping_rec
  * Makes the code and the tables of a mapping readable. `record` may be NULL. Returns the address of
  * the ELF header of the mapped file; 0: it has no ELF header.
  */
-static u64 make_mapping_readable(struct raw_memory *memory, const struct raw_mapping *mapping,
-				 const struct mapping_record *record)
+static u64 choose_mapping_to_read(struct raw_memory *memory, const struct raw_mapping *mapping,
+				  const struct mapping_record *record)
 {
 	memory->mapping = mapping;
 	memory->kind = record ? record->key.kind : MAPPING_FREE;
@@ -263,7 +263,7 @@ static bool read_any_code(struct unwind *unwind, u64 address, void *buffer, u32 
 
 	if (!mapping || mapping == current.mapping)
 		return unwind_read(unwind, address, buffer, bytes);
-	make_mapping_readable(
+	choose_mapping_to_read(
 		&unwinder->memory, mapping,
 		unwinder->options.mapping(unwinder->options.argument, mapping->number));
 	is_read = read_task_memory(&unwinder->memory, address, buffer, bytes);
@@ -271,7 +271,7 @@ static bool read_any_code(struct unwind *unwind, u64 address, void *buffer, u32 
 	return is_read;
 }
 
-/* Reads code. Bytes before the start of a mapping that cannot be read count as 0. */
+/* Reads code. Bytes before the start of a mapping count as 0 if they cannot be read. */
 bool unwind_peek(struct unwind *unwind, u64 address, void *buffer, u32 bytes)
 {
 	u32 missing = -address & (PAGE_BYTES - 1);
@@ -303,7 +303,7 @@ bool unwind_find_mapping(struct unwind *unwind, u64 pc)
 	unwind->mapping = (struct unwind_mapping){
 		.start = mapping->start,
 		.end = mapping->end,
-		.image = make_mapping_readable(&unwinder->memory, mapping, record),
+		.image = choose_mapping_to_read(&unwinder->memory, mapping, record),
 	};
 	return true;
 }

@@ -87,8 +87,8 @@ int root_lock(int ms)
 	return result;
 }
 
-/* Removes the root. A process that waits for the lock meanwhile notices that the directory was
- * removed, and makes it again. */
+/* Removes the root directory if it is empty, and unlocks it. A process that waits for the lock
+ * meanwhile notices that the directory was removed, and makes it again. */
 void root_unlock(int root)
 {
 	if (root < 0)

@@ -174,7 +174,7 @@ int deferred_unwind_held(struct recording *recording, bool all)
 	return result;
 }
 
-static const struct bpf_map *raw_stacks_map(const struct recording *recording)
+static const struct bpf_map *bpf_map_of_raw_stacks(const struct recording *recording)
 {
 	return loaded_programs(recording->loaded)->maps.raw_stacks;
 }
@@ -183,7 +183,8 @@ static const struct bpf_map *raw_stacks_map(const struct recording *recording)
  * holds; else 0. */
 static int check_round_end(const struct recording *recording)
 {
-	return recording->deferred->raw_bytes < bpf_map__max_entries(raw_stacks_map(recording))
+	return recording->deferred->raw_bytes <
+			       bpf_map__max_entries(bpf_map_of_raw_stacks(recording))
 		       ? 0
 		       : -EAGAIN;
 }
@@ -231,8 +232,8 @@ static int init_deferred(struct recording *recording, struct deferred *deferred)
 		return -ENOMEM;
 	if (loaded->plan.config.origins)
 		deferred_stacks_keep_until_closed(deferred->stacks);
-	deferred->raw = ring_buffer__new(bpf_map__fd(raw_stacks_map(recording)), take_raw_stack,
-					 recording, NULL);
+	deferred->raw = ring_buffer__new(bpf_map__fd(bpf_map_of_raw_stacks(recording)),
+					 take_raw_stack, recording, NULL);
 	if (!deferred->raw)
 		return -errno;
 	return user_unwinder_create(&options, &deferred->unwinder);
@@ -355,7 +356,7 @@ static int peek_raw_stacks(struct recording *recording, int fd, u64 bytes)
 
 int deferred_consume_raw_stacks(struct recording *recording, u32 *fill)
 {
-	const struct bpf_map *map = raw_stacks_map(recording);
+	const struct bpf_map *map = bpf_map_of_raw_stacks(recording);
 	struct deferred *deferred = recording->deferred;
 	u32 room = bpf_map__max_entries(map);
 	int result;

@@ -173,7 +173,7 @@ static int set_map_text(const struct bpf_map *map, u32 at, const char *text)
 
 /* Stores the name of a thread that exists. A name that the BPF programs have stored since they are
  * attached is newer and stays. */
-static int set_task_name(void *arg, u32 tgid, u32 tid)
+static int store_thread_name(void *arg, u32 tgid, u32 tid)
 {
 	const struct bpf_map *names = arg;
 	struct task_name name = {};
@@ -205,7 +205,7 @@ static int fill_name_maps(const struct files_bpf *files, const struct loaded *lo
 
 	set_special_name(files, 0, pid_namespace_name_of_zero(&loaded->plan.config.pids));
 	set_special_name(files, TID_INTERRUPT, TID_INTERRUPT_NAME);
-	proc_tasks_each(set_task_name, files->maps.task_names);
+	proc_tasks_each(store_thread_name, files->maps.task_names);
 	for (u32 kind = 0; kind < sources->count && !result; kind++)
 		result = set_map_text(files->maps.source_names, kind,
 				      trace_source_short_name(sources->sources[kind].name));
@@ -229,9 +229,10 @@ static int reuse_instance_maps(struct files_bpf *files, const struct bpf_object 
 	return result;
 }
 
-static int load_files_object(struct files_bpf *files, struct loaded *loaded,
-			     const struct files_options *options,
-			     const struct kernel_mappings *kernel, const struct iterated *over)
+static int load_bpf_object_of_files(struct files_bpf *files, struct loaded *loaded,
+				    const struct files_options *options,
+				    const struct kernel_mappings *kernel,
+				    const struct iterated *over)
 {
 	const struct plan *plan = &loaded->plan;
 	struct bpf_program *program = NULL;
@@ -315,7 +316,7 @@ static int create_files_over(struct loaded *loaded, const struct files_options *
 	open_options.btf_custom_path = kernel_types_path(&types);
 	files = files_bpf__open_opts(&open_options);
 	result = files ? 0 : -errno;
-	result = result ?: load_files_object(files, loaded, options, kernel, over);
+	result = result ?: load_bpf_object_of_files(files, loaded, options, kernel, over);
 	kernel_types_clear(&types);
 	result = result ?: pin_files(files, options, over);
 	files_bpf__destroy(files);

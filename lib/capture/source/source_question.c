@@ -578,7 +578,7 @@ static const struct {
 	{"uid", CONDITION_UID},	  {"cgroup", CONDITION_CGROUP},
 };
 
-static enum condition_subject find_condition_subject(const char *name)
+static enum condition_subject choose_condition_subject_by_name(const char *name)
 {
 	for (u32 i = 0; i < sizeof(task_subjects) / sizeof(*task_subjects); i++)
 		if (!strcmp(name, task_subjects[i].name))
@@ -627,15 +627,15 @@ static void include_all_address_bytes(struct event_number *number)
 		number->bytes = 8;
 }
 
-static int resolve_condition(const struct condition_words *words, bool has_time,
-			     const char *subject, number_find find, void *arg,
-			     struct condition *out, struct stackmap_error *error)
+static int make_condition_from_words(const struct condition_words *words, bool has_time,
+				     const char *subject, number_find find, void *arg,
+				     struct condition *out, struct stackmap_error *error)
 {
 	struct source_number found = {.number = {.bytes = sizeof(u32)}};
 	int err = 0;
 
 	*out = (struct condition){
-		.subject = find_condition_subject(words->name),
+		.subject = choose_condition_subject_by_name(words->name),
 		.accepts = words->accepts,
 		.begins_alternative = words->begins_alternative,
 	};
@@ -674,7 +674,7 @@ static int resolve_span(const struct question_words *asks, number_find find, voi
 		return 0;
 	if (asks->role >= ALIVE_CALL)
 		question->span = source->type == SOURCE_USER;
-	question->key_subject = name ? find_condition_subject(name) : CONDITION_TID;
+	question->key_subject = name ? choose_condition_subject_by_name(name) : CONDITION_TID;
 	if (question->key_subject != CONDITION_PID && question->key_subject != CONDITION_TID) {
 		question->key_subject = CONDITION_NUMBER;
 		err = find(arg, without_prefix(name), &found, error);
@@ -694,8 +694,9 @@ int question_resolve(const struct question_words *asks, const char *subject, num
 	source->question.count = asks->count;
 	for (u32 i = 0; i < asks->count && !err; i++) {
 		source->patterns[i] = (char *)asks->conditions[i].pattern;
-		err = resolve_condition(&asks->conditions[i], asks->role == SPAN_END, subject, find,
-					arg, &source->question.conditions[i], error);
+		err = make_condition_from_words(&asks->conditions[i], asks->role == SPAN_END,
+						subject, find, arg, &source->question.conditions[i],
+						error);
 	}
 	return err;
 }

@@ -236,7 +236,7 @@ static int set_search_error(const struct search *search, int err, struct stackma
 	}
 }
 
-static int search_path(struct search *search)
+static int search_file_at_path(struct search *search)
 {
 	int err = program_file_open(search->path, &search->file);
 
@@ -272,7 +272,7 @@ static int find_user_functions(struct source_query *query, source_visit visit, v
 	err = program_file_find(query->file, path);
 	if (!err) {
 		search.path = path;
-		err = search_path(&search);
+		err = search_file_at_path(&search);
 	}
 	return set_search_error(&search, err, error);
 }

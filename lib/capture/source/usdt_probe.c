@@ -50,7 +50,7 @@ static u64 file_offset_of_variable(const struct walk *walk, u64 address)
 }
 
 /* Cuts a string from the note; NULL: the note ends before the string. */
-static const char *cut_string(const char **text, const char *end)
+static const char *take_string_from_note(const char **text, const char *end)
 {
 	const char *string = *text, *nul = memchr(string, '\0', end - string);
 
@@ -75,9 +75,9 @@ static int visit_note(const struct walk *walk, const char *text, size_t bytes)
 	/* Tools that move sections of a finished file (prelink) do not change the notes, so the
 	 * address of .stapsdt.base tells by how much addresses moved. */
 	moved = walk->base && address[1] ? walk->base - address[1] : 0;
-	probe.provider = cut_string(&text, end);
-	probe.name = probe.provider ? cut_string(&text, end) : NULL;
-	probe.arguments = probe.name ? cut_string(&text, end) : NULL;
+	probe.provider = take_string_from_note(&text, end);
+	probe.name = probe.provider ? take_string_from_note(&text, end) : NULL;
+	probe.arguments = probe.name ? take_string_from_note(&text, end) : NULL;
 	if (!probe.arguments)
 		return 0;
 	probe.offset = file_offset_of_code(walk, address[0] + moved);

@@ -142,7 +142,7 @@ static int estimate_side_variances(struct side_noise *side, const struct compari
 }
 
 /* The integral of cos^(degrees - 1) from `from` to pi / 2, by Simpson's rule. */
-static double cosine_integral(double from, double degrees)
+static double integrate_cosine_power(double from, double degrees)
 {
 	double width = (M_PI_2 - from) / STEPS, sum = 0;
 
@@ -158,12 +158,12 @@ static double cosine_integral(double from, double degrees)
  * of cosines: t = tan(angle) * sqrt(degrees). */
 static double student_quantile(double outside, double degrees)
 {
-	double low = 0, high = M_PI_2, whole = cosine_integral(0, degrees);
+	double low = 0, high = M_PI_2, whole = integrate_cosine_power(0, degrees);
 
 	for (u32 i = 0; i < 60; i++) {
 		double middle = (low + high) / 2;
 
-		if (cosine_integral(middle, degrees) > outside * whole)
+		if (integrate_cosine_power(middle, degrees) > outside * whole)
 			low = middle;
 		else
 			high = middle;

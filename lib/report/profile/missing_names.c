@@ -75,7 +75,7 @@ static int find_or_add_missing_file(struct search *search, const struct frame_na
 	return 0;
 }
 
-static int add_unnamed_frame(void *arg, const struct frame_name *name)
+static int add_unnamed_frame_to_file(void *arg, const struct frame_name *name)
 {
 	struct search *search = arg;
 	u32 file;
@@ -170,7 +170,7 @@ int missing_names_find(const struct trace_reader *reader, const struct profile *
 	if (!search.file_of)
 		return -ENOMEM;
 	memset(search.file_of, 0xff, (search.label_count + 1UL) * sizeof(u32));
-	err = frame_names_each(profile->names, add_unnamed_frame, &search)
+	err = frame_names_each(profile->names, add_unnamed_frame_to_file, &search)
 		      ?: count_profile_rows(&search, profile);
 	free(search.file_of);
 	free(search.last_row);

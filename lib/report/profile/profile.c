@@ -412,7 +412,8 @@ static int by_count_and_value(const void *a, const void *b)
 	return compare_row_keys(left, right);
 }
 
-static double share_of_source(const struct profile_row *row, const struct profile_weights *weights)
+static double row_share_of_source_total(const struct profile_row *row,
+					const struct profile_weights *weights)
 {
 	u64 total = weights->totals[row->kind];
 
@@ -421,8 +422,8 @@ static double share_of_source(const struct profile_row *row, const struct profil
 
 static int by_share(const void *a, const void *b, void *weights)
 {
-	double left = share_of_source(*(const struct profile_row *const *)a, weights);
-	double right = share_of_source(*(const struct profile_row *const *)b, weights);
+	double left = row_share_of_source_total(*(const struct profile_row *const *)a, weights);
+	double right = row_share_of_source_total(*(const struct profile_row *const *)b, weights);
 
 	return left != right ? (left < right) - (left > right) : by_count_and_value(a, b);
 }

@@ -51,8 +51,8 @@ _Static_assert(RUNTIMES <= RUNTIME_HINTS_MAX, "there is room for all hints");
  * belongs to the script. */
 static const struct interpreter {
 	enum runtime_id runtime;
-	enum script_runtime script; /* the runtime by the number that the functions have which the
-				       unwinder reads; their labels are of LABEL_NAMED(), too */
+	enum script_runtime script; /* runtime of the functions that the unwinder reads; their
+				       labels are LABEL_NAMED(), too */
 	const char *loop, *file;
 	const char *names[2];
 } interpreters[] = {

@@ -276,9 +276,10 @@ static int query_matching_values(struct shards *shards, struct selection *select
 			 values->wanted->items[0], name, list[0] ? ", but " : "", list);
 }
 
-static int choose_field_values(struct shards *shards, const struct store_question *question,
-			       enum store_field field, struct selection *selection,
-			       struct stackmap_error *error)
+static int limit_selection_to_field_values(struct shards *shards,
+					   const struct store_question *question,
+					   enum store_field field, struct selection *selection,
+					   struct stackmap_error *error)
 {
 	const struct string_list *wanted = &question->wanted[field];
 	struct byte_buffer *rows = &selection->rows[field];
@@ -321,7 +322,7 @@ int selection_make(struct shards *shards, const struct store_question *question,
 		 (unsigned long long)question->from, (unsigned long long)question->to);
 	snprintf(selection.where, sizeof(selection.where), "%s", selection.time);
 	for (u32 field = 0; field < STORE_FIELD_COUNT && !err; field++)
-		err = choose_field_values(shards, question, field, &selection, error);
+		err = limit_selection_to_field_values(shards, question, field, &selection, error);
 	if (err)
 		selection_clear(&selection);
 	else

@@ -110,7 +110,7 @@ struct selection {
 	char time[96];			   /* SQL condition on the column `time` */
 	char where[SELECTION_WHERE_BYTES]; /* the whole SQL condition, with that on the time */
 	struct byte_buffer rows[STORE_FIELD_COUNT];
-	/* external tables with the values of fields; the last entry is for a table of the caller */
+	/* external tables with the values of fields, and room for one table of the caller */
 	struct clickhouse_table tables[SELECTION_TABLES];
 	u32 table_count;
 };

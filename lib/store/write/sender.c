@@ -503,7 +503,7 @@ static void remove_suspect(struct sender *sender, u64 number)
 		*found = sender->suspects[--sender->suspect_count];
 }
 
-static bool is_suspect_not_due(const void *arg, u64 number)
+static bool is_suspect_batch_waiting(const void *arg, u64 number)
 {
 	const struct suspect *found = find_suspect(arg, number);
 
@@ -641,7 +641,7 @@ static u32 send_next_batch(struct sender *sender)
 
 	if (check_schema(sender, &wait_ms))
 		return wait_ms;
-	err = spool_oldest(sender->spool, is_suspect_not_due, sender, &batch, &error);
+	err = spool_oldest(sender->spool, is_suspect_batch_waiting, sender, &batch, &error);
 	if (err == -ENOENT)
 		err = spool_oldest(sender->spool, NULL, NULL, &batch, &error);
 	if (err == -ENOENT) {

@@ -313,7 +313,7 @@ static int list_spool_folder(int folder, struct spool_list *out)
  */
 struct state {
 	u64 next_number;
-	u32 first_time; /* second of the epoch that the first bit of `taken` stands for */
+	u32 first_time; /* first of the seconds that `taken` covers, since the epoch */
 	u8 taken[TIMES / 8];
 	u32 checksum; /* checksum of the members before this one */
 };

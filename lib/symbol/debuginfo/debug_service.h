@@ -37,7 +37,7 @@ struct debug_request {
 	u32 files; /* which files are sent, as bits of enum debug_file; the descriptors come in this
 		      order, without gaps */
 	u32 reserved;
-	u64 stext; /* address of _stext in the running kernel; 0 = the code is not a kernel's */
+	u64 stext; /* address of _stext in the recorded kernel; 0 = the code is not a kernel's */
 	struct elf_segments layout; /* segments of the mapped file, as the recording has them */
 	char function[DEBUG_NAME_BYTES]; /* DEBUG_ARGUMENT: name of a symbol at the place; "" = not
 					    known */

@@ -588,8 +588,8 @@ int debug_info_argument(struct debug_info *info, u64 place, const char *name, co
 	if (!dwarf_address(info, place, &address) || !info->dwarf ||
 	    !code_ranges_find(&info->ranges, address, &unit))
 		return -ENODATA;
-	/* Several symbols may have the same code; if one of them is named as a clone, the function
-	 * is a clone. */
+	/* Any symbol of the code will do: aliases have the same code, so a clone is a clone under
+	 * each of its names. */
 	if (!name[0] && !debug_info_symbol(info, place, &symbol))
 		symbol.name = "the function";
 	return dwarf_argument_find(&info->units[unit], address, symbol.name, path, out, reason);

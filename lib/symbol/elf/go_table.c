@@ -76,8 +76,8 @@ static const Elf_Data *read_section(Elf *elf, const char *name, u64 *address)
 	return data && data->d_buf ? data : NULL;
 }
 
-/* The relocation that adds the file's load address to `addend` (`by_addend`), or to the word at
- * `place`; false: the file has no such relocation. */
+/* The relocation that stores the load address + `wanted` (`by_addend`), or that sets the word at
+ * the address `wanted`; false: the file has no such relocation. */
 static bool find_relative_relocation(Elf *elf, bool by_addend, u64 wanted, GElf_Rela *found)
 {
 	Elf_Scn *section = NULL;

@@ -356,7 +356,7 @@ int kallsyms_parse(const char *text, size_t bytes, const struct module_list *mod
 }
 
 /* Records where the lines of static code are, and the ranges of static code. Ends at the first line
- * whose module proc/modules does not list: static code comes first. */
+ * whose module /proc/modules does not list: static code comes first. */
 static int record_static_lines(struct kallsyms_static *code)
 {
 	const char *text = code->text, *end = text + code->bytes;

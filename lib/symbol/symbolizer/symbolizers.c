@@ -67,7 +67,7 @@ struct symbolizers {
 	bool tabulated[MAPPINGS_MAX];	    /* a job for the unwind table was submitted */
 	u32 urgency[MAPPINGS_MAX];	    /* how often events have missed the file's table:
 					       symbolizers_need(); 0: no event has met the file */
-	bool leave_generated;		    /* a table of libjvm or of V8's file was added */
+	bool leave_generated;		    /* a table of libjvm, of V8 or of Perl was added */
 	u32 script_loop_tables; /* number of added tables of files that have an interpreter's loop
 				 */
 	bool has_no_room;	/* the engine's map of tables is full */

@@ -246,8 +246,9 @@ static void try_starts_in_gap(struct code_analysis *analysis, u32 at, u32 end)
 }
 
 /* Visits the parts of sections that no table covers. */
-static void visit_uncovered_code(struct code_analysis *analysis,
-				 void (*visit)(struct code_analysis *analysis, u32 start, u32 end))
+static void visit_code_without_tables(struct code_analysis *analysis,
+				      void (*visit)(struct code_analysis *analysis, u32 start,
+						    u32 end))
 {
 	const struct code_image *image = analysis->image;
 
@@ -371,7 +372,7 @@ static void sweep_uncovered_code(struct code_analysis *analysis)
 		if (code_has_address(analysis, image->covered[i].start) &&
 		    image->covered[i].end <= image->end)
 			sweep_range(analysis, image->covered[i].start, image->covered[i].end, true);
-	visit_uncovered_code(analysis, sweep_gap);
+	visit_code_without_tables(analysis, sweep_gap);
 	analysis->pops_arguments = analysis->popping_ends >= POPPING_ENDS_MIN;
 	if (analysis->named_count)
 		qsort(analysis->named, analysis->named_count, sizeof(*analysis->named),
@@ -410,7 +411,7 @@ static void analyse_functions(struct code_analysis *analysis)
 	if (analysis->image->has_symbols)
 		follow_all_unreached_code(analysis);
 	try_taken_addresses(analysis);
-	visit_uncovered_code(analysis, try_starts_in_gap);
+	visit_code_without_tables(analysis, try_starts_in_gap);
 	follow_all_unreached_code(analysis);
 	/* Functions with a known start that turned out to be trampolines of signal handlers get no
 	 * rule. */

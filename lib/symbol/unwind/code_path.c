@@ -281,7 +281,7 @@ static bool jump_table_target(struct code_analysis *analysis, struct frame_value
 
 /* True if the target of a jump table lies after the code of the function, to where compilers let
  * impossible cases lead: at padding (a byte 0x90 may be code), or at the begin of a function. */
-static bool is_after_function(struct code_analysis *analysis, s64 target)
+static bool is_jump_target_after_function(struct code_analysis *analysis, s64 target)
 {
 	struct x86_instruction instruction;
 
@@ -318,7 +318,7 @@ static bool follow_jump_table(struct path *path, struct frame_value table)
 		if (*code_mark_at(analysis, target) & MARK_START &&
 		    !frame_state_is_bare(&path->state) && target != function->start)
 			break;
-		if (is_after_function(analysis, target))
+		if (is_jump_target_after_function(analysis, target))
 			continue;
 		if (!is_sure && (target < function->start || target >= function->end))
 			break;

@@ -105,7 +105,7 @@ int code_rows_merge(struct code_rows *rows, const struct code_rows *upper,
 	return result;
 }
 
-static bool is_rule_sound(const struct unwind_rule *rule)
+static bool are_rule_fields_in_range(const struct unwind_rule *rule)
 {
 	return rule->cfa_kind < CFA_KIND_COUNT && is_table_register(rule->cfa_register) &&
 	       (is_table_register(rule->base) || rule->base == RULE_BASE_CFA);
@@ -150,7 +150,7 @@ bool code_rows_are_sound(const struct code_rows *rows)
 	    !is_layout_sound(&rows->script))
 		return false;
 	for (u32 i = 0; i < rows->rule_count; i++)
-		if (!is_rule_sound(&rows->rules[i]))
+		if (!are_rule_fields_in_range(&rows->rules[i]))
 			return false;
 	for (u32 i = 0; i < rows->count; i++)
 		if (rows->rows[i].rule > rows->rule_count ||

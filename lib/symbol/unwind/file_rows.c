@@ -33,7 +33,7 @@
 /* If less code than this is without a table, GAP_SMALL_SHARE counts in place of GAP_SHARE: the
  * analysis is worth while only if the file is small. */
 #define GAP_SMALL 512
-/* An analysis is done only if at least 1/512 of all code is without a table. */
+/* An analysis of so little code is done only if this is at least 1/512 of all code. */
 #define GAP_SMALL_SHARE 512
 /* The most bytes of code without a table; their analysis takes some seconds. */
 #define GAP_BYTES_MAX (32U << 20)

@@ -25,8 +25,8 @@ enum frame_value_kind {
 	VALUE_UNKNOWN,
 	VALUE_ENTRY,	/* the value that register `offset` had at the function's entry */
 	VALUE_CFA,	/* CFA + offset */
-	VALUE_ALIGNED,	/* a stack pointer that was rounded down by instruction number `extra`, +
-			   offset */
+	VALUE_ALIGNED,	/* a stack pointer that was rounded down by the instruction at address
+			   `extra`, + offset */
 	VALUE_CONSTANT, /* the number `offset`, as 32 bits */
 	VALUE_BELOW,	/* an unsigned number less than `offset` */
 	VALUE_CHILD,	/* the result of clone(): 0 in the child, not known in the parent */

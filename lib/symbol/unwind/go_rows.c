@@ -368,7 +368,7 @@ static void read_stack_switches(const struct function *function, struct go_parts
 	const u8 *code = function->code;
 	u32 bytes = function->code_bytes, next;
 	struct standing standing = {.place = GO_ON_STACK, .copy = X86_NO_REGISTER};
-	struct standing jumped[GO_CODE_MAX] = {}; /* the target of a jump */
+	struct standing jumped[GO_CODE_MAX] = {}; /* by target of a jump: what holds there */
 	bool is_jumped[GO_CODE_MAX] = {};
 	bool is_full = false, is_reached = true;
 

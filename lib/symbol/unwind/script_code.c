@@ -137,7 +137,7 @@ static bool arm64_flow(u32 code, u64 address, struct loop_code *loop_code)
 		loop_code->flow = LOOP_BRANCH;
 		loop_code->target = address + signed_bits(code, 5, 14) * 4;
 	} else if ((code & 0xfe000000) == 0xd6000000) {
-		/* Bits 21 to 24 tell br, blr, ret and eret apart. */
+		/* Bits 21 to 23 tell br, blr, ret and eret apart. */
 		u32 kind = bits(code, 21, 3);
 
 		loop_code->flow = kind == 0   ? LOOP_JUMP_INDIRECT

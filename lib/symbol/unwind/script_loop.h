@@ -76,8 +76,8 @@ struct script_loop {
 	u32 stack_bytes; /* bytes of the native frame, counted down from the CFA, that a walk reads
 			  */
 	u8 operand;	 /* operand of the marked rules: RULE_LOOP_OPERAND() */
-	u8 slot[RULE_SLOTS]; /* slots of saved registers that are added to rules which lack them; 0:
-				none */
+	u8 slot[RULE_SLOTS]; /* slots of saved registers that the rows lack and the marked rules
+				get; 0: none */
 	struct script_loop_range ranges[SCRIPT_LOOP_RANGES_MAX];
 	u32 range_count;
 	u64 moved[SCRIPT_LOOP_PARTS_MAX]

@@ -95,7 +95,8 @@ struct version {
 	 * interpreter_frame.previous and of code_object.filename. 0: the file has no such words */
 	u8 word_next, word_id, word_previous, word_filename;
 	/* Output of offsets_read(): */
-	/* Offset of thread_id, which glibc and musl set to the thread pointer. */
+	/* Offsets of `next` and `thread_id` in a thread's state. The value of thread_id is the
+	 * thread pointer, by glibc and musl. */
 	u8 thread_next, thread_id;
 };
 

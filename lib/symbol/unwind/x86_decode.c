@@ -24,7 +24,7 @@ static const char one_byte[256 + 1] = "wwrriz!!wwrriz!p" /* 00 */
 				      "................"
 				      "!!prppppzGiR...." /* 60 */
 				      "iiiiiiiiiiiiiiii"
-				      "WZ!WmmbbwwrrwrmM" /* 80; decode_by_opcode_map() handles 8f */
+				      "WZ!WmmbbwwrrwrmM" /* 80; decode_one_byte() changes 8f */
 				      "..........!....."
 				      "oooo....iz......" /* a0 */
 				      "iiiiiiiivvvvvvvv"

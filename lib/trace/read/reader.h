@@ -76,7 +76,7 @@ u32 trace_reader_symbols(const struct trace_reader *reader, const struct trace_s
 const struct trace_ledger *trace_reader_ledger(const struct trace_reader *reader);
 u32 trace_reader_cpu_ledgers(const struct trace_reader *reader,
 			     const struct trace_cpu_ledger **cpus);
-/* Sets *ledgers to the ledgers of sources, by kind, and returns their count. 0: the recording has
+/* Sets *sources to the ledgers of sources, by kind, and returns their count. 0: the recording has
  * no ledgers of its sources. */
 u32 trace_reader_source_ledgers(const struct trace_reader *reader,
 				const struct trace_source_ledger **sources);
