@@ -49,7 +49,7 @@ struct mapping_record {
 	u64 end;
 	u64 offset; /* file offset of `start` */
 	/*
-	 * id of the user who can decide how reads of the file are answered: owner of the file or of
+	 * id of the user that controls what reads of the file return: the owner of the file or of
 	 * the mount
 	 */
 	u32 owner;

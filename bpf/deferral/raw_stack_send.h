@@ -52,7 +52,7 @@ struct raw_buffer {
 /* RAW_BUFFERS_PER_CPU elements for each CPU */
 ARRAY_MAP(raw_buffers, RAW_BUFFERS_PER_CPU, struct raw_buffer);
 
-/* Whose stack is saved, and how. */
+/* The task whose stack is saved, and the way it is saved. */
 struct raw_request {
 	u32 tid;
 	u32 tgid;

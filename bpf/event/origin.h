@@ -155,7 +155,8 @@ static __always_inline bool origin_of_object(u64 object, struct origin *out)
 }
 
 /*
- * Returns the address of the request that an io_uring worker serves; 0: the task is no such worker.
+ * Returns the address of the request that an io_uring worker serves; 0: the task is not an io_uring
+ * worker.
  */
 static __always_inline u64 io_uring_request_of_worker(const struct task_struct *task)
 {

@@ -32,7 +32,7 @@ static void format_build_id(const struct missing_file *file, char text[BUILD_ID_
 		sprintf(text + 2 * i, "%02x", file->mapping->build_id[i]);
 }
 
-/* Writes the remedy for the missing names of a file to `text`; "": there is no remedy. */
+/* Writes the remedy for the missing names of a file to `text`; "": none is known. */
 static void format_remedy(const struct missing_file *file, char text[FIX_BYTES])
 {
 	char package[DEBIAN_PACKAGE_BYTES];

@@ -317,7 +317,7 @@ CORE_GLOBAL_PART int v8_scope_name_find(struct unwind *unwind, u64 scope)
 			return 0;
 		v8->name = NUMBER(v8->word[1]) ? name : 0;
 	}
-	/* Without an inferred name, this word holds an object that is no string. */
+	/* Without an inferred name, this word holds an object of another type than a string. */
 	if (!core_reload(v8->name) && inferred) {
 		u32 type = v8_object_type(unwind, inferred);
 

@@ -42,7 +42,7 @@ static FILE *open_file_in(const char *folder, const char *name)
 }
 
 /*
- * Reads the limit in a cgroup's file. UINT64_MAX: there is no limit, as the file has "max", or does
+ * Reads the limit in a cgroup's file. UINT64_MAX: no limit: the file has "max", or does
  * not exist (as in the root of cgroup2).
  */
 static u64 read_cgroup_limit(const char *cgroup, const char *name)

@@ -20,8 +20,8 @@
 static const struct {
 	const char *begin, *end, *by, *value;
 	bool is_mapping;
-	bool is_optional; /* true: some allocators lack the function, so a file without it is no
-			     error */
+	bool is_optional; /* true: a file without the function is not an error, as some allocators
+			     lack it */
 } functions[] = {
 	{"malloc", "free", "ret:arg1", "arg1", false, false},
 	{"calloc", "free", "ret:arg1", "arg1*arg2", false, false},

@@ -11,7 +11,7 @@
 #include "symbol/file/whole_file.h"
 
 #define BOOT_ID_PATH "/proc/sys/kernel/random/boot_id"
-#define BYTES_MAX 65536 /* a file with more bytes than this is no longer used */
+#define BYTES_MAX 65536 /* a larger file is not used any more */
 
 struct boot_id {
 	char text[64];

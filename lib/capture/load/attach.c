@@ -120,7 +120,7 @@ int attach_perf_events(struct attachment *attachment, const struct source *sourc
 				       program_fd);
 	for (u32 cpu = 0; cpu < attachment->plan->config.cpus; cpu++) {
 		result = attach_perf_cpu(attachment, source, kind, program_fd, cpu);
-		if (result && result != -ENODEV) /* only -ENODEV, an offline CPU, is no failure */
+		if (result && result != -ENODEV) /* -ENODEV: the CPU is offline, and is left out */
 			return result;
 	}
 	return attachment->event_count > before ? 0 : -ENODEV;

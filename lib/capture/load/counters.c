@@ -88,7 +88,7 @@ static int open_counter_on_all_cpus(const struct attachment *attachment,
 
 	for (u32 cpu = 0; cpu < attachment->plan->config.cpus; cpu++) {
 		result = open_counter(attachment, source, cpu);
-		if (result && result != -ENODEV) /* only -ENODEV, an offline CPU, is no failure */
+		if (result && result != -ENODEV) /* -ENODEV: the CPU is offline, and is left out */
 			return error_set(error, -result,
 					 "-e %s: its counter cannot be opened: %s%s", source->name,
 					 result == -EBUSY

@@ -109,7 +109,7 @@ struct callback_programs program_set_find_callback(const struct program_set *set
 struct task_hook {
 	const char *tracepoint;
 	int program;	  /* descriptor of the program; -1 = not loaded */
-	bool is_optional; /* the kernel may lack the tracepoint, which is no failure */
+	bool is_optional; /* true: a kernel without the tracepoint is not an error */
 };
 
 #define TASK_HOOKS 11

@@ -123,7 +123,8 @@ struct scan {
 	struct call_shape *shape;
 	u32 *work;
 	u32 float_bytes; /* size of all floats so far; 0: none yet */
-	bool has_other;	 /* a part of the type is no float, or a float of another size */
+	bool has_other;	 /* a part of the type is another thing than a float, or a float of another
+			    size */
 	u32 parts;	 /* number of parts visited so far */
 };
 
