@@ -259,6 +259,14 @@ int cgroup_log_number_by_id(struct cgroup_log *log, struct trace_writer *writer,
 						number);
 }
 
+u64 cgroup_log_id(const struct cgroup_log *log, u32 number)
+{
+	for (u32 i = 0; number && i < log->count; i++)
+		if (log->known[i].number == number)
+			return log->known[i].id;
+	return 0;
+}
+
 /* Adds a cgroup by the path that /proc shows for a task. The cgroup may be removed by now, and its
  * id may be known already, without a path. */
 static int add_cgroup_by_path(struct cgroup_log *log, const char *path)

@@ -37,4 +37,7 @@ int cgroup_log_number_by_id(struct cgroup_log *log, struct trace_writer *writer,
 int cgroup_log_number_by_path(struct cgroup_log *log, struct trace_writer *writer, const char *path,
 			      u32 *number);
 
+/* Returns the kernel's id of a cgroup of the file; 0: the id or the cgroup is not known. */
+u64 cgroup_log_id(const struct cgroup_log *log, u32 number);
+
 #endif

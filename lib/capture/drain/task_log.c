@@ -2,6 +2,11 @@
 /*
  * A bitmap by thread id (the kernel's limit is 4 M) has the threads that are in the file.
  *
+ * A thread may exit between the end of a file and the scan of /proc for the next file, which has
+ * its last events. The log therefore remembers the threads of the last file: one for each value of
+ * the low bits of the thread id. The kernel hands out ids in order, so a thread is only replaced
+ * after FORMER_THREADS newer ones.
+ *
  * The task rings of CPUs are overwritten at different rates: the record of a fork may still be in
  * the ring of the parent's CPU when the record of the later execve is overwritten. The name in the
  * last record of a thread in a round is therefore compared with the name in the BPF map task_names,
@@ -23,6 +28,7 @@
 #include "order.h"
 
 #define TID_LIMIT (4U << 20)
+#define FORMER_THREADS (1U << 14) /* number of threads that are remembered; a power of two */
 
 /* A record of a task ring that was read in this round. */
 struct name_record {
@@ -34,6 +40,16 @@ struct name_record {
 	char comm[16];
 };
 
+/* A thread as it was last written. */
+struct former_thread {
+	u64 time;
+	u64 cgroup; /* the kernel's id of the cgroup; 0: unknown */
+	u32 tid;
+	u32 tgid;
+	u32 file; /* number of the file that has the thread */
+	char comm[16];
+};
+
 struct task_log {
 	struct name_record *records;
 	size_t record_count, record_room;
@@ -41,6 +57,8 @@ struct task_log {
 	bool knows_interrupt;
 	bool has_wanted; /* a task had one of the names in options.comms */
 	struct cgroup_log *cgroups;
+	u32 file; /* number of the current file */
+	struct former_thread former[FORMER_THREADS];
 	u64 known[TID_LIMIT / 64];
 };
 
@@ -95,11 +113,28 @@ static void mark_thread_in_file(struct task_log *log, u32 tid)
 		log->known[tid / 64] |= 1ULL << (tid % 64);
 }
 
+/* Records of a thread come out of order if the thread has changed its CPU. */
+static void remember_thread(struct task_log *log, const struct trace_task *task)
+{
+	struct former_thread *former = &log->former[task->tid % FORMER_THREADS];
+	bool is_same = former->tid == task->tid && former->file == log->file;
+
+	if (is_same && former->time > task->time)
+		return;
+	*former = (struct former_thread){.time = task->time,
+					 .cgroup = cgroup_log_id(log->cgroups, task->cgroup),
+					 .tid = task->tid,
+					 .tgid = task->tgid,
+					 .file = log->file};
+	memcpy(former->comm, task->comm, sizeof(former->comm));
+}
+
 static int write_task(struct task_log *log, struct trace_writer *writer,
 		      const struct trace_task *task)
 {
 	const struct comm_globs *comms = log->options.comms;
 
+	remember_thread(log, task);
 	log->has_wanted |= comms && comm_globs_match(comms, (const u8 *)task->comm);
 	return trace_writer_task(writer, task);
 }
@@ -143,6 +178,7 @@ int task_log_scan(struct task_log *log, struct trace_writer *writer, u32 only)
 	struct trace_task zero = {};
 	int result;
 
+	log->file++;
 	strcpy(zero.comm, log->options.zero);
 	cgroup_log_begin_file(log->cgroups);
 	result = cgroup_log_number_by_path(log->cgroups, writer, "/", &zero.cgroup)
@@ -265,11 +301,27 @@ static int write_interrupt_task(struct task_log *log, struct trace_writer *write
 		       ?: trace_writer_task(writer, &interrupt);
 }
 
+/* Writes a thread that was in the last file and has exited since. */
+static int write_former_thread(struct task_log *log, struct trace_writer *writer, u32 tid)
+{
+	const struct former_thread former = log->former[tid % FORMER_THREADS];
+	struct trace_task task = {.tid = tid, .tgid = former.tgid};
+	int result;
+
+	if (former.tid != tid || former.file + 1 != log->file)
+		return 0;
+	memcpy(task.comm, former.comm, sizeof(task.comm));
+	mark_thread_in_file(log, tid);
+	result = cgroup_log_number_by_id(log->cgroups, writer, former.cgroup, &task.cgroup);
+	return result ?: write_task(log, writer, &task);
+}
+
 int task_log_ensure_thread(struct task_log *log, struct trace_writer *writer, u32 tid)
 {
 	struct trace_task ended = {.tid = tid}; /* the process id of an ended thread is not known */
 	struct task_name name;
 	u32 tgid;
+	int result = 0;
 
 	if (tid == TID_INTERRUPT)
 		return write_interrupt_task(log, writer);
@@ -277,7 +329,9 @@ int task_log_ensure_thread(struct task_log *log, struct trace_writer *writer, u3
 		return 0;
 	tgid = log->options.ignores_proc ? 0 : proc_task_process_id(tid);
 	if (tgid)
-		return write_proc_thread(log, writer, tgid, tid);
+		result = write_proc_thread(log, writer, tgid, tid);
+	if (result || is_thread_in_file(log, tid))
+		return result;
 	return read_name_from_map(log, tid, &name) ? write_name_from_map(log, writer, &name, &ended)
-						   : 0;
+						   : write_former_thread(log, writer, tid);
 }

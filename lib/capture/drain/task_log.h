@@ -3,7 +3,7 @@
  * Writes the names, processes and cgroups of threads to a recording file. Threads that are alive at
  * the start are read from /proc; new threads, new names and moves to other cgroups come from the
  * task rings. If the record of a new thread was lost, the thread is looked up in /proc at its first
- * event.
+ * event, then among the threads of the file before.
  */
 #ifndef LIB_CAPTURE_TASK_LOG_H
 #define LIB_CAPTURE_TASK_LOG_H

@@ -19,6 +19,7 @@ from harness.waiting import wait_until
 
 CAP_SYS_ADMIN, CAP_BPF = 21, 39
 CALLS = 400
+NAME = "agent_calls"  # tests that run beside this one have other programs of this kind
 OF_PROGRAM = "FROM stackmap.events WHERE event = '%s' AND comm = '%%s'" % GETPPID
 
 
@@ -30,12 +31,19 @@ def store():
         yield servers[0], url_of(servers)
 
 
-def call(name="known_counts", times=CALLS):
+def call(name=NAME, times=CALLS):
     run(program("known_counts", called=name), "getppid=%d" % times)
 
 
-def calls_of(server, name="known_counts"):
+def calls_of(server, name=NAME):
     return number(server, "SELECT sum(count) " + OF_PROGRAM % name)
+
+
+def assert_all_calls(server, agent, name=NAME):
+    """The store has each call of the program. Else the message has the ledger, the events by task, and the words of the agent."""
+    calls = calls_of(server, name)
+    assert calls == CALLS, (calls, assert_balances(server), agent.said, server.ask(
+        "SELECT time, comm, event, sum(count) FROM stackmap.events FINAL GROUP BY time, comm, event"))
 
 
 def test_what_was_recorded_is_in_the_store():
@@ -43,7 +51,7 @@ def test_what_was_recorded_is_in_the_store():
         agent = Agent(url, "-e", GETPPID, "--label", "rack=7", window=2, batch=4)
         call()
         agent.stop()
-        assert calls_of(server) == CALLS
+        assert_all_calls(server, agent)
         assert_balances(server)
         host, labels = server.ask("SELECT host, labels FROM stackmap.hosts")[0]
         assert host == "one" and "'rack=7'" in labels, (host, labels)
@@ -67,16 +75,16 @@ def test_each_stack_is_whole():
         agent = Agent(url, "-e", GETPPID)
         call()
         agent.stop()
-        stacks = server.ask("SELECT DISTINCT hex(stack) " + OF_PROGRAM % "known_counts")
+        stacks = server.ask("SELECT DISTINCT hex(stack) " + OF_PROGRAM % NAME)
         assert len(stacks) == 1, stacks
         names = server.ask(
             "SELECT arrayJoin(functions) FROM stackmap.frames WHERE (object, offset) IN (SELECT o, toUInt64(f - 1) FROM ("
             "SELECT object, offset, kernel_depth, stack FROM stackmap.stacks WHERE stack IN (SELECT stack %s)) "
-            "ARRAY JOIN object AS o, offset AS f)" % OF_PROGRAM % "known_counts")
+            "ARRAY JOIN object AS o, offset AS f)" % OF_PROGRAM % NAME)
         assert ["main"] in names, names
         innermost = server.ask(
             "SELECT arrayJoin(functions) FROM stackmap.frames WHERE (object, offset) IN (SELECT object[kernel_depth + 1], "
-            "offset[kernel_depth + 1] FROM stackmap.stacks WHERE stack IN (SELECT stack %s))" % OF_PROGRAM % "known_counts")
+            "offset[kernel_depth + 1] FROM stackmap.stacks WHERE stack IN (SELECT stack %s))" % OF_PROGRAM % NAME)
         assert innermost == [["syscall"]], innermost
         missing = number(server, "SELECT count() FROM (SELECT arrayJoin(object) AS o FROM stackmap.stacks) "
                                  "WHERE o NOT IN (SELECT object FROM stackmap.objects)")
@@ -112,7 +120,7 @@ def test_an_agent_that_was_killed():
         agent.stop()
         ledger = assert_balances(server)
         assert len(ledger) > spooled, (ledger, spooled)
-        assert calls_of(server, "after") == CALLS
+        assert_all_calls(server, agent, "after")
         assert calls_of(server, "before") in range(CALLS + 1)
         assert not glob.glob("spool/*.batch"), os.listdir("spool")
 
@@ -126,7 +134,7 @@ def test_a_server_that_comes_later():
         server.start()
         await_rows(server, "SELECT count() FROM stackmap.ledger")
         agent.stop()
-        assert calls_of(server) == CALLS
+        assert_all_calls(server, agent)
         assert_balances(server)
 
 
@@ -149,13 +157,13 @@ def test_the_service_of_a_cgroup():
         try:
             for unit in units:
                 unit.mkdir(parents=True)
-                run("sh", "-c", "echo $$ >%s/cgroup.procs; exec %s getppid=%d" % (unit, program("known_counts"), CALLS))
+                run("sh", "-c", "echo $$ >%s/cgroup.procs; exec %s getppid=%d" % (unit, program("known_counts", called=NAME), CALLS))
         finally:
             for folder in *units, root:
                 folder.rmdir()
         agent.stop()
         found = server.ask("SELECT service, version, cgroup, sum(count) %s GROUP BY service, version, cgroup ORDER BY service"
-                           % OF_PROGRAM % "known_counts")
+                           % OF_PROGRAM % NAME)
         assert [(service, version, int(count)) for service, version, _, count in found] == [
             ("jobs", "1.5", CALLS), ("web", "", CALLS)], found
         assert found[1][2].endswith("/web@1.service"), found
@@ -167,9 +175,9 @@ def test_exemplars_are_recordings():
         call()
         agent.stop()
         kept = [Recording(path) for path in sorted(glob.glob("kept/window.data.*"))]
-        events = [event for recording in kept for event in recording.events() if event.comm == "known_counts"]
+        events = [event for recording in kept for event in recording.events() if event.comm == NAME]
         assert len(events) == CALLS and kept, (len(events), os.listdir("kept"))
-        assert calls_of(server) == CALLS
+        assert_all_calls(server, agent)
 
 
 def capabilities(pid):
