@@ -147,7 +147,7 @@ def test_each_source_accounts_for_its_own_events():
     needs("bpf", "uprobes", "tracefs")
     workload = program("known_counts")
     counted, taken = "u:%s:counted" % workload, "u:%s:take" % workload
-    command = "kill -STOP $PPID; %s calls=20000 arguments=5000; kill -CONT $PPID" % workload
+    command = "kill -STOP $PPID; taskset -c 0 %s calls=20000 arguments=5000; kill -CONT $PPID" % workload  # all in one ring
     recording = record("--ring", "64K", "-e", counted, "-e", taken + "/values=arg1:one,arg2:two/", "--", "sh", "-c", command)
     ledger = recording.check()
     sources = {source["event"]: source for source in ledger["sources"]}
