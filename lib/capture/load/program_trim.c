@@ -62,15 +62,12 @@ static bool loads_address(const struct bpf_insn *insn)
 	return insn->code == (BPF_LD | BPF_IMM | BPF_DW);
 }
 
-static bool is_jump_class(const struct bpf_insn *insn)
-{
-	return BPF_CLASS(insn->code) == BPF_JMP || BPF_CLASS(insn->code) == BPF_JMP32;
-}
-
 static bool is_jump(const struct bpf_insn *insn)
 {
-	return is_jump_class(insn) && BPF_OP(insn->code) != BPF_CALL &&
-	       BPF_OP(insn->code) != BPF_EXIT;
+	u32 class = BPF_CLASS(insn->code), operation = BPF_OP(insn->code);
+
+	return (class == BPF_JMP || class == BPF_JMP32) && operation != BPF_CALL &&
+	       operation != BPF_EXIT;
 }
 
 /* True for the jump with a 32-bit offset, which is in the instruction's field imm instead of

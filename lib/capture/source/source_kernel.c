@@ -42,15 +42,6 @@ static const struct btf_type *find_prototype(const struct btf *btf, const char *
 	return type ? btf__type_by_id(btf, type->type) : NULL;
 }
 
-/* Returns in how many words an argument of this type is passed in registers: one, or two if it is
- * larger than a word. */
-static u32 count_words_of_type(const struct btf *btf, u32 type)
-{
-	s64 bytes = btf__resolve_size(btf, type);
-
-	return bytes > (s64)sizeof(u64) ? 2 : 1;
-}
-
 /* Returns the index of an argument in the prototype, by its name or as arg1, arg2...; -1: no such
  * argument.
  */
@@ -131,10 +122,11 @@ static int find_argument_number(void *arg, const char *name, struct source_numbe
 			       : 0;
 	params = btf_params(prototype->type);
 	found = on_return ? -1 : find_argument(prototype, name, length);
+	/* An argument that is larger than a word is passed in two registers. */
 	for (u32 i = 0; i < btf_vlen(prototype->type); i++) {
 		if ((int)i == found)
 			word = words;
-		words += count_words_of_type(btf, params[i].type);
+		words += btf__resolve_size(btf, params[i].type) > (s64)sizeof(u64) ? 2 : 1;
 	}
 	prototype->source->argument_words = words;
 	if (on_return ? length != strlen("ret") || strncmp(name, "ret", length) != 0

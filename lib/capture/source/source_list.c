@@ -169,12 +169,6 @@ static int append_source(struct source_list *list, const struct source *found)
 	return err;
 }
 
-static void list_truncate(struct source_list *list, u32 count)
-{
-	while (list->count > count)
-		source_clear(&list->sources[--list->count]);
-}
-
 static int append_found_source(void *arg, const struct source *source)
 {
 	return append_source(arg, source);
@@ -256,13 +250,6 @@ static int set_append_error(int err, const char *subject, struct stackmap_error 
 	else if (err == -ENOMEM)
 		error_set(error, ENOMEM, "%s: out of memory", subject);
 	return err;
-}
-
-static int add_sources_of_word(struct source_list *list, struct source_word *word,
-			       struct stackmap_error *error)
-{
-	return set_append_error(find_sources_of_word(word, append_found_source, list, error),
-				word->query.subject, error);
 }
 
 /* --- Spans. --- */
@@ -441,7 +428,8 @@ static int add_sources_of_one_word(struct source_list *list, const char *text, u
 		if (!list->period)
 			word.query.frequency = word.query.frequency ?: frequency;
 		word.query.period_default = list->period;
-		err = add_sources_of_word(list, &word, error);
+		err = find_sources_of_word(&word, append_found_source, list, error);
+		err = set_append_error(err, word.query.subject, error);
 		source_word_clear(&word);
 	}
 	free(subject);
@@ -481,8 +469,8 @@ int source_list_add(struct source_list *list, const char *text, u64 frequency,
 
 	while (!err && (word = cut_next_source_word(&rest)))
 		err = add_sources_of_one_word(list, word, frequency, error);
-	if (err)
-		list_truncate(list, count);
+	while (err && list->count > count)
+		source_clear(&list->sources[--list->count]);
 	free(copy);
 	return err;
 }

@@ -80,13 +80,6 @@ static bool is_arrow(const char *text)
 	return begins_with(text, "->");
 }
 
-/* Returns the length of a dot or an arrow at the start of the text, which join two parts of a name;
- * 0: neither. */
-static size_t length_of_joint(const char *text)
-{
-	return text[0] == '.' ? 1 : is_arrow(text) ? 2 : 0;
-}
-
 static bool is_word_character(char byte)
 {
 	return isalnum((unsigned char)byte) || byte == '_';
@@ -105,7 +98,7 @@ static size_t length_of_name(const char *text)
 
 		while (is_word_character(text[length]))
 			length++;
-		joint = length_of_joint(text + length);
+		joint = text[length] == '.' ? 1 : is_arrow(text + length) ? 2 : 0;
 		length += joint && is_word_character(text[length + joint]) ? joint : 0;
 	}
 	return length;

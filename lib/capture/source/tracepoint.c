@@ -158,11 +158,6 @@ static bool is_word_sized(const char *declaration)
 	return false;
 }
 
-static bool has_arguments_as_fields(const char *name)
-{
-	return begins_with(name, "syscalls:sys_enter_");
-}
-
 static bool is_unsigned(const char *declaration)
 {
 	static const char *const types[] = {"unsigned ", "u", "__u", "gid_t ", "qid_t "};
@@ -264,7 +259,8 @@ static int read_format(int events, const char *name, struct numbers *numbers)
 int tracepoint_field_find(int events, const char *name, const char *field, const char *subject,
 			  struct tracepoint_field *out, struct stackmap_error *error)
 {
-	struct numbers numbers = {.wanted = field, .are_arguments = has_arguments_as_fields(name)};
+	struct numbers numbers = {.wanted = field,
+				  .are_arguments = begins_with(name, "syscalls:sys_enter_")};
 	int result;
 
 	if (events < 0)

@@ -62,11 +62,6 @@ static u32 version_read(Elf *elf)
 	return number;
 }
 
-static bool is_wide_code(const struct x86_instruction *code, u32 opcode)
-{
-	return code->map == X86_MAP_ONE_BYTE && code->opcode == opcode && code->is_wide;
-}
-
 /* Reads the loop that was entered, up to its call: sets *body to the end of the instruction that
  * moves the address of the interpreter to a register, and *reg. */
 static bool prologue_read(const struct script_loop *loop, u64 *body, u32 *reg)
@@ -85,8 +80,8 @@ static bool prologue_read(const struct script_loop *loop, u64 *body, u32 *reg)
 		if (flow != X86_NEXT || (*reg < X86_REGISTERS && code.writes >> *reg & 1))
 			return false;
 		address += code.length;
-		if (*reg >= X86_REGISTERS && is_wide_code(&code, 0x89) && !code.is_memory &&
-		    code.reg == X86_RDI) {
+		if (*reg >= X86_REGISTERS && code.map == X86_MAP_ONE_BYTE && code.opcode == 0x89 &&
+		    code.is_wide && !code.is_memory && code.reg == X86_RDI) {
 			*reg = code.rm;
 			*body = address;
 		}
