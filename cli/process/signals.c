@@ -116,12 +116,16 @@ bool signals_hold(void)
 	return !begins;
 }
 
+/* An ignored signal that is not blocked is lost, so it stays blocked, and signals_wait() has it. */
 void signals_release(void)
 {
-	const sigset_t set = ending_signals();
+	sigset_t set = ending_signals();
 
 	begins = false;
 	install_handlers();
+	for (size_t i = 0; i < sizeof(ending) / sizeof(*ending); i++)
+		if (is_signal_ignored(ending[i]))
+			sigdelset(&set, ending[i]);
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 

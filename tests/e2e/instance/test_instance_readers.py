@@ -11,10 +11,12 @@ import subprocess
 from harness.cases import SECONDS_MAX, STACKMAP, Skip, main, needs, one_of_several, program, run, stackmap
 from harness.engine_folder import HOME, enter_own_mounts, fresh_bpffs
 from harness.recording import Recording, check_ledger, function, parse_events, parse_ids, parse_stack_map_bin, user_frames
+from harness.waiting import unread, wait_until
 
 COUNTS = program("known_counts")
 SOURCE = "u:%s:counted" % COUNTS
 FLIGHT, DRAIN = ["--flight", "2M"], ["--ring", "256K"]
+PIPE_BYTES = 65536
 
 
 def start(*options):
@@ -105,9 +107,9 @@ def test_what_was_drained_is_not_in_a_snapshot():
 class Follower:
     """script -f: events as they come."""
 
-    def __init__(self, *options):
+    def __init__(self, *options, **more):
         self.process = subprocess.Popen([STACKMAP, "script", "--instance", "live", "-f", *options],
-                                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more)
 
     def __enter__(self):
         return self
@@ -172,6 +174,19 @@ def test_follow_until_the_instance_ends():
     stackmap("stop", "live")
     rest, messages = follower.process.communicate(timeout=SECONDS_MAX)
     assert follower.process.returncode == 0 and not rest, (rest, messages)
+
+
+def test_follow_in_the_background_of_a_shell():
+    """Such a process starts with SIGINT ignored, and still ends by it, also while its text waits for a reader."""
+    start(*DRAIN)
+    follower = Follower(preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
+    call(1000)
+    wait_until(lambda: unread(follower.process.stdout) == PIPE_BYTES)
+    follower.process.send_signal(signal.SIGINT)
+    text, messages = follower.process.communicate(timeout=SECONDS_MAX)
+    assert follower.process.returncode == 0, messages
+    assert len(parse_events(text)) == 1000, (len(parse_events(text)), messages)
+    stackmap("stop", "live")
 
 
 def test_one_follower():
