@@ -49,11 +49,12 @@ CORE_PART struct cfi_cell *register_cell(struct cfi_row *row, u64 reg)
 	return &row->column[column & (CFI_COLUMNS - 1)];
 }
 
-CORE_PART void set_register_cell(struct cfi *cfi, u64 reg, u32 how, s64 offset)
+/* `in`: the register that holds the value, or 0. */
+CORE_PART void set_register_cell(struct cfi *cfi, u64 reg, u32 how, u32 in, s64 offset)
 {
 	if (offset != (s32)offset)
 		cfi->stop = STOP_UNSUPPORTED;
-	*register_cell(&cfi->row, reg) = (struct cfi_cell){.how = how, .offset = offset};
+	*register_cell(&cfi->row, reg) = (struct cfi_cell){.how = how, .reg = in, .offset = offset};
 }
 
 CORE_PART s64 scale_by_data_alignment(const struct cfi *cfi, u64 factor)
@@ -133,25 +134,27 @@ CORE_PART bool run_cfa_instruction(struct unwind *unwind, u32 instruction,
 {
 	struct cfi *cfi = &unwind->cfi;
 	const struct leb128 *a = &operands->first, *b = &operands->second;
-	u64 taken = a->bytes;
+	u64 taken = a->bytes, reg = a->value;
+	s64 offset = b->value;
 
 	switch (instruction) {
 	case CFA_DEF_CFA:
-		define_cfa(cfi, a->value, b->value);
 		taken += b->bytes;
 		break;
 	case CFA_DEF_CFA_SF:
-		define_cfa(cfi, a->value, scale_by_data_alignment(cfi, b->signed_value));
+		offset = scale_by_data_alignment(cfi, b->signed_value);
 		taken += b->bytes;
 		break;
 	case CFA_DEF_CFA_REGISTER:
-		define_cfa(cfi, a->value, cfi->row.cfa.offset);
+		offset = cfi->row.cfa.offset;
 		break;
 	case CFA_DEF_CFA_OFFSET:
-		define_cfa(cfi, cfi->row.cfa.reg, a->value);
+		reg = cfi->row.cfa.reg;
+		offset = a->value;
 		break;
 	case CFA_DEF_CFA_OFFSET_SF:
-		define_cfa(cfi, cfi->row.cfa.reg, scale_by_data_alignment(cfi, a->signed_value));
+		reg = cfi->row.cfa.reg;
+		offset = scale_by_data_alignment(cfi, a->signed_value);
 		break;
 	case CFA_DEF_CFA_EXPRESSION:
 		cfi->row.cfa = take_expression(unwind, CFI_EXPRESSION, operands->position + taken,
@@ -160,6 +163,7 @@ CORE_PART bool run_cfa_instruction(struct unwind *unwind, u32 instruction,
 	default:
 		return false;
 	}
+	define_cfa(cfi, reg, offset);
 	unwind->bytes.at = operands->position + taken;
 	return true;
 }
@@ -173,32 +177,29 @@ CORE_PART bool run_register_instruction(struct unwind *unwind, u32 instruction,
 {
 	struct cfi *cfi = &unwind->cfi;
 	const struct leb128 *a = &operands->first, *b = &operands->second;
-	u64 taken = a->bytes + b->bytes;
+	u64 taken = a->bytes + b->bytes, factor = b->value;
+	u32 how = CFI_OFFSET, reg = 0;
 
 	switch (instruction) {
 	case CFA_OFFSET_EXTENDED:
-		set_register_cell(cfi, a->value, CFI_OFFSET,
-				  scale_by_data_alignment(cfi, b->value));
 		break;
 	case CFA_OFFSET_EXTENDED_SF:
-		set_register_cell(cfi, a->value, CFI_OFFSET,
-				  scale_by_data_alignment(cfi, b->signed_value));
+		factor = b->signed_value;
 		break;
 	case CFA_GNU_NEGATIVE_OFFSET_EXTENDED:
-		set_register_cell(cfi, a->value, CFI_OFFSET,
-				  scale_by_data_alignment(cfi, -b->value));
+		factor = -b->value;
 		break;
 	case CFA_VAL_OFFSET:
-		set_register_cell(cfi, a->value, CFI_VALUE_OFFSET,
-				  scale_by_data_alignment(cfi, b->value));
+		how = CFI_VALUE_OFFSET;
 		break;
 	case CFA_VAL_OFFSET_SF:
-		set_register_cell(cfi, a->value, CFI_VALUE_OFFSET,
-				  scale_by_data_alignment(cfi, b->signed_value));
+		how = CFI_VALUE_OFFSET;
+		factor = b->signed_value;
 		break;
 	case CFA_REGISTER_:
-		set_register_cell(cfi, a->value, CFI_IN_REGISTER, 0);
-		register_cell(&cfi->row, a->value)->reg = b->value;
+		how = CFI_IN_REGISTER;
+		reg = b->value;
+		factor = 0;
 		break;
 	case CFA_EXPRESSION:
 	case CFA_VAL_EXPRESSION:
@@ -210,6 +211,7 @@ CORE_PART bool run_register_instruction(struct unwind *unwind, u32 instruction,
 	default:
 		return false;
 	}
+	set_register_cell(cfi, a->value, how, reg, scale_by_data_alignment(cfi, factor));
 	unwind->bytes.at = operands->position + taken;
 	return true;
 }
@@ -224,30 +226,20 @@ CORE_PART bool run_one_operand_instruction(struct unwind *unwind, u32 instructio
 
 	switch (instruction) {
 	case CFA_ADVANCE_LOC1:
-		advance_location(cfi,
-				 cfi->location + (u8)operands->raw * cfi->entry.code_alignment);
-		taken = 1;
-		break;
 	case CFA_ADVANCE_LOC2:
-		advance_location(cfi,
-				 cfi->location + (u16)operands->raw * cfi->entry.code_alignment);
-		taken = 2;
-		break;
 	case CFA_ADVANCE_LOC4:
-		advance_location(cfi,
-				 cfi->location + (u32)operands->raw * cfi->entry.code_alignment);
-		taken = 4;
+		taken = 1 << (instruction - CFA_ADVANCE_LOC1);
+		advance_location(cfi, cfi->location + (operands->raw & ((1ULL << 8 * taken) - 1)) *
+							      cfi->entry.code_alignment);
 		break;
 	case CFA_RESTORE_EXTENDED:
 		restore_initial_cell(cfi, a->value);
 		taken = a->bytes;
 		break;
 	case CFA_UNDEFINED:
-		set_register_cell(cfi, a->value, CFI_UNDEFINED, 0);
-		taken = a->bytes;
-		break;
 	case CFA_SAME_VALUE:
-		set_register_cell(cfi, a->value, CFI_SAME, 0);
+		set_register_cell(cfi, a->value,
+				  instruction == CFA_UNDEFINED ? CFI_UNDEFINED : CFI_SAME, 0, 0);
 		taken = a->bytes;
 		break;
 	case CFA_GNU_ARGS_SIZE:
@@ -293,7 +285,7 @@ CORE_PART void run_long_instruction(struct unwind *unwind, u32 instruction,
 	struct cfi *cfi = &unwind->cfi;
 
 	if ((instruction & INSTRUCTION_HIGH) == CFA_OFFSET) {
-		set_register_cell(cfi, instruction & INSTRUCTION_LOW, CFI_OFFSET,
+		set_register_cell(cfi, instruction & INSTRUCTION_LOW, CFI_OFFSET, 0,
 				  scale_by_data_alignment(cfi, operands->first.value));
 		unwind->bytes.at = operands->position + operands->first.bytes;
 	} else if (!run_one_operand_instruction(unwind, instruction, operands) &&
@@ -303,31 +295,40 @@ CORE_PART void run_long_instruction(struct unwind *unwind, u32 instruction,
 	}
 }
 
-/*
- * Runs the instruction at the position. True: a pointer follows the instruction, which is the new
- * location.
- */
-CORE_GLOBAL_PART int run_next_instruction(struct unwind *unwind)
+CORE_GLOBAL int cfi_read_operands(struct unwind *unwind)
 {
 	struct cfi_operands *operands;
 	struct unwind_bytes *bytes;
-	u32 instruction;
 
 	if (core_is_null(unwind))
-		return false;
+		return 0;
 	bytes = &unwind->bytes;
-	instruction = bytes_take_u8(bytes);
-	if (instruction == CFA_SET_LOC)
-		return true;
-	if (run_one_byte_instruction(&unwind->cfi, instruction))
-		return false;
 	operands = &unwind->cfi.operands;
 	operands->position = bytes->at;
 	operands->raw = bytes_peek(bytes);
 	operands->first = bytes_leb128(bytes);
 	operands->second = bytes_leb128(bytes);
 	bytes->at = operands->position;
-	run_long_instruction(unwind, instruction, operands);
+	return 0;
+}
+
+/*
+ * Runs the instruction at the position. True: a pointer follows the instruction, which is the new
+ * location.
+ */
+CORE_GLOBAL_PART int run_next_instruction(struct unwind *unwind)
+{
+	u32 instruction;
+
+	if (core_is_null(unwind))
+		return false;
+	instruction = bytes_take_u8(&unwind->bytes);
+	if (instruction == CFA_SET_LOC)
+		return true;
+	if (run_one_byte_instruction(&unwind->cfi, instruction))
+		return false;
+	cfi_read_operands(unwind);
+	run_long_instruction(unwind, instruction, &unwind->cfi.operands);
 	return false;
 }
 

@@ -102,8 +102,12 @@ CORE_PART struct expr_term term_add_constant(struct expr_term term, s64 value)
 
 CORE_PART struct expr_term term_add(struct expr_term a, struct expr_term b)
 {
-	if (a.kind == EXPR_CONSTANT)
-		return term_add_constant(b, a.offset);
+	if (a.kind == EXPR_CONSTANT) {
+		s64 constant = a.offset;
+
+		a = b;
+		b = term_constant(constant);
+	}
 	if (b.kind == EXPR_CONSTANT)
 		return term_add_constant(a, b.offset);
 	if (a.kind == EXPR_REGISTER && b.kind == EXPR_INDEX) {
@@ -147,27 +151,6 @@ CORE_PART struct expr_term term_times_8(struct expr_term term)
 	return term;
 }
 
-CORE_PART struct expr_term term_shift_left(struct expr_term a, struct expr_term b)
-{
-	if (term_is_constant(&b, WORD_SHIFT))
-		return term_times_8(a);
-	return (struct expr_term){.kind = EXPR_INVALID};
-}
-
-CORE_PART struct expr_term term_multiply(struct expr_term a, struct expr_term b)
-{
-	if (term_is_constant(&b, 1 << WORD_SHIFT))
-		return term_times_8(a);
-	return (struct expr_term){.kind = EXPR_INVALID};
-}
-
-CORE_PART struct expr_term term_subtract(struct expr_term a, struct expr_term b)
-{
-	if (b.kind == EXPR_CONSTANT)
-		return term_add_constant(a, -(u64)b.offset);
-	return (struct expr_term){.kind = EXPR_INVALID};
-}
-
 CORE_PART struct expr_term term_dereference(struct expr_term term)
 {
 	if (term.kind == EXPR_REGISTER)
@@ -179,89 +162,92 @@ CORE_PART struct expr_term term_dereference(struct expr_term term)
 	return term;
 }
 
-/* Reads the operand of a DW_OP_const operation. */
-CORE_PART s64 read_constant_operand(struct unwind_bytes *bytes, u32 operation)
+/* The operand of a DW_OP_const operation. *bytes: its length. */
+CORE_PART s64 constant_operand(const struct cfi_operands *operands, u32 operation, u64 *bytes)
 {
-	switch (operation) {
-	case OP_CONST1U:
-		return bytes_take_u8(bytes);
-	case OP_CONST1S:
-		return (s8)bytes_take_u8(bytes);
-	case OP_CONST2U:
-		return (u16)bytes_take(bytes, 2);
-	case OP_CONST2S:
-		return (s16)bytes_take(bytes, 2);
-	case OP_CONST4U:
-		return (u32)bytes_take(bytes, 4);
-	case OP_CONST4S:
-		return (s32)bytes_take(bytes, 4);
-	case OP_CONSTU:
-		return bytes_leb128(bytes).value;
-	case OP_CONSTS:
-		return bytes_leb128(bytes).signed_value;
+	u32 size = 1 << ((operation - OP_CONST1U) >> 1 & 3), unused = 64 - 8 * size;
+
+	*bytes = operation < OP_CONSTU ? size : operands->first.bytes;
+	if (operation == OP_CONSTU)
+		return operands->first.value;
+	if (operation == OP_CONSTS)
+		return operands->first.signed_value;
+	if ((operation - OP_CONST1U) & 1)
+		return (s64)(operands->raw << unused) >> unused;
+	return operands->raw << unused >> unused;
+}
+
+/*
+ * Applies an operation to the two uppermost terms, or to the uppermost term and a number behind the
+ * operation. A difference is a sum with a negative constant; any other difference is invalid.
+ */
+CORE_PART struct expr_term apply_binary_operation(struct expr *expr,
+						  const struct cfi_operands *operands,
+						  u32 operation, u64 *bytes)
+{
+	struct expr_term a, b;
+
+	if (operation == OP_PLUS_UCONST) {
+		b = term_constant(operands->first.value);
+		*bytes = operands->first.bytes;
+	} else {
+		b = term_pop(expr);
 	}
-	return bytes_take(bytes, 8);
-}
-
-CORE_PART struct expr_term read_register_operand(struct unwind_bytes *bytes, u32 operation)
-{
-	u64 reg = operation - OP_BREG0;
-
-	if (operation == OP_BREGX)
-		reg = bytes_leb128(bytes).value;
-	return term_register(reg, bytes_leb128(bytes).signed_value);
-}
-
-CORE_PART struct expr_term apply_binary_operation(struct expr *expr, u32 operation)
-{
-	struct expr_term b = term_pop(expr);
-	struct expr_term a = term_pop(expr);
-
+	a = term_pop(expr);
+	if (operation == OP_MINUS) {
+		b.kind = b.kind == EXPR_CONSTANT ? EXPR_CONSTANT : EXPR_INVALID;
+		b.offset = -(u64)b.offset;
+	}
 	switch (operation) {
-	case OP_PLUS:
-		return term_add(a, b);
 	case OP_MINUS:
-		return term_subtract(a, b);
+	case OP_PLUS:
+	case OP_PLUS_UCONST:
+		return term_add(a, b);
 	case OP_AND:
 		return term_and(a, b);
 	case OP_GE:
 		return term_greater_or_equal(a, b);
 	case OP_SHL:
-		return term_shift_left(a, b);
 	case OP_MUL:
-		return term_multiply(a, b);
+		if (term_is_constant(&b, operation == OP_SHL ? WORD_SHIFT : 1 << WORD_SHIFT))
+			return term_times_8(a);
 	}
 	return (struct expr_term){.kind = EXPR_INVALID};
 }
 
-CORE_PART struct expr_term apply_operation(struct expr *expr, struct unwind_bytes *bytes,
-					   u32 operation)
+/* *bytes, which is 0 before: the length of the operation's operands. */
+CORE_PART struct expr_term apply_operation(struct expr *expr, const struct cfi_operands *operands,
+					   u32 operation, u64 *bytes)
 {
+	const struct leb128 *first = &operands->first, *second = &operands->second;
+
 	if (operation - OP_LIT0 < OP_COUNT_OF_LITERALS)
 		return term_constant(operation - OP_LIT0);
-	if (operation - OP_BREG0 < OP_COUNT_OF_LITERALS || operation == OP_BREGX)
-		return read_register_operand(bytes, operation);
+	if (operation - OP_BREG0 < OP_COUNT_OF_LITERALS) {
+		*bytes = first->bytes;
+		return term_register(operation - OP_BREG0, first->signed_value);
+	}
+	if (operation == OP_BREGX) {
+		*bytes = first->bytes + second->bytes;
+		return term_register(first->value, second->signed_value);
+	}
 	if (operation >= OP_CONST1U && operation <= OP_CONSTS)
-		return term_constant(read_constant_operand(bytes, operation));
+		return term_constant(constant_operand(operands, operation, bytes));
 	if (operation == OP_DEREF)
 		return term_dereference(term_pop(expr));
-	if (operation == OP_PLUS_UCONST)
-		return term_add_constant(term_pop(expr), bytes_leb128(bytes).value);
-	return apply_binary_operation(expr, operation);
+	return apply_binary_operation(expr, operands, operation, bytes);
 }
 
-/* Runs the DWARF operation at the position. */
-CORE_GLOBAL_PART int run_operation(struct unwind *unwind)
+/* Runs a DWARF operation, whose operands are at the position. */
+CORE_GLOBAL_PART int run_operation(struct unwind *unwind, u32 operation)
 {
 	struct expr_term term;
-	u32 operation;
+	u64 bytes = 0;
 
-	if (core_is_null(unwind))
+	if (core_is_null(unwind) || operation == OP_NOP)
 		return 0;
-	operation = bytes_take_u8(&unwind->bytes);
-	if (operation == OP_NOP)
-		return 0;
-	term = apply_operation(&unwind->expr, &unwind->bytes, operation);
+	term = apply_operation(&unwind->expr, &unwind->cfi.operands, operation, &bytes);
+	unwind->bytes.at += bytes;
 	term_push(&unwind->expr, &term);
 	return 0;
 }
@@ -270,6 +256,7 @@ static long run_operation_step(u32 i, void *arg)
 {
 	struct unwind *unwind = *(struct unwind **)arg;
 	struct expr *expr = &unwind->expr;
+	u32 operation;
 
 	(void)i;
 	if (expr->stop || unwind->bytes.at == unwind->bytes.end)
@@ -277,7 +264,9 @@ static long run_operation_step(u32 i, void *arg)
 	expr->stop = unwind_spend_budget(unwind) ? bytes_ready(unwind) : STOP_BUDGET;
 	if (expr->stop)
 		return 1;
-	run_operation(unwind);
+	operation = bytes_take_u8(&unwind->bytes);
+	cfi_read_operands(unwind);
+	run_operation(unwind, operation);
 	return 0;
 }
 

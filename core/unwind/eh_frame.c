@@ -107,13 +107,14 @@ CORE_PART u64 read_augmentation_string(struct unwind_bytes *bytes)
 CORE_PART void read_augmentation_data(struct unwind *unwind)
 {
 	struct cfi_entry *entry = &unwind->cfi.entry;
-	u64 bytes;
+	const struct leb128 *length = &unwind->cfi.operands.first;
 
 	entry->augmented = (u8)unwind->augmentation == 'z';
 	if (!entry->augmented)
 		return;
-	bytes = bytes_leb128(&unwind->bytes).value;
-	entry->start = unwind->bytes.at + bytes;
+	cfi_read_operands(unwind);
+	unwind->bytes.at += length->bytes;
+	entry->start = unwind->bytes.at + length->value;
 	unwind->cfi.stop = bytes_ready(unwind);
 	if (unwind->cfi.stop)
 		return;
@@ -126,6 +127,7 @@ CORE_PART void read_augmentation_data(struct unwind *unwind)
 CORE_PART u32 read_cie_fields(struct unwind *unwind)
 {
 	struct cfi_entry *entry = &unwind->cfi.entry;
+	const struct cfi_operands *operands = &unwind->cfi.operands;
 	struct unwind_bytes *bytes = &unwind->bytes;
 	u32 id = bytes_take(bytes, 4);
 	u32 version = bytes_take_u8(bytes);
@@ -134,9 +136,13 @@ CORE_PART u32 read_cie_fields(struct unwind *unwind)
 	if (id != 0 || (version != CIE_VERSION_GCC && version != CIE_VERSION_DWARF3))
 		return id ? STOP_BAD_TABLE : STOP_UNSUPPORTED;
 	unwind->augmentation = read_augmentation_string(bytes);
-	entry->code_alignment = bytes_leb128(bytes).value;
-	entry->data_alignment = bytes_leb128(bytes).signed_value;
-	column = version == CIE_VERSION_GCC ? bytes_take_u8(bytes) : bytes_leb128(bytes).value;
+	cfi_read_operands(unwind);
+	entry->code_alignment = operands->first.value;
+	entry->data_alignment = operands->second.signed_value;
+	bytes->at += operands->first.bytes + operands->second.bytes;
+	cfi_read_operands(unwind);
+	column = version == CIE_VERSION_GCC ? (u8)operands->raw : operands->first.value;
+	bytes->at += version == CIE_VERSION_GCC ? 1 : operands->first.bytes;
 	if (bytes_overrun(bytes))
 		return STOP_BAD_TABLE;
 	if (column != RETURN_COLUMN)
@@ -228,13 +234,15 @@ CORE_OUTLINED u32 fde_open(struct unwind *unwind, u64 address)
 CORE_PART u32 run_fde_instructions(struct unwind *unwind)
 {
 	struct cfi *cfi = &unwind->cfi;
-	u64 skipped = 0;
+	u64 start = unwind->bytes.at;
 
-	if (cfi->entry.augmented)
-		skipped = bytes_leb128(&unwind->bytes).value;
+	if (cfi->entry.augmented) {
+		cfi_read_operands(unwind);
+		start += cfi->operands.first.bytes + cfi->operands.first.value;
+	}
 	cfi->row = cfi->entry.row;
 	cfi->pc = unwind->lookup_pc;
-	return cfi_run(unwind, unwind->bytes.at + skipped, unwind->bytes.end);
+	return cfi_run(unwind, start, unwind->bytes.end);
 }
 
 /* Makes the rule of the opened FDE. */

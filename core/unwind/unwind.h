@@ -259,9 +259,12 @@ struct cfi_entry {
 	struct cfi_row row; /* row after the CIE's instructions */
 };
 
-/* Both operands of an instruction. They are decoded before the instruction is looked at. */
+/*
+ * The bytes at a position, and the two numbers of variable length that may begin there. They are
+ * decoded before it is known which of them the table has.
+ */
 struct cfi_operands {
-	u64 position; /* address of the instruction's first operand */
+	u64 position;
 	u64 raw;
 	struct leb128 first, second;
 };
@@ -278,6 +281,12 @@ struct cfi {
 	struct cfi_row row;
 	struct cfi_row remembered[CFI_REMEMBERED_MAX];
 };
+
+/*
+ * Decodes the operands at the position, which does not move, to unwind->cfi.operands. A global
+ * function: the code that decodes a number is long, so programs have it once.
+ */
+CORE_GLOBAL int cfi_read_operands(struct unwind *unwind);
 
 /*
  * Runs the instructions at [start, end), beginning with the row of unwind->cfi.location, until the
