@@ -449,10 +449,10 @@ TIMER_PROGRAMS(hrtimer, "hrtimer", true)
 SEC("stackmap.raw_tp")
 int task_leave(void *ctx)
 {
-	if (is_exiting())
-		deliver_stack_at_exit();
-	else if (event_wanted(bpf_get_smp_processor_id()))
-		deliver_stack_at_exec();
+	bool is_exit = is_exiting();
+
+	if (is_exit || event_wanted(bpf_get_smp_processor_id()))
+		deliver_stack_at_exit_or_exec(is_exit);
 	return 0;
 }
 

@@ -101,7 +101,13 @@ static __always_inline int callback_ensure(struct scratch *scratch, u32 tid,
 SEC("raw_tp/sched_process_exit")
 int stackmap_task_exit(void *ctx)
 {
-	deliver_stack_at_exit();
+	u32 tid = current_tid();
+
+	if (tid || !in_pid_namespace()) {
+		serve_request_before_leaving(tid);
+		requests_forget(tid);
+	}
+	execve_forget();
 	return 0;
 }
 

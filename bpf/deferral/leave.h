@@ -68,35 +68,38 @@ static __always_inline void serve_request_before_leaving(u32 tid)
 	deferred_stack_close(deferral, task, cookie);
 }
 
-static __always_inline void deliver_stack_at_exit(void)
-{
-	u32 tid = current_tid();
-
-	if (tid || !in_pid_namespace()) {
-		serve_request_before_leaving(tid);
-		requests_forget(tid);
-	}
-	execve_forget();
-}
-
 /*
- * Called when a task begins execve. Requests of the old program's stack come too late from now on,
- * until execve is over: they all get one cookie, whose stack is delivered here. A thread that calls
- * execve gets the id of its process meanwhile: its events have one id or the other, and no task
- * will exit under the thread's own id.
+ * Called when a task exits, or begins execve: one piece of code serves both, since each instruction
+ * costs time at the start of a recording.
+ *
+ * Requests of the old program's stack come too late from execve on, until execve is over: they all
+ * get one cookie, whose stack is delivered here. A thread that calls execve gets the id of its
+ * process meanwhile: its events have one id or the other, and no task will exit under the thread's
+ * own id.
  */
-static __always_inline void deliver_stack_at_exec(void)
+static __always_inline void deliver_stack_at_exit_or_exec(bool is_exit)
 {
 	u64 pid_tgid = current_ids();
-	u32 tid = pid_tgid, leader = pid_tgid >> 32, cookie = cookie_new() | COOKIE_LASTING;
+	u32 tid = pid_tgid, leader = pid_tgid >> 32, cookie = 0;
 
-	execve_enter(cookie);
-	serve_request_before_leaving(tid);
-	leave_serve(tid, cookie);
-	if (tid != leader) {
-		leave_serve(leader, cookie);
-		requests_forget(tid);
+	if (in_pid_namespace() && !tid) {
+		execve_forget();
+		return;
 	}
+	if (!is_exit) {
+		cookie = cookie_new() | COOKIE_LASTING;
+		execve_enter(cookie);
+	}
+	serve_request_before_leaving(tid);
+	if (!is_exit) {
+		leave_serve(tid, cookie);
+		if (tid != leader)
+			leave_serve(leader, cookie);
+	}
+	if (is_exit || tid != leader)
+		requests_forget(tid);
+	if (is_exit)
+		execve_forget();
 }
 
 #endif
