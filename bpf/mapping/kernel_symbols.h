@@ -2,6 +2,10 @@
 /*
  * The list of the kernel's symbols, in the lines of /proc/kallsyms. The kernel makes its 200,000
  * lines by a format string, which takes twice the instructions of this program.
+ *
+ * Data of the kernel's image is left out, up to a half of all lines: it lies behind the symbols
+ * that end the sections of code (_etext, _einittext), so no function ends at it. Data of a module
+ * may be all that follows the module's code.
  */
 #ifndef BPF_KERNEL_SYMBOLS_H
 #define BPF_KERNEL_SYMBOLS_H
@@ -73,6 +77,12 @@ static __always_inline void symbol_line_begin(struct symbol_line *line, u64 addr
 	line->type[2] = ' ';
 }
 
+static __always_inline bool is_code_type(char type)
+{
+	type |= 0x20;
+	return type == 't' || type == 'w';
+}
+
 /* The type of a module's symbol is a capital letter if it is exported, as kallsyms shows it. */
 static __always_inline char symbol_type(const struct kallsym_iter *symbol)
 {
@@ -140,7 +150,8 @@ int list_kernel_symbols(struct bpf_iter__ksym *ctx)
 	long bytes;
 
 	line = bpf_map_lookup_elem(&symbol_line, &zero);
-	if (!symbol || !line || !symbol->name[0])
+	if (!symbol || !line || !symbol->name[0] ||
+	    (!symbol->module_name[0] && !is_code_type(symbol->type)))
 		return 0;
 	symbol_line_begin(line, symbol->show_value ? symbol->value : 0, symbol_type(symbol));
 	bytes = copy_symbol_name(line, symbol);

@@ -496,8 +496,12 @@ int kallsyms_read_passing(int kallsyms, const struct kallsyms_static *code,
 	at = text;
 	end = text + bytes;
 	nul = memchr(text, 0, bytes) ?: end;
-	/* The text that was read begins with the last line of static code. */
-	if (!next_symbol_line(&at, end, nul, &line) || line.address != code->address)
+	/* The text that was read begins with the last line of static code, or with lines before it,
+	 * if the list of static code came without data of the image. */
+	do
+		err = next_symbol_line(&at, end, nul, &line) ? 0 : -ESTALE;
+	while (!err && line.address != code->address && code->is_copy);
+	if (!err && line.address != code->address)
 		err = -ESTALE;
 	while (!err && next_symbol_line(&at, end, nul, &line))
 		err = add_symbol_line(&builder, &line);

@@ -4,6 +4,7 @@
 #ifndef LIB_SYMBOL_KERNEL_KALLSYMS_H
 #define LIB_SYMBOL_KERNEL_KALLSYMS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "scalar.h"
@@ -68,7 +69,9 @@ struct kallsyms_place {
  * a short recording, which asks for a few hundred, so the list is kept as text. */
 struct kallsyms_static {
 	struct module_list ranges;
-	size_t last; /* offset of the last line of static code in /proc/kallsyms */
+	bool is_copy; /* set by the caller: the list is a copy, which may lack lines of data that
+			 /proc/kallsyms has before the last line of static code */
+	size_t last;  /* offset of the last line of static code in the list that was read */
 	u64 address; /* address of the symbol in the line at `last`; 0 = kallsyms has no static code
 		      */
 	char *text;

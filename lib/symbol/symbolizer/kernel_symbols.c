@@ -39,7 +39,7 @@ static bool has_same_modules(int modules)
 	return same;
 }
 
-static int read_static_symbols(const int files[2])
+static int read_static_symbols(const int files[2], bool is_copy)
 {
 	struct kallsyms_static code;
 	int result = kallsyms_read_open(files[0], files[1], &code);
@@ -48,6 +48,7 @@ static int read_static_symbols(const int files[2])
 		return result;
 	kallsyms_static_clear(&kernel.code);
 	kernel.code = code;
+	kernel.code.is_copy = is_copy;
 	kernel.is_read = true;
 	return 0;
 }
@@ -71,9 +72,9 @@ int kernel_symbols_load(const u64 *addresses, u32 count, const int files[4],
 			struct symbol_table *table, struct symbol_table **passing)
 {
 	bool known = (kernel.is_read ||
-		      (files[2] >= 0 && files[3] >= 0 && !read_static_symbols(files + 2))) &&
+		      (files[2] >= 0 && files[3] >= 0 && !read_static_symbols(files + 2, true))) &&
 		     has_same_modules(files[1]);
-	int result = known ? 0 : read_static_symbols(files);
+	int result = known ? 0 : read_static_symbols(files, false);
 	u32 i = 0;
 
 	*passing = NULL;
@@ -82,7 +83,7 @@ int kernel_symbols_load(const u64 *addresses, u32 count, const int files[4],
 	if (!result && i < count)
 		result = read_passing_symbols(files[0], passing);
 	if (result == -ESTALE && known) {
-		result = read_static_symbols(files);
+		result = read_static_symbols(files, false);
 		result = result ?: read_passing_symbols(files[0], passing);
 	}
 	if (result && result != -ESTALE)

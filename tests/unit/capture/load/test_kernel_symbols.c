@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The program that lists the kernel's symbols writes what /proc/kallsyms shows. */
+/* The program that lists the kernel's symbols writes what /proc/kallsyms shows, without data of the
+ * kernel's image. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +58,26 @@ static char *static_lines(char *lines)
 	return lines;
 }
 
-TEST(the_list_of_the_program_is_that_of_kallsyms, load, unload)
+/* Removes the lines "ADDRESS TYPE NAME" of a type other than code; those of modules end in
+ * "<tab>[MODULE]". */
+static char *without_data_of_image(char *lines)
+{
+	char *to = lines;
+
+	for (char *line = lines, *next; *line; line = next) {
+		char *newline = strchr(line, '\n'), *type = strchr(line, ' ');
+
+		next = newline ? newline + 1 : line + strlen(line);
+		if (memchr(line, '\t', next - line) || (type && strchr("tTwW", type[1]))) {
+			memmove(to, line, next - line);
+			to += next - line;
+		}
+	}
+	*to = 0;
+	return lines;
+}
+
+TEST(the_list_of_the_program_is_that_of_kallsyms_without_data, load, unload)
 {
 	struct feature_result feature;
 	char *listed, *expected;
@@ -75,7 +95,7 @@ TEST(the_list_of_the_program_is_that_of_kallsyms, load, unload)
 	assert_true(list >= 0);
 	assert_int_equal(whole_file_read_open_until(list, "\t[bpf]", &listed, &bytes), 0);
 	assert_int_equal(whole_file_read("/proc/kallsyms", &expected, &bytes), 0);
-	assert_string_equal(static_lines(listed), static_lines(expected));
+	assert_string_equal(static_lines(listed), without_data_of_image(static_lines(expected)));
 	assert_true(strlen(listed) > 1 << 20);
 	free(listed);
 	free(expected);

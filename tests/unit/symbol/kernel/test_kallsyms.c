@@ -325,12 +325,13 @@ TEST(symbols_that_are_asked_are_those_of_the_whole_list)
 	close(modules);
 }
 
-static int read_passing(struct fixture *fixture, const char *before, const char *text)
+static int read_passing(struct fixture *fixture, bool is_copy, const char *before, const char *text)
 {
 	struct kallsyms_static code;
 	int fd = memory_of(before, text), result;
 
 	read_lasting(&code);
+	code.is_copy = is_copy;
 	assert_int_equal(symbol_table_create(&fixture->table), 0);
 	result = kallsyms_read_passing(fd, &code, fixture->table);
 	kallsyms_static_clear(&code);
@@ -346,7 +347,7 @@ TEST(temporary_symbols_are_read_again)
 
 	assert_non_null(text);
 	strcpy(strstr(text, M "300000"), M "000800 t bpf_prog_1_other\t[bpf]\n");
-	assert_int_equal(read_passing(&fixture, "", text), 0);
+	assert_int_equal(read_passing(&fixture, false, "", text), 0);
 	expect(&fixture, 0xffffffffa0000900, "bpf_prog_1_other", 0xffffffffa0000800,
 	       0xffffffffa0001000);
 	expect(&fixture, 0xffffffffa0300000, NULL, 0, 0);
@@ -355,14 +356,33 @@ TEST(temporary_symbols_are_read_again)
 	free(text);
 }
 
-TEST(a_moved_list_is_read_anew)
+/* The list of static lines is a copy without data of the image, which /proc/kallsyms has. */
+TEST(temporary_symbols_are_found_behind_more_lines_of_data)
 {
+	static const char data[] = K "001000 D data\n" K "001008 d more_data\n";
 	struct fixture fixture;
 
-	assert_int_equal(read_passing(&fixture, K "000000 T more\n", symbols_text), -ESTALE);
+	assert_int_equal(read_passing(&fixture, true, data, symbols_text), 0);
+	expect(&fixture, 0xffffffffa0300010, "bpf_prog_6deef7357e7b4530_main", 0xffffffffa0300000,
+	       0xffffffffa0300400);
+	expect(&fixture, 0xffffffff81000000, NULL, 0, 0);
 	symbol_table_free(&fixture.table);
-	assert_int_equal(read_passing(&fixture, "", "short\n"), -ESTALE);
+}
+
+TEST(a_moved_list_is_read_anew)
+{
+	char *text = strdup(symbols_text);
+	struct fixture fixture;
+
+	assert_non_null(text);
+	assert_int_equal(read_passing(&fixture, false, K "000000 T more\n", symbols_text), -ESTALE);
 	symbol_table_free(&fixture.table);
+	assert_int_equal(read_passing(&fixture, false, "", "short\n"), -ESTALE);
+	symbol_table_free(&fixture.table);
+	strstr(text, M "001000 t mb_a")[sizeof(M "00100") - 1] = '8';
+	assert_int_equal(read_passing(&fixture, true, "", text), -ESTALE);
+	symbol_table_free(&fixture.table);
+	free(text);
 }
 
 /* Lines of /proc/modules, some of them invalid. */
