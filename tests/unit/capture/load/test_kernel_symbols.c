@@ -102,3 +102,21 @@ TEST(the_list_of_the_program_is_that_of_kallsyms_without_data, load, unload)
 	close(list);
 	close(link);
 }
+
+/* bpf/thin_lines.py */
+TEST(a_program_has_one_line_of_source_for_each_function, load, unload)
+{
+	struct feature_result feature;
+	struct bpf_prog_info info = {};
+	u32 bytes = sizeof(info);
+
+	feature_probe(FEATURE_SYMBOL_ITERATOR, &feature);
+	if (!feature.works)
+		skip();
+	assert_int_equal(capture_bpf__load(object), 0);
+	assert_int_equal(bpf_obj_get_info_by_fd(bpf_program__fd(object->progs.list_kernel_symbols),
+						&info, &bytes),
+			 0);
+	assert_true(info.nr_func_info);
+	assert_int_equal(info.nr_line_info, info.nr_func_info);
+}
