@@ -10,7 +10,9 @@
  * have USER_FAILURES of them at most (root's any number): the events of processes with such a file
  * are counted as those of processes that were not looked at.
  *
- * The pause between two rounds is ROUND_MS, and at least ROUND_PAUSES times the time of a round.
+ * The pause between two rounds is ROUND_MS, and at least ROUND_PAUSES times the CPU time that a
+ * round has used, here and in the sandbox. The time on the clock does not count: on a busy machine
+ * a round takes long, and only the next one finds a library that was loaded after it.
  */
 #include "context_finder.h"
 
@@ -409,13 +411,23 @@ static void visit_requested_processes(struct search *search)
 	search->process_count = kept;
 }
 
+/* Returns the CPU time of this process and of its sandbox. */
+static u64 cpu_time_of_search(const struct search *search)
+{
+	u64 own = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	pid_t sandbox = search->lookup ? (pid_t)symbol_lookup_pid(search->lookup) : 0;
+	clockid_t clock;
+
+	return sandbox && !clock_getcpuclockid(sandbox, &clock) ? own + clock_ns(clock) : own;
+}
+
 static void run_finder(int socket)
 {
 	struct search search = {.map = -1};
 	struct pollfd parent = {.fd = socket, .events = POLLIN};
 	int files[MESSAGE_FILES_MAX], pause = ROUND_MS, took;
 	u32 request;
-	u64 begin;
+	u64 begin, end;
 
 	if (symbol_lookup_create(PARTS, &search.lookup))
 		return;
@@ -423,9 +435,10 @@ static void run_finder(int socket)
 	    !message_receive_files(socket, &request, sizeof(request), files, MESSAGE_NO_DEADLINE))
 		search.map = files[0];
 	while (search.map >= 0 && poll(&parent, 1, pause) == 0) {
-		begin = clock_ms();
+		begin = cpu_time_of_search(&search);
 		visit_requested_processes(&search);
-		took = (int)(clock_ms() - begin);
+		end = cpu_time_of_search(&search); /* less than `begin`: another sandbox */
+		took = end > begin ? (int)((end - begin) / NS_PER_MS) : 0;
 		pause = took * ROUND_PAUSES > ROUND_MS ? took * ROUND_PAUSES : ROUND_MS;
 	}
 	symbol_lookup_free(&search.lookup);
