@@ -10,7 +10,7 @@ import os
 import re
 import subprocess
 
-from harness.cases import PROGRAMS, STACKMAP, main, needs, never, one_of_several, program, run, stackmap
+from harness.cases import PROGRAMS, STACKMAP, main, needs, needs_command, never, one_of_several, program, run, stackmap
 from harness.engine_folder import fresh_bpffs
 from harness.otlp import Otlp, single
 from harness.recording import Recording, names_of, record
@@ -19,6 +19,7 @@ from harness.top_text import Text
 CALL = "syscalls:sys_enter_getppid"
 OF_SPAN = re.compile(r"(span|nothing)_(\d)$")
 SECONDS = "0.3"  # of CPU time
+NODE_PROGRAM = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "programs", "spans", "spans_node.js")
 WITHOUT_IDS = re.compile(r"(\d+) events (?:from before their process was looked at|without trace ids)")
 
 
@@ -87,6 +88,13 @@ def test_variable_of_a_library_by_module():
 @one_of_several
 def test_variable_of_a_library_in_static_memory():
     check_ids(record_spans(program("spans_loader"), SECONDS, library("spans_initial")), is_loaded_later=True)
+
+
+@one_of_several
+def test_addon_of_node():
+    """The program is JavaScript, and writes the bytes of the record."""
+    needs_command("node", "--version")
+    check_ids(record_spans("node", NODE_PROGRAM, library("spans_node"), "1"), is_loaded_later=True)
 
 
 @one_of_several
