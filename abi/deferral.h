@@ -91,12 +91,13 @@ struct deferral {
 	u32 ready;	      /* --user-at-syscall: id of the stack taken at the entry; 0: none */
 	u64 ready_generation; /* generation of `ready`: an id comes again when its tag wraps */
 	struct kernel_entry ready_entry;
-	u32 delivered;	/* cookie of the stack that is being written, or was written last */
-	u32 kernel_tid; /* the task's id in the initial namespace, for bpf_task_from_pid() */
-	u32 probed;	/* cookie of the last stack that begins at a user probe; 0: none */
-	u32 reserved;
+	u32 delivered;	    /* cookie of the stack that is being written, or was written last */
+	u32 kernel_tid;	    /* the task's id in the initial namespace, for bpf_task_from_pid() */
+	u32 probed;	    /* cookie of the last stack that begins at a user probe; 0: none */
+	u32 context;	    /* cookie whose callback reads trace and span, too; 0: none */
+	u64 thread_pointer; /* the task's thread pointer when `context` was set */
 };
-ABI_SIZE(struct deferral, 88);
+ABI_SIZE(struct deferral, 96);
 
 /*
  * Each task has two elements of the map `works`, struct deferral_work, that take turns

@@ -62,8 +62,7 @@ ABI_OFFSET(struct ring_header, tail, 128);
 
 /*
  * A slot of an event: 24 bytes, and extra words. The leaf, the value and the second value come
- * first, where the instance has them; then the three words of trace and span
- * (abi/thread_context.h).
+ * first, where the instance has them; then the CONTEXT_WORDS words of trace and span.
  */
 #define EVENT_NUMBERS_MAX 3 /* most numbers of an event: leaf, value and second value */
 #define EVENT_EXTRA_MAX 6
@@ -101,7 +100,10 @@ enum stack_state {		     /* two bits each in the flags: kernel << 0, user << 2 *
  */
 #define KIND_SOURCES 1000
 enum event_kind {
-	/* a deferred stack: `user` of the slot is the stack field, `kernel` the cookie */
+	/*
+	 * A deferred stack: `user` of the slot is the stack field, `kernel` the cookie. With
+	 * STATE_COOKIE for `user` the slot has no stack, but the trace and span of the cookie.
+	 */
 	KIND_DEFERRED_STACK = 1022,
 };
 

@@ -6,6 +6,10 @@
  * The BPF programs read the variable of the current thread. The place of the variable differs from
  * process to process. A BPF program that meets a new process adds an entry to a map, by process id;
  * user space finds the place (lib/symbol/symbolizer/context_finder.h) and completes the entry.
+ *
+ * A read at the event does not wait for missing pages. Where the kernel calls back, the callback of
+ * the event's cookie (abi/deferral.h) reads the context instead, and waits for the pages; the
+ * context follows in a slot of its own.
  */
 #ifndef STACKMAP_ABI_THREAD_CONTEXT_H
 #define STACKMAP_ABI_THREAD_CONTEXT_H
@@ -28,8 +32,14 @@ struct thread_context_record {
 ABI_SIZE(struct thread_context_record, 32);
 #define THREAD_CONTEXT_BYTES 28 /* number of bytes of the record that are read */
 
-/* An event's trace and span, as words of its slot. All 0: the event has none. */
+/*
+ * An event's trace and span, as words of its slot. All 0: the event has none. No context has a
+ * trace with a span of 0; such words say in the first one why an event has no context yet:
+ */
 #define CONTEXT_WORDS 3
+#define CONTEXT_SPAN 2					/* index of the span's word */
+#define CONTEXT_UNREADABLE 1ULL				/* the memory could not be read */
+#define CONTEXT_AWAITED(cookie) (1ULL << 32 | (cookie)) /* the context of this cookie follows */
 
 /* Where the variable lies, relative to the thread pointer. */
 enum context_way {

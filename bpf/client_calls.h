@@ -86,6 +86,11 @@ static __always_inline void deferred_stack_send_memory(struct scratch *scratch, 
 	stackmap_answer(tid, cookie, NULL, REASON_UNREADABLE);
 }
 
+/* Events of a client have no trace ids. */
+static __always_inline void deferred_context_deliver(struct deferral *deferral, u32 tid, u32 cookie)
+{
+}
+
 static __always_inline void deferred_stack_drop(u32 tid, u32 cookie)
 {
 	stackmap_answer(tid, cookie, NULL, REASON_NO_STATE);

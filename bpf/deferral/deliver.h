@@ -166,6 +166,7 @@ static __always_inline void unwind_for_request(struct deferral *deferral, struct
 
 	if (cookie) {
 		deferred_stack_begin(deferral, cookie);
+		deferred_context_deliver(deferral, tid, cookie);
 		rcu_enter();
 		deferred_stack_deliver(deferral, unwinder, tid, cookie, reason);
 		rcu_leave();

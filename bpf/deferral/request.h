@@ -72,6 +72,14 @@ static __always_inline bool deferred_stack_leave_to_user_space(struct scratch *s
 static __always_inline void deferred_stack_send_memory(struct scratch *scratch, u32 cpu, u32 tid,
 						       u32 cookie);
 
+/*
+ * Defined by the embedder: delivers the trace ids that events of a cookie wait for
+ * (deferral->context). Called in the callback, after the last request that gets the cookie; may
+ * sleep.
+ */
+static __always_inline void deferred_context_deliver(struct deferral *deferral, u32 tid,
+						     u32 cookie);
+
 /* Defined by the embedder: counts a stack for which no scratch slot was free. */
 static __always_inline void deferred_stack_drop(u32 tid, u32 cookie);
 

@@ -122,8 +122,8 @@ static __always_inline void event_write(void *ctx, const struct hit *hit, struct
 			user.field = no_stack(REASON_NOT_ASKED);
 		} else {
 			user = take_user_side(hit, scratch, cpu);
-			if (config.trace_ids)
-				context_read(scratch);
+			if (config.trace_ids && context_read(scratch))
+				context_request(scratch, hit->is_probe);
 		}
 	}
 	slot->tid = tid;

@@ -99,8 +99,11 @@ static __always_inline void off_cpu_store_wait(const struct task_struct *task,
 	from.since = bpf_ktime_get_ns();
 	from.switches = switches_of(task);
 	from.ran = task->se.sum_exec_runtime;
-	if (config.trace_ids)
+	if (config.trace_ids) {
+		if (context_read(scratch))
+			context_request(scratch, 0);
 		context_keep(scratch, tid, from.since);
+	}
 	if (!bpf_map_update_elem(&blocked, &tid, &from, BPF_ANY))
 		return;
 	scratch->counters.produced++;

@@ -2,7 +2,8 @@
 /*
  * Trace and span of the current thread (--trace-ids, abi/thread_context.h). The thread is
  * interrupted or in the kernel while its record is read: a thread marks its record as invalid
- * before it changes the record, so the read sees no half-written ids.
+ * before it changes the record, so the read sees no half-written ids. A page that is missing
+ * at the event is read in the callback of the event's cookie.
  *
  * The programs add an entry for a process that is new or has called execve. The events of a process
  * have no ids until user space has completed the entry.
@@ -11,7 +12,12 @@
 #define BPF_THREAD_CONTEXT_H
 
 #include "arch/arch.h"
+#include "deferral/deferred_stack.h"
+#include "deferral/deliver.h"
+#include "deferral/execve.h"
 #include "kernel/kernel_types.h"
+#include "mapping/file_memory.h"
+#include "stack/unwinder.h"
 #include "state/map.h"
 #include "state/scratch_slots.h"
 #include "state/task_ids.h"
@@ -35,6 +41,18 @@ static __always_inline void context_request_place(struct task_struct *task, u32 
 		atomic_add_relaxed(&contexts_unplaced, 1);
 }
 
+/* Returns the entry of the current task's process if it is of this program; else NULL. */
+static __always_inline const struct context_place *context_place_known(struct task_struct *task,
+								       u32 key)
+{
+	const struct context_place *place = bpf_map_lookup_elem(&context_places, &key);
+
+	return place && place->process == task->group_leader->start_time &&
+			       place->execs == task->self_exec_id
+		       ? place
+		       : NULL;
+}
+
 /*
  * Returns the place where the process keeps its context, as user space has found it; NULL: not
  * known yet, or the process has none.
@@ -43,13 +61,10 @@ static __always_inline const struct context_place *context_place_of(struct task_
 								    struct scratch *scratch)
 {
 	u32 key = bpf_get_current_pid_tgid() >> 32;
-	const struct context_place *place = bpf_map_lookup_elem(&context_places, &key);
+	const struct context_place *place = context_place_known(task, key);
 
-	if (!place || place->process != task->group_leader->start_time ||
-	    place->execs != task->self_exec_id) {
+	if (!place)
 		context_request_place(task, key);
-		place = NULL;
-	}
 	if (!place || place->way == CONTEXT_UNKNOWN) {
 		scratch->counters.context_unknown++;
 		return NULL;
@@ -58,53 +73,85 @@ static __always_inline const struct context_place *context_place_of(struct task_
 }
 
 /*
+ * Reads memory of the current task. `search` is NULL in programs that may not sleep; in the
+ * callback it is in the task's address space, and the read waits for missing pages. 0 or -EFAULT.
+ */
+static __always_inline int context_memory_read(void *to, u32 bytes, u64 from,
+					       struct vma_search *search)
+{
+	if (!bpf_probe_read_user(to, bytes, (const void *)from))
+		return 0;
+	if (!search || !missing_page_may_wait(search, from, from + bytes - 1) ||
+	    bpf_copy_from_user(to, bytes, (const void *)from))
+		return -EFAULT;
+	return 0;
+}
+
+/*
  * Returns the address of a thread's block of thread-local storage for a module. glibc's vector has
  * an element of two words for each module, and the first word of an element is the address of the
  * block; the number of elements is stored 16 bytes in front of the vector. 0: the thread has no
  * block of the module. < 0: unreadable.
  */
-static __always_inline s64 tls_block_of_module(u64 pointer, u32 module)
+static __always_inline s64 tls_block_of_module(u64 pointer, u32 module, struct vma_search *search)
 {
 	u64 vector, count, block;
 
-	if (bpf_probe_read_user(&vector, 8, (void *)(pointer + THREAD_VECTOR_AT)) ||
-	    bpf_probe_read_user(&count, 8, (void *)(vector - 16)))
+	if (context_memory_read(&vector, 8, pointer + THREAD_VECTOR_AT, search) ||
+	    context_memory_read(&count, 8, vector - 16, search))
 		return -EFAULT;
 	if (module > count)
 		return 0;
-	if (bpf_probe_read_user(&block, 8, (void *)(vector + 16 * (u64)module)))
+	if (context_memory_read(&block, 8, vector + 16 * (u64)module, search))
 		return -EFAULT;
 	return block == ~0ULL ? 0 : (s64)block;
 }
 
 /* Returns the address of the thread's record; 0: no record. < 0: unreadable. */
-static __always_inline s64 context_record_address(u64 pointer, const struct context_place *place)
+static __always_inline s64 context_record_address(u64 pointer, const struct context_place *place,
+						  struct vma_search *search)
 {
 	s64 from = pointer;
 	u64 record;
 
 	if (place->way == CONTEXT_DYNAMIC)
-		from = tls_block_of_module(pointer, place->module);
+		from = tls_block_of_module(pointer, place->module, search);
 	if (from <= 0)
 		return from;
-	if (bpf_probe_read_user(&record, 8, (void *)(from + place->offset)))
+	if (context_memory_read(&record, 8, from + place->offset, search))
 		return -EFAULT;
 	return record >> 63 ? -EFAULT : (s64)record;
 }
 
+/* Sets `words`, which are 0, to the context of the thread with this thread pointer, if it has one.
+ * 0 or -EFAULT. */
+static __always_inline int context_find(u64 pointer, const struct context_place *place,
+					struct vma_search *search, u64 *words)
+{
+	struct thread_context_record record = {};
+	s64 at = context_record_address(pointer, place, search);
+
+	if (at < 0 || (at > 0 && context_memory_read(&record, THREAD_CONTEXT_BYTES, at, search)))
+		return -EFAULT;
+	if (record.is_valid != 1 || !(record.trace[0] | record.trace[1]) || !record.span)
+		return 0;
+	words[0] = record.trace[0];
+	words[1] = record.trace[1];
+	words[CONTEXT_SPAN] = record.span;
+	return 0;
+}
+
 /*
  * Sets scratch->context to the context of the current thread; all 0: the thread has no context, or
- * the record could not be read. As a global function this is verified once for all programs.
- * Without
- * --trace-ids the function is empty.
+ * the record could not be read. -EFAULT: the memory was not there; call context_request() then. As
+ * a global function this is verified once for all programs. Without --trace-ids the function is
+ * empty.
  */
 __noinline int context_read(struct scratch *scratch)
 {
-	struct thread_context_record record = {};
 	const struct context_place *place;
 	struct task_struct *task;
 	u64 pointer;
-	s64 at;
 
 	if (!config.trace_ids || !scratch)
 		return 0;
@@ -114,24 +161,159 @@ __noinline int context_read(struct scratch *scratch)
 		return 0;
 	place = context_place_of(task, scratch);
 	pointer = place ? thread_pointer_of(&task->thread) : 0;
-	if (!pointer)
-		return 0;
-	at = context_record_address(pointer, place);
-	if (at > 0 && bpf_probe_read_user(&record, THREAD_CONTEXT_BYTES, (void *)at))
-		at = -EFAULT;
-	if (at < 0)
-		scratch->counters.context_unread++;
-	if (at <= 0 || record.is_valid != 1 || !(record.trace[0] | record.trace[1]) || !record.span)
-		return 0;
-	scratch->context[0] = record.trace[0];
-	scratch->context[1] = record.trace[1];
-	scratch->context[2] = record.span;
-	return 0;
+	return pointer ? context_find(pointer, place, NULL, scratch->context) : 0;
 }
 
 /*
- * Stores the trace context of the current thread, which begins to wait, for the event that ends the
- * wait.
+ * The callback reads a context that an event could not read. Its entry into the kernel must be that
+ * of the event, so that the thread has run no instruction in between; only then are the ids those
+ * of the event. (Another thread may have written to the record; the specification forbids it.) So
+ * an event at a user probe, or in the trap of its breakpoint, makes no request: the instruction
+ * under the probe may run before the callback.
+ */
+
+/*
+ * True if a context that could not be read can be left to the callback. A task without an id in
+ * this PID namespace has no callback.
+ */
+static __always_inline bool context_may_be_deferred(const struct scratch *scratch, u32 tid,
+						    u32 is_probe)
+{
+	return config.deferral == DEFERRAL_TASK_WORK && config.user_stacks &&
+	       config.user_unwind == USER_UNWIND_AUTO && tid && !is_probe &&
+	       !(config.count && is_counted_only(scratch)) && !is_exiting() && !execve_field() &&
+	       !is_at_trap(0);
+}
+
+__noinline u64 thread_pointer_of_current(void)
+{
+	const struct task_struct *task = (void *)bpf_get_current_task_btf();
+
+	return thread_pointer_of(&task->thread);
+}
+
+/*
+ * Leaves the context of the current thread, which could not be read, to the callback: the words in
+ * scratch->context have the cookie. If that cannot be, the event is counted.
+ */
+__noinline int context_request(struct scratch *scratch, u32 is_probe)
+{
+	struct deferral *deferral;
+	u32 tid = current_tid();
+	s64 cookie = 0;
+
+	if (!config.trace_ids || !scratch)
+		return 0;
+	if (context_may_be_deferred(scratch, tid, is_probe))
+		cookie = deferral_request(scratch, bpf_get_smp_processor_id());
+	deferral = cookie > 0 ? bpf_map_lookup_elem(&deferrals, &tid) : NULL;
+	if (!deferral) {
+		scratch->counters.context_unread++;
+		return 0;
+	}
+	deferral->thread_pointer = thread_pointer_of_current();
+	deferral->context = cookie;
+	scratch->context[0] = CONTEXT_AWAITED((u32)cookie);
+	return 0;
+}
+
+/* Copies the place of the current process's context. 0: not known, or the process has none. */
+__noinline int context_place_copy(struct context_place *out)
+{
+	struct task_struct *task = (void *)bpf_get_current_task_btf();
+	const struct context_place *place;
+
+	if (!config.trace_ids || !out || !task->mm)
+		return 0;
+	place = context_place_known(task, bpf_get_current_pid_tgid() >> 32);
+	if (!place)
+		return 0;
+	out->offset = place->offset;
+	out->module = place->module;
+	out->way = place->way;
+	return place->way == CONTEXT_STATIC || place->way == CONTEXT_DYNAMIC;
+}
+
+/* Writes the words in scratch->context as the context of a cookie to a slot of the ring. */
+__noinline int context_commit(struct scratch *scratch, u32 cpu, u64 wait)
+{
+	struct ring_header *ring = bpf_map_lookup_elem(&rings, &cpu);
+	struct event_slot *slot;
+	u64 position;
+
+	if (!config.trace_ids || !scratch || !ring)
+		return 0;
+	position = deferred_stack_reserve(scratch, cpu);
+	slot = position ? (void *)ring_slot(ring, position) : NULL;
+	if (!slot)
+		return 0;
+	slot->tid = wait >> 32;
+	slot->stamp = STAMP_OF(bpf_ktime_get_ns(), KIND_DEFERRED_STACK,
+			       EVENT_FLAGS(STATE_NONE, STATE_COOKIE));
+	slot->kernel = (u32)wait;
+	slot->user = 0;
+	slot->extra[EVENT_NUMBERS(config)] = scratch->context[0];
+	slot->extra[EVENT_NUMBERS(config) + 1] = scratch->context[1];
+	slot->extra[EVENT_NUMBERS(config) + 2] = scratch->context[2];
+	atomic_store_release(&slot->commit, COMMIT_OF(position));
+	return 0;
+}
+
+/* Reads the context in the callback. 0, or -EFAULT: not readable, or the callback is too late. */
+static __always_inline int context_read_in_callback(const struct deferral *deferral, u64 *words)
+{
+	struct context_place place = {};
+	u64 pointer = thread_pointer_of_current();
+	struct unwinder *unwinder;
+	int error = -EFAULT;
+	u32 index;
+
+	if (is_entry_changed(&deferral->entry) || pointer != deferral->thread_pointer ||
+	    !context_place_copy(&place))
+		return -EFAULT;
+	index = unwinder_claim();
+	unwinder = bpf_map_lookup_elem(&unwinders, &index);
+	if (!unwinder)
+		return -EFAULT;
+	unwinder->cookie = 0;
+	unwinder->search.wants_entry = 1;
+	if (address_space_enter(&unwinder->search))
+		error = context_find(pointer, &place, &unwinder->search, words);
+	unwinder_release(unwinder);
+	return error;
+}
+
+static __noinline int context_deliver(const struct deferral *deferral, u64 wait)
+{
+	u64 words[CONTEXT_WORDS] = {};
+	struct scratch *scratch;
+	u32 cpu;
+
+	if (context_read_in_callback(deferral, words))
+		words[0] = CONTEXT_UNREADABLE;
+	cpu = bpf_get_smp_processor_id();
+	scratch = scratch_claim(cpu);
+	if (!scratch)
+		return 0;
+	scratch->context[0] = words[0];
+	scratch->context[1] = words[1];
+	scratch->context[2] = words[2];
+	context_commit(scratch, cpu, wait);
+	scratch_release(scratch);
+	return 0;
+}
+
+static __always_inline void deferred_context_deliver(struct deferral *deferral, u32 tid, u32 cookie)
+{
+	if (!config.trace_ids || deferral->context != cookie)
+		return;
+	deferral->context = 0;
+	context_deliver(deferral, STACK_WAIT(tid, cookie));
+}
+
+/*
+ * Stores scratch->context, the context of the current thread, which begins to wait, for the event
+ * that ends the wait.
  */
 __noinline int context_keep(struct scratch *scratch, u32 tid, u64 since)
 {
@@ -139,11 +321,10 @@ __noinline int context_keep(struct scratch *scratch, u32 tid, u64 since)
 
 	if (!config.trace_ids || !scratch)
 		return 0;
-	context_read(scratch);
 	kept.word[0] = scratch->context[0];
 	kept.word[1] = scratch->context[1];
 	kept.word[2] = scratch->context[2];
-	if (!kept.word[2])
+	if (!(kept.word[0] | kept.word[CONTEXT_SPAN]))
 		return bpf_map_delete_elem(&waiting_contexts, &tid);
 	if (bpf_map_update_elem(&waiting_contexts, &tid, &kept, BPF_ANY))
 		scratch->counters.context_unread++;

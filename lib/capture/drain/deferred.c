@@ -251,6 +251,7 @@ void deferred_free(struct deferred **deferred)
 
 	if (!gone)
 		return;
+	free(gone->late);
 	ring_buffer__free(gone->raw);
 	held_stacks_clear(&gone->held);
 	user_unwinder_free(&gone->unwinder);
@@ -295,9 +296,17 @@ int deferred_join(struct recording *recording, struct deferred_stack *stack)
 int deferred_take_from_ring(struct recording *recording, const struct ring_view *ring, u64 position)
 {
 	const struct event_slot *slot = ring_slot(ring, position);
-	struct deferred_stack *stack = deferred_stack_new(slot->tid, slot->kernel);
-	int result = stack ? event_stack_read_deferred(recording->loaded, ring, position, stack)
-			   : -ENOMEM;
+	const struct capture_config *config = &recording->loaded->plan.config;
+	struct deferred_stack *stack;
+	int result;
+
+	if (config->trace_ids && EVENT_USER_STATE(STAMP_FLAGS(slot->stamp)) == STATE_COOKIE)
+		return deferred_stacks_set_context(recording->deferred->stacks, slot->tid,
+						   slot->kernel,
+						   &slot->extra[EVENT_NUMBERS(*config)]);
+	stack = deferred_stack_new(slot->tid, slot->kernel);
+	result = stack ? event_stack_read_deferred(recording->loaded, ring, position, stack)
+		       : -ENOMEM;
 
 	if (!result)
 		return deferred_join(recording, stack);

@@ -17,6 +17,7 @@
 #include "capture/drain/recording.h"
 #include "raw_stack.h"
 
+struct late_event;
 struct user_unwinder;
 struct unwound_stack;
 struct ring_buffer;
@@ -26,6 +27,8 @@ struct deferred {
 	struct open_cookies open; /* cookies that were open when they were read last: at a snapshot,
 				     at a sweep, or at the end */
 	struct held_stacks held;  /* raw stacks that wait for the unwind rules of a file */
+	struct late_event *late;  /* events that wait for their trace and span (late_contexts.h) */
+	u32 late_count, late_room;
 	struct ring_buffer *raw;
 	struct user_unwinder *unwinder;
 	struct unwound_stack *unwound;
@@ -37,7 +40,8 @@ struct deferred {
 int deferred_create(struct recording *recording);
 void deferred_free(struct deferred **deferred);
 
-/* Reads the deferred stack at `position` of a ring, and joins it to its events. */
+/* Reads the deferred stack at `position` of a ring, and joins it to its events; or reads the trace
+ * and span of a cookie, and keeps them for events. */
 int deferred_take_from_ring(struct recording *recording, const struct ring_view *ring,
 			    u64 position);
 

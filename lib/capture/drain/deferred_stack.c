@@ -221,6 +221,25 @@ struct deferred_stack *deferred_stacks_wait_for(struct deferred_stacks *stacks, 
 		       ?: insert_into_tree(stacks, deferred_stack_new(tid, cookie));
 }
 
+int deferred_stacks_set_context(struct deferred_stacks *stacks, u32 tid, u32 cookie,
+				const u64 *words)
+{
+	struct deferred_stack *stack = deferred_stacks_wait_for(stacks, tid, cookie);
+
+	if (!stack)
+		return -ENOMEM;
+	memcpy(stack->context, words, sizeof(stack->context));
+	stack->has_context = true;
+	return 0;
+}
+
+const u64 *deferred_stacks_context(const struct deferred_stacks *stacks, u32 tid, u32 cookie)
+{
+	const struct deferred_stack *stack = find_stack(stacks, tid, cookie);
+
+	return stack && stack->has_context ? stack->context : NULL;
+}
+
 bool deferred_stacks_is_awaited(const struct deferred_stacks *stacks, u32 tid, u32 cookie)
 {
 	const struct deferred_stack *stack = find_stack(stacks, tid, cookie);
@@ -248,6 +267,8 @@ static void replace_waiting_stack(struct deferred_stacks *stacks, struct deferre
 
 	remove_from_list(stacks, waiting);
 	memcpy(stack->form, waiting->form, sizeof(stack->form));
+	memcpy(stack->context, waiting->context, sizeof(stack->context));
+	stack->has_context = waiting->has_context;
 	*node = stack;
 	deferred_stack_free(&waiting);
 	add_to_list(stacks, stack);

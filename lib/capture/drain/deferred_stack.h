@@ -42,6 +42,7 @@
 #include <sys/queue.h>
 
 #include "mapping.h"
+#include "thread_context.h"
 #include "trace/event.h"
 
 enum deferred_form { DEFERRED_BEHIND_LEAF, DEFERRED_FULL, DEFERRED_FORMS };
@@ -85,6 +86,8 @@ struct deferred_stack {
 	u64 leaf; /* the innermost frame, which `frames` does not have; 0 = no leaf, so both forms
 		     are equal */
 	u8 reason;
+	bool has_context;	    /* `context` came, which may be before the stack is known */
+	u64 context[CONTEXT_WORDS]; /* trace and span of the cookie (abi/thread_context.h) */
 	struct {
 		u32 placeholder; /* placeholder to which the waiting events refer; TRACE_NO_STACK =
 				    no event waits */
@@ -120,6 +123,14 @@ struct deferred_stack *deferred_stacks_find(const struct deferred_stacks *stacks
  * memory. */
 struct deferred_stack *deferred_stacks_wait_for(struct deferred_stacks *stacks, u32 tid,
 						u32 cookie);
+
+/* Stores the trace and span of a cookie, CONTEXT_WORDS words. -ENOMEM. */
+int deferred_stacks_set_context(struct deferred_stacks *stacks, u32 tid, u32 cookie,
+				const u64 *words);
+
+/* Returns the trace and span of a cookie; NULL: they have not come. The pointer is valid until
+ * another stack is added or an epoch ends. */
+const u64 *deferred_stacks_context(const struct deferred_stacks *stacks, u32 tid, u32 cookie);
 
 /* True if events wait for the stack of this cookie. */
 bool deferred_stacks_is_awaited(const struct deferred_stacks *stacks, u32 tid, u32 cookie);

@@ -14,6 +14,7 @@
 #include "capture/drain/deferred.h"
 #include "capture/drain/event_stacks.h"
 #include "capture/drain/file_ledger.h"
+#include "capture/drain/late_contexts.h"
 #include "capture/drain/recording.h"
 #include "capture/drain/span_stacks.h"
 #include "capture/drain/symbols.h"
@@ -79,27 +80,6 @@ void records_count_stacks(struct recording *recording, const struct trace_event 
 	symbols_note_missing_rules(recording, user, event->leaf, events);
 }
 
-/* Sets the trace id and the span id of an event from its slot. */
-static int set_trace_context(struct recording *recording, const struct event_slot *slot,
-			     struct trace_event *event)
-{
-	const struct capture_config *config = &recording->loaded->plan.config;
-	const u64 *words = &slot->extra[EVENT_NUMBERS(*config)];
-	struct trace_context context;
-	int result;
-
-	if (!config->trace_ids || !words[CONTEXT_WORDS - 1])
-		return 0;
-	memcpy(context.trace, words, sizeof(context.trace));
-	memcpy(context.span, &words[2], sizeof(context.span));
-	result = trace_writer_context(recording->writer, &context, &event->context);
-	event->has_context = !result;
-	if (result != -E2BIG)
-		return result;
-	recording->written.notes[NOTE_UNKEPT_CONTEXTS]++;
-	return 0;
-}
-
 int records_take_event(struct recording *recording, const struct ring_view *ring, u64 position,
 		       u32 cpu)
 {
@@ -118,6 +98,7 @@ int records_take_event(struct recording *recording, const struct ring_view *ring
 	enum span_side stacks;
 	struct trace_event end;
 	struct stack_ref user;
+	u32 late = 0; /* cookie of the trace and span, if they have not come yet */
 	int result;
 
 	if (event.kind >= recording->loaded->sources->count)
@@ -133,14 +114,17 @@ int records_take_event(struct recording *recording, const struct ring_view *ring
 	if (stacks == SPAN_STACKS_BOTH)
 		event.value = SPAN_MARK_TIME(event.time - event.value);
 	result = records_fill_stacks(recording, ring, position, &fields, &event, &user);
-	result = first_error(result, set_trace_context(recording, slot, &event));
+	if (recording->loaded->plan.config.trace_ids)
+		result = first_error(result, context_set_from_slot(recording, slot, &event, &late));
 	if (alive_events_holds_source(recording, event.kind))
 		return alive_events_hold(recording, &event, &user) ?: result;
 	if (span_stacks_is_begin(recording, event.kind))
 		return span_stacks_take_begin(recording, &event, &user) ?: result;
 	records_count_stacks(recording, &event, &user);
 	recording->cpus[cpu].events++;
-	result = trace_writer_event(recording->writer, &event) ?: result;
+	result = (late ? late_contexts_hold(recording, &event, late)
+		       : trace_writer_event(recording->writer, &event))
+			 ?: result;
 	if (stacks == SPAN_STACKS_BOTH)
 		result = first_error(result, span_stacks_take_end(recording, &end));
 	return result;
@@ -352,8 +336,10 @@ int recording_drain(struct recording *recording, int *next_ms)
 		result = first_error(result, deferred_consume_raw_stacks(recording, &rings.fill));
 	result = first_error(result, drain_deferred_stacks(recording, &rings));
 	result = first_error(result, drain_events(recording));
-	if (recording->deferred)
+	if (recording->deferred) {
+		result = first_error(result, late_contexts_end_round(recording));
 		result = first_error(result, end_epoch_if_rings_read(recording));
+	}
 	if (recording->spans)
 		result = first_error(result, span_stacks_end_round(recording));
 	if (recording->new_code)

@@ -13,6 +13,7 @@
 #include "capture/drain/counted_events.h"
 #include "capture/drain/deferred.h"
 #include "capture/drain/file_ledger.h"
+#include "capture/drain/late_contexts.h"
 #include "capture/drain/span_stacks.h"
 #include "capture/drain/symbols.h"
 #include "capture/drain/thread_times.h"
@@ -108,14 +109,18 @@ int recording_finish(struct recording *recording, struct trace_ledger *ledger,
 			deferred_unwind_held(recording, false);
 		}
 		deferred_end_file(recording);
+		result = late_contexts_write_all(recording);
 	}
 	if (recording->times)
 		thread_times_write_open(recording);
 	counted_events_write(recording);
-	if (recording->alive)
-		result = alive_events_write(recording);
-	if (result)
-		error_set(error, -result, "things that are alive: %s", strerror(-result));
+	if (recording->alive) {
+		int failed = alive_events_write(recording);
+
+		if (failed)
+			error_set(error, -failed, "things that are alive: %s", strerror(-failed));
+		result = first_error(result, failed);
+	}
 	if (recording->spans)
 		result = first_error(result, span_stacks_write_all_ends(recording));
 	trace_writer_flush(recording->writer);

@@ -10,7 +10,7 @@ import os
 import re
 import subprocess
 
-from harness.cases import PROGRAMS, STACKMAP, main, needs, needs_command, never, one_of_several, program, run, stackmap
+from harness.cases import PROGRAMS, STACKMAP, Skip, main, needs, needs_command, never, one_of_several, program, run, stackmap
 from harness.engine_folder import fresh_bpffs
 from harness.otlp import Otlp, single
 from harness.recording import Recording, names_of, record
@@ -18,6 +18,7 @@ from harness.top_text import Text
 
 CALL = "syscalls:sys_enter_getppid"
 OF_SPAN = re.compile(r"(span|nothing)_(\d)$")
+UNREAD = re.compile(r"(\d+) events without trace ids")
 SECONDS = "0.3"  # of CPU time
 NODE_PROGRAM = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "programs", "spans", "spans_node.js")
 WITHOUT_IDS = re.compile(r"(\d+) events (?:from before their process was looked at|without trace ids)")
@@ -95,6 +96,44 @@ def test_addon_of_node():
     """The program is JavaScript, and writes the bytes of the record."""
     needs_command("node", "--version")
     check_ids(record_spans("node", NODE_PROGRAM, library("spans_node"), "1"), is_loaded_later=True)
+
+
+SLEEP = "syscalls:sys_enter_clock_nanosleep"
+OF_MISSING = {(CALL, 1), (SLEEP, 2), (SLEEP, 3), ("offcpu-time", 2), ("offcpu-time", 3)}
+
+
+def record_missing(*arguments):
+    """The page of the record is not in memory at any event of a span."""
+    needs("bpf", "raw tracepoints")
+    if "deferred: in the kernel" not in stackmap("--version", "--verbose").stdout:
+        raise Skip("this kernel has no callbacks for BPF programs (Linux 6.18)")
+    return record("--trace-ids", "--off-cpu", "-e", CALL, "-e", SLEEP, "--", program("spans_missing"), *arguments)
+
+
+@one_of_several
+def test_ids_of_a_page_that_is_not_in_memory():
+    """The callback reads them, also for a system call whose event is read long before the call returns."""
+    recording = record_missing("8")
+    begun, right = False, set()
+    for event in sorted(recording.events(), key=read_at):
+        span = span_of(event)
+        begun |= bool(event.span)
+        if span and begun:
+            never(not event.span or int(event.span, 16) != span, (event.name, event.span, names_of(event)))
+            right.add((event.name, span))
+    never("without trace ids" in recording.messages, recording.messages)
+    assert OF_MISSING <= right, right
+    recording.check()
+
+
+@one_of_several
+def test_events_of_a_page_that_cannot_be_read_are_counted():
+    recording = record_missing("3", "none")
+    events = [event for event in recording.events() if span_of(event)]
+    never(any(event.span for event in events), events)
+    unread = sum(map(int, UNREAD.findall(recording.messages)))
+    never(unread > len(events) or sum(map(int, WITHOUT_IDS.findall(recording.messages))) < len(events), (recording.messages, len(events)))
+    assert unread, recording.messages
 
 
 @one_of_several

@@ -118,6 +118,22 @@ TEST(a_stack_that_comes_twice_is_as_new_as_the_second, setup, teardown)
 	assert_null(deferred_stacks_find(*state, TID, COOKIE));
 }
 
+TEST(context_comes_before_stack_and_stays_with_it, setup, teardown)
+{
+	static const u64 words[CONTEXT_WORDS] = {1, 2, 3};
+	const u64 *context;
+
+	assert_null(deferred_stacks_context(*state, TID, COOKIE));
+	assert_int_equal(deferred_stacks_set_context(*state, TID, COOKIE, words), 0);
+	assert_null(deferred_stacks_find(*state, TID, COOKIE));
+	give_answer(*state, TID, COOKIE);
+	assert_non_null(deferred_stacks_find(*state, TID, COOKIE));
+	context = deferred_stacks_context(*state, TID, COOKIE);
+	assert_non_null(context);
+	assert_memory_equal(context, words, sizeof(words));
+	assert_null(deferred_stacks_context(*state, TID, COOKIE + 1));
+}
+
 TEST(only_a_placeholder_waits, setup, teardown)
 {
 	assert_false(deferred_stacks_is_awaited(*state, TID, COOKIE));

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "capture/drain/late_contexts.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "array.h"
+#include "capture/drain/alive_events.h"
+#include "capture/drain/deferred.h"
+#include "capture/drain/span_stacks.h"
+#include "error.h"
+
+/* The most events that are held; a further event is written without trace and span. */
+#define LATE_EVENTS_MAX 16384
+
+struct late_event {
+	struct trace_event event;
+	u32 cookie;
+};
+
+static void count_unread(struct recording *recording)
+{
+	recording->written.notes[NOTE_UNREAD_CONTEXTS]++;
+}
+
+/* Sets the trace and span of an event from the words of a context that is not awaited any more. */
+static int set_context(struct recording *recording, const u64 *words, struct trace_event *event)
+{
+	struct trace_context context;
+	int result;
+
+	if (!words[CONTEXT_SPAN]) {
+		if (words[0])
+			count_unread(recording);
+		return 0;
+	}
+	memcpy(context.trace, words, sizeof(context.trace));
+	memcpy(context.span, &words[CONTEXT_SPAN], sizeof(context.span));
+	result = trace_writer_context(recording->writer, &context, &event->context);
+	event->has_context = !result;
+	if (result != -E2BIG)
+		return result;
+	recording->written.notes[NOTE_UNKEPT_CONTEXTS]++;
+	return 0;
+}
+
+/* True if the trace and span of a cookie will not come: the callback commits them before the
+ * stack, which has come. */
+static bool is_context_lost(const struct recording *recording, u32 tid, u32 cookie)
+{
+	return deferred_stacks_find(recording->deferred->stacks, tid, cookie) != NULL;
+}
+
+/* True if an event of this source may be held here. */
+static bool can_hold(const struct recording *recording, u32 kind)
+{
+	return recording->mode == READ_DRAIN && !loaded_is_flight(recording->loaded) &&
+	       recording->deferred->late_count < LATE_EVENTS_MAX &&
+	       !alive_events_holds_source(recording, kind) &&
+	       !span_stacks_is_begin(recording, kind);
+}
+
+int context_set_from_slot(struct recording *recording, const struct event_slot *slot,
+			  struct trace_event *event, u32 *late)
+{
+	const u64 *words = &slot->extra[EVENT_NUMBERS(recording->loaded->plan.config)];
+	u32 cookie = (u32)words[0];
+
+	if (words[CONTEXT_SPAN] || words[0] != CONTEXT_AWAITED(cookie))
+		return set_context(recording, words, event);
+	words = recording->deferred
+			? deferred_stacks_context(recording->deferred->stacks, event->tid, cookie)
+			: NULL;
+	if (words)
+		return set_context(recording, words, event);
+	if (recording->deferred && can_hold(recording, event->kind) &&
+	    !is_context_lost(recording, event->tid, cookie))
+		*late = cookie;
+	else
+		count_unread(recording);
+	return 0;
+}
+
+int late_contexts_hold(struct recording *recording, const struct trace_event *event, u32 cookie)
+{
+	struct deferred *deferred = recording->deferred;
+
+	if (array_make_room(deferred->late, deferred->late_count, deferred->late_room)) {
+		count_unread(recording);
+		return trace_writer_event(recording->writer, event) ?: -ENOMEM;
+	}
+	deferred->late[deferred->late_count++] = (struct late_event){*event, cookie};
+	trace_writer_hold(recording->writer, event);
+	return 0;
+}
+
+static int write_held(struct recording *recording, struct late_event *late, const u64 *words)
+{
+	int result = 0;
+
+	if (words)
+		result = set_context(recording, words, &late->event);
+	else
+		count_unread(recording);
+	trace_writer_release(recording->writer, &late->event);
+	return trace_writer_event(recording->writer, &late->event) ?: result;
+}
+
+static int write_events(struct recording *recording, bool all)
+{
+	struct deferred *deferred = recording->deferred;
+	u32 kept = 0;
+	int result = 0;
+
+	for (u32 i = 0; i < deferred->late_count; i++) {
+		struct late_event *late = &deferred->late[i];
+		const u64 *words =
+			deferred_stacks_context(deferred->stacks, late->event.tid, late->cookie);
+
+		if (words || all || is_context_lost(recording, late->event.tid, late->cookie))
+			result = first_error(result, write_held(recording, late, words));
+		else
+			deferred->late[kept++] = *late;
+	}
+	deferred->late_count = kept;
+	return result;
+}
+
+int late_contexts_end_round(struct recording *recording)
+{
+	return write_events(recording, false);
+}
+
+int late_contexts_write_all(struct recording *recording)
+{
+	return write_events(recording, true);
+}
