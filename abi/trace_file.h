@@ -66,7 +66,8 @@ ABI_OFFSET(struct trace_file_header, checksum, 12);
 	X(CGROUPS, "cgroups", "what tasks were in, in the order of their numbers")                 \
 	X(TIMES, "times", "accounts of threads' time")                                             \
 	X(CONTEXTS, "contexts", "traces and spans, in the order of their numbers")                 \
-	X(LOSSES, "losses", "the account of each source, in the order of their kinds")
+	X(LOSSES, "losses", "the account of each source, in the order of their kinds")             \
+	X(PROCESSES, "processes", "process contexts: attributes that processes publish")
 
 #define X(id, name, meaning) ABI_ENUM_ENTRY(TRACE_BLOCK, id)
 enum trace_block_type { TRACE_BLOCK_TYPES(X) TRACE_BLOCK_TYPE_COUNT };
@@ -79,6 +80,7 @@ enum trace_coding { TRACE_CODING_PLAIN = 0, TRACE_CODING_ZSTD = 1 };
 #define TRACE_BLOCK_RAW_MAX (4U << 20)
 #define TRACE_BLOCK_EVENTS_MAX 65536U
 #define TRACE_STRING_MAX 65535U
+#define TRACE_PROCESS_BYTES_MAX 16384U /* most bytes of a process context */
 
 struct trace_block_header {
 	u32 magic;

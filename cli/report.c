@@ -18,6 +18,7 @@
 #include "error.h"
 #include "format/printable.h"
 #include "format/value_text.h"
+#include "report/name/process_attributes.h"
 #include "report/profile/function_set.h"
 #include "report/profile/profile.h"
 #include "report/profile/runtime_hint.h"
@@ -30,6 +31,7 @@
 #define TOP_DEFAULT 20
 #define TOP_UNSET UINT64_MAX
 #define TREE_PERCENT_DEFAULT 1
+#define PROCESSES_SHOWN 20 /* lines of process contexts */
 
 struct report_values {
 	struct recording_values recording;
@@ -228,6 +230,66 @@ static void print_source_losses(const struct report *report)
 	}
 }
 
+/* Adds the process contexts, if there are any. -1: memory is short. */
+static int add_processes_to_json(const struct report *report, json_t *whole)
+{
+	const struct trace_process *processes;
+	u32 count = trace_reader_processes(report->reader, &processes);
+	json_t *list;
+	int err = 0;
+
+	if (!count || !json_is_object(whole))
+		return 0;
+	list = json_array();
+	for (u32 i = 0; i < count && !err; i++) {
+		struct process_attributes published;
+		json_t *attributes = json_object();
+
+		err = process_attributes_read(&processes[i], &published);
+		for (u32 k = 0; k < published.count && !err; k++)
+			err = json_object_set_new(attributes, published.items[k].key,
+						  json_string(published.items[k].value));
+		err = err
+			      ?: json_array_append_new(
+					 list, json_pack("{s:I, s:O, s:I, s:b}", "pid",
+							 (json_int_t)processes[i].tgid,
+							 "attributes", attributes, "left_out",
+							 (json_int_t)published.left_out, "damaged",
+							 published.is_damaged));
+		json_decref(attributes);
+		process_attributes_clear(&published);
+	}
+	return json_object_set_new(whole, "processes", list) || err ? -1 : 0;
+}
+
+/* Prints the process contexts, a line each. */
+static void print_processes(const struct report *report)
+{
+	const struct trace_process *processes;
+	u32 count = trace_reader_processes(report->reader, &processes);
+
+	for (u32 i = 0; i < count && i < PROCESSES_SHOWN; i++) {
+		struct process_attributes published;
+
+		process_attributes_read(&processes[i], &published);
+		printf("# %-9s %u", "process:", processes[i].tgid);
+		for (u32 k = 0; k < published.count; k++) {
+			putchar(' ');
+			printable_put(published.items[k].key, stdout);
+			putchar('=');
+			printable_put(published.items[k].value, stdout);
+		}
+		if (published.left_out)
+			printf(" (%u attributes are not shown)", published.left_out);
+		if (published.is_damaged)
+			printf(" (the rest is damaged)");
+		putchar('\n');
+		process_attributes_clear(&published);
+	}
+	if (count > PROCESSES_SHOWN)
+		printf("# %-9s %u more are in --json\n", "process:", count - PROCESSES_SHOWN);
+}
+
 int report_put_json(const struct report *report, json_t *view)
 {
 	u64 start = report->is_store ? 0 : trace_reader_info(report->reader)->start_realtime;
@@ -236,7 +298,7 @@ int report_put_json(const struct report *report, json_t *view)
 				  json_ledger(trace_reader_ledger(report->reader)));
 
 	if (add_source_ledgers_to_json(report, json_object_get(whole, "ledger")) ||
-	    json_object_update(whole, view)) {
+	    add_processes_to_json(report, whole) || json_object_update(whole, view)) {
 		json_decref(whole);
 		whole = NULL;
 	}
@@ -296,6 +358,7 @@ static int print_text(struct report *report, const struct report_request *reques
 	else
 		printf("# ledger:   none, the recording was not finished\n");
 	print_source_losses(report);
+	print_processes(report);
 	if (request->hist.is_asked)
 		return report_hist_plain(report, &request->hist);
 	if (request->is_table)

@@ -27,6 +27,7 @@
 #include "format/json_text.h"
 #include "otlp_tables.h"
 #include "report/name/cgroup_service.h"
+#include "report/name/process_attributes.h"
 #include "ring.h"
 #include "sample_table.h"
 #include "trace/read/names.h"
@@ -35,7 +36,7 @@
 #define SECOND 1000000000ULL
 #define ID_BYTES 16
 
-#define SAMPLE_ATTRIBUTES_MAX 6
+#define SAMPLE_ATTRIBUTES_MAX (6 + PROCESS_ATTRIBUTES_MAX)
 
 enum { PRODUCED, RECORDED, COUNTED_ONLY, LEDGER_ATTRIBUTES = COUNTED_ONLY + 1 + LOST_COUNT };
 
@@ -84,13 +85,52 @@ static int add_number_attribute(struct attributes *attributes, const char *key, 
 				     &attributes->index[attributes->count++]);
 }
 
+/* True for the keys of the sample's own attributes, which a process context does not replace. */
+static bool is_own_key(const char *key)
+{
+	static const char *const keys[] = {"thread.name", "process.pid", "thread.id",
+					   "cpu.logical_number", "process.linux.cgroup"};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+		if (!strcmp(key, keys[i]))
+			return true;
+	return false;
+}
+
+/* Adds the attributes of the process context. *has_service: the service is among them. */
+static int add_process_attributes(struct otlp *otlp, u32 process, struct attributes *attributes,
+				  bool *has_service)
+{
+	const struct trace_process *processes;
+	struct process_attributes published;
+	int err;
+
+	if (!process)
+		return 0;
+	trace_reader_processes(otlp->reader, &processes);
+	err = process_attributes_read(&processes[process - 1], &published);
+	for (u32 i = 0; i < published.count && !err; i++) {
+		const struct process_attribute *each = &published.items[i];
+		bool is_service = !strcmp(each->key, "service.name");
+
+		if (is_own_key(each->key) || (is_service && otlp->options->identity.service))
+			continue;
+		*has_service |= is_service;
+		err = add_text_attribute(attributes, each->key, each->value);
+	}
+	process_attributes_clear(&published);
+	return err;
+}
+
 /* A sample of an interrupt belongs to no thread: thread.id and process.pid are left out. The sample
- * has the service of its cgroup unless the request has a service. */
+ * has the service that its process has named, or else that of its cgroup, unless the request has a
+ * service. */
 static int set_sample_attributes(struct otlp *otlp, const struct sample_key *key,
 				 struct attributes *attributes)
 {
 	char room[TRACE_CGROUP_ROOM], service[CGROUP_SERVICE_BYTES];
 	const char *cgroup = trace_cgroup_name(otlp->reader, key->cgroup, room);
+	bool has_service = false;
 	int err = add_text_attribute(attributes, "thread.name",
 				     key->comm[0] ? key->comm : "[unknown]");
 
@@ -99,7 +139,9 @@ static int set_sample_attributes(struct otlp *otlp, const struct sample_key *key
 			      ?: add_number_attribute(attributes, "thread.id", key->event.tid);
 	err = err ?: add_number_attribute(attributes, "cpu.logical_number", key->event.cpu);
 	err = err ?: add_text_attribute(attributes, "process.linux.cgroup", cgroup);
-	if (err || otlp->options->identity.service || cgroup[0] != '/' ||
+	if (!err && key->event.tid != TID_INTERRUPT)
+		err = add_process_attributes(otlp, key->process, attributes, &has_service);
+	if (err || has_service || otlp->options->identity.service || cgroup[0] != '/' ||
 	    !cgroup_service_name(cgroup, service))
 		return err;
 	return add_text_attribute(attributes, "service.name", service);
@@ -154,6 +196,7 @@ static int count_event(void *arg, const struct trace_event *event)
 {
 	struct otlp *otlp = arg;
 	const struct trace_task *task;
+	u32 process;
 	int err;
 
 	if (!event_filter_passes(&otlp->options->filter, otlp->reader, event))
@@ -161,10 +204,11 @@ static int count_event(void *arg, const struct trace_event *event)
 	otlp->first = otlp->first ?: event->time;
 	otlp->last = event->time;
 	task = trace_reader_task(otlp->reader, event->tid, event->time);
-	err = sample_table_add(otlp->samples, event, task);
+	process = task ? trace_reader_process(otlp->reader, task->tgid, event->time) : 0;
+	err = sample_table_add(otlp->samples, event, task, process);
 	if (err != -ENOSPC)
 		return err;
-	return put_samples(otlp) ?: sample_table_add(otlp->samples, event, task);
+	return put_samples(otlp) ?: sample_table_add(otlp->samples, event, task, process);
 }
 
 static int add_ledger_attribute(struct otlp *otlp, const char *key, u64 number)

@@ -552,10 +552,10 @@ static int add_event_to_samples(void *arg, const struct trace_event *event)
 	if (!event_filter_passes(pprof->filter, pprof->reader, event))
 		return 0;
 	task = trace_reader_task(pprof->reader, event->tid, event->time);
-	err = sample_table_add(pprof->samples, event, task);
+	err = sample_table_add(pprof->samples, event, task, 0);
 	if (err != -ENOSPC)
 		return err;
-	return put_samples(pprof) ?: sample_table_add(pprof->samples, event, task);
+	return put_samples(pprof) ?: sample_table_add(pprof->samples, event, task, 0);
 }
 
 static int pprof_write(struct trace_reader *reader, const struct export_options *options, FILE *to,

@@ -45,13 +45,14 @@ static bool is_same_sample(const void *samples, u32 index, const void *key)
 }
 
 int sample_table_add(struct sample_table *table, const struct trace_event *event,
-		     const struct trace_task *task)
+		     const struct trace_task *task, u32 process)
 {
 	struct sample_key key;
 	struct sample *sample;
 	u32 hash, index;
 
 	make_sample_key(event, task, &key);
+	key.process = process;
 	if (table->by_context && event->has_context) {
 		key.event.has_context = 1;
 		key.event.context = event->context;

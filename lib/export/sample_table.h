@@ -18,6 +18,8 @@ struct sample_key {
 	u32 tgid;
 	u32 cgroup; /* number of the cgroup in the recording; 0: not known */
 	char comm[16];
+	u32 process; /* number of the process context; 0: the process has no context */
+	u32 reserved;
 };
 
 struct sample {
@@ -34,10 +36,10 @@ struct sample_table;
 int sample_table_create(u32 room, bool by_context, struct sample_table **out);
 void sample_table_free(struct sample_table **table);
 
-/* Adds an event. `task`: its task, or NULL if that is unknown. -ENOSPC: the table is full. -ENOMEM.
- */
+/* Adds an event. `task`: its task, or NULL if that is unknown; `process`: as in the key. -ENOSPC:
+ * the table is full. -ENOMEM. */
 int sample_table_add(struct sample_table *table, const struct trace_event *event,
-		     const struct trace_task *task);
+		     const struct trace_task *task, u32 process);
 
 /* Calls `each` for all samples in order of first use. Stops at the first non-zero return and
  * returns it. */

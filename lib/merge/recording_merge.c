@@ -272,6 +272,25 @@ static int add_contexts(struct part *part)
 	return err;
 }
 
+static int add_processes(struct part *part)
+{
+	const struct trace_process *processes;
+	u32 count = trace_reader_processes(part->reader, &processes);
+	int err = 0;
+
+	if (part->merge->is_summary)
+		return 0;
+	for (u32 i = 0; i < count && !err; i++) {
+		struct trace_process moved = processes[i];
+
+		moved.tgid = translate_thread_id(part, moved.tgid);
+		/* A process may have begun before the merged clock. */
+		moved.since = (s64)(moved.since + part->shift) < 0 ? 0 : moved.since + part->shift;
+		err = trace_writer_process(part->merge->writer, &moved);
+	}
+	return err;
+}
+
 static u32 translate_stack_index(const struct part *part, u32 stack)
 {
 	return stack == TRACE_NO_STACK ? TRACE_NO_STACK : part->stacks[stack];
@@ -349,6 +368,7 @@ static int add_recording(struct merge *merge, u32 number, struct stackmap_error 
 			  ?: add_cgroups(&part, machine)
 			  ?: add_tasks(&part)
 			  ?: add_contexts(&part)
+			  ?: add_processes(&part)
 			  ?: add_thread_times(&part)
 			  ?: read_part_events(&part, reader, add_event, &part, error)
 			  ?: trace_writer_flush(merge->writer);

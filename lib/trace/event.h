@@ -82,6 +82,15 @@ struct trace_context {
 	u8 span[8];
 };
 
+/* A process context: attributes that a process publishes (OpenTelemetry, OTEP 4719). The bytes are
+ * the process's own, unchecked (report/name/process_attributes.h). */
+struct trace_process {
+	u32 tgid;
+	u32 bytes; /* at most TRACE_PROCESS_BYTES_MAX */
+	u64 since; /* CLOCK_MONOTONIC, ns: when the process began */
+	const u8 *message;
+};
+
 struct trace_stack {
 	u32 id;	   /* as `stack_map` prints it; unique within the recording's generation; never 0 */
 	u32 flags; /* STACK_TRUNCATED, STACK_USER, STACK_STOP */

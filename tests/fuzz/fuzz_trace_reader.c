@@ -75,6 +75,20 @@ static void look_at_other_value(struct trace_reader *reader, struct sums *sums)
 	trace_reader_events(reader, check_event, sums, NULL);
 }
 
+static void look_at_processes(struct trace_reader *reader)
+{
+	const struct trace_process *processes;
+	u32 count = trace_reader_processes(reader, &processes);
+	static volatile u8 sum;
+
+	for (u32 i = 0; i < count; i++) {
+		for (u32 k = 0; k < processes[i].bytes; k++)
+			sum ^= processes[i].message[k];
+		if (!trace_reader_process(reader, processes[i].tgid, processes[i].since))
+			abort();
+	}
+}
+
 static void look_at_all(struct trace_reader *reader)
 {
 	const struct trace_info *info = trace_reader_info(reader);
@@ -84,6 +98,7 @@ static void look_at_all(struct trace_reader *reader)
 
 	sums.stack_count = trace_reader_stacks(reader, &sums.stacks);
 	sums.context_count = trace_reader_contexts(reader, &contexts);
+	look_at_processes(reader);
 	sums.source_count = trace_reader_sources(reader, &sources);
 	look_at_stacks(&sums);
 	trace_reader_events(reader, check_event, &sums, NULL);

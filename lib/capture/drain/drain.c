@@ -22,6 +22,7 @@
 #include "capture/load/skeleton.h"
 #include "clock.h"
 #include "error.h"
+#include "symbol/symbolizer/context_finder.h"
 
 /* The most time in ns by which an event that a round reads may be later than the begin of the
  * round. */
@@ -344,6 +345,8 @@ int recording_drain(struct recording *recording, int *next_ms)
 		result = first_error(result, span_stacks_end_round(recording));
 	if (recording->new_code)
 		new_code_take_mappings(recording);
+	if (recording->contexts)
+		context_finder_collect(recording->contexts);
 	result = first_error(result, symbols_take_facts(recording));
 	if (recording->deferred)
 		result = first_error(result, deferred_unwind_held(recording, false));

@@ -22,6 +22,7 @@
 #include "error.h"
 #include "interrupt.h"
 #include "symbol/kernel/kernel_image.h"
+#include "symbol/symbolizer/context_finder.h"
 #include "symbol/symbolizer/symbolizers.h"
 
 #define RULES_MS 1000 /* longest wait for unwind rules at the end of a file */
@@ -85,6 +86,20 @@ int recording_begin(struct recording *recording, struct trace_writer *writer,
 	return result;
 }
 
+/* Writes the process contexts that were found. */
+static int write_published(struct recording *recording)
+{
+	const struct trace_process *processes;
+	int result = 0;
+	u32 count;
+
+	context_finder_collect(recording->contexts);
+	processes = context_finder_processes(recording->contexts, &count);
+	for (u32 i = 0; i < count && !result; i++)
+		result = trace_writer_process(recording->writer, &processes[i]);
+	return result;
+}
+
 int recording_finish(struct recording *recording, struct trace_ledger *ledger,
 		     struct stackmap_error *error)
 {
@@ -123,6 +138,8 @@ int recording_finish(struct recording *recording, struct trace_ledger *ledger,
 	}
 	if (recording->spans)
 		result = first_error(result, span_stacks_write_all_ends(recording));
+	if (recording->contexts)
+		result = first_error(result, write_published(recording));
 	trace_writer_flush(recording->writer);
 	result = first_error(result, file_symbols_finish(recording, error)
 					     ?: script_names_write_unread_interpreters(recording));

@@ -10,6 +10,8 @@
  * have USER_FAILURES of them at most (root's any number): the events of processes with such a file
  * are counted as those of processes that were not looked at.
  *
+ * Process contexts are copied at these visits, so they are seen with the same delay.
+ *
  * The pause between two rounds is ROUND_MS, and at least ROUND_PAUSES times the CPU time that a
  * round has used, here and in the sandbox. The time on the clock does not count: on a busy machine
  * a round takes long, and only the next one finds a library that was loaded after it.
@@ -21,9 +23,11 @@
 #include <inttypes.h>
 #include <linux/bpf.h>
 #include <poll.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
@@ -37,6 +41,7 @@
 #include "privilege/message.h"
 #include "symbol_lookup.h"
 #include "thread_context.h"
+#include "trace_file.h"
 
 #define PARTS 8 /* the sandbox may take 1/8 of all memory */
 #define ROUND_MS 20
@@ -54,11 +59,39 @@
 #define LINES_MAX (1U << 17)
 #define STATIC_DISTANCE_MAX (1LL << 24)
 
+/* The most processes whose published attributes are kept, and the most bytes of all of them. */
+#define PUBLISHED_MAX 4096
+#define PUBLISHED_BYTES_MAX (4U << 20)
+
+/* A process context, as the worker sends it. */
+struct published {
+	u64 since; /* as in struct trace_process */
+	u32 tgid;
+	u32 bytes; /* used part of `message` */
+	u8 message[TRACE_PROCESS_BYTES_MAX];
+};
+
 struct context_finder {
 	struct file_worker worker;
+	struct trace_process *processes; /* their messages are allocated one by one */
+	u32 count, room;
+	u64 bytes;		 /* of all messages */
+	struct published buffer; /* for the message that is received */
 };
 
 /* --- the worker --- */
+
+/* The head of a process context in memory (OTEP 4719). */
+struct context_head {
+	char signature[8];
+	u32 version;
+	u32 bytes;
+	u64 published; /* time of the last change; 0: it is being changed */
+	u64 message;   /* address */
+};
+
+#define CONTEXT_SIGNATURE "OTEL_CTX"
+#define CONTEXT_VERSION 2
 
 /* A file, and the thread-local variable that was found in it. */
 struct known_file {
@@ -90,6 +123,8 @@ struct known_process {
 	bool has_failed; /* a file of the process could not be looked at, so the place of its
 			    variable stays unknown */
 	u64 process, execs;
+	u64 published; /* context_head.published of the process context that was sent; 0: none was
+			*/
 	u64 next, interval; /* ms: time of the next visit, and time between visits */
 };
 
@@ -104,6 +139,9 @@ struct search {
 	u32 user_count;
 	struct known_user *user; /* user of the process that is visited; NULL: root */
 	bool has_failed;	 /* a file of the visited process could not be looked at */
+	u64 context;		 /* address of the visited process's context; 0: none */
+	int socket;		 /* to the recorder */
+	struct published buffer; /* for the message that is sent */
 };
 
 static int map_call(int command, int map, const u32 *key, const void *value, u64 flags)
@@ -118,6 +156,54 @@ static bool read_memory(u32 tgid, u64 address, void *buffer, size_t bytes)
 	struct iovec here = {buffer, bytes}, there = {(void *)address, bytes};
 
 	return process_vm_readv((pid_t)tgid, &here, 1, &there, 1, 0) == (ssize_t)bytes;
+}
+
+static bool read_context_head(u32 tgid, u64 address, struct context_head *head)
+{
+	return read_memory(tgid, address, head, sizeof(*head)) &&
+	       !memcmp(head->signature, CONTEXT_SIGNATURE, sizeof(head->signature)) &&
+	       head->version == CONTEXT_VERSION;
+}
+
+/* True if a line of /proc/PID/maps has a name by which process contexts are found. */
+static bool is_named_as_context(const char *line)
+{
+	return strstr(line, "/memfd:" CONTEXT_SIGNATURE) ||
+	       strstr(line, "[anon_shmem:" CONTEXT_SIGNATURE "]") ||
+	       strstr(line, "[anon:" CONTEXT_SIGNATURE "]");
+}
+
+static u64 find_context(u32 tgid, const char *line)
+{
+	struct context_head head;
+	u64 start;
+
+	return is_named_as_context(line) && sscanf(line, "%" SCNx64 "-", &start) == 1 &&
+			       read_context_head(tgid, start, &head)
+		       ? start
+		       : 0;
+}
+
+/* Sends the context of the visited process to the recorder, if it has changed since. A change while
+ * the context is read, or a full socket, leaves it to the next visit. */
+static void send_context(struct search *search, struct known_process *process, u32 tgid)
+{
+	struct published *out = &search->buffer;
+	struct context_head head, after;
+
+	if (!search->context || !read_context_head(tgid, search->context, &head) ||
+	    !head.published || head.published == process->published)
+		return;
+	out->since = process->process;
+	out->tgid = tgid;
+	out->bytes = head.bytes < sizeof(out->message) ? head.bytes : sizeof(out->message);
+	if (!read_memory(tgid, head.message, out->message, out->bytes) ||
+	    !read_context_head(tgid, search->context, &after) ||
+	    memcmp(&head, &after, sizeof(head)))
+		return;
+	if (send(search->socket, out, offsetof(struct published, message) + out->bytes,
+		 MSG_DONTWAIT | MSG_NOSIGNAL) > 0)
+		process->published = head.published;
 }
 
 static struct known_file *find_or_add_file(struct search *search, const struct stat *status)
@@ -312,7 +398,8 @@ static struct known_user *find_or_add_user(struct search *search, u32 tgid)
 	return &search->users[search->user_count++];
 }
 
-/* Searches the files of a process for the variable. False: the process has ended. */
+/* Searches the files of a process for the variable, and its mappings for its context. False: the
+ * process has ended. */
 static bool find_variable_place(struct search *search, struct context_place *place)
 {
 	char path[40], line[PATH_BYTES + 128];
@@ -324,15 +411,17 @@ static bool find_variable_place(struct search *search, struct context_place *pla
 	place->offset = 0;
 	place->module = 0;
 	search->has_failed = false;
+	search->context = 0;
 	search->user = find_or_add_user(search, place->tgid);
 	snprintf(path, sizeof(path), "/proc/%u/maps", place->tgid);
 	maps = fopen(path, "re");
 	if (!maps)
 		return errno != ENOENT && errno != ESRCH;
-	for (u32 i = 0; i < LINES_MAX && images < IMAGES_MAX && place->way == CONTEXT_NONE &&
-			fgets(line, sizeof(line), maps);
-	     i++) {
-		if (!parse_first_byte_mapping(line, &image) ||
+	for (u32 i = 0; i < LINES_MAX && fgets(line, sizeof(line), maps); i++) {
+		if (!search->context)
+			search->context = find_context(place->tgid, line);
+		if (images == IMAGES_MAX || place->way != CONTEXT_NONE ||
+		    !parse_first_byte_mapping(line, &image) ||
 		    (image.inode == last.inode && image.device == last.device))
 			continue;
 		last = image;
@@ -389,6 +478,7 @@ static void visit_process(struct search *search, u32 key)
 		return;
 	}
 	process->has_failed = found.way == CONTEXT_UNKNOWN;
+	send_context(search, process, found.tgid);
 	if (memcmp(&found, &place, sizeof(found)))
 		map_call(BPF_MAP_UPDATE_ELEM, search->map, &key, &found, BPF_EXIST);
 }
@@ -423,12 +513,14 @@ static u64 cpu_time_of_search(const struct search *search)
 
 static void run_finder(int socket)
 {
-	struct search search = {.map = -1};
+	static struct search search;
 	struct pollfd parent = {.fd = socket, .events = POLLIN};
 	int files[MESSAGE_FILES_MAX], pause = ROUND_MS, took;
 	u32 request;
 	u64 begin, end;
 
+	search.map = -1;
+	search.socket = socket;
 	if (symbol_lookup_create(PARTS, &search.lookup))
 		return;
 	if (!capability_keep(CAPABILITIES_READING) &&
@@ -463,10 +555,60 @@ int context_finder_start(int map, struct context_finder **out)
 				  MESSAGE_NO_DEADLINE);
 }
 
+/* Keeps a message in place of an older one of the process. Without memory or room it is dropped. */
+static void keep_published(struct context_finder *finder, const struct published *published)
+{
+	struct trace_process *process = NULL;
+	u8 *message;
+
+	for (u32 i = 0; i < finder->count && !process; i++)
+		if (finder->processes[i].tgid == published->tgid &&
+		    finder->processes[i].since == published->since)
+			process = &finder->processes[i];
+	if (finder->bytes + published->bytes > PUBLISHED_BYTES_MAX ||
+	    (!process && (finder->count == PUBLISHED_MAX ||
+			  array_make_room(finder->processes, finder->count, finder->room))))
+		return;
+	message = malloc(published->bytes + 1UL);
+	if (!message)
+		return;
+	memcpy(message, published->message, published->bytes);
+	if (!process) {
+		process = &finder->processes[finder->count++];
+		*process =
+			(struct trace_process){.tgid = published->tgid, .since = published->since};
+	}
+	finder->bytes += published->bytes - (u64)process->bytes;
+	free((void *)process->message);
+	process->message = message;
+	process->bytes = published->bytes;
+}
+
+void context_finder_collect(struct context_finder *finder)
+{
+	struct published *buffer = &finder->buffer;
+	ssize_t bytes;
+
+	while ((bytes = recv(finder->worker.socket, buffer, sizeof(*buffer), MSG_DONTWAIT)) > 0)
+		if ((size_t)bytes >= offsetof(struct published, message) &&
+		    (size_t)bytes == offsetof(struct published, message) + (u64)buffer->bytes)
+			keep_published(finder, buffer);
+}
+
+const struct trace_process *context_finder_processes(const struct context_finder *finder,
+						     u32 *count)
+{
+	*count = finder->count;
+	return finder->processes;
+}
+
 void context_finder_end(struct context_finder **finder)
 {
 	if (!*finder)
 		return;
+	for (u32 i = 0; i < (*finder)->count; i++)
+		free((void *)(*finder)->processes[i].message);
+	free((*finder)->processes);
 	file_worker_end(&(*finder)->worker, 0);
 	free(*finder);
 	*finder = NULL;

@@ -5,15 +5,25 @@
  * programs have added to the map of places. A visit reads the process's mappings, the symbols of
  * its files (by a sandbox), and the words in which the dynamic linker has stored the place of the
  * variable. Visits are repeated, since a process may load a library later.
+ *
+ * The child also copies the process context of each process (OpenTelemetry, OTEP 4719), unchecked,
+ * and sends it to the recorder.
  */
 #ifndef LIB_SYMBOL_CONTEXT_FINDER_H
 #define LIB_SYMBOL_CONTEXT_FINDER_H
+
+#include "trace/event.h"
 
 struct context_finder;
 
 /* Starts the process. `map`: the map of struct context_place by process id. Best called early: see
  * sandbox_start(). 0 or -errno. */
 int context_finder_start(int map, struct context_finder **out);
+/* Receives the process contexts that the child has copied since the last call. */
+void context_finder_collect(struct context_finder *finder);
+/* Returns the process contexts, as they were copied last. */
+const struct trace_process *context_finder_processes(const struct context_finder *finder,
+						     u32 *count);
 /* Ends the process, without waiting for it. */
 void context_finder_end(struct context_finder **finder);
 

@@ -226,6 +226,35 @@ int record_get_context(struct block_view *view, struct trace_context *context)
 	return check_read_failures(view, true);
 }
 
+void record_put_process(struct block_builder *builder, const struct trace_process *process)
+{
+	struct byte_buffer *column = begin_record(builder);
+
+	byte_buffer_varint(column, process->tgid);
+	byte_buffer_varint(column, process->since);
+	byte_buffer_varint(column, process->bytes);
+	byte_buffer_append(column, process->message, process->bytes);
+}
+
+int record_get_process(struct block_view *view, struct arena *arena, struct trace_process *process)
+{
+	struct byte_cursor *column = number_column(view);
+	const u8 *message;
+	u8 *copy;
+
+	process->tgid = byte_cursor_u32(column);
+	process->since = byte_cursor_varint(column);
+	process->bytes = byte_cursor_u32(column);
+	if (process->bytes > TRACE_PROCESS_BYTES_MAX)
+		return -EBADMSG;
+	message = byte_cursor_take(column, process->bytes);
+	copy = message ? arena_alloc(arena, process->bytes + 1UL) : NULL;
+	if (copy)
+		memcpy(copy, message, process->bytes);
+	process->message = copy;
+	return check_read_failures(view, !message || copy);
+}
+
 void record_put_task(struct block_builder *builder, const struct trace_task *task)
 {
 	struct byte_buffer *column = begin_record(builder);

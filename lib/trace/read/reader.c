@@ -20,6 +20,7 @@
 
 #include "arena.h"
 #include "error.h"
+#include "order.h"
 #include "trace/block/event_block.h"
 #include "trace/block/record_block.h"
 #include "trace/block/resolution_block.h"
@@ -135,6 +136,23 @@ static int read_context(struct trace_reader *reader, struct block_view *view)
 	return context ? record_get_context(view, context) : -ENOMEM;
 }
 
+static int read_process(struct trace_reader *reader, struct block_view *view)
+{
+	struct trace_process *process;
+
+	if (!reader->info.has_contexts)
+		return -EBADMSG;
+	process = add_record(reader, TRACE_BLOCK_PROCESSES, sizeof(*process));
+	return process ? record_get_process(view, &reader->arena, process) : -ENOMEM;
+}
+
+static int compare_processes(const void *left, const void *right)
+{
+	const struct trace_process *a = left, *b = right;
+
+	return order(a->tgid, b->tgid) ?: order(a->since, b->since);
+}
+
 static int read_symbols(struct trace_reader *reader, struct block_view *view)
 {
 	struct trace_symbol before = {0};
@@ -245,6 +263,7 @@ static const struct {
 	[TRACE_BLOCK_TIMES] = {.record = read_thread_account},
 	[TRACE_BLOCK_CONTEXTS] = {.record = read_context},
 	[TRACE_BLOCK_LOSSES] = {.block = read_losses},
+	[TRACE_BLOCK_PROCESSES] = {.record = read_process},
 };
 
 static int read_records(struct trace_reader *reader, struct block_view *view)
@@ -482,6 +501,10 @@ int trace_reader_open_fd(int fd, const char *path, struct trace_reader **out,
 		reader->version == TRACE_FILE_VERSION_COUNTED || reader->info.has_contexts;
 	read_all_blocks(reader);
 	free_memory_of_block_reading(reader);
+	if (reader->records[TRACE_BLOCK_PROCESSES].count)
+		qsort(reader->records[TRACE_BLOCK_PROCESSES].items,
+		      reader->records[TRACE_BLOCK_PROCESSES].count, sizeof(struct trace_process),
+		      compare_processes);
 	if (reader->info.has_further)
 		reader->info.has_contexts = reader->records[TRACE_BLOCK_CONTEXTS].count > 0;
 	source_count = trace_reader_sources(reader, &sources);
@@ -717,6 +740,22 @@ const struct trace_context *trace_reader_context(const struct trace_reader *read
 	const struct trace_context *contexts = reader->records[TRACE_BLOCK_CONTEXTS].items;
 
 	return event->has_context ? &contexts[event->context] : NULL;
+}
+
+u32 trace_reader_processes(const struct trace_reader *reader,
+			   const struct trace_process **processes)
+{
+	*processes = reader->records[TRACE_BLOCK_PROCESSES].items;
+	return reader->records[TRACE_BLOCK_PROCESSES].count;
+}
+
+u32 trace_reader_process(const struct trace_reader *reader, u32 tgid, u64 time)
+{
+	const struct trace_process *processes, key = {.tgid = tgid, .since = time};
+	u32 count = trace_reader_processes(reader, &processes);
+	u32 number = (u32)bisect(count, i, compare_processes(&processes[i], &key) <= 0);
+
+	return number && processes[number - 1].tgid == tgid ? number : 0;
 }
 
 u32 trace_reader_symbols(const struct trace_reader *reader, const struct trace_symbol **symbols)

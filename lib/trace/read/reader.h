@@ -71,6 +71,12 @@ u32 trace_reader_contexts(const struct trace_reader *reader, const struct trace_
 /* The trace and span of an event. NULL: the event has none. */
 const struct trace_context *trace_reader_context(const struct trace_reader *reader,
 						 const struct trace_event *event);
+/* Sets *processes to the process contexts, in the order of process ids and times, and returns their
+ * count; the first one has number 1. */
+u32 trace_reader_processes(const struct trace_reader *reader,
+			   const struct trace_process **processes);
+/* The number of the context of the process that had the id at a time; 0: it has no context. */
+u32 trace_reader_process(const struct trace_reader *reader, u32 tgid, u64 time);
 u32 trace_reader_symbols(const struct trace_reader *reader, const struct trace_symbol **symbols);
 /* The ledger of the recording. NULL: the recording was not finished and has no ledger. */
 const struct trace_ledger *trace_reader_ledger(const struct trace_reader *reader);

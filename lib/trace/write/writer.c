@@ -128,7 +128,8 @@ struct trace_writer {
 	u32 sequence;
 	int error;
 
-	struct block_builder sources, modules, mappings, cgroups, tasks, times, context_records;
+	struct block_builder sources, modules, mappings, cgroups, tasks, times, context_records,
+		processes;
 	struct context_set contexts;
 	struct stack_encoder stacks;
 	struct resolution_encoder resolutions;
@@ -207,6 +208,7 @@ static int write_definitions(struct trace_writer *writer)
 	write_resolutions(writer);
 	write_records(writer, &writer->times);
 	write_records(writer, &writer->context_records);
+	write_records(writer, &writer->processes);
 	write_records(writer, &writer->cgroups);
 	return write_records(writer, &writer->tasks);
 }
@@ -259,6 +261,7 @@ static void writer_free(struct trace_writer **writer)
 	block_builder_free(&old->tasks);
 	block_builder_free(&old->times);
 	block_builder_free(&old->context_records);
+	block_builder_free(&old->processes);
 	context_set_free(&old->contexts);
 	stack_encoder_free(&old->stacks);
 	resolution_encoder_free(&old->resolutions);
@@ -287,6 +290,7 @@ static struct trace_writer *create_writer(const struct trace_info *info)
 	record_builder_init(&writer->tasks, TRACE_BLOCK_TASKS);
 	record_builder_init(&writer->times, TRACE_BLOCK_TIMES);
 	record_builder_init(&writer->context_records, TRACE_BLOCK_CONTEXTS);
+	record_builder_init(&writer->processes, TRACE_BLOCK_PROCESSES);
 	resolution_encoder_init(&writer->resolutions);
 	event_buffers_init(&writer->events, info->cpus);
 	event_buffers_init(&writer->counts, info->cpus);
@@ -451,6 +455,16 @@ int trace_writer_context(struct trace_writer *writer, const struct trace_context
 		return 0;
 	record_put_context(&writer->context_records, context);
 	return write_records_if_many(writer, &writer->context_records);
+}
+
+int trace_writer_process(struct trace_writer *writer, const struct trace_process *process)
+{
+	if (writer->error)
+		return writer->error;
+	if (!writer->has_contexts || process->bytes > TRACE_PROCESS_BYTES_MAX)
+		return -EINVAL;
+	record_put_process(&writer->processes, process);
+	return write_records_if_many(writer, &writer->processes);
 }
 
 int trace_writer_symbol(struct trace_writer *writer, const struct trace_symbol *symbol)

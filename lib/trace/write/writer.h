@@ -42,6 +42,10 @@ int trace_writer_task(struct trace_writer *writer, const struct trace_task *task
  * trace_info.has_contexts is 0. */
 int trace_writer_context(struct trace_writer *writer, const struct trace_context *context,
 			 u32 *number);
+
+/* Adds a process context. -EINVAL if trace_info.has_contexts is 0, or if the
+ * message is too long. */
+int trace_writer_process(struct trace_writer *writer, const struct trace_process *process);
 /* Adds the account of a thread's time. -EINVAL if trace_info.has_times is 0. */
 int trace_writer_time(struct trace_writer *writer, const struct thread_account *account);
 int trace_writer_symbol(struct trace_writer *writer, const struct trace_symbol *symbol);

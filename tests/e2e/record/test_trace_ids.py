@@ -113,7 +113,7 @@ def record_missing(*arguments):
 @one_of_several
 def test_ids_of_a_page_that_is_not_in_memory():
     """The callback reads them, also for a system call whose event is read long before the call returns."""
-    recording = record_missing("8")
+    recording = record_missing("4")
     begun, right = False, set()
     for event in sorted(recording.events(), key=read_at):
         span = span_of(event)
@@ -209,6 +209,64 @@ def check_links(recording, by_span):
         ids = tuple(single(link, name).hex() for name in ("trace_id", "span_id")) if link else (None, None)
         sums[ids] += sum(sample["values"])
     assert sums == by_span, (sums, by_span)
+
+
+def published_by(*arguments):
+    """A recording of a program that publishes attributes of itself, and what a report has of them."""
+    needs("bpf", "raw tracepoints")
+    recording = record("--trace-ids", "-e", CALL, "--", program("process_context"), *arguments)
+    return recording, json.loads(recording.read("report", "--json")).get("processes", [])
+
+
+PUBLISHED = {"service.name": "shop", "service.version": "2.0"}
+
+
+@one_of_several
+def test_attributes_that_a_process_publishes():
+    """Those that it published last; in the report, and with each sample of OTLP."""
+    recording, processes = published_by("1.5")
+    pids = {event.tid for event in recording.events() if event.name == CALL}
+    assert processes == [{"pid": pid, "attributes": PUBLISHED, "left_out": 0, "damaged": False} for pid in pids], (pids, processes)
+    assert re.search(r"^# process: +%d service\.name=shop service\.version=2\.0$" % pids.pop(), recording.read("report"), re.M)
+    stackmap("merge", "-o", "merged.data", recording.path, recording.path)
+    for path in recording.path, "merged.data":
+        stackmap("export", "-f", "otlp", "-o", "context.otlp", path)
+        with open("context.otlp", "rb") as file:
+            otlp = Otlp(file.read())
+        samples = [otlp.attributes(sample) for profile in otlp.profiles for sample in profile["samples"]]
+        never(not samples or any({key: sample.get(key) for key in PUBLISHED} != PUBLISHED for sample in samples), samples)
+
+
+@one_of_several
+def test_attributes_in_named_anonymous_memory():
+    _, processes = published_by("1", "anonymous")
+    if not processes and not names_anonymous_memory():
+        raise Skip("this kernel gives anonymous memory no names (CONFIG_ANON_VMA_NAME)")
+    assert [process["attributes"] for process in processes] == [PUBLISHED], processes
+
+
+def names_anonymous_memory():
+    with subprocess.Popen([program("process_context"), "2", "anonymous"]) as process:
+        found = False
+        while process.poll() is None and not found:
+            with open("/proc/%d/maps" % process.pid, encoding="utf-8") as maps:
+                found = "[anon:OTEL_CTX]" in maps.read()
+        process.kill()
+    return found
+
+
+@one_of_several
+def test_hostile_attributes():
+    """What cannot be shown is counted, a message without end is marked, and one that is not there does not exist."""
+    recording, processes = published_by("1", "damaged")
+    (process,) = processes
+    never((process["left_out"], process["damaged"]) != (1, True), process)
+    assert process["attributes"] == PUBLISHED, process
+    text = recording.read("report")
+    never("\033" in text or "1 attributes are not shown) (the rest is damaged)" not in text, text[:2000])
+    recording, processes = published_by("0.5", "nowhere")
+    never(processes, processes)
+    recording.check()
 
 
 SHOWN = re.compile(r" *([0-9.]+)%  (\S+)$")

@@ -34,7 +34,7 @@ static void take_all(void)
 
 static void add(struct trace_event event)
 {
-	assert_int_equal(sample_table_add(table, &event, &task), 0);
+	assert_int_equal(sample_table_add(table, &event, &task, 0), 0);
 }
 
 static int create(void **state)
@@ -73,7 +73,7 @@ TEST(names_are_compared_as_text, create, destroy)
 	struct trace_task other = {.tid = 10, .tgid = 9, .comm = "task\0rest"};
 
 	add(base);
-	assert_int_equal(sample_table_add(table, &base, &other), 0);
+	assert_int_equal(sample_table_add(table, &base, &other, 0), 0);
 	take_all();
 	assert_int_equal(taken_count, 1);
 }
@@ -102,10 +102,11 @@ TEST(events_with_other_attributes_are_other_samples, create, destroy)
 	DIFFERS(user, 5);
 	sample_table_empty(table);
 	add(base);
-	assert_int_equal(sample_table_add(table, &base, &other), 0);
-	assert_int_equal(sample_table_add(table, &base, NULL), 0);
+	assert_int_equal(sample_table_add(table, &base, &other, 0), 0);
+	assert_int_equal(sample_table_add(table, &base, NULL, 0), 0);
+	assert_int_equal(sample_table_add(table, &base, NULL, 7), 0);
 	take_all();
-	assert_int_equal(taken_count, 3);
+	assert_int_equal(taken_count, 4);
 }
 
 TEST(a_reason_counts_only_without_a_stack, create, destroy)
@@ -130,7 +131,7 @@ TEST(a_full_table_is_emptied, create, destroy)
 
 	for (event.tid = 0; event.tid < ROOM; event.tid++)
 		add(event);
-	assert_int_equal(sample_table_add(table, &event, &task), -ENOSPC);
+	assert_int_equal(sample_table_add(table, &event, &task, 0), -ENOSPC);
 	event.tid = ROOM - 1;
 	add(event);
 	take_all();

@@ -465,6 +465,12 @@ static int write_definitions(const struct recording *recording, struct trace_wri
 		err = trace_writer_time(writer, &recording->accounts[i]);
 	for (u32 i = 0, number; i < recording->shape.contexts && !err; i++)
 		err = trace_writer_context(writer, &recording->contexts[i], &number);
+	for (u32 i = 0; i < recording->shape.contexts && i < 3 && !err; i++)
+		err = trace_writer_process(writer,
+					   &(struct trace_process){.tgid = 1 + i / 2,
+								   .since = i,
+								   .bytes = i,
+								   .message = (const u8 *)"ab"});
 	return err ? err : write_stacks(recording, writer);
 }
 

@@ -97,6 +97,56 @@ static struct trace_event event_with(u32 context)
 				    .context = context};
 }
 
+static void put_process(struct trace_writer *writer, u32 tgid, u64 since, const char *message)
+{
+	const struct trace_process process = {
+		.tgid = tgid,
+		.since = since,
+		.bytes = (u32)strlen(message),
+		.message = (const u8 *)message,
+	};
+
+	assert_int_equal(trace_writer_process(writer, &process), 0);
+}
+
+static void expect_process(const struct trace_reader *reader, u32 tgid, u64 time,
+			   const char *message)
+{
+	const struct trace_process *processes;
+	u32 number = trace_reader_process(reader, tgid, time);
+
+	trace_reader_processes(reader, &processes);
+	assert_int_not_equal(number, 0);
+	assert_int_equal(processes[number - 1].bytes, strlen(message));
+	assert_memory_equal(processes[number - 1].message, message, strlen(message));
+}
+
+TEST(messages_of_processes_are_found_by_id_and_time, make_directory, remove_directory)
+{
+	const struct trace_process too_long = {.bytes = TRACE_PROCESS_BYTES_MAX + 1};
+	struct trace_writer *writer = begin(true);
+	const struct trace_process *processes;
+	struct trace_reader *reader;
+
+	put_process(writer, 70, 500, "second of 70");
+	put_process(writer, 9, 100, "of 9");
+	put_process(writer, 70, 200, "first of 70");
+	put_process(writer, 71, 0, "");
+	assert_int_equal(trace_writer_process(writer, &too_long), -EINVAL);
+	assert_int_equal(trace_writer_close(&writer), 0);
+	assert_int_equal(trace_reader_open(path, &reader, NULL), 0);
+	assert_null(trace_reader_damage(reader));
+	assert_int_equal(trace_reader_processes(reader, &processes), 4);
+	expect_process(reader, 9, 100, "of 9");
+	expect_process(reader, 70, 499, "first of 70");
+	expect_process(reader, 70, 500, "second of 70");
+	expect_process(reader, 71, 1, "");
+	assert_int_equal(trace_reader_process(reader, 70, 199), 0);
+	assert_int_equal(trace_reader_process(reader, 9, 99), 0);
+	assert_int_equal(trace_reader_process(reader, 72, 1000), 0);
+	trace_reader_close(&reader);
+}
+
 TEST(equal_contexts_have_one_number, make_directory, remove_directory)
 {
 	const struct trace_context first = {.trace = {1}, .span = {2}};

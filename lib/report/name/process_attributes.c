@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A message of Protocol Buffers is a sequence of fields. A field begins with a varint, number << 3
+ * | form; the form says how long the field is. Fields with other numbers are skipped.
+ *
+ *   ProcessContext  1: Resource
+ *   Resource        1: KeyValue, repeated
+ *   KeyValue        1: key   2: AnyValue
+ *   AnyValue        1: text  2: truth value  3: whole number  4: number (double)
+ */
+#include "report/name/process_attributes.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "trace/bytes/byte_buffer.h"
+
+enum field_form { FORM_VARINT = 0, FORM_8_BYTES = 1, FORM_BYTES = 2, FORM_4_BYTES = 5 };
+
+struct field {
+	u32 number;
+	enum field_form form;
+	u64 value;		  /* FORM_VARINT, FORM_8_BYTES, FORM_4_BYTES */
+	struct byte_cursor bytes; /* FORM_BYTES */
+};
+
+/* Reads the next field. False: the message has ended, or is damaged (message->bad). */
+static bool next_field(struct byte_cursor *message, struct field *field)
+{
+	u64 head, length = 0;
+	const u8 *bytes = NULL;
+
+	if (message->bad || !byte_cursor_left(message))
+		return false;
+	head = byte_cursor_varint(message);
+	*field = (struct field){.number = (u32)(head >> 3), .form = head & 7};
+	if (field->form == FORM_VARINT) {
+		field->value = byte_cursor_varint(message);
+		return !message->bad;
+	}
+	if (field->form == FORM_BYTES)
+		length = byte_cursor_varint(message);
+	else if (field->form == FORM_8_BYTES)
+		length = 8;
+	else if (field->form == FORM_4_BYTES)
+		length = 4;
+	else
+		message->bad = true;
+	if (!message->bad)
+		bytes = byte_cursor_take(message, length);
+	if (!bytes) {
+		message->bad = true;
+		return false;
+	}
+	if (field->form == FORM_BYTES)
+		field->bytes = (struct byte_cursor){bytes, bytes + length, false};
+	else
+		memcpy(&field->value, bytes, length); /* little-endian, as the recording is */
+	return true;
+}
+
+/* True if the bytes are text that can be shown. */
+static bool is_text(const struct byte_cursor *bytes)
+{
+	size_t length = byte_cursor_left(bytes);
+	json_t *text;
+
+	if (length > PROCESS_TEXT_MAX)
+		return false;
+	for (const u8 *at = bytes->at; at < bytes->end; at++)
+		if (*at < 0x20 || *at == 0x7f)
+			return false;
+	text = json_stringn((const char *)bytes->at, length); /* NULL: not UTF-8 */
+	json_decref(text);
+	return text;
+}
+
+static char *copy_text(const struct byte_cursor *bytes)
+{
+	return strndup((const char *)bytes->at, byte_cursor_left(bytes));
+}
+
+/* Sets *out to the text of a value. 0; -EINVAL: the value cannot be shown; -ENOMEM. */
+static int read_value(struct byte_cursor value, char **out)
+{
+	struct field field = {}, next;
+	double number;
+	int length;
+
+	/* The last field counts, as in all messages. */
+	while (next_field(&value, &next))
+		field = next;
+	if (value.bad)
+		return -EINVAL;
+	if (field.number == 1 && field.form == FORM_BYTES) {
+		if (!is_text(&field.bytes))
+			return -EINVAL;
+		*out = copy_text(&field.bytes);
+		return *out ? 0 : -ENOMEM;
+	}
+	if (field.number == 2 && field.form == FORM_VARINT) {
+		*out = strdup(field.value ? "true" : "false");
+		return *out ? 0 : -ENOMEM;
+	}
+	memcpy(&number, &field.value, sizeof(number));
+	if (field.number == 3 && field.form == FORM_VARINT)
+		length = asprintf(out, "%" PRId64, (s64)field.value);
+	else if (field.number == 4 && field.form == FORM_8_BYTES)
+		length = asprintf(out, "%.15g", number);
+	else
+		return -EINVAL;
+	return length < 0 ? -ENOMEM : 0;
+}
+
+static bool has_key(const struct process_attributes *attributes, const struct byte_cursor *key)
+{
+	size_t length = byte_cursor_left(key);
+
+	for (u32 i = 0; i < attributes->count; i++)
+		if (strlen(attributes->items[i].key) == length &&
+		    !memcmp(attributes->items[i].key, key->at, length))
+			return true;
+	return false;
+}
+
+static int read_attribute(struct byte_cursor message, struct process_attributes *out)
+{
+	struct byte_cursor key = {}, value = {};
+	struct process_attribute *item;
+	struct field field;
+	char *text;
+	int err;
+
+	while (next_field(&message, &field)) {
+		if (field.number == 1 && field.form == FORM_BYTES)
+			key = field.bytes;
+		if (field.number == 2 && field.form == FORM_BYTES)
+			value = field.bytes;
+	}
+	if (message.bad || !byte_cursor_left(&key) || !is_text(&key) || has_key(out, &key) ||
+	    out->count == PROCESS_ATTRIBUTES_MAX) {
+		out->left_out++;
+		return 0;
+	}
+	err = read_value(value, &text);
+	if (err) {
+		out->left_out++;
+		return err == -EINVAL ? 0 : err;
+	}
+	item = &out->items[out->count];
+	item->key = copy_text(&key);
+	item->value = text;
+	out->count++;
+	return item->key ? 0 : -ENOMEM;
+}
+
+static int read_resource(struct byte_cursor message, struct process_attributes *out)
+{
+	struct field field;
+	int err = 0;
+
+	while (!err && next_field(&message, &field))
+		if (field.number == 1 && field.form == FORM_BYTES)
+			err = read_attribute(field.bytes, out);
+	out->is_damaged |= message.bad;
+	return err;
+}
+
+int process_attributes_read(const struct trace_process *process, struct process_attributes *out)
+{
+	struct byte_cursor message = {process->message, process->message + process->bytes, false};
+	struct field field;
+	int err = 0;
+
+	*out = (struct process_attributes){};
+	while (!err && next_field(&message, &field))
+		if (field.number == 1 && field.form == FORM_BYTES)
+			err = read_resource(field.bytes, out);
+	out->is_damaged |= message.bad;
+	return err;
+}
+
+void process_attributes_clear(struct process_attributes *attributes)
+{
+	for (u32 i = 0; i < attributes->count; i++) {
+		free(attributes->items[i].key);
+		free(attributes->items[i].value);
+	}
+	attributes->count = 0;
+}
