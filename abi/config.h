@@ -51,13 +51,17 @@ struct capture_config {
 	u32 cpus; /* highest possible CPU number + 1 */
 	u32 bits; /* the stack map holds 2^bits stacks */
 	u32 pool_words;
-	u32 ring_slots; /* slots of the event ring, per CPU */
-	u32 last_slot;	/* offset of the last slot from the first slot of a ring, in bytes */
-	u32 slot_size;	/* EVENT_SLOT_SIZE() */
-	u32 task_slots; /* slots of the task ring, per CPU */
-	u32 flight;	/* 1: new events overwrite the oldest; 0: a reader drains the rings */
-	u32 count;	/* 1: drain: events that find their ring full are counted (counted.h) */
-	u32 no_dedup;	/* 1: every stack is recorded in full */
+	u32 ring_slots;	  /* slots of the event ring, per CPU */
+	u32 last_slot;	  /* offset of the last slot from the first slot of a ring, in bytes */
+	u32 slot_size;	  /* EVENT_SLOT_SIZE() */
+	u32 task_slots;	  /* slots of the task ring, per CPU */
+	u32 flight;	  /* 1: new events overwrite the oldest; 0: a reader drains the rings */
+	u32 count;	  /* 1: drain: events that find their ring full are counted (counted.h) */
+	u32 aggregate;	  /* 1: all events are counted, and none is recorded; `count` is set, too */
+	u32 counted_rows; /* rows of a CPU's table of counted events; a power of two */
+	u32 last_counted; /* offset of the last row from the first row, in bytes */
+	u32 counted_ranges; /* COUNTED_RANGES_AT(counted_rows) */
+	u32 no_dedup;	    /* 1: every stack is recorded in full */
 	u32 kernel_stacks;
 	u32 user_stacks;
 	u32 max_depth; /* kernel.perf_event_max_stack: the most frames of bpf_get_stack() */

@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Events that found their ring full and are counted at their stacks: a table of sums for each CPU,
- * mapped into the reader's memory. Programs add rows and counts; the reader only notes what it has
- * written to a file. A sum over all files is exact, although programs never stop.
+ * Events that are counted at their stacks: those that found their ring full, or, where the instance
+ * aggregates (`start --aggregate`), all events. A table of sums for each CPU is mapped into the
+ * reader's memory. Programs add rows and counts; the reader only notes what it has written to a
+ * file. A sum over all files is exact, although programs never stop.
  *
  *   events counted in rows = sum of count; written to files = sum of reported_count
  *
- * A reset without a reader discards what no file has: it raises reported_count, too.
+ * A reset without a reader discards what no file has: it raises reported_count, too. When a reset
+ * has replaced the stack map, rows of its stacks are freed (core/counted_row.h).
  *
  * A program that interrupts the writer of a new row passes the row by. A key may therefore have
  * several rows, and all of them count.
+ *
+ * An instance that aggregates has a row for each power of two of the values of a stack, and a range
+ * beside each row. Histograms, minima and maxima are therefore exact.
  */
 #ifndef STACKMAP_ABI_COUNTED_H
 #define STACKMAP_ABI_COUNTED_H
@@ -17,20 +22,24 @@
 #include "ring.h"
 #include "scalar.h"
 
-#define COUNTED_ROWS 4096U /* rows in the table of a CPU; a power of two */
+/* rows in the table of a CPU, unless the instance aggregates; a power of two */
+#define COUNTED_ROWS 4096U
+#define COUNTED_ROWS_LEAST 64U
 #define COUNTED_PROBES 16U
 
 enum counted_state { COUNTED_FREE = 0, COUNTED_NEW = 1, COUNTED_READY = 2 };
 
 /* An event without time and value. */
 struct counted_key {
-	u64 task;   /* tid | STAMP_OF(0, kind, flags) */
+	u64 task;   /* tid | bucket << 32 | STAMP_OF(0, kind, flags) */
 	u64 stacks; /* kernel | user << 32: stack ids or reasons, by the flags */
 	u64 leaf;
 };
 
 #define COUNTED_TASK(tid, stamp) ((u32)(tid) | (stamp) >> STAMP_TIME_BITS << STAMP_TIME_BITS)
 #define COUNTED_TID(task) ((u32)(task))
+/* The bucket of the event's value: 0 for the value 0, else n for 2^(n - 1) to 2^n - 1. */
+#define COUNTED_BUCKET_OF(bucket) ((u64)(bucket) << 32)
 #define COUNTED_STACKS(kernel, user) ((u64)(kernel) | (u64)(user) << 32)
 
 struct counted_row {
@@ -43,6 +52,16 @@ struct counted_row {
 };
 ABI_SIZE(struct counted_row, 64);
 
+/* The values of a row's events. A reader takes the least and the greatest value, which are then
+ * those of later events. */
+struct counted_range {
+	u64 begun; /* number of events that were, or are being, added to the row */
+	u64 most;
+	u64 least_inverted; /* ~ the least value; 0: no value */
+	u64 reserved;
+};
+ABI_SIZE(struct counted_range, 32);
+
 /*
  * `busy_until` bounds the time that a CPU spends on counting: each counted event moves it by
  * COUNTED_SHARE times the time that the event took, and no event is counted while it is ahead of
@@ -53,12 +72,19 @@ ABI_SIZE(struct counted_row, 64);
 #define COUNTED_EVENT_NS_MAX 100000ULL /* an event that took longer was interrupted */
 
 struct counted_table {
-	u64 busy_until; /* CLOCK_MONOTONIC ns */
-	u64 reported;  /* sum of the reported_count of all rows, as far as files have reported it */
-	u64 discarded; /* sum of the reported_count of all rows, as far as resets have raised it */
+	u64 busy_until; /* CLOCK_MONOTONIC ns; not used by an instance that aggregates */
+	/* sums of the reported_count of all rows, freed ones included: */
+	u64 reported;  /* as far as files have reported it */
+	u64 discarded; /* as far as resets have raised it */
 	u64 reserved[5];
-	struct counted_row row[COUNTED_ROWS];
+	struct counted_row row[];
 };
 ABI_OFFSET(struct counted_table, row, 64);
+
+/* The ranges of the rows, in the same order, follow the rows: at this offset in the table. */
+#define COUNTED_RANGES_AT(rows)                                                                    \
+	(sizeof(struct counted_table) + (u64)(rows) * sizeof(struct counted_row))
+#define COUNTED_BYTES(rows, has_ranges)                                                            \
+	(COUNTED_RANGES_AT(rows) + ((has_ranges) ? (u64)(rows) * sizeof(struct counted_range) : 0))
 
 #endif

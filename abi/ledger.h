@@ -25,7 +25,8 @@
 	X(NO_MEMORY, "no_memory", "the kernel had no memory to remember a blocked task")           \
 	X(SPOOL_FULL, "spool_full", "the store was away for longer than the spool has room")       \
 	X(CLOCK, "clock", "the clock of its host was off by more than the store takes")            \
-	X(NOT_STORED, "not_stored", "its host recorded it, but the store does not have it")
+	X(NOT_STORED, "not_stored", "its host recorded it, but the store does not have it")        \
+	X(TABLE_FULL, "table_full", "the kernel's table for --aggregate had no row for it")
 
 #define X(id, name, meaning) ABI_ENUM_ENTRY(LOST, id)
 enum ledger_lost { LEDGER_LOST(X) LOST_COUNT };
@@ -41,7 +42,8 @@ enum ledger_lost { LEDGER_LOST(X) LOST_COUNT };
 	X(CHANGED, "changed",                                                                      \
 	  "the task's registers or memory were replaced before it could be unwound")               \
 	X(NO_STATE, "no_state", "the kernel had no memory for the task's request")                 \
-	X(ANSWER_LOST, "answer_lost", "the ring had no room for its deferred stack")               \
+	X(ANSWER_LOST, "answer_lost",                                                              \
+	  "its deferred stack came when the ring had no room, or while the kernel aggregates")     \
 	X(ANSWER_OVERWRITTEN, "answer_overwritten",                                                \
 	  "the flight recorder replaced its deferred stack")                                       \
 	X(UNANSWERED, "unanswered", "the recording ended before its deferred stack came")          \

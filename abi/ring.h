@@ -36,7 +36,7 @@
  * (events of a flight ring are not consumed). `reported` holds the losses, by enum ledger_lost,
  * that are already in the ledger of a file: the files of successive readers add up to the whole.
  */
-#define RING_REPORTED_MAX 12
+#define RING_REPORTED_MAX 13
 
 struct ring_header {
 	u64 head; /* next position to hand out */
@@ -45,7 +45,6 @@ struct ring_header {
 	u64 consumed;
 	u64 reset; /* events dropped by resets */
 	u64 reported[RING_REPORTED_MAX];
-	u64 reserved1[1];
 };
 ABI_SIZE(struct ring_header, 256);
 ABI_OFFSET(struct ring_header, tail, 128);

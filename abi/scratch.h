@@ -29,8 +29,7 @@
 struct scratch_counters {
 	u64 produced; /* number of events, except those while the instance was paused */
 	/*
-	 * number of events that found their ring full and were counted in rows instead
-	 * (abi/counted.h)
+	 * number of events that were counted in rows instead of recorded (abi/counted.h)
 	 */
 	u64 counted;
 	u64 lost[LOST_COUNT];
@@ -148,7 +147,7 @@ struct scratch {
 	u32 wants_callback; /* the current task needs a callback after its event is written */
 	u32 interrupts; /* --origins: the interrupts on the kernel's stack (bpf/event/origin.h) */
 	u64 position;	/* place that is reserved for the event (bpf/state/ring_slots.h) */
-	u64 counted_since; /* time when the event found its ring full */
+	u64 counted_since; /* time when the event began to be counted */
 	u64 event[EVENT_SLOT_SIZE(EVENT_NUMBERS_MAX) /
 		  8];		    /* the event's slot, until it is written */
 	u64 context[CONTEXT_WORDS]; /* trace and span of the event */

@@ -34,7 +34,9 @@
 #define TRACE_FILE_VERSION_CONTEXTS 7
 /* version of a recording whose events may have a second value */
 #define TRACE_FILE_VERSION_FURTHER 8
-#define TRACE_FILE_VERSION_LOSSES 9  /* version of a recording whose sources may have ledgers */
+#define TRACE_FILE_VERSION_LOSSES 9 /* version of a recording whose sources may have ledgers */
+/* version of a recording whose counted events are apart by powers of two of their values */
+#define TRACE_FILE_VERSION_AGGREGATES 10
 #define TRACE_FILE_VERSION_CGROUPS 2 /* first version in which tasks have a cgroup */
 /* first version with symbol addresses; before, all symbols had a name */
 #define TRACE_FILE_VERSION_ADDRESSES 3

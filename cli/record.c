@@ -55,8 +55,8 @@ static void print_file_summary(void *arg, const char *path, const struct trace_l
 
 	if (record->values->quiet)
 		return;
-	message("%llu events, %.1f KiB in %s", (unsigned long long)ledger->recorded, bytes / 1024.0,
-		path);
+	message("%llu events, %.1f KiB in %s",
+		(unsigned long long)(ledger->recorded + ledger->counted), bytes / 1024.0, path);
 	ledger_print(ledger, "stackmap: ledger: ", stderr);
 	session_face_tell_nameless(record->session);
 }
@@ -324,6 +324,8 @@ static const struct option_row rows[] = {
 	    .help = "the trace and span that a thread works for, where it publishes them for OpenTelemetry"),
 	ROW(count_unmet, .name = "count-unmet", .type = OPTION_FLAG, .group = "Events",
 	    .help = "count the events that do not meet the conditions (if=) of their source"),
+	ROW(aggregate, .name = "aggregate", .type = OPTION_FLAG, .group = "Events",
+	    .help = "keep counts, sums and histograms of values by stack, and no single events"),
 	ROW(leaks, .name = "leaks", .type = OPTION_FLAG, .group = "Events",
 	    .help = "memory that is not freed when the recording ends, by the stack of its allocation"),
 	ROW(leaks_every, .name = "leaks-every", .type = OPTION_SIZE, .argument = "SIZE",

@@ -463,6 +463,10 @@ static int check_values(struct trace_reader *reader, const struct report_request
 
 	if (!request->hist.is_asked)
 		return 0;
+	if (request->hist.scale == HISTOGRAM_LINEAR && trace_reader_info(reader)->has_aggregates)
+		return error_set(error, EINVAL,
+				 "--hist lin: the kernel aggregated these events by powers of two; "
+				 "--hist log2 shows them");
 	for (u32 i = 0; i < count; i++)
 		if (sources[i].extras & TRACE_EXTRA_VALUE &&
 		    strcmp(sources[i].value_unit, TRACE_UNIT_ADDRESS))

@@ -73,7 +73,12 @@ static void print_next_steps(const struct start *start, const char *name,
 
 	if (start->values->quiet)
 		return;
-	if (!start->options.flight)
+	if (start->options.aggregate)
+		message("%s: counts events by stack until its tables are full; 'stackmap record "
+			"--instance %s' takes the counts into a file, for 'stackmap report --hist "
+			"log2'",
+			name, name);
+	else if (!start->options.flight)
 		message("%s: records until its rings are full; 'stackmap record --instance %s' "
 			"empties them into a file, --flight would keep the latest events",
 			name, name);
@@ -146,6 +151,9 @@ static const struct option_row rows[] = {
 	TARGET_ROW(struct start_values, record.count_unmet, .name = "count-unmet",
 	    .type = OPTION_FLAG, .group = "Events",
 	    .help = "count the events that do not meet the conditions (if=) of their source"),
+	TARGET_ROW(struct start_values, record.aggregate, .name = "aggregate",
+	    .type = OPTION_FLAG, .group = "Events",
+	    .help = "keep counts, sums and histograms of values by stack, and no single events"),
 	TARGET_ROW(struct start_values, record.all, .name = "all", .letter = 'a',
 	    .type = OPTION_FLAG, .group = "Tasks", .help = "the whole machine: the default"),
 	TARGET_TASK_ROWS(struct start_values, record.),

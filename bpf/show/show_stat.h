@@ -132,10 +132,11 @@ static __always_inline void table_counters_print(struct seq_file *seq,
 	BPF_SEQ_PRINTF(seq, "generation: %llu\n", reading->generation);
 }
 
-/* True if programs count this cause. The last causes occur between machines. */
+/* True if programs count this cause. Three causes occur between machines. */
 static __always_inline bool is_counted_cause(enum ledger_lost cause)
 {
-	return cause != LOST_RECURSION && cause != LOST_WRITE_ERROR && cause < LOST_SPOOL_FULL;
+	return cause != LOST_RECURSION && cause != LOST_WRITE_ERROR &&
+	       (cause < LOST_SPOOL_FULL || cause == LOST_TABLE_FULL);
 }
 
 static __always_inline void ledger_lines_print(struct seq_file *seq, const struct reading *reading)

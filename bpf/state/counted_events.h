@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Counts events that found their ring full (abi/counted.h): the event is written to the scratch
- * slot, as each event is, and is then added to the row of its stacks.
+ * Counts events that found their ring full, or all events (abi/counted.h): the event is written to
+ * the scratch slot, as each event is, and is then added to the row of its stacks.
  *
  * A deferred stack comes with a cookie, which only one stay in the kernel has. An event that
  * would wait for one is counted without the user stack. Where the kernel unwinds deferred stacks,
@@ -11,6 +11,7 @@
 #ifndef BPF_COUNTED_EVENTS_H
 #define BPF_COUNTED_EVENTS_H
 
+#include "counted_row.h"
 #include "instance.h"
 #include "rings.h"
 #include "scratch_slots.h"
@@ -30,13 +31,18 @@ static __always_inline bool is_kept_aside(const struct scratch *scratch)
 	return config.origins && scratch->position == POSITION_ASIDE;
 }
 
-/* Returns POSITION_COUNTED, or 0 if the CPU has used up the time that it may spend on counting. */
+/*
+ * Returns POSITION_COUNTED, or 0 if the CPU has used up the time that it may spend on counting. An
+ * instance that aggregates may spend any time, as it has no ring to fall back on.
+ */
 __noinline u64 counted_begin(struct scratch *scratch, u32 cpu)
 {
 	struct counted_table *table = bpf_map_lookup_elem(&counted, &cpu);
 
 	if (!scratch || !table)
 		return 0;
+	if (config.aggregate)
+		return POSITION_COUNTED;
 	scratch->counted_since = bpf_ktime_get_ns();
 	if (table->busy_until > scratch->counted_since + COUNTED_AHEAD_NS)
 		return 0;
@@ -87,14 +93,15 @@ static __always_inline bool counted_keys_equal(const struct counted_key *key,
 __noinline u64 counted_add(struct scratch *scratch, u32 cpu, u64 at)
 {
 	struct counted_table *table = bpf_map_lookup_elem(&counted, &cpu);
+	struct counted_place place = {};
 	struct counted_row *row;
 	u64 state;
 
-	if (!scratch || !table)
+	if (table)
+		place = counted_place_at(table, at);
+	row = place.row;
+	if (!scratch || !row)
 		return 0;
-	core_one_register(at);
-	at &= COUNTED_ROWS - 1;
-	row = &table->row[at];
 	state = atomic_load_acquire(&row->state);
 	if (state == COUNTED_FREE)
 		state = atomic_cas_acq_rel(&row->state, COUNTED_FREE, COUNTED_NEW);
@@ -105,10 +112,24 @@ __noinline u64 counted_add(struct scratch *scratch, u32 cpu, u64 at)
 		   !counted_keys_equal(&row->key, &scratch->counted_key)) {
 		return 0;
 	}
-	atomic_add_relaxed(&row->value, scratch->counted_value);
-	/* the count is added last: the value is in the sum already */
-	atomic_fetch_add_acq_rel(&row->count, 1);
+	if (config.aggregate)
+		counted_row_add(row, place.range, scratch->counted_value);
+	else
+		counted_row_add(row, NULL, scratch->counted_value);
 	return 1;
+}
+
+/* The bucket of a value (COUNTED_BUCKET_OF): the number of its binary digits. */
+static __always_inline u64 counted_bucket(u64 value)
+{
+	u64 bucket = 0;
+
+	for (u32 digits = 32; digits; digits /= 2)
+		if (value >> digits) {
+			bucket += digits;
+			value >>= digits;
+		}
+	return bucket + (value != 0);
 }
 
 static __always_inline void counted_key_set(struct scratch *scratch)
@@ -121,6 +142,9 @@ static __always_inline void counted_key_set(struct scratch *scratch)
 	scratch->counted_key.stacks = COUNTED_STACKS(kernel, user);
 	scratch->counted_key.leaf = config.leaf ? slot->extra[0] : 0;
 	scratch->counted_value = config.value ? slot->extra[config.leaf & 1] : 0;
+	if (config.aggregate && config.value)
+		scratch->counted_key.task |=
+			COUNTED_BUCKET_OF(counted_bucket(scratch->counted_value));
 }
 
 static __always_inline u64 counted_hash(const struct counted_key *key)
@@ -135,7 +159,7 @@ static __always_inline void counted_note_lost(struct scratch *scratch, u32 cpu)
 {
 	const struct event_slot *slot = (const void *)scratch->event;
 
-	scratch->counters.lost[LOST_RING_FULL]++;
+	scratch->counters.lost[config.aggregate ? LOST_TABLE_FULL : LOST_RING_FULL]++;
 	count_source_loss(cpu, STAMP_KIND(slot->stamp));
 }
 
@@ -155,7 +179,8 @@ __noinline int counted_end(struct scratch *scratch, u32 cpu)
 		scratch->counters.counted++;
 	else
 		counted_note_lost(scratch, cpu);
-	counted_add_busy_time(table, scratch->counted_since);
+	if (!config.aggregate)
+		counted_add_busy_time(table, scratch->counted_since);
 	return 0;
 }
 

@@ -71,7 +71,7 @@ static __always_inline u64 flight_take_slot(struct ring_header *ring, struct scr
 static __always_inline u64 drain_take_slot(struct ring_header *ring, struct scratch *scratch,
 					   u32 cpu)
 {
-	u64 position = positions_take(ring, config.ring_slots, 1);
+	u64 position = config.aggregate ? 0 : positions_take(ring, config.ring_slots, 1);
 
 	if (!position && config.count)
 		position = counted_begin(scratch, cpu);

@@ -47,7 +47,7 @@ void ledger_print(const struct trace_ledger *ledger, const char *prefix, FILE *t
 	if (ledger->counted)
 		fprintf(to,
 			"%scounted only: %llu, at their stacks, without a time: the ring was "
-			"full\n",
+			"full, or the kernel aggregates\n",
 			prefix, (unsigned long long)ledger->counted);
 	for (int i = 0; i < LOST_COUNT; i++)
 		if (ledger->lost[i])

@@ -515,7 +515,8 @@ static void explain_no_events(const struct recording_choice *choice,
 	const struct trace_ledger *ledger = trace_reader_ledger(reader);
 	const struct trace_source *sources;
 
-	if (!ledger || ledger->recorded || !trace_reader_sources(reader, &sources))
+	if (!ledger || ledger->recorded || ledger->counted ||
+	    !trace_reader_sources(reader, &sources))
 		return;
 	if (ledger->produced)
 		message("%s: all of its %llu events were lost; the ledger of 'stackmap report' "

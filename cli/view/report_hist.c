@@ -153,6 +153,8 @@ int report_hist_plain(const struct report *report, const struct report_hist_requ
 
 	if (err)
 		return err;
+	if (trace_reader_info(report->reader)->has_aggregates)
+		printf("# " HISTOGRAM_OF_AGGREGATES "\n");
 	for (u32 i = 0; i < view.count && !ferror(stdout); i++) {
 		print_histogram_title(&view, &view.groups[i]);
 		histogram_text(view.groups[i].values, request->scale,
@@ -324,7 +326,10 @@ int report_hist_json(const struct report *report, const struct report_hist_reque
 		json_decref(array);
 		return -ENOMEM;
 	}
-	return report_put_json(report, json_pack("{s:s, s:o}", "scale",
-						 request->scale == HISTOGRAM_LOG2 ? "log2" : "lin",
-						 "histograms", array));
+	return report_put_json(report,
+			       json_pack("{s:s, s:b, s:o}", "scale",
+					 request->scale == HISTOGRAM_LOG2 ? "log2" : "lin",
+					 "has_estimated_percentiles",
+					 trace_reader_info(report->reader)->has_aggregates != 0,
+					 "histograms", array));
 }

@@ -174,8 +174,8 @@ struct stackmap_event {
 	uint32_t repeats; /* number of further equal events that this event stands for; `value` is
 			     then the sum of all values. 0 except in a summary, and if
 			     is_counted_only */
-	int is_counted_only; /* not 0: the event was only counted, as its ring was full; `time` is
-				the time at which the count was read */
+	int is_counted_only; /* not 0: the event was only counted, as its ring was full or the
+				kernel aggregates; `time` is the time at which the count was read */
 };
 
 /*

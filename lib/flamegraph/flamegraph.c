@@ -426,7 +426,9 @@ static int add_event_value(struct builder *builder, const struct pending *pendin
 	const struct trace_event *event = &pending->event;
 	const struct graph_thread *thread;
 
-	if (builder->graph->tree.by_file_name || !event_is_single(event) ||
+	if (builder->graph->tree.by_file_name ||
+	    !event_has_bucket(event,
+			      trace_reader_info(builder->recording->reader)->has_aggregates) ||
 	    !trace_source_adds_up(&builder->sources[event->kind]))
 		return 0;
 	thread = builder->graph->threads.entries[pending->cell.thread];

@@ -38,7 +38,8 @@
  *   works       events in queued work, most events first: {stack (a node), source, thread,
  *               count, value, queuer (a thread), queuerStack (a node)}
  *   values      the values of single events {digits: significant binary digits, 64 if they are
- *               exact, 0 if there are too many; by stack and source: stack (a node), source, thread
+ *               exact, 0 if there are too many; aggregated: whether the kernel did so, by powers
+ *               of two; by stack and source: stack (a node), source, thread
  *               (one of its name), sum, length; and for each of the `length` different values,
  *               ascending: value, the difference to the value before it, and count}
  *
@@ -484,11 +485,13 @@ static void put_single_values(const struct stack_values *values, bool is_count, 
 	}
 }
 
-static void put_values(const struct stack_values *values, FILE *to)
+static void put_values(const struct graph_recording *recording, FILE *to)
 {
+	const struct stack_values *values = &recording->values;
 	static const char *const columns[] = {"stack", "source", "thread", "sum", "length"};
 
-	fprintf(to, ",\"values\":{\"digits\":%u", values->digits);
+	fprintf(to, ",\"values\":{\"digits\":%u,\"aggregated\":%s", values->digits,
+		trace_reader_info(recording->reader)->has_aggregates ? "true" : "false");
 	for (size_t column = 0; column < sizeof(columns) / sizeof(*columns); column++) {
 		begin_json_column(columns[column], false, to);
 		for (u32 i = 0; i < values->stacks.count; i++) {
@@ -533,7 +536,7 @@ static int put_data(const struct flamegraph *graph, FILE *to)
 	put_thread_times(&graph->recordings[0], graph->recording_count == 1, to);
 	put_waits(&graph->recordings[0], to);
 	put_queued_works(&graph->recordings[0].works, to);
-	put_values(&graph->recordings[0].values, to);
+	put_values(&graph->recordings[0], to);
 	fputc('}', to);
 	return err;
 }

@@ -148,7 +148,7 @@ int stack_values_add(struct stack_values *values, const void *task, const struct
 		{intern_address(task), cell->user | (u64)cell->kernel << 32, cell->source}};
 	struct values_of_stack *of = intern_entry(&values->stacks, &key);
 
-	if (!of || distribution_add(&of->values, cell->value, 1))
+	if (!of || distribution_add_sum(&of->values, cell->value, cell->count))
 		return -ENOMEM;
 	if (of->values.count == 1)
 		of->cell = *cell;

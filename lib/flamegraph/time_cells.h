@@ -96,8 +96,8 @@ struct stack_values {
 void stack_values_begin(struct stack_values *values);
 void stack_values_clear(struct stack_values *values);
 
-/* Adds an event by the paths, source and value of its cell. `task`: a pointer that is the same for
- * all threads of one name. -ENOMEM. */
+/* Adds the events of a cell by their paths, source and sum of values. `task`: a pointer that is the
+ * same for all threads of one name. -ENOMEM. */
 int stack_values_add(struct stack_values *values, const void *task, const struct time_cell *cell);
 
 /* Sorts the values, and bounds their number to VALUES_MAX; called once. Removes all values if there

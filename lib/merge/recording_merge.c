@@ -390,10 +390,12 @@ struct texts {
 static void describe_merged_recording(const struct merge *merge, struct texts *texts,
 				      struct trace_info *whole)
 {
-	*whole = (struct trace_info){.start_realtime = UINT64_MAX, .address_shown = 1};
+	*whole = (struct trace_info){
+		.start_realtime = UINT64_MAX, .address_shown = 1, .has_aggregates = 1};
 	for (u32 i = 0; i < merge->count; i++) {
 		const struct trace_info *info = trace_reader_info(merge->readers[i]);
 		const struct trace_source *first, *sources;
+		const struct trace_ledger *ledger;
 		/* A recording of one source has no ledgers of sources: its own ledger is that of
 		 * the source. */
 		bool has_other_source = trace_reader_sources(merge->readers[i], &sources) == 1 &&
@@ -412,10 +414,14 @@ static void describe_merged_recording(const struct merge *merge, struct texts *t
 		whole->is_summary |= info->is_summary;
 		whole->has_times |= info->has_times;
 		whole->has_counted |= info->has_counted;
+		/* Sums of any values would be taken for aggregates. */
+		ledger = trace_reader_ledger(merge->readers[i]);
+		whole->has_aggregates &= info->has_aggregates || (ledger && !ledger->counted);
 		whole->has_contexts |= info->has_contexts;
 		whole->has_further |= info->has_further;
 		whole->has_losses |= info->has_losses || has_other_source;
 	}
+	whole->has_aggregates &= whole->has_counted;
 	whole->start_monotonic = whole->start_realtime - merge->machines.booted;
 	whole->cpus = merge->machines.cpus;
 	whole->hostname = texts->hostname;

@@ -189,6 +189,8 @@ static void init_recording_info(const struct session *session, struct recording_
 				.has_further =
 					capture_loaded(session->capture)->plan.config.further,
 				.has_counted = capture_loaded(session->capture)->plan.config.count,
+				.has_aggregates =
+					capture_loaded(session->capture)->plan.config.aggregate,
 				.has_losses =
 					capture_loaded(session->capture)->plan.config.losses != 0,
 				.address_shown =

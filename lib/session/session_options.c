@@ -128,7 +128,8 @@ static u32 find_given_groups(const struct session_options *options)
 	given |= o->ring ? GIVEN_RING : 0;
 	given |= o->flight ? GIVEN_FLIGHT : 0;
 	given |= o->bits || o->pool || o->no_dedup || o->trace_ids || o->count_unmet ||
-				 o->no_kernel || !has_tables || o->max_depth || o->user_at_syscall
+				 o->aggregate || o->no_kernel || !has_tables || o->max_depth ||
+				 o->user_at_syscall
 			 ? GIVEN_MANNER
 			 : 0;
 	given |= has_tables ? 0 : GIVEN_NO_TABLES;
@@ -372,6 +373,7 @@ int session_target_choose(const struct session_options *options, struct session_
 		.no_dedup = options->no_dedup,
 		.trace_ids = options->trace_ids,
 		.count_unmet = options->count_unmet,
+		.aggregate = options->aggregate,
 		.no_kernel_stacks = options->no_kernel,
 		.no_user_stacks = options->no_user || is_user_unwind_word(options, "none"),
 		.user_unwind =

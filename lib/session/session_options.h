@@ -30,10 +30,11 @@ struct session_options {
 	u64 frequency;		   /* sampling frequency in Hz */
 	u64 period; /* number of occurrences of a perf event that make one recorded event */
 	bool off_cpu, wakers, locks, time, origins;
-	bool trace_ids;	     /* true: events get the trace id and span id of their thread */
-	bool count_unmet;    /* true: the ledger counts events that do not meet their conditions */
-	u64 leaks_every;     /* one allocation is recorded for this many bytes on average; 0: all */
-	bool leaks;	     /* true: record memory that is not freed when the recording ends */
+	bool trace_ids;	  /* true: events get the trace id and span id of their thread */
+	bool count_unmet; /* true: the ledger counts events that do not meet their conditions */
+	bool aggregate;	  /* true: the kernel counts events by stack and value, none is recorded */
+	u64 leaks_every;  /* one allocation is recorded for this many bytes on average; 0: all */
+	bool leaks;	  /* true: record memory that is not freed when the recording ends */
 	const char *command; /* name of the command, for `leaks`; NULL: no command, or not known */
 	bool no_kernel, no_user;
 	/* how user stacks are unwound: "auto", "fp" or "none"; NULL: auto */

@@ -128,7 +128,7 @@ static void record_triggers_in_ring(struct trigger_watch *watch, const struct ri
  */
 static void record_counted_triggers(struct trigger_watch *watch, const struct counted_table *table)
 {
-	for (u32 i = 0; table && i < COUNTED_ROWS; i++) {
+	for (u32 i = 0; table && i < watch->loaded->plan.config.counted_rows; i++) {
 		const struct counted_row *row = &table->row[i];
 		u32 kind = STAMP_KIND(row->key.task);
 

@@ -284,6 +284,7 @@ int top_model_add(struct top_model *model, const struct trace_reader *reader,
 	u32 count = trace_reader_sources(reader, &sources);
 	int err = 0;
 
+	model->has_aggregates = trace_reader_info(reader)->has_aggregates;
 	while (!err && model->source_count < count)
 		err = add_event_source(model, &sources[model->source_count]);
 	for (u32 i = 0; i < profile->row_count && !err; i++)
@@ -542,6 +543,8 @@ static int append_histogram(struct top_lines *lines, const struct top_model *mod
 			 model->value_digits, model->value_digits == 1 ? "" : "s");
 		err = append_histogram_line(lines, rounded);
 	}
+	if (values->count && !err && model->has_aggregates)
+		err = append_histogram_line(lines, HISTOGRAM_OF_AGGREGATES);
 	distribution_clear(values);
 	return err;
 }

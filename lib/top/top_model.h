@@ -85,6 +85,7 @@ struct top_model {
 	u32 stack_count;
 	/* significant binary digits of the values; DISTRIBUTION_DIGITS_EXACT: values are exact */
 	u32 value_digits;
+	bool has_aggregates; /* the windows' (struct trace_info) */
 	struct top_index *index;
 };
 

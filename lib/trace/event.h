@@ -69,6 +69,12 @@ static inline u64 event_stands_for(const struct trace_event *event)
 	return event->has_context ? 1 : 1 + (u64)event->repeats;
 }
 
+/* True if the values of a record's events are known well enough for a histogram. */
+static inline bool event_has_bucket(const struct trace_event *event, bool has_aggregates)
+{
+	return event->is_counted ? has_aggregates : event_stands_for(event) == 1;
+}
+
 /* True for the record of one event with a time. */
 static inline bool event_is_single(const struct trace_event *event)
 {
@@ -214,8 +220,8 @@ struct trace_cpu_ledger { /* ledger of one CPU, for causes that are known by CPU
 
 /*
  * Ledger of one source. Its lost events are those whose source is known: all by the causes
- * ring_full, ring_busy, nested and no_memory, and those by recursion whose program serves no other
- * source.
+ * ring_full, table_full, ring_busy, nested and no_memory, and those by recursion whose program
+ * serves no other source.
  */
 struct trace_source_ledger {
 	u64 recorded;
@@ -237,6 +243,12 @@ struct trace_info {
 	u32 has_contexts; /* not 0: events may have a trace and a span; not in a summary */
 	u32 has_further;  /* not 0: events may have a second value; not in a summary */
 	u32 has_losses;	  /* not 0: sources may have ledgers; not in a summary */
+	/*
+	 * not 0: the values of the events that one record of counted events stands for are in one
+	 * power of two, and so is their average (lib/capture/drain/counted_events.c); not in a
+	 * summary
+	 */
+	u32 has_aggregates;
 	const char *hostname;
 	const char *kernel;  /* release of the kernel: uname -r */
 	const char *machine; /* architecture: uname -m */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The count and the sum of values in a row only grow. A program adds the value first, then the
- * count; the reader reads the count first, then the value. The value of each counted event is
- * therefore in the sum that is read. The sum may also have the value of an event whose count goes
- * into the next file; the sums of all files together are exact.
+ * Rows become records of the file that stand for several events. A row with a range
+ * (core/counted_row.h) becomes three records: the least value, the greatest value, and the events
+ * between. All values of a row are in one power of two, and so is their
+ * average. A reader that takes each record's events as equal has therefore the exact number of
+ * events in each power of two, and the exact sum, minimum and maximum.
  */
 #include "capture/drain/counted_events.h"
 
@@ -11,30 +12,51 @@
 
 #include "capture/drain/drain.h"
 #include "clock.h"
+#include "counted_row.h"
 #include "error.h"
 
 /* The most events that one record of the file stands for. */
 #define RECORD_EVENTS_MAX (1ULL << 32)
 
+/* Writes `count` events with the sum `value`, in which values differ by 1 at most. */
 static int write_event_records(struct recording *recording, struct trace_event *event,
-			       const struct stack_ref *user, u64 count)
+			       const struct stack_ref *user, u64 count, u64 value)
 {
+	u64 each = count ? value / count : 0, greater = count ? value % count : 0;
 	int result = 0;
 
 	while (count) {
 		u64 events = count < RECORD_EVENTS_MAX ? count : RECORD_EVENTS_MAX;
+		u64 greater_here = greater < events ? greater : events;
 
 		event->repeats = (u32)(events - 1);
+		event->value = each * events + greater_here;
 		records_count_stacks(recording, event, user);
 		result = first_error(result, trace_writer_event(recording->writer, event));
-		event->value = 0;
+		greater -= greater_here;
 		count -= events;
 	}
 	return result;
 }
 
+static int write_increase(struct recording *recording, struct trace_event *event,
+			  const struct stack_ref *user, const struct counted_increase *increase)
+{
+	u64 count = increase->count, value = increase->value;
+	int result = 0;
+
+	if (count > 1 && increase->least < increase->most) {
+		result = write_event_records(recording, event, user, 1, increase->least);
+		result = first_error(
+			result, write_event_records(recording, event, user, 1, increase->most));
+		count -= 2;
+		value -= increase->least + increase->most;
+	}
+	return first_error(result, write_event_records(recording, event, user, count, value));
+}
+
 static int write_row_events(struct recording *recording, const struct counted_key *key, u32 cpu,
-			    u64 count, u64 value)
+			    struct counted_increase increase)
 {
 	const struct stack_fields fields = {STAMP_FLAGS(key->task), (u32)key->stacks,
 					    (u32)(key->stacks >> 32)};
@@ -53,42 +75,31 @@ static int write_row_events(struct recording *recording, const struct counted_ke
 	if (event.kind >= recording->loaded->sources->count)
 		return 0;
 	source = &recording->loaded->sources->sources[event.kind];
-	if (source->unit &&
-	    strcmp(source->unit, TRACE_UNIT_ADDRESS) != 0) /* addresses cannot be summed up */
-		event.value = value;
+	if (!source->unit ||
+	    strcmp(source->unit, TRACE_UNIT_ADDRESS) == 0) /* addresses cannot be summed up */
+		increase = (struct counted_increase){.count = increase.count};
 	result = records_fill_stacks(recording, NULL, 0, &fields, &event, &user);
-	return write_event_records(recording, &event, &user, count) ?: result;
-}
-
-static int write_row_increase(struct recording *recording, struct counted_table *table,
-			      struct counted_row *row, u32 cpu)
-{
-	u64 value, count;
-	int result;
-
-	if (__atomic_load_n(&row->state, __ATOMIC_ACQUIRE) != COUNTED_READY)
-		return 0;
-	count = __atomic_load_n(&row->count, __ATOMIC_ACQUIRE) - row->reported_count;
-	value = __atomic_load_n(&row->value, __ATOMIC_RELAXED) - row->reported_value;
-	if (!count)
-		return 0;
-	result = write_row_events(recording, &row->key, cpu, count, value);
-	row->reported_value += value;
-	row->reported_count += count;
-	table->reported += count;
-	return result;
+	return write_increase(recording, &event, &user, &increase) ?: result;
 }
 
 int counted_events_write(struct recording *recording)
 {
+	const struct capture_config *config = &recording->loaded->plan.config;
+	struct counted_increase increase;
 	int result = 0;
 
-	for (u32 cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++) {
+	for (u32 cpu = 0; cpu < config->cpus; cpu++) {
 		struct counted_table *table = loaded_counted_table(recording->loaded, cpu);
 
-		for (u32 i = 0; table && i < COUNTED_ROWS; i++)
-			result = first_error(
-				result, write_row_increase(recording, table, &table->row[i], cpu));
+		for (u32 i = 0; table && i < config->counted_rows; i++) {
+			struct counted_row *row = &table->row[i];
+
+			if (!counted_row_take(row, counted_range_at(config, table, i), &increase))
+				continue;
+			table->reported += increase.count;
+			result = first_error(result,
+					     write_row_events(recording, &row->key, cpu, increase));
+		}
 	}
 	return result;
 }

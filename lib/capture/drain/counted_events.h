@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * When a ring is full, BPF programs count equal events in the rows of a table instead of writing
- * them to the ring (abi/counted.h). These functions move the counted events to the file.
+ * When a ring is full, or where the capture aggregates, BPF programs count equal events in the rows
+ * of a table instead of writing them to the ring (abi/counted.h). These functions move the counted
+ * events to the file.
  */
 #ifndef LIB_CAPTURE_COUNTED_EVENTS_H
 #define LIB_CAPTURE_COUNTED_EVENTS_H

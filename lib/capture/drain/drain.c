@@ -298,9 +298,12 @@ static int retire_old_generation(struct recording *recording)
 	result = counted_events_write(recording);
 	if (recording->deferred)
 		result = first_error(result, deferred_copy_frames(recording, before));
-	if (!result)
-		__atomic_store_n(done, before, __ATOMIC_RELEASE);
-	return result;
+	if (result)
+		return result;
+	for (u32 cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++)
+		loaded_free_counted_rows(recording->loaded, cpu);
+	__atomic_store_n(done, before, __ATOMIC_RELEASE);
+	return 0;
 }
 
 /*

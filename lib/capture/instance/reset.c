@@ -128,7 +128,8 @@ static int discard_recorded_events(struct loaded *loaded, u64 done)
 				ring_discard_flight(&ring, limits[cpu], deferred_limits[cpu]);
 		/* The rows that count events of full rings refer to stacks, too. */
 		if (table)
-			ring.header->reset += counted_table_discard(table);
+			ring.header->reset += counted_table_discard(&loaded->plan.config, table);
+		loaded_free_counted_rows(loaded, cpu);
 	}
 	__atomic_store_n(generation_done_word(loaded), done, __ATOMIC_RELEASE);
 	return 0;

@@ -4,6 +4,7 @@
  * could not claim has an older event than its neighbours, and is discarded with them. */
 #include "capture/instance/ring_discard.h"
 
+#include "counted_row.h"
 #include "ring_writer.h"
 
 static bool is_deferred_stack(const struct event_slot *slot)
@@ -61,27 +62,14 @@ u64 ring_discard_drain(struct ring_view *ring, u64 limit)
 	return count;
 }
 
-static u64 discard_counted_row(struct counted_row *row)
+u64 counted_table_discard(const struct capture_config *config, struct counted_table *table)
 {
-	u64 count, value;
-
-	if (atomic_load_acquire(&row->state) != COUNTED_READY)
-		return 0;
-	count = atomic_load_acquire(&row->count) - row->reported_count;
-	if (!count)
-		return 0;
-	value = atomic_load_relaxed(&row->value) - row->reported_value;
-	row->reported_value += value;
-	row->reported_count += count;
-	return count;
-}
-
-u64 counted_table_discard(struct counted_table *table)
-{
+	struct counted_increase increase;
 	u64 count = 0;
 
-	for (u32 i = 0; i < COUNTED_ROWS; i++)
-		count += discard_counted_row(&table->row[i]);
+	for (u32 i = 0; i < config->counted_rows; i++)
+		if (counted_row_take(&table->row[i], counted_range_at(config, table, i), &increase))
+			count += increase.count;
 	table->discarded += count;
 	return count;
 }

@@ -12,6 +12,7 @@
 #define LIB_CAPTURE_RING_DISCARD_H
 
 #include "capture/load/ring_reader.h"
+#include "config.h"
 #include "counted.h"
 
 /* Discards the events before position `limit` of a flight recorder's ring, and the deferred stacks
@@ -23,6 +24,6 @@ u64 ring_discard_flight(struct ring_view *ring, u64 limit, u64 deferred_limit);
 u64 ring_discard_drain(struct ring_view *ring, u64 limit);
 
 /* Discards the counted events, as if a file had them. Returns their number. */
-u64 counted_table_discard(struct counted_table *table);
+u64 counted_table_discard(const struct capture_config *config, struct counted_table *table);
 
 #endif

@@ -20,6 +20,7 @@
 #include "capture/load/skeleton.h"
 #include "capture/load/text_ranges.h"
 #include "config.h"
+#include "counted_row.h"
 #include "error.h"
 #include "interrupt.h"
 #include "kept_records.h"
@@ -353,6 +354,17 @@ struct counted_table *loaded_counted_table(const struct loaded *loaded, u32 cpu)
 	return (void *)((u8 *)loaded->counted.memory + cpu * loaded->counted.stride);
 }
 
+void loaded_free_counted_rows(const struct loaded *loaded, u32 cpu)
+{
+	const struct capture_config *config = &loaded->plan.config;
+	struct counted_table *table = loaded_counted_table(loaded, cpu);
+	u32 tag = STACK_ID_TAG(generation_published(loaded), config->bits);
+
+	for (u32 i = 0; table && i < config->counted_rows; i++)
+		counted_row_free_old(&table->row[i], counted_range_at(config, table, i),
+				     loaded->plan.geometry.slot_mask, tag);
+}
+
 u64 *loaded_source_losses(const struct loaded *loaded, u32 cpu, u32 kind)
 {
 	return (u64 *)loaded->source_losses.memory +
@@ -446,7 +458,8 @@ int loaded_map_memory(struct loaded *loaded)
 		 RING_BYTES(config->task_slots, sizeof(struct task_slot)), config->cpus},
 		{&loaded->scratch_slots, maps->scratch_slots,
 		 SCRATCH_SLOTS * sizeof(struct scratch), config->cpus},
-		{&loaded->counted, maps->counted, sizeof(struct counted_table),
+		{&loaded->counted, maps->counted,
+		 COUNTED_BYTES(config->counted_rows, config->aggregate),
 		 config->count ? config->cpus : 1},
 		{&loaded->source_losses, maps->source_losses, sizeof(u64),
 		 config->losses ? (config->cpus + 1) * config->losses : 1},

@@ -167,6 +167,9 @@ const struct scratch *loaded_scratch(const struct loaded *loaded, u32 cpu);
 
 /* Returns the counted events of a CPU (abi/counted.h); NULL: no events are counted. */
 struct counted_table *loaded_counted_table(const struct loaded *loaded, u32 cpu);
+/* Frees the rows of the table that name stacks of another generation than the published one, and
+ * that were taken as a whole. */
+void loaded_free_counted_rows(const struct loaded *loaded, u32 cpu);
 
 /* Returns the counts of lost events of a source on a CPU (SOURCE_LOSSES_AT()). Must not be called
  * if there is one source only. */

@@ -16,6 +16,7 @@
 #include "capture/feature/task_work.h"
 #include "capture/load/pid_namespace.h"
 #include "comm_glob.h"
+#include "counted.h"
 #include "error.h"
 #include "ring.h"
 #include "symbol/file/whole_file.h"
@@ -92,6 +93,30 @@ static u32 default_task_slots(const struct capture_config *config)
 	return share > TASK_SLOTS_LEAST ? share : TASK_SLOTS_LEAST;
 }
 
+/* Sets the size of the tables of counted events. A capture that aggregates has as many rows as fit
+ * into *bytes, the size of a ring. Its ring has deferred stacks only, and becomes small. */
+static int plan_counted_rows(struct capture_config *config, u64 *bytes,
+			     struct stackmap_error *error)
+{
+	config->counted_rows = config->count ? COUNTED_ROWS : COUNTED_ROWS_LEAST;
+	if (config->aggregate) {
+		if (*bytes < COUNTED_BYTES(COUNTED_ROWS_LEAST, 1) || *bytes > RING_BYTES_MAX)
+			return error_set(
+				error, ERANGE,
+				"table of %llu bytes per CPU: must be between %llu and %llu",
+				(unsigned long long)*bytes,
+				(unsigned long long)COUNTED_BYTES(COUNTED_ROWS_LEAST, 1),
+				RING_BYTES_MAX);
+		config->counted_rows = COUNTED_ROWS_LEAST;
+		while (COUNTED_BYTES(2ULL * config->counted_rows, 1) <= *bytes)
+			config->counted_rows *= 2;
+		*bytes = RING_BYTES_LEAST;
+	}
+	config->last_counted = (config->counted_rows - 1) * sizeof(struct counted_row);
+	config->counted_ranges = COUNTED_RANGES_AT(config->counted_rows);
+	return 0;
+}
+
 static int plan_rings(const struct capture_options *options, struct plan *plan,
 		      struct stackmap_error *error)
 {
@@ -99,19 +124,23 @@ static int plan_rings(const struct capture_options *options, struct plan *plan,
 	u64 bytes = options->ring_bytes ? options->ring_bytes : default_ring_bytes(config->cpus);
 	u64 header = sizeof(struct ring_header);
 	u64 least = header + RING_SLOTS_MIN * config->slot_size;
+	int result;
 
 	if (options->flight_bytes) {
 		config->flight = 1;
 		bytes = options->flight_bytes / config->cpus;
 	}
+	config->count =
+		!config->flight && !config->alive && !config->begin_stacks && !config->further;
+	result = plan_counted_rows(config, &bytes, error);
+	if (result)
+		return result;
 	if (bytes < least || bytes > RING_BYTES_MAX)
 		return error_set(
 			error, ERANGE, "ring of %llu bytes per CPU: must be between %llu and %llu",
 			(unsigned long long)bytes, (unsigned long long)least, RING_BYTES_MAX);
 	config->ring_slots = (bytes - header) / config->slot_size;
 	config->last_slot = (config->ring_slots - 1) * config->slot_size;
-	config->count =
-		!config->flight && !config->alive && !config->begin_stacks && !config->further;
 	config->task_slots = default_task_slots(config);
 	return 0;
 }
@@ -239,6 +268,30 @@ static int check_origins(const struct capture_options *options, const struct pla
 	return 0;
 }
 
+/* Checks what aggregated events lack: a time, a second value, a trace, and a place for a stack that
+ * the stack map does not have. */
+static int check_aggregate(const struct capture_options *options, const struct plan *plan,
+			   struct stackmap_error *error)
+{
+	const struct capture_config *config = &plan->config;
+	const char *other = options->flight_bytes  ? "--flight"
+			    : options->no_dedup	   ? "--no-dedup"
+			    : options->trace_ids   ? "--trace-ids"
+			    : plan->times	   ? "--time, -e time:..."
+			    : config->origins	   ? "--origins, -e " TRACE_ORIGIN
+			    : config->alive	   ? "--leaks, -e alive:..."
+			    : config->begin_stacks ? "stack=begin, stack=both"
+			    : config->further	   ? "values=A,B"
+						   : NULL;
+
+	if (!options->aggregate || !other)
+		return 0;
+	return error_set(error, EINVAL,
+			 "--aggregate: the kernel keeps counts and sums of values by stack, and no "
+			 "single events; record without %s",
+			 other);
+}
+
 static int plan_user_stacks(const struct capture_options *options, struct plan *plan,
 			    struct stackmap_error *error)
 {
@@ -295,6 +348,7 @@ int plan_make(const struct capture_options *options, struct plan *plan,
 	plan_sources(options, plan);
 	config->trace_ids = options->trace_ids;
 	config->count_unmet = options->count_unmet;
+	config->aggregate = options->aggregate;
 	config->slot_size =
 		EVENT_SLOT_SIZE(EVENT_NUMBERS(*config) + (config->trace_ids ? CONTEXT_WORDS : 0));
 	config->by_task = options->by_task;
@@ -306,6 +360,7 @@ int plan_make(const struct capture_options *options, struct plan *plan,
 			 ?: pid_namespace_find(&config->pids, error);
 	result = result ?: check_wakers(options->sources, error);
 	result = result ?: check_time_sources(options, plan, error) ?: check_origins(options, plan, error);
+	result = result ?: check_aggregate(options, plan, error);
 	if (result)
 		return result;
 	/* Counters stay open only as long as the process that has opened them. */

@@ -22,6 +22,7 @@ struct capture_options {
 	bool no_dedup;
 	bool trace_ids;	  /* events get the trace id and the span id that their thread works on */
 	bool count_unmet; /* the events that do not meet their conditions are counted */
+	bool aggregate;	  /* events are counted at their stacks by their values, none is recorded */
 	bool no_kernel_stacks;
 	bool no_user_stacks;
 	enum user_unwind user_unwind;

@@ -191,6 +191,10 @@ static int size_maps(struct program_set *set, const struct plan *plan, int table
 	result = result ?: bpf_map__set_max_entries(object->maps.steps, config->cpus);
 	if (config->count)
 		result = result ?: bpf_map__set_max_entries(object->maps.counted, config->cpus);
+	result = result
+			 ?: bpf_map__set_value_size(
+				    object->maps.counted,
+				    COUNTED_BYTES(config->counted_rows, config->aggregate));
 	if (config->losses)
 		result = result
 				 ?: bpf_map__set_max_entries(object->maps.source_losses,

@@ -473,7 +473,7 @@ class Page {
     elements.histogram.hidden = !profile.values.has(source) && !valuePanel.isWanted;
     const none = {count: 0};
     valuePanel.show(valuePanel.isWanted ? profile.values.of(this.partOf(active, focused), this.choice) : none,
-      profile.values.digits, label, profile.sources[source]?.unit, isPart ? '(whole time, all threads and CPUs)' : '');
+      profile.values, label, profile.sources[source]?.unit, isPart ? '(whole time, all threads and CPUs)' : '');
   }
 
   toggleValues() {

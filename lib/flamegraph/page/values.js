@@ -8,6 +8,7 @@ const LINEAR_BUCKETS = 20;
 class Values {
   constructor(columns, {threads, sources, idleNodes}) {
     this.digits = columns.digits;
+    this.isAggregated = columns.aggregated;
     let at = 0;
     this.rows = columns.stack.map((stack, i) => {
       const values = columns.value.slice(at, at + columns.length[i]);
@@ -92,9 +93,9 @@ class ValuePanel {
     return !this.panel.hidden;
   }
 
-  // found: the result of Values.of(); digits: significant binary digits, 64 if exact; part: a note if the graph shows only a part of the
-  // time, threads or CPUs, to which the values are not limited.
-  show(found, digits, label, unit, part) {
+  // found: the result of Values.of(); values: the Values it is of; part: a note if the graph shows only a part of the time, threads or
+  // CPUs, to which the values are not limited.
+  show(found, {digits, isAggregated}, label, unit, part) {
     this.panel.hidden = !this.isWanted || !found.count;
     if (this.panel.hidden)
       return;
@@ -103,6 +104,7 @@ class ValuePanel {
     const numbers = [['sum', sum], ['average', Math.floor(sum / count)], ['min', items[0][0]],
       ...PERCENTILES.map(([name, permille]) => [name, percentileOf(found, permille)]), ['max', items[items.length - 1][0]]];
     this.about.replaceChildren(exactText(count, ''), ...numbers.flatMap(([name, value]) => [` \u00b7 ${name} `, this.number(name, value, unit)]),
+      ...isAggregated ? [' \u00b7 aggregated in the kernel: exact by powers of two; percentiles and linear histograms are estimates'] : [],
       ...digits < 64 ? [` \u00b7 too many different values: rounded down to ${digits} binary ${digits === 1 ? 'digit' : 'digits'}`] : []);
     this.showBars(bucketsOf(found, this.scale.value), unit);
   }

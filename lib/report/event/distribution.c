@@ -56,6 +56,14 @@ int distribution_add(struct distribution *distribution, u64 value, u64 count)
 	return 0;
 }
 
+int distribution_add_sum(struct distribution *distribution, u64 sum, u64 count)
+{
+	u64 greater = count ? sum % count : 0;
+	int err = distribution_add(distribution, count ? sum / count : 0, count - greater);
+
+	return err ?: distribution_add(distribution, count ? sum / count + 1 : 0, greater);
+}
+
 int distribution_merge(struct distribution *distribution, const struct distribution *other)
 {
 	u64 sum;

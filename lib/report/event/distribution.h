@@ -4,6 +4,9 @@
  * histograms of any scale are therefore exact. Adding is cheap: equal values are joined when the
  * array is full, and by distribution_sort().
  *
+ * Events that the kernel has aggregated are added with distribution_add_sum(): percentiles and
+ * linear histograms are then estimates, within the power of two of the value.
+ *
  * After distribution_sort():
  *    sum of items[].count = count, sum of items[].value * items[].count = sum
  *    items[0].value is the minimum, items[item_count - 1].value the maximum
@@ -28,6 +31,8 @@ struct distribution {
 
 /* Adds `count` events with this value. -ENOMEM. */
 int distribution_add(struct distribution *distribution, u64 value, u64 count);
+/* Adds `count` events with this sum of values, as values that differ by 1 at most. -ENOMEM. */
+int distribution_add_sum(struct distribution *distribution, u64 sum, u64 count);
 /* Adds all events of `other`. -ENOMEM. */
 int distribution_merge(struct distribution *distribution, const struct distribution *other);
 void distribution_clear(struct distribution *distribution);

@@ -46,6 +46,7 @@ struct counter {
 	u32 split;
 	const struct time_slices *slices; /* slices of time, or NULL */
 	u64 *every;			  /* by source: sampled_every() */
+	bool has_aggregates;		  /* the recording's (struct trace_info) */
 	struct event_counts *counts;
 	struct hash_index index, comm_index;
 	u32 room, comm_room;
@@ -183,12 +184,15 @@ static int count_batched_events(struct counter *counter)
 		item->count += event_stands_for(event);
 		item->value += event->value;
 		item->estimates += sampled_estimates(counter->every[event->kind], event);
-		if (counter->split & EVENTS_WITH_VALUES && !event->is_counted)
-			err = event_stands_for(event) != 1
-				      ? -ENODATA
-				      : trace_reader_take(counter->reader,
-							  sizeof(struct value_count))
-						?: distribution_add(&item->values, event->value, 1);
+		if (counter->split & EVENTS_WITH_VALUES && !event->is_counted &&
+		    event_stands_for(event) != 1)
+			err = -ENODATA;
+		else if (counter->split & EVENTS_WITH_VALUES &&
+			 event_has_bucket(event, counter->has_aggregates))
+			err = trace_reader_take(counter->reader, (1 + event->is_counted) *
+									 sizeof(struct value_count))
+				      ?: distribution_add_sum(&item->values, event->value,
+							      event_stands_for(event));
 		if (!counts->events)
 			counts->first = event->time;
 		counts->events += event_stands_for(event);
@@ -225,6 +229,7 @@ int event_counts_read(struct event_counts *counts, struct trace_reader *reader,
 		counter->filter = filter;
 		counter->split = split;
 		counter->slices = slices;
+		counter->has_aggregates = trace_reader_info(reader)->has_aggregates;
 		counter->counts = counts;
 		count = trace_reader_sources(counter->reader, &sources);
 		counter->every = calloc(count + 1UL, sizeof(*counter->every));

@@ -406,13 +406,13 @@ static int read_file_header(struct trace_reader *reader, const char *path,
 		return error_set_at(error, EBADMSG, 0,
 				    "%s: damaged at byte 0: the file header's checksum is wrong",
 				    path);
-	if (header.version > TRACE_FILE_VERSION_LOSSES ||
+	if (header.version > TRACE_FILE_VERSION_AGGREGATES ||
 	    header.byte_order != TRACE_FILE_LITTLE_ENDIAN)
 		return error_set_at(error, EPROTONOSUPPORT, 0,
 				    "%s: format version %u, byte order %u: this stackmap reads up "
 				    "to version %u",
 				    path, header.version, header.byte_order,
-				    TRACE_FILE_VERSION_LOSSES);
+				    TRACE_FILE_VERSION_AGGREGATES);
 	if (!header.version || header.reserved)
 		return set_not_a_recording(path, error);
 	reader->version = header.version;
@@ -492,7 +492,9 @@ int trace_reader_open_fd(int fd, const char *path, struct trace_reader **out,
 	}
 	reader->info.is_summary = reader->version == TRACE_FILE_VERSION_SUMMARY;
 	reader->info.has_times = reader->version == TRACE_FILE_VERSION_TIMES;
-	reader->info.has_losses = reader->version == TRACE_FILE_VERSION_LOSSES;
+	reader->info.has_aggregates = reader->version == TRACE_FILE_VERSION_AGGREGATES;
+	reader->info.has_losses =
+		reader->version == TRACE_FILE_VERSION_LOSSES || reader->info.has_aggregates;
 	reader->info.has_further =
 		reader->version == TRACE_FILE_VERSION_FURTHER || reader->info.has_losses;
 	reader->info.has_contexts =
@@ -512,6 +514,8 @@ int trace_reader_open_fd(int fd, const char *path, struct trace_reader **out,
 		reader->info.has_further = 0;
 	for (u32 kind = 0; reader->info.has_losses && kind < source_count; kind++)
 		reader->info.has_further |= (sources[kind].extras & TRACE_EXTRA_FURTHER) != 0;
+	if (reader->info.has_aggregates)
+		reader->info.has_losses = reader->records[TRACE_BLOCK_LOSSES].count > 0;
 	stacks = &reader->records[TRACE_BLOCK_STACKS];
 	resolutions = &reader->records[TRACE_BLOCK_RESOLUTIONS];
 	err = stack_resolution_build(&reader->resolution, stacks->items, &stacks->count,

@@ -299,13 +299,14 @@ static struct trace_writer *create_writer(const struct trace_info *info)
 	writer->has_contexts = info->has_contexts && !info->is_summary;
 	writer->has_further = info->has_further && !info->is_summary;
 	writer->has_losses = info->has_losses && !info->is_summary;
-	writer->version = info->is_summary     ? TRACE_FILE_VERSION_SUMMARY
-			  : info->has_losses   ? TRACE_FILE_VERSION_LOSSES
-			  : info->has_further  ? TRACE_FILE_VERSION_FURTHER
-			  : info->has_contexts ? TRACE_FILE_VERSION_CONTEXTS
-			  : info->has_counted  ? TRACE_FILE_VERSION_COUNTED
-			  : info->has_times    ? TRACE_FILE_VERSION_TIMES
-					       : TRACE_FILE_VERSION;
+	writer->version = info->is_summary	 ? TRACE_FILE_VERSION_SUMMARY
+			  : info->has_aggregates ? TRACE_FILE_VERSION_AGGREGATES
+			  : info->has_losses	 ? TRACE_FILE_VERSION_LOSSES
+			  : info->has_further	 ? TRACE_FILE_VERSION_FURTHER
+			  : info->has_contexts	 ? TRACE_FILE_VERSION_CONTEXTS
+			  : info->has_counted	 ? TRACE_FILE_VERSION_COUNTED
+			  : info->has_times	 ? TRACE_FILE_VERSION_TIMES
+						 : TRACE_FILE_VERSION;
 	if (stack_encoder_init(&writer->stacks) || block_sealer_create(&writer->sealer) ||
 	    event_encoder_create(&writer->encoder))
 		writer_free(&writer);

@@ -22,7 +22,7 @@ static int end(void **state)
 
 static void add(u32 user, u64 value)
 {
-	const struct time_cell cell = {.user = user, .value = value};
+	const struct time_cell cell = {.user = user, .count = 1, .value = value};
 
 	assert_int_equal(stack_values_add(&values, NULL, &cell), 0);
 }

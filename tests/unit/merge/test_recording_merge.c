@@ -36,10 +36,12 @@ struct host {
 	u32 repeats;	     /* repeats of each event; not 0: the recording is a summary */
 	u32 counted;	     /* events that are counted only */
 	const char *further; /* the name of the events' second value; NULL: one value */
+	bool aggregates;     /* the counted events are aggregates */
 };
 
-static const struct host first = {"one", 1000, 50, 0, 1, 2, 0xa, 10, false, 0, 0, NULL};
-static const struct host second = {"two", 990, 70, 0x2000000, 7, 3, 0xb, 20, false, 0, 0, NULL};
+static const struct host first = {"one", 1000, 50, 0, 1, 2, 0xa, 10, false, 0, 0, NULL, false};
+static const struct host second = {"two", 990,	 70, 0x2000000, 7,    3,    0xb,
+				   20,	  false, 0,  0,		NULL, false};
 
 static char folder[] = "/tmp/stackmap-merge-XXXXXX";
 static char path[2][64], merged[64];
@@ -133,6 +135,7 @@ static void write_recording(const struct host *host, const char *file)
 				  .address_shown = 1,
 				  .is_summary = host->repeats != 0,
 				  .has_counted = host->counted != 0,
+				  .has_aggregates = host->aggregates,
 				  .has_further = host->further != NULL,
 				  .hostname = host->name,
 				  .kernel = "6.1.0",
@@ -445,6 +448,26 @@ TEST(merging_a_summary_makes_a_summary)
 	trace_reader_close(&reader);
 	reader = merge(&first, &second);
 	assert_false(trace_reader_info(reader)->is_summary);
+	trace_reader_close(&reader);
+}
+
+/* Beside sums of any values, sums within a power of two could not be told. */
+TEST(aggregates_stay_aggregates_beside_recorded_events)
+{
+	struct host aggregates = first, sums = second;
+	struct trace_reader *reader;
+
+	aggregates.counted = sums.counted = 7;
+	aggregates.aggregates = true;
+	reader = merge(&aggregates, &second);
+	assert_true(trace_reader_info(reader)->has_aggregates);
+	trace_reader_close(&reader);
+	reader = merge(&aggregates, &sums);
+	assert_false(trace_reader_info(reader)->has_aggregates);
+	assert_true(trace_reader_info(reader)->has_counted);
+	trace_reader_close(&reader);
+	reader = merge(&first, &second);
+	assert_false(trace_reader_info(reader)->has_aggregates);
 	trace_reader_close(&reader);
 }
 

@@ -132,7 +132,7 @@ class Recording:
             extras = numbers.varint()
             self.sources.append((text.string(), extras, text.string()))
             if extras & 4:
-                assert self.version in (8, 9)
+                assert self.version in (8, 9, 10)
                 for _ in ("unit", "name of the value", "name of the further value"):
                     text.string()
 
@@ -164,7 +164,7 @@ class Recording:
 
     def times(self, records, columns, header):
         numbers = columns[0]
-        assert self.version in (5, 7, 8, 9)
+        assert self.version in (5, 7, 8, 9, 10)
         for _ in range(records):
             begin, length = numbers.varint(), numbers.varint()
             spent = [numbers.varint() for _ in range(numbers.varint())]
@@ -174,7 +174,7 @@ class Recording:
             self.time_lines.append(f"time {begin} {begin + length} {' '.join(map(str, spent))} {stolen} {tid} {tgid}")
 
     def contexts_of_block(self, records, columns, header):
-        assert self.version in (7, 8, 9)
+        assert self.version in (7, 8, 9, 10)
         for _ in range(records):
             self.contexts.append((columns[0].hexadecimal(16), columns[0].hexadecimal(8)))
 
@@ -292,13 +292,13 @@ class Recording:
         self.ledger.append("ledger " + " ".join(map(str, fields)))
 
     def losses(self, records, columns, header):
-        assert self.version == 9 and records == len(self.sources)
+        assert self.version in (9, 10) and records == len(self.sources)
         for _ in range(records):
             self.ledger.append("losses " + " ".join(str(columns[0].varint()) for _ in range(3)))
 
     def read(self, data):
         magic, order, zero, self.version, checksum = struct.unpack_from("<8sBBHI", data)
-        assert (magic, order, zero) == (b"stackmap", 1, 0) and self.version in (3, 4, 5, 6, 7, 8, 9)
+        assert (magic, order, zero) == (b"stackmap", 1, 0) and self.version in (3, 4, 5, 6, 7, 8, 9, 10)
         assert checksum == zlib.crc32(data[:12])
         readers = {0: self.info, 1: self.sources_of_block, 2: self.modules_of_block, 3: self.mappings,
                    4: self.stacks, 5: self.tasks, 6: self.events_of_block, 7: self.symbols_of_block,

@@ -325,6 +325,8 @@ static void make_info(struct recording *recording)
 		.has_contexts = recording->shape.contexts != 0,
 		.has_further = recording->shape.has_further,
 		.has_losses = recording->shape.has_losses,
+		.has_counted = recording->shape.has_aggregates,
+		.has_aggregates = recording->shape.has_aggregates,
 		.hostname = "host",
 		.kernel = "6.18.0",
 		.machine = "x86_64",

@@ -28,11 +28,12 @@ struct recording_shape {
 	/* number of events after which a block is written; 0: never before the end */
 	u32 flush_every;
 	u32 placeholders;
-	bool is_summary;  /* true: events have repeats, all else is unchanged */
-	u32 times;	  /* number of accounts of threads' time */
-	u32 contexts;	  /* number of traces and spans; two of three events have one */
-	bool has_further; /* true: two of three events have a further value */
-	bool has_losses;  /* the sources, at most LOST_COUNT, have ledgers */
+	bool is_summary;     /* true: events have repeats, all else is unchanged */
+	u32 times;	     /* number of accounts of threads' time */
+	u32 contexts;	     /* number of traces and spans; two of three events have one */
+	bool has_further;    /* true: two of three events have a further value */
+	bool has_losses;     /* the sources, at most LOST_COUNT, have ledgers */
+	bool has_aggregates; /* the recording says so; no event is counted only */
 };
 
 #define NO_PLACEHOLDER UINT32_MAX

@@ -82,6 +82,7 @@ static void write_seed(const char *folder, u32 i)
 		.contexts = i == 1 || i == 5 ? i : 0,
 		.has_further = i == 2 || i == 5,
 		.has_losses = i == 3 || i == 5,
+		.has_aggregates = i == 3,
 	};
 	struct recording *recording = recording_create(&shape);
 	char path[512], expanded_path[512];

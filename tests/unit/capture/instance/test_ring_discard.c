@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "counted_row.h"
 #include "ring_writer.h"
 #include "unit_test.h"
 
@@ -117,32 +118,48 @@ TEST(a_discard_ends_at_a_slot_that_is_being_written, set_up)
 	assert_int_equal(ring.header->tail, SLOTS + 9);
 }
 
-static struct counted_table counted;
+#define ROWS COUNTED_ROWS_LEAST
+
+static const struct capture_config aggregating = {
+	.aggregate = 1, .counted_rows = ROWS, .counted_ranges = COUNTED_RANGES_AT(ROWS)};
+static u64 counted_memory[COUNTED_BYTES(ROWS, 1) / sizeof(u64)];
+static struct counted_table *const counted = (struct counted_table *)counted_memory;
 
 static void put_count(u32 row, enum counted_state state, u64 events, u64 reported)
 {
-	counted.row[row] = (struct counted_row){.state = state,
-						.count = events,
-						.value = 10 * events,
-						.reported_count = reported,
-						.reported_value = 10 * reported};
+	*counted_range_at(&aggregating, counted, row) = (struct counted_range){.begun = events};
+	counted->row[row] = (struct counted_row){.state = state,
+						 .count = events,
+						 .value = 10 * events,
+						 .reported_count = reported,
+						 .reported_value = 10 * reported};
 }
 
+/* With ranges and without. */
 TEST(counted_events_that_no_file_has_are_discarded, set_up)
 {
-	memset(&counted, 0, sizeof(counted));
-	counted.reported = 5;
-	put_count(3, COUNTED_READY, 12, 5);
-	put_count(COUNTED_ROWS - 1, COUNTED_READY, 4, 0);
-	put_count(7, COUNTED_NEW, 0, 0);
-	assert_int_equal(counted_table_discard(&counted), 11);
-	assert_int_equal(counted.discarded, 11);
-	assert_int_equal(counted.reported, 5);
-	assert_int_equal(counted.row[3].reported_value, 120);
-	assert_int_equal(counted_table_discard(&counted), 0);
-	counted.row[3].count++;
-	assert_int_equal(counted_table_discard(&counted), 1);
-	assert_int_equal(counted.discarded, 12);
+	for (u32 ranges = 0; ranges < 2; ranges++) {
+		const struct capture_config config = {
+			.aggregate = ranges,
+			.counted_rows = ROWS,
+			.counted_ranges = aggregating.counted_ranges,
+		};
+
+		memset(counted_memory, 0, sizeof(counted_memory));
+		counted->reported = 5;
+		put_count(3, COUNTED_READY, 12, 5);
+		put_count(ROWS - 1, COUNTED_READY, 4, 0);
+		put_count(7, COUNTED_NEW, 0, 0);
+		assert_int_equal(counted_table_discard(&config, counted), 11);
+		assert_int_equal(counted->discarded, 11);
+		assert_int_equal(counted->reported, 5);
+		assert_int_equal(counted->row[3].reported_value, 120);
+		assert_int_equal(counted_table_discard(&config, counted), 0);
+		counted->row[3].count++;
+		counted_range_at(&aggregating, counted, 3)->begun++;
+		assert_int_equal(counted_table_discard(&config, counted), 1);
+		assert_int_equal(counted->discarded, 12);
+	}
 }
 
 static u64 overwritten, busy, written;

@@ -42,6 +42,22 @@ TEST(equal_values_are_one_item, NULL, clear)
 	}
 }
 
+TEST(a_sum_is_added_as_nearly_equal_values, NULL, clear)
+{
+	assert_int_equal(distribution_add_sum(&distribution, 17, 5), 0);
+	assert_int_equal(distribution_add_sum(&distribution, 0, 0), 0);
+	assert_int_equal(distribution_add_sum(&distribution, 9, 1), 0);
+	distribution_sort(&distribution);
+	assert_int_equal(distribution.count, 6);
+	assert_int_equal(distribution.sum, 26);
+	assert_int_equal(distribution.item_count, 3);
+	assert_int_equal(distribution.items[0].value, 3);
+	assert_int_equal(distribution.items[0].count, 3);
+	assert_int_equal(distribution.items[1].value, 4);
+	assert_int_equal(distribution.items[1].count, 2);
+	assert_int_equal(distribution.items[2].value, 9);
+}
+
 TEST(percentiles_are_values_of_events, NULL, clear)
 {
 	add_range(1, 1001, 1);

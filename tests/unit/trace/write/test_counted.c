@@ -167,3 +167,32 @@ TEST(a_recording_that_says_nothing_has_no_ledgers_of_sources, make_directory, re
 	assert_int_equal(trace_reader_source_ledgers(reader, &ledgers), 0);
 	trace_reader_close(&reader);
 }
+
+/* Aggregates are a version of their own, with ledgers of sources or without. */
+TEST(a_recording_says_that_it_has_aggregates, make_directory, remove_directory)
+{
+	for (u32 has_losses = 0; has_losses < 2; has_losses++) {
+		const struct trace_info *info;
+		struct trace_reader *reader;
+
+		write_sources((struct trace_info){.has_counted = 1,
+						  .has_aggregates = 1,
+						  .has_losses = has_losses},
+			      (const u64[]){70, 0});
+		assert_int_equal(trace_reader_open(path, &reader, NULL), 0);
+		assert_null(trace_reader_damage(reader));
+		info = trace_reader_info(reader);
+		assert_true(info->has_aggregates && info->has_counted);
+		assert_int_equal(info->has_losses, has_losses);
+		assert_false(info->has_further || info->has_contexts);
+		trace_reader_close(&reader);
+	}
+	write_sources((struct trace_info){.has_counted = 1}, (const u64[]){70, 0});
+	{
+		struct trace_reader *reader;
+
+		assert_int_equal(trace_reader_open(path, &reader, NULL), 0);
+		assert_false(trace_reader_info(reader)->has_aggregates);
+		trace_reader_close(&reader);
+	}
+}

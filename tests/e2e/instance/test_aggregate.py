@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Events that the kernel aggregates: counts, sums, minima, maxima and histograms are those of the same events recorded one by one."""
+
+import csv
+import io
+import json
+import os
+import signal
+import subprocess
+
+from harness.cases import SECONDS_MAX, STACKMAP, main, needs, program, run, stackmap
+from harness.engine_folder import enter_own_mounts, fresh_bpffs
+from harness.instance import read, stat_of, status_of
+from harness.recording import Recording, check_ledger, names_of, record
+from harness.waiting import wait_until
+
+COMM = "sums-%d" % os.getpid()
+PROGRAM = program("known_counts", called=COMM)
+TAKE, TEN = "u:%s:take" % PROGRAM, "ur:%s:ten" % PROGRAM
+EVENTS = ["-e", "%s/value=arg3:bytes/,%s/value=ret:u8/" % (TAKE, TEN), "--user-unwind", "fp"]
+EXACT = "count", "sum", "average", "min", "max", "buckets", "unit"
+PERCENTILES = "p50", "p90", "p99", "p99.9"
+
+
+def histograms(recording, *options):
+    """(event, callers of the event) -> histogram"""
+    found = json.loads(recording.read("report", "--json", "--hist", "log2", *options))["histograms"]
+    by_stack = {(one["event"], tuple(one["user"])): one for one in found}
+    assert len(by_stack) == len(found) > 0
+    return by_stack
+
+
+def expected(values):
+    """The exact part of a histogram of these values."""
+    return {"count": len(values), "sum": sum(values), "min": min(values), "max": max(values)}
+
+
+def takes(first, end):
+    return expected([3 * i for i in range(first, end)])
+
+
+def assert_has(histogram, numbers):
+    assert {name: histogram[name] for name in numbers} == numbers, (histogram, numbers)
+
+
+def start(*options):
+    needs("bpf", "uprobes")
+    fresh_bpffs()
+    stackmap("start", "sums", "--aggregate", "--comm", COMM, *EVENTS, *options)
+
+
+def call(count):
+    run("taskset", "-c", "0", PROGRAM, "arguments=%d" % count)
+
+
+def take_file(name):
+    with subprocess.Popen([STACKMAP, "record", "--instance", "sums", "-o", name], stderr=subprocess.PIPE, text=True) as reader:
+        wait_until(lambda: os.path.exists(name) or reader.poll() is not None)
+        reader.send_signal(signal.SIGINT)
+        _, said = reader.communicate(timeout=SECONDS_MAX)
+    assert reader.returncode == 0, said
+    return Recording(os.path.abspath(name))
+
+
+def test_numbers_are_those_of_single_events():
+    needs("bpf", "uprobes")
+    single = record(*EVENTS, "--", PROGRAM, "arguments=1000")
+    sums = record("--aggregate", *EVENTS, "--", PROGRAM, "arguments=1000", output="sums.data")
+    single.check()
+    ledger = sums.check()
+    assert ledger["recorded"] == 0 and ledger["counted_only"] == 2000 and not any(ledger["lost"].values()), ledger
+    before, after = histograms(single), histograms(sums)
+    assert set(before) == set(after) and len(after) == 3, (set(before), set(after))
+    for stack, one in before.items():
+        assert_has(after[stack], {name: one[name] for name in EXACT})
+        for name in PERCENTILES:
+            assert after[stack][name].bit_length() == one[name].bit_length(), (name, one, after[stack])
+    rows = list(csv.DictReader(io.StringIO(sums.read("report", "--csv", "--hist", "log2", "--sort", "event"))))
+    assert {(row["event"], row["count"], row["min"], row["max"]) for row in rows} == \
+        {(TAKE, "1000", "0", "2997"), (TEN, "1000", "0", "255")}, rows
+    assert "aggregated in the kernel" in sums.read("report", "--hist", "log2")
+    assert "aggregated in the kernel" not in single.read("report", "--hist", "log2")
+    refused = stackmap("report", "--hist", "lin", sums.path, status=1).stderr
+    assert "--hist log2" in refused, refused
+
+
+def test_an_instance_and_its_files():
+    start()
+    call(250)
+    assert status_of("sums")["ledger"]["counted_only"] == 500
+    assert stat_of("sums")["counted_only"] == "500" and stat_of("sums")["recorded"] == "0"
+    assert read("sums", "trace") == ""
+    seen = json.loads(stackmap("report", "--instance", "sums", "--json", "--hist", "log2", "-e", TAKE).stdout)
+    assert_has(seen["histograms"][0], takes(0, 250))
+    first = take_file("first.data")
+    assert_has(next(one for (event, _), one in histograms(first).items() if event == TAKE), takes(0, 250))
+    call(1000)
+    second = histograms(take_file("second.data"))
+    by_caller = {stack[1]: one for (event, stack), one in second.items() if event == TAKE}
+    assert_has(by_caller["call_low"], takes(0, 250))
+    assert_has(by_caller["call_high"], takes(250, 1000))
+    ledger = take_file("third.data").ledger()
+    check_ledger(ledger)
+    assert ledger["produced"] == 0, ledger
+    stackmap("stop", "sums")
+
+
+def test_top_shows_and_takes():
+    start()
+    call(1000)
+    text = stackmap("top", "--instance", "sums", "--batch", "--iterations", "1", "--delay", "1", "--hist", "log2").stdout
+    assert "1000 events  sum " in text, text
+    assert "aggregated in the kernel" in text and "min 0" in text, text
+    stackmap("stop", "sums")
+
+
+def test_a_full_table():
+    """64 rows: a thread has 24, of two callers and of ten."""
+    start("--ring", "8K")
+    for _ in range(6):
+        call(1000)
+    ledger = status_of("sums")["ledger"]
+    lost = ledger["lost"]["table_full"]
+    assert ledger["produced"] == 12000 == ledger["counted_only"] + lost and lost > 0, ledger
+    assert stat_of("sums")["table_full"] == str(lost)
+    stackmap("reset", "sums")
+    call(250)
+    assert status_of("sums")["ledger"]["lost"]["table_full"] == lost, "a reset empties the table"
+    recording = take_file("full.data")
+    assert_has(next(one for (event, _), one in histograms(recording).items() if event == TAKE), takes(0, 250))
+    stackmap("stop", "sums")
+
+
+def test_samples_without_values():
+    needs("bpf")
+    recording = record("--aggregate", "-F", "999", "--", PROGRAM, "calls=200000000")
+    ledger = recording.check()
+    assert ledger["recorded"] == 0 and ledger["counted_only"] > 20, ledger
+    assert any("call" in names_of(event) for event in recording.events())
+
+
+def test_what_needs_single_events_is_refused():
+    for options in (["--flight", "1M"], ["--no-dedup"], ["--trace-ids"]):
+        said = stackmap("record", "--aggregate", *options, "--", "true", status=2).stderr
+        assert said.startswith("stackmap: --aggregate: ") and options[0] in said and said.count("\n") == 1, said
+
+
+if __name__ == "__main__":
+    enter_own_mounts()
+    main(globals())
