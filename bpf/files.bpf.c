@@ -10,6 +10,7 @@
 
 #include "stack_map.c"
 
+#include "show/show_aggregates.h"
 #include "show/show_mappings.h"
 #include "show/show_stacks.h"
 #include "show/show_stat.h"

@@ -103,7 +103,7 @@ static const struct iterated iterated[] = {
  * frames, with lines below 300 bytes, or 128 kernel frames, and at least 26 kilobytes. */
 #define POOL_WORDS_A_PART 64
 #define SLOTS_A_PART 2048
-#define EVENTS_A_PART 64
+#define EVENTS_A_PART 64 /* also rows of aggregated events */
 /* Objects that the iterator needs in addition to the parts: one object ends the read, and the
  * kernel shows the last object twice. */
 #define OBJECTS_MORE 2
@@ -115,7 +115,8 @@ static u32 count_file_parts(const struct plan *plan, const struct iterated *over
 	const struct table_geometry *geometry = &plan->geometry;
 	u64 for_stacks =
 		geometry->pool_words / POOL_WORDS_A_PART + geometry->slot_mask / SLOTS_A_PART;
-	u64 for_events = (u64)plan->config.ring_slots * plan->config.cpus / EVENTS_A_PART;
+	u64 events = plan->config.aggregate ? plan->config.counted_rows : plan->config.ring_slots;
+	u64 for_events = events * plan->config.cpus / EVENTS_A_PART;
 	u64 most = PARTS_MIN + (for_stacks > for_events ? for_stacks : for_events);
 
 	return most < over->parts_max ? most : over->parts_max;
@@ -241,6 +242,7 @@ static int load_bpf_object_of_files(struct files_bpf *files, struct loaded *load
 	memcpy(&files->rodata->config, &plan->config, sizeof(plan->config));
 	memcpy(&files->rodata->geometry, &plan->geometry, sizeof(plan->geometry));
 	files->rodata->hides_addresses = options->hides_addresses;
+	bpf_program__set_autoload(files->progs.show_aggregates, plan->config.aggregate);
 	result = set_map_sizes(files, loaded, kernel, over);
 	while (over->target && !result && (program = bpf_object__next_program(files->obj, program)))
 		result = bpf_program__set_attach_target(program, 0, over->target);
@@ -293,7 +295,8 @@ static int pin_files(const struct files_bpf *files, const struct files_options *
 	char path[PATH_MAX];
 
 	while ((program = bpf_object__next_program(files->obj, program)) && !result)
-		result = pin_file(program, map, options);
+		if (bpf_program__autoload(program))
+			result = pin_file(program, map, options);
 	program = NULL;
 	while (result && (program = bpf_object__next_program(files->obj, program))) {
 		make_file_path(program, options, path, sizeof(path));

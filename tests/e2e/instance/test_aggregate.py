@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 
@@ -19,6 +20,7 @@ COMM = "sums-%d" % os.getpid()
 PROGRAM = program("known_counts", called=COMM)
 TAKE, TEN = "u:%s:take" % PROGRAM, "ur:%s:ten" % PROGRAM
 EVENTS = ["-e", "%s/value=arg3:bytes/,%s/value=ret:u8/" % (TAKE, TEN), "--user-unwind", "fp"]
+LINE = re.compile(r"^%s-\d+ \[000\] (\S+): <user_stack_id \d+> count (\d+) sum (\d+) avg (\d+) min (\d+) max (\d+)$" % COMM)
 EXACT = "count", "sum", "average", "min", "max", "buckets", "unit"
 PERCENTILES = "p50", "p90", "p99", "p99.9"
 
@@ -63,6 +65,17 @@ def take_file(name):
     return Recording(os.path.abspath(name))
 
 
+def check_file(numbers):
+    """The file has a line for each power of two of a stack; each value is between its bounds."""
+    lines = [LINE.match(line) for line in read("sums", "aggregates").splitlines()]
+    assert lines and all(lines), read("sums", "aggregates")
+    rows = [[int(number) for number in line.groups()[1:]] for line in lines if line[1].endswith("take")]
+    for count, total, average, least, most in rows:
+        assert least.bit_length() == most.bit_length() and average == total // count and least <= average <= most, rows
+    count, total, _, least, most = zip(*rows)
+    assert {"count": sum(count), "sum": sum(total), "min": min(least), "max": max(most)} == numbers, rows
+
+
 def test_numbers_are_those_of_single_events():
     needs("bpf", "uprobes")
     single = record(*EVENTS, "--", PROGRAM, "arguments=1000")
@@ -91,11 +104,14 @@ def test_an_instance_and_its_files():
     assert status_of("sums")["ledger"]["counted_only"] == 500
     assert stat_of("sums")["counted_only"] == "500" and stat_of("sums")["recorded"] == "0"
     assert read("sums", "trace") == ""
+    check_file(takes(0, 250))
     seen = json.loads(stackmap("report", "--instance", "sums", "--json", "--hist", "log2", "-e", TAKE).stdout)
     assert_has(seen["histograms"][0], takes(0, 250))
     first = take_file("first.data")
     assert_has(next(one for (event, _), one in histograms(first).items() if event == TAKE), takes(0, 250))
+    assert read("sums", "aggregates") == "", "the reader has taken all"
     call(1000)
+    check_file(takes(0, 1000))
     second = histograms(take_file("second.data"))
     by_caller = {stack[1]: one for (event, stack), one in second.items() if event == TAKE}
     assert_has(by_caller["call_low"], takes(0, 250))
@@ -112,6 +128,7 @@ def test_top_shows_and_takes():
     text = stackmap("top", "--instance", "sums", "--batch", "--iterations", "1", "--delay", "1", "--hist", "log2").stdout
     assert "1000 events  sum " in text, text
     assert "aggregated in the kernel" in text and "min 0" in text, text
+    assert read("sums", "aggregates") == ""
     stackmap("stop", "sums")
 
 
