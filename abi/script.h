@@ -42,7 +42,8 @@
 	X(JAVA_COMPILED, SCRIPT_NAME_JAVA_COMPILED)                                                \
 	X(V8, SCRIPT_NAME_V8)                                                                      \
 	X(V8_COMPILED, SCRIPT_NAME_V8_COMPILED)                                                    \
-	X(PERL, SCRIPT_NAME_PERL)
+	X(PERL, SCRIPT_NAME_PERL)                                                                  \
+	X(JAVA_INLINED, SCRIPT_NAME_JAVA_INLINED)
 #define SCRIPT_NAME_CPYTHON "[python]"
 #define SCRIPT_NAME_PHP "[php]"
 #define SCRIPT_NAME_RUBY "[ruby]"
@@ -51,6 +52,7 @@
 #define SCRIPT_NAME_V8 "[javascript]"
 #define SCRIPT_NAME_V8_COMPILED "[javascript compiled]"
 #define SCRIPT_NAME_PERL "[perl]"
+#define SCRIPT_NAME_JAVA_INLINED "[java inlined]"
 
 #define X(id, name) ABI_ENUM_ENTRY(SCRIPT, id)
 enum script_runtime { SCRIPT_NONE, SCRIPT_RUNTIMES(X) SCRIPT_RUNTIME_COUNT };
@@ -172,8 +174,25 @@ enum script_link {
  * generated code needs (core/unwind/java_rule.c). HotSpot's functions are native frames of
  * generated code, not frames of an interpreter loop: SCRIPT_JAVA stands for those of its
  * interpreter, SCRIPT_JAVA_COMPILED for those of its compilers. Each replaces one native
- * frame. The layout shares its bytes with the layout of a script, and `link` is 0.
+ * frame. Frames of SCRIPT_JAVA_INLINED are additional: they stand for functions that a compiler has
+ * put into the function of the next SCRIPT_JAVA_COMPILED. The layout shares its bytes with the
+ * layout of a script, and `link` is 0.
  */
+
+/* How numbers of variable length are stored in descriptions of compiled code (scopes). */
+enum java_numbers {
+	JAVA_NUMBERS_UNKNOWN,
+	JAVA_NUMBERS_FROM_0, /* OpenJDK 17: the digits are bytes */
+	JAVA_NUMBERS_FROM_1, /* OpenJDK 21 and 25: the digits are bytes less 1; no byte is 0 */
+};
+
+/* The description of an address in compiled code (PcDesc). */
+struct java_place {
+	s32 distance; /* of the address from the code's first byte */
+	u32 scope;    /* distance of the scope in the block's scopes; 0: none */
+	u32 reserved[2];
+};
+ABI_SIZE(struct java_place, 16);
 
 struct java_layout {
 	/* Addresses in libjvm's file: */
@@ -222,7 +241,26 @@ struct java_layout {
 	u8 class_name;	/* in a class: address of its name */
 	u8 blob_name;	/* in the object of a block: address of the name of its kind */
 	u8 blob_method; /* in the object of a block with a method's code: address of the method */
-	u8 reserved_bytes[5];
+	/*
+	 * The members that lead to functions which a compiler has put into a method (inlined
+	 * functions). Some are in units of 4 bytes.
+	 */
+	u8 scope_numbers; /* enum java_numbers; JAVA_NUMBERS_UNKNOWN: the members are not known */
+	u8 scope_data;	  /* in the object of a block: address of the scopes */
+	/*
+	 * in the object of a block, / 4: two distances of 32 bits, of the first described address
+	 * and of the end of all described addresses. They count from the object; if scope_apart is
+	 * not 0, from the address at scope_data, where the scopes begin at the second distance
+	 */
+	u8 scope_places;
+	/* in the object of a block, / 4: distance, 32 bits, of the array with addresses of methods
+	 */
+	u8 scope_methods;
+	/*
+	 * in the object of a block: the address that the distance at scope_methods counts from; 0:
+	 * the distance counts from the object
+	 */
+	u8 scope_apart;
 };
 ABI_SIZE(struct java_layout, 56);
 

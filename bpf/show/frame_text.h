@@ -98,6 +98,8 @@ static __always_inline void user_frame_print(struct seq_file *seq, u64 frame)
 		BPF_SEQ_PRINTF(seq, SCRIPT_NAME_V8_COMPILED);
 	else if (number == MAPPING_SCRIPT(SCRIPT_PERL))
 		BPF_SEQ_PRINTF(seq, SCRIPT_NAME_PERL);
+	else if (number == MAPPING_SCRIPT(SCRIPT_JAVA_INLINED))
+		BPF_SEQ_PRINTF(seq, SCRIPT_NAME_JAVA_INLINED);
 	else if (record && record->key.kind == MAPPING_FILE)
 		file_name_print(seq, record, 0);
 	else if (record && record->key.kind == MAPPING_VDSO)

@@ -41,13 +41,14 @@ static __always_inline void java_set_script_walk(struct script_walk *script,
  * The id of java->method; 0: none. `is_new`: java->file is set, so a new id may be made. The name
  * of the file is not a part of the key: it follows from the class.
  */
-__noinline int java_id(struct scratch *scratch, const struct java_walk *java, u32 is_new)
+static __always_inline int java_id(struct scratch *scratch, const struct java_walk *java,
+				   u32 is_new)
 {
 	u32 zero = 0;
 	struct script script = {.cache = bpf_map_lookup_elem(&script_ids, &zero)};
 	int id;
 
-	if (!scratch || !java || !script.cache)
+	if (!script.cache)
 		return 0;
 	script.walk = &scratch->script;
 	script.memory = scratch;
@@ -98,18 +99,45 @@ static __always_inline int java_frame_id(struct unwinder *unwinder)
 	return has_name || unwinder->walk.budget ? java_id_take(unwinder, has_name, 1) : 0;
 }
 
-__noinline int unwinder_name_java(struct unwinder *unwinder)
+/* Replaces the address of a method in java->chain by the method's id, the outermost first. */
+static long java_name_function(u32 i, struct unwinder **context)
 {
-	struct java_walk *java;
+	struct unwinder *unwinder = *context;
+	struct java_walk *java = &unwinder->walk.java;
+	u32 at = java->inlined - i;
 
-	if (!unwinder)
-		return 0;
-	java = &unwinder->walk.java;
+	core_one_register(at);
+	if (at >= JAVA_CHAIN_MAX)
+		return 1;
+	java->method = java->chain[at & (JAVA_CHAIN_MAX - 1)];
 	if (java->method != java->last_method) {
 		java->last_id = (u32)java_frame_id(unwinder);
 		java->last_method = java->last_id ? java->method : 0;
 	}
-	unwinder_name_frame(unwinder, SCRIPT_JAVA + java->is_compiled, core_reload(java->last_id));
+	java->chain[at & (JAVA_CHAIN_MAX - 1)] = java->last_id;
+	java->is_unnamed = !java->last_id;
+	return !core_reload(java->last_id);
+}
+
+/* The frame gets the name of its outermost function. If an inlined function has no name, none of
+ * the frame's inlined functions is shown, since another one would seem to be its caller. */
+__noinline int unwinder_name_java(struct unwinder *unwinder)
+{
+	struct java_walk *java;
+	u32 last;
+
+	if (!unwinder)
+		return 0;
+	java = &unwinder->walk.java;
+	if (!java_inlined_find(&unwinder->walk))
+		java_id_take(unwinder, 0, 0);
+	bpf_loop(JAVA_CHAIN_MAX, java_name_function, &unwinder, core_no_flags);
+	last = java->inlined;
+	core_one_register(last);
+	unwinder_name_frame(unwinder, SCRIPT_JAVA + java->is_compiled,
+			    java->chain[last & (JAVA_CHAIN_MAX - 1)]);
+	if (core_reload(java->is_unnamed))
+		java->inlined = 0;
 	return 0;
 }
 

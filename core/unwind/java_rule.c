@@ -18,6 +18,14 @@
  * function are recognised by their bytes. In the interpreter r13 holds the address of the current
  * bytecode, which must lie in the method's bytecode: while a frame is made or given back, r13 has
  * another value. All other code has the rule that it would have without the machine's data.
+ *
+ * Compiled code of a method contains code of functions that the compiler has put into it (inlined
+ * functions). The compiler describes some addresses of the code, sorted: all return addresses at
+ * which the thread may stop, but not those of most other instructions. A described address leads to
+ * a scope, a sequence of numbers: the distance of the scope of the caller (0: none), and the number
+ * of the scope's method in an array. So the scopes of an address are the functions that run there,
+ * innermost first. Addresses that are not described have no inlined functions here: what the
+ * machine itself assumes for them, the scopes of the next described address, may be wrong.
  */
 #include "unwind.h"
 
@@ -271,20 +279,32 @@ CORE_GLOBAL_PART int java_prologue_state_find(struct unwind *unwind)
 	return is_pushed | is_stored | is_called;
 }
 
-/* Sets java->words and java->slot for an interrupted frame. */
-CORE_PART bool java_interrupted_state_find(struct unwind *unwind)
+/* Sets java->distance to that of the pc from the first byte of the block's code. */
+CORE_PART bool java_code_distance_find(struct unwind *unwind)
 {
 	struct java_walk *java = &unwind->java;
-	u64 code, distance;
+	u64 code;
 
-	if (!unwind_peek(unwind, java->blob + java->layout.blob_code, &java->word, 8) ||
-	    !unwind_peek(unwind, java->blob + java->layout.blob_complete, &java->complete, 2))
+	if (!java_read_word(unwind, java->blob + java->layout.blob_code, &java->word))
 		return false;
 	code = core_reload(java->word);
 	if (java->layout.blob_is_short)
 		code = java->blob + (u32)code;
-	distance = unwind->registers.value[REGISTER_PC] - code;
-	if (core_reload(java->complete) == COMPLETE_NEVER || (s64)distance < 0)
+	java->distance = unwind->registers.value[REGISTER_PC] - code;
+	return true;
+}
+
+/* Sets java->words and java->slot for an interrupted frame. */
+CORE_PART bool java_interrupted_state_find(struct unwind *unwind)
+{
+	struct java_walk *java = &unwind->java;
+	s64 distance;
+
+	if (!java_code_distance_find(unwind) ||
+	    !unwind_peek(unwind, java->blob + java->layout.blob_complete, &java->complete, 2))
+		return false;
+	distance = java->distance;
+	if (core_reload(java->complete) == COMPLETE_NEVER || distance < 0)
 		return false;
 	return distance < java->complete ? java_prologue_state_find(unwind)
 					 : java_epilogue_state_find(unwind);
@@ -571,6 +591,131 @@ CORE_SUBPROGRAM bool java_name_find(struct unwind *unwind)
 	    !java_text_touch(unwind, core_reload(java->file)))
 		java->file = 0;
 	return core_reload(unwind->budget) != 0;
+}
+
+/* --- inlined functions --- */
+
+#define PLACE_STEPS_MAX 24
+#define METHODS_MAX 0xffff
+#define DIGITS_MAX 5
+#define DIGIT_BITS 6
+#define DIGIT_GOES_ON(digit) (((digit) + 64) >> 8) /* 1 if another digit follows */
+
+/* Sets the addresses of what the machine knows about the block's code. */
+CORE_PART bool java_code_data_find(struct unwind *unwind)
+{
+	struct java_walk *java = &unwind->java;
+	const struct java_layout *layout = &java->layout;
+	u64 from = java->blob, methods = java->blob;
+
+	if (!java_read_word(unwind, java->blob + layout->scope_data, &java->scopes) ||
+	    !java_read_word(unwind, java->blob + 4 * (u64)layout->scope_places, &java->word) ||
+	    !unwind_peek(unwind, java->blob + 4 * (u64)layout->scope_methods, &java->half, 4))
+		return false;
+	if (layout->scope_apart) {
+		from = core_reload(java->scopes);
+		java->scopes = from + (java->word >> 32);
+		if (!java_read_word(unwind, java->blob + layout->scope_apart, &java->other))
+			return false;
+		methods = core_reload(java->other);
+	}
+	java->methods = methods + core_reload(java->half);
+	java->places = from + (u32)java->word;
+	java->place_from = 0;
+	java->place_end = ((u32)(java->word >> 32) - (u32)java->word) / sizeof(struct java_place);
+	return true;
+}
+
+/* One step of a binary search for the description of java->distance. */
+static long java_compare_place(u32 i, void *arg)
+{
+	struct unwind *unwind = *(struct unwind **)arg;
+	struct java_walk *java = &unwind->java;
+	u32 middle = (java->place_from + java->place_end) / 2;
+
+	(void)i;
+	if (java->place_from >= java->place_end ||
+	    !unwind_peek(unwind, java->places + sizeof(java->place) * (u64)middle, &java->place,
+			 sizeof(java->place)))
+		return 1;
+	if (java->place.distance < java->distance) {
+		java->place_from = middle + 1;
+	} else if (java->place.distance > java->distance) {
+		java->place_end = middle;
+	} else {
+		java->scope = java->place.scope;
+		return 1;
+	}
+	return 0;
+}
+
+/* The next number in java->numbers. A number consists of digits of 6 bits, the lowest first. */
+CORE_PART u32 java_number_take(struct java_walk *java)
+{
+	u32 at = java->numbers_at, value = 0, is_digit = 1, count = 0;
+	u32 first = is_below(java->layout.scope_numbers ^ JAVA_NUMBERS_FROM_1, 1);
+	u64 digits;
+
+	core_one_register(at);
+	digits = core_load_u64((const u8 *)java->numbers + (at & 7));
+	for (u32 i = 0; i < DIGITS_MAX; i++) {
+		u32 digit = digits >> 8 * i & 0xff;
+
+		value += is_digit * ((digit - first) << DIGIT_BITS * i);
+		count += is_digit;
+		is_digit &= DIGIT_GOES_ON(digit);
+	}
+	java->numbers_at += count;
+	return value;
+}
+
+/* Adds the method of the current scope to java->chain, and goes on to the scope of its caller,
+ * which lies before it. */
+static long java_take_scope(u32 i, void *arg)
+{
+	struct unwind *unwind = *(struct unwind **)arg;
+	struct java_walk *java = &unwind->java;
+	u32 outer, method;
+
+	core_one_register(i);
+	if (i >= JAVA_CHAIN_MAX ||
+	    !unwind_peek(unwind, java->scopes + java->scope, java->numbers, 2 * DIGITS_MAX))
+		return 1;
+	java->numbers_at = 0;
+	outer = java_number_take(java);
+	method = java_number_take(java) - 1;
+	if (outer >= java->scope || method >= METHODS_MAX ||
+	    !java_read_word(unwind, java->methods + 8 * (u64)method, &java->word))
+		return 1;
+	java->chain[i & (JAVA_CHAIN_MAX - 1)] = java->word;
+	java->inlined = i;
+	java->scope = outer;
+	return !outer;
+}
+
+CORE_SUBPROGRAM bool java_inlined_find(struct unwind *unwind)
+{
+	struct java_walk *java = &unwind->java;
+	bool is_bad;
+
+	java->inlined = java->scope = 0;
+	java->chain[0] = java->method;
+	if (!java->is_compiled || !java->layout.scope_numbers)
+		return true;
+	if (!java_code_distance_find(unwind) || !java_code_data_find(unwind))
+		return false;
+	core_rare_loop(PLACE_STEPS_MAX, java_compare_place, &unwind);
+	if (!core_reload(java->scope))
+		return true;
+	core_rare_loop(JAVA_CHAIN_MAX, java_take_scope, &unwind);
+	/* The outermost scope must be that of the method which the block has code of. */
+	is_bad = core_reload(java->scope) ||
+		 java->chain[core_reload(java->inlined) & (JAVA_CHAIN_MAX - 1)] != java->method;
+	if (is_bad) {
+		java->inlined = 0;
+		java->chain[0] = java->method;
+	}
+	return !is_bad;
 }
 
 #endif

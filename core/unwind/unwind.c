@@ -72,7 +72,7 @@ CORE_PART u32 make_generated_code_rule(struct unwind *unwind)
 /* Searches for the virtual machine if the current frame's code belongs to no file. */
 CORE_PART void find_java_machine(struct unwind *unwind)
 {
-	unwind->java.method = 0;
+	unwind->java.method = unwind->java.inlined = 0;
 	if (!unwind->mapping.image && !core_reload(unwind->java.is_found))
 		unwind_java_find(unwind);
 }
@@ -85,7 +85,52 @@ CORE_PART bool name_java_frame(struct unwind *unwind)
 	unwind_java_name(unwind);
 	return core_reload(unwind->budget);
 }
+
+CORE_PART u64 *frame_before_next(struct unwind *unwind)
+{
+	u32 index = deep_stack_slot(unwind->depth - 1);
+
+	core_one_register(index);
+	return &unwind->frame[index & (UNWIND_FRAMES - 1)];
+}
+
+/* Replaces the last frame by one of an inlined function, and adds it again as the next one. */
+static long add_inlined_frame(u32 i, void *arg)
+{
+	struct unwind *unwind = *(struct unwind **)arg;
+	u64 *frame = frame_before_next(unwind), outer = *frame;
+
+	core_one_register(i);
+	if (i >= unwind->java.inlined || i >= JAVA_CHAIN_MAX)
+		return 1;
+	*frame = FRAME_SCRIPT(SCRIPT_JAVA_INLINED, unwind->java.chain[i & (JAVA_CHAIN_MAX - 1)]) |
+		 (outer & FRAME_GUESSED);
+	if (unwind->depth >= unwind->max_depth) {
+		unwind->stop = STOP_DEPTH;
+		return 1;
+	}
+	unwind->depth++;
+	*frame_before_next(unwind) = outer;
+	return 0;
+}
+
+/* Adds the functions that the compiler has put into the function of the last frame. Called when the
+ * frame is not tried again. */
+CORE_GLOBAL_PART int add_inlined_frames(struct unwind *unwind)
+{
+	if (core_is_null(unwind) || !unwind->java.inlined)
+		return 0;
+	core_rare_loop(JAVA_CHAIN_MAX, add_inlined_frame, &unwind);
+	unwind->java.inlined = 0;
+	return 0;
+}
 #else
+CORE_PART int add_inlined_frames(struct unwind *unwind)
+{
+	(void)unwind;
+	return 0;
+}
+
 CORE_PART bool name_java_frame(struct unwind *unwind)
 {
 	(void)unwind;
@@ -375,9 +420,12 @@ static long walk_frame(u32 i, void *arg)
 	if (!unwind->stop)
 		unwind->stop = step_to_caller(unwind);
 	if (core_reload(unwind->budget) || unwind->refills == UNWIND_REFILLS_MAX ||
-	    !unwind_refill(unwind))
+	    !unwind_refill(unwind)) {
+		add_inlined_frames(unwind);
 		return core_reload(unwind->stop) != STOP_NONE;
+	}
 	forget_tables(unwind);
+	unwind->java.inlined = 0;
 	unwind->refills++;
 	unwind->depth--;
 	return 0;
@@ -393,7 +441,7 @@ CORE_INLINE u32 unwind_stack(struct unwind *unwind, u32 max_depth)
 	unwind->switches.entered = unwind->registers.value[REGISTER_SP];
 	unwind->switches.count = 0;
 	unwind->java.tries = unwind->java.is_found = unwind->java.is_open = 0;
-	unwind->java.last_method = 0;
+	unwind->java.last_method = unwind->java.inlined = 0;
 	unwind->v8.tries = unwind->v8.is_found = unwind->v8.has_names = 0;
 	unwind->v8.last_shared = unwind->v8.file_script = 0;
 	script_marks_clear(&unwind->scripts);

@@ -497,6 +497,9 @@ struct elf_program_header {
 };
 ABI_SIZE(struct elf_program_header, 56);
 
+/* most functions of a frame of Java, the inlined ones included; a power of two */
+#define JAVA_CHAIN_MAX 32
+
 /* The state of java_rule.c. */
 struct java_walk {
 	u32 tries; /* number of searches for the virtual machine on this stack */
@@ -531,6 +534,23 @@ struct java_walk {
 	u8 slot;   /* place of the saved rbp below the CFA, in words */
 	u32 words; /* size of the frame: words from rsp to the CFA */
 	u32 end;
+	/*
+	 * The functions of the current frame: `inlined` functions that the compiler has put into
+	 * the last one, innermost first, and the last one itself. The embedder replaces the
+	 * addresses of their methods by their ids.
+	 */
+	u32 inlined;
+	u64 chain[JAVA_CHAIN_MAX];
+	u64 scopes;		   /* address of the scopes of the block's code */
+	u64 places;		   /* address of the descriptions of the code's addresses */
+	u64 methods;		   /* address of the array with the addresses of methods */
+	s64 distance;		   /* of the pc from the first byte of the code */
+	u32 place_from, place_end; /* range of the descriptions that the search has left */
+	struct java_place place;   /* the description that was read last */
+	u32 scope;		   /* distance of the current scope; 0: there is none */
+	u32 is_unnamed;		   /* 1: a function in `chain` has no id */
+	u64 numbers[2];		   /* the first numbers of a scope */
+	u32 numbers_at;		   /* byte in `numbers` of the next number */
 };
 
 #define V8_MAPS 8 /* number of object types that a walk remembers; a power of two */
@@ -679,8 +699,11 @@ CORE_INLINE void unwind_java_find(struct unwind *unwind);
  */
 CORE_INLINE bool unwind_java_rule(struct unwind *unwind);
 
-/* Defined by the same embedder: gives the current frame the name of unwind->java.method, if the
- * method's words are as java_name_find() expects. */
+/*
+ * Defined by the same embedder: gives the current frame the name of unwind->java.method, if the
+ * method's words are as java_name_find() expects. If java_inlined_find() finds inlined functions
+ * and all have an id, unwind->java.inlined is their number, and the ids are in unwind->java.chain.
+ */
 CORE_INLINE void unwind_java_name(struct unwind *unwind);
 
 /*
@@ -701,6 +724,12 @@ CORE_SUBPROGRAM bool java_key_find(struct unwind *unwind);
  * for the page in unwind_refill().
  */
 CORE_SUBPROGRAM bool java_name_find(struct unwind *unwind);
+
+/*
+ * Sets unwind->java.chain and .inlined to the functions of the current frame. Without inlined
+ * functions the method is the only one. False: the data about the frame's address failed a check.
+ */
+CORE_SUBPROGRAM bool java_inlined_find(struct unwind *unwind);
 #endif
 
 #ifdef UNWIND_KNOWS_V8

@@ -17,6 +17,7 @@
 #include "hash_index.h"
 #include "intern.h"
 #include "order.h"
+#include "script.h"
 #include "symbol/demangle/demangler.h"
 #include "symbol/kernel/kernel_names.h"
 
@@ -552,6 +553,19 @@ static const char *prefix_guessed_name(struct frame_names *names, const struct f
 	return label == UINT32_MAX ? text : frame_names_label(names, label);
 }
 
+/* UINT32_MAX: no memory. `function` may be NULL. */
+static u32 intern_inlined_label(struct frame_names *names, const char *function, const char *object)
+{
+	u32 label;
+	char *text;
+
+	if (asprintf(&text, "%s" FRAME_INLINED_MARK, function ?: "[unknown]") < 0)
+		return UINT32_MAX;
+	label = intern_label(names, text, object);
+	free(text);
+	return label;
+}
+
 /* Code without a name gets its position in its file as label, which is the same wherever the file
  * is loaded. */
 static u32 intern_frame_label(struct frame_names *names, const struct frame_name *name)
@@ -561,6 +575,8 @@ static u32 intern_frame_label(struct frame_names *names, const struct frame_name
 	const struct trace_mapping *mapping = NULL;
 	char text[320] = "[unknown]";
 
+	if (name->function && script_runtime_of(name->object) == SCRIPT_JAVA_INLINED)
+		return intern_inlined_label(names, name->function, name->object);
 	if (name->function)
 		return intern_label(names, name->function, name->object);
 	if (in_kernel)
@@ -589,16 +605,12 @@ static int set_inlined_functions(struct frame_names *names, struct named_frame *
 {
 	for (u32 i = 0; i + 1 < named->name.function_count; i++) {
 		struct frame_function *function = &named->functions[i];
-		char *text;
 
 		function->inlined = true;
 		function->name = prefix_guessed_name(
 			names, &named->name,
 			demangle_if_wanted(names, debug->functions[i].function));
-		if (asprintf(&text, "%s" FRAME_INLINED_MARK, function->name ?: "[unknown]") < 0)
-			return -ENOMEM;
-		function->label = intern_label(names, text, named->name.object);
-		free(text);
+		function->label = intern_inlined_label(names, function->name, named->name.object);
 		if (function->label == UINT32_MAX)
 			return -ENOMEM;
 	}

@@ -80,15 +80,17 @@ struct frame_names;
 
 /* name of the frame that stands for omitted frames; its address is their number */
 #define FRAME_OMITTED_NAME "[frames omitted]"
-#define FRAME_GUESSED_MARK "? "		/* prefix of the label of a guessed frame */
-#define FRAME_INLINED_MARK " (inlined)" /* ends the label of an inlined function */
+#define FRAME_GUESSED_MARK "? " /* prefix of the label of a guessed frame */
+/* ends the label of an inlined function, which may be one of several functions of a frame, or have
+ * a frame of its own (SCRIPT_JAVA_INLINED) */
+#define FRAME_INLINED_MARK " (inlined)"
 
 /* A function at the code of a frame: an inlined function, or the function that was called. */
 struct frame_function {
 	const char *name; /* name of the function; NULL: the code has no symbol */
 	/* label id; the label of an inlined function ends with FRAME_INLINED_MARK */
 	u32 label;
-	bool inlined;
+	bool inlined;	  /* true: the frame has a further function, which contains this one */
 	const char *file; /* source file; NULL: unknown */
 	u32 line;	  /* line in the source file; 0: unknown */
 };

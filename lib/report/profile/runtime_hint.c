@@ -91,6 +91,7 @@ static u32 classify_label(const char *name, const char *object)
 		classes |= LABEL_ADDRESS;
 	if (object && (script_runtime_of(object) == SCRIPT_JAVA ||
 		       script_runtime_of(object) == SCRIPT_JAVA_COMPILED ||
+		       script_runtime_of(object) == SCRIPT_JAVA_INLINED ||
 		       script_runtime_of(object) == SCRIPT_V8 ||
 		       script_runtime_of(object) == SCRIPT_V8_COMPILED))
 		classes |= LABEL_SCRIPT;

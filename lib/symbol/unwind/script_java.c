@@ -205,6 +205,16 @@ static bool texts_are_known(const struct table *tables)
 	       member_read(tables, "Symbol", "_body[0]", &body) && body == JAVA_TEXT_FROM;
 }
 
+/* True if the descriptions of addresses (PcDesc) are those of struct java_place. */
+static bool places_are_known(const struct table *tables)
+{
+	u8 distance, scope, bytes;
+
+	return member_read(tables, "PcDesc", "_pc_offset", &distance) && distance == 0 &&
+	       member_read(tables, "PcDesc", "_scope_decode_offset", &scope) && scope == 4 &&
+	       size_read(tables, "PcDesc", &bytes) && bytes == sizeof(struct java_place);
+}
+
 /* Reads a member of `bytes` bytes that lies in the first JAVA_WORDS words of its object, which are
  * all that the walk reads. */
 static bool near_member_read(const struct table *tables, const char *type, const char *member,
@@ -234,6 +244,54 @@ static bool names_read(const struct table *tables, struct java_layout *layout)
 	       member_read(tables, "CodeBlob", "_name", &layout->blob_name) &&
 	       member_read(tables, is_split ? "CompiledMethod" : "nmethod", "_method",
 			   &layout->blob_method);
+}
+
+/* Reads a member of 32 bits whose offset is stored in units of 4 bytes. */
+static bool narrow_member_read(const struct table *tables, const char *type, const char *member,
+			       u8 *out)
+{
+	u16 offset;
+
+	return wide_member_read(tables, type, member, &offset) && !(offset & 3) &&
+	       u8_of(offset / 4, out);
+}
+
+/*
+ * Reads the members that lead to inlined functions. In OpenJDK 17 and 21 the data about compiled
+ * code are in the block of the code; OpenJDK 25 has two memory areas apart from the block, for data
+ * that never change and for data that do. *end is the place of the second distance.
+ */
+static bool scope_members_read(const struct table *tables, struct java_layout *layout, u8 *end)
+{
+	if (!entry_find(&tables[MEMBERS], "CodeBlob", "_mutable_data"))
+		return member_read(tables, "CompiledMethod", "_scopes_data_begin",
+				   &layout->scope_data) &&
+		       narrow_member_read(tables, "nmethod", "_metadata_offset",
+					  &layout->scope_methods) &&
+		       narrow_member_read(tables, "nmethod", "_dependencies_offset", end);
+	return member_read(tables, "nmethod", "_immutable_data", &layout->scope_data) &&
+	       narrow_member_read(tables, "CodeBlob", "_relocation_size", &layout->scope_methods) &&
+	       member_read(tables, "CodeBlob", "_mutable_data", &layout->scope_apart) &&
+	       layout->scope_apart &&
+	       narrow_member_read(tables, "nmethod", "_scopes_data_offset", end);
+}
+
+/*
+ * No member of the table says which form numbers have. OpenJDK 17 has the member
+ * nmethod::_stack_traversal_mark; OpenJDK 21 and 25 do not have it, and numbers have the later
+ * form.
+ */
+static void scopes_read(const struct table *tables, struct java_layout *layout)
+{
+	u8 end;
+
+	if (scope_members_read(tables, layout, &end) &&
+	    narrow_member_read(tables, "nmethod", "_scopes_pcs_offset", &layout->scope_places) &&
+	    end == layout->scope_places + 1 && places_are_known(tables))
+		layout->scope_numbers =
+			entry_find(&tables[MEMBERS], "nmethod", "_stack_traversal_mark")
+				? JAVA_NUMBERS_FROM_0
+				: JAVA_NUMBERS_FROM_1;
 }
 
 static bool layout_read(const struct table *tables, struct java_layout *layout)
@@ -274,6 +332,8 @@ int script_java_read(struct script_loop *loop)
 		stores_add(&tables[MEMBERS]);
 		is_read = layout_read(tables, &layout);
 		layout.has_names = is_read && names_read(tables, &layout);
+		if (layout.has_names)
+			scopes_read(tables, &layout);
 	}
 	free(tables[MEMBERS].words);
 	free(tables[TYPES].words);

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Stacks and functions' names of Java programs (OpenJDK's HotSpot), with nothing prepared for them. The callers of each function
 of programs/stack/JavaCalls.java are known by its source, so a single other caller fails the test. The compiler puts functions into
-others unless -Inline keeps it from doing so; a frame has the name of the outermost one then."""
+others (inlined functions) unless -Inline keeps it from doing so. At a call, the inlined functions have frames. An interrupted frame
+mostly has the name of the outermost function alone."""
 
 import collections
 import glob
@@ -15,11 +16,12 @@ from harness.cases import main, needs, never, one_of_several, stackmap
 from harness.recording import marker, record, second_half, user_frames
 from harness.skip import Skip
 
-SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "programs", "stack")
+HERE = os.path.dirname(os.path.abspath(__file__))
+SOURCES = os.path.join(HERE, os.pardir, "programs", "stack")
 FUNCTION = re.compile(r"\??\s*JavaCalls(?:\$\w+)?\.(\w+) \(JavaCalls\.java\)")
 MADE = re.compile(r"\??\s*Made(\d+)\.(?:run|(?:inner|outer)_(\d+)) \(JavaMakes\.java\)")
 ALLOCATES = re.compile(r"JavaAllocates\.(\w+) \(JavaAllocates\.java\)")
-INTERPRETED, COMPILED = "[java]", "[java compiled]"
+INTERPRETED, COMPILED, INLINED = "[java]", "[java compiled]", "[java inlined]"
 SECONDS, RATE = 1, 1999
 
 WORK = ["plain", "recursion", "shape", "sort", "failure", "reflection"]
@@ -41,8 +43,8 @@ CALLERS = {
 }
 
 
-def machines():
-    """The directories of the JDKs here whose compiler takes the program: 17 and later."""
+def homes():
+    """The folders of the JDKs here, by version: 17 and later. The compiler of 17 makes programs for all of them."""
     found = {}
     for compiler in glob.glob("/usr/lib/jvm/*/bin/javac") + [shutil.which("javac") or ""]:
         if compiler and os.access(compiler, os.X_OK):
@@ -54,6 +56,11 @@ def machines():
     if not found:
         raise Skip("no JDK 17, 21 or 25 here (Debian package openjdk-17-jdk-headless)")
     return found
+
+
+def machines():
+    """The commands that run a program, by version."""
+    return {version: [home + "/bin/java"] for version, home in homes().items()}
 
 
 def needs_callbacks():
@@ -74,11 +81,12 @@ def ancestors(name):
     return found
 
 
-def run(home, program, *options, events=("-F", RATE), argument=SECONDS):
+def run(machine, program, *options, events=("-F", RATE), argument=SECONDS):
     os.makedirs("java", exist_ok=True)
+    home = min(homes().items())[1]
     subprocess.run([home + "/bin/javac", "-J-XX:TieredStopAtLevel=1", "-d", "java", SOURCES + "/" + program + ".java"], check=True,
                    capture_output=True)
-    recording = record(*events, "--", home + "/bin/java", *options, "-cp", "java", program, argument)
+    recording = record(*events, "--", *machine, *options, "-cp", "java", program, argument)
     recording.check()
     return recording.events()
 
@@ -92,11 +100,10 @@ def is_whole(event):
     return is_whole_from("thread_native_entry", event)
 
 
-
 def functions_of(event):
     """For each user frame: the program's function, or None for other code; what it was found in; and whether it is certain."""
     for frame in user_frames(event):
-        match = FUNCTION.match(frame.name) if frame.object in (INTERPRETED, COMPILED) else None
+        match = FUNCTION.match(frame.name) if frame.object in (INTERPRETED, COMPILED, INLINED) else None
         yield match and match[1], frame.object, not frame.name.startswith("?")
 
 
@@ -110,44 +117,58 @@ def is_named(event):
     return False
 
 
-def check_machine(home, share, callers_of, *options):
-    events = [event for event in run(home, "JavaCalls", *options) if event.comm == "worker"]
-    wrong, met = collections.Counter(), collections.Counter()
+def check_machine(machine, share, callers_of, *options):
+    """The places of functions, and how many pairs are a function and its direct caller."""
+    events = [event for event in run(machine, "JavaCalls", *options) if event.comm == "worker"]
+    wrong, met, pairs = collections.Counter(), collections.Counter(), collections.Counter()
     # Before the recorder has made libjvm's table, the walk does not know the machine.
     later = second_half(events)
     for event in later:
         frames = list(functions_of(event))
         met.update((name, where) for name, where, _ in frames)
         for (callee, *_), (caller, _, sure) in zip(frames, frames[1:]):
-            if callee in CALLERS and caller and sure and caller not in callers_of(callee):
-                wrong[callee, caller] += 1
+            if callee in CALLERS and caller and sure:
+                pairs[caller in CALLERS[callee]] += 1
+                wrong[callee, caller] += caller not in callers_of(callee)
+    wrong += collections.Counter()
     never(wrong, (wrong.most_common(5), len(later)))
     whole, named = sum(map(is_whole, later)), sum(map(is_named, later))
-    print(home, options, "%d stacks, %.2f %% whole, %.2f %% named" % (len(later), 100 * whole / len(later), 100 * named / len(later)))
+    print(machine[-1], options, "%d stacks, %.2f %% whole, %.2f %% named, pairs %s" % (
+        len(later), 100 * whole / len(later), 100 * named / len(later), dict(pairs)))
     assert len(later) > 50 and whole >= share * len(later) and named >= share * len(later), (len(later), whole, named)
-    return met
+    return met, pairs
 
 
-def check_compiled_code(home):
-    met = check_machine(home, 0.95, CALLERS.get, "-XX:-Inline")
+def check_compiled_code(machine):
+    met, _ = check_machine(machine, 0.95, CALLERS.get, "-XX:-Inline")
     assert {(name, COMPILED) for name in ("burn", "recurse", "work_of_recursion")} <= set(met), met
+    assert not any(where == INLINED for name, where in met), met
 
 
-def check_functions_within_others(home):
-    met = check_machine(home, 0.85, ancestors)
+def check_inlined_functions(machine):
+    """All callers of burn(), but not burn() itself, may be inlined. A frame that the machine has just given up has no inlined functions:
+    a caller's caller comes next."""
+    met, pairs = check_machine(machine, 0.85, ancestors, "-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,JavaCalls::burn")
+    assert {("burn", COMPILED), ("work_of_plain", INLINED), ("work_of_recursion", INLINED)} <= set(met), met
+    assert ("burn", INLINED) not in met and pairs[True] >= 0.99 * sum(pairs.values()), (met, pairs)
+
+
+def check_interrupted_functions(machine):
+    """Nearly all work is done in burn(), which is inlined."""
+    met, _ = check_machine(machine, 0.85, ancestors)
     assert any(where == COMPILED for name, where in met if name), met
 
 
-def check_the_interpreter(home):
-    met = check_machine(home, 0.9, CALLERS.get, "-Xint")
+def check_the_interpreter(machine):
+    met, _ = check_machine(machine, 0.9, CALLERS.get, "-Xint")
     assert {(name, INTERPRETED) for name in CALLERS} <= set(met), met
-    assert not any(where == COMPILED for name, where in met if name), met
+    assert not any(where in (COMPILED, INLINED) for name, where in met if name), met
 
 
-def check_made(home, *options):
+def check_made(machine, *options):
     """Each class has a number, and all its functions have it, too. The numbers grow, and a class lies where an earlier one did."""
     last, count, wrong = 0, 0, collections.Counter()
-    for event in run(home, "JavaMakes", "-Xmx32m", "-XX:+UseSerialGC", *options):
+    for event in run(machine, "JavaMakes", "-Xmx32m", "-XX:+UseSerialGC", *options):
         frames = [frame for frame in user_frames(event) if not frame.name.startswith("?")]
         found = [match.groups() for match in map(MADE.match, [frame.name for frame in frames]) if match]
         numbers = {int(number) for numbers in found for number in numbers if number}
@@ -156,21 +177,21 @@ def check_made(home, *options):
             wrong[last, tuple(sorted(numbers))] += 1
         last = max(numbers | {last})
     never(wrong, (wrong.most_common(5), count))
-    print(home, options, "%d frames, %d classes" % (count, last))
+    print(machine[-1], options, "%d frames, %d classes" % (count, last))
     assert count > 100 and last > 40, (count, last)
 
 
-def check_probes(home):
+def check_probes(machine):
     """Both callers of allocate() call it equally often. The first stacks may come before libjvm's table."""
-    for option in ("-Xint", "-XX:-Inline"):
-        events = run(home, "JavaAllocates", option, events=("-e", "u:libc.so.6:malloc"), argument=4000)
+    for option in ("-Xint", "-XX:-Inline", "-XX:+Inline"):
+        events = run(machine, "JavaAllocates", option, events=("-e", "u:libc.so.6:malloc"), argument=4000)
         called = [event for event in events if any(frame.name.startswith("inflateInit2_") for frame in user_frames(event))]
         found = collections.Counter()
         later = second_half(called)
         for event in later:
-            matches = [ALLOCATES.match(frame.name) for frame in user_frames(event) if frame.object in (INTERPRETED, COMPILED)]
+            matches = [ALLOCATES.match(frame.name) for frame in user_frames(event) if frame.object in (INTERPRETED, COMPILED, INLINED)]
             found[is_whole_from("JavaMain", event), *[match[1] for match in matches if match]] += 1
-        print(home, option, len(later), found.most_common(4))
+        print(machine[-1], option, len(later), found.most_common(4))
         expected = [(True, "allocate", caller, "main") for caller in ("first", "second")]
         first, second = (found[key] for key in expected)
         # A loaded machine may make libjvm's table too late: then the frames have no names, which the shares below count.
@@ -190,8 +211,13 @@ def test_compiled_code():
 
 
 @one_of_several
-def test_functions_within_others():
-    check_functions_within_others(newest_machine())
+def test_inlined_functions():
+    check_inlined_functions(newest_machine())
+
+
+@one_of_several
+def test_interrupted_functions():
+    check_interrupted_functions(newest_machine())
 
 
 @one_of_several
@@ -212,6 +238,11 @@ def test_probes_of_functions_that_java_calls():
     check_probes(newest_machine())
 
 
+def check_all(machine):
+    for check in check_compiled_code, check_inlined_functions, check_interrupted_functions, check_the_interpreter, check_probes:
+        check(machine)
+
+
 @one_of_several
 def test_older_machines():
     needs_callbacks()
@@ -219,8 +250,7 @@ def test_older_machines():
     if len(found) == 1:
         raise Skip("there is one JDK here, which the other cases use")
     for version in sorted(found)[:-1]:
-        for check in check_compiled_code, check_functions_within_others, check_the_interpreter, check_probes:
-            check(found[version])
+        check_all(found[version])
 
 
 if __name__ == "__main__":

@@ -32,6 +32,9 @@ enum {
 	KIND = 0xe00,
 	CODE = 0x1000, /* of the heap: 32 segments */
 	LOOP = 0x3000, /* code of the interpreter */
+	METHODS = 0x4000,
+	PLACES = 0x4c00, /* descriptions of addresses */
+	SCOPES = 0x4e00,
 	STACK = 0x6000,
 };
 
@@ -57,7 +60,7 @@ bool unwind_find_mapping(struct unwind *walk, u64 pc)
 	return true;
 }
 
-static const struct java_layout layout = {
+static struct java_layout layout = {
 	.heaps = HEAPS,
 	.interpreter = INTERPRETER,
 	.call_return = CALL_RETURN,
@@ -107,6 +110,9 @@ bool unwind_java_rule(struct unwind *walk)
 void unwind_java_name(struct unwind *walk)
 {
 	java_name_find(walk);
+	java_inlined_find(walk);
+	for (u32 i = 0; i < walk->java.inlined; i++)
+		walk->java.chain[i] = i + 1;
 }
 
 #include "unwind/unwind_alone.c"
@@ -181,6 +187,7 @@ static int machine_make(void **state)
 	memcpy(memory + CONST + 32, &(u16){20}, 2);
 	names_make();
 	memset(&unwind, 0, sizeof(unwind));
+	layout.scope_numbers = JAVA_NUMBERS_UNKNOWN;
 	unwind.budget = UNWIND_BUDGET;
 	unwind.registers.known = REGISTERS_ALL;
 	unwind_find_mapping(&unwind, BASE);
@@ -370,6 +377,142 @@ TEST(words_that_are_not_those_of_a_method, machine_make)
 	machine_make(state);
 	unwind.java.method = BASE + METHOD + 1;
 	assert_false(java_name_find(&unwind));
+}
+
+#define BLOB (CODE + 4 * 128 + HEADER)
+#define INNER 300 /* number of the innermost method, which takes two digits */
+
+/* Scopes of three functions at COMPILED: the innermost one's lies last. */
+static void scopes_make(u32 numbers, bool is_apart)
+{
+	static const u8 scopes[][11] = {{0xff, 0, 1, 1, 2, 3, 236, 1, 9, 0, 1},
+					{0xff, 1, 2, 2, 3, 4, 237, 2, 9, 1, 2}};
+	const struct java_place places[] = {{-1, 0, {}},
+					    {8, 1, {}},
+					    {COMPILED - BLOB - 0x40, 5, {}},
+					    {0x200, 0, {}},
+					    {0x300, 0, {}}};
+	struct java_layout *java = &layout;
+
+	put(BLOB + 96, BASE + KIND);
+	put_bytes(KIND, "nmethod", 8);
+	put(BLOB + 112, BASE + METHOD);
+	memcpy(memory + SCOPES, scopes[numbers == JAVA_NUMBERS_FROM_1], sizeof(scopes[0]));
+	memcpy(memory + PLACES, places, sizeof(places));
+	put(METHODS, BASE + METHOD);
+	put(METHODS + 8, BASE + 0x10);
+	put(METHODS + 8 * (INNER - 1), BASE + 0x20);
+	java->scope_numbers = numbers;
+	java->scope_data = 120;
+	java->scope_places = 128 / 4;
+	java->scope_methods = 136 / 4;
+	java->scope_apart = is_apart ? 144 : 0;
+	put(BLOB + 120, BASE + (is_apart ? PLACES - 16 : SCOPES));
+	put(BLOB + 128, is_apart ? (SCOPES - PLACES + 16ULL) << 32 | 16
+				 : (PLACES + sizeof(places) - BLOB) << 32 | (PLACES - BLOB));
+	put(BLOB + 136, is_apart ? 24 : METHODS - BLOB);
+	put(BLOB + 144, BASE + METHODS - 24);
+	if (is_apart) /* descriptions go on up to the scopes */
+		for (u64 at = PLACES + sizeof(places); at < SCOPES; at += sizeof(places[0]))
+			put(at, 0x400);
+	unwind_java_find(&unwind);
+	enter(COMPILED, STACK, STACK + 0x200);
+	put(STACK + 8 * COMPILED_WORDS - 8, BASE + COMPILED);
+	assert_true(java_rule(&unwind));
+}
+
+TEST(inlined_functions_of_both_forms, machine_make)
+{
+	for (u32 numbers = JAVA_NUMBERS_FROM_0; numbers <= JAVA_NUMBERS_FROM_1; numbers++)
+		for (u32 is_apart = 0; is_apart < 2; is_apart++) {
+			machine_make(state);
+			scopes_make(numbers, is_apart);
+			assert_true(java_inlined_find(&unwind));
+			assert_int_equal(unwind.java.inlined, 2);
+			assert_int_equal(unwind.java.chain[0], BASE + 0x20);
+			assert_int_equal(unwind.java.chain[1], BASE + 0x10);
+			assert_int_equal(unwind.java.chain[2], BASE + METHOD);
+		}
+}
+
+static void check_method_is_alone(bool result)
+{
+	assert_int_equal(java_inlined_find(&unwind), result);
+	assert_int_equal(unwind.java.inlined, 0);
+	assert_int_equal(unwind.java.chain[0], BASE + METHOD);
+}
+
+TEST(addresses_that_are_not_described, machine_make)
+{
+	scopes_make(JAVA_NUMBERS_FROM_0, false);
+	unwind.registers.value[REGISTER_PC]++;
+	check_method_is_alone(true);
+	unwind.registers.value[REGISTER_PC] = BASE + BLOB + 0x40 + 0x200; /* no scope */
+	check_method_is_alone(true);
+	unwind.registers.value[REGISTER_PC] = BASE + BLOB + 0x40 + 8; /* nothing is inlined */
+	check_method_is_alone(true);
+	unwind.registers.value[REGISTER_PC] = BASE + COMPILED;
+	unwind.java.layout.scope_numbers = JAVA_NUMBERS_UNKNOWN;
+	check_method_is_alone(true);
+}
+
+TEST(scopes_that_are_not_those_of_the_method, machine_make)
+{
+	static const struct {
+		u64 at;
+		u8 value;
+	} bytes[] = {{SCOPES + 5, 9},	  /* the scope of the caller is not before the scope */
+		     {SCOPES + 4, 0},	  /* the method has no number */
+		     {SCOPES + 2, 2},	  /* the outermost method is another one */
+		     {METHODS + 2, 0xff}, /* the same */
+		     {BLOB + 123, 0xff},  /* unreadable scopes */
+		     {BLOB + 139, 0xff}}; /* unreadable addresses of methods */
+
+	for (u32 i = 0; i < sizeof(bytes) / sizeof(bytes[0]); i++) {
+		machine_make(state);
+		scopes_make(JAVA_NUMBERS_FROM_0, false);
+		memory[bytes[i].at] = bytes[i].value;
+		check_method_is_alone(false);
+	}
+}
+
+/* More scopes than a frame may have functions. */
+TEST(scopes_without_end, machine_make)
+{
+	scopes_make(JAVA_NUMBERS_FROM_0, false);
+	memset(memory + SCOPES, 0, 0x200);
+	for (u32 i = 1; i <= JAVA_CHAIN_MAX + 1; i++) {
+		memory[SCOPES + 2 * i] = 2 * (i - 1);
+		memory[SCOPES + 2 * i + 1] = 1;
+	}
+	put(PLACES + 36, 2 * JAVA_CHAIN_MAX);
+	assert_true(java_inlined_find(&unwind));
+	assert_int_equal(unwind.java.inlined, JAVA_CHAIN_MAX - 1);
+	put(PLACES + 36, 2 * JAVA_CHAIN_MAX + 2);
+	check_method_is_alone(false);
+}
+
+TEST(inlined_functions_are_frames, machine_make)
+{
+	const u64 inner = FRAME_SCRIPT(SCRIPT_JAVA_INLINED, 1);
+
+	for (u32 most = 1; most < 8; most++) {
+		machine_make(state);
+		scopes_make(JAVA_NUMBERS_FROM_0, false);
+		enter(LOOP + 8, STACK, STACK + 0x100);
+		interpreted_put(STACK + 0x100, STACK + 0x140, COMPILED, CONST + 48 + 19);
+		unwind.registers.value[REGISTER_R13] = BASE + CONST + 48;
+		put(STACK + 0x140 + 8 * COMPILED_WORDS - 8, BASE + COMPILED);
+		put(STACK + 0x140 + 16 * COMPILED_WORDS - 8, BASE + LOOP + 0x2000);
+		unwind_stack(&unwind, most);
+		assert_in_range(unwind.depth, most < 7 ? most : 7, most);
+		assert_int_equal(unwind.frame[0], BASE + LOOP + 8);
+		for (u32 i = 1; i < unwind.depth && i < 7; i++)
+			assert_int_equal(unwind.frame[i],
+					 i % 3 ? inner + ((i % 3 - 1ULL) << SCRIPT_PLACE_BITS)
+					       : BASE + COMPILED);
+		assert_int_equal(unwind.stop == STOP_DEPTH, most < 8);
+	}
 }
 
 /* The data of the virtual machine may be cyclic or point to unmapped memory. */

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "report/name/frame_names.h"
+#include "script.h"
 #include "symbol/kernel/kernel_names.h"
 #include "trace/write/writer.h"
 #include "unit_test.h"
@@ -87,12 +88,12 @@ TEST(a_kernel_frame_is_in_no_mapping)
 	expect(1ULL << 63 | FRAME_USER(3, 0x10), (struct frame_naming){}, "[unknown]");
 }
 
-static void write_functions(const struct trace_symbol *symbols, u32 count)
+static void write_functions_of(const char *path, const struct trace_symbol *symbols, u32 count)
 {
 	const struct trace_info info = {
 		.hostname = "", .kernel = "", .machine = "", .command = "", .version = ""};
 	const struct trace_mapping mapping = {
-		.number = 3, .kind = MAPPING_FILE, .tgid = 1, .path = "/usr/bin/true"};
+		.number = 3, .kind = MAPPING_FILE, .tgid = 1, .path = path};
 	struct trace_writer *writer;
 
 	unlink(recording);
@@ -101,6 +102,11 @@ static void write_functions(const struct trace_symbol *symbols, u32 count)
 	for (u32 i = 0; i < count; i++)
 		assert_int_equal(trace_writer_symbol(writer, &symbols[i]), 0);
 	assert_int_equal(trace_writer_close(&writer), 0);
+}
+
+static void write_functions(const struct trace_symbol *symbols, u32 count)
+{
+	write_functions_of("/usr/bin/true", symbols, count);
 }
 
 /* All code of a stripped program has one label, which is not a name. Functions that have a name
@@ -118,6 +124,17 @@ TEST(a_function_without_a_name_is_its_range)
 	expect(FRAME_USER(3, 0x17f), (struct frame_naming){}, "true+0x100..0x180");
 	expect(FRAME_USER(3, 0x180), (struct frame_naming){}, "true+0x180");
 	expect(FRAME_USER(3, 0x208), (struct frame_naming){}, "named");
+}
+
+TEST(a_frame_of_an_inlined_function_has_the_mark)
+{
+	static const struct trace_symbol symbol = {3, 0x10000, 0x10000, "Calls.burn (Calls.java)"};
+
+	write_functions_of(SCRIPT_NAME_JAVA_INLINED, &symbol, 1);
+	expect(FRAME_USER(3, 0x10001), (struct frame_naming){},
+	       "Calls.burn (Calls.java) (inlined)");
+	write_functions_of(SCRIPT_NAME_JAVA_COMPILED, &symbol, 1);
+	expect(FRAME_USER(3, 0x10001), (struct frame_naming){}, "Calls.burn (Calls.java)");
 }
 
 TEST(a_copy_names_hidden_kernel_code)
