@@ -43,7 +43,8 @@
 	X(V8, SCRIPT_NAME_V8)                                                                      \
 	X(V8_COMPILED, SCRIPT_NAME_V8_COMPILED)                                                    \
 	X(PERL, SCRIPT_NAME_PERL)                                                                  \
-	X(JAVA_INLINED, SCRIPT_NAME_JAVA_INLINED)
+	X(JAVA_INLINED, SCRIPT_NAME_JAVA_INLINED)                                                  \
+	X(V8_INLINED, SCRIPT_NAME_V8_INLINED)
 #define SCRIPT_NAME_CPYTHON "[python]"
 #define SCRIPT_NAME_PHP "[php]"
 #define SCRIPT_NAME_RUBY "[ruby]"
@@ -53,6 +54,7 @@
 #define SCRIPT_NAME_V8_COMPILED "[javascript compiled]"
 #define SCRIPT_NAME_PERL "[perl]"
 #define SCRIPT_NAME_JAVA_INLINED "[java inlined]"
+#define SCRIPT_NAME_V8_INLINED "[javascript inlined]"
 
 #define X(id, name) ABI_ENUM_ENTRY(SCRIPT, id)
 enum script_runtime { SCRIPT_NONE, SCRIPT_RUNTIMES(X) SCRIPT_RUNTIME_COUNT };
@@ -267,10 +269,16 @@ ABI_SIZE(struct java_layout, 56);
 /*
  * The layout of V8's objects (core/unwind/v8_name.c), which are found from native frames as those
  * of Java: SCRIPT_V8 stands for functions that its interpreter runs, SCRIPT_V8_COMPILED for those
- * of its compilers. `link` is 0. Offsets count from the begin of an object; a word that holds an
- * object's address is this address plus 1.
+ * of its compilers, SCRIPT_V8_INLINED for functions that the optimizing compiler has put into one
+ * of those (core/unwind/v8_inlined.c). `link` is 0. Offsets count from the begin of an object; a
+ * word that holds an object's address is this address plus 1.
  */
 #define V8_SHARED_WORDS 5 /* number of words of a shared object that are read */
+#define V8_OPCODES_MAX 40 /* most opcodes of a layout */
+#define V8_OPERANDS_MAX 5 /* most operands of an instruction */
+#define V8_CODE_HEADER                                                                             \
+	128 /* bytes in front of instructions that lie in the description of code                  \
+	     */
 
 struct v8_layout {
 	/* Types of objects: */
@@ -284,9 +292,25 @@ struct v8_layout {
 	u8 function_shared; /* in a function: its shared object */
 	u8 shared_name;	    /* in a shared object: the function's name as a string, or the scope */
 	u8 shared_script;   /* in a shared object: the source file */
-	u8 has_names;	    /* 1 */
+	u8 has_names;	    /* 1: all members above are known */
+	/* Functions that the optimizing compiler has put into others: */
+	u16 code;	  /* type of descriptions of code */
+	u16 deopt;	  /* type of the array that describes the calls of optimized code */
+	u8 function_code; /* in a function: the description of its code */
+	u8 code_deopt;	  /* in a description of code: the array that describes the calls */
+	/* address of the first instruction; 0: instructions follow the V8_CODE_HEADER */
+	u8 code_start;
+	u8 code_bytes;	/* number of bytes of the instructions, 32 bits */
+	u8 code_kind;	/* the kind of code that the optimizing compiler makes */
+	u8 opcodes;	/* number of opcodes in lists of frames; 0: no member of these is known */
+	u8 opcode_sign; /* 1: opcodes have a sign bit, and no list refers to another one */
+	/* the first and the last opcode that begins a list; that stands for an interpreter's frame
+	 */
+	u8 begin, begin_last, frame, frame_last;
+	u8 operands[V8_OPCODES_MAX / 2]; /* numbers of operands, two opcodes a byte */
+	u8 reserved;
 };
-ABI_SIZE(struct v8_layout, 18);
+ABI_SIZE(struct v8_layout, 54);
 
 /*
  * The layout of Perl (core/perl_walk.c). One run of Perl's loop runs many functions of the script,

@@ -56,6 +56,7 @@
 #include "unwind/unwind.c"
 #include "unwind/unwind_bytes.c"
 #include "unwind/unwind_step.c"
+#include "unwind/v8_inlined.c"
 #include "unwind/v8_name.c"
 
 #include "perl_walk.c" /* uses functions of script_walk.c */

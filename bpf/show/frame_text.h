@@ -96,6 +96,8 @@ static __always_inline void user_frame_print(struct seq_file *seq, u64 frame)
 		BPF_SEQ_PRINTF(seq, SCRIPT_NAME_V8);
 	else if (number == MAPPING_SCRIPT(SCRIPT_V8_COMPILED))
 		BPF_SEQ_PRINTF(seq, SCRIPT_NAME_V8_COMPILED);
+	else if (number == MAPPING_SCRIPT(SCRIPT_V8_INLINED))
+		BPF_SEQ_PRINTF(seq, SCRIPT_NAME_V8_INLINED);
 	else if (number == MAPPING_SCRIPT(SCRIPT_PERL))
 		BPF_SEQ_PRINTF(seq, SCRIPT_NAME_PERL);
 	else if (number == MAPPING_SCRIPT(SCRIPT_JAVA_INLINED))

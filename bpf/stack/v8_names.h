@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Names of V8's functions: each native frame that core/unwind/v8_name.c finds a function for
- * becomes a frame of a script (abi/script.h) at once, in the program that unwinds. The texts are
- * read for each frame, and their hash is the key of the cache: the garbage collector moves objects,
- * and frees functions and makes others at their addresses.
+ * becomes a frame of a script (abi/script.h) at once, in the program that unwinds. Functions within
+ * the frame's function (core/unwind/v8_inlined.c) get frames of their own, further in; one without
+ * a name gets the native frame. The texts are read for each frame, and their hash is the key of the
+ * cache: the garbage collector moves objects, and frees functions and makes others at their
+ * addresses.
  */
 #ifndef BPF_V8_NAMES_H
 #define BPF_V8_NAMES_H
@@ -115,7 +117,7 @@ static __always_inline int v8_id(struct scratch *scratch, const struct v8_walk *
 	return id > 0 ? id : 0;
 }
 
-/* Claims a scratch slot for v8_id(). */
+/* Claims a scratch slot for v8_id(). Functions without a name are counted. */
 __noinline int v8_id_take(struct unwinder *unwinder, u32 has_name)
 {
 	struct scratch *scratch = scratch_claim(bpf_get_smp_processor_id());
@@ -135,29 +137,72 @@ __noinline int v8_id_take(struct unwinder *unwinder, u32 has_name)
 	return id;
 }
 
-__noinline int unwinder_name_v8(struct unwinder *unwinder)
+/* Gives the current frame the name of the function with this shared object; 0: no function. */
+static __always_inline void v8_name_frame(struct unwinder *unwinder, u32 runtime, u64 shared)
 {
-	struct v8_walk *v8;
+	struct v8_walk *v8 = &unwinder->walk.v8;
+
+	if (!shared || shared != v8->last_shared) {
+		v8->shared = shared;
+		v8->last_shared = 0;
+		v8->last_id = v8_id_take(unwinder, shared && v8_name_find(&unwinder->walk));
+		if (core_reload(v8->last_id))
+			v8->last_shared = shared;
+	}
+	v8->has_names |= core_reload(v8->last_id) != 0;
+	unwinder_name_frame(unwinder, runtime, core_reload(v8->last_id));
+}
+
+/* Finds the functions that run in the current frame. False: it is no frame of a function. */
+static __always_inline bool v8_find_functions(struct unwinder *unwinder)
+{
+	struct unwind *walk = &unwinder->walk;
+	u32 index = deep_stack_slot(walk->depth - 1);
+	struct v8_walk *v8 = &walk->v8;
 	int found;
 
-	if (!unwinder)
-		return 0;
-	v8 = &unwinder->walk.v8;
 	if (!v8->is_found)
 		unwinder_find_v8(unwinder);
 	if (!core_reload(v8->is_found))
-		return 0;
-	found = v8_function_find(&unwinder->walk, unwinder->search.vma.kind == MAPPING_ANON);
+		return false;
+	found = v8_function_find(walk, unwinder->search.vma.kind == MAPPING_ANON);
 	if (!found)
+		return false;
+	core_one_register(index);
+	v8->inlined.native = walk->frame[index & (UNWIND_FRAMES - 1)];
+	v8->inlined.shared[0] = found > 0 ? v8->shared : 0;
+	if (found > 0 && v8->is_compiled && !walk->is_interrupted && v8_inlined_find(walk) < 0)
+		v8_id_take(unwinder, 0);
+	return true;
+}
+
+/*
+ * Names the current frame. If functions run within its function, it gets the name of the innermost
+ * one, and the next calls add a frame each for the others.
+ */
+__noinline int unwinder_name_v8(struct unwinder *unwinder)
+{
+	struct v8_inlined *inlined;
+	struct unwind *walk;
+	u32 left, index;
+
+	if (!unwinder)
 		return 0;
-	if (found < 0 || v8->shared != v8->last_shared) {
-		v8->last_shared = 0;
-		v8->last_id = v8_id_take(unwinder, found > 0 && v8_name_find(&unwinder->walk));
-		if (core_reload(v8->last_id))
-			v8->last_shared = v8->shared;
+	walk = &unwinder->walk;
+	inlined = &walk->v8.inlined;
+	if (inlined->left) {
+		inlined->left--;
+		index = deep_stack_slot(walk->depth);
+		core_one_register(index);
+		walk->frame[index & (UNWIND_FRAMES - 1)] = inlined->native;
+		walk->depth++;
+	} else if (!v8_find_functions(unwinder)) {
+		return 0;
 	}
-	v8->has_names |= core_reload(v8->last_id) != 0;
-	unwinder_name_frame(unwinder, SCRIPT_V8 + (v8->is_compiled & 1), core_reload(v8->last_id));
+	left = core_reload(inlined->left);
+	core_one_register(left);
+	v8_name_frame(unwinder, left ? SCRIPT_V8_INLINED : SCRIPT_V8 + (walk->v8.is_compiled & 1),
+		      inlined->shared[left & (V8_INLINED_MAX - 1)]);
 	return 0;
 }
 

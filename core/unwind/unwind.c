@@ -345,6 +345,21 @@ CORE_PART void name_v8_frame(struct unwind *unwind)
 	    rule->cfa_register == REGISTER_FP && rule->cfa_offset == 16 && !unwind->is_compat)
 		unwind_v8_name(unwind);
 }
+
+/* True if further functions of V8 run in the current frame, which have no frames yet. */
+CORE_PART bool has_v8_functions(const struct unwind *unwind)
+{
+	return core_reload(unwind->v8.inlined.left);
+}
+
+/* Adds a frame for the next one of these functions. */
+CORE_PART u32 add_v8_function(struct unwind *unwind)
+{
+	if (core_reload(unwind->depth) >= unwind->max_depth)
+		return STOP_DEPTH;
+	unwind_v8_name(unwind);
+	return STOP_NONE;
+}
 #else
 CORE_PART void note_v8_code(struct unwind *unwind)
 {
@@ -355,9 +370,22 @@ CORE_PART void name_v8_frame(struct unwind *unwind)
 {
 	(void)unwind;
 }
+
+CORE_PART bool has_v8_functions(const struct unwind *unwind)
+{
+	(void)unwind;
+	return false;
+}
+
+CORE_PART u32 add_v8_function(struct unwind *unwind)
+{
+	(void)unwind;
+	return STOP_NONE;
+}
 #endif
 
-CORE_PART u32 step_to_caller(struct unwind *unwind)
+/* Finds the rule of the current frame, and names the frame. */
+CORE_PART u32 understand_frame(struct unwind *unwind)
 {
 	u32 stop;
 
@@ -373,11 +401,17 @@ CORE_PART u32 step_to_caller(struct unwind *unwind)
 	note_v8_code(unwind);
 	if (is_frame_pointer_rule(unwind))
 		stop = search_return_address(unwind);
-	if (!stop) {
+	if (!stop)
 		name_v8_frame(unwind);
-		stop = unwind_step(unwind);
-	}
-	return final_step_stop(unwind, stop);
+	else
+		stop = final_step_stop(unwind, stop);
+	return stop;
+}
+
+CORE_PART u32 step_to_caller(struct unwind *unwind)
+{
+	return has_v8_functions(unwind) ? STOP_NONE
+					: (u32)final_step_stop(unwind, unwind_step(unwind));
 }
 
 /* Adds the current frame. The leaf is added even outside of code. */
@@ -416,8 +450,15 @@ static long walk_frame(u32 i, void *arg)
 	struct unwind *unwind = *(struct unwind **)arg;
 
 	(void)i;
-	unwind->stop = add_current_frame(unwind);
-	if (!unwind->stop)
+	if (has_v8_functions(unwind)) {
+		unwind->stop = add_v8_function(unwind);
+	} else {
+		unwind->first = unwind->depth;
+		unwind->stop = add_current_frame(unwind);
+		if (!unwind->stop)
+			unwind->stop = understand_frame(unwind);
+	}
+	if (!core_reload(unwind->stop))
 		unwind->stop = step_to_caller(unwind);
 	if (core_reload(unwind->budget) || unwind->refills == UNWIND_REFILLS_MAX ||
 	    !unwind_refill(unwind)) {
@@ -427,7 +468,8 @@ static long walk_frame(u32 i, void *arg)
 	forget_tables(unwind);
 	unwind->java.inlined = 0;
 	unwind->refills++;
-	unwind->depth--;
+	unwind->depth = unwind->first;
+	unwind->v8.inlined.left = 0;
 	return 0;
 }
 
@@ -444,6 +486,8 @@ CORE_INLINE u32 unwind_stack(struct unwind *unwind, u32 max_depth)
 	unwind->java.last_method = unwind->java.inlined = 0;
 	unwind->v8.tries = unwind->v8.is_found = unwind->v8.has_names = 0;
 	unwind->v8.last_shared = unwind->v8.file_script = 0;
+	unwind->v8.inlined.steps_left = V8_STEPS_MAX;
+	unwind->v8.inlined.left = 0;
 	script_marks_clear(&unwind->scripts);
 	unwind->mapping.end = 0;
 	unwind->rule.flags = 0;

@@ -564,6 +564,41 @@ struct v8_text {
 	u8 text[2 * SCRIPT_TEXT_BYTES];
 };
 
+#define V8_INLINED_MAX 16 /* most functions of one frame; a power of two */
+#define V8_LIST_WINDOW 128
+#define V8_STEPS_MAX 16384 /* most instructions of lists of frames that a walk reads */
+
+/*
+ * The state of v8_inlined.c. The list of frames is a sequence of bytes, whose positions count from
+ * its first byte.
+ */
+struct v8_inlined {
+	u32 count;  /* number of functions that are known of the current frame */
+	u32 left;   /* number of functions further out that get frames after the last one */
+	u64 native; /* the frame of the code that runs them */
+	u64 shared[V8_INLINED_MAX]; /* their shared objects, the outermost function first */
+	u64 data;		    /* the array that describes the calls of the code */
+	u32 low, high;		    /* the calls, by number, that may be the current one */
+	u32 pc;			    /* distance of the current pc from the first instruction */
+	u32 is_found;		    /* 1: the current call is described */
+	u64 literals;		    /* the array of objects that lists of frames name by number */
+	u32 literal_count;
+	u32 frames; /* number of frames in the list that are still to be read */
+	u64 list;   /* address of the first byte of all lists */
+	u32 list_bytes;
+	u32 at;	     /* position of the next instruction */
+	u32 back;    /* position in the list that the current list refers to */
+	u32 behind;  /* number of instructions that `back` is behind `at` */
+	u32 skipped; /* number of instructions at `back` that are to be passed over */
+	u32 matched; /* number of instructions at `back` that belong to the current list */
+	u32 steps_left;
+	u32 opcode;
+	u32 operand[V8_OPERANDS_MAX];
+	u32 window_at; /* position of the first byte of `window` */
+	u64 head[13];  /* first words of `data` */
+	u8 window[V8_LIST_WINDOW];
+};
+
 /* The state of v8_name.c. */
 struct v8_walk {
 	/* number of searches for V8 on this stack, and whether one has found it */
@@ -584,7 +619,9 @@ struct v8_walk {
 	 * tagged addresses of objects of the current frame's function: shared object, script, name
 	 */
 	u64 shared, script, name;
-	u64 hash; /* hash of the function's name and file */
+	u64 function; /* tagged address of the current frame's function */
+	u64 object;   /* tagged address of the object that was read last (v8_object_read()) */
+	u64 hash;     /* hash of the function's name and file */
 	u64 name_of_file;
 	u64 file_script, file_hash; /* the script whose name is in text[1], and its hash */
 	/* the last function that was named on this stack, and its id; 0: none */
@@ -592,6 +629,7 @@ struct v8_walk {
 	/* index in `text` of the string that is being read: 1 for the file, 0 for the function */
 	u32 reading;
 	struct v8_text text[2]; /* name of the function, and of the file */
+	struct v8_inlined inlined;
 };
 
 struct unwind {
@@ -610,6 +648,7 @@ struct unwind {
 	/* State of the walk: */
 	u32 max_depth;
 	u32 refills;
+	u32 first;	    /* number of frames before those of the current registers */
 	u32 is_interrupted; /* 1: the current frame's pc is exact, not the address after a call */
 	u32 is_lasting;	    /* 1: the rule of the current pc may be cached */
 	u32 is_by_code;	    /* 1: the cache says that no table covers the current pc */
@@ -735,7 +774,8 @@ CORE_SUBPROGRAM bool java_inlined_find(struct unwind *unwind);
 #ifdef UNWIND_KNOWS_V8
 /*
  * Defined by an embedder that knows V8: gives the current frame, whose rule is known, the name of
- * V8's function if v8_name_find() finds one.
+ * V8's function if v8_name_find() finds one. While unwind->v8.inlined.left is not 0, a further call
+ * adds a frame for the next function.
  */
 CORE_INLINE void unwind_v8_name(struct unwind *unwind);
 
@@ -751,6 +791,14 @@ CORE_GLOBAL int v8_function_find(struct unwind *unwind, u32 is_compiled);
  * unwind->v8.hash. 0: a check failed or memory was unreadable.
  */
 CORE_GLOBAL int v8_name_find(struct unwind *unwind);
+
+/*
+ * Finds the functions that run in the current frame of compiled code, which made a call, after
+ * v8_function_find(). unwind->v8.inlined.shared has them, the function of the frame first. Returns
+ * the number of functions within that function; 0: there are none, or V8 does not describe the
+ * call; -1: a check failed or memory was unreadable.
+ */
+CORE_GLOBAL int v8_inlined_find(struct unwind *unwind);
 #endif
 
 /*

@@ -6,9 +6,7 @@
  *   rbp - 8   context    rbp - 16   function    rbp - 24   number of arguments, the receiver
  * included rbp - 32  bytecode, if V8's interpreter or its baseline compiler runs the function
  *
- * All other frames of V8 have a small number, shifted to the left, in place of the context. A word
- * that holds an object's address is this address plus 1; a word that holds a number has the number
- * in its upper half. An object begins with the address of the object that says its type (its map).
+ * All other frames of V8 have a small number, shifted to the left, in place of the context.
  *
  *   function -> shared object -> scope, or a string -> name
  *                             -> script -> name of the file
@@ -23,11 +21,10 @@
  * A frame counts only if all objects on the way have their types. The rule of the frame is that of
  * a frame pointer, so the words belong to the function that the frame's code runs in, unless the
  * frame is incomplete: in an interrupted frame, all words must not lie below rsp. Such words also
- * prove that rbp is a frame pointer, so a search that chose it has not guessed. The garbage
- * collector replaces the first word of an object that it moves, so this object has no type
- * meanwhile.
+ * prove that rbp is a frame pointer, so a search that chose it has not guessed.
  */
 #include "unwind.h"
+#include "v8_object.h"
 
 #ifdef UNWIND_KNOWS_V8
 
@@ -37,10 +34,6 @@
 #define WORD_FUNCTION 2
 #define WORD_CONTEXT 3
 #define ARGUMENTS_MAX 0xffff
-#define OBJECT_TAG 1
-#define OBJECT_MASK 3
-/* byte offset in a map of the type (16 bits) of the objects that have this map */
-#define MAP_TYPE 12
 /* number of types that functions have, constructors of classes included */
 #define FUNCTION_TYPES 32
 
@@ -68,54 +61,10 @@
 
 #define SCRIPT_NAME 2 /* index of the name's word in a script */
 
-#define HASH_FACTOR 0x9e3779b97f4a7c15ULL
-#define TYPE_NONE 0xffff
-
-#define NUMBER(word) ((word) >> 32)
-#define IS_NUMBER(word) (!((word) << 32))
-
 CORE_PART u64 v8_hash_add(u64 hash, u64 word)
 {
 	hash = (hash ^ word) * HASH_FACTOR;
 	return hash ^ hash >> 29;
-}
-
-/* Reads `count` words of an object, from its word `first` on, to v8->word. */
-CORE_PART bool v8_read_words(struct unwind *unwind, u64 object, u64 first, u32 count)
-{
-	return (object & OBJECT_MASK) == OBJECT_TAG &&
-	       unwind_peek(unwind, object - OBJECT_TAG + 8 * first, unwind->v8.word, 8 * count);
-}
-
-/* The type of the objects that have this map; TYPE_NONE: unreadable. */
-CORE_GLOBAL_PART int v8_type_of_map(struct unwind *unwind, u64 map)
-{
-	struct v8_walk *v8;
-	u64 slot;
-
-	if (core_is_null(unwind))
-		return TYPE_NONE;
-	v8 = &unwind->v8;
-	slot = map * HASH_FACTOR >> 32;
-	core_one_register(slot);
-	slot &= V8_MAPS - 1;
-	if ((map & OBJECT_MASK) != OBJECT_TAG)
-		return TYPE_NONE;
-	if (v8->map[slot] == map)
-		return v8->type[slot];
-	if (!unwind_peek(unwind, map - OBJECT_TAG + MAP_TYPE, &v8->half, 2))
-		return TYPE_NONE;
-	v8->map[slot] = map;
-	v8->type[slot] = v8->half;
-	return v8->half;
-}
-
-/* The type of an object. */
-CORE_GLOBAL_PART int v8_object_type(struct unwind *unwind, u64 object)
-{
-	if (core_is_null(unwind) || !v8_read_words(unwind, object, 0, 1))
-		return TYPE_NONE;
-	return v8_type_of_map(unwind, unwind->v8.word[0]);
 }
 
 /* --- text --- */
@@ -170,9 +119,7 @@ static long v8_read_string_part(u32 i, void *arg)
 		return 1;
 	string = *v8_pending_string(v8, last);
 	v8->is_bad = 1;
-	if (!v8_read_words(unwind, string, 0, STRING_WORDS))
-		return 1;
-	type = v8_type_of_map(unwind, v8->word[0]);
+	type = v8_object_read(unwind, string, STRING_WORDS);
 	shape = STRING_SHAPE(type);
 	if (type >= STRING_END || last + 1 >= V8_TEXT_PARTS)
 		return 1;
@@ -182,7 +129,7 @@ static long v8_read_string_part(u32 i, void *arg)
 		v8->parts++;
 	} else if (shape == SHAPE_OTHER) {
 		*v8_pending_string(v8, last) = v8->word[2];
-	} else if (shape == SHAPE_WHOLE && v8_text_append(unwind, string, type)) {
+	} else if (shape == SHAPE_WHOLE && v8_text_append(unwind, core_reload(v8->object), type)) {
 		v8->parts = last;
 	} else {
 		return 1;
@@ -272,14 +219,15 @@ CORE_GLOBAL int v8_function_find(struct unwind *unwind, u32 is_compiled)
 	bytecode = v8->word[WORD_BYTECODE];
 	function = v8->word[WORD_FUNCTION];
 	context = v8->word[WORD_CONTEXT];
-	if (!is_compiled && (u32)v8_object_type(unwind, bytecode) != layout->bytecode)
+	if (!is_compiled && (u32)v8_object_read(unwind, bytecode, 1) != layout->bytecode)
 		return 0;
-	type = v8_object_type(unwind, context);
+	type = v8_object_read(unwind, context, 1);
 	if (type - layout->context >= (u32)layout->context_end - layout->context)
 		return -1;
-	type = v8_object_type(unwind, function);
+	type = v8_object_read(unwind, function, 1);
+	v8->function = core_reload(v8->object);
 	if (type - layout->function >= FUNCTION_TYPES ||
-	    !v8_read_words(unwind, function, layout->function_shared / 8, 1))
+	    !v8_read_words(unwind, v8->function, layout->function_shared / 8, 1))
 		return -1;
 	v8->shared = v8->word[0];
 	unwind->returns.is_guess = 0;
@@ -312,14 +260,13 @@ CORE_GLOBAL_PART int v8_scope_name_find(struct unwind *unwind, u64 scope)
 	if (!SCOPE_HAS_INFERRED(flags))
 		inferred = 0;
 	if (name) {
-		if (!v8_read_words(unwind, name, 0, 2) ||
-		    (u32)v8_type_of_map(unwind, v8->word[0]) >= STRING_END)
+		if ((u32)v8_object_read(unwind, name, 2) >= STRING_END)
 			return 0;
 		v8->name = NUMBER(v8->word[1]) ? name : 0;
 	}
 	/* Without an inferred name, this word holds an object of another type than a string. */
 	if (!core_reload(v8->name) && inferred) {
-		u32 type = v8_object_type(unwind, inferred);
+		u32 type = v8_object_read(unwind, inferred, 1);
 
 		if (type == TYPE_NONE)
 			return 0;
@@ -337,16 +284,16 @@ CORE_PART bool v8_shared_read(struct unwind *unwind)
 	u32 type;
 	u64 name;
 
-	if (!v8_read_words(unwind, v8->shared, 0, V8_SHARED_WORDS) ||
-	    (u32)v8_type_of_map(unwind, v8->word[0]) != layout->shared)
+	if ((u32)v8_object_read(unwind, v8->shared, V8_SHARED_WORDS) != layout->shared)
 		return false;
 	core_one_register(name_index);
 	core_one_register(script_index);
 	name = v8->word[name_index & (V8_WORDS - 1)];
 	v8->script = v8->word[script_index & (V8_WORDS - 1)];
 	v8->name = name;
-	type = v8_object_type(unwind, name);
-	return type < STRING_END || (type == layout->scope && v8_scope_name_find(unwind, name));
+	type = v8_object_read(unwind, name, 1);
+	return type < STRING_END ||
+	       (type == layout->scope && v8_scope_name_find(unwind, core_reload(v8->object)));
 }
 
 /* Reads the name of the script's file, unless the last function was of the same file. Code that
@@ -361,11 +308,11 @@ CORE_PART bool v8_file_name_read(struct unwind *unwind)
 	v8->file_script = 0;
 	v8->hash = v8->seed;
 	v8_text_begin(v8, 1);
-	if ((u32)v8_object_type(unwind, v8->script) != v8->layout.script ||
-	    !v8_read_words(unwind, v8->script, SCRIPT_NAME, 1))
+	if ((u32)v8_object_read(unwind, v8->script, 1) != v8->layout.script ||
+	    !v8_read_words(unwind, core_reload(v8->object), SCRIPT_NAME, 1))
 		return false;
 	v8->name_of_file = v8->word[0];
-	type = v8_object_type(unwind, core_reload(v8->name_of_file));
+	type = v8_object_read(unwind, core_reload(v8->name_of_file), 1);
 	if (type == TYPE_NONE ||
 	    (type < STRING_END && !v8_text_read(unwind, core_reload(v8->name_of_file))))
 		return false;

@@ -574,8 +574,10 @@ static u32 intern_frame_label(struct frame_names *names, const struct frame_name
 	const struct trace_module *module = NULL;
 	const struct trace_mapping *mapping = NULL;
 	char text[320] = "[unknown]";
+	u32 runtime;
 
-	if (name->function && script_runtime_of(name->object) == SCRIPT_JAVA_INLINED)
+	runtime = name->function && name->object ? script_runtime_of(name->object) : SCRIPT_NONE;
+	if (runtime == SCRIPT_JAVA_INLINED || runtime == SCRIPT_V8_INLINED)
 		return intern_inlined_label(names, name->function, name->object);
 	if (name->function)
 		return intern_label(names, name->function, name->object);

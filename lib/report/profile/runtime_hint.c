@@ -93,7 +93,8 @@ static u32 classify_label(const char *name, const char *object)
 		       script_runtime_of(object) == SCRIPT_JAVA_COMPILED ||
 		       script_runtime_of(object) == SCRIPT_JAVA_INLINED ||
 		       script_runtime_of(object) == SCRIPT_V8 ||
-		       script_runtime_of(object) == SCRIPT_V8_COMPILED))
+		       script_runtime_of(object) == SCRIPT_V8_COMPILED ||
+		       script_runtime_of(object) == SCRIPT_V8_INLINED))
 		classes |= LABEL_SCRIPT;
 	for (u32 i = 0; i < INTERPRETERS; i++) {
 		const struct interpreter *interpreter = &interpreters[i];

@@ -120,7 +120,8 @@ static bool is_layout_sound(const struct script_layout *layout)
 		return !layout->link;
 	if (layout->runtime == SCRIPT_V8)
 		return !layout->link && layout->v8.shared_name < 8 * V8_SHARED_WORDS &&
-		       layout->v8.shared_script < 8 * V8_SHARED_WORDS;
+		       layout->v8.shared_script < 8 * V8_SHARED_WORDS &&
+		       layout->v8.opcodes <= V8_OPCODES_MAX;
 	if (layout->runtime == SCRIPT_PERL)
 		return !layout->link;
 	return layout->frame_code < frame_bytes && layout->frame_previous < all_bytes &&

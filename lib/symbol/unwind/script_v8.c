@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <gelf.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,8 +20,45 @@
 
 #define NUMBER_BYTES 4
 
-/* Major and minor versions of V8 that are supported: those of Node.js 18, 20 and 22. */
-static const u32 versions[][2] = {{10, 2}, {11, 3}, {12, 4}};
+/*
+ * The versions of V8 that are supported: those of Node.js 18, 20 and 22. The numbers after `minor`
+ * say where a version keeps its functions within others (core/unwind/v8_inlined.c): offsets in
+ * objects, and the opcodes of lists of frames. The file has the numbers of operands of all opcodes.
+ */
+static const struct version {
+	u32 major, minor;
+	const char *deopt_type;
+	u8 function_code, code_deopt, code_start, code_bytes, code_kind;
+	u8 opcodes, opcode_sign, begin, begin_last, frame, frame_last;
+} versions[] = {
+	{10, 2, "type_FixedArray__FIXED_ARRAY_TYPE", 48, 16, 0, 40, 13, 28, 1, 3, 3, 18, 18},
+	{11, 3, "type_FixedArray__FIXED_ARRAY_TYPE", 48, 16, 40, 56, 13, 36, 0, 2, 3, 23, 24},
+	{12, 4, "type_TrustedFixedArray__TRUSTED_FIXED_ARRAY_TYPE", 24, 8, 40, 52, 12, 40, 0, 12,
+	 13, 0, 1},
+};
+
+/*
+ * The numbers of `versions` that a file exports, by one of these names; not all versions export
+ * each.
+ */
+static const struct {
+	const char *name;
+	u32 member;
+} placed[] = {
+	{"class_JSFunction__code__CodeT", offsetof(struct version, function_code)},
+	{"class_JSFunction__code__Tagged_Code_", offsetof(struct version, function_code)},
+	{"class_Code__deoptimization_data__FixedArray", offsetof(struct version, code_deopt)},
+	{"class_Code__instruction_start__Address", offsetof(struct version, code_start)},
+	{"class_Code__instruction_size__int", offsetof(struct version, code_bytes)},
+};
+
+/* The function-local table of TranslationOpcodeOperandCount(). */
+#define OPERAND_COUNTS                                                                             \
+	"_ZZN2v88internal29TranslationOpcodeOperandCountENS0_17TranslationOpcodeEE6counts"
+#define BEGIN_OPERANDS 3 /* number of operands of an instruction that begins a list */
+#define FRAME_OPERANDS                                                                             \
+	5 /* number of operands of the first instruction for interpreter's frames                  \
+	   */
 
 /* Exported numbers, and the values of them that core/unwind/v8_name.c relies on. */
 static const struct {
@@ -128,12 +166,52 @@ static bool layout_read(const struct script_loop *loop, struct v8_layout *layout
 			   &layout->shared_script);
 }
 
+/* Reads the layout of inlined functions. Without it, functions have names all the same. */
+static void inlined_layout_read(const struct script_loop *loop, const struct version *version,
+				struct v8_layout *layout)
+{
+	const u8 *counts;
+	u64 address;
+	s32 number;
+
+	for (u32 i = 0; i < sizeof(placed) / sizeof(placed[0]); i++)
+		if (fact_read(loop, placed[i].name, &number) &&
+		    number != ((const u8 *)version)[placed[i].member])
+			return;
+	if (!type_read(loop, "type_Code__CODE_TYPE", &layout->code) ||
+	    !type_read(loop, version->deopt_type, &layout->deopt) ||
+	    !elf_words_export(loop->elf, OPERAND_COUNTS, &address) ||
+	    !(counts = elf_words_bytes(loop->elf, address, NUMBER_BYTES * version->opcodes)))
+		return;
+	for (u32 i = 0; i < version->opcodes; i++) {
+		u32 expected = i == version->begin   ? BEGIN_OPERANDS
+			       : i == version->frame ? FRAME_OPERANDS
+						     : counts[NUMBER_BYTES * i];
+
+		memcpy(&number, counts + NUMBER_BYTES * i, NUMBER_BYTES);
+		if (number < 0 || number > V8_OPERANDS_MAX || (u32)number != expected)
+			return;
+		layout->operands[i / 2] |= number << 4 * (i & 1);
+	}
+	layout->function_code = version->function_code;
+	layout->code_deopt = version->code_deopt;
+	layout->code_start = version->code_start;
+	layout->code_bytes = version->code_bytes;
+	layout->code_kind = version->code_kind;
+	layout->opcode_sign = version->opcode_sign;
+	layout->begin = version->begin;
+	layout->begin_last = version->begin_last;
+	layout->frame = version->frame;
+	layout->frame_last = version->frame_last;
+	layout->opcodes = version->opcodes;
+}
+
 int script_v8_read(struct script_loop *loop)
 {
+	const struct version *version = NULL;
 	struct v8_layout layout = {};
 	GElf_Ehdr header;
 	s32 major, minor;
-	bool is_known = false;
 
 	if (!gelf_getehdr(loop->elf, &header) || header.e_machine != EM_X86_64 ||
 	    !number_read(loop, "_ZN2v88internal7Version6major_E", &major) ||
@@ -143,12 +221,14 @@ int script_v8_read(struct script_loop *loop)
 	loop->layout.version = (u32)major << 8 | (minor & 0xff);
 	loop->layout.link_kind = SCRIPT_LINK_NONE;
 	for (u32 i = 0; i < sizeof(versions) / sizeof(versions[0]); i++)
-		is_known |= versions[i][0] == (u32)major && versions[i][1] == (u32)minor;
-	if (!is_known)
+		if (versions[i].major == (u32)major && versions[i].minor == (u32)minor)
+			version = &versions[i];
+	if (!version)
 		return -EOPNOTSUPP;
 	loop->layout.link_kind = SCRIPT_LINK_UNREAD;
 	if (!layout_read(loop, &layout))
 		return -EOPNOTSUPP;
+	inlined_layout_read(loop, version, &layout);
 	loop->layout.v8 = layout;
 	return 0;
 }
