@@ -154,7 +154,7 @@ ABI_SIZE(struct moved_code, 72);
 	X(0x73757245) /* Coda */
 
 #define X(magic) || file_system == (magic)
-ABI_INLINE u32 file_system_is_of_others(u64 file_system)
+ABI_INLINE u32 is_file_system_of_other_user(u64 file_system)
 {
 	return 0 FILE_SYSTEMS_OF_OTHERS(X);
 }

@@ -114,7 +114,7 @@ enum go_slot {
  * The slot of a register that is saved at base + offset. SLOT_LOST: the register is saved above the
  * base, too far below it, or not at a whole word.
  */
-ABI_INLINE u8 slot_below(s64 offset)
+ABI_INLINE u8 slot_of_word_below_base(s64 offset)
 {
 	u64 distance = -(u64)offset; /* a huge number if the register is saved above the base */
 

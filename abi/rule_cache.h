@@ -29,7 +29,8 @@ struct rule_key {
 	u64 place; /* frame | RULE_KEY_INTERRUPTED */
 	/*
 	 * what the rule holds for. 0: this pc; else bytes of a granule, RULE_KEY_TABLE,
-	 * RULE_KEY_CODE, or the hash of an address space (rule_key_own, rule_key_settled).
+	 * RULE_KEY_CODE, or the hash of an address space (rule_key_of_address_space,
+	 * rule_key_of_row_start).
 	 */
 	u64 code;
 };
@@ -99,8 +100,8 @@ ABI_INLINE struct rule_key rule_key_by_code(const struct rule_key *key)
  * changed (a breakpoint gives a page of a file a private copy). The rule serves this address space
  * alone.
  */
-ABI_INLINE struct rule_key rule_key_own(const struct rule_key *key,
-					const struct address_space *space)
+ABI_INLINE struct rule_key rule_key_of_address_space(const struct rule_key *key,
+						     const struct address_space *space)
 {
 	u64 hash = (space->mm ^ space->process << 1) * 0x9e3779b97f4a7c15ULL;
 
@@ -113,10 +114,10 @@ ABI_INLINE struct rule_key rule_key_own(const struct rule_key *key,
  * rules holds (core/unwind/direct_walk.c). The process may have written to that code, so the
  * decision serves this address space alone and is the one for the code as it was first met.
  */
-ABI_INLINE struct rule_key rule_key_settled(const struct rule_key *key,
-					    const struct address_space *space)
+ABI_INLINE struct rule_key rule_key_of_row_start(const struct rule_key *key,
+						 const struct address_space *space)
 {
-	struct rule_key settled = rule_key_own(key, space);
+	struct rule_key settled = rule_key_of_address_space(key, space);
 
 	settled.code |= 1;
 	return settled;

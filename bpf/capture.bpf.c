@@ -110,7 +110,8 @@ int on_sample(struct bpf_perf_event_data *ctx)
 	if (!in_kernel)
 		hit.user_pc = program_pc();
 
-	return callback_go_or_schedule(ctx, &callbacks_perf_event, event_emit(ctx, &hit, NULL));
+	return schedule_callback_or_tail_call(ctx, &callbacks_perf_event,
+					      event_emit(ctx, &hit, NULL));
 }
 
 SEC("stackmap.raw_tp")
@@ -118,7 +119,8 @@ int on_tracepoint(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct hit hit = {.kind = event_cookie(ctx), .skip = SKIP_RAW_TRACEPOINT};
 
-	return callback_go(ctx, &callbacks_raw_tp, event_emit_even_in_interrupt(ctx, &hit, NULL));
+	return tail_call_callback_scheduler(ctx, &callbacks_raw_tp,
+					    event_emit_even_in_interrupt(ctx, &hit, NULL));
 }
 
 /*
@@ -128,8 +130,8 @@ int on_tracepoint(struct bpf_raw_tracepoint_args *ctx)
 SEC("stackmap.tracepoint")
 int on_field_value(void *ctx)
 {
-	return callback_go(ctx, &callbacks_tracepoint,
-			   field_value_emit(ctx, bpf_get_attach_cookie(ctx)));
+	return tail_call_callback_scheduler(ctx, &callbacks_tracepoint,
+					    field_value_emit(ctx, bpf_get_attach_cookie(ctx)));
 }
 
 SEC("stackmap.raw_tp")
@@ -154,9 +156,9 @@ static __always_inline bool is_compat_call(void)
 }
 
 /* A global function: verified once for all callers. */
-__noinline int compat_call_count(void)
+__noinline int count_compat_syscall(void)
 {
-	if (!paused && event_wanted(bpf_get_smp_processor_id()))
+	if (!paused && current_thread_passes_filters(bpf_get_smp_processor_id()))
 		atomic_add_relaxed(&compat_calls, 1);
 	return 0;
 }
@@ -173,12 +175,12 @@ static __always_inline int emit_syscall_event(struct bpf_raw_tracepoint_args *ct
 	if (!kind)
 		return 0;
 	if (is_compat_call()) {
-		compat_call_count();
+		count_compat_syscall();
 		return 0;
 	}
 	hit.kind = kind - 1;
 	hit.numbers = ctx->args[0];
-	return callback_go(ctx, &callbacks_raw_tp, event_emit(ctx, &hit, NULL));
+	return tail_call_callback_scheduler(ctx, &callbacks_raw_tp, event_emit(ctx, &hit, NULL));
 }
 
 SEC("stackmap.raw_tp")
@@ -215,8 +217,8 @@ static __always_inline bool emit_user_function_event(struct pt_regs *ctx, u64 co
 SEC("stackmap.uprobe")
 int on_user_function(struct pt_regs *ctx)
 {
-	return callback_go(ctx, &callbacks_kprobe,
-			   emit_user_function_event(ctx, event_cookie(ctx)));
+	return tail_call_callback_scheduler(ctx, &callbacks_kprobe,
+					    emit_user_function_event(ctx, event_cookie(ctx)));
 }
 
 /*
@@ -226,8 +228,8 @@ int on_user_function(struct pt_regs *ctx)
 SEC("stackmap.uprobe")
 int on_user_functions(struct pt_regs *ctx)
 {
-	return callback_go(ctx, &callbacks_uprobe_multi,
-			   emit_user_function_event(ctx, event_cookie(ctx)));
+	return tail_call_callback_scheduler(ctx, &callbacks_uprobe_multi,
+					    emit_user_function_event(ctx, event_cookie(ctx)));
 }
 
 /* TP_PROTO(bool preempt, prev, next, unsigned int prev_state) */
@@ -237,9 +239,10 @@ int on_switch(u64 *ctx)
 	struct task_struct *before = (void *)ctx[1], *after = (void *)ctx[2];
 	u32 cpu = bpf_get_smp_processor_id();
 
-	off_cpu_end(after, cpu, false, false);
-	off_cpu_end(before, cpu, true, false);
-	return callback_go(ctx, &callbacks_switch, !ctx[0] && off_cpu_begin(before, ctx[3], cpu));
+	off_cpu_wait_end(after, cpu, false, false);
+	off_cpu_wait_end(before, cpu, true, false);
+	return tail_call_callback_scheduler(ctx, &callbacks_switch,
+					    !ctx[0] && off_cpu_wait_begin(before, ctx[3], cpu));
 }
 
 SEC("iter/task")
@@ -289,9 +292,9 @@ int on_time_switch(u64 *ctx)
 
 	if (!is_time_recorded(now))
 		return 0;
-	time_start_running(after, cpu, now);
-	return callback_go(ctx, &callbacks_switch,
-			   time_stop_running(before, ctx[0], ctx[3], cpu, now));
+	time_account_begin_running(after, cpu, now);
+	return tail_call_callback_scheduler(
+		ctx, &callbacks_switch, time_account_end_running(before, ctx[0], ctx[3], cpu, now));
 }
 
 /*
@@ -301,8 +304,8 @@ int on_time_switch(u64 *ctx)
 SEC("tp_btf/sched_switch")
 int on_count_switch(u64 *ctx)
 {
-	count_switch((void *)ctx[1], (void *)ctx[2], !ctx[0] && ctx[3] & TASK_DEAD,
-		     bpf_get_smp_processor_id());
+	hand_over_counters_at_switch((void *)ctx[1], (void *)ctx[2], !ctx[0] && ctx[3] & TASK_DEAD,
+				     bpf_get_smp_processor_id());
 	return 0;
 }
 
@@ -312,7 +315,7 @@ int on_time_wakeup(u64 *ctx)
 	u64 now = bpf_ktime_get_ns();
 
 	if (is_time_recorded(now))
-		time_make_runnable((void *)ctx[0], now);
+		time_account_begin_runnable((void *)ctx[0], now);
 	return 0;
 }
 
@@ -322,7 +325,7 @@ int on_time_new(u64 *ctx)
 	struct task_struct *task = (void *)ctx[0];
 	u64 now = bpf_ktime_get_ns();
 
-	if (is_time_recorded(now) && task_wanted(task))
+	if (is_time_recorded(now) && task_passes_filters(task))
 		time_account_open(task, now, TIME_RUNNABLE,
 				  STACK_FIELD_WORD(REASON_NO_FRAMES, STATE_NONE));
 	return 0;
@@ -335,7 +338,7 @@ int on_time_exec(u64 *ctx)
 	u64 now = bpf_ktime_get_ns();
 
 	if (is_time_recorded(now))
-		time_note_exec((void *)ctx[0], now);
+		time_account_note_exec((void *)ctx[0], now);
 	return 0;
 }
 
@@ -345,7 +348,7 @@ int on_time_start(struct bpf_iter__task *ctx)
 	struct task_struct *task = ctx->task;
 
 	if (task)
-		time_open_at_begin(task, true);
+		time_account_open_at_recording_begin(task, true);
 	return 0;
 }
 
@@ -359,7 +362,7 @@ int on_time_start_plain(struct bpf_iter__task *ctx)
 	struct task_struct *task = ctx->task;
 
 	if (task)
-		time_open_at_begin(task, false);
+		time_account_open_at_recording_begin(task, false);
 	return 0;
 }
 
@@ -369,14 +372,15 @@ int on_time_stop(struct bpf_iter__task *ctx)
 	struct task_struct *task = ctx->task;
 
 	if (task)
-		time_record_unfinished(task);
+		record_unfinished_wait_of_account(task);
 	return 0;
 }
 
 SEC("tp_btf/sched_waking")
 int on_wake(u64 *ctx)
 {
-	return callback_go(ctx, &callbacks_wake, off_cpu_wake(ctx, (void *)ctx[0]));
+	return tail_call_callback_scheduler(ctx, &callbacks_wake,
+					    off_cpu_record_waker(ctx, (void *)ctx[0]));
 }
 
 /* TP_PROTO(int req_cpu, struct pool_workqueue *pwq, struct work_struct *work) */
@@ -385,15 +389,16 @@ int on_queue_work(struct bpf_raw_tracepoint_args *ctx)
 {
 	u64 running = soft_work_word((void *)ctx->args[1]);
 
-	return callback_go(ctx, &callbacks_raw_tp,
-			   origin_object_queued(ctx, ctx->args[2], running));
+	return tail_call_callback_scheduler(ctx, &callbacks_raw_tp,
+					    origin_object_queued(ctx, ctx->args[2], running));
 }
 
 /* timer_start, hrtimer_start */
 SEC("stackmap.raw_tp")
 int on_queue_timer(struct bpf_raw_tracepoint_args *ctx)
 {
-	return callback_go(ctx, &callbacks_raw_tp, origin_object_queued(ctx, ctx->args[0], 0));
+	return tail_call_callback_scheduler(ctx, &callbacks_raw_tp,
+					    origin_object_queued(ctx, ctx->args[0], 0));
 }
 
 /* TP_PROTO(struct io_kiocb *req, int rw) */
@@ -405,7 +410,8 @@ int on_queue_request(struct bpf_raw_tracepoint_args *ctx)
 
 	if (bpf_core_field_exists(request->work))
 		work = ctx->args[0] + bpf_core_field_offset(struct io_kiocb, work);
-	return callback_go(ctx, &callbacks_raw_tp, work && origin_object_queued(ctx, work, 0));
+	return tail_call_callback_scheduler(ctx, &callbacks_raw_tp,
+					    work && origin_object_queued(ctx, work, 0));
 }
 
 SEC("raw_tp/workqueue_execute_start")
@@ -452,7 +458,7 @@ int task_leave(void *ctx)
 {
 	bool is_exit = is_exiting();
 
-	if (is_exit || event_wanted(bpf_get_smp_processor_id()))
+	if (is_exit || current_thread_passes_filters(bpf_get_smp_processor_id()))
 		deliver_stack_at_exit_or_exec(is_exit);
 	return 0;
 }
@@ -462,7 +468,8 @@ int on_kernel_probe(struct pt_regs *ctx)
 {
 	struct hit hit = {.kind = event_cookie(ctx), .is_function = true};
 
-	return callback_go(ctx, &callbacks_kprobe, event_emit_even_in_interrupt(ctx, &hit, ctx));
+	return tail_call_callback_scheduler(ctx, &callbacks_kprobe,
+					    event_emit_even_in_interrupt(ctx, &hit, ctx));
 }
 
 SEC("stackmap.kprobe.multi")
@@ -470,8 +477,8 @@ int on_kernel_functions(struct pt_regs *ctx)
 {
 	struct hit hit = {.kind = event_cookie(ctx), .is_function = true};
 
-	return callback_go(ctx, &callbacks_kprobe_multi,
-			   event_emit_even_in_interrupt(ctx, &hit, ctx));
+	return tail_call_callback_scheduler(ctx, &callbacks_kprobe_multi,
+					    event_emit_even_in_interrupt(ctx, &hit, ctx));
 }
 
 SEC("fentry")

@@ -47,27 +47,28 @@
 
 static void stackmap_answer(u32 tid, u32 cookie, struct stack *stack, u32 reason);
 
-static __always_inline void deferred_stack_put(struct scratch *scratch, u32 cpu, u32 tid,
-					       u32 cookie, u64 leaf)
+static __always_inline void deferred_stack_send_stack(struct scratch *scratch, u32 cpu, u32 tid,
+						      u32 cookie, u64 leaf)
 {
 	stackmap_answer(tid, cookie, &scratch->user, 0);
 }
 
-static __always_inline void deferred_stack_refuse(struct scratch *scratch, u32 cpu, u32 tid,
-						  u32 cookie, u32 reason)
+static __always_inline void deferred_stack_send_reason(struct scratch *scratch, u32 cpu, u32 tid,
+						       u32 cookie, u32 reason)
 {
 	stackmap_answer(tid, cookie, NULL, reason);
 }
 
 /* The functions of scripts get their names from a recorder, and a client has none. */
-static __always_inline u64 deferred_stack_join_scripts(struct scratch *scratch)
+static __always_inline u64 deferred_stack_replace_loop_frames(struct scratch *scratch)
 {
 	scratch->counters.script_unjoined += scratch->direct.scripts.count;
 	return scratch->direct.leaf;
 }
 
-static __always_inline u64 deferred_stack_join_scripts_of(struct scratch *scratch,
-							  const struct unwinder *unwinder, u64 leaf)
+static __always_inline u64 deferred_stack_replace_unwinder_loops(struct scratch *scratch,
+								 const struct unwinder *unwinder,
+								 u64 leaf)
 {
 	scratch->counters.script_unjoined += unwinder->walk.scripts.count;
 	return leaf;
@@ -91,14 +92,14 @@ static __always_inline void deferred_context_deliver(struct deferral *deferral, 
 {
 }
 
-static __always_inline void deferred_stack_drop(u32 tid, u32 cookie)
+static __always_inline void deferred_stack_report_lost(u32 tid, u32 cookie)
 {
 	stackmap_answer(tid, cookie, NULL, REASON_NO_STATE);
 }
 
 /* The calling program schedules the callback itself. */
-static __always_inline int callback_ensure(struct scratch *scratch, u32 tid,
-					   const struct deferral *deferral)
+static __always_inline int ensure_callback_is_scheduled(struct scratch *scratch, u32 tid,
+							const struct deferral *deferral)
 {
 	return callback_schedule(tid, deferral);
 }
@@ -110,9 +111,9 @@ int stackmap_task_exit(void *ctx)
 
 	if (tid || !in_pid_namespace()) {
 		serve_request_before_leaving(tid);
-		requests_forget(tid);
+		delete_deferral_state_of_task(tid);
 	}
-	execve_forget();
+	execve_delete_record();
 	return 0;
 }
 
@@ -120,19 +121,19 @@ int stackmap_task_exit(void *ctx)
 SEC("raw_tp/sched_prepare_exec")
 int stackmap_task_exec(void *ctx)
 {
-	u64 pid_tgid = current_ids();
+	u64 pid_tgid = current_pid_and_tid();
 	u32 tid = pid_tgid;
 
 	serve_request_before_leaving(tid);
 	if (tid != pid_tgid >> 32)
-		requests_forget(tid);
+		delete_deferral_state_of_task(tid);
 	return 0;
 }
 
 /* A global function: verified once for all callers. */
 __noinline s64 client_get_id(struct stack *stack)
 {
-	void *table = table_current();
+	void *table = current_stack_table();
 
 	if (!stack || !table || !stack_pack(stack))
 		return -EINVAL;
@@ -151,7 +152,7 @@ static __always_inline s64 request_served(void)
 
 	if (!cookie)
 		return -ENOMEM;
-	leave_serve(current_tid(), cookie);
+	serve_request_of_leaving_task(current_tid(), cookie);
 	return cookie;
 }
 
@@ -161,7 +162,7 @@ CLIENT_CALL s64 stackmap_request(void)
 		return -EOPNOTSUPP;
 	if (!bpf_get_current_task_btf()->mm)
 		return -EINVAL;
-	if (execve_field())
+	if (execve_user_stack_field())
 		return -EINVAL;
 	if (is_exiting())
 		return request_served();
@@ -179,12 +180,12 @@ CLIENT_CALL s32 stackmap_cancel(u32 tid)
 
 CLIENT_CALL s64 stackmap_unwind(struct stack *stack)
 {
-	u32 index = unwinder_take();
+	u32 index = unwind_in_free_unwinder();
 	struct unwinder *unwinder = bpf_map_lookup_elem(&unwinders, &index);
 
 	if (!unwinder)
 		return -ENOMEM;
-	unwinder_copy_frames(unwinder, stack, 0);
+	copy_frames_of_unwinder(unwinder, stack, 0);
 	unwinder_release(unwinder);
 	return stack->depth ? stack->depth : -EINVAL;
 }

@@ -105,7 +105,7 @@ static int parse_cpu_limit(struct agent_choice *choice)
 	return EXIT_USAGE;
 }
 
-static int check_labels(const struct agent_choice *choice)
+static int check_labels_are_key_value(const struct agent_choice *choice)
 {
 	const struct string_list *labels = &choice->values.labels;
 
@@ -169,7 +169,7 @@ static int read_boot_id(struct agent_choice *choice)
 	return EXIT_FAILED;
 }
 
-static int check_cleartext(const struct agent_choice *choice, const char *base)
+static int refuse_cleartext_secrets_for_url(const struct agent_choice *choice, const char *base)
 {
 	const struct http_options options = {.base = base,
 					     .password = choice->password,
@@ -189,9 +189,9 @@ static int refuse_secrets_in_cleartext(const struct agent_choice *choice)
 	int status = EXIT_DONE;
 
 	for (u32 i = 0; i < choice->url.count && !status; i++)
-		status = check_cleartext(choice, choice->url.shards[i]);
+		status = refuse_cleartext_secrets_for_url(choice, choice->url.shards[i]);
 	if (choice->pushes && !push_url_parse(choice->values.to, &receiver, NULL))
-		status = check_cleartext(choice, receiver.base);
+		status = refuse_cleartext_secrets_for_url(choice, receiver.base);
 	push_url_clear(&receiver);
 	return status;
 }
@@ -213,14 +213,14 @@ static int make_agent_choice(struct agent_choice *choice, const struct agent_val
 	status = parse_target_url(choice)
 		       ?: choose_host(choice)
 		       ?: parse_cpu_limit(choice)
-		       ?: check_labels(choice)
+		       ?: check_labels_are_key_value(choice)
 		       ?: load_service_rules(choice)
 		       ?: read_boot_id(choice);
 	/* A token replaces user and password, so no password is read then. */
 	if (!status && !choice->values.bearer_file)
 		status = password_file_read(choice->values.password_file, &choice->password);
 	else if (!status && secret_file_read(choice->values.bearer_file, &choice->bearer, &error))
-		status = message_error(&error);
+		status = print_error_message(&error);
 	return status ?: refuse_secrets_in_cleartext(choice);
 }
 
@@ -247,7 +247,7 @@ struct exemplars {
 #define KEPT_SECONDS 3600
 #define PIECE_BYTES (64 << 10)
 
-static int keep_window_as_file(const char *path, int fd, struct stackmap_error *error)
+static int write_window_to_file(const char *path, int fd, struct stackmap_error *error)
 {
 	struct output output;
 	int result = output_open(path, OUTPUT_RECORDING, &output, error);
@@ -276,8 +276,8 @@ static int keep_window_as_file(const char *path, int fd, struct stackmap_error *
  * `frequency`: the current sampling rate in Hz, which may be below the requested one; 0: no
  * sampling. `memory_bytes`: memory of all processes of the agent.
  */
-static void set_labels(struct window_rows *rows, const struct string_list *given, u64 frequency,
-		       u64 memory_bytes)
+static void set_labels_of_machine(struct window_rows *rows, const struct string_list *given,
+				  u64 frequency, u64 memory_bytes)
 {
 	const char **labels = calloc(given->count + OWN_LABELS, sizeof(*labels));
 	char rate[40], memory[40];
@@ -387,10 +387,10 @@ static int open_spool(struct agent *agent)
 	struct stackmap_error error;
 	int result = spool_open(&options, &agent->spool, &error);
 
-	return result ? message_failure(result, &error) : EXIT_DONE;
+	return result ? print_error_and_choose_exit_status(result, &error) : EXIT_DONE;
 }
 
-static int create_rows(struct agent *agent)
+static int create_store_rows(struct agent *agent)
 {
 	const struct window_rows_options options = {
 		.host = agent->choice.host,
@@ -406,11 +406,11 @@ static int create_rows(struct agent *agent)
 	return EXIT_FAILED;
 }
 
-static void set_row_labels(struct agent *agent)
+static void set_labels_of_store_rows(struct agent *agent)
 {
 	if (!agent->choice.pushes) /* a receiver of profiles gets the labels with each profile */
-		set_labels(agent->rows, &agent->choice.values.labels, agent->budget.frequency,
-			   agent->memory.told);
+		set_labels_of_machine(agent->rows, &agent->choice.values.labels,
+				      agent->budget.frequency, agent->memory.told);
 }
 
 static int begin_keeping_windows(struct agent *agent)
@@ -464,19 +464,19 @@ static int open_session(struct agent *agent)
 	result = session_create(options, NULL, &agent->session, &error)
 			 ?: session_open(agent->session, 0, NULL, &error);
 	if (result)
-		return message_failure(result, &error);
+		return print_error_and_choose_exit_status(result, &error);
 	if (refuse_several_values(capture_loaded(session_capture(agent->session))->sources))
 		return EXIT_USAGE;
 	loaded_leave_out_process(capture_loaded(session_capture(agent->session)),
 				 agent->sending.pid);
 	result = session_start(agent->session, &error);
 	if (result)
-		return message_failure(result, &error);
-	user_way_tell(session_capture(agent->session));
+		return print_error_and_choose_exit_status(result, &error);
+	report_user_stack_method(session_capture(agent->session));
 	return EXIT_DONE;
 }
 
-static int begin_agent(struct agent *agent)
+static int start_recording_of_agent(struct agent *agent)
 {
 	u64 all = agent->choice.values.memory * ALL_TIMES;
 	int status;
@@ -488,22 +488,22 @@ static int begin_agent(struct agent *agent)
 	else
 		status = open_spool(agent)
 				 ?: begin_keeping_windows(agent)
-				 ?: create_rows(agent)
+				 ?: create_store_rows(agent)
 				 ?: start_sender(agent);
 	agent_choice_forget_secrets(&agent->choice);
 	if (status)
 		return status;
-	agent->signals = signals_take();
+	agent->signals = signals_install_and_open_fd();
 	if (agent->signals < 0) {
 		message("signals: %s", strerror(-agent->signals));
 		return EXIT_FAILED;
 	}
-	file_limit_raise();
+	raise_open_file_limit();
 	status = open_session(agent);
-	status = status ?: signals_hold() ? EXIT_DONE : EXIT_FAILED;
+	status = status ?: signals_block_until_read() ? EXIT_DONE : EXIT_FAILED;
 	status = status
-			 ?: session_face_drop_privileges(agent->session, false,
-							 agent->exemplars.output);
+			 ?: drop_privileges_of_session(agent->session, false,
+						       agent->exemplars.output);
 	if (status)
 		return status;
 	frequency = session_frequency(agent->session);
@@ -514,7 +514,7 @@ static int begin_agent(struct agent *agent)
 	agent->next_budget = clock_ms() + BUDGET_MS;
 	own_memory_measure(&agent->memory);
 	cpu_budget_update(&agent->budget, own_cpu_ns(), clock_ns(CLOCK_MONOTONIC));
-	set_row_labels(agent);
+	set_labels_of_store_rows(agent);
 	message("agent: recording as %s for %s", agent->choice.host, agent->choice.values.to);
 	return EXIT_DONE;
 }
@@ -522,23 +522,23 @@ static int begin_agent(struct agent *agent)
 /* --- windows and batches --- */
 
 /* Seconds between this machine's clock and the clock of the store; 0: not known. */
-static s32 store_clock_skew(const struct agent *agent)
+static s32 clock_skew_to_store(const struct agent *agent)
 {
 	const struct sender_state *state = agent->choice.pushes ? NULL : agent->sending.state;
 
 	return state && state->skew_known ? state->skew : 0;
 }
 
-static u64 corrected_time_ms(const struct agent *agent)
+static u64 time_ms_corrected_by_skew(const struct agent *agent)
 {
-	return clock_ns(CLOCK_REALTIME) / NS_PER_MS + store_clock_skew(agent) * 1000LL;
+	return clock_ns(CLOCK_REALTIME) / NS_PER_MS + clock_skew_to_store(agent) * 1000LL;
 }
 
 /*
  * The number of the batch's time span that contains `ms`. The time spans of each machine begin at
  * another moment, so that the machines do not send at the same time.
  */
-static u64 batch_number_at(const struct agent *agent, u64 ms)
+static u64 number_of_batch_time_span(const struct agent *agent, u64 ms)
 {
 	u64 stretch = agent->choice.values.batch * 1000;
 
@@ -550,9 +550,9 @@ static u64 batch_number_at(const struct agent *agent, u64 ms)
  */
 static void begin_window(struct agent *agent)
 {
-	u64 now = corrected_time_ms(agent), length = agent->choice.values.window * 1000;
+	u64 now = time_ms_corrected_by_skew(agent), length = agent->choice.values.window * 1000;
 
-	agent->window_skew = store_clock_skew(agent);
+	agent->window_skew = clock_skew_to_store(agent);
 	agent->window_time =
 		agent->spool ? spool_take_window(agent->spool, now / 1000) : now / 1000;
 	agent->window_began = clock_ms();
@@ -561,7 +561,7 @@ static void begin_window(struct agent *agent)
 
 static void begin_batch(struct agent *agent)
 {
-	agent->batch = batch_number_at(agent, corrected_time_ms(agent));
+	agent->batch = number_of_batch_time_span(agent, time_ms_corrected_by_skew(agent));
 }
 
 static void put_batch_into_spool(struct agent *agent)
@@ -580,7 +580,7 @@ static void put_batch_into_spool(struct agent *agent)
 	}
 	if (spool_put(agent->spool, &batch, &error)) {
 		message("a batch is lost: %s", error.message);
-		window_rows_lose(agent->rows, &batch);
+		window_rows_add_lost_windows(agent->rows, &batch);
 	}
 	batch_clear(&batch);
 	agent_sender_wake(&agent->sending);
@@ -593,7 +593,7 @@ static void put_batch_into_spool(struct agent *agent)
 	if (!spool_count(agent->spool, &count))
 		lost += count.dropped + count.damaged;
 	if (lost != agent->lost_before)
-		window_rows_forget(agent->rows);
+		window_rows_clear_sent_cache(agent->rows);
 	agent->lost_before = lost;
 }
 
@@ -603,10 +603,11 @@ static int end_window(struct agent *agent, struct stackmap_error *error)
 	bool copies = agent->exemplars.output || agent->choice.pushes;
 	struct trace_reader *reader;
 	struct stackmap_error lost;
-	int copy, result = session_take(agent->session, &reader, copies ? &copy : NULL, error);
+	int copy, result = session_take_window_or_snapshot(agent->session, &reader,
+							   copies ? &copy : NULL, error);
 	u64 seconds;
 
-	session_face_tell_nameless(agent->session);
+	report_files_without_names(agent->session);
 	if (result)
 		return result;
 	agent->produced += trace_reader_ledger(reader)->produced;
@@ -631,16 +632,16 @@ static int end_window(struct agent *agent, struct stackmap_error *error)
 			struct stackmap_error kept_error, removal;
 			char *path =
 				rotation_next(&agent->exemplars.rotation, clock_ms(), &removal);
-			bool failed = path && keep_window_as_file(path, other, &kept_error);
+			bool failed = path && write_window_to_file(path, other, &kept_error);
 
 			/*
 			 * Keeps the recording and closes the descriptor. A failure is reported
 			 * once, until a window was kept again.
 			 */
 			if (removal.message[0])
-				message_error(&removal);
+				print_error_message(&removal);
 			if (failed && !agent->exemplars.failed)
-				message_error(&kept_error);
+				print_error_message(&kept_error);
 			agent->exemplars.failed = failed;
 			free(path);
 			close(other);
@@ -653,7 +654,7 @@ static int end_window(struct agent *agent, struct stackmap_error *error)
 
 /* --- the CPU budget --- */
 
-static void check_budget(struct agent *agent)
+static void adapt_frequency_to_cpu_budget(struct agent *agent)
 {
 	u64 before = agent->budget.frequency, now;
 	bool is_news;
@@ -673,7 +674,7 @@ static void check_budget(struct agent *agent)
 		session_set_frequency(agent->session, now);
 	}
 	if (is_news || now != before)
-		set_row_labels(agent);
+		set_labels_of_store_rows(agent);
 }
 
 /* --- the loop that records --- */
@@ -682,7 +683,7 @@ static void check_budget(struct agent *agent)
  * Visits the session and ends the window and the batch if their time is over. Returns the
  * milliseconds until the next call, or -errno.
  */
-static int do_due_work(struct agent *agent, struct stackmap_error *error)
+static int visit_session_and_end_due_window(struct agent *agent, struct stackmap_error *error)
 {
 	int ms = session_visit(agent->session, error), result;
 	u64 now = clock_ms();
@@ -691,14 +692,14 @@ static int do_due_work(struct agent *agent, struct stackmap_error *error)
 		return ms;
 	if (agent->rows &&
 	    (window_rows_bytes(agent->rows) > agent->choice.values.memory / BATCH_PART ||
-	     batch_number_at(agent, corrected_time_ms(agent)) != agent->batch)) {
+	     number_of_batch_time_span(agent, time_ms_corrected_by_skew(agent)) != agent->batch)) {
 		put_batch_into_spool(agent);
 		begin_batch(agent);
 	}
 	if (ms && now < agent->window_ends)
 		return (u64)ms < agent->window_ends - now ? ms : (int)(agent->window_ends - now);
 	result = end_window(agent, error);
-	check_budget(agent);
+	adapt_frequency_to_cpu_budget(agent);
 	return result;
 }
 
@@ -712,7 +713,7 @@ static int record_windows(struct agent *agent, struct stackmap_error *error)
 	while (!signal_asks_to_end(
 		       signals_wait(agent->signals, session_wake_fd(agent->session), ms)) &&
 	       agent->windows < most) {
-		ms = do_due_work(agent, error);
+		ms = visit_session_and_end_due_window(agent, error);
 		if (ms < 0)
 			return ms;
 		if (!agent_child_runs(&agent->sending))
@@ -721,7 +722,7 @@ static int record_windows(struct agent *agent, struct stackmap_error *error)
 	return agent->windows < most ? end_window(agent, error) : 0;
 }
 
-static void print_totals(const struct agent *agent)
+static void print_agent_totals(const struct agent *agent)
 {
 	const struct agent_pusher_state *pushed = agent->sending.state;
 	const struct sender_state *state = agent->sending.state;
@@ -748,18 +749,20 @@ static void print_totals(const struct agent *agent)
 static int run_agent(const struct agent_values *values)
 {
 	struct agent agent = {.signals = -1};
-	int status = make_agent_choice(&agent.choice, values) ?: begin_agent(&agent), result;
+	int status = make_agent_choice(&agent.choice, values) ?: start_recording_of_agent(&agent),
+	    result;
 	struct stackmap_error error;
 
 	if (!status) {
 		result = record_windows(&agent, &error);
-		status = result ? message_failure(result, &error) : EXIT_DONE;
+		status = result ? print_error_and_choose_exit_status(result, &error) : EXIT_DONE;
 		own_memory_measure(&agent.memory);
 		put_batch_into_spool(&agent);
 		agent_child_end(&agent.sending);
-		print_totals(&agent);
+		print_agent_totals(&agent);
 		if (!status && agent.windows && !agent.produced)
-			no_events_explain(&agent.choice.values.record, agent.session, UINT64_MAX);
+			explain_recording_without_events(&agent.choice.values.record, agent.session,
+							 UINT64_MAX);
 	}
 	agent_child_clear(&agent.sending);
 	session_close(&agent.session);
@@ -771,7 +774,7 @@ static int run_agent(const struct agent_values *values)
 	store_url_clear(&agent.choice.url);
 	if (agent.signals >= 0)
 		close(agent.signals);
-	signals_end_interrupted();
+	signals_exit_as_interrupted();
 	return status;
 }
 

@@ -36,34 +36,34 @@ struct value {
 	const char *list;
 };
 
-static void print_if_completes(const struct value *value, const char *word)
+static void print_candidate_if_it_completes(const struct value *value, const char *word)
 {
-	if (!strncmp(word, value->start, strlen(value->start)) && printable_is(word))
+	if (!strncmp(word, value->start, strlen(value->start)) && is_text_printable(word))
 		printf("%.*s%s\n", value->list_bytes, value->list, word);
 }
 
-static void request_files(const struct value *value)
+static void request_file_completion(const struct value *value)
 {
 	(void)value;
 	printf(":files\n");
 }
 
-static void request_directories(const struct value *value)
+static void request_directory_completion(const struct value *value)
 {
 	(void)value;
 	printf(":directories\n");
 }
 
-static void request_commands(const struct value *value)
+static void request_command_completion(const struct value *value)
 {
 	(void)value;
 	printf(":commands\n");
 }
 
-static int offer_source(void *value, const char *group, const char *name)
+static int offer_source_name(void *value, const char *group, const char *name)
 {
 	(void)group;
-	print_if_completes(value, name);
+	print_candidate_if_it_completes(value, name);
 	return 0;
 }
 
@@ -75,19 +75,19 @@ static void offer_events(const struct value *value)
 	char pattern[256];
 
 	snprintf(pattern, sizeof(pattern), "%s*", value->start);
-	source_catalogue(pattern, offer_source, &offered, &error);
+	source_catalogue(pattern, offer_source_name, &offered, &error);
 }
 
 /* Prints the candidates for `diff --per`. */
-static void offer_units(const struct value *value)
+static void offer_units_of_diff(const struct value *value)
 {
-	print_if_completes(value, UNIT_SECOND);
+	print_candidate_if_it_completes(value, UNIT_SECOND);
 	offer_events(value);
 }
 
 static int offer_instance(void *value, const char *name)
 {
-	print_if_completes(value, name);
+	print_candidate_if_it_completes(value, name);
 	return 0;
 }
 
@@ -105,7 +105,7 @@ static int offer_pid(void *value, u32 tgid, u32 tid)
 
 	snprintf(number, sizeof(number), "%u", tgid);
 	if (tgid == tid)
-		print_if_completes(value, number);
+		print_candidate_if_it_completes(value, number);
 	return 0;
 }
 
@@ -115,7 +115,7 @@ static int offer_tid(void *value, u32 tgid, u32 tid)
 
 	(void)tgid;
 	snprintf(number, sizeof(number), "%u", tid);
-	print_if_completes(value, number);
+	print_candidate_if_it_completes(value, number);
 	return 0;
 }
 
@@ -124,21 +124,21 @@ static int offer_comm(void *value, u32 tgid, u32 tid)
 	char comm[TASK_COMM_BYTES];
 
 	if (proc_task_comm(tgid, tid, comm))
-		print_if_completes(value, comm);
+		print_candidate_if_it_completes(value, comm);
 	return 0;
 }
 
-static void offer_groups(const struct value *value)
+static void offer_user_groups(const struct value *value)
 {
 	const struct group *group;
 
 	setgrent();
 	while ((group = getgrent()))
-		print_if_completes(value, group->gr_name);
+		print_candidate_if_it_completes(value, group->gr_name);
 	endgrent();
 }
 
-static void offer_nothing(const struct value *value)
+static void offer_no_candidates(const struct value *value)
 {
 	(void)value;
 }
@@ -152,12 +152,18 @@ static const struct {
 	/* prints the candidates that one thread of the machine gives; used if `offer` is NULL */
 	int (*offer_task)(void *value, u32 tgid, u32 tid);
 } values[] = {
-	{"comm", "NAME", NULL, offer_comm},  {NULL, "NAME", offer_instances},
-	{"per", "EVENT", offer_units},	     {NULL, "EVENT", offer_events},
-	{NULL, "PATTERN", offer_events},     {NULL, "PID", NULL, offer_pid},
-	{NULL, "TID", NULL, offer_tid},	     {NULL, "GROUP", offer_groups},
-	{NULL, "DIR", request_directories},  {NULL, "FILE", request_files},
-	{NULL, "COMMAND", request_commands}, {NULL, "URL", offer_nothing},
+	{"comm", "NAME", NULL, offer_comm},
+	{NULL, "NAME", offer_instances},
+	{"per", "EVENT", offer_units_of_diff},
+	{NULL, "EVENT", offer_events},
+	{NULL, "PATTERN", offer_events},
+	{NULL, "PID", NULL, offer_pid},
+	{NULL, "TID", NULL, offer_tid},
+	{NULL, "GROUP", offer_user_groups},
+	{NULL, "DIR", request_directory_completion},
+	{NULL, "FILE", request_file_completion},
+	{NULL, "COMMAND", request_command_completion},
+	{NULL, "URL", offer_no_candidates},
 };
 
 /*
@@ -165,7 +171,8 @@ static const struct {
  * the argument's name in the usage line. `option` is NULL for an operand. Operands with an unknown
  * name are files: BEFORE, AFTER.
  */
-static void offer_values(const struct option_row *option, const char *argument, const char *start)
+static void offer_values_of_option(const struct option_row *option, const char *argument,
+				   const char *start)
 {
 	const char *comma = strrchr(start, ',');
 	struct value value = {.start = comma ? comma + 1 : start, .list = start};
@@ -175,9 +182,9 @@ static void offer_values(const struct option_row *option, const char *argument, 
 
 	value.list_bytes = value.start - start;
 	if (option && option->words) {
-		for (words = option->words; (word = option_word(&words, &length));) {
+		for (words = option->words; (word = cut_next_word_of_list(&words, &length));) {
 			snprintf(text, sizeof(text), "%.*s", (int)length, word);
-			print_if_completes(&value, text);
+			print_candidate_if_it_completes(&value, text);
 		}
 		return;
 	}
@@ -186,7 +193,7 @@ static void offer_values(const struct option_row *option, const char *argument, 
 		for (words = argument; *words; words += length + (words[length] == '|')) {
 			length = strcspn(words, "|");
 			snprintf(text, sizeof(text), "%.*s", (int)length, words);
-			print_if_completes(&value, text);
+			print_candidate_if_it_completes(&value, text);
 		}
 		return;
 	}
@@ -202,7 +209,7 @@ static void offer_values(const struct option_row *option, const char *argument, 
 		return;
 	}
 	if (!option)
-		request_files(&value);
+		request_file_completion(&value);
 }
 
 struct line {
@@ -236,7 +243,7 @@ static const struct option_row *find_long_option(const struct command *command, 
 	return NULL;
 }
 
-static bool takes_argument(const struct option_row *row)
+static bool option_takes_argument(const struct option_row *row)
 {
 	return row && row->type != OPTION_FLAG;
 }
@@ -250,12 +257,12 @@ static const struct option_row *short_option_awaiting_argument(const struct comm
 {
 	for (; *letters; letters++)
 		for (const struct option_row *row = command->rows; row && row->name; row++)
-			if (row->letter == *letters && takes_argument(row))
+			if (row->letter == *letters && option_takes_argument(row))
 				return letters[1] ? NULL : row;
 	return NULL;
 }
 
-static void parse_complete_word(struct line *line, const char *word)
+static void skip_option_of_complete_word(struct line *line, const char *word)
 {
 	if (line->waiting) {
 		line->waiting = NULL;
@@ -267,7 +274,7 @@ static void parse_complete_word(struct line *line, const char *word)
 	} else if (word[1] == '-') {
 		const struct option_row *row = find_long_option(line->command, word + 2);
 
-		line->waiting = takes_argument(row) && !strchr(word, '=') ? row : NULL;
+		line->waiting = option_takes_argument(row) && !strchr(word, '=') ? row : NULL;
 	} else {
 		line->waiting = short_option_awaiting_argument(line->command, word + 1);
 	}
@@ -323,10 +330,10 @@ int completion_print(int count, char *const *words)
 	if (count == 1 || !line.command)
 		return EXIT_DONE;
 	for (int i = 1; i < count - 1; i++)
-		parse_complete_word(&line, words[i]);
+		skip_option_of_complete_word(&line, words[i]);
 	word = words[count - 1];
 	if (line.waiting)
-		offer_values(line.waiting, line.waiting->argument, word);
+		offer_values_of_option(line.waiting, line.waiting->argument, word);
 	else if (!line.options_ended && !strncmp(word, "--", 2)) {
 		const char *name = word + 2;
 		const char *value = strchr(name, '=');
@@ -334,13 +341,13 @@ int completion_print(int count, char *const *words)
 
 		if (!value)
 			offer_options(line.command, name);
-		else if (takes_argument(row))
-			offer_values(row, row->argument, value + 1);
+		else if (option_takes_argument(row))
+			offer_values_of_option(row, row->argument, value + 1);
 	} else if (!line.options_ended && !strcmp(word, "-"))
 		offer_options(line.command, "");
 	else if (line.operands < line.command->operands_max) {
 		find_operand_name(line.command->operands, line.operands, operand, sizeof(operand));
-		offer_values(NULL, operand, word);
+		offer_values_of_option(NULL, operand, word);
 	}
 	return EXIT_DONE;
 }

@@ -37,13 +37,13 @@
 #define SEPARATOR '\n' /* separator of the parts of an item's text */
 
 /* -ENOMEM */
-static int read_ledger(struct diff_side *side, struct diff_part *part)
+static int read_ledger_of_diff_part(struct diff_side *side, struct diff_part *part)
 {
 	const struct trace_reader *reader = part->report.reader;
 	const struct trace_ledger *ledger = trace_reader_ledger(reader);
 	const struct trace_source *sources;
 	u32 count = trace_reader_sources(reader, &sources);
-	u64 lost = compared_lost(ledger);
+	u64 lost = count_lost_events_of_ledger(ledger);
 
 	part->scales = calloc(count + 1UL, sizeof(*part->scales));
 	if (!part->scales)
@@ -104,8 +104,8 @@ static int divide_time(struct diff_part *part, struct stackmap_error *error)
  * tasks sleep counts as well; or the number of events of the source that --per names, which pass
  * the filter except its list of sources. -ENOENT, with an error: there are no such events, or they
  * span no time. */
-static int set_divisors(const char *per, struct diff_part *part, struct compared_units *units,
-			struct stackmap_error *error)
+static int set_divisors_of_units(const char *per, struct diff_part *part,
+				 struct compared_units *units, struct stackmap_error *error)
 {
 	const struct event_filter *filter = &part->choice.filter;
 	bool is_time = strcmp(per, UNIT_SECOND) == 0;
@@ -137,13 +137,13 @@ static int set_divisors(const char *per, struct diff_part *part, struct compared
 		       : error_set(error, ENOENT, "--per %s: %s has none", per, part->choice.name);
 }
 
-static u32 unit_of_row(const struct diff_part *part, u32 slice)
+static u32 unit_number_of_time_slice(const struct diff_part *part, u32 slice)
 {
 	return part->first_unit + slice;
 }
 
-static int make_units(const struct diff *diff, struct diff_side *side, struct compared_units *units,
-		      struct stackmap_error *error)
+static int make_comparison_units(const struct diff *diff, struct diff_side *side,
+				 struct compared_units *units, struct stackmap_error *error)
 {
 	int err = 0;
 
@@ -164,12 +164,12 @@ static int make_units(const struct diff *diff, struct diff_side *side, struct co
 	if (!units->divisors)
 		return error_set(error, ENOMEM, "diff: %s", strerror(ENOMEM));
 	for (u32 i = 0; i < side->part_count && !err; i++)
-		err = set_divisors(diff->values->per, side->parts[i], units, error);
+		err = set_divisors_of_units(diff->values->per, side->parts[i], units, error);
 	return err;
 }
 
 /* The number of a source by its name. UINT32_MAX without memory. */
-static u32 find_source(struct diff *diff, const struct report *report, u32 kind)
+static u32 find_or_add_source_by_name(struct diff *diff, const struct report *report, u32 kind)
 {
 	const char *name = report->sources[kind].name;
 
@@ -190,7 +190,7 @@ static int add_sources(struct diff *diff, enum comparison_side side, struct diff
 	if (report_weigh_events(&part->report, diff->values->by))
 		return -ENOMEM;
 	for (u32 kind = 0; kind < part->report.source_count; kind++) {
-		u32 source = find_source(diff, &part->report, kind);
+		u32 source = find_or_add_source_by_name(diff, &part->report, kind);
 
 		if (source == UINT32_MAX)
 			return -ENOMEM;
@@ -203,13 +203,14 @@ static int add_sources(struct diff *diff, enum comparison_side side, struct diff
 	return 0;
 }
 
-static u64 count_or_value(const struct report *report, u32 kind, u64 count, u64 value)
+static u64 choose_count_or_value_as_weight(const struct report *report, u32 kind, u64 count,
+					   u64 value)
 {
 	return report->weights.by[kind] == WEIGHT_VALUE ? value : count;
 }
 
 /* As in tables of `stackmap report`: the share is of all events if the source is a key. */
-static int set_denominators(struct diff *diff, enum comparison_side side)
+static int set_denominators_of_shares(struct diff *diff, enum comparison_side side)
 {
 	struct compared_units *units = &diff->units[side];
 	const struct diff_side *recordings = &diff->side[side];
@@ -237,12 +238,14 @@ static int set_denominators(struct diff *diff, enum comparison_side side)
 
 		for (u32 r = 0; r < profile->row_count; r++) {
 			const struct profile_row *row = profile->rows[r];
-			u64 *whole = &units->wholes[unit_of_row(part, row->slice)];
+			u64 *whole = &units->wholes[unit_number_of_time_slice(part, row->slice)];
 
 			if (!diff_has_event_key(diff)) {
-				whole += find_source(diff, &part->report, row->kind) * units->count;
-				*whole += count_or_value(&part->report, row->kind, row->count,
-							 row->value);
+				whole +=
+					find_or_add_source_by_name(diff, &part->report, row->kind) *
+					units->count;
+				*whole += choose_count_or_value_as_weight(&part->report, row->kind,
+									  row->count, row->value);
 				continue;
 			}
 			for (u32 source = 0; source < diff->source_count; source++)
@@ -253,17 +256,17 @@ static int set_denominators(struct diff *diff, enum comparison_side side)
 }
 
 /* Fills the item, which owns `text` from now on. */
-static void fill_compared_item(struct diff *diff, enum comparison_side side, u32 number,
-			       const struct diff_place *place, u32 kind, u32 slice, u64 count,
-			       u64 value)
+static void set_item_of_comparison(struct diff *diff, enum comparison_side side, u32 number,
+				   const struct diff_place *place, u32 kind, u32 slice, u64 count,
+				   u64 value)
 {
 	const struct diff_part *part = diff->side[side].parts[place->part];
 	struct compared_item *item = &diff->list[side].items[number];
-	u64 amount = count_or_value(&part->report, kind, count, value);
+	u64 amount = choose_count_or_value_as_weight(&part->report, kind, count, value);
 
 	diff->side[side].places[number] = *place;
-	item->source = find_source(diff, &part->report, kind);
-	item->unit = unit_of_row(part, slice);
+	item->source = find_or_add_source_by_name(diff, &part->report, kind);
+	item->unit = unit_number_of_time_slice(part, slice);
 	item->is_sampled = part->report.sources[kind].extras & TRACE_EXTRA_LEAF;
 	item->count = count;
 	item->value = value;
@@ -280,9 +283,9 @@ static char *make_text_of_stack(const struct report *report, const struct profil
 	if (!to)
 		return NULL;
 	fprintf(to, "%s%c%s%c", report->sources[row->kind].name, SEPARATOR, row->comm, SEPARATOR);
-	report_put_path(report, row->kernel, to);
+	write_folded_path(report, row->kernel, to);
 	fputc(SEPARATOR, to);
-	report_put_path(report, row->user, to);
+	write_folded_path(report, row->user, to);
 	return fclose(to) ? NULL : text;
 }
 
@@ -329,14 +332,14 @@ static int list_items_of_recording(struct diff *diff, enum comparison_side side,
 				diff->values->children ? &row->children : &row->self;
 
 			items[*listed].text = make_text_of_row(diff, part, row);
-			fill_compared_item(diff, side, *listed, &place, row->kind, row->slice,
-					   sum->count, sum->value);
+			set_item_of_comparison(diff, side, *listed, &place, row->kind, row->slice,
+					       sum->count, sum->value);
 		} else {
 			const struct profile_row *row = part->report.profile->rows[i];
 
 			items[*listed].text = make_text_of_stack(&part->report, row);
-			fill_compared_item(diff, side, *listed, &place, row->kind, row->slice,
-					   row->count, row->value);
+			set_item_of_comparison(diff, side, *listed, &place, row->kind, row->slice,
+					       row->count, row->value);
 		}
 		if (!items[*listed].text)
 			return -ENOMEM;
@@ -348,7 +351,7 @@ static int list_items_of_side(struct diff *diff, enum comparison_side side)
 {
 	struct diff_side *recordings = &diff->side[side];
 	u32 count = 0, listed = 0;
-	int err = set_denominators(diff, side);
+	int err = set_denominators_of_shares(diff, side);
 
 	for (u32 i = 0; i < recordings->part_count && !err; i++) {
 		const struct table_options options = {.keys = diff->fields.keys,
@@ -370,7 +373,7 @@ static int list_items_of_side(struct diff *diff, enum comparison_side side)
 	return err;
 }
 
-static int compare(struct diff *diff)
+static int compare_recordings_of_sides(struct diff *diff)
 {
 	int err = 0;
 	u32 met = 0;
@@ -397,12 +400,14 @@ static int read_and_compare(struct diff *diff, struct frame_naming *naming,
 
 	for (u32 side = BEFORE; side < COMPARISON_SIDES; side++)
 		for (u32 i = 0; i < diff->side[side].part_count; i++) {
-			err = err ?: read_ledger(&diff->side[side], diff->side[side].parts[i]);
+			err = err
+				      ?: read_ledger_of_diff_part(&diff->side[side],
+								  diff->side[side].parts[i]);
 			readers[count++] = diff->side[side].parts[i]->report.reader;
 		}
 	names_check_boots(naming, readers, count);
 	for (u32 side = BEFORE; side < COMPARISON_SIDES && !err; side++)
-		err = make_units(diff, &diff->side[side], &diff->units[side], error);
+		err = make_comparison_units(diff, &diff->side[side], &diff->units[side], error);
 	for (u32 side = BEFORE; side < COMPARISON_SIDES && !err; side++)
 		for (u32 i = 0; i < diff->side[side].part_count && !err; i++)
 			err = profile_create_split(diff->side[side].parts[i]->report.reader,
@@ -413,7 +418,7 @@ static int read_and_compare(struct diff *diff, struct frame_naming *naming,
 						   error);
 	if (err)
 		return err;
-	err = compare(diff);
+	err = compare_recordings_of_sides(diff);
 	return err ? error_set(error, -err, "diff: %s", strerror(-err)) : 0;
 }
 

@@ -73,9 +73,9 @@ static void print_table(const struct findings *findings)
 static int print_json(const struct findings *findings)
 {
 	const struct feature_result *results = findings->features;
-	const char *way = findings->records ? user_way_name(findings->way) : "none";
+	const char *way = findings->records ? name_of_user_stack_method(findings->way) : "none";
 	const char *instance_way = findings->records && findings->way == USER_WAY_ASSISTED
-					   ? user_way_name(USER_WAY_FP)
+					   ? name_of_user_stack_method(USER_WAY_FP)
 					   : way;
 	json_t *features = json_array();
 	json_t *report = json_pack("{s:b, s:o, s:s, s:s, s:b, s:o}", "works", findings->records,
@@ -104,11 +104,11 @@ static int doctor_run(const void *values, int count, char **operands)
 
 	(void)count;
 	(void)operands;
-	signals_take();
+	signals_install_and_open_fd();
 	for (int feature = 0; feature < FEATURE_COUNT && !interrupted(); feature++)
 		feature_probe(feature, &findings.features[feature]);
-	findings.records = !session_face_try(&findings.way, &findings.refusal);
-	signals_end_interrupted();
+	findings.records = !try_recording_of_whole_machine(&findings.way, &findings.refusal);
+	signals_exit_as_interrupted();
 	if (!*json)
 		print_table(&findings);
 	else if (print_json(&findings))

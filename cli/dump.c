@@ -51,7 +51,7 @@ struct dump {
 				     from a file */
 };
 
-static int append_stack(void *arg, const struct stack_map_bin_stack *stack)
+static int append_stack_to_dump(void *arg, const struct stack_map_bin_stack *stack)
 {
 	struct dump *dump = arg;
 	u64 *frames = malloc((stack->depth + 1) * sizeof(u64));
@@ -118,12 +118,12 @@ static bool find_frame_name(const struct dump *dump, u64 frame, u32 i, char *tex
 	return true;
 }
 
-static json_t *address_json(u64 frame)
+static json_t *make_json_of_address(u64 frame)
 {
 	return json_sprintf("0x%llx", (unsigned long long)frame);
 }
 
-static json_t *stack_json(const struct dump *dump, const struct stack_map_bin_stack *stack)
+static json_t *make_json_of_stack(const struct dump *dump, const struct stack_map_bin_stack *stack)
 {
 	json_t *ips = json_array(), *symbols = json_array();
 	int failures = 0;
@@ -133,9 +133,9 @@ static json_t *stack_json(const struct dump *dump, const struct stack_map_bin_st
 		u64 frame = stack->frames[i];
 		bool named = find_frame_name(dump, frame, i, name, sizeof(name));
 
-		failures |= json_array_append_new(ips, address_json(frame));
-		failures |= json_array_append_new(symbols,
-						  named ? json_text(name) : address_json(frame));
+		failures |= json_array_append_new(ips, make_json_of_address(frame));
+		failures |= json_array_append_new(symbols, named ? json_text(name)
+								 : make_json_of_address(frame));
 	}
 	if (failures) {
 		json_decref(ips);
@@ -146,7 +146,7 @@ static json_t *stack_json(const struct dump *dump, const struct stack_map_bin_st
 			 "ips", ips, "symbols", symbols);
 }
 
-static int by_ref_count(const void *a, const void *b)
+static int compare_stacks_by_ref_count(const void *a, const void *b)
 {
 	const struct stack_map_bin_stack *left = a, *right = b;
 
@@ -161,7 +161,7 @@ static int print_stacks(struct dump *dump, const struct dump_values *values)
 	char name[512];
 
 	if (values->top && count)
-		qsort(dump->stacks, count, sizeof(*dump->stacks), by_ref_count);
+		qsort(dump->stacks, count, sizeof(*dump->stacks), compare_stacks_by_ref_count);
 	if (values->top && values->top < count)
 		count = values->top;
 	if (values->json) {
@@ -169,8 +169,8 @@ static int print_stacks(struct dump *dump, const struct dump_values *values)
 		int failures = 0;
 
 		for (size_t i = 0; i < count; i++)
-			failures |=
-				json_array_append_new(array, stack_json(dump, &dump->stacks[i]));
+			failures |= json_array_append_new(
+				array, make_json_of_stack(dump, &dump->stacks[i]));
 		if (failures) {
 			json_decref(array);
 			array = NULL;
@@ -234,7 +234,7 @@ static int read_stacks(struct dump *dump, const char *path, struct stackmap_erro
 
 	if (!file)
 		return error_set_errno(error, errno, path);
-	err = stack_map_bin_read(file, append_stack, dump, &why);
+	err = stack_map_bin_read(file, append_stack_to_dump, dump, &why);
 	if (!standard)
 		fclose(file);
 	if (!err)
@@ -253,9 +253,11 @@ static int read_instance(struct dump *dump, const char *name, struct stackmap_er
 		return err;
 	err = folder_lock_wait(folder, error) ?: capture_open(folder, &dump->instance, error);
 	if (!err) {
-		dump->hides_addresses = !kernel_image_shown(capture_kernel_files(dump->instance));
-		self_stop_tell(dump->instance, name);
-		err = instance_each_stack(capture_loaded(dump->instance), append_stack, dump);
+		dump->hides_addresses =
+			!are_kernel_addresses_shown(capture_kernel_files(dump->instance));
+		report_self_stop_of_instance(dump->instance, name);
+		err = instance_each_stack(capture_loaded(dump->instance), append_stack_to_dump,
+					  dump);
 	}
 	if (err == -ENOMEM)
 		error_set_errno(error, ENOMEM, name);
@@ -271,7 +273,7 @@ static int dump_stacks(struct dump *dump, const struct dump_values *values, cons
 	int read_err;
 
 	if (err)
-		return message_error(&error);
+		return print_error_message(&error);
 	read_err = path ? read_stacks(dump, path, &error)
 			: read_instance(dump, values->instance, &error);
 	if (!read_err || dump->count)
@@ -280,7 +282,7 @@ static int dump_stacks(struct dump *dump, const struct dump_values *values, cons
 	if (!read_err || dump->count)
 		fprintf(stderr, "Total: %zu unique stacks\n", dump->count);
 	if (read_err)
-		message_error(&error);
+		print_error_message(&error);
 	if (err)
 		message("%s: %s", path ?: values->instance, strerror(-err));
 	return err || read_err ? EXIT_FAILED : EXIT_DONE;
@@ -304,7 +306,7 @@ static int dump_run(const void *arg, int count, char **operands)
 		return EXIT_USAGE;
 	}
 	if (!values->instance)
-		privilege_keep_files();
+		privilege_keep_reading_of_files();
 	status = dump_stacks(&dump, values, count ? operands[0] : NULL);
 	for (size_t i = 0; i < dump.count; i++)
 		free((void *)dump.stacks[i].frames);

@@ -37,13 +37,13 @@ struct export_values {
 	struct string_list labels;
 };
 
-static int refuse_without_receiver(const char *option)
+static int refuse_option_without_receiver(const char *option)
 {
 	message("%s: only with --to URL", option);
 	return -EINVAL;
 }
 
-static int add_label(struct export_identity *identity, const char *label)
+static int set_identity_or_add_label(struct export_identity *identity, const char *label)
 {
 	struct string_list *labels = &identity->labels;
 	const char **known[] = {&identity->service, &identity->version, &identity->host};
@@ -85,13 +85,13 @@ static struct push *open_receiver(const struct export_values *values)
 	access.bearer = bearer;
 	err = err ?: push_open(values->to, &access, &push, &error);
 	if (err)
-		message_error(&error);
+		print_error_message(&error);
 	secret_free(&password);
 	secret_free(&bearer);
 	return err ? NULL : push;
 }
 
-static bool is_output_standard(const struct export_values *values)
+static bool is_standard_output_chosen(const struct export_values *values)
 {
 	return !values->to && (!values->output || output_file_is_standard(values->output));
 }
@@ -126,8 +126,9 @@ static int write_recording(const struct export_values *values, const struct expo
 	return recording_close(&reader, choice, err, &error);
 }
 
-static int send_recording(const struct export_values *values, const struct recording_choice *choice,
-			  struct export_options *options)
+static int export_recording_to_receiver(const struct export_values *values,
+					const struct recording_choice *choice,
+					struct export_options *options)
 {
 	struct push *push = open_receiver(values);
 	int status = EXIT_FAILED, err = 0;
@@ -136,7 +137,7 @@ static int send_recording(const struct export_values *values, const struct recor
 		return status;
 	/* Sets the labels of the identity, which point into `values`. */
 	for (size_t i = 0; i < values->labels.count && !err; i++)
-		err = add_label(&options->identity, values->labels.items[i]);
+		err = set_identity_or_add_label(&options->identity, values->labels.items[i]);
 	if (err)
 		message("--label: %s", strerror(ENOMEM));
 	else
@@ -160,8 +161,8 @@ static int check_receiver_options(const struct export_values *values)
 	if (!values->to) {
 		/* Refuses options that only a receiver uses if no receiver is given. */
 		if (values->bearer_file)
-			return refuse_without_receiver("--bearer-file");
-		return values->labels.count ? refuse_without_receiver("--label") : 0;
+			return refuse_option_without_receiver("--bearer-file");
+		return values->labels.count ? refuse_option_without_receiver("--label") : 0;
 	}
 	if (push_url_parse(values->to, &url, &error)) {
 		message("--to: %s", error.message);
@@ -222,20 +223,20 @@ static int export_run(const void *arg, int count, char **operands)
 			format->name);
 		return EXIT_USAGE;
 	}
-	if (recording_choose(&values.recording, operands, &choice))
+	if (choose_recording_by_options(&values.recording, operands, &choice))
 		return EXIT_USAGE;
-	if (format->binary && is_output_standard(&values) && isatty(STDOUT_FILENO)) {
+	if (format->binary && is_standard_output_chosen(&values) && isatty(STDOUT_FILENO)) {
 		message("--format %s: is binary and not shown on a terminal, use --output FILE",
 			format->name);
 		return EXIT_USAGE;
 	}
 	choice.store.question.no_inlined = values.names.no_inline;
-	choice.output = is_output_standard(&values) ? NULL : values.output;
+	choice.output = is_standard_output_chosen(&values) ? NULL : values.output;
 	options = (struct export_options){.filter = choice.filter, .by = values.by};
 	status = recording_names_open(&values.names, &choice, &options.naming);
 	if (status)
 		return status;
-	status = values.to ? send_recording(&values, &choice, &options)
+	status = values.to ? export_recording_to_receiver(&values, &choice, &options)
 			   : write_recording(&values, format, NULL, &choice, &options);
 	names_close(&options.naming);
 	return status;

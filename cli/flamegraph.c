@@ -59,8 +59,8 @@ static int draw_page(const struct flamegraph_values *values, const struct inputs
 	return err;
 }
 
-static int draw_inputs(const struct flamegraph_values *values, struct inputs *inputs,
-		       struct frame_naming *naming)
+static int draw_page_of_recordings(const struct flamegraph_values *values, struct inputs *inputs,
+				   struct frame_naming *naming)
 {
 	struct stackmap_error error;
 	int status = EXIT_DONE;
@@ -73,7 +73,7 @@ static int draw_inputs(const struct flamegraph_values *values, struct inputs *in
 	if (status == EXIT_DONE) {
 		names_check_boots(naming, inputs->reader, inputs->count);
 		if (draw_page(values, inputs, naming, &error)) {
-			message_error(&error);
+			print_error_message(&error);
 			status = EXIT_FAILED;
 		}
 	}
@@ -93,9 +93,9 @@ static int choose_recording(const struct recording_values *values, int count, ch
 			    u32 number, struct recording_choice *choice)
 {
 	if (!values->from.url)
-		return recording_choose(values, operands + number, choice);
+		return choose_recording_by_options(values, operands + number, choice);
 	return number ? recording_choose_second(values, operands, choice)
-		      : recording_choose(values, operands + count, choice);
+		      : choose_recording_by_options(values, operands + count, choice);
 }
 
 static int flamegraph_run(const void *arg, int count, char **operands)
@@ -117,13 +117,13 @@ static int flamegraph_run(const void *arg, int count, char **operands)
 		if (choose_recording(&values->recording, count, operands, i, choice))
 			return EXIT_USAGE;
 		choice->store.question.no_inlined = values->names.no_inline;
-		from_split_time(&choice->store);
+		set_time_step_of_query(&choice->store);
 		choice->output = file;
 	}
 	status = recording_names_open(&values->names, &inputs.choice[0], &naming);
 	if (status != EXIT_DONE)
 		return status;
-	status = draw_inputs(values, &inputs, &naming);
+	status = draw_page_of_recordings(values, &inputs, &naming);
 	names_close(&naming);
 	return status;
 }

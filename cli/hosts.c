@@ -38,8 +38,8 @@ struct event_sum {
  * The percentage of a row. There are few kinds of events, so the sum of the previous row's event is
  * kept.
  */
-static double row_percent(const struct store_host_counts *counts,
-			  const struct store_host_count *count, struct event_sum *last)
+static double percent_of_event_sum(const struct store_host_counts *counts,
+				   const struct store_host_count *count, struct event_sum *last)
 {
 	if (!last->event || strcmp(last->event, count->event) != 0) {
 		*last = (struct event_sum){count->event, 0};
@@ -62,7 +62,7 @@ static const struct column_text {
 	[EVENT] = {"EVENT", offsetof(struct store_host_count, event)},
 };
 
-static const char *row_text(const struct store_host_count *count, enum column column)
+static const char *text_of_host_column(const struct store_host_count *count, enum column column)
 {
 	return *(char *const *)((const char *)count + texts[column].offset);
 }
@@ -86,14 +86,16 @@ static void print_text(const struct store_host_counts *counts)
 		size_t width = strlen(texts[column].title);
 
 		for (u32 i = 0; i < counts->count; i++) {
-			size_t length = printable_count(row_text(&counts->counts[i], column));
+			size_t length =
+				printable_count(text_of_host_column(&counts->counts[i], column));
 
 			if (length > width)
 				width = length < WIDTH_MAX || terminal_width() ? length : WIDTH_MAX;
 		}
 		widths[column] = (u32)width;
 	}
-	terminal_fit(widths, COLUMNS, 1U << HOST | 1U << SERVICE | 1U << VERSION | 1U << EVENT);
+	shrink_columns_to_terminal(widths, COLUMNS,
+				   1U << HOST | 1U << SERVICE | 1U << VERSION | 1U << EVENT);
 	if (counts->count)
 		printf("  SHARE       COUNT");
 	for (enum column column = HOST; column < COLUMNS && counts->count; column++)
@@ -103,10 +105,10 @@ static void print_text(const struct store_host_counts *counts)
 	for (u32 i = 0; i < counts->count && !ferror(stdout); i++) {
 		const struct store_host_count *count = &counts->counts[i];
 
-		printf("%6.2f%%  %10llu", row_percent(counts, count, &last),
+		printf("%6.2f%%  %10llu", percent_of_event_sum(counts, count, &last),
 		       (unsigned long long)count->count);
 		for (enum column column = HOST; column < COLUMNS; column++)
-			print_column(row_text(count, column), column, widths[column]);
+			print_column(text_of_host_column(count, column), column, widths[column]);
 		putchar('\n');
 	}
 }
@@ -123,7 +125,7 @@ static int print_json(const struct store_host_counts *counts)
 			"service", json_text(count->service), "version", json_text(count->version),
 			"event", json_text(count->event), "count", (json_int_t)count->count,
 			"value", (json_int_t)count->value, "percent",
-			row_percent(counts, count, &last));
+			percent_of_event_sum(counts, count, &last));
 
 		if (json_array_append_new(list, object)) {
 			json_decref(list);
@@ -149,8 +151,8 @@ static int print_counts(const struct hosts_values *values, const struct store_ho
 	return EXIT_DONE;
 }
 
-static int choose_events(const struct hosts_values *values, struct from_choice *choice,
-			 u8 stack[HASH_BYTES])
+static int parse_options_of_hosts(const struct hosts_values *values, struct from_choice *choice,
+				  u8 stack[HASH_BYTES])
 {
 	struct string_list *wanted = choice->question.wanted;
 
@@ -162,7 +164,7 @@ static int choose_events(const struct hosts_values *values, struct from_choice *
 		message("--stack and --function: choose one");
 		return -EINVAL;
 	}
-	if (from_choose(&values->from, choice))
+	if (parse_store_options(&values->from, choice))
 		return -EINVAL;
 	wanted[STORE_FIELD_COMM] = values->comms;
 	wanted[STORE_FIELD_CGROUP] = values->cgroups;
@@ -187,9 +189,9 @@ static int hosts_run(const void *arg, int count, char **operands)
 
 	(void)count;
 	(void)operands;
-	if (choose_events(values, &choice, stack))
+	if (parse_options_of_hosts(values, &choice, stack))
 		return EXIT_USAGE;
-	shards = from_connect(&choice);
+	shards = connect_to_store_and_describe(&choice);
 	if (!shards) {
 		from_clear(&choice);
 		return EXIT_FAILED;
@@ -199,11 +201,11 @@ static int hosts_run(const void *arg, int count, char **operands)
 		err = store_host_counts_read(shards, &choice.question, values->stack ? stack : NULL,
 					     values->function, &counts, &error);
 	if (err) {
-		message_error(&error);
+		print_error_message(&error);
 	} else {
 		status = print_counts(values, &counts);
 		store_host_counts_clear(&counts);
-		from_tell_away(&choice, shards);
+		report_missing_store_servers(&choice, shards);
 		if (choice.is_partial)
 			status = EXIT_FAILED;
 	}

@@ -57,12 +57,12 @@ static int import_run(const void *arg, int count, char **operands)
 		message("import: no --ftrace DIR or trace.dat given, see 'stackmap help import'");
 		return EXIT_USAGE;
 	}
-	privilege_keep_kernel_files();
-	output_file_guard();
+	privilege_keep_reading_of_kernel_files();
+	remove_output_file_on_signals();
 	err = ftrace_import(&import, values->output ?: RECORDING_DEFAULT, &notes, &error);
 	free(command);
 	if (err)
-		message_error(&error);
+		print_error_message(&error);
 	else
 		report_import_notes(values->ftrace, &notes);
 	return err ? EXIT_FAILED : EXIT_DONE;

@@ -18,7 +18,7 @@
 enum action { PAUSE, RESUME, RESET, STOP };
 
 /* An instance that is damaged can still be stopped, so stopping does not open its maps. */
-static int act_on_instance(enum action action, const char *name)
+static int apply_action_to_instance(enum action action, const char *name)
 {
 	bool waits = action == PAUSE || action == RESUME;
 	struct stackmap_error error;
@@ -40,19 +40,19 @@ static int act_on_instance(enum action action, const char *name)
 		result = instance_stop(folder, &error);
 	capture_free(&capture);
 	folder_close(&folder);
-	return result ? message_failure(result, &error) : EXIT_DONE;
+	return result ? print_error_and_choose_exit_status(result, &error) : EXIT_DONE;
 }
 
 /*
  * Applies the action to all instances, even if one of them fails. Returns the exit status of the
  * first failure.
  */
-static int act_on_instances(enum action action, int count, char **names)
+static int apply_action_to_instances(enum action action, int count, char **names)
 {
 	int status = EXIT_DONE;
 
 	for (int i = 0; i < count; i++) {
-		int result = act_on_instance(action, names[i]);
+		int result = apply_action_to_instance(action, names[i]);
 
 		status = status ?: result;
 	}
@@ -62,25 +62,25 @@ static int act_on_instances(enum action action, int count, char **names)
 static int pause_run(const void *values, int count, char **operands)
 {
 	(void)values;
-	return act_on_instances(PAUSE, count, operands);
+	return apply_action_to_instances(PAUSE, count, operands);
 }
 
 static int resume_run(const void *values, int count, char **operands)
 {
 	(void)values;
-	return act_on_instances(RESUME, count, operands);
+	return apply_action_to_instances(RESUME, count, operands);
 }
 
 static int reset_run(const void *values, int count, char **operands)
 {
 	(void)values;
-	return act_on_instances(RESET, count, operands);
+	return apply_action_to_instances(RESET, count, operands);
 }
 
 static int stop_run(const void *values, int count, char **operands)
 {
 	(void)values;
-	return act_on_instances(STOP, count, operands);
+	return apply_action_to_instances(STOP, count, operands);
 }
 
 const struct command pause_command = {

@@ -23,7 +23,7 @@
 
 #define NAME_COLUMNS 50
 
-static int print_source(void *arg, const char *group, const char *name)
+static int print_source_with_group(void *arg, const char *group, const char *name)
 {
 	int padding = NAME_COLUMNS - (int)strlen(name);
 
@@ -33,7 +33,7 @@ static int print_source(void *arg, const char *group, const char *name)
 	return 0;
 }
 
-static int append_source(void *arg, const char *group, const char *name)
+static int append_source_to_list(void *arg, const char *group, const char *name)
 {
 	json_t *sources = arg;
 	json_t *source = json_pack("{s:o, s:s}", "name", json_text(name), "group", group);
@@ -96,7 +96,7 @@ static int list_process_probes(u64 pid, const char *pattern, list_each each, voi
 		path[strcspn(path, "\n")] = '\0';
 		if (text_set_find(&files, path) != HASH_INDEX_NONE)
 			continue;
-		err = text_set_number(&files, path) == HASH_INDEX_NONE ? -ENOMEM : 0;
+		err = text_set_find_or_add_number(&files, path) == HASH_INDEX_NONE ? -ENOMEM : 0;
 		if (err || asprintf(&file, "%s%s", root, path) < 0) {
 			err = -ENOMEM;
 			break;
@@ -158,7 +158,7 @@ static int list_run(const void *arg, int count, char **operands)
 	const char *pattern = count ? operands[0] : NULL;
 	struct stackmap_error error = {.offset = STACKMAP_NO_OFFSET};
 	json_t *sources = values->json ? json_array() : NULL;
-	list_each each = values->json ? append_source : print_source;
+	list_each each = values->json ? append_source_to_list : print_source_with_group;
 	int err = values->json && !sources ? -ENOMEM : 0;
 
 	if (values->pid && values->package)
@@ -173,7 +173,7 @@ static int list_run(const void *arg, int count, char **operands)
 		return sources && json_put(sources, stdout) ? EXIT_FAILED : EXIT_DONE;
 	json_decref(sources);
 	if (error.message[0])
-		message_error(&error);
+		print_error_message(&error);
 	else
 		message("list: %s", strerror(-err));
 	return err == -EINVAL || err == -ERANGE ? EXIT_USAGE : EXIT_FAILED;

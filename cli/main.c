@@ -67,12 +67,12 @@ static int print_commands(void)
 
 static int report_unknown_command(const char *name)
 {
-	const char *instead = foreign_command(name);
+	const char *instead = find_command_instead_of_other(name);
 	struct name_match match;
 
 	name_match_init(&match, name);
 	for (const struct command *const *command = commands; *command; command++)
-		name_match_try(&match, (*command)->name);
+		name_match_compare_name(&match, (*command)->name);
 	if (instead)
 		message("%s: unknown command; %s", name, instead);
 	else if (match.nearest[0])

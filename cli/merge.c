@@ -33,7 +33,7 @@ static int merge_recordings(const char *output, char **paths, u32 count,
 			      ? recording_list_add_folder(list, paths[i], &error)
 			      : recording_list_add_file(list, paths[i], &error);
 		if (err) {
-			message_error(&error);
+			print_error_message(&error);
 			return EXIT_FAILED;
 		}
 	}
@@ -42,9 +42,9 @@ static int merge_recordings(const char *output, char **paths, u32 count,
 					     .version = STACKMAP_VERSION};
 	err = recording_merge(list->readers, list->count, output, &info, &error);
 	if (err)
-		message_error(&error);
+		print_error_message(&error);
 	free(command);
-	return recordings_tell_damage(list) || list->missing || err ? EXIT_FAILED : EXIT_DONE;
+	return report_damaged_recordings(list) || list->missing || err ? EXIT_FAILED : EXIT_DONE;
 }
 
 static int merge_run(const void *arg, int count, char **operands)
@@ -57,9 +57,9 @@ static int merge_run(const void *arg, int count, char **operands)
 		message("merge: no --output FILE given, see 'stackmap help merge'");
 		return EXIT_USAGE;
 	}
-	privilege_keep_files();
-	output_file_guard();
-	file_limit_raise();
+	privilege_keep_reading_of_files();
+	remove_output_file_on_signals();
+	raise_open_file_limit();
 	recordings_init(&list);
 	status = merge_recordings(values->output, operands, (u32)count, &list);
 	recording_list_clear(&list);

@@ -44,8 +44,9 @@ struct record {
 	u32 snapshots;
 	u64 next_progress; /* time of the next progress line, by clock_ms() */
 	bool asked;	   /* true: a signal has asked the command to end */
-	u64 stop_told; /* the stop of the instance that was reported last, for self_stop_tell_once()
-			*/
+	u64 stop_told;	   /* the stop of the instance that was reported last, for
+			    * report_new_self_stop()
+			    */
 };
 
 static void print_file_summary(void *arg, const char *path, const struct trace_ledger *ledger,
@@ -58,13 +59,13 @@ static void print_file_summary(void *arg, const char *path, const struct trace_l
 	message("%llu events, %.1f KiB in %s",
 		(unsigned long long)(ledger->recorded + ledger->counted), bytes / 1024.0, path);
 	ledger_print(ledger, "stackmap: ledger: ", stderr);
-	session_face_tell_nameless(record->session);
+	report_files_without_names(record->session);
 }
 
-static void print_warning(void *arg, const struct stackmap_error *error)
+static void print_session_warning(void *arg, const struct stackmap_error *error)
 {
 	(void)arg;
-	message_error(error);
+	print_error_message(error);
 }
 
 /* Removes the oldest snapshot if there are more than --keep allows. This process has written it. */
@@ -95,7 +96,7 @@ static void write_numbered_snapshot(struct record *record)
 		return;
 	result = session_snapshot(record->session, path, &error);
 	if (result)
-		message_failure(result, &error);
+		print_error_and_choose_exit_status(result, &error);
 	else
 		remove_oldest_snapshot(record);
 	free(path);
@@ -105,11 +106,11 @@ static void write_numbered_snapshot(struct record *record)
  * Reports that an instance has stopped itself. The instance may be resumed, so its recording
  * continues.
  */
-static void report_self_stop(struct record *record)
+static void report_stop_by_trigger(struct record *record)
 {
 	if (!record->values->quiet && record->options.instance)
-		self_stop_tell_once(session_capture(record->session), record->options.instance,
-				    &record->stop_told);
+		report_new_self_stop(session_capture(record->session), record->options.instance,
+				     &record->stop_told);
 }
 
 /* Acts on triggers that are due. True: the recording must end. */
@@ -155,7 +156,7 @@ static void record_events(struct record *record)
 			write_numbered_snapshot(record);
 		if (signal_asks_to_end(signal)) {
 			record->asked = true;
-			interrupt_end();
+			interrupt_request_end();
 			return;
 		}
 		if (record->workload.pid ? workload_ended(&record->workload)
@@ -165,7 +166,7 @@ static void record_events(struct record *record)
 		ms = session_visit(record->session, &error);
 		now = clock_ms();
 		bytes = session_file_bytes(record->session);
-		if (bytes && !record->values->quiet && terminal_progress(stderr) &&
+		if (bytes && !record->values->quiet && can_show_progress_on_terminal(stderr) &&
 		    now >= record->next_progress) {
 			record->next_progress = now + PROGRESS_MS;
 			fprintf(stderr, "\r%llu events, %.1f KiB ",
@@ -174,7 +175,7 @@ static void record_events(struct record *record)
 		}
 		if (handle_due_triggers(record))
 			return;
-		report_self_stop(record);
+		report_stop_by_trigger(record);
 	}
 }
 
@@ -192,7 +193,7 @@ static int end_workload(struct record *record, int status)
 
 	if (!workload->started)
 		return status;
-	signals_hold();
+	signals_block_until_read();
 	if (record->asked || interrupted())
 		signal_workload(record, record->asked && interrupted());
 	while (!workload_ended(workload))
@@ -206,18 +207,18 @@ static int finish_recording(struct record *record)
 	struct stackmap_error error;
 	int result, status;
 
-	signals_release();
+	signals_unblock_for_finish();
 	result = session_stop(record->session, &error) ?: session_end(record->session, &error);
-	status = result ? message_failure(result, &error) : EXIT_DONE;
+	status = result ? print_error_and_choose_exit_status(result, &error) : EXIT_DONE;
 	if (session_has_failed(record->session))
 		status = EXIT_FAILED;
 	if (record->values->verbose)
-		user_way_tell_counts(session_capture(record->session));
+		report_user_stack_method_counts(session_capture(record->session));
 	if (!status && !session_ledger(record->session)->produced && !record->values->quiet) {
 		if (!record->options.instance)
-			no_events_explain(&record->options, record->session,
-					  record->workload.ended ? record->workload.cpu_ns
-								 : UINT64_MAX);
+			explain_recording_without_events(
+				&record->options, record->session,
+				record->workload.ended ? record->workload.cpu_ns : UINT64_MAX);
 		else if (session_kind(record->session) == SESSION_READER)
 			message("0 events: nothing that '%s' records happened",
 				capture_metadata(session_capture(record->session))->command);
@@ -235,11 +236,11 @@ static int start_recording(struct record *record, char **arguments)
 	int result = session_start(record->session, &error);
 
 	if (result)
-		return message_failure(result, &error);
+		return print_error_and_choose_exit_status(result, &error);
 	if (!record->values->quiet)
-		user_way_tell(session_capture(record->session));
-	report_self_stop(record);
-	if (!session_is_copied_at_once(record->session) && !signals_hold())
+		report_user_stack_method(session_capture(record->session));
+	report_stop_by_trigger(record);
+	if (!session_is_copied_at_once(record->session) && !signals_block_until_read())
 		return EXIT_FAILED;
 	result = record->workload.pid ? workload_start(&record->workload) : 0;
 	if (result) {
@@ -247,20 +248,21 @@ static int start_recording(struct record *record, char **arguments)
 		return EXIT_FAILED;
 	}
 	result = session_publish(record->session, &error);
-	return result ? message_failure(result, &error)
-		      : session_face_drop_privileges(record->session, record->workload.pid,
-						     session_later_file(record->session));
+	return result ? print_error_and_choose_exit_status(result, &error)
+		      : drop_privileges_of_session(record->session, record->workload.pid,
+						   session_later_file(record->session));
 }
 
 static int run_recording(struct record *record, char **arguments)
 {
-	const struct session_listener listener = {record, print_file_summary, print_warning};
+	const struct session_listener listener = {record, print_file_summary,
+						  print_session_warning};
 	struct stackmap_error error;
 	int status, result = session_create(&record->options, &listener, &record->session, &error);
 
 	if (result)
-		return message_failure(result, &error);
-	record->signals = signals_take();
+		return print_error_and_choose_exit_status(result, &error);
+	record->signals = signals_install_and_open_fd();
 	if (record->signals < 0) {
 		message("signals: %s", strerror(-record->signals));
 		return EXIT_FAILED;
@@ -277,10 +279,10 @@ static int run_recording(struct record *record, char **arguments)
 			is_number ? arguments[0] : "");
 		return EXIT_FAILED;
 	}
-	file_limit_raise();
+	raise_open_file_limit();
 	result = session_open(record->session, record->workload.pid, record->workload.path, &error);
 	if (result)
-		return message_failure(result, &error);
+		return print_error_and_choose_exit_status(result, &error);
 	status = start_recording(record, arguments);
 	if (status)
 		return status;
@@ -304,7 +306,7 @@ static int record_run(const void *arg, int count, char **operands)
 	workload_clear(&record.workload);
 	if (record.signals >= 0)
 		close(record.signals);
-	signals_end_interrupted();
+	signals_exit_as_interrupted();
 	return status;
 }
 

@@ -62,7 +62,7 @@ struct report_request {
 	bool json, csv, paged;
 };
 
-const char *report_time_text(u64 ns)
+const char *format_duration_ns(u64 ns)
 {
 	static char text[VALUE_TEXT_ROOM];
 
@@ -70,7 +70,7 @@ const char *report_time_text(u64 ns)
 	return text;
 }
 
-double report_share(u64 part, u64 whole)
+double share_or_zero(u64 part, u64 whole)
 {
 	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
@@ -82,31 +82,32 @@ double report_percent(const struct report *report, u32 kind, u64 weight)
 	return total ? 100.0 * (double)weight / (double)total : 0;
 }
 
-const char *report_value(const struct report *report, u32 kind, u64 value)
+const char *format_value_of_source(const struct report *report, u32 kind, u64 value)
 {
 	static char text[VALUE_TEXT_ROOM];
 
 	value_text(value, report->sources[kind].value_unit, text);
-	printable_make(text);
+	replace_unprintable_bytes(text);
 	return text;
 }
 
-const char *report_error(const struct report *report, u32 kind, u64 estimates)
+const char *format_sampling_error(const struct report *report, u32 kind, u64 estimates)
 {
 	static char text[VALUE_TEXT_ROOM + 4];
-	u64 every = sampled_every(report->sources[kind].name);
+	u64 every = read_sampling_period_of_source(report->sources[kind].name);
 	char error[VALUE_TEXT_ROOM];
 
 	text[0] = '\0';
 	if (!every)
 		return text;
-	value_text(sampled_error(every, estimates), report->sources[kind].value_unit, error);
+	value_text(estimate_error_of_sampled_sum(every, estimates),
+		   report->sources[kind].value_unit, error);
 	snprintf(text, sizeof(text), " +- %s", error);
-	printable_make(text);
+	replace_unprintable_bytes(text);
 	return text;
 }
 
-static void print_field(const char *name, const char *text)
+static void print_header_field(const char *name, const char *text)
 {
 	printf("# %-9s ", name);
 	printable_put(text, stdout);
@@ -129,8 +130,9 @@ static void print_counts(const struct report *report)
 			printable_put(report->sources[i].name, stdout);
 			if (report->weights.by[i] == WEIGHT_VALUE)
 				printf(", together %s%s",
-				       report_value(report, i, report->weights.totals[i]),
-				       report_error(report, i, report->weights.estimates[i]));
+				       format_value_of_source(report, i, report->weights.totals[i]),
+				       format_sampling_error(report, i,
+							     report->weights.estimates[i]));
 			putchar('\n');
 		}
 	}
@@ -146,11 +148,11 @@ static void print_header(const struct report *report, const struct recording_cho
 	struct runtime_hint hints[RUNTIME_HINTS_MAX];
 	u32 count;
 
-	print_field(choice->from	  ? "store:"
-		    : choice->is_instance ? "instance:"
-					  : "file:",
-		    choice->name);
-	print_field(choice->from ? "choice:" : "command:", info->command);
+	print_header_field(choice->from		 ? "store:"
+			   : choice->is_instance ? "instance:"
+						 : "file:",
+			   choice->name);
+	print_header_field(choice->from ? "choice:" : "command:", info->command);
 	printf("# %-9s ", "host:");
 	printable_put(info->hostname, stdout);
 	printf(", Linux ");
@@ -159,8 +161,8 @@ static void print_header(const struct report *report, const struct recording_cho
 	printable_put(info->machine, stdout);
 	printf(", %u CPUs\n", info->cpus);
 	if (!info->address_shown)
-		print_field("note:",
-			    "kernel addresses were hidden (kptr_restrict): no names for them");
+		print_header_field(
+			"note:", "kernel addresses were hidden (kptr_restrict): no names for them");
 	if (!choice->from) {
 		time_t seconds = (time_t)(info->start_realtime / 1000000000);
 		char text[32];
@@ -347,9 +349,9 @@ static int print_text(struct report *report, const struct report_request *reques
 {
 	const struct trace_ledger *ledger = trace_reader_ledger(report->reader);
 
-	report->color = terminal_color(stdout);
+	report->color = can_show_color_on_terminal(stdout);
 	if (request->paged)
-		pager_start();
+		pipe_output_to_pager();
 	print_header(report, &request->choice);
 	if (report->times->all.threads)
 		report_print_time_ledger(report->times, "# time:     ");
@@ -378,8 +380,8 @@ static int print_text(struct report *report, const struct report_request *reques
 	return report_stacks_plain(report);
 }
 
-static int report_profile(struct report *report, struct report_request *request,
-			  struct stackmap_error *error)
+static int add_events_to_profile(struct report *report, struct report_request *request,
+				 struct stackmap_error *error)
 {
 	const char *symbol = request->tree.symbol;
 	int err = symbol ? function_set_create(report->profile, symbol, &request->tree.functions,
@@ -391,7 +393,7 @@ static int report_profile(struct report *report, struct report_request *request,
 	err = report_weigh_events(report, request->by);
 	if (!err && !request->is_missing && !request->is_time && !request->is_wakers &&
 	    !request->is_locks && !request->is_origins)
-		report_note_missing(report);
+		print_hint_for_missing_names(report);
 	if (!err)
 		err = request->json  ? print_json(report, request)
 		      : request->csv ? print_csv(report, request)
@@ -455,8 +457,9 @@ static int make_requested_table(struct report *report, const struct report_reque
 	return err ? error_set(error, -err, "report: %s", strerror(-err)) : 0;
 }
 
-static int check_values(struct trace_reader *reader, const struct report_request *request,
-			struct stackmap_error *error)
+static int refuse_value_options_without_values(struct trace_reader *reader,
+					       const struct report_request *request,
+					       struct stackmap_error *error)
 {
 	const struct trace_source *sources;
 	u32 count = trace_reader_sources(reader, &sources);
@@ -486,7 +489,7 @@ static int report_recording(struct report_request *request, struct trace_reader 
 				.least = request->least};
 	u32 split = (request->is_table ? table_keys_split(request->table.fields.keys) : 0) |
 		    (request->hist.is_asked ? EVENTS_WITH_VALUES : 0);
-	int err = check_values(reader, request, error)
+	int err = refuse_value_options_without_values(reader, request, error)
 			  ?: profile_create_split(reader, &request->choice.filter, naming, split,
 						  NULL, &report.profile, error);
 
@@ -494,7 +497,7 @@ static int report_recording(struct report_request *request, struct trace_reader 
 		return err;
 	err = leaf_filter_apply(&request->leaves, report.profile, error);
 	err = err ?: make_time_table(&report, request, error) ?: make_requested_table(&report, request, error);
-	err = err ?: report_profile(&report, request, error);
+	err = err ?: add_events_to_profile(&report, request, error);
 	profile_free(&report.profile);
 	time_table_free(&report.times);
 	wait_pairs_free(&report.wakers);
@@ -610,11 +613,11 @@ static int parse_request(const struct report_values *values, char **operands,
 	if (request->is_table &&
 	    report_fields_parse(values->sort, values->fields, &request->table.fields))
 		return -EINVAL;
-	if (values->time && report_time_key(values->sort, &request->time_key))
+	if (values->time && parse_key_of_time_table(values->sort, &request->time_key))
 		return -EINVAL;
 	if (report_parse_percent(values->min_percent, &request->least))
 		return -EINVAL;
-	if (recording_choose(&values->recording, operands, &request->choice))
+	if (choose_recording_by_options(&values->recording, operands, &request->choice))
 		return -EINVAL;
 	if (values->hist && request->choice.from) {
 		message("--hist: a store has sums and no single values");

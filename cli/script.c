@@ -79,8 +79,8 @@ struct side {
 	u64 leaf; /* leaf frame of the part; 0: the part has no leaf */
 };
 
-static struct side make_stack_part(const struct script *script, const char *name, u32 stack,
-				   u32 reason)
+static struct side choose_stack_or_its_reason(const struct script *script, const char *name,
+					      u32 stack, u32 reason)
 {
 	struct side side = {.name = name};
 
@@ -90,17 +90,21 @@ static struct side make_stack_part(const struct script *script, const char *name
 	return side;
 }
 
-static struct side make_kernel_part(const struct script *script, const struct trace_event *event)
+static struct side choose_kernel_stack_of_event(const struct script *script,
+						const struct trace_event *event)
 {
-	struct side side = make_stack_part(script, "kernel", event->kernel, event->kernel_reason);
+	struct side side =
+		choose_stack_or_its_reason(script, "kernel", event->kernel, event->kernel_reason);
 
 	side.leaf = FRAME_IS_KERNEL(event->leaf) ? event->leaf : 0;
 	return side;
 }
 
-static struct side make_user_part(const struct script *script, const struct trace_event *event)
+static struct side choose_user_stack_of_event(const struct script *script,
+					      const struct trace_event *event)
 {
-	struct side side = make_stack_part(script, "user", event->user, event->user_reason);
+	struct side side =
+		choose_stack_or_its_reason(script, "user", event->user, event->user_reason);
 
 	side.leaf = FRAME_IS_KERNEL(event->leaf) ? 0 : event->leaf;
 	return side;
@@ -167,7 +171,7 @@ static int print_frame(const struct script *script, u64 frame, bool return_addre
 	return 0;
 }
 
-static void drop_stack_texts(struct stack_texts *texts)
+static void free_cached_stack_texts(struct stack_texts *texts)
 {
 	for (size_t i = 0; i < texts->count; i++) {
 		free(texts->items[i].lines);
@@ -192,7 +196,7 @@ static int make_stack_text(const struct script *script, const struct trace_stack
 	if (err || fflush(texts->maker))
 		return -ENOMEM;
 	if (texts->bytes + texts->made_bytes > TEXTS_BYTES_MAX)
-		drop_stack_texts(texts);
+		free_cached_stack_texts(texts);
 	text->lines = malloc(texts->made_bytes + 1);
 	if (!text->lines)
 		return -ENOMEM;
@@ -298,14 +302,14 @@ static int print_event_with_stacks(const struct script *script, const struct tra
 		printable_put(source->further_unit, stdout);
 	}
 	if (context) {
-		printf(" trace %s", trace_name(context, room));
-		printf(" span %s", span_name(context, room));
+		printf(" trace %s", format_trace_id_name(context, room));
+		printf(" span %s", format_span_id_name(context, room));
 	}
 	print_event_count(event);
 	putchar('\n');
-	err = print_stack_part(script, make_kernel_part(script, event));
+	err = print_stack_part(script, choose_kernel_stack_of_event(script, event));
 	if (!err)
-		err = print_stack_part(script, make_user_part(script, event));
+		err = print_stack_part(script, choose_user_stack_of_event(script, event));
 	if (!err && origin) {
 		/*
 		 * The stacks of the thread that queued the work are printed after those of the
@@ -313,8 +317,9 @@ static int print_event_with_stacks(const struct script *script, const struct tra
 		 */
 		printf("\t%16x [%s by] ([origin])\n", 0,
 		       origins_is_begin(script->origins, origin) ? "begun" : "queued");
-		err = print_stack_part(script, make_kernel_part(script, origin))
-			      ?: print_stack_part(script, make_user_part(script, origin));
+		err = print_stack_part(script, choose_kernel_stack_of_event(script, origin))
+			      ?: print_stack_part(script,
+						  choose_user_stack_of_event(script, origin));
 	}
 	putchar('\n');
 	return err;
@@ -352,7 +357,8 @@ static int print_event_with_hash(const struct script *script, const struct trace
 
 static int print_event_with_ids(const struct script *script, const struct trace_event *event)
 {
-	struct side kernel = make_kernel_part(script, event), user = make_user_part(script, event);
+	struct side kernel = choose_kernel_stack_of_event(script, event),
+		    user = choose_user_stack_of_event(script, event);
 	const struct frame_name *leaf =
 		event->leaf ? frame_names_find(script->names, event->leaf, false) : NULL;
 
@@ -407,7 +413,7 @@ static int print_events(struct script *script, struct stackmap_error *error)
 	origins_free(&script->origins);
 	stack_hashes_free(&script->hashes);
 	if (texts.items)
-		drop_stack_texts(&texts);
+		free_cached_stack_texts(&texts);
 	if (texts.maker)
 		fclose(texts.maker);
 	free(texts.made);
@@ -432,7 +438,7 @@ static int print_recording(const struct script_values *values,
 
 	if (values->follow) {
 		if (choice->is_instance)
-			return live_follow(choice->name, print_window, script);
+			return show_live_events_until_end(choice->name, print_window, script);
 		message("--follow: a file does not grow, name an instance with --instance");
 		return EXIT_USAGE;
 	}
@@ -457,11 +463,11 @@ static int script_run(const void *arg, int count, char **operands)
 	int status;
 
 	(void)count;
-	if (recording_choose(&values->recording, operands, &choice))
+	if (choose_recording_by_options(&values->recording, operands, &choice))
 		return EXIT_USAGE;
 	choice.store.question.no_inlined = values->names.no_inline;
 	choice.store.question.by_cgroup = values->show_cgroup;
-	from_split_time(&choice.store);
+	set_time_step_of_query(&choice.store);
 	names.no_inline |= values->follow;
 	names.lines &= !values->follow;
 	status = recording_names_open(&names, &choice, &script.naming);

@@ -31,7 +31,7 @@ struct start {
 	struct session *session;
 };
 
-static int choose_group(const char *name, gid_t *group)
+static int find_group_id_by_name(const char *name, gid_t *group)
 {
 	struct group *found = name ? getgrnam(name) : NULL;
 	u64 number;
@@ -52,7 +52,7 @@ static int choose_group(const char *name, gid_t *group)
  * Sets the session's options. If the options choose no tasks, the tasks of the whole machine are
  * recorded.
  */
-static int choose_options(struct start *start)
+static int set_session_options(struct start *start)
 {
 	struct session_options *options = &start->options;
 	struct stackmap_error error;
@@ -62,8 +62,8 @@ static int choose_options(struct start *start)
 	options->all = options->all || !options->pids.count;
 	options->has_files = true;
 	result = session_create(options, NULL, &start->session, &error);
-	return result ? message_failure(result, &error)
-		      : choose_group(start->values->group, &start->group);
+	return result ? print_error_and_choose_exit_status(result, &error)
+		      : find_group_id_by_name(start->values->group, &start->group);
 }
 
 static void print_next_steps(const struct start *start, const char *name,
@@ -82,7 +82,7 @@ static void print_next_steps(const struct start *start, const char *name,
 		message("%s: records until its rings are full; 'stackmap record --instance %s' "
 			"empties them into a file, --flight would keep the latest events",
 			name, name);
-	user_way_tell(capture);
+	report_user_stack_method(capture);
 	if (loaded_lacks_deferral(capture_loaded(capture)) &&
 	    !capture_refusals(capture)->user_stacks.message[0])
 		message("%s: this kernel cannot defer user stacks ('stackmap doctor' says why); "
@@ -106,12 +106,12 @@ static int start_instance(struct start *start, const char *name)
 	struct stackmap_error error, files_refusal;
 	struct capture *capture;
 	char *command_line;
-	int result = folder_claim(name, &start->folder, &error)
+	int result = folder_create_and_lock(name, &start->folder, &error)
 			     ?: session_open(start->session, 0, NULL, &error)
 			     ?: session_start(start->session, &error);
 
 	if (result)
-		return message_failure(result, &error);
+		return print_error_and_choose_exit_status(result, &error);
 	capture = session_capture(start->session);
 	command_line = command_line_read();
 	options.command_line = command_line ?: "";
@@ -120,7 +120,7 @@ static int start_instance(struct start *start, const char *name)
 				  &error);
 	free(command_line);
 	if (result)
-		return message_failure(result, &error);
+		return print_error_and_choose_exit_status(result, &error);
 	print_next_steps(start, name, &files_refusal);
 	return EXIT_DONE;
 }
@@ -131,13 +131,13 @@ static int start_run(const void *values, int count, char **operands)
 	int status;
 
 	(void)count;
-	file_limit_raise();
-	signals_take();
-	status = choose_options(&start) ?: start_instance(&start, operands[0]);
+	raise_open_file_limit();
+	signals_install_and_open_fd();
+	status = set_session_options(&start) ?: start_instance(&start, operands[0]);
 	session_close(&start.session);
 	folder_close(&start.folder);
 	if (status)
-		signals_end_interrupted();
+		signals_exit_as_interrupted();
 	return status;
 }
 

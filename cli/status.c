@@ -34,14 +34,14 @@ struct instance {
 
 typedef int (*show)(const struct instance *instance, void *to);
 
-static const char *state_text(const struct instance *instance)
+static const char *instance_state_name(const struct instance *instance)
 {
 	if (instance->status.stop.is_over)
 		return "stopped";
 	return instance->status.paused ? "paused" : "recording";
 }
 
-static const char *mode_text(const struct instance *instance)
+static const char *instance_mode_name(const struct instance *instance)
 {
 	return instance->status.flight ? "flight" : "drain";
 }
@@ -70,7 +70,7 @@ static void print_stop_trigger(const struct instance *instance)
 	if (stop->time) {
 		fputs(stop->is_over ? "  stopped by   " : "  stops by     ", stdout);
 		printable_put(stop->name, stdout);
-		printf(" at %s", self_stop_time(stop, time, sizeof(time)));
+		printf(" at %s", format_time_of_self_stop(stop, time, sizeof(time)));
 	}
 	for (u32 kind = 0; kind < sources->count && !stop->time; kind++)
 		if (instance->stops[kind]) {
@@ -84,9 +84,9 @@ static void print_stop_trigger(const struct instance *instance)
 		putchar('\n');
 }
 
-static void print_stacks(const struct table_stat *stacks)
+static void print_stack_map_counters(const struct table_stat *stacks)
 {
-	u64 refused = table_stat_refused(stacks);
+	u64 refused = count_refused_stacks(stacks);
 
 	printf("  stack map    %u %% full: %" PRIu64 " of %" PRIu64
 	       " stacks, pool %.1f of %.1f KiB, "
@@ -103,13 +103,13 @@ static void print_stacks(const struct table_stat *stacks)
 		       __builtin_ctzll(stacks->max_entries));
 }
 
-static int print_details(const struct instance *instance, void *unused)
+static int print_details_of_instance(const struct instance *instance, void *unused)
 {
 	const struct instance_status *status = &instance->status;
 	char since[32];
 
 	(void)unused;
-	printf("%s: %s%s since %s\n", instance->name, state_text(instance),
+	printf("%s: %s%s since %s\n", instance->name, instance_state_name(instance),
 	       status->paused || status->stop.is_over ? "; started" : "",
 	       format_start_time(instance, since, sizeof(since)));
 	printf("  events       ");
@@ -122,12 +122,12 @@ static int print_details(const struct instance *instance, void *unused)
 		printf("... (%u)", instance->metadata->sources.count);
 	printf("\n");
 	print_stop_trigger(instance);
-	printf("  mode         %s", mode_text(instance));
+	printf("  mode         %s", instance_mode_name(instance));
 	if (instance->status.reader)
 		printf(", read by process %d", instance->status.reader);
 	printf("\n");
-	printf("  user stacks  %s\n", user_way_meaning(status->user_way));
-	print_stacks(&status->stacks);
+	printf("  user stacks  %s\n", describe_user_stack_method_chosen(status->user_way));
+	print_stack_map_counters(&status->stacks);
 	printf("  memory       %.1f MiB: %.1f rings, %.1f stack map, %.1f the rest\n",
 	       status->memory / MIB, status->rings / MIB, status->tables / MIB,
 	       (status->memory - status->rings - status->tables) / MIB);
@@ -149,12 +149,12 @@ static int print_instance_line(const struct instance *instance, void *unused)
 	 * "full" means that the map has refused a stack: a deep stack may be refused while shorter
 	 * ones still fit.
 	 */
-	if (!table_stat_refused(stacks))
+	if (!count_refused_stacks(stacks))
 		snprintf(fill, sizeof(fill), "%u%%", table_stat_fill(stacks));
 	if (instance->status.reader)
 		snprintf(reader, sizeof(reader), "%d", instance->status.reader);
 	printf("%-16s %-9s  %-6s  %-19s  %12" PRIu64 "  %10" PRIu64 "  %6s  %s\n", instance->name,
-	       state_text(instance), mode_text(instance),
+	       instance_state_name(instance), instance_mode_name(instance),
 	       format_start_time(instance, since, sizeof(since)),
 	       ledger->recorded + ledger->counted,
 	       ledger->produced - ledger->recorded - ledger->counted, fill, reader);
@@ -171,13 +171,13 @@ static json_t *instance_json(const struct instance *instance)
 		json_array_append_new(names, json_text(sources->sources[kind].name));
 	return json_pack(
 		"{s:s, s:s, s:s, s:f, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:I, s:I, s:I, s:o}",
-		"name", instance->name, "state", state_text(instance), "mode", mode_text(instance),
-		"since", instance->metadata->start_realtime / 1e9, "command",
-		json_text(instance->metadata->command), "stopped_by",
+		"name", instance->name, "state", instance_state_name(instance), "mode",
+		instance_mode_name(instance), "since", instance->metadata->start_realtime / 1e9,
+		"command", json_text(instance->metadata->command), "stopped_by",
 		status->stop.is_over ? json_text(status->stop.name) : json_null(), "stopped_at",
 		status->stop.is_over ? json_real(status->stop.realtime / 1e9) : json_null(),
 		"reader", status->reader ? json_integer(status->reader) : json_null(), "sources",
-		names, "user_stacks", user_way_name(status->user_way), "stack_map",
+		names, "user_stacks", name_of_user_stack_method(status->user_way), "stack_map",
 		json_pack("{s:I, s:I, s:I, s:I, s:I, s:i, s:I, s:I}", "entries",
 			  (json_int_t)status->stacks.entries, "max_entries",
 			  (json_int_t)status->stacks.max_entries, "pool_used",
@@ -186,10 +186,10 @@ static json_t *instance_json(const struct instance *instance)
 			  (json_int_t)status->stacks.generation, "full",
 			  table_stat_fill(&status->stacks), "counted",
 			  (json_int_t)status->stacks.refs, "not_counted",
-			  (json_int_t)table_stat_refused(&status->stacks)),
+			  (json_int_t)count_refused_stacks(&status->stacks)),
 		"memory", (json_int_t)status->memory, "memory_rings", (json_int_t)status->rings,
 		"memory_stack_map", (json_int_t)status->tables, "ledger",
-		json_account(&status->ledger));
+		json_event_counts_of_ledger(&status->ledger));
 }
 
 static int print_json(const struct instance *instance, void *unused)
@@ -204,7 +204,8 @@ static int append_json(const struct instance *instance, void *array)
 }
 
 /* Reads an instance and passes it to `show`. 0, or -errno and `error`. */
-static int show_instance(const char *name, show show, void *to, struct stackmap_error *error)
+static int read_and_show_instance(const char *name, show show, void *to,
+				  struct stackmap_error *error)
 {
 	struct instance instance = {};
 	struct capture *capture = NULL;
@@ -252,10 +253,10 @@ static int show_instances(const struct names *list, show show, void *to)
 	int status = EXIT_DONE;
 
 	for (size_t i = 0; i < list->count; i++) {
-		int result = show_instance(list->names[i], show, to, &error);
+		int result = read_and_show_instance(list->names[i], show, to, &error);
 
 		if (result && result != -ENOENT)
-			status = message_failure(result, &error);
+			status = print_error_and_choose_exit_status(result, &error);
 	}
 	return status;
 }
@@ -270,7 +271,7 @@ static int print_instances(bool json)
 	if (!result && list.count)
 		qsort(list.names, list.count, sizeof(*list.names), compare_texts);
 	if (result) {
-		status = message_failure(result, &error);
+		status = print_error_and_choose_exit_status(result, &error);
 	} else if (json) {
 		instances = json_array();
 		status = show_instances(&list, append_json, instances);
@@ -298,8 +299,9 @@ static int status_run(const void *values, int count, char **operands)
 
 	if (!count)
 		return print_instances(*json);
-	result = show_instance(operands[0], *json ? print_json : print_details, NULL, &error);
-	return result ? message_failure(result, &error) : EXIT_DONE;
+	result = read_and_show_instance(operands[0], *json ? print_json : print_details_of_instance,
+					NULL, &error);
+	return result ? print_error_and_choose_exit_status(result, &error) : EXIT_DONE;
 }
 
 static const struct option_row rows[] = {

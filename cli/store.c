@@ -66,7 +66,7 @@ static int init_schema(struct store_call *call)
 	char text[64];
 
 	if (schema_init(call->server, call->values->cluster, &error))
-		return message_error(&error);
+		return print_error_message(&error);
 	snprintf(text, sizeof(text), "the store is there, schema version %d", SCHEMA_VERSION);
 	return print_server_line(call->server, text);
 }
@@ -79,7 +79,7 @@ static int check_server(struct store_call *call)
 
 	if (schema_check(call->server, NULL, &error) ||
 	    ledger_check_add(call->server, now - DAY_SECONDS, now, &call->ledger, &error))
-		return message_error(&error);
+		return print_error_message(&error);
 	snprintf(text, sizeof(text), "schema version %d", SCHEMA_VERSION);
 	return print_server_line(call->server, text);
 }
@@ -167,7 +167,7 @@ static int drop_old_days(struct store_call *call)
 		(u32)((parts.tm_year + 1900) * 10000 + (parts.tm_mon + 1) * 100 + parts.tm_mday);
 	if (schema_check(call->server, NULL, &error) ||
 	    retention_drop(call->server, first_day, print_dropped_day, call, &error))
-		return message_error(&error);
+		return print_error_message(&error);
 	return print_server_line(call->server, "older days are gone");
 }
 
@@ -179,7 +179,7 @@ static int start_symbolizing(struct store_call *call)
 		.sysroot = values->debug_dir,
 		.servers = values->debuginfod ? DEBUG_SERVERS_ALL : DEBUG_SERVERS_NONE,
 		.watch = fetch_progress,
-		.note = note_debug_unused,
+		.note = report_unused_debug_file,
 	};
 	int err;
 
@@ -213,7 +213,7 @@ static int symbolize_server(struct store_call *call)
 			     (u32)(call->values->days ?: SYMBOLIZE_DAYS_DEFAULT), &call->counts,
 			     &error))
 		return EXIT_DONE;
-	return message_error(&error);
+	return print_error_message(&error);
 }
 
 static int end_symbolizing(struct store_call *call)
@@ -257,7 +257,7 @@ static int apply_to_servers(const struct store_action *action, struct store_call
 
 		options.http.base = call->url->shards[i];
 		if (clickhouse_open(&options, &call->server, &error)) {
-			status = message_error(&error);
+			status = print_error_message(&error);
 			continue;
 		}
 		of_server = action->on_server(call);
@@ -293,9 +293,9 @@ static int store_run(const void *arg, int count, char **operands)
 		message("store %s: no URL given, see 'stackmap help store'", action->name);
 		return EXIT_USAGE;
 	}
-	privilege_keep_files();
+	privilege_keep_reading_of_files();
 	if (store_url_parse(operands[1], &url, &error)) {
-		message_error(&error);
+		print_error_message(&error);
 		return EXIT_USAGE;
 	}
 	call.url = &url;

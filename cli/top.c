@@ -106,8 +106,8 @@ static int check_options(const struct session_options *record)
 
 /* Opens the store without a query, to see if the servers answer. Exit status; errors were printed.
  */
-static int store_feed_open(struct store_feed *feed, const struct from_values *from,
-			   const struct session_options *record)
+static int check_store_of_top(struct store_feed *feed, const struct from_values *from,
+			      const struct session_options *record)
 {
 	struct from_values values = *from;
 	struct shards *shards;
@@ -115,7 +115,7 @@ static int store_feed_open(struct store_feed *feed, const struct from_values *fr
 
 	if (from->url && !from->since)
 		values.since = SINCE_DEFAULT;
-	if (from_choose(&values, &feed->choice) || (from->url && check_options(record)))
+	if (parse_store_options(&values, &feed->choice) || (from->url && check_options(record)))
 		return EXIT_USAGE;
 	if (!from->url)
 		return EXIT_DONE;
@@ -134,16 +134,16 @@ static int store_feed_open(struct store_feed *feed, const struct from_values *fr
 	if (feed->cgroup)
 		wanted[STORE_FIELD_CGROUP] =
 			(struct string_list){.items = &feed->cgroup, .count = 1};
-	shards = from_connect(&feed->choice);
+	shards = connect_to_store_and_describe(&feed->choice);
 	if (!shards)
 		return EXIT_FAILED;
-	from_tell_away(&feed->choice, shards);
+	report_missing_store_servers(&feed->choice, shards);
 	shards_close(&shards);
 	return EXIT_DONE;
 }
 
-static int store_feed_take(struct store_feed *feed, struct trace_reader **reader,
-			   struct stackmap_error *error)
+static int query_events_of_store(struct store_feed *feed, struct trace_reader **reader,
+				 struct stackmap_error *error)
 {
 	struct store_recording_request request = {.question = feed->choice.question,
 						  .name = feed->choice.access.url,
@@ -159,7 +159,7 @@ static int store_feed_take(struct store_feed *feed, struct trace_reader **reader
 	request.question.to = (u64)time(NULL);
 	request.question.from = request.question.to - feed->seconds;
 	err = store_recording_open(shards, &request, &account, reader, error);
-	feed->choice.is_partial = !shards_are_whole(shards);
+	feed->choice.is_partial = !are_all_shards_available(shards);
 	shards_close(&shards);
 	if (!err)
 		store_account_clear(&account);
@@ -169,8 +169,8 @@ static int store_feed_take(struct store_feed *feed, struct trace_reader **reader
 /* Starts the events and drops privileges. Exit status; errors were printed. `options` must outlive
  * the feed; its `trace_ids` asks for ids of an instance's events, too. The caller closes the feed
  * in any case. */
-static int feed_open(struct top_feed *feed, const struct session_options *options,
-		     const struct event_filter *filter, const struct from_values *from)
+static int start_events_of_top(struct top_feed *feed, const struct session_options *options,
+			       const struct event_filter *filter, const struct from_values *from)
 {
 	struct stackmap_error error;
 	int result, status;
@@ -185,15 +185,15 @@ static int feed_open(struct top_feed *feed, const struct session_options *option
 	feed->options.windows = true;
 	feed->options.window_events = SESSION_WINDOW_EVENTS_MAX;
 	feed->options.name = "top";
-	status = store_feed_open(&feed->store, from, options);
+	status = check_store_of_top(&feed->store, from, options);
 	if (status || feed->store.values)
 		return status;
-	file_limit_raise();
+	raise_open_file_limit();
 	result = session_create(&feed->options, NULL, &feed->session, &error)
 			 ?: session_open(feed->session, 0, NULL, &error)
 			 ?: session_start(feed->session, &error);
 	if (result)
-		return message_failure(result, &error);
+		return print_error_and_choose_exit_status(result, &error);
 	if (options->trace_ids &&
 	    !capture_loaded(session_capture(feed->session))->plan.config.trace_ids) {
 		message("--sort trace, --trace and --span: instance %s has no trace ids; start "
@@ -201,19 +201,19 @@ static int feed_open(struct top_feed *feed, const struct session_options *option
 			options->instance);
 		return EXIT_FAILED;
 	}
-	user_way_tell(session_capture(feed->session));
-	return session_face_drop_privileges(feed->session, false, NULL);
+	report_user_stack_method(session_capture(feed->session));
+	return drop_privileges_of_session(feed->session, false, NULL);
 }
 
 /* Takes the events since the last window; the filter leaves out events that were shown before. */
-static int feed_take(struct top_feed *feed, struct trace_reader **reader,
-		     struct event_filter *filter, struct stackmap_error *error)
+static int take_events_since_last_window(struct top_feed *feed, struct trace_reader **reader,
+					 struct event_filter *filter, struct stackmap_error *error)
 {
 	int result;
 
 	*filter = feed->filter;
 	if (!feed->session) {
-		result = store_feed_take(&feed->store, reader, error);
+		result = query_events_of_store(&feed->store, reader, error);
 		if (!result)
 			feed->ledger = *trace_reader_ledger(*reader);
 		return result;
@@ -225,7 +225,7 @@ static int feed_take(struct top_feed *feed, struct trace_reader **reader,
 	}
 	if (session_kind(feed->session) == SESSION_VIEWER)
 		filter->from = feed->seen_until + 1;
-	result = session_take(feed->session, reader, NULL, error);
+	result = session_take_window_or_snapshot(feed->session, reader, NULL, error);
 	feed->ledger = *session_ledger(feed->session);
 	return result;
 }
@@ -259,12 +259,12 @@ struct top {
 	bool ended;
 };
 
-static int out_of_memory(struct stackmap_error *error)
+static int set_out_of_memory_error(struct stackmap_error *error)
 {
 	return error_set(error, ENOMEM, "top: %s", strerror(ENOMEM));
 }
 
-static void draw(struct top *top)
+static void draw_screen_or_help(struct top *top)
 {
 	if (!top->screen)
 		return;
@@ -282,10 +282,10 @@ static void select_line(struct top *top, u32 line)
 	top->selected_key = top->selected ? top->view.lines.lines[top->selected].key : 0;
 }
 
-static int make_lines(struct top *top, struct stackmap_error *error)
+static int make_lines_and_keep_selection(struct top *top, struct stackmap_error *error)
 {
 	if (top_lines_make(&top->view.lines, top->shown, &top->view.choice))
-		return out_of_memory(error);
+		return set_out_of_memory_error(error);
 	/* Finds the selected line among the new lines. */
 	for (u32 i = 0; top->selected_key && i < top->view.lines.count; i++)
 		if (top->view.lines.lines[i].key == top->selected_key) {
@@ -302,7 +302,7 @@ static int print_sources(struct top *top, struct stackmap_error *error)
 	int result = 0;
 
 	do {
-		result = make_lines(top, error);
+		result = make_lines_and_keep_selection(top, error);
 		if (!result)
 			top_print(&top->view, top->values->lines, stdout);
 		top->view.choice.kind = top_model_next_source(top->shown, top->view.choice.kind);
@@ -344,8 +344,9 @@ static int refresh_view(struct top *top, struct stackmap_error *error)
 	if (!top->chose_event && *kind < top->shown->source_count &&
 	    !top->shown->sources[*kind].weight)
 		*kind = top_model_next_source(top->shown, *kind);
-	result = top->screen ? make_lines(top, error) : print_sources(top, error);
-	draw(top);
+	result =
+		top->screen ? make_lines_and_keep_selection(top, error) : print_sources(top, error);
+	draw_screen_or_help(top);
 	if (++top->refreshes == top->values->iterations)
 		top->ended = true;
 	return result;
@@ -359,7 +360,7 @@ static int add_window(struct top *top, struct stackmap_error *error)
 	struct trace_reader *reader;
 	struct event_filter filter;
 	struct profile *profile;
-	int result = feed_take(&top->feed, &reader, &filter, error);
+	int result = take_events_since_last_window(&top->feed, &reader, &filter, error);
 
 	if (result)
 		return result;
@@ -372,7 +373,7 @@ static int add_window(struct top *top, struct stackmap_error *error)
 		if (profile->count)
 			top->feed.seen_until = profile->last;
 		if (top_model_add(top->coming, reader, profile))
-			result = out_of_memory(error);
+			result = set_out_of_memory_error(error);
 		profile_free(&profile);
 	}
 	trace_reader_close(&reader);
@@ -381,7 +382,7 @@ static int add_window(struct top *top, struct stackmap_error *error)
 
 /* Visits the session, and refreshes the screen if the time for it has come. Returns the time until
  * the next call in ms, or -errno. */
-static int do_due_work(struct top *top, struct stackmap_error *error)
+static int visit_session_and_refresh_screen(struct top *top, struct stackmap_error *error)
 {
 	struct session *session = top->feed.session;
 	int ms = session ? session_visit(session, error) : PACE_MS_MAX, result = 0;
@@ -516,8 +517,8 @@ static int handle_typed_keys(struct top *top, struct stackmap_error *error)
 		return 0;
 	while (!result && (key = top_screen_key(top->screen)) != TOP_KEY_NONE) {
 		handle_key(top, key);
-		result = make_lines(top, error);
-		draw(top);
+		result = make_lines_and_keep_selection(top, error);
+		draw_screen_or_help(top);
 	}
 	return result;
 }
@@ -543,7 +544,7 @@ static int handle_keys_until_end(struct top *top, struct stackmap_error *error)
 {
 	int ms = 0, result = 0;
 
-	draw(top);
+	draw_screen_or_help(top);
 	while (ms >= 0 && !result && !top->ended) {
 		wait_for_work(top, ms);
 		result = handle_typed_keys(top, error);
@@ -551,18 +552,18 @@ static int handle_keys_until_end(struct top *top, struct stackmap_error *error)
 			break;
 		if (top->feed.session && session_is_over(top->feed.session))
 			top->ended = true; /* no more events will come */
-		ms = do_due_work(top, error);
+		ms = visit_session_and_refresh_screen(top, error);
 	}
 	return ms < 0 ? ms : result;
 }
 
-static int begin_signals_and_models(struct top *top)
+static int create_models_and_watch_signals(struct top *top)
 {
 	if (top_model_create(&top->shown) || top_model_create(&top->coming)) {
 		message("top: %s", strerror(ENOMEM));
 		return EXIT_FAILED;
 	}
-	top->signals = signals_take();
+	top->signals = signals_install_and_open_fd();
 	if (top->signals < 0) {
 		message("signals: %s", strerror(-top->signals));
 		return EXIT_FAILED;
@@ -605,10 +606,10 @@ static int run_feed_and_screen(struct top *top, const struct session_options *re
 	}
 	result = event_filter_check_ids(&filter, &error);
 	if (result)
-		return message_failure(result, &error);
-	status = status ?: begin_signals_and_models(top);
-	status = status ?: feed_open(&top->feed, record, &filter, &top->values->from);
-	status = status ?: signals_hold() ? EXIT_DONE : EXIT_FAILED;
+		return print_error_and_choose_exit_status(result, &error);
+	status = status ?: create_models_and_watch_signals(top);
+	status = status ?: start_events_of_top(&top->feed, record, &filter, &top->values->from);
+	status = status ?: signals_block_until_read() ? EXIT_DONE : EXIT_FAILED;
 	if (!status && !top->values->batch)
 		status = top_screen_open(&top->screen);
 	if (status)
@@ -623,12 +624,12 @@ static int run_feed_and_screen(struct top *top, const struct session_options *re
 	had_screen = top->screen;
 	top_screen_close(&top->screen);
 	if (result && result != -EINTR)
-		return message_error(&error);
+		return print_error_message(&error);
 	if (had_screen)
 		ledger_print(&top->feed.ledger, "stackmap: ledger: ", stderr);
 	if (top->refreshes && top->feed.session && !top->feed.options.instance &&
 	    !top->feed.ledger.produced && !capture_events(session_capture(top->feed.session)))
-		no_events_explain(&top->feed.options, top->feed.session, UINT64_MAX);
+		explain_recording_without_events(&top->feed.options, top->feed.session, UINT64_MAX);
 	return EXIT_DONE;
 }
 
@@ -659,7 +660,7 @@ static int top_run(const void *arg, int count, char **operands)
 	top_model_free(&top.coming);
 	if (top.signals >= 0)
 		close(top.signals);
-	signals_end_interrupted();
+	signals_exit_as_interrupted();
 	return status;
 }
 

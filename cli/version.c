@@ -29,7 +29,7 @@
 
 #define KERNEL_FUNCTIONS_MANY 1000
 
-static void print_line(const char *what, const char *value)
+static void print_name_and_value(const char *what, const char *value)
 {
 	printf("%-18s ", what);
 	printable_put(value, stdout);
@@ -67,32 +67,33 @@ static void print_recording_methods(void)
 	struct stackmap_error fault;
 
 	if (pid_namespace_find(&pids, &fault))
-		print_line("PID namespace:", fault.message);
+		print_name_and_value("PID namespace:", fault.message);
 	else if (pids.level)
 		printf("%-18s %u inside the initial one\n", "PID namespace:", pids.level);
 	else
-		print_line("PID namespace:", "the initial one");
+		print_name_and_value("PID namespace:", "the initial one");
 	result = source_list_add_sample(&sources, 1, &error);
-	print_line("CPU samples:", result ? error.message : sources.sources[0].name);
+	print_name_and_value("CPU samples:", result ? error.message : sources.sources[0].name);
 	source_list_clear(&sources);
-	print_line("tracepoints:", attach_has_tracepoint_cookies()
-					   ? "one program for many, by cookies"
-					   : "a program each");
-	print_line("user functions:", attach_has_uprobe_multi() ? "one link for many (uprobe multi)"
-								: "a uprobe each");
-	print_line("kernel functions:",
-		   describe_kernel_attach_methods(attach_methods_for_kernel_functions(1)));
-	print_line("  many at once:",
-		   describe_kernel_attach_methods(
-			   attach_methods_for_kernel_functions(KERNEL_FUNCTIONS_MANY)));
+	print_name_and_value("tracepoints:", attach_has_tracepoint_cookies()
+						     ? "one program for many, by cookies"
+						     : "a program each");
+	print_name_and_value("user functions:", attach_has_uprobe_multi()
+							? "one link for many (uprobe multi)"
+							: "a uprobe each");
+	print_name_and_value("kernel functions:", describe_kernel_attach_methods(
+							  attach_methods_for_kernel_functions(1)));
+	print_name_and_value("  many at once:",
+			     describe_kernel_attach_methods(
+				     attach_methods_for_kernel_functions(KERNEL_FUNCTIONS_MANY)));
 	/* Called last, because the try gives up privileges. */
-	if (session_face_try(&way, &why)) {
-		print_line("recording:", why.message);
+	if (try_recording_of_whole_machine(&way, &why)) {
+		print_name_and_value("recording:", why.message);
 		return;
 	}
-	print_line("user stacks:", describe_user_stack_method(way));
+	print_name_and_value("user stacks:", describe_user_stack_method(way));
 	if (why.message[0])
-		print_line("  no better way:", why.message);
+		print_name_and_value("  no better way:", why.message);
 }
 
 int version_print(int count, char *const *words)
@@ -107,9 +108,9 @@ int version_print(int count, char *const *words)
 	printf("stackmap %s\n", STACKMAP_VERSION);
 	if (!verbose)
 		return EXIT_DONE;
-	print_line("commit:", COMMIT[0] ? COMMIT : "none: not built in a git work tree");
-	print_line("compiler:", COMPILER);
-	print_line("BPF compiler:", BPF_COMPILER);
+	print_name_and_value("commit:", COMMIT[0] ? COMMIT : "none: not built in a git work tree");
+	print_name_and_value("compiler:", COMPILER);
+	print_name_and_value("BPF compiler:", BPF_COMPILER);
 	printf("%-18s %d.%d compiled against, %s running\n", "libbpf:", LIBBPF_MAJOR_VERSION,
 	       LIBBPF_MINOR_VERSION, libbpf_version_string());
 	if (!uname(&system))
@@ -118,6 +119,6 @@ int version_print(int count, char *const *words)
 	if (capability_to_trace())
 		print_recording_methods();
 	else
-		print_line("ways:", "they cannot be tried; run this as root");
+		print_name_and_value("ways:", "they cannot be tried; run this as root");
 	return EXIT_DONE;
 }

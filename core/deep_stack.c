@@ -33,7 +33,7 @@ CORE_PART void reverse_frames(struct deep_stack *stack, u32 from, u32 to)
 	core_loop(DEEP_OUTER / 2, swap_mirrored_frames, &reversal);
 }
 
-CORE_GLOBAL int deep_stack_end(struct deep_stack *stack, u32 depth)
+CORE_GLOBAL int deep_stack_order_frames(struct deep_stack *stack, u32 depth)
 {
 	u32 oldest;
 

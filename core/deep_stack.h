@@ -32,6 +32,6 @@ ABI_INLINE u32 deep_stack_slot(u32 number)
  * frame, and adds the frame that stands for omitted frames. Returns the number of words of the
  * stack. Any context.
  */
-CORE_GLOBAL int deep_stack_end(struct deep_stack *stack, u32 depth);
+CORE_GLOBAL int deep_stack_order_frames(struct deep_stack *stack, u32 depth);
 
 #endif

@@ -37,7 +37,7 @@ struct elf_note {
 };
 #define NOTE_HEAD_BYTES 12
 
-CORE_PART bool fetch_bytes(struct elf_build_id *search, u64 at, void *buffer, u32 bytes)
+CORE_PART bool read_elf_image_bytes(struct elf_build_id *search, u64 at, void *buffer, u32 bytes)
 {
 	if (at > search->bytes || search->bytes - at < bytes)
 		return false;
@@ -48,19 +48,20 @@ CORE_PART bool fetch_bytes(struct elf_build_id *search, u64 at, void *buffer, u3
 }
 
 /* Reads a number of `bytes` bytes into search->number. */
-CORE_GLOBAL_PART int fetch_number(struct elf_build_id *search, u64 at, u32 bytes)
+CORE_GLOBAL_PART int read_elf_image_number(struct elf_build_id *search, u64 at, u32 bytes)
 {
 	if (core_is_null(search))
 		return false;
 	search->number = 0;
 	core_one_register(bytes);
-	return bytes <= sizeof(search->number) && fetch_bytes(search, at, &search->number, bytes);
+	return bytes <= sizeof(search->number) &&
+	       read_elf_image_bytes(search, at, &search->number, bytes);
 }
 
 /* Reads an address-sized number of the ELF class. */
-CORE_PART bool fetch_offset(struct elf_build_id *search, u64 at)
+CORE_PART bool read_elf_image_offset(struct elf_build_id *search, u64 at)
 {
-	return fetch_number(search, at, IS_64(search) ? 8 : 4);
+	return read_elf_image_number(search, at, IS_64(search) ? 8 : 4);
 }
 
 CORE_PART u64 pad_to_4_bytes(u32 bytes)
@@ -72,28 +73,28 @@ CORE_PART u64 pad_to_4_bytes(u32 bytes)
  * Reads the build id of the current note. An id that is too long, or that ends after the end of the
  * notes, is ignored.
  */
-CORE_PART void read_note_id(struct elf_build_id *search, u32 bytes)
+CORE_PART void read_build_id_of_note(struct elf_build_id *search, u32 bytes)
 {
 	u64 at = search->at + NOTE_HEAD_BYTES + 4;
 
 	core_one_register(bytes);
 	if (bytes > MAPPING_BUILD_ID_MAX || at + bytes > search->end)
 		return;
-	if (fetch_bytes(search, at, search->id, bytes))
+	if (read_elf_image_bytes(search, at, search->id, bytes))
 		search->id_bytes = bytes;
 }
 
-static long search_note(u32 i, void *arg)
+static long search_elf_note(u32 i, void *arg)
 {
 	struct elf_build_id *search = *(struct elf_build_id **)arg;
 	struct elf_note note = {0};
 
 	if (search->at + sizeof(note) > search->end ||
-	    !fetch_bytes(search, search->at, &note, sizeof(note)) ||
+	    !read_elf_image_bytes(search, search->at, &note, sizeof(note)) ||
 	    note.name_bytes > NOTE_FIELD_MAX || note.bytes > NOTE_FIELD_MAX)
 		return 1;
 	if (note.type == NOTE_BUILD_ID && note.name_bytes == 4 && note.name == NOTE_NAME_GNU) {
-		read_note_id(search, note.bytes);
+		read_build_id_of_note(search, note.bytes);
 		return 1;
 	}
 	search->at +=
@@ -102,37 +103,37 @@ static long search_note(u32 i, void *arg)
 	return 0;
 }
 
-static long search_segment(u32 i, void *arg)
+static long search_elf_segment(u32 i, void *arg)
 {
 	struct elf_build_id *search = *(struct elf_build_id **)arg;
 	u64 at = search->segments_at + (u64)i * SEGMENT_BYTES(search);
 
-	if (i >= search->segments || !fetch_number(search, at, 4))
+	if (i >= search->segments || !read_elf_image_number(search, at, 4))
 		return 1;
 	if (search->number != SEGMENT_NOTE)
 		return 0;
-	if (!fetch_offset(search, at + SEGMENT_OFFSET(search)))
+	if (!read_elf_image_offset(search, at + SEGMENT_OFFSET(search)))
 		return 1;
 	search->at = search->number;
-	if (!fetch_offset(search, at + SEGMENT_FILE_BYTES(search)))
+	if (!read_elf_image_offset(search, at + SEGMENT_FILE_BYTES(search)))
 		return 1;
 	search->end = search->at + search->number;
-	core_rare_loop(NOTES_MAX, search_note, arg);
+	core_rare_loop(NOTES_MAX, search_elf_note, arg);
 	return search->id_bytes || search->is_unreadable;
 }
 
 CORE_PART bool read_elf_header(struct elf_build_id *search)
 {
-	if (!fetch_number(search, 0, 4) || search->number != ELF_MAGIC ||
-	    !fetch_number(search, HEADER_CLASS, 1))
+	if (!read_elf_image_number(search, 0, 4) || search->number != ELF_MAGIC ||
+	    !read_elf_image_number(search, HEADER_CLASS, 1))
 		return false;
 	search->class = search->number;
 	if (search->class != ELF_CLASS_64 && search->class != ELF_CLASS_32)
 		return false;
-	if (!fetch_offset(search, HEADER_SEGMENTS(search)))
+	if (!read_elf_image_offset(search, HEADER_SEGMENTS(search)))
 		return false;
 	search->segments_at = search->number;
-	if (!fetch_number(search, HEADER_SEGMENT_COUNT(search), 2))
+	if (!read_elf_image_number(search, HEADER_SEGMENT_COUNT(search), 2))
 		return false;
 	search->segments = search->number;
 	return true;
@@ -141,7 +142,7 @@ CORE_PART bool read_elf_header(struct elf_build_id *search)
 CORE_INLINE int elf_build_id_find(struct elf_build_id *search)
 {
 	if (read_elf_header(search))
-		core_rare_loop(SEGMENTS_MAX, search_segment, &search);
+		core_rare_loop(SEGMENTS_MAX, search_elf_segment, &search);
 	if (search->id_bytes)
 		return search->id_bytes;
 	return search->is_unreadable ? -EAGAIN : 0;

@@ -18,7 +18,7 @@ struct elf_build_id {
 	u64 at;	   /* offset of the current note from `image` */
 	u64 end;   /* end of the notes of this segment */
 	u64 segments_at;
-	u64 number;   /* the number that fetch_number() read last */
+	u64 number;   /* the number that read_elf_image_number() read last */
 	u16 segments; /* number of program headers, the first at segments_at */
 	u16 class;    /* ELFCLASS32 or ELFCLASS64 */
 	u16 is_unreadable;

@@ -24,7 +24,7 @@
 #include "config.h"
 #include "env.h"
 
-CORE_PART void field_runs_count_first(struct field_runs *runs)
+CORE_PART void field_runs_count_first_program(struct field_runs *runs)
 {
 	atomic_add_relaxed(&runs->ahead, 1);
 	if (runs->unsure)
@@ -32,7 +32,7 @@ CORE_PART void field_runs_count_first(struct field_runs *runs)
 }
 
 /* Takes one run of the first program away from `ahead`. False: the first program was skipped. */
-CORE_PART bool field_runs_match_first(struct field_runs *runs)
+CORE_PART bool field_runs_take_run_of_first(struct field_runs *runs)
 {
 	if (!runs->is_followed) {
 		runs->is_followed = 1;
@@ -44,9 +44,9 @@ CORE_PART bool field_runs_match_first(struct field_runs *runs)
 	return false;
 }
 
-CORE_PART void field_runs_count_second(struct field_runs *runs)
+CORE_PART void field_runs_count_second_program(struct field_runs *runs)
 {
-	if (!field_runs_match_first(runs))
+	if (!field_runs_take_run_of_first(runs))
 		atomic_add_relaxed(&runs->unsure, 1);
 }
 

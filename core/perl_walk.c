@@ -106,8 +106,8 @@ enum perl_loop {
 #define FILE_TAIL 16
 
 /*
- * The work at the end of perl_step(), as bits in walk->end: one place does it, and what decides is
- * verified by itself.
+ * The work at the end of perl_walk_step(), as bits in walk->end: one place does it, and what
+ * decides is verified by itself.
  */
 enum perl_end {
 	PERL_FINDS_ID = 1, /* of the function that was read */
@@ -116,7 +116,7 @@ enum perl_end {
 	PERL_ADDS_NATIVE = 8,
 };
 
-CORE_PART void perl_refuse(struct script_walk *walk)
+CORE_PART void perl_give_up_walk(struct script_walk *walk)
 {
 	walk->is_native = 1;
 }
@@ -137,7 +137,7 @@ CORE_GLOBAL_PART int perl_stack_enter(struct script_walk *walk, u64 stack)
 	if (!stack)
 		return 0;
 	if (stack & 7 || !script_read(stack, word, 8 * STACK_DESCRIPTION)) {
-		perl_refuse(walk);
+		perl_give_up_walk(walk);
 		return 0;
 	}
 	place->contexts = word[STACK_CONTEXTS];
@@ -145,7 +145,7 @@ CORE_GLOBAL_PART int perl_stack_enter(struct script_walk *walk, u64 stack)
 	place->index = (s32)word[STACK_FUNCTION];
 	place->kind = word[STACK_FUNCTION] >> 32;
 	if (place->index < -1 || place->index > (s32)word[STACK_LAST])
-		perl_refuse(walk);
+		perl_give_up_walk(walk);
 	return 0;
 }
 
@@ -200,7 +200,7 @@ CORE_PART bool perl_line_read(struct script_walk *walk, u64 start)
 }
 
 /* Adds length and last characters of the file's name to walk->key. */
-CORE_PART bool perl_file_add(struct script *script, u64 address)
+CORE_PART bool perl_add_file_name_to_key(struct script *script, u64 address)
 {
 	struct script_walk *walk = script->walk;
 	u64 *word = walk->text_word, bytes, from;
@@ -255,18 +255,18 @@ CORE_GLOBAL_PART int perl_function_read(struct script_walk *walk, u64 address)
 }
 
 /* Sets walk->perl.last_id to the id of the function that was read; 0: none. */
-CORE_PART void perl_id_find(struct script *script)
+CORE_PART void perl_find_id_of_function(struct script *script)
 {
 	struct script_walk *walk = script->walk;
 	u64 file = core_reload(walk->perl.file.address);
 
-	if (!file || !perl_file_add(script, file)) {
-		perl_refuse(walk);
+	if (!file || !perl_add_file_name_to_key(script, file)) {
+		perl_give_up_walk(walk);
 		return;
 	}
-	walk->perl.last_id = script_cache_find(script->cache, walk->key);
+	walk->perl.last_id = script_find_cached_id_of_key(script->cache, walk->key);
 	if (!core_reload(walk->perl.last_id))
-		walk->perl.last_id = perl_intern(script, walk->key);
+		walk->perl.last_id = perl_find_or_add_id(script, walk->key);
 }
 
 /* Adds the frame of the id in walk->perl.last_id; 0: the loop stays native. */
@@ -293,7 +293,7 @@ CORE_PART void perl_function_add(struct script_walk *walk)
 		return;
 	if (code == perl->first_code && calls == (s64)perl->first_calls &&
 	    perl->context != perl->first_context) {
-		perl_refuse(walk);
+		perl_give_up_walk(walk);
 		return;
 	}
 	if (!perl->first_code) {
@@ -303,7 +303,7 @@ CORE_PART void perl_function_add(struct script_walk *walk)
 	}
 	if (code != perl->last_code) {
 		if (!perl_function_read(walk, code)) {
-			perl_refuse(walk);
+			perl_give_up_walk(walk);
 			return;
 		}
 		perl->last_code = code;
@@ -316,7 +316,7 @@ CORE_PART void perl_function_add(struct script_walk *walk)
 	perl->last_code = 0;
 	walk->end = 0;
 	if (perl->context != perl->first_context)
-		perl_refuse(walk);
+		perl_give_up_walk(walk);
 }
 
 /* Adds the program outside of functions. */
@@ -329,7 +329,7 @@ CORE_PART void perl_program_add(struct script_walk *walk)
 	perl->first_line = 1;
 	walk->key = script_hash_add(script_address_space_hash(walk), ~(u64)perl->version, KEY_WORD);
 	if (!script_read(perl->interpreter + perl->layout.program, &perl->file.address, 8))
-		perl_refuse(walk);
+		perl_give_up_walk(walk);
 	walk->end |= PERL_FINDS_ID | PERL_ADDS_FRAME;
 }
 
@@ -342,14 +342,14 @@ CORE_PART void perl_frames_drop(struct script_walk *walk, u32 depth)
 }
 
 /* Notes that the frames so far are the current loop's. */
-CORE_PART void perl_place_keep(struct script_walk *walk)
+CORE_PART void perl_save_place_of_loop(struct script_walk *walk)
 {
 	walk->perl.place.depth = walk->depth;
 	walk->perl.kept = walk->perl.place;
 }
 
 /* Goes back to the place that was kept: the contexts after it are those of a loop further out. */
-CORE_PART void perl_place_return(struct script_walk *walk)
+CORE_PART void perl_restore_place_of_loop(struct script_walk *walk)
 {
 	perl_frames_drop(walk, walk->perl.kept.depth);
 	walk->perl.place = walk->perl.kept;
@@ -390,7 +390,7 @@ CORE_PART u32 perl_loop_kind(const struct perl_walk *perl, u64 loop, u64 caller)
 	return kind;
 }
 
-CORE_PART u64 perl_native_frame(const struct script *script, u32 number)
+CORE_PART u64 perl_native_frame_at(const struct script *script, u32 number)
 {
 	u32 slot = script_stack_slot(script->walk, number);
 
@@ -410,12 +410,12 @@ CORE_PART void perl_interpreter_enter(struct script *script, const struct script
 	    !script_read(mark->frame + INTERPRETER_OPERATION, &perl->operation, 8) ||
 	    !script_read(mark->frame + layout->perl.stacks, &walk->text_from, 8) ||
 	    !core_reload(walk->text_from)) {
-		perl_refuse(walk);
+		perl_give_up_walk(walk);
 		return;
 	}
 	if (core_reload(perl->operation)) {
 		if (!script_read(perl->operation + OPERATION_KIND, &perl->operation, 8)) {
-			perl_refuse(walk);
+			perl_give_up_walk(walk);
 			return;
 		}
 		perl->operation = OPERATION_NUMBER(core_reload(perl->operation));
@@ -425,7 +425,7 @@ CORE_PART void perl_interpreter_enter(struct script *script, const struct script
 	perl_stack_enter(walk, core_reload(walk->text_from));
 }
 
-CORE_PART const struct script_mark *perl_mark(const struct script *script, u32 number)
+CORE_PART const struct script_mark *perl_mark_at(const struct script *script, u32 number)
 {
 	core_one_register(number);
 	return &script->marks->mark[number & (SCRIPT_MARKS_MAX - 1)];
@@ -440,27 +440,27 @@ CORE_PART void perl_loop_enter(struct script *script, const struct script_mark *
 	if (!perl->interpreter)
 		perl_interpreter_enter(script, mark);
 	else if (mark->frame != perl->interpreter)
-		perl_refuse(walk);
+		perl_give_up_walk(walk);
 	perl->loop = perl_loop_kind(
 		perl, mark->place,
-		walk->at + 1 < walk->depth_native ? perl_native_frame(script, walk->at + 1) : 0);
+		walk->at + 1 < walk->depth_native ? perl_native_frame_at(script, walk->at + 1) : 0);
 	perl->inner = mark->cfa;
 	perl->outer =
-		walk->mark < script->marks->count ? perl_mark(script, walk->mark)->cfa : ~0ULL;
+		walk->mark < script->marks->count ? perl_mark_at(script, walk->mark)->cfa : ~0ULL;
 	perl->passed = perl->is_unnamed = perl->is_caught = 0;
 	walk->start = walk->depth;
-	perl_place_keep(walk);
+	perl_save_place_of_loop(walk);
 	if (!core_reload(perl->is_taken))
 		return;
 	perl->is_taken = 0; /* docatch()'s loop runs what this one was entered with */
 	if (perl->loop == PERL_LOOP_CALL || perl->loop == PERL_LOOP_OTHER)
 		walk->end |= PERL_LEAVES_LOOP;
 	else
-		perl_refuse(walk);
+		perl_give_up_walk(walk);
 }
 
 /* True if the innermost loop runs an operation that is between two calls of its callback. */
-CORE_PART bool perl_is_between(const struct perl_walk *perl)
+CORE_PART bool perl_is_between_callbacks(const struct perl_walk *perl)
 {
 	return !perl->loops && (!perl->operation || (perl->operation == perl->layout.sort &&
 						     perl->place.kind == STACK_KIND_SORT));
@@ -468,7 +468,7 @@ CORE_PART bool perl_is_between(const struct perl_walk *perl)
 
 /* True if the current loop is docatch()'s, and no evaluation that began there is left: the loop
  * runs what the loop further out was entered with. */
-CORE_PART bool perl_loop_goes_on(const struct script_walk *walk)
+CORE_PART bool perl_catch_loop_runs_outer_code(const struct script_walk *walk)
 {
 	return walk->perl.loop == PERL_LOOP_CATCH && !walk->perl.is_caught;
 }
@@ -481,8 +481,8 @@ CORE_PART void perl_stack_leave(struct script_walk *walk)
 	u64 next = perl->place.next;
 	u32 loop = perl->loop;
 
-	if (perl->place.kind == STACK_KIND_SORT && !(is_empty && perl_is_between(perl)) &&
-	    (loop == PERL_LOOP_OTHER || (perl_loop_goes_on(walk) && !is_empty))) {
+	if (perl->place.kind == STACK_KIND_SORT && !(is_empty && perl_is_between_callbacks(perl)) &&
+	    (loop == PERL_LOOP_OTHER || (perl_catch_loop_runs_outer_code(walk) && !is_empty))) {
 		perl->is_taken = loop == PERL_LOOP_CATCH;
 		perl_stack_enter(walk, next); /* the block of a sort */
 		walk->end |= PERL_LEAVES_LOOP;
@@ -497,32 +497,32 @@ CORE_PART void perl_stack_leave(struct script_walk *walk)
 		walk->end |= PERL_LEAVES_LOOP;
 	} else if (loop > PERL_LOOP_CALL || (loop == PERL_LOOP_CALL && !perl->loops)) {
 		walk->unjoined += loop == PERL_LOOP_CALL; /* the loop begins, or has ended */
-		perl_place_return(walk);
+		perl_restore_place_of_loop(walk);
 		walk->end |= PERL_LEAVES_LOOP;
 	} else {
-		perl_refuse(walk);
+		perl_give_up_walk(walk);
 	}
 }
 
 /* Handles the context with which a loop was entered: its kind must be the current loop's. */
-CORE_PART void perl_entry(struct script_walk *walk, u32 kind, bool is_callback)
+CORE_PART void perl_match_loop_entry(struct script_walk *walk, u32 kind, bool is_callback)
 {
 	struct perl_walk *perl = &walk->perl;
 	u32 loop = perl->loop;
 	bool is_waiting = perl->passed == 1;
 
 	if (loop == PERL_LOOP_OTHER)
-		is_waiting &= is_callback && perl_is_between(perl);
+		is_waiting &= is_callback && perl_is_between_callbacks(perl);
 	else
 		is_waiting &= is_callback ? perl->last_loop != PERL_LOOP_OTHER
 					  : loop == PERL_LOOP_PROGRAM && !perl->loops;
 	if (is_waiting) { /* no loop runs the function */
 		if (is_callback)
 			perl_stack_enter(walk, perl->place.next);
-		perl_place_keep(walk);
+		perl_save_place_of_loop(walk);
 	} else if ((loop == PERL_LOOP_CATCH && perl->is_caught) ||
 		   (loop == PERL_LOOP_OTHER && !is_callback)) {
-		perl_place_return(walk);
+		perl_restore_place_of_loop(walk);
 		walk->end |= PERL_LEAVES_LOOP;
 	} else if (loop == PERL_LOOP_CATCH ||
 		   loop == (is_callback ? PERL_LOOP_OTHER : PERL_LOOP_CALL)) {
@@ -533,20 +533,20 @@ CORE_PART void perl_entry(struct script_walk *walk, u32 kind, bool is_callback)
 			perl_stack_enter(walk, perl->place.next);
 		walk->end |= PERL_LEAVES_LOOP;
 	} else {
-		perl_refuse(walk);
+		perl_give_up_walk(walk);
 	}
 }
 
 /* True for the function that the block of a sort, or the code of a regular expression, calls last:
  * these have no operation after it. */
-CORE_PART bool perl_is_last_call(const struct perl_walk *perl, u32 kind)
+CORE_PART bool perl_is_call_without_own_loop(const struct perl_walk *perl, u32 kind)
 {
 	return perl->loop >= PERL_LOOP_CATCH && !(kind & KIND_CALLBACK) &&
 	       (perl->place.kind == STACK_KIND_SORT || perl->place.kind == STACK_KIND_CALLBACK);
 }
 
 /* Handles the next context of a function, format or evaluation, or the end of a stack. */
-CORE_GLOBAL_PART int perl_context(struct script_walk *walk)
+CORE_GLOBAL_PART int perl_context_step(struct script_walk *walk)
 {
 	struct perl_walk *perl;
 	u64 *word;
@@ -563,7 +563,7 @@ CORE_GLOBAL_PART int perl_context(struct script_walk *walk)
 	}
 	perl->context = perl->place.contexts + 8 * PERL_CONTEXT_WORDS * perl->place.index;
 	if (!script_read(core_reload(perl->context), word, 8 * PERL_CONTEXT_WORDS)) {
-		perl_refuse(walk);
+		perl_give_up_walk(walk);
 		return 0;
 	}
 	kind = word[CONTEXT_KIND] & 0xff;
@@ -571,7 +571,7 @@ CORE_GLOBAL_PART int perl_context(struct script_walk *walk)
 	next = (s32)word[CONTEXT_NEXT];
 	if (type < TYPE_FUNCTION || type > TYPE_EVALUATION || next < -1 ||
 	    next >= perl->place.index) {
-		perl_refuse(walk);
+		perl_give_up_walk(walk);
 		return 0;
 	}
 	perl->place.index = next;
@@ -579,27 +579,27 @@ CORE_GLOBAL_PART int perl_context(struct script_walk *walk)
 		if (perl->loop == PERL_LOOP_CATCH &&
 		    word[CONTEXT_CATCH] - perl->inner < perl->outer - perl->inner) {
 			perl->is_caught = 1;
-			perl_place_keep(walk);
+			perl_save_place_of_loop(walk);
 		}
 		if (!word[CONTEXT_RETURN] && !(kind & KIND_BLOCK))
-			perl_entry(walk, kind, false);
+			perl_match_loop_entry(walk, kind, false);
 		return 0;
 	}
 	perl->passed++;
 	if (perl->loop == PERL_LOOP_REST)
-		perl_refuse(walk);
-	else if (!word[CONTEXT_RETURN] && !perl_is_last_call(perl, kind))
-		perl_entry(walk, kind, kind & KIND_CALLBACK);
+		perl_give_up_walk(walk);
+	else if (!word[CONTEXT_RETURN] && !perl_is_call_without_own_loop(perl, kind))
+		perl_match_loop_entry(walk, kind, kind & KIND_CALLBACK);
 	else
 		perl_function_add(walk);
 	return 0;
 }
 
 /* Adds the native frame at walk->at, or enters its loop. */
-CORE_PART void perl_native(struct script *script)
+CORE_PART void perl_native_frame_step(struct script *script)
 {
 	struct script_walk *walk = script->walk;
-	const struct script_mark *mark = perl_mark(script, walk->mark);
+	const struct script_mark *mark = perl_mark_at(script, walk->mark);
 
 	if (walk->mark >= script->marks->count || mark->index != walk->at)
 		walk->end = PERL_ADDS_NATIVE;
@@ -607,7 +607,7 @@ CORE_PART void perl_native(struct script *script)
 		perl_loop_enter(script, mark);
 }
 
-static long perl_step(u32 i, void *arg)
+static long perl_walk_step(u32 i, void *arg)
 {
 	struct script *script = arg;
 	struct script_walk *walk = script->walk;
@@ -616,21 +616,21 @@ static long perl_step(u32 i, void *arg)
 	(void)i;
 	walk->end = 0;
 	if (perl->loop)
-		perl_context(walk);
+		perl_context_step(walk);
 	else if (walk->at < walk->depth_native && walk->depth < walk->max_depth)
-		perl_native(script);
+		perl_native_frame_step(script);
 	else if (walk->at < walk->depth_native || !perl->is_complete || !perl->interpreter)
 		walk->is_done = 1;
 	else
 		perl->loop = PERL_LOOP_REST;
 	if (core_reload(walk->end) & PERL_FINDS_ID)
-		perl_id_find(script);
+		perl_find_id_of_function(script);
 	if (core_reload(walk->end) & PERL_ADDS_FRAME)
 		perl_frame_add(script);
 	if (core_reload(walk->end) & PERL_LEAVES_LOOP)
 		perl_loop_leave(walk);
 	if (core_reload(walk->end) & PERL_ADDS_NATIVE)
-		script_native_add(script);
+		script_add_native_frame(script);
 	return (walk->is_done | walk->is_native) != 0;
 }
 
@@ -645,6 +645,6 @@ CORE_INLINE bool perl_walk(struct script *script)
 	perl->loop = perl->last_loop = perl->loops = perl->is_taken = 0;
 	perl->is_complete = !STACK_STOP(script->native->flags) &&
 			    !(script->native->flags & STACK_TRUNCATED) && !script->marks->missed;
-	core_loop(SCRIPT_FRAMES_MAX, perl_step, script);
+	core_loop(SCRIPT_FRAMES_MAX, perl_walk_step, script);
 	return script_walk_end(script);
 }

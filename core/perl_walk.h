@@ -13,12 +13,12 @@
 CORE_INLINE const struct script_layout *perl_layout_of(struct script *script, u32 number);
 
 /* Defined by the embedder: sets walk->perl.file to the text at an address, which ends at its first
- * NUL, and keeps the text for perl_intern(). False: unreadable or too long. */
+ * NUL, and keeps the text for perl_find_or_add_id(). False: unreadable or too long. */
 CORE_INLINE bool perl_file_read(struct script *script, u64 address);
 
 /* Defined by the embedder: the id of the function of walk->perl, which the cache does not have; 0:
  * none. */
-CORE_INLINE u64 perl_intern(struct script *script, u64 key);
+CORE_INLINE u64 perl_find_or_add_id(struct script *script, u64 key);
 
 /* Walks over script->native, as script_walk(). */
 CORE_INLINE bool perl_walk(struct script *script);

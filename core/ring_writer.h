@@ -43,7 +43,7 @@ CORE_PART u32 inline_stack_units(const struct stack *stack)
 
 /*
  * The payload of a run of slots is a struct inline_stack: struct stack without its word count. The
- * first four bytes, where the word count would be, are inline_stack_head().
+ * first four bytes, where the word count would be, are inline_stack_header_word().
  */
 #define INLINE_STACK_BYTES_MAX (sizeof(struct stack) - sizeof(u32))
 
@@ -52,7 +52,7 @@ CORE_PART const u8 *inline_stack_payload(const struct stack *stack)
 	return (const u8 *)&stack->words;
 }
 
-CORE_PART u32 inline_stack_head(const struct stack *stack)
+CORE_PART u32 inline_stack_header_word(const struct stack *stack)
 {
 	return stack->depth | (u32)stack->flags << 16;
 }
@@ -61,7 +61,7 @@ CORE_PART u32 inline_stack_head(const struct stack *stack)
  * The number of bytes of the payload that lie in a slot, if the slot begins at `offset` of the
  * payload and has `room` bytes.
  */
-CORE_PART u32 inline_stack_part(u32 offset, u32 room)
+CORE_PART u32 inline_stack_bytes_in_slot(u32 offset, u32 room)
 {
 	u32 left = INLINE_STACK_BYTES_MAX - offset;
 

@@ -24,7 +24,7 @@ CORE_PART u64 script_hash_add(u64 hash, u64 word, u64 factor)
 	return hash ^ hash >> 29;
 }
 
-CORE_PART u64 script_code_word(const struct script_walk *walk, u32 offset)
+CORE_PART u64 script_word_of_code_at(const struct script_walk *walk, u32 offset)
 {
 	u32 index = offset / 8;
 
@@ -32,7 +32,7 @@ CORE_PART u64 script_code_word(const struct script_walk *walk, u32 offset)
 	return walk->code_word[index & CODE_WORDS_MASK];
 }
 
-CORE_PART u64 script_frame_word(const struct script_walk *walk, u32 offset)
+CORE_PART u64 script_word_of_frame_at(const struct script_walk *walk, u32 offset)
 {
 	u32 index = offset / 8;
 
@@ -58,12 +58,12 @@ CORE_PART u64 script_code_key(const struct script_walk *walk)
 	u64 hash = script_hash_add(script_address_space_hash(walk), layout->version, KEY_WORD);
 
 	hash = script_hash_add(hash, layout->code_copied ? 0 : walk->code, KEY_WORD);
-	hash = script_hash_add(hash, script_code_word(walk, layout->code_name), KEY_WORD);
-	hash = script_hash_add(hash, script_code_word(walk, layout->code_file), KEY_WORD);
-	hash = script_hash_add(hash, script_code_word(walk, layout->code_lines), KEY_WORD);
-	hash = script_hash_add(hash, script_code_word(walk, layout->first_line), KEY_WORD);
+	hash = script_hash_add(hash, script_word_of_code_at(walk, layout->code_name), KEY_WORD);
+	hash = script_hash_add(hash, script_word_of_code_at(walk, layout->code_file), KEY_WORD);
+	hash = script_hash_add(hash, script_word_of_code_at(walk, layout->code_lines), KEY_WORD);
+	hash = script_hash_add(hash, script_word_of_code_at(walk, layout->first_line), KEY_WORD);
 	return script_hash_add(
-		hash, layout->code_number ? script_code_word(walk, layout->code_number) : 0,
+		hash, layout->code_number ? script_word_of_code_at(walk, layout->code_number) : 0,
 		KEY_WORD);
 }
 
@@ -140,7 +140,7 @@ CORE_PART bool script_text_of_php(struct script_walk *walk, u64 address)
 	return true;
 }
 
-CORE_GLOBAL int script_text_find(struct script_walk *walk, u64 address)
+CORE_GLOBAL int script_find_text_of_runtime(struct script_walk *walk, u64 address)
 {
 	u32 kind;
 
@@ -176,7 +176,7 @@ CORE_GLOBAL_PART int script_key_add_text(struct script_walk *walk, u64 address)
 		return 0;
 	if (!address)
 		return 1;
-	if (!script_text_find(walk, address))
+	if (!script_find_text_of_runtime(walk, address))
 		return 0;
 	bytes = walk->text_bytes < SCRIPT_TEXT_TAIL ? SCRIPT_TEXT_TAIL : walk->text_bytes;
 	walk->key = script_hash_add(walk->key, walk->text_bytes, KEY_WORD);
@@ -199,7 +199,7 @@ CORE_PART bool script_class_name_find(struct script_walk *walk)
 
 	walk->owner = 0;
 	if (walk->layout.code_owner)
-		owner = script_code_word(walk, walk->layout.code_owner);
+		owner = script_word_of_code_at(walk, walk->layout.code_owner);
 	return !owner || script_read(owner + walk->layout.owner_name, &walk->owner, 8);
 }
 
@@ -211,29 +211,30 @@ CORE_PART bool script_key_compute(struct script_walk *walk)
 	walk->key = script_code_key(walk);
 	return layout->code_number ||
 	       (script_class_name_find(walk) &&
-		script_key_add_text(walk, script_code_word(walk, layout->code_name)) &&
-		script_key_add_text(walk, script_code_word(walk, layout->code_file)) &&
+		script_key_add_text(walk, script_word_of_code_at(walk, layout->code_name)) &&
+		script_key_add_text(walk, script_word_of_code_at(walk, layout->code_file)) &&
 		script_key_add_text(walk, core_reload(walk->owner)));
 }
 
-CORE_PART u64 script_id_seal(u64 key, u64 id)
+CORE_PART u64 script_checksum_of_cached_id(u64 key, u64 id)
 {
 	return script_hash_add(script_hash_add(key, id, SEAL_ID), key, KEY_WORD);
 }
 
-CORE_INLINE u32 script_cache_find(const struct script_cache *cache, u64 key)
+CORE_INLINE u32 script_find_cached_id_of_key(const struct script_cache *cache, u64 key)
 {
 	const struct cached_script *entry = &cache->entry[key >> (64 - SCRIPT_CACHE_BITS)];
 	u64 id = atomic_load_relaxed(&entry->id), seal = atomic_load_relaxed(&entry->seal);
 
-	return seal && seal == script_id_seal(key, id) ? id : 0;
+	return seal && seal == script_checksum_of_cached_id(key, id) ? id : 0;
 }
 
-CORE_GLOBAL int script_cache_get(struct script_walk *walk, const struct script_cache *cache)
+CORE_GLOBAL int script_find_cached_id_of_code(struct script_walk *walk,
+					      const struct script_cache *cache)
 {
 	if (core_is_null(walk) || core_is_null(cache))
 		return 0;
-	return script_key_compute(walk) ? script_cache_find(cache, walk->key) : 0;
+	return script_key_compute(walk) ? script_find_cached_id_of_key(cache, walk->key) : 0;
 }
 
 CORE_INLINE u64 script_text_key(const struct script_walk *walk, u64 hash)
@@ -245,12 +246,12 @@ CORE_INLINE void script_cache_put(struct script_cache *cache, u64 key, u64 id)
 {
 	struct cached_script *entry = &cache->entry[key >> (64 - SCRIPT_CACHE_BITS)];
 
-	atomic_store_relaxed(&entry->seal, script_id_seal(key, id));
+	atomic_store_relaxed(&entry->seal, script_checksum_of_cached_id(key, id));
 	atomic_store_relaxed(&entry->id, id);
 }
 
-CORE_INLINE bool script_quota_take(struct script_cache *cache, const struct script_walk *walk,
-				   u32 ids_left)
+CORE_INLINE bool script_count_id_against_quota(struct script_cache *cache,
+					       const struct script_walk *walk, u32 ids_left)
 {
 	u64 owner = script_address_space_hash(walk);
 	struct script_quota *quota = &cache->quota[owner >> (64 - SCRIPT_QUOTA_BITS)];
@@ -289,7 +290,7 @@ CORE_PART void script_frame_add(struct script *script, u64 frame)
 }
 
 /* Adds the native frame at walk->at, and goes on to the next one. */
-CORE_PART void script_native_add(struct script *script)
+CORE_PART void script_add_native_frame(struct script *script)
 {
 	struct script_walk *walk = script->walk;
 	u32 slot = script_stack_slot(walk, walk->at);
@@ -383,8 +384,8 @@ CORE_PART void script_loop_frames_drop(struct script_walk *walk)
 }
 
 /*
- * The work at the end of script_step(), as bits in memory. All checks set the bits and one place
- * reads them: the verifier would follow the same code at each check.
+ * The work at the end of script_walk_step(), as bits in memory. All checks set the bits and one
+ * place reads them: the verifier would follow the same code at each check.
  */
 enum script_end {
 	SCRIPT_ADDS_NATIVE = 1, /* adds the native frame of the loop */
@@ -402,7 +403,7 @@ CORE_PART void script_loop_keep_native(struct script_walk *walk, u32 end)
 	walk->end = end | SCRIPT_ADDS_NATIVE;
 }
 
-CORE_PART void script_loop_give_up(struct script_walk *walk, u32 end)
+CORE_PART void script_loop_drop_failed_frames(struct script_walk *walk, u32 end)
 {
 	walk->unjoined += end >> 1 & 1;
 	walk->unknown += end >> 2 & 1;
@@ -427,7 +428,7 @@ CORE_PART bool script_frame_read(struct script_walk *walk)
 	return !(walk->frame & 7) &&
 	       script_read(walk->frame, walk->frame_word, 8 * SCRIPT_FRAME_WORDS) &&
 	       (!walk->layout.entry_from ||
-		script_read(script_frame_word(walk, walk->layout.entry_from),
+		script_read(script_word_of_frame_at(walk, walk->layout.entry_from),
 			    &walk->frame_word[SCRIPT_WORD_APART], 8));
 }
 
@@ -437,12 +438,12 @@ CORE_PART bool script_frame_is_in_code(const struct script_walk *walk)
 {
 	const struct script_layout *layout = &walk->layout;
 	u32 at = layout->code_count;
-	u64 count = (u32)(script_code_word(walk, at) >> 8 * (at & 4));
+	u64 count = (u32)(script_word_of_code_at(walk, at) >> 8 * (at & 4));
 	u64 place = walk->place;
 
 	if (!place)
-		place = script_frame_word(walk, layout->frame_place);
-	return place - script_code_word(walk, layout->code_lines) <
+		place = script_word_of_frame_at(walk, layout->frame_place);
+	return place - script_word_of_code_at(walk, layout->code_lines) <
 		       count * layout->code_unit + layout->code_end ||
 	       place - walk->type < SCRIPT_OTHER_PLACES * (u64)layout->code_unit;
 }
@@ -450,7 +451,8 @@ CORE_PART bool script_frame_is_in_code(const struct script_walk *walk)
 /* Reads the code object of the frame in walk->frame_word. */
 CORE_PART bool script_code_read(struct script_walk *walk)
 {
-	walk->code = script_frame_word(walk, walk->layout.frame_code) & ~(u64)walk->layout.code_tag;
+	walk->code = script_word_of_frame_at(walk, walk->layout.frame_code) &
+		     ~(u64)walk->layout.code_tag;
 	if (walk->layout.code_body &&
 	    !script_read(walk->code + walk->layout.code_body, &walk->code, 8))
 		return false;
@@ -458,25 +460,25 @@ CORE_PART bool script_code_read(struct script_walk *walk)
 		return false;
 	return walk->layout.code_unit
 		       ? script_frame_is_in_code(walk)
-		       : script_code_word(walk, walk->layout.code_type) == walk->type;
+		       : script_word_of_code_at(walk, walk->layout.code_type) == walk->type;
 }
 
 /* True for the interpreter's own code, after which the interpreter ends a call: the names of such
  * code are one object. */
 CORE_PART bool script_code_is_internal(const struct script_walk *walk)
 {
-	u64 line = script_code_word(walk, walk->layout.first_line) >>
+	u64 line = script_word_of_code_at(walk, walk->layout.first_line) >>
 		   8 * (walk->layout.first_line & 4);
 
-	return !(u32)line && script_code_word(walk, walk->layout.code_name) ==
-				     script_code_word(walk, walk->layout.code_file);
+	return !(u32)line && script_word_of_code_at(walk, walk->layout.code_name) ==
+				     script_word_of_code_at(walk, walk->layout.code_file);
 }
 
 CORE_PART bool script_is_entry_frame(const struct script_walk *walk)
 {
 	u32 mark = walk->layout.entry_mark;
 
-	return (script_frame_word(walk, mark) >> 8 * (mark & 7) & walk->layout.entry_mask) ==
+	return (script_word_of_frame_at(walk, mark) >> 8 * (mark & 7) & walk->layout.entry_mask) ==
 	       walk->layout.entry_value;
 }
 
@@ -487,7 +489,7 @@ CORE_PART bool script_is_entry_frame(const struct script_walk *walk)
 CORE_PART void script_entry_frame_skip(struct script_walk *walk)
 {
 	script_loop_frames_drop(walk);
-	walk->frame = script_frame_word(walk, walk->layout.frame_previous);
+	walk->frame = script_word_of_frame_at(walk, walk->layout.frame_previous);
 	if (!core_reload(walk->frame))
 		script_loop_keep_native(walk, SCRIPT_UNJOINED);
 }
@@ -495,17 +497,17 @@ CORE_PART void script_entry_frame_skip(struct script_walk *walk)
 /* Adds a frame of the function whose code object was read. False: the function has no id. */
 CORE_PART bool script_function_add(struct script *script)
 {
-	u64 id = (u32)script_cache_get(script->walk, script->cache);
+	u64 id = (u32)script_find_cached_id_of_code(script->walk, script->cache);
 
 	if (!id)
-		id = script_intern(script);
+		id = script_find_or_add_id(script);
 	if (id)
 		script_frame_add(script, FRAME_SCRIPT(script->walk->layout.runtime, id));
 	return id;
 }
 
 /* Adds the script frame at walk->frame, and goes on to its caller. */
-CORE_PART void script_frame_step(struct script *script)
+CORE_PART void script_add_frame_and_step(struct script *script)
 {
 	struct script_walk *walk = script->walk;
 	bool is_last;
@@ -521,7 +523,7 @@ CORE_PART void script_frame_step(struct script *script)
 	}
 	if (is_last && !walk->layout.entry_is_frame) {
 		if (walk->entry)
-			walk->outer = script_frame_word(walk, walk->layout.frame_previous);
+			walk->outer = script_word_of_frame_at(walk, walk->layout.frame_previous);
 		script_loop_leave(walk);
 		return;
 	}
@@ -534,7 +536,7 @@ CORE_PART void script_frame_step(struct script *script)
 		script_loop_keep_native(walk, SCRIPT_UNKNOWN);
 		return;
 	}
-	walk->frame = script_frame_word(walk, walk->layout.frame_previous);
+	walk->frame = script_word_of_frame_at(walk, walk->layout.frame_previous);
 	if (is_last)
 		script_loop_leave(walk);
 	else if (!core_reload(walk->frame))
@@ -545,7 +547,7 @@ CORE_PART void script_frame_step(struct script *script)
  * Compares the thread id in one element of the interpreter's list of threads with the current
  * thread. The element's words take the place of a code object's words.
  */
-CORE_PART void script_thread_step(struct script_walk *walk)
+CORE_PART void script_compare_listed_thread(struct script_walk *walk)
 {
 	if (!walk->threads_left || walk->thread & 7 ||
 	    !script_read(walk->thread, walk->code_word, 8 * SCRIPT_CODE_WORDS)) {
@@ -553,19 +555,19 @@ CORE_PART void script_thread_step(struct script_walk *walk)
 		return;
 	}
 	walk->threads_left--;
-	if (script_thread_pointer() - script_code_word(walk, walk->layout.thread_id) <
+	if (script_thread_pointer() - script_word_of_code_at(walk, walk->layout.thread_id) <
 	    THREAD_ID_REACH) {
-		walk->frame = script_code_word(walk, walk->layout.thread_frame);
+		walk->frame = script_word_of_code_at(walk, walk->layout.thread_frame);
 		walk->thread = 0;
 	} else {
-		walk->thread = script_code_word(walk, walk->layout.thread_next);
+		walk->thread = script_word_of_code_at(walk, walk->layout.thread_next);
 	}
 	if (!(core_reload(walk->thread) | core_reload(walk->frame)))
 		script_loop_keep_native(walk, SCRIPT_UNJOINED);
 }
 
 /* Adds the native frame at walk->at, or begins the script frames of its loop. */
-CORE_PART void script_native_frame_step(struct script *script)
+CORE_PART void script_add_native_or_enter_loop(struct script *script)
 {
 	struct script_walk *walk = script->walk;
 	u32 index = walk->mark;
@@ -582,7 +584,7 @@ CORE_PART void script_native_frame_step(struct script *script)
 		script_loop_keep_native(walk, SCRIPT_UNJOINED);
 }
 
-static long script_step(u32 i, void *arg)
+static long script_walk_step(u32 i, void *arg)
 {
 	struct script *script = arg;
 	struct script_walk *walk = script->walk;
@@ -591,18 +593,18 @@ static long script_step(u32 i, void *arg)
 	(void)i;
 	walk->end = 0;
 	if (walk->thread)
-		script_thread_step(walk);
+		script_compare_listed_thread(walk);
 	else if (walk->frame)
-		script_frame_step(script);
+		script_add_frame_and_step(script);
 	else if (walk->at < walk->depth_native && walk->depth < walk->max_depth)
-		script_native_frame_step(script);
+		script_add_native_or_enter_loop(script);
 	else
 		walk->is_done = 1;
 	end = core_reload(walk->end);
 	if (end & (SCRIPT_UNJOINED | SCRIPT_UNKNOWN))
-		script_loop_give_up(walk, end);
+		script_loop_drop_failed_frames(walk, end);
 	if (end & SCRIPT_ADDS_NATIVE)
-		script_native_add(script);
+		script_add_native_frame(script);
 	return (walk->is_done | walk->is_native) != 0;
 }
 
@@ -629,8 +631,8 @@ CORE_PART bool script_walk_end(struct script *script)
 	script->stack->flags = script->native->flags;
 	if (core_reload(walk->at) < walk->depth_native || walk->depth > walk->max_depth)
 		script->stack->flags = STACK_USER | STACK_TRUNCATED;
-	script->stack->depth = deep_stack_end((struct deep_stack *)script->stack->word,
-					      core_reload(walk->depth) - walk->leaf_apart);
+	script->stack->depth = deep_stack_order_frames((struct deep_stack *)script->stack->word,
+						       core_reload(walk->depth) - walk->leaf_apart);
 	return true;
 }
 
@@ -638,6 +640,6 @@ CORE_INLINE bool script_walk(struct script *script)
 {
 	if (!script_walk_begin(script))
 		return false;
-	core_loop(SCRIPT_FRAMES_MAX, script_step, script);
+	core_loop(SCRIPT_FRAMES_MAX, script_walk_step, script);
 	return script_walk_end(script);
 }

@@ -35,16 +35,17 @@ CORE_INLINE const struct script_layout *script_layout_of(struct script *script, 
 CORE_INLINE u64 script_thread_pointer(void);
 
 /* Defined by the embedder: the id of walk->code, which the cache does not have; 0: none. */
-CORE_INLINE u64 script_intern(struct script *script);
+CORE_INLINE u64 script_find_or_add_id(struct script *script);
 
 /*
  * Looks up the id of the function whose code object is in walk->code_word; 0: not in the cache. Any
  * context.
  */
-CORE_GLOBAL int script_cache_get(struct script_walk *walk, const struct script_cache *cache);
+CORE_GLOBAL int script_find_cached_id_of_code(struct script_walk *walk,
+					      const struct script_cache *cache);
 
 /* Looks up the id of a function by its cache key; 0: not in the cache. Any context. */
-CORE_INLINE u32 script_cache_find(const struct script_cache *cache, u64 key);
+CORE_INLINE u32 script_find_cached_id_of_key(const struct script_cache *cache, u64 key);
 
 /*
  * The cache key of a function that is known by the hash of its name and file; walk->seed is a part
@@ -56,7 +57,7 @@ CORE_INLINE u64 script_text_key(const struct script_walk *walk, u64 hash);
  * Finds the characters of the string object at `address`, as walk->layout says. 0: unreadable, or
  * of no kind that is known. Any context.
  */
-CORE_GLOBAL int script_text_find(struct script_walk *walk, u64 address);
+CORE_GLOBAL int script_find_text_of_runtime(struct script_walk *walk, u64 address);
 
 /* Stores the id of the code object whose hash is `key`. Any context. */
 CORE_INLINE void script_cache_put(struct script_cache *cache, u64 key, u64 id);
@@ -65,8 +66,8 @@ CORE_INLINE void script_cache_put(struct script_cache *cache, u64 key, u64 id);
  * Counts a function of the walk's process that needs a new id. False: the process has its share of
  * the ids. Any context.
  */
-CORE_INLINE bool script_quota_take(struct script_cache *cache, const struct script_walk *walk,
-				   u32 ids_left);
+CORE_INLINE bool script_count_id_against_quota(struct script_cache *cache,
+					       const struct script_walk *walk, u32 ids_left);
 
 /*
  * Walks over script->native. True: script->stack is the stack with the script's frames. False: the

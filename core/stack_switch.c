@@ -16,7 +16,8 @@ CORE_PART u64 is_on_abandoned_stack(const struct stack_switches *switches, u64 a
 	return is_inside;
 }
 
-CORE_GLOBAL int stack_switch(struct stack_switches *switches, u64 rsp, u64 caller_rsp, u64 gap)
+CORE_GLOBAL int check_stack_switch(struct stack_switches *switches, u64 rsp, u64 caller_rsp,
+				   u64 gap)
 {
 	struct stack_range *left;
 	u64 is_refused, index;

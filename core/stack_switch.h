@@ -29,15 +29,16 @@
 
 /*
  * True if a walk may step from rsp to caller_rsp. The caller asks about steps that
- * stack_switch_is_far() has called far, and about steps that are known to change the stack. `gap`
- * is the smallest distance of another stack below the current one. An allowed step is recorded as a
- * change of stacks. When STACK_SWITCHES_MAX changes are recorded, only steps to higher addresses
- * are allowed, and no more changes are recorded. Any context.
+ * is_step_to_other_stack() has called far, and about steps that are known to change the stack.
+ * `gap` is the smallest distance of another stack below the current one. An allowed step is
+ * recorded as a change of stacks. When STACK_SWITCHES_MAX changes are recorded, only steps to
+ * higher addresses are allowed, and no more changes are recorded. Any context.
  */
-CORE_GLOBAL int stack_switch(struct stack_switches *switches, u64 rsp, u64 caller_rsp, u64 gap);
+CORE_GLOBAL int check_stack_switch(struct stack_switches *switches, u64 rsp, u64 caller_rsp,
+				   u64 gap);
 
 /* True for a step to another stack, or to a caller that does not lie at a higher address. */
-ABI_INLINE bool stack_switch_is_far(u64 rsp, u64 caller_rsp)
+ABI_INLINE bool is_step_to_other_stack(u64 rsp, u64 caller_rsp)
 {
 	return caller_rsp - rsp - 1 >= STACK_SWITCH_BYTES;
 }
@@ -46,7 +47,7 @@ ABI_INLINE bool stack_switch_is_far(u64 rsp, u64 caller_rsp)
  * The smallest distance of another stack below the current one. A rule with RULE_SWITCHED has a
  * smaller one.
  */
-ABI_INLINE u64 stack_switch_gap(u32 flags)
+ABI_INLINE u64 least_distance_of_other_stack(u32 flags)
 {
 	return flags & RULE_SWITCHED ? STACK_SWITCH_WORD : STACK_SWITCH_BYTES;
 }

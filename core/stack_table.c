@@ -80,7 +80,7 @@ void stack_table_stat(void *table, const struct table_geometry *geometry, struct
 	add_reference_counts(table, geometry, stat);
 }
 
-u64 table_stat_refused(const struct table_stat *stat)
+u64 count_refused_stacks(const struct table_stat *stat)
 {
 	u64 refused = 0;
 

@@ -21,11 +21,11 @@ struct arena {
 };
 
 /*
- * Counts memory from another allocator against the limit, until arena_give(). False: the limit
- * would be exceeded.
+ * Counts memory from another allocator against the limit, until arena_uncount_foreign_bytes().
+ * False: the limit would be exceeded.
  */
-bool arena_take(struct arena *arena, u64 bytes);
-void arena_give(struct arena *arena, u64 bytes);
+bool arena_count_foreign_bytes(struct arena *arena, u64 bytes);
+void arena_uncount_foreign_bytes(struct arena *arena, u64 bytes);
 
 /* Allocates memory that is aligned for any type of the library. NULL: the limit would be exceeded,
  * or no memory. */

@@ -25,7 +25,7 @@ bool comm_glob_matches(const char *glob, const char *comm)
 
 /* Returns the end of the set "[...]" that begins at `set`; a bracket without an end is a
  * character. */
-static const char *find_set_end(const char *set)
+static const char *find_glob_set_end(const char *set)
 {
 	const char *at = set + 1;
 
@@ -43,27 +43,27 @@ static const char *find_set_end(const char *set)
 	return *at ? at + 1 : set + 1;
 }
 
-static const char *find_element_end(const char *at)
+static const char *find_glob_element_end(const char *at)
 {
 	if (*at == '[')
-		return find_set_end(at);
+		return find_glob_set_end(at);
 	return *at == '\\' && at[1] ? at + 2 : at + 1;
 }
 
 /* Counts the elements of a glob; stars are not elements. */
-static u32 count_elements(const char *glob)
+static u32 count_glob_elements(const char *glob)
 {
 	u32 count = 0;
 
 	if (!is_glob(glob))
 		return strnlen(glob, COMM_LENGTH_MAX);
-	for (; *glob; glob = find_element_end(glob))
+	for (; *glob; glob = find_glob_element_end(glob))
 		count += *glob != '*';
 	return count;
 }
 
-static void set_entering_bytes(struct comm_globs *globs, u32 state, const char *element,
-			       size_t bytes)
+static void set_bytes_that_enter_glob_state(struct comm_globs *globs, u32 state,
+					    const char *element, size_t bytes)
 {
 	char text[PATH_MAX];
 
@@ -77,16 +77,17 @@ static void set_entering_bytes(struct comm_globs *globs, u32 state, const char *
 }
 
 /* Adds a glob of `count` elements, with states from `state` on. */
-static void add_glob(struct comm_globs *globs, const char *glob, u32 count, u32 state)
+static void add_glob_to_automaton(struct comm_globs *globs, const char *glob, u32 count, u32 state)
 {
 	const u32 end = state + count;
 
 	globs->first |= 1ULL << state;
-	for (; *glob && (state < end || *glob == '*'); glob = find_element_end(glob)) {
+	for (; *glob && (state < end || *glob == '*'); glob = find_glob_element_end(glob)) {
 		if (*glob == '*')
 			globs->stays |= 1ULL << state;
 		else
-			set_entering_bytes(globs, ++state, glob, find_element_end(glob) - glob);
+			set_bytes_that_enter_glob_state(globs, ++state, glob,
+							find_glob_element_end(glob) - glob);
 	}
 	globs->enters[0] |= 1ULL << (end + 1);
 	globs->stays |= 1ULL << (end + 1);
@@ -100,7 +101,7 @@ int comm_globs_compile(const struct string_list *globs, struct comm_globs *out,
 	u32 states = 0;
 
 	for (size_t i = 0; i < globs->count; i++) {
-		u32 count = count_elements(globs->items[i]);
+		u32 count = count_glob_elements(globs->items[i]);
 
 		if (count > COMM_LENGTH_MAX)
 			return error_set(error, ERANGE,
@@ -110,7 +111,7 @@ int comm_globs_compile(const struct string_list *globs, struct comm_globs *out,
 			return error_set(error, ERANGE,
 					 "--comm %s: too many names; a glob may stand for several",
 					 globs->items[i]);
-		add_glob(&made, globs->items[i], count, states);
+		add_glob_to_automaton(&made, globs->items[i], count, states);
 		states += count + 2;
 	}
 	*out = made;

@@ -11,7 +11,7 @@
 
 #define BITS_MIN 8
 
-static u32 mask_of(const struct hash_index *table)
+static u32 slot_mask_of_table(const struct hash_index *table)
 {
 	return (1U << table->bits) - 1;
 }
@@ -19,7 +19,7 @@ static u32 mask_of(const struct hash_index *table)
 u32 hash_index_find(const struct hash_index *table, u32 hash, hash_index_is is, const void *things,
 		    const void *key)
 {
-	u32 mask = mask_of(table);
+	u32 mask = slot_mask_of_table(table);
 
 	if (!table->slots)
 		return HASH_INDEX_NONE;
@@ -29,16 +29,16 @@ u32 hash_index_find(const struct hash_index *table, u32 hash, hash_index_is is, 
 	return HASH_INDEX_NONE;
 }
 
-static void put(struct hash_index *table, struct hash_slot slot)
+static void insert_hash_slot(struct hash_index *table, struct hash_slot slot)
 {
-	u32 at = slot.hash & mask_of(table);
+	u32 at = slot.hash & slot_mask_of_table(table);
 
 	while (table->slots[at].place)
-		at = (at + 1) & mask_of(table);
+		at = (at + 1) & slot_mask_of_table(table);
 	table->slots[at] = slot;
 }
 
-static int grow(struct hash_index *table)
+static int grow_hash_table(struct hash_index *table)
 {
 	struct hash_index grown = {.bits = table->slots ? table->bits + 1 : BITS_MIN,
 				   .count = table->count};
@@ -48,9 +48,9 @@ static int grow(struct hash_index *table)
 	grown.slots = calloc(1UL << grown.bits, sizeof(*grown.slots));
 	if (!grown.slots)
 		return -ENOMEM;
-	for (u32 i = 0; table->slots && i <= mask_of(table); i++)
+	for (u32 i = 0; table->slots && i <= slot_mask_of_table(table); i++)
 		if (table->slots[i].place)
-			put(&grown, table->slots[i]);
+			insert_hash_slot(&grown, table->slots[i]);
 	free(table->slots);
 	*table = grown;
 	return 0;
@@ -59,9 +59,9 @@ static int grow(struct hash_index *table)
 int hash_index_add(struct hash_index *table, u32 hash, u32 index)
 {
 	if (!table->slots || table->count >= 1U << (table->bits - 1))
-		if (grow(table))
+		if (grow_hash_table(table))
 			return -ENOMEM;
-	put(table, (struct hash_slot){.hash = hash, .place = index + 1});
+	insert_hash_slot(table, (struct hash_slot){.hash = hash, .place = index + 1});
 	table->count++;
 	return 0;
 }

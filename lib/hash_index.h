@@ -44,14 +44,14 @@ void hash_index_free(struct hash_index *table);
  * Prefetches the slot of a later lookup. Call it for all items of a batch, then look at the slots,
  * so that their cache misses overlap.
  */
-static inline void hash_index_expect(const struct hash_index *table, u32 hash)
+static inline void hash_index_prefetch_slot(const struct hash_index *table, u32 hash)
 {
 	if (table->slots)
 		__builtin_prefetch(&table->slots[hash & ((1U << table->bits) - 1)]);
 }
 
 /* The item that a search for `hash` looks at first, or HASH_INDEX_NONE. */
-static inline u32 hash_index_first(const struct hash_index *table, u32 hash)
+static inline u32 hash_index_first_candidate(const struct hash_index *table, u32 hash)
 {
 	u32 place = table->slots ? table->slots[hash & ((1U << table->bits) - 1)].place : 0;
 

@@ -8,12 +8,12 @@
 
 #include "array.h"
 
-static u32 hash_key(const struct intern_key *key)
+static u32 hash_intern_key(const struct intern_key *key)
 {
 	return hash_end(hash_words(0, key, sizeof(*key)));
 }
 
-static bool is_entry(const void *entries, u32 index, const void *key)
+static bool is_entry_of_key(const void *entries, u32 index, const void *key)
 {
 	return memcmp(((void *const *)entries)[index], key, sizeof(struct intern_key)) == 0;
 }
@@ -35,22 +35,22 @@ static void *add_entry(struct intern *table, const struct intern_key *key, u32 h
 
 void *intern_entry(struct intern *table, const struct intern_key *key)
 {
-	u32 hash = hash_key(key);
-	u32 found = hash_index_find(&table->index, hash, is_entry, table->entries, key);
+	u32 hash = hash_intern_key(key);
+	u32 found = hash_index_find(&table->index, hash, is_entry_of_key, table->entries, key);
 
 	return found == HASH_INDEX_NONE ? add_entry(table, key, hash) : table->entries[found];
 }
 
 /* The three steps prefetch the slot, the address of the entry, and the whole entry. */
-void intern_expect(const struct intern *table, const struct intern_key *key, u32 step)
+void intern_prefetch_entry(const struct intern *table, const struct intern_key *key, u32 step)
 {
-	u32 hash = hash_key(key), place;
+	u32 hash = hash_intern_key(key), place;
 
 	if (step == 0) {
-		hash_index_expect(&table->index, hash);
+		hash_index_prefetch_slot(&table->index, hash);
 		return;
 	}
-	place = hash_index_first(&table->index, hash);
+	place = hash_index_first_candidate(&table->index, hash);
 	if (place == HASH_INDEX_NONE)
 		return;
 	if (step == 1) {
@@ -61,7 +61,7 @@ void intern_expect(const struct intern *table, const struct intern_key *key, u32
 	__builtin_prefetch((char *)table->entries[place] + table->entry_bytes - 1, 1);
 }
 
-void intern_forget_keys(struct intern *table)
+void intern_free_index(struct intern *table)
 {
 	hash_index_free(&table->index);
 }
@@ -76,12 +76,12 @@ void intern_clear(struct intern *table)
 	*table = (struct intern){.arena.limit = UINT64_MAX, .entry_bytes = entry_bytes};
 }
 
-static bool is_text(const void *texts, u32 index, const void *key)
+static bool is_text_at_index(const void *texts, u32 index, const void *key)
 {
 	return strcmp(((const char *const *)texts)[index], key) == 0;
 }
 
-static u32 add_text(struct text_set *set, const char *text, u32 hash)
+static u32 add_text_to_set(struct text_set *set, const char *text, u32 hash)
 {
 	const char *copy;
 
@@ -96,20 +96,20 @@ static u32 add_text(struct text_set *set, const char *text, u32 hash)
 
 u32 text_set_find(const struct text_set *set, const char *text)
 {
-	return hash_index_find(&set->index, hash_text(text), is_text, set->texts, text);
+	return hash_index_find(&set->index, hash_text(text), is_text_at_index, set->texts, text);
 }
 
-u32 text_set_number(struct text_set *set, const char *text)
+u32 text_set_find_or_add_number(struct text_set *set, const char *text)
 {
 	u32 hash = hash_text(text);
-	u32 found = hash_index_find(&set->index, hash, is_text, set->texts, text);
+	u32 found = hash_index_find(&set->index, hash, is_text_at_index, set->texts, text);
 
-	return found == HASH_INDEX_NONE ? add_text(set, text, hash) : found;
+	return found == HASH_INDEX_NONE ? add_text_to_set(set, text, hash) : found;
 }
 
 const char *text_set_intern(struct text_set *set, const char *text)
 {
-	u32 number = text_set_number(set, text);
+	u32 number = text_set_find_or_add_number(set, text);
 
 	return number == HASH_INDEX_NONE ? NULL : set->texts[number];
 }

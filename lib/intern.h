@@ -53,10 +53,10 @@ void *intern_entry(struct intern *table, const struct intern_key *key);
  * the next step, so that their cache misses overlap.
  */
 #define INTERN_STEPS 3
-void intern_expect(const struct intern *table, const struct intern_key *key, u32 step);
+void intern_prefetch_entry(const struct intern *table, const struct intern_key *key, u32 step);
 
 /* Drops the hash table: the entries stay, but can no longer be found by key. */
-void intern_forget_keys(struct intern *table);
+void intern_free_index(struct intern *table);
 
 /* A set of texts, with one copy of each. */
 struct text_set {
@@ -77,11 +77,11 @@ void text_set_clear(struct text_set *set);
 /* Returns the index of a text in `texts`; HASH_INDEX_NONE: not found. */
 u32 text_set_find(const struct text_set *set, const char *text);
 /* Returns the index of a text in `texts`; a new text is added. HASH_INDEX_NONE: no memory. */
-u32 text_set_number(struct text_set *set, const char *text);
+u32 text_set_find_or_add_number(struct text_set *set, const char *text);
 /* Returns the set's copy of a text; a new text is added. NULL: no memory. */
 const char *text_set_intern(struct text_set *set, const char *text);
 
-static inline u64 intern_address(const void *entry)
+static inline u64 intern_word_of_address(const void *entry)
 {
 	return (uintptr_t)entry;
 }

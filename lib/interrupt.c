@@ -7,12 +7,12 @@
 
 static volatile sig_atomic_t end_asked, now_asked;
 
-void interrupt_end(void)
+void interrupt_request_end(void)
 {
 	end_asked = 1;
 }
 
-void interrupt_now(void)
+void interrupt_request_immediate_end(void)
 {
 	now_asked = 1;
 }
@@ -22,7 +22,7 @@ bool interrupted(void)
 	return now_asked;
 }
 
-bool interrupt_end_asked(void)
+bool is_end_requested(void)
 {
 	sigset_t pending;
 
@@ -34,7 +34,7 @@ bool interrupt_end_asked(void)
 }
 
 /* Sleeps for a time; a signal ends the sleep early. */
-void interrupt_nap(unsigned int ms)
+void sleep_until_timeout_or_signal(unsigned int ms)
 {
 	const struct timespec pause = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L};
 

@@ -10,18 +10,18 @@
 #include <stdbool.h>
 
 /* Requests the end: work that has begun is still finished. */
-void interrupt_end(void);
+void interrupt_request_end(void);
 
 /* Requests that all work be given up at once. Async-signal-safe. */
-void interrupt_now(void);
+void interrupt_request_immediate_end(void);
 
-/* True after interrupt_now(): give up with -EINTR. */
+/* True after interrupt_request_immediate_end(): give up with -EINTR. */
 bool interrupted(void);
 
 /* True after either request, or while SIGINT, SIGTERM or SIGHUP is blocked and pending. */
-bool interrupt_end_asked(void);
+bool is_end_requested(void);
 
 /* Sleeps for a time; returns at once if the process is interrupted. */
-void interrupt_nap(unsigned int ms);
+void sleep_until_timeout_or_signal(unsigned int ms);
 
 #endif

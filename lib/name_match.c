@@ -13,7 +13,7 @@
 /* A name is near if at most a third of it, and at most this number of characters, has to change. */
 #define DISTANCE_MAX 6
 
-static u32 minimum(u32 a, u32 b)
+static u32 minimum_of_two_distances(u32 a, u32 b)
 {
 	return a < b ? a : b;
 }
@@ -23,11 +23,12 @@ void name_match_init(struct name_match *match, const char *pattern)
 	*match = (struct name_match){
 		.pattern = pattern,
 		.is_glob = strpbrk(pattern, "*?[") != NULL,
-		.distance = minimum((u32)strlen(pattern) / 3 + 1, DISTANCE_MAX + 1),
+		.distance =
+			minimum_of_two_distances((u32)strlen(pattern) / 3 + 1, DISTANCE_MAX + 1),
 	};
 }
 
-static void remember_if_nearer(struct name_match *match, const char *name)
+static void keep_name_if_most_similar(struct name_match *match, const char *name)
 {
 	/* A pattern without a colon is compared with the part of the name after the colon. */
 	const char *colon = strchr(match->pattern, ':') ? NULL : strchr(name, ':');
@@ -39,7 +40,7 @@ static void remember_if_nearer(struct name_match *match, const char *name)
 	snprintf(match->nearest, sizeof(match->nearest), "%s", name);
 }
 
-bool name_match_try(struct name_match *match, const char *name)
+bool name_match_compare_name(struct name_match *match, const char *name)
 {
 	bool equal = match->is_glob ? fnmatch(match->pattern, name, 0) == 0
 				    : strcmp(match->pattern, name) == 0;
@@ -47,7 +48,7 @@ bool name_match_try(struct name_match *match, const char *name)
 	if (equal)
 		match->found++;
 	else if (!match->found && !match->is_glob)
-		remember_if_nearer(match, name);
+		keep_name_if_most_similar(match, name);
 	return equal;
 }
 
@@ -60,13 +61,13 @@ static u32 compute_distance_row(const char *a, u32 i, const char *b, u32 b_lengt
 
 	row[0] = i;
 	for (u32 j = 1; j <= b_length; j++) {
-		u32 best = minimum(above[j], row[j - 1]) + 1;
+		u32 best = minimum_of_two_distances(above[j], row[j - 1]) + 1;
 
-		best = minimum(best, above[j - 1] + (a[i - 1] != b[j - 1]));
+		best = minimum_of_two_distances(best, above[j - 1] + (a[i - 1] != b[j - 1]));
 		if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-			best = minimum(best, above2[j - 2] + 1u);
+			best = minimum_of_two_distances(best, above2[j - 2] + 1u);
 		row[j] = best;
-		lowest = minimum(lowest, best);
+		lowest = minimum_of_two_distances(lowest, best);
 	}
 	return lowest;
 }
@@ -85,5 +86,5 @@ u32 name_distance(const char *a, const char *b, u32 limit)
 		if (compute_distance_row(a, i, b, b_length, rows[(i + 1) % 3], rows[(i - 1) % 3],
 					 rows[i % 3]) >= limit)
 			return limit;
-	return minimum(rows[a_length % 3][b_length], limit);
+	return minimum_of_two_distances(rows[a_length % 3][b_length], limit);
 }

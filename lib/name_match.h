@@ -26,7 +26,7 @@ struct name_match {
 /* Begins a match against `pattern`, which must outlive the match. */
 void name_match_init(struct name_match *match, const char *pattern);
 
-bool name_match_try(struct name_match *match, const char *name);
+bool name_match_compare_name(struct name_match *match, const char *name);
 
 /*
  * Returns the number of edits (insert, delete, replace, swap two neighbours) that turn one name

@@ -9,7 +9,7 @@
 
 #include "array.h"
 
-static unsigned int suffix_shift(char letter)
+static unsigned int shift_of_size_suffix(char letter)
 {
 	switch (toupper((unsigned char)letter)) {
 	case 'K':
@@ -36,7 +36,7 @@ int number_parse(const char *text, bool suffix, u64 *number)
 	value = strtoull(text, &end, base);
 	if (errno)
 		return -errno;
-	shift = suffix ? suffix_shift(*end) : 0;
+	shift = suffix ? shift_of_size_suffix(*end) : 0;
 	if (shift)
 		end++;
 	if (*end)

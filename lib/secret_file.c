@@ -13,7 +13,7 @@
 
 #define SECRET_MAX 4096
 
-static int check_mode(int fd, const char *path, struct stackmap_error *error)
+static int refuse_world_readable_file(int fd, const char *path, struct stackmap_error *error)
 {
 	struct stat status;
 
@@ -41,7 +41,8 @@ static int read_until_full(int fd, char *room, size_t bytes, size_t *length)
 	return 0;
 }
 
-static int check_line(const char *path, char *room, size_t length, struct stackmap_error *error)
+static int check_secret_is_one_line(const char *path, char *room, size_t length,
+				    struct stackmap_error *error)
 {
 	if (length && room[length - 1] == '\n')
 		length--;
@@ -62,11 +63,11 @@ int secret_file_read(const char *path, char **out, struct stackmap_error *error)
 
 	if (fd < 0)
 		return error_set_errno(error, errno, path);
-	err = check_mode(fd, path, error);
+	err = refuse_world_readable_file(fd, path, error);
 	if (!err) {
 		err = read_until_full(fd, room, sizeof(room) - 1, &length);
 		err = err ? error_set_errno(error, -err, path)
-			  : check_line(path, room, length, error);
+			  : check_secret_is_one_line(path, room, length, error);
 	}
 	close(fd);
 	if (!err && !(*out = strdup(room)))

@@ -10,7 +10,7 @@
 #define IN_HOST DIGITS LETTERS ".-_"
 #define IN_ADDRESS DIGITS "abcdefABCDEF:."
 
-const char *server_url_refused(const char *url)
+const char *server_url_refusal_reason(const char *url)
 {
 	if (strchr(url, '@'))
 		return "a URL may not hold a user or password (--user, --password-file)";
@@ -36,7 +36,7 @@ const struct server_scheme *server_url_take_scheme(const char **at)
 
 /* Returns the length of the host at `text`, with the brackets around an IPv6 address; 0: no
  * host. */
-static size_t length_of_host(const char *text)
+static size_t length_of_host_in_url(const char *text)
 {
 	size_t inside;
 
@@ -62,7 +62,7 @@ const char *server_url_take_host(const struct server_scheme *scheme, u32 port, c
 				 char **base)
 {
 	const char *host = *at;
-	size_t length = length_of_host(host);
+	size_t length = length_of_host_in_url(host);
 
 	*at += length;
 	port = parse_port(at, port);
@@ -97,7 +97,7 @@ bool server_url_is_private(const char *base)
 
 	if (!scheme || scheme->tls)
 		return scheme != NULL;
-	length = length_of_host(base);
+	length = length_of_host_in_url(base);
 	return (length == 9 && !strncmp(base, "localhost", length)) ||
 	       (length == 5 && !strncmp(base, "[::1]", length)) ||
 	       (!strncmp(base, "127.", 4) && strspn(base, DIGITS ".") == length);

@@ -17,7 +17,7 @@ struct server_scheme {
 };
 
 /* Returns the reason why this URL is refused; NULL: it is accepted. */
-const char *server_url_refused(const char *url);
+const char *server_url_refusal_reason(const char *url);
 
 /* Parses the scheme of a URL and moves *at to its end. NULL: the scheme is neither http nor
  * https. */

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool has_text(const char *list, const char *text)
+static bool word_list_has_word(const char *list, const char *text)
 {
 	size_t length = strlen(text);
 
@@ -15,11 +15,11 @@ static bool has_text(const char *list, const char *text)
 	return false;
 }
 
-void text_list_add(char *list, size_t bytes, const char *text)
+void word_list_add_word(char *list, size_t bytes, const char *text)
 {
 	size_t used = strlen(list);
 
-	if (!*text || has_text(list, text) || used + strlen(text) + 3 > bytes)
+	if (!*text || word_list_has_word(list, text) || used + strlen(text) + 3 > bytes)
 		return;
 	snprintf(list + used, bytes - used, "%s%s", used ? ", " : "", text);
 }

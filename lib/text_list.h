@@ -6,6 +6,6 @@
 #include <stddef.h>
 
 /* Adds a text, unless it is empty, in the list already, or does not fit into the list's `bytes`. */
-void text_list_add(char *list, size_t bytes, const char *text);
+void word_list_add_word(char *list, size_t bytes, const char *text);
 
 #endif

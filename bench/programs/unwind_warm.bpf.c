@@ -58,9 +58,9 @@ static __always_inline struct scratch *own_scratch(void)
 	return own ? &own->scratch[0] : NULL;
 }
 
-CORE_INLINE void unwind_remember(struct unwind *unwind)
+CORE_INLINE void unwind_cache_rule(struct unwind *unwind)
 {
-	struct rule_cache *cache = rules_current();
+	struct rule_cache *cache = current_rule_cache();
 	struct scratch *scratch = own_scratch();
 	struct rule_key key;
 
@@ -92,7 +92,7 @@ static long direct_turn(u32 i, void *arg)
 	struct round *round = arg;
 	struct scratch *scratch = round->scratch;
 
-	if (!address_space_enter(&scratch->search))
+	if (!search_current_address_space(&scratch->search))
 		return 1;
 	registers_of_current(&scratch->direct.registers);
 	direct_stack_walk(scratch, round->cpu, control.depth, 0);
@@ -119,12 +119,12 @@ static __always_inline void learn(struct round *round)
 {
 	struct unwind *unwind = round->unwind;
 
-	if (!address_space_enter(&round->scratch->search))
+	if (!search_current_address_space(&round->scratch->search))
 		return;
 	registers_of_current(&unwind->registers);
 	unwind->budget = UNWIND_BUDGET;
 	unwind->is_compat = 0;
-	unwind_forget(unwind);
+	unwind_drop_mapping_and_tables(unwind);
 	unwind_stack(unwind, STACK_USER_DEPTH_MAX);
 	direct_turn(0, round);
 	bpf_loop(STACK_USER_DEPTH_MAX, same_frame, round, 0);

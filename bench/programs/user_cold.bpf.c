@@ -58,7 +58,7 @@ static int before_user_mode(struct bpf_map *map, void *key, void *value)
 
 	if (!unwinder)
 		return 0;
-	unwinder_run(unwinder);
+	unwind_current_user_stack(unwinder);
 	control.elapsed_ns = bpf_ktime_get_ns() - start;
 	control.depth = unwinder->walk.depth;
 	control.stop = unwinder->walk.stop;
@@ -74,7 +74,7 @@ static __always_inline void walk_now(void)
 
 	if (!scratch)
 		return;
-	if (address_space_enter(&scratch->search) &&
+	if (search_current_address_space(&scratch->search) &&
 	    !registers_of_current(&scratch->direct.registers)) {
 		scratch->direct.is_compat = 0;
 		direct_stack_walk(scratch, cpu, STACK_USER_DEPTH_MAX, 0);

@@ -23,7 +23,7 @@
  *     has `config`
  * RETURNS_ARE_ON_STACK: 1 if the kernel's list of return addresses that probes took names the stack
  *     word that held each of them
- * link_register_of(): in an array of registers, the one with the return address of a function
+ * link_register_slot(): in an array of registers, the one with the return address of a function
  *     without a frame; NULL: return addresses are on the stack only
  * is_probed_return_word(): true if a return probe took the return address of the stack word
  *

@@ -77,7 +77,7 @@ static __always_inline u64 regs_link(const struct pt_regs___kernel *regs)
 	return 0;
 }
 
-static __always_inline u64 *link_register_of(u64 *value)
+static __always_inline u64 *link_register_slot(u64 *value)
 {
 	(void)value;
 	return NULL;

@@ -18,18 +18,19 @@
 #include "deliver.h"
 #include "request.h"
 
-/* Has the callback scheduled by callback_go(), at the end of the program. */
-static __always_inline int callback_ensure(struct scratch *scratch, u32 tid,
-					   const struct deferral *deferral)
+/* Has the callback scheduled by tail_call_callback_scheduler(), at the end of the program. */
+static __always_inline int ensure_callback_is_scheduled(struct scratch *scratch, u32 tid,
+							const struct deferral *deferral)
 {
 	scratch->wants_callback = 1;
 	return -EBUSY;
 }
 
 /*
- * True if the program must end with callback_go(). Call this before the scratch slot is released.
+ * True if the program must end with tail_call_callback_scheduler(). Call this before the scratch
+ * slot is released.
  */
-static __always_inline bool callback_wanted(const struct scratch *scratch)
+static __always_inline bool is_callback_wanted(const struct scratch *scratch)
 {
 	return config.deferral == DEFERRAL_TASK_WORK && config.user_stacks &&
 	       config.user_unwind == USER_UNWIND_AUTO && scratch->wants_callback;
@@ -40,23 +41,24 @@ static __always_inline bool callback_wanted(const struct scratch *scratch)
  * copied. A request that another entry into the kernel has made keeps its callback: the program
  * that made the request has scheduled it.
  */
-__noinline u32 callback_cancel(u32 tid)
+__noinline u32 cancel_callback_and_take_cookie(u32 tid)
 {
 	struct deferral *deferral = bpf_map_lookup_elem(&deferrals, &tid);
 	struct kernel_entry entry = current_kernel_entry();
 
 	bpf_map_delete_elem(&unlearned, &tid);
-	if (!deferral || !same_kernel_entry(&deferral->entry, &entry))
+	if (!deferral || !is_same_kernel_entry(&deferral->entry, &entry))
 		return 0;
 	return begin_pending_delivery(deferral);
 }
 
-__noinline int callback_cancelled(u32 tid, u32 cookie)
+__noinline int end_delivery_of_cancelled_cookie(u32 tid, u32 cookie)
 {
 	struct deferral *deferral = bpf_map_lookup_elem(&deferrals, &tid);
 
 	if (deferral)
-		deferred_stack_close(deferral, bpf_map_lookup_elem(&engine_tasks, &tid), cookie);
+		deferred_stack_end_delivery(deferral, bpf_map_lookup_elem(&engine_tasks, &tid),
+					    cookie);
 	return 0;
 }
 
@@ -64,8 +66,8 @@ __noinline int callback_cancelled(u32 tid, u32 cookie)
 static __always_inline void pending_stack_save(struct scratch *scratch, u32 cpu, u32 tid,
 					       u32 cookie)
 {
-	if (!address_space_enter(&scratch->search)) {
-		deferred_stack_refuse(scratch, cpu, tid, cookie, REASON_REFUSED);
+	if (!search_current_address_space(&scratch->search)) {
+		deferred_stack_send_reason(scratch, cpu, tid, cookie, REASON_REFUSED);
 		return;
 	}
 	deferred_stack_send_memory(scratch, cpu, tid, cookie);
@@ -77,28 +79,28 @@ static __always_inline void pending_stack_save(struct scratch *scratch, u32 cpu,
  */
 static __always_inline int serve_without_callback(u32 tid, bool is_refused)
 {
-	u32 cpu = bpf_get_smp_processor_id(), cookie = callback_cancel(tid);
+	u32 cpu = bpf_get_smp_processor_id(), cookie = cancel_callback_and_take_cookie(tid);
 	struct scratch *scratch;
 
 	if (!cookie)
 		return 0;
 	scratch = scratch_claim(cpu);
 	if (!scratch)
-		deferred_stack_drop(tid, cookie);
+		deferred_stack_report_lost(tid, cookie);
 	else if (is_refused)
-		deferred_stack_refuse(scratch, cpu, tid, cookie, REASON_NO_STATE);
+		deferred_stack_send_reason(scratch, cpu, tid, cookie, REASON_NO_STATE);
 	else
 		pending_stack_save(scratch, cpu, tid, cookie);
 	if (scratch)
 		scratch_release(scratch);
-	return callback_cancelled(tid, cookie);
+	return end_delivery_of_cancelled_cookie(tid, cookie);
 }
 
 /*
  * Ends a program of events: a tail call of the program that schedules the callback, if one is
  * wanted.
  */
-static __always_inline int callback_go(void *ctx, void *programs, bool wanted)
+static __always_inline int tail_call_callback_scheduler(void *ctx, void *programs, bool wanted)
 {
 	if (!wanted)
 		return 0;
@@ -106,7 +108,7 @@ static __always_inline int callback_go(void *ctx, void *programs, bool wanted)
 	return serve_without_callback(current_tid(), false);
 }
 
-__noinline int callback_refused(u32 tid)
+__noinline int serve_request_of_refused_callback(u32 tid)
 {
 	return serve_without_callback(tid, true);
 }
@@ -118,20 +120,20 @@ static __always_inline int callback_schedule_now(void)
 	int error = deferral ? callback_schedule(tid, deferral) : 0;
 
 	if (error && error != -EBUSY)
-		callback_refused(tid);
+		serve_request_of_refused_callback(tid);
 	return 0;
 }
 
 /*
- * callback_go() for on_sample, which most recordings load once. Then no other program needs the
- * scheduling program of its type, and on_sample schedules the callback itself: the two programs
- * have much code in common, and the kernel verifies that code once.
+ * tail_call_callback_scheduler() for on_sample, which most recordings load once. Then no other
+ * program needs the scheduling program of its type, and on_sample schedules the callback itself:
+ * the two programs have much code in common, and the kernel verifies that code once.
  */
-static __always_inline int callback_go_or_schedule(void *ctx, void *programs, bool wanted)
+static __always_inline int schedule_callback_or_tail_call(void *ctx, void *programs, bool wanted)
 {
 	if (wanted && config.schedules)
 		return callback_schedule_now();
-	return callback_go(ctx, programs, wanted);
+	return tail_call_callback_scheduler(ctx, programs, wanted);
 }
 
 /*

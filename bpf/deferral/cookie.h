@@ -13,13 +13,13 @@
 static __always_inline struct kernel_entry current_kernel_entry(void)
 {
 	const struct pt_regs___kernel *regs = current_pt_regs();
-	struct place place = current_program_place();
+	struct place place = current_user_pc_without_probe_code();
 
 	return (struct kernel_entry){.ip = place.pc, .sp = place.sp, .syscall = regs_syscall(regs)};
 }
 
-static __always_inline bool same_kernel_entry(const struct kernel_entry *a,
-					      const struct kernel_entry *b)
+static __always_inline bool is_same_kernel_entry(const struct kernel_entry *a,
+						 const struct kernel_entry *b)
 {
 	return a->ip == b->ip && a->sp == b->sp && a->syscall == b->syscall;
 }
@@ -42,7 +42,7 @@ static __always_inline u32 take_cookie_number(struct engine_state *engine)
 /* Returns a cookie that no task has had; 0 without an engine. */
 static __always_inline u32 cookie_new(void)
 {
-	struct engine_state *engine = engine_current();
+	struct engine_state *engine = current_engine_state();
 	u32 cookie;
 
 	if (!engine)
@@ -56,7 +56,7 @@ static __always_inline u32 cookie_new(void)
  * cookie whose stack this instance has delivered (`last`) counts as closed. 0: no memory, or an
  * interrupting program has closed the cookie meanwhile.
  */
-static __always_inline u32 cookie_open(u32 tid, u32 last, const struct kernel_entry *entry)
+static __always_inline u32 cookie_find_or_open(u32 tid, u32 last, const struct kernel_entry *entry)
 {
 	struct engine_task *task = engine_task_of(tid);
 	u64 word;
@@ -67,7 +67,7 @@ static __always_inline u32 cookie_open(u32 tid, u32 last, const struct kernel_en
 	word = atomic_load_relaxed(&task->word);
 	cookie = TASK_COOKIE(word);
 	if (cookie && !TASK_CLOSED(word) && cookie != last &&
-	    same_kernel_entry(&task->entry, entry))
+	    is_same_kernel_entry(&task->entry, entry))
 		return cookie;
 	cookie = cookie_new();
 	task->entry = *entry;
@@ -79,7 +79,7 @@ static __always_inline u32 cookie_open(u32 tid, u32 last, const struct kernel_en
 }
 
 /* Closes a cookie: no more requests join it. */
-static __always_inline void cookie_close(struct engine_task *task, u32 cookie)
+static __always_inline void cookie_mark_closed(struct engine_task *task, u32 cookie)
 {
 	atomic_cas_acq_rel(&task->word, TASK_WORD(cookie, 0), TASK_WORD(cookie, 1));
 }

@@ -22,7 +22,7 @@ u64 deferred_stacks_lost;
  * Takes a slot of this CPU's ring: returns its position, or 0. A global function, as the next one:
  * verified once for all stacks that a program delivers.
  */
-__noinline u64 deferred_stack_reserve(struct scratch *scratch, u32 cpu)
+__noinline u64 deferred_stack_reserve_slot(struct scratch *scratch, u32 cpu)
 {
 	struct ring_header *ring = bpf_map_lookup_elem(&rings, &cpu);
 	u64 position = 0;
@@ -32,19 +32,19 @@ __noinline u64 deferred_stack_reserve(struct scratch *scratch, u32 cpu)
 	if (paused & PAUSE_SNAPSHOT)
 		;
 	else if (config.flight)
-		position = flight_take_slot(ring, scratch);
+		position = ring_claim_slot_in_flight_mode(ring, scratch);
 	else
-		position = positions_take(ring, config.ring_slots, 1);
+		position = ring_reserve_positions(ring, config.ring_slots, 1);
 	if (!position)
 		atomic_add_relaxed(&deferred_stacks_lost, 1);
 	return position;
 }
 
 /* Writes a deferred stack, given as a STACK_FIELD_WORD(), to a slot. */
-__noinline int deferred_stack_commit(u32 cpu, u64 position, u64 wait, u64 user, u64 leaf)
+__noinline int deferred_stack_write_slot(u32 cpu, u64 position, u64 wait, u64 user, u64 leaf)
 {
 	struct ring_header *ring = bpf_map_lookup_elem(&rings, &cpu);
-	struct stack_field field = stack_field_of(user);
+	struct stack_field field = stack_field_of_word(user);
 	struct event_slot *slot = ring ? (void *)ring_slot(ring, position) : NULL;
 
 	if (!slot)
@@ -60,34 +60,35 @@ __noinline int deferred_stack_commit(u32 cpu, u64 position, u64 wait, u64 user, 
 	return 0;
 }
 
-static __always_inline void deferred_stack_put(struct scratch *scratch, u32 cpu, u32 tid,
-					       u32 cookie, u64 leaf)
+static __always_inline void deferred_stack_send_stack(struct scratch *scratch, u32 cpu, u32 tid,
+						      u32 cookie, u64 leaf)
 {
-	u64 position = deferred_stack_reserve(scratch, cpu);
+	u64 position = deferred_stack_reserve_slot(scratch, cpu);
 
 	if (position)
-		deferred_stack_commit(cpu, position, STACK_WAIT(tid, cookie),
-				      stack_store_word(scratch, &scratch->user, cpu), leaf);
+		deferred_stack_write_slot(cpu, position, STACK_WAIT(tid, cookie),
+					  stack_store_word(scratch, &scratch->user, cpu), leaf);
 }
 
-static __always_inline void deferred_stack_refuse(struct scratch *scratch, u32 cpu, u32 tid,
-						  u32 cookie, u32 reason)
+static __always_inline void deferred_stack_send_reason(struct scratch *scratch, u32 cpu, u32 tid,
+						       u32 cookie, u32 reason)
 {
-	u64 position = deferred_stack_reserve(scratch, cpu);
+	u64 position = deferred_stack_reserve_slot(scratch, cpu);
 
 	if (position)
-		deferred_stack_commit(cpu, position, STACK_WAIT(tid, cookie),
-				      STACK_FIELD_WORD(reason, STATE_NONE), 0);
+		deferred_stack_write_slot(cpu, position, STACK_WAIT(tid, cookie),
+					  STACK_FIELD_WORD(reason, STATE_NONE), 0);
 }
 
-static __always_inline u64 deferred_stack_join_scripts(struct scratch *scratch)
+static __always_inline u64 deferred_stack_replace_loop_frames(struct scratch *scratch)
 {
-	script_join_walked(scratch);
+	script_replace_after_direct_walk(scratch);
 	return scratch->direct.leaf;
 }
 
-static __always_inline u64 deferred_stack_join_scripts_of(struct scratch *scratch,
-							  const struct unwinder *unwinder, u64 leaf)
+static __always_inline u64 deferred_stack_replace_unwinder_loops(struct scratch *scratch,
+								 const struct unwinder *unwinder,
+								 u64 leaf)
 {
 	struct direct_walk *walk = &scratch->direct;
 
@@ -96,10 +97,10 @@ static __always_inline u64 deferred_stack_join_scripts_of(struct scratch *scratc
 	walk->leaf = leaf;
 	walk->max_depth = config.max_user_depth;
 	scratch->script.space = unwinder->search.vma.space;
-	if (unwinder->walk.depth < STACK_USER_DEPTH_MAX && perl_is_marked(scratch))
-		perl_join(scratch);
+	if (unwinder->walk.depth < STACK_USER_DEPTH_MAX && is_innermost_loop_of_perl(scratch))
+		perl_replace_loop_frames(scratch);
 	else if (unwinder->walk.depth < STACK_USER_DEPTH_MAX)
-		script_join(scratch);
+		script_replace_loop_frames(scratch);
 	else
 		scratch->counters.script_unjoined += walk->scripts.count + walk->scripts.missed;
 	return walk->leaf;
@@ -118,17 +119,18 @@ static __always_inline bool deferred_stack_leave_to_user_space(struct scratch *s
 
 	return are_rules_awaited() && walk->mapping.image && !walk->scripts.count &&
 	       !walk->v8.has_names && 1U << walk->stop & STOPS_WITHOUT_RULE &&
-	       address_space_enter(&scratch->search) && !raw_save(scratch, tid, cookie, RAW_BETTER);
+	       search_current_address_space(&scratch->search) &&
+	       !raw_save(scratch, tid, cookie, RAW_BETTER);
 }
 
 static __always_inline void deferred_stack_send_memory(struct scratch *scratch, u32 cpu, u32 tid,
 						       u32 cookie)
 {
 	if (raw_save(scratch, tid, cookie, 0))
-		deferred_stack_refuse(scratch, cpu, tid, cookie, REASON_NO_ROOM);
+		deferred_stack_send_reason(scratch, cpu, tid, cookie, REASON_NO_ROOM);
 }
 
-static __always_inline void deferred_stack_drop(u32 tid, u32 cookie)
+static __always_inline void deferred_stack_report_lost(u32 tid, u32 cookie)
 {
 	atomic_add_relaxed(&deferred_stacks_lost, 1);
 }

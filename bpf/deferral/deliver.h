@@ -12,7 +12,8 @@
 /*
  * Claims the unwinder that still holds the stack of a cookie. Returns its index, or UNWINDERS_MAX.
  */
-static __always_inline u32 deferred_stack_find(const struct engine_task *task, u32 tid, u32 cookie)
+static __always_inline u32 deferred_stack_claim_unwinder(const struct engine_task *task, u32 tid,
+							 u32 cookie)
 {
 	u32 index = task->unwinder - 1;
 	struct unwinder *unwinder = bpf_map_lookup_elem(&unwinders, &index);
@@ -59,8 +60,8 @@ static __always_inline void set_start_registers(const struct deferral *deferral,
 }
 
 /* Unwinds in a newly claimed unwinder. Returns its index, or UNWINDERS_MAX if none is free. */
-static __always_inline u32 deferred_stack_make(const struct deferral *deferral,
-					       struct engine_task *task, u32 tid)
+static __always_inline u32 deferred_stack_unwind_in_new_unwinder(const struct deferral *deferral,
+								 struct engine_task *task, u32 tid)
 {
 	u32 index = unwinder_claim();
 	struct unwinder *unwinder = bpf_map_lookup_elem(&unwinders, &index);
@@ -70,7 +71,7 @@ static __always_inline u32 deferred_stack_make(const struct deferral *deferral,
 	unwinder->tid = tid;
 	unwinder->cookie = running_cookie(deferral);
 	set_start_registers(deferral, tid, &unwinder->walk);
-	unwinder_walk(unwinder);
+	unwind_from_given_registers(unwinder);
 	task->unwinder = index + 1;
 	return index;
 }
@@ -98,10 +99,10 @@ static __always_inline void deferred_stack_put_unwound(struct scratch *scratch, 
 	u32 skip = config.leaf && unwinder->walk.depth > 1;
 	u64 leaf = skip ? unwinder->walk.frame[0] : 0;
 
-	unwinder_copy_frames(unwinder, &scratch->user, skip);
+	copy_frames_of_unwinder(unwinder, &scratch->user, skip);
 	if (unwinder->walk.scripts.count)
-		leaf = deferred_stack_join_scripts_of(scratch, unwinder, leaf);
-	deferred_stack_put(scratch, cpu, tid, cookie, leaf);
+		leaf = deferred_stack_replace_unwinder_loops(scratch, unwinder, leaf);
+	deferred_stack_send_stack(scratch, cpu, tid, cookie, leaf);
 }
 
 /*
@@ -116,11 +117,11 @@ static __always_inline void deferred_stack_deliver(const struct deferral *deferr
 	struct scratch *scratch = scratch_claim(cpu);
 
 	if (!scratch) {
-		deferred_stack_drop(tid, cookie);
+		deferred_stack_report_lost(tid, cookie);
 		return;
 	}
 	if (!unwinder || !unwinder->walk.depth)
-		deferred_stack_refuse(scratch, cpu, tid, cookie, reason);
+		deferred_stack_send_reason(scratch, cpu, tid, cookie, reason);
 	else if (begins_at_user_probe(deferral) ||
 		 !deferred_stack_leave_to_user_space(scratch, tid, cookie, unwinder))
 		deferred_stack_put_unwound(scratch, cpu, tid, cookie, unwinder);
@@ -139,8 +140,9 @@ static __always_inline u32 find_or_make_deferred_stack(const struct deferral *de
 	if (cookie && !begins_at_user_probe(deferral) && is_entry_changed(&deferral->entry))
 		return UNWINDERS_MAX;
 	*reason = REASON_NO_STATE;
-	index = cookie ? deferred_stack_find(task, tid, cookie) : UNWINDERS_MAX;
-	return index < UNWINDERS_MAX ? index : deferred_stack_make(deferral, task, tid);
+	index = cookie ? deferred_stack_claim_unwinder(task, tid, cookie) : UNWINDERS_MAX;
+	return index < UNWINDERS_MAX ? index
+				     : deferred_stack_unwind_in_new_unwinder(deferral, task, tid);
 }
 
 /* Takes the cookie that the task waits for, if any, from PENDING to RUNNING. */
@@ -165,7 +167,7 @@ static __always_inline void unwind_for_request(struct deferral *deferral, struct
 	struct unwinder *unwinder = bpf_map_lookup_elem(&unwinders, &index);
 
 	if (cookie) {
-		deferred_stack_begin(deferral, cookie);
+		deferred_stack_mark_delivery_begun(deferral, cookie);
 		deferred_context_deliver(deferral, tid, cookie);
 		rcu_enter();
 		deferred_stack_deliver(deferral, unwinder, tid, cookie, reason);
@@ -174,7 +176,7 @@ static __always_inline void unwind_for_request(struct deferral *deferral, struct
 	if (unwinder)
 		unwinder_release(unwinder);
 	if (cookie)
-		deferred_stack_close(deferral, task, cookie);
+		deferred_stack_end_delivery(deferral, task, cookie);
 	bpf_map_delete_elem(&unlearned, &tid);
 }
 

@@ -24,7 +24,7 @@ struct trace_event_raw_sched_prepare_exec {
 } __attribute__((preserve_access_index));
 
 /* Call before the old program's memory goes: events from here on have this cookie. */
-static __always_inline void execve_enter(u32 cookie)
+static __always_inline void execve_record_begin(u32 cookie)
 {
 	u64 task = bpf_get_current_task();
 	struct execve_call call = {.cookie = cookie};
@@ -36,7 +36,7 @@ static __always_inline void execve_enter(u32 cookie)
  * Called when the new program is in place. Later events of this execve still have the cookie;
  * events of later system calls do not.
  */
-static __always_inline void execve_finish(void)
+static __always_inline void execve_record_end(void)
 {
 	u64 task = bpf_get_current_task();
 	struct execve_call *call = bpf_map_lookup_elem(&execve_calls, &task);
@@ -47,7 +47,7 @@ static __always_inline void execve_finish(void)
 	call->is_done = 1;
 }
 
-static __always_inline void execve_forget(void)
+static __always_inline void execve_delete_record(void)
 {
 	u64 task = bpf_get_current_task();
 
@@ -89,7 +89,7 @@ static __always_inline bool is_execve_in_progress(const struct execve_call *call
  * The user stack of an event inside execve while the old program is partly gone, as a
  * STACK_FIELD_WORD(); else 0. Not inlined: it has a BPF stack of its own.
  */
-__noinline u64 execve_field(void)
+__noinline u64 execve_user_stack_field(void)
 {
 	u64 task = bpf_get_current_task();
 	struct execve_call *call;

@@ -22,15 +22,15 @@ static __always_inline void unwind_before_leaving(struct scratch *scratch, u32 c
 	struct direct_walk *walk = &scratch->direct;
 	u64 leaf;
 
-	if (!address_space_enter(&scratch->search)) {
-		deferred_stack_refuse(scratch, cpu, tid, cookie, REASON_REFUSED);
+	if (!search_current_address_space(&scratch->search)) {
+		deferred_stack_send_reason(scratch, cpu, tid, cookie, REASON_REFUSED);
 		return;
 	}
 	walk->is_compat = registers_of_current(&walk->registers);
 	direct_stack_walk(scratch, cpu, config.max_user_depth, config.leaf);
 	if (walk->is_final) {
-		leaf = deferred_stack_join_scripts(scratch);
-		deferred_stack_put(scratch, cpu, tid, cookie, leaf);
+		leaf = deferred_stack_replace_loop_frames(scratch);
+		deferred_stack_send_stack(scratch, cpu, tid, cookie, leaf);
 	} else {
 		deferred_stack_send_memory(scratch, cpu, tid, cookie);
 	}
@@ -41,13 +41,13 @@ static __always_inline void unwind_before_leaving(struct scratch *scratch, u32 c
  * A global function: verified once for all callers. Weak, or the compiler would not pass arguments
  * that a tool's deferred_stack_*() leaves unused; the verifier wants all arguments.
  */
-__weak __noinline int leave_serve(u32 tid, u32 cookie)
+__weak __noinline int serve_request_of_leaving_task(u32 tid, u32 cookie)
 {
 	u32 cpu = bpf_get_smp_processor_id();
 	struct scratch *scratch = scratch_claim(cpu);
 
 	if (!scratch) {
-		deferred_stack_drop(tid, cookie);
+		deferred_stack_report_lost(tid, cookie);
 		return 0;
 	}
 	unwind_before_leaving(scratch, cpu, tid, cookie);
@@ -64,8 +64,8 @@ static __always_inline void serve_request_before_leaving(u32 tid)
 
 	if (!cookie)
 		return;
-	leave_serve(tid, cookie);
-	deferred_stack_close(deferral, task, cookie);
+	serve_request_of_leaving_task(tid, cookie);
+	deferred_stack_end_delivery(deferral, task, cookie);
 }
 
 /*
@@ -79,27 +79,27 @@ static __always_inline void serve_request_before_leaving(u32 tid)
  */
 static __always_inline void deliver_stack_at_exit_or_exec(bool is_exit)
 {
-	u64 pid_tgid = current_ids();
+	u64 pid_tgid = current_pid_and_tid();
 	u32 tid = pid_tgid, leader = pid_tgid >> 32, cookie = 0;
 
 	if (in_pid_namespace() && !tid) {
-		execve_forget();
+		execve_delete_record();
 		return;
 	}
 	if (!is_exit) {
 		cookie = cookie_new() | COOKIE_LASTING;
-		execve_enter(cookie);
+		execve_record_begin(cookie);
 	}
 	serve_request_before_leaving(tid);
 	if (!is_exit) {
-		leave_serve(tid, cookie);
+		serve_request_of_leaving_task(tid, cookie);
 		if (tid != leader)
-			leave_serve(leader, cookie);
+			serve_request_of_leaving_task(leader, cookie);
 	}
 	if (is_exit || tid != leader)
-		requests_forget(tid);
+		delete_deferral_state_of_task(tid);
 	if (is_exit)
-		execve_forget();
+		execve_delete_record();
 }
 
 #endif

@@ -124,7 +124,7 @@ static long raw_restore_word(u32 i, struct raw_walk *walk)
 	word = (u64 *)(raw->stack + offset);
 	if (code_address(*word) != walk->buffer->taken)
 		return 0;
-	pc = probed_return(raw->stack_start + offset);
+	pc = original_return_address_of_word(raw->stack_start + offset);
 	if (pc)
 		*word = pc;
 	return 0;
@@ -135,13 +135,13 @@ static __always_inline void raw_restore_words(struct raw_walk *walk)
 	const struct task_struct *task = (void *)bpf_get_current_task();
 	const struct xol_area *area = probe_area(BPF_CORE_READ(task, mm));
 	struct raw_stack *raw = &walk->buffer->raw;
-	u64 *link = link_register_of(raw->value), pc;
+	u64 *link = link_register_slot(raw->value), pc;
 
 	if (!area)
 		return;
 	walk->buffer->taken = BPF_CORE_READ(area, vaddr);
 	if (link && code_address(*link) == walk->buffer->taken) {
-		pc = probed_return(raw->value[REGISTER_SP] - 8);
+		pc = original_return_address_of_word(raw->value[REGISTER_SP] - 8);
 		*link = pc ?: *link;
 	}
 	core_rare_loop(RAW_STACK_BYTES_MAX / 8, raw_restore_word, walk);
@@ -153,7 +153,7 @@ static __always_inline void raw_restore_words(struct raw_walk *walk)
  */
 static __always_inline void raw_set_pc_and_sp(struct raw_buffer *buffer)
 {
-	program_place(&buffer->place);
+	find_user_pc_without_probe_code(&buffer->place);
 	buffer->raw.value[REGISTER_PC] = buffer->place.pc;
 	buffer->raw.value[REGISTER_SP] = buffer->place.sp;
 }
@@ -161,7 +161,7 @@ static __always_inline void raw_set_pc_and_sp(struct raw_buffer *buffer)
 /* Puts back the return addresses that probes have replaced on the stack. */
 static __always_inline void raw_restore_returns(struct raw_walk *walk)
 {
-	const struct uprobe_task *probes = current_probes();
+	const struct uprobe_task *probes = uprobe_task_of_current();
 
 	if (!probes || walk->buffer->raw.flags & RAW_COMPAT)
 		return;
@@ -201,7 +201,7 @@ static long raw_list_slot_mapping(u32 i, struct raw_walk *walk)
 	struct vma_search *search = &walk->scratch->search;
 	struct raw_stack *raw = &walk->buffer->raw;
 	u32 count = raw->mapping_count;
-	u64 start = vma_leaf_code(search, i, walk->buffer->from, walk->buffer->last);
+	u64 start = vma_code_start_in_leaf_slot(search, i, walk->buffer->from, walk->buffer->last);
 
 	if (!start)
 		return 0;
@@ -220,7 +220,7 @@ static long raw_list_leaf_mappings(u32 i, struct raw_walk *walk)
 {
 	struct vma_search *search = &walk->scratch->search;
 
-	walk->buffer->last = vma_leaf(search, walk->buffer->from);
+	walk->buffer->last = vma_copy_maple_leaf(search, walk->buffer->from);
 	if (!walk->buffer->last)
 		return 1;
 	core_rare_loop(MAPLE_SLOTS_MAX, raw_list_slot_mapping, walk);
@@ -351,11 +351,12 @@ static __always_inline struct stack_field raw_save_with_new_cookie(struct scratc
 	u32 cookie = cookie_new();
 
 	if (!cookie)
-		return no_stack(REASON_NO_STATE);
-	if (is_kept_aside(scratch))
+		return stack_field_of_reason(REASON_NO_STATE);
+	if (is_event_kept_for_origin(scratch))
 		cookie |= COOKIE_LASTING;
-	return raw_save(scratch, current_tid(), cookie, flags) ? no_stack(REASON_NO_ROOM)
-							       : cookie_field(cookie);
+	return raw_save(scratch, current_tid(), cookie, flags)
+		       ? stack_field_of_reason(REASON_NO_ROOM)
+		       : stack_field_of_cookie(cookie);
 }
 
 #endif

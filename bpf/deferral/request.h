@@ -35,18 +35,18 @@ static int on_task_resume(struct bpf_map *map, void *key, void *value);
  * task is back in user mode. In the latter case it returns -EBUSY; if there cannot be a callback
  * after all, it delivers the stack, or a reason.
  */
-static __always_inline int callback_ensure(struct scratch *scratch, u32 tid,
-					   const struct deferral *deferral);
+static __always_inline int ensure_callback_is_scheduled(struct scratch *scratch, u32 tid,
+							const struct deferral *deferral);
 
 /*
  * Defined by the embedder: deliver the deferred stack of a cookie, which is in scratch->user with
  * `leaf` in front of it (0: no leaf), or the reason for its absence (enum stack_reason). Called in
  * the task, in any context; must not sleep.
  */
-static __always_inline void deferred_stack_put(struct scratch *scratch, u32 cpu, u32 tid,
-					       u32 cookie, u64 leaf);
-static __always_inline void deferred_stack_refuse(struct scratch *scratch, u32 cpu, u32 tid,
-						  u32 cookie, u32 reason);
+static __always_inline void deferred_stack_send_stack(struct scratch *scratch, u32 cpu, u32 tid,
+						      u32 cookie, u64 leaf);
+static __always_inline void deferred_stack_send_reason(struct scratch *scratch, u32 cpu, u32 tid,
+						       u32 cookie, u32 reason);
 
 /*
  * Defined by the embedder: replaces the frames of interpreters' loops in scratch->user by frames of
@@ -54,10 +54,10 @@ static __always_inline void deferred_stack_refuse(struct scratch *scratch, u32 c
  * the stack of an unwinder was copied to scratch->user, with `leaf` in front of it (0: no leaf).
  * Both return the leaf, and are called as the functions above.
  */
-static __always_inline u64 deferred_stack_join_scripts(struct scratch *scratch);
-static __always_inline u64 deferred_stack_join_scripts_of(struct scratch *scratch,
-							  const struct unwinder *unwinder,
-							  u64 leaf);
+static __always_inline u64 deferred_stack_replace_loop_frames(struct scratch *scratch);
+static __always_inline u64 deferred_stack_replace_unwinder_loops(struct scratch *scratch,
+								 const struct unwinder *unwinder,
+								 u64 leaf);
 
 /* Defined by the embedder: leaves a stack that ends for want of a rule to user space. False: it is
  * to be delivered as it is. */
@@ -81,7 +81,7 @@ static __always_inline void deferred_context_deliver(struct deferral *deferral, 
 						     u32 cookie);
 
 /* Defined by the embedder: counts a stack for which no scratch slot was free. */
-static __always_inline void deferred_stack_drop(u32 tid, u32 cookie);
+static __always_inline void deferred_stack_report_lost(u32 tid, u32 cookie);
 
 static __noinline struct deferral *deferral_find_or_add(u32 tid)
 {
@@ -129,13 +129,13 @@ static __always_inline s64 deferral_begin_wait(struct scratch *scratch, u32 tid,
 					       struct deferral *deferral, u64 before,
 					       const struct kernel_entry *entry)
 {
-	u32 cookie = cookie_open(tid, DEFERRAL_COOKIE(before), entry);
+	u32 cookie = cookie_find_or_open(tid, DEFERRAL_COOKIE(before), entry);
 	u64 word = DEFERRAL_WORD(cookie, DEFERRAL_PENDING);
 	int error;
 
 	if (!cookie)
 		return -ENOMEM;
-	error = callback_ensure(scratch, tid, deferral);
+	error = ensure_callback_is_scheduled(scratch, tid, deferral);
 	if (error && error != -EBUSY)
 		return -ENOMEM;
 	deferral->entry = *entry;
@@ -157,14 +157,14 @@ static __always_inline s64 deferral_replace_cookie(struct scratch *scratch, u32 
 {
 	u32 last = DEFERRAL_COOKIE(before), cookie;
 
-	if (callback_ensure(scratch, tid, deferral))
+	if (ensure_callback_is_scheduled(scratch, tid, deferral))
 		return last;
-	cookie = cookie_open(tid, last, entry);
+	cookie = cookie_find_or_open(tid, last, entry);
 	if (!cookie || atomic_cas_acq_rel(&deferral->word, before,
 					  DEFERRAL_WORD(cookie, DEFERRAL_PENDING)) != before)
 		return -ENOMEM;
 	deferral->entry = *entry;
-	deferred_stack_refuse(scratch, cpu, tid, last, REASON_CHANGED);
+	deferred_stack_send_reason(scratch, cpu, tid, last, REASON_CHANGED);
 	return cookie;
 }
 
@@ -185,7 +185,8 @@ static __always_inline bool is_being_delivered(u64 word, u32 delivered)
 }
 
 /* Marks the stack of a cookie as being written: later requests get another cookie. */
-static __always_inline void deferred_stack_begin(struct deferral *deferral, u32 cookie)
+static __always_inline void deferred_stack_mark_delivery_begun(struct deferral *deferral,
+							       u32 cookie)
 {
 	deferral->delivered = cookie;
 	barrier_compiler();
@@ -210,7 +211,8 @@ static __always_inline s64 deferral_request(struct scratch *scratch, u32 cpu)
 	word = atomic_load_relaxed(&deferral->word);
 	if (DEFERRAL_STATE(word) == DEFERRAL_IDLE || is_being_delivered(word, delivered))
 		return deferral_begin_wait(scratch, tid, deferral, word, &entry);
-	if (DEFERRAL_STATE(word) == DEFERRAL_RUNNING || same_kernel_entry(&deferral->entry, &entry))
+	if (DEFERRAL_STATE(word) == DEFERRAL_RUNNING ||
+	    is_same_kernel_entry(&deferral->entry, &entry))
 		return DEFERRAL_COOKIE(word);
 	return deferral_replace_cookie(scratch, cpu, tid, deferral, word, &entry);
 }
@@ -234,7 +236,7 @@ static __always_inline s64 request_stack_at_probe(struct scratch *scratch, u32 c
 		return -ENOMEM;
 	cookie = deferral_request(scratch, cpu);
 	entry = current_kernel_entry();
-	if (cookie <= 0 || !same_kernel_entry(&deferral->entry, &entry))
+	if (cookie <= 0 || !is_same_kernel_entry(&deferral->entry, &entry))
 		return -ENOMEM;
 	deferral->probed = cookie;
 	return cookie;
@@ -256,7 +258,7 @@ static __always_inline void request_rules(struct scratch *scratch, u32 at_entry)
 	scratch->direct.registers.at_entry = at_entry;
 	if (bpf_map_update_elem(&unlearned, &tid, &scratch->direct.registers, BPF_ANY))
 		return;
-	callback_ensure(scratch, tid, deferral);
+	ensure_callback_is_scheduled(scratch, tid, deferral);
 }
 
 /*
@@ -272,7 +274,7 @@ static __always_inline u32 begin_pending_delivery(struct deferral *deferral)
 	    atomic_cas_acq_rel(&deferral->word, word, DEFERRAL_WORD(cookie, DEFERRAL_RUNNING)) !=
 		    word)
 		return 0;
-	deferred_stack_begin(deferral, cookie);
+	deferred_stack_mark_delivery_begun(deferral, cookie);
 	return cookie;
 }
 
@@ -280,11 +282,11 @@ static __always_inline u32 begin_pending_delivery(struct deferral *deferral)
  * Ends the delivery of a cookie. The cookie is closed before the request becomes idle: a request in
  * between already waits for another cookie, and for the next callback.
  */
-static __always_inline void deferred_stack_close(struct deferral *deferral,
-						 struct engine_task *task, u32 cookie)
+static __always_inline void deferred_stack_end_delivery(struct deferral *deferral,
+							struct engine_task *task, u32 cookie)
 {
 	if (task)
-		cookie_close(task, cookie);
+		cookie_mark_closed(task, cookie);
 	atomic_cas_acq_rel(&deferral->word, DEFERRAL_WORD(cookie, DEFERRAL_RUNNING),
 			   DEFERRAL_WORD(cookie, DEFERRAL_IDLE));
 }
@@ -302,7 +304,7 @@ static __always_inline s32 take_pending_cookie(struct deferral *deferral, u32 co
 }
 
 /* Frees the state of a task that is gone. */
-static __always_inline void requests_forget(u32 tid)
+static __always_inline void delete_deferral_state_of_task(u32 tid)
 {
 	u32 first = WORK_KEY(tid, 0), second = WORK_KEY(tid, 1);
 

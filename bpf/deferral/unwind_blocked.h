@@ -34,8 +34,8 @@ static __always_inline bool has_left_request(struct task_struct *task,
 ARRAY_MAP(blocked_answer, 1, struct unwind_blocked_answer);
 
 /* The sequence is odd before the first word of the answer changes, and even after the last one. */
-static __always_inline s32 unwind_blocked_answer(struct unwind_blocked_request *request,
-						 const struct raw_stack *raw)
+static __always_inline s32 unwind_blocked_store_answer(struct unwind_blocked_request *request,
+						       const struct raw_stack *raw)
 {
 	u32 zero = 0;
 	struct unwind_blocked_answer *answer = bpf_map_lookup_elem(&blocked_answer, &zero);
@@ -51,9 +51,10 @@ static __always_inline s32 unwind_blocked_answer(struct unwind_blocked_request *
 	return 0;
 }
 
-static __always_inline s32 unwind_blocked_fill(struct scratch *scratch, struct raw_buffer *buffer,
-					       struct task_struct *task,
-					       struct unwind_blocked_request *request)
+static __always_inline s32 unwind_blocked_make_snapshot(struct scratch *scratch,
+							struct raw_buffer *buffer,
+							struct task_struct *task,
+							struct unwind_blocked_request *request)
 {
 	const struct raw_request wanted = {
 		.tid = request->tid,
@@ -63,7 +64,7 @@ static __always_inline s32 unwind_blocked_fill(struct scratch *scratch, struct r
 	};
 
 	raw_fill_record(scratch, buffer, &wanted, (void *)bpf_task_pt_regs(task));
-	return unwind_blocked_answer(request, &buffer->raw);
+	return unwind_blocked_store_answer(request, &buffer->raw);
 }
 
 static __always_inline s32 unwind_blocked_read_task(struct scratch *scratch,
@@ -73,12 +74,12 @@ static __always_inline s32 unwind_blocked_read_task(struct scratch *scratch,
 	struct raw_buffer *buffer;
 	s32 result;
 
-	if (!address_space_of(&scratch->search, task))
+	if (!search_address_space_of_task(&scratch->search, task))
 		return -ENOENT;
 	buffer = raw_buffer_claim(0) ?: raw_buffer_claim(1);
 	if (!buffer)
 		return -ENOSPC;
-	result = unwind_blocked_fill(scratch, buffer, task, request);
+	result = unwind_blocked_make_snapshot(scratch, buffer, task, request);
 	atomic_store_release(&buffer->busy, 0);
 	return result;
 }
@@ -117,8 +118,8 @@ static __always_inline s32 unwind_blocked_task(struct task_struct *task, struct 
 	return unwind_blocked_peek(task, request);
 }
 
-static __always_inline s32 unwind_blocked_serve(struct deferral *deferral,
-						struct unwind_blocked_request *request)
+static __always_inline s32 unwind_task_of_pending_cookie(struct deferral *deferral,
+							 struct unwind_blocked_request *request)
 {
 	struct task_struct *task;
 	s32 result;
@@ -139,7 +140,7 @@ int unwind_blocked(struct unwind_blocked_request *request)
 	u32 tid = request->tid;
 	struct deferral *deferral = bpf_map_lookup_elem(&deferrals, &tid);
 
-	request->result = deferral ? unwind_blocked_serve(deferral, request) : -ENOENT;
+	request->result = deferral ? unwind_task_of_pending_cookie(deferral, request) : -ENOENT;
 	return 0;
 }
 

@@ -56,7 +56,7 @@ static __always_inline u64 read_event_bytes(u64 address, u64 bytes)
 }
 
 /* Reads a number of `bytes` bytes from memory of the kernel or of the current task. */
-__noinline u64 memory_number(u64 address, u64 bytes, u32 place)
+__noinline u64 read_number_from_memory(u64 address, u64 bytes, u32 place)
 {
 	const void *from = (const void *)address;
 	u64 value = 0;
@@ -73,7 +73,7 @@ __noinline u64 memory_number(u64 address, u64 bytes, u32 place)
 }
 
 /* Reads the number to which a pointer in the event leads, step by step. */
-__noinline u64 number_behind(u64 pointer, const struct event_number *number)
+__noinline u64 read_number_through_pointers(u64 pointer, const struct event_number *number)
 {
 	u32 i;
 
@@ -82,10 +82,11 @@ __noinline u64 number_behind(u64 pointer, const struct event_number *number)
 	for (i = 0; i < NUMBER_STEPS_MAX - 1; i++) {
 		if (i + 1 >= number->steps)
 			break;
-		pointer = memory_number(pointer + number->displacement[i], sizeof(pointer),
-					number->place);
+		pointer = read_number_from_memory(pointer + number->displacement[i],
+						  sizeof(pointer), number->place);
 	}
-	return memory_number(pointer + number->displacement[i], number->bytes, number->place);
+	return read_number_from_memory(pointer + number->displacement[i], number->bytes,
+				       number->place);
 }
 
 __noinline u64 event_number_read(u64 base, const struct event_number *number)
@@ -99,12 +100,12 @@ __noinline u64 event_number_read(u64 base, const struct event_number *number)
 	value = read_event_bytes(base + number->offset,
 				 number->steps ? sizeof(value) : number->bytes);
 	if (number->steps)
-		value = number_behind(value, number);
+		value = read_number_through_pointers(value, number);
 	return event_number_widen(value, number->bytes, number->is_signed);
 }
 
 /* As event_number_read(), without a call for a number that lies in the event itself. */
-static __always_inline u64 event_number_near(u64 base, const struct event_number *number)
+static __always_inline u64 read_number_in_event(u64 base, const struct event_number *number)
 {
 	if (number->place != NUMBER_IN_EVENT)
 		return event_number_read(base, number);
@@ -117,15 +118,15 @@ static __always_inline u64 read_condition_subject(u32 subject, const struct even
 {
 	switch (subject) {
 	case CONDITION_PID:
-		return current_ids() >> 32;
+		return current_pid_and_tid() >> 32;
 	case CONDITION_TID:
-		return (u32)current_ids();
+		return (u32)current_pid_and_tid();
 	case CONDITION_UID:
 		return (u32)bpf_get_current_uid_gid();
 	case CONDITION_CGROUP:
 		return bpf_get_current_cgroup_id();
 	default:
-		return event_number_near(base, number);
+		return read_number_in_event(base, number);
 	}
 }
 
@@ -133,7 +134,7 @@ static __always_inline u64 read_condition_subject(u32 subject, const struct even
  * The value that a question asks for, of an event whose fields have all the numbers of the
  * question.
  */
-static __always_inline u64 question_value(const struct question *question, u64 base)
+static __always_inline u64 read_value_of_question(const struct question *question, u64 base)
 {
 	u64 value = event_number_read(base, &question->value);
 
@@ -179,27 +180,27 @@ u64 spans_unkept;  /* begins of spans and of things for which a map had no room 
 
 #define ERROR_ADDRESS ((u64)-4095) /* keys from here on are error codes, -1 is MAP_FAILED */
 
-static __always_inline u64 stack_pointer_at(u64 base)
+static __always_inline u64 stack_pointer_of_probe_context(u64 base)
 {
 	return BPF_CORE_READ((const struct pt_regs___kernel *)base, sp);
 }
 
-static __always_inline void alive_key_set(struct span_key *key, const struct question *question,
-					  u64 by)
+static __always_inline void alive_thing_set_key(struct span_key *key,
+						const struct question *question, u64 by)
 {
 	key->by = by;
-	key->span = question->span ? current_ids() >> 32 : 0;
+	key->span = question->span ? current_pid_and_tid() >> 32 : 0;
 }
 
 /* Draws whether a thing is in the sample (abi/question.h). */
-static __always_inline bool alive_is_sampled(const struct question *question, u64 number)
+static __always_inline bool is_alive_thing_sampled(const struct question *question, u64 number)
 {
 	if (config.alive != ALIVE_SAMPLED || !question->every)
 		return true;
 	return bpf_get_prandom_u32() * question->every >> 32 < number;
 }
 
-__noinline int alive_call(const struct question *question, u64 base, u64 is_wanted)
+__noinline int alive_thing_note_call(const struct question *question, u64 base, u64 is_wanted)
 {
 	u32 tid = bpf_get_current_pid_tgid();
 	struct alive_call fresh = {};
@@ -207,14 +208,14 @@ __noinline int alive_call(const struct question *question, u64 base, u64 is_want
 
 	if (!config.alive || !question || !alive_open)
 		return 0;
-	fresh.sp = stack_pointer_at(base);
+	fresh.sp = stack_pointer_of_probe_context(base);
 	fresh.is_wanted = is_wanted;
 	call = bpf_map_lookup_elem(&alive_calls, &tid);
 	if (call && call->sp > fresh.sp)
 		return 0;
-	fresh.number = question_value(question, base);
+	fresh.number = read_value_of_question(question, base);
 	fresh.place = event_number_read(base, &question->key);
-	if (!alive_is_sampled(question, fresh.number))
+	if (!is_alive_thing_sampled(question, fresh.number))
 		fresh.is_wanted = 0;
 	if (call)
 		*call = fresh;
@@ -227,19 +228,22 @@ __noinline int alive_call(const struct question *question, u64 base, u64 is_want
  * Takes the key of a thing from the call that returns here. The value is taken from the call, too,
  * unless the question reads it at the return. False: the call begins no thing.
  */
-static __always_inline bool alive_take_returning_call(const struct question *question, u64 base,
-						      u64 *number, u64 *by)
+static __always_inline bool take_alive_key_from_returning_call(const struct question *question,
+							       u64 base, u64 *number, u64 *by)
 {
 	u32 tid = bpf_get_current_pid_tgid();
 	struct alive_call *call = bpf_map_lookup_elem(&alive_calls, &tid);
 
-	if (!call || !call->sp || stack_pointer_at(base) < call->sp + RETURN_ADDRESS_BYTES)
+	if (!call || !call->sp ||
+	    stack_pointer_of_probe_context(base) < call->sp + RETURN_ADDRESS_BYTES)
 		return false;
 	call->sp = 0;
 	if (!question->value.bytes)
 		*number = call->number;
 	if (call->place) /* the result says whether the function has stored a key there */
-		*by = (u32)*by ? 0 : memory_number(call->place, sizeof(u64), NUMBER_IN_USER_MEMORY);
+		*by = (u32)*by ? 0
+			       : read_number_from_memory(call->place, sizeof(u64),
+							 NUMBER_IN_USER_MEMORY);
 	return call->is_wanted;
 }
 
@@ -247,7 +251,7 @@ static __always_inline bool alive_take_returning_call(const struct question *que
  * The serial number is unique: the CPU is in it, and the clock goes on between two begins on one
  * CPU.
  */
-static __always_inline u64 alive_new_serial(void)
+static __always_inline u64 alive_thing_new_serial(void)
 {
 	u64 serial = bpf_ktime_get_ns() * CONFIG_CPUS_MAX + bpf_get_smp_processor_id();
 
@@ -258,7 +262,7 @@ static __always_inline u64 alive_new_serial(void)
  * Records that a thing begins. Returns the thing's serial number, which is the value of the event
  * in the ring; or ANSWER_NONE.
  */
-__noinline s64 alive_begin(const struct question *question, u64 base)
+__noinline s64 alive_thing_begin(const struct question *question, u64 base)
 {
 	struct alive_thing thing = {};
 	struct span_key key;
@@ -266,16 +270,16 @@ __noinline s64 alive_begin(const struct question *question, u64 base)
 
 	if (!config.alive || !question || !alive_open)
 		return ANSWER_NONE;
-	number = question_value(question, base);
+	number = read_value_of_question(question, base);
 	by = read_condition_subject(question->key_subject, &question->key, base);
-	if (question->has_call && !alive_take_returning_call(question, base, &number, &by))
+	if (question->has_call && !take_alive_key_from_returning_call(question, base, &number, &by))
 		return ANSWER_NONE;
 	if (!by || by >= ERROR_ADDRESS)
 		return ANSWER_NONE;
-	if (question->value.bytes && !alive_is_sampled(question, number))
+	if (question->value.bytes && !is_alive_thing_sampled(question, number))
 		return ANSWER_NONE;
-	alive_key_set(&key, question, by);
-	thing.serial = alive_new_serial();
+	alive_thing_set_key(&key, question, by);
+	thing.serial = alive_thing_new_serial();
 	thing.number = number;
 	if (!bpf_map_update_elem(&alive, &key, &thing, BPF_ANY))
 		return thing.serial;
@@ -283,7 +287,7 @@ __noinline s64 alive_begin(const struct question *question, u64 base)
 	return ANSWER_NONE;
 }
 
-__noinline int alive_end(const struct question *question, u64 base)
+__noinline int alive_thing_end(const struct question *question, u64 base)
 {
 	struct span_key key;
 	u64 by;
@@ -291,7 +295,7 @@ __noinline int alive_end(const struct question *question, u64 base)
 	if (!config.alive || !question || !alive_open)
 		return 0;
 	by = read_condition_subject(question->key_subject, &question->key, base);
-	alive_key_set(&key, question, by);
+	alive_thing_set_key(&key, question, by);
 	if (by && bpf_map_delete_elem(&alive, &key) && config.alive == ALIVE_ALL)
 		atomic_add_relaxed(&spans_unbegun, 1);
 	return 0;
@@ -333,7 +337,8 @@ struct asked {
 	u64 time;   /* duration of the span that ends, ns */
 };
 
-static __always_inline u64 condition_is_met(const struct condition *condition, u64 base, u64 time)
+static __always_inline u64 event_meets_condition(const struct condition *condition, u64 base,
+						 u64 time)
 {
 	u64 number = time;
 
@@ -346,9 +351,9 @@ static __always_inline u64 condition_is_met(const struct condition *condition, u
 }
 
 /* Returns 1 if the event meets a condition, else 0. */
-__noinline int condition_holds(const struct condition *condition, u64 base, u64 time)
+__noinline int event_meets_condition_or_null(const struct condition *condition, u64 base, u64 time)
 {
-	return condition ? condition_is_met(condition, base, time) : 0;
+	return condition ? event_meets_condition(condition, base, time) : 0;
 }
 
 static long evaluate_condition(u32 i, struct asked *asked)
@@ -371,7 +376,7 @@ static long evaluate_condition(u32 i, struct asked *asked)
 		asked->is_met = 1;
 	}
 	if (asked->is_met)
-		asked->is_met = condition_holds(condition, asked->base, asked->time);
+		asked->is_met = event_meets_condition_or_null(condition, asked->base, asked->time);
 	return 0;
 }
 
@@ -459,7 +464,7 @@ __noinline u64 span_end(const struct question *question, u64 base)
  * Returns the value that the question reads from the event, 0 if the source asks for none; or
  * ANSWER_NONE if the event does not meet the conditions.
  */
-__noinline s64 question_answer(u32 kind, u64 base)
+__noinline s64 evaluate_question(u32 kind, u64 base)
 {
 	struct asked asked = {.base = base, .kind = kind};
 	const struct question *question = bpf_map_lookup_elem(&questions, &kind);
@@ -479,16 +484,16 @@ __noinline s64 question_answer(u32 kind, u64 base)
 		asked.time = SPAN_MARK_TIME(asked.time - mark);
 	}
 	if (config.alive && question->span_role == ALIVE_END) {
-		alive_end(question, base);
+		alive_thing_end(question, base);
 		return ANSWER_NONE;
 	}
 	asked.is_met = 1 + core_unknown_zero(question->count);
 	if (question->count == 1) /* cheaper without the loop */
-		asked.is_met = condition_is_met(&question->conditions[0], base, asked.time);
+		asked.is_met = event_meets_condition(&question->conditions[0], base, asked.time);
 	else if (question->count)
 		core_rare_loop(QUESTION_CONDITIONS_MAX, evaluate_condition, &asked);
 	if (config.alive && question->span_role == ALIVE_CALL) {
-		alive_call(question, base, asked.is_met);
+		alive_thing_note_call(question, base, asked.is_met);
 		return ANSWER_NONE;
 	}
 	if (!asked.is_met) {
@@ -497,20 +502,20 @@ __noinline s64 question_answer(u32 kind, u64 base)
 		return ANSWER_NONE;
 	}
 	if (config.alive && question->span_role == ALIVE_BEGIN)
-		return alive_begin(question, base);
+		return alive_thing_begin(question, base);
 	if (config.begin_stacks && question->stacks)
 		return mark | (question->stacks == SPAN_STACKS_BEGIN ? SPAN_MARK_END : 0);
 	if (question->span_role == SPAN_END)
 		return asked.time;
 	if (config.counters && question->counter)
-		return counter_value(question->counter - 1, question->in_switch);
-	return question_value(question, base);
+		return count_since_last_event_of_thread(question->counter - 1, question->in_switch);
+	return read_value_of_question(question, base);
 }
 
 /*
  * Returns the second value that the question reads from the event, 0 if the source asks for none.
  */
-__noinline u64 question_further(u32 kind, u64 base)
+__noinline u64 read_second_value_of_question(u32 kind, u64 base)
 {
 	const struct question *question = bpf_map_lookup_elem(&questions, &kind);
 	u64 value;

@@ -16,7 +16,7 @@ static __always_inline void take_stack_at_syscall_entry(struct scratch *scratch,
 {
 	const struct hit hit = {};
 	struct direct_walk *walk = &scratch->direct;
-	void *table = table_current();
+	void *table = current_stack_table();
 	s64 id;
 
 	deferral->ready = 0;
@@ -26,7 +26,7 @@ static __always_inline void take_stack_at_syscall_entry(struct scratch *scratch,
 		request_user_stack(&hit, scratch, cpu);
 		return;
 	}
-	script_join_walked(scratch);
+	script_replace_after_direct_walk(scratch);
 	if (!table || !stack_pack(&scratch->user))
 		return;
 	id = stack_map_get_id(table, &geometry, cpu, &scratch->user);
@@ -43,19 +43,19 @@ int take_at_syscall(void *ctx)
 	struct scratch *scratch;
 	bool wanted;
 
-	if (paused || !event_wanted(cpu))
+	if (paused || !current_thread_passes_filters(cpu))
 		return 0;
 	deferral = deferral_find_or_add(tid);
 	scratch = deferral ? scratch_claim(cpu) : NULL;
 	if (!scratch)
 		return 0;
-	if (address_space_enter(&scratch->search)) {
+	if (search_current_address_space(&scratch->search)) {
 		take_stack_at_syscall_entry(scratch, cpu, deferral);
 		read_noted_build_ids(&scratch->search);
 	}
-	wanted = callback_wanted(scratch);
+	wanted = is_callback_wanted(scratch);
 	scratch_release(scratch);
-	return callback_go(ctx, &callbacks_raw_tp, wanted);
+	return tail_call_callback_scheduler(ctx, &callbacks_raw_tp, wanted);
 }
 
 SEC("stackmap.raw_tp/sys_exit")

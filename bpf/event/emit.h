@@ -38,7 +38,7 @@ static __always_inline u32 kernel_depth_limit(u32 skip)
 }
 
 /* True for the end of a span with stack=begin: the reader takes the stacks of the begin. */
-static __always_inline bool is_without_stacks(const struct hit *hit)
+static __always_inline bool leaves_stacks_to_span_begin(const struct hit *hit)
 {
 	return config.begin_stacks && hit->value & SPAN_MARK_END;
 }
@@ -85,24 +85,24 @@ static __always_inline struct stack_field kernel_stack_field(void *ctx, const st
 		scratch->in_interrupt = hit->in_own_task;
 	stack->depth = 0;
 	if (!config.kernel_stacks && !hit->is_waker && !config.origins)
-		return no_stack(REASON_NOT_ASKED);
-	if (is_without_stacks(hit))
-		return no_stack(REASON_NOT_ASKED);
+		return stack_field_of_reason(REASON_NOT_ASKED);
+	if (leaves_stacks_to_span_begin(hit))
+		return stack_field_of_reason(REASON_NOT_ASKED);
 	if (hit->is_probe)
-		return no_stack(REASON_NO_FRAMES);
+		return stack_field_of_reason(REASON_NO_FRAMES);
 	bytes = kernel_stack_read(ctx, hit, scratch, skip);
 	if (bytes == 0 || bytes == -EFAULT)
-		return no_stack(REASON_NO_FRAMES);
+		return stack_field_of_reason(REASON_NO_FRAMES);
 	if (bytes < 0)
-		return no_stack(REASON_UNREADABLE);
+		return stack_field_of_reason(REASON_UNREADABLE);
 	stack->depth = (u32)bytes / 8;
 	stack->flags = stack->depth >= kernel_depth_limit(skip) ? STACK_TRUNCATED : 0;
 	if (hit->skip == SKIP_RAW_TRACEPOINT || hit->is_record)
-		kernel_stack_drop_tracer(scratch);
+		kernel_stack_drop_tracer_frames(scratch);
 	if (may_be_in_interrupt(hit))
-		interrupt_cut(scratch);
+		cut_kernel_stack_at_interrupt(scratch);
 	if (!config.kernel_stacks)
-		return no_stack(REASON_NOT_ASKED);
+		return stack_field_of_reason(REASON_NOT_ASKED);
 	return stack_store(scratch, stack, cpu);
 }
 
@@ -110,7 +110,7 @@ static __always_inline void event_write(void *ctx, const struct hit *hit, struct
 					u32 cpu)
 {
 	struct event_slot *slot = event_slot_of(scratch);
-	struct user_side user = {.field = no_stack(REASON_INTERRUPT)};
+	struct user_side user = {.field = stack_field_of_reason(REASON_INTERRUPT)};
 	u64 time = bpf_ktime_get_ns();
 	struct stack_field kernel;
 	u32 tid = TID_INTERRUPT;
@@ -118,10 +118,10 @@ static __always_inline void event_write(void *ctx, const struct hit *hit, struct
 	kernel = kernel_stack_field(ctx, hit, scratch, cpu);
 	if (!may_be_in_interrupt(hit) || !scratch->in_interrupt) {
 		tid = in_pid_namespace() ? scratch->tid : (u32)bpf_get_current_pid_tgid();
-		if (is_without_stacks(hit)) {
-			user.field = no_stack(REASON_NOT_ASKED);
+		if (leaves_stacks_to_span_begin(hit)) {
+			user.field = stack_field_of_reason(REASON_NOT_ASKED);
 		} else {
-			user = take_user_side(hit, scratch, cpu);
+			user = take_user_stack_of_event(hit, scratch, cpu);
 			if (config.trace_ids && context_read(scratch))
 				context_request(scratch, hit->is_probe);
 		}
@@ -159,7 +159,8 @@ static __always_inline bool event_read_tid(const struct hit *hit, struct scratch
 }
 
 /*
- * Records an event that has passed the filters. True if the event needs a callback (callback_go()).
+ * Records an event that has passed the filters. True if the event needs a callback
+ * (tail_call_callback_scheduler()).
  */
 static __always_inline bool event_record(void *ctx, const struct hit *hit, u32 cpu)
 {
@@ -167,15 +168,15 @@ static __always_inline bool event_record(void *ctx, const struct hit *hit, u32 c
 	u64 position;
 	bool wanted;
 
-	if (!trigger_passes(hit->kind))
+	if (!record_trigger_unless_stopped(hit->kind))
 		return false;
 	scratch = scratch_claim(cpu);
 	if (!scratch)
-		return scratch_refuse(cpu, hit->kind);
+		return count_event_without_scratch_slot(cpu, hit->kind);
 	position = event_read_tid(hit, scratch) ? event_begin(scratch, cpu, hit->kind) : 0;
 	if (position)
 		event_write(ctx, hit, scratch, cpu);
-	wanted = callback_wanted(scratch);
+	wanted = is_callback_wanted(scratch);
 	scratch_release(scratch);
 	return wanted;
 }
@@ -184,19 +185,19 @@ static __always_inline bool event_record(void *ctx, const struct hit *hit, u32 c
  * Sets the values that the source's question asks for. False: the event does not meet the
  * conditions, and its second value is not read.
  */
-static __always_inline bool question_met(struct hit *hit, const void *base)
+static __always_inline bool evaluate_question_of_event(struct hit *hit, const void *base)
 {
 	s64 answer = 0;
 
 	if (config.questions && base)
 		hit->numbers = pointer_as_number(base);
 	if (config.questions)
-		answer = question_answer(hit->kind, hit->numbers);
+		answer = evaluate_question(hit->kind, hit->numbers);
 	if (answer == ANSWER_NONE)
 		return false;
 	hit->value = answer;
 	if (config.further)
-		hit->further = question_further(hit->kind, hit->numbers);
+		hit->further = read_second_value_of_question(hit->kind, hit->numbers);
 	return true;
 }
 
@@ -206,7 +207,7 @@ static __always_inline bool question_met(struct hit *hit, const void *base)
  * (kernel_text), as it is in all recordings with kernel stacks. An event without a scratch slot
  * counts as refused, though it may be the recorder's own.
  */
-static __always_inline bool own_task_interrupted(void *ctx, u32 cpu, u32 kind)
+static __always_inline bool is_own_task_in_interrupt(void *ctx, u32 cpu, u32 kind)
 {
 	struct scratch *scratch;
 	bool is_interrupted;
@@ -214,28 +215,29 @@ static __always_inline bool own_task_interrupted(void *ctx, u32 cpu, u32 kind)
 
 	if (config.by_task || config.by_comm || config.cgroup || !config.kernel_stacks)
 		return false;
-	if (config.by_cpu && !cpu_matches(cpu))
+	if (config.by_cpu && !cpu_matches_filter(cpu))
 		return false;
 	scratch = scratch_claim(cpu);
 	if (!scratch)
-		return scratch_refuse(cpu, kind);
+		return count_event_without_scratch_slot(cpu, kind);
 	bytes = bpf_get_stack(ctx, scratch->kernel.word, STACK_KERNEL_DEPTH_MAX * 8, 0);
 	scratch->kernel.depth = bytes > 0 ? (u32)bytes / 8 : 0;
 	scratch->in_interrupt = 0;
-	interrupt_cut(scratch);
+	cut_kernel_stack_at_interrupt(scratch);
 	is_interrupted = scratch->in_interrupt;
 	scratch_release(scratch);
 	return is_interrupted;
 }
 
 /* Applies the filters to an event that may be in an interrupt. */
-static __always_inline bool event_wanted_even_in_interrupt(void *ctx, struct hit *hit, u32 cpu)
+static __always_inline bool event_passes_filters_or_in_interrupt(void *ctx, struct hit *hit,
+								 u32 cpu)
 {
-	u64 ids = current_ids();
+	u64 ids = current_pid_and_tid();
 
 	hit->in_own_task = is_own_process(ids >> 32);
-	return hit->in_own_task ? own_task_interrupted(ctx, cpu, hit->kind)
-				: filters_pass(ids, cpu);
+	return hit->in_own_task ? is_own_task_in_interrupt(ctx, cpu, hit->kind)
+				: thread_passes_chosen_filters(ids, cpu);
 }
 
 /* event_emit() for an event that may be in an interrupt. */
@@ -244,19 +246,21 @@ static __always_inline bool event_emit_even_in_interrupt(void *ctx, struct hit *
 {
 	u32 cpu = bpf_get_smp_processor_id();
 
-	return event_wanted_even_in_interrupt(ctx, hit, cpu) && question_met(hit, base) &&
-	       event_record(ctx, hit, cpu);
+	return event_passes_filters_or_in_interrupt(ctx, hit, cpu) &&
+	       evaluate_question_of_event(hit, base) && event_record(ctx, hit, cpu);
 }
 
 /*
  * Filters an event, answers the question of the source from the numbers at `base` (NULL: at
- * hit->numbers), and records the event. True if the event needs a callback (callback_go()).
+ * hit->numbers), and records the event. True if the event needs a callback
+ * (tail_call_callback_scheduler()).
  */
 static __always_inline bool event_emit(void *ctx, struct hit *hit, const void *base)
 {
 	u32 cpu = bpf_get_smp_processor_id();
 
-	return event_wanted(cpu) && question_met(hit, base) && event_record(ctx, hit, cpu);
+	return current_thread_passes_filters(cpu) && evaluate_question_of_event(hit, base) &&
+	       event_record(ctx, hit, cpu);
 }
 
 #endif

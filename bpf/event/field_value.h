@@ -34,7 +34,7 @@ static __always_inline void field_value_count_run(u32 kind)
 	struct field_runs *runs = bpf_map_lookup_elem(&field_runs, &kind);
 
 	if (runs)
-		field_runs_count_first(runs);
+		field_runs_count_first_program(runs);
 }
 
 static __always_inline void field_value_count_call(void *ctx, u32 kind)
@@ -42,23 +42,24 @@ static __always_inline void field_value_count_call(void *ctx, u32 kind)
 	struct field_runs *runs;
 	struct hit hit = {};
 
-	if (!event_wanted_even_in_interrupt(ctx, &hit, bpf_get_smp_processor_id()))
+	if (!event_passes_filters_or_in_interrupt(ctx, &hit, bpf_get_smp_processor_id()))
 		return;
 	runs = bpf_map_lookup_elem(&field_runs, &kind);
 	if (runs)
-		field_runs_count_second(runs);
+		field_runs_count_second_program(runs);
 }
 
-/* Answers the question of an event and records it. True: it needs a callback (callback_go()). */
+/* Answers the question of an event and records it. True: it needs a callback
+ * (tail_call_callback_scheduler()). */
 static __always_inline bool field_value_emit(void *record, u64 cookie)
 {
 	struct hit hit = {.kind = cookie, .is_record = true};
 	u32 cpu = bpf_get_smp_processor_id();
 
-	if (!event_wanted_even_in_interrupt(record, &hit, cpu))
+	if (!event_passes_filters_or_in_interrupt(record, &hit, cpu))
 		return false;
 	field_value_count_run(hit.kind);
-	return question_met(&hit, record) && event_record(record, &hit, cpu);
+	return evaluate_question_of_event(&hit, record) && event_record(record, &hit, cpu);
 }
 
 #endif

@@ -23,7 +23,7 @@ HASH_MAP(followed, 1 << 17, u32, struct followed);
  * True if events of this thread are recorded. A task without an id in this PID namespace is never
  * followed.
  */
-static __always_inline bool is_followed(u32 tid)
+static __always_inline bool is_thread_followed(u32 tid)
 {
 	struct followed *task;
 
@@ -35,7 +35,7 @@ static __always_inline bool is_followed(u32 tid)
 	return task && task->from == FOLLOW_NOW;
 }
 
-static __always_inline bool comm_matches(void)
+static __always_inline bool current_comm_matches_filter(void)
 {
 	u8 comm[COMM_BYTES] = {};
 
@@ -43,7 +43,7 @@ static __always_inline bool comm_matches(void)
 	return comm_globs_match(&config.comms, comm);
 }
 
-static __always_inline bool cpu_matches(u32 cpu)
+static __always_inline bool cpu_matches_filter(u32 cpu)
 {
 	return cpu < CONFIG_CPUS_MAX && config.cpu_mask[cpu / 64] >> (cpu % 64) & 1;
 }
@@ -51,7 +51,7 @@ static __always_inline bool cpu_matches(u32 cpu)
 #define CGROUP_LEVELS_MAX 64
 
 /* Compares the id of the cgroup at a level with the chosen one: the comparison needs no map. */
-static long cgroup_level_matches(u32 level, u32 *found)
+static long cgroup_at_level_matches_filter(u32 level, u32 *found)
 {
 	u64 id = bpf_get_current_ancestor_cgroup_id(level);
 
@@ -59,11 +59,11 @@ static long cgroup_level_matches(u32 level, u32 *found)
 	return *found || !id;
 }
 
-static __always_inline bool cgroup_matches(void)
+static __always_inline bool current_cgroup_matches_filter(void)
 {
 	u32 found = 0;
 
-	bpf_loop(CGROUP_LEVELS_MAX, cgroup_level_matches, &found, 0);
+	bpf_loop(CGROUP_LEVELS_MAX, cgroup_at_level_matches_filter, &found, 0);
 	return found;
 }
 
@@ -75,7 +75,7 @@ u32 own_tgid;			  /* the recorder */
 u32 own_processes[OWN_PROCESSES]; /* child processes that open and parse files for the recorder */
 
 /* Finds the entry of a process: in the slot of its id, or in the next slot; else NULL. */
-static __always_inline u32 *own_process(u32 tgid)
+static __always_inline u32 *find_own_process_slot(u32 tgid)
 {
 	u32 *slot = &own_processes[tgid % OWN_PROCESSES];
 	u32 *next = &own_processes[(tgid + 1) % OWN_PROCESSES];
@@ -85,27 +85,27 @@ static __always_inline u32 *own_process(u32 tgid)
 
 static __always_inline bool is_own_process(u32 tgid)
 {
-	return tgid && (tgid == own_tgid || own_process(tgid));
+	return tgid && (tgid == own_tgid || find_own_process_slot(tgid));
 }
 
 /* The filters for the current thread, whose id is `tid`. */
-static __always_inline bool filters_pass(u32 tid, u32 cpu)
+static __always_inline bool thread_passes_chosen_filters(u32 tid, u32 cpu)
 {
-	if (config.by_cpu && !cpu_matches(cpu))
+	if (config.by_cpu && !cpu_matches_filter(cpu))
 		return false;
-	if (!is_followed(tid))
+	if (!is_thread_followed(tid))
 		return false;
-	if (config.by_comm && !comm_matches())
+	if (config.by_comm && !current_comm_matches_filter())
 		return false;
-	return !config.cgroup || cgroup_matches();
+	return !config.cgroup || current_cgroup_matches_filter();
 }
 
 /* True if an event of the current thread is recorded. */
-static __always_inline bool event_wanted(u32 cpu)
+static __always_inline bool current_thread_passes_filters(u32 cpu)
 {
-	u64 ids = current_ids();
+	u64 ids = current_pid_and_tid();
 
-	return !is_own_process(ids >> 32) && filters_pass(ids, cpu);
+	return !is_own_process(ids >> 32) && thread_passes_chosen_filters(ids, cpu);
 }
 
 #endif

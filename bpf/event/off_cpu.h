@@ -25,10 +25,10 @@ HASH_MAP(blocked, TASKS_MAX, u32, struct blocked); /* by tid */
  * Takes the user stack by frame pointers and stores it in the map: for --user-unwind fp, without
  * deferral.
  */
-static __always_inline u64 off_cpu_by_frame_pointers(struct scratch *scratch, u32 cpu,
-						     u64 *generation)
+static __always_inline u64 off_cpu_walk_frame_pointers(struct scratch *scratch, u32 cpu,
+						       u64 *generation)
 {
-	void *table = table_current();
+	void *table = current_stack_table();
 	s64 id;
 
 	fp_walk_begin(&scratch->walk);
@@ -67,17 +67,17 @@ static __always_inline u64 off_cpu_request_stack(struct scratch *scratch, u32 cp
 static __always_inline u64 off_cpu_take_user_stack(struct scratch *scratch, u32 cpu,
 						   u64 *generation)
 {
-	u64 ready = execve_field(), word;
+	u64 ready = execve_user_stack_field(), word;
 
 	if (ready)
 		return ready;
 	if (config.user_unwind == USER_UNWIND_AUTO && config.deferral == DEFERRAL_TASK_WORK &&
 	    !is_exiting())
 		return off_cpu_request_stack(scratch, cpu);
-	if (!address_space_enter(&scratch->search))
+	if (!search_current_address_space(&scratch->search))
 		return STACK_FIELD_WORD(REASON_REFUSED, STATE_NONE);
 	word = config.user_unwind == USER_UNWIND_FP
-		       ? off_cpu_by_frame_pointers(scratch, cpu, generation)
+		       ? off_cpu_walk_frame_pointers(scratch, cpu, generation)
 		       : off_cpu_save_stack(scratch);
 	read_noted_build_ids(&scratch->search);
 	return word;
@@ -97,7 +97,7 @@ static __always_inline void off_cpu_store_wait(const struct task_struct *task,
 	if (config.user_stacks)
 		from.user = off_cpu_take_user_stack(scratch, cpu, &from.generation);
 	from.since = bpf_ktime_get_ns();
-	from.switches = switches_of(task);
+	from.switches = count_switches_of_task(task);
 	from.ran = task->se.sum_exec_runtime;
 	if (config.trace_ids) {
 		if (context_read(scratch))
@@ -111,22 +111,22 @@ static __always_inline void off_cpu_store_wait(const struct task_struct *task,
 	count_source_loss(cpu, config.off_cpu_kind);
 }
 
-/* The current task leaves its CPU. True if it needs a callback (callback_go()). */
-static __always_inline bool off_cpu_begin(const struct task_struct *task, u32 state, u32 cpu)
+/* The current task leaves its CPU. True if it needs a callback (tail_call_callback_scheduler()). */
+static __always_inline bool off_cpu_wait_begin(const struct task_struct *task, u32 state, u32 cpu)
 {
 	struct scratch *scratch;
 	bool wanted;
 
-	if (!is_blocking(task, state) || !event_wanted(cpu))
+	if (!is_blocking(task, state) || !current_thread_passes_filters(cpu))
 		return false;
 	scratch = scratch_claim(cpu);
 	if (!scratch)
-		return scratch_refuse(cpu, config.off_cpu_kind);
+		return count_event_without_scratch_slot(cpu, config.off_cpu_kind);
 	if (paused)
 		scratch->counters.lost[LOST_PAUSED]++;
 	else
 		off_cpu_store_wait(task, scratch, cpu);
-	wanted = callback_wanted(scratch);
+	wanted = is_callback_wanted(scratch);
 	scratch_release(scratch);
 	return wanted;
 }
@@ -138,23 +138,23 @@ static __always_inline struct stack_field off_cpu_kernel_stack(struct task_struc
 	long bytes;
 
 	if (!config.kernel_stacks)
-		return no_stack(REASON_NOT_ASKED);
+		return stack_field_of_reason(REASON_NOT_ASKED);
 	bytes = bpf_get_task_stack(task, stack->word, STACK_KERNEL_DEPTH_MAX * 8, 0);
 	if (bytes <= 0)
-		return no_stack(REASON_UNREADABLE);
+		return stack_field_of_reason(REASON_UNREADABLE);
 	stack->depth = (u32)bytes / 8;
 	stack->flags = stack->depth >= kernel_depth_limit(0) ? STACK_TRUNCATED : 0;
 	return stack_store(scratch, stack, cpu);
 }
 
 /* The user stack field of the event. An id may be of a generation that is gone. */
-static __always_inline struct stack_field off_cpu_user_field(const struct blocked *from)
+static __always_inline struct stack_field off_cpu_user_stack_field(const struct blocked *from)
 {
-	struct stack_field field = stack_field_of(from->user);
-	void *table = table_current();
+	struct stack_field field = stack_field_of_word(from->user);
+	void *table = current_stack_table();
 
 	if (field.state == STATE_ID && (!table || table_generation(table) != from->generation))
-		return no_stack(REASON_GONE);
+		return stack_field_of_reason(REASON_GONE);
 	return field;
 }
 
@@ -165,11 +165,11 @@ static __always_inline void off_cpu_write_event(struct task_struct *task,
 						u32 cpu, u64 time, bool still_waits)
 {
 	struct event_slot *slot = event_slot_of(scratch);
-	struct stack_field kernel = no_stack(REASON_CHANGED), user;
+	struct stack_field kernel = stack_field_of_reason(REASON_CHANGED), user;
 
 	if (still_waits)
 		kernel = off_cpu_kernel_stack(task, scratch, cpu);
-	user = off_cpu_user_field(from);
+	user = off_cpu_user_stack_field(from);
 	slot->tid = typed_tid_of(task);
 	slot->stamp = STAMP_OF(time, config.off_cpu_kind, EVENT_FLAGS(kernel.state, user.state));
 	slot->kernel = kernel.value;
@@ -190,8 +190,8 @@ u64 unseen_waits; /* number of waits at whose end the kernel called no program *
  * has run since it left its CPU. Other waits that the task may have had since then are counted into
  * this wait.
  */
-static __always_inline u64 off_cpu_unseen_end(const struct task_struct *task,
-					      const struct blocked *from, u64 now)
+static __always_inline u64 time_of_unseen_wait_end(const struct task_struct *task,
+						   const struct blocked *from, u64 now)
 {
 	u64 ran = task->se.sum_exec_runtime - from->ran, past = now - from->since;
 
@@ -199,13 +199,14 @@ static __always_inline u64 off_cpu_unseen_end(const struct task_struct *task,
 	return !from->ran ? now : now - (ran < past ? ran : past);
 }
 
-static __always_inline void off_cpu_record(struct task_struct *task, const struct blocked *from,
-					   u32 cpu, u64 time, bool has_run)
+static __always_inline void off_cpu_record_wait(struct task_struct *task,
+						const struct blocked *from, u32 cpu, u64 time,
+						bool has_run)
 {
 	struct scratch *scratch = scratch_claim(cpu);
 
 	if (!scratch) {
-		scratch_refuse(cpu, config.off_cpu_kind);
+		count_event_without_scratch_slot(cpu, config.off_cpu_kind);
 		return;
 	}
 	if (event_begin(scratch, cpu, config.off_cpu_kind))
@@ -223,8 +224,8 @@ static __always_inline void off_cpu_record(struct task_struct *task, const struc
  *
  * is_last: recording ends, and the wait is recorded even if a trigger has stopped the events.
  */
-static __always_inline bool off_cpu_end(struct task_struct *task, u32 cpu, bool has_run,
-					bool is_last)
+static __always_inline bool off_cpu_wait_end(struct task_struct *task, u32 cpu, bool has_run,
+					     bool is_last)
 {
 	u32 tid = typed_tid_of(task);
 	struct blocked *found = bpf_map_lookup_elem(&blocked, &tid), from;
@@ -235,12 +236,12 @@ static __always_inline bool off_cpu_end(struct task_struct *task, u32 cpu, bool 
 	from = *found;
 	if (bpf_map_delete_elem(&blocked, &tid))
 		return false;
-	has_run |= from.switches != switches_of(task);
+	has_run |= from.switches != count_switches_of_task(task);
 	time = bpf_ktime_get_ns();
 	if (has_run)
-		time = off_cpu_unseen_end(task, &from, time);
-	if (is_last || trigger_passes(config.off_cpu_kind))
-		off_cpu_record(task, &from, cpu, time, has_run);
+		time = time_of_unseen_wait_end(task, &from, time);
+	if (is_last || record_trigger_unless_stopped(config.off_cpu_kind))
+		off_cpu_record_wait(task, &from, cpu, time, has_run);
 	if (config.trace_ids)
 		bpf_map_delete_elem(&waiting_contexts, &tid);
 	return true;
@@ -252,7 +253,7 @@ u64 unfinished_waits;
 static __always_inline void off_cpu_record_unfinished(struct task_struct *task)
 {
 	if (is_blocking(task, task->__state) &&
-	    off_cpu_end(task, bpf_get_smp_processor_id(), false, true))
+	    off_cpu_wait_end(task, bpf_get_smp_processor_id(), false, true))
 		unfinished_waits++;
 }
 
@@ -267,12 +268,12 @@ u64 recording_begin; /* CLOCK_MONOTONIC, ns, when the recording began */
 static __always_inline void off_cpu_add_waiting_task(struct task_struct *task, bool asks_user_stack)
 {
 	struct blocked from = {.since = recording_begin - waits_before}, *found;
-	u64 switches = switches_of(task);
+	u64 switches = count_switches_of_task(task);
 	u32 tid = typed_tid_of(task);
 
-	if (!is_blocking(task, task->__state) || is_on_cpu(task) || !task_wanted(task))
+	if (!is_blocking(task, task->__state) || is_on_cpu(task) || !task_passes_filters(task))
 		return;
-	if (config.by_cpu && !cpu_matches(task->thread_info.cpu))
+	if (config.by_cpu && !cpu_matches_filter(task->thread_info.cpu))
 		return;
 	from.user = user_stack_of_waiting_task(task, asks_user_stack);
 	from.switches = switches;
@@ -280,20 +281,20 @@ static __always_inline void off_cpu_add_waiting_task(struct task_struct *task, b
 	if (bpf_map_update_elem(&blocked, &tid, &from, BPF_NOEXIST))
 		return;
 	found = bpf_map_lookup_elem(&blocked, &tid);
-	if (is_blocking(task, task->__state) && switches_of(task) == switches)
+	if (is_blocking(task, task->__state) && count_switches_of_task(task) == switches)
 		waits_before++;
 	else if (found && found->since == from.since)
 		bpf_map_delete_elem(&blocked, &tid);
 }
 
 /* Records the task or interrupt that ends a wait. The value is the length of the wait. */
-static __always_inline bool off_cpu_wake(void *ctx, const struct task_struct *task)
+static __always_inline bool off_cpu_record_waker(void *ctx, const struct task_struct *task)
 {
 	struct hit hit = {.kind = config.waker_kind, .skip = SKIP_RAW_TRACEPOINT, .is_waker = true};
 	u32 tid = typed_tid_of(task), cpu = bpf_get_smp_processor_id();
 	struct blocked *from = bpf_map_lookup_elem(&blocked, &tid);
 
-	if (!from || from->switches != switches_of(task))
+	if (!from || from->switches != count_switches_of_task(task))
 		return false;
 	hit.value = from->since;
 	return event_record(ctx, &hit, cpu);

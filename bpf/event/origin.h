@@ -199,11 +199,11 @@ static __always_inline bool origin_find(const struct scratch *scratch, u32 cpu, 
  */
 static __always_inline struct stack_field origin_stack_field(const struct origin *origin, u64 word)
 {
-	struct stack_field field = stack_field_of(word);
-	void *table = table_current();
+	struct stack_field field = stack_field_of_word(word);
+	void *table = current_stack_table();
 
 	if (field.state == STATE_ID && (!table || table_generation(table) != origin->generation))
-		return no_stack(REASON_GONE);
+		return stack_field_of_reason(REASON_GONE);
 	return field;
 }
 
@@ -220,7 +220,7 @@ __noinline int origin_record(struct scratch *scratch, u32 cpu, u64 time, u32 is_
 	if (!config.origins || !scratch || !origin_find(scratch, cpu, is_sample, &origin))
 		return 0;
 	/* the trigger is only noted: the event itself was recorded */
-	trigger_passes(config.origin_kind);
+	record_trigger_unless_stopped(config.origin_kind);
 	if (!event_begin(scratch, cpu, config.origin_kind))
 		return 0;
 	slot = event_slot_of(scratch);

@@ -66,7 +66,7 @@ static __always_inline void origin_take_stacks(void *ctx, const struct hit *hit,
 					       u64 running)
 {
 	struct origin *origin = &scratch->origin;
-	void *table = table_current();
+	void *table = current_stack_table();
 	struct stack_field kernel, user;
 
 	origin->time = bpf_ktime_get_ns();
@@ -82,7 +82,7 @@ static __always_inline void origin_take_stacks(void *ctx, const struct hit *hit,
 	if (!origin_of_timer_call(scratch->interrupts, cpu, false, origin) &&
 	    !scratch->in_interrupt) {
 		origin->tid = in_pid_namespace() ? scratch->tid : (u32)bpf_get_current_pid_tgid();
-		user = take_user_side(hit, scratch, cpu).field;
+		user = take_user_stack_of_event(hit, scratch, cpu).field;
 		origin->user = STACK_FIELD_WORD(user.value, user.state);
 	}
 	origin->object = object;
@@ -98,7 +98,7 @@ static __always_inline void origin_take_stacks(void *ctx, const struct hit *hit,
 /*
  * Records that an object (work item, timer, request) is queued. `running`: address of the word that
  * holds the object while it runs (struct origin), or 0 if that address is known only when the
- * callback begins. True: the user stack needs a callback (callback_go()).
+ * callback begins. True: the user stack needs a callback (tail_call_callback_scheduler()).
  */
 static __always_inline bool origin_object_queued(void *ctx, u64 object, u64 running)
 {
@@ -113,12 +113,13 @@ static __always_inline bool origin_object_queued(void *ctx, u64 object, u64 runn
 		/* Another task may have queued the object before. */
 		if (!is_restarted_timer(object, cpu))
 			bpf_map_delete_elem(&origins, &object);
-		return is_paused ? false : scratch_refuse(cpu, config.origin_kind);
+		return is_paused ? false
+				 : count_event_without_scratch_slot(cpu, config.origin_kind);
 	}
 	scratch->position = POSITION_ASIDE;
 	event_read_tid(&hit, scratch);
 	origin_take_stacks(ctx, &hit, scratch, cpu, object, running);
-	wanted = callback_wanted(scratch);
+	wanted = is_callback_wanted(scratch);
 	scratch_release(scratch);
 	return wanted;
 }

@@ -22,7 +22,7 @@
 #include "stack/stack_field.h"
 #include "thread_count.h"
 
-static __always_inline bool task_comm_matches(const struct task_struct *task)
+static __always_inline bool task_comm_matches_filter(const struct task_struct *task)
 {
 	u8 comm[COMM_BYTES] = {};
 
@@ -49,7 +49,7 @@ static long cgroup_or_parent_matches(u32 level, struct cgroup_walk *walk)
 	return walk->found;
 }
 
-static __always_inline bool task_cgroup_matches(const struct task_struct *task)
+static __always_inline bool task_cgroup_matches_filter(const struct task_struct *task)
 {
 	struct cgroup_walk walk = {};
 
@@ -60,18 +60,18 @@ static __always_inline bool task_cgroup_matches(const struct task_struct *task)
 	return walk.found;
 }
 
-/* event_wanted() for any task, also one that is not the current one. */
-static __always_inline bool task_wanted(const struct task_struct *task)
+/* current_thread_passes_filters() for any task, also one that is not the current one. */
+static __always_inline bool task_passes_filters(const struct task_struct *task)
 {
 	u32 tid = typed_tid_of(task), tgid = typed_tgid_of(task);
 
 	if (is_own_process(tgid))
 		return false;
-	if (!is_followed(tid))
+	if (!is_thread_followed(tid))
 		return false;
-	if (config.by_comm && !task_comm_matches(task))
+	if (config.by_comm && !task_comm_matches_filter(task))
 		return false;
-	return !config.cgroup || task_cgroup_matches(task);
+	return !config.cgroup || task_cgroup_matches_filter(task);
 }
 
 /*
@@ -83,7 +83,8 @@ static __always_inline u64 requested_stack_field(const struct deferral *deferral
 {
 	u64 word = atomic_load_relaxed(&deferral->word);
 
-	if (DEFERRAL_STATE(word) == DEFERRAL_PENDING && same_kernel_entry(&deferral->entry, entry))
+	if (DEFERRAL_STATE(word) == DEFERRAL_PENDING &&
+	    is_same_kernel_entry(&deferral->entry, entry))
 		return STACK_FIELD_WORD(DEFERRAL_COOKIE(word), STATE_COOKIE);
 	return STACK_FIELD_WORD(REASON_NO_STATE, STATE_NONE);
 }

@@ -181,8 +181,8 @@ static __always_inline bool context_may_be_deferred(const struct scratch *scratc
 {
 	return config.deferral == DEFERRAL_TASK_WORK && config.user_stacks &&
 	       config.user_unwind == USER_UNWIND_AUTO && tid && !is_probe &&
-	       !(config.count && is_counted_only(scratch)) && !is_exiting() && !execve_field() &&
-	       !is_at_trap(0);
+	       !(config.count && is_event_counted_only(scratch)) && !is_exiting() &&
+	       !execve_user_stack_field() && !is_at_breakpoint_trap(0);
 }
 
 __noinline u64 thread_pointer_of_current(void)
@@ -243,7 +243,7 @@ __noinline int context_commit(struct scratch *scratch, u32 cpu, u64 wait)
 
 	if (!config.trace_ids || !scratch || !ring)
 		return 0;
-	position = deferred_stack_reserve(scratch, cpu);
+	position = deferred_stack_reserve_slot(scratch, cpu);
 	slot = position ? (void *)ring_slot(ring, position) : NULL;
 	if (!slot)
 		return 0;
@@ -277,7 +277,7 @@ static __always_inline int context_read_in_callback(const struct deferral *defer
 		return -EFAULT;
 	unwinder->cookie = 0;
 	unwinder->search.wants_entry = 1;
-	if (address_space_enter(&unwinder->search))
+	if (search_current_address_space(&unwinder->search))
 		error = context_find(pointer, &place, &unwinder->search, words);
 	unwinder_release(unwinder);
 	return error;

@@ -74,12 +74,12 @@ u64 counts_unread; /* number of events whose count is not known */
 u64 counts_unkept; /* number of events of threads for which thread_counts had no room */
 
 /* The number of times that a task has left a CPU: if it is what it was, the task has not run. */
-static __always_inline u64 switches_of(const struct task_struct *task)
+static __always_inline u64 count_switches_of_task(const struct task_struct *task)
 {
 	return task->nvcsw + task->nivcsw;
 }
 
-static __always_inline u64 counter_read(u32 counter, u32 cpu)
+static __always_inline u64 read_perf_counter_of_cpu(u32 counter, u32 cpu)
 {
 	struct bpf_perf_event_value value = {};
 	u64 index = COUNTER_INDEX(counter, cpu, config.cpus);
@@ -111,9 +111,9 @@ static __always_inline void set_thread_counts_unknown(u64 task)
  * CPU. The thread's base is used before the CPU's begin. A base with one switch more belongs to an
  * event in the current switch, which the kernel has counted already.
  */
-static __always_inline u64 thread_begin_count(const struct cpu_count *own,
-					      const struct thread_count *count, u64 task,
-					      u64 switches, u64 place, u32 counter)
+static __always_inline u64 cpu_count_at_thread_begin(const struct cpu_count *own,
+						     const struct thread_count *count, u64 task,
+						     u64 switches, u64 place, u32 counter)
 {
 	if (atomic_load_relaxed(&count->base_switches[counter]) - switches <= 1 &&
 	    atomic_load_relaxed(&count->base_place[counter]) == place)
@@ -124,11 +124,14 @@ static __always_inline u64 thread_begin_count(const struct cpu_count *own,
 }
 
 /* Ends the time of a thread on the CPU for one counter, and begins that of the next. */
-static __always_inline void count_hand_over(struct cpu_count *own, struct thread_count *count,
-					    u64 task, u64 switches, u32 counter, u32 cpu)
+static __always_inline void hand_over_counter_to_next_thread(struct cpu_count *own,
+							     struct thread_count *count, u64 task,
+							     u64 switches, u32 counter, u32 cpu)
 {
-	u64 now = counter_read(counter, cpu), place = COUNT_PLACE(cpu, own->changes - 1);
-	u64 begin = count ? thread_begin_count(own, count, task, switches, place, counter) : 0;
+	u64 now = read_perf_counter_of_cpu(counter, cpu),
+	    place = COUNT_PLACE(cpu, own->changes - 1);
+	u64 begin =
+		count ? cpu_count_at_thread_begin(own, count, task, switches, place, counter) : 0;
 
 	own->begin[counter] = now;
 	if (!count)
@@ -140,8 +143,9 @@ static __always_inline void count_hand_over(struct cpu_count *own, struct thread
 }
 
 /* The current task leaves its CPU for another one. */
-static __always_inline void count_switch(const struct task_struct *before,
-					 const struct task_struct *after, bool is_dead, u32 cpu)
+static __always_inline void hand_over_counters_at_switch(const struct task_struct *before,
+							 const struct task_struct *after,
+							 bool is_dead, u32 cpu)
 {
 	u64 key = (u64)before;
 	u32 zero = 0, i;
@@ -157,9 +161,10 @@ static __always_inline void count_switch(const struct task_struct *before,
 #pragma clang loop unroll(full)
 	for (i = 0; i < COUNTERS_MAX; i++)
 		if (i < config.counters)
-			count_hand_over(own, count, key, switches_of(before) - 1, i, cpu);
+			hand_over_counter_to_next_thread(
+				own, count, key, count_switches_of_task(before) - 1, i, cpu);
 	own->task = (u64)after;
-	own->switches = switches_of(after);
+	own->switches = count_switches_of_task(after);
 	atomic_add_relaxed(&own->changes, 1);
 	if (count && is_dead)
 		bpf_map_delete_elem(&thread_counts, &key);
@@ -187,8 +192,9 @@ static __always_inline struct thread_count *thread_count_find_or_add(u64 task)
  * The count of a counter in the current task since the task's first event; or COUNT_UNKNOWN.
  * `switches` is how often the task had switched when it got the CPU.
  */
-static __always_inline u64 count_so_far(const struct thread_count *count,
-					const struct task_struct *task, u32 counter, u64 switches)
+static __always_inline u64 count_of_current_task_so_far(const struct thread_count *count,
+							const struct task_struct *task, u32 counter,
+							u64 switches)
 {
 	u32 cpu = bpf_get_smp_processor_id(), zero = 0, i;
 	struct cpu_count *own = bpf_map_lookup_elem(&cpu_counts, &zero);
@@ -201,10 +207,10 @@ static __always_inline u64 count_so_far(const struct thread_count *count,
 		changes = atomic_load_relaxed(&own->changes);
 		if (changes & 1)
 			return COUNT_UNKNOWN;
-		begin = thread_begin_count(own, count, (u64)task, switches,
-					   COUNT_PLACE(cpu, changes), counter);
+		begin = cpu_count_at_thread_begin(own, count, (u64)task, switches,
+						  COUNT_PLACE(cpu, changes), counter);
 		sum = atomic_load_relaxed(&count->sum[counter]);
-		now = counter_read(counter, cpu);
+		now = read_perf_counter_of_cpu(counter, cpu);
 		if (atomic_load_relaxed(&own->changes) != changes)
 			continue;
 		if (begin == COUNT_UNKNOWN || now == COUNT_UNKNOWN || now < begin)
@@ -224,21 +230,21 @@ static __always_inline void count_thread_from_now(struct thread_count *count,
 {
 	u32 cpu = bpf_get_smp_processor_id(), zero = 0;
 	struct cpu_count *own = bpf_map_lookup_elem(&cpu_counts, &zero);
-	u64 switches = switches_of(task) - in_switch, changes, now;
+	u64 switches = count_switches_of_task(task) - in_switch, changes, now;
 
 	atomic_store_relaxed(&count->base_switches[counter], ~0ULL);
 	atomic_store_relaxed(&count->last[counter], COUNT_UNKNOWN);
 	if (!own)
 		return;
 	changes = atomic_load_relaxed(&own->changes);
-	now = counter_read(counter, cpu);
+	now = read_perf_counter_of_cpu(counter, cpu);
 	if (changes & 1 || now == COUNT_UNKNOWN)
 		return;
 	atomic_store_relaxed(&count->base[counter], now);
 	atomic_store_relaxed(&count->base_place[counter], COUNT_PLACE(cpu, changes));
 	atomic_store_relaxed(&count->base_switches[counter], switches);
 	atomic_store_relaxed(&count->last[counter], atomic_load_relaxed(&count->sum[counter]));
-	if (switches_of(task) - in_switch != switches)
+	if (count_switches_of_task(task) - in_switch != switches)
 		atomic_store_relaxed(&count->last[counter], COUNT_UNKNOWN);
 }
 
@@ -246,7 +252,7 @@ static __always_inline void count_thread_from_now(struct thread_count *count,
  * The value of an event: the count since the thread's last event that read the counter. An event of
  * an interrupt may come between reading and storing; it has the rest of the count then.
  */
-__noinline u64 counter_value(u32 counter, u32 in_switch)
+__noinline u64 count_since_last_event_of_thread(u32 counter, u32 in_switch)
 {
 	const struct task_struct *task;
 	struct thread_count *count;
@@ -267,7 +273,8 @@ __noinline u64 counter_value(u32 counter, u32 in_switch)
 		return 0;
 	}
 	last = atomic_load_relaxed(&count->last[counter]);
-	total = count_so_far(count, task, counter, switches_of(task) - in_switch);
+	total = count_of_current_task_so_far(count, task, counter,
+					     count_switches_of_task(task) - in_switch);
 	if (total == COUNT_UNKNOWN) {
 		count_thread_from_now(count, task, counter, in_switch);
 		atomic_add_relaxed(&counts_unread, 1);

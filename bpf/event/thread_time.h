@@ -69,13 +69,13 @@ static __always_inline u32 blocked_state_of(u32 state)
 
 /* The state of a task that leaves its CPU. Up to 6.14, prev_state is also not 0 if a signal keeps
  * the task from sleeping. */
-static __always_inline u32 state_after_run(const struct task_struct *task, bool preempted,
-					   u32 state)
+static __always_inline u32 task_state_after_leaving_cpu(const struct task_struct *task,
+							bool preempted, u32 state)
 {
 	return preempted || !state || !task->__state ? TIME_RUNNABLE : blocked_state_of(state);
 }
 
-static __always_inline void time_add_spent(struct thread_time *time, u64 now)
+static __always_inline void add_time_spent_in_state(struct thread_time *time, u64 now)
 {
 	u32 state = time->state;
 
@@ -97,7 +97,7 @@ static __noinline struct thread_time *time_account_open(struct task_struct *task
 		.account = {.begin = begin, .tid = typed_tid_of(task), .tgid = typed_tgid_of(task)},
 		.from = {.since = begin,
 			 .user = user,
-			 .switches = switches_of(task),
+			 .switches = count_switches_of_task(task),
 			 .ran = state == TIME_RUNNING ? 0 : task->se.sum_exec_runtime},
 		.state = state,
 		.waits = task->nvcsw,
@@ -121,8 +121,8 @@ static __always_inline void time_add_to_unsent_sum(const struct thread_account *
 }
 
 /*
- * Sends an account to user space; the account ends at the time to which time_add_spent() was last
- * called. Not inlined, to have a BPF stack of its own.
+ * Sends an account to user space; the account ends at the time to which add_time_spent_in_state()
+ * was last called. Not inlined, to have a BPF stack of its own.
  */
 static __noinline void time_account_close(const struct thread_time *time)
 {
@@ -149,7 +149,7 @@ static __always_inline void time_account_split(const struct task_struct *task,
 
 	if (!tid || tid == time->account.tid || task->flags & PF_EXITING)
 		return;
-	time_add_spent(time, time->exec && time->exec < now ? time->exec : now);
+	add_time_spent_in_state(time, time->exec && time->exec < now ? time->exec : now);
 	time_account_close(time);
 	time->account.begin = time->from.since;
 	time->account.stolen = 0;
@@ -161,8 +161,8 @@ static __always_inline void time_account_split(const struct task_struct *task,
 }
 
 /* Notes the time that the kernel has not counted as the thread's own while the thread ran. */
-static __always_inline void time_note_stolen(const struct task_struct *task,
-					     struct thread_time *time, u64 now)
+static __always_inline void time_account_note_stolen_time(const struct task_struct *task,
+							  struct thread_time *time, u64 now)
 {
 	if (time->from.ran)
 		time->account.stolen +=
@@ -183,7 +183,7 @@ static __always_inline u64 time_user_stack(const struct task_struct *task, u32 c
 	if (!scratch)
 		return user;
 	user = off_cpu_take_user_stack(scratch, cpu, generation);
-	*wanted = callback_wanted(scratch);
+	*wanted = is_callback_wanted(scratch);
 	scratch_release(scratch);
 	return user;
 }
@@ -204,7 +204,7 @@ static __always_inline u64 time_wait_reserve(u32 state, struct scratch *scratch,
 {
 	u32 kind = event_kind_of_state(state);
 
-	if (kind == TIME_KIND_NONE || !trigger_passes(kind))
+	if (kind == TIME_KIND_NONE || !record_trigger_unless_stopped(kind))
 		return 0;
 	return event_begin(scratch, cpu, kind);
 }
@@ -234,10 +234,10 @@ static __always_inline void time_wait_write(u64 position, const struct task_stru
 }
 
 /* The task has not run since its account changed. */
-static __always_inline bool time_still_waits(const struct task_struct *task,
-					     const struct thread_time *time)
+static __always_inline bool is_task_still_in_same_wait(const struct task_struct *task,
+						       const struct thread_time *time)
 {
-	return !is_on_cpu(task) && switches_of(task) == time->from.switches;
+	return !is_on_cpu(task) && count_switches_of_task(task) == time->from.switches;
 }
 
 /*
@@ -249,7 +249,7 @@ static __always_inline void time_write_waits(struct task_struct *task,
 					     struct scratch *scratch, u32 cpu, u64 now,
 					     bool has_stack)
 {
-	struct stack_field kernel = no_stack(REASON_CHANGED), user;
+	struct stack_field kernel = stack_field_of_reason(REASON_CHANGED), user;
 	u64 blocked_at = 0, at;
 
 	if (time->blocked_since)
@@ -259,7 +259,7 @@ static __always_inline void time_write_waits(struct task_struct *task,
 		return;
 	if (has_stack)
 		kernel = off_cpu_kernel_stack(task, scratch, cpu);
-	user = off_cpu_user_field(&time->from);
+	user = off_cpu_user_stack_field(&time->from);
 	time_wait_write(blocked_at, task, time->account.tid, time->blocked_state,
 			time->blocked_since, time->from.since, scratch, cpu, kernel, user);
 	time_wait_write(at, task, time->account.tid, time->state, time->from.since, now, scratch,
@@ -275,9 +275,10 @@ static __noinline void time_record_waits(struct task_struct *task, const struct 
 	if ((time->blocked_since ?: time->from.since) == time_begin)
 		atomic_add_relaxed(&waits_before, 1);
 	if (!scratch) {
-		scratch_refuse(cpu, event_kind_of_state(time->state));
+		count_event_without_scratch_slot(cpu, event_kind_of_state(time->state));
 		if (time->blocked_since)
-			scratch_refuse(cpu, event_kind_of_state(time->blocked_state));
+			count_event_without_scratch_slot(cpu,
+							 event_kind_of_state(time->blocked_state));
 		return;
 	}
 	time_write_waits(task, time, scratch, cpu, now, has_stack);
@@ -289,8 +290,8 @@ static __noinline void time_record_waits(struct task_struct *task, const struct 
  * are neither called nor counted as skipped. The thread's own counters say what has happened: how
  * long it has run since the account changed, and whether it left its CPU to wait or was preempted.
  */
-static __always_inline u64 unseen_run_time(const struct task_struct *task,
-					   const struct thread_time *time, u64 now)
+static __always_inline u64 run_time_at_unseen_switches(const struct task_struct *task,
+						       const struct thread_time *time, u64 now)
 {
 	u64 ran = task->se.sum_exec_runtime - time->from.ran, past = now - time->from.since;
 
@@ -304,10 +305,10 @@ static __always_inline u64 unseen_run_time(const struct task_struct *task,
 static __always_inline void time_add_unseen_run_at_end(struct task_struct *task,
 						       struct thread_time *time, u32 cpu, u64 now)
 {
-	u64 began = now - unseen_run_time(task, time, now);
+	u64 began = now - run_time_at_unseen_switches(task, time, now);
 
 	time_record_waits(task, time, cpu, began, false);
-	time_add_spent(time, began);
+	add_time_spent_in_state(time, began);
 	time->state = TIME_RUNNING;
 	time->blocked_since = 0;
 	time->from.ran = 0;
@@ -321,32 +322,35 @@ static __always_inline void time_add_unseen_run_at_end(struct task_struct *task,
 static __always_inline void time_add_unseen_run_at_begin(const struct task_struct *task,
 							 struct thread_time *time, u64 now)
 {
-	time_add_spent(time, time->from.since + unseen_run_time(task, time, now));
+	add_time_spent_in_state(time,
+				time->from.since + run_time_at_unseen_switches(task, time, now));
 	time->state = task->nvcsw != time->waits ? TIME_INTERRUPTIBLE : TIME_RUNNABLE;
 	time->from.user = STACK_FIELD_WORD(REASON_CHANGED, STATE_NONE);
-	time->from.switches = switches_of(task);
+	time->from.switches = count_switches_of_task(task);
 	atomic_add_relaxed(&time_rest.unseen, 1);
 }
 
 /* Opens the account of a thread that runs. The thread was there at the beginning, or has passed the
  * filters only since then. */
-static __always_inline struct thread_time *time_open_running(struct task_struct *task, u64 now)
+static __always_inline struct thread_time *
+time_account_open_of_running_task(struct task_struct *task, u64 now)
 {
-	if (!task_wanted(task))
+	if (!task_passes_filters(task))
 		return NULL;
 	return time_account_open(task, atomic_load_relaxed(&time_seeded) ? now : time_begin,
 				 TIME_RUNNING, STACK_FIELD_WORD(REASON_BEFORE, STATE_NONE));
 }
 
 /* Applies the filters by name and cgroup again, because both can change. */
-static __always_inline bool time_still_wanted(const struct task_struct *task)
+static __always_inline bool is_time_account_still_wanted(const struct task_struct *task)
 {
-	return (!config.by_comm && !config.cgroup) || task_wanted(task);
+	return (!config.by_comm && !config.cgroup) || task_passes_filters(task);
 }
 
-/* The current task leaves its CPU. True if the program must call callback_go() at its end. */
-static __always_inline bool time_stop_running(struct task_struct *task, bool preempted, u32 state,
-					      u32 cpu, u64 now)
+/* The current task leaves its CPU. True if the program must call tail_call_callback_scheduler() at
+ * its end. */
+static __always_inline bool time_account_end_running(struct task_struct *task, bool preempted,
+						     u32 state, u32 cpu, u64 now)
 {
 	u64 key = (u64)task;
 	struct thread_time *time = bpf_map_lookup_elem(&thread_times, &key);
@@ -355,22 +359,22 @@ static __always_inline bool time_stop_running(struct task_struct *task, bool pre
 	if (!task->pid)
 		return false;
 	if (!time)
-		time = time_open_running(task, now);
+		time = time_account_open_of_running_task(task, now);
 	if (!time)
 		return false;
 	if (time->state != TIME_RUNNING)
 		time_add_unseen_run_at_end(task, time, cpu, now);
-	time_note_stolen(task, time, now);
+	time_account_note_stolen_time(task, time, now);
 	time_account_split(task, time, now);
-	time_add_spent(time, now);
+	add_time_spent_in_state(time, now);
 	time->exec = 0;
-	if ((!preempted && state & TASK_DEAD) || !time_still_wanted(task)) {
+	if ((!preempted && state & TASK_DEAD) || !is_time_account_still_wanted(task)) {
 		time_account_close(time);
 		bpf_map_delete_elem(&thread_times, &key);
 		return false;
 	}
-	time->state = state_after_run(task, preempted, state);
-	time->from.switches = switches_of(task);
+	time->state = task_state_after_leaving_cpu(task, preempted, state);
+	time->from.switches = count_switches_of_task(task);
 	time->waits = task->nvcsw;
 	time->from.ran = task->se.sum_exec_runtime;
 	time->from.user = time_user_stack(task, cpu, &time->from.generation, &wanted);
@@ -378,9 +382,10 @@ static __always_inline bool time_stop_running(struct task_struct *task, bool pre
 }
 
 /* Opens the account of a thread that was there at the beginning and changes for the first time. */
-static __always_inline struct thread_time *time_open_waiting(struct task_struct *task, u32 state)
+static __always_inline struct thread_time *
+time_account_open_of_waiting_task(struct task_struct *task, u32 state)
 {
-	if (atomic_load_relaxed(&time_seeded) || !task->pid || !task_wanted(task))
+	if (atomic_load_relaxed(&time_seeded) || !task->pid || !task_passes_filters(task))
 		return NULL;
 	return time_account_open(task, time_begin, state,
 				 STACK_FIELD_WORD(REASON_BEFORE, STATE_NONE));
@@ -392,35 +397,35 @@ static __always_inline bool is_blocked_state(u32 state)
 }
 
 /* A thread is put into a run queue: it becomes runnable. */
-static __always_inline void time_make_runnable(struct task_struct *task, u64 now)
+static __always_inline void time_account_begin_runnable(struct task_struct *task, u64 now)
 {
 	u64 key = (u64)task;
 	struct thread_time *time = bpf_map_lookup_elem(&thread_times, &key);
 
 	if (!time)
-		time = time_open_waiting(task, TIME_INTERRUPTIBLE);
+		time = time_account_open_of_waiting_task(task, TIME_INTERRUPTIBLE);
 	if (!time || !is_blocked_state(time->state))
 		return;
 	time->blocked_since = time->from.since;
 	time->blocked_state = time->state;
-	time_add_spent(time, now);
+	add_time_spent_in_state(time, now);
 	time->state = TIME_RUNNABLE;
 }
 
 /* The task is about to run. */
-static __always_inline void time_start_running(struct task_struct *task, u32 cpu, u64 now)
+static __always_inline void time_account_begin_running(struct task_struct *task, u32 cpu, u64 now)
 {
 	u64 key = (u64)task;
 	struct thread_time *time = bpf_map_lookup_elem(&thread_times, &key);
 
 	if (!time)
-		time = time_open_waiting(task, TIME_RUNNABLE);
+		time = time_account_open_of_waiting_task(task, TIME_RUNNABLE);
 	if (!time)
 		return;
 	if (time->state == TIME_RUNNING)
 		time_add_unseen_run_at_begin(task, time, now);
 	time_record_waits(task, time, cpu, now, true);
-	time_add_spent(time, now);
+	add_time_spent_in_state(time, now);
 	time->state = TIME_RUNNING;
 	time->blocked_since = 0;
 	time->waits = task->nvcsw;
@@ -429,27 +434,29 @@ static __always_inline void time_start_running(struct task_struct *task, u32 cpu
 
 /*
  * The current task has executed another program. The task may lose its CPU at any time here, so the
- * account is not changed; time_stop_running() changes it.
+ * account is not changed; time_account_end_running() changes it.
  */
-static __always_inline void time_note_exec(struct task_struct *task, u64 now)
+static __always_inline void time_account_note_exec(struct task_struct *task, u64 now)
 {
 	u64 key = (u64)task;
 	struct thread_time *time = bpf_map_lookup_elem(&thread_times, &key);
 
 	if (time)
 		atomic_store_relaxed(&time->exec, now);
-	else if (task_wanted(task))
+	else if (task_passes_filters(task))
 		time_account_open(task, now, TIME_RUNNING,
 				  STACK_FIELD_WORD(REASON_BEFORE, STATE_NONE));
 }
 
 /* Opens the account of a task when recording begins, with its state until now. */
-static __always_inline void time_open_at_begin(struct task_struct *task, bool asks_user_stack)
+static __always_inline void time_account_open_at_recording_begin(struct task_struct *task,
+								 bool asks_user_stack)
 {
 	u64 key = (u64)task, user = STACK_FIELD_WORD(REASON_BEFORE, STATE_NONE);
 	u32 now = task->__state, state = TIME_RUNNING;
 
-	if (!task_wanted(task) || now & TASK_DEAD || bpf_map_lookup_elem(&thread_times, &key))
+	if (!task_passes_filters(task) || now & TASK_DEAD ||
+	    bpf_map_lookup_elem(&thread_times, &key))
 		return;
 	if (!is_on_cpu(task)) {
 		state = now ? blocked_state_of(now) : TIME_RUNNABLE;
@@ -461,18 +468,18 @@ static __always_inline void time_open_at_begin(struct task_struct *task, bool as
 }
 
 /* Records the wait of a task when recording ends, at time_end. */
-static __always_inline void time_record_unfinished(struct task_struct *task)
+static __always_inline void record_unfinished_wait_of_account(struct task_struct *task)
 {
 	u64 key = (u64)task, now = time_end;
 	struct thread_time *time = bpf_map_lookup_elem(&thread_times, &key);
 
 	if (time && time->state == TIME_RUNNING && !is_on_cpu(task) &&
-	    switches_of(task) != time->from.switches)
+	    count_switches_of_task(task) != time->from.switches)
 		time_add_unseen_run_at_begin(task, time, now);
 	if (!time || time->state == TIME_RUNNING)
 		return;
 	time_record_waits(task, time, bpf_get_smp_processor_id(), now,
-			  time_still_waits(task, time));
+			  is_task_still_in_same_wait(task, time));
 	time->is_recorded = 1;
 	unfinished_waits++;
 }

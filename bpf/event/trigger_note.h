@@ -10,7 +10,7 @@
 #include "state/triggers.h"
 
 /* A global function: verified once for all programs. */
-__noinline int trigger_note(u32 event_kind)
+__noinline int record_trigger_event(u32 event_kind)
 {
 	u32 key = 0;
 	struct trigger_state *state = bpf_map_lookup_elem(&triggers, &key);
@@ -42,9 +42,9 @@ __noinline int trigger_note(u32 event_kind)
 }
 
 /* False: the instance has stopped itself, so the event is not produced. */
-static __always_inline bool trigger_passes(u32 kind)
+static __always_inline bool record_trigger_unless_stopped(u32 kind)
 {
-	return !config.triggers || trigger_note(kind);
+	return !config.triggers || record_trigger_event(kind);
 }
 
 #endif

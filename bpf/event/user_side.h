@@ -68,7 +68,7 @@ static __always_inline bool is_user_sample(const struct hit *hit)
 static __always_inline void fp_walk_begin(struct user_walk *walk)
 {
 	const struct pt_regs___kernel *regs = current_pt_regs();
-	struct place place = current_program_place();
+	struct place place = current_user_pc_without_probe_code();
 
 	walk->pc = place.pc;
 	walk->sp = place.sp;
@@ -130,7 +130,7 @@ static __always_inline u64 fp_walk_frame(struct scratch *scratch)
 
 	if (frame)
 		return frame;
-	walk->pc = probed_return(walk->sp);
+	walk->pc = original_return_address_of_word(walk->sp);
 	return walk->pc ? user_frame(scratch, walk->pc) : 0;
 }
 
@@ -164,8 +164,8 @@ static __always_inline void fp_walk_stack(struct scratch *scratch)
 		is_limited_to_one_frame(&scratch->walk) ? STOP_UNSUPPORTED : STOP_NONE);
 	if (scratch->user.depth == config.max_user_depth && scratch->walk.pc)
 		scratch->user.flags |= STACK_TRUNCATED;
-	scratch->user.depth = deep_stack_end((struct deep_stack *)scratch->user.word,
-					     core_reload(scratch->user.depth));
+	scratch->user.depth = deep_stack_order_frames((struct deep_stack *)scratch->user.word,
+						      core_reload(scratch->user.depth));
 }
 
 struct user_side {
@@ -174,8 +174,9 @@ struct user_side {
 	u64 leaf;
 };
 
-static __always_inline struct user_side user_by_frame_pointers(const struct hit *hit,
-							       struct scratch *scratch, u32 cpu)
+static __always_inline struct user_side unwind_user_stack_by_frame_pointers(const struct hit *hit,
+									    struct scratch *scratch,
+									    u32 cpu)
 {
 	struct user_side side = {};
 
@@ -202,20 +203,20 @@ static __always_inline bool is_in_sigreturn(void)
 /* True if the event hit between a breakpoint and its probe's handler. */
 static __always_inline bool is_in_breakpoint_trap(const struct hit *hit)
 {
-	return is_at_trap(hit->user_pc | hit->is_probe);
+	return is_at_breakpoint_trap(hit->user_pc | hit->is_probe);
 }
 
 /* The stack of this system call if it was taken at the entry, as a STACK_FIELD_WORD(); else 0. */
-__noinline u64 ready_field(void)
+__noinline u64 field_of_stack_taken_at_entry(void)
 {
 	u32 tid = current_tid();
 	struct deferral *deferral = bpf_map_lookup_elem(&deferrals, &tid);
 	struct kernel_entry entry = current_kernel_entry();
-	void *table = table_current();
+	void *table = current_stack_table();
 
 	if (!deferral || !table || !deferral->ready ||
 	    deferral->ready_generation != table_generation(table) ||
-	    !same_kernel_entry(&deferral->ready_entry, &entry) ||
+	    !is_same_kernel_entry(&deferral->ready_entry, &entry) ||
 	    stack_map_take(table, &geometry, deferral->ready))
 		return 0;
 	return STACK_FIELD_WORD(deferral->ready, STATE_ID);
@@ -227,16 +228,17 @@ __noinline u64 ready_field(void)
  */
 static __always_inline u64 known_user_field(void)
 {
-	u64 word = execve_field();
+	u64 word = execve_user_stack_field();
 
-	return word || !config.user_at_syscall ? word : ready_field();
+	return word || !config.user_at_syscall ? word : field_of_stack_taken_at_entry();
 }
 
 /* True if only the callback has the rules of the code at which the walk has ended. A counted event
  * has no place for a stack that comes later. */
-static __always_inline bool is_left_to_callback(const struct scratch *scratch)
+static __always_inline bool is_walk_left_to_callback(const struct scratch *scratch)
 {
-	return scratch->direct.has_left_generated && !(config.count && is_counted_only(scratch));
+	return scratch->direct.has_left_generated &&
+	       !(config.count && is_event_counted_only(scratch));
 }
 
 /*
@@ -248,23 +250,23 @@ static __always_inline struct stack_field request_user_stack(const struct hit *h
 	s64 cookie = 0;
 
 	if (config.deferral == DEFERRAL_ASSISTED && is_in_breakpoint_trap(hit))
-		return no_stack(REASON_CHANGED);
+		return stack_field_of_reason(REASON_CHANGED);
 	if (hit->is_probe && config.deferral == DEFERRAL_TASK_WORK && !is_exiting()) {
-		if (is_left_to_callback(scratch))
+		if (is_walk_left_to_callback(scratch))
 			cookie = request_stack_at_probe(scratch, cpu, hit->at_entry);
 		if (cookie > 0)
-			return cookie_field(cookie);
+			return stack_field_of_cookie(cookie);
 		request_rules(scratch, hit->at_entry);
 	}
 	if (config.deferral == DEFERRAL_ASSISTED || hit->is_probe || is_exiting()) {
-		if (config.count && is_counted_only(scratch))
-			return no_stack(REASON_ANSWER_LOST);
+		if (config.count && is_event_counted_only(scratch))
+			return stack_field_of_reason(REASON_ANSWER_LOST);
 		return raw_save_with_new_cookie(scratch,
 						hit->at_entry * RAW_AT_ENTRY |
 							scratch->direct.is_cut * RAW_BETTER);
 	}
 	cookie = deferral_request(scratch, cpu);
-	return cookie > 0 ? cookie_field(cookie) : no_stack(REASON_NO_STATE);
+	return cookie > 0 ? stack_field_of_cookie(cookie) : stack_field_of_reason(REASON_NO_STATE);
 }
 
 /*
@@ -272,13 +274,13 @@ static __always_inline struct stack_field request_user_stack(const struct hit *h
  * recorder is about to make the rules of that file. The stack is then deferred as if the rule were
  * not known.
  */
-static __always_inline bool walk_needs_rules(const struct direct_walk *walk)
+static __always_inline bool is_walk_awaiting_rules(const struct direct_walk *walk)
 {
 	return are_rules_awaited() && !walk->is_generated && 1U << walk->stop & STOPS_WITHOUT_RULE;
 }
 
 /* Counts the result of a walk. A global function: verified once for all programs. */
-__noinline int walk_count(struct scratch *scratch)
+__noinline int count_result_of_direct_walk(struct scratch *scratch)
 {
 	u32 stop;
 
@@ -288,7 +290,7 @@ __noinline int walk_count(struct scratch *scratch)
 	scratch->counters.table_steps += scratch->direct.search.table_steps;
 	core_one_register(stop);
 	scratch->direct.is_cut = 0;
-	if (scratch->direct.is_final && walk_needs_rules(&scratch->direct)) {
+	if (scratch->direct.is_final && is_walk_awaiting_rules(&scratch->direct)) {
 		scratch->direct.is_final = 0;
 		scratch->direct.is_cut = 1;
 	}
@@ -304,15 +306,16 @@ __noinline int walk_count(struct scratch *scratch)
  * that an event in user mode interrupted. A cut stack that cannot be left to a later walk is taken
  * as far as this walk came.
  */
-static __always_inline struct user_side unwind_user_side(const struct hit *hit,
-							 struct scratch *scratch, u32 cpu)
+static __always_inline struct user_side unwind_user_stack_by_tables(const struct hit *hit,
+								    struct scratch *scratch,
+								    u32 cpu)
 {
 	struct direct_walk *walk = &scratch->direct;
 	struct user_side side = {};
 	u64 ready = known_user_field();
 
 	if (ready) {
-		side.field = stack_field_of(ready);
+		side.field = stack_field_of_word(ready);
 		return side;
 	}
 	walk->is_compat = registers_of_current(&walk->registers);
@@ -322,7 +325,7 @@ static __always_inline struct user_side unwind_user_side(const struct hit *hit,
 	walk->search.table_steps = 0;
 	if (!is_in_sigreturn() && !is_in_breakpoint_trap(hit))
 		direct_stack_walk(scratch, cpu, config.max_user_depth, is_user_sample(hit));
-	walk_count(scratch);
+	count_result_of_direct_walk(scratch);
 	if (!walk->is_final) {
 		if (is_user_sample(hit))
 			side.leaf = user_frame(scratch, hit->user_pc);
@@ -330,29 +333,29 @@ static __always_inline struct user_side unwind_user_side(const struct hit *hit,
 		if (side.field.state == STATE_COOKIE || !core_reload(walk->is_cut))
 			return side;
 	}
-	script_join_walked(scratch);
+	script_replace_after_direct_walk(scratch);
 	side.field = stack_store(scratch, &scratch->user, cpu);
 	side.leaf = walk->leaf;
 	return side;
 }
 
-static __always_inline struct user_side take_user_side(const struct hit *hit,
-						       struct scratch *scratch, u32 cpu)
+static __always_inline struct user_side take_user_stack_of_event(const struct hit *hit,
+								 struct scratch *scratch, u32 cpu)
 {
-	struct user_side side = {.field = no_stack(REASON_NOT_ASKED)};
+	struct user_side side = {.field = stack_field_of_reason(REASON_NOT_ASKED)};
 
 	if ((!config.user_stacks && !is_user_sample(hit)) || (in_pid_namespace() && !scratch->tid))
 		return side;
-	if (!address_space_enter(&scratch->search)) {
-		side.field = no_stack(REASON_REFUSED);
+	if (!search_current_address_space(&scratch->search)) {
+		side.field = stack_field_of_reason(REASON_REFUSED);
 		return side;
 	}
 	if (!config.user_stacks)
 		side.leaf = user_frame(scratch, hit->user_pc);
 	else if (config.user_unwind == USER_UNWIND_FP)
-		side = user_by_frame_pointers(hit, scratch, cpu);
+		side = unwind_user_stack_by_frame_pointers(hit, scratch, cpu);
 	else
-		side = unwind_user_side(hit, scratch, cpu);
+		side = unwind_user_stack_by_tables(hit, scratch, cpu);
 	read_noted_build_ids(&scratch->search);
 	return side;
 }

@@ -40,7 +40,7 @@ static __always_inline bool is_probe_area(struct mm_struct *mm, u64 start)
 }
 
 /* The probes of the current task, or NULL: no probe has hit the task. */
-static __always_inline const struct uprobe_task *current_probes(void)
+static __always_inline const struct uprobe_task *uprobe_task_of_current(void)
 {
 	const struct task_struct *task = (void *)bpf_get_current_task();
 
@@ -78,7 +78,7 @@ static __always_inline const struct pt_regs___kernel *current_pt_regs(void)
  * pointer that is loaded in this way the verifier looks through all names of the kernel's types,
  * which takes half a millisecond, so rarely needed fields are read by address. Returns 0.
  */
-__noinline int program_place(struct place *place)
+__noinline int find_user_pc_without_probe_code(struct place *place)
 {
 	const struct task_struct *task = (void *)bpf_get_current_task_btf();
 	const struct uprobe_task *probes = bpf_core_field_exists(task->utask) ? task->utask : NULL;
@@ -107,17 +107,17 @@ __noinline int program_place(struct place *place)
 	return 0;
 }
 
-static __always_inline struct place current_program_place(void)
+static __always_inline struct place current_user_pc_without_probe_code(void)
 {
 	struct place place = {};
 
-	program_place(&place);
+	find_user_pc_without_probe_code(&place);
 	return place;
 }
 
 __noinline u64 program_pc(void)
 {
-	return current_program_place().pc;
+	return current_user_pc_without_probe_code().pc;
 }
 
 /*
@@ -125,7 +125,7 @@ __noinline u64 program_pc(void)
  * breakpoint's trap, and their pc is not yet the right one. False if the event itself knows the
  * place.
  */
-__noinline int is_at_trap(u64 place_known)
+__noinline int is_at_breakpoint_trap(u64 place_known)
 {
 	const struct pt_regs___kernel *regs = current_pt_regs();
 
@@ -153,9 +153,9 @@ static long probed_return_step(u32 i, struct probed_return *search)
 }
 
 /* The return address that the kernel has replaced in a stack word of the current task; 0: none. */
-__noinline u64 probed_return(u64 word)
+__noinline u64 original_return_address_of_word(u64 word)
 {
-	const struct uprobe_task *probes = current_probes();
+	const struct uprobe_task *probes = uprobe_task_of_current();
 	struct probed_return search = {.word = word};
 
 	if (!probes)

@@ -110,7 +110,7 @@ static __always_inline bool maple_node_read(struct vma_search *search, u64 entry
  * The tree's entry for an address of search->vma.space; 0: a gap; MAPLE_CHANGED: the tree is being
  * changed there.
  */
-static __always_inline u64 maple_walk(struct vma_search *search, u64 address)
+static __always_inline u64 maple_find_entry_of_address(struct vma_search *search, u64 address)
 {
 	struct mm_struct *mm = (void *)search->vma.space.mm;
 	u64 entry = (u64)BPF_CORE_READ(mm, mm_mt.ma_root);
@@ -153,7 +153,7 @@ __noinline bool vma_find(struct vma_search *search, u64 address)
 		return false;
 	entry = &search->entry;
 	*entry = (struct vma_entry){.end = ~0ULL};
-	entry->vma = maple_walk(search, address);
+	entry->vma = maple_find_entry_of_address(search, address);
 	vma = (void *)entry->vma;
 	if (!vma)
 		return false;
@@ -185,7 +185,7 @@ static __always_inline bool is_mapped_still(const struct vma_search *search)
  * Copies the leaf of the maple tree that covers an address to search->node. Returns the last
  * address that the leaf covers, or 0.
  */
-__noinline u64 vma_leaf(struct vma_search *search, u64 address)
+__noinline u64 vma_copy_maple_leaf(struct vma_search *search, u64 address)
 {
 	struct mm_struct *mm;
 	u64 entry;
@@ -215,7 +215,7 @@ __noinline u64 vma_leaf(struct vma_search *search, u64 address)
  * mapping begins between `from` and `last`; else 0. Slots after the leaf's last used one hold
  * garbage, also mappings that have moved to the next leaf.
  */
-__noinline u64 vma_leaf_code(struct vma_search *search, u32 i, u64 from, u64 last)
+__noinline u64 vma_code_start_in_leaf_slot(struct vma_search *search, u32 i, u64 from, u64 last)
 {
 	u32 first_slot = bpf_core_field_offset(struct maple_range_64, slot) / 8;
 	struct vm_area_struct *vma;

@@ -38,7 +38,7 @@ static __always_inline bool identify_file_at(struct vma_search *search, u64 addr
 }
 
 /* True if the mapping search->entry was met before. Sets search->moved_key and search->moved. */
-__noinline int moved_begin(struct vma_search *search)
+__noinline int make_moved_code_key_and_record(struct vma_search *search)
 {
 	struct moved_key key;
 
@@ -58,7 +58,7 @@ __noinline int moved_begin(struct vma_search *search)
 }
 
 /* Inserts search->moved into the map. On 6.1 key and value must be on the BPF stack. */
-__noinline int moved_put(struct vma_search *search)
+__noinline int insert_moved_code_record(struct vma_search *search)
 {
 	struct moved_code moved;
 	struct moved_key key;
@@ -75,11 +75,11 @@ __noinline int moved_put(struct vma_search *search)
  * Notes the mapping search->entry, which has no file, for a comparison with the file beside it. A
  * global function: verified once.
  */
-__noinline int moved_want(struct vma_search *search)
+__noinline int record_possible_moved_code(struct vma_search *search)
 {
 	bool is_file;
 
-	if (!search || !may_be_moved_code(&search->entry) || moved_begin(search))
+	if (!search || !may_be_moved_code(&search->entry) || make_moved_code_key_and_record(search))
 		return 0;
 	search->wants_data = 1;
 	is_file = identify_file_at(search, search->moved.start - 1) ||
@@ -91,7 +91,7 @@ __noinline int moved_want(struct vma_search *search)
 	if (!search->moved.number)
 		search->moved.number = mapping_add(search, true);
 	if (search->moved.number)
-		moved_put(search);
+		insert_moved_code_record(search);
 	return 0;
 }
 
@@ -152,8 +152,8 @@ static __always_inline int build_id_read_from_image(struct vma_search *search,
 
 /*
  * Reads the build id of the file that is mapped at an address. A mapping without a file is noted
- * for a comparison with the file beside it instead (moved_want()). -EAGAIN: no build id can be
- * read.
+ * for a comparison with the file beside it instead (record_possible_moved_code()). -EAGAIN: no
+ * build id can be read.
  */
 __noinline int build_id_lookup(struct vma_search *search, u64 address)
 {
@@ -165,7 +165,7 @@ __noinline int build_id_lookup(struct vma_search *search, u64 address)
 		return -EAGAIN;
 	search->vma.kind = search->record.key.kind;
 	if (search->vma.kind == MAPPING_ANON)
-		return moved_want(search);
+		return record_possible_moved_code(search);
 	number = mapping_number(search);
 	record = bpf_map_lookup_elem(&mappings, &number);
 	if (!record || record->build_id_bytes)

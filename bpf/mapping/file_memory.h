@@ -94,7 +94,7 @@ __noinline int file_reads_note(struct file_reads *reads, u64 start, u32 bytes)
 }
 
 /* Notes a read while is_noted is set. */
-__noinline int file_reads_follow(struct file_reads *reads, u64 start, u32 bytes)
+__noinline int file_reads_note_if_enabled(struct file_reads *reads, u64 start, u32 bytes)
 {
 	if (reads && reads->is_noted)
 		file_reads_add(reads, start, bytes);
@@ -135,7 +135,7 @@ struct file_check {
 	const struct unwind_image *image;
 };
 
-static __always_inline bool has_mapping_sequence(const struct vma_search *search)
+static __always_inline bool knows_mapping_changes(const struct vma_search *search)
 {
 	struct mm_struct *mm = (void *)search->vma.space.mm;
 
@@ -145,7 +145,7 @@ static __always_inline bool has_mapping_sequence(const struct vma_search *search
 static __always_inline void note_checked_mapping(struct file_reads *reads,
 						 const struct vma_search *search)
 {
-	if (!has_mapping_sequence(search) || reads->is_altered || reads->is_written)
+	if (!knows_mapping_changes(search) || reads->is_altered || reads->is_written)
 		return;
 	reads->sure_vma = search->entry.vma;
 	reads->sure_start = search->entry.start;
@@ -204,7 +204,7 @@ static __always_inline bool have_mappings_changed(const struct vma_search *searc
 {
 	struct mm_struct *mm = (void *)search->vma.space.mm;
 
-	return has_mapping_sequence(search) &&
+	return knows_mapping_changes(search) &&
 	       BPF_CORE_READ(mm, mm_lock_seq.sequence) + 2 * moved_generation !=
 		       search->vma.space.sequence;
 }
@@ -253,10 +253,11 @@ static __always_inline bool is_virtiofs(struct super_block *mounted)
  * True if other parties answer for a file system. Any file system that is mounted in a user
  * namespace is in its owner's hands.
  */
-static __always_inline bool is_served_by_others(struct super_block *mounted)
+static __always_inline bool is_file_system_served_by_user(struct super_block *mounted)
 {
 	return BPF_CORE_READ(mounted, s_user_ns, level) ||
-	       (file_system_is_of_others(BPF_CORE_READ(mounted, s_magic)) && !is_virtiofs(mounted));
+	       (is_file_system_of_other_user(BPF_CORE_READ(mounted, s_magic)) &&
+		!is_virtiofs(mounted));
 }
 
 static __always_inline bool has_userfaultfd(struct vm_area_struct *vma)
@@ -266,10 +267,10 @@ static __always_inline bool has_userfaultfd(struct vm_area_struct *vma)
 }
 
 /* True if only the kernel answers for a file: other parties may answer for a device, too. */
-static __always_inline bool is_served_by_kernel(struct inode *inode)
+static __always_inline bool is_file_served_by_kernel_alone(struct inode *inode)
 {
 	return !inode || ((BPF_CORE_READ(inode, i_mode) & S_IFMT) == S_IFREG &&
-			  !is_served_by_others(BPF_CORE_READ(inode, i_sb)));
+			  !is_file_system_served_by_user(BPF_CORE_READ(inode, i_sb)));
 }
 
 /*
@@ -291,7 +292,7 @@ static __always_inline bool mmap_lock_blocks_readers(const struct vma_search *se
  * Returns 1 if a walk may wait for the page at an address, 0 if it may not; -EAGAIN: the mapping,
  * or a neighbour, is being changed.
  */
-__noinline int missing_page_peek(struct vma_search *search, u64 address)
+__noinline int check_wait_for_page(struct vma_search *search, u64 address)
 {
 	bool is_mapping, may_wait;
 
@@ -303,7 +304,7 @@ __noinline int missing_page_peek(struct vma_search *search, u64 address)
 	if (!search->entry.vma)
 		return 0;
 	may_wait = !has_userfaultfd((void *)search->entry.vma) &&
-		   is_served_by_kernel(inode_of(&search->entry));
+		   is_file_served_by_kernel_alone(inode_of(&search->entry));
 	return is_mapping && is_mapped_still(search) ? may_wait : -EAGAIN;
 }
 
@@ -313,7 +314,7 @@ static __always_inline bool may_wait_for_page(struct vma_search *search, u64 add
 	u32 look;
 
 	for (look = 0; look < WAIT_LOOKS_MAX && answer == -EAGAIN; look++)
-		answer = missing_page_peek(search, address);
+		answer = check_wait_for_page(search, address);
 	return answer == 1;
 }
 

@@ -46,7 +46,7 @@ struct symbol_line {
 ARRAY_MAP(symbol_line, 1, struct symbol_line);
 
 /* Converts a number to eight hexadecimal digits in one word, the first digit in the lowest byte. */
-static __always_inline u64 hex_digits(u32 number)
+static __always_inline u64 to_eight_hex_digits(u32 number)
 {
 	u64 digits = __builtin_bswap32(number), letters;
 
@@ -68,10 +68,10 @@ static __always_inline void store_u64(char *to, u64 word)
 	*(u64 *)to = word;
 }
 
-static __always_inline void symbol_line_begin(struct symbol_line *line, u64 address, char type)
+static __always_inline void write_symbol_line_head(struct symbol_line *line, u64 address, char type)
 {
-	store_u64(line->digits, hex_digits(address >> 32));
-	store_u64(line->digits + sizeof(u64), hex_digits(address));
+	store_u64(line->digits, to_eight_hex_digits(address >> 32));
+	store_u64(line->digits + sizeof(u64), to_eight_hex_digits(address));
 	line->type[0] = ' ';
 	line->type[1] = type;
 	line->type[2] = ' ';
@@ -84,7 +84,7 @@ static __always_inline bool is_code_type(char type)
 }
 
 /* The type of a module's symbol is a capital letter if it is exported, as kallsyms shows it. */
-static __always_inline char symbol_type(const struct kallsym_iter *symbol)
+static __always_inline char symbol_type_letter(const struct kallsym_iter *symbol)
 {
 	char type = symbol->type;
 
@@ -97,8 +97,8 @@ static __always_inline char symbol_type(const struct kallsym_iter *symbol)
 /* Completes a line whose rest has `used` bytes, the name and its NUL: the module, if there is one,
  * and a newline take the place of the NUL. Returns the new number of bytes; 0: the module's name
  * cannot be read. */
-static __always_inline u32 symbol_line_end(struct symbol_line *line, u32 used,
-					   const struct kallsym_iter *symbol)
+static __always_inline u32 write_symbol_line_tail(struct symbol_line *line, u32 used,
+						  const struct kallsym_iter *symbol)
 {
 	long bytes;
 
@@ -153,11 +153,12 @@ int list_kernel_symbols(struct bpf_iter__ksym *ctx)
 	if (!symbol || !line || !symbol->name[0] ||
 	    (!symbol->module_name[0] && !is_code_type(symbol->type)))
 		return 0;
-	symbol_line_begin(line, symbol->show_value ? symbol->value : 0, symbol_type(symbol));
+	write_symbol_line_head(line, symbol->show_value ? symbol->value : 0,
+			       symbol_type_letter(symbol));
 	bytes = copy_symbol_name(line, symbol);
 	if (bytes < 1 || bytes > SYMBOL_NAME_BYTES)
 		return 0;
-	bytes = symbol_line_end(line, bytes, symbol);
+	bytes = write_symbol_line_tail(line, bytes, symbol);
 	if (bytes)
 		bpf_seq_write(ctx->meta->seq, line, offsetof(struct symbol_line, rest) + bytes);
 	return 0;

@@ -37,9 +37,9 @@ struct running_visit {
 };
 
 /* Gives the file that was found a mapping number; 0: no number is left for running processes. */
-static __always_inline u32 number_running_file(struct vma_search *search)
+static __always_inline u32 assign_mapping_number_to_file(struct vma_search *search)
 {
-	const struct engine_state *engine = engine_current();
+	const struct engine_state *engine = current_engine_state();
 	u32 number = mapping_number(search);
 
 	if (number || !engine || atomic_load_relaxed(&engine->mapping_last) >= RUNNING_NUMBERS_MAX)
@@ -51,13 +51,13 @@ static __always_inline u32 number_running_file(struct vma_search *search)
  * Returns the begin of the next executable mapping, or 0 if the maple leaf of walk->from has no
  * more. Moves walk->from to the second page of that mapping, or past the leaf.
  */
-static __always_inline u64 next_running_code(struct running_walk *walk)
+static __always_inline u64 next_executable_mapping_start(struct running_walk *walk)
 {
-	u64 last = vma_leaf(&walk->search, walk->from), start;
+	u64 last = vma_copy_maple_leaf(&walk->search, walk->from), start;
 	u32 i;
 
 	for (i = 0; last && i < MAPLE_SLOTS_MAX; i++) {
-		start = vma_leaf_code(&walk->search, i, walk->from, last);
+		start = vma_code_start_in_leaf_slot(&walk->search, i, walk->from, last);
 		if (start) {
 			walk->from = start + RUNNING_PAGE;
 			return start;
@@ -70,13 +70,13 @@ static __always_inline u64 next_running_code(struct running_walk *walk)
 static long visit_running_mapping(u32 index, struct running_visit *visit)
 {
 	struct running_walk *walk = visit->walk;
-	u64 start = next_running_code(walk);
+	u64 start = next_executable_mapping_start(walk);
 	u32 number;
 
 	(void)index;
 	if (start && !mapping_lookup(&walk->search, start) &&
 	    walk->search.record.key.kind == MAPPING_FILE) {
-		number = number_running_file(&walk->search);
+		number = assign_mapping_number_to_file(&walk->search);
 		if (number)
 			bpf_seq_write(visit->seq, &number, sizeof(number));
 	}
@@ -93,7 +93,7 @@ int number_running_code(struct bpf_iter__task *ctx)
 
 	visit.walk = bpf_map_lookup_elem(&running_code, &zero);
 	if (!visit.walk || !task || task->pid != task->tgid ||
-	    !address_space_of(&visit.walk->search, task))
+	    !search_address_space_of_task(&visit.walk->search, task))
 		return 0;
 	visit.walk->from = 0;
 	core_rare_loop(RUNNING_STEPS_MAX, visit_running_mapping, &visit);

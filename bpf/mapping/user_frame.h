@@ -20,7 +20,8 @@
  * odd while the kernel changes mappings; an odd `sequence` matches no cached mapping, and a search
  * under it caches no mapping.
  */
-static __always_inline bool address_space_of(struct vma_search *search, struct task_struct *task)
+static __always_inline bool search_address_space_of_task(struct vma_search *search,
+							 struct task_struct *task)
 {
 	struct address_space *space = &search->vma.space;
 	struct mm_struct *mm = task->mm;
@@ -45,11 +46,12 @@ static __always_inline bool address_space_of(struct vma_search *search, struct t
  * global function: for each pointer that is loaded from a typed
  * task the verifier looks through all names of the kernel's types, on every path that leads there.
  */
-__noinline int address_space_enter(struct vma_search *search)
+__noinline int search_current_address_space(struct vma_search *search)
 {
 	struct task_struct *task = (void *)bpf_get_current_task_btf();
 
-	return search && !(task->flags & PF_IO_WORKER) && address_space_of(search, task);
+	return search && !(task->flags & PF_IO_WORKER) &&
+	       search_address_space_of_task(search, task);
 }
 
 static __always_inline struct known_vma *cached_page(struct scratch *scratch, u64 address)
@@ -86,7 +88,7 @@ static __always_inline int mapping_find_with_page_cache(struct scratch *scratch,
 }
 
 /* mapping_find_with_page_cache() as a global function, which is verified once. */
-__noinline int page_enter(struct scratch *scratch, u64 address)
+__noinline int find_mapping_of_page(struct scratch *scratch, u64 address)
 {
 	return scratch ? mapping_find_with_page_cache(scratch, address) : -EINVAL;
 }
@@ -97,7 +99,7 @@ static __always_inline u64 user_frame(struct scratch *scratch, u64 address)
 	struct known_vma *vma = &scratch->search.vma;
 
 	if (!vma_covers(vma, address)) {
-		int error = page_enter(scratch, address);
+		int error = find_mapping_of_page(scratch, address);
 
 		if (error == -ENOENT)
 			return 0;

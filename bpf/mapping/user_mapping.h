@@ -101,7 +101,7 @@ static __always_inline void key_of_moved_code(struct moved_key *key,
  * search->vma into that part. Returns the number of the file's mapping, or 0. Not inlined: on 6.1 a
  * map's key must be on the function's own BPF stack.
  */
-__noinline u32 moved_number(struct vma_search *search)
+__noinline u32 resolve_moved_code_to_file(struct vma_search *search)
 {
 	const struct moved_code *moved;
 	struct moved_key key;
@@ -156,7 +156,7 @@ static __always_inline bool path_append(struct mapping_record *record, struct de
 }
 
 /* Crosses from the root of a mount to its mount point. False: the mount has none. */
-static __always_inline bool path_cross_mount(struct vma_search *search)
+static __always_inline bool path_continue_at_mount_point(struct vma_search *search)
 {
 	struct mount *mount = (void *)search->path.mount - bpf_core_field_offset(struct mount, mnt);
 	struct mount *above = BPF_CORE_READ(mount, mnt_parent);
@@ -172,7 +172,7 @@ static __always_inline bool path_cross_mount(struct vma_search *search)
  * Takes one step of a path, from the file towards the root. A file under no mount (memfd, a deleted
  * namespace) is its own parent.
  */
-static long path_step(u32 index, struct vma_search **context)
+static long path_read_component(u32 index, struct vma_search **context)
 {
 	struct vma_search *search = *context;
 	struct vfsmount *mount = (void *)search->path.mount;
@@ -180,7 +180,7 @@ static long path_step(u32 index, struct vma_search **context)
 	struct dentry *parent = BPF_CORE_READ(dentry, d_parent);
 
 	if (dentry == BPF_CORE_READ(mount, mnt_root)) {
-		search->record.path_whole = !path_cross_mount(search);
+		search->record.path_whole = !path_continue_at_mount_point(search);
 		return search->record.path_whole;
 	}
 	if (parent == dentry) {
@@ -199,7 +199,7 @@ static __always_inline void path_read(struct vma_search *search, struct file *fi
 	BPF_CORE_READ_INTO(&search->path.mount, file, f_path.mnt);
 	search->record.path_bytes = 0;
 	search->record.path_whole = 0;
-	core_rare_loop(PATH_COMPONENTS_MAX, path_step, &search);
+	core_rare_loop(PATH_COMPONENTS_MAX, path_read_component, &search);
 }
 
 /* The modification time of a file. The kernel's field for it has changed twice. */
@@ -333,7 +333,7 @@ __noinline u32 mapping_number(struct vma_search *search)
  */
 __noinline u32 mapping_publish(struct vma_search *search)
 {
-	struct engine_state *engine = engine_current();
+	struct engine_state *engine = current_engine_state();
 	struct mapping_record *record;
 	struct mapping_key key;
 	u32 number;
@@ -356,7 +356,7 @@ __noinline u32 mapping_publish(struct vma_search *search)
  * One step from search->space, the user namespace of a mount, towards the initial user namespace
  * (level 0); stops at level 1.
  */
-static long outer_namespace_step(u32 index, struct vma_search **context)
+static long search_outer_user_namespace(u32 index, struct vma_search **context)
 {
 	struct vma_search *search = *context;
 	struct user_namespace *space = (void *)search->space;
@@ -372,14 +372,14 @@ static long outer_namespace_step(u32 index, struct vma_search **context)
  * mounted in a user namespace belongs to the creator of the outermost namespace around it below the
  * initial one, whatever the file system says about its files.
  */
-static __always_inline void file_owner_read(struct vma_search *search, struct inode *inode)
+static __always_inline void set_owner_of_file(struct vma_search *search, struct inode *inode)
 {
 	struct super_block *mounted = BPF_CORE_READ(inode, i_sb);
 	struct mapping_record *record = &search->record;
 	struct user_namespace *space;
 
 	search->space = (u64)BPF_CORE_READ(mounted, s_user_ns);
-	core_rare_loop(NAMESPACES_MAX, outer_namespace_step, &search);
+	core_rare_loop(NAMESPACES_MAX, search_outer_user_namespace, &search);
 	space = (void *)search->space;
 	if (BPF_CORE_READ(space, level)) {
 		record->owner = BPF_CORE_READ(space, owner.val);
@@ -407,7 +407,7 @@ __noinline u32 mapping_add(struct vma_search *search, u32 is_met)
 	search->record.build_id_looks = 0;
 	search->record.path_bytes = 0;
 	if (search->record.key.kind == MAPPING_FILE) {
-		file_owner_read(search, inode_of(&search->entry));
+		set_owner_of_file(search, inode_of(&search->entry));
 		path_read(search, (void *)search->entry.file);
 	}
 	return mapping_publish(search);
@@ -438,7 +438,7 @@ static __always_inline bool needs_work_after_walk(const struct vma_search *searc
 }
 
 /* Notes a mapping for the work after the walk (build_id.h). */
-static __always_inline void mapping_note_unread(struct vma_search *search, u64 address)
+static __always_inline void note_mapping_without_build_id(struct vma_search *search, u64 address)
 {
 	u32 number = search->vma.number, count = search->unread_count;
 	struct mapping_record *record = bpf_map_lookup_elem(&mappings, &number);
@@ -495,7 +495,7 @@ static __always_inline bool is_vma_valid_for(const struct known_vma *vma,
  * Sets search->vma from the mappings found last. A change of the mappings makes all cached pages
  * void at once, and the frames of a stack lie in few mappings.
  */
-__noinline int mapping_recall(struct vma_search *search, u64 address)
+__noinline int mapping_find_in_recent(struct vma_search *search, u64 address)
 {
 	u32 i;
 
@@ -537,7 +537,7 @@ __noinline int mapping_find(struct vma_search *search, u64 address)
 
 	if (!search)
 		return -EINVAL;
-	if (!mapping_recall(search, address))
+	if (!mapping_find_in_recent(search, address))
 		return 0;
 	search->walks++;
 	for (look = 0; look < LOOKS_MAX && error == -EAGAIN; look++)
@@ -545,7 +545,7 @@ __noinline int mapping_find(struct vma_search *search, u64 address)
 	search->vma.kind = search->record.key.kind;
 	search->vma.has_image = 0;
 	if (!error) {
-		search->vma.number = moved_number(search);
+		search->vma.number = resolve_moved_code_to_file(search);
 		if (!search->vma.number)
 			search->vma.number = mapping_number(search);
 		if (!search->vma.number)
@@ -553,7 +553,7 @@ __noinline int mapping_find(struct vma_search *search, u64 address)
 		error = search->vma.number ? 0 : -ENOSPC;
 		if (!error)
 			new_code_report(search->vma.number);
-		mapping_note_unread(search, address);
+		note_mapping_without_build_id(search, address);
 	}
 	if (error) {
 		search->vma.number = MAPPING_UNKNOWN;

@@ -41,7 +41,7 @@ static __always_inline bool is_lower_segment(const struct vma_search *search)
 	       file_end <= search->image.offset + (1ULL << MEMORY_PAGE_BITS);
 }
 
-static long image_search_lower(u32 index, struct vma_search **context)
+static long image_search_lower_mapping(u32 index, struct vma_search **context)
 {
 	struct vma_search *search = *context;
 	struct vma_entry *entry = &search->entry;
@@ -75,7 +75,7 @@ __noinline int image_lookup(struct vma_search *search)
 	search->image.inode = (u64)inode_of(&search->entry);
 	search->image.offset = vma->file_offset;
 	search->image.limit = vma->start;
-	core_rare_loop(IMAGE_STEPS_MAX, image_search_lower, &search);
+	core_rare_loop(IMAGE_STEPS_MAX, image_search_lower_mapping, &search);
 	return search->image.error;
 }
 

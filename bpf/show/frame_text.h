@@ -114,7 +114,7 @@ static __always_inline void user_frame_print(struct seq_file *seq, u64 frame)
 }
 
 /* True if %pS prints a name and not the address. */
-static __always_inline bool is_named(u64 frame)
+static __always_inline bool has_kernel_symbol_name(u64 frame)
 {
 	char text[4] = {};
 
@@ -129,7 +129,7 @@ static __always_inline bool is_named(u64 frame)
  */
 static __always_inline void kernel_frame_print(struct seq_file *seq, u64 frame, bool is_return)
 {
-	if (hides_addresses && !is_named(frame))
+	if (hides_addresses && !has_kernel_symbol_name(frame))
 		BPF_SEQ_PRINTF(seq, "[unknown]");
 	else if (is_return)
 		BPF_SEQ_PRINTF(seq, "%pB", frame);

@@ -63,7 +63,7 @@ struct {
 } readings SEC(".maps");
 
 /* Makes the read fail with E2BIG: no buffer has room for this line. */
-static __always_inline int reading_fail(struct seq_file *seq)
+static __always_inline int reading_fail_line_too_long(struct seq_file *seq)
 {
 	BPF_SEQ_PRINTF(seq, "%999999d", 0);
 	return SHOW_DONE;
@@ -87,7 +87,7 @@ static long reading_match_session(u32 i, struct reading_search *search)
 }
 
 /* Finds a free position, or the one that was unused for the longest time. */
-static long reading_compare(u32 i, struct reading_search *search)
+static long reading_compare_idle_time(u32 i, struct reading_search *search)
 {
 	u32 at = (search->session + i) % READINGS_MAX;
 	struct reading *reading = bpf_map_lookup_elem(&readings, &at);
@@ -100,7 +100,7 @@ static long reading_compare(u32 i, struct reading_search *search)
 	return !used;
 }
 
-static __always_inline struct reading *reading_at(u32 at)
+static __always_inline struct reading *reading_of_position(u32 at)
 {
 	return bpf_map_lookup_elem(&readings, &at);
 }
@@ -110,7 +110,7 @@ static __always_inline struct reading *reading_find(u64 session)
 	struct reading_search search = {.session = session, .found = READINGS_MAX};
 
 	bpf_loop(READINGS_MAX, reading_match_session, &search, 0);
-	return reading_at(search.found);
+	return reading_of_position(search.found);
 }
 
 static __always_inline void reading_clear(struct reading *reading)
@@ -136,8 +136,8 @@ __noinline int reading_claim(u64 session)
 	struct reading *reading;
 	u64 former;
 
-	bpf_loop(READINGS_MAX, reading_compare, &search, 0);
-	reading = reading_at(search.found);
+	bpf_loop(READINGS_MAX, reading_compare_idle_time, &search, 0);
+	reading = reading_of_position(search.found);
 	if (!reading)
 		return false;
 	former = atomic_load_relaxed(&reading->session);
@@ -173,7 +173,7 @@ static __always_inline int reading_end(const struct bpf_iter_meta *meta)
 	struct reading *reading = reading_find(meta->session_id + 1);
 
 	if (!reading || !reading->is_whole)
-		return reading_fail(meta->seq);
+		return reading_fail_line_too_long(meta->seq);
 	atomic_store_release(&reading->session, 0);
 	return SHOW_DONE;
 }
@@ -207,7 +207,7 @@ static __always_inline int file_show_begin(const struct bpf_iter__bpf_map_elem *
 		return SHOW_AGAIN;
 	show->reading = reading_find_or_claim(ctx->meta);
 	if (!show->reading)
-		return reading_fail(show->seq);
+		return reading_fail_line_too_long(show->seq);
 	return show->reading->is_whole ? SHOW_DONE : SHOW_MORE;
 }
 
@@ -222,12 +222,12 @@ static __always_inline bool is_table_of_generation(void *table, u64 generation)
  * Returns the generation's table in which the read began, or begins now. NULL: the map was reset
  * twice meanwhile. The table is valid until the program ends.
  */
-static __always_inline void *reading_table(struct reading *reading)
+static __always_inline void *table_of_reading(struct reading *reading)
 {
-	void *table = table_of_role(TABLE_CURRENT);
+	void *table = stack_table_of_role(TABLE_CURRENT);
 
 	if (!is_table_of_generation(table, reading->generation))
-		table = table_of_role(TABLE_PREVIOUS);
+		table = stack_table_of_role(TABLE_PREVIOUS);
 	if (!is_table_of_generation(table, reading->generation))
 		return NULL;
 	reading->generation = ((const struct table_header *)table)->generation;
@@ -242,14 +242,14 @@ struct line_sums {
 	u64 drops;
 };
 
-static long cpu_line_add(u32 i, struct line_sums *sums)
+static long add_table_counters_of_cpu(u32 i, struct line_sums *sums)
 {
 	const struct table_cpu *line;
 	u32 cause;
 
 	if (i >= geometry.cpus)
 		return 1;
-	line = table_line(sums->table, &geometry, i);
+	line = table_counters_of_cpu(sums->table, &geometry, i);
 	sums->inserts += line->inserts;
 	for (cause = 0; cause < TABLE_DROP_COUNT; cause++)
 		sums->drops += line->drops[cause];
@@ -260,11 +260,11 @@ static __always_inline struct line_sums sum_table_counters(void *table)
 {
 	struct line_sums sums = {.table = table};
 
-	bpf_loop(CONFIG_CPUS_MAX + 1, cpu_line_add, &sums, 0);
+	bpf_loop(CONFIG_CPUS_MAX + 1, add_table_counters_of_cpu, &sums, 0);
 	return sums;
 }
 
-static __always_inline u64 table_inserts(void *table)
+static __always_inline u64 count_inserts_of_table(void *table)
 {
 	return sum_table_counters(table).inserts;
 }

@@ -121,7 +121,7 @@ static __always_inline void mapping_print(struct seq_file *seq, u32 number,
 /*
  * True if the record was published. A record that lost the race for its key has an unused number.
  */
-static __always_inline bool is_published(u32 number, const struct mapping_record *record)
+static __always_inline bool is_mapping_number_used(u32 number, const struct mapping_record *record)
 {
 	struct mapping_key key = record->key;
 	const u32 *published = bpf_map_lookup_elem(&mapping_numbers, &key);
@@ -129,21 +129,21 @@ static __always_inline bool is_published(u32 number, const struct mapping_record
 	return published && *published == number;
 }
 
-static __always_inline long user_mapping_show(struct file_show *show, u32 number)
+static __always_inline long show_user_mapping_line(struct file_show *show, u32 number)
 {
 	const struct mapping_record *record = bpf_map_lookup_elem(&mappings, &number);
-	const struct engine_state *engine = engine_current();
+	const struct engine_state *engine = current_engine_state();
 
 	if (!record || !engine || number > engine->mapping_last) {
 		show->reading->is_whole = 1;
 		return 1;
 	}
-	if (is_published(number, record))
+	if (is_mapping_number_used(number, record))
 		mapping_print(show->seq, number, record);
 	return 0;
 }
 
-static long mapping_show(u32 i, struct file_show *show)
+static long show_mapping_line(u32 i, struct file_show *show)
 {
 	u32 line = show->reading->next;
 	const void *text = bpf_map_lookup_elem(&kernel_mappings, &line);
@@ -152,7 +152,7 @@ static long mapping_show(u32 i, struct file_show *show)
 		return 1;
 	if (text)
 		BPF_SEQ_PRINTF(show->seq, "%s\n", (u64)text);
-	else if (user_mapping_show(show, line - kernel_mapping_count + 1))
+	else if (show_user_mapping_line(show, line - kernel_mapping_count + 1))
 		return 1;
 	show->reading->next++;
 	return 0;
@@ -166,7 +166,7 @@ int show_mappings(struct bpf_iter__bpf_map_elem *ctx)
 
 	if (answer != SHOW_MORE)
 		return answer;
-	bpf_loop(MAPPINGS_AT_ONCE, mapping_show, &show, 0);
+	bpf_loop(MAPPINGS_AT_ONCE, show_mapping_line, &show, 0);
 	return SHOW_DONE;
 }
 

@@ -25,7 +25,7 @@ struct stack_put {
 	const struct table_view *stack;
 };
 
-static __always_inline u64 stored_frame(const struct table_view *stack, u32 i)
+static __always_inline u64 frame_in_map(const struct table_view *stack, u32 i)
 {
 	u32 flags = IDENTITY_FLAGS(stack->identity);
 	u32 word = flags & STACK_NARROW ? i / 2 : i;
@@ -42,12 +42,12 @@ static __always_inline u64 stored_frame(const struct table_view *stack, u32 i)
  * A frame as abi/stack.h defines it. The map holds the pc of interrupted kernel code, so 1 is
  * added.
  */
-static __always_inline u64 frame_of(const struct table_view *stack, u32 i)
+static __always_inline u64 frame_in_file_format(const struct table_view *stack, u32 i)
 {
-	u64 frame = stored_frame(stack, i);
+	u64 frame = frame_in_map(stack, i);
 
 	if (i && FRAME_IS_KERNEL(frame) &&
-	    text_kind_search(stored_frame(stack, i - 1)) == TEXT_ENTRY)
+	    text_kind_search(frame_in_map(stack, i - 1)) == TEXT_ENTRY)
 		frame += FRAME_BEHIND_INTERRUPTED;
 	return frame;
 }
@@ -58,7 +58,7 @@ static long frame_print_text(u32 i, struct stack_put *put)
 
 	if (frame >= IDENTITY_DEPTH(put->stack->identity) || is_buffer_full(put->seq))
 		return 1;
-	frame_print(put->seq, frame_of(put->stack, frame), frame);
+	frame_print(put->seq, frame_in_file_format(put->stack, frame), frame);
 	put->reading->part++;
 	return 0;
 }
@@ -94,7 +94,7 @@ static long frame_print_binary(u32 i, struct stack_put *put)
 
 	if (i >= IDENTITY_DEPTH(put->stack->identity))
 		return 1;
-	frame = frame_of(put->stack, i);
+	frame = frame_in_file_format(put->stack, i);
 	if (hides_addresses && FRAME_IS_KERNEL(frame))
 		frame = 0;
 	bpf_seq_write(put->seq, &frame, sizeof(frame));
@@ -121,7 +121,7 @@ static __always_inline long stack_print_binary(struct stack_show *show,
 	return 0;
 }
 
-static __always_inline long slot_show(struct stack_show *show, bool is_binary)
+static __always_inline long show_stack_of_slot(struct stack_show *show, bool is_binary)
 {
 	struct reading *reading = show->file.reading;
 	const struct table_view *stack;
@@ -136,22 +136,22 @@ static __always_inline long slot_show(struct stack_show *show, bool is_binary)
 	return 0;
 }
 
-static long slot_show_text(u32 i, struct stack_show *show)
+static long show_stack_of_slot_as_text(u32 i, struct stack_show *show)
 {
-	return slot_show(show, false);
+	return show_stack_of_slot(show, false);
 }
 
-static long slot_show_binary(u32 i, struct stack_show *show)
+static long show_stack_of_slot_as_binary(u32 i, struct stack_show *show)
 {
-	return slot_show(show, true);
+	return show_stack_of_slot(show, true);
 }
 
-static __always_inline void stacks_begin(struct seq_file *seq, void *table)
+static __always_inline void print_binary_file_header(struct seq_file *seq, void *table)
 {
 	struct stack_map_bin_header header = {
 		.magic = STACK_MAP_BIN_MAGIC,
 		.version = STACK_MAP_BIN_VERSION,
-		.count = table_inserts(table),
+		.count = count_inserts_of_table(table),
 	};
 
 	bpf_seq_write(seq, &header, sizeof(header));
@@ -165,16 +165,16 @@ static __always_inline int stacks_show(struct bpf_iter__bpf_map_elem *ctx, bool 
 
 	if (answer != SHOW_MORE)
 		return answer;
-	show.table = reading_table(reading);
+	show.table = table_of_reading(reading);
 	if (!show.table)
-		return reading_fail(show.file.seq);
+		return reading_fail_line_too_long(show.file.seq);
 	if (is_binary && !reading->is_begun)
-		stacks_begin(show.file.seq, show.table);
+		print_binary_file_header(show.file.seq, show.table);
 	reading->is_begun = 1;
 	if (is_binary)
-		bpf_loop(SLOTS_AT_ONCE, slot_show_binary, &show, 0);
+		bpf_loop(SLOTS_AT_ONCE, show_stack_of_slot_as_binary, &show, 0);
 	else
-		bpf_loop(SLOTS_AT_ONCE, slot_show_text, &show, 0);
+		bpf_loop(SLOTS_AT_ONCE, show_stack_of_slot_as_text, &show, 0);
 	reading->is_whole = reading->next > geometry.slot_mask;
 	return SHOW_DONE;
 }

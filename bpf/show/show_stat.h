@@ -202,9 +202,9 @@ int show_stack_map_stat(struct bpf_iter__bpf_map_elem *ctx)
 	if (answer != SHOW_MORE)
 		return answer;
 	sum.reading = show.reading;
-	sum.table = reading_table(show.reading);
+	sum.table = table_of_reading(show.reading);
 	if (!sum.table)
-		return reading_fail(show.seq);
+		return reading_fail_line_too_long(show.seq);
 	bpf_loop(SLOTS_SUMMED_AT_ONCE, slot_add_to_sums, &sum, 0);
 	if (show.reading->next <= geometry.slot_mask)
 		return SHOW_DONE;

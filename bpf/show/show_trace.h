@@ -40,14 +40,14 @@ struct place_search {
 	struct ring_place *place;
 };
 
-static __always_inline bool is_event(const struct event_slot *slot, u64 position)
+static __always_inline bool is_slot_of_event(const struct event_slot *slot, u64 position)
 {
 	return atomic_load_acquire((u32 *)&slot->commit) == COMMIT_OF(position) &&
 	       STAMP_KIND(slot->stamp) < KIND_SOURCES;
 }
 
 /* The full time of a stamp: the latest time with these low bits that is not after the read. */
-static __always_inline u64 stamp_time(const struct reading *reading, u64 stamp)
+static __always_inline u64 expand_stamp_to_full_time(const struct reading *reading, u64 stamp)
 {
 	u64 period = 1ULL << STAMP_TIME_BITS;
 	u64 time = (reading->next & ~(period - 1)) | STAMP_TIME(stamp);
@@ -77,11 +77,11 @@ static long window_compare_position(u32 i, struct place_search *search)
 		return 1;
 	if (place->done >> i & 1)
 		return 0;
-	if (!slot || !is_event(slot, position)) {
+	if (!slot || !is_slot_of_event(slot, position)) {
 		place->done |= 1ULL << i;
 		return 0;
 	}
-	time = stamp_time(search->reading, slot->stamp);
+	time = expand_stamp_to_full_time(search->reading, slot->stamp);
 	if (time < place->time) {
 		place->time = time;
 		place->next = position;
@@ -129,7 +129,7 @@ static __always_inline void ring_place_find_next(struct reading *reading, struct
  * The first position to show. A flight ring is shown whole; before its first lap it has no older
  * events.
  */
-static __always_inline u64 ring_begin(const struct ring_header *ring, u64 head)
+static __always_inline u64 first_shown_ring_position(const struct ring_header *ring, u64 head)
 {
 	if (!config.flight)
 		return atomic_load_acquire((u64 *)&ring->tail);
@@ -144,7 +144,7 @@ static long ring_place_begin(u32 cpu, struct reading **context)
 	if (!ring || !place)
 		return 1;
 	place->end = atomic_load_acquire(&ring->head);
-	place->position = ring_begin(ring, place->end);
+	place->position = first_shown_ring_position(ring, place->end);
 	place->done = 0;
 	ring_place_find_next(*context, place, cpu);
 	return 0;
@@ -290,7 +290,7 @@ static __always_inline void ring_place_print(struct file_show *show, const struc
 	if (config.leaf)
 		leaf = slot->extra[0];
 	barrier_compiler();
-	if (is_event(slot, place->next))
+	if (is_slot_of_event(slot, place->next))
 		event_print(show->seq, &copy, leaf, place->time, cpu);
 }
 
@@ -313,7 +313,7 @@ static long event_show(u32 i, struct file_show *show)
 	return 0;
 }
 
-static __always_inline void trace_begin(struct reading *reading)
+static __always_inline void find_first_events_of_rings(struct reading *reading)
 {
 	reading->next = bpf_ktime_get_ns() + SHOW_NS_MAX;
 	bpf_loop(CONFIG_CPUS_MAX, ring_place_begin, &reading, 0);
@@ -329,7 +329,7 @@ int show_trace(struct bpf_iter__bpf_map_elem *ctx)
 	if (answer != SHOW_MORE)
 		return answer;
 	if (!show.reading->is_begun)
-		trace_begin(show.reading);
+		find_first_events_of_rings(show.reading);
 	bpf_loop(EVENTS_AT_ONCE, event_show, &show, 0);
 	return SHOW_DONE;
 }

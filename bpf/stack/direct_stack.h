@@ -29,13 +29,13 @@ CORE_INLINE bool direct_read(u64 address, void *buffer, u32 bytes)
  * Makes scratch->search.vma the mapping of a pc of the walk. Returns the pc, or the one that a
  * probe's return address stands for, or 0: no code is mapped there.
  */
-__noinline u64 direct_enter(struct scratch *scratch, u64 pc)
+__noinline u64 direct_find_mapping_of_pc(struct scratch *scratch, u64 pc)
 {
 	if (!scratch)
 		return 0;
 	if (!mapping_find_with_page_cache(scratch, pc))
 		return pc;
-	pc = probed_return(scratch->direct.registers.value[REGISTER_SP] - 8);
+	pc = original_return_address_of_word(scratch->direct.registers.value[REGISTER_SP] - 8);
 	if (!pc || mapping_find_with_page_cache(scratch, pc))
 		return 0;
 	scratch->direct.registers.value[REGISTER_PC] = pc;
@@ -46,13 +46,13 @@ __noinline u64 direct_enter(struct scratch *scratch, u64 pc)
  * The frame of a pc. A pc without a mapping number has no frame: its address alone would be
  * ambiguous between processes.
  */
-CORE_INLINE u64 direct_frame(struct direct *direct, u64 pc, bool *is_generated)
+CORE_INLINE u64 direct_frame_of_pc(struct direct *direct, u64 pc, bool *is_generated)
 {
 	struct scratch *scratch = direct->memory;
 	struct known_vma *vma = &scratch->search.vma;
 
 	if (!vma_covers(vma, pc)) {
-		pc = direct_enter(scratch, pc);
+		pc = direct_find_mapping_of_pc(scratch, pc);
 		if (!pc)
 			return 0;
 	}
@@ -64,7 +64,7 @@ CORE_INLINE u64 direct_frame(struct direct *direct, u64 pc, bool *is_generated)
  * True if the mapping's file has no ELF header in memory. The search is made once for each state of
  * the mappings, so not on kernels that do not tell whether mappings have changed.
  */
-CORE_INLINE bool direct_code_apart(struct direct *direct)
+CORE_INLINE bool direct_code_has_no_elf_header(struct direct *direct)
 {
 	struct scratch *scratch = direct->memory;
 	struct known_vma *vma = &scratch->search.vma;
@@ -78,7 +78,7 @@ CORE_INLINE bool direct_code_apart(struct direct *direct)
 	return !vma->image;
 }
 
-CORE_INLINE struct code_range direct_code_range(struct direct *direct)
+CORE_INLINE struct code_range direct_mapping_range(struct direct *direct)
 {
 	const struct scratch *scratch = direct->memory;
 	const struct known_vma *vma = &scratch->search.vma;
@@ -90,7 +90,7 @@ CORE_INLINE struct code_range direct_code_range(struct direct *direct)
  * Turns a leaf without callers into a stack of one frame, so that its flags tell how the stack
  * ended.
  */
-static __always_inline void leaf_rejoin(struct scratch *scratch)
+static __always_inline void make_lone_leaf_a_stack(struct scratch *scratch)
 {
 	if (scratch->user.depth || !scratch->direct.leaf)
 		return;
@@ -100,8 +100,9 @@ static __always_inline void leaf_rejoin(struct scratch *scratch)
 }
 
 /*
- * Walks from scratch->direct.registers, after address_space_enter(): frames to scratch->user, the
- * stop to scratch->direct.stop. The stack counts only if scratch->direct.is_final.
+ * Walks from scratch->direct.registers, after search_current_address_space(): frames to
+ * scratch->user, the stop to scratch->direct.stop. The stack counts only if
+ * scratch->direct.is_final.
  */
 static __always_inline void direct_stack_walk(struct scratch *scratch, u32 cpu, u32 max_depth,
 					      u32 leaf_apart)
@@ -109,12 +110,12 @@ static __always_inline void direct_stack_walk(struct scratch *scratch, u32 cpu, 
 	struct direct direct = {
 		.walk = &scratch->direct,
 		.steps = bpf_map_lookup_elem(&steps, &cpu),
-		.rules = rules_current(),
+		.rules = current_rule_cache(),
 		.stack = &scratch->user,
 		.memory = scratch,
 	};
 
-	struct engine_state *engine = engine_current();
+	struct engine_state *engine = current_engine_state();
 
 	scratch->direct.stop = STOP_NO_RULE;
 	scratch->direct.has_left_generated = 0;
@@ -128,7 +129,7 @@ static __always_inline void direct_stack_walk(struct scratch *scratch, u32 cpu, 
 	scratch->direct.leaf_apart = leaf_apart;
 	scratch->direct.slot = scratch->index;
 	direct_walk(&direct);
-	leaf_rejoin(scratch);
+	make_lone_leaf_a_stack(scratch);
 }
 
 #endif

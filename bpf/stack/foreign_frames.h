@@ -39,7 +39,7 @@ __noinline int kernel_stack_shift(struct scratch *scratch, u32 count)
 }
 
 /* Removes the tracer's own frames. */
-static __always_inline void kernel_stack_drop_tracer(struct scratch *scratch)
+static __always_inline void kernel_stack_drop_tracer_frames(struct scratch *scratch)
 {
 	u32 count;
 
@@ -64,7 +64,7 @@ static __always_inline void kernel_stack_drop_tracer(struct scratch *scratch)
  * where kallsyms has no variables.
  */
 
-static long interrupt_cut_step(u32 i, struct scratch **context)
+static long check_frame_for_interrupt(u32 i, struct scratch **context)
 {
 	struct scratch *scratch = *context;
 	u32 kind;
@@ -85,10 +85,10 @@ static long interrupt_cut_step(u32 i, struct scratch **context)
  * Sets scratch->in_interrupt if scratch->kernel is the stack of an interrupt, and cuts the stack
  * where the interrupt begins. A global function: verified by itself.
  */
-__noinline int interrupt_cut(struct scratch *scratch)
+__noinline int cut_kernel_stack_at_interrupt(struct scratch *scratch)
 {
 	if (scratch)
-		bpf_loop(STACK_KERNEL_DEPTH_MAX, interrupt_cut_step, &scratch, 0);
+		bpf_loop(STACK_KERNEL_DEPTH_MAX, check_frame_for_interrupt, &scratch, 0);
 	return 0;
 }
 

@@ -34,15 +34,15 @@ static __always_inline void java_set_script_walk(struct script_walk *script,
 	script->code_word[JAVA_CONSTANTS] = java->constants;
 	script->code_word[JAVA_LINE] = 0;
 	script->code_word[JAVA_HOLDER] = java->holder;
-	script->seed = script_seed();
+	script->seed = script_hash_secret();
 }
 
 /*
  * The id of java->method; 0: none. `is_new`: java->file is set, so a new id may be made. The name
  * of the file is not a part of the key: it follows from the class.
  */
-static __always_inline int java_id(struct scratch *scratch, const struct java_walk *java,
-				   u32 is_new)
+static __always_inline int java_find_or_add_method_id(struct scratch *scratch,
+						      const struct java_walk *java, u32 is_new)
 {
 	u32 zero = 0;
 	struct script script = {.cache = bpf_map_lookup_elem(&script_ids, &zero)};
@@ -53,18 +53,18 @@ static __always_inline int java_id(struct scratch *scratch, const struct java_wa
 	script.walk = &scratch->script;
 	script.memory = scratch;
 	java_set_script_walk(&scratch->script, java);
-	id = script_cache_get(&scratch->script, script.cache);
+	id = script_find_cached_id_of_code(&scratch->script, script.cache);
 	if (!id && is_new) {
 		scratch->script.code_word[JAVA_FILE] = java->file;
-		id = script_intern(&script);
+		id = script_find_or_add_id(&script);
 		scratch->counters.script_unknown += id == 0;
 	}
 	scratch->counters.script_joined += id != 0;
 	return id;
 }
 
-/* Claims a scratch slot for java_id(). */
-__noinline int java_id_take(struct unwinder *unwinder, u32 has_name, u32 is_new)
+/* Claims a scratch slot for java_find_or_add_method_id(). */
+__noinline int java_method_id_in_scratch_slot(struct unwinder *unwinder, u32 has_name, u32 is_new)
 {
 	struct scratch *scratch = scratch_claim(bpf_get_smp_processor_id());
 	int id = 0;
@@ -76,7 +76,7 @@ __noinline int java_id_take(struct unwinder *unwinder, u32 has_name, u32 is_new)
 	}
 	if (unwinder && has_name) {
 		scratch->script.space = unwinder->search.vma.space;
-		id = java_id(scratch, &unwinder->walk.java, is_new);
+		id = java_find_or_add_method_id(scratch, &unwinder->walk.java, is_new);
 	}
 	scratch->counters.script_unjoined += !has_name;
 	scratch_release(scratch);
@@ -84,19 +84,21 @@ __noinline int java_id_take(struct unwinder *unwinder, u32 has_name, u32 is_new)
 }
 
 /* The id of the current frame's method. The names are read only if the cache has no id. */
-static __always_inline int java_frame_id(struct unwinder *unwinder)
+static __always_inline int java_method_id_of_frame(struct unwinder *unwinder)
 {
 	int id = 0;
 	u32 has_name;
 
 	if (!unwinder)
 		return 0;
-	if (java_key_find(&unwinder->walk))
-		id = java_id_take(unwinder, 1, 0);
+	if (java_find_method_without_wait(&unwinder->walk))
+		id = java_method_id_in_scratch_slot(unwinder, 1, 0);
 	if (id)
 		return id;
-	has_name = java_name_find(&unwinder->walk);
-	return has_name || unwinder->walk.budget ? java_id_take(unwinder, has_name, 1) : 0;
+	has_name = java_find_names_of_method(&unwinder->walk);
+	return has_name || unwinder->walk.budget
+		       ? java_method_id_in_scratch_slot(unwinder, has_name, 1)
+		       : 0;
 }
 
 /* Replaces the address of a method in java->chain by the method's id, the outermost first. */
@@ -111,7 +113,7 @@ static long java_name_function(u32 i, struct unwinder **context)
 		return 1;
 	java->method = java->chain[at & (JAVA_CHAIN_MAX - 1)];
 	if (java->method != java->last_method) {
-		java->last_id = (u32)java_frame_id(unwinder);
+		java->last_id = (u32)java_method_id_of_frame(unwinder);
 		java->last_method = java->last_id ? java->method : 0;
 	}
 	java->chain[at & (JAVA_CHAIN_MAX - 1)] = java->last_id;
@@ -130,7 +132,7 @@ __noinline int unwinder_name_java(struct unwinder *unwinder)
 		return 0;
 	java = &unwinder->walk.java;
 	if (!java_inlined_find(&unwinder->walk))
-		java_id_take(unwinder, 0, 0);
+		java_method_id_in_scratch_slot(unwinder, 0, 0);
 	bpf_loop(JAVA_CHAIN_MAX, java_name_function, &unwinder, core_no_flags);
 	last = java->inlined;
 	core_one_register(last);

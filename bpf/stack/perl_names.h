@@ -50,7 +50,7 @@ static __always_inline bool perl_text_copy(struct script_text *out, const struct
 }
 
 /* The id of a function that is new to the cache; 0: none. */
-__noinline int perl_name(struct scratch *scratch)
+__noinline int perl_find_or_add_function_id(struct scratch *scratch)
 {
 	struct script_record *record;
 	struct perl_walk *perl;
@@ -69,11 +69,11 @@ __noinline int perl_name(struct scratch *scratch)
 		       : 0;
 }
 
-CORE_INLINE u64 perl_intern(struct script *script, u64 key)
+CORE_INLINE u64 perl_find_or_add_id(struct script *script, u64 key)
 {
 	u32 zero = 0;
 	struct script_cache *cache = bpf_map_lookup_elem(&script_ids, &zero);
-	int id = perl_name(script->memory);
+	int id = perl_find_or_add_function_id(script->memory);
 
 	if (id <= 0 || !cache)
 		return 0;
@@ -82,21 +82,21 @@ CORE_INLINE u64 perl_intern(struct script *script, u64 key)
 }
 
 /* True if the innermost loop of the stack is Perl's. */
-static __always_inline bool perl_is_marked(const struct scratch *scratch)
+static __always_inline bool is_innermost_loop_of_perl(const struct scratch *scratch)
 {
 	return perl_layout_of(NULL, FRAME_MAPPING(scratch->direct.scripts.mark[0].place));
 }
 
-/* The same as script_join(), for a stack of Perl. */
-__noinline int perl_join(struct scratch *scratch)
+/* The same as script_replace_loop_frames(), for a stack of Perl. */
+__noinline int perl_replace_loop_frames(struct scratch *scratch)
 {
 	u32 zero = 0;
 	struct script script = {.cache = bpf_map_lookup_elem(&script_ids, &zero)};
 
 	if (!scratch || !script.cache)
 		return 0;
-	script_join_begin(scratch, &script);
-	script_join_end(scratch, perl_walk(&script));
+	script_replace_begin(scratch, &script);
+	script_replace_end(scratch, perl_walk(&script));
 	return 1;
 }
 

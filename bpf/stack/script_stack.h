@@ -51,7 +51,7 @@ __noinline int script_text_read(struct script_text *text, struct script_walk *wa
 	bpf_probe_read_kernel(text, sizeof(*text), NULL);
 	if (!address)
 		return true;
-	if (!script_text_find(walk, address) || walk->text_bytes > SCRIPT_TEXT_BYTES)
+	if (!script_find_text_of_runtime(walk, address) || walk->text_bytes > SCRIPT_TEXT_BYTES)
 		return false;
 	bytes = walk->text_bytes;
 	text->bytes = bytes;
@@ -88,7 +88,7 @@ static long script_record_compare(u32 i, struct scratch **context)
  * Finds the id of the record in scratch->script_search under one hash. 0: the hash is free;
  * -EEXIST: another record has the hash.
  */
-static __always_inline int script_find(struct scratch *scratch, u64 key)
+static __always_inline int script_find_id_of_hash(struct scratch *scratch, u64 key)
 {
 	u32 *id = bpf_map_lookup_elem(&script_numbers, &key);
 	const void *other;
@@ -110,9 +110,9 @@ static __always_inline int script_find(struct scratch *scratch, u64 key)
  * one has been given out since. On 6.1 the value of a map must be in a map or on the stack, so the
  * scratch slot is looked up once more.
  */
-__noinline int script_publish(struct scratch *scratch, u64 key)
+__noinline int script_publish_id_of_hash(struct scratch *scratch, u64 key)
 {
-	struct engine_state *engine = engine_current();
+	struct engine_state *engine = current_engine_state();
 	u32 id, slot, last, zero = 0, cpu = bpf_get_smp_processor_id();
 	struct cpu_scratch *own = bpf_map_lookup_elem(&scratch_slots, &cpu);
 	struct script_cache *cache = bpf_map_lookup_elem(&script_ids, &zero);
@@ -121,7 +121,7 @@ __noinline int script_publish(struct scratch *scratch, u64 key)
 		return 0;
 	last = atomic_load_relaxed(&engine->script_last);
 	if (last >= SCRIPTS_MAX - 1 ||
-	    !script_quota_take(cache, &scratch->script, SCRIPTS_MAX - 1 - last))
+	    !script_count_id_against_quota(cache, &scratch->script, SCRIPTS_MAX - 1 - last))
 		return 0;
 	slot = scratch->index;
 	core_one_register(slot);
@@ -169,11 +169,11 @@ static long script_try_hash(u32 i, struct scratch **context)
 {
 	struct script_search *search = &(*context)->script_search;
 
-	search->id = script_find(*context, search->hash);
+	search->id = script_find_id_of_hash(*context, search->hash);
 	if (search->id < 0)
 		search->hash++;
 	else if (!search->id)
-		search->id = script_publish(*context, search->hash);
+		search->id = script_publish_id_of_hash(*context, search->hash);
 	return search->id > 0;
 }
 
@@ -191,18 +191,18 @@ static __always_inline int script_record_id(struct scratch *scratch)
  * The id of the code object of the walk, which the cache does not have; 0: none. On 6.1 the BPF
  * stack has no more room for functions below this one.
  */
-__noinline int script_name(struct scratch *scratch)
+__noinline int script_read_record_and_find_id(struct scratch *scratch)
 {
 	return scratch && script_record_read(scratch) ? script_record_id(scratch) : 0;
 }
 
-CORE_INLINE u64 script_intern(struct script *script)
+CORE_INLINE u64 script_find_or_add_id(struct script *script)
 {
 	struct scratch *scratch = script->memory;
 	u64 key = scratch->script.key;
 	u32 zero = 0;
 	struct script_cache *cache = bpf_map_lookup_elem(&script_ids, &zero);
-	int id = script_name(scratch);
+	int id = script_read_record_and_find_id(scratch);
 
 	if (id <= 0 || !cache)
 		return 0;
@@ -211,9 +211,9 @@ CORE_INLINE u64 script_intern(struct script *script)
 }
 
 /* The secret of the engine's hashes of functions. The first program that needs it makes it. */
-static __always_inline u64 script_seed(void)
+static __always_inline u64 script_hash_secret(void)
 {
-	struct engine_state *engine = engine_current();
+	struct engine_state *engine = current_engine_state();
 	u64 made;
 
 	if (!engine)
@@ -229,14 +229,14 @@ static __always_inline u64 script_seed(void)
  * Begins to replace the native frames of interpreters' loops in scratch->user by frames of the
  * script.
  */
-static __always_inline void script_join_begin(struct scratch *scratch, struct script *script)
+static __always_inline void script_replace_begin(struct scratch *scratch, struct script *script)
 {
 	script->walk = &scratch->script;
 	script->marks = &scratch->direct.scripts;
 	script->native = &scratch->user;
 	script->stack = &scratch->script_stack;
 	script->memory = scratch;
-	scratch->script.seed = script_seed();
+	scratch->script.seed = script_hash_secret();
 	scratch->script.max_depth = scratch->direct.max_depth;
 	scratch->script.leaf_apart = scratch->direct.leaf != 0;
 	scratch->user.word[STACK_WORDS_MAX - 1] = scratch->direct.leaf;
@@ -244,7 +244,7 @@ static __always_inline void script_join_begin(struct scratch *scratch, struct sc
 }
 
 /* Takes the result of a walk; without one the native stack stays. */
-static __always_inline void script_join_end(struct scratch *scratch, bool is_walked)
+static __always_inline void script_replace_end(struct scratch *scratch, bool is_walked)
 {
 	if (!is_walked) {
 		scratch->counters.script_unjoined += scratch->direct.scripts.count;
@@ -262,25 +262,25 @@ static __always_inline void script_join_end(struct scratch *scratch, bool is_wal
  * Replaces the frames of loops in scratch->user. The leaf that is apart is scratch->direct.leaf,
  * the address space is scratch->script.space. A global function: verified by itself.
  */
-__noinline int script_join(struct scratch *scratch)
+__noinline int script_replace_loop_frames(struct scratch *scratch)
 {
 	u32 zero = 0;
 	struct script script = {.cache = bpf_map_lookup_elem(&script_ids, &zero)};
 
 	if (!scratch || !script.cache)
 		return 0;
-	script_join_begin(scratch, &script);
-	script_join_end(scratch, script_walk(&script));
+	script_replace_begin(scratch, &script);
+	script_replace_end(scratch, script_walk(&script));
 	return 1;
 }
 
 /* The same after a direct walk that is final. */
-static __always_inline void script_join_walked(struct scratch *scratch)
+static __always_inline void script_replace_after_direct_walk(struct scratch *scratch)
 {
 	if (!scratch->direct.scripts.count)
 		return;
 	scratch->script.space = scratch->search.vma.space;
-	script_join(scratch);
+	script_replace_loop_frames(scratch);
 }
 
 #endif

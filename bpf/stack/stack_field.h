@@ -19,17 +19,17 @@ struct stack_field {
 /* A field as one number that is not 0: functions that are not inlined cannot return structs. */
 #define STACK_FIELD_WORD(value, state) ((u64)(value) | (u64)(state) << 32 | 1ULL << 63)
 
-static __always_inline struct stack_field stack_field_of(u64 word)
+static __always_inline struct stack_field stack_field_of_word(u64 word)
 {
 	return (struct stack_field){word, word >> 32 & 3};
 }
 
-static __always_inline struct stack_field no_stack(u32 reason)
+static __always_inline struct stack_field stack_field_of_reason(u32 reason)
 {
 	return (struct stack_field){reason, STATE_NONE};
 }
 
-static __always_inline struct stack_field cookie_field(u32 cookie)
+static __always_inline struct stack_field stack_field_of_cookie(u32 cookie)
 {
 	return (struct stack_field){cookie, STATE_COOKIE};
 }

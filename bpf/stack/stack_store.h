@@ -14,7 +14,7 @@
 __noinline u64 stack_store_word(struct scratch *scratch, struct stack *stack, u32 cpu)
 {
 	struct ring_header *ring = bpf_map_lookup_elem(&rings, &cpu);
-	void *table = config.no_dedup ? NULL : table_current();
+	void *table = config.no_dedup ? NULL : current_stack_table();
 	u64 position;
 
 	if (!scratch || !stack || !ring || !stack_pack(stack))
@@ -25,9 +25,9 @@ __noinline u64 stack_store_word(struct scratch *scratch, struct stack *stack, u3
 		if (id > 0)
 			return STACK_FIELD_WORD(id, STATE_ID);
 	}
-	if (is_kept_aside(scratch))
+	if (is_event_kept_for_origin(scratch))
 		return STACK_FIELD_WORD(REASON_NO_ROOM, STATE_NONE);
-	position = is_counted_only(scratch) ? 0 : run_write(ring, scratch, stack);
+	position = is_event_counted_only(scratch) ? 0 : ring_write_stack_run(ring, scratch, stack);
 	return position ? STACK_FIELD_WORD((u32)position, STATE_INLINE)
 			: STACK_FIELD_WORD(REASON_NO_ROOM, STATE_NONE);
 }
@@ -36,7 +36,7 @@ __noinline u64 stack_store_word(struct scratch *scratch, struct stack *stack, u3
 static __always_inline struct stack_field stack_store(struct scratch *scratch, struct stack *stack,
 						      u32 cpu)
 {
-	return stack_field_of(stack_store_word(scratch, stack, cpu));
+	return stack_field_of_word(stack_store_word(scratch, stack, cpu));
 }
 
 #endif

@@ -97,7 +97,7 @@ static long unwinder_claim_step(u32 i, struct unwinder_search *search)
 /* Claims a free unwinder. Returns its index, or UNWINDERS_MAX. */
 static __always_inline u32 unwinder_claim(void)
 {
-	struct engine_state *state = engine_current();
+	struct engine_state *state = current_engine_state();
 	struct unwinder_search search = {.found = UNWINDERS_MAX};
 
 	if (!state)
@@ -119,10 +119,10 @@ static __always_inline struct unwinder *unwinder_of_walk(struct unwind *walk)
 
 /*
  * Notes a failed read and takes the budget away, so that no other read follows until the page is
- * there: see unwind_refill(). A global function, like file_reads_follow(): a read then has few
- * paths for the verifier.
+ * there: see unwind_wait_for_missing_page(). A global function, like file_reads_note_if_enabled():
+ * a read then has few paths for the verifier.
  */
-__noinline int unwinder_miss_read(struct unwinder *unwinder, u64 address, u32 bytes)
+__noinline int unwinder_note_missing_page(struct unwinder *unwinder, u64 address, u32 bytes)
 {
 	struct missing_read *missing;
 
@@ -142,10 +142,10 @@ CORE_INLINE bool unwind_read(struct unwind *walk, u64 address, void *buffer, u32
 {
 	struct unwinder *unwinder = unwinder_of_walk(walk);
 
-	file_reads_follow(&unwinder->reads, address, bytes);
+	file_reads_note_if_enabled(&unwinder->reads, address, bytes);
 	if (!bpf_probe_read_user(buffer, bytes, (const void *)address))
 		return true;
-	unwinder_miss_read(unwinder, address, bytes);
+	unwinder_note_missing_page(unwinder, address, bytes);
 	return false;
 }
 
@@ -156,7 +156,7 @@ CORE_INLINE bool unwind_peek(struct unwind *walk, u64 address, void *buffer, u32
 }
 
 /* Waits for the missing page. If the page may not be waited for, the frame is walked without it. */
-CORE_INLINE bool unwind_refill(struct unwind *walk)
+CORE_INLINE bool unwind_wait_for_missing_page(struct unwind *walk)
 {
 	struct unwinder *unwinder = unwinder_of_walk(walk);
 	struct missing_read *missing = &unwinder->missing;
@@ -187,7 +187,7 @@ CORE_INLINE bool unwind_find_mapping(struct unwind *walk, u64 pc)
 	int error = mapping_find(search, pc);
 
 	if (error == -ENOENT) {
-		pc = probed_return(walk->registers.value[REGISTER_SP] - 8);
+		pc = original_return_address_of_word(walk->registers.value[REGISTER_SP] - 8);
 		if (!pc)
 			return false;
 		walk->registers.value[REGISTER_PC] = pc;
@@ -275,7 +275,7 @@ static __always_inline bool cached_table_place_find(struct unwinder *unwinder,
 						    const struct rule_cache *cache)
 {
 	struct rule_key key = unwind_rule_key(&unwinder->walk, unwinder->frame);
-	struct rule_key own = rule_key_own(&key, &unwinder->search.vma.space);
+	struct rule_key own = rule_key_of_address_space(&key, &unwinder->search.vma.space);
 
 	return rule_cache_get_exact(cache, &key, &unwinder->rule.rule) ||
 	       rule_cache_get_exact(cache, &own, &unwinder->rule.rule);
@@ -296,16 +296,16 @@ static __always_inline bool cached_rule_find(struct unwinder *unwinder, struct r
 }
 
 /* Looks for the first segment of the current pc's file, which leads to the tables. */
-static __always_inline void image_find(struct unwinder *unwinder)
+static __always_inline void find_elf_image_of_pc(struct unwinder *unwinder)
 {
 	vma_find_image(&unwinder->search);
 	unwinder->walk.mapping.image = unwinder->search.vma.image;
 }
 
 /* Global functions: the verifier does not follow their changes to the walk. */
-__noinline int unwinder_recall(struct unwinder *unwinder)
+__noinline int unwinder_find_cached_rule(struct unwinder *unwinder)
 {
-	struct rule_cache *cache = rules_current();
+	struct rule_cache *cache = current_rule_cache();
 
 	if (!unwinder || !cache)
 		return 0;
@@ -316,17 +316,17 @@ __noinline int unwinder_recall(struct unwinder *unwinder)
 		return 1;
 	}
 	if (unwinder->walk.mapping.image == IMAGE_LATER)
-		image_find(unwinder);
+		find_elf_image_of_pc(unwinder);
 	unwinder->reads.is_noted = unwinder->walk.mapping.image != 0;
 	return 0;
 }
 
 /*
  * True if the current rule follows from the file itself, or from this process's copy of the tables;
- * a rule from a changed copy of the code does not count. Separate from unwinder_keep(), to save BPF
- * stack.
+ * a rule from a changed copy of the code does not count. Separate from unwinder_cache_rule(), to
+ * save BPF stack.
  */
-__noinline int unwinder_believes(struct unwinder *unwinder)
+__noinline int is_rule_from_unchanged_file(struct unwinder *unwinder)
 {
 	struct vma_search *search;
 	struct file_reads *reads;
@@ -363,9 +363,9 @@ __noinline int unwinder_mark_v8(struct unwinder *unwinder)
 }
 #endif
 
-__noinline int unwinder_keep(struct unwinder *unwinder)
+__noinline int unwinder_cache_rule(struct unwinder *unwinder)
 {
-	struct rule_cache *cache = rules_current();
+	struct rule_cache *cache = current_rule_cache();
 	struct rule_key key;
 	bool is_own;
 
@@ -376,29 +376,29 @@ __noinline int unwinder_keep(struct unwinder *unwinder)
 		unwinder->walk.granule = 1;
 	key = unwind_rule_key(&unwinder->walk, unwinder->frame);
 	if (is_own)
-		key = rule_key_own(&key, &unwinder->search.vma.space);
+		key = rule_key_of_address_space(&key, &unwinder->search.vma.space);
 	rule_cache_put(cache, &key, &unwinder->walk.rule);
 	return 0;
 }
 
-CORE_INLINE bool unwind_recall(struct unwind *walk)
+CORE_INLINE bool unwind_find_cached_rule(struct unwind *walk)
 {
-	return unwinder_recall(unwinder_of_walk(walk));
+	return unwinder_find_cached_rule(unwinder_of_walk(walk));
 }
 
-CORE_INLINE void unwind_remember(struct unwind *walk)
+CORE_INLINE void unwind_cache_rule(struct unwind *walk)
 {
 	struct unwinder *unwinder = unwinder_of_walk(walk);
 
 #ifdef UNWIND_KNOWS_V8
 	unwinder_mark_v8(unwinder);
 #endif
-	if (unwinder_believes(unwinder))
-		unwinder_keep(unwinder);
+	if (is_rule_from_unchanged_file(unwinder))
+		unwinder_cache_rule(unwinder);
 }
 
 /* Unwinds the current task from walk->registers. */
-static __always_inline void unwinder_walk(struct unwinder *unwinder)
+static __always_inline void unwind_from_given_registers(struct unwinder *unwinder)
 {
 	struct unwind *walk = &unwinder->walk;
 
@@ -406,28 +406,28 @@ static __always_inline void unwinder_walk(struct unwinder *unwinder)
 	walk->budget = UNWIND_BUDGET;
 	walk->guess_mark = FRAME_GUESSED;
 	unwinder->rule.table.now = 0;
-	unwind_forget(walk);
+	unwind_drop_mapping_and_tables(walk);
 	file_reads_begin(&unwinder->reads);
 	unwinder->missing = (struct missing_read){};
 	unwinder->search.wants_entry = 1;
-	if (!address_space_enter(&unwinder->search))
+	if (!search_current_address_space(&unwinder->search))
 		return;
 	unwind_stack(walk, config.max_user_depth);
 	read_noted_build_ids(&unwinder->search);
 }
 
 /* Unwinds the current task from the registers with which it left user mode. */
-static __always_inline void unwinder_run(struct unwinder *unwinder)
+static __always_inline void unwind_current_user_stack(struct unwinder *unwinder)
 {
 	unwinder->walk.is_compat = registers_of_current(&unwinder->walk.registers);
-	unwinder_walk(unwinder);
+	unwind_from_given_registers(unwinder);
 }
 
 /*
- * unwinder_run() in a newly claimed unwinder without a cookie. Returns its index, or UNWINDERS_MAX
- * if no unwinder is free.
+ * unwind_current_user_stack() in a newly claimed unwinder without a cookie. Returns its index, or
+ * UNWINDERS_MAX if no unwinder is free.
  */
-static __always_inline u32 unwinder_take(void)
+static __always_inline u32 unwind_in_free_unwinder(void)
 {
 	u32 index = unwinder_claim();
 	struct unwinder *unwinder = bpf_map_lookup_elem(&unwinders, &index);
@@ -435,13 +435,13 @@ static __always_inline u32 unwinder_take(void)
 	if (!unwinder)
 		return UNWINDERS_MAX;
 	unwinder->cookie = 0;
-	unwinder_run(unwinder);
+	unwind_current_user_stack(unwinder);
 	return index;
 }
 
 /* Copies the frames of the unwinder's stack to *stack, without the innermost `skip` frames. */
-static __always_inline void unwinder_copy_frames(const struct unwinder *unwinder,
-						 struct stack *stack, u32 skip)
+static __always_inline void copy_frames_of_unwinder(const struct unwinder *unwinder,
+						    struct stack *stack, u32 skip)
 {
 	u32 count = unwinder->walk.depth - skip;
 

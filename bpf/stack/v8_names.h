@@ -54,7 +54,7 @@ __noinline int unwinder_find_v8(struct unwinder *unwinder)
 	if (root) {
 		v8->layout = root->script.v8;
 		v8->is_found = root->script.runtime == SCRIPT_V8 && v8->layout.has_names;
-		v8->seed = script_seed();
+		v8->seed = script_hash_secret();
 		/*
 		 * Types that an earlier walk has cached may be of another process. Reading from
 		 * NULL fails, and leaves zeros.
@@ -79,7 +79,7 @@ static __always_inline void v8_text_copy(struct script_text *out, const struct v
 }
 
 /* The id of a function that is new to the cache; 0: none. */
-__noinline int v8_intern(struct scratch *scratch, const struct v8_walk *v8)
+__noinline int v8_add_function_id(struct scratch *scratch, const struct v8_walk *v8)
 {
 	struct script_record *record;
 
@@ -95,7 +95,8 @@ __noinline int v8_intern(struct scratch *scratch, const struct v8_walk *v8)
 }
 
 /* The id of the function whose name and file were read; 0: no id. */
-static __always_inline int v8_id(struct scratch *scratch, const struct v8_walk *v8)
+static __always_inline int v8_find_or_add_function_id(struct scratch *scratch,
+						      const struct v8_walk *v8)
 {
 	u32 zero = 0;
 	struct script_cache *cache = bpf_map_lookup_elem(&script_ids, &zero);
@@ -104,11 +105,11 @@ static __always_inline int v8_id(struct scratch *scratch, const struct v8_walk *
 
 	if (!cache)
 		return 0;
-	scratch->script.seed = script_seed();
+	scratch->script.seed = script_hash_secret();
 	key = script_text_key(&scratch->script, v8->hash);
-	id = script_cache_find(cache, key);
+	id = script_find_cached_id_of_key(cache, key);
 	if (!id) {
-		id = v8_intern(scratch, v8);
+		id = v8_add_function_id(scratch, v8);
 		if (id > 0)
 			script_cache_put(cache, key, id);
 		scratch->counters.script_unknown += id <= 0;
@@ -117,8 +118,8 @@ static __always_inline int v8_id(struct scratch *scratch, const struct v8_walk *
 	return id > 0 ? id : 0;
 }
 
-/* Claims a scratch slot for v8_id(). Functions without a name are counted. */
-__noinline int v8_id_take(struct unwinder *unwinder, u32 has_name)
+/* Claims a scratch slot for v8_find_or_add_function_id(). Functions without a name are counted. */
+__noinline int v8_function_id_in_scratch_slot(struct unwinder *unwinder, u32 has_name)
 {
 	struct scratch *scratch = scratch_claim(bpf_get_smp_processor_id());
 	int id = 0;
@@ -130,7 +131,7 @@ __noinline int v8_id_take(struct unwinder *unwinder, u32 has_name)
 	}
 	if (unwinder && has_name) {
 		scratch->script.space = unwinder->search.vma.space;
-		id = v8_id(scratch, &unwinder->walk.v8);
+		id = v8_find_or_add_function_id(scratch, &unwinder->walk.v8);
 	}
 	scratch->counters.script_unjoined += !has_name;
 	scratch_release(scratch);
@@ -145,7 +146,8 @@ static __always_inline void v8_name_frame(struct unwinder *unwinder, u32 runtime
 	if (!shared || shared != v8->last_shared) {
 		v8->shared = shared;
 		v8->last_shared = 0;
-		v8->last_id = v8_id_take(unwinder, shared && v8_name_find(&unwinder->walk));
+		v8->last_id = v8_function_id_in_scratch_slot(
+			unwinder, shared && v8_read_names_of_function(&unwinder->walk));
 		if (core_reload(v8->last_id))
 			v8->last_shared = shared;
 	}
@@ -165,14 +167,14 @@ static __always_inline bool v8_find_functions(struct unwinder *unwinder)
 		unwinder_find_v8(unwinder);
 	if (!core_reload(v8->is_found))
 		return false;
-	found = v8_function_find(walk, unwinder->search.vma.kind == MAPPING_ANON);
+	found = v8_find_function_of_frame(walk, unwinder->search.vma.kind == MAPPING_ANON);
 	if (!found)
 		return false;
 	core_one_register(index);
 	v8->inlined.native = walk->frame[index & (UNWIND_FRAMES - 1)];
 	v8->inlined.shared[0] = found > 0 ? v8->shared : 0;
 	if (found > 0 && v8->is_compiled && !walk->is_interrupted && v8_inlined_find(walk) < 0)
-		v8_id_take(unwinder, 0);
+		v8_function_id_in_scratch_slot(unwinder, 0);
 	return true;
 }
 

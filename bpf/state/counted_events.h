@@ -21,12 +21,12 @@
 /* scratch->position while stacks are taken that later events will have (bpf/event/origin.h) */
 #define POSITION_ASIDE 2
 
-static __always_inline bool is_counted_only(const struct scratch *scratch)
+static __always_inline bool is_event_counted_only(const struct scratch *scratch)
 {
 	return scratch->position == POSITION_COUNTED;
 }
 
-static __always_inline bool is_kept_aside(const struct scratch *scratch)
+static __always_inline bool is_event_kept_for_origin(const struct scratch *scratch)
 {
 	return config.origins && scratch->position == POSITION_ASIDE;
 }
@@ -35,7 +35,7 @@ static __always_inline bool is_kept_aside(const struct scratch *scratch)
  * Returns POSITION_COUNTED, or 0 if the CPU has used up the time that it may spend on counting. An
  * instance that aggregates may spend any time, as it has no ring to fall back on.
  */
-__noinline u64 counted_begin(struct scratch *scratch, u32 cpu)
+__noinline u64 counted_event_reserve(struct scratch *scratch, u32 cpu)
 {
 	struct counted_table *table = bpf_map_lookup_elem(&counted, &cpu);
 
@@ -62,7 +62,8 @@ static __always_inline void counted_add_busy_time(struct counted_table *table, u
 
 /* Sets the stacks of the event's key and returns the key's flags. A stack that no other event can
  * have is left out, and the reason stands in its place. */
-static __always_inline u64 counted_flags(const struct event_slot *slot, u32 *kernel, u32 *user)
+static __always_inline u64 counted_key_set_stacks(const struct event_slot *slot, u32 *kernel,
+						  u32 *user)
 {
 	u32 flags = STAMP_FLAGS(slot->stamp);
 	u32 kernel_state = EVENT_KERNEL_STATE(flags), user_state = EVENT_USER_STATE(flags);
@@ -90,7 +91,7 @@ static __always_inline bool counted_keys_equal(const struct counted_key *key,
  * Adds the event of scratch->counted_key to the row if the row is free or of this key. A global
  * function: verified once for all programs, and not once for each probe.
  */
-__noinline u64 counted_add(struct scratch *scratch, u32 cpu, u64 at)
+__noinline u64 counted_row_add_event(struct scratch *scratch, u32 cpu, u64 at)
 {
 	struct counted_table *table = bpf_map_lookup_elem(&counted, &cpu);
 	struct counted_place place = {};
@@ -136,7 +137,7 @@ static __always_inline void counted_key_set(struct scratch *scratch)
 {
 	const struct event_slot *slot = (const void *)scratch->event;
 	u32 kernel, user;
-	u64 flags = counted_flags(slot, &kernel, &user);
+	u64 flags = counted_key_set_stacks(slot, &kernel, &user);
 
 	scratch->counted_key.task = COUNTED_TASK(slot->tid, flags);
 	scratch->counted_key.stacks = COUNTED_STACKS(kernel, user);
@@ -155,7 +156,7 @@ static __always_inline u64 counted_hash(const struct counted_key *key)
 	return hash * 0x9e3779b97f4a7c15ULL >> 32;
 }
 
-static __always_inline void counted_note_lost(struct scratch *scratch, u32 cpu)
+static __always_inline void counted_event_count_lost(struct scratch *scratch, u32 cpu)
 {
 	const struct event_slot *slot = (const void *)scratch->event;
 
@@ -164,7 +165,7 @@ static __always_inline void counted_note_lost(struct scratch *scratch, u32 cpu)
 }
 
 /* Counts the event in scratch->event. A global function: verified once for all programs. */
-__noinline int counted_end(struct scratch *scratch, u32 cpu)
+__noinline int counted_event_count_in_row(struct scratch *scratch, u32 cpu)
 {
 	struct counted_table *table = bpf_map_lookup_elem(&counted, &cpu);
 	u64 hash, is_counted = 0;
@@ -174,11 +175,11 @@ __noinline int counted_end(struct scratch *scratch, u32 cpu)
 	counted_key_set(scratch);
 	hash = counted_hash(&scratch->counted_key);
 	for (u32 i = 0; i < COUNTED_PROBES && !is_counted; i++)
-		is_counted = counted_add(scratch, cpu, hash + i);
+		is_counted = counted_row_add_event(scratch, cpu, hash + i);
 	if (is_counted)
 		scratch->counters.counted++;
 	else
-		counted_note_lost(scratch, cpu);
+		counted_event_count_lost(scratch, cpu);
 	if (!config.aggregate)
 		counted_add_busy_time(table, scratch->counted_since);
 	return 0;

@@ -38,14 +38,14 @@ SHARED_ARRAY_MAP(script_ids, 1, struct script_cache);
 /* Programs insert requests to compare code with a file; user space writes the results. */
 HASH_MAP(moved_code, MOVED_CODE_MAX, struct moved_key, struct moved_code);
 
-static __always_inline struct engine_state *engine_current(void)
+static __always_inline struct engine_state *current_engine_state(void)
 {
 	u32 zero = 0;
 
 	return bpf_map_lookup_elem(&engine_state, &zero);
 }
 
-static __always_inline struct rule_cache *rules_current(void)
+static __always_inline struct rule_cache *current_rule_cache(void)
 {
 	u32 zero = 0;
 

@@ -47,7 +47,8 @@ static __always_inline void count_overwritten(struct scratch *scratch, const u32
 }
 
 /* Flight: takes and claims one slot. 0: interrupted writers hold all slots that were tried. */
-static __always_inline u64 flight_take_slot(struct ring_header *ring, struct scratch *scratch)
+static __always_inline u64 ring_claim_slot_in_flight_mode(struct ring_header *ring,
+							  struct scratch *scratch)
 {
 	u32 try;
 
@@ -68,13 +69,13 @@ static __always_inline u64 flight_take_slot(struct ring_header *ring, struct scr
 }
 
 /* Reserves a slot of a ring, or else a place among the events that are counted only. */
-static __always_inline u64 drain_take_slot(struct ring_header *ring, struct scratch *scratch,
-					   u32 cpu)
+static __always_inline u64 ring_reserve_slot_in_drain_mode(struct ring_header *ring,
+							   struct scratch *scratch, u32 cpu)
 {
-	u64 position = config.aggregate ? 0 : positions_take(ring, config.ring_slots, 1);
+	u64 position = config.aggregate ? 0 : ring_reserve_positions(ring, config.ring_slots, 1);
 
 	if (!position && config.count)
-		position = counted_begin(scratch, cpu);
+		position = counted_event_reserve(scratch, cpu);
 	return position;
 }
 
@@ -92,8 +93,8 @@ __noinline u64 event_reserve(struct scratch *scratch, u32 cpu, u32 kind)
 		return 0;
 	if (config.trace_ids)
 		scratch->context[0] = scratch->context[1] = scratch->context[2] = 0;
-	position = config.flight ? flight_take_slot(ring, scratch)
-				 : drain_take_slot(ring, scratch, cpu);
+	position = config.flight ? ring_claim_slot_in_flight_mode(ring, scratch)
+				 : ring_reserve_slot_in_drain_mode(ring, scratch, cpu);
 	if (!position) {
 		scratch->counters.lost[config.flight ? LOST_RING_BUSY : LOST_RING_FULL]++;
 		count_source_loss(cpu, kind);
@@ -125,7 +126,7 @@ __noinline int event_commit(struct scratch *scratch, u32 cpu)
 		return 0;
 	position = scratch->position;
 	if (config.count && position == POSITION_COUNTED)
-		return counted_end(scratch, cpu);
+		return counted_event_count_in_row(scratch, cpu);
 	slot = (void *)ring_slot(ring, position);
 	if (!slot)
 		return 0;
@@ -197,7 +198,7 @@ static long run_write_slot(u32 i, struct run *run)
 {
 	u32 *slot = ring_slot(run->ring, run->position + i);
 	u32 room = config.slot_size - sizeof(*slot), offset = i * room;
-	u32 bytes = inline_stack_part(offset, room);
+	u32 bytes = inline_stack_bytes_in_slot(offset, room);
 
 	core_one_register(bytes); /* clang 19 compares a copy, of which 6.1 learns no bound */
 	if (!slot || bytes > room || bytes > EVENT_SLOT_SIZE(EVENT_EXTRA_MAX) - sizeof(*slot))
@@ -207,7 +208,7 @@ static long run_write_slot(u32 i, struct run *run)
 		return 1;
 	bpf_probe_read_kernel(slot + 1, bytes, inline_stack_payload(run->stack) + offset);
 	if (!i)
-		slot[1] = inline_stack_head(run->stack);
+		slot[1] = inline_stack_header_word(run->stack);
 	atomic_store_release(slot, COMMIT_OF(run->position + i) | COMMIT_CONTINUED);
 	return 0;
 }
@@ -216,8 +217,8 @@ static long run_write_slot(u32 i, struct run *run)
  * Writes the whole stack after the event. Returns the position of the run; 0: the ring has no room.
  * Not inlined: its BPF stack would add to that of the lookup.
  */
-static __noinline u64 run_write(struct ring_header *ring, struct scratch *scratch,
-				const struct stack *stack)
+static __noinline u64 ring_write_stack_run(struct ring_header *ring, struct scratch *scratch,
+					   const struct stack *stack)
 {
 	u32 count = ring_run_slots(inline_stack_units(stack), config.slot_size);
 	struct run run = {.ring = ring, .scratch = scratch, .stack = stack};
@@ -232,7 +233,7 @@ static __noinline u64 run_write(struct ring_header *ring, struct scratch *scratc
 			return 0;
 		}
 	} else {
-		run.position = positions_take(ring, config.ring_slots, count);
+		run.position = ring_reserve_positions(ring, config.ring_slots, count);
 		if (!run.position)
 			return 0;
 	}

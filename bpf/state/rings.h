@@ -74,7 +74,7 @@ static __always_inline struct counted_place counted_place_at(struct counted_tabl
 }
 
 /* ring_take_positions() as a global function: its loop is verified once for all callers. */
-__noinline u64 positions_take(struct ring_header *ring, u32 slots, u32 count)
+__noinline u64 ring_reserve_positions(struct ring_header *ring, u32 slots, u32 count)
 {
 	return ring ? ring_take_positions(ring, slots, count) : 0;
 }

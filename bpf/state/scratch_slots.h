@@ -66,7 +66,7 @@ static __always_inline void count_source_loss(u32 cpu, u32 kind)
 }
 
 /* Counts an event that found no scratch slot. */
-__noinline int scratch_refuse(u32 cpu, u32 kind)
+__noinline int count_event_without_scratch_slot(u32 cpu, u32 kind)
 {
 	struct cpu_scratch *own = bpf_map_lookup_elem(&scratch_slots, &cpu);
 

@@ -18,7 +18,7 @@ struct {
 	__uint(value_size, 4);
 } tables SEC(".maps");
 
-static __always_inline void *table_of_role(u32 role)
+static __always_inline void *stack_table_of_role(u32 role)
 {
 	u32 zero = 0;
 	void *inner = bpf_map_lookup_elem(&tables, &role);
@@ -27,9 +27,9 @@ static __always_inline void *table_of_role(u32 role)
 }
 
 /* Valid until the program ends; in programs that may sleep, until rcu_leave(). */
-static __always_inline void *table_current(void)
+static __always_inline void *current_stack_table(void)
 {
-	return table_of_role(TABLE_CURRENT);
+	return stack_table_of_role(TABLE_CURRENT);
 }
 
 static __always_inline u64 table_generation(const void *table)

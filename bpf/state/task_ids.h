@@ -27,7 +27,7 @@ static __always_inline bool in_pid_namespace(void)
 static bool namespace_ended;
 
 /* Not inlined: each of its many callers would make the programs larger. */
-static __noinline __attribute__((unused)) u32 id_in_namespace(const struct task_struct *task)
+static __noinline __attribute__((unused)) u32 task_id_in_namespace(const struct task_struct *task)
 {
 	struct pid *pid = BPF_CORE_READ(task, thread_pid);
 	struct upid *number = upid_at(pid, config.pids.level);
@@ -40,32 +40,32 @@ static __noinline __attribute__((unused)) u32 id_in_namespace(const struct task_
 
 static __always_inline u32 tid_of(const struct task_struct *task)
 {
-	return in_pid_namespace() ? id_in_namespace(task) : (u32)BPF_CORE_READ(task, pid);
+	return in_pid_namespace() ? task_id_in_namespace(task) : (u32)BPF_CORE_READ(task, pid);
 }
 
 static __always_inline u32 tgid_of(const struct task_struct *task)
 {
 	if (!in_pid_namespace())
 		return BPF_CORE_READ(task, tgid);
-	return id_in_namespace(BPF_CORE_READ(task, group_leader));
+	return task_id_in_namespace(BPF_CORE_READ(task, group_leader));
 }
 
 /* tid_of() for a task whose type the verifier knows, so that fields are read without a call. */
 static __always_inline u32 typed_tid_of(const struct task_struct *task)
 {
-	return in_pid_namespace() ? id_in_namespace(task) : (u32)task->pid;
+	return in_pid_namespace() ? task_id_in_namespace(task) : (u32)task->pid;
 }
 
 static __always_inline u32 typed_tgid_of(const struct task_struct *task)
 {
-	return in_pid_namespace() ? id_in_namespace(task->group_leader) : (u32)task->tgid;
+	return in_pid_namespace() ? task_id_in_namespace(task->group_leader) : (u32)task->tgid;
 }
 
 /*
  * The ids of the current task, as bpf_get_current_pid_tgid() returns them. 0: the task is outside
  * of the namespace, or, in the initial namespace, an idle task.
  */
-static __always_inline u64 current_ids(void)
+static __always_inline u64 current_pid_and_tid(void)
 {
 	const struct task_struct *task;
 	u32 tid;
@@ -73,7 +73,7 @@ static __always_inline u64 current_ids(void)
 	if (!in_pid_namespace())
 		return bpf_get_current_pid_tgid();
 	task = (void *)bpf_get_current_task();
-	tid = id_in_namespace(task);
+	tid = task_id_in_namespace(task);
 	return tid ? (u64)tgid_of(task) << 32 | tid : 0;
 }
 
@@ -81,7 +81,7 @@ static __always_inline u32 current_tid(void)
 {
 	if (!in_pid_namespace())
 		return bpf_get_current_pid_tgid();
-	return id_in_namespace((void *)bpf_get_current_task());
+	return task_id_in_namespace((void *)bpf_get_current_task());
 }
 
 #endif

@@ -22,7 +22,7 @@ __noinline int registers_of_current(struct unwind_registers *registers)
 {
 	const struct task_struct *task = (void *)bpf_get_current_task_btf();
 	const struct pt_regs___kernel *regs = current_pt_regs();
-	struct place place = current_program_place();
+	struct place place = current_user_pc_without_probe_code();
 	u64 *value;
 
 	if (!registers)

@@ -49,7 +49,7 @@ static __always_inline bool has_thread_id(u64 task, u32 tid)
 	return tid_of((struct task_struct *)task) == tid;
 }
 
-static __always_inline void unfollow(u64 task, u32 tid)
+static __always_inline void delete_followed_thread(u64 task, u32 tid)
 {
 	struct followed *own = bpf_map_lookup_elem(&followed, &tid);
 
@@ -69,7 +69,7 @@ static __always_inline void remember_exited_task(u64 task, u32 tid)
 	if (!place)
 		return;
 	if (place->task)
-		unfollow(place->task, place->tid);
+		delete_followed_thread(place->task, place->tid);
 	place->task = task;
 	place->tid = tid;
 }
@@ -150,7 +150,7 @@ static __always_inline struct task_slot *task_slot_take(struct ring_header *ring
 	if (config.flight) {
 		*position = atomic_fetch_add_acq_rel(&ring->head, 1);
 	} else {
-		*position = positions_take(ring, config.task_slots, 1);
+		*position = ring_reserve_positions(ring, config.task_slots, 1);
 		if (!*position)
 			return NULL;
 	}
@@ -161,8 +161,9 @@ static __always_inline struct task_slot *task_slot_take(struct ring_header *ring
 	return (struct task_slot *)(ring + 1) + index;
 }
 
-static __always_inline void task_record(enum task_change change, const struct task_struct *task,
-					u32 tid, const char *comm)
+static __always_inline void record_task_change(enum task_change change,
+					       const struct task_struct *task, u32 tid,
+					       const char *comm)
 {
 	u32 cpu = bpf_get_smp_processor_id();
 	struct ring_header *ring = bpf_map_lookup_elem(&task_rings, &cpu);
@@ -203,7 +204,7 @@ static __always_inline void unfollow_reused_tid(u32 tid)
  */
 static __always_inline bool is_child_followed(const struct task_struct *parent, u32 tid)
 {
-	return is_followed(config.by_task ? tid_of(parent) : tid);
+	return is_thread_followed(config.by_task ? tid_of(parent) : tid);
 }
 
 SEC("stackmap.raw_tp/sched_process_fork")
@@ -222,7 +223,7 @@ int task_fork(struct bpf_raw_tracepoint_args *ctx)
 	}
 	if (config.by_task && bpf_map_update_elem(&followed, &tid, &now, BPF_ANY))
 		atomic_add_relaxed(&follow_lost, 1);
-	task_record(TASK_FORK, child, tid, child->comm);
+	record_task_change(TASK_FORK, child, tid, child->comm);
 	return 0;
 }
 
@@ -232,8 +233,8 @@ int task_rename(struct bpf_raw_tracepoint_args *ctx)
 	struct task_struct *task = (void *)ctx->args[0];
 	u32 tid = tid_of(task);
 
-	if (is_followed(tid))
-		task_record(TASK_RENAME, task, tid, (void *)ctx->args[1]);
+	if (is_thread_followed(tid))
+		record_task_change(TASK_RENAME, task, tid, (void *)ctx->args[1]);
 	return 0;
 }
 
@@ -252,8 +253,8 @@ static long record_thread_move(u32 i, struct thread_walk *walk)
 	if (!walk->node || walk->node == walk->end)
 		return 1;
 	tid = tid_of(task);
-	if (is_followed(tid))
-		task_record(TASK_MOVE, task, tid, task->comm);
+	if (is_thread_followed(tid))
+		record_task_change(TASK_MOVE, task, tid, task->comm);
 	walk->node = BPF_CORE_READ(task, thread_node.next);
 	return 0;
 }
@@ -288,7 +289,8 @@ static __always_inline void follow_execing_thread(const struct task_struct *task
 {
 	struct followed now = {.task = (u64)task, .from = FOLLOW_NOW};
 
-	if (!config.by_task || tid == old_tid || (!is_followed(old_tid) && !is_followed(tid)))
+	if (!config.by_task || tid == old_tid ||
+	    (!is_thread_followed(old_tid) && !is_thread_followed(tid)))
 		return;
 	if (bpf_map_update_elem(&followed, &tid, &now, BPF_ANY))
 		atomic_add_relaxed(&follow_lost, 1);
@@ -303,7 +305,7 @@ int task_exec(struct bpf_raw_tracepoint_args *ctx)
 	u32 tid = tid_of(task);
 	struct followed *own;
 
-	execve_finish();
+	execve_record_end();
 	follow_execing_thread(task, tid, in_pid_namespace() ? 0 : ctx->args[1]);
 	own = bpf_map_lookup_elem(&followed, &tid);
 	if (!own)
@@ -312,7 +314,7 @@ int task_exec(struct bpf_raw_tracepoint_args *ctx)
 	if (own->from != FOLLOW_FROM_EXEC)
 		return 0;
 	own->from = FOLLOW_NOW;
-	task_record(TASK_RENAME, task, tid, task->comm);
+	record_task_change(TASK_RENAME, task, tid, task->comm);
 	return 0;
 }
 
@@ -322,8 +324,8 @@ int task_exec(struct bpf_raw_tracepoint_args *ctx)
  */
 static __always_inline void record_exiting_name(const struct task_struct *task, u32 tid)
 {
-	if (config.flight && is_followed(tid))
-		task_record(TASK_EXIT, task, tid, task->comm);
+	if (config.flight && is_thread_followed(tid))
+		record_task_change(TASK_EXIT, task, tid, task->comm);
 }
 
 /* The task is freed. It has lost its ids in namespaces before. */
@@ -338,14 +340,14 @@ int task_free(struct bpf_raw_tracepoint_args *ctx)
 	tid = tid_of(task);
 	record_exiting_name(task, tid);
 	if (config.by_task)
-		unfollow((u64)task, tid);
+		delete_followed_thread((u64)task, tid);
 	return 0;
 }
 
 /*
  * Ends the pause that a process set to freeze the instance, if that process was killed meanwhile.
  */
-static __always_inline void end_freeze(void)
+static __always_inline void end_freeze_of_killed_process(void)
 {
 	atomic_and_relaxed(&paused, ~PAUSE_SNAPSHOT);
 	freezer_tgid = 0;
@@ -362,11 +364,11 @@ int task_exit(struct bpf_raw_tracepoint_args *ctx)
 		remember_exited_task(ctx->args[0], tid);
 	if (tid == own_tgid)
 		own_tgid = 0;
-	own = own_process(tid);
+	own = find_own_process_slot(tid);
 	if (own)
 		*own = 0;
 	if (tid && tid == freezer_tgid)
-		end_freeze();
+		end_freeze_of_killed_process();
 	return 0;
 }
 

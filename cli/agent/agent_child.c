@@ -146,7 +146,7 @@ static int open_spool(const struct agent_sender_options *options, struct spool *
 		poll(NULL, 0, TRY_MS);
 		result = spool_open(&spool_options, spool, &error);
 	}
-	return result ? message_error(&error) : EXIT_DONE;
+	return result ? print_error_message(&error) : EXIT_DONE;
 }
 
 /*
@@ -203,7 +203,7 @@ static int run_sender(const void *arg, int wake, void *state)
 	sender_options.spool = spool;
 	if (sender_open(&sender_options, state, &sender, &error)) {
 		spool_close(&spool);
-		return message_error(&error);
+		return print_error_message(&error);
 	}
 	do
 		ms = sender_step(sender);
@@ -290,7 +290,7 @@ static int run_pusher(const void *arg, int socket, void *state)
 
 	access.timeout_ms = TIMEOUT_MS;
 	if (push_open(options->url, &access, &push, &error))
-		return message_error(&error);
+		return print_error_message(&error);
 	for (int fd; (fd = receive_window(socket)) >= 0;) {
 		struct trace_reader *reader = NULL;
 		int err = trace_reader_open_fd(fd, "window", &reader, &error)

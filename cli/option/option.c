@@ -40,7 +40,7 @@ struct parser {
 	char shorts[2 * OPTION_ROWS_MAX + 8];
 };
 
-static bool takes_argument(const struct option_row *row)
+static bool option_row_takes_argument(const struct option_row *row)
 {
 	return row->type != OPTION_FLAG && row->type != OPTION_USUAL &&
 	       (row->type != OPTION_SAME || row->argument);
@@ -58,13 +58,13 @@ static void add_row_to_parser(struct parser *parser, const struct option_row *ro
 			same = j;
 	parser->longs[i] = (struct option){
 		.name = row->name,
-		.has_arg = takes_argument(row) ? required_argument : no_argument,
+		.has_arg = option_row_takes_argument(row) ? required_argument : no_argument,
 		.val = LONG_BASE + same,
 	};
 	if (!row->letter)
 		return;
 	*end++ = row->letter;
-	if (takes_argument(row))
+	if (option_row_takes_argument(row))
 		*end = ':';
 }
 
@@ -136,7 +136,7 @@ static int set_number_value(const struct option_row *row, const char *option, co
 	return 0;
 }
 
-const char *option_word(const char **words, size_t *length)
+const char *cut_next_word_of_list(const char **words, size_t *length)
 {
 	const char *word = *words + strspn(*words, ", ");
 
@@ -151,7 +151,7 @@ static int set_word_value(const struct option_row *row, const char *option, cons
 	const char *words = row->words, *word;
 	size_t length;
 
-	while ((word = option_word(&words, &length)))
+	while ((word = cut_next_word_of_list(&words, &length)))
 		if (length == strlen(text) && !memcmp(word, text, length)) {
 			*target = text;
 			return 0;
@@ -226,7 +226,7 @@ static bool is_ambiguous_prefix(const struct parser *parser, const char *word)
  */
 static bool report_foreign_option(const struct parser *parser, const char *option)
 {
-	const char *instead = foreign_option(parser->command->name, option);
+	const char *instead = find_option_instead_of_other(parser->command->name, option);
 
 	if (instead)
 		message("%s: unknown option; %s", option, instead);
@@ -267,7 +267,7 @@ static void report_unknown_long_option(const struct parser *parser, const char *
 
 		name_match_init(&match, name);
 		for (int i = 0; i < parser->rows; i++)
-			name_match_try(&match, parser->row[i]->name);
+			name_match_compare_name(&match, parser->row[i]->name);
 		if (match.nearest[0])
 			message("--%s: unknown option; did you mean --%s?", name, match.nearest);
 		else
@@ -349,9 +349,9 @@ enum option_result option_parse(const struct command *command, int argc, char **
 	for (const struct option_row *row = command->rows; row && row->name; row++)
 		if (parser.rows < OPTION_ROWS_MAX)
 			add_row_to_parser(&parser, row);
-	for (size_t i = 0; foreign_row(command->name, i); i++)
+	for (size_t i = 0; find_option_of_other_tool(command->name, i); i++)
 		if (parser.rows < OPTION_ROWS_MAX)
-			add_row_to_parser(&parser, foreign_row(command->name, i));
+			add_row_to_parser(&parser, find_option_of_other_tool(command->name, i));
 	add_row_to_parser(&parser, &help_row);
 	optind = 0;
 	opterr = 0;
@@ -510,20 +510,20 @@ static const struct {
 	{"c2c", "accesses to memory are not sampled"},
 };
 
-const struct option_row *foreign_row(const char *command, size_t i)
+const struct option_row *find_option_of_other_tool(const char *command, size_t i)
 {
 	for (size_t j = 0; j < sizeof(same) / sizeof(*same); j++) {
 		const char *words = same[j].commands, *word;
 		size_t length;
 
-		while ((word = option_word(&words, &length)))
+		while ((word = cut_next_word_of_list(&words, &length)))
 			if (length == strlen(command) && !strncmp(word, command, length) && !i--)
 				return &same[j].row;
 	}
 	return NULL;
 }
 
-const char *foreign_command(const char *name)
+const char *find_command_instead_of_other(const char *name)
 {
 	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
 		if (!strcmp(commands[i].name, name))
@@ -531,7 +531,7 @@ const char *foreign_command(const char *name)
 	return NULL;
 }
 
-const char *foreign_option(const char *command, const char *option)
+const char *find_option_instead_of_other(const char *command, const char *option)
 {
 	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
 		if (!strcmp(options[i].option, option) && !strcmp(options[i].command, command))

@@ -35,7 +35,8 @@ enum option_type {
 	/* the value is a struct number_list within [0, max]; the option may be repeated */
 	OPTION_NUMBERS,
 
-	/* Types of options that other tools have (foreign_row()). Their rows store no value. */
+	/* Types of options that other tools have (find_option_of_other_tool()). Their rows store no
+	   value. */
 	OPTION_SAME,	/* the option means the same as the one that `words` names */
 	OPTION_OPERAND, /* the argument is used as an operand of the command */
 	OPTION_USUAL,	/* an option without argument that asks for the usual behaviour */
@@ -104,7 +105,7 @@ void option_clear(const struct command *command, void *values);
  * Returns the next word of `*words`, a list as in a row, and its length, and moves `*words` after
  * it; NULL at the end.
  */
-const char *option_word(const char **words, size_t *length);
+const char *cut_next_word_of_list(const char **words, size_t *length);
 
 void option_help(const struct command *command, FILE *to);
 
@@ -114,20 +115,20 @@ void option_help(const struct command *command, FILE *to);
 
 /* Returns the replacement of `option` ("-g", "--stdio") as the rest of a sentence; NULL: unknown
  * option. */
-const char *foreign_option(const char *command, const char *option);
+const char *find_option_instead_of_other(const char *command, const char *option);
 
 /*
  * The rows of the options of other tools that mean the same here. Returns row i of those that
  * `command` takes, or NULL.
  */
 struct option_row;
-const struct option_row *foreign_row(const char *command, size_t i);
+const struct option_row *find_option_of_other_tool(const char *command, size_t i);
 
 /*
  * Returns how to do here what a command of perf does, as the rest of a sentence; NULL: unknown
  * command.
  */
-const char *foreign_command(const char *name);
+const char *find_command_instead_of_other(const char *name);
 
 /*
  * Options from a file, for a command that runs as a service: each line is a long option of the

@@ -26,7 +26,7 @@
 #define WRITING (CAPABILITY(CAP_DAC_OVERRIDE) | CAPABILITY(CAP_FOWNER))
 
 /* A folder whose owner is unknown counts as another user's. */
-static bool is_in_own_folder(const char *file)
+static bool is_file_in_folder_of_this_user(const char *file)
 {
 	char *path = strdup(file);
 	struct stat status;
@@ -37,7 +37,7 @@ static bool is_in_own_folder(const char *file)
 	return own;
 }
 
-int privilege_give_up(const struct privilege_needs *needs, struct stackmap_error *error)
+int drop_unneeded_privileges(const struct privilege_needs *needs, struct stackmap_error *error)
 {
 	u64 kept = 0;
 	int result;
@@ -48,7 +48,7 @@ int privilege_give_up(const struct privilege_needs *needs, struct stackmap_error
 		kept |= CAPABILITY(CAP_KILL);
 	if (needs->opens_events)
 		kept |= CAPABILITY(CAP_PERFMON);
-	if (needs->later_file && !is_in_own_folder(needs->later_file))
+	if (needs->later_file && !is_file_in_folder_of_this_user(needs->later_file))
 		kept |= WRITING;
 	result = capability_keep(kept);
 	if (!result)
@@ -60,21 +60,21 @@ int privilege_drop(const struct privilege_needs *needs)
 {
 	struct stackmap_error error;
 
-	if (!privilege_give_up(needs, &error))
+	if (!drop_unneeded_privileges(needs, &error))
 		return EXIT_DONE;
-	return message_error(&error);
+	return print_error_message(&error);
 }
 
 /*
  * An error is ignored: the command then shows the recording while it has capabilities that it does
  * not need.
  */
-void privilege_keep_files(void)
+void privilege_keep_reading_of_files(void)
 {
 	capability_keep(CAPABILITY(CAP_DAC_READ_SEARCH) | WRITING);
 }
 
-void privilege_keep_kernel_files(void)
+void privilege_keep_reading_of_kernel_files(void)
 {
 	capability_keep(CAPABILITY(CAP_DAC_READ_SEARCH) | CAPABILITY(CAP_SYSLOG) | WRITING);
 }
@@ -84,7 +84,7 @@ void privilege_keep_kernel_files(void)
  * the usual soft limit of 1024. The limit protects users of select(), which this program does not
  * use.
  */
-void file_limit_raise(void)
+void raise_open_file_limit(void)
 {
 	struct rlimit limit;
 

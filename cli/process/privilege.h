@@ -18,21 +18,21 @@ struct privilege_needs {
 };
 
 /* Drops privileges. Call it while the process has one thread. */
-int privilege_give_up(const struct privilege_needs *needs, struct stackmap_error *error);
+int drop_unneeded_privileges(const struct privilege_needs *needs, struct stackmap_error *error);
 
 /* Drops privileges. Returns EXIT_DONE, or EXIT_FAILED after a message. */
 int privilege_drop(const struct privilege_needs *needs);
 
 /* Called before an untrusted recording is read; only capabilities for opening files are kept. */
-void privilege_keep_files(void);
+void privilege_keep_reading_of_files(void);
 /*
- * Keeps the capabilities of privilege_keep_files(), and access to kernel files that show addresses
- * to privileged readers only.
+ * Keeps the capabilities of privilege_keep_reading_of_files(), and access to kernel files that show
+ * addresses to privileged readers only.
  */
-void privilege_keep_kernel_files(void);
+void privilege_keep_reading_of_kernel_files(void);
 
 /* Raises the soft limit of open files to the hard limit. Processes forked before keep their limit.
  */
-void file_limit_raise(void);
+void raise_open_file_limit(void);
 
 #endif

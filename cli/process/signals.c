@@ -45,7 +45,7 @@ static void on_first_signal(int signal)
 	if (getpid() != process)
 		return;
 	came = signal;
-	interrupt_now();
+	interrupt_request_immediate_end();
 	if (begins) {
 		const struct timeval period = {.tv_usec = INSIST_MS * 1000};
 		const struct itimerval timer = {.it_interval = period, .it_value = period};
@@ -82,7 +82,7 @@ static sigset_t ending_signals(void)
 	return set;
 }
 
-int signals_take(void)
+int signals_install_and_open_fd(void)
 {
 	const struct sigaction nothing = {.sa_handler = on_repeated_signal};
 	sigset_t watched = ending_signals(), other;
@@ -107,7 +107,7 @@ int signals_take(void)
 	return fd < 0 ? -errno : fd;
 }
 
-bool signals_hold(void)
+bool signals_block_until_read(void)
 {
 	const sigset_t set = ending_signals();
 
@@ -117,7 +117,7 @@ bool signals_hold(void)
 }
 
 /* An ignored signal that is not blocked is lost, so it stays blocked, and signals_wait() has it. */
-void signals_release(void)
+void signals_unblock_for_finish(void)
 {
 	sigset_t set = ending_signals();
 
@@ -139,7 +139,7 @@ int signals_wait(int signals, int wake, int ms)
 	return read(signals, &info, sizeof(info)) == sizeof(info) ? (int)info.ssi_signo : 0;
 }
 
-void signals_end_interrupted(void)
+void signals_exit_as_interrupted(void)
 {
 	const sigset_t set = ending_signals();
 

@@ -18,16 +18,16 @@
  * Enters the phase "begins". Returns the descriptor for the main loop, or -errno. From now on a
  * failed write gives an error instead of a signal.
  */
-int signals_take(void);
+int signals_install_and_open_fd(void);
 
 /*
  * Enters the phase "goes on": signals are pending until they are read, and processes that are
  * forked later must unblock the signals. False: a signal came before, and the phase stays "begins".
  */
-bool signals_hold(void);
+bool signals_block_until_read(void);
 
 /* Enters the phase "finishes". */
-void signals_release(void);
+void signals_unblock_for_finish(void);
 
 /*
  * Returns the signal that came. Returns 0 after `ms` milliseconds, or when the descriptor `wake` is
@@ -39,6 +39,6 @@ int signals_wait(int signals, int wake, int ms);
 bool signal_asks_to_end(int signal);
 
 /* Call it last in a command: ends the process by the signal that interrupted the phase "begins". */
-void signals_end_interrupted(void);
+void signals_exit_as_interrupted(void);
 
 #endif

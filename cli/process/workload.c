@@ -53,7 +53,7 @@ static int find_program(const char *name, char file[PATH_MAX])
 	return result;
 }
 
-static void exec_when_released(int go, int failed, char **arguments, bool output_taken)
+static void exec_command_when_released(int go, int failed, char **arguments, bool output_taken)
 {
 	sigset_t none;
 	char byte;
@@ -93,7 +93,7 @@ int workload_prepare(struct workload *workload, char **arguments, bool output_ta
 	}
 	if (!pid) {
 		close(go[1]);
-		exec_when_released(go[0], failed[1], arguments, output_taken);
+		exec_command_when_released(go[0], failed[1], arguments, output_taken);
 	}
 	close(go[0]);
 	close(failed[1]);
@@ -129,7 +129,7 @@ int workload_start(struct workload *workload)
 		return -errno;
 	workload->started = true;
 	while (poll(&failure, 1, POLL_MS) <= 0)
-		if (interrupt_end_asked())
+		if (is_end_requested())
 			return -EINTR;
 	bytes = read(workload->failed, &error, sizeof(error));
 	return bytes == sizeof(error) ? -error : 0;

@@ -34,24 +34,25 @@ static const struct {
 					   "the rest"},
 };
 
-const char *user_way_name(enum user_way way)
+const char *name_of_user_stack_method(enum user_way way)
 {
 	return ways[way].name;
 }
 
-const char *user_way_meaning(enum user_way way)
+const char *describe_user_stack_method_chosen(enum user_way way)
 {
 	return ways[way].meaning;
 }
 
-void user_way_tell(struct capture *capture)
+void report_user_stack_method(struct capture *capture)
 {
 	const struct capture_refusals *refusals = capture_refusals(capture);
 	const struct plan *plan = &capture_loaded(capture)->plan;
 
 	if (refusals->user_stacks.message[0])
 		message("user stacks are taken %s; a better way was tried: %s",
-			user_way_meaning(instance_user_way(capture_loaded(capture))),
+			describe_user_stack_method_chosen(
+				instance_user_way(capture_loaded(capture))),
 			refusals->user_stacks.message);
 	if (refusals->task_iterators.message[0] && (plan->off_cpu || plan->times))
 		message("waits that begin before the recording, or do not end in it, have no "
@@ -59,7 +60,7 @@ void user_way_tell(struct capture *capture)
 			refusals->task_iterators.message);
 }
 
-void user_way_tell_counts(struct capture *capture)
+void report_user_stack_method_counts(struct capture *capture)
 {
 	struct walk_counts counts = loaded_walk_counts(capture_loaded(capture));
 
@@ -73,8 +74,8 @@ void user_way_tell_counts(struct capture *capture)
 				(unsigned long long)counts.deferred[stop]);
 }
 
-int session_face_drop_privileges(const struct session *session, bool ends_command,
-				 const char *later_file)
+int drop_privileges_of_session(const struct session *session, bool ends_command,
+			       const char *later_file)
 {
 	const struct privilege_needs needs = {
 		.reads_files = true,
@@ -86,7 +87,7 @@ int session_face_drop_privileges(const struct session *session, bool ends_comman
 	return privilege_drop(&needs);
 }
 
-void session_face_tell_nameless(const struct session *session)
+void report_files_without_names(const struct session *session)
 {
 	struct symbolizers_trouble trouble;
 
@@ -104,18 +105,18 @@ void session_face_tell_nameless(const struct session *session)
 	}
 }
 
-int session_face_try(enum user_way *way, struct stackmap_error *error)
+int try_recording_of_whole_machine(enum user_way *way, struct stackmap_error *error)
 {
 	const struct session_options options = {.all = true, .windows = true, .name = "trial"};
 	const struct privilege_needs needs = {.reads_files = true};
 	struct session *session = NULL;
 	int result;
 
-	file_limit_raise();
+	raise_open_file_limit();
 	result = session_create(&options, NULL, &session, error)
 			 ?: session_open(session, 0, NULL, error)
 			 ?: session_start(session, error)
-			 ?: privilege_give_up(&needs, error);
+			 ?: drop_unneeded_privileges(&needs, error);
 	if (!result) {
 		*way = instance_user_way(capture_loaded(session_capture(session)));
 		*error = capture_refusals(session_capture(session))->user_stacks;
@@ -182,14 +183,14 @@ static void explain_no_matching_comm(const struct string_list *comms)
 	if (names.count)
 		qsort(names.items, names.count, sizeof(*names.items), compare_thread_counts);
 	for (size_t i = 0; i < comms->count; i++) {
-		text_list_add(wanted, TEXT_BYTES, comms->items[i]);
+		word_list_add_word(wanted, TEXT_BYTES, comms->items[i]);
 		if (!match.nearest[0])
 			name_match_init(&match, comms->items[i]);
 		for (size_t n = 0; n < names.count; n++)
-			name_match_try(&match, names.items[n].comm);
+			name_match_compare_name(&match, names.items[n].comm);
 	}
 	for (size_t n = 0; n < names.count && n < NAMES_SHOWN; n++)
-		text_list_add(shown, TEXT_BYTES, names.items[n].comm);
+		word_list_add_word(shown, TEXT_BYTES, names.items[n].comm);
 	message("0 events: no task had the name --comm %s%s%s%s; now there are %s%s", wanted,
 		match.nearest[0] ? ", did you mean " : "", match.nearest,
 		match.nearest[0] ? "?" : "", shown, names.count > NAMES_SHOWN ? " and others" : "");
@@ -207,8 +208,8 @@ static bool is_empty_cgroup(const char *path)
 	return !populated;
 }
 
-void no_events_explain(const struct session_options *options, const struct session *session,
-		       u64 command_cpu_ns)
+void explain_recording_without_events(const struct session_options *options,
+				      const struct session *session, u64 command_cpu_ns)
 {
 	const struct session_target *target = session_target(session);
 	static const char *const tasks[] = {
@@ -250,22 +251,22 @@ void no_events_explain(const struct session_options *options, const struct sessi
 	for (u32 i = 0; i < target->sources.count; i++) {
 		has_conditions |= target->sources.sources[i].question.count > 0;
 		if (i < SOURCES_SHOWN)
-			text_list_add(sources, TEXT_BYTES, target->sources.sources[i].name);
+			word_list_add_word(sources, TEXT_BYTES, target->sources.sources[i].name);
 	}
 	if (target->sources.count > SOURCES_SHOWN)
-		text_list_add(sources, TEXT_BYTES, "...");
+		word_list_add_word(sources, TEXT_BYTES, "...");
 	filters[0] = '\0';
 	for (size_t i = 0; i < options->comms.count; i++) {
 		snprintf(filter, sizeof(filter), "--comm %s", options->comms.items[i]);
-		text_list_add(filters, TEXT_BYTES, filter);
+		word_list_add_word(filters, TEXT_BYTES, filter);
 	}
 	if (options->cgroup) {
 		snprintf(filter, sizeof(filter), "--cgroup %s", options->cgroup);
-		text_list_add(filters, TEXT_BYTES, filter);
+		word_list_add_word(filters, TEXT_BYTES, filter);
 	}
 	if (options->cpus) {
 		snprintf(filter, sizeof(filter), "-C %s", options->cpus);
-		text_list_add(filters, TEXT_BYTES, filter);
+		word_list_add_word(filters, TEXT_BYTES, filter);
 	}
 	message("0 events: there was no %s%s in %s%s%s%s", sources,
 		has_conditions ? " that met its conditions" : "", tasks[target->tasks],

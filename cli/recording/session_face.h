@@ -11,29 +11,29 @@
 #include "session/session_options.h"
 
 /* The method by which user stacks are unwound, as one word and as a phrase. */
-const char *user_way_name(enum user_way way);
-const char *user_way_meaning(enum user_way way);
+const char *name_of_user_stack_method(enum user_way way);
+const char *describe_user_stack_method_chosen(enum user_way way);
 
 /* Reports each feature that the kernel refused, why, and what is used instead. */
-void user_way_tell(struct capture *capture);
+void report_user_stack_method(struct capture *capture);
 
 /* Reports how many user stacks were unwound at the event, and how many were deferred for which
  * reason, since the beginning of the recording or of the instance. */
-void user_way_tell_counts(struct capture *capture);
+void report_user_stack_method_counts(struct capture *capture);
 
 /*
  * Drops the privileges that the session does not need from now on. `ends_command`: the recorded
  * command is ended with the recording. `later_file`: a file that is made later; NULL: no file.
  * Returns the exit status.
  */
-int session_face_drop_privileges(const struct session *session, bool ends_command,
-				 const char *later_file);
+int drop_privileges_of_session(const struct session *session, bool ends_command,
+			       const char *later_file);
 
 /*
  * Reports the owners of files without names, which a recording only counts. Each owner is reported
  * once, with one of the files.
  */
-void session_face_tell_nameless(const struct session *session);
+void report_files_without_names(const struct session *session);
 
 /*
  * Tries a recording of CPU samples in memory, and ends it immediately. On success, returns 0 and
@@ -41,7 +41,7 @@ void session_face_tell_nameless(const struct session *session);
  * method, *error has the reason, else it is empty. On failure, returns -errno and the error that
  * `record` would print. The call drops the privileges of the process, so a second call fails.
  */
-int session_face_try(enum user_way *way, struct stackmap_error *error);
+int try_recording_of_whole_machine(enum user_way *way, struct stackmap_error *error);
 
 /* Option rows for the commands that record. */
 
@@ -143,7 +143,7 @@ int session_face_try(enum user_way *way, struct stackmap_error *error);
  * Explains in one line why a recording has no events. `command_cpu_ns`: CPU time that the command
  * has used; UINT64_MAX: not known.
  */
-void no_events_explain(const struct session_options *options, const struct session *session,
-		       u64 command_cpu_ns);
+void explain_recording_without_events(const struct session_options *options,
+				      const struct session *session, u64 command_cpu_ns);
 
 #endif

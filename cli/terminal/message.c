@@ -19,11 +19,11 @@ void message(const char *format, ...)
 	va_start(args, format);
 	vsnprintf(line, sizeof(line), format, args);
 	va_end(args);
-	printable_make(line);
+	replace_unprintable_bytes(line);
 	fprintf(stderr, "stackmap: %s\n", line);
 }
 
-int message_error(const struct stackmap_error *error)
+int print_error_message(const struct stackmap_error *error)
 {
 	message("%s", error->message);
 	return EXIT_FAILED;
@@ -33,10 +33,10 @@ int message_error(const struct stackmap_error *error)
  * Wrong usage (-EINVAL, -ERANGE) has another exit status than a failure. An interrupted command
  * prints no message.
  */
-int message_failure(int result, const struct stackmap_error *error)
+int print_error_and_choose_exit_status(int result, const struct stackmap_error *error)
 {
 	if (result == -EINTR)
 		return EXIT_FAILED;
-	message_error(error);
+	print_error_message(error);
 	return result == -EINVAL || result == -ERANGE ? EXIT_USAGE : EXIT_FAILED;
 }

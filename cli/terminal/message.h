@@ -14,9 +14,9 @@ enum exit_status { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 __attribute__((format(printf, 1, 2))) void message(const char *format, ...);
 
 /* Prints the library's error, and returns EXIT_FAILED. */
-int message_error(const struct stackmap_error *error);
+int print_error_message(const struct stackmap_error *error);
 
 /* Prints the library's error, and returns the exit status for `result`. */
-int message_failure(int result, const struct stackmap_error *error);
+int print_error_and_choose_exit_status(int result, const struct stackmap_error *error);
 
 #endif

@@ -21,7 +21,7 @@
  * that of write(2).
  */
 
-static void keep_first_error(struct write_stream *stream)
+static void keep_first_write_error(struct write_stream *stream)
 {
 	if (!stream->error)
 		stream->error = errno;
@@ -39,7 +39,7 @@ static ssize_t write_to_descriptor(void *cookie, const char *data, size_t bytes)
 		if (n < 0 && errno == EINTR && !interrupted())
 			continue;
 		if (n < 0) {
-			keep_first_error(stream);
+			keep_first_write_error(stream);
 			break;
 		}
 		done += (size_t)n;
@@ -53,7 +53,7 @@ static int close_descriptor(void *cookie)
 
 	if (!close(stream->fd))
 		return 0;
-	keep_first_error(stream);
+	keep_first_write_error(stream);
 	return -1;
 }
 
@@ -88,7 +88,7 @@ static void remove_file_and_die(int signal)
 	raise(signal); /* because of SA_RESETHAND, the signal now ends the process */
 }
 
-void output_file_guard(void)
+void remove_output_file_on_signals(void)
 {
 	static const int deadly[] = {SIGHUP, SIGINT, SIGTERM, SIGPIPE};
 	struct sigaction action = {.sa_handler = remove_file_and_die, .sa_flags = SA_RESETHAND};
@@ -115,7 +115,7 @@ int output_file_open(const char *path, FILE **stream, struct stackmap_error *err
 		*stream = stdout;
 		return 0;
 	}
-	output_file_guard();
+	remove_output_file_on_signals();
 	result = output_open(path, OUTPUT_EXPORT, &output, error);
 	if (result)
 		return result;
@@ -128,7 +128,7 @@ int output_file_open(const char *path, FILE **stream, struct stackmap_error *err
 		return 0;
 	}
 	output_close(&output);
-	return output_failed(path, result, error);
+	return set_output_write_error(path, result, error);
 }
 
 int output_file_close(FILE **stream, bool keep, struct stackmap_error *error)
@@ -141,7 +141,7 @@ int output_file_close(FILE **stream, bool keep, struct stackmap_error *error)
 		return 0;
 	result = write_stream_close(&written);
 	if (result)
-		result = output_failed(output.path, result, error);
+		result = set_output_write_error(output.path, result, error);
 	else if (keep)
 		result = output_publish(&output, error);
 	output_close(&output);

@@ -43,6 +43,6 @@ int output_file_open(const char *path, FILE **stream, struct stackmap_error *err
 int output_file_close(FILE **stream, bool keep, struct stackmap_error *error);
 
 /* Installs signal handlers: a signal that ends the process then also removes an unfinished file. */
-void output_file_guard(void);
+void remove_output_file_on_signals(void);
 
 #endif

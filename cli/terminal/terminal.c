@@ -12,18 +12,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-bool terminal_progress(FILE *stream)
+bool can_show_progress_on_terminal(FILE *stream)
 {
 	const char *term = getenv("TERM");
 
 	return isatty(fileno(stream)) && term && strcmp(term, "dumb") != 0;
 }
 
-bool terminal_color(FILE *stream)
+bool can_show_color_on_terminal(FILE *stream)
 {
 	const char *no_color = getenv("NO_COLOR");
 
-	return terminal_progress(stream) && !(no_color && *no_color);
+	return can_show_progress_on_terminal(stream) && !(no_color && *no_color);
 }
 
 u32 terminal_width(void)
@@ -46,7 +46,7 @@ u32 terminal_width(void)
 	return width;
 }
 
-u32 terminal_left(u32 used)
+u32 columns_left_in_terminal_line(u32 used)
 {
 	u32 width = terminal_width();
 
@@ -55,7 +55,7 @@ u32 terminal_left(u32 used)
 	return width > used + TERMINAL_TEXT_MIN ? width - used : TERMINAL_TEXT_MIN;
 }
 
-void terminal_fit(u32 *widths, u32 count, u32 cut)
+void shrink_columns_to_terminal(u32 *widths, u32 count, u32 cut)
 {
 	u32 most = terminal_width(), sum = 2 * (count - 1);
 
@@ -109,7 +109,7 @@ static const char *pager_command(void)
 	return command && strcmp(command, "cat") != 0 ? command : "";
 }
 
-void pager_start(void)
+void pipe_output_to_pager(void)
 {
 	const char *command = pager_command();
 	int ends[2];

@@ -11,8 +11,8 @@
 
 #include "scalar.h"
 
-bool terminal_progress(FILE *stream);
-bool terminal_color(FILE *stream);
+bool can_show_progress_on_terminal(FILE *stream);
+bool can_show_color_on_terminal(FILE *stream);
 
 /*
  * The width of standard output's terminal, by COLUMNS or by the terminal itself; 0: standard output
@@ -26,14 +26,14 @@ u32 terminal_width(void);
  * least TERMINAL_TEXT_MIN; 0: no limit.
  */
 #define TERMINAL_TEXT_MIN 16
-u32 terminal_left(u32 used);
+u32 columns_left_in_terminal_line(u32 used);
 
 /*
  * Narrows the columns of a table to the width of the terminal. Columns are separated by two spaces.
  * Only columns whose bit is set in `cut` are narrowed, the widest one first, and none below
  * TERMINAL_TEXT_MIN.
  */
-void terminal_fit(u32 *widths, u32 count, u32 cut);
+void shrink_columns_to_terminal(u32 *widths, u32 count, u32 cut);
 
 /* Output on a terminal goes through a pager, as with git and perf. */
 
@@ -41,6 +41,6 @@ void terminal_fit(u32 *widths, u32 count, u32 cut);
  * Starts the pager ($PAGER, else the system's default) if standard output is a terminal. The
  * process waits for the pager before it ends. Call it before the first output.
  */
-void pager_start(void);
+void pipe_output_to_pager(void);
 
 #endif

@@ -38,7 +38,7 @@ static void find_place_among_sources(const struct top_view *view, u32 *place, u3
 	}
 }
 
-static void weight_text(const struct top_view *view, char *text, size_t bytes)
+static void format_weight_of_source(const struct top_view *view, char *text, size_t bytes)
 {
 	const struct top_model *model = view->model;
 	const struct top_source *source;
@@ -55,7 +55,7 @@ static void weight_text(const struct top_view *view, char *text, size_t bytes)
 	snprintf(text, bytes, "%s", value);
 }
 
-void top_title(const struct top_view *view, char *text, size_t bytes)
+void top_format_title(const struct top_view *view, char *text, size_t bytes)
 {
 	const struct top_model *model = view->model;
 	const char *source = view->choice.kind < model->source_count
@@ -67,7 +67,7 @@ void top_title(const struct top_view *view, char *text, size_t bytes)
 
 	localtime_r(&view->time, &local);
 	strftime(clock, sizeof(clock), "%T", &local);
-	weight_text(view, weight, sizeof(weight));
+	format_weight_of_source(view, weight, sizeof(weight));
 	find_place_among_sources(view, &place, &count);
 	if (count > 1)
 		snprintf(place_text, sizeof(place_text), "(%u of %u) ", place, count);
@@ -76,9 +76,9 @@ void top_title(const struct top_view *view, char *text, size_t bytes)
 		 weight, view->seconds, place_text, source);
 }
 
-void top_account(const struct top_view *view, char *text, size_t bytes)
+void top_format_ledger_line(const struct top_view *view, char *text, size_t bytes)
 {
-	u64 refused = table_stat_refused(view->stacks);
+	u64 refused = count_refused_stacks(view->stacks);
 	char ledger[256], map[128] = "", time[48];
 	int used = 0;
 
@@ -91,12 +91,12 @@ void top_account(const struct top_view *view, char *text, size_t bytes)
 			 table_stat_fill(view->stacks));
 	if (view->stop->is_over)
 		used = snprintf(text, bytes, "stopped by %s at %s; ", view->stop->name,
-				self_stop_time(view->stop, time, sizeof(time)));
+				format_time_of_self_stop(view->stop, time, sizeof(time)));
 	if ((size_t)used < bytes)
 		snprintf(text + used, bytes - used, "ledger: %s%s", ledger, map);
 }
 
-const char *top_columns(const struct top_view *view)
+const char *top_heading_of_columns(const struct top_view *view)
 {
 	if (view->choice.stacks && view->shows_traces)
 		return "  SHARE  COMMAND          TRACE                             INNERMOST "
@@ -109,7 +109,7 @@ const char *top_columns(const struct top_view *view)
 						 : "  SELF    TOTAL* FUNCTION";
 }
 
-void top_line_start(const struct top_line *line, char *text, size_t bytes)
+void top_format_line_start(const struct top_line *line, char *text, size_t bytes)
 {
 	switch (line->type) {
 	case TOP_LINE_FUNCTION:
@@ -143,12 +143,12 @@ static void print_line(const struct top_line *line, FILE *to)
 	char start[64];
 	u32 object, used;
 
-	top_line_start(line, start, sizeof(start));
+	top_format_line_start(line, start, sizeof(start));
 	printable_put(start, to);
 	object = printable_count(line->object);
 	object = object > OBJECT_MAX && terminal_width() ? OBJECT_MAX : object;
 	used = printable_count(start) + (object ? object + 2 : 0);
-	printable_put_cut(line->text, terminal_left(used), to);
+	printable_put_cut(line->text, columns_left_in_terminal_line(used), to);
 	if (object) {
 		fputs("  ", to);
 		printable_put_cut(line->object, terminal_width() ? OBJECT_MAX : 0, to);
@@ -160,11 +160,11 @@ void top_print(const struct top_view *view, u64 limit, FILE *to)
 {
 	char text[512];
 
-	top_title(view, text, sizeof(text));
+	top_format_title(view, text, sizeof(text));
 	printable_put(text, to);
 	fputc('\n', to);
-	top_account(view, text, sizeof(text));
-	fprintf(to, "%s\n%s\n", text, top_columns(view));
+	top_format_ledger_line(view, text, sizeof(text));
+	fprintf(to, "%s\n%s\n", text, top_heading_of_columns(view));
 	for (u32 i = 0; i < view->lines.count; i++) {
 		if (view->lines.lines[i].key && !limit--)
 			break;
@@ -247,7 +247,7 @@ static void start_terminal(struct top_screen *screen)
 		settings.c_cc[VQUIT] = _POSIX_VDISABLE;
 		tcsetattr(STDIN_FILENO, TCSANOW, &settings);
 	}
-	screen->color = terminal_color(stdout) && has_colors();
+	screen->color = can_show_color_on_terminal(stdout) && has_colors();
 	if (!screen->color)
 		return;
 	start_color();
@@ -314,22 +314,22 @@ u32 top_screen_page(const struct top_screen *screen)
 
 /* Decodes the next character of a text; `?` for bytes that are not printable or not a character of
  * the locale. */
-static wchar_t next_character(const char *text, u32 *bytes)
+static wchar_t decode_next_character(const char *text, u32 *bytes)
 {
 	mbstate_t state = {0};
 	wchar_t wide;
 
-	if (printable_next(text, bytes) != PRINTABLE ||
+	if (classify_next_character(text, bytes) != PRINTABLE ||
 	    mbrtowc(&wide, text, *bytes, &state) != *bytes || !iswprint(wide))
 		return '?';
 	return wide;
 }
 
 /* Prints text, up to the right edge. */
-static void put_cut_at_right_edge(const char *text)
+static void draw_text_up_to_right_edge(const char *text)
 {
 	for (u32 bytes; *text; text += bytes) {
-		wchar_t wide[2] = {next_character(text, &bytes)};
+		wchar_t wide[2] = {decode_next_character(text, &bytes)};
 
 		if (getcurx(stdscr) + wcwidth(wide[0]) >= COLS)
 			return;
@@ -337,20 +337,20 @@ static void put_cut_at_right_edge(const char *text)
 	}
 }
 
-static void put_line(int row, attr_t attributes, const char *text)
+static void draw_text_line(int row, attr_t attributes, const char *text)
 {
 	if (row >= LINES)
 		return;
 	move(row, 0);
 	clrtoeol();
 	attrset(attributes);
-	put_cut_at_right_edge(text);
+	draw_text_up_to_right_edge(text);
 	if (attributes & A_REVERSE)
 		mvchgat(row, 0, -1, attributes, 0, NULL);
 	attrset(A_NORMAL);
 }
 
-static attr_t line_color(const struct top_screen *screen, const struct top_line *line)
+static attr_t color_of_top_line(const struct top_screen *screen, const struct top_line *line)
 {
 	if (!screen->color)
 		return A_NORMAL;
@@ -368,24 +368,25 @@ static void draw_line(const struct top_screen *screen, int row, const struct top
 
 	if (row >= LINES)
 		return;
-	top_line_start(line, start, sizeof(start));
+	top_format_line_start(line, start, sizeof(start));
 	move(row, 0);
 	clrtoeol();
-	attrset(selected ? A_NORMAL : line_color(screen, line));
-	put_cut_at_right_edge(start);
-	put_cut_at_right_edge(line->text);
+	attrset(selected ? A_NORMAL : color_of_top_line(screen, line));
+	draw_text_up_to_right_edge(start);
+	draw_text_up_to_right_edge(line->text);
 	if (!selected)
 		attrset(A_DIM);
 	if (line->object[0]) {
-		put_cut_at_right_edge("  ");
-		put_cut_at_right_edge(line->object);
+		draw_text_up_to_right_edge("  ");
+		draw_text_up_to_right_edge(line->object);
 	}
 	attrset(A_NORMAL);
 	if (selected)
 		mvchgat(row, 0, -1, A_REVERSE, 0, NULL);
 }
 
-static void scroll_to(struct top_screen *screen, const struct top_view *view, u32 selected)
+static void scroll_to_selected_line(struct top_screen *screen, const struct top_view *view,
+				    u32 selected)
 {
 	u32 page = top_screen_page(screen), last = selected;
 
@@ -406,12 +407,12 @@ void top_screen_draw(struct top_screen *screen, const struct top_view *view, u32
 	char text[512];
 
 	erase();
-	scroll_to(screen, view, selected);
-	top_title(view, text, sizeof(text));
-	put_line(0, A_BOLD, text);
-	top_account(view, text, sizeof(text));
-	put_line(1, A_NORMAL, text);
-	put_line(2, A_REVERSE, top_columns(view));
+	scroll_to_selected_line(screen, view, selected);
+	top_format_title(view, text, sizeof(text));
+	draw_text_line(0, A_BOLD, text);
+	top_format_ledger_line(view, text, sizeof(text));
+	draw_text_line(1, A_NORMAL, text);
+	draw_text_line(2, A_REVERSE, top_heading_of_columns(view));
 	for (u32 i = 0; i < top_screen_page(screen); i++) {
 		u32 line = screen->first + i;
 
@@ -426,8 +427,8 @@ void top_screen_help(struct top_screen *screen)
 {
 	(void)screen;
 	erase();
-	put_line(0, A_BOLD, "stackmap top: keys");
+	draw_text_line(0, A_BOLD, "stackmap top: keys");
 	for (size_t i = 0; i < sizeof(help_lines) / sizeof(*help_lines); i++)
-		put_line(2 + i, A_NORMAL, help_lines[i]);
+		draw_text_line(2 + i, A_NORMAL, help_lines[i]);
 	refresh();
 }

@@ -27,12 +27,12 @@ struct top_view {
 };
 
 /* The lines above those of the view, cut to `bytes`. */
-void top_title(const struct top_view *view, char *text, size_t bytes);
-void top_account(const struct top_view *view, char *text, size_t bytes);
-const char *top_columns(const struct top_view *view);
+void top_format_title(const struct top_view *view, char *text, size_t bytes);
+void top_format_ledger_line(const struct top_view *view, char *text, size_t bytes);
+const char *top_heading_of_columns(const struct top_view *view);
 
 /* A line without name and object, which come last, because they have any length. */
-void top_line_start(const struct top_line *line, char *text, size_t bytes);
+void top_format_line_start(const struct top_line *line, char *text, size_t bytes);
 
 /* Prints a refresh, with at most `limit` functions or stacks. */
 void top_print(const struct top_view *view, u64 limit, FILE *to);

@@ -10,7 +10,7 @@
 #include "format/printable.h"
 #include "terminal/terminal.h"
 
-/* number of columns that put_cells() and the spaces after the cells take */
+/* number of columns that print_cells_of_row() and the spaces after the cells take */
 #define NUMBER_COLUMNS 87
 
 /* Rows that are printed, those that the noise hides, and those that --top leaves out. */
@@ -41,7 +41,7 @@ static const char *cell_text(const struct diff *diff, const struct comparison_ro
 	return diff_cell_text(diff_part_of(diff, row), cells_of_row(diff, row), key, room);
 }
 
-static const char *event_of_row(const struct diff *diff, const struct comparison_row *row)
+static const char *event_name_of_diff_row(const struct diff *diff, const struct comparison_row *row)
 {
 	return diff->sources[row->source].name;
 }
@@ -66,7 +66,7 @@ static bool is_row_printed(const struct diff *diff, const struct comparison_row 
 
 /* The noise: half the width of the interval around the change of the share (percentage points) or,
  * with --per, of the amount. NAN: unknown. */
-static double noise_of_row(const struct diff *diff, const struct comparison_row *row)
+static double noise_of_diff_row(const struct diff *diff, const struct comparison_row *row)
 {
 	if (!diff->values->per)
 		return row->noise;
@@ -94,39 +94,39 @@ static int choose_decimals(const struct diff *diff, double amount)
 	return size >= 1000 ? 0 : size >= 1 ? 2 : 4;
 }
 
-static void put_cells(const struct diff *diff, const struct comparison_row *row)
+static void print_cells_of_row(const struct diff *diff, const struct comparison_row *row)
 {
 	char room[DIFF_CELL_ROOM];
 
 	if (shows_event(diff)) {
 		fputs("  ", stdout);
-		printable_put(event_of_row(diff, row), stdout);
+		printable_put(event_name_of_diff_row(diff, row), stdout);
 	}
 	for (u32 key = 0; key < TABLE_KEY_COUNT; key++) {
 		if (!shows_key_column(diff, key))
 			continue;
 		fputs("  ", stdout);
-		printable_put_cut(cell_text(diff, row, key, room), terminal_left(NUMBER_COLUMNS),
-				  stdout);
+		printable_put_cut(cell_text(diff, row, key, room),
+				  columns_left_in_terminal_line(NUMBER_COLUMNS), stdout);
 	}
 	putchar('\n');
 }
 
-static void put_stack(const struct diff *diff, const struct comparison_row *row)
+static void print_comm_event_and_stack(const struct diff *diff, const struct comparison_row *row)
 {
 	const struct profile_row *stack = stack_of_row(diff, row);
 
 	fputs("  ", stdout);
 	printable_put(stack->comm[0] ? stack->comm : "[unknown]", stdout);
 	fputs("  ", stdout);
-	printable_put(event_of_row(diff, row), stdout);
+	printable_put(event_name_of_diff_row(diff, row), stdout);
 	putchar('\n');
-	report_put_stack(report_of_row(diff, row), stack);
+	print_kernel_and_user_path(report_of_row(diff, row), stack);
 }
 
 /* Values have the unit of their source. Numbers below one, and numbers of events, have no unit. */
-static void put_amount(const struct diff *diff, const struct comparison_row *row, double amount,
-		       const char *sign)
+static void print_amount_with_unit(const struct diff *diff, const struct comparison_row *row,
+				   double amount, const char *sign)
 {
 	const struct report *report = report_of_row(diff, row);
 	u32 kind = diff->values->stacks ? stack_of_row(diff, row)->kind
@@ -136,21 +136,21 @@ static void put_amount(const struct diff *diff, const struct comparison_row *row
 
 	if (report->weights.by[kind] == WEIGHT_VALUE && (size >= 1 || size == 0))
 		snprintf(text, sizeof(text), "%s%s", amount < 0 ? "-" : sign,
-			 report_value(report, kind, (u64)(size + 0.5)));
+			 format_value_of_source(report, kind, (u64)(size + 0.5)));
 	else
 		snprintf(text, sizeof(text), "%s%.*f", amount < 0 ? "-" : sign,
 			 choose_decimals(diff, amount), size);
 	printf("%12s ", text);
 }
 
-static void put_share(const struct diff *diff, const struct comparison_row *row,
-		      enum comparison_side side)
+static void print_amount_and_percent(const struct diff *diff, const struct comparison_row *row,
+				     enum comparison_side side)
 {
-	put_amount(diff, row, row->share[side].amount, "");
+	print_amount_with_unit(diff, row, row->share[side].amount, "");
 	printf("%7.2f%% ", row->share[side].percent);
 }
 
-static void put_heading(const struct diff *diff)
+static void print_heading_of_columns(const struct diff *diff)
 {
 	printf("\n#%11s %8s %12s %8s %12s %9s %8s %8s", "before", "share", "after", "share",
 	       "change", "of before", "of share", "noise");
@@ -176,7 +176,7 @@ static const char *format_total(const struct diff *diff, u32 source, u64 value)
 							     diff->sources[source].name);
 
 			if (kind != TRACE_NO_SOURCE)
-				return report_value(report, kind, value);
+				return format_value_of_source(report, kind, value);
 		}
 	return "";
 }
@@ -236,15 +236,15 @@ static void print_end_of_table(const struct diff *diff, const struct shown *show
 		       "folder) show what differs between runs\n");
 }
 
-static void print_plain(const struct diff *diff)
+static void print_diff_as_text(const struct diff *diff)
 {
 	struct shown shown = {};
 
 	if (!diff->values->no_pager)
-		pager_start();
+		pipe_output_to_pager();
 	print_side_totals(diff, BEFORE, "before:");
 	print_side_totals(diff, AFTER, "after:");
-	put_heading(diff);
+	print_heading_of_columns(diff);
 	for (u32 i = 0; i < diff->comparison->row_count && !ferror(stdout); i++) {
 		const struct comparison_row *row = &diff->comparison->rows[i];
 		double change;
@@ -259,9 +259,9 @@ static void print_plain(const struct diff *diff)
 		 * --per of the one before.
 		 */
 		change = comparison_amount_change(row);
-		put_share(diff, row, BEFORE);
-		put_share(diff, row, AFTER);
-		put_amount(diff, row, change, "+");
+		print_amount_and_percent(diff, row, BEFORE);
+		print_amount_and_percent(diff, row, AFTER);
+		print_amount_with_unit(diff, row, change, "+");
 		before = row->share[BEFORE].amount;
 		if (before > 0)
 			printf("%+8.2f%%", 100 * comparison_amount_change(row) / before);
@@ -270,7 +270,7 @@ static void print_plain(const struct diff *diff)
 		printf(" %+7.2f%%", comparison_share_change(row));
 		/* The noise of the share in percentage points; with --per that of the amount in
 		 * percent of the amount before. */
-		noise = noise_of_row(diff, row);
+		noise = noise_of_diff_row(diff, row);
 		if (diff->values->per)
 			noise *= 100 / row->share[BEFORE].amount;
 		if (isfinite(noise))
@@ -278,18 +278,18 @@ static void print_plain(const struct diff *diff)
 		else
 			printf(" %8s", "-");
 		if (diff->values->stacks)
-			put_stack(diff, row);
+			print_comm_event_and_stack(diff, row);
 		else
-			put_cells(diff, row);
+			print_cells_of_row(diff, row);
 	}
 	print_end_of_table(diff, &shown);
 }
 
 /* A change from zero has no percentage, and an unknown noise no number. */
-static void csv_amounts(const struct diff *diff, const struct comparison_row *row)
+static void print_amounts_as_csv(const struct diff *diff, const struct comparison_row *row)
 {
 	double before = row->share[BEFORE].amount, change = comparison_amount_change(row);
-	double noise = noise_of_row(diff, row);
+	double noise = noise_of_diff_row(diff, row);
 
 	printf("%.10g,%.10g,%.10g,", before, row->share[AFTER].amount, change);
 	if (before > 0)
@@ -323,15 +323,15 @@ static int print_csv(const struct diff *diff)
 		       comparison_share_change(row), (unsigned long long)before->count,
 		       (unsigned long long)after->count, (unsigned long long)before->value,
 		       (unsigned long long)after->value);
-		csv_amounts(diff, row);
-		csv_put(",", event_of_row(diff, row), stdout);
+		print_amounts_as_csv(diff, row);
+		csv_put(",", event_name_of_diff_row(diff, row), stdout);
 		if (diff->values->stacks) {
 			const struct report *report = report_of_row(diff, row);
 			const struct profile_row *stack = stack_of_row(diff, row);
 
 			csv_put(",", stack->comm, stdout);
-			err = report_csv_path(report, stack->kernel)
-				      ?: report_csv_path(report, stack->user);
+			err = print_path_as_csv(report, stack->kernel)
+				      ?: print_path_as_csv(report, stack->user);
 		} else {
 			char room[DIFF_CELL_ROOM];
 
@@ -344,14 +344,14 @@ static int print_csv(const struct diff *diff)
 	return err;
 }
 
-static json_t *share_object(const struct compared_share *share)
+static json_t *make_json_of_share(const struct compared_share *share)
 {
 	return json_pack("{s:f, s:I, s:I, s:f}", "percent", share->percent, "count",
 			 (json_int_t)share->count, "value", (json_int_t)share->value, "amount",
 			 share->amount);
 }
 
-static json_t *path_array(const struct report *report, const struct profile_path *path)
+static json_t *make_json_array_of_path(const struct report *report, const struct profile_path *path)
 {
 	const char *marker = profile_path_marker(path);
 	json_t *array = json_path(report->profile, path);
@@ -361,30 +361,33 @@ static json_t *path_array(const struct report *report, const struct profile_path
 	return array;
 }
 
-static json_t *relative_change(const struct comparison_row *row)
+static json_t *make_json_of_relative_change(const struct comparison_row *row)
 {
 	double before = row->share[BEFORE].amount;
 
 	return before > 0 ? json_real(100 * comparison_amount_change(row) / before) : json_null();
 }
 
-static json_t *row_object(const struct diff *diff, const struct comparison_row *row)
+static json_t *make_json_of_diff_row(const struct diff *diff, const struct comparison_row *row)
 {
-	double noise = noise_of_row(diff, row);
-	json_t *object = json_pack(
-		"{s:o, s:o, s:o, s:f, s:f, s:o, s:o}", "event", json_text(event_of_row(diff, row)),
-		"before", share_object(&row->share[BEFORE]), "after",
-		share_object(&row->share[AFTER]), "delta", comparison_share_change(row), "change",
-		comparison_amount_change(row), "change_percent", relative_change(row), "noise",
-		isfinite(noise) ? json_real(noise) : json_null());
+	double noise = noise_of_diff_row(diff, row);
+	json_t *object =
+		json_pack("{s:o, s:o, s:o, s:f, s:f, s:o, s:o}", "event",
+			  json_text(event_name_of_diff_row(diff, row)), "before",
+			  make_json_of_share(&row->share[BEFORE]), "after",
+			  make_json_of_share(&row->share[AFTER]), "delta",
+			  comparison_share_change(row), "change", comparison_amount_change(row),
+			  "change_percent", make_json_of_relative_change(row), "noise",
+			  isfinite(noise) ? json_real(noise) : json_null());
 
 	if (object && diff->values->stacks) {
 		const struct report *report = report_of_row(diff, row);
 		const struct profile_row *stack = stack_of_row(diff, row);
 
 		json_object_set_new(object, "comm", json_text(stack->comm));
-		json_object_set_new(object, "kernel", path_array(report, stack->kernel));
-		json_object_set_new(object, "user", path_array(report, stack->user));
+		json_object_set_new(object, "kernel",
+				    make_json_array_of_path(report, stack->kernel));
+		json_object_set_new(object, "user", make_json_array_of_path(report, stack->user));
 	} else if (object) {
 		char room[DIFF_CELL_ROOM];
 
@@ -397,7 +400,7 @@ static json_t *row_object(const struct diff *diff, const struct comparison_row *
 }
 
 /* The sum of the ledgers of a side; null if one of its recordings has none. */
-static json_t *side_ledger(const struct diff_side *side)
+static json_t *make_json_of_side_ledger(const struct diff_side *side)
 {
 	struct trace_ledger sum = {};
 
@@ -421,12 +424,13 @@ static int print_json(const struct diff *diff)
 		const struct comparison_row *row = &diff->comparison->rows[i];
 
 		if (is_row_printed(diff, row, &shown) &&
-		    json_array_append_new(rows, row_object(diff, row)))
+		    json_array_append_new(rows, make_json_of_diff_row(diff, row)))
 			return -ENOMEM;
 	}
 	return json_put(
-		json_pack("{s:o, s:o, s:o, s:o, s:o}", "before", side_ledger(&diff->side[BEFORE]),
-			  "after", side_ledger(&diff->side[AFTER]), "per",
+		json_pack("{s:o, s:o, s:o, s:o, s:o}", "before",
+			  make_json_of_side_ledger(&diff->side[BEFORE]), "after",
+			  make_json_of_side_ledger(&diff->side[AFTER]), "per",
 			  diff->values->per ? json_text(diff->values->per) : json_null(), "units",
 			  json_pack("{s:f, s:f}", "before", compared_divisor(&diff->units[BEFORE]),
 				    "after", compared_divisor(&diff->units[AFTER])),
@@ -440,6 +444,6 @@ int diff_print(const struct diff *diff)
 		return print_json(diff);
 	if (diff->values->csv)
 		return print_csv(diff);
-	print_plain(diff);
+	print_diff_as_text(diff);
 	return 0;
 }

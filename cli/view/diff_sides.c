@@ -40,7 +40,7 @@ static int choose_sides_from_store(const struct diff_values *values, int count, 
 	}
 	if (!values->stacks && report_fields_check_store(&diff->fields))
 		return -EINVAL;
-	if (recording_choose(recording, operands + count, &before->choice) ||
+	if (choose_recording_by_options(recording, operands + count, &before->choice) ||
 	    recording_choose_second(recording, operands, &after->choice))
 		return -EINVAL;
 	for (u32 side = BEFORE; side < COMPARISON_SIDES; side++) {
@@ -69,7 +69,8 @@ int diff_choose(const struct diff_values *values, int count, char **operands, st
 
 		if (side == BEFORE)
 			recording.instance = NULL;
-		if (!part || recording_choose(&recording, operands + side, &part->choice))
+		if (!part ||
+		    choose_recording_by_options(&recording, operands + side, &part->choice))
 			return -EINVAL;
 		diff->side[side].name = part->choice.name;
 	}
@@ -93,10 +94,10 @@ static int open_parts(struct diff_side *side, struct recording_list *list)
 		part->report.reader = list->readers[i];
 		list->readers[i] = NULL;
 		if (event_filter_check(&part->choice.filter, part->report.reader, &error))
-			return message_error(&error);
+			return print_error_message(&error);
 		if (first->choice.value &&
 		    trace_reader_choose_value(part->report.reader, first->choice.value, &error))
-			return message_error(&error);
+			return print_error_message(&error);
 	}
 	return EXIT_DONE;
 }

@@ -123,7 +123,7 @@ static int refuse_store_options(const struct from_values *values)
 	return 0;
 }
 
-int from_choose(const struct from_values *values, struct from_choice *choice)
+int parse_store_options(const struct from_values *values, struct from_choice *choice)
 {
 	*choice = (struct from_choice){
 		.access = {.url = values->url,
@@ -144,7 +144,7 @@ int from_choose(const struct from_values *values, struct from_choice *choice)
 }
 
 /* A picture needs steps of at least a window's length, WINDOW_SECONDS. */
-void from_split_time(struct from_choice *choice)
+void set_time_step_of_query(struct from_choice *choice)
 {
 	u64 seconds = choice->question.to - choice->question.from;
 	u64 windows = seconds / TIME_STEPS / WINDOW_SECONDS;
@@ -152,13 +152,13 @@ void from_split_time(struct from_choice *choice)
 	choice->question.step = (u32)(windows > 1 ? windows : 1) * WINDOW_SECONDS;
 }
 
-/* Describes the store that from_connect() has read. */
+/* Describes the store that connect_to_store_and_describe() has read. */
 void from_clear(struct from_choice *choice)
 {
 	secret_free(&choice->password);
 }
 
-static int check_single_value(const char *option, const struct string_list *list)
+static int refuse_several_compared_values(const char *option, const struct string_list *list)
 {
 	if (list->count == 1)
 		return 0;
@@ -166,7 +166,8 @@ static int check_single_value(const char *option, const struct string_list *list
 	return -EINVAL;
 }
 
-int from_second(const struct from_values *values, char *const *operand, struct from_values *second)
+int copy_store_options_with_second_value(const struct from_values *values, char *const *operand,
+					 struct from_values *second)
 {
 	const struct string_list other = {.items = (const char **)operand, .count = 1};
 	struct store_question question = {};
@@ -174,11 +175,11 @@ int from_second(const struct from_values *values, char *const *operand, struct f
 	*second = *values;
 	if (values->versions.count) {
 		second->versions = other;
-		return check_single_value("version", &values->versions);
+		return refuse_several_compared_values("version", &values->versions);
 	}
 	if (values->hosts.count) {
 		second->hosts = other;
-		return check_single_value("host", &values->hosts);
+		return refuse_several_compared_values("host", &values->hosts);
 	}
 	if (parse_time_range(values, &question))
 		return -EINVAL;
@@ -189,18 +190,18 @@ int from_second(const struct from_values *values, char *const *operand, struct f
 
 /* --- reports about missing data --- */
 
-void from_tell_away(struct from_choice *choice, const struct shards *shards)
+void report_missing_store_servers(struct from_choice *choice, const struct shards *shards)
 {
 	for (u32 i = 0; i < shards_count(shards); i++) {
-		if (!shards_away(shards, i))
+		if (!reason_shard_is_missing(shards, i))
 			continue;
 		choice->is_partial = true;
 		message("%s: what its hosts have sent is not in what is shown",
-			shards_away(shards, i));
+			reason_shard_is_missing(shards, i));
 	}
 }
 
-static void list_hosts(const struct store_account *account, char *text, size_t bytes)
+static void list_some_hosts_as_text(const struct store_account *account, char *text, size_t bytes)
 {
 	u32 shown = 0;
 	size_t used = 0;
@@ -230,7 +231,8 @@ static void print_time(u64 seconds, FILE *to)
 		fputs(text, to);
 }
 
-static void describe_question(const struct store_question *question, char text[DESCRIPTION_BYTES])
+static void describe_store_query(const struct store_question *question,
+				 char text[DESCRIPTION_BYTES])
 {
 	FILE *to = fmemopen(text, DESCRIPTION_BYTES, "w");
 
@@ -249,18 +251,18 @@ static void describe_question(const struct store_question *question, char text[D
 	text[DESCRIPTION_BYTES - 1] = '\0';
 }
 
-struct shards *from_connect(struct from_choice *choice)
+struct shards *connect_to_store_and_describe(struct from_choice *choice)
 {
 	struct stackmap_error error;
 	struct shards *shards;
 
-	privilege_keep_files();
+	privilege_keep_reading_of_files();
 	if (password_file_read(choice->password_file, &choice->password))
 		return NULL;
 	choice->access.password = choice->password;
 	if (!shards_open(&choice->access, &shards, &error))
 		return shards;
-	message_error(&error);
+	print_error_message(&error);
 	return NULL;
 }
 
@@ -280,16 +282,16 @@ static struct trace_reader *query_recording(struct from_choice *choice, struct s
 	unsigned long long surplus = 0;
 	char hosts[512];
 
-	describe_question(&choice->question, description);
+	describe_store_query(&choice->question, description);
 	if (store_recording_open(shards, &request, &account, &reader, &error)) {
-		message_error(&error);
+		print_error_message(&error);
 		return NULL;
 	}
-	from_tell_away(choice, shards);
+	report_missing_store_servers(choice, shards);
 	for (u32 i = 0; i < account.count; i++)
 		surplus += account.hosts[i].surplus;
 	if (account.missing) {
-		list_hosts(&account, hosts, sizeof(hosts));
+		list_some_hosts_as_text(&account, hosts, sizeof(hosts));
 		message("%s: %llu events that hosts have sent are not there (or not yet): of %s",
 			choice->access.url, (unsigned long long)account.missing, hosts);
 	}
@@ -305,9 +307,9 @@ static struct trace_reader *query_recording(struct from_choice *choice, struct s
 	return reader;
 }
 
-struct trace_reader *from_open(struct from_choice *choice)
+struct trace_reader *open_recording_from_store(struct from_choice *choice)
 {
-	struct shards *shards = from_connect(choice);
+	struct shards *shards = connect_to_store_and_describe(choice);
 	struct trace_reader *reader = shards ? query_recording(choice, shards) : NULL;
 
 	shards_close(&shards);

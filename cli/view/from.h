@@ -55,34 +55,35 @@ struct from_values {
 struct from_choice {
 	struct store_access access;
 	const char *password_file;
-	char *password; /* password, which from_connect() reads */
+	char *password; /* password, which connect_to_store_and_describe() reads */
 	struct store_question question;
 	bool is_partial; /* true: a server does not answer, so the result is incomplete */
 };
 
 /* Makes the question. 0, or -EINVAL after a message: wrong usage. */
-int from_choose(const struct from_values *values, struct from_choice *choice);
+int parse_store_options(const struct from_values *values, struct from_choice *choice);
 
 /* Requests the times of events, in steps that are fine enough for a picture. */
-void from_split_time(struct from_choice *choice);
+void set_time_step_of_query(struct from_choice *choice);
 
 /*
  * Makes the values for the second of two compared recordings: a copy in which `operand` replaces
  * one value: --version if given, else --host, else --since with the same length of time. `operand`
  * points to storage for the text. -EINVAL after a message.
  */
-int from_second(const struct from_values *values, char *const *operand, struct from_values *second);
+int copy_store_options_with_second_value(const struct from_values *values, char *const *operand,
+					 struct from_values *second);
 
 /*
  * Connects to the servers of the store. Returns NULL after a message on failure. The caller calls
  * from_clear() in any case, after closing the connections.
  */
-struct shards *from_connect(struct from_choice *choice);
+struct shards *connect_to_store_and_describe(struct from_choice *choice);
 void from_clear(struct from_choice *choice);
 /* Lists on standard error the servers that do not answer. */
-void from_tell_away(struct from_choice *choice, const struct shards *shards);
+void report_missing_store_servers(struct from_choice *choice, const struct shards *shards);
 
 /* Reads the events of the store as a recording; NULL after a message on failure. */
-struct trace_reader *from_open(struct from_choice *choice);
+struct trace_reader *open_recording_from_store(struct from_choice *choice);
 
 #endif

@@ -87,7 +87,7 @@ void ledger_line(const struct trace_ledger *ledger, char *text, size_t bytes)
 	}
 }
 
-const char *self_stop_time(const struct self_stop *stop, char *text, size_t bytes)
+const char *format_time_of_self_stop(const struct self_stop *stop, char *text, size_t bytes)
 {
 	time_t seconds = stop->realtime / 1000000000;
 	struct tm local;
@@ -99,7 +99,7 @@ const char *self_stop_time(const struct self_stop *stop, char *text, size_t byte
 	return text;
 }
 
-void self_stop_tell_once(struct capture *capture, const char *instance, u64 *told)
+void report_new_self_stop(struct capture *capture, const char *instance, u64 *told)
 {
 	struct self_stop stop;
 	char time[48];
@@ -109,12 +109,12 @@ void self_stop_tell_once(struct capture *capture, const char *instance, u64 *tol
 		return;
 	*told = stop.time;
 	message("%s: stopped by %s at %s; 'stackmap resume %s' starts it again", instance,
-		stop.name, self_stop_time(&stop, time, sizeof(time)), instance);
+		stop.name, format_time_of_self_stop(&stop, time, sizeof(time)), instance);
 }
 
-void self_stop_tell(struct capture *capture, const char *instance)
+void report_self_stop_of_instance(struct capture *capture, const char *instance)
 {
 	u64 told = 0;
 
-	self_stop_tell_once(capture, instance, &told);
+	report_new_self_stop(capture, instance, &told);
 }

@@ -21,18 +21,18 @@ void ledger_line(const struct trace_ledger *ledger, char *text, size_t bytes);
 /* Texts about an instance that an event has stopped (capture/instance/self_stop.h). */
 
 /* If an event has stopped the instance, reports this event. */
-void self_stop_tell(struct capture *capture, const char *instance);
+void report_self_stop_of_instance(struct capture *capture, const char *instance);
 
 /*
  * Reports the event that has stopped an instance, for a process that calls the function repeatedly:
  * each stop is reported once. *told is 0 before the first call.
  */
-void self_stop_tell_once(struct capture *capture, const char *instance, u64 *told);
+void report_new_self_stop(struct capture *capture, const char *instance, u64 *told);
 
 /*
  * Formats the time of the stop, as "2026-11-29 12:00:00.123456", local time; cut to `bytes`.
  * Returns `text`.
  */
-const char *self_stop_time(const struct self_stop *stop, char *text, size_t bytes);
+const char *format_time_of_self_stop(const struct self_stop *stop, char *text, size_t bytes);
 
 #endif

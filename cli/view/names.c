@@ -56,7 +56,7 @@ static bool print_fetch_progress(void *arg, const char *name, u64 bytes, u64 tot
 		if (before.sa_handler != SIG_IGN)
 			sigaction(SIGINT, &action, NULL);
 	}
-	if (terminal_progress(stderr) && ms >= next_line_ms) {
+	if (can_show_progress_on_terminal(stderr) && ms >= next_line_ms) {
 		next_line_ms = ms + LINE_MS;
 		/* A line that wraps cannot be erased, so the text is cut. */
 		snprintf(shortened, sizeof(shortened), "%s", slash ? slash + 1 : name);
@@ -84,7 +84,7 @@ static void erase_progress(void *arg)
 const struct debug_watch fetch_progress = {.progress = print_fetch_progress,
 					   .done = erase_progress};
 
-void note_debug_unused(void *arg, const char *path, const char *why)
+void report_unused_debug_file(void *arg, const char *path, const char *why)
 {
 	(void)arg;
 	message("%s: its debug information is not used: %s", path, why);
@@ -142,7 +142,7 @@ static void open_debug_lookup(const struct names_values *values, struct frame_na
 			   : values->debuginfod				       ? DEBUG_SERVERS_ALL
 									       : DEBUG_SERVERS_USER,
 		.watch = fetch_progress,
-		.note = note_debug_unused,
+		.note = report_unused_debug_file,
 	};
 	int err;
 
@@ -158,7 +158,7 @@ static void open_debug_lookup(const struct names_values *values, struct frame_na
 			strerror(-err));
 }
 
-int names_open(const struct names_values *values, struct frame_naming *naming)
+int open_names_of_frames(const struct names_values *values, struct frame_naming *naming)
 {
 	struct stackmap_error error;
 	struct stat status;
@@ -189,12 +189,13 @@ int names_open(const struct names_values *values, struct frame_naming *naming)
 	naming->arg = (void *)values->kallsyms;
 	if (values->kallsyms &&
 	    kernel_names_from_kallsyms(values->kallsyms, &naming->kernel, &error))
-		return message_error(&error);
+		return print_error_message(&error);
 	open_debug_lookup(values, naming);
 	return 0;
 }
 
-int names_open_told(const struct names_values *values, struct frame_naming *naming)
+int open_names_and_report_unused_options(const struct names_values *values,
+					 struct frame_naming *naming)
 {
 	const struct {
 		const char *name;

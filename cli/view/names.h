@@ -15,7 +15,7 @@
 extern const struct debug_watch fetch_progress;
 
 /* Reports a debug file that cannot be used. The only effect is that names are missing. */
-void note_debug_unused(void *arg, const char *path, const char *why);
+void report_unused_debug_file(void *arg, const char *path, const char *why);
 
 struct names_values {
 	const char *sysroot, *vmlinux, *kallsyms;
@@ -58,12 +58,13 @@ void names_check_boots(struct frame_naming *naming, struct trace_reader *const *
  * Call it before the recording is opened. `values` must outlive the naming. 0, or EXIT_FAILED or
  * EXIT_USAGE after a message.
  */
-int names_open(const struct names_values *values, struct frame_naming *naming);
+int open_names_of_frames(const struct names_values *values, struct frame_naming *naming);
 /*
- * Like names_open(), for frames whose names are all in the recording: no files are read, and
- * options that name files are refused.
+ * Like open_names_of_frames(), for frames whose names are all in the recording: no files are read,
+ * and options that name files are refused.
  */
-int names_open_told(const struct names_values *values, struct frame_naming *naming);
+int open_names_and_report_unused_options(const struct names_values *values,
+					 struct frame_naming *naming);
 void names_close(struct frame_naming *naming);
 
 #endif

@@ -39,7 +39,7 @@
 /* milliseconds between two visits of the rings: the longest delay that looks immediate */
 #define VISIT_MS 20
 
-struct trace_reader *live_open(const char *name, const char *later_file)
+struct trace_reader *copy_instance_as_recording(const char *name, const char *later_file)
 {
 	const struct session_options options = {
 		.instance = name, .use = SESSION_COPY, .windows = true};
@@ -49,15 +49,15 @@ struct trace_reader *live_open(const char *name, const char *later_file)
 	struct stackmap_error error;
 	int result;
 
-	file_limit_raise();
+	raise_open_file_limit();
 	result = session_create(&options, NULL, &session, &error)
 			 ?: session_open(session, 0, NULL, &error)
-			 ?: privilege_give_up(&needs, &error)
-			 ?: session_take(session, &reader, NULL, &error);
+			 ?: drop_unneeded_privileges(&needs, &error)
+			 ?: session_take_window_or_snapshot(session, &reader, NULL, &error);
 	if (result)
-		message_error(&error);
+		print_error_message(&error);
 	else
-		self_stop_tell(session_capture(session), name);
+		report_self_stop_of_instance(session_capture(session), name);
 	session_close(&session);
 	return reader;
 }
@@ -69,12 +69,13 @@ struct following {
 	int signals;
 	bool ended;
 	const char *name; /* name of the instance */
-	u64 stop_told; /* the stop of the instance that was reported last, for self_stop_tell_once()
-			*/
+	u64 stop_told;	  /* the stop of the instance that was reported last, for
+			   * report_new_self_stop()
+			   */
 };
 
 /* Collects events until they can be sorted, or until the end. */
-static int collect_window(struct following *following, struct stackmap_error *error)
+static int collect_live_events_for_window(struct following *following, struct stackmap_error *error)
 {
 	u64 end = UINT64_MAX;
 	int ms = 0;
@@ -85,13 +86,14 @@ static int collect_window(struct following *following, struct stackmap_error *er
 							session_wake_fd(following->session), ms)) ||
 			session_is_over(following->session);
 		if (following->ended)
-			interrupt_end(); /* the last window waits a short time for symbols */
+			interrupt_request_end(); /* the last window waits a short time for symbols
+						  */
 		ms = session_visit(following->session, error);
 		if (end == UINT64_MAX && capture_events(session_capture(following->session)))
 			end = clock_ms() + WINDOW_MS;
 		else if (end == UINT64_MAX) /* all events before the stop were shown */
-			self_stop_tell_once(session_capture(following->session), following->name,
-					    &following->stop_told);
+			report_new_self_stop(session_capture(following->session), following->name,
+					     &following->stop_told);
 		ms = ms < VISIT_MS ? ms : VISIT_MS;
 	}
 	return ms < 0 ? ms : 0;
@@ -102,19 +104,20 @@ static int show_events_until_end(struct following *following, struct stackmap_er
 	struct trace_reader *reader;
 	int result = following->ended ? session_stop(following->session, error) : 0;
 
-	result = result ?: session_take(following->session, &reader, NULL, error);
+	result =
+		result ?: session_take_window_or_snapshot(following->session, &reader, NULL, error);
 	if (result)
 		return result;
-	signals_release(); /* Here the reader of standard output may have gone away. */
+	signals_unblock_for_finish(); /* Here the reader of standard output may have gone away. */
 	result = following->show(following->arg, reader, error);
 	trace_reader_close(&reader);
 	if (fflush(stdout) || interrupted())
 		following->ended = true; /* main() prints the reason */
-	signals_hold();
+	signals_block_until_read();
 	return result;
 }
 
-int live_follow(const char *name, live_show show, void *arg)
+int show_live_events_until_end(const char *name, live_show show, void *arg)
 {
 	const struct session_options options = {
 		.instance = name, .use = SESSION_TAKE, .windows = true};
@@ -123,27 +126,27 @@ int live_follow(const char *name, live_show show, void *arg)
 	struct stackmap_error error;
 	int result;
 
-	file_limit_raise();
+	raise_open_file_limit();
 	result = session_create(&options, NULL, &following.session, &error)
 			 ?: session_open(following.session, 0, NULL, &error)
 			 ?: session_start(following.session, &error);
 	if (!result) {
-		following.signals = signals_take();
-		following.ended = !signals_hold();
+		following.signals = signals_install_and_open_fd();
+		following.ended = !signals_block_until_read();
 		if (following.signals < 0)
 			result = error_set(&error, -following.signals, "signals: %s",
 					   strerror(-following.signals));
 	}
-	result = result ?: privilege_give_up(&needs, &error);
+	result = result ?: drop_unneeded_privileges(&needs, &error);
 	while (!result && !following.ended)
-		result = collect_window(&following, &error)
+		result = collect_live_events_for_window(&following, &error)
 				 ?: show_events_until_end(&following, &error);
 	if (!result)
 		ledger_print(session_ledger(following.session), "stackmap: ledger: ", stderr);
 	if (following.signals >= 0)
 		close(following.signals);
 	session_close(&following.session);
-	return result ? message_failure(result, &error) : EXIT_DONE;
+	return result ? print_error_and_choose_exit_status(result, &error) : EXIT_DONE;
 }
 
 /*
@@ -154,7 +157,7 @@ int live_follow(const char *name, live_show show, void *arg)
 static void report_damaged_file(void *arg, const struct stackmap_error *why)
 {
 	(void)arg;
-	message_error(why);
+	print_error_message(why);
 }
 
 void recordings_init(struct recording_list *list)
@@ -192,7 +195,7 @@ static void report_left_out_data(const struct recording_list *list)
 		has_times ? " threads' time" : "");
 }
 
-u32 recordings_tell_damage(const struct recording_list *list)
+u32 report_damaged_recordings(const struct recording_list *list)
 {
 	u32 damaged = 0;
 
@@ -205,7 +208,7 @@ u32 recordings_tell_damage(const struct recording_list *list)
 				trace_reader_name(list->readers[i]));
 		if (!damage)
 			continue;
-		message_error(damage);
+		print_error_message(damage);
 		damaged++;
 	}
 	return damaged;
@@ -221,13 +224,13 @@ struct trace_reader *recordings_open_folder(const char *path)
 	struct stackmap_error error;
 	u32 damaged;
 
-	file_limit_raise();
+	raise_open_file_limit();
 	recordings_init(&list);
 	if (recording_list_add_folder(&list, path, &error) ||
 	    recording_merge_in_memory(list.readers, list.count, path, &info, &reader, &error)) {
-		message_error(&error);
+		print_error_message(&error);
 	} else {
-		damaged = recordings_tell_damage(&list);
+		damaged = report_damaged_recordings(&list);
 		if (damaged || list.missing) {
 			struct stackmap_error why;
 
@@ -254,8 +257,8 @@ int recordings_open_each(const char *paths, struct recording_list *list)
 		message("%s: %s", paths, strerror(ENOMEM));
 		return EXIT_FAILED;
 	}
-	privilege_keep_files();
-	file_limit_raise();
+	privilege_keep_reading_of_files();
+	raise_open_file_limit();
 	if (access(paths, F_OK) == 0) {
 		path = rest;
 		rest = NULL;
@@ -269,7 +272,7 @@ int recordings_open_each(const char *paths, struct recording_list *list)
 	if (!err)
 		return EXIT_DONE;
 	recording_list_clear(list);
-	return message_error(&error);
+	return print_error_message(&error);
 }
 
 #define NS_DIGITS 9
@@ -387,7 +390,7 @@ static int set_store_question(const struct recording_values *values, const struc
 	struct string_list *wanted = choice->store.question.wanted;
 
 	*choice = (struct recording_choice){.name = from->url};
-	if (from_choose(from, &choice->store) || check_cgroups(&values->cgroups))
+	if (parse_store_options(from, &choice->store) || check_cgroups(&values->cgroups))
 		return -EINVAL;
 	wanted[STORE_FIELD_CGROUP] = values->cgroups;
 	wanted[STORE_FIELD_COMM] = values->comms;
@@ -402,19 +405,20 @@ int recording_choose_second(const struct recording_values *values, char *const *
 	struct from_values second;
 
 	if (!values->from.url || !operands[0])
-		return recording_choose(values, operands, choice);
-	if (check_store_filters(values, NULL) || from_second(&values->from, operands, &second))
+		return choose_recording_by_options(values, operands, choice);
+	if (check_store_filters(values, NULL) ||
+	    copy_store_options_with_second_value(&values->from, operands, &second))
 		return -EINVAL;
 	return set_store_question(values, &second, choice);
 }
 
-int recording_choose(const struct recording_values *values, char *const *operands,
-		     struct recording_choice *choice)
+int choose_recording_by_options(const struct recording_values *values, char *const *operands,
+				struct recording_choice *choice)
 {
 	if (values->from.url)
 		return check_store_filters(values, operands[0])
 			       ?: set_store_question(values, &values->from, choice);
-	if (from_choose(&values->from, &choice->store))
+	if (parse_store_options(&values->from, &choice->store))
 		return -EINVAL;
 	choice->from = NULL;
 	choice->output = NULL;
@@ -436,15 +440,15 @@ struct trace_reader *recording_open(const struct recording_choice *choice)
 	int err;
 
 	if (choice->from)
-		return from_open(choice->from);
+		return open_recording_from_store(choice->from);
 	if (choice->is_instance) {
-		reader = live_open(choice->name, choice->output);
+		reader = copy_instance_as_recording(choice->name, choice->output);
 	} else {
-		privilege_keep_files();
+		privilege_keep_reading_of_files();
 		if (recording_list_is_folder(choice->name))
 			reader = recordings_open_folder(choice->name);
 		else if (trace_reader_open(choice->name, &reader, &error))
-			message_error(&error);
+			print_error_message(&error);
 	}
 	if (!reader)
 		return NULL;
@@ -452,14 +456,14 @@ struct trace_reader *recording_open(const struct recording_choice *choice)
 	if (!err && choice->value)
 		err = trace_reader_choose_value(reader, choice->value, &error);
 	if (err) {
-		message_error(&error);
+		print_error_message(&error);
 		trace_reader_close(&reader);
 	}
 	return err ? NULL : reader;
 }
 
 /* Lists the names of some tasks, as "sh, cat and others". */
-static void list_comms(const struct trace_reader *reader, char *text, size_t bytes)
+static void list_some_task_names(const struct trace_reader *reader, char *text, size_t bytes)
 {
 	const struct trace_task *tasks;
 	u32 task_count = trace_reader_tasks(reader, &tasks), count = 0;
@@ -496,8 +500,8 @@ static bool report_unknown_comm(const char *name, const char *comm,
 	name_match_init(&match, comm);
 	count = trace_reader_tasks(reader, &tasks);
 	for (u32 i = 0; i < count; i++)
-		name_match_try(&match, tasks[i].comm);
-	list_comms(reader, comms, sizeof(comms));
+		name_match_compare_name(&match, tasks[i].comm);
+	list_some_task_names(reader, comms, sizeof(comms));
 	if (match.found || !comms[0])
 		return false;
 	if (match.nearest[0])
@@ -536,7 +540,7 @@ int recording_close(struct trace_reader **reader, const struct recording_choice 
 	if (err || damage || is_empty)
 		fflush(stdout);
 	if (err)
-		message_error(error);
+		print_error_message(error);
 	if (is_empty) {
 		const struct string_list *comms = &choice->filter.comms;
 		bool reported = false;
@@ -552,7 +556,7 @@ int recording_close(struct trace_reader **reader, const struct recording_choice 
 	} else if (!err && !damage && !choice->from)
 		explain_no_events(choice, *reader);
 	if (damage)
-		message_error(damage);
+		print_error_message(damage);
 	trace_reader_close(reader);
 	return err || damage || (choice->from && choice->from->is_partial) ? EXIT_FAILED
 									   : EXIT_DONE;
@@ -562,6 +566,6 @@ int recording_names_open(const struct names_values *values, const struct recordi
 			 struct frame_naming *naming)
 {
 	if (!choice->from)
-		return names_open(values, naming);
-	return names_open_told(values, naming);
+		return open_names_of_frames(values, naming);
+	return open_names_and_report_unused_options(values, naming);
 }

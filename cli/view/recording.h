@@ -20,7 +20,7 @@
  * Takes a snapshot of the instance. Drops privileges, except those for making `later_file`, which
  * may be NULL. Returns NULL after a message on failure.
  */
-struct trace_reader *live_open(const char *name, const char *later_file);
+struct trace_reader *copy_instance_as_recording(const char *name, const char *later_file);
 
 /*
  * A function that handles one window of an instance's events. A result other than 0 ends the
@@ -33,7 +33,7 @@ typedef int (*live_show)(void *arg, struct trace_reader *reader, struct stackmap
  * instance already holds, until a signal or the end of the instance. Returns the exit status;
  * errors were printed.
  */
-int live_follow(const char *name, live_show show, void *arg);
+int show_live_events_until_end(const char *name, live_show show, void *arg);
 
 /* Many recordings that a command reads as one. */
 
@@ -44,7 +44,7 @@ void recordings_init(struct recording_list *list);
  * After the merge, reports which data the result does not have because a recording is a summary,
  * and which recordings are damaged. Returns the number of damaged recordings.
  */
-u32 recordings_tell_damage(const struct recording_list *list);
+u32 report_damaged_recordings(const struct recording_list *list);
 
 /*
  * Opens each recording of `paths`: files and folders, with commas between them. If `paths` as a
@@ -127,17 +127,19 @@ struct recording_choice {
  * Fills *choice from the values and the operand. 0, or -EINVAL after a message: wrong usage. The
  * choice must not be moved afterwards.
  */
-int recording_choose(const struct recording_values *values, char *const *operands,
-		     struct recording_choice *choice);
+int choose_recording_by_options(const struct recording_values *values, char *const *operands,
+				struct recording_choice *choice);
 
 /*
  * Chooses the second of two compared recordings. With a store, the second one results from
- * from_second() for the operand; without an operand it is the first recording itself.
+ * copy_store_options_with_second_value() for the operand; without an operand it is the first
+ * recording itself.
  */
 int recording_choose_second(const struct recording_values *values, char *const *operands,
 			    struct recording_choice *choice);
 
-/* Calls names_open(), or names_open_told() for a store, whose frames have their names already. */
+/* Calls open_names_of_frames(), or open_names_and_report_unused_options() for a store, whose frames
+ * have their names already. */
 int recording_names_open(const struct names_values *values, const struct recording_choice *choice,
 			 struct frame_naming *naming);
 

@@ -34,15 +34,15 @@ struct report {
 };
 
 /* Formats a time with a suitable unit. The text is valid until the next call. */
-const char *report_time_text(u64 ns);
+const char *format_duration_ns(u64 ns);
 /* Returns `part` in percent of `whole`; 0 if `whole` is 0. */
-double report_share(u64 part, u64 whole);
+double share_or_zero(u64 part, u64 whole);
 /* The weight of a row in percent of the weight of all events of its source. */
 double report_percent(const struct report *report, u32 kind, u64 weight);
 /* Formats the sum of values of a source with their unit, as " ns"; "" if they have no unit. */
-const char *report_value(const struct report *report, u32 kind, u64 value);
+const char *format_value_of_source(const struct report *report, u32 kind, u64 value);
 /* The standard error of a value that is an estimate, as " +- 3 MiB"; "" for other values. */
-const char *report_error(const struct report *report, u32 kind, u64 estimates);
+const char *format_sampling_error(const struct report *report, u32 kind, u64 estimates);
 
 /*
  * Sets sources and weights, and sorts the profile (profile_weigh()). -ENOMEM; the view then has
@@ -51,11 +51,11 @@ const char *report_error(const struct report *report, u32 kind, u64 estimates);
 int report_weigh_events(struct report *report, const char *by);
 
 /* Prints the frames of a stack, one line each. */
-void report_put_stack(const struct report *report, const struct profile_row *row);
+void print_kernel_and_user_path(const struct report *report, const struct profile_row *row);
 /* Prints the frames of a path on one line, separated by `;`; a `;` in a name becomes `:`. */
-void report_put_path(const struct report *report, const struct profile_path *path, FILE *to);
+void write_folded_path(const struct report *report, const struct profile_path *path, FILE *to);
 /* Prints a comma, and the frames of a path as a CSV field. -ENOMEM. */
-int report_csv_path(const struct report *report, const struct profile_path *path);
+int print_path_as_csv(const struct report *report, const struct profile_path *path);
 
 /*
  * Prints the JSON object of a view: start_ns and ledger, which all views have, then the members of
@@ -148,7 +148,7 @@ int report_tree_json(const struct report *report, const struct report_tree_reque
  * Parses the key of the rows of a table of threads' time (NULL: by thread). 0, or -EINVAL after a
  * message.
  */
-int report_time_key(const char *text, enum time_key *key);
+int parse_key_of_time_table(const char *text, enum time_key *key);
 
 int report_time_plain(const struct report *report, const struct time_table *table,
 		      enum time_key key);
@@ -160,7 +160,8 @@ int report_time_json(const struct report *report, const struct time_table *table
  * Prints a pair of waiting thread and waker, with both stacks; `whole` is the time of which the
  * pair's share is printed.
  */
-void report_put_pair(const struct report *report, const struct wait_pair *pair, u64 whole);
+void print_wait_pair_with_stacks(const struct report *report, const struct wait_pair *pair,
+				 u64 whole);
 json_t *report_pair_json(const struct report *report, const struct wait_pair *pair);
 
 int report_origins_plain(const struct report *report);
@@ -195,6 +196,6 @@ int report_hist_json(const struct report *report, const struct report_hist_reque
 int report_missing_plain(const struct report *report);
 int report_missing_json(const struct report *report);
 /* Reports on standard error that code has no names, if its share of the events is large. */
-void report_note_missing(const struct report *report);
+void print_hint_for_missing_names(const struct report *report);
 
 #endif

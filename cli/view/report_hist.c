@@ -33,17 +33,18 @@ struct view {
 	u32 all; /* number of groups, hidden groups included */
 };
 
-static double group_percent(const struct view *view, const struct group *group)
+static double percent_of_histogram_group(const struct view *view, const struct group *group)
 {
 	return report_percent(view->report, group->kind, group->weight);
 }
 
-static void add_group(struct view *view, struct group group)
+static void add_histogram_group(struct view *view, struct group group)
 {
 	if (!trace_source_adds_up(&view->report->sources[group.kind]))
 		return;
 	view->all++;
-	if (view->count >= view->report->limit || group_percent(view, &group) < view->report->least)
+	if (view->count >= view->report->limit ||
+	    percent_of_histogram_group(view, &group) < view->report->least)
 		return;
 	distribution_sort(group.values);
 	view->groups[view->count++] = group;
@@ -74,22 +75,24 @@ static int collect_histograms(struct view *view, const struct report *report,
 	for (u32 i = 0; !view->table && i < profile->row_count; i++) {
 		struct profile_row *row = profile->rows[i];
 
-		add_group(view, (struct group){.kind = row->kind,
-					       .weight = profile_row_weight(row, by[row->kind]),
-					       .values = &row->values,
-					       .stack = row});
+		add_histogram_group(view,
+				    (struct group){.kind = row->kind,
+						   .weight = profile_row_weight(row, by[row->kind]),
+						   .values = &row->values,
+						   .stack = row});
 	}
 	for (u32 i = 0; view->table && i < view->table->row_count; i++) {
 		struct table_row *row = &view->table->rows[i];
 
 		if (row->values.count)
-			add_group(view,
-				  (struct group){.kind = row->kind,
-						 .weight = table_sum_weight(
-							 by_children ? &row->children : &row->self,
-							 by[row->kind]),
-						 .values = &row->values,
-						 .table_row = row});
+			add_histogram_group(
+				view,
+				(struct group){.kind = row->kind,
+					       .weight = table_sum_weight(
+						       by_children ? &row->children : &row->self,
+						       by[row->kind]),
+					       .values = &row->values,
+					       .table_row = row});
 	}
 	return 0;
 }
@@ -118,7 +121,8 @@ static void print_histogram_title(const struct view *view, const struct group *g
 	const char *source = report->sources[group->kind].name;
 	char room[16];
 
-	printf("\n%s%6.2f%%  ", report->color ? "\033[1m" : "", group_percent(view, group));
+	printf("\n%s%6.2f%%  ", report->color ? "\033[1m" : "",
+	       percent_of_histogram_group(view, group));
 	for (u32 i = 0; view->table && i < view->request->table->fields.count; i++) {
 		const struct table_field *field = &view->request->table->fields.field[i];
 
@@ -136,7 +140,7 @@ static void print_histogram_title(const struct view *view, const struct group *g
 	printable_put(source, stdout);
 	printf("%s\n", report->color ? "\033[0m" : "");
 	if (group->stack)
-		report_put_stack(report, group->stack);
+		print_kernel_and_user_path(report, group->stack);
 }
 
 static int print_histogram_line(void *arg, const char *line)
@@ -179,7 +183,7 @@ static int print_csv_group(const struct view *view, const struct group *group)
 	struct histogram_bucket buckets[HISTOGRAM_BUCKETS_MAX];
 	u32 count = distribution_histogram(values, view->request->scale, buckets);
 
-	printf("%.4f,%llu,%llu,%.3f,%llu,%llu", group_percent(view, group),
+	printf("%.4f,%llu,%llu,%.3f,%llu,%llu", percent_of_histogram_group(view, group),
 	       (unsigned long long)values->count, (unsigned long long)values->sum,
 	       (double)values->sum / (double)values->count,
 	       (unsigned long long)smallest_value(values),
@@ -205,8 +209,8 @@ static int print_csv_group(const struct view *view, const struct group *group)
 	}
 	if (group->stack) {
 		csv_put(",", group->stack->comm, stdout);
-		err = report_csv_path(report, group->stack->kernel)
-			      ?: report_csv_path(report, group->stack->user);
+		err = print_path_as_csv(report, group->stack->kernel)
+			      ?: print_path_as_csv(report, group->stack->user);
 	}
 	putchar('\n');
 	return err;
@@ -235,7 +239,7 @@ int report_hist_csv(const struct report *report, const struct report_hist_reques
 
 /* --- histograms as JSON --- */
 
-static json_t *buckets_json(const struct view *view, const struct group *group)
+static json_t *make_json_of_buckets(const struct view *view, const struct group *group)
 {
 	struct histogram_bucket buckets[HISTOGRAM_BUCKETS_MAX];
 	u32 count = distribution_histogram(group->values, view->request->scale, buckets);
@@ -285,7 +289,7 @@ static int add_group_keys(const struct view *view, const struct group *group, js
 	return failed;
 }
 
-static json_t *group_json(const struct view *view, const struct group *group)
+static json_t *make_json_of_histogram_group(const struct view *view, const struct group *group)
 {
 	const struct report *report = view->report;
 	const struct distribution *values = group->values;
@@ -293,10 +297,10 @@ static json_t *group_json(const struct view *view, const struct group *group)
 		"{s:o, s:o, s:f, s:I, s:I, s:f, s:I, s:I, s:o}", "event",
 		json_text(report->sources[group->kind].name), "unit",
 		json_text(report->sources[group->kind].value_unit), "percent",
-		group_percent(view, group), "count", (json_int_t)values->count, "sum",
+		percent_of_histogram_group(view, group), "count", (json_int_t)values->count, "sum",
 		(json_int_t)values->sum, "average", (double)values->sum / (double)values->count,
 		"min", (json_int_t)smallest_value(values), "max", (json_int_t)largest_value(values),
-		"buckets", buckets_json(view, group));
+		"buckets", make_json_of_buckets(view, group));
 	int failed = !object;
 
 	for (u32 i = 0; i < HISTOGRAM_PERCENTILES && !failed; i++)
@@ -320,7 +324,8 @@ int report_hist_json(const struct report *report, const struct report_hist_reque
 		return err;
 	}
 	for (u32 i = 0; i < view.count; i++)
-		failed |= json_array_append_new(array, group_json(&view, &view.groups[i]));
+		failed |= json_array_append_new(
+			array, make_json_of_histogram_group(&view, &view.groups[i]));
 	free_histograms(&view);
 	if (failed) {
 		json_decref(array);

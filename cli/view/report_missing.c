@@ -33,7 +33,7 @@ static void format_build_id(const struct missing_file *file, char text[BUILD_ID_
 }
 
 /* Writes the remedy for the missing names of a file to `text`; "": none is known. */
-static void format_remedy(const struct missing_file *file, char text[FIX_BYTES])
+static void format_remedy_for_missing_names(const struct missing_file *file, char text[FIX_BYTES])
 {
 	char package[DEBIAN_PACKAGE_BYTES];
 
@@ -103,7 +103,7 @@ int report_missing_plain(const struct report *report)
 		printable_put(file->object, stdout);
 		putchar('\n');
 		format_build_id(file, build_id);
-		format_remedy(file, fix);
+		format_remedy_for_missing_names(file, fix);
 		print_file_line("build id:", build_id);
 		print_file_line("why:", missing_reason_why(file->reason));
 		print_file_line("fix:", fix);
@@ -115,24 +115,25 @@ int report_missing_plain(const struct report *report)
 	return 0;
 }
 
-static json_t *share_json(const struct missing_names *missing, u64 count)
+static json_t *make_json_of_missing_share(const struct missing_names *missing, u64 count)
 {
 	return json_pack("{s:f, s:I}", "percent", percent_of_events(missing, count), "count",
 			 (json_int_t)count);
 }
 
-static json_t *file_json(const struct missing_names *missing, const struct missing_file *file)
+static json_t *make_json_of_missing_file(const struct missing_names *missing,
+					 const struct missing_file *file)
 {
 	char build_id[BUILD_ID_TEXT], fix[FIX_BYTES];
 
 	format_build_id(file, build_id);
-	format_remedy(file, fix);
+	format_remedy_for_missing_names(file, fix);
 	return json_pack("{s:o, s:s, s:o, s:o, s:I, s:s, s:s, s:o}", "file",
 			 json_text(file->object), "build_id", build_id, "children",
-			 share_json(missing, file->children), "self",
-			 share_json(missing, file->self), "places", (json_int_t)file->places,
-			 "reason", missing_reason_name(file->reason), "why",
-			 missing_reason_why(file->reason), "fix", json_text(fix));
+			 make_json_of_missing_share(missing, file->children), "self",
+			 make_json_of_missing_share(missing, file->self), "places",
+			 (json_int_t)file->places, "reason", missing_reason_name(file->reason),
+			 "why", missing_reason_why(file->reason), "fix", json_text(fix));
 }
 
 static int append_interpreter_json(void *array, const char *text)
@@ -154,7 +155,8 @@ int report_missing_json(const struct report *report)
 	interpreters = json_array();
 	shown = count_shown_files(report, &missing);
 	for (u32 i = 0; i < shown; i++)
-		failed |= json_array_append_new(files, file_json(&missing, &missing.files[i]));
+		failed |= json_array_append_new(
+			files, make_json_of_missing_file(&missing, &missing.files[i]));
 	failed |= missing_interpreters_each(report->reader, append_interpreter_json, interpreters);
 	value = json_pack("{s:I, s:I, s:o, s:o}", "events", (json_int_t)missing.events, "self",
 			  (json_int_t)missing.self, "missing", files, "unread_interpreters",
@@ -167,7 +169,7 @@ int report_missing_json(const struct report *report)
 	return report_put_json(report, value);
 }
 
-void report_note_missing(const struct report *report)
+void print_hint_for_missing_names(const struct report *report)
 {
 	double share = missing_names_share(report->profile);
 

@@ -13,8 +13,8 @@
 
 static double row_share(const struct report *report, const struct origin_row *row)
 {
-	return report_share(origin_row_weight(report->origins, row),
-			    report->origins->weights[row->kind]);
+	return share_or_zero(origin_row_weight(report->origins, row),
+			     report->origins->weights[row->kind]);
 }
 
 static u32 count_shown_rows(const struct report *report)
@@ -61,13 +61,13 @@ int report_origins_plain(const struct report *report)
 		printable_put(report->sources[row->kind].name, stdout);
 		/* Events that weigh by their value also have a sum of values. */
 		if (origin_row_weight(report->origins, &one))
-			printf("  %s", report_value(report, row->kind, row->value));
+			printf("  %s", format_value_of_source(report, row->kind, row->value));
 		printf("%s\n", report->color ? "\033[0m" : "");
-		report_put_stack(report, &work);
+		print_kernel_and_user_path(report, &work);
 		fputs(row->is_begin ? "  begun by " : "  queued by ", stdout);
 		print_name_of_wait_end(origin);
-		printf(" up to %s before, in\n", report_time_text(row->longest));
-		report_put_stack(report, &queued);
+		printf(" up to %s before, in\n", format_duration_ns(row->longest));
+		print_kernel_and_user_path(report, &queued);
 	}
 	if (shown == report->limit && shown < report->origins->count)
 		printf("\n# %u of %u rows shown, --top 0 shows all\n", shown,
@@ -90,17 +90,17 @@ int report_origins_csv(const struct report *report)
 		       (unsigned long long)row->longest);
 		csv_put(",", report->sources[row->kind].name, stdout);
 		csv_put(",", row->work.comm, stdout);
-		err = report_csv_path(report, row->work.kernel)
-			      ?: report_csv_path(report, row->work.user);
+		err = print_path_as_csv(report, row->work.kernel)
+			      ?: print_path_as_csv(report, row->work.user);
 		csv_put(",", row->origin.comm, stdout);
-		err = err ?: report_csv_path(report, row->origin.kernel)
-				  ?: report_csv_path(report, row->origin.user);
+		err = err ?: print_path_as_csv(report, row->origin.kernel)
+				  ?: print_path_as_csv(report, row->origin.user);
 		putchar('\n');
 	}
 	return err;
 }
 
-static json_t *wait_end_json(const struct report *report, const struct wait_end *end)
+static json_t *make_json_of_origin_end(const struct report *report, const struct wait_end *end)
 {
 	json_t *object = json_pack("{s:o, s:s*, s:s*}", "comm", json_text(end->comm), "interrupt",
 				   end->interrupt, "function", end->function);
@@ -127,9 +127,9 @@ int report_origins_json(const struct report *report)
 					json_text(report->sources[row->kind].name), "count",
 					(json_int_t)row->count, "value", (json_int_t)row->value,
 					"longest", (json_int_t)row->longest, "work",
-					wait_end_json(report, &row->work),
+					make_json_of_origin_end(report, &row->work),
 					row->is_begin ? "begun_by" : "queued_by",
-					wait_end_json(report, &row->origin)));
+					make_json_of_origin_end(report, &row->origin)));
 	}
 	if (!failed)
 		return report_put_json(report, json_pack("{s:I, s:o}", "events",

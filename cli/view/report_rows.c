@@ -49,12 +49,12 @@ static void append_field(struct report_fields *fields, struct table_field field)
 	fields->field[fields->count++] = field;
 }
 
-static void append_key(struct report_fields *fields, enum table_key key)
+static void append_key_column(struct report_fields *fields, enum table_key key)
 {
 	append_field(fields, (struct table_field){.is_key = true, .key = key});
 }
 
-static void append_measure(struct report_fields *fields, enum table_measure measure)
+static void append_measure_column(struct report_fields *fields, enum table_measure measure)
 {
 	append_field(fields, (struct table_field){.measure = measure});
 }
@@ -108,11 +108,11 @@ int report_fields_parse(const char *sort, const char *columns, struct report_fie
 		 * keys with which it differs from `self`.
 		 */
 		if (keys.keys & FRAME_KEYS)
-			append_measure(&shown, MEASURE_CHILDREN);
-		append_measure(&shown, MEASURE_SELF);
-		append_measure(&shown, MEASURE_COUNT);
+			append_measure_column(&shown, MEASURE_CHILDREN);
+		append_measure_column(&shown, MEASURE_SELF);
+		append_measure_column(&shown, MEASURE_COUNT);
 		for (u32 i = 0; i < keys.count; i++)
-			append_key(&shown, keys.field[i].key);
+			append_key_column(&shown, keys.field[i].key);
 	} else if (parse_field_list("--fields", columns, true, &shown))
 		return -EINVAL;
 	*fields = shown;
@@ -124,7 +124,7 @@ void report_fields_add_event(struct report_fields *fields)
 {
 	struct report_fields with = {.keys = fields->keys};
 
-	append_key(&with, TABLE_EVENT);
+	append_key_column(&with, TABLE_EVENT);
 	for (u32 i = 0; i < fields->count; i++)
 		append_field(&with, fields->field[i]);
 	*fields = with;
@@ -153,7 +153,8 @@ struct view {
 	u64 taken;     /* number of rows so far of this source, or of all sources */
 };
 
-static const struct table_sum *measure_sum(const struct table_row *row, enum table_measure measure)
+static const struct table_sum *table_sum_of_measure(const struct table_row *row,
+						    enum table_measure measure)
 {
 	switch (measure) {
 	case MEASURE_CHILDREN:
@@ -179,7 +180,7 @@ static double measure_share(const struct view *view, const struct table_row *row
 			    enum table_measure measure)
 {
 	const struct report *report = view->report;
-	const struct table_sum *sum = measure_sum(row, measure);
+	const struct table_sum *sum = table_sum_of_measure(row, measure);
 	u64 all = report->profile->count;
 
 	if (!view->together)
@@ -188,9 +189,9 @@ static double measure_share(const struct view *view, const struct table_row *row
 	return all ? 100.0 * (double)sum->count / (double)all : 0;
 }
 
-static u64 measure_number(const struct table_row *row, enum table_measure measure)
+static u64 choose_sum_of_measure(const struct table_row *row, enum table_measure measure)
 {
-	const struct table_sum *sum = measure_sum(row, measure);
+	const struct table_sum *sum = table_sum_of_measure(row, measure);
 
 	return is_value_measure(measure) ? sum->value : sum->count;
 }
@@ -214,9 +215,11 @@ static const char *cell_text(const struct view *view, const struct table_row *ro
 		snprintf(room, CELL_ROOM, "%.2f%%", measure_share(view, row, measure));
 	else if (is_value_measure(measure))
 		snprintf(room, CELL_ROOM, "%s",
-			 report_value(view->report, row->kind, measure_number(row, measure)));
+			 format_value_of_source(view->report, row->kind,
+						choose_sum_of_measure(row, measure)));
 	else
-		snprintf(room, CELL_ROOM, "%llu", (unsigned long long)measure_number(row, measure));
+		snprintf(room, CELL_ROOM, "%llu",
+			 (unsigned long long)choose_sum_of_measure(row, measure));
 	return room;
 }
 
@@ -260,7 +263,7 @@ static void set_column_widths(const struct view *view, const struct table_row *r
 				widths[f] = (u32)length;
 		}
 	}
-	terminal_fit(widths, fields->count, texts);
+	shrink_columns_to_terminal(widths, fields->count, texts);
 }
 
 static void print_rows(const struct view *view, const struct table_row *rows, u32 count)
@@ -329,10 +332,10 @@ int report_table_plain(const struct report *report, const struct report_table_re
 			next++;
 		total = view.report->weights.totals[kind];
 		printf("\n# ");
-		printable_put_cut(view.report->sources[kind].name, terminal_left(TITLE_COLUMNS),
-				  stdout);
+		printable_put_cut(view.report->sources[kind].name,
+				  columns_left_in_terminal_line(TITLE_COLUMNS), stdout);
 		if (view.report->weights.by[kind] == WEIGHT_VALUE)
-			printf(": %s\n", report_value(view.report, kind, total));
+			printf(": %s\n", format_value_of_source(view.report, kind, total));
 		else
 			printf(": %llu events\n", (unsigned long long)total);
 		print_rows(&view, &view.table->rows[first], next - first);
@@ -389,7 +392,8 @@ int report_table_csv(const struct report *report, const struct report_table_requ
 				printf("%s%.4f", comma, measure_share(&view, row, field->measure));
 			else
 				printf("%s%llu", comma,
-				       (unsigned long long)measure_number(row, field->measure));
+				       (unsigned long long)choose_sum_of_measure(row,
+										 field->measure));
 		}
 		putchar('\n');
 	}
@@ -397,10 +401,10 @@ int report_table_csv(const struct report *report, const struct report_table_requ
 	return 0;
 }
 
-static json_t *sum_json(const struct view *view, const struct table_row *row,
-			enum table_measure share)
+static json_t *make_json_of_table_sum(const struct view *view, const struct table_row *row,
+				      enum table_measure share)
 {
-	const struct table_sum *sum = measure_sum(row, share);
+	const struct table_sum *sum = table_sum_of_measure(row, share);
 
 	json_t *object =
 		json_pack("{s:f, s:I, s:I}", "percent", measure_share(view, row, share), "count",
@@ -418,8 +422,8 @@ static json_t *row_json(const struct view *view, const struct table_row *row)
 {
 	json_t *object = json_pack("{s:o, s:o, s:o}", "event",
 				   json_text(view->report->sources[row->kind].name), "self",
-				   sum_json(view, row, MEASURE_SELF), "children",
-				   sum_json(view, row, MEASURE_CHILDREN));
+				   make_json_of_table_sum(view, row, MEASURE_SELF), "children",
+				   make_json_of_table_sum(view, row, MEASURE_CHILDREN));
 	char room[CELL_ROOM];
 
 	for (u32 key = 0; object && key < TABLE_KEY_COUNT; key++) {

@@ -19,25 +19,25 @@
  * event has no other stack (`alone`): an event in user mode has no kernel stack, and this is not a
  * loss.
  */
-static void print_path(const struct report *report, const struct profile_path *path,
-		       const char *tag, bool alone)
+static void print_kernel_or_user_path(const struct report *report, const struct profile_path *path,
+				      const char *tag, bool alone)
 {
 	for (u32 i = 0; i < path->depth; i++) {
 		printf("    %s ", tag);
 		printable_put_cut(frame_names_label(report->profile->names, path->labels[i]),
-				  terminal_left(8), stdout);
+				  columns_left_in_terminal_line(8), stdout);
 		putchar('\n');
 	}
 	if (alone || stack_end_is_cut(path->end))
 		printf("    %s %s %s\n", tag, path->end->marker, path->end->meaning);
 }
 
-void report_put_stack(const struct report *report, const struct profile_row *row)
+void print_kernel_and_user_path(const struct report *report, const struct profile_row *row)
 {
 	bool alone = !row->kernel->depth && !row->user->depth;
 
-	print_path(report, row->kernel, "[k]", alone);
-	print_path(report, row->user, "[u]", alone);
+	print_kernel_or_user_path(report, row->kernel, "[k]", alone);
+	print_kernel_or_user_path(report, row->user, "[u]", alone);
 }
 
 static double row_percent(const struct report *report, const struct profile_row *row)
@@ -53,9 +53,9 @@ static void print_stack_row(const struct report *report, const struct profile_ro
 	u32 used;
 
 	if (source->extras & TRACE_EXTRA_VALUE && strcmp(source->value_unit, TRACE_UNIT_ADDRESS))
-		value = report_value(report, row->kind, row->value);
+		value = format_value_of_source(report, row->kind, row->value);
 	if (value[0])
-		error = report_error(report, row->kind, row->estimates);
+		error = format_sampling_error(report, row->kind, row->estimates);
 	printf("\n%s", report->color ? "\033[1m" : "");
 	used = (u32)printf("%6.2f%%  %llu  ", row_percent(report, row),
 			   (unsigned long long)row->count);
@@ -63,9 +63,9 @@ static void print_stack_row(const struct report *report, const struct profile_ro
 		      (value[0] ? strlen(value) + strlen(error) + 2 : 0));
 	printable_put(comm, stdout);
 	printf("  ");
-	printable_put_cut(source->name, terminal_left(used), stdout);
+	printable_put_cut(source->name, columns_left_in_terminal_line(used), stdout);
 	printf("%s%s%s%s\n", value[0] ? "  " : "", value, error, report->color ? "\033[0m" : "");
-	report_put_stack(report, row);
+	print_kernel_and_user_path(report, row);
 }
 
 /* Returns the number of rows to show. The rows are sorted by share. */
@@ -92,7 +92,7 @@ int report_stacks_plain(const struct report *report)
 	return 0;
 }
 
-void report_put_path(const struct report *report, const struct profile_path *path, FILE *to)
+void write_folded_path(const struct report *report, const struct profile_path *path, FILE *to)
 {
 	const char *marker = profile_path_marker(path);
 
@@ -108,7 +108,7 @@ void report_put_path(const struct report *report, const struct profile_path *pat
 		fprintf(to, "%s%s", path->depth ? ";" : "", marker);
 }
 
-int report_csv_path(const struct report *report, const struct profile_path *path)
+int print_path_as_csv(const struct report *report, const struct profile_path *path)
 {
 	char *text = NULL;
 	size_t bytes;
@@ -117,7 +117,7 @@ int report_csv_path(const struct report *report, const struct profile_path *path
 
 	if (!memory)
 		return err;
-	report_put_path(report, path, memory);
+	write_folded_path(report, path, memory);
 	if (!fclose(memory)) {
 		csv_put(",", text, stdout);
 		err = 0;
@@ -139,7 +139,8 @@ int report_stacks_csv(const struct report *report)
 		       (unsigned long long)row->value);
 		csv_put(",", report->sources[row->kind].name, stdout);
 		csv_put(",", row->comm, stdout);
-		err = report_csv_path(report, row->kernel) ?: report_csv_path(report, row->user);
+		err = print_path_as_csv(report, row->kernel)
+			      ?: print_path_as_csv(report, row->user);
 		putchar('\n');
 	}
 	return err;
@@ -168,7 +169,7 @@ static void print_tree_node(const struct tree *tree, const struct calltree_node 
 {
 	printf("%6.2f%% %6.2f%%  %*s%s ", report_percent(tree->report, tree->kind, node->count),
 	       report_percent(tree->report, tree->kind, node->self), indent, "", mark);
-	printable_put_cut(node->name, terminal_left(19 + (u32)indent), stdout);
+	printable_put_cut(node->name, columns_left_in_terminal_line(19 + (u32)indent), stdout);
 	putchar('\n');
 }
 
@@ -177,7 +178,8 @@ static bool is_node_too_small(const struct tree *tree, const struct calltree_nod
 	return report_percent(tree->report, tree->kind, node->count) < tree->report->least;
 }
 
-static void print_branches(struct tree *tree, const struct calltree_node *node, int indent)
+static void print_children_of_tree_node(struct tree *tree, const struct calltree_node *node,
+					int indent)
 {
 	const struct calltree_node *end;
 
@@ -195,11 +197,11 @@ static void print_branches(struct tree *tree, const struct calltree_node *node, 
 				   !end->first_child->next;
 		     end = end->first_child)
 			print_tree_node(tree, end->first_child, indent, " ");
-		print_branches(tree, end, indent + 2);
+		print_children_of_tree_node(tree, end, indent + 2);
 	}
 }
 
-static void print_title(const struct tree *tree)
+static void print_title_of_tree(const struct tree *tree)
 {
 	static const char *const titles[][2] = {
 		[CALLTREE_WHOLE] = {"call tree", "function (outermost first)"},
@@ -209,8 +211,8 @@ static void print_title(const struct tree *tree)
 	const char *const *title = titles[tree->request->view];
 
 	printf("\n# %s of ", title[0]);
-	printable_put_cut(tree->report->sources[tree->kind].name, terminal_left(TITLE_COLUMNS),
-			  stdout);
+	printable_put_cut(tree->report->sources[tree->kind].name,
+			  columns_left_in_terminal_line(TITLE_COLUMNS), stdout);
 	printf(": %s, %s\n",
 	       tree->request->view == CALLTREE_CALLERS ? "through here, from here on"
 						       : "with callees, itself",
@@ -220,17 +222,17 @@ static void print_title(const struct tree *tree)
 /* Prints the tree of a function. The function is the root, and has a line of its own. */
 static void print_tree(struct tree *tree, struct calltree_node *root)
 {
-	print_title(tree);
+	print_title_of_tree(tree);
 	if (tree->request->view == CALLTREE_WHOLE) {
-		print_branches(tree, root, 0);
+		print_children_of_tree_node(tree, root, 0);
 		return;
 	}
 	root->name = tree->request->symbol;
 	print_tree_node(tree, root, 0, "-");
-	print_branches(tree, root, 2);
+	print_children_of_tree_node(tree, root, 2);
 }
 
-static int make_tree(const struct tree *tree, struct calltree_node **root)
+static int make_tree_of_source(const struct tree *tree, struct calltree_node **root)
 {
 	const struct calltree_options options = {
 		.kind = tree->kind,
@@ -250,7 +252,7 @@ int report_tree_plain(const struct report *report, const struct report_tree_requ
 	for (; tree.kind < report->source_count; tree.kind++) {
 		if (!report->weights.counts[tree.kind])
 			continue;
-		if (make_tree(&tree, &root))
+		if (make_tree_of_source(&tree, &root))
 			return -ENOMEM;
 		if (root->count || request->view == CALLTREE_WHOLE)
 			print_tree(&tree, root);
@@ -261,13 +263,13 @@ int report_tree_plain(const struct report *report, const struct report_tree_requ
 	return 0;
 }
 
-static json_t *node_json(const struct tree *tree, const struct calltree_node *node)
+static json_t *make_json_of_tree_node(const struct tree *tree, const struct calltree_node *node)
 {
 	json_t *children = json_array();
 
 	for (const struct calltree_node *child = node->first_child; child; child = child->next)
 		if (!is_node_too_small(tree, child))
-			json_array_append_new(children, node_json(tree, child));
+			json_array_append_new(children, make_json_of_tree_node(tree, child));
 	return json_pack("{s:o, s:o, s:I, s:I, s:o}", "name", json_text(node->name), "object",
 			 node->object ? json_text(node->object) : json_null(), "count",
 			 (json_int_t)node->count, "self", (json_int_t)node->self, "children",
@@ -280,12 +282,13 @@ static int append_tree_json(const struct tree *tree, json_t *trees)
 	struct calltree_node *root;
 	int failed;
 
-	if (make_tree(tree, &root))
+	if (make_tree_of_source(tree, &root))
 		return -ENOMEM;
 	if (tree->request->view != CALLTREE_WHOLE)
 		root->name = tree->request->symbol;
-	failed = json_array_append_new(trees, json_pack("{s:o, s:o}", "event", json_text(event),
-							"tree", node_json(tree, root)));
+	failed =
+		json_array_append_new(trees, json_pack("{s:o, s:o}", "event", json_text(event),
+						       "tree", make_json_of_tree_node(tree, root)));
 	calltree_free(&root);
 	return failed ? -ENOMEM : 0;
 }

@@ -29,7 +29,7 @@ static const struct {
 	[TIME_BY_CGROUP] = {"cgroup", "cgroup"},
 };
 
-int report_time_key(const char *text, enum time_key *key)
+int parse_key_of_time_table(const char *text, enum time_key *key)
 {
 	*key = TIME_BY_THREAD;
 	for (size_t i = 0; text && i < sizeof(keys) / sizeof(*keys); i++) {
@@ -49,43 +49,43 @@ void report_print_time_ledger(const struct time_table *table, const char *prefix
 	const struct time_row *all = &table->all;
 
 	printf("%s%" PRIu64 " threads, %s of life", prefix, all->threads,
-	       report_time_text(all->life));
-	printf(" = %s running", report_time_text(all->spent[TIME_RUNNING]));
-	printf(" + %s runnable", report_time_text(all->spent[TIME_RUNNABLE]));
+	       format_duration_ns(all->life));
+	printf(" = %s running", format_duration_ns(all->spent[TIME_RUNNING]));
+	printf(" + %s runnable", format_duration_ns(all->spent[TIME_RUNNABLE]));
 	printf(" + %s blocked, difference %" PRId64 " ns\n",
-	       report_time_text(time_row_blocked(all)), table->difference);
+	       format_duration_ns(time_row_blocked(all)), table->difference);
 }
 
 static void print_time_and_share(u64 part, u64 life)
 {
-	printf("  %8s %5.1f%%", report_time_text(part), report_share(part, life));
+	printf("  %8s %5.1f%%", format_duration_ns(part), share_or_zero(part, life));
 }
 
 /*
  * Prints the columns of a row. Columns for rare states are shown only if a thread was ever in such
  * a state.
  */
-static void print_state_times(const struct time_table *table, const struct time_row *row)
+static void print_times_of_states(const struct time_table *table, const struct time_row *row)
 {
-	printf("%9s", report_time_text(row->life));
+	printf("%9s", format_duration_ns(row->life));
 	print_time_and_share(row->spent[TIME_RUNNING], row->life);
 	print_time_and_share(row->spent[TIME_RUNNABLE], row->life);
 	print_time_and_share(time_row_blocked(row) - row->idle, row->life);
 	if (table->all.idle)
 		print_time_and_share(row->idle, row->life);
 	if (table->all.spent[TIME_UNINTERRUPTIBLE])
-		printf("  %15s", report_time_text(row->spent[TIME_UNINTERRUPTIBLE]));
+		printf("  %15s", format_duration_ns(row->spent[TIME_UNINTERRUPTIBLE]));
 	if (table->all.spent[TIME_STOPPED])
-		printf("  %8s", report_time_text(row->spent[TIME_STOPPED]));
+		printf("  %8s", format_duration_ns(row->spent[TIME_STOPPED]));
 	if (table->all.stolen)
-		printf("  %8s", report_time_text(row->stolen));
+		printf("  %8s", format_duration_ns(row->stolen));
 	printf("  ");
 }
 
 static bool is_row_shown(const struct report *report, const struct time_table *table,
 			 const struct time_row *row)
 {
-	return report_share(row->life, table->all.life) >= report->least;
+	return share_or_zero(row->life, table->all.life) >= report->least;
 }
 
 int report_time_plain(const struct report *report, const struct time_table *table,
@@ -107,7 +107,7 @@ int report_time_plain(const struct report *report, const struct time_table *tabl
 	for (u32 i = 0; i < table->count && shown < report->limit && !ferror(stdout); i++) {
 		if (!is_row_shown(report, table, &table->rows[i]))
 			continue;
-		print_state_times(table, &table->rows[i]);
+		print_times_of_states(table, &table->rows[i]);
 		if (key == TIME_BY_THREAD)
 			printf("%6u  ", table->rows[i].tid);
 		if (key == TIME_BY_PROCESS)
@@ -117,7 +117,7 @@ int report_time_plain(const struct report *report, const struct time_table *tabl
 		putchar('\n');
 		shown++;
 	}
-	print_state_times(table, &table->all);
+	print_times_of_states(table, &table->all);
 	printf("%sall %" PRIu64 " threads\n",
 	       key == TIME_BY_THREAD || key == TIME_BY_PROCESS ? "        " : "",
 	       table->all.threads);
@@ -156,7 +156,7 @@ int report_time_csv(const struct report *report, const struct time_table *table,
 	return 0;
 }
 
-static json_t *sums_json(const struct time_row *row)
+static json_t *make_json_of_time_sums(const struct time_row *row)
 {
 	json_t *object = json_pack("{s:I, s:I, s:I, s:I}", "threads", (json_int_t)row->threads,
 				   "life", (json_int_t)row->life, "stolen", (json_int_t)row->stolen,
@@ -174,7 +174,7 @@ static json_t *sums_json(const struct time_row *row)
 
 static json_t *row_json(const struct time_row *row, enum time_key key)
 {
-	json_t *object = sums_json(row);
+	json_t *object = make_json_of_time_sums(row);
 	int failed = !object;
 
 	if (!failed && key == TIME_BY_THREAD)
@@ -193,7 +193,7 @@ static json_t *row_json(const struct time_row *row, enum time_key key)
 
 int report_time_json(const struct report *report, const struct time_table *table, enum time_key key)
 {
-	json_t *rows = json_array(), *all = sums_json(&table->all);
+	json_t *rows = json_array(), *all = make_json_of_time_sums(&table->all);
 	int failed =
 		!all || json_object_set_new(all, "difference", json_integer(table->difference));
 

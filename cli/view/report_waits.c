@@ -30,7 +30,7 @@ static void print_sleeper_or_waker(const struct wait_end *end, FILE *to)
 	printable_put(end->interrupt ? end->function ?: "" : end->kernel ? end->comm : "", to);
 }
 
-static void print_both_ends(const struct wait_pair *pair)
+static void print_sleeper_and_waker(const struct wait_pair *pair)
 {
 	fputs(pair->sleeper.is_idle ? "idle " : "", stdout);
 	print_sleeper_or_waker(&pair->sleeper, stdout);
@@ -40,11 +40,11 @@ static void print_both_ends(const struct wait_pair *pair)
 
 static void print_wait_times(const struct wait_pair *pair)
 {
-	printf("  %s", report_time_text(pair->total));
+	printf("  %s", format_duration_ns(pair->total));
 	if (pair->count > 1)
-		printf(", at most %s", report_time_text(pair->most));
+		printf(", at most %s", format_duration_ns(pair->most));
 	if (pair->until_run * 100 >= pair->total && pair->until_run)
-		printf(", of it %s woken but without a CPU", report_time_text(pair->until_run));
+		printf(", of it %s woken but without a CPU", format_duration_ns(pair->until_run));
 }
 
 static void print_stack_of_wait_end(const struct report *report, const struct wait_end *end,
@@ -57,14 +57,15 @@ static void print_stack_of_wait_end(const struct report *report, const struct wa
 	printf("  ");
 	print_sleeper_or_waker(end, stdout);
 	printf(" %s\n", does);
-	report_put_stack(report, &row);
+	print_kernel_and_user_path(report, &row);
 }
 
-void report_put_pair(const struct report *report, const struct wait_pair *pair, u64 whole)
+void print_wait_pair_with_stacks(const struct report *report, const struct wait_pair *pair,
+				 u64 whole)
 {
 	printf("\n%s%6.2f%%  %llu  ", report->color ? "\033[1m" : "",
-	       report_share(pair->total, whole), (unsigned long long)pair->count);
-	print_both_ends(pair);
+	       share_or_zero(pair->total, whole), (unsigned long long)pair->count);
+	print_sleeper_and_waker(pair);
 	print_wait_times(pair);
 	printf("%s\n", report->color ? "\033[0m" : "");
 	print_stack_of_wait_end(report, &pair->sleeper, "sleeps in");
@@ -90,7 +91,7 @@ static u64 for_each_shown_row(const struct report *report,
 	for (u32 i = 0; i < pairs->count && !*err; i++) {
 		if (!pairs->rows[i]->depth) {
 			is_shown =
-				report_share(pairs->rows[i]->total, pairs->total) >= report->least;
+				share_or_zero(pairs->rows[i]->total, pairs->total) >= report->least;
 			if (is_shown && shown++ == report->limit)
 				return shown - 1;
 		}
@@ -114,7 +115,7 @@ static int print_pair_or_step(const struct report *report, const struct wait_pai
 		const struct profile_path *path;
 
 		printf("  %*s%llu  ", (int)(2 * pair->depth), "", (unsigned long long)pair->count);
-		print_both_ends(pair);
+		print_sleeper_and_waker(pair);
 		print_wait_times(pair);
 		printf("%s\n", pair->is_cycle ? "  DEADLOCK: back to a thread above" : "");
 		printf("  %*s   in ", (int)(2 * pair->depth), "");
@@ -132,10 +133,10 @@ static int print_pair_or_step(const struct report *report, const struct wait_pai
 			fputs(" < ...", stdout);
 		putchar('\n');
 	} else {
-		report_put_pair(report, pair, report->wakers->total);
+		print_wait_pair_with_stacks(report, pair, report->wakers->total);
 		if (has_chain)
 			printf("  meanwhile, in the longest wait, %s:\n",
-			       report_time_text(pair->most));
+			       format_duration_ns(pair->most));
 	}
 	if (pair->is_partial)
 		printf("  %*s   and more waits than are followed\n", (int)(2 * pair->depth), "");
@@ -151,15 +152,16 @@ int report_wakers_plain(const struct report *report)
 	for (u32 i = 0; i < pairs->count; i++)
 		all += !pairs->rows[i]->depth;
 	printf("# %-9s %llu, together %s", "waits:", (unsigned long long)pairs->waits,
-	       report_time_text(pairs->total));
+	       format_duration_ns(pairs->total));
 	if (pairs->unknown)
 		printf("; of %llu the waker is not recorded, together %s",
-		       (unsigned long long)pairs->unknown, report_time_text(pairs->unknown_total));
+		       (unsigned long long)pairs->unknown,
+		       format_duration_ns(pairs->unknown_total));
 	putchar('\n');
 	if (pairs->idle)
 		printf("# %-9s %llu of these, together %s, are last\n",
 		       "idle:", (unsigned long long)pairs->idle,
-		       report_time_text(pairs->idle_total));
+		       format_duration_ns(pairs->idle_total));
 	shown = for_each_shown_row(report, print_pair_or_step, NULL, &err);
 	if (shown == report->limit && shown < all)
 		printf("\n# %llu of %llu pairs shown, --top 0 shows all\n",
@@ -174,7 +176,7 @@ static int print_sleeper_or_waker_as_csv(const struct report *report, const stru
 		return 0;
 	}
 	csv_put(",", end->comm, stdout);
-	return report_csv_path(report, end->kernel) ?: report_csv_path(report, end->user);
+	return print_path_as_csv(report, end->kernel) ?: print_path_as_csv(report, end->user);
 }
 
 static int print_csv_row(const struct report *report, const struct wait_pair *const *row,
@@ -187,7 +189,7 @@ static int print_csv_row(const struct report *report, const struct wait_pair *co
 	(void)is_last;
 	if (pair->depth)
 		return 0;
-	printf("%.4f,%llu,%llu,%llu", report_share(pair->total, report->wakers->total),
+	printf("%.4f,%llu,%llu,%llu", share_or_zero(pair->total, report->wakers->total),
 	       (unsigned long long)pair->count, (unsigned long long)pair->total,
 	       (unsigned long long)pair->most);
 	err = print_sleeper_or_waker_as_csv(report, &pair->sleeper)
@@ -294,7 +296,7 @@ static u32 count_shown_locks(const struct report *report)
 	u32 count = 0;
 
 	while (count < report->locks->count && count < report->limit &&
-	       report_share(report->locks->rows[count]->total, report->locks->total) >=
+	       share_or_zero(report->locks->rows[count]->total, report->locks->total) >=
 		       report->least)
 		count++;
 	return count;
@@ -307,7 +309,7 @@ static void print_lock(const struct report *report, const struct lock_row *row)
 	if (report->limit < UINT64_MAX && shown > PAIRS_SHOWN)
 		shown = PAIRS_SHOWN;
 	printf("\n%s%6.2f%%  %llu  %s ", report->color ? "\033[1m" : "",
-	       report_share(row->total, report->locks->total), (unsigned long long)row->count,
+	       share_or_zero(row->total, report->locks->total), (unsigned long long)row->count,
 	       row->type);
 	if (row->address)
 		printf("%#llx", (unsigned long long)row->address);
@@ -317,12 +319,12 @@ static void print_lock(const struct report *report, const struct lock_row *row)
 	printable_put(row->tgid ? row->comm : "the kernel", stdout);
 	if (row->tgid)
 		printf(" %u", row->tgid);
-	printf("  %s", report_time_text(row->total));
+	printf("  %s", format_duration_ns(row->total));
 	if (row->count > 1)
-		printf(", at most %s", report_time_text(row->most));
+		printf(", at most %s", format_duration_ns(row->most));
 	printf("%s\n", report->color ? "\033[0m" : "");
 	for (u32 i = 0; i < shown && !ferror(stdout); i++)
-		report_put_pair(report, row->pairs[i], row->total);
+		print_wait_pair_with_stacks(report, row->pairs[i], row->total);
 	if (shown < row->pair_count)
 		printf("\n  and %u more pairs, --top 0 shows all\n", row->pair_count - shown);
 }
@@ -334,7 +336,7 @@ int report_locks_plain(const struct report *report)
 
 	printf("# %-9s %llu waits for %u locks, together %s\n",
 	       "locks:", (unsigned long long)table->waits, table->count,
-	       report_time_text(table->total));
+	       format_duration_ns(table->total));
 	for (u32 i = 0; i < shown && !ferror(stdout); i++)
 		print_lock(report, table->rows[i]);
 	if (shown == report->limit && shown < table->count)
@@ -351,7 +353,7 @@ int report_locks_csv(const struct report *report)
 		const struct lock_row *row = report->locks->rows[i];
 
 		printf("%.4f,%llu,%llu,%llu,%s,%#llx,",
-		       report_share(row->total, report->locks->total),
+		       share_or_zero(row->total, report->locks->total),
 		       (unsigned long long)row->count, (unsigned long long)row->total,
 		       (unsigned long long)row->most, row->type, (unsigned long long)row->address);
 		if (row->tgid)

@@ -20,12 +20,12 @@ CORE_PART void near_code_clear(struct near_code *code)
 }
 
 /*
- * near_code_missing(): how many of the NEAR_CODE_BEFORE bytes before a pc are outside of the pc's
- * mapping, which begins at `start`. near_code_after(): how many bytes from the pc on can be read
- * before the end of its mapping, at most NEAR_CODE_AFTER.
+ * near_code_bytes_before_mapping(): how many of the NEAR_CODE_BEFORE bytes before a pc are outside
+ * of the pc's mapping, which begins at `start`. near_code_bytes_after_pc(): how many bytes from the
+ * pc on can be read before the end of its mapping, at most NEAR_CODE_AFTER.
  */
-CORE_GLOBAL int near_code_missing(u64 pc, u64 start);
-CORE_GLOBAL int near_code_after(u64 pc, u64 end);
+CORE_GLOBAL int near_code_bytes_before_mapping(u64 pc, u64 start);
+CORE_GLOBAL int near_code_bytes_after_pc(u64 pc, u64 end);
 
 /*
  * Makes the rule of a pc from the code around it. `word` is 4 in a 32-bit task, else 8; `result` is

@@ -40,37 +40,37 @@
  * search->word. Sets search->words, the number of words to look at; 0: the stack need not be
  * searched.
  */
-CORE_GLOBAL int return_search_begin(struct return_search *search,
-				    const struct unwind_registers *registers);
+CORE_GLOBAL int return_search_set_registers(struct return_search *search,
+					    const struct unwind_registers *registers);
 
 /*
  * Sets search->address to the address of the stack word that the search examines as its i-th one.
  * 0: the search has fewer words.
  */
-CORE_GLOBAL int return_search_next(struct return_search *search, u32 i);
+CORE_GLOBAL int return_search_choose_word(struct return_search *search, u32 i);
 
 /*
  * True if search->value, the stack word just read, may be a return address. The caller then sets
  * search->before to the eight bytes of code before that address.
  */
-CORE_GLOBAL int return_search_wants(struct return_search *search);
+CORE_GLOBAL int return_search_may_be_return_address(struct return_search *search);
 
 /*
  * Examines the stack word search->value with the code before it, search->before. Returns non-zero
  * if the search is over.
  */
-CORE_GLOBAL int return_search_take(struct return_search *search);
+CORE_GLOBAL int return_search_check_code_before(struct return_search *search);
 
 /*
  * True if search->value, a return address with the code bytes search->before directly before it,
  * follows a direct call of a function that may contain search->pc.
  */
-CORE_GLOBAL int return_search_is_of_call(const struct return_search *search);
+CORE_GLOBAL int return_search_is_after_own_call(const struct return_search *search);
 
 /*
  * Makes the rule from the result of the search, and sets search->is_guess. Returns an enum
  * stop_reason; STOP_ROOT: the frame is the outermost one.
  */
-CORE_GLOBAL int return_search_end(struct return_search *search, struct unwind_rule *rule);
+CORE_GLOBAL int return_search_make_rule(struct return_search *search, struct unwind_rule *rule);
 
 #endif

@@ -28,7 +28,7 @@ CORE_PART u64 cfi_column_of(u64 reg)
 	return reg == REGISTER_SP ? COLUMN_SP : COLUMN_IGNORED;
 }
 
-CORE_PART bool is_cie_alignments(u64 bytes)
+CORE_PART bool are_usual_cie_alignments(u64 bytes)
 {
 	return bytes == CIE_ALIGNMENTS || bytes == CIE_ALIGNMENTS_CLANG;
 }

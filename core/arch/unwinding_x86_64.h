@@ -28,7 +28,7 @@ CORE_PART u64 cfi_column_of(u64 reg)
 	return column;
 }
 
-CORE_PART bool is_cie_alignments(u64 bytes)
+CORE_PART bool are_usual_cie_alignments(u64 bytes)
 {
 	return bytes == CIE_ALIGNMENTS;
 }

@@ -18,7 +18,7 @@ union rule_words {
 	u64 word[2];
 };
 
-CORE_PART u64 add_word_to_seal(u64 seal, u64 word, u64 factor)
+CORE_PART u64 add_word_to_rule_checksum(u64 seal, u64 word, u64 factor)
 {
 	seal = (seal ^ word) * factor;
 	return seal ^ seal >> 29;
@@ -26,12 +26,14 @@ CORE_PART u64 add_word_to_seal(u64 seal, u64 word, u64 factor)
 
 CORE_PART u64 hash_key(const struct rule_key *key)
 {
-	return add_word_to_seal(add_word_to_seal(0, key->place, SEAL_PLACE), key->code, SEAL_CODE);
+	return add_word_to_rule_checksum(add_word_to_rule_checksum(0, key->place, SEAL_PLACE),
+					 key->code, SEAL_CODE);
 }
 
-CORE_PART u64 rule_words_seal(u64 key, u64 first, u64 second)
+CORE_PART u64 checksum_of_cached_rule(u64 key, u64 first, u64 second)
 {
-	return add_word_to_seal(add_word_to_seal(key, first, SEAL_WORD), second, SEAL_PLACE);
+	return add_word_to_rule_checksum(add_word_to_rule_checksum(key, first, SEAL_WORD), second,
+					 SEAL_PLACE);
 }
 
 CORE_PART u64 cache_entry_index(u64 key)
@@ -53,7 +55,7 @@ CORE_GLOBAL int rule_cache_get_exact(const struct rule_cache *cache, const struc
 	words.word[0] = atomic_load_relaxed(&entry->word[0]);
 	words.word[1] = atomic_load_relaxed(&entry->word[1]);
 	if (atomic_load_relaxed(&entry->seal) !=
-	    rule_words_seal(hash, words.word[0], words.word[1]))
+	    checksum_of_cached_rule(hash, words.word[0], words.word[1]))
 		return false;
 	*rule = words.rule;
 	return true;
@@ -96,7 +98,8 @@ CORE_INLINE void rule_cache_put(struct rule_cache *cache, const struct rule_key 
 	struct cached_rule *entry = &cache->entry[cache_entry_index(hash)];
 	union rule_words words = {.rule = *rule};
 
-	atomic_store_relaxed(&entry->seal, rule_words_seal(hash, words.word[0], words.word[1]));
+	atomic_store_relaxed(&entry->seal,
+			     checksum_of_cached_rule(hash, words.word[0], words.word[1]));
 	atomic_store_relaxed(&entry->word[0], words.word[0]);
 	atomic_store_relaxed(&entry->word[1], words.word[1]);
 }

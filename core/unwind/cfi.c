@@ -41,7 +41,7 @@ enum cfi_instruction {
 #define INSTRUCTION_HIGH 0xc0
 #define INSTRUCTION_LOW 0x3f
 
-CORE_PART struct cfi_cell *register_cell(struct cfi_row *row, u64 reg)
+CORE_PART struct cfi_cell *cfi_cell_of_register(struct cfi_row *row, u64 reg)
 {
 	u64 column = cfi_column_of(reg);
 
@@ -54,7 +54,8 @@ CORE_PART void set_register_cell(struct cfi *cfi, u64 reg, u32 how, u32 in, s64 
 {
 	if (offset != (s32)offset)
 		cfi->stop = STOP_UNSUPPORTED;
-	*register_cell(&cfi->row, reg) = (struct cfi_cell){.how = how, .reg = in, .offset = offset};
+	*cfi_cell_of_register(&cfi->row, reg) =
+		(struct cfi_cell){.how = how, .reg = in, .offset = offset};
 }
 
 CORE_PART s64 scale_by_data_alignment(const struct cfi *cfi, u64 factor)
@@ -96,7 +97,7 @@ CORE_PART void restore_remembered_row(struct cfi *cfi)
 
 CORE_PART void restore_initial_cell(struct cfi *cfi, u64 reg)
 {
-	*register_cell(&cfi->row, reg) = *register_cell(&cfi->entry.row, reg);
+	*cfi_cell_of_register(&cfi->row, reg) = *cfi_cell_of_register(&cfi->entry.row, reg);
 }
 
 CORE_PART void define_cfa(struct cfi *cfi, u64 reg, s64 offset)
@@ -110,7 +111,7 @@ CORE_PART void define_cfa(struct cfi *cfi, u64 reg, s64 offset)
  * Returns the cell of a DWARF expression, a block of operations, and moves the position after the
  * block.
  */
-CORE_PART struct cfi_cell take_expression(struct unwind *unwind, u32 how, u64 at, u64 length)
+CORE_PART struct cfi_cell make_expression_cell(struct unwind *unwind, u32 how, u64 at, u64 length)
 {
 	struct cfi *cfi = &unwind->cfi;
 	s64 offset = at - cfi->entry.cie;
@@ -121,9 +122,10 @@ CORE_PART struct cfi_cell take_expression(struct unwind *unwind, u32 how, u64 at
 	return (struct cfi_cell){.how = how, .length = length, .offset = offset};
 }
 
-CORE_PART void take_location(struct unwind *unwind)
+CORE_PART void read_new_location(struct unwind *unwind)
 {
-	unwind->cfi.stop = bytes_pointer(unwind, unwind->cfi.entry.pointer_encoding, 0);
+	unwind->cfi.stop =
+		bytes_take_encoded_pointer(unwind, unwind->cfi.entry.pointer_encoding, 0);
 	if (!unwind->cfi.stop)
 		advance_location(&unwind->cfi, unwind->pointer);
 }
@@ -157,8 +159,8 @@ CORE_PART bool run_cfa_instruction(struct unwind *unwind, u32 instruction,
 		offset = scale_by_data_alignment(cfi, a->signed_value);
 		break;
 	case CFA_DEF_CFA_EXPRESSION:
-		cfi->row.cfa = take_expression(unwind, CFI_EXPRESSION, operands->position + taken,
-					       a->value);
+		cfi->row.cfa = make_expression_cell(unwind, CFI_EXPRESSION,
+						    operands->position + taken, a->value);
 		return true;
 	default:
 		return false;
@@ -203,7 +205,7 @@ CORE_PART bool run_register_instruction(struct unwind *unwind, u32 instruction,
 		break;
 	case CFA_EXPRESSION:
 	case CFA_VAL_EXPRESSION:
-		*register_cell(&cfi->row, a->value) = take_expression(
+		*cfi_cell_of_register(&cfi->row, a->value) = make_expression_cell(
 			unwind,
 			instruction == CFA_EXPRESSION ? CFI_EXPRESSION : CFI_VALUE_EXPRESSION,
 			operands->position + taken, b->value);
@@ -306,8 +308,8 @@ CORE_GLOBAL int cfi_read_operands(struct unwind *unwind)
 	operands = &unwind->cfi.operands;
 	operands->position = bytes->at;
 	operands->raw = bytes_peek(bytes);
-	operands->first = bytes_leb128(bytes);
-	operands->second = bytes_leb128(bytes);
+	operands->first = bytes_take_leb128(bytes);
+	operands->second = bytes_take_leb128(bytes);
 	bytes->at = operands->position;
 	return 0;
 }
@@ -332,7 +334,7 @@ CORE_GLOBAL_PART int run_next_instruction(struct unwind *unwind)
 	return false;
 }
 
-static long cfi_step(u32 i, void *arg)
+static long cfi_run_one_instruction(u32 i, void *arg)
 {
 	struct unwind *unwind = *(struct unwind **)arg;
 	struct cfi *cfi = &unwind->cfi;
@@ -346,38 +348,38 @@ static long cfi_step(u32 i, void *arg)
 	if (cfi->stop)
 		return 1;
 	if (run_next_instruction(unwind))
-		take_location(unwind);
+		read_new_location(unwind);
 	return cfi->stop != STOP_NONE;
 }
 
-CORE_PART u32 finish_row(struct unwind *unwind)
+CORE_PART u32 run_instructions_to_end_of_row(struct unwind *unwind)
 {
 	struct cfi *cfi = &unwind->cfi;
 
 	cfi->found = false;
-	core_rare_loop(CFI_INSTRUCTIONS_MAX, cfi_step, &unwind);
+	core_rare_loop(CFI_INSTRUCTIONS_MAX, cfi_run_one_instruction, &unwind);
 	if (cfi->stop)
 		return cfi->stop;
-	if (bytes_overrun(&unwind->bytes))
+	if (bytes_are_beyond_end(&unwind->bytes))
 		return STOP_BAD_TABLE;
 	return cfi->found ? STOP_NONE : STOP_BUDGET;
 }
 
-CORE_INLINE u32 cfi_run(struct unwind *unwind, u64 start, u64 end)
+CORE_INLINE u32 cfi_run_instructions(struct unwind *unwind, u64 start, u64 end)
 {
 	struct cfi *cfi = &unwind->cfi;
 
 	cfi->remembered_count = 0;
 	cfi->stop = STOP_NONE;
 	bytes_set_range(&unwind->bytes, start, end);
-	return finish_row(unwind);
+	return run_instructions_to_end_of_row(unwind);
 }
 
-CORE_INLINE u32 cfi_run_on(struct unwind *unwind, u64 end)
+CORE_INLINE u32 cfi_run_to_next_row(struct unwind *unwind, u64 end)
 {
 	struct cfi *cfi = &unwind->cfi;
 
 	cfi->location = cfi->pc = cfi->next;
 	cfi->next = end;
-	return finish_row(unwind);
+	return run_instructions_to_end_of_row(unwind);
 }

@@ -8,7 +8,7 @@
 
 #define RULE_NEAR_WORDS 60 /* slots of 8 bytes in the window of stack words of a direct walk */
 
-CORE_PART u32 evaluate_cell(struct unwind *unwind, const struct cfi_cell *cell)
+CORE_PART u32 evaluate_expression_of_cell(struct unwind *unwind, const struct cfi_cell *cell)
 {
 	return expr_evaluate(unwind, unwind->cfi.entry.cie + cell->offset, cell->length);
 }
@@ -44,7 +44,7 @@ CORE_PART u32 set_cfa_from_term(const struct expr_term *term, struct unwind_rule
 	return STOP_UNSUPPORTED;
 }
 
-CORE_PART u32 set_cfa(struct unwind *unwind, struct unwind_rule *rule)
+CORE_PART u32 set_cfa_of_rule(struct unwind *unwind, struct unwind_rule *rule)
 {
 	const struct cfi_cell *cfa = &unwind->cfi.row.cfa;
 	struct expr_term term;
@@ -56,7 +56,7 @@ CORE_PART u32 set_cfa(struct unwind *unwind, struct unwind_rule *rule)
 		return STOP_NONE;
 	if (cfa->how != CFI_EXPRESSION)
 		return STOP_BAD_TABLE;
-	stop = evaluate_cell(unwind, cfa);
+	stop = evaluate_expression_of_cell(unwind, cfa);
 	if (stop)
 		return stop;
 	term = unwind->expr.stack[0];
@@ -72,14 +72,14 @@ CORE_PART u8 slot_from_expression(struct unwind *unwind, const struct cfi_cell *
 {
 	struct expr_term term;
 
-	if (RETURN_IS_BELOW_BASE || evaluate_cell(unwind, cell) ||
+	if (RETURN_IS_BELOW_BASE || evaluate_expression_of_cell(unwind, cell) ||
 	    rule->cfa_kind == CFA_DEREF_INDEX)
 		return SLOT_LOST;
 	term = unwind->expr.stack[0];
 	if (term.kind != EXPR_REGISTER || (rule->base != RULE_BASE_CFA && rule->base != term.reg))
 		return SLOT_LOST;
 	rule->base = term.reg;
-	return slot_below((u64)term.offset - RULE_BASE_BYTES);
+	return slot_of_word_below_base((u64)term.offset - RULE_BASE_BYTES);
 }
 
 CORE_PART u8 slot_from_cell(struct unwind *unwind, const struct cfi_cell *cell,
@@ -92,7 +92,7 @@ CORE_PART u8 slot_from_cell(struct unwind *unwind, const struct cfi_cell *cell,
 	case CFI_OFFSET:
 		if (rule->base != RULE_BASE_CFA && rule->cfa_kind != CFA_DEREF_INDEX)
 			return SLOT_LOST;
-		return slot_below(cell->offset);
+		return slot_of_word_below_base(cell->offset);
 	case CFI_IN_REGISTER:
 		return is_table_register(cell->reg) ? SLOT_IN_REGISTER + cell->reg : SLOT_LOST;
 	case CFI_EXPRESSION:
@@ -107,7 +107,7 @@ struct slot_walk {
 	bool by_expression; /* 1: fill slots that an expression gives, 0: fill the other slots */
 };
 
-static long fill_slot(u32 i, void *arg)
+static long set_rule_slot_of_register(u32 i, void *arg)
 {
 	struct slot_walk *walk = arg;
 	const struct cfi_cell *cell;
@@ -121,16 +121,16 @@ static long fill_slot(u32 i, void *arg)
 	return 0;
 }
 
-CORE_PART void set_slots(struct unwind *unwind, struct unwind_rule *rule)
+CORE_PART void set_rule_slots_of_registers(struct unwind *unwind, struct unwind_rule *rule)
 {
 	struct slot_walk walk = {.unwind = unwind, .rule = rule, .by_expression = true};
 
-	core_rare_loop(SLOT_RETURN, fill_slot, &walk);
+	core_rare_loop(SLOT_RETURN, set_rule_slot_of_register, &walk);
 	walk.by_expression = false;
-	core_rare_loop(SLOT_RETURN, fill_slot, &walk);
+	core_rare_loop(SLOT_RETURN, set_rule_slot_of_register, &walk);
 }
 
-CORE_PART u32 set_return_slot(const struct cfi_cell *cell, struct unwind_rule *rule)
+CORE_PART u32 set_return_address_slot_of_rule(const struct cfi_cell *cell, struct unwind_rule *rule)
 {
 	u8 slot = SLOT_LOST;
 
@@ -139,7 +139,7 @@ CORE_PART u32 set_return_slot(const struct cfi_cell *cell, struct unwind_rule *r
 		return STOP_NONE;
 	}
 	if (cell->how == CFI_OFFSET)
-		slot = slot_below(cell->offset);
+		slot = slot_of_word_below_base(cell->offset);
 	else if (cell->how == CFI_IN_REGISTER && is_table_register(cell->reg))
 		slot = SLOT_IN_REGISTER + cell->reg;
 	else if (RETURN_MAY_BE_IN_REGISTER &&
@@ -162,9 +162,9 @@ CORE_PART u32 choose_slot_base(const struct cfi_row *row, struct unwind_rule *ru
 
 	if (rule->cfa_kind == CFA_REGISTER && link->how == CFI_OFFSET &&
 	    (link_slot > RULE_NEAR_WORDS || (fp->how == CFI_OFFSET && fp_slot > RULE_NEAR_WORDS))) {
-		link_slot = slot_below(above + link->offset);
+		link_slot = slot_of_word_below_base(above + link->offset);
 		if (fp->how == CFI_OFFSET)
-			fp_slot = slot_below(above + fp->offset);
+			fp_slot = slot_of_word_below_base(above + fp->offset);
 		if (link_slot != SLOT_LOST) {
 			rule->base = rule->cfa_register;
 			rule->slot[SLOT_RETURN] = link_slot;
@@ -175,7 +175,7 @@ CORE_PART u32 choose_slot_base(const struct cfi_row *row, struct unwind_rule *ru
 }
 
 /* Sets the caller's stack pointer, which is the CFA or is in a register. */
-CORE_PART u32 set_caller_sp(const struct cfi_cell *cell, struct unwind_rule *rule)
+CORE_PART u32 set_caller_sp_of_rule(const struct cfi_cell *cell, struct unwind_rule *rule)
 {
 	if (cell->how == CFI_UNSPECIFIED || (cell->how == CFI_VALUE_OFFSET && !cell->offset))
 		return STOP_NONE;
@@ -195,12 +195,12 @@ CORE_PART u32 set_caller_sp(const struct cfi_cell *cell, struct unwind_rule *rul
 CORE_PART u32 make_trampoline_rule(struct unwind *unwind, struct unwind_rule *rule)
 {
 	struct expr_term rsp, rip;
-	u32 stop = evaluate_cell(unwind, &unwind->cfi.row.column[COLUMN_RETURN]);
+	u32 stop = evaluate_expression_of_cell(unwind, &unwind->cfi.row.column[COLUMN_RETURN]);
 
 	if (stop)
 		return stop;
 	rip = unwind->expr.stack[0];
-	stop = evaluate_cell(unwind, &unwind->cfi.row.column[COLUMN_SP]);
+	stop = evaluate_expression_of_cell(unwind, &unwind->cfi.row.column[COLUMN_SP]);
 	if (stop)
 		return stop;
 	rsp = unwind->expr.stack[0];
@@ -224,14 +224,14 @@ CORE_SUBPROGRAM u32 cfi_rule(struct unwind *unwind, struct unwind_rule *rule)
 	if (row->column[COLUMN_RETURN].how == CFI_EXPRESSION &&
 	    row->column[COLUMN_SP].how == CFI_EXPRESSION)
 		return make_trampoline_rule(unwind, rule);
-	stop = set_return_slot(&row->column[COLUMN_RETURN], rule);
+	stop = set_return_address_slot_of_rule(&row->column[COLUMN_RETURN], rule);
 	if (stop || rule->flags & RULE_OUTERMOST)
 		return stop;
-	stop = set_cfa(unwind, rule);
+	stop = set_cfa_of_rule(unwind, rule);
 	if (!stop)
-		stop = set_caller_sp(&row->column[COLUMN_SP], rule);
+		stop = set_caller_sp_of_rule(&row->column[COLUMN_SP], rule);
 	if (!stop)
-		set_slots(unwind, rule);
+		set_rule_slots_of_registers(unwind, rule);
 	if (RETURN_IS_BELOW_BASE && !stop)
 		stop = choose_slot_base(row, rule);
 	return stop;

@@ -67,7 +67,7 @@ CORE_GLOBAL_PART int direct_window_fill(struct direct_walk *walk, u64 end, u32 w
 	return core_reload(walk->window_bytes) >= 8 * words;
 }
 
-CORE_PART bool direct_window_ensure(struct direct_walk *walk, u64 end, u32 words)
+CORE_PART bool direct_window_cover_or_fill(struct direct_walk *walk, u64 end, u32 words)
 {
 	return direct_window_covers(walk, end, words) || direct_window_fill(walk, end, words);
 }
@@ -121,7 +121,8 @@ CORE_GLOBAL_PART int check_far_cfa(struct direct_walk *walk, const struct unwind
 		return walk->interrupted ? STOP_NONE : STOP_NO_PROGRESS;
 	if (cfa < rsp && (rule->flags & RULE_FRAME_POINTER || !is_step_after_call(walk, rule, cfa)))
 		return STOP_NO_PROGRESS;
-	return stack_switch(&walk->switches, rsp, cfa, stack_switch_gap(rule->flags))
+	return check_stack_switch(&walk->switches, rsp, cfa,
+				  least_distance_of_other_stack(rule->flags))
 		       ? STOP_NONE
 		       : STOP_NO_PROGRESS;
 }
@@ -131,7 +132,7 @@ CORE_PART u32 check_cfa(struct direct_walk *walk, const struct unwind_rule *rule
 {
 	if (cfa & 7)
 		return STOP_UNALIGNED;
-	return stack_switch_is_far(walk->registers.value[REGISTER_SP], cfa)
+	return is_step_to_other_stack(walk->registers.value[REGISTER_SP], cfa)
 		       ? check_far_cfa(walk, rule, cfa)
 		       : STOP_NONE;
 }
@@ -166,7 +167,7 @@ CORE_PART void restore_registers(struct direct_walk *walk, const struct cached_s
 				(u32)step->restored << STEP_MASK_SHIFT;
 }
 
-CORE_PART u32 enter_caller(struct direct_walk *walk, u64 cfa, u64 pc)
+CORE_PART u32 set_pc_and_sp_of_caller(struct direct_walk *walk, u64 cfa, u64 pc)
 {
 	pc = strip_code_signature(&walk->registers, pc);
 	walk->registers.value[REGISTER_PC] = pc;
@@ -177,7 +178,7 @@ CORE_PART u32 enter_caller(struct direct_walk *walk, u64 cfa, u64 pc)
 }
 
 /* The number of words below the CFA, or below the base register, that a step needs. */
-CORE_PART u32 step_words_needed(const struct cached_step *step)
+CORE_PART u32 stack_words_needed_by_step(const struct cached_step *step)
 {
 	return RETURN_MAY_BE_IN_REGISTER ? step->words & ~STEP_BY_LINK : step->words;
 }
@@ -193,14 +194,14 @@ CORE_PART u32 step_by_cfa(struct direct_walk *walk, const struct cached_step *st
 	if (RETURN_MAY_BE_IN_REGISTER && !step->rule.slot[SLOT_RETURN] &&
 	    !direct_knows_register(walk, REGISTER_LINK))
 		return STOP_UNKNOWN_REGISTER;
-	if (!direct_window_ensure(walk, cfa, step_words_needed(step)))
+	if (!direct_window_cover_or_fill(walk, cfa, stack_words_needed_by_step(step)))
 		return STOP_STACK_UNREADABLE;
 	end = direct_window_index(walk, cfa);
 	restore_registers(walk, step, end);
 	pc = RETURN_MAY_BE_IN_REGISTER && !step->rule.slot[SLOT_RETURN]
 		     ? walk->registers.value[REGISTER_LINK]
 		     : direct_window_word(walk, end - step->rule.slot[SLOT_RETURN]);
-	return enter_caller(walk, cfa, pc);
+	return set_pc_and_sp_of_caller(walk, cfa, pc);
 }
 
 /*
@@ -218,10 +219,10 @@ CORE_GLOBAL_PART int is_result_register_cfa(struct direct_walk *walk,
 	search->pc = walk->registers.value[REGISTER_PC];
 	cfa = walk->registers.value[REGISTER_RESULT] + step->rule.cfa_offset;
 	return step->rule.cfa_register == REGISTER_RESULT &&
-	       !stack_switch_is_far(walk->registers.value[REGISTER_SP], cfa) &&
+	       !is_step_to_other_stack(walk->registers.value[REGISTER_SP], cfa) &&
 	       direct_read(cfa - 8 * step->rule.slot[SLOT_RETURN], &search->value, 8) &&
 	       direct_read(search->value - 8, &search->before, 8) &&
-	       return_search_is_of_call(search);
+	       return_search_is_after_own_call(search);
 }
 
 CORE_PART u32 step_by_plain_rule(struct direct_walk *walk, const struct cached_step *step)
@@ -264,7 +265,7 @@ CORE_PART u32 compute_step_cfa(struct direct_walk *walk, const struct unwind_rul
 		return STOP_NONE;
 	if (rule->cfa_kind != CFA_DEREF)
 		return STOP_UNSUPPORTED;
-	if (!direct_window_ensure(walk, *cfa + 8, 1))
+	if (!direct_window_cover_or_fill(walk, *cfa + 8, 1))
 		return STOP_STACK_UNREADABLE;
 	*cfa = direct_word_below(walk, *cfa + 8, 1) + 8 * rule->operand;
 	return STOP_NONE;
@@ -284,16 +285,16 @@ CORE_PART u32 step_by_base_register(struct direct_walk *walk, const struct cache
 	if (!direct_knows_register(walk, step->rule.base))
 		return STOP_UNKNOWN_REGISTER;
 	if (!RETURN_IS_BELOW_BASE) {
-		if (!direct_window_ensure(walk, cfa, step->rule.slot[SLOT_RETURN]))
+		if (!direct_window_cover_or_fill(walk, cfa, step->rule.slot[SLOT_RETURN]))
 			return STOP_STACK_UNREADABLE;
 		pc = direct_word_below(walk, cfa, step->rule.slot[SLOT_RETURN]);
 	}
-	if (!direct_window_ensure(walk, end, step_words_needed(step)))
+	if (!direct_window_cover_or_fill(walk, end, stack_words_needed_by_step(step)))
 		return STOP_STACK_UNREADABLE;
 	if (RETURN_IS_BELOW_BASE)
 		pc = direct_word_below(walk, end, step->rule.slot[SLOT_RETURN]);
 	restore_registers(walk, step, direct_window_index(walk, end));
-	return enter_caller(walk, cfa, pc);
+	return set_pc_and_sp_of_caller(walk, cfa, pc);
 }
 
 /* Computes the parts of a cached step that depend on its rule alone. */
@@ -333,17 +334,19 @@ CORE_GLOBAL_PART int prepare_cached_step(struct cached_step *step)
 }
 
 /* Examines one stack word of the search, and the code before the address that the word may be. */
-static long direct_look_at_word(u32 i, void *arg)
+static long direct_check_word_for_return(u32 i, void *arg)
 {
 	struct direct_walk *walk = *(struct direct_walk **)arg;
 	struct return_search *search = &walk->returns;
 	u32 is_found;
 
-	if (!return_search_next(search, i) || !direct_window_ensure(walk, search->address + 8, 1))
+	if (!return_search_choose_word(search, i) ||
+	    !direct_window_cover_or_fill(walk, search->address + 8, 1))
 		return 1;
 	search->value = direct_word_below(walk, search->address + 8, 1);
-	is_found = return_search_wants(search) &&
-		   direct_read(search->value - 8, &search->before, 8) && return_search_take(search);
+	is_found = return_search_may_be_return_address(search) &&
+		   direct_read(search->value - 8, &search->before, 8) &&
+		   return_search_check_code_before(search);
 	core_one_register(is_found); /* Linux 6.1 must see that a callback returns 0 or 1 */
 	return is_found & 1;
 }
@@ -352,7 +355,8 @@ static long direct_look_at_word(u32 i, void *arg)
  * Sets walk->step to the result of a search of the stack, for code whose rule comes neither from
  * tables nor from its bytes.
  */
-CORE_GLOBAL_PART int search_step(struct direct_walk *walk, const struct cached_step *step)
+CORE_GLOBAL_PART int search_stack_for_caller(struct direct_walk *walk,
+					     const struct cached_step *step)
 {
 	struct return_search *search;
 	u32 stop;
@@ -366,9 +370,9 @@ CORE_GLOBAL_PART int search_step(struct direct_walk *walk, const struct cached_s
 	search->is_interrupted = walk->interrupted != 0;
 	search->is_generated = walk->is_generated;
 	search->is_unlisted = walk->is_unlisted;
-	return_search_begin(search, &walk->registers);
-	core_loop(RETURN_WORDS_MAX, direct_look_at_word, &walk);
-	stop = return_search_end(search, &walk->step.rule);
+	return_search_set_registers(search, &walk->registers);
+	core_loop(RETURN_WORDS_MAX, direct_check_word_for_return, &walk);
+	stop = return_search_make_rule(search, &walk->step.rule);
 	prepare_cached_step(&walk->step);
 	return stop;
 }
@@ -406,12 +410,12 @@ CORE_GLOBAL_PART int direct_step_to_goroutine(struct direct_walk *walk,
 	stop = go_caller_find(&step->rule, &walk->registers, direct_read_go_word, 0, found);
 	if (stop)
 		return stop;
-	if (!stack_switch(&walk->switches, walk->registers.value[REGISTER_SP], found->cfa,
-			  STACK_SWITCH_WORD))
+	if (!check_stack_switch(&walk->switches, walk->registers.value[REGISTER_SP], found->cfa,
+				STACK_SWITCH_WORD))
 		return STOP_NO_PROGRESS;
 	walk->registers.known = KNOWN(REGISTER_SP) | (found->knows_rbp ? KNOWN(REGISTER_FP) : 0);
 	walk->registers.value[REGISTER_FP] = found->rbp;
-	return enter_caller(walk, found->cfa, found->pc);
+	return set_pc_and_sp_of_caller(walk, found->cfa, found->pc);
 }
 
 /*
@@ -492,14 +496,14 @@ CORE_GLOBAL_PART int has_linked_frame_pointer(struct direct_walk *walk,
 	cfa = walk->registers.value[REGISTER_FP] + step->rule.cfa_offset;
 	if (walk->interrupted | walk->is_unlisted | walk->registers.at_entry || cfa & 7 ||
 	    walk->registers.value[REGISTER_FP] < search->rsp ||
-	    !direct_knows_register(walk, REGISTER_FP) || stack_switch_is_far(search->rsp, cfa) ||
-	    !direct_window_ensure(walk, cfa, step_words_needed(step)))
+	    !direct_knows_register(walk, REGISTER_FP) || is_step_to_other_stack(search->rsp, cfa) ||
+	    !direct_window_cover_or_fill(walk, cfa, stack_words_needed_by_step(step)))
 		return false;
 	search->value = direct_word_below(walk, cfa, step->rule.slot[SLOT_RETURN]);
 	search->word = 8;
 	search->is_guess = 0;
-	return return_search_wants(search) && direct_read(search->value - 8, &search->before, 8) &&
-	       is_after_call(search->before);
+	return return_search_may_be_return_address(search) &&
+	       direct_read(search->value - 8, &search->before, 8) && is_after_call(search->before);
 }
 
 /* Takes a step by any rule that is not plain. */
@@ -513,7 +517,7 @@ CORE_GLOBAL_PART int step_by_other_rule(struct direct_walk *walk, const struct c
 		return step_by_rule(walk, step);
 	if (!RETURN_MAY_BE_IN_REGISTER && has_linked_frame_pointer(walk, step))
 		return accept_search_result(walk, step_by_rule(walk, step));
-	stop = search_step(walk, step);
+	stop = search_stack_for_caller(walk, step);
 	return accept_search_result(walk, stop ?: step_by_rule(walk, &walk->step));
 }
 
@@ -540,7 +544,8 @@ CORE_PART struct cached_step *step_cache_entry(struct direct *direct)
 CORE_PART bool read_code_around_pc(struct direct_walk *walk, u64 start, u64 end)
 {
 	u64 pc = walk->registers.value[REGISTER_PC];
-	u32 missing = near_code_missing(pc, start), after = near_code_after(pc, end);
+	u32 missing = near_code_bytes_before_mapping(pc, start),
+	    after = near_code_bytes_after_pc(pc, end);
 
 	near_code_clear(&walk->code);
 	core_one_register(missing);
@@ -598,14 +603,14 @@ CORE_PART u32 find_rule(struct direct *direct, bool is_generated)
 		if (core_reload(walk->is_by_code) &&
 		    core_reload(walk->search.rule.cfa_kind) != CFA_BY_CODE)
 			return STOP_NONE;
-		walk->is_generated = direct_code_apart(direct);
+		walk->is_generated = direct_code_has_no_elf_header(direct);
 		walk->has_left_generated = core_reload(walk->is_generated) & walk->leaves_generated;
 		if (core_reload(walk->has_left_generated))
 			return STOP_NO_RULE;
 	}
 	if (!(core_reload(walk->is_by_code) | core_reload(walk->is_generated)))
 		return STOP_NO_RULE;
-	range = direct_code_range(direct);
+	range = direct_mapping_range(direct);
 	return make_rule_of_code_without_tables(walk, range.start, range.end);
 }
 
@@ -626,7 +631,7 @@ CORE_PART void cache_step(struct direct *direct)
 }
 
 /* Makes the step of a place that the step cache does not have. */
-CORE_OUTLINED u32 make_step(struct direct *direct, u64 place, bool is_generated)
+CORE_OUTLINED u32 make_cached_step_of_place(struct direct *direct, u64 place, bool is_generated)
 {
 	struct direct_walk *walk = direct->walk;
 	u32 stop;
@@ -671,7 +676,7 @@ static long direct_walk_frame(u32 i, void *arg)
 	struct direct *direct = arg;
 	struct direct_walk *walk = direct->walk;
 	bool is_generated = false;
-	u64 frame = direct_frame(direct, walk->registers.value[REGISTER_PC], &is_generated);
+	u64 frame = direct_frame_of_pc(direct, walk->registers.value[REGISTER_PC], &is_generated);
 	u64 place = frame | walk->interrupted;
 	u32 index = step_cache_index(place), stop = STOP_NONE;
 	const struct cached_step *step;
@@ -684,7 +689,7 @@ static long direct_walk_frame(u32 i, void *arg)
 	}
 	walk->step_index = index;
 	if (walk->slot || direct->steps->entry[index].place != (place ^ walk->generation))
-		stop = make_step(direct, place, is_generated);
+		stop = make_cached_step_of_place(direct, place, is_generated);
 	if (i >= walk->max_depth)
 		stop = STOP_DEPTH;
 	step = step_cache_entry(direct);
@@ -704,7 +709,7 @@ static long direct_walk_frame(u32 i, void *arg)
  * Sets the final stop reason. If a search led to a pc outside of code, the stop reason is
  * STOP_NO_RULE, as in the unwinder.
  */
-CORE_GLOBAL_PART int set_final_stop(struct direct_walk *walk)
+CORE_GLOBAL_PART int set_stop_reason_of_walk(struct direct_walk *walk)
 {
 	if (core_is_null(walk))
 		return 0;
@@ -747,7 +752,8 @@ CORE_INLINE void direct_walk(struct direct *direct)
 	if (!walk->stop)
 		core_loop(STACK_WALK_DEPTH_MAX + 1, direct_walk_frame, direct);
 	walk->leaf = walk->leaf_apart ? stack->word[STACK_WORDS_MAX - 1] : 0;
-	set_final_stop(walk);
-	stack->depth = deep_stack_end((struct deep_stack *)stack->word, core_reload(stack->depth));
+	set_stop_reason_of_walk(walk);
+	stack->depth = deep_stack_order_frames((struct deep_stack *)stack->word,
+					       core_reload(stack->depth));
 	stack->flags = stack_flags_of_stop(core_reload(walk->stop));
 }

@@ -43,14 +43,14 @@ CORE_INLINE bool direct_read(u64 address, void *buffer, u32 bytes);
  * has no frame. If a probe has replaced the return address, the embedder puts the true pc into the
  * registers.
  */
-CORE_INLINE u64 direct_frame(struct direct *direct, u64 pc, bool *is_generated);
+CORE_INLINE u64 direct_frame_of_pc(struct direct *direct, u64 pc, bool *is_generated);
 
 /*
- * Defined by the embedder, for the pc of the last direct_frame() call: true if its mapping is a
- * file's and the tables of the file cannot be found. Also gives the range of that mapping.
+ * Defined by the embedder, for the pc of the last direct_frame_of_pc() call: true if its mapping is
+ * a file's and the tables of the file cannot be found. Also gives the range of that mapping.
  */
-CORE_INLINE bool direct_code_apart(struct direct *direct);
-CORE_INLINE struct code_range direct_code_range(struct direct *direct);
+CORE_INLINE bool direct_code_has_no_elf_header(struct direct *direct);
+CORE_INLINE struct code_range direct_mapping_range(struct direct *direct);
 
 /* Walks up the stack from walk->registers. */
 CORE_INLINE void direct_walk(struct direct *direct);

@@ -280,7 +280,7 @@ CORE_INLINE u32 expr_evaluate(struct unwind *unwind, u64 at, u32 length)
 	core_rare_loop(EXPR_OPERATIONS_MAX, run_operation_step, &unwind);
 	if (expr->stop)
 		return expr->stop;
-	if (bytes_overrun(&unwind->bytes))
+	if (bytes_are_beyond_end(&unwind->bytes))
 		return STOP_BAD_TABLE;
 	return unwind->bytes.at == unwind->bytes.end && expr->depth == 1 ? STOP_NONE
 									 : STOP_UNSUPPORTED;

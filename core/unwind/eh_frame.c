@@ -39,12 +39,13 @@
  * Opens the record at an address; the position is then after its length field. STOP_NO_RULE: the
  * record is the terminator.
  */
-CORE_PART u32 record_open(struct unwind *unwind, u64 address)
+CORE_PART u32 open_eh_frame_record(struct unwind *unwind, u64 address)
 {
 	struct unwind_bytes *bytes = &unwind->bytes;
 	u32 length, stop;
 
-	bytes_set_range(bytes, address, image_mapped_end(&unwind->image, address, LENGTH_BYTES));
+	bytes_set_range(bytes, address,
+			end_of_mapped_image_memory(&unwind->image, address, LENGTH_BYTES));
 	stop = bytes_ready(unwind);
 	if (stop)
 		return stop;
@@ -71,7 +72,8 @@ static long read_augmentation_letter(u32 i, void *arg)
 		break;
 	case 'P':
 		/* The pointer to the personality routine is read only to skip it. */
-		unwind->cfi.stop = bytes_pointer(unwind, bytes_take_u8(&unwind->bytes) & 0x7f, 0);
+		unwind->cfi.stop =
+			bytes_take_encoded_pointer(unwind, bytes_take_u8(&unwind->bytes) & 0x7f, 0);
 		break;
 	case 'L':
 		bytes_take_u8(&unwind->bytes);
@@ -119,7 +121,7 @@ CORE_PART void read_augmentation_data(struct unwind *unwind)
 	if (unwind->cfi.stop)
 		return;
 	core_rare_loop(AUGMENTATION_MAX, read_augmentation_letter, &unwind);
-	if (bytes_overrun(&unwind->bytes))
+	if (bytes_are_beyond_end(&unwind->bytes))
 		unwind->cfi.stop = STOP_BAD_TABLE;
 }
 
@@ -143,7 +145,7 @@ CORE_PART u32 read_cie_fields(struct unwind *unwind)
 	cfi_read_operands(unwind);
 	column = version == CIE_VERSION_GCC ? (u8)operands->raw : operands->first.value;
 	bytes->at += version == CIE_VERSION_GCC ? 1 : operands->first.bytes;
-	if (bytes_overrun(bytes))
+	if (bytes_are_beyond_end(bytes))
 		return STOP_BAD_TABLE;
 	if (column != RETURN_COLUMN)
 		return STOP_UNSUPPORTED;
@@ -166,7 +168,7 @@ CORE_PART u32 run_cie_instructions(struct unwind *unwind)
 	cfi->entry.row = (struct cfi_row){};
 	cfi->location = 0;
 	cfi->pc = ~0ULL;
-	stop = cfi_run(unwind, cfi->entry.start, cfi->entry.end);
+	stop = cfi_run_instructions(unwind, cfi->entry.start, cfi->entry.end);
 	cfi->entry.row = cfi->row;
 	return stop;
 }
@@ -180,7 +182,7 @@ CORE_PART u32 cie_load(struct unwind *unwind, u64 address)
 	if (entry->cie == address)
 		return STOP_NONE;
 	entry->cie = 0;
-	stop = record_open(unwind, address);
+	stop = open_eh_frame_record(unwind, address);
 	if (stop)
 		return stop;
 	stop = read_cie_fields(unwind);
@@ -203,7 +205,7 @@ CORE_OUTLINED u32 fde_open(struct unwind *unwind, u64 address)
 	u64 fields, end;
 	u32 id, stop;
 
-	stop = record_open(unwind, address);
+	stop = open_eh_frame_record(unwind, address);
 	if (stop)
 		return stop;
 	id = bytes_take(&unwind->bytes, 4);
@@ -218,13 +220,13 @@ CORE_OUTLINED u32 fde_open(struct unwind *unwind, u64 address)
 	bytes_set_range(&unwind->bytes, fields, end);
 	stop = bytes_ready(unwind);
 	if (!stop)
-		stop = bytes_pointer(unwind, cfi->entry.pointer_encoding, 0);
+		stop = bytes_take_encoded_pointer(unwind, cfi->entry.pointer_encoding, 0);
 	cfi->location = unwind->pointer;
 	if (!stop)
-		stop = bytes_pointer(unwind, cfi->entry.pointer_encoding & 0x0f, 0);
+		stop = bytes_take_encoded_pointer(unwind, cfi->entry.pointer_encoding & 0x0f, 0);
 	if (stop)
 		return stop;
-	if (bytes_overrun(&unwind->bytes))
+	if (bytes_are_beyond_end(&unwind->bytes))
 		return STOP_BAD_TABLE;
 	cfi->next = cfi->location + unwind->pointer;
 	return unwind->lookup_pc - cfi->location < unwind->pointer ? STOP_NONE : STOP_NO_RULE;
@@ -242,7 +244,7 @@ CORE_PART u32 run_fde_instructions(struct unwind *unwind)
 	}
 	cfi->row = cfi->entry.row;
 	cfi->pc = unwind->lookup_pc;
-	return cfi_run(unwind, start, unwind->bytes.end);
+	return cfi_run_instructions(unwind, start, unwind->bytes.end);
 }
 
 /* Makes the rule of the opened FDE. */
@@ -304,7 +306,7 @@ static long halve_index_range(u32 i, void *arg)
  * Searches the opened index. The FDE of the last function that begins at or before the pc becomes
  * the only record to open.
  */
-CORE_PART u32 index_search(struct unwind *unwind)
+CORE_PART u32 search_eh_frame_hdr(struct unwind *unwind)
 {
 	struct eh_search *search = &unwind->eh;
 
@@ -325,7 +327,7 @@ CORE_PART u32 index_search(struct unwind *unwind)
  * Opens .eh_frame_hdr and its index, and sets image.eh_frame to the section that the header names.
  * STOP_NO_RULE: the header has no index that can be searched.
  */
-CORE_PART u32 index_open(struct unwind *unwind, const struct image_range *range)
+CORE_PART u32 open_eh_frame_hdr(struct unwind *unwind, const struct image_range *range)
 {
 	struct eh_search *search = &unwind->eh;
 	u32 frame_encoding, count_encoding, table_encoding, stop;
@@ -341,16 +343,17 @@ CORE_PART u32 index_open(struct unwind *unwind, const struct image_range *range)
 	frame_encoding = bytes_take_u8(&unwind->bytes);
 	count_encoding = bytes_take_u8(&unwind->bytes);
 	table_encoding = bytes_take_u8(&unwind->bytes);
-	stop = bytes_pointer(unwind, frame_encoding, range->start);
-	if (stop || bytes_overrun(&unwind->bytes))
+	stop = bytes_take_encoded_pointer(unwind, frame_encoding, range->start);
+	if (stop || bytes_are_beyond_end(&unwind->bytes))
 		return STOP_UNSUPPORTED;
 	start = unwind->pointer;
-	unwind->image.eh_frame =
-		(struct image_range){start, image_mapped_end(&unwind->image, start, LENGTH_BYTES)};
+	unwind->image.eh_frame = (struct image_range){
+		start, end_of_mapped_image_memory(&unwind->image, start, LENGTH_BYTES)};
 	search->is_empty = 0;
 	search->is_wide = table_encoding == HDR_ENCODING_SORTED_WIDE;
 	if ((table_encoding != HDR_ENCODING_SORTED && !search->is_wide) ||
-	    bytes_pointer(unwind, count_encoding, range->start) || bytes_overrun(&unwind->bytes))
+	    bytes_take_encoded_pointer(unwind, count_encoding, range->start) ||
+	    bytes_are_beyond_end(&unwind->bytes))
 		return STOP_NO_RULE;
 	search->header = range->start;
 	search->index = unwind->bytes.at;
@@ -384,7 +387,7 @@ static long open_next_record(u32 i, void *arg)
 }
 
 /* Opens the FDE of the pc: one of the search->records records that begin at search->record_end. */
-CORE_PART u32 records_search(struct unwind *unwind)
+CORE_PART u32 search_eh_frame_records(struct unwind *unwind)
 {
 	struct eh_search *search = &unwind->eh;
 
@@ -394,7 +397,7 @@ CORE_PART u32 records_search(struct unwind *unwind)
 }
 
 /* Prepares a linear search through all records of the section. */
-CORE_PART void prepare_linear_search(struct unwind *unwind)
+CORE_PART void prepare_search_of_all_records(struct unwind *unwind)
 {
 	struct eh_search *search = &unwind->eh;
 
@@ -412,7 +415,7 @@ CORE_PART bool is_usual_cie(struct unwind *unwind, u64 record)
 		return false;
 	unwind->word = 0;
 	return unwind_fetch(unwind, record + LENGTH_BYTES + 8, &unwind->word, 3) &&
-	       is_cie_alignments(unwind->word);
+	       are_usual_cie_alignments(unwind->word);
 }
 
 /*
@@ -430,14 +433,14 @@ CORE_PART u64 cie_of_record(struct unwind *unwind, u64 record, u64 head, s32 dis
 	if (!length || length > RECORD_BYTES_MAX || (length | id) % RECORD_ALIGNMENT ||
 	    id > field - unwind->eh.segment)
 		return 0;
-	if (id && image_mapped_end(&unwind->image, function, 0) == function)
+	if (id && end_of_mapped_image_memory(&unwind->image, function, 0) == function)
 		return 0;
 	record = id ? field - id : record;
 	return is_usual_cie(unwind, record) ? record : 0;
 }
 
 /* Moves the scan to the block before the current block. */
-CORE_PART bool scan_previous_block(struct unwind *unwind)
+CORE_PART bool move_scan_to_previous_block(struct unwind *unwind)
 {
 	struct eh_search *search = &unwind->eh;
 	u64 left = search->block - search->segment;
@@ -456,7 +459,7 @@ CORE_PART bool scan_previous_block(struct unwind *unwind)
  * after one, a record begins near; the record leads to its CIE, and more CIEs may lie close before
  * that one.
  */
-static long scan_one_address(u32 i, void *arg)
+static long scan_address_for_eh_frame(u32 i, void *arg)
 {
 	struct unwind *unwind = *(struct unwind **)arg;
 	struct eh_search *search = &unwind->eh;
@@ -464,7 +467,7 @@ static long scan_one_address(u32 i, void *arg)
 	u64 record, head, cie;
 
 	(void)i;
-	if (bytes->at >= search->block_end && !scan_previous_block(unwind))
+	if (bytes->at >= search->block_end && !move_scan_to_previous_block(unwind))
 		return 1;
 	if (!unwind_spend_budget(unwind))
 		return 1;
@@ -488,7 +491,7 @@ static long scan_one_address(u32 i, void *arg)
  * Scans a segment for the section. The section lies after the other constants, so the last segment
  * is scanned first, from its end. Only tables of exceptions may lie after the section.
  */
-static long scan_segment(u32 i, void *arg)
+static long scan_segment_for_eh_frame(u32 i, void *arg)
 {
 	struct unwind *unwind = *(struct unwind **)arg;
 	u32 index = unwind->image.segment_count - 1 - i;
@@ -504,7 +507,7 @@ static long scan_segment(u32 i, void *arg)
 		(segment->end - RECORD_HEAD_BYTES + RECORD_ALIGNMENT) & -(u64)RECORD_ALIGNMENT;
 	search->blocks = SCAN_BLOCKS_MAX;
 	bytes_set_range(&unwind->bytes, search->block_end, segment->end);
-	core_rare_loop(SCAN_STEPS_MAX, scan_one_address, &unwind);
+	core_rare_loop(SCAN_STEPS_MAX, scan_address_for_eh_frame, &unwind);
 	unwind->image.eh_frame.end = segment->end;
 	return unwind->image.eh_frame.start != 0;
 }
@@ -520,44 +523,44 @@ CORE_PART bool is_linked_by_go(struct unwind *unwind)
 }
 
 /* Sets image.eh_frame to the result of an earlier search in the same file. */
-CORE_PART bool recall_section(struct unwind *unwind)
+CORE_PART bool find_cached_eh_frame(struct unwind *unwind)
 {
 	u64 start;
 
-	if (unwind->is_compat || !unwind->image.header || !unwind_recall(unwind))
+	if (unwind->is_compat || !unwind->image.header || !unwind_find_cached_rule(unwind))
 		return false;
 	start = unwind->image.header + unwind->rule.cfa_offset;
 	unwind->image.eh_frame = (struct image_range){};
 	if (unwind->rule.cfa_offset)
 		unwind->image.eh_frame = (struct image_range){
-			start, image_mapped_end(&unwind->image, start, LENGTH_BYTES)};
+			start, end_of_mapped_image_memory(&unwind->image, start, LENGTH_BYTES)};
 	return true;
 }
 
-CORE_PART void remember_section(struct unwind *unwind)
+CORE_PART void cache_found_eh_frame(struct unwind *unwind)
 {
 	u64 start = unwind->image.eh_frame.start;
 	s64 offset = start ? start - unwind->image.header : 0;
 
 	unwind->rule = (struct unwind_rule){.cfa_offset = offset};
 	if (unwind->image.header && (s32)offset == offset)
-		unwind_remember(unwind);
+		unwind_cache_rule(unwind);
 }
 
 /* Finds .eh_frame in a file whose headers do not say where the section is. */
-CORE_PART void eh_frame_find(struct unwind *unwind)
+CORE_PART void search_eh_frame_without_headers(struct unwind *unwind)
 {
 	if (unwind->image.searched)
 		return;
 	unwind->is_search = true;
-	unwind->image.searched = recall_section(unwind);
+	unwind->image.searched = find_cached_eh_frame(unwind);
 	if (!unwind->image.searched) {
 		unwind->eh.is_unreadable = 0;
 		if (!is_linked_by_go(unwind))
-			core_rare_loop(IMAGE_SEGMENTS_MAX, scan_segment, &unwind);
+			core_rare_loop(IMAGE_SEGMENTS_MAX, scan_segment_for_eh_frame, &unwind);
 		unwind->image.searched = unwind->budget && !unwind->eh.is_unreadable;
 		if (unwind->image.searched)
-			remember_section(unwind);
+			cache_found_eh_frame(unwind);
 	}
 	unwind->is_search = false;
 }
@@ -572,20 +575,20 @@ CORE_PART u32 fde_find(struct unwind *unwind)
 	u32 stop = STOP_NO_RULE;
 
 	if (unwind->image.eh_frame_hdr.start) {
-		stop = index_open(unwind, &unwind->image.eh_frame_hdr);
+		stop = open_eh_frame_hdr(unwind, &unwind->image.eh_frame_hdr);
 		if (!stop)
-			stop = index_search(unwind);
+			stop = search_eh_frame_hdr(unwind);
 	} else {
 		search->is_empty = 0;
-		eh_frame_find(unwind);
+		search_eh_frame_without_headers(unwind);
 	}
 	if (stop == STOP_NO_RULE)
-		prepare_linear_search(unwind);
+		prepare_search_of_all_records(unwind);
 	else if (stop)
 		return stop;
 	if (!core_reload(search->records))
 		return unwind->image.searched ? STOP_NO_RULE : unwind_table_read_stop(unwind);
-	stop = records_search(unwind);
+	stop = search_eh_frame_records(unwind);
 	return stop == STOP_BAD_TABLE && search->is_empty ? STOP_NO_RULE : stop;
 }
 

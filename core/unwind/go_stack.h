@@ -38,7 +38,7 @@ typedef long (*go_stack_read)(void *memory, u64 address, u64 *word);
  * a if `is_first` is 1, b if it is 0. The choice is a multiplication, because the verifier follows
  * both ways of a branch.
  */
-CORE_PART u64 go_select(u64 is_first, u64 a, u64 b)
+CORE_PART u64 select_without_branch(u64 is_first, u64 a, u64 b)
 {
 	core_one_register(is_first);
 	return b + is_first * (a - b);
@@ -60,37 +60,43 @@ CORE_PART u32 go_caller_find(const struct unwind_rule *rule,
 {
 	u64 rsp = registers->value[REGISTER_SP], thread = registers->value[REGISTER_THREAD];
 	u64 is_depth = rule->cfa_kind - CFA_GO_SAVED;
-	u64 is_suspended = go_select(is_depth, 0, go_slot_is_used(rule->slot[GO_SLOT_RBP]));
+	u64 is_suspended =
+		select_without_branch(is_depth, 0, go_slot_is_used(rule->slot[GO_SLOT_RBP]));
 	u64 is_kept = (1 - is_suspended) & (1 - go_slot_is_used(rule->slot[SLOT_FP]));
-	u64 first = go_select(is_depth, rsp, thread) + rule->cfa_offset;
+	u64 first = select_without_branch(is_depth, rsp, thread) + rule->cfa_offset;
 	u64 knows_rbp = registers->known >> REGISTER_FP & 1;
 	u64 stack;
 	long error = read(memory, first, &caller->goroutine), is_lost;
 
 	error |= read(memory,
-		      go_select(is_depth, first, caller->goroutine + 8 * rule->slot[GO_SLOT_M]),
+		      select_without_branch(is_depth, first,
+					    caller->goroutine + 8 * rule->slot[GO_SLOT_M]),
 		      &caller->goroutine);
-	error |= read(
-		memory,
-		go_select(is_depth, first, caller->goroutine + 8 * rule->slot[GO_SLOT_GOROUTINE]),
-		&caller->goroutine);
+	error |= read(memory,
+		      select_without_branch(is_depth, first,
+					    caller->goroutine + 8 * rule->slot[GO_SLOT_GOROUTINE]),
+		      &caller->goroutine);
 	if (!caller->goroutine)
 		return error ? (thread ? STOP_STACK_UNREADABLE : STOP_UNKNOWN_REGISTER) : STOP_ROOT;
 	if (!(knows_rbp | (1 - is_suspended)))
 		return STOP_UNKNOWN_REGISTER;
 	stack = caller->goroutine + 8 * rule->slot[GO_SLOT_STACK];
 	error |= read(memory, stack, &caller->cfa);
-	error |= read(memory, go_select(is_depth, rsp + 8 * rule->slot[GO_SLOT_DEPTH], stack),
+	error |= read(memory,
+		      select_without_branch(is_depth, rsp + 8 * rule->slot[GO_SLOT_DEPTH], stack),
 		      &caller->depth);
 	caller->cfa += 8 * rule->operand - is_depth * caller->depth;
-	error |= read(memory, go_select(is_suspended, stack + 8, caller->cfa - 8), &caller->pc);
+	error |= read(memory, select_without_branch(is_suspended, stack + 8, caller->cfa - 8),
+		      &caller->pc);
 	error |= read(memory, caller->pc - 8, &caller->before);
 	is_lost = read(memory,
-		       go_select(is_suspended, caller->goroutine + 8 * rule->slot[GO_SLOT_RBP],
-				 caller->cfa - 8 * rule->slot[SLOT_FP]),
+		       select_without_branch(is_suspended,
+					     caller->goroutine + 8 * rule->slot[GO_SLOT_RBP],
+					     caller->cfa - 8 * rule->slot[SLOT_FP]),
 		       &caller->saved_rbp);
-	caller->rbp = go_select(is_kept, registers->value[REGISTER_FP], caller->saved_rbp);
-	caller->knows_rbp = is_lost ? 0 : go_select(is_kept, knows_rbp, 1);
+	caller->rbp =
+		select_without_branch(is_kept, registers->value[REGISTER_FP], caller->saved_rbp);
+	caller->knows_rbp = is_lost ? 0 : select_without_branch(is_kept, knows_rbp, 1);
 	if (error)
 		return STOP_STACK_UNREADABLE;
 	if (caller->cfa & 7)

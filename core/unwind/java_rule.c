@@ -79,7 +79,7 @@ CORE_PART bool java_read_machine(struct unwind *unwind)
 
 /* --- the block of a pc --- */
 
-static long java_compare_heap(u32 i, void *arg)
+static long java_check_heap_for_pc(u32 i, void *arg)
 {
 	struct unwind *unwind = *(struct unwind **)arg;
 	struct java_walk *java = &unwind->java;
@@ -93,7 +93,7 @@ static long java_compare_heap(u32 i, void *arg)
 	return java->has_heap & 1;
 }
 
-static long java_follow_segment(u32 i, void *arg)
+static long java_step_to_segment_of_block(u32 i, void *arg)
 {
 	struct unwind *unwind = *(struct unwind **)arg;
 	struct java_walk *java = &unwind->java;
@@ -111,21 +111,21 @@ static long java_follow_segment(u32 i, void *arg)
 }
 
 /* Sets java->blob to the object of the block that contains the pc. */
-CORE_PART bool java_block_find(struct unwind *unwind)
+CORE_PART bool java_find_code_block_of_pc(struct unwind *unwind)
 {
 	struct java_walk *java = &unwind->java;
 	const struct java_layout *layout = &java->layout;
 	u64 pc = unwind->registers.value[REGISTER_PC], block;
 
 	java->has_heap = java->has_block = 0;
-	core_rare_loop(HEAPS_MAX, java_compare_heap, &unwind);
+	core_rare_loop(HEAPS_MAX, java_check_heap_for_pc, &unwind);
 	if (!core_reload(java->has_heap) ||
 	    !java_read_word(unwind, java->word + layout->heap_segments + layout->space_low,
 			    &java->segments) ||
 	    !unwind_peek(unwind, java->word + layout->heap_shift, &java->shift, 4))
 		return false;
 	java->segment = (pc - java->low) >> (java->shift & 31);
-	core_rare_loop(SEGMENT_STEPS_MAX, java_follow_segment, &unwind);
+	core_rare_loop(SEGMENT_STEPS_MAX, java_step_to_segment_of_block, &unwind);
 	if (!core_reload(java->has_block))
 		return false;
 	block = java->low + (java->segment << (java->shift & 31));
@@ -169,19 +169,19 @@ CORE_PART bool java_block_find(struct unwind *unwind)
  * Eight bytes of code from byte `at` of the window around the pc on; the pc is at byte
  * NEAR_CODE_BEFORE.
  */
-CORE_PART u64 java_window_code(const struct unwind *unwind, u32 at)
+CORE_PART u64 java_code_bytes_in_window(const struct unwind *unwind, u32 at)
 {
 	return core_load_u64((const u8 *)unwind->near.word + at);
 }
 
-CORE_PART u64 java_code_after(const struct unwind *unwind, u32 bytes)
+CORE_PART u64 java_code_bytes_after_pc(const struct unwind *unwind, u32 bytes)
 {
-	return java_window_code(unwind, NEAR_CODE_BEFORE + bytes);
+	return java_code_bytes_in_window(unwind, NEAR_CODE_BEFORE + bytes);
 }
 
-CORE_PART u64 java_code_before(const struct unwind *unwind, u32 bytes)
+CORE_PART u64 java_code_bytes_before_pc(const struct unwind *unwind, u32 bytes)
 {
-	return java_window_code(unwind, NEAR_CODE_BEFORE - bytes);
+	return java_code_bytes_in_window(unwind, NEAR_CODE_BEFORE - bytes);
 }
 
 /* 1 if the two numbers are equal. Branch-free, so that the verifier has one path to follow. */
@@ -205,9 +205,9 @@ static long java_match_epilogue(u32 i, void *arg)
 	core_one_register(at);
 	if (at < NEAR_CODE_BEFORE - JAVA_END_BYTES || at > NEAR_CODE_BEFORE)
 		return 1;
-	is_end = java_is_equal(java_window_code(unwind, at) & 0xff, JAVA_POP_RBP) &
-		 (java_is_instruction(java_window_code(unwind, at - 4), JAVA_ADD_8) |
-		  java_is_instruction(java_window_code(unwind, at - 7), JAVA_ADD_32));
+	is_end = java_is_equal(java_code_bytes_in_window(unwind, at) & 0xff, JAVA_POP_RBP) &
+		 (java_is_instruction(java_code_bytes_in_window(unwind, at - 4), JAVA_ADD_8) |
+		  java_is_instruction(java_code_bytes_in_window(unwind, at - 7), JAVA_ADD_32));
 	if (is_end)
 		unwind->java.end = NEAR_CODE_BEFORE - at;
 	return is_end & 1;
@@ -219,11 +219,13 @@ static long java_match_epilogue(u32 i, void *arg)
  */
 CORE_PART bool java_is_at_safepoint_stub(const struct unwind *unwind)
 {
-	u64 at = java_code_after(unwind, 0), next = java_code_after(unwind, JAVA_SET_BYTES);
+	u64 at = java_code_bytes_after_pc(unwind, 0),
+	    next = java_code_bytes_after_pc(unwind, JAVA_SET_BYTES);
 
 	return (java_is_instruction(at, JAVA_LEA_R10) & java_is_instruction(next, JAVA_SET_R10)) |
 	       (java_is_instruction(at, JAVA_SET_R10) & java_is_equal(next & 0xff, JAVA_JMP)) |
-	       (java_is_instruction(java_code_before(unwind, JAVA_SET_BYTES), JAVA_SET_R10) &
+	       (java_is_instruction(java_code_bytes_before_pc(unwind, JAVA_SET_BYTES),
+				    JAVA_SET_R10) &
 		java_is_equal(at & 0xff, JAVA_JMP));
 }
 
@@ -247,7 +249,8 @@ CORE_GLOBAL_PART int java_epilogue_state_find(struct unwind *unwind)
 	java->slot = 2 * java_is_equal(end, 0);
 	return end < 2 || end == JAVA_END_NONE ||
 	       (end == 1 + JAVA_COMPARE_BYTES &&
-		java_is_instruction(java_code_before(unwind, JAVA_COMPARE_BYTES), JAVA_COMPARE));
+		java_is_instruction(java_code_bytes_before_pc(unwind, JAVA_COMPARE_BYTES),
+				    JAVA_COMPARE));
 }
 
 /*
@@ -263,16 +266,18 @@ CORE_GLOBAL_PART int java_prologue_state_find(struct unwind *unwind)
 	if (core_is_null(unwind))
 		return 0;
 	java = &unwind->java;
-	at = java_code_after(unwind, 0);
-	is_pushed = java_is_equal(java_code_before(unwind, 1) & 0xff, JAVA_PUSH_RBP) &
+	at = java_code_bytes_after_pc(unwind, 0);
+	is_pushed = java_is_equal(java_code_bytes_before_pc(unwind, 1) & 0xff, JAVA_PUSH_RBP) &
 		    (java_is_instruction(at, JAVA_SUB_8) | java_is_instruction(at, JAVA_SUB_32));
-	is_stored = java_is_instruction(at, JAVA_STORE_RBP) &
-		    java_is_instruction(java_code_before(unwind, JAVA_SUB_BYTES), JAVA_SUB_8);
-	is_called =
-		(java_is_instruction(at, JAVA_TOUCH) &
-		 java_is_equal(java_code_after(unwind, JAVA_TOUCH_BYTES) & 0xff, JAVA_PUSH_RBP)) |
-		(java_is_instruction(at, JAVA_SUB_8) &
-		 java_is_instruction(java_code_after(unwind, JAVA_SUB_BYTES), JAVA_STORE_RBP));
+	is_stored =
+		java_is_instruction(at, JAVA_STORE_RBP) &
+		java_is_instruction(java_code_bytes_before_pc(unwind, JAVA_SUB_BYTES), JAVA_SUB_8);
+	is_called = (java_is_instruction(at, JAVA_TOUCH) &
+		     java_is_equal(java_code_bytes_after_pc(unwind, JAVA_TOUCH_BYTES) & 0xff,
+				   JAVA_PUSH_RBP)) |
+		    (java_is_instruction(at, JAVA_SUB_8) &
+		     java_is_instruction(java_code_bytes_after_pc(unwind, JAVA_SUB_BYTES),
+					 JAVA_STORE_RBP));
 	java->slot = 2 * is_pushed;
 	if (!is_stored)
 		java->words = 1 + is_pushed;
@@ -381,11 +386,11 @@ CORE_PART void java_blob_method_find(struct unwind *unwind)
 	java->is_compiled = 1;
 }
 
-CORE_PART bool java_compiled_rule(struct unwind *unwind)
+CORE_PART bool java_make_compiled_code_rule(struct unwind *unwind)
 {
 	struct java_walk *java = &unwind->java;
 
-	if (!java_block_find(unwind))
+	if (!java_find_code_block_of_pc(unwind))
 		return false;
 	java_blob_method_find(unwind);
 	if (!unwind_peek(unwind, java->blob + java->layout.blob_frame, &java->words, 4) ||
@@ -438,7 +443,7 @@ CORE_PART bool java_bytecode_is_in_method(struct unwind *unwind)
  * takes that word for this step; the caller does not rely on r14. A call by a method handle removes
  * a word from the caller's stack, so the caller's rsp may be the address of the return address.
  */
-CORE_PART bool java_interpreted_rule(struct unwind *unwind)
+CORE_PART bool java_make_interpreter_rule(struct unwind *unwind)
 {
 	struct java_walk *java = &unwind->java;
 	u64 frame = unwind->registers.value[REGISTER_RBP];
@@ -466,7 +471,7 @@ CORE_PART bool java_interpreted_rule(struct unwind *unwind)
 	return true;
 }
 
-CORE_PART void java_first_call_rule(struct unwind *unwind)
+CORE_PART void java_make_first_call_rule(struct unwind *unwind)
 {
 	unwind->rule = (struct unwind_rule){
 		.cfa_register = REGISTER_RBP,
@@ -486,11 +491,12 @@ CORE_SUBPROGRAM bool java_rule(struct unwind *unwind)
 	java = &unwind->java;
 	pc = unwind->registers.value[REGISTER_PC];
 	if (pc == java->call_return && !unwind->is_interrupted) {
-		java_first_call_rule(unwind);
+		java_make_first_call_rule(unwind);
 		return true;
 	}
-	return pc - java->interpreter < java->interpreter_bytes ? java_interpreted_rule(unwind)
-								: java_compiled_rule(unwind);
+	return pc - java->interpreter < java->interpreter_bytes
+		       ? java_make_interpreter_rule(unwind)
+		       : java_make_compiled_code_rule(unwind);
 }
 
 /* --- names --- */
@@ -516,7 +522,7 @@ CORE_PART bool java_read_for_name(struct unwind *unwind, u64 address, void *buff
 	       (core_reload(unwind->java.waits) && unwind_read(unwind, address, buffer, bytes));
 }
 
-CORE_SUBPROGRAM bool java_words(struct unwind *unwind, u64 address)
+CORE_SUBPROGRAM bool java_read_object_words(struct unwind *unwind, u64 address)
 {
 	return java_read_for_name(unwind, address, unwind->java.words_read, 8 * JAVA_WORDS);
 }
@@ -538,7 +544,7 @@ CORE_PART bool java_text_address_find(struct unwind *unwind, u64 number, u64 *te
  * Finds the constant part, the pool, the class and the name of java->method, and sets
  * java->complete to the number of the source file's name. The class must lead back to the pool.
  */
-CORE_SUBPROGRAM bool java_method_find(struct unwind *unwind)
+CORE_SUBPROGRAM bool java_find_parts_of_method(struct unwind *unwind)
 {
 	struct java_walk *java = &unwind->java;
 	const struct java_layout *layout = &java->layout;
@@ -546,11 +552,11 @@ CORE_SUBPROGRAM bool java_method_find(struct unwind *unwind)
 
 	if (java->method & 7 ||
 	    !java_read_for_name(unwind, java->method + layout->method_const, &java->constants, 8) ||
-	    !java_words(unwind, java->constants))
+	    !java_read_object_words(unwind, java->constants))
 		return false;
 	java->pool = java_number_at(java, layout->const_pool);
 	number = java_number_at(java, layout->const_name) & 0xffff;
-	if (!java_words(unwind, java->pool))
+	if (!java_read_object_words(unwind, java->pool))
 		return false;
 	java->holder = java_number_at(java, layout->pool_class);
 	java->tags = java_number_at(java, layout->pool_tags);
@@ -562,7 +568,7 @@ CORE_SUBPROGRAM bool java_method_find(struct unwind *unwind)
 }
 
 /* True if all bytes of a text are there. */
-CORE_SUBPROGRAM bool java_text_touch(struct unwind *unwind, u64 text)
+CORE_SUBPROGRAM bool java_fault_in_text(struct unwind *unwind, u64 text)
 {
 	struct java_walk *java = &unwind->java;
 
@@ -571,24 +577,25 @@ CORE_SUBPROGRAM bool java_text_touch(struct unwind *unwind, u64 text)
 				  &java->byte, 1);
 }
 
-CORE_SUBPROGRAM bool java_key_find(struct unwind *unwind)
+CORE_SUBPROGRAM bool java_find_method_without_wait(struct unwind *unwind)
 {
 	unwind->java.waits = 0;
-	return java_method_find(unwind);
+	return java_find_parts_of_method(unwind);
 }
 
-CORE_SUBPROGRAM bool java_name_find(struct unwind *unwind)
+CORE_SUBPROGRAM bool java_find_names_of_method(struct unwind *unwind)
 {
 	struct java_walk *java = &unwind->java;
 
 	java->waits = 1;
-	if (!java_method_find(unwind) || !java_text_touch(unwind, core_reload(java->name)) ||
+	if (!java_find_parts_of_method(unwind) ||
+	    !java_fault_in_text(unwind, core_reload(java->name)) ||
 	    !java_read_for_name(unwind, java->holder + java->layout.class_name, &java->word, 8) ||
-	    !java_text_touch(unwind, core_reload(java->word)))
+	    !java_fault_in_text(unwind, core_reload(java->word)))
 		return false;
 	if (!core_reload(java->complete) ||
 	    !java_text_address_find(unwind, core_reload(java->complete), &java->file) ||
-	    !java_text_touch(unwind, core_reload(java->file)))
+	    !java_fault_in_text(unwind, core_reload(java->file)))
 		java->file = 0;
 	return core_reload(unwind->budget) != 0;
 }

@@ -13,7 +13,7 @@
 #include "rule_search.h"
 #include "arch/unwinding.h"
 
-CORE_GLOBAL_PART int granule_size(u64 pc, u64 interrupted, u64 from, u64 to)
+CORE_GLOBAL_PART int granule_size_of_rule(u64 pc, u64 interrupted, u64 from, u64 to)
 {
 	return rule_granule(pc, interrupted != 0, from, to);
 }
@@ -21,9 +21,9 @@ CORE_GLOBAL_PART int granule_size(u64 pc, u64 interrupted, u64 from, u64 to)
 CORE_PART void cache_granule_rule(struct rule_search *search, const struct rule_key *pc_key,
 				  struct rule_cache *rules)
 {
-	u32 bytes = granule_size(FRAME_OFFSET(search->place & ~RULE_KEY_INTERRUPTED),
-				 search->place & RULE_KEY_INTERRUPTED, search->table.from,
-				 search->table.to);
+	u32 bytes = granule_size_of_rule(FRAME_OFFSET(search->place & ~RULE_KEY_INTERRUPTED),
+					 search->place & RULE_KEY_INTERRUPTED, search->table.from,
+					 search->table.to);
 
 	if (bytes > 1) {
 		struct rule_key key = rule_key_of_granule(pc_key, bytes);
@@ -36,7 +36,7 @@ CORE_PART void cache_granule_rule(struct rule_search *search, const struct rule_
  * If the pc directly follows a system call instruction, and a table row begins at the pc: replaces
  * the rule by that of the preceding row, which covers the instruction.
  */
-CORE_PART bool use_row_of_syscall(struct rule_search *search)
+CORE_PART bool use_table_row_before_syscall_end(struct rule_search *search)
 {
 	search->is_lasting = 0;
 	search->word = 0;
@@ -64,7 +64,7 @@ CORE_PART bool find_table_rule(struct rule_search *search, const struct rule_key
 	if (offset >> 32 || !file_table_find(&search->table))
 		return false;
 	begins_row = is_interrupted && core_reload(search->table.from) == search->table.offset;
-	if (begins_row && !use_row_of_syscall(search))
+	if (begins_row && !use_table_row_before_syscall_end(search))
 		return false;
 	search->rule = search->table.rule;
 	if (core_reload(search->table.is_partial) &&
@@ -87,8 +87,8 @@ CORE_GLOBAL int rule_search_find(struct rule_search *search, struct rule_cache *
 		return 0;
 	key = (struct rule_key){.place = search->place};
 	by_code = rule_key_by_code(&key);
-	own = rule_key_own(&key, &search->space);
-	settled = rule_key_settled(&key, &search->space);
+	own = rule_key_of_address_space(&key, &search->space);
+	settled = rule_key_of_row_start(&key, &search->space);
 	search->is_lasting = 1;
 	is_found = rule_cache_get(rules, &key, &search->rule);
 	if (!is_found) {

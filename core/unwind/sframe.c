@@ -42,13 +42,13 @@ CORE_PART bool is_header_supported(const struct sframe_header *header)
 	       header->abi == SFRAME_ABI && header->flags & SFRAME_SORTED && header->function_count;
 }
 
-CORE_PART u32 index_entry_bytes(u32 version)
+CORE_PART u32 sframe_index_entry_bytes(u32 version)
 {
 	return version == 1 ? 17 : version == 2 ? 20 : 16;
 }
 
 /* Reads the section's header and finds its parts. */
-CORE_OUTLINED u32 section_open(struct unwind *unwind)
+CORE_OUTLINED u32 open_sframe_section(struct unwind *unwind)
 {
 	struct sframe_search *search = &unwind->sframe;
 	const struct sframe_header *header = &search->header;
@@ -63,7 +63,7 @@ CORE_OUTLINED u32 section_open(struct unwind *unwind)
 	search->functions = first + header->functions;
 	search->rows = first + header->rows;
 	search->rows_end = search->rows + header->row_bytes;
-	search->entry_bytes = index_entry_bytes(header->version);
+	search->entry_bytes = sframe_index_entry_bytes(header->version);
 	search->low = 0;
 	search->high = header->function_count;
 	return search->rows_end <= unwind->image.sframe.end ? STOP_NONE : STOP_BAD_TABLE;
@@ -104,7 +104,7 @@ static long halve_function_range(u32 i, void *arg)
 }
 
 /* Reads the remaining fields of an entry. In version 3 half of them are stored before the rows. */
-CORE_PART u32 read_entry_fields(struct unwind *unwind)
+CORE_PART u32 read_sframe_entry_fields(struct unwind *unwind)
 {
 	struct sframe_search *search = &unwind->sframe;
 	struct unwind_bytes *bytes = &unwind->bytes;
@@ -129,7 +129,7 @@ CORE_PART u32 read_entry_fields(struct unwind *unwind)
 	if (search->header.version == 3)
 		search->flexible = FUNCTION_IS_FLEXIBLE(bytes_take_u8(bytes));
 	search->block_bytes = search->header.version == 1 ? 16 : bytes_take_u8(bytes);
-	if (bytes_overrun(bytes))
+	if (bytes_are_beyond_end(bytes))
 		return STOP_BAD_TABLE;
 	if (search->header.version != 3)
 		bytes_set_range(bytes, search->rows + search->first_row, search->rows_end);
@@ -137,7 +137,7 @@ CORE_PART u32 read_entry_fields(struct unwind *unwind)
 }
 
 /* Finds the function that covers the pc. */
-CORE_PART u32 function_find(struct unwind *unwind)
+CORE_PART u32 find_sframe_function(struct unwind *unwind)
 {
 	struct sframe_search *search = &unwind->sframe;
 	u64 offset;
@@ -147,7 +147,7 @@ CORE_PART u32 function_find(struct unwind *unwind)
 	core_rare_loop(SEARCH_STEPS_MAX, halve_function_range, &unwind);
 	stop = search->stop ? search->stop : read_function_address(unwind, search->low);
 	if (!stop)
-		stop = read_entry_fields(unwind);
+		stop = read_sframe_entry_fields(unwind);
 	if (stop)
 		return stop;
 	offset = unwind->lookup_pc - search->function;
@@ -170,7 +170,7 @@ CORE_PART void store_row_words(struct sframe_search *search, struct unwind_bytes
 	}
 }
 
-static long read_next_row(u32 i, void *arg)
+static long read_next_sframe_row(u32 i, void *arg)
 {
 	struct unwind *unwind = *(struct unwind **)arg;
 	struct sframe_search *search = &unwind->sframe;
@@ -201,13 +201,13 @@ static long read_next_row(u32 i, void *arg)
 	return 0;
 }
 
-CORE_OUTLINED u32 row_find(struct unwind *unwind)
+CORE_OUTLINED u32 find_sframe_row(struct unwind *unwind)
 {
 	struct sframe_search *search = &unwind->sframe;
 
 	search->stop = STOP_NONE;
 	search->found = false;
-	core_rare_loop(ROWS_MAX, read_next_row, &unwind);
+	core_rare_loop(ROWS_MAX, read_next_sframe_row, &unwind);
 	if (search->stop)
 		return search->stop;
 	return search->found ? STOP_NONE : STOP_NO_RULE;
@@ -246,21 +246,21 @@ CORE_PART u32 make_ordinary_rule(const struct sframe_search *search, struct unwi
 		return STOP_NONE;
 	if (ra == SFRAME_FIXED_NONE)
 		ra = row_word_signed(search, used++);
-	rule->slot[SLOT_RETURN] = slot_below(ra);
+	rule->slot[SLOT_RETURN] = slot_of_word_below_base(ra);
 	if (used < count)
-		rule->slot[SLOT_FP] = slot_below(row_word_signed(search, used));
+		rule->slot[SLOT_FP] = slot_of_word_below_base(row_word_signed(search, used));
 	else if (fixed_fp != SFRAME_FIXED_NONE)
-		rule->slot[SLOT_FP] = slot_below(fixed_fp);
+		rule->slot[SLOT_FP] = slot_of_word_below_base(fixed_fp);
 	return count >= used && rule->slot[SLOT_RETURN] != SLOT_LOST ? STOP_NONE : STOP_UNSUPPORTED;
 }
 
 /* The slot that a control word and its offset describe. */
-CORE_PART u8 flexible_slot(u32 control, s32 offset, struct unwind_rule *rule)
+CORE_PART u8 slot_of_flexible_word(u32 control, s32 offset, struct unwind_rule *rule)
 {
 	u32 reg = CONTROL_REGISTER(control);
 
 	if (!CONTROL_IS_REGISTER(control))
-		return CONTROL_IS_DEREF(control) ? slot_below(offset) : SLOT_LOST;
+		return CONTROL_IS_DEREF(control) ? slot_of_word_below_base(offset) : SLOT_LOST;
 	if (!is_table_register(reg))
 		return SLOT_LOST;
 	if (!CONTROL_IS_DEREF(control))
@@ -268,7 +268,7 @@ CORE_PART u8 flexible_slot(u32 control, s32 offset, struct unwind_rule *rule)
 	if (RETURN_IS_BELOW_BASE)
 		return SLOT_LOST;
 	rule->base = reg;
-	return slot_below((s64)offset - RULE_BASE_BYTES);
+	return slot_of_word_below_base((s64)offset - RULE_BASE_BYTES);
 }
 
 /*
@@ -286,19 +286,19 @@ CORE_PART u32 make_flexible_rule(const struct sframe_search *search, struct unwi
 	rule->cfa_kind = CONTROL_IS_DEREF(control) ? CFA_DEREF : CFA_REGISTER;
 	rule->cfa_register = CONTROL_REGISTER(control);
 	rule->cfa_offset = row_word_signed(search, 1);
-	rule->slot[SLOT_RETURN] = slot_below(search->header.fixed_ra_offset);
+	rule->slot[SLOT_RETURN] = slot_of_word_below_base(search->header.fixed_ra_offset);
 	if (count > 2 && row_word_unsigned(search, 2) == 0) {
 		used = 3;
 	} else if (count > 2) {
-		rule->slot[SLOT_RETURN] = flexible_slot(row_word_unsigned(search, 2),
-							row_word_signed(search, 3), rule);
+		rule->slot[SLOT_RETURN] = slot_of_flexible_word(row_word_unsigned(search, 2),
+								row_word_signed(search, 3), rule);
 		used = 4;
 	}
 	if (rule->base != RULE_BASE_CFA || rule->slot[SLOT_RETURN] == SLOT_LOST)
 		return STOP_UNSUPPORTED;
 	if (used + 1 < count)
-		rule->slot[SLOT_FP] = flexible_slot(row_word_unsigned(search, used),
-						    row_word_signed(search, used + 1), rule);
+		rule->slot[SLOT_FP] = slot_of_flexible_word(
+			row_word_unsigned(search, used), row_word_signed(search, used + 1), rule);
 	return STOP_NONE;
 }
 
@@ -325,10 +325,10 @@ CORE_SUBPROGRAM u32 sframe_rule(struct unwind *unwind, struct unwind_rule *rule)
 
 	if (!unwind->image.sframe.start)
 		return STOP_NO_RULE;
-	stop = section_open(unwind);
+	stop = open_sframe_section(unwind);
 	if (!stop)
-		stop = function_find(unwind);
+		stop = find_sframe_function(unwind);
 	if (!stop)
-		stop = row_find(unwind);
+		stop = find_sframe_row(unwind);
 	return stop ? stop : make_row_rule(&unwind->sframe, rule);
 }

@@ -34,7 +34,7 @@ CORE_GLOBAL_PART int find_last_entry(struct file_table_search *search,
 	return 0;
 }
 
-CORE_PART u32 chunk_word(const struct file_table_chunk *chunk, u32 index)
+CORE_PART u32 word_of_table_chunk(const struct file_table_chunk *chunk, u32 index)
 {
 	core_one_register(index);
 	return index < FILE_TABLE_WORDS ? chunk->word[index] : 0;
@@ -44,8 +44,8 @@ CORE_PART u32 chunk_word(const struct file_table_chunk *chunk, u32 index)
  * Goes from a chunk of offsets to the chunk that the found entry points to. NULL: the offset is
  * less than all entries, or a chunk is missing.
  */
-CORE_PART const struct file_table_chunk *child_chunk(struct file_table_search *search,
-						     const struct file_table_chunk *chunk)
+CORE_PART const struct file_table_chunk *
+find_child_table_chunk(struct file_table_search *search, const struct file_table_chunk *chunk)
 {
 	u32 at;
 
@@ -54,7 +54,7 @@ CORE_PART const struct file_table_chunk *child_chunk(struct file_table_search *s
 	search->target = search->offset;
 	find_last_entry(search, chunk, ~0U);
 	at = core_reload(search->at);
-	search->start = chunk_word(chunk, at);
+	search->start = word_of_table_chunk(chunk, at);
 	return search->start > search->offset
 		       ? 0
 		       : file_table_chunk(search, search->base + chunk->first + at);
@@ -98,18 +98,18 @@ CORE_GLOBAL int file_table_find(struct file_table_search *search)
 	root = file_table_chunk(search, FILE_TABLE_ROOT);
 	search->base = root ? root->base : 0;
 	search->is_partial = root ? root->is_partial : 0;
-	leaf = child_chunk(search, child_chunk(search, root));
+	leaf = find_child_table_chunk(search, find_child_table_chunk(search, root));
 	if (!leaf)
 		return 0;
 	distance = search->offset - search->start;
 	search->target = distance < FILE_TABLE_DISTANCE_MAX ? distance : FILE_TABLE_DISTANCE_MAX;
 	find_last_entry(search, leaf, FILE_TABLE_DISTANCE_MAX);
-	row = chunk_word(leaf, core_reload(search->at));
+	row = word_of_table_chunk(leaf, core_reload(search->at));
 	next = core_reload(search->at) + 1;
 	search->from = search->start + (row & FILE_TABLE_DISTANCE_MAX);
-	search->to = next < leaf->count
-			     ? search->start + (chunk_word(leaf, next) & FILE_TABLE_DISTANCE_MAX)
-			     : search->offset + 1;
+	search->to = next < leaf->count ? search->start + (word_of_table_chunk(leaf, next) &
+							   FILE_TABLE_DISTANCE_MAX)
+					: search->offset + 1;
 	return read_table_rule(search, leaf->first, FILE_TABLE_ROW_RULE(row)) &&
 	       is_root_unchanged(search);
 }

@@ -214,7 +214,7 @@ u32 find_or_make_rule(struct unwind *unwind)
 	unwind->is_by_code = 0;
 	unwind->is_listed = 0;
 	unwind->code_seen = 0;
-	if (core_reload(unwind->is_lasting) && unwind_recall(unwind)) {
+	if (core_reload(unwind->is_lasting) && unwind_find_cached_rule(unwind)) {
 		unwind->is_by_code = unwind->rule.cfa_kind == CFA_BY_CODE;
 		if (!core_reload(unwind->is_by_code))
 			return STOP_NONE;
@@ -223,7 +223,7 @@ u32 find_or_make_rule(struct unwind *unwind)
 	if (stop || !core_reload(unwind->is_lasting) || !is_rule_cacheable(unwind))
 		return stop;
 	compute_granule(unwind);
-	unwind_remember(unwind);
+	unwind_cache_rule(unwind);
 	return STOP_NONE;
 }
 
@@ -243,19 +243,19 @@ CORE_PART bool is_frame_pointer_rule(const struct unwind *unwind)
 }
 
 /* Examines one stack word of the search, and the code before the address that the word may be. */
-static long look_at_stack_word(u32 i, void *arg)
+static long check_stack_word_for_return(u32 i, void *arg)
 {
 	struct unwind *unwind = *(struct unwind **)arg;
 	struct return_search *search = &unwind->returns;
 	u32 is_found;
 
-	if (!return_search_next(search, i) ||
+	if (!return_search_choose_word(search, i) ||
 	    !(search->word == 8 ? unwind_peek(unwind, search->address, &search->value, 8)
 				: unwind_peek(unwind, search->address, &search->value, 4)))
 		return 1;
-	is_found = return_search_wants(search) &&
+	is_found = return_search_may_be_return_address(search) &&
 		   unwind_peek(unwind, search->value - 8, &search->before, 8) &&
-		   return_search_take(search);
+		   return_search_check_code_before(search);
 	core_one_register(is_found); /* the verifier must see that a callback returns 0 or 1 */
 	return is_found & 1;
 }
@@ -278,9 +278,9 @@ CORE_GLOBAL_PART int search_return_address(struct unwind *unwind)
 	search->is_generated = !unwind->is_compat && !unwind->mapping.image;
 	search->is_unlisted = !(search->is_generated | core_reload(unwind->is_by_code) |
 				core_reload(unwind->is_listed));
-	return_search_begin(search, &unwind->registers);
-	core_rare_loop(RETURN_WORDS_MAX, look_at_stack_word, &unwind);
-	stop = return_search_end(search, &unwind->rule);
+	return_search_set_registers(search, &unwind->registers);
+	core_rare_loop(RETURN_WORDS_MAX, check_stack_word_for_return, &unwind);
+	stop = return_search_make_rule(search, &unwind->rule);
 	/*
 	 * Code that OpenJDK's virtual machine generates has return addresses that follow no call.
 	 */
@@ -293,7 +293,7 @@ CORE_GLOBAL_PART int search_return_address(struct unwind *unwind)
  * Decides the stop reason of a step by a rule that was not proven. A step that failed gets
  * STOP_NO_RULE: neither code nor stack lead to a caller.
  */
-CORE_GLOBAL_PART int final_step_stop(struct unwind *unwind, u32 stop)
+CORE_GLOBAL_PART int stop_reason_of_searched_step(struct unwind *unwind, u32 stop)
 {
 	if (core_is_null(unwind) || !is_frame_pointer_rule(unwind) || stop == STOP_BUDGET ||
 	    stop == STOP_ROOT)
@@ -308,7 +308,7 @@ CORE_GLOBAL_PART int final_step_stop(struct unwind *unwind, u32 stop)
  * The number to add to the pc of the current frame, which says that the frame was interrupted
  * (abi/stack.h). 0 for the leaf, whose pc is exact.
  */
-CORE_PART u64 interrupted_pc_mark(const struct unwind *unwind)
+CORE_PART u64 pc_addend_of_interrupted_frame(const struct unwind *unwind)
 {
 	return unwind->depth && unwind->is_interrupted ? FRAME_BEHIND_INTERRUPTED : 0;
 }
@@ -329,7 +329,7 @@ CORE_PART void mark_signal_trampoline(struct unwind *unwind)
 #ifdef UNWIND_KNOWS_V8
 /* Notes whether the code of the current frame is V8's own or without a table. A search replaces the
  * rule. */
-CORE_PART void note_v8_code(struct unwind *unwind)
+CORE_PART void note_if_v8_code(struct unwind *unwind)
 {
 	unwind->v8.is_own = !unwind->mapping.image || core_reload(unwind->is_by_code) ||
 			    core_reload(unwind->code_seen) ||
@@ -361,7 +361,7 @@ CORE_PART u32 add_v8_function(struct unwind *unwind)
 	return STOP_NONE;
 }
 #else
-CORE_PART void note_v8_code(struct unwind *unwind)
+CORE_PART void note_if_v8_code(struct unwind *unwind)
 {
 	(void)unwind;
 }
@@ -398,20 +398,21 @@ CORE_PART u32 understand_frame(struct unwind *unwind)
 	if (stop)
 		return stop;
 	mark_signal_trampoline(unwind);
-	note_v8_code(unwind);
+	note_if_v8_code(unwind);
 	if (is_frame_pointer_rule(unwind))
 		stop = search_return_address(unwind);
 	if (!stop)
 		name_v8_frame(unwind);
 	else
-		stop = final_step_stop(unwind, stop);
+		stop = stop_reason_of_searched_step(unwind, stop);
 	return stop;
 }
 
 CORE_PART u32 step_to_caller(struct unwind *unwind)
 {
-	return has_v8_functions(unwind) ? STOP_NONE
-					: (u32)final_step_stop(unwind, unwind_step(unwind));
+	return has_v8_functions(unwind)
+		       ? STOP_NONE
+		       : (u32)stop_reason_of_searched_step(unwind, unwind_step(unwind));
 }
 
 /* Adds the current frame. The leaf is added even outside of code. */
@@ -428,13 +429,13 @@ CORE_PART u32 add_current_frame(struct unwind *unwind)
 	index = deep_stack_slot(index);
 	core_one_register(index);
 	unwind->frame[index & (UNWIND_FRAMES - 1)] =
-		(unwind_frame(unwind, pc) + interrupted_pc_mark(unwind)) |
+		(unwind_frame(unwind, pc) + pc_addend_of_interrupted_frame(unwind)) |
 		(unwind->is_guessed ? unwind->guess_mark : 0);
 	unwind->depth++;
 	return is_code ? STOP_NONE : STOP_NOT_CODE;
 }
 
-CORE_PART void forget_tables(struct unwind *unwind)
+CORE_PART void drop_read_tables(struct unwind *unwind)
 {
 	unwind->image.header = 0;
 	unwind->bytes.filled = 0;
@@ -461,11 +462,11 @@ static long walk_frame(u32 i, void *arg)
 	if (!core_reload(unwind->stop))
 		unwind->stop = step_to_caller(unwind);
 	if (core_reload(unwind->budget) || unwind->refills == UNWIND_REFILLS_MAX ||
-	    !unwind_refill(unwind)) {
+	    !unwind_wait_for_missing_page(unwind)) {
 		add_inlined_frames(unwind);
 		return core_reload(unwind->stop) != STOP_NONE;
 	}
-	forget_tables(unwind);
+	drop_read_tables(unwind);
 	unwind->java.inlined = 0;
 	unwind->refills++;
 	unwind->depth = unwind->first;
@@ -494,13 +495,13 @@ CORE_INLINE u32 unwind_stack(struct unwind *unwind, u32 max_depth)
 	core_rare_loop(STACK_WALK_DEPTH_MAX + 1 + UNWIND_REFILLS_MAX, walk_frame, &unwind);
 	if (core_reload(unwind->is_guessed) && unwind->stop == STOP_ROOT)
 		unwind->stop = STOP_GUESSED;
-	unwind->depth =
-		deep_stack_end((struct deep_stack *)unwind->frame, core_reload(unwind->depth));
+	unwind->depth = deep_stack_order_frames((struct deep_stack *)unwind->frame,
+						core_reload(unwind->depth));
 	return unwind->depth;
 }
 
-CORE_INLINE void unwind_forget(struct unwind *unwind)
+CORE_INLINE void unwind_drop_mapping_and_tables(struct unwind *unwind)
 {
 	unwind->mapping.end = 0;
-	forget_tables(unwind);
+	drop_read_tables(unwind);
 }

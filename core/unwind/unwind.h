@@ -50,8 +50,8 @@ struct unwind;
  *
  * bytes_ready() makes the next BYTES_STEP bytes valid for decoding. Decoding within a step makes no
  * checks: the caller checks once, at the end, that the position did not pass the end
- * (bytes_overrun). Before this check, decoding may return any bytes of the window, but never reads
- * outside of it.
+ * (bytes_are_beyond_end). Before this check, decoding may return any bytes of the window, but never
+ * reads outside of it.
  */
 
 #define BYTES_WINDOW 256 /* size of the window in bytes, a power of two */
@@ -90,7 +90,7 @@ CORE_SUBPROGRAM u32 bytes_ready(struct unwind *unwind);
  * Reads a pointer in `encoding` (DW_EH_PE_*); `data` is the base of data-relative pointers. The
  * position moves after the pointer. STOP_UNSUPPORTED: an encoding that no toolchain writes.
  */
-CORE_SUBPROGRAM u32 bytes_pointer(struct unwind *unwind, u32 encoding, u64 data);
+CORE_SUBPROGRAM u32 bytes_take_encoded_pointer(struct unwind *unwind, u32 encoding, u64 data);
 
 static inline void bytes_set_range(struct unwind_bytes *bytes, u64 at, u64 end)
 {
@@ -98,7 +98,7 @@ static inline void bytes_set_range(struct unwind_bytes *bytes, u64 at, u64 end)
 	bytes->end = end;
 }
 
-static inline bool bytes_overrun(const struct unwind_bytes *bytes)
+static inline bool bytes_are_beyond_end(const struct unwind_bytes *bytes)
 {
 	return bytes->at > bytes->end;
 }
@@ -146,7 +146,7 @@ ABI_INLINE struct leb128 leb128_decode(u64 raw)
 	return leb;
 }
 
-ABI_INLINE struct leb128 bytes_leb128(struct unwind_bytes *bytes)
+ABI_INLINE struct leb128 bytes_take_leb128(struct unwind_bytes *bytes)
 {
 	struct leb128 leb = leb128_decode(bytes_peek(bytes));
 
@@ -181,7 +181,7 @@ struct unwind_image {
 /* Sets unwind->image to the image of unwind->mapping. STOP_NO_RULE: the mapping has no ELF file. */
 CORE_INLINE u32 image_read_headers(struct unwind *unwind);
 
-static inline bool image_range_has(const struct image_range *range, u64 address)
+static inline bool is_address_in_image_range(const struct image_range *range, u64 address)
 {
 	return address - range->start < range->end - range->start;
 }
@@ -190,10 +190,11 @@ static inline bool image_range_has(const struct image_range *range, u64 address)
  * An end up to which memory after an address is known to be mapped: the end of the address's
  * segment, or `least` bytes after the address.
  */
-static inline u64 image_mapped_end(const struct unwind_image *image, u64 address, u32 least)
+static inline u64 end_of_mapped_image_memory(const struct unwind_image *image, u64 address,
+					     u32 least)
 {
 	for (u32 i = 0; i < IMAGE_SEGMENTS_MAX; i++)
-		if (image_range_has(&image->segment[i], address))
+		if (is_address_in_image_range(&image->segment[i], address))
 			return image->segment[i].end;
 	return address + least;
 }
@@ -205,7 +206,7 @@ static inline u64 image_mapped_end(const struct unwind_image *image, u64 address
 static inline u64 image_file_offset(const struct unwind_image *image, u64 header, u64 address)
 {
 	for (u32 i = 0; i < IMAGE_SEGMENTS_MAX; i++)
-		if (image_range_has(&image->segment[i], address))
+		if (is_address_in_image_range(&image->segment[i], address))
 			return address - image->segment[i].start + image->segment_offset[i];
 	return address - header;
 }
@@ -292,13 +293,13 @@ CORE_GLOBAL int cfi_read_operands(struct unwind *unwind);
  * Runs the instructions at [start, end), beginning with the row of unwind->cfi.location, until the
  * row covers cfi.pc. At most CFI_INSTRUCTIONS_MAX instructions. Returns an enum stop_reason.
  */
-CORE_INLINE u32 cfi_run(struct unwind *unwind, u64 start, u64 end);
+CORE_INLINE u32 cfi_run_instructions(struct unwind *unwind, u64 start, u64 end);
 
 /*
- * Continues after cfi_run() or cfi_run_on(), in a function that ends at `end`: makes the next row.
- * The caller must not move the position in between.
+ * Continues after cfi_run_instructions() or cfi_run_to_next_row(), in a function that ends at
+ * `end`: makes the next row. The caller must not move the position in between.
  */
-CORE_INLINE u32 cfi_run_on(struct unwind *unwind, u64 end);
+CORE_INLINE u32 cfi_run_to_next_row(struct unwind *unwind, u64 end);
 
 /* Converts the row to a rule. STOP_UNSUPPORTED: a rule cannot express the row. */
 CORE_SUBPROGRAM u32 cfi_rule(struct unwind *unwind, struct unwind_rule *rule);
@@ -710,7 +711,7 @@ CORE_INLINE bool unwind_peek(struct unwind *unwind, u64 address, void *buffer, u
  * memory, but cannot wait within a read, fails the read, sets the budget to 0, and waits in this
  * function. Called at most UNWIND_REFILLS_MAX times in a walk.
  */
-CORE_INLINE bool unwind_refill(struct unwind *unwind);
+CORE_INLINE bool unwind_wait_for_missing_page(struct unwind *unwind);
 
 /*
  * Defined by the embedder: sets unwind->mapping to the executable mapping of a pc. False: there is
@@ -740,8 +741,9 @@ CORE_INLINE bool unwind_java_rule(struct unwind *unwind);
 
 /*
  * Defined by the same embedder: gives the current frame the name of unwind->java.method, if the
- * method's words are as java_name_find() expects. If java_inlined_find() finds inlined functions
- * and all have an id, unwind->java.inlined is their number, and the ids are in unwind->java.chain.
+ * method's words are as java_find_names_of_method() expects. If java_inlined_find() finds inlined
+ * functions and all have an id, unwind->java.inlined is their number, and the ids are in
+ * unwind->java.chain.
  */
 CORE_INLINE void unwind_java_name(struct unwind *unwind);
 
@@ -755,14 +757,14 @@ CORE_SUBPROGRAM bool java_rule(struct unwind *unwind);
  * Finds the words that say which function unwind->java.method is, but not its source file. False: a
  * word on the way is not that of a method, or is unreadable.
  */
-CORE_SUBPROGRAM bool java_key_find(struct unwind *unwind);
+CORE_SUBPROGRAM bool java_find_method_without_wait(struct unwind *unwind);
 
 /*
- * Does the same as java_key_find(), and finds the name of the source file. True: all texts are in
- * memory. The result is also false if a page is missing: the budget is then 0 if the embedder waits
- * for the page in unwind_refill().
+ * Does the same as java_find_method_without_wait(), and finds the name of the source file. True:
+ * all texts are in memory. The result is also false if a page is missing: the budget is then 0 if
+ * the embedder waits for the page in unwind_wait_for_missing_page().
  */
-CORE_SUBPROGRAM bool java_name_find(struct unwind *unwind);
+CORE_SUBPROGRAM bool java_find_names_of_method(struct unwind *unwind);
 
 /*
  * Sets unwind->java.chain and .inlined to the functions of the current frame. Without inlined
@@ -774,8 +776,8 @@ CORE_SUBPROGRAM bool java_inlined_find(struct unwind *unwind);
 #ifdef UNWIND_KNOWS_V8
 /*
  * Defined by an embedder that knows V8: gives the current frame, whose rule is known, the name of
- * V8's function if v8_name_find() finds one. While unwind->v8.inlined.left is not 0, a further call
- * adds a frame for the next function.
+ * V8's function if v8_read_names_of_function() finds one. While unwind->v8.inlined.left is not 0, a
+ * further call adds a frame for the next function.
  */
 CORE_INLINE void unwind_v8_name(struct unwind *unwind);
 
@@ -784,31 +786,31 @@ CORE_INLINE void unwind_v8_name(struct unwind *unwind);
  * else is V8's own. 1: unwind->v8.shared is known. 0: the frame is not one of a function that V8's
  * interpreter or compilers run; -1: it may be one, but a check failed or memory was unreadable.
  */
-CORE_GLOBAL int v8_function_find(struct unwind *unwind, u32 is_compiled);
+CORE_GLOBAL int v8_find_function_of_frame(struct unwind *unwind, u32 is_compiled);
 
 /*
- * Reads the name and the file of the function that v8_function_find() found, and sets
+ * Reads the name and the file of the function that v8_find_function_of_frame() found, and sets
  * unwind->v8.hash. 0: a check failed or memory was unreadable.
  */
-CORE_GLOBAL int v8_name_find(struct unwind *unwind);
+CORE_GLOBAL int v8_read_names_of_function(struct unwind *unwind);
 
 /*
  * Finds the functions that run in the current frame of compiled code, which made a call, after
- * v8_function_find(). unwind->v8.inlined.shared has them, the function of the frame first. Returns
- * the number of functions within that function; 0: there are none, or V8 does not describe the
- * call; -1: a check failed or memory was unreadable.
+ * v8_find_function_of_frame(). unwind->v8.inlined.shared has them, the function of the frame first.
+ * Returns the number of functions within that function; 0: there are none, or V8 does not describe
+ * the call; -1: a check failed or memory was unreadable.
  */
 CORE_GLOBAL int v8_inlined_find(struct unwind *unwind);
 #endif
 
 /*
- * Defined by an embedder with a cache. unwind_recall() sets unwind->rule to the cached rule of the
- * current frame or, if unwind->is_search, to the cached place of the file's table.
- * unwind_remember() stores unwind->rule in the cache. The key is unwind_rule_key(). Called only if
- * the rule may be cached, and never for 32-bit tasks.
+ * Defined by an embedder with a cache. unwind_find_cached_rule() sets unwind->rule to the cached
+ * rule of the current frame or, if unwind->is_search, to the cached place of the file's table.
+ * unwind_cache_rule() stores unwind->rule in the cache. The key is unwind_rule_key(). Called only
+ * if the rule may be cached, and never for 32-bit tasks.
  */
-CORE_INLINE bool unwind_recall(struct unwind *unwind);
-CORE_INLINE void unwind_remember(struct unwind *unwind);
+CORE_INLINE bool unwind_find_cached_rule(struct unwind *unwind);
+CORE_INLINE void unwind_cache_rule(struct unwind *unwind);
 
 /*
  * Unwinds from unwind->registers, at most `max_depth` frames (<= STACK_WALK_DEPTH_MAX). frame[0] is
@@ -817,10 +819,11 @@ CORE_INLINE void unwind_remember(struct unwind *unwind);
  * says why the stack ends: STOP_ROOT if it is complete, STOP_GUESSED if a guessed step was needed
  * to reach the root.
  *
- * Data of an image is kept for the next call; call unwind_forget() before a walk of another task.
+ * Data of an image is kept for the next call; call unwind_drop_mapping_and_tables() before a walk
+ * of another task.
  */
 CORE_INLINE u32 unwind_stack(struct unwind *unwind, u32 max_depth);
-CORE_INLINE void unwind_forget(struct unwind *unwind);
+CORE_INLINE void unwind_drop_mapping_and_tables(struct unwind *unwind);
 
 /*
  * Sets unwind->rule to the rule of the current frame, whose mapping is unwind->mapping. Returns the

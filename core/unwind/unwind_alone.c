@@ -11,7 +11,7 @@ bool unwind_peek(struct unwind *unwind, u64 address, void *buffer, u32 bytes)
 	return unwind_read(unwind, address, buffer, bytes);
 }
 
-bool unwind_refill(struct unwind *unwind)
+bool unwind_wait_for_missing_page(struct unwind *unwind)
 {
 	(void)unwind;
 	return false;
@@ -23,13 +23,13 @@ u64 unwind_frame(struct unwind *unwind, u64 pc)
 	return pc;
 }
 
-bool unwind_recall(struct unwind *unwind)
+bool unwind_find_cached_rule(struct unwind *unwind)
 {
 	(void)unwind;
 	return false;
 }
 
-void unwind_remember(struct unwind *unwind)
+void unwind_cache_rule(struct unwind *unwind)
 {
 	(void)unwind;
 }

@@ -78,7 +78,7 @@ CORE_PART void window_fill(struct unwind *unwind, struct unwind_bytes *bytes, u3
  * The result of bytes_ready(). It is computed in a function of its own, so that the verifier
  * follows one number in the callers, not a path for each constant.
  */
-CORE_GLOBAL_PART u32 window_stop_reason(struct unwind *unwind)
+CORE_GLOBAL_PART u32 stop_reason_of_window_read(struct unwind *unwind)
 {
 	const struct unwind_bytes *bytes;
 
@@ -96,7 +96,7 @@ CORE_SUBPROGRAM u32 bytes_ready(struct unwind *unwind)
 
 	if (count)
 		window_fill(unwind, &unwind->bytes, count);
-	return window_stop_reason(unwind);
+	return stop_reason_of_window_read(unwind);
 }
 
 /* Decodes the number of an encoded pointer, before its base is added. False: unknown format. */
@@ -171,7 +171,7 @@ CORE_GLOBAL_PART int read_pointer(struct unwind *unwind, u32 encoding, u64 data)
 	       add_pointer_base(POINTER_RELATION(encoding), field, data, &unwind->pointer);
 }
 
-CORE_SUBPROGRAM u32 bytes_pointer(struct unwind *unwind, u32 encoding, u64 data)
+CORE_SUBPROGRAM u32 bytes_take_encoded_pointer(struct unwind *unwind, u32 encoding, u64 data)
 {
 	if (!read_pointer(unwind, encoding, data))
 		return STOP_UNSUPPORTED;
@@ -187,10 +187,10 @@ CORE_SUBPROGRAM u32 bytes_pointer(struct unwind *unwind, u32 encoding, u64 data)
  * Reads the code before the pc, as far as it lies in the pc's mapping, and `after` bytes from the
  * pc on.
  */
-CORE_PART bool fetch_code(struct unwind *unwind, u32 after)
+CORE_PART bool read_code_around_pc_of_mapping(struct unwind *unwind, u32 after)
 {
 	u64 pc = unwind->registers.value[REGISTER_PC];
-	u32 missing = near_code_missing(pc, unwind->mapping.start);
+	u32 missing = near_code_bytes_before_mapping(pc, unwind->mapping.start);
 
 	core_one_register(missing);
 	core_one_register(after);
@@ -203,14 +203,14 @@ CORE_PART bool fetch_code(struct unwind *unwind, u32 after)
 CORE_PART bool fetch_code_around_pc(struct unwind *unwind)
 {
 	u64 pc = unwind->registers.value[REGISTER_PC];
-	u32 after = near_code_after(pc, unwind->mapping.end);
+	u32 after = near_code_bytes_after_pc(pc, unwind->mapping.end);
 
 	near_code_clear(&unwind->near);
 	unwind->code_seen = pc + after;
-	if (fetch_code(unwind, after))
+	if (read_code_around_pc_of_mapping(unwind, after))
 		return true;
 	unwind->code_seen = pc + WORD;
-	return fetch_code(unwind, WORD);
+	return read_code_around_pc_of_mapping(unwind, WORD);
 }
 
 /*
@@ -264,7 +264,7 @@ CORE_PART struct image_range mapped_segment_range(const struct unwind *unwind)
  * Adds a segment to the image. If there are too many, the last one replaces its predecessor, as the
  * last one has .eh_frame.
  */
-CORE_PART void segment_add(struct unwind *unwind)
+CORE_PART void add_image_segment(struct unwind *unwind)
 {
 	struct unwind_image *image = &unwind->image;
 	u32 index = image->segment_count;
@@ -281,14 +281,14 @@ CORE_PART void segment_add(struct unwind *unwind)
  * Records a loaded segment. The ELF header lies in the segment of file offset 0, wherever that was
  * loaded.
  */
-CORE_PART void record_segment(struct unwind *unwind)
+CORE_PART void record_elf_segment(struct unwind *unwind)
 {
 	const struct elf_program_header *segment = &unwind->elf.segment;
 
 	if (segment->offset == 0)
 		unwind->image.bias = unwind->image.header - segment->address;
 	if ((segment->flags & (SEGMENT_WRITABLE | SEGMENT_EXECUTABLE)) != SEGMENT_WRITABLE)
-		segment_add(unwind);
+		add_image_segment(unwind);
 }
 
 CORE_PART u64 program_header_address(const struct unwind *unwind, u32 i)
@@ -309,7 +309,7 @@ static long read_program_header(u32 i, void *arg)
 		return 1;
 	}
 	if (segment->type == SEGMENT_LOAD)
-		record_segment(unwind);
+		record_elf_segment(unwind);
 	else if (segment->type == SEGMENT_EH_FRAME)
 		unwind->image.eh_frame_hdr = mapped_segment_range(unwind);
 	else if (segment->type == SEGMENT_SFRAME)

@@ -15,7 +15,7 @@
 #define REGISTERS_OF_SLOTS                                                                         \
 	((u64)REGISTER_PC << 8 * SLOT_RETURN EACH_SAVED_REGISTER(REGISTER_OF_SLOT))
 
-CORE_PART bool register_get(const struct unwind_registers *registers, u32 reg, u64 *value)
+CORE_PART bool get_known_register(const struct unwind_registers *registers, u32 reg, u64 *value)
 {
 	core_one_register(reg);
 	reg &= REGISTER_SLOTS - 1;
@@ -23,7 +23,7 @@ CORE_PART bool register_get(const struct unwind_registers *registers, u32 reg, u
 	return registers->known >> reg & 1;
 }
 
-CORE_PART void register_set(struct unwind_registers *registers, u32 reg, u64 value)
+CORE_PART void set_known_register(struct unwind_registers *registers, u32 reg, u64 value)
 {
 	core_one_register(reg);
 	reg &= REGISTER_SLOTS - 1;
@@ -58,10 +58,10 @@ CORE_GLOBAL_PART int is_result_register_proven(struct unwind *unwind)
 	cfa = unwind->registers.value[REGISTER_RESULT] + unwind->rule.cfa_offset;
 	return unwind->rule.cfa_register == REGISTER_RESULT &&
 	       unwind->rule.cfa_kind == CFA_REGISTER &&
-	       !stack_switch_is_far(unwind->registers.value[REGISTER_SP], cfa) &&
+	       !is_step_to_other_stack(unwind->registers.value[REGISTER_SP], cfa) &&
 	       unwind_peek(unwind, cfa - 8 * unwind->rule.slot[SLOT_RETURN], &search->value, 8) &&
 	       unwind_peek(unwind, search->value - 8, &search->before, 8) &&
-	       return_search_is_of_call(search);
+	       return_search_is_after_own_call(search);
 }
 
 CORE_PART u32 compute_indexed_cfa(const struct unwind *unwind, const struct unwind_rule *rule,
@@ -71,7 +71,7 @@ CORE_PART u32 compute_indexed_cfa(const struct unwind *unwind, const struct unwi
 
 	if (rule->cfa_kind != CFA_DEREF_INDEX)
 		return STOP_NONE;
-	if (!register_get(&unwind->registers, rule->base, &index))
+	if (!get_known_register(&unwind->registers, rule->base, &index))
 		return STOP_UNKNOWN_REGISTER;
 	*cfa += 8 * index;
 	return STOP_NONE;
@@ -82,7 +82,7 @@ CORE_PART u32 compute_cfa(struct unwind *unwind, const struct unwind_rule *rule,
 	u64 ip = unwind->registers.value[REGISTER_PC];
 	u32 stop;
 
-	if (!register_get(&unwind->registers, rule->cfa_register, cfa) &&
+	if (!get_known_register(&unwind->registers, rule->cfa_register, cfa) &&
 	    !recover_cfa_register(&unwind->registers, rule, cfa) &&
 	    (!RESULT_MAY_BE_CFA || !is_result_register_proven(unwind)))
 		return STOP_UNKNOWN_REGISTER;
@@ -101,7 +101,7 @@ CORE_PART u32 compute_cfa(struct unwind *unwind, const struct unwind_rule *rule,
 }
 
 /* The largest slot of a rule, in words below the base, among the slots that one read covers. */
-CORE_GLOBAL_PART u32 deepest_slot(const struct unwind_rule *rule)
+CORE_GLOBAL_PART u32 largest_slot_of_rule(const struct unwind_rule *rule)
 {
 	u64 deepest = 1;
 
@@ -122,7 +122,7 @@ CORE_GLOBAL_PART u32 deepest_slot(const struct unwind_rule *rule)
  */
 CORE_PART bool read_saved_words(struct unwind *unwind, const struct unwind_rule *rule, u64 base)
 {
-	u32 words = deepest_slot(rule);
+	u32 words = largest_slot_of_rule(rule);
 
 	core_one_register(words);
 	if (words == 0 || words > STEP_WORDS)
@@ -154,7 +154,7 @@ CORE_PART bool read_saved_word(struct unwind *unwind, u64 base, u32 slot, u64 *v
  * already hold the caller's value, which compilers do not describe in their tables: a word that is
  * unreadable is then treated as lost.
  */
-static long restore_slot(u32 i, void *arg)
+static long restore_register_of_caller(u32 i, void *arg)
 {
 	struct unwind *unwind = *(struct unwind **)arg;
 	struct slot_restore *restore = &unwind->restore;
@@ -172,16 +172,16 @@ static long restore_slot(u32 i, void *arg)
 	if (slot == SLOT_LOST) {
 		known = false;
 	} else if (slot >= SLOT_IN_REGISTER) {
-		known = register_get(&unwind->registers, slot - SLOT_IN_REGISTER, &value);
+		known = get_known_register(&unwind->registers, slot - SLOT_IN_REGISTER, &value);
 	} else if (slot) {
 		known = read_saved_word(unwind, base, slot, &value);
 		if (!known && base == restore->cfa)
 			restore->stop = unwind_stack_read_stop(unwind);
 	} else {
-		known = register_get(&unwind->registers, from, &value);
+		known = get_known_register(&unwind->registers, from, &value);
 	}
 	if (known)
-		register_set(&unwind->caller, reg, value);
+		set_known_register(&unwind->caller, reg, value);
 	return restore->stop != STOP_NONE;
 }
 
@@ -192,7 +192,7 @@ CORE_PART u64 slots_base_address(const struct unwind *unwind, const struct unwin
 
 	if (rule->base == RULE_BASE_CFA || rule->cfa_kind == CFA_DEREF_INDEX)
 		return cfa;
-	register_get(&unwind->registers, rule->base, &base);
+	get_known_register(&unwind->registers, rule->base, &base);
 	return base + RULE_BASE_BYTES;
 }
 
@@ -205,7 +205,8 @@ CORE_PART bool has_saved_registers(const struct unwind_rule *rule)
 	return !RETURN_MAY_BE_IN_REGISTER || rule->slot[SLOT_RETURN] || rule->slot[SLOT_FP];
 }
 
-CORE_PART u32 restore_slots(struct unwind *unwind, const struct unwind_rule *rule, u64 cfa)
+CORE_PART u32 restore_registers_of_caller(struct unwind *unwind, const struct unwind_rule *rule,
+					  u64 cfa)
 {
 	u64 base = slots_base_address(unwind, rule, cfa);
 
@@ -215,7 +216,7 @@ CORE_PART u32 restore_slots(struct unwind *unwind, const struct unwind_rule *rul
 	if (!unwind->is_compat &&
 	    (!has_saved_registers(rule) || !read_saved_words(unwind, rule, base)))
 		unwind->saved_count = 0;
-	core_rare_loop(SLOT_COUNT, restore_slot, &unwind);
+	core_rare_loop(SLOT_COUNT, restore_register_of_caller, &unwind);
 	return unwind->restore.stop;
 }
 
@@ -224,7 +225,7 @@ CORE_OUTLINED u32 step_over_signal_frame(struct unwind *unwind)
 	const struct unwind_rule *rule = &unwind->rule;
 	u64 ucontext;
 
-	if (!register_get(&unwind->registers, rule->cfa_register, &ucontext))
+	if (!get_known_register(&unwind->registers, rule->cfa_register, &ucontext))
 		return STOP_UNKNOWN_REGISTER;
 	ucontext += rule->cfa_offset;
 	if (!unwind_fetch(unwind, ucontext + UCONTEXT_GENERAL, unwind->context,
@@ -267,17 +268,18 @@ CORE_GLOBAL_PART int check_far_step(struct unwind *unwind, u64 cfa, u64 caller_r
 	if (caller_rsp < rsp && (rule->flags & (RULE_FRAME_POINTER | RULE_STACK_MOVED) ||
 				 unwind->is_compat || !is_frame_after_call(unwind, rule, cfa)))
 		return STOP_NO_PROGRESS;
-	return stack_switch(&unwind->switches, rsp, caller_rsp, stack_switch_gap(rule->flags))
+	return check_stack_switch(&unwind->switches, rsp, caller_rsp,
+				  least_distance_of_other_stack(rule->flags))
 		       ? STOP_NONE
 		       : STOP_NO_PROGRESS;
 }
 
 /* The CFA and caller_rsp are checked at every step, whatever the table says. */
-CORE_PART u32 check_frame(struct unwind *unwind, u64 cfa, u64 caller_rsp)
+CORE_PART u32 check_cfa_and_caller_rsp(struct unwind *unwind, u64 cfa, u64 caller_rsp)
 {
 	if (caller_rsp & (unwind->is_compat ? 3 : 7))
 		return STOP_UNALIGNED;
-	return stack_switch_is_far(unwind->registers.value[REGISTER_SP], caller_rsp)
+	return is_step_to_other_stack(unwind->registers.value[REGISTER_SP], caller_rsp)
 		       ? check_far_step(unwind, cfa, caller_rsp)
 		       : STOP_NONE;
 }
@@ -305,15 +307,16 @@ CORE_GLOBAL_PART int mark_loop_frame(struct unwind *unwind, u64 cfa)
 	mark->place = unwind->frame[index];
 	if (index && unwind->is_interrupted)
 		mark->place -= FRAME_BEHIND_INTERRUPTED;
-	if (!register_get(&unwind->registers, RULE_LOOP_FRAME(unwind->rule.operand), &mark->frame))
+	if (!get_known_register(&unwind->registers, RULE_LOOP_FRAME(unwind->rule.operand),
+				&mark->frame))
 		mark->frame = 0;
-	if (!register_get(&unwind->registers, RULE_LOOP_PLACE(unwind->rule.operand),
-			  &mark->code_place))
+	if (!get_known_register(&unwind->registers, RULE_LOOP_PLACE(unwind->rule.operand),
+				&mark->code_place))
 		mark->code_place = 0;
 	return 0;
 }
 
-CORE_OUTLINED u32 step_over_frame(struct unwind *unwind)
+CORE_OUTLINED u32 step_to_caller_by_cfa(struct unwind *unwind)
 {
 	const struct unwind_rule *rule = &unwind->rule;
 	u64 cfa = 0, rsp;
@@ -323,20 +326,20 @@ CORE_OUTLINED u32 step_over_frame(struct unwind *unwind)
 		return stop;
 	rsp = cfa;
 	if (rule->flags & RULE_STACK_MOVED &&
-	    !register_get(&unwind->registers, rule->operand, &rsp))
+	    !get_known_register(&unwind->registers, rule->operand, &rsp))
 		return STOP_UNKNOWN_REGISTER;
-	stop = check_frame(unwind, cfa, rsp);
+	stop = check_cfa_and_caller_rsp(unwind, cfa, rsp);
 	if (stop)
 		return stop;
 	if (rule->cfa_kind == CFA_SCRIPT_LOOP)
 		mark_loop_frame(unwind, cfa);
-	stop = restore_slots(unwind, rule, cfa);
-	register_set(&unwind->caller, REGISTER_SP, rsp);
+	stop = restore_registers_of_caller(unwind, rule, cfa);
+	set_known_register(&unwind->caller, REGISTER_SP, rsp);
 	return stop;
 }
 
 /* The stop reason if the return address is 0. */
-CORE_GLOBAL_PART int null_return_stop(const struct unwind *unwind)
+CORE_GLOBAL_PART int stop_reason_of_null_return(const struct unwind *unwind)
 {
 	if (core_is_null(unwind) || unwind->rule.flags & (RULE_FRAME_POINTER | RULE_SIGNAL) ||
 	    unwind->is_compat)
@@ -361,13 +364,13 @@ CORE_GLOBAL_PART int step_to_goroutine(struct unwind *unwind)
 	stop = go_caller_find(&unwind->rule, &unwind->registers, read_go_word, unwind, found);
 	if (stop)
 		return stop;
-	if (!stack_switch(&unwind->switches, unwind->registers.value[REGISTER_SP], found->cfa,
-			  STACK_SWITCH_WORD))
+	if (!check_stack_switch(&unwind->switches, unwind->registers.value[REGISTER_SP], found->cfa,
+				STACK_SWITCH_WORD))
 		return STOP_NO_PROGRESS;
 	unwind->caller.known = found->knows_rbp ? KNOWN(REGISTER_FP) : 0;
 	unwind->caller.value[REGISTER_FP] = found->rbp;
-	register_set(&unwind->caller, REGISTER_SP, found->cfa);
-	register_set(&unwind->caller, REGISTER_PC, found->pc);
+	set_known_register(&unwind->caller, REGISTER_SP, found->cfa);
+	set_known_register(&unwind->caller, REGISTER_PC, found->pc);
 	return STOP_NONE;
 }
 
@@ -383,7 +386,7 @@ CORE_SUBPROGRAM u32 unwind_step(struct unwind *unwind)
 	else if (rule->cfa_kind >= CFA_GO_SAVED)
 		stop = step_to_goroutine(unwind);
 	else
-		stop = step_over_frame(unwind);
+		stop = step_to_caller_by_cfa(unwind);
 	if (stop)
 		return stop;
 	/* An unreadable word may have been treated as lost because the budget was spent. */
@@ -394,5 +397,6 @@ CORE_SUBPROGRAM u32 unwind_step(struct unwind *unwind)
 	complete_caller_registers(&unwind->caller, &unwind->registers, rule);
 	unwind->registers = unwind->caller;
 	unwind->is_interrupted = rule->flags & RULE_SIGNAL;
-	return unwind->registers.value[REGISTER_PC] ? STOP_NONE : null_return_stop(unwind);
+	return unwind->registers.value[REGISTER_PC] ? STOP_NONE
+						    : stop_reason_of_null_return(unwind);
 }

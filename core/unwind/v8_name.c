@@ -100,7 +100,7 @@ CORE_PART bool v8_text_append(struct unwind *unwind, u64 string, u32 type)
 }
 
 /* The element of v8->part that holds a string which is still to be read. */
-CORE_PART u64 *v8_pending_string(struct v8_walk *v8, u32 index)
+CORE_PART u64 *v8_pending_string_at(struct v8_walk *v8, u32 index)
 {
 	core_one_register(index);
 	return &v8->part[index & (V8_TEXT_PARTS - 1)];
@@ -117,18 +117,18 @@ static long v8_read_string_part(u32 i, void *arg)
 	(void)i;
 	if (!v8->parts)
 		return 1;
-	string = *v8_pending_string(v8, last);
+	string = *v8_pending_string_at(v8, last);
 	v8->is_bad = 1;
 	type = v8_object_read(unwind, string, STRING_WORDS);
 	shape = STRING_SHAPE(type);
 	if (type >= STRING_END || last + 1 >= V8_TEXT_PARTS)
 		return 1;
 	if (shape == SHAPE_PARTS) {
-		*v8_pending_string(v8, last) = v8->word[3];
-		*v8_pending_string(v8, last + 1) = v8->word[2];
+		*v8_pending_string_at(v8, last) = v8->word[3];
+		*v8_pending_string_at(v8, last + 1) = v8->word[2];
 		v8->parts++;
 	} else if (shape == SHAPE_OTHER) {
-		*v8_pending_string(v8, last) = v8->word[2];
+		*v8_pending_string_at(v8, last) = v8->word[2];
 	} else if (shape == SHAPE_WHOLE && v8_text_append(unwind, core_reload(v8->object), type)) {
 		v8->parts = last;
 	} else {
@@ -155,7 +155,7 @@ static long v8_hash_add_word(u32 i, void *arg)
 }
 
 /* Empties the text that is to be filled. */
-CORE_PART void v8_text_begin(struct v8_walk *v8, u32 reading)
+CORE_PART void v8_text_clear(struct v8_walk *v8, u32 reading)
 {
 	struct v8_text *text;
 
@@ -164,7 +164,7 @@ CORE_PART void v8_text_begin(struct v8_walk *v8, u32 reading)
 	text->bytes = text->width = 0;
 }
 
-/* Reads a string after v8_text_begin(), and adds it to v8->hash. */
+/* Reads a string after v8_text_clear(), and adds it to v8->hash. */
 CORE_GLOBAL_PART int v8_text_read(struct unwind *unwind, u64 string)
 {
 	const struct v8_text *text;
@@ -202,7 +202,7 @@ CORE_PART bool v8_frame_read(struct unwind *unwind, u32 is_compiled)
 	       unwind->v8.word[WORD_ARGUMENTS] - 1 < ARGUMENTS_MAX;
 }
 
-CORE_GLOBAL int v8_function_find(struct unwind *unwind, u32 is_compiled)
+CORE_GLOBAL int v8_find_function_of_frame(struct unwind *unwind, u32 is_compiled)
 {
 	const struct v8_layout *layout;
 	struct v8_walk *v8;
@@ -276,7 +276,7 @@ CORE_GLOBAL_PART int v8_scope_name_find(struct unwind *unwind, u64 scope)
 }
 
 /* Sets v8->name and v8->script from the function's shared object. */
-CORE_PART bool v8_shared_read(struct unwind *unwind)
+CORE_PART bool v8_read_shared_function_info(struct unwind *unwind)
 {
 	struct v8_walk *v8 = &unwind->v8;
 	const struct v8_layout *layout = &v8->layout;
@@ -307,7 +307,7 @@ CORE_PART bool v8_file_name_read(struct unwind *unwind)
 		return true;
 	v8->file_script = 0;
 	v8->hash = v8->seed;
-	v8_text_begin(v8, 1);
+	v8_text_clear(v8, 1);
 	if ((u32)v8_object_read(unwind, v8->script, 1) != v8->layout.script ||
 	    !v8_read_words(unwind, core_reload(v8->object), SCRIPT_NAME, 1))
 		return false;
@@ -321,17 +321,17 @@ CORE_PART bool v8_file_name_read(struct unwind *unwind)
 	return true;
 }
 
-CORE_GLOBAL int v8_name_find(struct unwind *unwind)
+CORE_GLOBAL int v8_read_names_of_function(struct unwind *unwind)
 {
 	struct v8_walk *v8;
 
 	if (core_is_null(unwind))
 		return 0;
 	v8 = &unwind->v8;
-	if (!v8_shared_read(unwind) || !v8_file_name_read(unwind))
+	if (!v8_read_shared_function_info(unwind) || !v8_file_name_read(unwind))
 		return 0;
 	v8->hash = v8->file_hash;
-	v8_text_begin(v8, 0);
+	v8_text_clear(v8, 0);
 	return !core_reload(v8->name) || v8_text_read(unwind, v8->name);
 }
 

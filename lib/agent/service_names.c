@@ -22,7 +22,7 @@ struct service_names {
 
 /* --- rules of the user --- */
 
-static int copy_rule(const char *text, struct rule *rule)
+static int copy_service_rule(const char *text, struct rule *rule)
 {
 	rule->glob = strdup(text);
 	if (!rule->glob)
@@ -50,7 +50,7 @@ int service_names_create(const char *const *rules, u32 count, struct service_nam
 	if (!names || !names->rules)
 		err = error_set(error, ENOMEM, "services: %s", strerror(ENOMEM));
 	for (u32 i = 0; i < count && !err; i++) {
-		err = copy_rule(rules[i], &names->rules[names->count++]);
+		err = copy_service_rule(rules[i], &names->rules[names->count++]);
 		if (err == -EINVAL)
 			error_set(error, EINVAL,
 				  "%s: must be GLOB=NAME, GLOB=NAME:VERSION or "

@@ -26,7 +26,7 @@
 #include "privilege/limit.h"
 #include "symbol/symbolizer/symbolizers.h"
 
-static struct capture *new_capture(void)
+static struct capture *allocate_capture(void)
 {
 	struct capture *capture = calloc(1, sizeof(*capture));
 
@@ -35,7 +35,7 @@ static struct capture *new_capture(void)
 	return capture;
 }
 
-static int set_symbols_error(int result, struct stackmap_error *error)
+static int set_error_of_symbolizer_start(int result, struct stackmap_error *error)
 {
 	return error_set(error, -result, "the process that reads symbols: %s%s", strerror(-result),
 			 limit_advice(-result));
@@ -51,7 +51,7 @@ static int load_programs(struct capture *capture, const struct capture_options *
 	int result = symbolizers_create(&capture->symbolizers);
 
 	if (result)
-		return set_symbols_error(result, error);
+		return set_error_of_symbolizer_start(result, error);
 	*code = (struct command_code){.loaded = &capture->loaded,
 				      .symbolizers = capture->symbolizers};
 	if (plan_defers_user_stacks(&capture->loaded.plan))
@@ -64,7 +64,7 @@ static int load_programs(struct capture *capture, const struct capture_options *
 	symbolizers_take_kernel_copy(capture->symbolizers,
 				     loaded_take_kernel_copy(&capture->loaded));
 	result = symbolizers_await(capture->symbolizers);
-	return result ? set_symbols_error(result, error) : 0;
+	return result ? set_error_of_symbolizer_start(result, error) : 0;
 }
 
 static int build_capture(struct capture *capture, const struct capture_options *options,
@@ -87,7 +87,7 @@ static int build_capture(struct capture *capture, const struct capture_options *
 static int create_capture(const struct capture_options *options, bool *refused,
 			  struct capture **out, struct stackmap_error *error)
 {
-	struct capture *capture = new_capture();
+	struct capture *capture = allocate_capture();
 	int result;
 
 	if (!capture)
@@ -184,7 +184,7 @@ int capture_create(const struct capture_options *options, struct capture **out,
 
 int capture_open(struct folder *folder, struct capture **out, struct stackmap_error *error)
 {
-	struct capture *capture = new_capture();
+	struct capture *capture = allocate_capture();
 	int result;
 
 	if (!capture)
@@ -208,8 +208,8 @@ int capture_open(struct folder *folder, struct capture **out, struct stackmap_er
 	return result;
 }
 
-static int open_for_viewer(struct folder *folder, struct capture **out,
-			   struct stackmap_error *error)
+static int open_instance_for_viewer(struct folder *folder, struct capture **out,
+				    struct stackmap_error *error)
 {
 	struct capture *capture;
 	int result = capture_open(folder, &capture, error);
@@ -224,10 +224,11 @@ static int open_for_viewer(struct folder *folder, struct capture **out,
 	return result;
 }
 
-static int open_for_reader(struct folder *folder, struct capture **out,
-			   struct stackmap_error *error)
+static int open_instance_for_reader(struct folder *folder, struct capture **out,
+				    struct stackmap_error *error)
 {
-	int result = folder_lock_reader(folder, error) ?: open_for_viewer(folder, out, error);
+	int result =
+		folder_lock_reader(folder, error) ?: open_instance_for_viewer(folder, out, error);
 
 	if (!result)
 		loaded_leave_out_self(&(*out)->loaded);
@@ -235,8 +236,8 @@ static int open_for_reader(struct folder *folder, struct capture **out,
 }
 
 /* Opens the instance while this process holds the lock for changes, so that no reset runs
- * meanwhile: a reset without a reader holds the reader's lock, too, and open_for_reader() would
- * fail. */
+ * meanwhile: a reset without a reader holds the reader's lock, too, and open_instance_for_reader()
+ * would fail. */
 static int open_instance_under_lock(struct folder *folder, struct capture **out,
 				    struct stackmap_error *error,
 				    int (*open)(struct folder *folder, struct capture **out,
@@ -254,12 +255,12 @@ static int open_instance_under_lock(struct folder *folder, struct capture **out,
 
 int capture_open_reader(struct folder *folder, struct capture **out, struct stackmap_error *error)
 {
-	return open_instance_under_lock(folder, out, error, open_for_reader);
+	return open_instance_under_lock(folder, out, error, open_instance_for_reader);
 }
 
 int capture_open_viewer(struct folder *folder, struct capture **out, struct stackmap_error *error)
 {
-	return open_instance_under_lock(folder, out, error, open_for_viewer);
+	return open_instance_under_lock(folder, out, error, open_instance_for_viewer);
 }
 
 void capture_free(struct capture **capture)
@@ -307,7 +308,7 @@ const struct capture_refusals *capture_refusals(const struct capture *capture)
 int capture_attach(struct capture *capture, struct stackmap_error *error)
 {
 	capture->loaded.running = true;
-	return attachment_start(&capture->loaded.attachment, error);
+	return attachment_attach_all_sources(&capture->loaded.attachment, error);
 }
 
 void capture_detach(struct capture *capture)
@@ -421,5 +422,5 @@ bool capture_has_seen_comm(const struct capture *capture)
 
 bool capture_next_slow_owner(struct capture *capture, struct symbolizers_trouble *trouble)
 {
-	return symbolizers_tell(capture->symbolizers, trouble);
+	return symbolizers_next_slow_owner(capture->symbolizers, trouble);
 }

@@ -114,7 +114,7 @@ static bool has_auditors(int file)
 /* True if execve() maps all code that can be known before the program runs: the file is a 64-bit
  * program of this machine without a dynamic linker, or with another dynamic linker than `linker`.
  */
-static bool is_mapped_by_kernel(int file, const char *linker)
+static bool does_execve_map_all_code(int file, const char *linker)
 {
 	char interpreter[PATH_MAX] = "";
 	ElfW(Ehdr) header;
@@ -143,7 +143,7 @@ static enum command_way choose_preload_method(const char *path, const char *link
 
 	if (file < 0)
 		return way;
-	if (is_mapped_by_kernel(file, linker))
+	if (does_execve_map_all_code(file, linker))
 		way = STOP_AT_EXEC;
 	else if (has_auditors(file))
 		way = LEAVE_OUT;

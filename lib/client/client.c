@@ -72,7 +72,7 @@ static int create_stack_map(struct stackmap_client *client)
 	return 0;
 }
 
-static int set_map_entries(const struct bpf_object *object, const char *name, u32 entries)
+static int set_max_entries_of_map(const struct bpf_object *object, const char *name, u32 entries)
 {
 	struct bpf_map *map = bpf_object__find_map_by_name(object, name);
 
@@ -83,7 +83,7 @@ static int set_map_entries(const struct bpf_object *object, const char *name, u3
  * Finds the map that holds the object's constants. libbpf prefixes the map's name with the object's
  * name, so only the end of the name is compared.
  */
-static struct bpf_map *constants_map(const struct bpf_object *object)
+static struct bpf_map *find_map_of_constants(const struct bpf_object *object)
 {
 	const size_t suffix = sizeof(SECTION) - 1;
 	struct bpf_map *map;
@@ -100,7 +100,8 @@ static struct bpf_map *constants_map(const struct bpf_object *object)
 }
 
 /* Finds a constant in the object's type information, which gives the constant's offset. */
-static const struct btf_var_secinfo *find_variable(const struct btf *btf, const char *name)
+static const struct btf_var_secinfo *find_constant_in_object_btf(const struct btf *btf,
+								 const char *name)
 {
 	s32 section = btf__find_by_name_kind(btf, SECTION, BTF_KIND_DATASEC);
 	const struct btf_type *type = section > 0 ? btf__type_by_id(btf, section) : NULL;
@@ -122,8 +123,9 @@ static const struct btf_var_secinfo *find_variable(const struct btf *btf, const 
 static int set_object_constant(const struct bpf_object *object, const char *name, const void *value,
 			       size_t bytes)
 {
-	const struct btf_var_secinfo *variable = find_variable(bpf_object__btf(object), name);
-	struct bpf_map *map = constants_map(object);
+	const struct btf_var_secinfo *variable =
+		find_constant_in_object_btf(bpf_object__btf(object), name);
+	struct bpf_map *map = find_map_of_constants(object);
 	size_t whole = 0;
 	const void *old = map ? bpf_map__initial_value(map, &whole) : NULL;
 	char *values;
@@ -166,14 +168,14 @@ static int prepare_object(struct stackmap_client *client, u32 cpus)
 	int result = set_constants(client, cpus);
 
 	task_work_prepare(client->object);
-	result = result ?: set_map_entries(client->object, "scratch_slots", cpus);
-	result = result ?: set_map_entries(client->object, "steps", cpus);
+	result = result ?: set_max_entries_of_map(client->object, "scratch_slots", cpus);
+	result = result ?: set_max_entries_of_map(client->object, "steps", cpus);
 	result = result ?: create_stack_map(client);
 	if (!result && !tables)
 		result = -EINVAL;
 	result = result ?: bpf_map__set_inner_map_fd(tables, client->table_fd);
 	result = result ?: engine_open(0, &client->engine);
-	return result ?: engine_lend_maps(client->engine, client->object);
+	return result ?: engine_use_maps_in_object(client->engine, client->object);
 }
 
 int stackmap_client_open(struct bpf_object *object, unsigned int bits, struct stackmap_client **out,

@@ -231,7 +231,8 @@ static int put_event_arguments(struct chrome *chrome, const struct trace_event *
 
 /* Writes the start or the end of the arrow from a wake-up to the wait. Both have a slice at the
  * time of the wake-up. The id of the arrow is the begin of the wait. */
-static void put_arrow_end(struct chrome *chrome, const char *half, u64 number, u32 tid, u64 time)
+static void write_end_of_wake_up_arrow(struct chrome *chrome, const char *half, u64 number, u32 tid,
+				       u64 time)
 {
 	const struct trace_task *task = trace_reader_task(chrome->reader, tid, time);
 
@@ -282,9 +283,10 @@ static int put_event(struct chrome *chrome, const struct trace_event *event)
 		if (wakeups_is_wait(chrome->wakeups, event) && waker && !is_interrupt(waker) &&
 		    wakeups_is_waker(chrome->wakeups, waker) && waker->time <= event->time &&
 		    event_filter_passes(chrome->filter, chrome->reader, waker)) {
-			put_arrow_end(chrome, "\"s\"", wait_begin(event), waker->tid, waker->time);
-			put_arrow_end(chrome, "\"f\",\"bp\":\"e\"", wait_begin(event), event->tid,
-				      waker->time);
+			write_end_of_wake_up_arrow(chrome, "\"s\"", wait_begin(event), waker->tid,
+						   waker->time);
+			write_end_of_wake_up_arrow(chrome, "\"f\",\"bp\":\"e\"", wait_begin(event),
+						   event->tid, waker->time);
 		}
 	}
 	return err;

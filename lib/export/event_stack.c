@@ -37,10 +37,10 @@ struct event_stacks {
 	struct part joined; /* the joined stack of the last event */
 };
 
-static int set_frame_number(struct event_stacks *stacks, struct event_frame *frame)
+static int set_identity_number_of_frame(struct event_stacks *stacks, struct event_frame *frame)
 {
 	const void *identity = frame->name ? (const void *)frame->name : frame->label;
-	const struct intern_key key = {{intern_address(identity)}};
+	const struct intern_key key = {{intern_word_of_address(identity)}};
 	struct numbered *numbered = intern_entry(&stacks->numbers, &key);
 
 	if (!numbered)
@@ -62,7 +62,7 @@ static int append_frame(struct event_stacks *stacks, u64 address, bool return_ad
 	struct event_frame frame = {.in_kernel = FRAME_IS_KERNEL(address)};
 
 	frame.name = frame_names_find(stacks->names, address, return_address);
-	if (!frame.name || set_frame_number(stacks, &frame) ||
+	if (!frame.name || set_identity_number_of_frame(stacks, &frame) ||
 	    make_room_for_frames(part, frame.name->function_count))
 		return -ENOMEM;
 	for (u32 i = 0; i < frame.name->function_count; i++) {
@@ -74,8 +74,8 @@ static int append_frame(struct event_stacks *stacks, u64 address, bool return_ad
 	return 0;
 }
 
-static int append_marker(struct event_stacks *stacks, const struct stack_end *end, bool in_kernel,
-			 struct part *part)
+static int append_frame_of_missing_stack(struct event_stacks *stacks, const struct stack_end *end,
+					 bool in_kernel, struct part *part)
 {
 	struct event_frame frame = {.in_kernel = in_kernel};
 
@@ -83,14 +83,15 @@ static int append_marker(struct event_stacks *stacks, const struct stack_end *en
 	if (frame.label_id == UINT32_MAX)
 		return -ENOMEM;
 	frame.label = frame_names_label(stacks->names, frame.label_id);
-	if (set_frame_number(stacks, &frame) || make_room_for_frames(part, 1))
+	if (set_identity_number_of_frame(stacks, &frame) || make_room_for_frames(part, 1))
 		return -ENOMEM;
 	part->frames[part->depth++] = frame;
 	return 0;
 }
 
 /* The frames of a stack, which are collected at the first call. NULL without memory. */
-static const struct part *find_stack_part(struct event_stacks *stacks, u32 index, bool below_leaf)
+static const struct part *find_or_make_frames_of_stack(struct event_stacks *stacks, u32 index,
+						       bool below_leaf)
 {
 	const struct trace_stack *stack = &stacks->stacks[index];
 	const struct stack_end *end = stack_end_of(stack, 0);
@@ -102,7 +103,8 @@ static const struct part *find_stack_part(struct event_stacks *stacks, u32 index
 	for (u32 i = 0; i < stack->depth && !err; i++)
 		err = append_frame(stacks, stack->frames[i], i || below_leaf, part);
 	if (!err && stack_end_is_cut(end))
-		err = append_marker(stacks, end, !(stack->flags & STACK_USER), part);
+		err = append_frame_of_missing_stack(stacks, end, !(stack->flags & STACK_USER),
+						    part);
 	if (!err)
 		return part;
 	free(part->frames);
@@ -123,9 +125,11 @@ static int append_stack_side(struct event_stacks *stacks, u64 leaf, u32 index, u
 	if (index == TRACE_NO_STACK) {
 		const struct stack_end *end = stack_end_of_reason(reason);
 
-		return stack_end_is_cut(end) ? append_marker(stacks, end, in_kernel, joined) : 0;
+		return stack_end_is_cut(end)
+			       ? append_frame_of_missing_stack(stacks, end, in_kernel, joined)
+			       : 0;
 	}
-	part = find_stack_part(stacks, index, leaf);
+	part = find_or_make_frames_of_stack(stacks, index, leaf);
 	if (!part || make_room_for_frames(joined, part->depth))
 		return -ENOMEM;
 	memcpy(&joined->frames[joined->depth], part->frames, part->depth * sizeof(*part->frames));
@@ -152,7 +156,8 @@ int event_stacks_missing(struct event_stacks *stacks, const struct trace_event *
 			 struct event_stack *out)
 {
 	stacks->joined.depth = 0;
-	if (append_marker(stacks, stack_end_of_reason(event->user_reason), false, &stacks->joined))
+	if (append_frame_of_missing_stack(stacks, stack_end_of_reason(event->user_reason), false,
+					  &stacks->joined))
 		return -ENOMEM;
 	*out = (struct event_stack){stacks->joined.frames, stacks->joined.depth};
 	return 0;
@@ -217,8 +222,8 @@ void profile_range_of(const struct trace_reader *reader, const struct trace_mapp
 	set_build_id(range, mapping->build_id, mapping->build_id_bytes);
 }
 
-static void set_module_range(const struct trace_reader *reader, const struct frame_name *name,
-			     struct profile_range *range)
+static void set_kernel_module_range(const struct trace_reader *reader,
+				    const struct frame_name *name, struct profile_range *range)
 {
 	const struct trace_module *module = trace_reader_module_of(reader, name->frame);
 	const struct trace_module *modules;
@@ -243,7 +248,7 @@ void profile_place_of(const struct trace_reader *reader, const struct frame_name
 	place->address = name->address ? name->address - name->return_address : 0;
 	if (FRAME_IS_KERNEL(name->frame)) {
 		if (name->address)
-			set_module_range(reader, name, &place->range);
+			set_kernel_module_range(reader, name, &place->range);
 		return;
 	}
 	mapping = trace_reader_mapping(reader, FRAME_MAPPING(name->frame));

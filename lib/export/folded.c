@@ -25,8 +25,9 @@ static void put_name(const char *name, FILE *to)
 	put_printable(name, strlen(name), to);
 }
 
-static void put_path_frames(const struct profile *profile, const struct profile_path *path,
-			    const char *suffix, FILE *to)
+static void write_frames_of_folded_path(const struct profile *profile,
+					const struct profile_path *path, const char *suffix,
+					FILE *to)
 {
 	const char *marker = profile_path_marker(path);
 
@@ -72,8 +73,8 @@ static int folded_write(struct trace_reader *reader, const struct export_options
 				fputc(';', to);
 				put_name(source, to);
 			}
-			put_path_frames(profile, row->user, "", to);
-			put_path_frames(profile, row->kernel, "_[k]", to);
+			write_frames_of_folded_path(profile, row->user, "", to);
+			write_frames_of_folded_path(profile, row->kernel, "_[k]", to);
 			fprintf(to, " %llu\n", (unsigned long long)weight);
 		}
 		profile_weights_clear(&weights);

@@ -398,7 +398,7 @@ static int encode_scope(const struct byte_buffer *profiles, const char *version,
 
 	while (byte_cursor_left(&cursor)) {
 		size_t bytes = byte_cursor_varint(&cursor);
-		const u8 *profile = byte_cursor_take(&cursor, bytes);
+		const u8 *profile = byte_cursor_read_bytes(&cursor, bytes);
 
 		if (!profile || array_make_room(message.profiles, message.n_profiles, room))
 			break;

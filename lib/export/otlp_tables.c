@@ -79,7 +79,7 @@ static s32 *find_dictionary_index(struct indexes *indexes, u64 number)
 int otlp_string(struct otlp_tables *tables, const char *text, s32 *index)
 {
 	u32 count = tables->strings.count;
-	u32 number = text_set_number(&tables->strings, text);
+	u32 number = text_set_find_or_add_number(&tables->strings, text);
 
 	if (number == HASH_INDEX_NONE)
 		return -ENOMEM;
@@ -101,8 +101,8 @@ int otlp_string(struct otlp_tables *tables, const char *text, s32 *index)
 
 /* Finds or adds an attribute. `identity` is a number that is equal for equal values of the same
  * type. */
-static int find_or_add_attribute(struct otlp_tables *tables, const char *key, Otlp__AnyValue *value,
-				 u64 identity, s32 *index)
+static int find_or_add_otlp_attribute(struct otlp_tables *tables, const char *key,
+				      Otlp__AnyValue *value, u64 identity, s32 *index)
 {
 	Otlp__Dictionary part = OTLP__DICTIONARY__INIT;
 	Otlp__Attribute message = OTLP__ATTRIBUTE__INIT, *messages = &message;
@@ -137,7 +137,7 @@ int otlp_text_attribute(struct otlp_tables *tables, const char *key, const char 
 	value.value_case = OTLP__ANY_VALUE__VALUE_STRING_VALUE;
 	value.string_value = plain ? (char *)json_string_value(plain) : NULL;
 	err = err ?: otlp_string(tables, text, &number);
-	err = err ?: find_or_add_attribute(tables, key, &value, (u64)number, index);
+	err = err ?: find_or_add_otlp_attribute(tables, key, &value, (u64)number, index);
 	json_decref(plain);
 	return err;
 }
@@ -148,7 +148,7 @@ int otlp_number_attribute(struct otlp_tables *tables, const char *key, s64 numbe
 
 	value.value_case = OTLP__ANY_VALUE__VALUE_INT_VALUE;
 	value.int_value = number;
-	return find_or_add_attribute(tables, key, &value, (u64)number, index);
+	return find_or_add_otlp_attribute(tables, key, &value, (u64)number, index);
 }
 
 int otlp_link(struct otlp_tables *tables, u32 number, s32 *index)
@@ -356,7 +356,7 @@ const struct byte_buffer *otlp_dictionary(const struct otlp_tables *tables)
 }
 
 /* Writes the empty first entry of each table, since index 0 means that there is no entry. */
-static int put_entry_0_of_each_table(struct otlp_tables *tables)
+static int write_empty_first_table_entries(struct otlp_tables *tables)
 {
 	Otlp__Dictionary part = OTLP__DICTIONARY__INIT;
 	Otlp__Mapping mapping = OTLP__MAPPING__INIT, *mappings = &mapping;
@@ -390,7 +390,7 @@ int otlp_tables_create(const struct trace_reader *reader, struct otlp_tables **o
 	tables->attributes = INTERN(struct intern_number);
 	tables->functions = INTERN(struct intern_number);
 	tables->nodes = INTERN(struct stack_node);
-	if (put_entry_0_of_each_table(tables)) {
+	if (write_empty_first_table_entries(tables)) {
 		otlp_tables_free(&tables);
 		return -ENOMEM;
 	}

@@ -35,7 +35,7 @@ static void put_name_without_separators(const char *name, const char *space, FIL
 	}
 }
 
-static void put_object(const char *object, FILE *to)
+static void write_object_in_parentheses(const char *object, FILE *to)
 {
 	fputs(" (", to);
 	put_name_without_separators(object, "_", to);
@@ -54,14 +54,15 @@ static void put_frame(const struct event_frame *frame, FILE *to)
 			fputs("[unknown]", to);
 		if (frame->name->function && frame->name->size)
 			fprintf(to, "+0x%llx", (unsigned long long)frame->name->offset);
-		put_object(frame->name->object, to);
+		write_object_in_parentheses(frame->name->object, to);
 		return;
 	}
 	put_name_without_separators(frame->label, " ", to);
 	if (frame->inlined)
 		fputc('\n', to);
 	else
-		put_object(frame->in_kernel ? "[kernel.kallsyms]" : "[unknown]", to);
+		write_object_in_parentheses(frame->in_kernel ? "[kernel.kallsyms]" : "[unknown]",
+					    to);
 }
 
 static int put_event(void *arg, const struct trace_event *event)

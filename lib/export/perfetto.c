@@ -141,7 +141,8 @@ static int make_interned_string(u64 iid, const char *text, Perfetto__InternedStr
 
 static int intern_mapping(struct perfetto *perfetto, const char *path, u64 *iid)
 {
-	u32 count = perfetto->paths.count, number = text_set_number(&perfetto->paths, path);
+	u32 count = perfetto->paths.count,
+	    number = text_set_find_or_add_number(&perfetto->paths, path);
 	Perfetto__InternedData data = PERFETTO__INTERNED_DATA__INIT;
 	Perfetto__InternedString string = PERFETTO__INTERNED_STRING__INIT, *strings = &string;
 	Perfetto__Mapping mapping = PERFETTO__MAPPING__INIT, *mappings = &mapping;
@@ -431,7 +432,7 @@ static int put_track_event(struct perfetto *perfetto, const struct trace_event *
 	return 0;
 }
 
-static int put_event(struct perfetto *perfetto, const struct trace_event *event)
+static int write_slice_of_event(struct perfetto *perfetto, const struct trace_event *event)
 {
 	const struct trace_task *task =
 		trace_reader_task(perfetto->reader, event->tid, event->time);
@@ -463,13 +464,13 @@ static int put_event(struct perfetto *perfetto, const struct trace_event *event)
 	return 0;
 }
 
-static int export_event(void *arg, const struct trace_event *event)
+static int write_event_with_tracks(void *arg, const struct trace_event *event)
 {
 	struct perfetto *perfetto = arg;
 
 	if (!event_filter_passes(perfetto->filter, perfetto->reader, event))
 		return 0;
-	return ferror(perfetto->to) ? 1 : put_event(perfetto, event);
+	return ferror(perfetto->to) ? 1 : write_slice_of_event(perfetto, event);
 }
 
 /* --- the whole file --- */
@@ -497,7 +498,7 @@ static void put_clock_snapshot(struct perfetto *perfetto)
 	put_packet(perfetto, &packet);
 }
 
-static void put_losses(struct perfetto *perfetto)
+static void write_ring_losses_to_trace(struct perfetto *perfetto)
 {
 	const struct trace_cpu_ledger *cpus;
 	u32 count = trace_reader_cpu_ledgers(perfetto->reader, &cpus);
@@ -535,9 +536,9 @@ static int perfetto_write(struct trace_reader *reader, const struct export_optio
 	trace_reader_sources(reader, &perfetto.sources);
 	if (!err)
 		put_clock_snapshot(&perfetto);
-	err = err ?: trace_reader_events(reader, export_event, &perfetto, error);
+	err = err ?: trace_reader_events(reader, write_event_with_tracks, &perfetto, error);
 	if (!err)
-		put_losses(&perfetto);
+		write_ring_losses_to_trace(&perfetto);
 	if (err == -ENOMEM)
 		error_set(error, ENOMEM, "perfetto: not enough memory");
 	intern_clear(&perfetto.tasks);

@@ -114,7 +114,7 @@ static void put_profile_part(struct pprof *pprof, const Pprof__Profile *part)
 static int intern_string(struct pprof *pprof, const char *text, s64 *index)
 {
 	u32 count = pprof->strings.count;
-	u32 number = text_set_number(&pprof->strings, text);
+	u32 number = text_set_find_or_add_number(&pprof->strings, text);
 
 	if (number == HASH_INDEX_NONE)
 		return -ENOMEM;
@@ -160,7 +160,7 @@ static int intern_function(struct pprof *pprof, const char *name, const char *fi
 	return 0;
 }
 
-static int mark_id_seen(struct seen_ids *ids, u64 id, bool *before)
+static int check_and_mark_id_written(struct seen_ids *ids, u64 id, bool *before)
 {
 	if (array_make_zeroed(ids->seen, id + 1, ids->room))
 		return -ENOMEM;
@@ -177,7 +177,7 @@ static int write_mapping_once(struct pprof *pprof, const struct profile_range *r
 
 	if (!range->number)
 		return 0;
-	if (mark_id_seen(&pprof->seen_mappings, range->number, &before))
+	if (check_and_mark_id_written(&pprof->seen_mappings, range->number, &before))
 		return -ENOMEM;
 	if (before)
 		return 0;
@@ -239,7 +239,7 @@ static int write_location_once(struct pprof *pprof, const struct event_frame *fr
 	int err;
 
 	*id = frame->number + 1UL;
-	if (mark_id_seen(&pprof->seen_locations, *id, &before))
+	if (check_and_mark_id_written(&pprof->seen_locations, *id, &before))
 		return -ENOMEM;
 	if (before)
 		return 0;
@@ -263,7 +263,7 @@ static bool is_library(const char *path)
 	return end && (!end[3] || end[3] == '.');
 }
 
-static u32 find_main_program(const struct pprof *pprof, const struct trace_stack *stack)
+static u32 find_mapping_of_main_program(const struct pprof *pprof, const struct trace_stack *stack)
 {
 	for (u32 i = stack->depth; i-- > 0;) {
 		const struct trace_mapping *mapping =
@@ -291,7 +291,7 @@ static int count_event(void *arg, const struct trace_event *event)
 	if (event->user != TRACE_NO_STACK && strcmp(pprof->sources[event->kind].name, WAKER)) {
 		program = &pprof->program_of[event->user];
 		if (*program == PROGRAM_NOT_SEARCHED)
-			*program = find_main_program(pprof, &pprof->stacks[event->user]);
+			*program = find_mapping_of_main_program(pprof, &pprof->stacks[event->user]);
 		if (*program >= PROGRAM_FIRST)
 			pprof->program_events[*program - PROGRAM_FIRST] += event_stands_for(event);
 	}
@@ -437,7 +437,7 @@ static int put_times_and_period(struct pprof *pprof)
 	return 0;
 }
 
-static int put_file_head(struct pprof *pprof)
+static int write_profile_fields_before_samples(struct pprof *pprof)
 {
 	int err = put_sample_types(pprof)
 			  ?: put_default_sample_type(pprof) ?: put_times_and_period(pprof) ?: put_comments(pprof);
@@ -582,7 +582,7 @@ static int pprof_write(struct trace_reader *reader, const struct export_options 
 	err = err ?: event_stacks_create(pprof.reader, &options->naming, &pprof.event_stacks);
 	err = err ?: intern_string(&pprof, "", &empty);
 	err = err ?: trace_reader_events(reader, count_event, &pprof, error);
-	err = err ?: put_file_head(&pprof);
+	err = err ?: write_profile_fields_before_samples(&pprof);
 	err = err ?: trace_reader_events(reader, add_event_to_samples, &pprof, error);
 	err = err ?: put_samples(&pprof);
 	if (err == -ENOMEM)

@@ -36,7 +36,7 @@ struct scope {
 	FILE *to;
 };
 
-static int put_frame_number(struct scope *scope, u32 label, const char *before)
+static int write_index_of_frame(struct scope *scope, u32 label, const char *before)
 {
 	struct frame_table *frames = &scope->frames;
 
@@ -58,10 +58,10 @@ static int put_path_frames(struct scope *scope, const struct profile_path *path)
 	int err = 0;
 
 	if (marker)
-		err = put_frame_number(scope, frame_names_intern(scope->profile->names, marker),
-				       ",");
+		err = write_index_of_frame(scope, frame_names_intern(scope->profile->names, marker),
+					   ",");
 	for (u32 i = path->depth; i-- > 0 && !err;)
-		err = put_frame_number(scope, path->labels[i], ",");
+		err = write_index_of_frame(scope, path->labels[i], ",");
 	return err;
 }
 
@@ -78,7 +78,7 @@ static const struct profile_row *find_next_row(const struct profile *profile, u3
 	return NULL;
 }
 
-static u64 row_weight(const struct profile_row *row, bool by_value)
+static u64 weight_of_profile_row_by_value(const struct profile_row *row, bool by_value)
 {
 	return by_value ? row->value : row->count;
 }
@@ -95,7 +95,8 @@ static int put_samples(struct scope *scope, u32 kind)
 
 		fputs(before, scope->to);
 		comm = row->comm[0] ? row->comm : "[unknown]";
-		err = put_frame_number(scope, frame_names_intern(scope->profile->names, comm), "[");
+		err = write_index_of_frame(scope, frame_names_intern(scope->profile->names, comm),
+					   "[");
 		err = err ?: put_path_frames(scope, row->user);
 		err = err ?: put_path_frames(scope, row->kernel);
 		fputc(']', scope->to);
@@ -115,7 +116,7 @@ static int put_profile(struct scope *scope, u32 kind, bool by_value)
 	const char *before = "";
 
 	for (u32 at = 0; (row = find_next_row(scope->profile, kind, &at));)
-		sum += row_weight(row, by_value);
+		sum += weight_of_profile_row_by_value(row, by_value);
 	if (!sum)
 		return 0;
 	snprintf(name, sizeof(name), "%s%s", source->name, by_value ? " (value)" : "");
@@ -128,12 +129,13 @@ static int put_profile(struct scope *scope, u32 kind, bool by_value)
 	err = err ?: put_samples(scope, kind);
 	fputs("\"weights\":[", scope->to);
 	for (u32 at = 0; (row = find_next_row(scope->profile, kind, &at)); before = ",")
-		fprintf(scope->to, "%s%llu", before, (unsigned long long)row_weight(row, by_value));
+		fprintf(scope->to, "%s%llu", before,
+			(unsigned long long)weight_of_profile_row_by_value(row, by_value));
 	fputs("]}", scope->to);
 	return err;
 }
 
-static int put_whole_file(struct scope *scope, const struct trace_info *info)
+static int write_speedscope_json(struct scope *scope, const struct trace_info *info)
 {
 	int err;
 
@@ -178,7 +180,7 @@ static int speedscope_write(struct trace_reader *reader, const struct export_opt
 		return err;
 	scope.profile = profile;
 	scope.source_count = trace_reader_sources(reader, &scope.sources);
-	err = put_whole_file(&scope, trace_reader_info(reader));
+	err = write_speedscope_json(&scope, trace_reader_info(reader));
 	if (err)
 		error_set(error, ENOMEM, "speedscope: not enough memory");
 	free(scope.frames.number);

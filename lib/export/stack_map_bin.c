@@ -18,7 +18,7 @@ struct counter {
 		    */
 };
 
-static void count_references(u32 *refs, u32 stack, u64 events)
+static void add_events_to_stack_references(u32 *refs, u32 stack, u64 events)
 {
 	if (stack != TRACE_NO_STACK)
 		refs[stack] =
@@ -31,8 +31,8 @@ static int count_event(void *arg, const struct trace_event *event)
 
 	if (!event_filter_passes(counter->filter, counter->reader, event))
 		return 0;
-	count_references(counter->refs, event->kernel, event_stands_for(event));
-	count_references(counter->refs, event->user, event_stands_for(event));
+	add_events_to_stack_references(counter->refs, event->kernel, event_stands_for(event));
+	add_events_to_stack_references(counter->refs, event->user, event_stands_for(event));
 	return 0;
 }
 

@@ -94,7 +94,8 @@ static int compare_by_descending_events(const void *left, const void *right)
 }
 
 /* Joins a thread to the thread TID_OTHERS of the same name. */
-static int join_thread_to_others(struct flamegraph *graph, struct time_cells *cells, u32 number)
+static int merge_thread_into_others_of_name(struct flamegraph *graph, struct time_cells *cells,
+					    u32 number)
 {
 	struct graph_thread *thread = graph->threads.entries[number], *others;
 	struct intern_key key = {{TID_OTHERS}};
@@ -116,7 +117,8 @@ static int join_thread_to_others(struct flamegraph *graph, struct time_cells *ce
 	return 0;
 }
 
-static int join_cold_threads(struct flamegraph *graph, struct time_cells *cells, u32 most)
+static int merge_cold_threads_of_one_name(struct flamegraph *graph, struct time_cells *cells,
+					  u32 most)
 {
 	u32 count = graph->threads.count;
 	struct thread_weight *weights = calloc(count + 1UL, sizeof(*weights));
@@ -138,7 +140,7 @@ static int join_cold_threads(struct flamegraph *graph, struct time_cells *cells,
 		qsort(weights, count, sizeof(*weights), compare_by_descending_events);
 	}
 	for (u32 i = most; i < count && !err; i++)
-		err = join_thread_to_others(graph, cells, weights[i].thread);
+		err = merge_thread_into_others_of_name(graph, cells, weights[i].thread);
 	free(weights);
 	return err;
 }
@@ -150,7 +152,8 @@ static int join_cold_threads(struct flamegraph *graph, struct time_cells *cells,
  * joined cells and of the stacks stay exact. Stops when at most `most` cells are left, or after the
  * last level. -ENOMEM.
  */
-static int bound_cells(struct flamegraph *graph, struct graph_recording *recording, u32 most)
+static int merge_time_cells_to_limit(struct flamegraph *graph, struct graph_recording *recording,
+				     u32 most)
 {
 	struct time_cells *cells = &recording->cells;
 	int err = 0;
@@ -163,8 +166,8 @@ static int bound_cells(struct flamegraph *graph, struct graph_recording *recordi
 			shift++;
 		cells->joins_cpus = true;
 		if (level->threads != ALL)
-			err = join_cold_threads(graph, cells, level->threads);
-		err = err ?: time_cells_rebuild(cells, shift);
+			err = merge_cold_threads_of_one_name(graph, cells, level->threads);
+		err = err ?: time_cells_merge_by_time_step(cells, shift);
 	}
 	return err;
 }
@@ -210,10 +213,13 @@ static const struct tree_frame *make_tree_frame(struct builder *builder, u32 lab
 
 /* Returns the node at which a path ends if it begins below `node`; missing nodes are added. NULL:
  * no memory. */
-static struct tree_node *find_path_end(struct builder *builder, struct tree_node *node,
-				       const struct profile_path *path, bool is_kernel)
+static struct tree_node *find_or_add_tree_node_of_path(struct builder *builder,
+						       struct tree_node *node,
+						       const struct profile_path *path,
+						       bool is_kernel)
 {
-	const struct intern_key key = {{intern_address(node), intern_address(path), is_kernel}};
+	const struct intern_key key = {
+		{intern_word_of_address(node), intern_word_of_address(path), is_kernel}};
 	struct join *join = intern_entry(&builder->joins, &key);
 
 	if (!join || join->node)
@@ -250,20 +256,22 @@ static int set_cell_paths(struct builder *builder, const struct trace_event *eve
 }
 
 /* Returns the node of a thread's stack, by the ids of its paths. NULL: no memory. */
-static const struct tree_node *find_stack_node(struct builder *builder, u32 thread, u32 user,
-					       u32 kernel)
+static const struct tree_node *find_or_add_tree_node_of_stack(struct builder *builder, u32 thread,
+							      u32 user, u32 kernel)
 {
 	const struct graph_thread *of = builder->graph->threads.entries[thread];
-	struct tree_node *node =
-		find_path_end(builder, of->node, event_paths_by_id(builder->paths, user), false);
+	struct tree_node *node = find_or_add_tree_node_of_path(
+		builder, of->node, event_paths_by_id(builder->paths, user), false);
 
-	return node ? find_path_end(builder, node, event_paths_by_id(builder->paths, kernel), true)
+	return node ? find_or_add_tree_node_of_path(builder, node,
+						    event_paths_by_id(builder->paths, kernel), true)
 		    : NULL;
 }
 
 static int set_stack_of_cell(struct builder *builder, struct time_cell *cell)
 {
-	cell->stack = find_stack_node(builder, cell->thread, cell->user, cell->kernel);
+	cell->stack =
+		find_or_add_tree_node_of_stack(builder, cell->thread, cell->user, cell->kernel);
 	return cell->stack ? 0 : -ENOMEM;
 }
 
@@ -278,8 +286,8 @@ static int set_stacks_of_cells(struct builder *builder, const struct time_cells 
 	return err;
 }
 
-static const struct graph_thread *find_graph_thread(struct builder *builder,
-						    const struct trace_event *event)
+static const struct graph_thread *find_or_add_graph_thread(struct builder *builder,
+							   const struct trace_event *event)
 {
 	const struct trace_task *task =
 		trace_reader_task(builder->recording->reader, event->tid, event->time);
@@ -303,7 +311,7 @@ static const struct graph_thread *find_graph_thread(struct builder *builder,
 	return thread->node ? thread : NULL;
 }
 
-static int find_graph_source(struct builder *builder, u16 kind, u16 *number)
+static int find_or_add_graph_source(struct builder *builder, u16 kind, u16 *number)
 {
 	struct flamegraph *graph = builder->graph;
 	const struct trace_source *source = &builder->sources[kind];
@@ -327,10 +335,10 @@ static int find_graph_source(struct builder *builder, u16 kind, u16 *number)
 	return 0;
 }
 
-static int set_pending_cell(struct builder *builder, struct pending *pending)
+static int set_time_cell_of_pending_event(struct builder *builder, struct pending *pending)
 {
 	const struct trace_event *event = &pending->event;
-	const struct graph_thread *thread = find_graph_thread(builder, event);
+	const struct graph_thread *thread = find_or_add_graph_thread(builder, event);
 	struct time_cell *cell = &pending->cell;
 
 	if (!thread)
@@ -340,11 +348,11 @@ static int set_pending_cell(struct builder *builder, struct pending *pending)
 				   .count = event_stands_for(event),
 				   .value = event->value};
 	return set_cell_paths(builder, event, cell)
-		       ?: find_graph_source(builder, event->kind, &cell->source);
+		       ?: find_or_add_graph_source(builder, event->kind, &cell->source);
 }
 
 /* If the event is a wait, that is, a state event (--time) or an off-CPU event, adds the wait. */
-static int add_wait(struct builder *builder, const struct pending *pending)
+static int add_wait_of_event(struct builder *builder, const struct pending *pending)
 {
 	const struct trace_event *event = &pending->event, *other;
 
@@ -369,19 +377,20 @@ static int add_wait(struct builder *builder, const struct pending *pending)
 }
 
 /* Sets thread and stack of one side of a wait by its event; without an event they stay unknown. */
-static int set_wait_side(struct builder *builder, const struct trace_event *event,
-			 struct wait_side *side)
+static int set_thread_and_stack_of_wait_side(struct builder *builder,
+					     const struct trace_event *event,
+					     struct wait_side *side)
 {
 	const struct graph_thread *thread;
 	struct time_cell at;
 
 	if (!event)
 		return 0;
-	thread = find_graph_thread(builder, event);
+	thread = find_or_add_graph_thread(builder, event);
 	if (!thread || set_cell_paths(builder, event, &at))
 		return -ENOMEM;
 	side->thread = thread->number;
-	side->stack = find_stack_node(builder, thread->number, at.user, at.kernel);
+	side->stack = find_or_add_tree_node_of_stack(builder, thread->number, at.user, at.kernel);
 	return side->stack ? 0 : -ENOMEM;
 }
 
@@ -393,10 +402,13 @@ static int set_stacks_of_waits(struct builder *builder)
 	for (u32 i = 0; i < waits->count; i++) {
 		struct thread_wait *wait = &waits->waits[i];
 
-		wait->stack = find_stack_node(builder, wait->thread, wait->user, wait->kernel);
-		if (!wait->stack || set_wait_side(builder, wait->other, &wait->waker) ||
-		    set_wait_side(builder, wait->origin, &wait->queuer) ||
-		    set_wait_side(builder, wait->other_origin, &wait->waker_queuer))
+		wait->stack = find_or_add_tree_node_of_stack(builder, wait->thread, wait->user,
+							     wait->kernel);
+		if (!wait->stack ||
+		    set_thread_and_stack_of_wait_side(builder, wait->other, &wait->waker) ||
+		    set_thread_and_stack_of_wait_side(builder, wait->origin, &wait->queuer) ||
+		    set_thread_and_stack_of_wait_side(builder, wait->other_origin,
+						      &wait->waker_queuer))
 			return -ENOMEM;
 		waits->has_queuers |= wait->origin || wait->other_origin;
 	}
@@ -408,7 +420,7 @@ static int add_queued_work(struct builder *builder, const struct pending *pendin
 {
 	const struct trace_event *event =
 		builder->origins ? origins_find(builder->origins, &pending->event) : NULL;
-	const struct graph_thread *thread = event ? find_graph_thread(builder, event) : NULL;
+	const struct graph_thread *thread = event ? find_or_add_graph_thread(builder, event) : NULL;
 	struct time_cell origin = {};
 
 	if (!event)
@@ -437,7 +449,7 @@ static int add_event_value(struct builder *builder, const struct pending *pendin
 
 /* Chooses the sums of queued work and of values that the page shows, and sets the nodes of their
  * stacks. */
-static int set_stacks_of_sums(struct builder *builder)
+static int choose_sums_and_set_their_stacks(struct builder *builder)
 {
 	struct queued_works *works = &builder->recording->works;
 	struct stack_values *values = &builder->recording->values;
@@ -486,7 +498,7 @@ static int count_event(struct builder *builder, const struct pending *pending)
 	recording->last = event->time;
 	err = time_cells_add(&recording->cells, event->time, &pending->cell);
 	if (!err && recording->cells.cells.count > CELLS_MAX)
-		err = bound_cells(builder->graph, recording, CELLS_MAX);
+		err = merge_time_cells_to_limit(builder->graph, recording, CELLS_MAX);
 	return err;
 }
 
@@ -501,11 +513,11 @@ static int count_batched_events(struct builder *builder)
 	for (u32 i = 0; i < builder->pending; i++)
 		event_paths_expect_leaf(builder->paths, batch[i].event.leaf);
 	for (u32 i = 0; i < builder->pending && !err; i++)
-		err = set_pending_cell(builder, &batch[i]) ?: add_wait(builder, &batch[i])
+		err = set_time_cell_of_pending_event(builder, &batch[i]) ?: add_wait_of_event(builder, &batch[i])
 				?: add_queued_work(builder, &batch[i]) ?: add_event_value(builder, &batch[i]);
 	for (u32 step = 0; step < INTERN_STEPS && !err; step++)
 		for (u32 i = 0; i < builder->pending; i++)
-			time_cells_expect(&recording->cells, &batch[i].cell, step);
+			time_cells_prefetch_cell(&recording->cells, &batch[i].cell, step);
 	for (u32 i = 0; i < builder->pending && !err; i++)
 		err = count_event(builder, &batch[i]);
 	builder->pending = 0;
@@ -523,7 +535,7 @@ static int add_event_to_batch(void *arg, const struct trace_event *event)
 }
 
 /* All sources of the recording may have events, so there is room for all of them. */
-static int prepare_builder(struct builder *builder)
+static int allocate_sources_of_builder(struct builder *builder)
 {
 	struct flamegraph *graph = builder->graph;
 	struct trace_reader *reader = builder->recording->reader;
@@ -560,14 +572,14 @@ int flamegraph_add(struct flamegraph *graph, struct trace_reader *reader, const 
 	queued_works_begin(&recording->works);
 	stack_values_begin(&recording->values);
 	recording->name = strdup(name);
-	err = recording->name ? prepare_builder(&builder) : -ENOMEM;
+	err = recording->name ? allocate_sources_of_builder(&builder) : -ENOMEM;
 	if (!err)
 		err = trace_reader_events(reader, add_event_to_batch, &builder, error);
 	err = err ?: count_batched_events(&builder);
 	if (!err && recording->cells.cells.count > CELLS_MANY)
-		err = bound_cells(graph, recording, CELLS_SMALL);
+		err = merge_time_cells_to_limit(graph, recording, CELLS_SMALL);
 	err = err ?: set_stacks_of_cells(&builder, &recording->cells)
-			?: set_stacks_of_cells(&builder, &recording->counts) ?: set_stacks_of_waits(&builder) ?: set_stacks_of_sums(&builder);
+			?: set_stacks_of_cells(&builder, &recording->counts) ?: set_stacks_of_waits(&builder) ?: choose_sums_and_set_their_stacks(&builder);
 	if (!err && builder.addresses)
 		err = address_counts_each(builder.addresses, add_source_lines, &builder);
 	if (err == -ENOMEM || err == -E2BIG)

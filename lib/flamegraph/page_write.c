@@ -81,7 +81,7 @@ static json_t *json_seconds(u64 ns)
 	return json_real((double)ns / 1e9);
 }
 
-static json_t *json_ledger_sum(const struct trace_ledger *ledger, u64 sum)
+static json_t *json_number_if_ledger_exists(const struct trace_ledger *ledger, u64 sum)
 {
 	return ledger ? json_integer((json_int_t)sum) : json_null();
 }
@@ -108,7 +108,8 @@ static json_t *make_user_stacks_object(const struct trace_ledger *ledger)
 }
 
 /* By source of the graph, as `diff` scales the amounts. 1: the recording does not have it. */
-static json_t *make_scales(const struct flamegraph *graph, const struct trace_reader *reader)
+static json_t *make_scale_factors_by_source(const struct flamegraph *graph,
+					    const struct trace_reader *reader)
 {
 	const struct trace_source *sources;
 	u32 count = trace_reader_sources(reader, &sources);
@@ -139,20 +140,21 @@ static json_t *make_recording_object(const struct flamegraph *graph,
 	u64 first = recording->cells.origin;
 	u64 start = info->start_realtime + first - info->start_monotonic;
 
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:o, s:I, s:o, s:o, s:o, s:o, s:o, "
-			 "s:o, s:o, s:b, s:b}",
-			 "name", json_text(recording->name), "command", json_text(info->command),
-			 "host", json_text(info->hostname), "kernel", json_text(info->kernel),
-			 "machine", json_text(info->machine), "cpus", (json_int_t)info->cpus,
-			 "frequency", (json_int_t)info->frequency, "start", json_seconds(start),
-			 "events", (json_int_t)recording->events, "first", json_seconds(first),
-			 "last", json_seconds(recording->last), "produced",
-			 json_ledger_sum(ledger, ledger ? ledger->produced : 0), "recorded",
-			 json_ledger_sum(ledger, ledger ? ledger->recorded : 0), "counted",
-			 json_ledger_sum(ledger, ledger ? ledger->counted : 0), "scales",
-			 make_scales(graph, recording->reader), "userStacks",
-			 make_user_stacks_object(ledger), "joinsCpus", recording->cells.joins_cpus,
-			 "joinsThreads", recording->cells.joined != NULL);
+	return json_pack(
+		"{s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:o, s:I, s:o, s:o, s:o, s:o, s:o, "
+		"s:o, s:o, s:b, s:b}",
+		"name", json_text(recording->name), "command", json_text(info->command), "host",
+		json_text(info->hostname), "kernel", json_text(info->kernel), "machine",
+		json_text(info->machine), "cpus", (json_int_t)info->cpus, "frequency",
+		(json_int_t)info->frequency, "start", json_seconds(start), "events",
+		(json_int_t)recording->events, "first", json_seconds(first), "last",
+		json_seconds(recording->last), "produced",
+		json_number_if_ledger_exists(ledger, ledger ? ledger->produced : 0), "recorded",
+		json_number_if_ledger_exists(ledger, ledger ? ledger->recorded : 0), "counted",
+		json_number_if_ledger_exists(ledger, ledger ? ledger->counted : 0), "scales",
+		make_scale_factors_by_source(graph, recording->reader), "userStacks",
+		make_user_stacks_object(ledger), "joinsCpus", recording->cells.joins_cpus,
+		"joinsThreads", recording->cells.joined != NULL);
 }
 
 static int put_recordings(const struct flamegraph *graph, FILE *to)
@@ -210,7 +212,7 @@ static int put_threads(const struct flamegraph *graph, FILE *to)
 	return put_json_array(array, failures, to);
 }
 
-static int put_kinds(FILE *to)
+static int write_names_of_frame_kinds(FILE *to)
 {
 	static const char *const names[] = {
 #define X(id, name, meaning) [FRAME_KIND_##id] = name,
@@ -512,14 +514,14 @@ static void put_values(const struct graph_recording *recording, FILE *to)
 	fputs("]}", to);
 }
 
-static int put_data(const struct flamegraph *graph, FILE *to)
+static int write_page_data_as_json(const struct flamegraph *graph, FILE *to)
 {
 	int err;
 	bool is_first = true;
 
 	fputs("{\"version\":1,", to);
 	err = put_recordings(graph, to) ?: put_sources(graph, to) ?: put_threads(graph, to);
-	err = err ?: put_kinds(to) ?: put_objects(&graph->tree, to);
+	err = err ?: write_names_of_frame_kinds(to) ?: put_objects(&graph->tree, to);
 	err = err ?: put_frames(&graph->tree, to) ?: put_source_lines(&graph->lines, to);
 	if (err)
 		return err;
@@ -551,12 +553,12 @@ int flamegraph_write(struct flamegraph *graph, FILE *to, struct stackmap_error *
 		if (graph->recordings[i].cells.shift > shift)
 			shift = graph->recordings[i].cells.shift;
 	for (u32 i = 0; i < graph->recording_count && !err; i++)
-		err = time_cells_widen(&graph->recordings[i].cells, shift);
+		err = time_cells_widen_time_steps(&graph->recordings[i].cells, shift);
 	err = err ?: stack_tree_sort(&graph->tree) ?: source_lines_choose(&graph->lines);
 	if (err)
 		return error_set(error, -err, "flame graph: %s", strerror(-err));
 	fputs(page_before_data, to);
-	err = put_data(graph, to);
+	err = write_page_data_as_json(graph, to);
 	fputs(page_after_data, to);
 	return err ? error_set(error, -err, "flame graph: %s", strerror(-err)) : 0;
 }

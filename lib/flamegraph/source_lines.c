@@ -26,7 +26,8 @@ int source_lines_add(struct source_lines *lines, const struct tree_frame *frame,
 		     u32 number, u64 count)
 {
 	const char *text = text_set_intern(&lines->files, file);
-	struct intern_key key = {{intern_address(frame), intern_address(text), number}};
+	struct intern_key key = {
+		{intern_word_of_address(frame), intern_word_of_address(text), number}};
 	struct source_line *line = text ? intern_entry(&lines->lines, &key) : NULL;
 
 	if (!line)
@@ -56,7 +57,7 @@ static int compare_by_events_of_frame(const void *left, const void *right)
 
 /* Keeps the first lines of each frame, and adds one line for the sum of the frame's other lines.
  * The lines are sorted by frame. */
-static u32 keep_first_lines(struct source_line *lines, u32 count)
+static u32 sum_rare_lines_of_each_frame(struct source_line *lines, u32 count)
 {
 	u32 kept = 0, of_frame = 0;
 
@@ -81,7 +82,7 @@ static u32 keep_first_lines(struct source_line *lines, u32 count)
 
 /* Keeps either all lines of a frame or no lines, so that the lines of a shown frame add up to the
  * frame. */
-static u32 keep_whole_frames(struct source_line *lines, u32 count)
+static u32 drop_frames_beyond_line_limit(struct source_line *lines, u32 count)
 {
 	u32 kept = LINES_MAX;
 	u64 whole = 0;
@@ -114,7 +115,8 @@ int source_lines_choose(struct source_lines *lines)
 	for (u32 i = 0; i < count; i++)
 		shown[i] = *(const struct source_line *)lines->lines.entries[i];
 	qsort(shown, count, sizeof(*shown), compare_by_frame_and_count);
-	lines->shown_count = keep_whole_frames(shown, keep_first_lines(shown, count));
+	lines->shown_count =
+		drop_frames_beyond_line_limit(shown, sum_rare_lines_of_each_frame(shown, count));
 	for (u32 i = 0; i < lines->shown_count; i++)
 		if (shown[i].file && !text_set_intern(&lines->shown_files, shown[i].file))
 			return -ENOMEM;

@@ -41,7 +41,7 @@ void stack_tree_clear(struct stack_tree *tree)
 	tree->sorted = NULL;
 }
 
-static const struct tree_object *intern_object(struct stack_tree *tree, const char *path)
+static const struct tree_object *find_or_add_tree_object(struct stack_tree *tree, const char *path)
 {
 	const char *whole = text_set_intern(&tree->texts, path), *name = whole;
 	struct tree_object *object;
@@ -50,7 +50,7 @@ static const struct tree_object *intern_object(struct stack_tree *tree, const ch
 		name = text_set_intern(&tree->texts, frame_names_file(path));
 	if (!whole || !name)
 		return NULL;
-	object = intern_entry(&tree->objects, &(struct intern_key){{intern_address(name)}});
+	object = intern_entry(&tree->objects, &(struct intern_key){{intern_word_of_address(name)}});
 	if (object && !object->path) {
 		object->path = whole;
 		object->number = tree->objects.count - 1;
@@ -64,13 +64,14 @@ const struct tree_frame *stack_tree_frame(struct stack_tree *tree, const char *n
 					  const char *object, enum frame_kind kind)
 {
 	const char *text = text_set_intern(&tree->texts, name);
-	const struct tree_object *in = intern_object(tree, object);
+	const struct tree_object *in = find_or_add_tree_object(tree, object);
 	struct tree_frame *frame;
 
 	if (!text || !in)
 		return NULL;
-	frame = intern_entry(&tree->frames, &(struct intern_key){{intern_address(text),
-								  intern_address(in), kind}});
+	frame = intern_entry(&tree->frames,
+			     &(struct intern_key){{intern_word_of_address(text),
+						   intern_word_of_address(in), kind}});
 	if (!frame)
 		return NULL;
 	frame->name = text;
@@ -83,8 +84,8 @@ struct tree_node *stack_tree_child(struct stack_tree *tree, struct tree_node *pa
 				   const struct tree_frame *frame)
 {
 	struct tree_node *node =
-		intern_entry(&tree->nodes,
-			     &(struct intern_key){{intern_address(parent), intern_address(frame)}});
+		intern_entry(&tree->nodes, &(struct intern_key){{intern_word_of_address(parent),
+								 intern_word_of_address(frame)}});
 
 	if (!node)
 		return NULL;

@@ -110,7 +110,7 @@ int queued_works_add(struct queued_works *works, const struct time_cell *work,
 	struct queued_work *sum;
 
 	key = (struct intern_key){
-		{make_paths_key(work), make_paths_key(origin), intern_address(threads)}};
+		{make_paths_key(work), make_paths_key(origin), intern_word_of_address(threads)}};
 	sum = threads ? intern_entry(&works->works, &key) : NULL;
 	if (!sum)
 		return -ENOMEM;

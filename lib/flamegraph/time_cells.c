@@ -31,14 +31,16 @@ static struct intern_key make_cell_key(const struct time_cell *what)
 				    (u64)what->source << 16 | what->cpu}};
 }
 
-void time_cells_expect(const struct time_cells *cells, const struct time_cell *what, u32 step)
+void time_cells_prefetch_cell(const struct time_cells *cells, const struct time_cell *what,
+			      u32 step)
 {
 	const struct intern_key key = make_cell_key(what);
 
-	intern_expect(&cells->cells, &key, step);
+	intern_prefetch_entry(&cells->cells, &key, step);
 }
 
-static int add_to_bucket(struct time_cells *cells, u32 bucket, const struct time_cell *event)
+static int add_event_to_time_bucket(struct time_cells *cells, u32 bucket,
+				    const struct time_cell *event)
 {
 	struct time_cell what = *event, *cell;
 	struct intern_key key;
@@ -50,7 +52,7 @@ static int add_to_bucket(struct time_cells *cells, u32 bucket, const struct time
 		what.thread = cells->joined[event->thread];
 	key = make_cell_key(&what);
 	if (bucket != cells->bucket)
-		intern_forget_keys(&cells->cells);
+		intern_free_index(&cells->cells);
 	cells->bucket = bucket;
 	cell = intern_entry(&cells->cells, &key);
 	if (!cell)
@@ -67,7 +69,7 @@ static int add_to_bucket(struct time_cells *cells, u32 bucket, const struct time
 	return 0;
 }
 
-int time_cells_rebuild(struct time_cells *cells, u32 shift)
+int time_cells_merge_by_time_step(struct time_cells *cells, u32 shift)
 {
 	struct time_cells wide = *cells;
 	int err = 0;
@@ -78,7 +80,7 @@ int time_cells_rebuild(struct time_cells *cells, u32 shift)
 	for (u32 i = 0; i < cells->cells.count && !err; i++) {
 		const struct time_cell *cell = time_cells_at(cells, i);
 
-		err = add_to_bucket(&wide, cell->bucket >> (shift - cells->shift), cell);
+		err = add_event_to_time_bucket(&wide, cell->bucket >> (shift - cells->shift), cell);
 	}
 	intern_clear(err ? &wide.cells : &cells->cells);
 	if (!err)
@@ -86,9 +88,9 @@ int time_cells_rebuild(struct time_cells *cells, u32 shift)
 	return err;
 }
 
-int time_cells_widen(struct time_cells *cells, u32 shift)
+int time_cells_widen_time_steps(struct time_cells *cells, u32 shift)
 {
-	return shift > cells->shift ? time_cells_rebuild(cells, shift) : 0;
+	return shift > cells->shift ? time_cells_merge_by_time_step(cells, shift) : 0;
 }
 
 int time_cells_add(struct time_cells *cells, u64 time, const struct time_cell *what)
@@ -102,8 +104,8 @@ int time_cells_add(struct time_cells *cells, u64 time, const struct time_cell *w
 	while (!err && (since >> cells->shift >= CELL_BUCKETS_MAX ||
 			(cells->cells.count >= CELLS_MANY &&
 			 since >> cells->shift >= 2 * CELL_BUCKETS_MIN)))
-		err = time_cells_widen(cells, cells->shift + 1);
-	return err ?: add_to_bucket(cells, (u32)(since >> cells->shift), what);
+		err = time_cells_widen_time_steps(cells, cells->shift + 1);
+	return err ?: add_event_to_time_bucket(cells, (u32)(since >> cells->shift), what);
 }
 
 void stack_values_begin(struct stack_values *values)
@@ -130,7 +132,7 @@ static u64 count_distinct_values(const struct stack_values *values)
 
 /* Rounds the values until at most `most` different values are left, or until each value has one
  * digit. */
-static void bound_values(struct stack_values *values, u64 most)
+static void round_values_to_limit(struct stack_values *values, u64 most)
 {
 	for (u32 i = 0; i < values->stacks.count; i++)
 		distribution_sort(&stack_values_at(values, i)->values);
@@ -145,7 +147,7 @@ static void bound_values(struct stack_values *values, u64 most)
 int stack_values_add(struct stack_values *values, const void *task, const struct time_cell *cell)
 {
 	const struct intern_key key = {
-		{intern_address(task), cell->user | (u64)cell->kernel << 32, cell->source}};
+		{intern_word_of_address(task), cell->user | (u64)cell->kernel << 32, cell->source}};
 	struct values_of_stack *of = intern_entry(&values->stacks, &key);
 
 	if (!of || distribution_add_sum(&of->values, cell->value, cell->count))
@@ -153,13 +155,13 @@ int stack_values_add(struct stack_values *values, const void *task, const struct
 	if (of->values.count == 1)
 		of->cell = *cell;
 	if (++values->since_bound >= VALUES_KEPT_MAX)
-		bound_values(values, VALUES_KEPT_MAX / 2);
+		round_values_to_limit(values, VALUES_KEPT_MAX / 2);
 	return 0;
 }
 
 void stack_values_finish(struct stack_values *values)
 {
-	bound_values(values, VALUES_MAX);
+	round_values_to_limit(values, VALUES_MAX);
 	if (count_distinct_values(values) <= VALUES_MAX)
 		return;
 	stack_values_clear(values);

@@ -55,15 +55,16 @@ void time_cells_clear(struct time_cells *cells);
 int time_cells_add(struct time_cells *cells, u64 time, const struct time_cell *what);
 
 /* Prefetches the memory that time_cells_add() reads for this cell, in the steps of
- * intern_expect(). */
-void time_cells_expect(const struct time_cells *cells, const struct time_cell *what, u32 step);
+ * intern_prefetch_entry(). */
+void time_cells_prefetch_cell(const struct time_cells *cells, const struct time_cell *what,
+			      u32 step);
 
 /* Joins buckets until they are at least 2^shift ns wide. -ENOMEM. */
-int time_cells_widen(struct time_cells *cells, u32 shift);
+int time_cells_widen_time_steps(struct time_cells *cells, u32 shift);
 
 /* Joins cells that have become equal by `joins_cpus` or `joined`, in buckets of 2^shift ns.
  * -ENOMEM. */
-int time_cells_rebuild(struct time_cells *cells, u32 shift);
+int time_cells_merge_by_time_step(struct time_cells *cells, u32 shift);
 
 static inline struct time_cell *time_cells_at(const struct time_cells *cells, u32 index)
 {

@@ -29,7 +29,7 @@ json_t *json_text(const char *text)
 		return string;
 	valid = strdup(text);
 	for (char *c = valid; c && *c; c += bytes)
-		if (printable_next(c, &bytes) == NO_CHARACTER)
+		if (classify_next_character(c, &bytes) == NO_CHARACTER)
 			*c = '?';
 	string = valid ? json_string(valid) : NULL;
 	free(valid);
@@ -37,7 +37,7 @@ json_t *json_text(const char *text)
 }
 
 /* Escapes DEL; jansson escapes all other bytes outside of printable ASCII. */
-static int put_escaped(const char *text, size_t bytes, void *to)
+static int write_json_with_del_escaped(const char *text, size_t bytes, void *to)
 {
 	for (size_t i = 0; i < bytes; i++)
 		if (text[i] == 0x7f)
@@ -48,13 +48,13 @@ static int put_escaped(const char *text, size_t bytes, void *to)
 }
 
 /* Escapes the characters of HTML markup, too. JSON has these characters only within strings. */
-static int put_escaped_for_page(const char *text, size_t bytes, void *to)
+static int write_json_with_markup_escaped(const char *text, size_t bytes, void *to)
 {
 	for (size_t i = 0; i < bytes; i++)
 		if (memchr("<>&", text[i], 3))
 			fprintf(to, "\\u%04x", text[i]);
 		else
-			put_escaped(&text[i], 1, to);
+			write_json_with_del_escaped(&text[i], 1, to);
 	return 0;
 }
 
@@ -70,15 +70,15 @@ static int write_json_and_free(json_t *value, json_dump_callback_t put_bytes, si
 
 int json_put_for_page(json_t *value, FILE *to)
 {
-	return write_json_and_free(value, put_escaped_for_page, JSON_COMPACT, to);
+	return write_json_and_free(value, write_json_with_markup_escaped, JSON_COMPACT, to);
 }
 
 int json_put_text(const char *text, FILE *to)
 {
-	return write_json_and_free(json_text(text), put_escaped, 0, to);
+	return write_json_and_free(json_text(text), write_json_with_del_escaped, 0, to);
 }
 
-static json_t *value_or_null(json_t *value, int failures)
+static json_t *json_or_null_after_failure(json_t *value, int failures)
 {
 	if (!failures)
 		return value;
@@ -98,7 +98,7 @@ static json_t *json_lost_counts(const u64 *lost)
 
 	for (int i = 0; i < LOST_COUNT; i++)
 		failures |= set_count_member(object, lost_names[i], lost[i]);
-	return value_or_null(object, failures);
+	return json_or_null_after_failure(object, failures);
 }
 
 static json_t *json_stop_counts(const u64 *stops)
@@ -109,7 +109,7 @@ static json_t *json_stop_counts(const u64 *stops)
 	for (int i = 0; i < STOP_COUNT; i++)
 		if (stack_end_is_cut(stack_end_of_stop(i)))
 			failures |= set_count_member(object, stack_end_of_stop(i)->name, stops[i]);
-	return value_or_null(object, failures);
+	return json_or_null_after_failure(object, failures);
 }
 
 static json_t *json_reason_counts(const u64 *reasons)
@@ -119,7 +119,7 @@ static json_t *json_reason_counts(const u64 *reasons)
 
 	for (int i = 0; i < REASON_COUNT; i++)
 		failures |= set_count_member(object, stack_end_of_reason(i)->name, reasons[i]);
-	return value_or_null(object, failures);
+	return json_or_null_after_failure(object, failures);
 }
 
 static json_t *json_user_stacks(const struct trace_ledger *ledger)
@@ -135,7 +135,7 @@ static json_t *json_user_stacks(const struct trace_ledger *ledger)
 			 json_reason_counts(ledger->user_reasons));
 }
 
-json_t *json_account(const struct trace_ledger *ledger)
+json_t *json_event_counts_of_ledger(const struct trace_ledger *ledger)
 {
 	json_t *object = json_object();
 	int failures = set_count_member(object, "produced", ledger->produced);
@@ -143,7 +143,7 @@ json_t *json_account(const struct trace_ledger *ledger)
 	failures |= set_count_member(object, "recorded", ledger->recorded);
 	failures |= set_count_member(object, "counted_only", ledger->counted);
 	failures |= json_object_set_new(object, "lost", json_lost_counts(ledger->lost));
-	return value_or_null(object, failures);
+	return json_or_null_after_failure(object, failures);
 }
 
 json_t *json_ledger(const struct trace_ledger *ledger)
@@ -152,9 +152,9 @@ json_t *json_ledger(const struct trace_ledger *ledger)
 
 	if (!ledger)
 		return json_null();
-	object = json_account(ledger);
-	return value_or_null(object,
-			     json_object_set_new(object, "user_stacks", json_user_stacks(ledger)));
+	object = json_event_counts_of_ledger(ledger);
+	return json_or_null_after_failure(
+		object, json_object_set_new(object, "user_stacks", json_user_stacks(ledger)));
 }
 
 json_t *json_path(const struct profile *profile, const struct profile_path *path)
@@ -165,7 +165,7 @@ json_t *json_path(const struct profile *profile, const struct profile_path *path
 	for (u32 i = 0; i < path->depth; i++)
 		failures |= json_array_append_new(
 			array, json_text(frame_names_label(profile->names, path->labels[i])));
-	return value_or_null(array, failures);
+	return json_or_null_after_failure(array, failures);
 }
 
 int json_set_path(json_t *object, const char *key, const struct profile *profile,
@@ -183,11 +183,12 @@ int json_set_path(json_t *object, const char *key, const struct profile *profile
 
 int json_set_error(json_t *object, const char *event, u64 estimates)
 {
-	u64 every = sampled_every(event);
+	u64 every = read_sampling_period_of_source(event);
 
 	if (!every)
 		return 0;
-	return set_count_member(object, "standard_error", sampled_error(every, estimates));
+	return set_count_member(object, "standard_error",
+				estimate_error_of_sampled_sum(every, estimates));
 }
 
 static json_t *json_row(const struct trace_source *sources, const struct profile *profile,
@@ -206,7 +207,7 @@ static json_t *json_row(const struct trace_source *sources, const struct profile
 			json_text(frame_names_label(profile->names, row->cgroup)));
 	failures |= json_set_path(object, "kernel", profile, row->kernel);
 	failures |= json_set_path(object, "user", profile, row->user);
-	return value_or_null(object, failures);
+	return json_or_null_after_failure(object, failures);
 }
 
 json_t *json_stacks(const struct trace_reader *reader, const struct profile *profile, u64 limit)
@@ -219,12 +220,12 @@ json_t *json_stacks(const struct trace_reader *reader, const struct profile *pro
 	for (u32 i = 0; i < profile->row_count && i < limit; i++)
 		failures |=
 			json_array_append_new(array, json_row(sources, profile, profile->rows[i]));
-	return value_or_null(array, failures);
+	return json_or_null_after_failure(array, failures);
 }
 
 int json_put(json_t *value, FILE *to)
 {
-	int err = write_json_and_free(value, put_escaped, JSON_INDENT(2), to);
+	int err = write_json_and_free(value, write_json_with_del_escaped, JSON_INDENT(2), to);
 
 	if (!err)
 		fputc('\n', to);

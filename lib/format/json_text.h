@@ -21,11 +21,12 @@ json_t *json_text(const char *text);
 int json_put_text(const char *text, FILE *to);
 
 /* Makes the object {"produced", "recorded", "counted_only", "lost": {cause: n}} of a ledger. */
-json_t *json_account(const struct trace_ledger *ledger);
+json_t *json_event_counts_of_ledger(const struct trace_ledger *ledger);
 
 /*
- * The object of json_account(), with {"user_stacks": {"complete", "stops": {reason: n}, "reasons":
- * {reason: n}}}. `ledger` NULL: the JSON value null, for a recording without a ledger.
+ * The object of json_event_counts_of_ledger(), with {"user_stacks": {"complete", "stops": {reason:
+ * n}, "reasons": {reason: n}}}. `ledger` NULL: the JSON value null, for a recording without a
+ * ledger.
  */
 json_t *json_ledger(const struct trace_ledger *ledger);
 

@@ -205,7 +205,7 @@ static void put_build_id(const u8 *build_id, u32 bytes, FILE *to)
 static void put_escaped_path(const char *path, FILE *to)
 {
 	for (u32 bytes; *path; path += bytes) {
-		bool plain = printable_next(path, &bytes) == PRINTABLE && *path != '\\';
+		bool plain = classify_next_character(path, &bytes) == PRINTABLE && *path != '\\';
 
 		for (u32 i = 0; i < bytes; i++)
 			fprintf(to, plain ? "%c" : "\\%03o", (u8)path[i]);

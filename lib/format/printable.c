@@ -72,7 +72,7 @@ static bool is_printable(u32 code)
 	return true;
 }
 
-enum printable printable_next(const char *text, u32 *bytes)
+enum printable classify_next_character(const char *text, u32 *bytes)
 {
 	const u8 *character = (const u8 *)text;
 	u32 length = utf8_length(*character), code;
@@ -84,10 +84,10 @@ enum printable printable_next(const char *text, u32 *bytes)
 	return is_printable(code) ? PRINTABLE : UNPRINTABLE;
 }
 
-bool printable_is(const char *text)
+bool is_text_printable(const char *text)
 {
 	for (u32 bytes; *text; text += bytes)
-		if (printable_next(text, &bytes) != PRINTABLE)
+		if (classify_next_character(text, &bytes) != PRINTABLE)
 			return false;
 	return true;
 }
@@ -96,7 +96,7 @@ u32 printable_put_next(const char *text, FILE *to)
 {
 	u32 bytes;
 
-	if (printable_next(text, &bytes) != PRINTABLE)
+	if (classify_next_character(text, &bytes) != PRINTABLE)
 		putc_unlocked('?', to);
 	else
 		for (u32 i = 0; i < bytes; i++)
@@ -132,7 +132,7 @@ size_t printable_count(const char *text)
 	size_t count = 0;
 
 	for (u32 bytes; *text; text += bytes, count++)
-		printable_next(text, &bytes);
+		classify_next_character(text, &bytes);
 	return count;
 }
 
@@ -149,18 +149,18 @@ void printable_put_cut(const char *text, size_t most, FILE *to)
 		text += printable_put_next(text, to);
 	fputs(OMITTED, to);
 	for (; i < count - kept / 2; i++) {
-		printable_next(text, &bytes);
+		classify_next_character(text, &bytes);
 		text += bytes;
 	}
 	printable_put(text, to);
 }
 
-void printable_make(char *text)
+void replace_unprintable_bytes(char *text)
 {
 	char *end = text;
 
 	for (u32 bytes; *text; text += bytes) {
-		if (printable_next(text, &bytes) == PRINTABLE) {
+		if (classify_next_character(text, &bytes) == PRINTABLE) {
 			memmove(end, text, bytes);
 			end += bytes;
 		} else {

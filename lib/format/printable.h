@@ -23,9 +23,9 @@ enum printable {
  * Classifies the character at `text`, which must not be the terminating NUL. Sets *bytes to the
  * length of the character, 1 to 4.
  */
-enum printable printable_next(const char *text, u32 *bytes);
+enum printable classify_next_character(const char *text, u32 *bytes);
 
-bool printable_is(const char *text);
+bool is_text_printable(const char *text);
 
 /* Writes the character at `text`, or `?` in its place. Returns the length in bytes of the character
  * in `text`. */
@@ -42,6 +42,6 @@ size_t printable_count(const char *text);
 void printable_put_cut(const char *text, size_t most, FILE *to);
 
 /* Replaces unprintable characters in the text itself, which does not get longer. */
-void printable_make(char *text);
+void replace_unprintable_bytes(char *text);
 
 #endif

@@ -27,8 +27,8 @@ struct bin_reader {
  * Reads `bytes` bytes, or fails with an error that names `what`, inside which the file ends, or why
  * the stream failed. `optional`: the end of the file is valid here and gives 1.
  */
-static int read_bytes(struct bin_reader *reader, void *to, size_t bytes, const char *what,
-		      bool optional)
+static int read_bytes_of_binary_file(struct bin_reader *reader, void *to, size_t bytes,
+				     const char *what, bool optional)
 {
 	size_t got;
 	int code;
@@ -77,7 +77,7 @@ static int read_header(struct bin_reader *reader)
 {
 	struct stack_map_bin_header header;
 	u32 version;
-	int err = read_bytes(reader, &header, sizeof(header), "the header", false);
+	int err = read_bytes_of_binary_file(reader, &header, sizeof(header), "the header", false);
 
 	if (!err)
 		err = set_version_by_magic(reader, header.magic);
@@ -96,7 +96,8 @@ static int read_stack(struct bin_reader *reader, struct stack_map_bin_stack *sta
 {
 	struct stack_map_bin_record record;
 	u64 start = reader->offset;
-	int err = read_bytes(reader, &record, sizeof(record), "the head of a stack", true);
+	int err = read_bytes_of_binary_file(reader, &record, sizeof(record), "the head of a stack",
+					    true);
 
 	if (err)
 		return err;
@@ -112,7 +113,8 @@ static int read_stack(struct bin_reader *reader, struct stack_map_bin_stack *sta
 		return error_set_at(reader->error, EBADMSG, start,
 				    "damaged at byte %llu: a stack with %u frames",
 				    (unsigned long long)start, stack->depth);
-	err = read_bytes(reader, reader->frames, stack->depth * sizeof(u64), "a stack", false);
+	err = read_bytes_of_binary_file(reader, reader->frames, stack->depth * sizeof(u64),
+					"a stack", false);
 	for (u32 i = 0; !err && reader->swapped && i < stack->depth; i++)
 		reader->frames[i] = bswap_64(reader->frames[i]);
 	return err;

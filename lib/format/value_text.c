@@ -49,10 +49,11 @@ const struct histogram_percentile histogram_percentiles[HISTOGRAM_PERCENTILES] =
 static void write_printable_value(u64 value, const char *unit, char text[VALUE_TEXT_ROOM])
 {
 	value_text(value, unit, text);
-	printable_make(text);
+	replace_unprintable_bytes(text);
 }
 
-static void append_value(char line[NUMBERS_ROOM], const char *name, u64 value, const char *unit)
+static void append_named_value_to_line(char line[NUMBERS_ROOM], const char *name, u64 value,
+				       const char *unit)
 {
 	size_t used = strlen(line);
 	char text[VALUE_TEXT_ROOM];
@@ -72,8 +73,9 @@ static void write_bucket_range(const struct histogram_bucket *bucket, const char
 	snprintf(text, RANGE_ROOM, "%s%s%s", from, is_one ? "" : " .. ", is_one ? "" : to);
 }
 
-static int put_histogram_bars(const struct distribution *values, enum histogram_scale scale,
-			      const char *unit, int (*put)(void *arg, const char *line), void *arg)
+static int write_histogram_bar_lines(const struct distribution *values, enum histogram_scale scale,
+				     const char *unit, int (*put)(void *arg, const char *line),
+				     void *arg)
 {
 	static const char bar[BAR_COLUMNS + 1] = "########################################";
 	struct histogram_bucket buckets[HISTOGRAM_BUCKETS_MAX];
@@ -109,13 +111,13 @@ int histogram_text(const struct distribution *values, enum histogram_scale scale
 
 	snprintf(line, NUMBERS_ROOM, "%llu event%s", (unsigned long long)values->count,
 		 values->count == 1 ? "" : "s");
-	append_value(line, "sum", values->sum, unit);
-	append_value(line, "average", values->sum / values->count, unit);
-	append_value(line, "min", values->items[0].value, unit);
+	append_named_value_to_line(line, "sum", values->sum, unit);
+	append_named_value_to_line(line, "average", values->sum / values->count, unit);
+	append_named_value_to_line(line, "min", values->items[0].value, unit);
 	for (u32 i = 0; i < HISTOGRAM_PERCENTILES; i++)
-		append_value(line, histogram_percentiles[i].name,
-			     distribution_percentile(values, histogram_percentiles[i].permille),
-			     unit);
-	append_value(line, "max", values->items[values->item_count - 1].value, unit);
-	return put(arg, line) ?: put_histogram_bars(values, scale, unit, put, arg);
+		append_named_value_to_line(
+			line, histogram_percentiles[i].name,
+			distribution_percentile(values, histogram_percentiles[i].permille), unit);
+	append_named_value_to_line(line, "max", values->items[values->item_count - 1].value, unit);
+	return put(arg, line) ?: write_histogram_bar_lines(values, scale, unit, put, arg);
 }

@@ -77,7 +77,7 @@ static u32 find_cookie(const struct ftrace_events *events, u64 cookie)
 }
 
 /* Adds a cookie, or resets a known one, which then has no stack. -ENOMEM. */
-static int add_or_reset_cookie(struct ftrace_events *events, u64 cookie, u32 tid, u32 *index)
+static int add_cookie_without_stack(struct ftrace_events *events, u64 cookie, u32 tid, u32 *index)
 {
 	u32 count = events->cookie_count;
 
@@ -134,7 +134,8 @@ u64 ftrace_events_unknown_gaps(const struct ftrace_events *events)
 	return events->unknown_gaps;
 }
 
-static void count_user_stacks(struct ftrace_events *events, u32 stack, u8 reason, u32 count)
+static void count_user_stack_ends_in_ledger(struct ftrace_events *events, u32 stack, u8 reason,
+					    u32 count)
 {
 	if (stack == TRACE_NO_STACK)
 		events->ledger.user_reasons[reason] += count;
@@ -159,7 +160,7 @@ static int set_deferred_user_stack(struct ftrace_events *events, struct waiting_
 	}
 	waiting->event.user = cookie->stack;
 	waiting->event.user_reason = cookie->reason;
-	count_user_stacks(events, cookie->stack, cookie->reason, 1);
+	count_user_stack_ends_in_ledger(events, cookie->stack, cookie->reason, 1);
 	return 0;
 }
 
@@ -176,15 +177,15 @@ static int write_waiting_event(struct ftrace_events *events, struct waiting_even
 	if (waiting->cookie != HASH_INDEX_NONE)
 		err = set_deferred_user_stack(events, waiting);
 	else
-		count_user_stacks(events, event->user, event->user_reason, 1);
+		count_user_stack_ends_in_ledger(events, event->user, event->user_reason, 1);
 	events->cpus[event->cpu].recorded++;
 	return err ?: trace_writer_event(events->writer, event);
 }
 
 /* Writes the events of a context and of the contexts that interrupt it, in the order of the ring.
  */
-static int write_waiting_from_context(struct ftrace_events *events, struct cpu_events *cpu,
-				      u32 context)
+static int write_waiting_events_of_contexts(struct ftrace_events *events, struct cpu_events *cpu,
+					    u32 context)
 {
 	int err = 0;
 
@@ -193,8 +194,9 @@ static int write_waiting_from_context(struct ftrace_events *events, struct cpu_e
 	return err;
 }
 
-static int set_event_cookie(struct ftrace_events *events, const struct ftrace_entry *entry,
-			    struct waiting_event *waiting)
+static int set_deferred_cookie_of_event(struct ftrace_events *events,
+					const struct ftrace_entry *entry,
+					struct waiting_event *waiting)
 {
 	const struct cookie *found;
 
@@ -204,9 +206,10 @@ static int set_event_cookie(struct ftrace_events *events, const struct ftrace_en
 		if (found->tid == entry->tid)
 			return 0;
 		if (!found->is_answered)
-			count_user_stacks(events, TRACE_NO_STACK, REASON_UNANSWERED, found->events);
+			count_user_stack_ends_in_ledger(events, TRACE_NO_STACK, REASON_UNANSWERED,
+							found->events);
 	}
-	return add_or_reset_cookie(events, entry->value, entry->tid, &waiting->cookie);
+	return add_cookie_without_stack(events, entry->value, entry->tid, &waiting->cookie);
 }
 
 /* A stack is ignored if its event was lost. */
@@ -226,7 +229,7 @@ static int add_stack_to_event(struct ftrace_events *events, const struct ftrace_
 		waiting->event.user_reason = REASON_NO_FRAMES;
 		return ftrace_stacks_whole(&events->stacks, entry, payload, &waiting->event.user);
 	default:
-		return set_event_cookie(events, entry, waiting);
+		return set_deferred_cookie_of_event(events, entry, waiting);
 	}
 }
 
@@ -248,7 +251,8 @@ static u8 reason_of_ftrace_reason(u32 reason)
 
 /* The thread that stops tracing writes the deferred stacks of sleeping tasks, so the thread of the
  * entry may differ from the thread of its events. */
-static int resolve_cookie(struct ftrace_events *events, const struct ftrace_entry *entry)
+static int set_stack_of_deferred_cookie(struct ftrace_events *events,
+					const struct ftrace_entry *entry)
 {
 	u32 index = find_cookie(events, entry->value);
 	u32 stack = TRACE_NO_STACK;
@@ -259,7 +263,7 @@ static int resolve_cookie(struct ftrace_events *events, const struct ftrace_entr
 	if (!entry->reason)
 		err = ftrace_stacks_by_id(&events->stacks, entry->id, &stack);
 	if (!err && (index == HASH_INDEX_NONE || events->cookies[index].is_answered))
-		err = add_or_reset_cookie(events, entry->value, entry->tid, &index);
+		err = add_cookie_without_stack(events, entry->value, entry->tid, &index);
 	if (err)
 		return err;
 	cookie = &events->cookies[index];
@@ -269,7 +273,7 @@ static int resolve_cookie(struct ftrace_events *events, const struct ftrace_entr
 	cookie->is_answered = true;
 	if (cookie->name == TRACE_NO_STACK)
 		return 0;
-	count_user_stacks(events, cookie->stack, cookie->reason, cookie->events);
+	count_user_stack_ends_in_ledger(events, cookie->stack, cookie->reason, cookie->events);
 	return trace_writer_resolve(events->writer, cookie->name, &resolution);
 }
 
@@ -299,7 +303,7 @@ int ftrace_events_take(struct ftrace_events *events, const struct ftrace_entry *
 		memcpy(task.comm, payload, sizeof(task.comm));
 		return trace_writer_task(events->writer, &task);
 	case FTRACE_EVENT:
-		err = write_waiting_from_context(events, cpu, entry->context);
+		err = write_waiting_events_of_contexts(events, cpu, entry->context);
 		if (err)
 			return err;
 		if (entry->kind >= events->kinds)
@@ -318,9 +322,9 @@ int ftrace_events_take(struct ftrace_events *events, const struct ftrace_entry *
 		};
 		return 0;
 	case FTRACE_ANSWER:
-		return resolve_cookie(events, entry);
+		return set_stack_of_deferred_cookie(events, entry);
 	case FTRACE_GAP:
-		return write_waiting_from_context(events, cpu, 0);
+		return write_waiting_events_of_contexts(events, cpu, 0);
 	case FTRACE_LOST:
 		if (entry->reason >= LOST_COUNT)
 			return -EBADMSG;
@@ -328,7 +332,7 @@ int ftrace_events_take(struct ftrace_events *events, const struct ftrace_entry *
 		cpu->lost[entry->reason] += entry->value ?: 1;
 		return 0;
 	default:
-		err = write_waiting_from_context(events, cpu, entry->context + 1);
+		err = write_waiting_events_of_contexts(events, cpu, entry->context + 1);
 		return err ?: add_stack_to_event(events, entry, payload, waiting);
 	}
 }
@@ -366,13 +370,13 @@ int ftrace_events_end(struct ftrace_events *events)
 	int err = 0;
 
 	for (u32 i = 0; i < events->cpu_room && !err; i++)
-		err = write_waiting_from_context(events, &events->cpus[i], 0);
+		err = write_waiting_events_of_contexts(events, &events->cpus[i], 0);
 	if (err)
 		return err;
 	for (u32 i = 0; i < events->cookie_count; i++)
 		if (!events->cookies[i].is_answered)
-			count_user_stacks(events, TRACE_NO_STACK, REASON_UNANSWERED,
-					  events->cookies[i].events);
+			count_user_stack_ends_in_ledger(events, TRACE_NO_STACK, REASON_UNANSWERED,
+							events->cookies[i].events);
 	events->ledger.notes[NOTE_UNKNOWN_FRAMES] = events->stacks.unknown_frames;
 	return trace_writer_flush(events->writer) ?: write_ledger(events);
 }

@@ -66,7 +66,7 @@ static bool find_kernel_symbol(void *arg, u64 address, struct symbol *symbol)
 
 /* The name of the symbol tells whether an address is in entry code, which works for any kernel. An
  * address without a name is not in entry code. */
-static bool is_entry_code(void *arg, u64 address)
+static bool is_kernel_entry_symbol(void *arg, u64 address)
 {
 	struct symbol symbol;
 
@@ -74,7 +74,7 @@ static bool is_entry_code(void *arg, u64 address)
 	       text_kind_of_name(symbol.name, strlen(symbol.name)) == TEXT_ENTRY;
 }
 
-static int begin_recording(struct importing *importing, u64 first)
+static int begin_imported_recording(struct importing *importing, u64 first)
 {
 	struct utsname here = {.nodename = "unknown", .release = "unknown", .machine = "unknown"};
 	struct trace_info info = {
@@ -111,8 +111,9 @@ static int begin_recording(struct importing *importing, u64 first)
 	for (u32 i = 0; i < count && !err; i++)
 		err = trace_writer_module(importing->writer, &modules[i]);
 	return err
-		       ?: ftrace_events_create(importing->writer, importing->stacks, is_entry_code,
-					       importing, &importing->events);
+		       ?: ftrace_events_create(importing->writer, importing->stacks,
+					       is_kernel_entry_symbol, importing,
+					       &importing->events);
 }
 
 /* Imports an entry; the first entry begins the recording. Losses alone do not begin a recording. */
@@ -124,7 +125,7 @@ static int import_entry(void *arg, const struct ftrace_entry *entry, const void 
 	if (!importing->events && entry->what == FTRACE_LOST)
 		return 0;
 	if (!importing->events)
-		err = begin_recording(importing, entry->time);
+		err = begin_imported_recording(importing, entry->time);
 	return err ?: ftrace_events_take(importing->events, entry, payload);
 }
 
@@ -178,8 +179,9 @@ static void set_path_components(const char *path, struct mapping_record *record)
 /* The sandbox that parses the file compares the build id. */
 static int open_mapped_file_by_path(const struct mapping_record *record, const char *path)
 {
-	return path[0] == '/' && record->path_whole ? file_place_take(file_place_below("/", path))
-						    : -ENOENT;
+	return path[0] == '/' && record->path_whole
+		       ? file_place_open_regular_file(file_place_below("/", path))
+		       : -ENOENT;
 }
 
 static int write_symbol(void *arg, const struct trace_symbol *symbol, bool is_undivided)

@@ -128,12 +128,14 @@ static int decode_record(struct tracecmd_input *input, struct tep_record *record
 	return ftrace_decode(service->decoder, record, (u32)cpu);
 }
 
-static int read_instance(struct file_service *service, struct tracecmd_input *buffer)
+static int read_events_of_buffer_instance(struct file_service *service,
+					  struct tracecmd_input *buffer)
 {
 	return buffer ? tracecmd_iterate_events(buffer, NULL, 0, decode_record, service) : -ENOENT;
 }
 
-static struct tracecmd_input *find_instance(struct file_service *service, const char *name)
+static struct tracecmd_input *find_buffer_instance_by_name(struct file_service *service,
+							   const char *name)
 {
 	for (int i = 0; i < tracecmd_buffer_instances(service->input); i++)
 		if (!strcmp(tracecmd_buffer_instance_name(service->input, i), name))
@@ -154,7 +156,7 @@ static int open_trace_input(struct file_service *service, int file,
 	if (tep_get_long_size(formats) != sizeof(u64))
 		return -EPROTONOSUPPORT;
 	if (request->has_buffer) {
-		service->buffer = find_instance(service, request->buffer);
+		service->buffer = find_buffer_instance_by_name(service, request->buffer);
 		if (!service->buffer)
 			return -ENOENT;
 	}
@@ -199,10 +201,12 @@ static void serve_trace_file(int socket)
 	if (send_answer(service, opened, NULL) || opened.result)
 		return;
 	/* Sends all batches; serve_last_requests() then sends the empty batch that ends them. */
-	err = read_instance(service, request.has_buffer ? service->buffer : service->input);
+	err = read_events_of_buffer_instance(service,
+					     request.has_buffer ? service->buffer : service->input);
 	if (!err && !service->has_records && !request.has_buffer &&
 	    tracecmd_buffer_instances(service->input) == 1)
-		err = read_instance(service, tracecmd_buffer_instance_handle(service->input, 0));
+		err = read_events_of_buffer_instance(
+			service, tracecmd_buffer_instance_handle(service->input, 0));
 	if (!err && service->batch_bytes)
 		err = send_batch(service);
 	serve_last_requests(service, err < 0 && err != -ENOENT ? -EBADMSG : 0);

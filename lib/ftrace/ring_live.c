@@ -62,7 +62,7 @@ static FILE *open_cpu_stats(const struct ring_live *ring, u32 cpu)
 
 /* Reads the time at which the reading ends. The line "now ts: 1234.567890" has microseconds, so the
  * time is rounded up. If the clock does not count nanoseconds, the line has no decimal point. */
-static int read_end_time(struct ring_live *ring)
+static int read_current_trace_clock(struct ring_live *ring)
 {
 	unsigned long long seconds, micros;
 	FILE *stats = open_cpu_stats(ring, 0);
@@ -79,7 +79,7 @@ static int read_end_time(struct ring_live *ring)
 }
 
 /* An instance without a name (NULL) is the top level of tracefs. */
-static int find_instance(struct ring_live *ring)
+static int find_tracefs_folder_of_instance(struct ring_live *ring)
 {
 	char *name = strstr(ring->folder, "/instances/");
 
@@ -93,11 +93,12 @@ static int find_instance(struct ring_live *ring)
 	return ring->instance ? 0 : -ENOENT;
 }
 
-static int open_ring(struct ring_live *ring, const char *folder, struct stackmap_error *error)
+static int open_ring_buffers_of_folder(struct ring_live *ring, const char *folder,
+				       struct stackmap_error *error)
 {
-	int err = realpath(folder, ring->folder) ? find_instance(ring) : -errno;
+	int err = realpath(folder, ring->folder) ? find_tracefs_folder_of_instance(ring) : -errno;
 
-	err = err ?: read_end_time(ring);
+	err = err ?: read_current_trace_clock(ring);
 	if (!err) {
 		ring->formats = tracefs_local_events(ring->folder);
 		if (ring->formats)
@@ -123,7 +124,7 @@ int ring_live_open(const char *folder, struct ring_live **out, struct stackmap_e
 	if (!ring)
 		return error_set_errno(error, ENOMEM, folder);
 	tep_set_loglevel(TEP_LOG_NONE);
-	err = open_ring(ring, folder, error);
+	err = open_ring_buffers_of_folder(ring, folder, error);
 	if (err)
 		ring_live_close(&ring);
 	else
@@ -154,7 +155,8 @@ u64 ring_live_realtime(const struct ring_live *ring)
 
 /* Passes on all entries but losses that the records report, because the stats have these losses,
  * too. */
-static int pass_entry_unless_loss(void *arg, const struct ftrace_entry *entry, const void *payload)
+static int pass_entry_unless_reported_loss(void *arg, const struct ftrace_entry *entry,
+					   const void *payload)
 {
 	const struct ring_live *ring = arg;
 
@@ -172,7 +174,7 @@ static int decode_record(struct tep_event *event, struct tep_record *record, int
 	return ring->result;
 }
 
-static int pass_all_losses(struct ring_live *ring)
+static int pass_losses_counted_in_cpu_stats(struct ring_live *ring)
 {
 	int err = 0;
 
@@ -203,8 +205,8 @@ static int pass_all_losses(struct ring_live *ring)
 int ring_live_each(struct ring_live *ring, ftrace_take *take, void *arg,
 		   struct stackmap_error *error)
 {
-	int err =
-		ftrace_decoder_create(ring->formats, pass_entry_unless_loss, ring, &ring->decoder);
+	int err = ftrace_decoder_create(ring->formats, pass_entry_unless_reported_loss, ring,
+					&ring->decoder);
 
 	ring->take = take;
 	ring->arg = arg;
@@ -214,5 +216,5 @@ int ring_live_each(struct ring_live *ring, ftrace_take *take, void *arg,
 				       ring) < 0 &&
 	    !ring->result)
 		return error_set(error, EIO, "%s: the ring cannot be read", ring->folder);
-	return ring->result ?: pass_all_losses(ring);
+	return ring->result ?: pass_losses_counted_in_cpu_stats(ring);
 }

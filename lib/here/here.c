@@ -53,7 +53,8 @@ struct own_memory {
 #define PAGE 4096ULL
 #define SEGMENTS_MAX 64
 
-static bool read_by_system_call(struct own_memory *memory, u64 address, void *buffer, u32 bytes)
+static bool read_own_memory_by_system_call(struct own_memory *memory, u64 address, void *buffer,
+					   u32 bytes)
 {
 	struct iovec local = {buffer, bytes};
 	struct iovec remote = {(void *)address, bytes};
@@ -78,7 +79,7 @@ static const u8 *get_cached_block(struct own_memory *memory, u64 address)
 	if (memory->tag[index] == address + 1)
 		return memory->block[index];
 	memory->tag[index] = 0;
-	if (!read_by_system_call(memory, address, memory->block[index], OWN_BLOCK))
+	if (!read_own_memory_by_system_call(memory, address, memory->block[index], OWN_BLOCK))
 		return NULL;
 	memory->tag[index] = address + 1;
 	return memory->block[index];
@@ -183,7 +184,7 @@ static void parse_maps_byte(struct maps_line *line, char byte)
 		line->is_code |= byte == 'x';
 }
 
-static bool search_maps(int fd, u64 address, struct unwind_mapping *code)
+static bool search_proc_maps_for_code(int fd, u64 address, struct unwind_mapping *code)
 {
 	struct maps_line line = {};
 	char buffer[OWN_BLOCK];
@@ -207,7 +208,7 @@ static bool find_mapped_code(u64 address, struct unwind_mapping *code)
 {
 	int saved = errno;
 	int fd = syscall(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC);
-	bool found = fd >= 0 && search_maps(fd, address, code);
+	bool found = fd >= 0 && search_proc_maps_for_code(fd, address, code);
 
 	if (fd >= 0)
 		syscall(SYS_close, fd);

@@ -106,7 +106,7 @@ _Static_assert(sizeof(struct build_id) % sizeof(u64) == 0, "hashed by words");
 
 /* The address of kernel code in the merged recording: unchanged for the first machine, in a
  * range of its own for each other machine. */
-static u64 machine_address(u32 machine, u64 address)
+static u64 kernel_address_of_merged_machine(u32 machine, u64 address)
 {
 	if (!machine)
 		return address;
@@ -125,10 +125,10 @@ static bool is_same_module(const void *modules, u32 index, const void *key)
 	const struct placed_module *placed = &((const struct placed_module *)modules)[index];
 	const struct trace_module *module = ((const struct module_key *)key)->module;
 	u32 machine = ((const struct module_key *)key)->machine;
-	bool same_place = placed->machine == machine && !placed->id.count &&
-			  !module->build_id_bytes &&
-			  placed->start == machine_address(machine, module->start) &&
-			  placed->end - placed->start == module->end - module->start;
+	bool same_place =
+		placed->machine == machine && !placed->id.count && !module->build_id_bytes &&
+		placed->start == kernel_address_of_merged_machine(machine, module->start) &&
+		placed->end - placed->start == module->end - module->start;
 	bool same_id = module->build_id_bytes && placed->id.count == module->build_id_bytes &&
 		       memcmp(placed->id.bytes, module->build_id, module->build_id_bytes) == 0;
 
@@ -143,7 +143,7 @@ static const struct placed_module *find_or_write_module(struct code_space *space
 {
 	struct trace_module moved = *key->module;
 	const struct build_id id = make_build_id(moved.build_id, moved.build_id_bytes);
-	u64 start = machine_address(key->machine, moved.start);
+	u64 start = kernel_address_of_merged_machine(key->machine, moved.start);
 	u64 sum = hash_word(hash_words(0, &id, sizeof(id)), hash_text(moved.name));
 	u32 hash = hash_end(id.count ? sum : hash_word(sum, start));
 	u32 count = space->module_index.count;
@@ -170,7 +170,7 @@ static const struct placed_module *find_or_write_module(struct code_space *space
 	return trace_writer_module(writer, &moved) ? NULL : placed;
 }
 
-static int by_start(const void *a, const void *b)
+static int compare_module_starts(const void *a, const void *b)
 {
 	const struct moved_module *x = a, *y = b;
 
@@ -197,7 +197,7 @@ static int translate_modules(struct code_space *space, const struct trace_reader
 							.shift = placed->start - modules[i].start};
 	}
 	map->module_count = count;
-	qsort(map->modules, count, sizeof(*map->modules), by_start);
+	qsort(map->modules, count, sizeof(*map->modules), compare_module_starts);
 	return 0;
 }
 
@@ -275,7 +275,7 @@ static u64 translate_kernel_address(const struct code_map *map, u64 address)
 	u32 low = bisect(map->module_count, i, map->modules[i].start <= address);
 	if (low && address < map->modules[low - 1].end)
 		return address + map->modules[low - 1].shift;
-	return machine_address(map->machine, address);
+	return kernel_address_of_merged_machine(map->machine, address);
 }
 
 /* A mapping that the recording does not describe becomes MAPPING_UNKNOWN. */

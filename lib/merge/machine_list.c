@@ -12,7 +12,7 @@
 #define SAME_START_NS (60 * 1000000000ULL)
 #define CPUS_MAX 65536U
 
-static u64 boot_time(const struct trace_reader *reader)
+static u64 boot_realtime_of_recording(const struct trace_reader *reader)
 {
 	const struct trace_info *info = trace_reader_info(reader);
 
@@ -23,7 +23,7 @@ static int find_or_add_machine(struct machine_list *list, const struct trace_rea
 			       u32 *index)
 {
 	const struct trace_info *info = trace_reader_info(reader);
-	u64 booted = boot_time(reader), apart;
+	u64 booted = boot_realtime_of_recording(reader), apart;
 	struct machine *machine;
 
 	for (*index = 0; *index < list->count; ++*index) {
@@ -81,5 +81,5 @@ void machine_list_free(struct machine_list *list)
 
 u64 machine_list_shift(const struct machine_list *list, const struct trace_reader *reader)
 {
-	return boot_time(reader) - list->booted;
+	return boot_realtime_of_recording(reader) - list->booted;
 }

@@ -127,7 +127,7 @@ static int open_entry_path(const struct reading *reading, const char *name, stru
 	if (!S_ISLNK(status->st_mode))
 		return place;
 	close(place);
-	if (!output_place_trusts(status->st_uid))
+	if (!is_output_owner_trusted(status->st_uid))
 		return -EPERM;
 	place = openat(reading->fd, name, O_PATH | O_CLOEXEC);
 	if (place < 0)

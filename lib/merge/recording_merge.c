@@ -175,8 +175,8 @@ static int stop_at_first_event(void *time, const struct trace_event *event)
 }
 
 /* Sets `since` before the first event and before all task changes. */
-static int set_time_of_earlier_names(struct part *part, struct trace_reader *reader,
-				     struct stackmap_error *error)
+static int set_start_time_of_initial_names(struct part *part, struct trace_reader *reader,
+					   struct stackmap_error *error)
 {
 	const struct trace_task *tasks;
 	u32 count = trace_reader_tasks(reader, &tasks);
@@ -319,7 +319,7 @@ static int add_event(void *arg, const struct trace_event *event)
 	return trace_writer_event(part->merge->writer, &moved);
 }
 
-static void add_ledgers(const struct part *part)
+static void add_ledgers_to_merged(const struct part *part)
 {
 	struct merge *merge = part->merge;
 	const struct trace_ledger *ledger = trace_reader_ledger(part->reader);
@@ -359,7 +359,7 @@ static int add_recording(struct merge *merge, u32 number, struct stackmap_error 
 		.first_tid = machine_first_tid(machine),
 		.first_cpu = merge->machines.machines[machine].first_cpu,
 	};
-	int err = set_time_of_earlier_names(&part, reader, error)
+	int err = set_start_time_of_initial_names(&part, reader, error)
 			  ?: add_event_sources(&part)
 			  ?: code_space_add(merge->code, reader, machine, part.first_tid,
 					    merge->writer, &part.code)
@@ -373,7 +373,7 @@ static int add_recording(struct merge *merge, u32 number, struct stackmap_error 
 			  ?: read_part_events(&part, reader, add_event, &part, error)
 			  ?: trace_writer_flush(merge->writer);
 
-	add_ledgers(&part);
+	add_ledgers_to_merged(&part);
 	code_map_free(&part.code);
 	free(part.kinds);
 	free(part.stacks);
@@ -402,9 +402,9 @@ static void describe_merged_recording(const struct merge *merge, struct texts *t
 					trace_reader_sources(merge->readers[0], &first) == 1 &&
 					strcmp(sources->name, first->name) != 0;
 
-		text_list_add(texts->hostname, TEXT_BYTES, info->hostname);
-		text_list_add(texts->kernel, TEXT_BYTES, info->kernel);
-		text_list_add(texts->machine, TEXT_BYTES, info->machine);
+		word_list_add_word(texts->hostname, TEXT_BYTES, info->hostname);
+		word_list_add_word(texts->kernel, TEXT_BYTES, info->kernel);
+		word_list_add_word(texts->machine, TEXT_BYTES, info->machine);
 		if (info->start_realtime < whole->start_realtime)
 			whole->start_realtime = info->start_realtime;
 		if (info->bits > whole->bits)

@@ -30,12 +30,12 @@
 
 #define LINKS_MAX 40 /* the kernel's limit */
 
-bool output_place_trusts(uid_t owner)
+bool is_output_owner_trusted(uid_t owner)
 {
 	return !owner || owner == geteuid();
 }
 
-int output_failed(const char *path, int result, struct stackmap_error *error)
+int set_output_write_error(const char *path, int result, struct stackmap_error *error)
 {
 	return error_set(error, -result, "%s: cannot be written: %s", path, strerror(-result));
 }
@@ -60,7 +60,7 @@ static int open_parent_folder(struct output_place *place, const char *path)
 	return place->folder < 0 ? -errno : 0;
 }
 
-static int stat_entry(struct output_place *place)
+static int stat_output_path(struct output_place *place)
 {
 	if (fstatat(place->folder, place->name, &place->status, AT_SYMLINK_NOFOLLOW)) {
 		place->exists = false;
@@ -70,31 +70,31 @@ static int stat_entry(struct output_place *place)
 	return 0;
 }
 
-static int follow_link(struct output_place *place)
+static int replace_output_path_by_link_target(struct output_place *place)
 {
 	char target[PATH_MAX];
 	ssize_t bytes;
 
-	if (!output_place_trusts(place->status.st_uid))
+	if (!is_output_owner_trusted(place->status.st_uid))
 		return -EPERM;
 	bytes = readlinkat(place->folder, place->name, target, sizeof(target) - 1);
 	if (bytes < 0)
 		return -errno;
 	target[bytes] = '\0';
-	return open_parent_folder(place, target) ?: stat_entry(place);
+	return open_parent_folder(place, target) ?: stat_output_path(place);
 }
 
 int output_place_find(const char *path, struct output_place *place, struct stackmap_error *error)
 {
 	struct output_place found = {.folder = AT_FDCWD};
-	int links = 0, result = open_parent_folder(&found, path) ?: stat_entry(&found);
+	int links = 0, result = open_parent_folder(&found, path) ?: stat_output_path(&found);
 	struct statfs system;
 
 	/* A link in /proc, which the kernel makes for an open file, is not followed here, since its
 	 * text need not be a path. */
 	while (!result && found.exists && S_ISLNK(found.status.st_mode) &&
 	       (fstatfs(found.folder, &system) || system.f_type != PROC_SUPER_MAGIC))
-		result = ++links > LINKS_MAX ? -ELOOP : follow_link(&found);
+		result = ++links > LINKS_MAX ? -ELOOP : replace_output_path_by_link_target(&found);
 	if (!result) {
 		*place = found;
 		return 0;
@@ -105,7 +105,7 @@ int output_place_find(const char *path, struct output_place *place, struct stack
 				 "%s: a link of user %u, whom you need not trust, is not followed: "
 				 "remove it, or choose another name",
 				 path, found.status.st_uid);
-	return output_failed(path, result, error);
+	return set_output_write_error(path, result, error);
 }
 
 void output_place_close(struct output_place *place)
@@ -115,7 +115,7 @@ void output_place_close(struct output_place *place)
 	place->folder = -1;
 }
 
-bool output_place_old(const struct output_place *place, char old[NAME_MAX + 1])
+bool output_name_of_old_file(const struct output_place *place, char old[NAME_MAX + 1])
 {
 	return snprintf(old, NAME_MAX + 1, "%s.old", place->name) <= NAME_MAX;
 }
@@ -139,7 +139,7 @@ static int check_name_for_old_file(const struct output_place *place)
 	char old[NAME_MAX + 1];
 	struct stat status;
 
-	if (!output_place_old(place, old))
+	if (!output_name_of_old_file(place, old))
 		return -ENAMETOOLONG;
 	if (!place->exists)
 		return 0;
@@ -156,7 +156,7 @@ int output_place_check(const struct output_place *place, bool kept, const char *
 	int result;
 
 	if (place->exists && S_ISDIR(place->status.st_mode))
-		return output_failed(path, -EISDIR, error);
+		return set_output_write_error(path, -EISDIR, error);
 	if (place->exists && !may_rename_existing_file(place, &place->status))
 		return error_set(error, EPERM,
 				 "%s: belongs to user %u, and cannot be replaced in a folder where "
@@ -226,7 +226,7 @@ static int find_standard_stream(const struct stat *named)
  * Checks that the opened file is the file whose status was read before: the name may lead to
  * another file now.
  */
-static int check_same_file(int fd, const struct stat *wanted)
+static int check_opened_file_is_expected(int fd, const struct stat *wanted)
 {
 	struct stat status;
 
@@ -250,22 +250,22 @@ static int open_special_file(const struct output_place *place, const struct stat
 	while (fd < 0 && errno == ENXIO && S_ISFIFO(wanted->st_mode)) {
 		if (interrupted())
 			return -EINTR;
-		interrupt_nap(READER_NAP_MS);
+		sleep_until_timeout_or_signal(READER_NAP_MS);
 		fd = openat(place->folder, place->name, flags);
 	}
 	return fd < 0 ? -errno : fd;
 }
 
-static int open_trusted_special(struct output *output, const struct stat *wanted)
+static int open_special_file_of_trusted_user(struct output *output, const struct stat *wanted)
 {
 	int fd, result;
 
-	if (!output_place_trusts(wanted->st_uid))
+	if (!is_output_owner_trusted(wanted->st_uid))
 		return -EPERM;
 	fd = open_special_file(&output->place, wanted);
 	if (fd < 0)
 		return fd;
-	result = check_same_file(fd, wanted);
+	result = check_opened_file_is_expected(fd, wanted);
 	if (result) {
 		close(fd);
 		return result;
@@ -275,27 +275,27 @@ static int open_trusted_special(struct output *output, const struct stat *wanted
 	return 0;
 }
 
-static int open_existing_special(struct output *output, struct stackmap_error *error)
+static int open_existing_device_or_fifo(struct output *output, struct stackmap_error *error)
 {
 	struct stat status;
 	int standard, result;
 
 	if (fstatat(output->place.folder, output->place.name, &status, 0))
-		return output_failed(output->path, -errno, error);
+		return set_output_write_error(output->path, -errno, error);
 	standard = find_standard_stream(&status);
-	result = standard < 0 ? open_trusted_special(output, &status)
+	result = standard < 0 ? open_special_file_of_trusted_user(output, &status)
 			      : open_standard_stream(standard, output);
 	if (result == -EPERM)
 		return error_set(error, EPERM,
 				 "%s: a FIFO or device of user %u, who could read what is written, "
 				 "is left alone; '-o - >%s' writes it all the same",
 				 output->path, status.st_uid, output->path);
-	return result ? output_failed(output->path, result, error) : 0;
+	return result ? set_output_write_error(output->path, result, error) : 0;
 }
 
 /* --- regular files --- */
 
-static void forget_temporary_name(struct output *output)
+static void drop_recorded_temporary_name(struct output *output)
 {
 	output->temporary[0] = standing.name[0] = '\0';
 }
@@ -338,7 +338,7 @@ static int create_temporary_file(struct output *output)
 	return output->fd < 0 ? -errno : 0;
 }
 
-static void proc_fd_path(const struct output *output, char path[32])
+static void format_proc_path_of_output(const struct output *output, char path[32])
 {
 	snprintf(path, 32, "/proc/self/fd/%d", output->fd);
 }
@@ -356,7 +356,7 @@ static bool open_unnamed_file(struct output *output)
 			    output_file_mode(output));
 	if (output->fd < 0)
 		return false;
-	proc_fd_path(output, path);
+	format_proc_path_of_output(output, path);
 	if (!access(path, F_OK))
 		return true;
 	close(output->fd);
@@ -381,7 +381,7 @@ static int open_regular_file(struct output *output, struct stackmap_error *error
 	result = open_unnamed_file(output) ? 0 : try_temporary_names(output, create_temporary_file);
 	if (!result && mode && fchmod(output->fd, mode))
 		result = -errno;
-	return result ? output_failed(output->path, result, error) : 0;
+	return result ? set_output_write_error(output->path, result, error) : 0;
 }
 
 static int open_named_output(struct output *output, struct stackmap_error *error)
@@ -393,7 +393,7 @@ static int open_named_output(struct output *output, struct stackmap_error *error
 		return result;
 	if (!output->place.exists || S_ISREG(status->st_mode) || S_ISDIR(status->st_mode))
 		return open_regular_file(output, error);
-	return open_existing_special(output, error);
+	return open_existing_device_or_fifo(output, error);
 }
 
 int output_open(const char *path, enum output_kind kind, struct output *output,
@@ -411,7 +411,7 @@ int output_open(const char *path, enum output_kind kind, struct output *output,
 	} else {
 		result = open_standard_stream(STDOUT_FILENO, &opened);
 		if (result)
-			output_failed(opened.path, result, error);
+			set_output_write_error(opened.path, result, error);
 	}
 	if (result)
 		output_close(&opened);
@@ -420,7 +420,7 @@ int output_open(const char *path, enum output_kind kind, struct output *output,
 	return result;
 }
 
-void output_take(int fd, struct output *output)
+void output_wrap_descriptor(int fd, struct output *output)
 {
 	*output = (struct output){.fd = fd, .place.folder = -1};
 }
@@ -429,7 +429,7 @@ static int link_file_as(const struct output *output, const char *name)
 {
 	char path[32];
 
-	proc_fd_path(output, path);
+	format_proc_path_of_output(output, path);
 	return linkat(AT_FDCWD, path, output->place.folder, name, AT_SYMLINK_FOLLOW) ? -errno : 0;
 }
 
@@ -438,7 +438,7 @@ static int link_file_as_temporary(struct output *output)
 	return link_file_as(output, output->temporary);
 }
 
-static int give_file_its_name(struct output *output)
+static int rename_temporary_to_output(struct output *output)
 {
 	int result = 0;
 
@@ -453,7 +453,7 @@ static int give_file_its_name(struct output *output)
 	if (renameat(output->place.folder, output->temporary, output->place.folder,
 		     output->place.name))
 		return -errno;
-	forget_temporary_name(output);
+	drop_recorded_temporary_name(output);
 	return 0;
 }
 
@@ -467,7 +467,7 @@ int output_publish(struct output *output, struct stackmap_error *error)
 		return 0;
 	if (output->kind == OUTPUT_RECORDING) {
 		/* The file that had the name before is kept as FILE.old. */
-		if (!output_place_old(place, old))
+		if (!output_name_of_old_file(place, old))
 			result = -ENAMETOOLONG;
 		else if (renameat(place->folder, place->name, place->folder, old) &&
 			 errno != ENOENT)
@@ -476,9 +476,9 @@ int output_publish(struct output *output, struct stackmap_error *error)
 	if (result)
 		return error_set(error, -result, "%s: cannot be renamed to %s.old: %s",
 				 output->path, output->path, strerror(-result));
-	result = give_file_its_name(output);
+	result = rename_temporary_to_output(output);
 	if (result)
-		return output_failed(output->path, result, error);
+		return set_output_write_error(output->path, result, error);
 	output->published = true;
 	return 0;
 }
@@ -490,7 +490,7 @@ static int wait_for_pipe_room(int fd)
 	u64 last = 0;
 
 	while (poll(&room, 1, POLL_MS) <= 0) {
-		if (!interrupt_end_asked())
+		if (!is_end_requested())
 			continue;
 		last = last ?: clock_ms() + LAST_WAIT_MS;
 		if (interrupted() || clock_ms() >= last)
@@ -543,7 +543,7 @@ int output_close(struct output *output)
 	if (output->temporary[0])
 		unlinkat(output->place.folder, output->temporary, 0);
 	if (output->temporary[0])
-		forget_temporary_name(output);
+		drop_recorded_temporary_name(output);
 	output_place_close(&output->place);
 	free(output->path);
 	*output = (struct output){.fd = -1, .place.folder = -1};

@@ -35,7 +35,7 @@ struct output_place {
 };
 
 /* True if root or this user owns the file or link. */
-bool output_place_trusts(uid_t owner);
+bool is_output_owner_trusted(uid_t owner);
 
 /*
  * Finds folder and name for `path`; follows links of trusted owners. -EPERM: a link of another
@@ -52,10 +52,10 @@ int output_place_check(const struct output_place *place, bool kept, const char *
 		       struct stackmap_error *error);
 
 /* Sets the error of an output that cannot be written, and returns `result`, which is -errno. */
-int output_failed(const char *path, int result, struct stackmap_error *error);
+int set_output_write_error(const char *path, int result, struct stackmap_error *error);
 
 /* Sets `old` to the name with ".old" at its end; false if that is too long. */
-bool output_place_old(const struct output_place *place, char old[NAME_MAX + 1]);
+bool output_name_of_old_file(const struct output_place *place, char old[NAME_MAX + 1]);
 
 enum output_kind {
 	OUTPUT_RECORDING, /* a recording: only its owner may read the file; an existing file becomes
@@ -81,7 +81,7 @@ struct output {
 int output_open(const char *path, enum output_kind kind, struct output *output,
 		struct stackmap_error *error);
 /* Makes an output of an open descriptor; output_publish() ignores this output. */
-void output_take(int fd, struct output *output);
+void output_wrap_descriptor(int fd, struct output *output);
 int output_publish(struct output *output, struct stackmap_error *error);
 
 /*

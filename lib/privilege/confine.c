@@ -87,7 +87,7 @@ static void ignore_terminal_signals(void)
 }
 
 /* Makes this process the first victim of the OOM killer. */
-static void offer_to_oom_killer(void)
+static void make_first_victim_of_oom_killer(void)
 {
 	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
 
@@ -128,7 +128,7 @@ static u64 current_data_bytes(void)
 }
 
 /* A process that may not change its user keeps its user, but has no capabilities. */
-static int become_nobody(void)
+static int change_to_user_nobody(void)
 {
 	u64 held = capability_held(), needed = CAPABILITY(CAP_SETUID) | CAPABILITY(CAP_SETGID);
 
@@ -147,7 +147,7 @@ static int become_nobody(void)
  * therefore requested for a pipe whose other end only the parent has. Both requests are made after
  * the change of user, and before the check that the parent still exists.
  */
-static int die_with_parent(int lifeline, pid_t parent)
+static int set_death_signal_of_parent(int lifeline, pid_t parent)
 {
 	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) || prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0))
 		return -errno;
@@ -157,7 +157,7 @@ static int die_with_parent(int lifeline, pid_t parent)
 	return getppid() == parent ? 0 : -ESRCH;
 }
 
-static int allow_plain_calls(scmp_filter_ctx filter)
+static int allow_system_calls_in_filter(scmp_filter_ctx filter)
 {
 	static const int calls[] = {
 		SCMP_SYS(read),		SCMP_SYS(pread64), SCMP_SYS(lseek),   SCMP_SYS(close),
@@ -177,7 +177,7 @@ static int allow_plain_calls(scmp_filter_ctx filter)
  * newfstatat() with an empty path, which is fstat(); fcntl(F_GETFL), by which libelf checks its
  * file; madvise(MADV_DONTNEED), by which malloc_trim() frees pages in the middle of the heap.
  */
-static int allow_restricted_calls(scmp_filter_ctx filter)
+static int allow_calls_with_checked_arguments(scmp_filter_ctx filter)
 {
 	return seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 2,
 				SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0),
@@ -193,15 +193,15 @@ static int allow_restricted_calls(scmp_filter_ctx filter)
 static int install_call_filter(void)
 {
 	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
-	int result = filter ? allow_plain_calls(filter) : -ENOMEM;
+	int result = filter ? allow_system_calls_in_filter(filter) : -ENOMEM;
 
-	result = result ?: allow_restricted_calls(filter);
+	result = result ?: allow_calls_with_checked_arguments(filter);
 	result = result ?: seccomp_load(filter);
 	seccomp_release(filter);
 	return result;
 }
 
-int confine_files(int socket, pid_t parent)
+int confine_file_worker_process(int socket, pid_t parent)
 {
 	int result;
 
@@ -219,7 +219,7 @@ int confine(int socket, int lifeline, u64 memory, pid_t parent)
 	ignore_terminal_signals();
 	mallopt(M_MMAP_THRESHOLD, OWN_MAPPING); /* malloc() raises its threshold by itself, unless
 						   the threshold was set explicitly */
-	offer_to_oom_killer();
+	make_first_victim_of_oom_killer();
 	return unmap_shared_memory()
 		       ?: close_other_descriptors(socket, lifeline)
 		       ?: lower_resource_limit(RLIMIT_CORE, 0)
@@ -228,8 +228,8 @@ int confine(int socket, int lifeline, u64 memory, pid_t parent)
 		       ?: lower_resource_limit(RLIMIT_AS, ADDRESSES)
 		       ?: lower_resource_limit(RLIMIT_NOFILE, FILES)
 		       ?: lower_resource_limit(RLIMIT_FSIZE, 0)
-		       ?: become_nobody()
+		       ?: change_to_user_nobody()
 		       ?: capability_keep(0)
-		       ?: die_with_parent(lifeline, parent)
+		       ?: set_death_signal_of_parent(lifeline, parent)
 		       ?: install_call_filter();
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Confines this process. A process confined by confine() can only compute, and communicate over
- * descriptors that it has open. A process that must open files calls confine_files(): it only loses
- * the descriptors and shared memory of its parent.
+ * descriptors that it has open. A process that must open files calls confine_file_worker_process():
+ * it only loses the descriptors and shared memory of its parent.
  */
 #ifndef LIB_PRIVILEGE_CONFINE_H
 #define LIB_PRIVILEGE_CONFINE_H
@@ -32,6 +32,6 @@ int confine(int socket, int lifeline, u64 memory, pid_t parent);
  * that other processes see is unmapped, the process ends with `parent`, and signals of the terminal
  * are ignored. 0 or -errno.
  */
-int confine_files(int socket, pid_t parent);
+int confine_file_worker_process(int socket, pid_t parent);
 
 #endif

@@ -23,7 +23,7 @@ int file_worker_start(file_worker_service service, struct file_worker *out)
 	if (!fcntl(ends[0], F_SETFL, O_NONBLOCK))
 		child = fork();
 	if (!child) {
-		if (!confine_files(ends[1], parent))
+		if (!confine_file_worker_process(ends[1], parent))
 			service(ends[1]);
 		_exit(0);
 	}

@@ -14,14 +14,14 @@
  * type information, which libbpf loads. */
 #define TRIED_BYTES (64UL << 20)
 
-static bool is_limit_set(int resource)
+static bool is_resource_limit_finite(int resource)
 {
 	struct rlimit limit;
 
 	return !getrlimit(resource, &limit) && limit.rlim_cur != RLIM_INFINITY;
 }
 
-bool limit_leaves_memory(void)
+bool can_map_memory_below_limits(void)
 {
 	void *memory = mmap(NULL, TRIED_BYTES, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -31,11 +31,11 @@ bool limit_leaves_memory(void)
 
 const char *limit_memory_advice(void)
 {
-	if (limit_leaves_memory())
+	if (can_map_memory_below_limits())
 		return NULL;
-	if (is_limit_set(RLIMIT_AS))
+	if (is_resource_limit_finite(RLIMIT_AS))
 		return "; raise the limit with ulimit -v";
-	return is_limit_set(RLIMIT_DATA) ? "; raise the limit with ulimit -d" : NULL;
+	return is_resource_limit_finite(RLIMIT_DATA) ? "; raise the limit with ulimit -d" : NULL;
 }
 
 const char *limit_advice(int code)

@@ -18,6 +18,6 @@ const char *limit_memory_advice(void);
  * False if the process can hardly allocate any memory. A sandbox can call only this function of the
  * three, because its filter forbids reading limits.
  */
-bool limit_leaves_memory(void);
+bool can_map_memory_below_limits(void);
 
 #endif

@@ -27,7 +27,7 @@ static const struct hierarchy hierarchies[] = {
 	{"cgroup", "memory", "memory.limit_in_bytes"},
 };
 
-static u64 minimum(u64 a, u64 b)
+static u64 smaller_memory_limit(u64 a, u64 b)
 {
 	return a < b ? a : b;
 }
@@ -58,7 +58,7 @@ static u64 read_cgroup_limit(const char *cgroup, const char *name)
 	return has_limit ? bytes : UINT64_MAX;
 }
 
-static bool has_list_item(const char *list, const char *word)
+static bool comma_list_has_item(const char *list, const char *word)
 {
 	size_t length = strlen(word);
 
@@ -84,7 +84,7 @@ static bool find_hierarchy_mount(const char *proc, const struct hierarchy *hiera
 		found = rest && sscanf(line, "%*s %*s %*s %4095s %4095s", root, place) == 2 &&
 			sscanf(rest, " - %63s %*s %1023s", type, options) == 2 &&
 			!strcmp(type, hierarchy->type) &&
-			(!hierarchy->option || has_list_item(options, hierarchy->option));
+			(!hierarchy->option || comma_list_has_item(options, hierarchy->option));
 	}
 	free(line);
 	if (file)
@@ -112,7 +112,7 @@ static bool find_cgroup_path(const char *proc, const struct hierarchy *hierarchy
 			continue;
 		*own++ = 0;
 		own[strcspn(own, "\n")] = 0;
-		found = (hierarchy->option ? has_list_item(controllers, hierarchy->option)
+		found = (hierarchy->option ? comma_list_has_item(controllers, hierarchy->option)
 					   : !*controllers) &&
 			snprintf(path, PATH_MAX, "%s", own) < PATH_MAX;
 	}
@@ -141,7 +141,7 @@ static u64 least_limit_of_hierarchy(const char *proc, const struct hierarchy *hi
 	while (true) {
 		char *slash;
 
-		limit = minimum(limit, read_cgroup_limit(cgroup, hierarchy->limit));
+		limit = smaller_memory_limit(limit, read_cgroup_limit(cgroup, hierarchy->limit));
 		slash = strrchr(cgroup + length, '/');
 		if (!slash)
 			return limit;
@@ -154,7 +154,8 @@ u64 memory_limit_of_cgroups(const char *proc)
 	u64 limit = UINT64_MAX;
 
 	for (size_t i = 0; i < sizeof(hierarchies) / sizeof(*hierarchies); i++)
-		limit = minimum(limit, least_limit_of_hierarchy(proc, &hierarchies[i]));
+		limit = smaller_memory_limit(limit,
+					     least_limit_of_hierarchy(proc, &hierarchies[i]));
 	return limit;
 }
 
@@ -163,14 +164,15 @@ static u64 known; /* the value that memory_limit() returns; 0: not computed yet 
 u64 memory_limit(void)
 {
 	if (!known)
-		known = minimum((u64)sysconf(_SC_PHYS_PAGES) * (u64)sysconf(_SC_PAGESIZE),
-				memory_limit_of_cgroups("/proc/self"));
+		known = smaller_memory_limit((u64)sysconf(_SC_PHYS_PAGES) *
+						     (u64)sysconf(_SC_PAGESIZE),
+					     memory_limit_of_cgroups("/proc/self"));
 	return known;
 }
 
 void memory_limit_lower(u64 bytes)
 {
-	known = minimum(memory_limit(), bytes ?: 1);
+	known = smaller_memory_limit(memory_limit(), bytes ?: 1);
 }
 
 static u64 share = UINT64_MAX;

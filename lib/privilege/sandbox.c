@@ -72,7 +72,7 @@ static void __attribute__((no_sanitize_address)) serve_requests(void)
  * has a stack of its own, whose pages are allocated when they are used, with a guard page at its
  * low end.
  */
-static void serve_on_own_stack(void)
+static void run_child_on_large_stack(void)
 {
 	void *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
 			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
@@ -127,7 +127,7 @@ static int fork_child(struct sandbox *sandbox)
 		child.lifeline = lifeline[OF_CHILD];
 		child.memory = sandbox->memory;
 		child.parent = parent;
-		serve_on_own_stack();
+		run_child_on_large_stack();
 	}
 	if (pid < 0) {
 		result = -errno;
@@ -151,7 +151,7 @@ static void reap_zombies(struct sandbox *sandbox)
 			sandbox->ended[i] = 0;
 }
 
-static void end_child(struct sandbox *sandbox)
+static void kill_sandbox_child(struct sandbox *sandbox)
 {
 	if (sandbox->socket < 0)
 		return;
@@ -168,7 +168,7 @@ static void end_child(struct sandbox *sandbox)
 static int end_child_after_failure(struct sandbox *sandbox, int result)
 {
 	if (result)
-		end_child(sandbox);
+		kill_sandbox_child(sandbox);
 	return result;
 }
 
@@ -190,7 +190,7 @@ static int start_child(struct sandbox *sandbox)
 	return result ?: end_child_after_failure(sandbox, confined);
 }
 
-void sandbox_leave(void)
+void sandbox_exit_child(void)
 {
 	_exit(0);
 }
@@ -218,7 +218,7 @@ void sandbox_end(struct sandbox **sandbox)
 {
 	if (!*sandbox)
 		return;
-	end_child(*sandbox);
+	kill_sandbox_child(*sandbox);
 	free(*sandbox);
 	*sandbox = NULL;
 }
@@ -270,9 +270,9 @@ int sandbox_receive(struct sandbox *sandbox, void *data, size_t bytes)
 		sandbox, message_receive(sandbox->socket, data, bytes, sandbox->deadline));
 }
 
-void sandbox_distrust(struct sandbox *sandbox)
+void sandbox_end_child(struct sandbox *sandbox)
 {
-	end_child(sandbox);
+	kill_sandbox_child(sandbox);
 }
 
 #define TOO_LARGE "it takes too much memory to read"
@@ -288,13 +288,14 @@ const char *sandbox_reason(int result)
 		return TOO_LARGE;
 	case -EPIPE:
 	case -EBADMSG:
-		return limit_leaves_memory() ? "its reader failed on it" : TOO_LARGE;
+		return can_map_memory_below_limits() ? "its reader failed on it" : TOO_LARGE;
 	default:
 		return strerror(-result);
 	}
 }
 
-void service_run(int socket, size_t request_bytes, size_t count_at, service_reply *reply)
+void service_run_request_loop(int socket, size_t request_bytes, size_t count_at,
+			      service_reply *reply)
 {
 	void *request = malloc(request_bytes);
 	int result = request ? 0 : -ENOMEM;
@@ -323,8 +324,8 @@ void service_run(int socket, size_t request_bytes, size_t count_at, service_repl
 	free(request);
 }
 
-int service_answer(int socket, const void *answer, size_t answer_bytes, const char *text,
-		   size_t text_bytes)
+int service_send_answer(int socket, const void *answer, size_t answer_bytes, const char *text,
+			size_t text_bytes)
 {
 	return message_send(socket, answer, answer_bytes, MESSAGE_NO_DEADLINE)
 		       ?: message_send(socket, text, text_bytes, MESSAGE_NO_DEADLINE);

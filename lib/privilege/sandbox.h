@@ -26,7 +26,7 @@ struct sandbox;
 typedef void (*sandbox_service)(int socket);
 
 /* Called in the child: ends the child. */
-void sandbox_leave(void) __attribute__((noreturn));
+void sandbox_exit_child(void) __attribute__((noreturn));
 
 /*
  * Starts a sandbox. Call it early: the child gets a copy of the memory that the process has at this
@@ -57,7 +57,7 @@ int sandbox_send(struct sandbox *sandbox, const void *data, size_t bytes);
 int sandbox_receive(struct sandbox *sandbox, void *data, size_t bytes);
 
 /* Ends a child that has sent an invalid answer. */
-void sandbox_distrust(struct sandbox *sandbox);
+void sandbox_end_child(struct sandbox *sandbox);
 
 /*
  * Returns why a request failed, in words in which "it" stands for the file. `result` is the
@@ -76,10 +76,11 @@ typedef int service_reply(int socket, const void *request, const int *files, con
  * files, and is followed by numbers. `count_at`: offset of a u32 in the request, the number of u64
  * that follow it.
  */
-void service_run(int socket, size_t request_bytes, size_t count_at, service_reply *reply);
+void service_run_request_loop(int socket, size_t request_bytes, size_t count_at,
+			      service_reply *reply);
 
 /* Sends an answer and the text that follows it. 0 or -errno. */
-int service_answer(int socket, const void *answer, size_t answer_bytes, const char *text,
-		   size_t text_bytes);
+int service_send_answer(int socket, const void *answer, size_t answer_bytes, const char *text,
+			size_t text_bytes);
 
 #endif

@@ -32,7 +32,7 @@ static int set_url_error(struct stackmap_error *error, const char *why)
 
 static int parse_url(const char *text, struct push_url *url, struct stackmap_error *error)
 {
-	const char *wrong = server_url_refused(text);
+	const char *wrong = server_url_refusal_reason(text);
 	const struct server_scheme *scheme;
 
 	if (wrong)
@@ -133,7 +133,7 @@ void push_close(struct push **push)
 
 /* Sets the times of the first and the last event that pass the filter; both stay 0 if none
  * passes. */
-static int set_event_times(void *arg, const struct trace_event *event)
+static int set_first_and_last_event_time(void *arg, const struct trace_event *event)
 {
 	struct push_profile *profile = arg;
 
@@ -146,7 +146,7 @@ static int set_event_times(void *arg, const struct trace_event *event)
 
 /* Reads the first line of a receiver's error text: of plain text, or of the message of a
  * google.rpc.Status. A receiver may send any bytes. */
-static void read_error_text(const struct http_answer *answer, char text[MESSAGE_MAX])
+static void read_error_text_of_http_answer(const struct http_answer *answer, char text[MESSAGE_MAX])
 {
 	const struct byte_buffer *body = &answer->body;
 	Otlp__Status *status = otlp__status__unpack(NULL, body->used, body->data);
@@ -192,7 +192,7 @@ static int check_http_answer(const struct push *push, const struct http_answer *
 			code = meanings[i].code;
 			advice = meanings[i].advice;
 		}
-		read_error_text(answer, said);
+		read_error_text_of_http_answer(answer, said);
 		return error_set(error, code, "%s: HTTP %u%s%s%s", push->url.base, answer->status,
 				 said[0] ? ": " : "", said, advice);
 	}
@@ -229,7 +229,7 @@ int push_recording(struct push *push, struct trace_reader *reader,
 	const struct trace_info *info = trace_reader_info(reader);
 	struct push_profile profile = {.reader = reader, .options = options};
 	struct push_message message = {};
-	int err = trace_reader_events(reader, set_event_times, &profile, error);
+	int err = trace_reader_events(reader, set_first_and_last_event_time, &profile, error);
 
 	if (err || !profile.from)
 		return err;

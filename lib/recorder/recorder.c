@@ -32,7 +32,7 @@ static int set_null_error(struct stackmap_error *error)
 	return error_set(error, EINVAL, "no capture, or no place for the result, is given (NULL)");
 }
 
-static void keep_first_failure(void *arg, const struct stackmap_error *error)
+static void keep_first_error_of_failed_session(void *arg, const struct stackmap_error *error)
 {
 	struct stackmap_capture *capture = arg;
 
@@ -48,7 +48,8 @@ static int open_session_quietly(struct stackmap_capture *capture,
 				const struct stackmap_capture_opts *opts,
 				struct stackmap_error *error)
 {
-	const struct session_listener listener = {.arg = capture, .warned = keep_first_failure};
+	const struct session_listener listener = {.arg = capture,
+						  .warned = keep_first_error_of_failed_session};
 	libbpf_print_fn_t printed = libbpf_set_print(NULL);
 	int result = capture_request_make(opts, &capture->request, error)
 			     ?: session_create(&capture->request.options, &listener,
@@ -149,7 +150,7 @@ int stackmap_capture_next(struct stackmap_capture *capture, unsigned int timeout
 		return error_set(error, ENODATA, "capture: it was stopped, and this was all");
 	result = visit_rings_until(capture,
 				   clock_ms() + (state == SESSION_RUNNING ? timeout_ms : 0), error)
-			 ?: session_take(capture->session, &reader, NULL, error);
+			 ?: session_take_window_or_snapshot(capture->session, &reader, NULL, error);
 	return result ?: public_recording_create(reader, out, error);
 }
 

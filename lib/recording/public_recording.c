@@ -96,7 +96,7 @@ static int symbolize_frame(struct stackmap_recording *recording, u64 frame, bool
 			   struct stackmap_frame *out)
 {
 	const struct frame_name *name =
-		trace_reader_take(recording->reader, sizeof(struct known_frame))
+		trace_reader_count_memory(recording->reader, sizeof(struct known_frame))
 			? NULL
 			: frame_names_find(recording->names, frame, return_address);
 	const struct trace_mapping *mapping =
@@ -139,7 +139,7 @@ static const struct stackmap_frame *find_or_symbolize_frame(struct stackmap_reco
  * means that memory is short. */
 static void *allocate_array(struct trace_reader *reader, u32 count, size_t item_bytes)
 {
-	if (trace_reader_take(reader, count * item_bytes))
+	if (trace_reader_count_memory(reader, count * item_bytes))
 		return NULL;
 	return calloc((size_t)count + 1, item_bytes);
 }

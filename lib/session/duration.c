@@ -110,6 +110,6 @@ int instant_await(u64 instant)
 			return 0;
 		if (interrupted())
 			return -EINTR;
-		interrupt_nap(left_ms > NAP_MS_MAX ? NAP_MS_MAX : left_ms ?: 1);
+		sleep_until_timeout_or_signal(left_ms > NAP_MS_MAX ? NAP_MS_MAX : left_ms ?: 1);
 	}
 }

@@ -59,7 +59,7 @@ static bool defines_malloc(const char *path)
 }
 
 /* Records a file if it is the C library, or the first other file that has malloc(). */
-static void record_allocator_file(struct allocator *allocator, const char *path)
+static void note_if_file_has_malloc(struct allocator *allocator, const char *path)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 	bool is_c_library = !strncmp(name, "libc.so", 7) || !strncmp(name, "libc.musl", 9) ||
@@ -86,7 +86,7 @@ static void record_files_of_process(struct allocator *allocator, const char *pid
 		if (!path || !strstr(line, " r-xp "))
 			continue;
 		path[strcspn(path, "\n")] = '\0';
-		record_allocator_file(allocator, path);
+		note_if_file_has_malloc(allocator, path);
 	}
 	free(line);
 	if (file)
@@ -126,7 +126,7 @@ int leaks_add(const struct session_options *options, struct source_list *sources
 	if (options->pids.count)
 		record_files_of_process(&allocator, options->pids.items[0]);
 	else if (options->command && !program_file_find(options->command, command))
-		record_allocator_file(&allocator, command);
+		note_if_file_has_malloc(&allocator, command);
 	if (!allocator.mapper[0])
 		strcpy(allocator.mapper, allocator.file[0] ? allocator.file : C_LIBRARY);
 	if (!allocator.file[0])

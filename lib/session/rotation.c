@@ -19,8 +19,8 @@
 
 #define DIGITS "[0-9]"
 
-int rotation_choose(const char *word, u64 keep, const char *output, struct rotation *rotation,
-		    struct stackmap_error *error)
+int rotation_parse_option(const char *word, u64 keep, const char *output, struct rotation *rotation,
+			  struct stackmap_error *error)
 {
 	u64 ms;
 

@@ -21,8 +21,8 @@ struct rotation {
 };
 
 /* Parses `word`: "60s", "10min", "2h", or a size like "100M"; NULL: no rotation. -EINVAL. */
-int rotation_choose(const char *word, u64 keep, const char *output, struct rotation *rotation,
-		    struct stackmap_error *error);
+int rotation_parse_option(const char *word, u64 keep, const char *output, struct rotation *rotation,
+			  struct stackmap_error *error);
 
 static inline bool rotation_is_on(const struct rotation *rotation)
 {

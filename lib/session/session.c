@@ -124,7 +124,7 @@ int session_create(const struct session_options *options, const struct session_l
 	result = result
 			 ?: trigger_parse_delay(options->after, &session->trigger_delay_ns, error)
 			 ?: session_target_choose(&session->options, &session->target, error)
-			 ?: rotation_choose(options->rotate, options->keep, options->output,
+			 ?: rotation_parse_option(options->rotate, options->keep, options->output,
 					    &session->rotation, error);
 	if (result)
 		session_close(&session);
@@ -138,7 +138,7 @@ static bool has_rotation(const struct session *session)
 	return rotation_is_on(&session->rotation);
 }
 
-static bool is_own_flight_recorder(const struct session *session)
+static bool is_flight_recorder_of_session(const struct session *session)
 {
 	return session->kind == SESSION_OWN && session->options.flight;
 }
@@ -193,8 +193,8 @@ static void init_recording_info(const struct session *session, struct recording_
 					capture_loaded(session->capture)->plan.config.aggregate,
 				.has_losses =
 					capture_loaded(session->capture)->plan.config.losses != 0,
-				.address_shown =
-					kernel_image_shown(capture_kernel_files(session->capture)),
+				.address_shown = are_kernel_addresses_shown(
+					capture_kernel_files(session->capture)),
 				.hostname = session->options.host ?: info->hostname,
 				.kernel = info->kernel.release,
 				.machine = info->kernel.machine,
@@ -261,11 +261,12 @@ static int write_snapshot(struct session *session, const char *path, struct stac
 	return close_file(session, path, error);
 }
 
-static int freeze_and_write(struct session *session, const char *path, struct stackmap_error *error)
+static int freeze_instance_and_write_snapshot(struct session *session, const char *path,
+					      struct stackmap_error *error)
 {
 	int result;
 
-	trigger_snapshot_begins(&session->triggers);
+	trigger_watch_clear_due_snapshot(&session->triggers);
 	result = capture_freeze(session->capture);
 	if (result)
 		return error_set_errno(error, -result, path);
@@ -284,12 +285,12 @@ int session_snapshot(struct session *session, const char *path, struct stackmap_
 	int result = 0;
 
 	if (session->state != SESSION_RUNNING ||
-	    !(is_own_flight_recorder(session) || session->kind == SESSION_SNAPSHOT))
+	    !(is_flight_recorder_of_session(session) || session->kind == SESSION_SNAPSHOT))
 		return error_set(error, EINVAL, "%s: no flight recorder is running", path);
 	if (session->awaits)
 		result = folder_open(session->options.instance, &control, error)
 				 ?: folder_lock_wait(control, error);
-	result = result ?: freeze_and_write(session, path, error);
+	result = result ?: freeze_instance_and_write_snapshot(session, path, error);
 	folder_close(&control);
 	return result;
 }
@@ -325,7 +326,7 @@ static int check_output_writable(const char *path, struct stackmap_error *error)
 
 /* --- symbols of a rotation's file --- */
 
-static u64 clamp(u64 value, u64 least, u64 most)
+static u64 clamp_u64_to_range(u64 value, u64 least, u64 most)
 {
 	return value < least ? least : value > most ? most : value;
 }
@@ -336,8 +337,8 @@ static void begin_wait_for_symbols(struct session *session, u64 now)
 	const struct rotation *rotation = &session->rotation;
 	u64 length = now - rotation->end_ms + rotation->period_ms;
 
-	session->naming_until = now + clamp(length / PATIENCE_SHARE, 0, PATIENCE_MS);
-	session->naming_own_until = now + clamp(length, PATIENCE_MS_LAST, PATIENCE_MS);
+	session->naming_until = now + clamp_u64_to_range(length / PATIENCE_SHARE, 0, PATIENCE_MS);
+	session->naming_own_until = now + clamp_u64_to_range(length, PATIENCE_MS_LAST, PATIENCE_MS);
 }
 
 /* Waits for the symbols of a rotation's last file. capture_finish() returns an error again. */
@@ -349,9 +350,10 @@ static void wait_for_symbols_of_last_file(struct session *session)
 		return;
 	if (!session->naming_until)
 		begin_wait_for_symbols(session, now);
-	capture_await_symbols_ahead(session->capture,
-				    clamp(session->naming_until, least, UINT64_MAX) - now,
-				    clamp(session->naming_own_until, least, UINT64_MAX) - now, 0);
+	capture_await_symbols_ahead(
+		session->capture,
+		clamp_u64_to_range(session->naming_until, least, UINT64_MAX) - now,
+		clamp_u64_to_range(session->naming_own_until, least, UINT64_MAX) - now, 0);
 }
 
 /* --- open and start --- */
@@ -399,7 +401,7 @@ static int watch_instance_triggers(struct session *session, struct stackmap_erro
 }
 
 /* Releases the lock, so that other processes can use the instance until the trigger happens. */
-static int await_trigger(struct session *session, struct stackmap_error *error)
+static int release_instance_until_trigger(struct session *session, struct stackmap_error *error)
 {
 	int result;
 
@@ -431,7 +433,7 @@ static int open_instance(struct session *session, struct stackmap_error *error)
 	if (use == SESSION_COPY || (use == SESSION_TAKE_OR_COPY && is_flight)) {
 		session->kind = SESSION_SNAPSHOT;
 		return session->options.stop_when.count || session->options.snapshot_when.count
-			       ? await_trigger(session, error)
+			       ? release_instance_until_trigger(session, error)
 			       : 0;
 	}
 	capture_free(&session->capture);
@@ -466,7 +468,7 @@ static int open_output(struct session *session, struct stackmap_error *error)
 	if (session->kind == SESSION_SNAPSHOT || session->kind == SESSION_VIEWER)
 		return 0;
 	if (session->options.output)
-		return is_own_flight_recorder(session)
+		return is_flight_recorder_of_session(session)
 			       ? check_output_writable(session->options.output, error)
 			       : open_next_file(session, error);
 	return session->options.windows ? open_window(session, error) : 0;
@@ -506,7 +508,8 @@ int session_publish(struct session *session, struct stackmap_error *error)
 
 /* --- a visit: flush, rotation, triggers --- */
 
-static void mark_file_failed(struct session *session, const struct stackmap_error *error)
+static void mark_session_failed_and_warn(struct session *session,
+					 const struct stackmap_error *error)
 {
 	session->has_failed = true;
 	report_warning(session, error);
@@ -523,7 +526,7 @@ static void begin_rotated_file(struct session *session)
 		open_next_file(session, &error) ?: trace_writer_publish(session->writer, &error);
 
 	if (result && !session->next_try)
-		mark_file_failed(session, &error);
+		mark_session_failed_and_warn(session, &error);
 	session->next_try = result ? clock_ms() + TRY_MS : 0;
 	if (!result)
 		return;
@@ -575,17 +578,17 @@ static int visit_rotation(struct session *session)
 		reset_with_reader(loaded, 0, &error);
 	capture_end_window(session->capture);
 	if (close_file(session, session->path, &error))
-		mark_file_failed(session, &error);
+		mark_session_failed_and_warn(session, &error);
 	begin_rotated_file(session);
 	return ms;
 }
 
-static int visit_events(struct session *session)
+static int drain_events_of_session(struct session *session)
 {
 	u64 most = session->options.window_events;
 	int ms, result;
 
-	if (is_own_flight_recorder(session))
+	if (is_flight_recorder_of_session(session))
 		return capture_unwind_raw_stacks(session->capture) ?: PACE_MS_MAX;
 	if (has_rotation(session))
 		return visit_rotation(session);
@@ -605,7 +608,8 @@ int session_visit(struct session *session, struct stackmap_error *error)
 
 	session->has_drained = false;
 	if (!drains)
-		return session->awaits ? trigger_look(&session->triggers) : PACE_MS_MAX;
+		return session->awaits ? trigger_watch_poll_events(&session->triggers)
+				       : PACE_MS_MAX;
 	if (session->options.windows && !window_is_open(&session->window))
 		result = open_window(session, error);
 	if (result)
@@ -613,8 +617,8 @@ int session_visit(struct session *session, struct stackmap_error *error)
 	if (session->kind == SESSION_OWN && session->state == SESSION_RUNNING)
 		loaded_follow_cpus(capture_loaded(session->capture));
 	if (trigger_watch_is_on(&session->triggers))
-		look_ms = trigger_look(&session->triggers);
-	result = visit_events(session);
+		look_ms = trigger_watch_poll_events(&session->triggers);
+	result = drain_events_of_session(session);
 	if (result < 0)
 		return error_set_errno(error, -result, session_name(session));
 	return result < look_ms ? result : look_ms;
@@ -631,8 +635,8 @@ int session_wake_fd(const struct session *session)
  * Copies what an instance holds. The lock is held only during the copy, so that the instance is not
  * reset and no other snapshot is made meanwhile.
  */
-static int copy_instance(struct session *session, struct trace_reader **reader,
-			 struct stackmap_error *error)
+static int read_instance_into_recording(struct session *session, struct trace_reader **reader,
+					struct stackmap_error *error)
 {
 	struct folder *control = NULL;
 	struct recording_info info;
@@ -654,8 +658,8 @@ static int copy_instance(struct session *session, struct trace_reader **reader,
 	return 0;
 }
 
-int session_take(struct session *session, struct trace_reader **reader, int *copy,
-		 struct stackmap_error *error)
+int session_take_window_or_snapshot(struct session *session, struct trace_reader **reader,
+				    int *copy, struct stackmap_error *error)
 {
 	bool is_last = session->state == SESSION_STOPPED;
 	int result = 0, fd;
@@ -663,7 +667,7 @@ int session_take(struct session *session, struct trace_reader **reader, int *cop
 	if (copy)
 		*copy = -1;
 	if (session->kind == SESSION_VIEWER || session->kind == SESSION_SNAPSHOT)
-		return copy_instance(session, reader, error);
+		return read_instance_into_recording(session, reader, error);
 	if (!window_is_open(&session->window))
 		result = open_window(session, error);
 	if (result)
@@ -716,7 +720,7 @@ int session_stop(struct session *session, struct stackmap_error *error)
 int session_end(struct session *session, struct stackmap_error *error)
 {
 	session->state = SESSION_ENDED;
-	if (is_own_flight_recorder(session))
+	if (is_flight_recorder_of_session(session))
 		return write_snapshot(session, session->options.output, error);
 	if (!session->writer)
 		return 0;
@@ -808,7 +812,7 @@ u64 session_file_bytes(const struct session *session)
 
 const char *session_later_file(const struct session *session)
 {
-	bool later = is_own_flight_recorder(session) || session->kind == SESSION_SNAPSHOT ||
+	bool later = is_flight_recorder_of_session(session) || session->kind == SESSION_SNAPSHOT ||
 		     has_rotation(session);
 
 	return later ? session->options.output : NULL;

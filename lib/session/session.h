@@ -7,9 +7,9 @@
  *   -> publish (a file gets its name) -> visit, again and again -> stop -> end -> close
  *
  * Events come from programs that the session loads ("own programs") or from an instance. They go to
- * a file, to the files of a rotation, to windows in memory (session_take()), or nowhere. As a
- * flight recorder, own programs keep the last events, and session_snapshot() and session_end()
- * write these events to a file.
+ * a file, to the files of a rotation, to windows in memory (session_take_window_or_snapshot()), or
+ * nowhere. As a flight recorder, own programs keep the last events, and session_snapshot() and
+ * session_end() write these events to a file.
  *
  * A visit handles everything that is due: CPUs that came online, the rings, the time of the next
  * visit, flushing, the end of a rotation's file, symbols. Between visits the face waits, and
@@ -97,8 +97,8 @@ int session_snapshot(struct session *session, const char *path, struct stackmap_
  * begins the next window. After session_stop() it returns the last window. *copy, if not NULL,
  * becomes a descriptor of the recording, which the caller closes, or -1.
  */
-int session_take(struct session *session, struct trace_reader **reader, int *copy,
-		 struct stackmap_error *error);
+int session_take_window_or_snapshot(struct session *session, struct trace_reader **reader,
+				    int *copy, struct stackmap_error *error);
 
 /*
  * Stops the events, and drains the rings. An instance continues. A snapshot of an instance is

@@ -106,16 +106,16 @@ static const struct {
 	 "--rotate: a flight recorder writes one file; SIGUSR2 has it write another"},
 };
 
-static bool is_user_unwind_word(const struct session_options *options, const char *way)
+static bool is_user_unwind_option_equal(const struct session_options *options, const char *way)
 {
 	return options->user_unwind && !strcmp(options->user_unwind, way);
 }
 
-static u32 find_given_groups(const struct session_options *options)
+static u32 find_given_option_groups(const struct session_options *options)
 {
 	const struct session_options *o = options;
-	bool has_tables =
-		!o->no_user && !is_user_unwind_word(o, "fp") && !is_user_unwind_word(o, "none");
+	bool has_tables = !o->no_user && !is_user_unwind_option_equal(o, "fp") &&
+			  !is_user_unwind_option_equal(o, "none");
 	u32 given = 0;
 
 	given |= o->events.count || o->frequency || o->period || o->origins ? GIVEN_EVENTS : 0;
@@ -150,9 +150,10 @@ static u32 find_given_groups(const struct session_options *options)
 	return given;
 }
 
-static int check_exclusions(const struct session_options *options, struct stackmap_error *error)
+static int refuse_conflicting_options(const struct session_options *options,
+				      struct stackmap_error *error)
 {
-	u32 given = find_given_groups(options);
+	u32 given = find_given_option_groups(options);
 
 	for (size_t i = 0; i < sizeof(exclusions) / sizeof(*exclusions); i++) {
 		if ((given & exclusions[i].given) != exclusions[i].given ||
@@ -203,7 +204,7 @@ static u64 sum_cpu_ns_of_pids(const struct session_target *target)
 	return total;
 }
 
-static bool are_single_numbers(const struct number_list *list)
+static bool are_ranges_single_numbers(const struct number_list *list)
 {
 	for (size_t i = 0; i < list->count; i++)
 		if (!list->ranges[i].first || list->ranges[i].first != list->ranges[i].last)
@@ -218,7 +219,7 @@ static int parse_pids(const struct string_list *texts, struct session_target *ta
 
 	for (size_t i = 0; i < texts->count; i++)
 		if (number_list_add(&target->pids, texts->items[i], INT_MAX) ||
-		    !are_single_numbers(&target->pids))
+		    !are_ranges_single_numbers(&target->pids))
 			return error_set(error, EINVAL,
 					 "-p %s: must be a process id, or several like 12,34",
 					 texts->items[i]);
@@ -354,7 +355,7 @@ int session_target_choose(const struct session_options *options, struct session_
 {
 	struct stackmap_error wrong;
 	bool chooses;
-	int result = check_exclusions(options, error);
+	int result = refuse_conflicting_options(options, error);
 
 	if (result || options->instance)
 		return result;
@@ -375,9 +376,9 @@ int session_target_choose(const struct session_options *options, struct session_
 		.count_unmet = options->count_unmet,
 		.aggregate = options->aggregate,
 		.no_kernel_stacks = options->no_kernel,
-		.no_user_stacks = options->no_user || is_user_unwind_word(options, "none"),
-		.user_unwind =
-			is_user_unwind_word(options, "fp") ? USER_UNWIND_FP : USER_UNWIND_AUTO,
+		.no_user_stacks = options->no_user || is_user_unwind_option_equal(options, "none"),
+		.user_unwind = is_user_unwind_option_equal(options, "fp") ? USER_UNWIND_FP
+									  : USER_UNWIND_AUTO,
 		.max_user_depth = options->max_depth,
 		.user_at_syscall = options->user_at_syscall,
 		.by_task = target->tasks != TASKS_ALL,

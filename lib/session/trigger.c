@@ -178,7 +178,7 @@ void trigger_watch_close(struct trigger_watch *watch)
 }
 
 /* If several events happened between two looks, only the latest counts. */
-int trigger_look(struct trigger_watch *watch)
+int trigger_watch_poll_events(struct trigger_watch *watch)
 {
 	const struct trigger_state *state = loaded_triggers(watch->loaded);
 
@@ -198,7 +198,7 @@ bool trigger_is_due(const struct trigger_watch *watch, enum trigger trigger)
 	return watch->due[trigger] && clock_ns(CLOCK_MONOTONIC) >= watch->due[trigger];
 }
 
-void trigger_snapshot_begins(struct trigger_watch *watch)
+void trigger_watch_clear_due_snapshot(struct trigger_watch *watch)
 {
 	watch->due[TRIGGER_SNAPSHOT] = 0;
 	watch->written = clock_ns(CLOCK_MONOTONIC);

@@ -56,11 +56,11 @@ static inline bool trigger_watch_is_on(const struct trigger_watch *watch)
 }
 
 /* Looks for triggers. Returns the milliseconds until the next look. */
-int trigger_look(struct trigger_watch *watch);
+int trigger_watch_poll_events(struct trigger_watch *watch);
 
 bool trigger_is_due(const struct trigger_watch *watch, enum trigger trigger);
 
 /* Called before a snapshot is written: the snapshot has all events up to now. */
-void trigger_snapshot_begins(struct trigger_watch *watch);
+void trigger_watch_clear_due_snapshot(struct trigger_watch *watch);
 
 #endif

@@ -52,8 +52,8 @@ struct in_use {
 	struct in_use_stripe *stripes;
 };
 
-/* Counts a user in. Async-signal-safe. Returns the argument of in_use_leave(). */
-static inline u64 *in_use_enter(struct in_use *in_use, u32 cpu)
+/* Counts a user in. Async-signal-safe. Returns the argument of in_use_uncount_user(). */
+static inline u64 *in_use_count_user(struct in_use *in_use, u32 cpu)
 {
 	u32 phase = __atomic_load_n(&in_use->phase, __ATOMIC_RELAXED);
 	u64 *users = &in_use->stripes[cpu % in_use->stripe_count].users[phase];
@@ -62,7 +62,7 @@ static inline u64 *in_use_enter(struct in_use *in_use, u32 cpu)
 	return users;
 }
 
-static inline void in_use_leave(u64 *users)
+static inline void in_use_uncount_user(u64 *users)
 {
 	__atomic_fetch_sub(users, 1, __ATOMIC_RELEASE);
 }
@@ -72,7 +72,7 @@ static inline void in_use_leave(u64 *users)
  * the waiter yields the CPU instead of sleeping.
  */
 
-static void wait_for_empty_phase(struct in_use *in_use, u32 phase)
+static void wait_until_phase_has_no_users(struct in_use *in_use, u32 phase)
 {
 	for (u32 i = 0; i < in_use->stripe_count; i++)
 		while (__atomic_load_n(&in_use->stripes[i].users[phase], __ATOMIC_SEQ_CST))
@@ -215,10 +215,10 @@ int64_t stackmap_map_get_id(struct stackmap_map *map, const uint64_t *frames, ui
 	if (!map || !frames || depth == 0)
 		return -EINVAL;
 	copy_stack(&stack, frames, depth);
-	users = in_use_enter(&map->in_use, cpu);
+	users = in_use_count_user(&map->in_use, cpu);
 	id = stack_map_get_id(__atomic_load_n(&map->table, __ATOMIC_SEQ_CST), &map->geometry, cpu,
 			      &stack);
-	in_use_leave(users);
+	in_use_uncount_user(users);
 	return id;
 }
 
@@ -230,10 +230,10 @@ int stackmap_map_find(struct stackmap_map *map, uint32_t id, struct stackmap_sta
 
 	if (!map || !stack || (!frames && max))
 		return -EINVAL;
-	users = in_use_enter(&map->in_use, current_cpu());
+	users = in_use_count_user(&map->in_use, current_cpu());
 	code = table_find_stack_by_id(__atomic_load_n(&map->table, __ATOMIC_SEQ_CST),
 				      &map->geometry, id, stack, frames, max);
-	in_use_leave(users);
+	in_use_uncount_user(users);
 	return code;
 }
 
@@ -271,9 +271,9 @@ int stackmap_map_reset(struct stackmap_map *map, struct stackmap_map_stat *old)
 	__atomic_store_n(&map->table, next, __ATOMIC_SEQ_CST);
 	/* All users that entered before the change have left when both phases were empty. */
 	phase = map->in_use.phase;
-	wait_for_empty_phase(&map->in_use, !phase);
+	wait_until_phase_has_no_users(&map->in_use, !phase);
 	__atomic_store_n(&map->in_use.phase, !phase, __ATOMIC_SEQ_CST);
-	wait_for_empty_phase(&map->in_use, phase);
+	wait_until_phase_has_no_users(&map->in_use, phase);
 	if (old)
 		read_statistics(emptied, &map->geometry, old);
 	/* madvise() drops the pages, so that they read as zeroes again. */
@@ -289,7 +289,7 @@ void stackmap_map_stat(struct stackmap_map *map, struct stackmap_map_stat *stat)
 
 	if (!map || !stat)
 		return;
-	users = in_use_enter(&map->in_use, current_cpu());
+	users = in_use_count_user(&map->in_use, current_cpu());
 	read_statistics(__atomic_load_n(&map->table, __ATOMIC_SEQ_CST), &map->geometry, stat);
-	in_use_leave(users);
+	in_use_uncount_user(users);
 }

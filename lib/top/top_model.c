@@ -83,11 +83,11 @@ static const struct top_label *find_label(struct top_index *index, const char *n
 	return index->labels[count] = label;
 }
 
-static int count_function(struct top_model *model, struct intern *functions,
-			  const struct top_stack *stack, const struct top_label *label,
-			  bool innermost)
+static int add_stack_to_function_counts(struct top_model *model, struct intern *functions,
+					const struct top_stack *stack,
+					const struct top_label *label, bool innermost)
 {
-	const struct intern_key identity = {{stack->kind, intern_address(label)}};
+	const struct intern_key identity = {{stack->kind, intern_word_of_address(label)}};
 	struct top_function *function = intern_entry(functions, &identity);
 
 	if (!function)
@@ -107,20 +107,23 @@ static int count_function(struct top_model *model, struct intern *functions,
 
 /* Counts the functions of a stack, and its trace. A stack without frames counts as a function whose
  * name is the marker of the reason. */
-static int count_functions(struct top_model *model, const struct top_stack *stack)
+static int add_stack_to_counts_of_functions(struct top_model *model, const struct top_stack *stack)
 {
 	const struct top_label *none;
 	int err = 0;
 
 	model->index->stacks_added++;
 	if (stack->trace)
-		err = count_function(model, &model->traces, stack, stack->trace, true);
+		err = add_stack_to_function_counts(model, &model->traces, stack, stack->trace,
+						   true);
 	for (u32 i = 0; i < stack->depth && !err; i++)
-		err = count_function(model, &model->functions, stack, stack->frames[i], i == 0);
+		err = add_stack_to_function_counts(model, &model->functions, stack,
+						   stack->frames[i], i == 0);
 	if (stack->depth || err)
 		return err;
 	none = find_label(model->index, stack->user_end->marker, NULL);
-	return none ? count_function(model, &model->functions, stack, none, true) : -ENOMEM;
+	return none ? add_stack_to_function_counts(model, &model->functions, stack, none, true)
+		    : -ENOMEM;
 }
 
 static void free_stack(struct top_stack *stack)
@@ -137,9 +140,9 @@ static int add_or_merge_stack(struct top_model *model, struct top_stack *stack)
 	u64 identity = hash_word(hash_text(stack->comm), stack->kind);
 	u32 hash, found;
 
-	identity = hash_word(identity, intern_address(stack->kernel_end));
-	identity = hash_word(identity, intern_address(stack->user_end));
-	identity = hash_word(identity, intern_address(stack->trace));
+	identity = hash_word(identity, intern_word_of_address(stack->kernel_end));
+	identity = hash_word(identity, intern_word_of_address(stack->user_end));
+	identity = hash_word(identity, intern_word_of_address(stack->trace));
 	hash = hash_end(hash_words(identity, stack->frames, stack->depth * sizeof(*stack->frames)));
 	found = hash_index_find(&model->index->stack_index, hash, is_same_stack, model->stacks,
 				stack);
@@ -181,8 +184,8 @@ struct window {
 	u32 room;
 };
 
-static int set_path_labels(struct window *window, const struct profile_path *path,
-			   const struct top_label **frames)
+static int set_labels_of_path_frames(struct window *window, const struct profile_path *path,
+				     const struct top_label **frames)
 {
 	const struct frame_names *names = window->profile->names;
 
@@ -228,8 +231,8 @@ static struct top_stack *create_stack(struct window *window, const struct profil
 	stack->user_end = row->user->end;
 	stack->kernel_depth = row->kernel->depth;
 	stack->depth = depth;
-	if (!set_path_labels(window, row->kernel, stack->frames) &&
-	    !set_path_labels(window, row->user, stack->frames + stack->kernel_depth) &&
+	if (!set_labels_of_path_frames(window, row->kernel, stack->frames) &&
+	    !set_labels_of_path_frames(window, row->user, stack->frames + stack->kernel_depth) &&
 	    (!window->model->sources[row->kind].has_values ||
 	     !distribution_merge(&stack->values, &row->values)))
 		return stack;
@@ -241,7 +244,7 @@ static int add_profile_row(struct window *window, const struct profile_row *row)
 {
 	struct top_model *model = window->model;
 	struct top_stack *stack = create_stack(window, row);
-	int err = stack ? count_functions(model, stack) : -ENOMEM;
+	int err = stack ? add_stack_to_counts_of_functions(model, stack) : -ENOMEM;
 
 	if (err) {
 		free_stack(stack);
@@ -267,7 +270,7 @@ static int add_event_source(struct top_model *model, const struct trace_source *
 	return 0;
 }
 
-static u64 count_values(const struct top_model *model)
+static u64 count_stored_values_of_stacks(const struct top_model *model)
 {
 	u64 count = 0;
 
@@ -298,10 +301,11 @@ int top_model_add(struct top_model *model, const struct trace_reader *reader,
 		 * at most half of TOP_VALUES_MAX are left, so that this is rarely done, or until
 		 * each value has one digit.
 		 */
-		if (count_values(model) > TOP_VALUES_MAX) {
+		if (count_stored_values_of_stacks(model) > TOP_VALUES_MAX) {
 			for (u32 i = 0; i < model->stack_count; i++)
 				distribution_sort(&model->stacks[i]->values);
-			while (count_values(model) > TOP_VALUES_MAX / 2 && *digits > 1) {
+			while (count_stored_values_of_stacks(model) > TOP_VALUES_MAX / 2 &&
+			       *digits > 1) {
 				*digits = distribution_next_digits(*digits);
 				for (u32 i = 0; i < model->stack_count; i++)
 					distribution_round(&model->stacks[i]->values, *digits);
@@ -421,8 +425,8 @@ static int compare_by_stack_weight(const void *a, const void *b)
 	return order(right->weight, left->weight) ?: order(left->key, right->key);
 }
 
-static int rank_functions(const struct top_model *model, const struct top_choice *choice,
-			  struct ranking *ranking)
+static int sort_functions_by_weight(const struct top_model *model, const struct top_choice *choice,
+				    struct ranking *ranking)
 {
 	const struct intern *functions =
 		choice->order == TOP_BY_TRACE ? &model->traces : &model->functions;
@@ -459,8 +463,8 @@ static bool is_stack_of(const struct top_stack *stack, const struct top_function
 
 /* Ranks all stacks of the source; if `function` is given, only the stacks of this function or
  * trace. */
-static int rank_stacks(const struct top_model *model, const struct top_choice *choice,
-		       const struct top_function *function, struct ranking *ranking)
+static int sort_stacks_by_weight(const struct top_model *model, const struct top_choice *choice,
+				 const struct top_function *function, struct ranking *ranking)
 {
 	ranking->items = calloc(model->stack_count + 1UL, sizeof(void *));
 	if (!ranking->items)
@@ -484,7 +488,8 @@ static int append_line(struct top_lines *lines, struct top_line line)
 	return 0;
 }
 
-static int append_end_line(struct top_lines *lines, const struct stack_end *end, bool in_kernel)
+static int append_line_of_stack_end(struct top_lines *lines, const struct stack_end *end,
+				    bool in_kernel)
 {
 	return append_line(lines, (struct top_line){.type = TOP_LINE_END,
 						    .text = end->marker,
@@ -500,7 +505,7 @@ static int append_frame_lines(struct top_lines *lines, const struct top_stack *s
 
 	for (u32 i = 0; i < stack->depth && !err; i++) {
 		if (i == stack->kernel_depth && stack_end_is_cut(stack->kernel_end))
-			err = append_end_line(lines, stack->kernel_end, true);
+			err = append_line_of_stack_end(lines, stack->kernel_end, true);
 		err = err
 			      ?: append_line(lines, (struct top_line){
 							    .type = TOP_LINE_FRAME,
@@ -509,9 +514,9 @@ static int append_frame_lines(struct top_lines *lines, const struct top_stack *s
 							    .in_kernel = i < stack->kernel_depth});
 	}
 	if (!err && stack->depth == stack->kernel_depth && stack_end_is_cut(stack->kernel_end))
-		err = append_end_line(lines, stack->kernel_end, true);
+		err = append_line_of_stack_end(lines, stack->kernel_end, true);
 	if (!err && (!stack->depth || stack_end_is_cut(stack->user_end)))
-		err = append_end_line(lines, stack->user_end, false);
+		err = append_line_of_stack_end(lines, stack->user_end, false);
 	return err;
 }
 
@@ -602,7 +607,7 @@ static int append_function_lines(struct top_lines *lines, const struct top_model
 		err = append_function_histogram(lines, model, choice, function);
 	if (err || !is_unfolded)
 		return err;
-	err = rank_stacks(model, choice, function, &ranking);
+	err = sort_stacks_by_weight(model, choice, function, &ranking);
 	for (u32 i = 0; i < ranking.count && i < TOP_STACKS_OF_FUNCTION && !err; i++) {
 		const struct top_stack *stack = ranking.items[i];
 
@@ -650,8 +655,8 @@ int top_lines_make(struct top_lines *lines, const struct top_model *model,
 		   const struct top_choice *choice)
 {
 	struct ranking ranking = {};
-	int err = choice->stacks ? rank_stacks(model, choice, NULL, &ranking)
-				 : rank_functions(model, choice, &ranking);
+	int err = choice->stacks ? sort_stacks_by_weight(model, choice, NULL, &ranking)
+				 : sort_functions_by_weight(model, choice, &ranking);
 
 	lines->count = 0;
 	arena_free(&lines->texts);

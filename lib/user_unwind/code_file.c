@@ -57,7 +57,7 @@ int code_files_create(struct readers *readers, struct code_files **files)
 	return 0;
 }
 
-static void close_entry(struct code_file *file)
+static void close_file_entry(struct code_file *file)
 {
 	if (file->fd >= 0 && file->fd != READERS_HELD)
 		close(file->fd);
@@ -69,7 +69,7 @@ void code_files_free(struct code_files **files)
 	if (!*files)
 		return;
 	for (u32 i = 0; i < OPEN_MAX; i++)
-		close_entry(&(*files)->file[i]);
+		close_file_entry(&(*files)->file[i]);
 	free(*files);
 	*files = NULL;
 }
@@ -79,8 +79,8 @@ static u32 process_of_held_file(const struct code_file *file)
 	return file->fd == READERS_HELD ? file->seen.tgid : 0;
 }
 
-static const struct code_page *get_page(struct code_files *files, const struct code_file *file,
-					u64 index)
+static const struct code_page *read_cached_page_of_file(struct code_files *files,
+							const struct code_file *file, u64 index)
 {
 	struct code_page *page = &files->page[(index + file->seen.number * 61) % PAGES];
 	ssize_t got;
@@ -107,7 +107,7 @@ bool code_file_read(struct code_files *files, const struct code_file *file, u64 
 	u8 *to = buffer;
 
 	while (bytes) {
-		const struct code_page *page = get_page(files, file, offset / PAGE);
+		const struct code_page *page = read_cached_page_of_file(files, file, offset / PAGE);
 		u32 at = offset % PAGE;
 		u32 count = bytes < PAGE - at ? bytes : PAGE - at;
 
@@ -150,7 +150,7 @@ static bool read_segments(struct code_files *files, struct code_file *file)
  * Returns the entry of a file. If the file has none, returns the least recently used entry, which
  * the caller replaces.
  */
-static struct code_file *find_entry(struct code_files *files, u32 number)
+static struct code_file *find_or_evict_file_entry(struct code_files *files, u32 number)
 {
 	struct code_file *oldest = &files->file[0];
 
@@ -169,7 +169,7 @@ static struct code_file *find_entry(struct code_files *files, u32 number)
  * True if the entry may be used for this mapping. A file that a process does not have stays
  * missing, but a refused request may succeed later.
  */
-static bool is_entry_usable(const struct code_file *file, const struct reader_file *seen)
+static bool is_file_entry_usable(const struct code_file *file, const struct reader_file *seen)
 {
 	if (file->seen.number != seen->number)
 		return false;
@@ -180,10 +180,10 @@ static bool is_entry_usable(const struct code_file *file, const struct reader_fi
 
 const struct code_file *code_files_get(struct code_files *files, const struct reader_file *seen)
 {
-	struct code_file *file = find_entry(files, seen->number);
+	struct code_file *file = find_or_evict_file_entry(files, seen->number);
 
-	if (!is_entry_usable(file, seen)) {
-		close_entry(file);
+	if (!is_file_entry_usable(file, seen)) {
+		close_file_entry(file);
 		file->seen = *seen;
 		file->fd = readers_open(files->readers, seen);
 		if (file->fd >= 0 && !read_segments(files, file) && file->fd == READERS_HELD)

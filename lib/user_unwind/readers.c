@@ -90,9 +90,9 @@ static int open_mapped_file(const struct mapping_record *record)
  * True if reads may have to wait for another user: for the one that serves the file system (FUSE, a
  * server), or that has mounted it as root of a user namespace.
  */
-static bool depends_on_other_user(const struct mapping_record *record)
+static bool may_file_system_of_other_user_block(const struct mapping_record *record)
 {
-	return !record->file_system || file_system_is_of_others(record->file_system);
+	return !record->file_system || is_file_system_of_other_user(record->file_system);
 }
 
 /* Reads memory of a thread. Returns the number of bytes, or -errno. */
@@ -113,7 +113,7 @@ static struct {
 } held[HELD_MAX];
 
 /* Returns the descriptor of a request's file, which is opened if it is not open yet; or -errno. */
-static int get_kept_file(const struct reader_request *request)
+static int open_or_get_kept_file(const struct reader_request *request)
 {
 	u32 place = request->number % HELD_MAX;
 	int fd;
@@ -139,11 +139,11 @@ static int answer_open_request(int socket, const struct reader_request *request,
 			       struct reader_answer *answer)
 {
 	const struct mapping_record *record = &request->record;
-	int fd = get_kept_file(request);
+	int fd = open_or_get_kept_file(request);
 	struct statfs mounted;
 	struct stat status;
 	bool is_plain =
-		fd >= 0 && !depends_on_other_user(record) && !fstat(fd, &status) &&
+		fd >= 0 && !may_file_system_of_other_user_block(record) && !fstat(fd, &status) &&
 		!fstatfs(fd, &mounted) &&
 		((u64)major(status.st_dev) << 20 | minor(status.st_dev)) == record->key.device &&
 		(u32)mounted.f_type == record->file_system;
@@ -157,7 +157,7 @@ static int answer_read_request(int socket, const struct reader_request *request,
 			       struct reader_answer *answer)
 {
 	if (request->what == READER_PAGE) {
-		int fd = get_kept_file(request);
+		int fd = open_or_get_kept_file(request);
 		ssize_t count =
 			fd < 0 ? fd
 			       : pread(fd, answer->data, READERS_PAGE, request->at * READERS_PAGE);
@@ -214,7 +214,7 @@ u32 readers_processes(const struct readers *readers, u32 *pids)
 	return count;
 }
 
-void readers_begin(struct readers *readers)
+void readers_drop_process_owners(struct readers *readers)
 {
 	readers->tgid = 0;
 }
@@ -230,7 +230,7 @@ static u64 find_process_owner(struct readers *readers, u32 tgid)
 
 static u64 owner_of_mapping(struct readers *readers, const struct mapping_record *record)
 {
-	if (depends_on_other_user(record))
+	if (may_file_system_of_other_user_block(record))
 		return FILE_OWNER_MOUNT | record->key.device;
 	return find_process_owner(readers, record->tgid);
 }
@@ -246,7 +246,7 @@ static struct reader *find_reader(struct readers *readers, u64 owner)
 	return &readers->reader[readers->count++];
 }
 
-static bool may_wait_for_owner(struct debt *debt, u64 now, u32 share, u64 most)
+static bool may_spend_time_on_owner(struct debt *debt, u64 now, u32 share, u64 most)
 {
 	u64 paid = (now - debt->since) / share;
 
@@ -255,7 +255,7 @@ static bool may_wait_for_owner(struct debt *debt, u64 now, u32 share, u64 most)
 	return debt->ns <= most;
 }
 
-static int make_worker_ready(struct reader *reader, struct reader_answer *answer, u64 now)
+static int start_worker_unless_running(struct reader *reader, struct reader_answer *answer, u64 now)
 {
 	int result;
 
@@ -290,10 +290,10 @@ static int send_request_to_worker(struct readers *readers, u64 owner,
 	int files[MESSAGE_FILES_MAX] = {-1, -1, -1};
 	int result;
 
-	if (!may_wait_for_owner(&reader->debt, now, OWNER_SHARE, OWNER_DEBT_MAX) ||
-	    !may_wait_for_owner(&readers->debt, now, ALL_SHARE, ALL_DEBT_MAX))
+	if (!may_spend_time_on_owner(&reader->debt, now, OWNER_SHARE, OWNER_DEBT_MAX) ||
+	    !may_spend_time_on_owner(&readers->debt, now, ALL_SHARE, ALL_DEBT_MAX))
 		return -EBUSY;
-	result = make_worker_ready(reader, answer, now);
+	result = start_worker_unless_running(reader, answer, now);
 	readers->debt.ns += clock_ns(CLOCK_MONOTONIC) - now;
 	if (result)
 		return result;
@@ -325,7 +325,8 @@ static struct reader_request make_request(const struct reader_file *file, u32 wh
  * Opens a file as the process of the request sees it: directly, or by a worker if another user owns
  * it.
  */
-static int open_as_process(struct readers *readers, const struct reader_request *request)
+static int open_file_as_seen_by_process(struct readers *readers,
+					const struct reader_request *request)
 {
 	u64 owner = owner_of_mapping(readers, &request->record);
 	struct reader_answer answer;
@@ -334,7 +335,7 @@ static int open_as_process(struct readers *readers, const struct reader_request 
 
 	if (file_owner_trusted(owner))
 		return open_mapped_file(&request->record);
-	if (!depends_on_other_user(&request->record)) {
+	if (!may_file_system_of_other_user_block(&request->record)) {
 		mapped_file_path(&request->record, path, sizeof(path));
 		fd = mapped_file_open_cached(&request->record, path);
 	}
@@ -353,12 +354,12 @@ static int open_as_process(struct readers *readers, const struct reader_request 
 int readers_open(struct readers *readers, const struct reader_file *file)
 {
 	struct reader_request request = make_request(file, READER_OPEN);
-	int fd = open_as_process(readers, &request);
+	int fd = open_file_as_seen_by_process(readers, &request);
 
 	if (fd != -ENOENT || file->tgid == file->record->tgid)
 		return fd;
 	request.record = *file->record;
-	fd = open_as_process(readers, &request);
+	fd = open_file_as_seen_by_process(readers, &request);
 	return fd == READERS_HELD ? -ENOENT : fd;
 }
 

@@ -38,7 +38,7 @@ void readers_free(struct readers **readers);
 u32 readers_processes(const struct readers *readers, u32 *pids);
 
 /* Drops the known owners of processes, because process ids are reused. */
-void readers_begin(struct readers *readers);
+void readers_drop_process_owners(struct readers *readers);
 
 /*
  * Opens a file for reading. Returns a descriptor, which the caller closes; READERS_HELD: a worker

@@ -47,7 +47,8 @@ struct raw_memory {
 	u64 bias;	 /* load bias: address = bias + virtual address in the file */
 };
 
-static u64 enter_mapped_file(struct raw_memory *memory, const struct mapping_record *record)
+static u64 open_mapped_file_for_reading(struct raw_memory *memory,
+					const struct mapping_record *record)
 {
 	const struct raw_mapping *mapping = memory->mapping;
 	const struct reader_file seen = {
@@ -85,7 +86,7 @@ static u64 choose_mapping_to_read(struct raw_memory *memory, const struct raw_ma
 	memory->kind = record ? record->key.kind : MAPPING_FREE;
 	memory->file = NULL;
 	if (memory->kind == MAPPING_FILE)
-		return enter_mapped_file(memory, record);
+		return open_mapped_file_for_reading(memory, record);
 	return memory->kind == MAPPING_VDSO ? mapping->start : 0;
 }
 
@@ -284,7 +285,7 @@ bool unwind_peek(struct unwind *unwind, u64 address, void *buffer, u32 bytes)
 	return read_any_code(unwind, address + missing, (u8 *)buffer + missing, bytes - missing);
 }
 
-bool unwind_refill(struct unwind *unwind)
+bool unwind_wait_for_missing_page(struct unwind *unwind)
 {
 	(void)unwind;
 	return false;
@@ -370,7 +371,7 @@ bool rule_search_read(struct rule_search *search, u64 address, void *buffer, u32
  * address of a table row is therefore cached for all processes. This assumes that the code in
  * memory equals its file.
  */
-bool unwind_recall(struct unwind *unwind)
+bool unwind_find_cached_rule(struct unwind *unwind)
 {
 	struct user_unwinder *unwinder = unwind->memory;
 	struct rule_cache *rules = unwinder->options.rules;
@@ -389,7 +390,7 @@ bool unwind_recall(struct unwind *unwind)
 	return true;
 }
 
-void unwind_remember(struct unwind *unwind)
+void unwind_cache_rule(struct unwind *unwind)
 {
 	const struct user_unwinder *unwinder = unwind->memory;
 	const struct raw_memory *memory = &unwinder->memory;
@@ -415,8 +416,8 @@ int user_unwinder_unwind(struct user_unwinder *unwinder, const struct raw_stack 
 		return -EINVAL;
 	unwinder->memory.raw = raw;
 	unwinder->memory.mapping = NULL;
-	readers_begin(unwinder->memory.readers);
-	unwind_forget(unwind);
+	readers_drop_process_owners(unwinder->memory.readers);
+	unwind_drop_mapping_and_tables(unwind);
 	unwind->memory = unwinder;
 	unwind->is_compat = raw->flags & RAW_COMPAT;
 	unwind->budget = UNWIND_BUDGET;

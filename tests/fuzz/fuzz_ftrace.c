@@ -40,7 +40,7 @@ static void check(struct trace_reader *reader)
 		abort();
 }
 
-static bool is_odd(void *arg, u64 address)
+static bool is_odd_kernel_address(void *arg, u64 address)
 {
 	(void)arg;
 	return address & 1;
@@ -62,7 +62,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes)
 
 	if (memory_recording_begin(&recording, "fuzz", &info, NULL) ||
 	    stack_files_open("corpus", &files, NULL) ||
-	    ftrace_events_create(recording.writer, files, is_odd, NULL, &events))
+	    ftrace_events_create(recording.writer, files, is_odd_kernel_address, NULL, &events))
 		abort();
 	err = ftrace_batch_read(data, (u32)bytes, take, events);
 	err = ftrace_events_end(events) ?: err == -EBADMSG ? 0 : err;

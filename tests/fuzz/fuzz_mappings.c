@@ -9,7 +9,7 @@
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes);
 
-static void look_at(const struct mappings *mappings)
+static void read_all_of_mappings(const struct mappings *mappings)
 {
 	for (u32 number = 0; number < 16; number++) {
 		const struct trace_mapping *line = mappings_find(mappings, number);
@@ -35,7 +35,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes)
 	err = mappings_read(from, &mappings, &error);
 	fclose(from);
 	if (!err) {
-		look_at(mappings);
+		read_all_of_mappings(mappings);
 		mappings_free(&mappings);
 	} else if (err != -EBADMSG || error.offset >= bytes) {
 		abort();

@@ -103,7 +103,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes)
 	memcpy(word, data, bytes);
 	word[bytes] = '\0';
 	parse_span(word);
-	question = question_cut(word);
+	question = question_find_begin_in_word(word);
 	if (question && !question_parse(question, "-e it", &words, &error))
 		check_parsed(&words, question, word + bytes);
 	free(word);

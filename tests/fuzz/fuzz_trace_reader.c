@@ -89,7 +89,7 @@ static void look_at_processes(struct trace_reader *reader)
 	}
 }
 
-static void look_at_all(struct trace_reader *reader)
+static void read_all_of_recording(struct trace_reader *reader)
 {
 	const struct trace_info *info = trace_reader_info(reader);
 	struct sums sums = {.reader = reader, .may_repeat = info->is_summary || info->has_counted};
@@ -112,7 +112,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes)
 	struct repaired_file file = repaired_file(data, bytes);
 
 	if (!trace_reader_open(file.path, &reader, &error)) {
-		look_at_all(reader);
+		read_all_of_recording(reader);
 		trace_reader_close(&reader);
 	}
 	close(file.fd);

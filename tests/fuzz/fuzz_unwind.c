@@ -64,7 +64,7 @@ bool unwind_peek(struct unwind *unwind, u64 address, void *buffer, u32 bytes)
 	return true;
 }
 
-bool unwind_refill(struct unwind *unwind)
+bool unwind_wait_for_missing_page(struct unwind *unwind)
 {
 	struct memory *memory = unwind->memory;
 
@@ -93,13 +93,13 @@ u64 unwind_frame(struct unwind *unwind, u64 pc)
 	return pc;
 }
 
-bool unwind_recall(struct unwind *unwind)
+bool unwind_find_cached_rule(struct unwind *unwind)
 {
 	(void)unwind;
 	return false;
 }
 
-void unwind_remember(struct unwind *unwind)
+void unwind_cache_rule(struct unwind *unwind)
 {
 	(void)unwind;
 }
@@ -124,7 +124,7 @@ static void check_table(struct unwind *unwind, u32 stop)
 
 static void run_walk(struct unwind *unwind)
 {
-	unwind_forget(unwind);
+	unwind_drop_mapping_and_tables(unwind);
 	demand(unwind_stack(unwind, STACK_USER_DEPTH_MAX) <= STACK_USER_DEPTH_MAX);
 	demand(unwind->stop > STOP_NONE && unwind->stop < STOP_COUNT);
 }

@@ -35,7 +35,7 @@ void readers_free(struct readers **readers)
 	(void)readers;
 }
 
-void readers_begin(struct readers *readers)
+void readers_drop_process_owners(struct readers *readers)
 {
 	(void)readers;
 }

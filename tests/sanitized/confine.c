@@ -27,7 +27,7 @@ int confine(int socket, int lifeline, u64 memory, pid_t parent)
 	return end_with(parent);
 }
 
-int confine_files(int socket, pid_t parent)
+int confine_file_worker_process(int socket, pid_t parent)
 {
 	(void)socket;
 	return end_with(parent);

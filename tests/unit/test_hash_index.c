@@ -37,12 +37,12 @@ static void check(u32 (*hash)(u64 thing))
 	assert_null(table.slots);
 }
 
-static u32 spread(u64 thing)
+static u32 hash_thing_well(u64 thing)
 {
 	return hash_end(hash_word(0, thing));
 }
 
-static u32 equal(u64 thing)
+static u32 hash_all_things_equally(u64 thing)
 {
 	(void)thing;
 	return 42;
@@ -50,12 +50,12 @@ static u32 equal(u64 thing)
 
 TEST(finds_all)
 {
-	check(spread);
+	check(hash_thing_well);
 }
 
 TEST(equal_hashes)
 {
-	check(equal);
+	check(hash_all_things_equally);
 }
 
 TEST(cleared)
@@ -67,15 +67,16 @@ TEST(cleared)
 	assert_null(table.slots);
 	for (u32 i = 0; i < THINGS; i++) {
 		things[i] = i;
-		assert_int_equal(hash_index_add(&table, spread(i), i), 0);
+		assert_int_equal(hash_index_add(&table, hash_thing_well(i), i), 0);
 	}
 	hash_index_clear(&table);
 	assert_int_equal(table.count, 0);
 	for (u64 i = 0; i < THINGS; i++)
-		assert_int_equal(hash_index_find(&table, spread(i), is_thing, things, &i),
+		assert_int_equal(hash_index_find(&table, hash_thing_well(i), is_thing, things, &i),
 				 HASH_INDEX_NONE);
-	assert_int_equal(hash_index_add(&table, spread(thing), 3), 0);
-	assert_int_equal(hash_index_find(&table, spread(thing), is_thing, things, &thing), 3);
+	assert_int_equal(hash_index_add(&table, hash_thing_well(thing), 3), 0);
+	assert_int_equal(hash_index_find(&table, hash_thing_well(thing), is_thing, things, &thing),
+			 3);
 	hash_index_free(&table);
 }
 

@@ -44,7 +44,7 @@ TEST(forgotten_keys_lead_to_new_entries)
 	struct thing *old = intern_entry(&table, &key), *new;
 
 	old->number = 5;
-	intern_forget_keys(&table);
+	intern_free_index(&table);
 	new = intern_entry(&table, &key);
 	assert_ptr_not_equal(new, old);
 	assert_ptr_equal(intern_entry(&table, &key), new);
@@ -66,7 +66,7 @@ TEST(texts_are_compared_whole)
 		copy = text_set_intern(&set, text);
 		assert_string_equal(copy, text);
 		assert_ptr_equal(text_set_intern(&set, text), copy);
-		assert_int_equal(text_set_number(&set, text), i % 100);
+		assert_int_equal(text_set_find_or_add_number(&set, text), i % 100);
 	}
 	assert_int_equal(set.count, 100);
 	text_set_clear(&set);

@@ -9,12 +9,12 @@ TEST(each_text_is_listed_once)
 {
 	char list[32] = "";
 
-	text_list_add(list, sizeof(list), "web12");
-	text_list_add(list, sizeof(list), "");
-	text_list_add(list, sizeof(list), "web1");
-	text_list_add(list, sizeof(list), "b12");
-	text_list_add(list, sizeof(list), "web1");
-	text_list_add(list, sizeof(list), "web12");
+	word_list_add_word(list, sizeof(list), "web12");
+	word_list_add_word(list, sizeof(list), "");
+	word_list_add_word(list, sizeof(list), "web1");
+	word_list_add_word(list, sizeof(list), "b12");
+	word_list_add_word(list, sizeof(list), "web1");
+	word_list_add_word(list, sizeof(list), "web12");
 	assert_string_equal(list, "web12, web1, b12");
 }
 
@@ -22,8 +22,8 @@ TEST(texts_without_room_are_left_out)
 {
 	char list[12] = "";
 
-	text_list_add(list, sizeof(list), "1234");
-	text_list_add(list, sizeof(list), "123456");
-	text_list_add(list, sizeof(list), "12345");
+	word_list_add_word(list, sizeof(list), "1234");
+	word_list_add_word(list, sizeof(list), "123456");
+	word_list_add_word(list, sizeof(list), "12345");
 	assert_string_equal(list, "1234, 12345");
 }

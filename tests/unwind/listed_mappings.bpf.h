@@ -40,7 +40,7 @@ CORE_INLINE bool unwind_peek(struct unwind *unwind, u64 address, void *buffer, u
 	return !bpf_probe_read_user(buffer, bytes, (const void *)address);
 }
 
-CORE_INLINE bool unwind_refill(struct unwind *unwind)
+CORE_INLINE bool unwind_wait_for_missing_page(struct unwind *unwind)
 {
 	return false;
 }
@@ -50,7 +50,7 @@ CORE_INLINE u64 unwind_frame(struct unwind *unwind, u64 pc)
 	return pc;
 }
 
-CORE_INLINE bool unwind_recall(struct unwind *unwind)
+CORE_INLINE bool unwind_find_cached_rule(struct unwind *unwind)
 {
 	return false;
 }

@@ -86,14 +86,14 @@ static void give_mappings(void)
 
 static void unwind_native(void)
 {
-	unwind_forget(&native);
+	unwind_drop_mapping_and_tables(&native);
 	native.memory = &traced;
 	native.registers = traced.registers;
 	native.budget = UNWIND_BUDGET;
 	unwind_stack(&native, STACK_USER_DEPTH_MAX);
 }
 
-static bool same(const u64 *frames, u32 depth)
+static bool are_frames_equal(const u64 *frames, u32 depth)
 {
 	return depth == walked->depth && !memcmp(frames, walked->frame, depth * sizeof(*frames));
 }
@@ -114,8 +114,9 @@ static bool compare_call(void)
 	depth = reference_unwind(reference, &traced, expected, STACK_USER_DEPTH_MAX);
 	if (traced_resume(&traced, PTRACE_SYSCALL) == TRACED_EXITED || control->walks == walks)
 		return true;
-	if (same(native.frame, native.depth) && walked->stop == native.stop &&
-	    (same(expected, depth) || (walked->stop == STOP_ROOT && depth < walked->depth)))
+	if (are_frames_equal(native.frame, native.depth) && walked->stop == native.stop &&
+	    (are_frames_equal(expected, depth) ||
+	     (walked->stop == STOP_ROOT && depth < walked->depth)))
 		return true;
 	printf("different: kernel %u frames, stop %u; native %u, stop %u; elfutils %u\n",
 	       walked->depth, walked->stop, native.depth, native.stop, depth);

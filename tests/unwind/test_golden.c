@@ -40,7 +40,7 @@ static bool start_unknown; /* frames before main() need not be found */
 
 static void unwind_here(void)
 {
-	unwind_forget(&unwind);
+	unwind_drop_mapping_and_tables(&unwind);
 	unwind.memory = &traced;
 	unwind.registers = traced.registers;
 	unwind.is_compat = traced.is_compat;
@@ -71,7 +71,7 @@ static u32 true_callers(void)
 	return i;
 }
 
-static bool is_right(void)
+static bool are_expected_callers_found(void)
 {
 	u32 callers = expected_callers(), found = true_callers();
 
@@ -92,7 +92,7 @@ static bool check(void)
 	traced_maps(&traced);
 	unwind_here();
 	stops[unwind.stop]++;
-	if (is_right())
+	if (are_expected_callers_found())
 		return true;
 	printf("wrong at %#llx: %u frames, %u callers are right of %u, stop %s, expected %s\n",
 	       (unsigned long long)traced.registers.value[REGISTER_RIP], unwind.depth,

@@ -51,7 +51,7 @@ static void unwind_here(struct comparison *comparison)
 	struct traced *traced = &comparison->traced;
 
 	if (comparison->image_generation != traced->generation)
-		unwind_forget(unwind);
+		unwind_drop_mapping_and_tables(unwind);
 	comparison->image_generation = traced->generation;
 	unwind->memory = traced;
 	unwind->registers = traced->registers;

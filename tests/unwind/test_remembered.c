@@ -116,7 +116,7 @@ static u64 frame_of(u64 pc)
 
 static struct code_range code_range;
 
-u64 direct_frame(struct direct *context, u64 pc, bool *is_generated)
+u64 direct_frame_of_pc(struct direct *context, u64 pc, bool *is_generated)
 {
 	struct unwind unwind = {.memory = &traced};
 
@@ -129,13 +129,13 @@ u64 direct_frame(struct direct *context, u64 pc, bool *is_generated)
 }
 
 /* The traced program's mappings show at once whether they have tables. */
-bool direct_code_apart(struct direct *context)
+bool direct_code_has_no_elf_header(struct direct *context)
 {
 	(void)context;
 	return false;
 }
 
-struct code_range direct_code_range(struct direct *context)
+struct code_range direct_mapping_range(struct direct *context)
 {
 	(void)context;
 	return code_range;
@@ -163,15 +163,15 @@ static bool walk_direct(void)
 	return walk.stop == STOP_ROOT || walk.stop == STOP_DEPTH;
 }
 
-static bool equals(u32 stop, u32 depth, const u64 *frames)
+static bool is_walk_equal_to_plain(u32 stop, u32 depth, const u64 *frames)
 {
 	return stop == plain.stop && depth == plain.depth &&
 	       !memcmp(frames, plain.frame, depth * sizeof(*frames));
 }
 
-static void expect(const char *what, u32 stop, u32 depth, const u64 *frames)
+static void check_walk_equals_plain(const char *what, u32 stop, u32 depth, const u64 *frames)
 {
-	if (equals(stop, depth, frames))
+	if (is_walk_equal_to_plain(stop, depth, frames))
 		return;
 	if (!different++)
 		printf("%s at %#llx: stop %u, %u frames; plain: stop %u, %u frames\n", what,
@@ -196,7 +196,7 @@ static void compare_by_tables(void)
 		plain.frame[i] = frame_of(plain.frame[i]);
 	tabled += has_table(plain.frame[0]) && has_table(plain.frame[plain.depth - 1]);
 	if (walk_direct()) {
-		expect("direct, by tables", walk.stop, stack.depth, stack.word);
+		check_walk_equals_plain("direct, by tables", walk.stop, stack.depth, stack.word);
 		table_complete++;
 	}
 	by_tables = false;
@@ -211,8 +211,8 @@ static void clear_rules_of_old_mappings(void)
 	if (generation == traced.generation)
 		return;
 	generation = traced.generation;
-	unwind_forget(&plain);
-	unwind_forget(&remembering);
+	unwind_drop_mapping_and_tables(&plain);
+	unwind_drop_mapping_and_tables(&remembering);
 	memset(&rules, 0, sizeof(rules));
 }
 
@@ -221,7 +221,8 @@ static void compare(void)
 	clear_rules_of_old_mappings();
 	unwind_by(&plain, NULL);
 	unwind_by(&remembering, &rules);
-	expect("remembering", remembering.stop, remembering.depth, remembering.frame);
+	check_walk_equals_plain("remembering", remembering.stop, remembering.depth,
+				remembering.frame);
 	stacks++;
 	if (plain.stop != STOP_ROOT && plain.stop != STOP_DEPTH)
 		return;
@@ -229,7 +230,8 @@ static void compare(void)
 	for (u32 i = 0; i < 2; i++) {
 		if (!walk_direct())
 			return;
-		expect(i ? "direct, by steps" : "direct", walk.stop, stack.depth, stack.word);
+		check_walk_equals_plain(i ? "direct, by steps" : "direct", walk.stop, stack.depth,
+					stack.word);
 	}
 	direct_complete++;
 	compare_by_tables();

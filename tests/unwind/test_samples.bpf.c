@@ -110,7 +110,7 @@ static __always_inline void sample_fill(struct sample *sample, struct unwinder *
 	registers_of_current(&unwinder->walk.registers);
 	bpf_probe_read_kernel(sample->value, sizeof(sample->value), unwinder->walk.registers.value);
 	sample_stack(sample);
-	unwinder_run(unwinder);
+	unwind_current_user_stack(unwinder);
 	sample_walk(sample, &unwinder->walk);
 }
 

@@ -183,8 +183,9 @@ static bool reaches_root(const struct sampling *sampling, u32 stop)
 	return stop == STOP_ROOT || (sampling->is_unlisted && stop == STOP_GUESSED);
 }
 
-static enum verdict judge(const struct sampling *sampling, const struct process *process,
-			  const struct sample *sample, const u64 *expected, u32 depth, u32 equal)
+static enum verdict classify_sample(const struct sampling *sampling, const struct process *process,
+				    const struct sample *sample, const u64 *expected, u32 depth,
+				    u32 equal)
 {
 	bool is_root = reaches_root(sampling, sample->stop);
 
@@ -273,7 +274,7 @@ static void compare(struct sampling *sampling, struct sample *sample)
 		return;
 	}
 	equal = equal_frames(sampling, &process->traced, sample, expected, depth);
-	verdict = judge(sampling, process, sample, expected, depth, equal);
+	verdict = classify_sample(sampling, process, sample, expected, depth, equal);
 	sampling->count++;
 	sampling->frames += sample->depth;
 	sampling->work += UNWIND_BUDGET - sample->budget_left;
@@ -428,7 +429,7 @@ static void report(const struct sampling *sampling, const char *name)
 	       (long long)counters->refused_error, (unsigned long long)counters->no_room);
 }
 
-static bool is_good(const struct sampling *sampling, u64 root, u64 equal)
+static bool are_enough_frames_equal(const struct sampling *sampling, u64 root, u64 equal)
 {
 	u64 count = sampling->count;
 	u64 wrong = sampling->verdicts[SHORTER] + sampling->verdicts[DIFFERENT], reached = 0;
@@ -440,7 +441,8 @@ static bool is_good(const struct sampling *sampling, u64 root, u64 equal)
 }
 
 /* Runs the program with false tables to its end. */
-static bool survives(struct sampling *sampling, struct ring_buffer *filled, char **argv)
+static bool run_program_with_false_tables(struct sampling *sampling, struct ring_buffer *filled,
+					  char **argv)
 {
 	int status;
 
@@ -475,7 +477,7 @@ int main(int argc, char **argv)
 	load(&sampling);
 	filled =
 		ring_buffer__new(bpf_map__fd(sampling.program->maps.filled), take, &sampling, NULL);
-	if (before[0] && !survives(&sampling, filled, before))
+	if (before[0] && !run_program_with_false_tables(&sampling, filled, before))
 		return 1;
 	sampling.limit = atoll(argv[1]);
 	for (u32 i = 0; i < STARTS_MAX && sampling.count < sampling.limit; i++)
@@ -484,5 +486,5 @@ int main(int argc, char **argv)
 	if (sampling.program->bss->counters.refused_error == -EOPNOTSUPP)
 		skip("this kernel has no task work for BPF programs");
 	report(&sampling, argv[4]);
-	return !is_good(&sampling, atoll(argv[2]), atoll(argv[3]));
+	return !are_enough_frames_equal(&sampling, atoll(argv[2]), atoll(argv[3]));
 }

@@ -65,15 +65,15 @@ static u64 mix(u64 value)
 }
 
 /* An address that may be a caller's stack pointer: aligned, and further out than STACK. */
-static u64 made_up(u64 key)
+static u64 made_up_stack_address(u64 key)
 {
 	return STACK + 16 * (1 + mix(key ^ seed) % STACK_STEPS);
 }
 
 static u64 word_at(u64 address)
 {
-	u64 low = made_up(address & ~7ULL), high = made_up((address & ~7ULL) + 8),
-	    shift = 8 * (address & 7);
+	u64 low = made_up_stack_address(address & ~7ULL),
+	    high = made_up_stack_address((address & ~7ULL) + 8), shift = 8 * (address & 7);
 
 	return shift ? low >> shift | high << (64 - shift) : low;
 }
@@ -105,7 +105,7 @@ static void registers_make_up(u64 pc)
 	unwind.is_interrupted = true;
 	unwind.registers.known = REGISTERS_ALL;
 	for (u32 i = 0; i < REGISTER_SLOTS; i++)
-		unwind.registers.value[i] = made_up(i);
+		unwind.registers.value[i] = made_up_stack_address(i);
 	unwind.registers.value[REGISTER_SP] = STACK;
 	unwind.registers.value[REGISTER_PC] = pc;
 #ifdef UNWIND_ARM64

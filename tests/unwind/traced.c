@@ -357,7 +357,7 @@ bool unwind_peek(struct unwind *unwind, u64 address, void *buffer, u32 bytes)
 	return unwind_read(unwind, address, buffer, bytes);
 }
 
-bool unwind_refill(struct unwind *unwind)
+bool unwind_wait_for_missing_page(struct unwind *unwind)
 {
 	(void)unwind;
 	return false;
@@ -385,7 +385,7 @@ u64 unwind_frame(struct unwind *unwind, u64 pc)
 	return pc;
 }
 
-bool unwind_recall(struct unwind *unwind)
+bool unwind_find_cached_rule(struct unwind *unwind)
 {
 	struct rule_key key = unwind_rule_key(unwind, unwind->registers.value[REGISTER_RIP]);
 	struct rule_key by_code = rule_key_by_code(&key);
@@ -395,7 +395,7 @@ bool unwind_recall(struct unwind *unwind)
 				 rule_cache_get_exact(traced_rules, &by_code, &unwind->rule)));
 }
 
-void unwind_remember(struct unwind *unwind)
+void unwind_cache_rule(struct unwind *unwind)
 {
 	struct rule_key key = unwind_rule_key(unwind, unwind->registers.value[REGISTER_RIP]);
 

@@ -40,7 +40,7 @@ CORE_INLINE bool unwind_read(struct unwind *unwind, u64 address, void *buffer, u
 
 #include "listed_mappings.bpf.h"
 
-CORE_INLINE void unwind_remember(struct unwind *unwind)
+CORE_INLINE void unwind_cache_rule(struct unwind *unwind)
 {
 }
 
@@ -104,7 +104,7 @@ int walk(u64 *ctx)
 	registers_take(&unwind->registers, &registers);
 	unwind->budget = UNWIND_BUDGET;
 	unwind->is_compat = 0;
-	unwind_forget(unwind);
+	unwind_drop_mapping_and_tables(unwind);
 	unwind_stack(unwind, STACK_USER_DEPTH_MAX);
 	control.walks++;
 	return 0;

@@ -197,7 +197,7 @@ static long load(union bpf_attr *attr, unsigned int size)
 
 /* True for programs of the product. Libbpf's probes of kernel features have no BTF; loads that
  * request a log keep their own log. */
-static bool is_ours(const union bpf_attr *attr)
+static bool is_program_of_product(const union bpf_attr *attr)
 {
 	return attr->func_info_cnt && !attr->log_level;
 }
@@ -208,7 +208,7 @@ static long bpf(long command, void *argument, unsigned int size)
 
 	if (command == BPF_PROG_LOAD)
 		memcpy(&attr, argument, size < sizeof(attr) ? size : sizeof(attr));
-	if (is_ours(&attr))
+	if (is_program_of_product(&attr))
 		return load(&attr, size);
 	return next_syscall(__NR_bpf, command, argument, size);
 }

@@ -28,8 +28,8 @@ CORE_PART bool has_frame_pointer(const struct return_search *search)
 	       search->rbp - search->rsp < STACK_NEAR && !(search->rbp & 7);
 }
 
-CORE_GLOBAL int return_search_begin(struct return_search *search,
-				    const struct unwind_registers *registers)
+CORE_GLOBAL int return_search_set_registers(struct return_search *search,
+					    const struct unwind_registers *registers)
 {
 	u64 link;
 
@@ -57,7 +57,7 @@ CORE_GLOBAL int return_search_begin(struct return_search *search,
 	return 0;
 }
 
-CORE_GLOBAL int return_search_next(struct return_search *search, u32 i)
+CORE_GLOBAL int return_search_choose_word(struct return_search *search, u32 i)
 {
 	if (core_is_null(search) || i >= search->words)
 		return 0;
@@ -68,7 +68,7 @@ CORE_GLOBAL int return_search_next(struct return_search *search, u32 i)
 	return 1;
 }
 
-CORE_GLOBAL int return_search_wants(struct return_search *search)
+CORE_GLOBAL int return_search_may_be_return_address(struct return_search *search)
 {
 	if (core_is_null(search))
 		return 0;
@@ -91,7 +91,7 @@ CORE_PART u32 return_address_kind(const struct return_search *search, u64 *targe
 	return search->pc - *target < FUNCTION_BYTES_MAX ? RETURN_OF_CALL : RETURN_DIRECT;
 }
 
-CORE_GLOBAL int return_search_is_of_call(const struct return_search *search)
+CORE_GLOBAL int return_search_is_after_own_call(const struct return_search *search)
 {
 	u64 target = 0;
 
@@ -102,7 +102,7 @@ CORE_GLOBAL int return_search_is_of_call(const struct return_search *search)
  * x30 may still hold the return address of a call that the function itself has made: then x30
  * points into the function.
  */
-CORE_GLOBAL int return_search_take(struct return_search *search)
+CORE_GLOBAL int return_search_check_code_before(struct return_search *search)
 {
 	u64 target = 0;
 	u32 kind;
@@ -132,7 +132,7 @@ CORE_PART void make_found_link_rule(struct unwind_rule *rule)
 	};
 }
 
-CORE_GLOBAL int return_search_end(struct return_search *search, struct unwind_rule *rule)
+CORE_GLOBAL int return_search_make_rule(struct return_search *search, struct unwind_rule *rule)
 {
 	if (core_is_null(search) || core_is_null(rule))
 		return STOP_NO_RULE;

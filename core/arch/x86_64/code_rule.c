@@ -110,13 +110,13 @@ CORE_PART u64 has_zero_byte(u64 word)
 }
 
 /* Not 0 if the instruction xor %ebp, %ebp begins in the word. */
-CORE_PART u64 has_clear_of_rbp(u64 word, u64 next)
+CORE_PART u64 has_instruction_clearing_ebp(u64 word, u64 next)
 {
 	return has_zero_byte((word ^ XOR_EBP_EBP_1) | ((word >> 8 | next << 56) ^ XOR_EBP_EBP_2));
 }
 
 /* True if the pc is at the start of the dynamic linker: mov %rsp, %rdi; call; mov %rax, %r12. */
-CORE_PART bool is_linker_start(u64 before, u64 at, bool is_interrupted)
+CORE_PART bool is_pc_at_dynamic_linker_start(u64 before, u64 at, bool is_interrupted)
 {
 	if (!is_interrupted)
 		return BYTES_4(before) == MOV_RSP_RDI_CALL && BYTES_3(at) == MOV_RAX_R12;
@@ -132,16 +132,21 @@ CORE_PART bool is_linker_start(u64 before, u64 at, bool is_interrupted)
  * pc is a return address that was not pushed by a call, but by the creator of the stack (Go's
  * goexit).
  */
-CORE_GLOBAL_PART int stack_entry_flag(u64 third, u64 second, u64 last, u64 at, u32 is_interrupted)
+CORE_GLOBAL_PART int flag_if_stack_begins_at_code(u64 third, u64 second, u64 last, u64 at,
+						  u32 is_interrupted)
 {
-	if (has_clear_of_rbp(third, second) | has_clear_of_rbp(second, last) |
-	    has_clear_of_rbp(last, is_interrupted ? at : 0))
+	if (has_instruction_clearing_ebp(third, second) |
+	    has_instruction_clearing_ebp(second, last) |
+	    has_instruction_clearing_ebp(last, is_interrupted ? at : 0))
 		return RULE_ENTRY;
 	if (is_interrupted)
-		return has_clear_of_rbp(at, 0) || is_linker_start(last, at, true) ? RULE_ENTRY : 0;
+		return has_instruction_clearing_ebp(at, 0) ||
+				       is_pc_at_dynamic_linker_start(last, at, true)
+			       ? RULE_ENTRY
+			       : 0;
 	if (!is_after_call(last))
 		return RULE_ENTRY | RULE_UNCALLED;
-	return is_linker_start(last, at, false) ? RULE_ENTRY : 0;
+	return is_pc_at_dynamic_linker_start(last, at, false) ? RULE_ENTRY : 0;
 }
 
 /*
@@ -149,12 +154,13 @@ CORE_GLOBAL_PART int stack_entry_flag(u64 third, u64 second, u64 last, u64 at, u
  * too far before its call, but has hlt after the call. The dynamic linker's start clears no
  * register.
  */
-CORE_PART u32 compat_stack_entry_flag(const struct near_code *near, const struct code *code,
-				      u32 is_interrupted)
+CORE_PART u32 flag_if_stack_begins_at_32_bit_code(const struct near_code *near,
+						  const struct code *code, u32 is_interrupted)
 {
 	u64 at = code->at, last = near->word[WORDS_BEFORE - 1];
 
-	if (stack_entry_flag(near->word[0], near->word[1], last, at, is_interrupted) == RULE_ENTRY)
+	if (flag_if_stack_begins_at_code(near->word[0], near->word[1], last, at, is_interrupted) ==
+	    RULE_ENTRY)
 		return RULE_ENTRY;
 	return !is_interrupted && is_after_call(last) &&
 			       (BYTES_1(at) == HLT ||
@@ -200,7 +206,7 @@ CORE_PART bool is_at_jump_of_stub(const struct code *code)
  * The number of words that the function has pushed, at the beginning of a function or at the end of
  * a 32-bit one; -1: the pc is at neither.
  */
-CORE_PART int words_at_function_edge(const struct code *code)
+CORE_PART int pushed_words_at_function_edge(const struct code *code)
 {
 	u64 at = code->at;
 	u8 byte_before = code->before >> 40;
@@ -242,7 +248,7 @@ CORE_PART void make_signal_frame_rule(struct unwind_rule *rule)
  * True directly after the system call of clone(). No table covers this code, since two threads
  * return from the call.
  */
-CORE_PART bool is_clone_return(const struct code *code)
+CORE_PART bool is_pc_after_clone_system_call(const struct code *code)
 {
 	return BYTES_2(code->before >> 32) == SYSCALL_CODE &&
 	       (code->at & TEST_RAX_JL_JE_RET_MASK) == TEST_RAX_JL_JE_RET;
@@ -252,11 +258,11 @@ CORE_PART bool is_clone_return(const struct code *code)
  * The number of words between rsp and the return address if the pc is at an instruction where only
  * an interrupted frame can be; -1: the pc is in other code.
  */
-CORE_PART int words_if_interrupted(const struct code *code)
+CORE_PART int stack_words_of_interrupted_frame(const struct code *code)
 {
 	int words = words_pushed_by_stub(code);
 
-	return words < 0 ? words_at_function_edge(code) : words;
+	return words < 0 ? pushed_words_at_function_edge(code) : words;
 }
 
 /*
@@ -273,7 +279,7 @@ CORE_PART bool make_interrupted_rule(struct near_code *near, const struct code *
 		make_stack_pointer_rule(rule, 3, word, 4);
 		return true;
 	}
-	near->words = words_if_interrupted(code);
+	near->words = stack_words_of_interrupted_frame(code);
 	words = core_reload(near->words);
 	if (words == PUSHED_RBP)
 		make_stack_pointer_rule(rule, 1, word, 2);
@@ -289,23 +295,24 @@ CORE_PART bool make_interrupted_rule(struct near_code *near, const struct code *
  * frame is the outermost one: the registers are still those of the thread's creator, and the caller
  * that they give is the creator's.
  */
-CORE_PART bool is_thread_end(const struct code *code, u32 is_interrupted)
+CORE_PART bool is_after_call_of_thread_function(const struct code *code, u32 is_interrupted)
 {
 	return !is_interrupted && (code->at & MOV_EDI_MOV_60_MASK) == MOV_EDI_MOV_60;
 }
 
 /* Makes the rule of a pc in 64-bit code. */
-CORE_PART void choose_rule_64(struct near_code *near, const struct code *code,
-			      struct unwind_rule *rule, u32 is_interrupted)
+CORE_PART void make_rule_of_64_bit_code(struct near_code *near, const struct code *code,
+					struct unwind_rule *rule, u32 is_interrupted)
 {
 	if (is_signal_return(code))
 		make_signal_frame_rule(rule);
-	else if (is_thread_end(code, is_interrupted))
+	else if (is_after_call_of_thread_function(code, is_interrupted))
 		*rule = (struct unwind_rule){.flags = RULE_OUTERMOST};
 	else if (!code_scan_rule(near, rule))
 		make_frame_pointer_rule(rule, WORD,
-					stack_entry_flag(near->word[0], near->word[1],
-							 near->word[2], code->at, is_interrupted));
+					flag_if_stack_begins_at_code(near->word[0], near->word[1],
+								     near->word[2], code->at,
+								     is_interrupted));
 }
 
 CORE_GLOBAL int code_rule(struct near_code *near, struct unwind_rule *rule, u32 word,
@@ -318,7 +325,7 @@ CORE_GLOBAL int code_rule(struct near_code *near, struct unwind_rule *rule, u32 
 	near->at = 0;
 	code.at = near->word[WORDS_BEFORE];
 	code.before = near->word[WORDS_BEFORE - 1] >> 8 * (WORD - CODE_BEFORE);
-	if (is_interrupted && word == WORD && is_clone_return(&code)) {
+	if (is_interrupted && word == WORD && is_pc_after_clone_system_call(&code)) {
 		/* clone() has returned 0 to the new thread, which has no caller. */
 		make_stack_pointer_rule(rule, 0, WORD, 0);
 		if (!rax)
@@ -328,10 +335,11 @@ CORE_GLOBAL int code_rule(struct near_code *near, struct unwind_rule *rule, u32 
 	if (is_interrupted && make_interrupted_rule(near, &code, word, rule))
 		return 1;
 	if (word != WORD)
-		make_frame_pointer_rule(rule, word,
-					compat_stack_entry_flag(near, &code, is_interrupted));
+		make_frame_pointer_rule(
+			rule, word,
+			flag_if_stack_begins_at_32_bit_code(near, &code, is_interrupted));
 	else
-		choose_rule_64(near, &code, rule, is_interrupted);
+		make_rule_of_64_bit_code(near, &code, rule, is_interrupted);
 	return 1;
 }
 
@@ -536,11 +544,11 @@ CORE_GLOBAL_PART int interpret_instruction(struct near_code *scan)
 }
 
 /* The slot from which a pop restores the register; 0: no pop restores it. */
-CORE_PART u8 slot_restored_by_pop(const struct near_code *scan, u32 number)
+CORE_PART u8 slot_from_which_pop_restores(const struct near_code *scan, u32 number)
 {
 	s64 popped = scan->popped[number & 15];
 
-	return popped ? slot_below(popped - 1 - scan->bytes - 8) : 0;
+	return popped ? slot_of_word_below_base(popped - 1 - scan->bytes - 8) : 0;
 }
 
 CORE_PART bool is_scan_plausible(const struct near_code *scan)
@@ -554,10 +562,12 @@ CORE_PART void make_rule_from_pops(const struct near_code *scan, struct unwind_r
 		.cfa_register = REGISTER_RSP,
 		.cfa_offset = scan->bytes + 8,
 		.base = RULE_BASE_CFA,
-		.slot = {slot_restored_by_pop(scan, NUMBER_RBX),
-			 slot_restored_by_pop(scan, NUMBER_RBP), slot_restored_by_pop(scan, 12),
-			 slot_restored_by_pop(scan, 13), slot_restored_by_pop(scan, 14),
-			 slot_restored_by_pop(scan, 15), 1},
+		.slot = {slot_from_which_pop_restores(scan, NUMBER_RBX),
+			 slot_from_which_pop_restores(scan, NUMBER_RBP),
+			 slot_from_which_pop_restores(scan, 12),
+			 slot_from_which_pop_restores(scan, 13),
+			 slot_from_which_pop_restores(scan, 14),
+			 slot_from_which_pop_restores(scan, 15), 1},
 	};
 }
 

@@ -32,14 +32,14 @@ CORE_PART u32 frame_pointer_word_index(struct return_search *search)
  * True if a stack may begin at this frame: rbp is 0, or the pc is a return address that no call has
  * pushed.
  */
-CORE_PART bool may_be_root(const struct return_search *search)
+CORE_PART bool may_stack_begin_at_frame(const struct return_search *search)
 {
 	return search->flags & RULE_ENTRY &&
 	       ((search->knows_rbp && !search->rbp) || search->flags & RULE_UNCALLED);
 }
 
-CORE_GLOBAL int return_search_begin(struct return_search *search,
-				    const struct unwind_registers *registers)
+CORE_GLOBAL int return_search_set_registers(struct return_search *search,
+					    const struct unwind_registers *registers)
 {
 	if (core_is_null(search) || core_is_null(registers))
 		return 0;
@@ -68,7 +68,7 @@ CORE_GLOBAL int return_search_begin(struct return_search *search,
 	return 0;
 }
 
-CORE_GLOBAL int return_search_next(struct return_search *search, u32 i)
+CORE_GLOBAL int return_search_choose_word(struct return_search *search, u32 i)
 {
 	if (core_is_null(search) || i >= search->words)
 		return 0;
@@ -81,7 +81,7 @@ CORE_GLOBAL int return_search_next(struct return_search *search, u32 i)
 	return 1;
 }
 
-CORE_GLOBAL int return_search_wants(struct return_search *search)
+CORE_GLOBAL int return_search_may_be_return_address(struct return_search *search)
 {
 	u64 value;
 	u32 i;
@@ -113,14 +113,14 @@ CORE_PART u32 return_address_kind(const struct return_search *search, u64 *targe
 	return search->pc - *target < FUNCTION_BYTES_MAX ? RETURN_OF_CALL : RETURN_DIRECT;
 }
 
-CORE_GLOBAL int return_search_is_of_call(const struct return_search *search)
+CORE_GLOBAL int return_search_is_after_own_call(const struct return_search *search)
 {
 	u64 target = 0;
 
 	return !core_is_null(search) && return_address_kind(search, &target) == RETURN_OF_CALL;
 }
 
-CORE_GLOBAL int return_search_take(struct return_search *search)
+CORE_GLOBAL int return_search_check_code_before(struct return_search *search)
 {
 	u64 target = 0;
 	u32 kind, i;
@@ -200,7 +200,7 @@ CORE_PART bool is_frame_pointer_proven(const struct return_search *search)
  * call other functions than the pc's. These signs count only if the file has no table yet that
  * could say more of the code, because virtual machines jump between functions.
  */
-CORE_PART bool may_skip_direct_caller(const struct return_search *search)
+CORE_PART bool may_rbp_be_of_callers_caller(const struct return_search *search)
 {
 	return search->may_hide && (search->pointer_kind == RETURN_DIRECT ||
 				    (search->called && search->called - 1 != search->pointer));
@@ -219,7 +219,7 @@ CORE_PART u32 end_search_by_frame_pointer(struct return_search *search, struct u
 	return STOP_NONE;
 }
 
-CORE_GLOBAL int return_search_end(struct return_search *search, struct unwind_rule *rule)
+CORE_GLOBAL int return_search_make_rule(struct return_search *search, struct unwind_rule *rule)
 {
 	if (core_is_null(search) || core_is_null(rule))
 		return STOP_NO_RULE;
@@ -228,10 +228,10 @@ CORE_GLOBAL int return_search_end(struct return_search *search, struct unwind_ru
 		make_stack_word_rule(search, 0, rule);
 		return STOP_NONE;
 	}
-	if (may_be_root(search) && !search->called && !search->calls)
+	if (may_stack_begin_at_frame(search) && !search->called && !search->calls)
 		return search->is_unread ? STOP_STACK_UNREADABLE : STOP_ROOT;
 	if (is_frame_pointer_proven(search)) {
-		search->is_guess = may_skip_direct_caller(search);
+		search->is_guess = may_rbp_be_of_callers_caller(search);
 		return STOP_NONE;
 	}
 	if (!search->called || search->called - 1 >= search->pointer)

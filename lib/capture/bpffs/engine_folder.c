@@ -47,7 +47,7 @@ static void unlock_root(struct engine *engine)
 	engine->root = -1;
 }
 
-static void make_engine_private(struct engine *engine)
+static void use_engine_of_own_maps(struct engine *engine)
 {
 	if (engine->folder >= 0)
 		close(engine->folder);
@@ -123,7 +123,7 @@ int engine_open(u32 pid_namespace, struct engine **out)
 	if (engine->root >= 0)
 		open_engine_folder(engine);
 	if (engine->folder < 0)
-		make_engine_private(engine);
+		use_engine_of_own_maps(engine);
 	*out = engine;
 	return 0;
 }
@@ -173,14 +173,14 @@ static bool open_all_pins(const struct engine *engine, const struct bpf_object *
 	return all;
 }
 
-int engine_lend_maps(struct engine *engine, struct bpf_object *object)
+int engine_use_maps_in_object(struct engine *engine, struct bpf_object *object)
 {
 	int fds[SHARED_COUNT], result = 0;
 
 	if (engine->folder < 0 || engine->fresh)
 		return 0;
 	if (!open_all_pins(engine, object, fds)) {
-		make_engine_private(engine);
+		use_engine_of_own_maps(engine);
 		return 0;
 	}
 	for (u32 i = 0; i < SHARED_COUNT && !result; i++)
@@ -208,7 +208,7 @@ void engine_publish(struct engine *engine, const struct bpf_object *object)
 {
 	if (engine->fresh && !pin_shared_maps(engine, object)) {
 		folder_remove_files(engine->path);
-		make_engine_private(engine);
+		use_engine_of_own_maps(engine);
 	}
 	unlock_root(engine);
 }

@@ -32,7 +32,7 @@ int engine_open(u32 pid_namespace, struct engine **out);
 /* Makes an object that is not loaded yet use the engine's maps in place of its own. Without an
  * engine the object keeps its own maps, and 0 is returned. -errno: the object cannot be used any
  * more. */
-int engine_lend_maps(struct engine *engine, struct bpf_object *object);
+int engine_use_maps_in_object(struct engine *engine, struct bpf_object *object);
 
 /* Pins the maps of a loaded object if the engine has no maps yet, and lets other processes open the
  * engine. */

@@ -32,7 +32,8 @@ struct folder {
 	char pin_path[PATH_BYTES + NAME_MAX];
 	int fd;
 	int pins;
-	bool claimed; /* folder_claim() has made the folder, and it is not committed yet */
+	bool claimed; /* folder_create_and_lock() has made the folder, and it is not committed yet
+		       */
 };
 
 static int check_instance_name(const char *name, struct stackmap_error *error)
@@ -72,8 +73,8 @@ static int open_directory(const char *path)
 
 /* Calls each() for each entry of a directory whose name has the prefix, and closes the directory's
  * descriptor `fd`. */
-static int each_entry(int fd, const char *prefix, int (*each)(void *arg, const char *name),
-		      void *arg)
+static int for_each_entry_with_prefix(int fd, const char *prefix,
+				      int (*each)(void *arg, const char *name), void *arg)
 {
 	DIR *directory = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;
@@ -104,8 +105,8 @@ void folder_remove_files(const char *path)
 
 	if (fd < 0)
 		return;
-	each_entry(open_directory(path), "link_", remove_file, &fd);
-	each_entry(open_directory(path), "", remove_file, &fd);
+	for_each_entry_with_prefix(open_directory(path), "link_", remove_file, &fd);
+	for_each_entry_with_prefix(open_directory(path), "", remove_file, &fd);
 	close(fd);
 }
 
@@ -138,8 +139,10 @@ static int remove_folder_if_unlocked(void *arg, const char *name)
 
 void folder_remove_abandoned(void)
 {
-	each_entry(open_directory(ROOT), NEW_PREFIX, remove_folder_if_unlocked, NULL);
-	each_entry(open_directory(ROOT), GONE_PREFIX, remove_folder_if_unlocked, NULL);
+	for_each_entry_with_prefix(open_directory(ROOT), NEW_PREFIX, remove_folder_if_unlocked,
+				   NULL);
+	for_each_entry_with_prefix(open_directory(ROOT), GONE_PREFIX, remove_folder_if_unlocked,
+				   NULL);
 }
 
 static int set_root_lock_error(int code, struct stackmap_error *error)
@@ -189,7 +192,7 @@ static int make_folder_and_pins(struct folder *folder)
 	return open_folder_and_pins(folder) ?: flock(folder->fd, LOCK_EX) ? -errno : 0;
 }
 
-int folder_claim(const char *name, struct folder **out, struct stackmap_error *error)
+int folder_create_and_lock(const char *name, struct folder **out, struct stackmap_error *error)
 {
 	struct folder *folder;
 	char path[PATH_BYTES];
@@ -222,7 +225,7 @@ int folder_claim(const char *name, struct folder **out, struct stackmap_error *e
 
 /* Lets the members of a group enter the folder. For that all users may enter the BPF file system,
  * but not list it. */
-static int let_group_enter(const struct folder *folder, gid_t group)
+static int grant_group_access_to_folder(const struct folder *folder, gid_t group)
 {
 	struct stat status;
 
@@ -234,14 +237,14 @@ static int let_group_enter(const struct folder *folder, gid_t group)
 	return 0;
 }
 
-int folder_commit(struct folder *folder, gid_t group, struct stackmap_error *error)
+int folder_publish_with_group(struct folder *folder, gid_t group, struct stackmap_error *error)
 {
 	char path[PATH_BYTES];
 	int root = root_lock(ROOT_MS), result;
 
 	if (root < 0)
 		return set_root_lock_error(-root, error);
-	result = let_group_enter(folder, group);
+	result = grant_group_access_to_folder(folder, group);
 	snprintf(path, sizeof(path), ROOT "/%s", folder->name);
 	if (!result && rename(folder->path, path))
 		result = -errno;
@@ -339,11 +342,11 @@ int folder_lock(struct folder *folder, struct stackmap_error *error)
 int folder_lock_wait(struct folder *folder, struct stackmap_error *error)
 {
 	while (flock(folder->fd, LOCK_EX | LOCK_NB)) {
-		int code = errno == EWOULDBLOCK && interrupt_end_asked() ? EINTR : errno;
+		int code = errno == EWOULDBLOCK && is_end_requested() ? EINTR : errno;
 
 		if (code != EWOULDBLOCK)
 			return error_set_errno(error, code, folder->name);
-		interrupt_nap(LOCK_TRY_MS);
+		sleep_until_timeout_or_signal(LOCK_TRY_MS);
 	}
 	return 0;
 }
@@ -379,7 +382,8 @@ int folder_remove(struct folder *folder, struct stackmap_error *error)
 int folder_each_pin(struct folder *folder, const char *prefix,
 		    int (*each)(void *arg, const char *pin), void *arg)
 {
-	return each_entry(open_directory(folder_pin_path(folder, "")), prefix, each, arg);
+	return for_each_entry_with_prefix(open_directory(folder_pin_path(folder, "")), prefix, each,
+					  arg);
 }
 
 struct listing {
@@ -387,7 +391,7 @@ struct listing {
 	void *arg;
 };
 
-static int call_for_instance(void *arg, const char *name)
+static int call_back_for_instance_folder(void *arg, const char *name)
 {
 	struct listing *listing = arg;
 
@@ -406,5 +410,6 @@ int folder_each_instance(int (*each)(void *arg, const char *name), void *arg,
 		return set_root_lock_error(-root, error);
 	folder_remove_abandoned();
 	root_unlock(root);
-	return each_entry(open_directory(ROOT), "", call_for_instance, &listing);
+	return for_each_entry_with_prefix(open_directory(ROOT), "", call_back_for_instance_folder,
+					  &listing);
 }

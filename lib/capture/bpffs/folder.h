@@ -29,10 +29,10 @@ struct folder;
 /* Makes the folder _new-NAME of a new instance. -EINVAL: the name is not [A-Za-z0-9_-]{1,60}, or
  * begins with '_'; -EEXIST: the instance exists; -EBUSY: another process is starting an instance of
  * this name. */
-int folder_claim(const char *name, struct folder **out, struct stackmap_error *error);
+int folder_create_and_lock(const char *name, struct folder **out, struct stackmap_error *error);
 
 /* Renames the folder to NAME: the instance exists now. `group`, if given, may enter the folder. */
-int folder_commit(struct folder *folder, gid_t group, struct stackmap_error *error);
+int folder_publish_with_group(struct folder *folder, gid_t group, struct stackmap_error *error);
 
 /* Opens the folder of an instance. -ENOENT: no such instance; -EACCES: another user's instance;
  * -EPERM: the folder belongs to another user than root and this user, and is not trusted. */

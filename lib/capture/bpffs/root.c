@@ -25,7 +25,7 @@ static int mount_bpffs(void)
 	return mount("bpf", ROOT_BPFFS, "bpf", 0, "mode=0700") ? -errno : 0;
 }
 
-static int lock_within_time(int fd, int ms)
+static int lock_file_with_timeout(int fd, int ms)
 {
 	for (; ms > 0; ms -= LOCK_TRY_MS) {
 		if (!flock(fd, LOCK_EX | LOCK_NB))
@@ -34,7 +34,7 @@ static int lock_within_time(int fd, int ms)
 			return -errno;
 		if (interrupted())
 			return -EINTR;
-		interrupt_nap(LOCK_TRY_MS);
+		sleep_until_timeout_or_signal(LOCK_TRY_MS);
 	}
 	return -EAGAIN;
 }
@@ -66,7 +66,7 @@ static int try_root_lock(int ms)
 	if (fd < 0)
 		return -errno;
 	result = fstat(fd, &status) ? -errno : root_trusts_owner(status.st_uid) ? 0 : -EPERM;
-	result = result ?: lock_within_time(fd, ms);
+	result = result ?: lock_file_with_timeout(fd, ms);
 	if (!result && !is_current_root(fd))
 		result = -ENOENT;
 	if (!result)

@@ -52,7 +52,7 @@ void alive_events_free(struct recording *recording)
 	recording->alive = NULL;
 }
 
-bool alive_events_holds_source(const struct recording *recording, u32 kind)
+bool alive_events_are_kept_of_source(const struct recording *recording, u32 kind)
 {
 	return recording->alive &&
 	       recording->loaded->sources->sources[kind].question.span_role == ALIVE_BEGIN;
@@ -117,7 +117,7 @@ static int drop_ended_events(struct recording *recording)
 			alive->held[kept++] = *held;
 			continue;
 		}
-		trace_writer_release(recording->writer, &held->event);
+		trace_writer_release_placeholder(recording->writer, &held->event);
 		recording->cpus[held->event.cpu].ended++;
 	}
 	alive->held_count = kept;
@@ -125,15 +125,15 @@ static int drop_ended_events(struct recording *recording)
 	return 0;
 }
 
-int alive_events_hold(struct recording *recording, const struct trace_event *event,
-		      const struct stack_ref *user)
+int alive_events_keep_event(struct recording *recording, const struct trace_event *event,
+			    const struct stack_ref *user)
 {
 	struct alive_events *alive = recording->alive;
 
 	if (array_make_room(alive->held, alive->held_count, alive->held_room))
 		return -ENOMEM;
 	alive->held[alive->held_count++] = (struct held_event){*event, *user};
-	trace_writer_hold(recording->writer, event);
+	trace_writer_hold_placeholder(recording->writer, event);
 	recording->cpus[event->cpu].events++;
 	return alive->held_count < alive->look_at ? 0 : drop_ended_events(recording);
 }
@@ -146,7 +146,7 @@ static int write_held_event(struct recording *recording, struct held_event *held
 	held->event.value = source->unit && thing ? thing->number : 0;
 	if (source->question.every)
 		held->event.value = ALIVE_ESTIMATE(held->event.value, source->question.every);
-	trace_writer_release(recording->writer, &held->event);
+	trace_writer_release_placeholder(recording->writer, &held->event);
 	records_count_stacks(recording, &held->event, &held->user);
 	return trace_writer_event(recording->writer, &held->event);
 }

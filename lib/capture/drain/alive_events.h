@@ -19,12 +19,12 @@ int alive_events_create(struct recording *recording);
 void alive_events_free(struct recording *recording);
 
 /* True if the events of the source number `kind` are held back. */
-bool alive_events_holds_source(const struct recording *recording, u32 kind);
+bool alive_events_are_kept_of_source(const struct recording *recording, u32 kind);
 
 /* Holds an event back; its value is the serial number of the thing that begins. -ENOMEM, or an
  * error of the map. */
-int alive_events_hold(struct recording *recording, const struct trace_event *event,
-		      const struct stack_ref *user);
+int alive_events_keep_event(struct recording *recording, const struct trace_event *event,
+			    const struct stack_ref *user);
 
 /* Writes the events of all things that are alive. Called when the BPF programs are detached. */
 int alive_events_write(struct recording *recording);

@@ -231,8 +231,8 @@ static int add_cgroup_from_program_path(struct cgroup_log *log, u64 id)
 	return 0;
 }
 
-static int ensure_cgroup_in_file(struct known_cgroup *known, struct trace_writer *writer,
-				 u32 *number)
+static int write_cgroup_to_file_once(struct known_cgroup *known, struct trace_writer *writer,
+				     u32 *number)
 {
 	const struct trace_cgroup cgroup = {.id = known->id, .path = known->path};
 	int result = known->number ? 0 : trace_writer_cgroup(writer, &cgroup, &known->number);
@@ -255,8 +255,8 @@ int cgroup_log_number_by_id(struct cgroup_log *log, struct trace_writer *writer,
 		result = add_all_cgroups(log);
 	result = result ?: add_cgroup_unless_known(log, id, "");
 	return result
-		       ?: ensure_cgroup_in_file(&log->known[find_cgroup_by_id(log, id)], writer,
-						number);
+		       ?: write_cgroup_to_file_once(&log->known[find_cgroup_by_id(log, id)], writer,
+						    number);
 }
 
 u64 cgroup_log_id(const struct cgroup_log *log, u32 number)
@@ -296,5 +296,5 @@ int cgroup_log_number_by_path(struct cgroup_log *log, struct trace_writer *write
 	index = find_cgroup_by_path(log, path);
 	if (result || index == HASH_INDEX_NONE)
 		return result;
-	return ensure_cgroup_in_file(&log->known[index], writer, number);
+	return write_cgroup_to_file_once(&log->known[index], writer, number);
 }

@@ -55,8 +55,8 @@ static int write_increase(struct recording *recording, struct trace_event *event
 	return first_error(result, write_event_records(recording, event, user, count, value));
 }
 
-static int write_row_events(struct recording *recording, const struct counted_key *key, u32 cpu,
-			    struct counted_increase increase)
+static int write_events_of_counted_row(struct recording *recording, const struct counted_key *key,
+				       u32 cpu, struct counted_increase increase)
 {
 	const struct stack_fields fields = {STAMP_FLAGS(key->task), (u32)key->stacks,
 					    (u32)(key->stacks >> 32)};
@@ -97,14 +97,14 @@ int counted_events_write(struct recording *recording)
 			if (!counted_row_take(row, counted_range_at(config, table, i), &increase))
 				continue;
 			table->reported += increase.count;
-			result = first_error(result,
-					     write_row_events(recording, &row->key, cpu, increase));
+			result = first_error(result, write_events_of_counted_row(
+							     recording, &row->key, cpu, increase));
 		}
 	}
 	return result;
 }
 
-u64 counted_events_total(const struct loaded *loaded, u32 cpu)
+u64 count_counted_events_of_cpu(const struct loaded *loaded, u32 cpu)
 {
 	const struct scratch *scratch_slots = loaded_scratch(loaded, cpu);
 	const struct counted_table *table = loaded_counted_table(loaded, cpu);
@@ -115,7 +115,7 @@ u64 counted_events_total(const struct loaded *loaded, u32 cpu)
 	return sum;
 }
 
-u64 counted_events_reported(const struct loaded *loaded, u32 cpu)
+u64 count_written_counted_events(const struct loaded *loaded, u32 cpu)
 {
 	const struct counted_table *table = loaded_counted_table(loaded, cpu);
 

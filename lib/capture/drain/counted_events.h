@@ -16,7 +16,7 @@ int counted_events_write(struct recording *recording);
 /* The first function returns the number of events of a CPU that programs have counted so far,
  * without events that a reset has discarded. The second one returns how many of these events were
  * written to files. */
-u64 counted_events_total(const struct loaded *loaded, u32 cpu);
-u64 counted_events_reported(const struct loaded *loaded, u32 cpu);
+u64 count_counted_events_of_cpu(const struct loaded *loaded, u32 cpu);
+u64 count_written_counted_events(const struct loaded *loaded, u32 cpu);
 
 #endif

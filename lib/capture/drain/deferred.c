@@ -118,7 +118,7 @@ static u32 find_awaited_mapping(struct recording *recording)
 		return 0;
 	if (!recording->mapping_met[number])
 		symbols_request_mapping(recording, number);
-	symbolizers_need(recording->symbolizers, number, 1);
+	symbolizers_raise_table_urgency(recording->symbolizers, number, 1);
 	return symbolizers_await_table(recording->symbolizers, number) ? number : 0;
 }
 
@@ -137,13 +137,14 @@ static bool unwind_held_stack_again(struct recording *recording, struct held_sta
 	struct deferred_stack *stack;
 
 	unwind_raw_stack(recording, &held->raw);
-	held_stack_choose_result(held, is_generated_code, recording->loaded,
-				 recording->deferred->unwound);
+	held_stack_choose_better_unwinding(held, is_generated_code, recording->loaded,
+					   recording->deferred->unwound);
 	held->number = all ? 0 : find_awaited_mapping(recording);
 	if (held->number)
 		return false;
-	*result = first_error(*result, make_deferred_stack(recording, &held->raw, false, &stack)
-					       ?: deferred_join(recording, stack));
+	*result =
+		first_error(*result, make_deferred_stack(recording, &held->raw, false, &stack)
+					     ?: join_deferred_stack_with_events(recording, stack));
 	return true;
 }
 
@@ -169,7 +170,7 @@ int deferred_unwind_held(struct recording *recording, bool all)
 		    unwind_held_stack_again(recording, stack, all || are_too_many, &result))
 			free(stack);
 		else
-			held_stacks_put_back(held, stack);
+			held_stacks_append(held, stack);
 	}
 	return result;
 }
@@ -181,7 +182,7 @@ static const struct bpf_map *bpf_map_of_raw_stacks(const struct recording *recor
 
 /* Returns -EAGAIN, which ends the round, if this round has read as many bytes as the ring buffer
  * holds; else 0. */
-static int check_round_end(const struct recording *recording)
+static int check_round_read_whole_ring_buffer(const struct recording *recording)
 {
 	return recording->deferred->raw_bytes <
 			       bpf_map__max_entries(bpf_map_of_raw_stacks(recording))
@@ -192,7 +193,7 @@ static int check_round_end(const struct recording *recording)
 /* Takes a raw stack from the ring buffer. An error affects one event only, so the loop continues
  * and returns the first error. A round reads at most the size of the ring buffer, which covers all
  * stacks that were there at its begin. */
-static int take_raw_stack(void *arg, void *data, size_t bytes)
+static int read_raw_stack_record(void *arg, void *data, size_t bytes)
 {
 	struct recording *recording = arg;
 	struct deferred *deferred = recording->deferred;
@@ -207,11 +208,11 @@ static int take_raw_stack(void *arg, void *data, size_t bytes)
 	unwind_raw_stack(recording, raw);
 	number = find_awaited_mapping(recording);
 	if (number && held_stacks_add(&deferred->held, raw, deferred->unwound, number))
-		return check_round_end(recording);
+		return check_round_read_whole_ring_buffer(recording);
 	result = make_deferred_stack(recording, raw, recording->mode == READ_LIVE, &stack)
-			 ?: deferred_join(recording, stack);
+			 ?: join_deferred_stack_with_events(recording, stack);
 	deferred->result = first_error(deferred->result, result);
-	return check_round_end(recording);
+	return check_round_read_whole_ring_buffer(recording);
 }
 
 static int init_deferred(struct recording *recording, struct deferred *deferred)
@@ -233,7 +234,7 @@ static int init_deferred(struct recording *recording, struct deferred *deferred)
 	if (loaded->plan.config.origins)
 		deferred_stacks_keep_until_closed(deferred->stacks);
 	deferred->raw = ring_buffer__new(bpf_map__fd(bpf_map_of_raw_stacks(recording)),
-					 take_raw_stack, recording, NULL);
+					 read_raw_stack_record, recording, NULL);
 	if (!deferred->raw)
 		return -errno;
 	return user_unwinder_create(&options, &deferred->unwinder);
@@ -276,7 +277,7 @@ static int resolve_placeholder(struct recording *recording, struct deferred_stac
 	return trace_writer_resolve(recording->writer, placeholder, &resolution);
 }
 
-int deferred_join(struct recording *recording, struct deferred_stack *stack)
+int join_deferred_stack_with_events(struct recording *recording, struct deferred_stack *stack)
 {
 	int form, result = deferred_stacks_add(recording->deferred->stacks, &stack);
 
@@ -309,7 +310,7 @@ int deferred_take_from_ring(struct recording *recording, const struct ring_view 
 		       : -ENOMEM;
 
 	if (!result)
-		return deferred_join(recording, stack);
+		return join_deferred_stack_with_events(recording, stack);
 	deferred_stack_free(&stack);
 	return result;
 }
@@ -334,8 +335,8 @@ static int peek_ring_records(struct recording *recording, const u8 *data, u64 by
 		if (header & BPF_RINGBUF_BUSY_BIT || length > bytes)
 			return 0;
 		if (!(header & BPF_RINGBUF_DISCARD_BIT))
-			result = take_raw_stack(recording, (void *)(record + BPF_RINGBUF_HDR_SZ),
-						length);
+			result = read_raw_stack_record(
+				recording, (void *)(record + BPF_RINGBUF_HDR_SZ), length);
 		position += ((u64)length + BPF_RINGBUF_HDR_SZ + 7) & ~7ULL;
 	}
 	return result;
@@ -380,11 +381,11 @@ int deferred_consume_raw_stacks(struct recording *recording, u32 *fill)
 	return result < 0 && result != -EAGAIN ? result : deferred->result;
 }
 
-static int refer_to_placeholder(struct recording *recording, u32 tid, u32 cookie,
-				enum deferred_form form, struct stack_ref *ref)
+static int use_placeholder_for_event_stack(struct recording *recording, u32 tid, u32 cookie,
+					   enum deferred_form form, struct stack_ref *ref)
 {
 	struct deferred_stack *stack =
-		deferred_stacks_wait_for(recording->deferred->stacks, tid, cookie);
+		deferred_stacks_find_or_add_awaited(recording->deferred->stacks, tid, cookie);
 	int result = 0;
 
 	*ref = (struct stack_ref){.index = TRACE_NO_STACK, .reason = REASON_UNANSWERED};
@@ -425,7 +426,7 @@ int deferred_find_for_event(struct recording *recording, u32 cookie, struct trac
 		return event_stack_write_deferred(recording, stack, form, ref);
 	}
 	if (!loaded_is_flight(recording->loaded))
-		return refer_to_placeholder(recording, event->tid, cookie, form, ref);
+		return use_placeholder_for_event_stack(recording, event->tid, cookie, form, ref);
 	*ref = (struct stack_ref){
 		.index = TRACE_NO_STACK,
 		.reason = reason_of_missing_stack(recording, event->tid, cookie,
@@ -440,7 +441,7 @@ struct lost_ctx {
 	int result;
 };
 
-static bool is_cookie_open(void *arg, u32 tid, u32 cookie)
+static bool is_cookie_in_open_cookies(void *arg, u32 tid, u32 cookie)
 {
 	const struct lost_ctx *ctx = arg;
 
@@ -489,7 +490,7 @@ static int sweep_closed_cookies(struct recording *recording)
 {
 	struct lost_ctx ctx = {.recording = recording};
 	const struct deferred_sweep sweep = {
-		.is_open = is_cookie_open, .lost = resolve_as_lost, .arg = &ctx};
+		.is_open = is_cookie_in_open_cookies, .lost = resolve_as_lost, .arg = &ctx};
 	int result =
 		deferred_read_open_cookies(recording)
 			?: open_cookies_read_lasting(recording->loaded, &recording->deferred->open);

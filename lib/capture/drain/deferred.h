@@ -63,7 +63,7 @@ int deferred_unwind(const struct recording *recording, const struct raw_stack *r
 		    struct deferred_stack **out);
 
 /* Takes over a stack, and resolves the placeholders of the events that wait for this stack. */
-int deferred_join(struct recording *recording, struct deferred_stack *stack);
+int join_deferred_stack_with_events(struct recording *recording, struct deferred_stack *stack);
 
 /* Finds the user stack of an event with a cookie. *ref gets the stack; or a placeholder, if the
  * stack is not known yet; or in flight mode the reason why there is no stack. The leaf of the

@@ -53,39 +53,40 @@ static struct deferred_stack **find_tree_node(const struct deferred_stacks *stac
 	return tfind(&key, &stacks->tree, compare_cookies);
 }
 
-static struct deferred_stack *find_stack(const struct deferred_stacks *stacks, u32 tid, u32 cookie)
+static struct deferred_stack *find_deferred_stack_by_cookie(const struct deferred_stacks *stacks,
+							    u32 tid, u32 cookie)
 {
 	struct deferred_stack **node = find_tree_node(stacks, tid, cookie);
 
 	return node ? *node : NULL;
 }
 
-static bool is_checked_by_sweep(const struct deferred_stacks *stacks,
-				const struct deferred_stack *stack)
+static bool is_cookie_checked_by_sweep(const struct deferred_stacks *stacks,
+				       const struct deferred_stack *stack)
 {
 	return !stack->known || stacks->keeps || stack->cookie & COOKIE_LASTING;
 }
 
-static struct deferred_list *list_for_stack(struct deferred_stacks *stacks,
-					    const struct deferred_stack *stack)
+static struct deferred_list *list_of_deferred_stack(struct deferred_stacks *stacks,
+						    const struct deferred_stack *stack)
 {
-	return is_checked_by_sweep(stacks, stack) ? &stacks->open : &stacks->known;
+	return is_cookie_checked_by_sweep(stacks, stack) ? &stacks->open : &stacks->known;
 }
 
 static void add_to_list(struct deferred_stacks *stacks, struct deferred_stack *stack)
 {
-	stack->epoch = is_checked_by_sweep(stacks, stack) ? 0 : stacks->epoch;
-	TAILQ_INSERT_TAIL(list_for_stack(stacks, stack), stack, link);
-	stacks->open_count += is_checked_by_sweep(stacks, stack);
+	stack->epoch = is_cookie_checked_by_sweep(stacks, stack) ? 0 : stacks->epoch;
+	TAILQ_INSERT_TAIL(list_of_deferred_stack(stacks, stack), stack, link);
+	stacks->open_count += is_cookie_checked_by_sweep(stacks, stack);
 }
 
 static void remove_from_list(struct deferred_stacks *stacks, struct deferred_stack *stack)
 {
-	TAILQ_REMOVE(list_for_stack(stacks, stack), stack, link);
-	stacks->open_count -= is_checked_by_sweep(stacks, stack);
+	TAILQ_REMOVE(list_of_deferred_stack(stacks, stack), stack, link);
+	stacks->open_count -= is_cookie_checked_by_sweep(stacks, stack);
 }
 
-static u64 allocated_bytes(const struct deferred_stack *stack)
+static u64 bytes_of_deferred_stack(const struct deferred_stack *stack)
 {
 	return sizeof(*stack) + stack->depth * sizeof(*stack->frames);
 }
@@ -122,24 +123,24 @@ int deferred_stack_set_frames(struct deferred_stack *stack, const u64 *frames, u
 	return 0;
 }
 
-static void drop_stack(struct deferred_stacks *stacks, struct deferred_stack *stack)
+static void drop_deferred_stack(struct deferred_stacks *stacks, struct deferred_stack *stack)
 {
 	tdelete(stack, &stacks->tree, compare_cookies);
 	remove_from_list(stacks, stack);
 	if (stack->retained) {
 		TAILQ_REMOVE(&stacks->retained, stack, retained_link);
-		stacks->retained_bytes -= allocated_bytes(stack);
+		stacks->retained_bytes -= bytes_of_deferred_stack(stack);
 	}
 	deferred_stack_free(&stack);
 }
 
-static void retain_stack(struct deferred_stacks *stacks, struct deferred_stack *stack)
+static void retain_stack_for_next_file(struct deferred_stacks *stacks, struct deferred_stack *stack)
 {
 	stack->retained = true;
 	TAILQ_INSERT_TAIL(&stacks->retained, stack, retained_link);
-	stacks->retained_bytes += allocated_bytes(stack);
+	stacks->retained_bytes += bytes_of_deferred_stack(stack);
 	while (stacks->retained_bytes > RETAINED_BYTES_MAX)
-		drop_stack(stacks, TAILQ_FIRST(&stacks->retained));
+		drop_deferred_stack(stacks, TAILQ_FIRST(&stacks->retained));
 }
 
 int deferred_stacks_create(struct deferred_stacks **out)
@@ -174,7 +175,7 @@ static void reset_list_for_new_file(struct deferred_stacks *stacks, struct defer
 		for (int form = 0; form < DEFERRED_FORMS; form++)
 			stack->form[form].written = false;
 		if (drops && !stack->retained)
-			drop_stack(stacks, stack);
+			drop_deferred_stack(stacks, stack);
 	}
 }
 
@@ -191,7 +192,7 @@ void deferred_stacks_free(struct deferred_stacks **stacks)
 	if (!gone)
 		return;
 	while (!TAILQ_EMPTY(&gone->retained))
-		drop_stack(gone, TAILQ_FIRST(&gone->retained));
+		drop_deferred_stack(gone, TAILQ_FIRST(&gone->retained));
 	deferred_stacks_begin_file(gone, true);
 	free(gone);
 	*stacks = NULL;
@@ -200,7 +201,7 @@ void deferred_stacks_free(struct deferred_stacks **stacks)
 struct deferred_stack *deferred_stacks_find(const struct deferred_stacks *stacks, u32 tid,
 					    u32 cookie)
 {
-	struct deferred_stack *stack = find_stack(stacks, tid, cookie);
+	struct deferred_stack *stack = find_deferred_stack_by_cookie(stacks, tid, cookie);
 
 	return stack && stack->known ? stack : NULL;
 }
@@ -215,16 +216,17 @@ static struct deferred_stack *insert_into_tree(struct deferred_stacks *stacks,
 	return stack;
 }
 
-struct deferred_stack *deferred_stacks_wait_for(struct deferred_stacks *stacks, u32 tid, u32 cookie)
+struct deferred_stack *deferred_stacks_find_or_add_awaited(struct deferred_stacks *stacks, u32 tid,
+							   u32 cookie)
 {
-	return find_stack(stacks, tid, cookie)
+	return find_deferred_stack_by_cookie(stacks, tid, cookie)
 		       ?: insert_into_tree(stacks, deferred_stack_new(tid, cookie));
 }
 
 int deferred_stacks_set_context(struct deferred_stacks *stacks, u32 tid, u32 cookie,
 				const u64 *words)
 {
-	struct deferred_stack *stack = deferred_stacks_wait_for(stacks, tid, cookie);
+	struct deferred_stack *stack = deferred_stacks_find_or_add_awaited(stacks, tid, cookie);
 
 	if (!stack)
 		return -ENOMEM;
@@ -235,27 +237,27 @@ int deferred_stacks_set_context(struct deferred_stacks *stacks, u32 tid, u32 coo
 
 const u64 *deferred_stacks_context(const struct deferred_stacks *stacks, u32 tid, u32 cookie)
 {
-	const struct deferred_stack *stack = find_stack(stacks, tid, cookie);
+	const struct deferred_stack *stack = find_deferred_stack_by_cookie(stacks, tid, cookie);
 
 	return stack && stack->has_context ? stack->context : NULL;
 }
 
 bool deferred_stacks_is_awaited(const struct deferred_stacks *stacks, u32 tid, u32 cookie)
 {
-	const struct deferred_stack *stack = find_stack(stacks, tid, cookie);
+	const struct deferred_stack *stack = find_deferred_stack_by_cookie(stacks, tid, cookie);
 
 	return stack && !stack->known;
 }
 
 /* Called when a known stack comes again: it was peeked before and is now delivered by its task. The
  * known stack is kept as if it had come now, since later events may have its cookie. */
-static int renew_known_stack(struct deferred_stacks *stacks, struct deferred_stack *stack,
-			     bool retains)
+static int move_known_stack_to_newest(struct deferred_stacks *stacks, struct deferred_stack *stack,
+				      bool retains)
 {
 	remove_from_list(stacks, stack);
 	add_to_list(stacks, stack);
 	if (retains && !stack->retained)
-		retain_stack(stacks, stack);
+		retain_stack_for_next_file(stacks, stack);
 	return -EEXIST;
 }
 
@@ -284,7 +286,7 @@ int deferred_stacks_add(struct deferred_stacks *stacks, struct deferred_stack **
 	added->retained = false;
 	if (node && (*node)->known) {
 		deferred_stack_free(stack);
-		return renew_known_stack(stacks, *node, retains);
+		return move_known_stack_to_newest(stacks, *node, retains);
 	}
 	if (node)
 		replace_waiting_stack(stacks, node, added);
@@ -293,7 +295,7 @@ int deferred_stacks_add(struct deferred_stacks *stacks, struct deferred_stack **
 	if (!added)
 		return -ENOMEM;
 	if (retains)
-		retain_stack(stacks, added);
+		retain_stack_for_next_file(stacks, added);
 	return 0;
 }
 
@@ -302,7 +304,7 @@ struct deferred_stack *deferred_stacks_next_known(const struct deferred_stacks *
 {
 	struct deferred_stack *next = last ? TAILQ_NEXT(last, link) : TAILQ_FIRST(&stacks->known);
 
-	if (!next && !(last && is_checked_by_sweep(stacks, last)))
+	if (!next && !(last && is_cookie_checked_by_sweep(stacks, last)))
 		next = TAILQ_FIRST(&stacks->open);
 	while (next && !next->known)
 		next = TAILQ_NEXT(next, link);
@@ -315,7 +317,7 @@ void deferred_stacks_end_epoch(struct deferred_stacks *stacks)
 
 	stacks->epoch++;
 	while ((stack = TAILQ_FIRST(&stacks->known)) && stacks->epoch - stack->epoch >= EPOCHS_KEPT)
-		drop_stack(stacks, stack);
+		drop_deferred_stack(stacks, stack);
 }
 
 /* True if a sweep should run. A first sweep marks the closed cookies, and a second sweep, an epoch
@@ -331,7 +333,7 @@ static void drop_closed_cookie(struct deferred_stacks *stacks, struct deferred_s
 {
 	if (!stack->known)
 		sweep->lost(sweep->arg, stack);
-	drop_stack(stacks, stack);
+	drop_deferred_stack(stacks, stack);
 }
 
 /* Checks one cookie. A closed cookie is dropped an epoch later, since its stack may still be in a

@@ -121,8 +121,8 @@ struct deferred_stack *deferred_stacks_find(const struct deferred_stacks *stacks
 
 /* Returns the stack of a cookie, which is added without frames if it is not known yet. NULL: no
  * memory. */
-struct deferred_stack *deferred_stacks_wait_for(struct deferred_stacks *stacks, u32 tid,
-						u32 cookie);
+struct deferred_stack *deferred_stacks_find_or_add_awaited(struct deferred_stacks *stacks, u32 tid,
+							   u32 cookie);
 
 /* Stores the trace and span of a cookie, CONTEXT_WORDS words. -ENOMEM. */
 int deferred_stacks_set_context(struct deferred_stacks *stacks, u32 tid, u32 cookie,

@@ -38,7 +38,7 @@ static u64 unwrap_time(u64 limit, u64 low)
 	return time > limit && time >= period ? time - period : time;
 }
 
-void records_begin_round(struct recording *recording)
+void records_set_time_limit_of_round(struct recording *recording)
 {
 	recording->time_limit = clock_ns(CLOCK_MONOTONIC) + READING_NS_MAX;
 	task_log_begin_round(recording->tasks);
@@ -108,7 +108,7 @@ int records_take_event(struct recording *recording, const struct ring_view *ring
 	 * value, the word holds that of an earlier event. */
 	if (recording->loaded->sources->sources[event.kind].further_unit)
 		event.further = slot->extra[recording->loaded->plan.config.leaf + 1];
-	stacks = span_stacks_of_end(recording, event.kind);
+	stacks = span_stacks_at_end_of_source(recording, event.kind);
 	if (stacks == SPAN_STACKS_BEGIN)
 		return span_stacks_take_end(recording, &event);
 	end = event;
@@ -117,8 +117,8 @@ int records_take_event(struct recording *recording, const struct ring_view *ring
 	result = records_fill_stacks(recording, ring, position, &fields, &event, &user);
 	if (recording->loaded->plan.config.trace_ids)
 		result = first_error(result, context_set_from_slot(recording, slot, &event, &late));
-	if (alive_events_holds_source(recording, event.kind))
-		return alive_events_hold(recording, &event, &user) ?: result;
+	if (alive_events_are_kept_of_source(recording, event.kind))
+		return alive_events_keep_event(recording, &event, &user) ?: result;
 	if (span_stacks_is_begin(recording, event.kind))
 		return span_stacks_take_begin(recording, &event, &user) ?: result;
 	records_count_stacks(recording, &event, &user);
@@ -168,7 +168,7 @@ int records_take_range(struct recording *recording, const struct ring_view *ring
 
 /* Returns the position up to which a round reads a ring: the end of the committed records, but not
  * more than `limit`; limit 0: no limit. */
-static u64 find_round_end(const struct ring_view *ring, u64 limit)
+static u64 find_ring_end_of_round(const struct ring_view *ring, u64 limit)
 {
 	u64 end = ring_committed_end(ring);
 
@@ -201,7 +201,7 @@ static int drain_task_rings(struct recording *recording)
 
 	for (u32 cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++) {
 		struct ring_view ring = loaded_task_ring(recording->loaded, cpu);
-		u64 end = find_round_end(&ring, recording->cpus[cpu].task_limit);
+		u64 end = find_ring_end_of_round(&ring, recording->cpus[cpu].task_limit);
 		result = first_error(result,
 				     drain_ring(recording, ring, end, cpu, records_take_task));
 	}
@@ -219,7 +219,8 @@ int drain_deferred_stacks(struct recording *recording, struct pace_rings *rings)
 		rings->fill = filled > rings->fill ? filled : rings->fill;
 		rings->had_event |= ring.header->head != ring.header->tail;
 		rings->slots = ring.count;
-		recording->cpus[cpu].end = find_round_end(&ring, recording->cpus[cpu].limit);
+		recording->cpus[cpu].end =
+			find_ring_end_of_round(&ring, recording->cpus[cpu].limit);
 		if (recording->deferred && !result)
 			result = records_take_range(recording, &ring, ring.header->tail,
 						    recording->cpus[cpu].end, cpu,
@@ -274,7 +275,7 @@ void generation_note_swap(struct recording *recording)
 	}
 }
 
-static bool is_old_generation_read(const struct recording *recording)
+static bool are_all_old_records_read(const struct recording *recording)
 {
 	for (u32 cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++) {
 		struct ring_view ring = loaded_ring(recording->loaded, cpu);
@@ -293,7 +294,8 @@ static int retire_old_generation(struct recording *recording)
 	u64 before = recording->generation_seen - 1;
 	int result;
 
-	if (__atomic_load_n(done, __ATOMIC_RELAXED) >= before || !is_old_generation_read(recording))
+	if (__atomic_load_n(done, __ATOMIC_RELAXED) >= before ||
+	    !are_all_old_records_read(recording))
 		return 0;
 	result = counted_events_write(recording);
 	if (recording->deferred)
@@ -331,7 +333,7 @@ int recording_drain(struct recording *recording, int *next_ms)
 	struct pace_rings rings = {.per_ms = most_slots_per_ms(recording)};
 	int result;
 
-	records_begin_round(recording);
+	records_set_time_limit_of_round(recording);
 	generation_note_swap(recording);
 	result = drain_task_rings(recording);
 	if (recording->times)
@@ -350,7 +352,7 @@ int recording_drain(struct recording *recording, int *next_ms)
 		new_code_take_mappings(recording);
 	if (recording->contexts)
 		context_finder_collect(recording->contexts);
-	result = first_error(result, symbols_take_facts(recording));
+	result = first_error(result, symbols_visit_symbolizers(recording));
 	if (recording->deferred)
 		result = first_error(result, deferred_unwind_held(recording, false));
 	result = first_error(result, retire_old_generation(recording));

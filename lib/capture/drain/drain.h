@@ -28,7 +28,7 @@ void generation_note_swap(struct recording *recording);
 
 /* Called before the rings are read; sets recording->time_limit, the latest possible time of an
  * event. */
-void records_begin_round(struct recording *recording);
+void records_set_time_limit_of_round(struct recording *recording);
 
 /* A function that converts the record at `position` of a ring. */
 typedef int (*take_record)(struct recording *recording, const struct ring_view *ring, u64 position,

@@ -62,8 +62,8 @@ static int write_stack(struct recording *recording, const struct trace_stack *st
 }
 
 /* Copies the frames of a stack out of the stack map. -ENOENT, -ESTALE. */
-static int copy_frames_of_id(const struct loaded *loaded, u32 id, u64 *frames,
-			     struct trace_stack *stack)
+static int copy_frames_of_stack_id(const struct loaded *loaded, u32 id, u64 *frames,
+				   struct trace_stack *stack)
 {
 	const struct generation_table *table = generation_table_of_id(loaded, id);
 	struct table_view *element;
@@ -106,7 +106,7 @@ static struct written_stack *find_written_stack(struct recording *recording,
 }
 
 /* Writes a stack of the stack map, unless the file has the stack already. */
-static int write_stack_of_id(struct recording *recording, u32 id, struct stack_ref *ref)
+static int write_stack_of_stack_id(struct recording *recording, u32 id, struct stack_ref *ref)
 {
 	struct generation_table *table = generation_table_of_id(recording->loaded, id);
 	struct written_stack *written;
@@ -120,7 +120,7 @@ static int write_stack_of_id(struct recording *recording, u32 id, struct stack_r
 	if (!written)
 		return -ENOMEM;
 	if (!written->index) {
-		result = copy_frames_of_id(recording->loaded, id, frames, &stack);
+		result = copy_frames_of_stack_id(recording->loaded, id, frames, &stack);
 		result = result ?: write_stack(recording, &stack, ref);
 		if (result)
 			return result;
@@ -150,7 +150,7 @@ static int write_inline_stack(struct recording *recording, const struct ring_vie
 
 /* On failure sets *ref to the reason. Returns 0 for the errors that a stack does not exist any
  * more. */
-static int set_reason_if_gone(int result, u8 reason, struct stack_ref *ref)
+static int set_reason_if_stack_is_gone(int result, u8 reason, struct stack_ref *ref)
 {
 	if (!result)
 		return 0;
@@ -162,12 +162,13 @@ int event_stack_from_field(struct recording *recording, const struct ring_view *
 			   u32 state, u32 field, struct stack_ref *ref)
 {
 	if (state == STATE_ID)
-		return set_reason_if_gone(write_stack_of_id(recording, field, ref), REASON_GONE,
-					  ref);
+		return set_reason_if_stack_is_gone(write_stack_of_stack_id(recording, field, ref),
+						   REASON_GONE, ref);
 	if (state == STATE_INLINE)
-		return set_reason_if_gone(write_inline_stack(recording, ring, position, field, ref),
-					  REASON_GONE, ref);
-	return set_reason_if_gone(
+		return set_reason_if_stack_is_gone(
+			write_inline_stack(recording, ring, position, field, ref), REASON_GONE,
+			ref);
+	return set_reason_if_stack_is_gone(
 		-ENOENT, state == STATE_NONE && field < REASON_COUNT ? field : REASON_GONE, ref);
 }
 
@@ -180,7 +181,7 @@ int event_stack_copy_frames(const struct loaded *loaded, u64 generation,
 
 	if (!deferred->id)
 		return 0;
-	result = copy_frames_of_id(loaded, deferred->id, frames, &stack);
+	result = copy_frames_of_stack_id(loaded, deferred->id, frames, &stack);
 	if (!result && stack.generation > generation)
 		return 0;
 	deferred->id = 0;
@@ -211,7 +212,7 @@ static int copy_deferred_frames(const struct loaded *loaded, const struct deferr
 				u64 *frames, struct trace_stack *stack)
 {
 	if (deferred->id)
-		return copy_frames_of_id(loaded, deferred->id, frames, stack);
+		return copy_frames_of_stack_id(loaded, deferred->id, frames, stack);
 	if (!deferred->depth)
 		return -ENOENT;
 	*stack = (struct trace_stack){
@@ -238,7 +239,7 @@ static int write_stack_with_leaf(struct recording *recording, const struct defer
 	stack.id = generation_stack_id(recording->loaded, frames, stack.depth, stack.flags,
 				       !loaded_is_frozen(recording->loaded));
 	if (stack.id)
-		return write_stack_of_id(recording, stack.id, ref);
+		return write_stack_of_stack_id(recording, stack.id, ref);
 	return write_stack(recording, &stack, ref);
 }
 
@@ -250,7 +251,7 @@ static int write_stack_without_leaf(struct recording *recording,
 	int result;
 
 	if (deferred->id)
-		return write_stack_of_id(recording, deferred->id, ref);
+		return write_stack_of_stack_id(recording, deferred->id, ref);
 	result = copy_deferred_frames(recording->loaded, deferred, frames, &stack);
 	return result ?: write_stack(recording, &stack, ref);
 }
@@ -268,8 +269,8 @@ int event_stack_write_deferred(struct recording *recording, struct deferred_stac
 			result
 				?: (joins ? write_stack_with_leaf(recording, deferred, written)
 					  : write_stack_without_leaf(recording, deferred, written));
-		result = set_reason_if_gone(result, deferred->id ? REASON_GONE : deferred->reason,
-					    written);
+		result = set_reason_if_stack_is_gone(
+			result, deferred->id ? REASON_GONE : deferred->reason, written);
 		deferred->form[form].written = true;
 	}
 	*ref = *written;

@@ -12,7 +12,7 @@
 
 _Static_assert(LOST_COUNT <= RING_REPORTED_MAX, "a ring header has no room for all losses");
 
-static struct trace_cpu_ledger read_cpu_totals(const struct loaded *loaded, u32 cpu)
+static struct trace_cpu_ledger read_event_totals_of_cpu(const struct loaded *loaded, u32 cpu)
 {
 	const struct scratch *scratch_slots = loaded_scratch(loaded, cpu);
 	struct ring_view ring = loaded_ring(loaded, cpu);
@@ -28,11 +28,11 @@ static struct trace_cpu_ledger read_cpu_totals(const struct loaded *loaded, u32 
 				   scratch->counters.lost[LOST_PAUSED] + scratch->refused;
 	}
 	totals.lost[LOST_RESET] += ring.header->reset;
-	totals.counted = counted_events_total(loaded, cpu);
+	totals.counted = count_counted_events_of_cpu(loaded, cpu);
 	return totals;
 }
 
-static u64 count_skipped_runs(const struct loaded *loaded)
+static u64 count_skipped_program_runs(const struct loaded *loaded)
 {
 	u64 misses = 0;
 
@@ -45,7 +45,7 @@ static u64 count_skipped_runs(const struct loaded *loaded)
 	return attach_count_skipped_field_values(&loaded->attachment, misses);
 }
 
-static u64 sum_losses(const u64 *lost)
+static u64 sum_losses_over_causes(const u64 *lost)
 {
 	u64 sum = 0;
 
@@ -54,7 +54,7 @@ static u64 sum_losses(const u64 *lost)
 	return sum;
 }
 
-static u64 *losses_of_earlier_files(const struct loaded *loaded, u32 cpu)
+static u64 *reported_losses_of_cpu(const struct loaded *loaded, u32 cpu)
 {
 	return loaded_ring(loaded, cpu).header->reported;
 }
@@ -66,7 +66,7 @@ void file_ledger_begin(struct recording *recording)
 
 		recording->cpus[cpu].consumed_before = ring.header->consumed;
 		recording->cpus[cpu].counted_before =
-			counted_events_reported(recording->loaded, cpu);
+			count_written_counted_events(recording->loaded, cpu);
 	}
 }
 
@@ -83,14 +83,15 @@ static struct trace_cpu_ledger cpu_ledger_since_last_file(const struct recording
 							  u32 cpu)
 {
 	const struct cpu_reader *reader = &recording->cpus[cpu];
-	struct trace_cpu_ledger ledger = read_cpu_totals(recording->loaded, cpu);
+	struct trace_cpu_ledger ledger = read_event_totals_of_cpu(recording->loaded, cpu);
 
-	ledger.counted = counted_events_reported(recording->loaded, cpu) - reader->counted_before;
+	ledger.counted =
+		count_written_counted_events(recording->loaded, cpu) - reader->counted_before;
 	ledger.produced -= reader->consumed_before + reader->counted_before;
 	for (u32 cause = 0; cause < LOST_COUNT; cause++) {
 		u64 reported = cause == LOST_RECURSION
 				       ? 0
-				       : losses_of_earlier_files(recording->loaded, cpu)[cause];
+				       : reported_losses_of_cpu(recording->loaded, cpu)[cause];
 
 		ledger.lost[cause] -= reported;
 		ledger.produced -= reported;
@@ -99,11 +100,12 @@ static struct trace_cpu_ledger cpu_ledger_since_last_file(const struct recording
 	ledger.recorded = reader->events - reader->ended;
 	ledger.produced -= reader->ended;
 	if (recording->mode == READ_DRAIN && recording->loaded->running)
-		ledger.produced = ledger.recorded + ledger.counted + sum_losses(ledger.lost);
+		ledger.produced =
+			ledger.recorded + ledger.counted + sum_losses_over_causes(ledger.lost);
 	return ledger;
 }
 
-static void read_note_counters(const struct loaded *loaded, u64 *notes)
+static void sum_ledger_note_counters(const struct loaded *loaded, u64 *notes)
 {
 	const struct capture_bpf__bss *memory = loaded_programs(loaded)->bss;
 
@@ -151,20 +153,19 @@ void file_ledger_sum(const struct recording *recording, struct trace_ledger *led
 		for (u32 cause = 0; cause < LOST_COUNT; cause++)
 			ledger->lost[cause] += cpus[cpu].lost[cause];
 	}
-	read_note_counters(recording->loaded, ledger->notes);
+	sum_ledger_note_counters(recording->loaded, ledger->notes);
 	ledger->notes[NOTE_UNSEEN_ALIVE] = recording->written.notes[NOTE_UNSEEN_ALIVE];
 	ledger->notes[NOTE_UNKEPT_CONTEXTS] = recording->written.notes[NOTE_UNKEPT_CONTEXTS];
 	ledger->recorded = trace_writer_recorded(recording->writer);
 	ledger->counted = trace_writer_counted(recording->writer);
 	ledger->lost[LOST_WRITE_ERROR] += trace_writer_lost(recording->writer);
-	ledger->lost[LOST_RECURSION] =
-		count_skipped_runs(recording->loaded) -
-		losses_of_earlier_files(recording->loaded, 0)[LOST_RECURSION];
+	ledger->lost[LOST_RECURSION] = count_skipped_program_runs(recording->loaded) -
+				       reported_losses_of_cpu(recording->loaded, 0)[LOST_RECURSION];
 	ledger->produced += ledger->lost[LOST_RECURSION];
 }
 
 /* True if the program of a source serves no other source, and all its skipped runs are events. */
-static bool has_own_program(const struct attachment *attachment, u32 kind)
+static bool is_program_of_one_source(const struct attachment *attachment, u32 kind)
 {
 	const struct placement *own = &attachment->placements[kind];
 	u32 users = 0;
@@ -180,7 +181,7 @@ static u64 count_skipped_runs_of_source(const struct attachment *attachment, u32
 	const struct placement *own = attachment->placements ? &attachment->placements[kind] : NULL;
 	u64 skipped = attach_count_skipped_perf_events(attachment, kind);
 
-	if (own && has_own_program(attachment, kind))
+	if (own && is_program_of_one_source(attachment, kind))
 		skipped += program_recursion_misses(
 			program_set_find_event_fd(&attachment->sets[own->set], own->program));
 	return skipped;
@@ -202,30 +203,31 @@ void file_ledger_losses(const struct recording *recording, u64 *lost)
 	}
 }
 
-void file_ledger_mark_reported(struct loaded *loaded, const struct trace_ledger *ledger,
-			       const struct trace_cpu_ledger *cpus, const u64 *lost)
+void file_ledger_add_to_reported_losses(struct loaded *loaded, const struct trace_ledger *ledger,
+					const struct trace_cpu_ledger *cpus, const u64 *lost)
 {
 	for (u32 cpu = 0; cpu < loaded->plan.config.cpus; cpu++)
 		for (u32 cause = 0; cause < LOST_COUNT; cause++)
-			losses_of_earlier_files(loaded, cpu)[cause] += cpus[cpu].lost[cause];
-	losses_of_earlier_files(loaded, 0)[LOST_RECURSION] += ledger->lost[LOST_RECURSION];
+			reported_losses_of_cpu(loaded, cpu)[cause] += cpus[cpu].lost[cause];
+	reported_losses_of_cpu(loaded, 0)[LOST_RECURSION] += ledger->lost[LOST_RECURSION];
 	for (u32 kind = 0; kind < loaded->plan.config.losses; kind++)
 		*loaded_source_losses(loaded, loaded->plan.config.cpus, kind) += lost[kind];
 }
 
-void ledger_totals(const struct loaded *loaded, struct trace_ledger *totals)
+void sum_event_totals_of_cpus(const struct loaded *loaded, struct trace_ledger *totals)
 {
 	*totals = (struct trace_ledger){};
 	for (u32 cpu = 0; cpu < loaded->plan.config.cpus; cpu++) {
-		struct trace_cpu_ledger each = read_cpu_totals(loaded, cpu);
+		struct trace_cpu_ledger each = read_event_totals_of_cpu(loaded, cpu);
 
 		totals->produced += each.produced;
 		totals->counted += each.counted;
 		for (u32 cause = 0; cause < LOST_COUNT; cause++)
 			totals->lost[cause] += each.lost[cause];
 	}
-	read_note_counters(loaded, totals->notes);
-	totals->lost[LOST_RECURSION] = count_skipped_runs(loaded);
+	sum_ledger_note_counters(loaded, totals->notes);
+	totals->lost[LOST_RECURSION] = count_skipped_program_runs(loaded);
 	totals->produced += totals->lost[LOST_RECURSION];
-	totals->recorded = totals->produced - totals->counted - sum_losses(totals->lost);
+	totals->recorded =
+		totals->produced - totals->counted - sum_losses_over_causes(totals->lost);
 }

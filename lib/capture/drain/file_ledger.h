@@ -38,11 +38,11 @@ void file_ledger_losses(const struct recording *recording, u64 *lost);
 
 /* Marks the losses of a ledger, and those by source, as reported, for a reader that consumes
  * events. */
-void file_ledger_mark_reported(struct loaded *loaded, const struct trace_ledger *ledger,
-			       const struct trace_cpu_ledger *cpus, const u64 *lost);
+void file_ledger_add_to_reported_losses(struct loaded *loaded, const struct trace_ledger *ledger,
+					const struct trace_cpu_ledger *cpus, const u64 *lost);
 
 /* Sums up the ledger of the whole instance since its start. `recorded`: events that were read or
  * are in the rings. */
-void ledger_totals(const struct loaded *loaded, struct trace_ledger *totals);
+void sum_event_totals_of_cpus(const struct loaded *loaded, struct trace_ledger *totals);
 
 #endif

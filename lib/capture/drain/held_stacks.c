@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Offset, in struct held_stack, of the frames of the first unwinding. */
-static size_t frames_offset(const struct raw_stack *raw)
+static size_t offset_of_first_frames(const struct raw_stack *raw)
 {
 	size_t end = offsetof(struct held_stack, raw) + RAW_STACK_SIZE((size_t)raw->stack_bytes);
 
@@ -15,15 +15,15 @@ static size_t frames_offset(const struct raw_stack *raw)
 
 static size_t held_stack_bytes(const struct raw_stack *raw, u32 depth)
 {
-	return frames_offset(raw) + sizeof(u64) * depth;
+	return offset_of_first_frames(raw) + sizeof(u64) * depth;
 }
 
 static u64 *frames_of_first_unwinding(const struct held_stack *stack)
 {
-	return (u64 *)((u8 *)stack + frames_offset(&stack->raw));
+	return (u64 *)((u8 *)stack + offset_of_first_frames(&stack->raw));
 }
 
-void held_stacks_put_back(struct held_stacks *held, struct held_stack *stack)
+void held_stacks_append(struct held_stacks *held, struct held_stack *stack)
 {
 	if (!held->first)
 		held->last = &held->first;
@@ -45,13 +45,13 @@ bool held_stacks_add(struct held_stacks *held, const struct raw_stack *raw,
 	stack->depth = first->depth;
 	stack->flags = first->flags;
 	memcpy(frames_of_first_unwinding(stack), first->frame, sizeof(u64) * first->depth);
-	held_stacks_put_back(held, stack);
+	held_stacks_append(held, stack);
 	return true;
 }
 
-void held_stack_choose_result(const struct held_stack *stack,
-			      bool (*is_generated)(void *argument, u64 frame), void *argument,
-			      struct unwound_stack *later)
+void held_stack_choose_better_unwinding(const struct held_stack *stack,
+					bool (*is_generated)(void *argument, u64 frame),
+					void *argument, struct unwound_stack *later)
 {
 	const u64 *first = frames_of_first_unwinding(stack);
 	bool is_whole_stack =

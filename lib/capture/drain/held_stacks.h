@@ -41,9 +41,9 @@ bool held_stacks_add(struct held_stacks *held, const struct raw_stack *raw,
  * differ in a frame that is a caller of generated code (is_generated()): the process has exited
  * meanwhile, or its generated code has changed.
  */
-void held_stack_choose_result(const struct held_stack *stack,
-			      bool (*is_generated)(void *argument, u64 frame), void *argument,
-			      struct unwound_stack *later);
+void held_stack_choose_better_unwinding(const struct held_stack *stack,
+					bool (*is_generated)(void *argument, u64 frame),
+					void *argument, struct unwound_stack *later);
 
 /* True if more bytes are held than may be. */
 bool held_stacks_exceed_limit(const struct held_stacks *held);
@@ -54,7 +54,7 @@ bool held_stacks_has(const struct held_stacks *held, u32 tid, u32 cookie);
 struct held_stack *held_stacks_take_all(struct held_stacks *held);
 
 /* Adds a stack of held_stacks_take_all() again, as the last stack. */
-void held_stacks_put_back(struct held_stacks *held, struct held_stack *stack);
+void held_stacks_append(struct held_stacks *held, struct held_stack *stack);
 
 void held_stacks_clear(struct held_stacks *held);
 

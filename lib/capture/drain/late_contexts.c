@@ -56,7 +56,7 @@ static bool can_hold(const struct recording *recording, u32 kind)
 {
 	return recording->mode == READ_DRAIN && !loaded_is_flight(recording->loaded) &&
 	       recording->deferred->late_count < LATE_EVENTS_MAX &&
-	       !alive_events_holds_source(recording, kind) &&
+	       !alive_events_are_kept_of_source(recording, kind) &&
 	       !span_stacks_is_begin(recording, kind);
 }
 
@@ -90,7 +90,7 @@ int late_contexts_hold(struct recording *recording, const struct trace_event *ev
 		return trace_writer_event(recording->writer, event) ?: -ENOMEM;
 	}
 	deferred->late[deferred->late_count++] = (struct late_event){*event, cookie};
-	trace_writer_hold(recording->writer, event);
+	trace_writer_hold_placeholder(recording->writer, event);
 	return 0;
 }
 
@@ -102,7 +102,7 @@ static int write_held(struct recording *recording, struct late_event *late, cons
 		result = set_context(recording, words, &late->event);
 	else
 		count_unread(recording);
-	trace_writer_release(recording->writer, &late->event);
+	trace_writer_release_placeholder(recording->writer, &late->event);
 	return trace_writer_event(recording->writer, &late->event) ?: result;
 }
 

@@ -25,7 +25,7 @@ static int compare_cookies(const void *left, const void *right)
 	return order(a->tid, b->tid) ?: order(a->cookie, b->cookie);
 }
 
-static int add_cookie(struct open_cookies *list, u32 tid, u32 cookie)
+static int add_open_cookie(struct open_cookies *list, u32 tid, u32 cookie)
 {
 	if (array_make_room(list->items, list->count, list->room))
 		return -ENOMEM;
@@ -57,14 +57,14 @@ static int add_deferral_cookie(int map_fd, const void *key, struct open_cookies 
 	if (bpf_map_lookup_elem(map_fd, key, &deferral) ||
 	    DEFERRAL_STATE(deferral.word) == DEFERRAL_IDLE)
 		return 0;
-	return add_cookie(list, *(const u32 *)key, DEFERRAL_COOKIE(deferral.word));
+	return add_open_cookie(list, *(const u32 *)key, DEFERRAL_COOKIE(deferral.word));
 }
 
 static int add_execve_cookie(int map_fd, const void *key, struct open_cookies *list)
 {
 	struct execve_call call;
 
-	return bpf_map_lookup_elem(map_fd, key, &call) ? 0 : add_cookie(list, 0, call.cookie);
+	return bpf_map_lookup_elem(map_fd, key, &call) ? 0 : add_open_cookie(list, 0, call.cookie);
 }
 
 static int add_blocked_cookie(int map_fd, const void *key, struct open_cookies *list)
@@ -74,7 +74,7 @@ static int add_blocked_cookie(int map_fd, const void *key, struct open_cookies *
 	if (bpf_map_lookup_elem(map_fd, key, &blocked) ||
 	    BLOCKED_STATE(blocked.user) != STATE_COOKIE)
 		return 0;
-	return add_cookie(list, 0, BLOCKED_FIELD(blocked.user));
+	return add_open_cookie(list, 0, BLOCKED_FIELD(blocked.user));
 }
 
 static int add_thread_time_cookie(int map_fd, const void *key, struct open_cookies *list)
@@ -84,7 +84,7 @@ static int add_thread_time_cookie(int map_fd, const void *key, struct open_cooki
 	if (bpf_map_lookup_elem(map_fd, key, &time) ||
 	    BLOCKED_STATE(time.from.user) != STATE_COOKIE)
 		return 0;
-	return add_cookie(list, 0, BLOCKED_FIELD(time.from.user));
+	return add_open_cookie(list, 0, BLOCKED_FIELD(time.from.user));
 }
 
 /* Adds the cookie of an origin's user stack if the stack is not delivered yet. The cookie is that
@@ -95,7 +95,7 @@ static int add_open_origin_cookie(struct open_cookies *list, const struct origin
 
 	if (!origin->object || BLOCKED_STATE(origin->user) != STATE_COOKIE)
 		return 0;
-	return add_cookie(list, cookie & COOKIE_LASTING ? 0 : origin->tid, cookie);
+	return add_open_cookie(list, cookie & COOKIE_LASTING ? 0 : origin->tid, cookie);
 }
 
 static int add_origin_cookie(int map_fd, const void *key, struct open_cookies *list)

@@ -15,7 +15,7 @@
 #include "capture/load/skeleton.h"
 #include "symbol/symbolizer/context_finder.h"
 
-static int create_task_log(struct recording *recording)
+static int create_task_log_of_recording(struct recording *recording)
 {
 	const struct loaded *loaded = recording->loaded;
 	const struct task_log_options options = {
@@ -39,7 +39,7 @@ int recording_create(struct recording *recording, struct loaded *loaded,
 	recording->loaded = loaded;
 	recording->symbolizers = symbolizers;
 	recording->cpus = calloc(config->cpus, sizeof(*recording->cpus));
-	result = recording->cpus ? create_task_log(recording) : -ENOMEM;
+	result = recording->cpus ? create_task_log_of_recording(recording) : -ENOMEM;
 	if (!result && config->trace_ids)
 		result = context_finder_start(
 			bpf_map__fd(loaded_programs(loaded)->maps.context_places),
@@ -58,7 +58,7 @@ int recording_create(struct recording *recording, struct loaded *loaded,
 	return deferred_create(recording);
 }
 
-static void forget_requested_names(struct recording *recording)
+static void drop_symbol_requests(struct recording *recording)
 {
 	free(recording->named.items);
 	recording->named = (struct frame_addresses){};
@@ -77,7 +77,7 @@ void recording_free(struct recording *recording)
 	new_code_free(recording);
 	for (u32 i = 0; i < TABLE_ROLES; i++)
 		free(recording->stacks[i].items);
-	forget_requested_names(recording);
+	drop_symbol_requests(recording);
 	if (recording->tasks)
 		task_log_free(&recording->tasks);
 	free(recording->cpus);
@@ -87,7 +87,7 @@ void recording_begin_file(struct recording *recording)
 {
 	for (u32 i = 0; i < TABLE_ROLES; i++)
 		recording->stacks[i].generation = 0;
-	forget_requested_names(recording);
+	drop_symbol_requests(recording);
 	memset(recording->mapping_written, 0, sizeof(recording->mapping_written));
 	memset(&recording->written, 0, sizeof(recording->written));
 	for (u32 cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++)
@@ -102,7 +102,7 @@ void recording_begin_file(struct recording *recording)
 
 /* Callback for a mapping's number in the ring buffer. The programs report each mapping once
  * (bpf/mapping/user_mapping.h). */
-static int take_new_mapping(void *arg, void *data, size_t bytes)
+static int request_symbols_of_new_mapping(void *arg, void *data, size_t bytes)
 {
 	if (bytes >= sizeof(u32))
 		symbols_request_mapping(arg, *(const u32 *)data);
@@ -117,7 +117,7 @@ static const struct bpf_map *new_code_map(const struct recording *recording)
 int new_code_create(struct recording *recording)
 {
 	recording->new_code = ring_buffer__new(bpf_map__fd(new_code_map(recording)),
-					       take_new_mapping, recording, NULL);
+					       request_symbols_of_new_mapping, recording, NULL);
 	return recording->new_code ? 0 : -errno;
 }
 

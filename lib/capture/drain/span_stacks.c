@@ -81,8 +81,8 @@ void span_stacks_begin_file(struct recording *recording)
 	hash_index_clear(&spans->by_mark);
 }
 
-static enum span_side stacks_of_span(const struct recording *recording, u32 kind,
-				     enum span_role role)
+static enum span_side choice_of_span_stacks(const struct recording *recording, u32 kind,
+					    enum span_role role)
 {
 	const struct question *question = &recording->loaded->sources->sources[kind].question;
 
@@ -91,20 +91,20 @@ static enum span_side stacks_of_span(const struct recording *recording, u32 kind
 
 bool span_stacks_is_begin(const struct recording *recording, u32 kind)
 {
-	return stacks_of_span(recording, kind, SPAN_BEGIN) != SPAN_STACKS_END;
+	return choice_of_span_stacks(recording, kind, SPAN_BEGIN) != SPAN_STACKS_END;
 }
 
-enum span_side span_stacks_of_end(const struct recording *recording, u32 kind)
+enum span_side span_stacks_at_end_of_source(const struct recording *recording, u32 kind)
 {
-	return stacks_of_span(recording, kind, SPAN_END);
+	return choice_of_span_stacks(recording, kind, SPAN_END);
 }
 
-static u32 hash_mark(u64 mark)
+static u32 hash_span_mark(u64 mark)
 {
 	return hash_end(hash_word(0, mark));
 }
 
-static bool begin_has_mark(const void *begins, u32 index, const void *mark)
+static bool is_span_begin_with_mark(const void *begins, u32 index, const void *mark)
 {
 	return ((const struct held_begin *)begins)[index].event.value == *(const u64 *)mark;
 }
@@ -117,17 +117,17 @@ int span_stacks_take_begin(struct recording *recording, const struct trace_event
 	recording->cpus[event->cpu].events++;
 	recording->cpus[event->cpu].ended++;
 	if (array_make_room(spans->begins, spans->begin_count, spans->begin_room) ||
-	    hash_index_add(&spans->by_mark, hash_mark(event->value), spans->begin_count))
+	    hash_index_add(&spans->by_mark, hash_span_mark(event->value), spans->begin_count))
 		return -ENOMEM;
 	spans->begins[spans->begin_count++] = (struct held_begin){.event = *event, .user = *user};
-	trace_writer_hold(recording->writer, event);
+	trace_writer_hold_placeholder(recording->writer, event);
 	return 0;
 }
 
 static struct held_begin *find_held_begin(const struct span_stacks *spans, u64 mark)
 {
-	u32 index = hash_index_find(&spans->by_mark, hash_mark(mark), begin_has_mark, spans->begins,
-				    &mark);
+	u32 index = hash_index_find(&spans->by_mark, hash_span_mark(mark), is_span_begin_with_mark,
+				    spans->begins, &mark);
 
 	return index == HASH_INDEX_NONE ? NULL : &spans->begins[index];
 }
@@ -138,9 +138,9 @@ static int write_end_with_begin(struct recording *recording, const struct trace_
 {
 	struct trace_event event = *end;
 
-	trace_writer_release(recording->writer, &begin->event);
+	trace_writer_release_placeholder(recording->writer, &begin->event);
 	begin->is_done = true;
-	if (span_stacks_of_end(recording, end->kind) == SPAN_STACKS_BOTH) {
+	if (span_stacks_at_end_of_source(recording, end->kind) == SPAN_STACKS_BOTH) {
 		event.kind = begin->event.kind;
 		recording->cpus[end->cpu].ended--; /* span_stacks_take_begin() has counted this
 						      event as one that is not in the file */
@@ -167,7 +167,7 @@ int span_stacks_take_end(struct recording *recording, const struct trace_event *
 
 	end.value &= ~SPAN_MARK_END;
 	begin = find_held_begin(spans, end.value);
-	if (span_stacks_of_end(recording, end.kind) == SPAN_STACKS_BEGIN) {
+	if (span_stacks_at_end_of_source(recording, end.kind) == SPAN_STACKS_BEGIN) {
 		recording->cpus[end.cpu].events++;
 		result = task_log_ensure_thread(recording->tasks, recording->writer, end.tid);
 	}
@@ -188,7 +188,7 @@ static int write_end_without_begin(struct recording *recording, const struct tra
 	const struct stack_ref user = {.index = TRACE_NO_STACK, .reason = reason};
 	struct trace_event event = *end;
 
-	if (span_stacks_of_end(recording, end->kind) == SPAN_STACKS_BOTH)
+	if (span_stacks_at_end_of_source(recording, end->kind) == SPAN_STACKS_BOTH)
 		return 0;
 	event.value = SPAN_MARK_TIME(end->time - end->value);
 	event.kernel = event.user = TRACE_NO_STACK;
@@ -221,14 +221,14 @@ static int write_waiting_ends(struct recording *recording, bool all)
 	return result;
 }
 
-static int compare_marks(const void *a, const void *b)
+static int compare_span_marks(const void *a, const void *b)
 {
 	u64 left = *(const u64 *)a, right = *(const u64 *)b;
 
 	return (left > right) - (left < right);
 }
 
-static int append_open_marks(struct span_stacks *spans, u32 count)
+static int append_marks_of_open_spans(struct span_stacks *spans, u32 count)
 {
 	for (u32 i = 0; i < count; i++)
 		for (u32 depth = 0; depth < SPAN_DEPTH_MAX; depth++) {
@@ -241,7 +241,7 @@ static int append_open_marks(struct span_stacks *spans, u32 count)
 	return 0;
 }
 
-static int read_open_marks(struct recording *recording)
+static int read_marks_of_open_spans(struct recording *recording)
 {
 	struct span_stacks *spans = recording->spans;
 	int map = bpf_map__fd(loaded_programs(recording->loaded)->maps.spans);
@@ -256,21 +256,22 @@ static int read_open_marks(struct recording *recording)
 					   spans->batch, &count, NULL);
 		if (err && err != -ENOENT)
 			return err;
-		if (append_open_marks(spans, count))
+		if (append_marks_of_open_spans(spans, count))
 			return -ENOMEM;
 		is_first = false;
 	}
-	qsort(spans->marks, spans->mark_count, sizeof(*spans->marks), compare_marks);
+	qsort(spans->marks, spans->mark_count, sizeof(*spans->marks), compare_span_marks);
 	return 0;
 }
 
 /* True for a begin whose end was written or cannot come any more. */
-static bool is_begin_over(const struct span_stacks *spans, struct held_begin *begin, u64 now)
+static bool is_span_begin_finished(const struct span_stacks *spans, struct held_begin *begin,
+				   u64 now)
 {
 	if (begin->is_done)
 		return true;
 	if (spans->mark_count && bsearch(&begin->event.value, spans->marks, spans->mark_count,
-					 sizeof(*spans->marks), compare_marks))
+					 sizeof(*spans->marks), compare_span_marks))
 		begin->gone_at = 0;
 	else if (!begin->gone_at)
 		begin->gone_at = now;
@@ -282,7 +283,7 @@ static int drop_finished_begins(struct recording *recording)
 	struct span_stacks *spans = recording->spans;
 	u64 now = clock_ms();
 	u32 kept = 0;
-	int result = read_open_marks(recording);
+	int result = read_marks_of_open_spans(recording);
 
 	if (result)
 		return result;
@@ -290,13 +291,14 @@ static int drop_finished_begins(struct recording *recording)
 	for (u32 i = 0; i < spans->begin_count; i++) {
 		struct held_begin *begin = &spans->begins[i];
 
-		if (is_begin_over(spans, begin, now)) {
+		if (is_span_begin_finished(spans, begin, now)) {
 			if (!begin->is_done)
-				trace_writer_release(recording->writer, &begin->event);
+				trace_writer_release_placeholder(recording->writer, &begin->event);
 			continue;
 		}
-		result = first_error(result, hash_index_add(&spans->by_mark,
-							    hash_mark(begin->event.value), kept));
+		result = first_error(
+			result,
+			hash_index_add(&spans->by_mark, hash_span_mark(begin->event.value), kept));
 		spans->begins[kept++] = *begin;
 	}
 	spans->begin_count = kept;

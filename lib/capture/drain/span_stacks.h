@@ -32,7 +32,7 @@ bool span_stacks_is_begin(const struct recording *recording, u32 kind);
 
 /* Returns which stacks the spans have whose ends are events of this source; SPAN_STACKS_END also if
  * the events are no ends of spans. */
-enum span_side span_stacks_of_end(const struct recording *recording, u32 kind);
+enum span_side span_stacks_at_end_of_source(const struct recording *recording, u32 kind);
 
 /* Takes an event from a ring: the begin or the end of a span, whose value is the mark. With
  * stack=both the end is written already. -ENOMEM, or an error of the writer. */

@@ -189,8 +189,8 @@ static void format_interpreter_name(const struct script_layout *layout, char *ou
 		snprintf(out, bytes, "CPython before 3.11");
 }
 
-static int write_unread_interpreter(struct recording *recording, u32 number,
-				    const struct script_layout *layout)
+static int write_name_of_unread_interpreter(struct recording *recording, u32 number,
+					    const struct script_layout *layout)
 {
 	char path[PATH_MAX], interpreter[64], all[PATH_MAX + 160];
 	u32 script = MAPPING_SCRIPT(layout->runtime);
@@ -198,9 +198,9 @@ static int write_unread_interpreter(struct recording *recording, u32 number,
 		.mapping = script, .start = number, .size = 1, .name = all};
 	struct trace_mapping mapping;
 
-	symbolizers_identify(recording->symbolizers, number,
-			     loaded_mapping_record(recording->loaded, number), &mapping, path,
-			     sizeof(path));
+	symbolizers_request_build_id(recording->symbolizers, number,
+				     loaded_mapping_record(recording->loaded, number), &mapping,
+				     path, sizeof(path));
 	format_interpreter_name(layout, interpreter, sizeof(interpreter));
 	snprintf(all, sizeof(all), "%s: %s (%s)", interpreter,
 		 layout->link_kind == SCRIPT_LINK_UNREAD
@@ -211,7 +211,7 @@ static int write_unread_interpreter(struct recording *recording, u32 number,
 		       ?: trace_writer_symbol(recording->writer, &symbol);
 }
 
-static bool is_unread_interpreter(const struct script_layout *layout)
+static bool has_interpreter_unread_functions(const struct script_layout *layout)
 {
 	if (layout->runtime == SCRIPT_JAVA)
 		return !layout->java.has_names;
@@ -232,8 +232,8 @@ int script_names_write_unread_interpreters(struct recording *recording)
 		struct file_table_chunk root;
 
 		if (recording->mapping_written[number] && !bpf_map_lookup_elem(map, &key, &root) &&
-		    is_unread_interpreter(&root.script))
-			result = write_unread_interpreter(recording, number, &root.script);
+		    has_interpreter_unread_functions(&root.script))
+			result = write_name_of_unread_interpreter(recording, number, &root.script);
 	}
 	return result;
 }
@@ -292,11 +292,11 @@ static void request_moved_code_checks(struct recording *recording)
 	if (now < recording->moved_next)
 		return;
 	recording->moved_next = now + MOVED_MS;
-	count = moved_code_take(map, wanted, &files);
+	count = moved_code_list_due_comparisons(map, wanted, &files);
 	for (u32 i = 0; i < count; i++)
-		symbolizers_compare(recording->symbolizers, wanted[i].number, wanted[i].tgid,
-				    loaded_mapping_record(recording->loaded, wanted[i].number),
-				    map);
+		symbolizers_request_code_comparison(
+			recording->symbolizers, wanted[i].number, wanted[i].tgid,
+			loaded_mapping_record(recording->loaded, wanted[i].number), map);
 	if (files != recording->moved_files && !recording->loaded->foreign)
 		__atomic_fetch_add(&programs->bss->moved_generation, 1, __ATOMIC_RELAXED);
 	recording->moved_files = files;
@@ -307,18 +307,18 @@ static int write_mapping_record(struct recording *recording, u32 number)
 	char path[PATH_BYTES_MAX];
 	struct trace_mapping mapping;
 
-	symbolizers_identify(recording->symbolizers, number,
-			     loaded_mapping_record(recording->loaded, number), &mapping, path,
-			     sizeof(path));
+	symbolizers_request_build_id(recording->symbolizers, number,
+				     loaded_mapping_record(recording->loaded, number), &mapping,
+				     path, sizeof(path));
 	return trace_writer_mapping(recording->writer, &mapping);
 }
 
 static void request_build_id_and_table(struct recording *recording, u32 number)
 {
-	symbolizers_need(recording->symbolizers, number, 0);
-	symbolizers_tabulate(recording->symbolizers, number,
-			     loaded_mapping_record(recording->loaded, number),
-			     bpf_map__fd(loaded_programs(recording->loaded)->maps.file_tables));
+	symbolizers_raise_table_urgency(recording->symbolizers, number, 0);
+	symbolizers_request_unwind_table(
+		recording->symbolizers, number, loaded_mapping_record(recording->loaded, number),
+		bpf_map__fd(loaded_programs(recording->loaded)->maps.file_tables));
 	if (!recording->mapping_met[number])
 		pace_note_new_code(&recording->pace);
 	recording->mapping_met[number] = true;
@@ -331,9 +331,9 @@ void symbols_request_mapping(struct recording *recording, u32 number)
 
 	if (!number || number >= MAPPING_SCRIPT_FIRST)
 		return;
-	symbolizers_identify(recording->symbolizers, number,
-			     loaded_mapping_record(recording->loaded, number), &mapping, path,
-			     sizeof(path));
+	symbolizers_request_build_id(recording->symbolizers, number,
+				     loaded_mapping_record(recording->loaded, number), &mapping,
+				     path, sizeof(path));
 	request_build_id_and_table(recording, number);
 }
 
@@ -359,7 +359,7 @@ void symbols_note_missing_rules(struct recording *recording, const struct stack_
 	if (has_stack ? user->vain == VAIN_LEAF : user->reason == REASON_NO_FRAMES)
 		number = leaf && !FRAME_IS_KERNEL(leaf) ? FRAME_MAPPING(leaf) : 0;
 	if (number && !MAPPING_IS_SCRIPT(number))
-		symbolizers_need(recording->symbolizers, number, events);
+		symbolizers_raise_table_urgency(recording->symbolizers, number, events);
 }
 
 /* Every TABULATE_AGAIN_MS, allows new requests for the unwind tables of all files, as tables may
@@ -371,7 +371,7 @@ static void allow_table_requests_again(struct recording *recording)
 	if (now < recording->tabulate_again)
 		return;
 	if (recording->tabulate_again)
-		symbolizers_tabulate_again(recording->symbolizers);
+		symbolizers_allow_table_requests_again(recording->symbolizers);
 	recording->tabulate_again = now + TABULATE_AGAIN_MS;
 }
 
@@ -408,7 +408,7 @@ void symbols_clear_rules_awaited(struct recording *recording)
 
 /* Writes a mapping again, now with its build id; readers of the recording use the last record of a
  * mapping. */
-static int rewrite_identified_mapping(void *arg, u32 number)
+static int write_mapping_with_new_build_id(void *arg, u32 number)
 {
 	struct recording *recording = arg;
 
@@ -426,7 +426,7 @@ static struct symbolizers_sink symbolizer_sink_of_recording(struct recording *re
 {
 	return (struct symbolizers_sink){
 		.arg = recording,
-		.identified = rewrite_identified_mapping,
+		.identified = write_mapping_with_new_build_id,
 		.symbol = write_symbol,
 	};
 }
@@ -435,10 +435,11 @@ int symbols_write_cached(struct recording *recording, u32 number, u64 *addresses
 {
 	const struct symbolizers_sink sink = symbolizer_sink_of_recording(recording);
 
-	return symbolizers_recall(recording->symbolizers, number, addresses, count, &sink);
+	return symbolizers_find_cached_symbols(recording->symbolizers, number, addresses, count,
+					       &sink);
 }
 
-int symbols_take_facts(struct recording *recording)
+int symbols_visit_symbolizers(struct recording *recording)
 {
 	const struct symbolizers_sink sink = symbolizer_sink_of_recording(recording);
 	int result = symbolizers_visit(recording->symbolizers, &sink);

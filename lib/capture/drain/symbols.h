@@ -28,7 +28,7 @@ int symbols_write_cached(struct recording *recording, u32 number, u64 *addresses
 
 /* Tells the BPF programs whether unwind rules are being made. While they are, a program that cannot
  * unwind a stack for lack of a rule sends the raw stack (abi/raw_stack.h), which the reader unwinds
- * when the rules exist. Called when a file begins, and by symbols_take_facts(). */
+ * when the rules exist. Called when a file begins, and by symbols_visit_symbolizers(). */
 void symbols_update_rules_awaited(struct recording *recording);
 
 /* Tells the BPF programs that no reader takes raw stacks any more. Called when a reader ends, since
@@ -37,7 +37,7 @@ void symbols_clear_rules_awaited(struct recording *recording);
 
 /* Writes the build ids and symbols that workers have found since the last call, and updates what
  * the BPF programs know of the workers. Never waits. */
-int symbols_take_facts(struct recording *recording);
+int symbols_visit_symbolizers(struct recording *recording);
 
 /*
  * The names of script functions in the recording file. Each interpreter has a mapping of its own in

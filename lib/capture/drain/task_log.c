@@ -114,7 +114,7 @@ static void mark_thread_in_file(struct task_log *log, u32 tid)
 }
 
 /* Records of a thread come out of order if the thread has changed its CPU. */
-static void remember_thread(struct task_log *log, const struct trace_task *task)
+static void keep_latest_record_of_thread(struct task_log *log, const struct trace_task *task)
 {
 	struct former_thread *former = &log->former[task->tid % FORMER_THREADS];
 	bool is_same = former->tid == task->tid && former->file == log->file;
@@ -134,7 +134,7 @@ static int write_task(struct task_log *log, struct trace_writer *writer,
 {
 	const struct comm_globs *comms = log->options.comms;
 
-	remember_thread(log, task);
+	keep_latest_record_of_thread(log, task);
 	log->has_wanted |= comms && comm_globs_match(comms, (const u8 *)task->comm);
 	return trace_writer_task(writer, task);
 }
@@ -244,7 +244,7 @@ static int write_name_from_map(struct task_log *log, struct trace_writer *writer
 	return result ?: write_task(log, writer, task);
 }
 
-static int compare_records(const void *left, const void *right)
+static int compare_name_records(const void *left, const void *right)
 {
 	const struct name_record *a = left, *b = right;
 
@@ -279,7 +279,7 @@ int task_log_write_lost_names(struct task_log *log, struct trace_writer *writer)
 	int result = 0;
 
 	if (record)
-		qsort(log->records, log->record_count, sizeof(*log->records), compare_records);
+		qsort(log->records, log->record_count, sizeof(*log->records), compare_name_records);
 	for (; record < end && !result; record++) {
 		if (record + 1 < end && record[1].tid == record->tid)
 			continue;
@@ -302,7 +302,8 @@ static int write_interrupt_task(struct task_log *log, struct trace_writer *write
 }
 
 /* Writes a thread that was in the last file and has exited since. */
-static int write_former_thread(struct task_log *log, struct trace_writer *writer, u32 tid)
+static int write_exited_thread_of_last_file(struct task_log *log, struct trace_writer *writer,
+					    u32 tid)
 {
 	const struct former_thread former = log->former[tid % FORMER_THREADS];
 	struct trace_task task = {.tid = tid, .tgid = former.tgid};
@@ -332,6 +333,7 @@ int task_log_ensure_thread(struct task_log *log, struct trace_writer *writer, u3
 		result = write_proc_thread(log, writer, tgid, tid);
 	if (result || is_thread_in_file(log, tid))
 		return result;
-	return read_name_from_map(log, tid, &name) ? write_name_from_map(log, writer, &name, &ended)
-						   : write_former_thread(log, writer, tid);
+	return read_name_from_map(log, tid, &name)
+		       ? write_name_from_map(log, writer, &name, &ended)
+		       : write_exited_thread_of_last_file(log, writer, tid);
 }

@@ -13,7 +13,8 @@
 #include "capture/load/skeleton.h"
 #include "error.h"
 
-static int write_account(struct recording *recording, const struct thread_account *account)
+static int write_thread_time_account(struct recording *recording,
+				     const struct thread_account *account)
 {
 	int result = account->tid ? task_log_ensure_thread(recording->tasks, recording->writer,
 							   account->tid)
@@ -22,11 +23,11 @@ static int write_account(struct recording *recording, const struct thread_accoun
 	return result ?: trace_writer_time(recording->writer, account);
 }
 
-static int take_ended_account(void *arg, void *data, size_t bytes)
+static int write_ended_time_account(void *arg, void *data, size_t bytes)
 {
 	struct recording *recording = arg;
 	const struct thread_account *account = data;
-	int result = bytes < sizeof(*account) ? 0 : write_account(recording, account);
+	int result = bytes < sizeof(*account) ? 0 : write_thread_time_account(recording, account);
 
 	recording->times_result = first_error(recording->times_result, result);
 	return 0;
@@ -36,7 +37,7 @@ int thread_times_create(struct recording *recording)
 {
 	int fd = bpf_map__fd(loaded_programs(recording->loaded)->maps.ended_times);
 
-	recording->times = ring_buffer__new(fd, take_ended_account, recording, NULL);
+	recording->times = ring_buffer__new(fd, write_ended_time_account, recording, NULL);
 	return recording->times ? 0 : -errno;
 }
 
@@ -116,7 +117,7 @@ static int write_open_accounts(struct recording *recording, int map_fd, u64 end)
 			time.from.since = end;
 		}
 		time.account.end = time.from.since;
-		result = first_error(result, write_account(recording, &time.account));
+		result = first_error(result, write_thread_time_account(recording, &time.account));
 	}
 	return result;
 }
@@ -137,5 +138,6 @@ int thread_times_write_open(struct recording *recording)
 					  .end = programs->bss->time_begin + rest->life};
 	for (u32 state = 0; state < TIME_STATES; state++)
 		account.spent[state] = rest->spent[state];
-	return rest->threads ? first_error(result, write_account(recording, &account)) : result;
+	return rest->threads ? first_error(result, write_thread_time_account(recording, &account))
+			     : result;
 }

@@ -23,7 +23,7 @@ static bool read_boot_id(struct boot_id *id)
 }
 
 /* True if only root or this user can write a file with this status. */
-static bool is_trusted_file(const struct stat *status)
+static bool is_file_written_by_trusted_user(const struct stat *status)
 {
 	return (status->st_uid == 0 || status->st_uid == geteuid()) &&
 	       !(status->st_mode & (S_IWGRP | S_IWOTH));
@@ -39,8 +39,9 @@ static int open_facts_file(const char *folder, int flags)
 		return -1;
 	fd = openat(directory, "facts", flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0644);
 	if (fd >= 0 && (fstat(directory, &of_folder) || fstat(fd, &of_file) ||
-			!is_trusted_file(&of_folder) || !is_trusted_file(&of_file) ||
-			!S_ISREG(of_file.st_mode) || of_file.st_size >= BYTES_MAX)) {
+			!is_file_written_by_trusted_user(&of_folder) ||
+			!is_file_written_by_trusted_user(&of_file) || !S_ISREG(of_file.st_mode) ||
+			of_file.st_size >= BYTES_MAX)) {
 		close(fd);
 		fd = -1;
 	}
@@ -49,7 +50,7 @@ static int open_facts_file(const char *folder, int flags)
 }
 
 /* The value of the last line with this boot id and name; -1: no such line. */
-static int find_fact(const char *text, const struct boot_id *id, const char *name)
+static int find_fact_in_boot_file(const char *text, const struct boot_id *id, const char *name)
 {
 	size_t length = strlen(id->text);
 	const char *line, *end;
@@ -74,7 +75,7 @@ int boot_fact_read(const char *folder, const char *name)
 	if (fd < 0)
 		return -1;
 	if (read_boot_id(&id) && !whole_file_read_open(fd, &text, &bytes)) {
-		value = find_fact(text, &id, name);
+		value = find_fact_in_boot_file(text, &id, name);
 		free(text);
 	}
 	close(fd);

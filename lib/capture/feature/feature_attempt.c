@@ -83,7 +83,7 @@ int attempt_pmu(const char **step)
 	};
 
 	*step = "open a cycles event";
-	return attempt_close_fd(open_perf_event(&attr, 0, -1));
+	return close_attempt_fd_or_error(open_perf_event(&attr, 0, -1));
 }
 
 static int open_raw_tracepoint(int program, u64 cookie)
@@ -110,7 +110,7 @@ static int try_raw_tracepoint(u64 cookie, const char **step)
 		       : "attach to " RARE_TRACEPOINT;
 	link = open_raw_tracepoint(program, cookie);
 	close(program);
-	return attempt_close_fd(link);
+	return close_attempt_fd_or_error(link);
 }
 
 int attempt_tracepoint(const char **step)
@@ -137,7 +137,7 @@ static int try_typed_program(int id, enum bpf_attach_type type, const char **ste
 	*step = "attach it";
 	link = bpf_raw_tracepoint_open(NULL, program);
 	close(program);
-	return attempt_close_fd(link);
+	return close_attempt_fd_or_error(link);
 }
 
 int attempt_fentry(const char **step)
@@ -158,7 +158,7 @@ int attempt_kprobe(const char **step)
 	int type;
 
 	*step = "find the kprobe PMU";
-	type = pmu_type("kprobe");
+	type = read_perf_type_of_pmu("kprobe");
 	if (type < 0)
 		return type;
 	*step = "open a kprobe on " RARE_FUNCTION;
@@ -180,7 +180,7 @@ int attempt_kprobe_multi(const char **step)
 	*step = "attach to " RARE_FUNCTION;
 	link = bpf_link_create(program, 0, BPF_TRACE_KPROBE_MULTI, &options);
 	close(program);
-	return attempt_close_fd(link);
+	return close_attempt_fd_or_error(link);
 }
 
 /* Tries a BPF iterator. `map`: descriptor of the map to iterate over, or -1. */
@@ -202,7 +202,7 @@ static int try_iterator(const char *function, int map, const char **step)
 	*step = "attach it";
 	link = bpf_link_create(program, 0, BPF_TRACE_ITER, map < 0 ? NULL : &options);
 	close(program);
-	return attempt_close_fd(link);
+	return close_attempt_fd_or_error(link);
 }
 
 int attempt_map_iterator(const char **step)
@@ -228,7 +228,7 @@ int attempt_task_iterator(const char **step)
 	return try_iterator("bpf_iter_task", -1, step);
 }
 
-__attribute__((noinline, used)) static void never_called(void)
+__attribute__((noinline, used)) static void uprobe_target_function(void)
 {
 	__asm__ volatile("nop");
 }
@@ -259,10 +259,10 @@ static int find_function_in_object(struct dl_phdr_info *object, size_t bytes, vo
 	return 0;
 }
 
-/* Gives the file and offset of never_called(). */
+/* Gives the file and offset of uprobe_target_function(). */
 static int locate_own_function(struct place *place)
 {
-	place->address = (uintptr_t)never_called;
+	place->address = (uintptr_t)uprobe_target_function;
 	return dl_iterate_phdr(find_function_in_object, place) ? 0 : -ENOENT;
 }
 
@@ -273,7 +273,7 @@ int attempt_uprobe(const char **step)
 	int type, err;
 
 	*step = "find the uprobe PMU";
-	type = pmu_type("uprobe");
+	type = read_perf_type_of_pmu("uprobe");
 	if (type < 0)
 		return type;
 	*step = "open a uprobe on a function of this program";
@@ -314,7 +314,7 @@ int attempt_uprobe_multi(const char **step)
 	err = locate_own_function(&place);
 	link = err ? err : link_uprobe_multi(program, &place);
 	close(program);
-	return attempt_close_fd(link);
+	return close_attempt_fd_or_error(link);
 }
 
 /* Loads a program of two instructions: r0 = 0; exit. */
@@ -330,7 +330,7 @@ int empty_program_load(enum bpf_prog_type type, u32 attach_type, u32 btf_id)
 	return bpf_prog_load(type, "empty", "GPL", code, sizeof(code) / sizeof(code[0]), &options);
 }
 
-int attempt_close_fd(int fd)
+int close_attempt_fd_or_error(int fd)
 {
 	if (fd < 0)
 		return fd;
@@ -343,11 +343,11 @@ int attempt_bpf(const char **step)
 	int err;
 
 	*step = "create a BPF map";
-	err = attempt_close_fd(bpf_map_create(BPF_MAP_TYPE_ARRAY, NULL, 4, 8, 1, NULL));
+	err = close_attempt_fd_or_error(bpf_map_create(BPF_MAP_TYPE_ARRAY, NULL, 4, 8, 1, NULL));
 	if (err)
 		return err;
 	*step = "load a BPF program";
-	return attempt_close_fd(empty_program_load(BPF_PROG_TYPE_RAW_TRACEPOINT, 0, 0));
+	return close_attempt_fd_or_error(empty_program_load(BPF_PROG_TYPE_RAW_TRACEPOINT, 0, 0));
 }
 
 int attempt_btf(const char **step)
@@ -365,7 +365,7 @@ int attempt_btf(const char **step)
 int attempt_tracefs(const char **step)
 {
 	*step = "open tracefs";
-	return attempt_close_fd(tracefs_open_events());
+	return close_attempt_fd_or_error(tracefs_open_events());
 }
 
 static int check_tracefs_option(int events, const char *path)

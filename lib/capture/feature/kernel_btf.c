@@ -46,7 +46,7 @@ int kernel_btf_tracepoint_id(const char *name)
 }
 
 /* True if one of the strings in `bytes`, each between two NULs, is `name`. */
-static bool has_string(const char *bytes, size_t count, const char *name)
+static bool string_section_has_name(const char *bytes, size_t count, const char *name)
 {
 	size_t length = strlen(name) + 1;
 	const char *at = bytes, *end = bytes + count;
@@ -93,7 +93,7 @@ u64 kernel_btf_find_names(const char *const names[], u32 count)
 	if (kernel_btf_open(&btf))
 		return 0;
 	for (u32 i = 0; i < count; i++)
-		if (has_string(btf.bytes, btf.count, names[i]))
+		if (string_section_has_name(btf.bytes, btf.count, names[i]))
 			found |= 1ULL << i;
 	kernel_btf_close(&btf);
 	return found;

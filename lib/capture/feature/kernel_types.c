@@ -65,7 +65,7 @@ static int add_name_without_flavor(struct text_set *names, const char *name)
 	if (!*name)
 		return 0;
 	plain = strndup(name, length_without_flavor(name));
-	number = plain ? text_set_number(names, plain) : HASH_INDEX_NONE;
+	number = plain ? text_set_find_or_add_number(names, plain) : HASH_INDEX_NONE;
 	free(plain);
 	return number == HASH_INDEX_NONE ? -ENOMEM : 0;
 }
@@ -77,7 +77,7 @@ static bool is_copied_kind(u32 kind)
 	       kind == BTF_KIND_FLOAT || kind == BTF_KIND_FWD;
 }
 
-static int collect_names(const struct btf *named, struct text_set *names)
+static int collect_names_of_object_types(const struct btf *named, struct text_set *names)
 {
 	int result = 0;
 
@@ -206,7 +206,7 @@ static int append_bytes(struct bytes *to, const void *bytes, size_t count)
 	return 0;
 }
 
-static int copy_name(struct subset *subset, u32 *name)
+static int copy_type_name_to_subset(struct subset *subset, u32 *name)
 {
 	u32 place = subset->out_strings.count;
 	const char *text = subset->strings + *name;
@@ -219,13 +219,13 @@ static int copy_name(struct subset *subset, u32 *name)
 	return append_bytes(&subset->out_strings, text, strlen(text) + 1);
 }
 
-static int copy_members(struct subset *subset, struct btf_type *type)
+static int copy_struct_members_to_subset(struct subset *subset, struct btf_type *type)
 {
 	struct btf_member *members = btf_members(type);
 	int result = 0;
 
 	for (u32 i = 0; i < btf_vlen(type) && !result; i++)
-		result = copy_name(subset, &members[i].name_off)
+		result = copy_type_name_to_subset(subset, &members[i].name_off)
 				 ?: add_type_to_subset(subset, &members[i].type);
 	return result;
 }
@@ -238,7 +238,7 @@ static int copy_enum_values(struct subset *subset, struct btf_type *type, u32 by
 	int result = 0;
 
 	for (u32 i = 0; i < btf_vlen(type) && !result; i++)
-		result = copy_name(subset, (u32 *)(values + (size_t)i * bytes));
+		result = copy_type_name_to_subset(subset, (u32 *)(values + (size_t)i * bytes));
 	return result;
 }
 
@@ -247,7 +247,7 @@ static int copy_type_body(struct subset *subset, struct btf_type *type)
 	switch (btf_kind(type)) {
 	case BTF_KIND_STRUCT:
 	case BTF_KIND_UNION:
-		return copy_members(subset, type);
+		return copy_struct_members_to_subset(subset, type);
 	case BTF_KIND_ENUM:
 		return copy_enum_values(subset, type, sizeof(struct btf_enum));
 	case BTF_KIND_ENUM64:
@@ -281,7 +281,7 @@ static int copy_type(struct subset *subset, u32 id)
 	if (append_bytes(&subset->out_types, type, size_of_type(type)))
 		return -ENOMEM;
 	copy = (struct btf_type *)(subset->out_types.bytes + place);
-	return copy_name(subset, &copy->name_off) ?: copy_type_body(subset, copy);
+	return copy_type_name_to_subset(subset, &copy->name_off) ?: copy_type_body(subset, copy);
 }
 
 static int write_subset(const struct subset *subset, void **out, size_t *out_bytes)
@@ -314,7 +314,7 @@ int type_subset_make(const void *raw, size_t raw_bytes, const struct btf *named,
 	struct subset subset = {};
 	struct text_set names = TEXT_SET;
 	int result = read_btf_header(&subset, raw, raw_bytes)
-			     ?: collect_names(named, &names)
+			     ?: collect_names_of_object_types(named, &names)
 			     ?: find_type_starts(&subset)
 			     ?: append_bytes(&subset.out_strings, "", 1)
 			     ?: add_named_types(&subset, &names);
@@ -331,7 +331,7 @@ int type_subset_make(const void *raw, size_t raw_bytes, const struct btf *named,
 	return result;
 }
 
-static Elf_Data *find_section(Elf *elf, const char *wanted)
+static Elf_Data *find_section_of_bpf_object(Elf *elf, const char *wanted)
 {
 	Elf_Scn *section = NULL;
 	size_t names;
@@ -357,7 +357,7 @@ static struct btf *read_object_types(const void *object, size_t bytes)
 
 	elf_version(EV_CURRENT);
 	elf = elf_memory((char *)object, bytes);
-	data = find_section(elf, ".BTF");
+	data = find_section_of_bpf_object(elf, ".BTF");
 	if (data)
 		types = btf__new(data->d_buf, data->d_size);
 	elf_end(elf);

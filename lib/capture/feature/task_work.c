@@ -90,7 +90,7 @@ static void spin_in_user_mode(volatile struct task_work_probe_bpf__bss *shared)
 			shared->user_steps++;
 }
 
-static int try_callback(struct task_work_probe_bpf *probe, const char **step)
+static int try_task_work_callback(struct task_work_probe_bpf *probe, const char **step)
 {
 	int clock;
 
@@ -119,7 +119,7 @@ int attempt_task_work(const char **step)
 	result = load_probe_quietly(&probe);
 	if (result)
 		return result;
-	result = try_callback(probe, step);
+	result = try_task_work_callback(probe, step);
 	task_work_probe_bpf__destroy(probe);
 	return result;
 }
@@ -141,7 +141,7 @@ static const char *const names[] = {
 
 /* Which of `names` the kernel's BTF has, a bit for each, remembered in the process, and in a file
  * until the next boot (boot_facts.h). Reading the BTF takes some milliseconds. */
-static u64 known_kernel_names(void)
+static u64 find_btf_names_of_kernel(void)
 {
 	static _Atomic u64 known;
 	const u64 is_known = 1ULL << 63;
@@ -167,7 +167,7 @@ static u64 known_kernel_names(void)
 
 enum task_work_form task_work_form(void)
 {
-	u64 bits = known_kernel_names();
+	u64 bits = find_btf_names_of_kernel();
 
 	if (bits & 1)
 		return TASK_WORK_PLAIN;
@@ -177,7 +177,7 @@ enum task_work_form task_work_form(void)
 void task_work_prepare(struct bpf_object *object)
 {
 	const struct btf *types = bpf_object__btf(object);
-	u64 bits = known_kernel_names();
+	u64 bits = find_btf_names_of_kernel();
 
 	if (task_work_form() == TASK_WORK_PLAIN)
 		bits &= ~2ULL; /* the kernel's SCHEDULE_AUX has another prototype than the objects

@@ -12,7 +12,7 @@
 #include <sys/mount.h>
 #include <unistd.h>
 
-int pmu_type(const char *name)
+int read_perf_type_of_pmu(const char *name)
 {
 	char path[96];
 	int type;

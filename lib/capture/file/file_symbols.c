@@ -31,7 +31,7 @@
 	100 /* interval of checks for signals, since a blocked signal does not end poll()          \
 	     */
 
-static bool is_same_mapping(u64 frame, u64 other)
+static bool are_frames_of_same_mapping(u64 frame, u64 other)
 {
 	if (FRAME_IS_KERNEL(frame) || FRAME_IS_KERNEL(other))
 		return FRAME_IS_KERNEL(frame) && FRAME_IS_KERNEL(other);
@@ -58,7 +58,7 @@ static int request_mapping_symbols(struct recording *recording, u64 *run, u32 co
 	result = symbols_write_cached(recording, number, run, &count);
 	if (result || !count)
 		return result;
-	return symbolizers_ask(recording->symbolizers, number, record, run, count);
+	return symbolizers_request_symbols(recording->symbolizers, number, record, run, count);
 }
 
 /* Requests the symbols of all addresses, beginning at the end of the list, so that the kernel's
@@ -70,7 +70,8 @@ static int request_all_symbols(struct recording *recording, const struct frame_a
 
 	for (; end && !result; end = first) {
 		for (first = end - 1;
-		     first && is_same_mapping(addresses->items[first - 1], addresses->items[first]);
+		     first && are_frames_of_same_mapping(addresses->items[first - 1],
+							 addresses->items[first]);
 		     first--)
 			;
 		result = request_mapping_symbols(recording, addresses->items + first, end - first);
@@ -79,8 +80,9 @@ static int request_all_symbols(struct recording *recording, const struct frame_a
 }
 
 /* Sets *fresh to the addresses of `all` that `known` does not have. -ENOMEM. */
-static int subtract_addresses(const struct frame_addresses *all,
-			      const struct frame_addresses *known, struct frame_addresses *fresh)
+static int list_addresses_not_yet_known(const struct frame_addresses *all,
+					const struct frame_addresses *known,
+					struct frame_addresses *fresh)
 {
 	u32 k = 0;
 
@@ -96,8 +98,8 @@ static int subtract_addresses(const struct frame_addresses *all,
 	return 0;
 }
 
-static void keep_addresses_in_files(const struct recording *recording,
-				    struct frame_addresses *addresses)
+static void drop_addresses_outside_files(const struct recording *recording,
+					 struct frame_addresses *addresses)
 {
 	u32 kept = 0;
 
@@ -119,8 +121,8 @@ int file_symbols_request(struct recording *recording, bool lasting)
 	int result = frame_addresses_collect(recording->writer, &all);
 
 	if (!result && lasting)
-		keep_addresses_in_files(recording, &all);
-	result = result ?: subtract_addresses(&all, &recording->named, &fresh);
+		drop_addresses_outside_files(recording, &all);
+	result = result ?: list_addresses_not_yet_known(&all, &recording->named, &fresh);
 	if (!result) {
 		result = request_all_symbols(recording, &fresh);
 		free(recording->named.items);
@@ -144,12 +146,12 @@ struct patience {
 			    for files of root and our own user */
 };
 
-static u64 min_time(u64 a, u64 b)
+static u64 earlier_time(u64 a, u64 b)
 {
 	return a < b ? a : b;
 }
 
-static struct patience find_wait_ends(struct recording *recording, u64 began)
+static struct patience compute_symbol_wait_deadlines(struct recording *recording, u64 began)
 {
 	bool few = recording->named_ahead;
 	struct patience patience = {
@@ -157,7 +159,7 @@ static struct patience find_wait_ends(struct recording *recording, u64 began)
 		.own = began + (few ? LATE_OWN_MS : FILE_SYMBOLS_PATIENCE_OWN_MS),
 	};
 
-	if (interrupt_end_asked()) {
+	if (is_end_requested()) {
 		u64 end, least = clock_ms() + HURRY_MS_LEAST;
 
 		/* After the user has asked to end, all files share one wait: a window that is being
@@ -165,20 +167,20 @@ static struct patience find_wait_ends(struct recording *recording, u64 began)
 		if (!recording->hurries_until)
 			recording->hurries_until = clock_ms() + HURRY_MS;
 		end = recording->hurries_until > least ? recording->hurries_until : least;
-		patience.others = min_time(patience.others, end);
-		patience.own = min_time(patience.own, end);
+		patience.others = earlier_time(patience.others, end);
+		patience.own = earlier_time(patience.own, end);
 	}
 	return patience;
 }
 
-/* Waits for symbols. When the user asks to end, the wait becomes shorter; interrupt_now() ends the
- * wait. */
-static int await_symbols(struct recording *recording)
+/* Waits for symbols. When the user asks to end, the wait becomes shorter;
+ * interrupt_request_immediate_end() ends the wait. */
+static int wait_for_requested_symbols(struct recording *recording)
 {
-	bool hurries = interrupt_end_asked();
+	bool hurries = is_end_requested();
 	u64 began = clock_ms();
-	struct patience patience = find_wait_ends(recording, began);
-	int result = symbols_take_facts(recording);
+	struct patience patience = compute_symbol_wait_deadlines(recording, began);
+	int result = symbols_visit_symbolizers(recording);
 
 	while (!result && !interrupted() && !file_symbols_wait_is_over(recording)) {
 		if (!symbolizers_are_busy(
@@ -186,11 +188,11 @@ static int await_symbols(struct recording *recording)
 			    symbolizers_awaited(clock_ms(), patience.others, patience.own)))
 			break;
 		symbolizers_wait(recording->symbolizers, LOOK_MS);
-		if (!hurries && interrupt_end_asked()) {
+		if (!hurries && is_end_requested()) {
 			hurries = true;
-			patience = find_wait_ends(recording, began);
+			patience = compute_symbol_wait_deadlines(recording, began);
 		}
-		result = symbols_take_facts(recording);
+		result = symbols_visit_symbolizers(recording);
 	}
 	symbolizers_drop(recording->symbolizers);
 	return result;
@@ -200,7 +202,7 @@ int file_symbols_finish(struct recording *recording, struct stackmap_error *erro
 {
 	int result = file_symbols_request(recording, false);
 
-	result = await_symbols(recording) ?: result;
+	result = wait_for_requested_symbols(recording) ?: result;
 	recording->written.notes[NOTE_UNREAD_FILES] += symbolizers_failures(recording->symbolizers);
 	if (result)
 		error_set(error, -result, "names of frames: %s", strerror(-result));

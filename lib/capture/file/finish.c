@@ -77,7 +77,7 @@ int recording_begin(struct recording *recording, struct trace_writer *writer,
 			 ?: trace_writer_flush(writer);
 	if (!result && !recording->kernel_asked && recording->loaded->plan.config.kernel_stacks) {
 		recording->kernel_asked = true;
-		result = symbolizers_ask_kernel_ahead(recording->symbolizers);
+		result = symbolizers_request_kernel_names_early(recording->symbolizers);
 	}
 	symbols_update_rules_awaited(recording);
 	recording->writer = result ? NULL : writer;
@@ -120,7 +120,7 @@ int recording_finish(struct recording *recording, struct trace_ledger *ledger,
 		while (!recording->named_ahead && deferred_has_held_stacks(recording) &&
 		       clock_ms() < until && !interrupted()) {
 			symbolizers_wait(recording->symbolizers, RULES_LOOK_MS);
-			symbols_take_facts(recording);
+			symbols_visit_symbolizers(recording);
 			deferred_unwind_held(recording, false);
 		}
 		deferred_end_file(recording);
@@ -148,7 +148,7 @@ int recording_finish(struct recording *recording, struct trace_ledger *ledger,
 	trace_writer_ledger(recording->writer, ledger, cpus, recording->loaded->plan.config.cpus);
 	trace_writer_losses(recording->writer, lost);
 	if (recording->mode == READ_DRAIN)
-		file_ledger_mark_reported(recording->loaded, ledger, cpus, lost);
+		file_ledger_add_to_reported_losses(recording->loaded, ledger, cpus, lost);
 	free(cpus);
 	free(lost);
 	recording->writer = NULL;

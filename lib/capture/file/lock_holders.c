@@ -36,7 +36,7 @@ u32 futex_lock_holder(const u32 words[WORDS], u32 operation)
 	}
 }
 
-static bool read_lock_words(u32 tid, u64 address, u32 words[WORDS])
+static bool read_futex_words_of_thread(u32 tid, u64 address, u32 words[WORDS])
 {
 	char path[64];
 	ssize_t got = -1;
@@ -74,7 +74,7 @@ static u32 find_holder_for_waiter(u32 tid)
 	if (!file)
 		return 0;
 	if (fscanf(file, "%d %llx %llx", &number, &address, &operation) == 3 &&
-	    number == SYS_futex && read_lock_words(tid, address, words))
+	    number == SYS_futex && read_futex_words_of_thread(tid, address, words))
 		holder = futex_lock_holder(words, (u32)operation);
 	fclose(file);
 	return is_other_thread_of_process(tid, holder) ? holder : 0;

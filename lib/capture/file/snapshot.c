@@ -87,7 +87,7 @@ int recording_snapshot(struct recording *recording)
 {
 	int result;
 
-	records_begin_round(recording);
+	records_set_time_limit_of_round(recording);
 	file_ledger_begin(recording);
 	result = snapshot_task_rings(recording);
 	result = first_error(result, snapshot_deferred_stacks(recording));

@@ -38,8 +38,9 @@ static int run_unwind_program(const struct loaded *loaded, struct unwind_blocked
 
 /* Reads the answer of a request twice: if the second one has the request's sequence, no program has
  * written while the first one was copied. -EAGAIN: another reader's answer has replaced it. */
-static int read_answer(const struct loaded *loaded, const struct unwind_blocked_request *request,
-		       struct unwind_blocked_answer *answer)
+static int read_unwind_blocked_answer(const struct loaded *loaded,
+				      const struct unwind_blocked_request *request,
+				      struct unwind_blocked_answer *answer)
 {
 	int map = bpf_map__fd(loaded_programs(loaded)->maps.blocked_answer);
 	struct unwind_blocked_answer later;
@@ -60,7 +61,7 @@ static int unwind_blocked_task(struct recording *recording, const struct open_co
 	struct deferred_stack *stack;
 	int result = run_unwind_program(recording->loaded, &request, UNWIND_BLOCKED_PEEK);
 
-	result = result ?: read_answer(recording->loaded, &request, &answer);
+	result = result ?: read_unwind_blocked_answer(recording->loaded, &request, &answer);
 	result = result
 			 ?: deferred_unwind(recording, (const void *)answer.raw,
 					    proof == UNWIND_BLOCKED_CHECK, &stack);
@@ -68,7 +69,7 @@ static int unwind_blocked_task(struct recording *recording, const struct open_co
 		return result;
 	result = run_unwind_program(recording->loaded, &request, proof);
 	if (!result)
-		return deferred_join(recording, stack);
+		return join_deferred_stack_with_events(recording, stack);
 	deferred_stack_free(&stack);
 	return result;
 }
@@ -94,14 +95,15 @@ int unwind_blocked_at_end(struct recording *recording)
 		left = unwind_blocked_tasks_once(recording);
 		if (left <= 0)
 			return left;
-		interrupt_nap(RETRY_MS);
+		sleep_until_timeout_or_signal(RETRY_MS);
 	}
 	return 0;
 }
 
 /* True if the file needs the stack of an open cookie. A snapshot takes stacks before events, so it
  * needs all stacks that it does not have yet. */
-static bool is_stack_needed(const struct recording *recording, const struct open_cookie *open)
+static bool is_stack_of_cookie_needed(const struct recording *recording,
+				      const struct open_cookie *open)
 {
 	if (recording->mode != READ_DRAIN)
 		return !deferred_stacks_find(recording->deferred->stacks, open->tid, open->cookie);
@@ -117,7 +119,7 @@ int unwind_blocked_peek(struct recording *recording, const struct open_cookies *
 		*next = list->count;
 	while (*next < list->count) {
 		const struct open_cookie *open = &list->items[(*next)++];
-		int result = is_stack_needed(recording, open) ? -EAGAIN : 0;
+		int result = is_stack_of_cookie_needed(recording, open) ? -EAGAIN : 0;
 
 		/* Another reader of the instance may have the answer for a moment. */
 		for (int i = 0; i < PEEKS_MAX && (result == -EAGAIN || result == -ENOSPC); i++)

@@ -46,7 +46,7 @@ int recording_await_symbols_ahead(struct recording *recording, u32 others_ms, u3
 	while ((result = recording_request_symbols_ahead(
 			recording,
 			symbolizers_awaited(clock_ms(), begin + others_ms, begin + own_ms))) > 0) {
-		if (interrupt_end_asked() || file_symbols_wait_is_over(recording))
+		if (is_end_requested() || file_symbols_wait_is_over(recording))
 			return 0;
 		symbolizers_wait(recording->symbolizers, ms);
 		result = recording_drain(recording, &ms);
@@ -87,7 +87,7 @@ static void set_limits_to_ring_heads(struct recording *recording)
 	}
 }
 
-static bool are_limits_reached(const struct recording *recording)
+static bool are_rings_read_to_limits(const struct recording *recording)
 {
 	for (u32 cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++) {
 		struct ring_view ring = loaded_ring(recording->loaded, cpu);
@@ -104,9 +104,10 @@ static int drain_to_limits(struct recording *recording)
 {
 	int result = recording_drain(recording, NULL);
 
-	for (u32 ms = 0; !are_limits_reached(recording) && ms < WAIT_WRITER_MS; ms += WAIT_MS) {
+	for (u32 ms = 0; !are_rings_read_to_limits(recording) && ms < WAIT_WRITER_MS;
+	     ms += WAIT_MS) {
 		result = first_error(result, recording_drain(recording, NULL));
-		interrupt_nap(WAIT_MS);
+		sleep_until_timeout_or_signal(WAIT_MS);
 	}
 	return result;
 }

@@ -166,7 +166,7 @@ static int set_map_text(const struct bpf_map *map, u32 at, const char *text)
 	if (!value)
 		return -ENOMEM;
 	snprintf(value, bytes, "%s", text);
-	printable_make(value);
+	replace_unprintable_bytes(value);
 	result = bpf_map_update_elem(bpf_map__fd(map), &at, value, BPF_ANY);
 	free(value);
 	return result;

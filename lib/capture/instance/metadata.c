@@ -16,7 +16,7 @@
 #include "kept_records.h"
 #include "ring.h"
 
-static const char *unit_or_empty(const struct source *source)
+static const char *unit_of_source_or_empty(const struct source *source)
 {
 	return source->unit ? source->unit : "";
 }
@@ -28,7 +28,7 @@ static size_t count_text_bytes(const struct source_list *sources, const char *co
 	for (u32 kind = 0; kind < sources->count; kind++) {
 		const struct source *source = &sources->sources[kind];
 
-		bytes += strlen(source->name) + 1 + strlen(unit_or_empty(source)) + 1;
+		bytes += strlen(source->name) + 1 + strlen(unit_of_source_or_empty(source)) + 1;
 	}
 	return bytes;
 }
@@ -53,7 +53,7 @@ static void write_source_records(struct metadata_header *header, const struct so
 			.period = source->period,
 		};
 		text = stpcpy(text, source->name) + 1;
-		text = stpcpy(text, unit_or_empty(source)) + 1;
+		text = stpcpy(text, unit_of_source_or_empty(source)) + 1;
 	}
 }
 
@@ -125,7 +125,7 @@ static int read_map_value(int fd, struct metadata_header **out, size_t *bytes)
 
 /* The string that follows the string `text` in memory; NULL: `text` is the last string before
  * `end`. */
-static const char *next_string(const char *text, const char *end)
+static const char *next_string_of_metadata(const char *text, const char *end)
 {
 	text += strlen(text) + 1;
 	return text < end ? text : NULL;
@@ -136,8 +136,8 @@ static const char *next_string(const char *text, const char *end)
 static int parse_source(struct source *source, const struct metadata_source *record,
 			const char **text, const char *end)
 {
-	const char *name = next_string(*text, end);
-	const char *unit = name ? next_string(name, end) : NULL;
+	const char *name = next_string_of_metadata(*text, end);
+	const char *unit = name ? next_string_of_metadata(name, end) : NULL;
 
 	if (!unit || record->type > SOURCE_WAKER)
 		return -EINVAL;

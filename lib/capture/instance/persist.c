@@ -109,7 +109,7 @@ int instance_persist(struct loaded *loaded, struct folder *folder,
 		     struct stackmap_error *error)
 {
 	const struct kernel_files *kernel_files = symbolizers_kernel_files(options->symbolizers);
-	bool address_shown = kernel_image_shown(kernel_files);
+	bool address_shown = are_kernel_addresses_shown(kernel_files);
 	struct files_options files = {
 		.folder = folder_path(folder),
 		.group = options->group,
@@ -135,7 +135,7 @@ int instance_persist(struct loaded *loaded, struct folder *folder,
 		return error_set(error, ENOMEM, "files in %s: %s", files.folder, strerror(ENOMEM));
 	if (!result)
 		files_refusal->message[0] = 0;
-	result = folder_commit(folder, options->group, error);
+	result = folder_publish_with_group(folder, options->group, error);
 	if (!result)
 		running_code_await_tables(loaded, options->symbolizers, options->pids, TABLES_MS);
 	if (symbolizers_script_loop_tables(options->symbolizers))

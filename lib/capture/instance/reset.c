@@ -35,7 +35,7 @@
 #define WAIT_READER_MS 50
 #define WAITS_MAX 100
 
-static void sleep_wait_ms(void)
+static void sleep_one_wait_interval(void)
 {
 	const struct timespec pause = {.tv_nsec = WAIT_MS * 1000000L};
 
@@ -54,24 +54,25 @@ int reset_make_second_table(struct loaded *loaded, struct stackmap_error *error)
 	return result && result != -EEXIST ? set_reset_error(result, error) : 0;
 }
 
-static u64 *generation_done_word(const struct loaded *loaded)
+static u64 *shared_word_of_done_generation(const struct loaded *loaded)
 {
 	return &loaded_programs(loaded)->bss->generation_done;
 }
 
 static bool is_generation_done(const struct loaded *loaded, u64 generation)
 {
-	return __atomic_load_n(generation_done_word(loaded), __ATOMIC_ACQUIRE) >= generation;
+	return __atomic_load_n(shared_word_of_done_generation(loaded), __ATOMIC_ACQUIRE) >=
+	       generation;
 }
 
 /* Does steps 2 to 5 of a reset, with the published generation in step 5. */
-static int swap_tables(struct loaded *loaded, struct generation_table *current)
+static int publish_new_table_generation(struct loaded *loaded, struct generation_table *current)
 {
 	struct generation_table *spare = &loaded->tables[current == &loaded->tables[0]];
 	u64 next = generation_of_table(current) + 1;
 	int result = generation_clear_previous(loaded);
 
-	result = result ?: generation_empty_table(loaded, spare, next);
+	result = result ?: generation_reset_table(loaded, spare, next);
 	result = result ?: generation_set_role(loaded, TABLE_PREVIOUS, current);
 	result = result ?: generation_set_role(loaded, TABLE_CURRENT, spare);
 	if (!result)
@@ -105,7 +106,7 @@ static bool discard_drain_rings(struct loaded *loaded, const u64 *limits)
 
 /* Discards all events of generation `done` and of older generations, and marks `done` as not needed
  * any more. */
-static int discard_recorded_events(struct loaded *loaded, u64 done)
+static int discard_events_of_old_generations(struct loaded *loaded, u64 done)
 {
 	u64 deferred_limits[CONFIG_CPUS_MAX], limits[CONFIG_CPUS_MAX];
 
@@ -115,7 +116,7 @@ static int discard_recorded_events(struct loaded *loaded, u64 done)
 	     ms += WAIT_MS) {
 		if (ms >= WAIT_WRITER_MS)
 			return -EBUSY;
-		sleep_wait_ms();
+		sleep_one_wait_interval();
 	}
 	for (u32 cpu = 0; cpu < loaded->plan.config.cpus; cpu++) {
 		struct ring_view ring = loaded_ring(loaded, cpu);
@@ -131,12 +132,12 @@ static int discard_recorded_events(struct loaded *loaded, u64 done)
 			ring.header->reset += counted_table_discard(&loaded->plan.config, table);
 		loaded_free_counted_rows(loaded, cpu);
 	}
-	__atomic_store_n(generation_done_word(loaded), done, __ATOMIC_RELEASE);
+	__atomic_store_n(shared_word_of_done_generation(loaded), done, __ATOMIC_RELEASE);
 	return 0;
 }
 
-static int begin_reset(struct loaded *loaded, struct generation_table **current,
-		       struct stackmap_error *error)
+static int begin_reset_with_new_table(struct loaded *loaded, struct generation_table **current,
+				      struct stackmap_error *error)
 {
 	int result = reset_make_second_table(loaded, error);
 
@@ -157,23 +158,23 @@ static int begin_reset(struct loaded *loaded, struct generation_table **current,
 int reset_without_reader(struct loaded *loaded, struct stackmap_error *error)
 {
 	struct generation_table *current;
-	int result = begin_reset(loaded, &current, error);
+	int result = begin_reset_with_new_table(loaded, &current, error);
 	u64 generation;
 
 	if (result)
 		return result;
 	generation = generation_of_table(current);
 	if (!is_generation_done(loaded, generation - 1))
-		result = discard_recorded_events(loaded, generation - 1);
-	result = result ?: swap_tables(loaded, current);
-	result = result ?: discard_recorded_events(loaded, generation);
+		result = discard_events_of_old_generations(loaded, generation - 1);
+	result = result ?: publish_new_table_generation(loaded, current);
+	result = result ?: discard_events_of_old_generations(loaded, generation);
 	return result ? set_reset_error(result, error) : 0;
 }
 
 int reset_with_reader(struct loaded *loaded, u32 wait_ms, struct stackmap_error *error)
 {
 	struct generation_table *current;
-	int result = begin_reset(loaded, &current, error);
+	int result = begin_reset_with_new_table(loaded, &current, error);
 
 	if (result)
 		return result;
@@ -183,9 +184,9 @@ int reset_with_reader(struct loaded *loaded, u32 wait_ms, struct stackmap_error 
 			return error_set(error, EBUSY,
 					 "the reader is behind: it has not finished what was "
 					 "recorded before the last reset");
-		sleep_wait_ms();
+		sleep_one_wait_interval();
 	}
-	result = swap_tables(loaded, current);
+	result = publish_new_table_generation(loaded, current);
 	return result ? set_reset_error(result, error) : 0;
 }
 

@@ -24,7 +24,7 @@ static bool is_record_before(u32 commit, u64 limit)
 
 /* Discards the record in a slot. Returns 1 if it was an event. The stamp does not change without
  * the commit word, so an unchanged commit word means that the stamp belongs to this record. */
-static u32 discard_slot(struct event_slot *slot, u64 limit, u64 deferred_limit)
+static u32 discard_record_of_slot(struct event_slot *slot, u64 limit, u64 deferred_limit)
 {
 	u32 commit = atomic_load_acquire(&slot->commit);
 	bool is_deferred = is_deferred_stack(slot);
@@ -41,8 +41,8 @@ u64 ring_discard_flight(struct ring_view *ring, u64 limit, u64 deferred_limit)
 	u64 count = 0;
 
 	for (u32 i = 0; i < ring->count; i++)
-		count += discard_slot((struct event_slot *)ring_slot(ring, i), limit,
-				      deferred_limit);
+		count += discard_record_of_slot((struct event_slot *)ring_slot(ring, i), limit,
+						deferred_limit);
 	return count;
 }
 

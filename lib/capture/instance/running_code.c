@@ -60,7 +60,7 @@ static void count_files_of_process(int program, u32 pid, struct running_file *fi
 /* Orders files by their number of mappings. Among files with equally many mappings the file at the
  * highest address comes first: the kernel maps downwards, and dynamic linkers map the libraries
  * that the program itself needs before libraries that those libraries need. */
-static int compare_by_mappings(const void *a, const void *b)
+static int compare_files_by_mapping_count(const void *a, const void *b)
 {
 	const struct running_file *left = a, *right = b;
 
@@ -86,10 +86,11 @@ void running_code_request_tables(const struct loaded *loaded, struct symbolizers
 	for (size_t i = 0; i < pids->count; i++)
 		count_files_of_process(loaded->running_code_program, pids->ranges[i].first, files,
 				       &place);
-	qsort(files, MAPPINGS_MAX, sizeof(*files), compare_by_mappings);
+	qsort(files, MAPPINGS_MAX, sizeof(*files), compare_files_by_mapping_count);
 	for (u32 i = 0; i < most && files[i].mappings; i++)
-		symbolizers_tabulate(symbolizers, files[i].number,
-				     loaded_mapping_record(loaded, files[i].number), map);
+		symbolizers_request_unwind_table(symbolizers, files[i].number,
+						 loaded_mapping_record(loaded, files[i].number),
+						 map);
 	free(files);
 }
 

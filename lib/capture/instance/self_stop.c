@@ -11,7 +11,7 @@
  * compute another time. If the instance was rearmed meanwhile, the process clears the time that it
  * has stored.
  */
-static u64 get_stop_realtime(struct trigger_state *state, u64 time)
+static u64 find_or_store_stop_realtime(struct trigger_state *state, u64 time)
 {
 	u64 now = clock_ns(CLOCK_MONOTONIC), stored = 0;
 	u64 computed = clock_ns(CLOCK_REALTIME) - (now - time);
@@ -36,7 +36,7 @@ void self_stop_read(const struct loaded *loaded, struct self_stop *stop)
 	stop->time = time;
 	if (kind <= loaded->sources->count)
 		stop->name = loaded->sources->sources[kind - 1].name;
-	stop->realtime = get_stop_realtime(state, stop->time);
+	stop->realtime = find_or_store_stop_realtime(state, stop->time);
 	stop->is_over = clock_ns(CLOCK_MONOTONIC) > stop->time + stop->delay;
 }
 

@@ -29,7 +29,7 @@ enum user_way instance_user_way(const struct loaded *loaded)
 	return config->deferral == DEFERRAL_TASK_WORK ? USER_WAY_DEFERRED : USER_WAY_ASSISTED;
 }
 
-static u64 read_map_bytes(int fd)
+static u64 read_memory_bytes_of_map(int fd)
 {
 	unsigned long long bytes = 0;
 	char path[64];
@@ -113,18 +113,18 @@ void instance_status_read(struct loaded *loaded, struct folder *folder,
 		.flight = loaded->plan.config.flight,
 		.reader = find_lock_holder(folder_pin_path(folder, "")),
 		.user_way = instance_user_way(loaded),
-		.rings = read_map_bytes(bpf_map__fd(loaded_programs(loaded)->maps.rings)),
+		.rings = read_memory_bytes_of_map(bpf_map__fd(loaded_programs(loaded)->maps.rings)),
 	};
 	for (u32 i = 0; i < TABLE_ROLES; i++)
 		if (loaded->tables[i].fd >= 0)
-			status->tables += read_map_bytes(loaded->tables[i].fd);
+			status->tables += read_memory_bytes_of_map(loaded->tables[i].fd);
 	self_stop_read(loaded, &status->stop);
 	status->memory = status->tables;
 	bpf_object__for_each_map(map, loaded_programs(loaded)->obj)
 	{
 		if (!engine_shares_map(bpf_map__name(map)))
-			status->memory += read_map_bytes(bpf_map__fd(map));
+			status->memory += read_memory_bytes_of_map(bpf_map__fd(map));
 	}
 	instance_read_table_stat(loaded, &status->stacks);
-	ledger_totals(loaded, &status->ledger);
+	sum_event_totals_of_cpus(loaded, &status->ledger);
 }

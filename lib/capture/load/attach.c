@@ -260,7 +260,7 @@ u64 attach_count_skipped_field_values(const struct attachment *attachment, u64 m
 /* Number of the lowest bit of the semaphore's offset in attr.config. */
 #define PERF_PROBE_SEMAPHORE 32
 
-static u32 count_sources(const struct attachment *attachment, enum source_type type)
+static u32 count_sources_of_type(const struct attachment *attachment, enum source_type type)
 {
 	u32 count = 0;
 
@@ -272,12 +272,12 @@ static u32 count_sources(const struct attachment *attachment, enum source_type t
 static int choose_attach_methods(struct attachment *attachment, struct stackmap_error *error)
 {
 	struct kernel_attach_methods *ways = &attachment->kernel;
-	u32 count = count_sources(attachment, SOURCE_KERNEL);
+	u32 count = count_sources_of_type(attachment, SOURCE_KERNEL);
 
-	attachment->tracepoint_cookies =
-		count_sources(attachment, SOURCE_TRACEPOINT) && attach_has_tracepoint_cookies();
+	attachment->tracepoint_cookies = count_sources_of_type(attachment, SOURCE_TRACEPOINT) &&
+					 attach_has_tracepoint_cookies();
 	attachment->user_multi =
-		count_sources(attachment, SOURCE_USER) && attach_has_uprobe_multi();
+		count_sources_of_type(attachment, SOURCE_USER) && attach_has_uprobe_multi();
 	if (!count)
 		return 0;
 	*ways = attach_methods_for_kernel_functions(count);
@@ -287,14 +287,14 @@ static int choose_attach_methods(struct attachment *attachment, struct stackmap_
 	return source_needs_explain(attachment->sources, EOPNOTSUPP, error);
 }
 
-static bool needs_kprobe(const struct attachment *attachment, const struct source *source)
+static bool must_attach_by_kprobe(const struct attachment *attachment, const struct source *source)
 {
 	const struct kernel_attach_methods *ways = &attachment->kernel;
 
 	return ways->probe && ways->few && kernel_btf_function_id(source->target) < 0;
 }
 
-static bool needs_own_set(const struct attachment *attachment, const struct source *source)
+static bool needs_own_program_set(const struct attachment *attachment, const struct source *source)
 {
 	switch (source->type) {
 	case SOURCE_SAMPLE:
@@ -303,15 +303,15 @@ static bool needs_own_set(const struct attachment *attachment, const struct sour
 	case SOURCE_TRACEPOINT:
 		return !attachment->tracepoint_cookies;
 	case SOURCE_KERNEL:
-		return attachment->kernel.entry && !needs_kprobe(attachment, source);
+		return attachment->kernel.entry && !must_attach_by_kprobe(attachment, source);
 	default:
 		return false;
 	}
 }
 
 /* Returns the program that serves a source. `own`: the source has a set of its own. */
-static u32 choose_program(const struct attachment *attachment, const struct source *source,
-			  bool own)
+static u32 choose_program_for_source(const struct attachment *attachment,
+				     const struct source *source, bool own)
 {
 	switch (source->type) {
 	case SOURCE_SAMPLE:
@@ -327,7 +327,7 @@ static u32 choose_program(const struct attachment *attachment, const struct sour
 	case SOURCE_KERNEL:
 		if (own)
 			return source->on_return ? PROGRAM_KERNEL_RETURN : PROGRAM_KERNEL_ENTRY;
-		return attachment->kernel.multi && !needs_kprobe(attachment, source)
+		return attachment->kernel.multi && !must_attach_by_kprobe(attachment, source)
 			       ? PROGRAM_KERNEL_MULTI
 			       : PROGRAM_KERNEL_PROBE;
 	case SOURCE_OFF_CPU:
@@ -344,9 +344,11 @@ static u32 choose_program(const struct attachment *attachment, const struct sour
 	return 0;
 }
 
-static struct program_set *assign_set(struct attachment *attachment, u32 kind, u32 set, bool own)
+static struct program_set *put_source_into_program_set(struct attachment *attachment, u32 kind,
+						       u32 set, bool own)
 {
-	u32 program = choose_program(attachment, &attachment->sources->sources[kind], own);
+	u32 program =
+		choose_program_for_source(attachment, &attachment->sources->sources[kind], own);
 
 	attachment->placements[kind] = (struct placement){.set = set, .program = program};
 	attachment->sets[set].programs |= program;
@@ -355,11 +357,12 @@ static struct program_set *assign_set(struct attachment *attachment, u32 kind, u
 
 /* Gives a source a set of programs of its own. A recording of a single source needs no second set:
  * its first set has the kind as a constant. */
-static void assign_own_set(struct attachment *attachment, const struct source *source, u32 kind)
+static void give_source_own_program_set(struct attachment *attachment, const struct source *source,
+					u32 kind)
 {
 	bool single = attachment->sources->count == 1;
-	struct program_set *set =
-		assign_set(attachment, kind, single ? 0 : attachment->set_count++, true);
+	struct program_set *set = put_source_into_program_set(
+		attachment, kind, single ? 0 : attachment->set_count++, true);
 
 	set->cookie = false;
 	set->kind = kind;
@@ -369,12 +372,12 @@ static void assign_own_set(struct attachment *attachment, const struct source *s
 
 /* Assigns sets to the two programs of a tracepoint with a value. The counting program has a set of
  * its own, since the kernel would skip a shared program when one tracepoint interrupts another. */
-static void assign_field_value_sets(struct attachment *attachment, u32 kind)
+static void give_field_value_source_sets(struct attachment *attachment, u32 kind)
 {
 	bool single = attachment->sources->count == 1;
 	u32 set = single ? 0 : attachment->set_count++;
 
-	assign_set(attachment, kind, 0, false);
+	put_source_into_program_set(attachment, kind, 0, false);
 	attachment->placements[kind].call_set = set;
 	attachment->sets[set].programs |= PROGRAM_FIELD_CALL;
 	attachment->sets[set].kind = kind;
@@ -382,26 +385,29 @@ static void assign_field_value_sets(struct attachment *attachment, u32 kind)
 
 /* A tracepoint gets a set of its own if there are few tracepoints, else the set of its category.
  * Each of the first categories has a set; later categories share the common set. */
-static void assign_tracepoint_set(struct attachment *attachment, const struct source *source,
-				  u32 kind, u32 *categories)
+static void give_tracepoint_program_set(struct attachment *attachment, const struct source *source,
+					u32 kind, u32 *categories)
 {
 	const struct source *sources = attachment->sources->sources;
-	bool few = count_sources(attachment, SOURCE_TRACEPOINT) <= TRACEPOINTS_WITH_OWN_SET_MAX;
+	bool few = count_sources_of_type(attachment, SOURCE_TRACEPOINT) <=
+		   TRACEPOINTS_WITH_OWN_SET_MAX;
 	size_t category_bytes = strcspn(source->name, ":") + 1;
 
 	for (u32 earlier = 0; !few && earlier < kind; earlier++)
 		if (attachment->placements[earlier].program == PROGRAM_TRACEPOINT &&
 		    !strncmp(sources[earlier].name, source->name, category_bytes)) {
-			assign_set(attachment, kind, attachment->placements[earlier].set, false);
+			put_source_into_program_set(attachment, kind,
+						    attachment->placements[earlier].set, false);
 			return;
 		}
 	if (++*categories > 1 && *categories <= TRACEPOINT_SETS_MAX)
-		assign_set(attachment, kind, attachment->set_count++, false)->cookie = true;
+		put_source_into_program_set(attachment, kind, attachment->set_count++, false)
+			->cookie = true;
 	else
-		assign_set(attachment, kind, 0, false);
+		put_source_into_program_set(attachment, kind, 0, false);
 }
 
-static int plan_sets(struct attachment *attachment)
+static int assign_program_sets_to_sources(struct attachment *attachment)
 {
 	u32 count = attachment->sources->count, categories = 0;
 
@@ -416,13 +422,13 @@ static int plan_sets(struct attachment *attachment)
 		const struct source *source = &attachment->sources->sources[kind];
 
 		if (source->type == SOURCE_TRACEPOINT && question_reads_event(&source->question))
-			assign_field_value_sets(attachment, kind);
-		else if (needs_own_set(attachment, source))
-			assign_own_set(attachment, source, kind);
+			give_field_value_source_sets(attachment, kind);
+		else if (needs_own_program_set(attachment, source))
+			give_source_own_program_set(attachment, source, kind);
 		else if (source->type == SOURCE_TRACEPOINT)
-			assign_tracepoint_set(attachment, source, kind, &categories);
+			give_tracepoint_program_set(attachment, source, kind, &categories);
 		else
-			assign_set(attachment, kind, 0, false);
+			put_source_into_program_set(attachment, kind, 0, false);
 	}
 	return 0;
 }
@@ -447,7 +453,7 @@ int attachment_attach_hooks(struct attachment *attachment, struct stackmap_error
 	return 0;
 }
 
-static int note_refused_program(struct attachment *attachment, int result)
+static int note_if_kernel_refused_program(struct attachment *attachment, int result)
 {
 	attachment->refused = result && result != -ENOMEM && result != -EMFILE &&
 			      (result != -EPERM || capability_to_trace());
@@ -461,14 +467,14 @@ int attachment_prepare(struct attachment *attachment, int table_fd, struct engin
 
 	if (result)
 		return result;
-	result = plan_sets(attachment);
+	result = assign_program_sets_to_sources(attachment);
 	if (result)
 		return error_set(error, -result, "programs: %s", strerror(-result));
 	result = program_sets_prepare(attachment->sets, attachment->set_count, attachment->plan,
 				      table_fd, engine, &attachment->images, error);
 	if (!result && attachment->plan->config.questions)
 		result = attachment_store_questions(attachment, error);
-	return note_refused_program(attachment, result);
+	return note_if_kernel_refused_program(attachment, result);
 }
 
 int attachment_load(struct attachment *attachment, int table_fd, const struct meanwhile *meanwhile,
@@ -478,10 +484,10 @@ int attachment_load(struct attachment *attachment, int table_fd, const struct me
 				       table_fd, &attachment->images, meanwhile, error);
 
 	program_images_free(&attachment->images);
-	return note_refused_program(attachment, result);
+	return note_if_kernel_refused_program(attachment, result);
 }
 
-static int fd_of_program(const struct attachment *attachment, u32 kind)
+static int program_fd_of_source(const struct attachment *attachment, u32 kind)
 {
 	struct placement at = attachment->placements[kind];
 
@@ -498,12 +504,12 @@ static int attach_syscalls(struct attachment *attachment, const struct source *s
 		if (attachment->sources->sources[earlier].type == SOURCE_SYSCALL &&
 		    attachment->sources->sources[earlier].on_return == source->on_return)
 			return 0;
-	return link_raw_tracepoint(&attachment->links, name, fd_of_program(attachment, kind), false,
-				   0);
+	return link_raw_tracepoint(&attachment->links, name, program_fd_of_source(attachment, kind),
+				   false, 0);
 }
 
-static int attach_probe(struct attachment *attachment, const struct source *source, u32 kind,
-			const char *pmu)
+static int attach_probe_by_perf_event(struct attachment *attachment, const struct source *source,
+				      u32 kind, const char *pmu)
 {
 	struct perf_event_attr attr = {
 		.config = (source->on_return ? PERF_PROBE_RETURN : 0) |
@@ -512,18 +518,19 @@ static int attach_probe(struct attachment *attachment, const struct source *sour
 		.config2 = source->offset,
 		.sample_period = 1,
 	};
-	int type = pmu_type(pmu);
+	int type = read_perf_type_of_pmu(pmu);
 
 	if (type < 0)
 		return type;
 	if (source->semaphore >> (64 - PERF_PROBE_SEMAPHORE))
 		return -ERANGE;
 	attr.type = type;
-	return link_perf_event(&attachment->links, &attr, -1, 0, fd_of_program(attachment, kind),
+	return link_perf_event(&attachment->links, &attr, -1, 0,
+			       program_fd_of_source(attachment, kind),
 			       COOKIE_OF(kind, source->at_entry));
 }
 
-static bool have_same_link(const struct attachment *attachment, u32 kind, u32 other)
+static bool are_attached_by_same_link(const struct attachment *attachment, u32 kind, u32 other)
 {
 	const struct source *a = &attachment->sources->sources[kind];
 	const struct source *b = &attachment->sources->sources[other];
@@ -535,15 +542,16 @@ static bool have_same_link(const struct attachment *attachment, u32 kind, u32 ot
 
 /* Attaches functions. One link serves the entries of all functions of the kernel or of one file,
  * another one their returns; each is made for the first source that needs it. */
-static int attach_functions(struct attachment *attachment, const struct source *source, u32 kind)
+static int attach_functions_by_one_link(struct attachment *attachment, const struct source *source,
+					u32 kind)
 {
 	const struct source_list *list = attachment->sources;
-	int fd = fd_of_program(attachment, kind), result = -ENOMEM;
+	int fd = program_fd_of_source(attachment, kind), result = -ENOMEM;
 	struct link_places places = {.path = source->target};
 	const char **names;
 
 	for (u32 other = 0; other < kind; other++)
-		if (have_same_link(attachment, kind, other))
+		if (are_attached_by_same_link(attachment, kind, other))
 			return 0;
 	names = calloc(list->count, sizeof(*names));
 	places.offsets = calloc(list->count, sizeof(*places.offsets));
@@ -554,7 +562,7 @@ static int attach_functions(struct attachment *attachment, const struct source *
 	     other++) {
 		const struct source *one = &list->sources[other];
 
-		if (!have_same_link(attachment, kind, other))
+		if (!are_attached_by_same_link(attachment, kind, other))
 			continue;
 		names[places.count] = one->target;
 		places.offsets[places.count] = one->offset;
@@ -573,15 +581,17 @@ static int attach_functions(struct attachment *attachment, const struct source *
 	return result;
 }
 
-static int attach_kernel(struct attachment *attachment, const struct source *source, u32 kind)
+static int attach_kernel_function(struct attachment *attachment, const struct source *source,
+				  u32 kind)
 {
 	switch (attachment->placements[kind].program) {
 	case PROGRAM_KERNEL_MULTI:
-		return attach_functions(attachment, source, kind);
+		return attach_functions_by_one_link(attachment, source, kind);
 	case PROGRAM_KERNEL_PROBE:
-		return attach_probe(attachment, source, kind, "kprobe");
+		return attach_probe_by_perf_event(attachment, source, kind, "kprobe");
 	default:
-		return link_typed_program(&attachment->links, fd_of_program(attachment, kind));
+		return link_typed_program(&attachment->links,
+					  program_fd_of_source(attachment, kind));
 	}
 }
 
@@ -632,7 +642,7 @@ static int attach_off_cpu(struct attachment *attachment, u32 kind)
 
 	object->bss->recording_begin = attachment->begun ?: clock_ns(CLOCK_MONOTONIC);
 	return result
-		       ?: link_typed_program(&attachment->links, fd_of_program(attachment, kind))
+		       ?: link_typed_program(&attachment->links, program_fd_of_source(attachment, kind))
 		       ?: run_start_iterator(attachment, object->progs.on_start,
  object->progs.on_start_plain);
 }
@@ -653,7 +663,7 @@ static int attach_time_programs(struct attachment *attachment, u32 kind)
 			return 0;
 	result = open_stop_iterator(attachment, object->progs.on_time_stop,
 				    &attachment->stop_fds[1])
-			 ?: link_typed_program(&attachment->links, fd_of_program(attachment, kind))
+			 ?: link_typed_program(&attachment->links, program_fd_of_source(attachment, kind))
 			 ?: link_typed_program(&attachment->links,
 				       program_set_find_fd(set, object->progs.on_time_wakeup))
 			 ?: link_typed_program(&attachment->links,
@@ -730,25 +740,26 @@ static int attach_source(struct attachment *attachment, u32 kind)
 	case SOURCE_SAMPLE:
 	case SOURCE_PERF:
 		return attach_perf_events(attachment, source, kind,
-					  fd_of_program(attachment, kind));
+					  program_fd_of_source(attachment, kind));
 	case SOURCE_TRACEPOINT:
 		if (question_reads_event(&source->question))
 			return attach_field_value(attachment, source, kind);
 		return link_raw_tracepoint(&attachment->links, source->target,
-					   fd_of_program(attachment, kind),
+					   program_fd_of_source(attachment, kind),
 					   attachment->tracepoint_cookies, kind);
 	case SOURCE_SYSCALL:
 		return attach_syscalls(attachment, source, kind);
 	case SOURCE_USER:
 		if (attachment->user_multi)
-			return attach_functions(attachment, source, kind);
-		return attach_probe(attachment, source, kind, "uprobe");
+			return attach_functions_by_one_link(attachment, source, kind);
+		return attach_probe_by_perf_event(attachment, source, kind, "uprobe");
 	case SOURCE_KERNEL:
-		return attach_kernel(attachment, source, kind);
+		return attach_kernel_function(attachment, source, kind);
 	case SOURCE_OFF_CPU:
 		return attach_off_cpu(attachment, kind);
 	case SOURCE_WAKER:
-		return link_typed_program(&attachment->links, fd_of_program(attachment, kind));
+		return link_typed_program(&attachment->links,
+					  program_fd_of_source(attachment, kind));
 	case SOURCE_TIME:
 		return attach_time_programs(attachment, kind);
 	case SOURCE_ORIGIN:
@@ -777,21 +788,21 @@ int attachment_open_cpu_events(struct attachment *attachment, u32 cpu)
 
 		if (source->type == SOURCE_SAMPLE || source->type == SOURCE_PERF)
 			result = attach_perf_cpu(attachment, source, kind,
-						 fd_of_program(attachment, kind), cpu);
+						 program_fd_of_source(attachment, kind), cpu);
 	}
 	return result;
 }
 
 /* Tells the programs whether all sources of -e alive:... are attached: a thing that begins before
  * that might end unseen. */
-static void set_alive_open(const struct attachment *attachment, bool is_open)
+static void set_alive_sources_attached(const struct attachment *attachment, bool is_open)
 {
 	if (attachment->plan->config.alive)
 		__atomic_store_n(&attachment->sets[0].object->bss->alive_open, is_open,
 				 __ATOMIC_SEQ_CST);
 }
 
-int attachment_start(struct attachment *attachment, struct stackmap_error *error)
+int attachment_attach_all_sources(struct attachment *attachment, struct stackmap_error *error)
 {
 	int counting = attachment_open_counters(attachment, error);
 
@@ -810,7 +821,7 @@ int attachment_start(struct attachment *attachment, struct stackmap_error *error
 			  attachment->sources->sources[kind].name, strerror(-result), advice);
 		return *advice ? result : source_needs_explain(attachment->sources, -result, error);
 	}
-	set_alive_open(attachment, true);
+	set_alive_sources_attached(attachment, true);
 	counting = attachment_begin_counting(attachment, error);
 	if (counting)
 		attachment_stop(attachment);
@@ -845,7 +856,7 @@ static u64 count_unfinished_spans(int map)
 
 void attachment_stop(struct attachment *attachment)
 {
-	set_alive_open(attachment, false);
+	set_alive_sources_attached(attachment, false);
 	end_time_accounts(attachment);
 	/* When an iterator is read to its end, each task that is still blocked makes an event. */
 	for (u32 i = 0; i < sizeof(attachment->stop_fds) / sizeof(*attachment->stop_fds); i++) {

@@ -117,7 +117,7 @@ int attachment_begin_counting(struct attachment *attachment, struct stackmap_err
 int attachment_attach_hooks(struct attachment *attachment, struct stackmap_error *error);
 
 /* Attaches all sources. On failure no source stays attached. */
-int attachment_start(struct attachment *attachment, struct stackmap_error *error);
+int attachment_attach_all_sources(struct attachment *attachment, struct stackmap_error *error);
 
 /* True if perf events are bound to CPUs. */
 bool attachment_has_events_by_cpu(const struct attachment *attachment);

@@ -19,7 +19,7 @@
 #include "capture/load/skeleton.h"
 #include "error.h"
 
-static bool follow_task(struct loaded *loaded, u32 tid, enum follow from)
+static bool add_task_to_followed_map(struct loaded *loaded, u32 tid, enum follow from)
 {
 	struct followed value = {.from = from};
 
@@ -57,7 +57,7 @@ static u32 follow_threads(struct loaded *loaded, u32 pid, DIR *directory)
 
 		if (!tid)
 			continue;
-		added += follow_task(loaded, tid, FOLLOW_NOW);
+		added += add_task_to_followed_map(loaded, tid, FOLLOW_NOW);
 		added += follow_children(loaded, pid, tid);
 	}
 	return added;
@@ -93,7 +93,7 @@ int loaded_follow_process(struct loaded *loaded, pid_t pid, struct stackmap_erro
 
 int loaded_follow_command(struct loaded *loaded, pid_t pid, struct stackmap_error *error)
 {
-	if (follow_task(loaded, pid, FOLLOW_FROM_EXEC))
+	if (add_task_to_followed_map(loaded, pid, FOLLOW_FROM_EXEC))
 		return 0;
 	return error_set(error, errno, "following the command: %s", strerror(errno));
 }

@@ -13,7 +13,7 @@
 #include "array.h"
 #include "capture/feature/bpf_attr.h"
 
-static int sys_bpf(int command, void *attr, u32 bytes)
+static int call_bpf_system_call(int command, void *attr, u32 bytes)
 {
 	int fd = syscall(__NR_bpf, command, attr, bytes);
 
@@ -111,7 +111,8 @@ int link_raw_tracepoint(struct link_list *links, const char *name, int program_f
 
 	if (!with_cookie)
 		return add_descriptor(links, bpf_raw_tracepoint_open(name, program_fd));
-	return add_descriptor(links, sys_bpf(BPF_RAW_TRACEPOINT_OPEN, &attr, sizeof(attr)));
+	return add_descriptor(links,
+			      call_bpf_system_call(BPF_RAW_TRACEPOINT_OPEN, &attr, sizeof(attr)));
 }
 
 int link_user_functions(struct link_list *links, const struct link_places *places, bool on_return,
@@ -128,7 +129,7 @@ int link_user_functions(struct link_list *links, const struct link_places *place
 		.flags = on_return ? UPROBE_MULTI_RETURN : 0,
 	};
 
-	return add_descriptor(links, sys_bpf(BPF_LINK_CREATE, &attr, sizeof(attr)));
+	return add_descriptor(links, call_bpf_system_call(BPF_LINK_CREATE, &attr, sizeof(attr)));
 }
 
 int link_kernel_functions(struct link_list *links, const char **names, const u64 *cookies,

@@ -57,7 +57,7 @@ static void open_perf_event_of_task(void)
 		close(event);
 }
 
-static void *run_preload(void *arg)
+static void *run_preload_thread(void *arg)
 {
 	struct preload *preload = arg;
 
@@ -83,7 +83,7 @@ static int preload_take_kernel_text(struct preload *preload, struct kernel_text 
 	if (preload->has_thread)
 		pthread_join(preload->thread, NULL);
 	else if (!preload->is_done)
-		run_preload(preload);
+		run_preload_thread(preload);
 	preload->has_thread = false;
 	preload->is_done = true;
 	if (!preload->result)
@@ -146,7 +146,7 @@ static u64 table_mapped_bytes(const struct loaded *loaded)
 	return (loaded->plan.geometry.bytes + page - 1) & ~(page - 1);
 }
 
-static void free_table(const struct loaded *loaded, struct generation_table *table)
+static void free_generation_table(const struct loaded *loaded, struct generation_table *table)
 {
 	if (table->memory)
 		munmap(table->memory, table_mapped_bytes(loaded));
@@ -155,7 +155,7 @@ static void free_table(const struct loaded *loaded, struct generation_table *tab
 	*table = (struct generation_table){.fd = -1};
 }
 
-static struct generation_table *find_unmade_table(struct loaded *loaded)
+static struct generation_table *find_unused_table_slot(struct loaded *loaded)
 {
 	for (u32 i = 0; i < TABLE_ROLES; i++)
 		if (loaded->tables[i].fd < 0)
@@ -165,7 +165,7 @@ static struct generation_table *find_unmade_table(struct loaded *loaded)
 
 int generations_add_table(struct loaded *loaded, int fd)
 {
-	struct generation_table *table = find_unmade_table(loaded);
+	struct generation_table *table = find_unused_table_slot(loaded);
 	struct bpf_map_info info = {};
 	u32 bytes = sizeof(info);
 	void *memory;
@@ -182,7 +182,7 @@ int generations_add_table(struct loaded *loaded, int fd)
 				MAP_SHARED, fd, 0);
 	if (memory == MAP_FAILED) {
 		result = -errno;
-		free_table(loaded, table);
+		free_generation_table(loaded, table);
 		return result;
 	}
 	table->id = info.id;
@@ -195,14 +195,14 @@ int generations_make_table(struct loaded *loaded)
 	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
 	int fd;
 
-	if (!find_unmade_table(loaded))
+	if (!find_unused_table_slot(loaded))
 		return -EEXIST;
 	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "stack_table", sizeof(u32),
 			    loaded->plan.geometry.bytes, 1, &options);
 	return fd < 0 ? -errno : generations_add_table(loaded, fd);
 }
 
-int generation_empty_table(const struct loaded *loaded, struct generation_table *table,
+int generation_reset_table(const struct loaded *loaded, struct generation_table *table,
 			   u64 generation)
 {
 	u64 seed;
@@ -331,14 +331,15 @@ struct capture_bpf *loaded_programs(const struct loaded *loaded)
 
 struct ring_view loaded_ring(const struct loaded *loaded, u32 cpu)
 {
-	return ring_view_at(loaded->rings.memory, cpu, loaded->rings.stride,
-			    loaded->plan.config.ring_slots, loaded->plan.config.slot_size);
+	return ring_view_of_mapped_memory(loaded->rings.memory, cpu, loaded->rings.stride,
+					  loaded->plan.config.ring_slots,
+					  loaded->plan.config.slot_size);
 }
 
 struct ring_view loaded_task_ring(const struct loaded *loaded, u32 cpu)
 {
-	return ring_view_at(loaded->task_rings.memory, cpu, loaded->task_rings.stride,
-			    loaded->plan.config.task_slots, sizeof(struct task_slot));
+	return ring_view_of_mapped_memory(loaded->task_rings.memory, cpu, loaded->task_rings.stride,
+					  loaded->plan.config.task_slots, sizeof(struct task_slot));
 }
 
 const struct scratch *loaded_scratch(const struct loaded *loaded, u32 cpu)
@@ -480,7 +481,7 @@ int loaded_map_memory(struct loaded *loaded)
 	return result;
 }
 
-static bool has_source(const struct source_list *sources, enum source_type type)
+static bool has_source_of_type(const struct source_list *sources, enum source_type type)
 {
 	for (u32 kind = 0; kind < sources->count; kind++)
 		if (sources->sources[kind].type == type)
@@ -527,7 +528,7 @@ static int check_bpf_is_allowed(struct stackmap_error *error)
 			 strerror(code), capability_advice());
 }
 
-static int make_private_copy(struct shared_array *array)
+static int copy_shared_array_to_own_memory(struct shared_array *array)
 {
 	void *copy = malloc(array->bytes);
 
@@ -538,7 +539,7 @@ static int make_private_copy(struct shared_array *array)
 	return 0;
 }
 
-static void drop_private_copy(struct shared_array *array)
+static void free_own_copy_of_shared_array(struct shared_array *array)
 {
 	if (!array->live)
 		return;
@@ -568,7 +569,7 @@ int loaded_plan(struct loaded *loaded, const struct capture_options *options,
 		       ?: set_cgroup_filter(&loaded->plan.config, options->cgroup, error);
 }
 
-static int set_rings_error(int result, struct stackmap_error *error)
+static int set_error_of_ring_creation(int result, struct stackmap_error *error)
 {
 	return error_set(error, -result, "rings: %s%s", strerror(-result), limit_advice(-result));
 }
@@ -577,11 +578,11 @@ int loaded_prepare(struct loaded *loaded, struct stackmap_error *error)
 {
 	const struct source_list *sources = loaded->sources;
 	struct preload *preload = &loaded->preload;
-	bool has_perf_events =
-		has_source(sources, SOURCE_SAMPLE) || has_source(sources, SOURCE_PERF);
+	bool has_perf_events = has_source_of_type(sources, SOURCE_SAMPLE) ||
+			       has_source_of_type(sources, SOURCE_PERF);
 	int result = engine_open(loaded->plan.config.pids.inode, &loaded->engine)
 			     ?: generations_make_table(loaded)
-			     ?: generation_empty_table(loaded, &loaded->tables[0], GENERATION_FIRST)
+			     ?: generation_reset_table(loaded, &loaded->tables[0], GENERATION_FIRST)
 			     ?: interrupted() ? -EINTR : 0;
 
 	if (result)
@@ -601,10 +602,11 @@ int loaded_prepare(struct loaded *loaded, struct stackmap_error *error)
 		.opens_event = loaded->attachment.command && has_perf_events,
 	};
 	if (preload->reads_text || preload->opens_event)
-		preload->has_thread = !pthread_create(&preload->thread, NULL, run_preload, preload);
+		preload->has_thread =
+			!pthread_create(&preload->thread, NULL, run_preload_thread, preload);
 	result = loaded_map_memory(loaded);
 	if (result)
-		return set_rings_error(result, error);
+		return set_error_of_ring_creation(result, error);
 	loaded->running_code_program = program_set_find_fd(
 		&loaded->attachment.sets[0], loaded_programs(loaded)->progs.number_running_code);
 	return 0;
@@ -622,7 +624,7 @@ int loaded_load(struct loaded *loaded, const struct meanwhile *meanwhile,
 	if (loaded->preload.reads_text)
 		result = preload_take_kernel_text(&loaded->preload, loaded->kernel_text.memory);
 	if (result)
-		return set_rings_error(result, error);
+		return set_error_of_ring_creation(result, error);
 	generation_publish(loaded, GENERATION_FIRST);
 	for (u32 cpu = 0; cpu < loaded->plan.config.cpus; cpu++) {
 		struct ring_view ring = loaded_ring(loaded, cpu);
@@ -640,7 +642,7 @@ void loaded_free(struct loaded *loaded)
 {
 	preload_end(&loaded->preload);
 	for (u32 i = 0; i < TABLE_ROLES; i++)
-		free_table(loaded, &loaded->tables[i]);
+		free_generation_table(loaded, &loaded->tables[i]);
 	unmap_array(&loaded->rings);
 	unmap_array(&loaded->task_rings);
 	unmap_array(&loaded->scratch_slots);
@@ -713,8 +715,8 @@ bool loaded_has_events_by_cpu(const struct loaded *loaded)
 
 pid_t loaded_only_task(const struct loaded *loaded)
 {
-	if (loaded->running || has_source(loaded->sources, SOURCE_WAKER) ||
-	    has_source(loaded->sources, SOURCE_ORIGIN))
+	if (loaded->running || has_source_of_type(loaded->sources, SOURCE_WAKER) ||
+	    has_source_of_type(loaded->sources, SOURCE_ORIGIN))
 		return 0;
 	return loaded->attachment.command;
 }
@@ -749,10 +751,10 @@ int loaded_freeze(struct loaded *loaded)
 {
 	set_freezer_process(loaded, loaded->foreign ? 0 : getpid());
 	loaded_pause(loaded, PAUSE_SNAPSHOT);
-	return make_private_copy(&loaded->rings)
-		       ?: make_private_copy(&loaded->task_rings)
-		       ?: make_private_copy(&loaded->scratch_slots)
-		       ?: make_private_copy(&loaded->counted);
+	return copy_shared_array_to_own_memory(&loaded->rings)
+		       ?: copy_shared_array_to_own_memory(&loaded->task_rings)
+		       ?: copy_shared_array_to_own_memory(&loaded->scratch_slots)
+		       ?: copy_shared_array_to_own_memory(&loaded->counted);
 }
 
 void loaded_resume_events(struct loaded *loaded)
@@ -763,10 +765,10 @@ void loaded_resume_events(struct loaded *loaded)
 
 void loaded_thaw(struct loaded *loaded)
 {
-	drop_private_copy(&loaded->rings);
-	drop_private_copy(&loaded->task_rings);
-	drop_private_copy(&loaded->scratch_slots);
-	drop_private_copy(&loaded->counted);
+	free_own_copy_of_shared_array(&loaded->rings);
+	free_own_copy_of_shared_array(&loaded->task_rings);
+	free_own_copy_of_shared_array(&loaded->scratch_slots);
+	free_own_copy_of_shared_array(&loaded->counted);
 }
 
 bool loaded_is_frozen(const struct loaded *loaded)

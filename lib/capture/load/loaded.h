@@ -55,7 +55,7 @@ int generations_make_table(struct loaded *loaded);
 int generations_add_table(struct loaded *loaded, int fd);
 
 /* Empties a table that is not in use, and gives it the generation number `generation`. */
-int generation_empty_table(const struct loaded *loaded, struct generation_table *table,
+int generation_reset_table(const struct loaded *loaded, struct generation_table *table,
 			   u64 generation);
 
 /* Give a table a role, or take its role from the previous table. Both return when no program uses

@@ -52,8 +52,8 @@ static u32 read_possible_cpus(void)
 	return cpus;
 }
 
-static int plan_table(const struct capture_options *options, struct plan *plan,
-		      struct stackmap_error *error)
+static int plan_stack_table_size(const struct capture_options *options, struct plan *plan,
+				 struct stackmap_error *error)
 {
 	struct capture_config *config = &plan->config;
 	bool is_instance = options->has_files && !options->no_user_stacks && !options->no_dedup;
@@ -117,8 +117,8 @@ static int plan_counted_rows(struct capture_config *config, u64 *bytes,
 	return 0;
 }
 
-static int plan_rings(const struct capture_options *options, struct plan *plan,
-		      struct stackmap_error *error)
+static int plan_ring_sizes(const struct capture_options *options, struct plan *plan,
+			   struct stackmap_error *error)
 {
 	struct capture_config *config = &plan->config;
 	u64 bytes = options->ring_bytes ? options->ring_bytes : default_ring_bytes(config->cpus);
@@ -145,7 +145,7 @@ static int plan_rings(const struct capture_options *options, struct plan *plan,
 	return 0;
 }
 
-static void plan_source_question(const struct source *source, u32 kind, struct plan *plan)
+static void set_config_of_source_question(const struct source *source, u32 kind, struct plan *plan)
 {
 	if (!source->question.value.bytes && !source->question.count &&
 	    !source->question.span_role && !source->question.counter)
@@ -165,7 +165,7 @@ static void plan_source_question(const struct source *source, u32 kind, struct p
 		plan->comm_patterns += source->question.conditions[i].subject == CONDITION_COMM;
 }
 
-static void plan_sources(const struct capture_options *options, struct plan *plan)
+static void set_config_of_sources(const struct capture_options *options, struct plan *plan)
 {
 	for (u32 state = 0; state < TIME_STATES; state++)
 		plan->config.time_kinds[state] = TIME_KIND_NONE;
@@ -205,11 +205,12 @@ static void plan_sources(const struct capture_options *options, struct plan *pla
 		}
 		if (source->unit || source->question.span_role == ALIVE_BEGIN)
 			plan->config.value = 1;
-		plan_source_question(source, kind, plan);
+		set_config_of_source_question(source, kind, plan);
 	}
 }
 
-static int check_wakers(const struct source_list *sources, struct stackmap_error *error)
+static int check_wakers_have_off_cpu(const struct source_list *sources,
+				     struct stackmap_error *error)
 {
 	const char *needs = NULL;
 	bool blocked = false;
@@ -228,8 +229,8 @@ static int check_wakers(const struct source_list *sources, struct stackmap_error
 
 /* Checks the sources of thread times: a thread's time account needs a begin and an end, and covers
  * all CPUs that the thread runs on. */
-static int check_time_sources(const struct capture_options *options, const struct plan *plan,
-			      struct stackmap_error *error)
+static int check_thread_time_options(const struct capture_options *options, const struct plan *plan,
+				     struct stackmap_error *error)
 {
 	if (!plan->times)
 		return 0;
@@ -246,8 +247,8 @@ static int check_time_sources(const struct capture_options *options, const struc
 
 /* Checks origins: an origin, the thread that queued work, is kept as two stack ids until the work's
  * events. */
-static int check_origins(const struct capture_options *options, const struct plan *plan,
-			 struct stackmap_error *error)
+static int check_origin_options(const struct capture_options *options, const struct plan *plan,
+				struct stackmap_error *error)
 {
 	if (!plan->config.origins)
 		return 0;
@@ -292,8 +293,8 @@ static int check_aggregate(const struct capture_options *options, const struct p
 			 other);
 }
 
-static int plan_user_stacks(const struct capture_options *options, struct plan *plan,
-			    struct stackmap_error *error)
+static int choose_user_stack_method(const struct capture_options *options, struct plan *plan,
+				    struct stackmap_error *error)
 {
 	struct capture_config *config = &plan->config;
 	u32 depth = options->max_user_depth;
@@ -345,7 +346,7 @@ int plan_make(const struct capture_options *options, struct plan *plan,
 	config->kernel_stacks = !options->no_kernel_stacks;
 	config->max_depth = STACK_KERNEL_DEPTH_MAX;
 	whole_file_scan("/proc/sys/kernel/perf_event_max_stack", "%u", &config->max_depth);
-	plan_sources(options, plan);
+	set_config_of_sources(options, plan);
 	config->trace_ids = options->trace_ids;
 	config->count_unmet = options->count_unmet;
 	config->aggregate = options->aggregate;
@@ -358,8 +359,8 @@ int plan_make(const struct capture_options *options, struct plan *plan,
 		memcpy(config->cpu_mask, options->cpu_mask, sizeof(config->cpu_mask));
 	result = comm_globs_compile(&options->comms, &config->comms, error)
 			 ?: pid_namespace_find(&config->pids, error);
-	result = result ?: check_wakers(options->sources, error);
-	result = result ?: check_time_sources(options, plan, error) ?: check_origins(options, plan, error);
+	result = result ?: check_wakers_have_off_cpu(options->sources, error);
+	result = result ?: check_thread_time_options(options, plan, error) ?: check_origin_options(options, plan, error);
 	result = result ?: check_aggregate(options, plan, error);
 	if (result)
 		return result;
@@ -373,9 +374,9 @@ int plan_make(const struct capture_options *options, struct plan *plan,
 		return error_set(error, EINVAL,
 				 "-e .../values=A,B/: an instance has one value of an event: "
 				 "value=A, or 'stackmap record' for both");
-	result = plan_user_stacks(options, plan, error);
-	result = result ? result : plan_table(options, plan, error);
-	return result ? result : plan_rings(options, plan, error);
+	result = choose_user_stack_method(options, plan, error);
+	result = result ? result : plan_stack_table_size(options, plan, error);
+	return result ? result : plan_ring_sizes(options, plan, error);
 }
 
 bool plan_defers_user_stacks(const struct plan *plan)

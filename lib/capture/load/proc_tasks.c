@@ -10,7 +10,7 @@
 #include "symbol/file/whole_file.h"
 
 /* Calls each() for the entries of a directory whose names are numbers. */
-static int each_numeric_entry(const char *path, int (*each)(void *arg, u32 number), void *arg)
+static int for_each_numeric_entry(const char *path, int (*each)(void *arg, u32 number), void *arg)
 {
 	DIR *directory = opendir(path);
 	struct dirent *entry;
@@ -34,28 +34,28 @@ struct walk {
 	u32 tgid;
 };
 
-static int call_for_thread(void *arg, u32 tid)
+static int call_back_for_thread(void *arg, u32 tid)
 {
 	const struct walk *walk = arg;
 
 	return walk->each(walk->arg, walk->tgid, tid);
 }
 
-static int call_for_threads_of_process(void *arg, u32 tgid)
+static int call_back_for_threads_of_process(void *arg, u32 tgid)
 {
 	struct walk *walk = arg;
 	char path[64];
 
 	walk->tgid = tgid;
 	snprintf(path, sizeof(path), "/proc/%u/task", tgid);
-	return each_numeric_entry(path, call_for_thread, walk);
+	return for_each_numeric_entry(path, call_back_for_thread, walk);
 }
 
 int proc_tasks_each(int (*each)(void *arg, u32 tgid, u32 tid), void *arg)
 {
 	struct walk walk = {.each = each, .arg = arg};
 
-	return each_numeric_entry("/proc", call_for_threads_of_process, &walk);
+	return for_each_numeric_entry("/proc", call_back_for_threads_of_process, &walk);
 }
 
 u32 proc_task_process_id(u32 tid)

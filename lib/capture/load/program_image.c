@@ -35,7 +35,7 @@ static void *duplicate_bytes(const void *bytes, size_t count)
 
 /* Gives an image its own copies of what its pointers lead to. On failure image_free() is still to
  * be called. */
-static int image_own(struct program_image *image)
+static int image_copy_referenced_memory(struct program_image *image)
 {
 	struct bpf_prog_load_opts *options = &image->options;
 
@@ -66,7 +66,7 @@ static int image_init(struct program_image *image, struct bpf_program *program,
 	image->options.sz = sizeof(image->options);
 	/* Descriptors are for calls of module functions, which no program has. */
 	image->options.fd_array = NULL;
-	return image_own(image);
+	return image_copy_referenced_memory(image);
 }
 
 static void image_free(struct program_image *image)
@@ -171,7 +171,7 @@ void program_images_end_keeping(struct program_images *images)
 }
 
 /* Replaces, in the instructions of an image, the map of constants by the map of the load. */
-static void set_constants(struct program_image *image, const struct program_load *load)
+static void replace_map_of_constants(struct program_image *image, const struct program_load *load)
 {
 	for (u32 i = 0; i < image->count; i++)
 		if (image->code[i].code == (BPF_LD | BPF_IMM | BPF_DW) &&
@@ -182,7 +182,7 @@ static void set_constants(struct program_image *image, const struct program_load
 
 /* Removes code that cannot run from an image. If the constants cannot be read, which the kernel may
  * refuse, the image keeps all its code. */
-static int trim(struct program_image *image, int constants)
+static int remove_unreachable_code(struct program_image *image, int constants)
 {
 	struct bpf_map_info map = {};
 	u32 bytes = sizeof(map), key = 0;
@@ -203,11 +203,11 @@ static int trim(struct program_image *image, int constants)
 static int load_program(const struct program_load *load)
 {
 	struct program_image image = *load->image;
-	int result = image_own(&image), fd;
+	int result = image_copy_referenced_memory(&image), fd;
 
 	if (!result) {
-		set_constants(&image, load);
-		result = trim(&image, load->own_constants);
+		replace_map_of_constants(&image, load);
+		result = remove_unreachable_code(&image, load->own_constants);
 	}
 	if (!result) {
 		fd = bpf_prog_load(image.type, image.name, LICENSE, image.code, image.count,
@@ -226,7 +226,7 @@ struct load_queue {
 	bool has_failed; /* atomic */
 };
 
-static void *load_from_queue(void *arg)
+static void *load_queued_programs(void *arg)
 {
 	struct load_queue *queue = arg;
 	u32 i;
@@ -271,15 +271,17 @@ static void run_load_queue(struct load_queue *queue, const struct meanwhile *mea
 
 	if (cpus < most)
 		most = cpus;
-	while (started < most && !pthread_create(&threads[started], NULL, load_from_queue, queue))
+	while (started < most &&
+	       !pthread_create(&threads[started], NULL, load_queued_programs, queue))
 		started++;
 	if (!started)
-		load_from_queue(queue);
+		load_queued_programs(queue);
 	while (started)
 		join_loading_thread(threads[--started], meanwhile);
 }
 
-static int find_load_failure(const struct load_queue *queue, const struct program_load **failed)
+static int find_first_failed_load(const struct load_queue *queue,
+				  const struct program_load **failed)
 {
 	for (u32 i = 0; i < queue->count; i++)
 		if (queue->loads[i]->fd < 0 && queue->loads[i]->fd != -ECANCELED) {
@@ -322,7 +324,7 @@ int program_loads_run(struct program_load *loads, u32 count, const struct meanwh
 	if (result)
 		return result;
 	run_load_queue(&queue, meanwhile);
-	result = find_load_failure(&queue, failed);
+	result = find_first_failed_load(&queue, failed);
 	free(queue.loads);
 	for (u32 i = 0; i < count && result; i++)
 		if (loads[i].fd >= 0)

@@ -23,7 +23,8 @@
 #define OTHER_SIZE "accesses field incorrectly"
 static _Thread_local char first_warning[256];
 
-static int keep_warning(enum libbpf_print_level level, const char *format, va_list args)
+static int keep_first_libbpf_warning(enum libbpf_print_level level, const char *format,
+				     va_list args)
 {
 	if (level == LIBBPF_WARN && !first_warning[0] && !strstr(format, OTHER_SIZE)) {
 		vsnprintf(first_warning, sizeof(first_warning), format, args);
@@ -120,11 +121,11 @@ void programs_keep_error(const struct bpf_program *program, int code)
 void programs_keep_warning(void)
 {
 	first_warning[0] = 0;
-	libbpf_set_print(keep_warning);
+	libbpf_set_print(keep_first_libbpf_warning);
 }
 
 /* Maps the memory of a map with variables at the address where the skeleton has these variables. */
-static int remap_variables(struct bpf_map *map)
+static int map_variables_at_skeleton_address(struct bpf_map *map)
 {
 	u32 flags = bpf_map__map_flags(map);
 	int access = flags & BPF_F_RDONLY_PROG ? PROT_READ : PROT_READ | PROT_WRITE;
@@ -171,7 +172,8 @@ int program_set_load_object(struct program_set *set)
 		return -ENOMEM;
 	/* libbpf maps the variables of a reused map up to 1.4 only; from 1.5 on the skeleton's
 	 * variables are memory that programs do not see. */
-	bpf_object__for_each_map(map, set->object->obj) result = result ?: remap_variables(map);
+	bpf_object__for_each_map(map, set->object->obj) result =
+		result ?: map_variables_at_skeleton_address(map);
 	return result;
 }
 

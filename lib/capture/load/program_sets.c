@@ -66,7 +66,7 @@ static void select_origin_programs(struct program_set *set)
 	bpf_program__set_autoload(set->object->progs.on_hrtimer_end, true);
 }
 
-static void select_programs(struct program_set *set, const struct plan *plan)
+static void select_programs_to_load(struct program_set *set, const struct plan *plan)
 {
 	struct bpf_program *program;
 
@@ -114,7 +114,7 @@ static void select_programs(struct program_set *set, const struct plan *plan)
 
 /* Returns the bit of enum program if the set is for a single kernel function (fentry, fexit); 0: it
  * is another set. */
-static enum program single_function_program(const struct program_set *set)
+static enum program program_if_set_is_one_function(const struct program_set *set)
 {
 	return set->programs & (PROGRAM_KERNEL_ENTRY | PROGRAM_KERNEL_RETURN);
 }
@@ -134,7 +134,8 @@ static u32 programs_with_callbacks(const struct program_set *set, u32 programs,
 							     : callers;
 }
 
-static void set_constants_of_set(const struct program_set *set, struct capture_config *config)
+static void set_config_constants_of_set(const struct program_set *set,
+					struct capture_config *config)
 {
 	config->cookie = set->cookie;
 	config->kind = set->kind;
@@ -148,7 +149,7 @@ static void set_constants(struct program_set *set, const struct plan *plan)
 	memcpy(&constants->config, &plan->config, sizeof(plan->config));
 	memcpy(&constants->geometry, &plan->geometry, sizeof(plan->geometry));
 	memcpy(&constants->syscalls, &plan->syscalls, sizeof(plan->syscalls));
-	set_constants_of_set(set, (struct capture_config *)&constants->config);
+	set_config_constants_of_set(set, (struct capture_config *)&constants->config);
 }
 
 /* Number of elements of the map task_names; each CPU keeps some free elements for itself. */
@@ -182,7 +183,7 @@ static int size_deferral_maps(struct capture_bpf *object, const struct plan *pla
 	return result ?: bpf_map__set_max_entries(object->maps.raw_stacks, sysconf(_SC_PAGESIZE));
 }
 
-static int size_maps(struct program_set *set, const struct plan *plan, int table_fd)
+static int set_map_sizes_of_object(struct program_set *set, const struct plan *plan, int table_fd)
 {
 	const struct capture_config *config = &plan->config;
 	struct capture_bpf *object = set->object;
@@ -304,13 +305,13 @@ static int add_selected_programs(struct program_set *set)
 
 static int open_set_object(struct program_set *set, const struct plan *plan, u32 callers_programs)
 {
-	enum program function = single_function_program(set);
+	enum program function = program_if_set_is_one_function(set);
 	int result = program_set_open_object(set);
 	u32 callers;
 
 	if (result)
 		return result;
-	select_programs(set, plan);
+	select_programs_to_load(set, plan);
 	callers = programs_with_callbacks(set, callers_programs, plan);
 	for (u32 bit = PROGRAM_SAMPLE; bit <= PROGRAM_LAST; bit <<= 1)
 		if (callers & bit)
@@ -331,13 +332,13 @@ static void store_loaded_descriptors(struct program_set *set, const struct progr
 			set->loaded[i].fd = bpf_program__fd(set->loaded[i].program);
 }
 
-static bool uses_first_object(const struct program_set *set)
+static bool is_set_of_first_object(const struct program_set *set)
 {
-	return !single_function_program(set);
+	return !program_if_set_is_one_function(set);
 }
 
 /* True if on_sample is loaded only once: the program then schedules its callbacks itself. */
-static bool on_sample_schedules(const struct program_set *sets, u32 count)
+static bool does_on_sample_schedule_callbacks(const struct program_set *sets, u32 count)
 {
 	u32 samples = 0;
 
@@ -353,13 +354,14 @@ static u32 collect_calling_programs(const struct program_set *sets, u32 count)
 	u32 programs = sets[0].programs;
 
 	for (u32 i = 1; i < count; i++)
-		if (uses_first_object(&sets[i]))
+		if (is_set_of_first_object(&sets[i]))
 			programs |= sets[i].programs;
-	return on_sample_schedules(sets, count) ? programs & ~PROGRAM_SAMPLE : programs;
+	return does_on_sample_schedule_callbacks(sets, count) ? programs & ~PROGRAM_SAMPLE
+							      : programs;
 }
 
 /* Prepares a set that uses the first set's object and has one program, that of its source. */
-static int prepare_copy(struct program_set *set, const struct program_set *first)
+static int prepare_set_of_copied_program(struct program_set *set, const struct program_set *first)
 {
 	set->object = first->object;
 	set->is_copy = true;
@@ -379,15 +381,15 @@ static int prepare_first_object(struct program_set *sets, u32 count, const struc
 	struct program_set *first = &sets[0];
 	int result = program_images_register_handlers()
 			     ?: open_set_object(first, plan, collect_calling_programs(sets, count))
-			     ?: size_maps(first, plan, table_fd)
-			     ?: engine_lend_maps(engine, first->object->obj);
+			     ?: set_map_sizes_of_object(first, plan, table_fd)
+			     ?: engine_use_maps_in_object(engine, first->object->obj);
 
 	if (!result)
 		((struct capture_config *)&first->object->rodata->config)->schedules =
-			on_sample_schedules(sets, count);
+			does_on_sample_schedule_callbacks(sets, count);
 	for (u32 i = 1; i < count && !result; i++)
-		if (uses_first_object(&sets[i]))
-			result = prepare_copy(&sets[i], first);
+		if (is_set_of_first_object(&sets[i]))
+			result = prepare_set_of_copied_program(&sets[i], first);
 	program_images_begin_keeping(images);
 	result = result ?: program_set_load_object(first);
 	program_images_end_keeping(images);
@@ -410,7 +412,7 @@ static int create_constants_map(const struct program_set *set)
 	if (!constants)
 		return result;
 	memcpy(constants, set->object->rodata, bytes);
-	set_constants_of_set(set, (struct capture_config *)&constants->config);
+	set_config_constants_of_set(set, (struct capture_config *)&constants->config);
 	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, ".rodata", sizeof(key), bytes, 1, &options);
 	if (fd >= 0)
 		result = bpf_map_update_elem(fd, &key, constants, BPF_ANY) ?: bpf_map_freeze(fd);
@@ -495,7 +497,7 @@ static int load_program_images(struct program_set *sets, u32 count,
 	return result;
 }
 
-static int connect_callbacks(const struct program_set *set, u32 callers)
+static int store_callback_programs_for_callers(const struct program_set *set, u32 callers)
 {
 	u32 key = 0;
 	int result = 0;
@@ -556,7 +558,7 @@ int program_sets_load(struct program_set *sets, u32 count, const struct plan *pl
 		set_current_table(&place);
 	/* A set for one kernel function has an object of its own. */
 	for (u32 i = 1; i < count && !result; i++) {
-		if (uses_first_object(&sets[i]))
+		if (is_set_of_first_object(&sets[i]))
 			continue;
 		result = open_set_object(&sets[i], plan, sets[i].programs)
 				 ?: reuse_maps_of_first(&sets[i], &sets[0])
@@ -566,6 +568,6 @@ int program_sets_load(struct program_set *sets, u32 count, const struct plan *pl
 	result = result ?: load_program_images(sets, count, images, meanwhile);
 	if (has_thread)
 		pthread_join(place.thread, NULL);
-	result = result ?: place.result ?: connect_callbacks(&sets[0], callers);
+	result = result ?: place.result ?: store_callback_programs_for_callers(&sets[0], callers);
 	return result ? programs_set_error(-result, error) : 0;
 }

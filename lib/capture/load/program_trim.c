@@ -57,7 +57,7 @@ struct trim {
 
 enum branch { BRANCH_BOTH, BRANCH_ALWAYS, BRANCH_NEVER };
 
-static bool loads_address(const struct bpf_insn *insn)
+static bool is_64_bit_immediate_load(const struct bpf_insn *insn)
 {
 	return insn->code == (BPF_LD | BPF_IMM | BPF_DW);
 }
@@ -87,12 +87,12 @@ static bool is_unconditional(const struct bpf_insn *insn)
 static bool refers_to_function(const struct bpf_insn *insn)
 {
 	return (insn->code == (BPF_JMP | BPF_CALL) && insn->src_reg == BPF_PSEUDO_CALL) ||
-	       (loads_address(insn) && insn->src_reg == BPF_PSEUDO_FUNC);
+	       (is_64_bit_immediate_load(insn) && insn->src_reg == BPF_PSEUDO_FUNC);
 }
 
 /* Returns the index of the instruction that a jump leads to, or of the first instruction of the
  * function that instruction i refers to. */
-static u32 target_index(const struct trim *trim, u32 i)
+static u32 index_of_jump_or_call_target(const struct trim *trim, u32 i)
 {
 	const struct bpf_insn *insn = &trim->code[i];
 
@@ -101,7 +101,7 @@ static u32 target_index(const struct trim *trim, u32 i)
 
 /* Adds a path to instruction i, on which the registers have the values `value`. Queues the
  * instruction if it was not reached before, or if fewer values are common to all paths now. */
-static void reach_instruction(struct trim *trim, u32 i, const struct value *value)
+static void add_path_to_instruction(struct trim *trim, u32 i, const struct value *value)
 {
 	struct point *point;
 	bool is_new;
@@ -126,11 +126,11 @@ static void reach_instruction(struct trim *trim, u32 i, const struct value *valu
 	trim->queue[trim->queued++] = i;
 }
 
-static void reach_function(struct trim *trim, u32 i)
+static void add_path_to_function(struct trim *trim, u32 i)
 {
 	static const struct value unknown[REGISTERS];
 
-	reach_instruction(trim, i, unknown);
+	add_path_to_instruction(trim, i, unknown);
 }
 
 static struct value constant_value(u64 bits)
@@ -139,7 +139,7 @@ static struct value constant_value(u64 bits)
 }
 
 /* Returns the second operand of a calculation or a comparison. */
-static struct value second_operand(const struct bpf_insn *insn, const struct value *value)
+static struct value value_of_second_operand(const struct bpf_insn *insn, const struct value *value)
 {
 	if (BPF_SRC(insn->code) == BPF_K)
 		return constant_value((s64)insn->imm);
@@ -188,8 +188,8 @@ static struct value calculate_value(const struct bpf_insn *insn, struct value a,
 	return constant_value(is_wide ? bits : (u32)bits);
 }
 
-static struct value load_constant(const struct trim *trim, const struct bpf_insn *insn,
-				  const struct value *value)
+static struct value load_value_of_constant(const struct trim *trim, const struct bpf_insn *insn,
+					   const struct value *value)
 {
 	static const u8 sizes[] = {
 		[BPF_W >> 3] = 4, [BPF_H >> 3] = 2, [BPF_B >> 3] = 1, [BPF_DW >> 3] = 8};
@@ -229,13 +229,13 @@ static void execute_instruction(const struct trim *trim, u32 i, struct value *va
 	case BPF_ALU64:
 		if (insn->dst_reg < REGISTERS && BPF_OP(insn->code) != BPF_END)
 			result = calculate_value(insn, value[insn->dst_reg],
-						 second_operand(insn, value));
+						 value_of_second_operand(insn, value));
 		break;
 	case BPF_LDX:
-		result = load_constant(trim, insn, value);
+		result = load_value_of_constant(trim, insn, value);
 		break;
 	case BPF_LD:
-		if (loads_address(insn))
+		if (is_64_bit_immediate_load(insn))
 			result = loaded_address(trim, i);
 		else
 			clobbered = CALL_CLOBBERS;
@@ -261,7 +261,7 @@ static void execute_instruction(const struct trim *trim, u32 i, struct value *va
 	memset(value, 0, clobbered * sizeof(*value));
 }
 
-static bool compare_values(u32 op, u64 x, u64 y, s64 signed_x, s64 signed_y)
+static bool evaluate_jump_condition(u32 op, u64 x, u64 y, s64 signed_x, s64 signed_y)
 {
 	switch (op) {
 	case BPF_JEQ:
@@ -292,7 +292,7 @@ static bool compare_values(u32 op, u64 x, u64 y, s64 signed_x, s64 signed_y)
 static enum branch decide_branch(const struct bpf_insn *insn, const struct value *value)
 {
 	struct value a = insn->dst_reg < REGISTERS ? value[insn->dst_reg] : (struct value){};
-	struct value b = second_operand(insn, value);
+	struct value b = value_of_second_operand(insn, value);
 	u32 op = BPF_OP(insn->code);
 	bool is_true;
 
@@ -301,12 +301,13 @@ static enum branch decide_branch(const struct bpf_insn *insn, const struct value
 	if (a.kind != VALUE_NUMBER || b.kind != VALUE_NUMBER || op > BPF_JSLE)
 		return BRANCH_BOTH;
 	is_true = BPF_CLASS(insn->code) == BPF_JMP
-			  ? compare_values(op, a.bits, b.bits, a.bits, b.bits)
-			  : compare_values(op, (u32)a.bits, (u32)b.bits, (s32)a.bits, (s32)b.bits);
+			  ? evaluate_jump_condition(op, a.bits, b.bits, a.bits, b.bits)
+			  : evaluate_jump_condition(op, (u32)a.bits, (u32)b.bits, (s32)a.bits,
+						    (s32)b.bits);
 	return is_true ? BRANCH_ALWAYS : BRANCH_NEVER;
 }
 
-static void follow_instruction(struct trim *trim, u32 i)
+static void add_paths_after_instruction(struct trim *trim, u32 i)
 {
 	const struct bpf_insn *insn = &trim->code[i];
 	struct value value[REGISTERS];
@@ -314,15 +315,15 @@ static void follow_instruction(struct trim *trim, u32 i)
 
 	memcpy(value, trim->points[i].value, sizeof(value));
 	if (refers_to_function(insn))
-		reach_function(trim, target_index(trim, i));
+		add_path_to_function(trim, index_of_jump_or_call_target(trim, i));
 	if (is_jump(insn))
 		branch = decide_branch(insn, value);
 	else
 		execute_instruction(trim, i, value);
 	if (branch != BRANCH_NEVER)
-		reach_instruction(trim, target_index(trim, i), value);
+		add_path_to_instruction(trim, index_of_jump_or_call_target(trim, i), value);
 	if (branch != BRANCH_ALWAYS && insn->code != (BPF_JMP | BPF_EXIT))
-		reach_instruction(trim, i + 1 + loads_address(insn), value);
+		add_path_to_instruction(trim, i + 1 + is_64_bit_immediate_load(insn), value);
 }
 
 /* Decides which instructions are kept, beginning at the last one: an unconditional jump is dropped
@@ -342,11 +343,12 @@ static void mark_kept_instructions(struct trim *trim)
 
 		if (point->is_reached && is_jump(insn))
 			branch = decide_branch(insn, point->value);
-		point->is_kept = point->is_reached && branch != BRANCH_NEVER &&
-				 (branch != BRANCH_ALWAYS || target_index(trim, i) <= i ||
-				  points[target_index(trim, i)].place != kept);
+		point->is_kept =
+			point->is_reached && branch != BRANCH_NEVER &&
+			(branch != BRANCH_ALWAYS || index_of_jump_or_call_target(trim, i) <= i ||
+			 points[index_of_jump_or_call_target(trim, i)].place != kept);
 		if (point->is_kept) {
-			kept += 1 + loads_address(insn);
+			kept += 1 + is_64_bit_immediate_load(insn);
 			if (branch == BRANCH_ALWAYS && !is_unconditional(insn))
 				*insn = (struct bpf_insn){.code = BPF_JMP | BPF_JA,
 							  .off = insn->off};
@@ -362,19 +364,20 @@ static void mark_kept_instructions(struct trim *trim)
 static void move_instruction(struct trim *trim, u32 i)
 {
 	struct bpf_insn *insn = &trim->code[i];
-	u32 place = trim->points[i].place, target = target_index(trim, i);
+	u32 place = trim->points[i].place, target = index_of_jump_or_call_target(trim, i);
 
 	if (refers_to_function(insn) || is_long_jump(insn))
 		insn->imm = trim->points[target].place - place - 1;
 	else if (is_jump(insn))
 		insn->off = trim->points[target].place - place - 1;
-	memmove(&trim->code[place], insn, (1 + loads_address(insn)) * sizeof(*insn));
+	memmove(&trim->code[place], insn, (1 + is_64_bit_immediate_load(insn)) * sizeof(*insn));
 }
 
 /* Adapts the records of func_info or line_info (BTF debug information of a program). A record
  * begins with the index of the first instruction that it describes; records whose instructions are
  * all dropped are removed. Returns the number of records that are left. */
-static u32 move_debug_records(const struct trim *trim, const void *records, u32 count, u32 bytes)
+static u32 move_func_and_line_info(const struct trim *trim, const void *records, u32 count,
+				   u32 bytes)
 {
 	u8 *to = (u8 *)records;
 	const u8 *from = records;
@@ -411,12 +414,12 @@ int program_trim(struct program_image *image, int constants, const void *memory,
 	int result = trim.points && trim.queue ? 0 : -ENOMEM;
 
 	if (!result) {
-		reach_function(&trim, 0);
+		add_path_to_function(&trim, 0);
 		while (trim.queued) {
 			u32 i = trim.queue[--trim.queued];
 
 			trim.points[i].is_queued = false;
-			follow_instruction(&trim, i);
+			add_paths_after_instruction(&trim, i);
 		}
 		mark_kept_instructions(&trim);
 		for (u32 i = 0; i < trim.count; i++)
@@ -424,11 +427,11 @@ int program_trim(struct program_image *image, int constants, const void *memory,
 				move_instruction(&trim, i);
 		image->count = trim.points[trim.count].place;
 		options->func_info_cnt =
-			move_debug_records(&trim, options->func_info, options->func_info_cnt,
-					   options->func_info_rec_size);
+			move_func_and_line_info(&trim, options->func_info, options->func_info_cnt,
+						options->func_info_rec_size);
 		options->line_info_cnt =
-			move_debug_records(&trim, options->line_info, options->line_info_cnt,
-					   options->line_info_rec_size);
+			move_func_and_line_info(&trim, options->line_info, options->line_info_cnt,
+						options->line_info_rec_size);
 	}
 	free(trim.points);
 	free(trim.queue);

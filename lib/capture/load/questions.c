@@ -20,7 +20,8 @@
  * the result. Changes the offset of a register to the offset in this array. The register alone does
  * not tell which word is meant: arm64 has the first argument and the result in x0.
  */
-static void set_offset_in_array(const struct source *source, struct event_number *number)
+static void set_number_offset_in_fentry_array(const struct source *source,
+					      struct event_number *number)
 {
 	u32 word = 0;
 
@@ -44,7 +45,7 @@ static int store_comm_pattern(int map, const char *pattern, u32 index)
 		       ?: bpf_map_update_elem(map, &index, &globs, BPF_ANY);
 }
 
-static int store_question(const struct attachment *attachment, u32 kind, u32 *patterns)
+static int store_question_of_source(const struct attachment *attachment, u32 kind, u32 *patterns)
 {
 	const __typeof__(attachment->sets[0].object->maps) *maps =
 		&attachment->sets[0].object->maps;
@@ -55,17 +56,17 @@ static int store_question(const struct attachment *attachment, u32 kind, u32 *pa
 	int result = 0;
 
 	if (by_array) {
-		set_offset_in_array(source, &question.value);
-		set_offset_in_array(source, &question.factor);
-		set_offset_in_array(source, &question.further);
-		set_offset_in_array(source, &question.further_factor);
-		set_offset_in_array(source, &question.key);
+		set_number_offset_in_fentry_array(source, &question.value);
+		set_number_offset_in_fentry_array(source, &question.factor);
+		set_number_offset_in_fentry_array(source, &question.further);
+		set_number_offset_in_fentry_array(source, &question.further_factor);
+		set_number_offset_in_fentry_array(source, &question.key);
 	}
 	for (u32 i = 0; i < question.count && !result; i++) {
 		struct condition *condition = &question.conditions[i];
 
 		if (condition->subject == CONDITION_NUMBER && by_array)
-			set_offset_in_array(source, &condition->number);
+			set_number_offset_in_fentry_array(source, &condition->number);
 		if (condition->subject != CONDITION_COMM)
 			continue;
 		condition->operand = (*patterns)++;
@@ -83,7 +84,7 @@ int attachment_store_questions(const struct attachment *attachment, struct stack
 	int result = 0;
 
 	for (u32 kind = 0; kind < attachment->plan->questions && !result; kind++)
-		result = store_question(attachment, kind, &patterns);
+		result = store_question_of_source(attachment, kind, &patterns);
 	return result ? error_set(error, -result, "conditions and values of events: %s",
 				  strerror(-result))
 		      : 0;

@@ -7,7 +7,8 @@
 
 #define UNITS_MAX (1 + 2 * STACK_WORDS_MAX)
 
-struct ring_view ring_view_at(void *rings, u32 i, u64 stride, u32 count, u32 slot_size)
+struct ring_view ring_view_of_mapped_memory(void *rings, u32 i, u64 stride, u32 count,
+					    u32 slot_size)
 {
 	u8 *ring = (u8 *)rings + i * stride;
 

@@ -24,7 +24,8 @@ enum slot_state {
 };
 
 /* Returns the view of ring i in an array of rings, which begin `stride` bytes apart. */
-struct ring_view ring_view_at(void *rings, u32 i, u64 stride, u32 count, u32 slot_size);
+struct ring_view ring_view_of_mapped_memory(void *rings, u32 i, u64 stride, u32 count,
+					    u32 slot_size);
 
 /* Makes the ring empty. Call before the first writer. */
 void ring_view_make_empty(struct ring_view *ring);

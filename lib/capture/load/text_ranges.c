@@ -66,7 +66,7 @@ struct parse {
 
 /* True if the name may be that of a function with a kind. False for most names, as no prefix of
  * `functions` begins with the same letters. */
-static bool may_have_kind(const char *name, size_t name_bytes)
+static bool may_be_function_of_text_kind(const char *name, size_t name_bytes)
 {
 	if (name_bytes < 3)
 		return false;
@@ -101,7 +101,7 @@ static bool may_have_kind(const char *name, size_t name_bytes)
 
 enum text_kind text_kind_of_name(const char *name, size_t name_bytes)
 {
-	if (!may_have_kind(name, name_bytes))
+	if (!may_be_function_of_text_kind(name, name_bytes))
 		return TEXT_OTHER;
 	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++) {
 		const char *prefix = functions[i].prefix;
@@ -112,7 +112,7 @@ enum text_kind text_kind_of_name(const char *name, size_t name_bytes)
 	return TEXT_OTHER;
 }
 
-static int add_function_of_line(void *arg, const struct kallsyms_line *line)
+static int add_text_range_of_line(void *arg, const struct kallsyms_line *line)
 {
 	struct parse *parse = arg;
 	struct kernel_text *text = parse->text;
@@ -136,7 +136,7 @@ static int add_function_of_line(void *arg, const struct kallsyms_line *line)
 	return 0;
 }
 
-static int compare_starts(const void *left, const void *right)
+static int compare_text_range_starts(const void *left, const void *right)
 {
 	const struct text_range *a = left, *b = right;
 
@@ -148,8 +148,8 @@ void text_ranges_parse(const char *kallsyms, u64 bytes, struct kernel_text *text
 	struct parse parse = {.text = text};
 
 	text->count = 0;
-	kallsyms_each(kallsyms, bytes, add_function_of_line, &parse);
-	qsort(text->range, text->count, sizeof(*text->range), compare_starts);
+	kallsyms_each(kallsyms, bytes, add_text_range_of_line, &parse);
+	qsort(text->range, text->count, sizeof(*text->range), compare_text_range_starts);
 }
 
 /* Opens an iterator of the BPF program: a file with the symbols, which the program writes when the

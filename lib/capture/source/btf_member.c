@@ -48,8 +48,9 @@ struct place {
 /* The most levels of unnamed structures, whose members count as members of the outer structure. */
 #define NESTING_MAX 8
 
-static bool find_member(const struct btf *btf, const struct btf_type *structure, const char *name,
-			size_t length, u32 nesting, struct place *out)
+static bool find_struct_member_in_btf(const struct btf *btf, const struct btf_type *structure,
+				      const char *name, size_t length, u32 nesting,
+				      struct place *out)
 {
 	const struct btf_member *members = btf_members(structure);
 
@@ -67,7 +68,7 @@ static bool find_member(const struct btf *btf, const struct btf_type *structure,
 			return true;
 		}
 		if (!found[0] && inner && btf_is_composite(inner) && nesting < NESTING_MAX &&
-		    find_member(btf, inner, name, length, nesting + 1, out)) {
+		    find_struct_member_in_btf(btf, inner, name, length, nesting + 1, out)) {
 			out->bits += place.bits;
 			return true;
 		}
@@ -83,7 +84,7 @@ static void list_member_names(const struct btf *btf, const struct btf_type *stru
 		const char *name = btf__name_by_offset(btf, member->name_off);
 		const struct btf_type *inner = resolve_btf_type(btf, member->type);
 
-		text_list_add(names, bytes, name);
+		word_list_add_word(names, bytes, name);
 		if (!name[0] && inner && btf_is_composite(inner) && nesting < NESTING_MAX)
 			list_member_names(btf, inner, nesting + 1, names, bytes);
 	}
@@ -109,8 +110,8 @@ static __attribute__((format(printf, 3, 4))) int set_reason(const struct followe
 
 /* Adds the offset of a member of the structure *type to the number; *type becomes the type of the
  * member. */
-static int follow_member(const struct follower *follower, const char *name, size_t length,
-			 u32 *type)
+static int add_member_offset_to_number(const struct follower *follower, const char *name,
+				       size_t length, u32 *type)
 {
 	const struct btf_type *structure = resolve_btf_type(follower->btf, *type);
 	struct event_number *number = &follower->out->number;
@@ -120,7 +121,7 @@ static int follow_member(const struct follower *follower, const char *name, size
 	if (!structure || !btf_is_composite(structure))
 		return set_reason(follower, EINVAL, "no structure stands before %.*s", (int)length,
 				  name);
-	if (!find_member(follower->btf, structure, name, length, 0, &place)) {
+	if (!find_struct_member_in_btf(follower->btf, structure, name, length, 0, &place)) {
 		list_member_names(follower->btf, structure, 0, names, sizeof(names));
 		return set_reason(follower, ENOENT, "%s has no member %.*s; it has %s",
 				  btf__name_by_offset(follower->btf, structure->name_off),
@@ -135,7 +136,7 @@ static int follow_member(const struct follower *follower, const char *name, size
 }
 
 /* Adds a pointer read to the number; *type, a pointer, becomes the type that it points to. */
-static int follow_pointer(const struct follower *follower, u32 *type)
+static int add_pointer_read_to_number(const struct follower *follower, u32 *type)
 {
 	const struct btf_type *pointer = resolve_btf_type(follower->btf, *type);
 	struct event_number *number = &follower->out->number;
@@ -161,7 +162,7 @@ int btf_member_follow(const struct btf *btf, u32 type, const char *path, struct 
 		size_t length;
 
 		if (!strncmp(path, "->", 2)) {
-			err = follow_pointer(&follower, &type);
+			err = add_pointer_read_to_number(&follower, &type);
 			path += 2;
 		} else if (*path == '.' && found.number.steps) {
 			path++;
@@ -169,7 +170,7 @@ int btf_member_follow(const struct btf *btf, u32 type, const char *path, struct 
 			return set_reason(&follower, EINVAL, "-> or . is expected at %s", path);
 		}
 		length = strcspn(path, "-.");
-		err = err ?: follow_member(&follower, path, length, &type);
+		err = err ?: add_member_offset_to_number(&follower, path, length, &type);
 		path += length;
 	}
 	if (!err && btf_number_set(btf, type, &found))

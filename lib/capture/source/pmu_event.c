@@ -50,7 +50,8 @@ struct parser {
 
 /* Reads the first line of a file in the PMU's folder; the caller frees it. NULL: no such file, or
  * the name has a slash or begins with a dot. */
-static char *read_pmu_file_line(const struct parser *parser, const char *folder, const char *file)
+static char *read_first_line_of_pmu_file(const struct parser *parser, const char *folder,
+					 const char *file)
 {
 	char path[PATH_MAX], *text;
 	size_t bytes;
@@ -66,8 +67,8 @@ static char *read_pmu_file_line(const struct parser *parser, const char *folder,
 
 /* Writes a number into the bits of a field. `format`: the bits as the kernel describes them, for
  * example "config:0-7,32-35"; the lowest bits of the number go to the first range. */
-static int set_config_field(const struct parser *parser, const char *field, char *format,
-			    u64 number)
+static int set_bits_of_perf_config(const struct parser *parser, const char *field, char *format,
+				   u64 number)
 {
 	static const char *const words[PMU_WORDS] = {"config", "config1", "config2"};
 	char *ranges = strchr(format, ':'), *range;
@@ -102,7 +103,7 @@ static int set_config_field(const struct parser *parser, const char *field, char
 }
 
 /* Where the number of a term that every PMU has is stored. NULL: another term. */
-static u64 *find_common_term(const struct parser *parser, const char *name)
+static u64 *find_term_of_every_pmu(const struct parser *parser, const char *name)
 {
 	struct pmu_event *event = parser->event;
 	const struct {
@@ -132,7 +133,7 @@ static void list_names_in_folder(const struct parser *parser, const char *folder
 	directory = opendir(path);
 	while (directory && (entry = readdir(directory)))
 		if (entry->d_name[0] != '.' && !strchr(entry->d_name, '.'))
-			text_list_add(names, bytes, entry->d_name);
+			word_list_add_word(names, bytes, entry->d_name);
 	if (directory)
 		closedir(directory);
 }
@@ -175,18 +176,19 @@ static int parse_term(struct parser *parser, char *name)
 	if (text && number_parse(text, false, &number))
 		return error_set(parser->error, EINVAL, "%s: %s is no number from 0 to 2^64 - 1",
 				 parser->subject, text);
-	if (!text && !parser->is_named && (line = read_pmu_file_line(parser, "events/", name))) {
+	if (!text && !parser->is_named &&
+	    (line = read_first_line_of_pmu_file(parser, "events/", name))) {
 		err = parse_terms_of_event_name(parser, name, line);
 		free(line);
 		return err;
 	}
-	general = find_common_term(parser, name);
+	general = find_term_of_every_pmu(parser, name);
 	if (general) {
 		*general = number;
 		return 0;
 	}
-	line = read_pmu_file_line(parser, "format/", name);
-	err = line ? set_config_field(parser, name, line, number)
+	line = read_first_line_of_pmu_file(parser, "format/", name);
+	err = line ? set_bits_of_perf_config(parser, name, line, number)
 		   : set_unknown_term_error(parser, name);
 	free(line);
 	return err;
@@ -208,7 +210,7 @@ static int parse_terms(struct parser *parser, char *terms)
  * then has a file `cpumask` with the CPU that reads the counts, and the PMU interrupts no CPU. */
 static bool counts_for_several_cpus(const struct parser *parser)
 {
-	char *cpus = read_pmu_file_line(parser, "", "cpumask");
+	char *cpus = read_first_line_of_pmu_file(parser, "", "cpumask");
 
 	free(cpus);
 	return cpus;
@@ -249,7 +251,7 @@ int pmu_event_parse(const char *folders, const char *word, const char *subject,
 	} else {
 		strsep(&terms, "/");
 		terms[strcspn(terms, "/")] = '\0';
-		type = read_pmu_file_line(&parser, "", "type");
+		type = read_first_line_of_pmu_file(&parser, "", "type");
 		if (!type || sscanf(type, "%u", &event.type) != 1)
 			err = set_unknown_pmu_error(&parser);
 		else if (counts_for_several_cpus(&parser))

@@ -46,7 +46,7 @@ struct cache_entry {
 ABI_SIZE(struct cache_entry, 24);
 
 /* Returns the string at an offset of the cache; "": the string does not end within the cache. */
-static const char *string_at_offset(const void *cache, size_t bytes, u32 offset)
+static const char *string_in_library_cache(const void *cache, size_t bytes, u32 offset)
 {
 	const char *string = (const char *)cache + offset;
 
@@ -73,9 +73,10 @@ int library_cache_search(const void *cache, size_t bytes, const char *name, char
 		return -ENOENT;
 	for (u32 i = 0; i < header->count; i++) {
 		if (entries[i].flags != LIBRARY_CACHE_FLAGS ||
-		    !has_library_name(string_at_offset(cache, bytes, entries[i].name), name))
+		    !has_library_name(string_in_library_cache(cache, bytes, entries[i].name), name))
 			continue;
-		snprintf(path, PATH_MAX, "%s", string_at_offset(cache, bytes, entries[i].path));
+		snprintf(path, PATH_MAX, "%s",
+			 string_in_library_cache(cache, bytes, entries[i].path));
 		return 0;
 	}
 	return -ENOENT;
@@ -97,7 +98,7 @@ static void *read_library_cache(size_t *bytes)
 	return cache;
 }
 
-static int find_command(const char *name, char path[PATH_MAX])
+static int find_program_in_path(const char *name, char path[PATH_MAX])
 {
 	const char *directory = getenv("PATH");
 	char candidate[PATH_MAX];
@@ -143,7 +144,7 @@ int program_file_find(const char *name, char path[PATH_MAX])
 		strcpy(path, name);
 		return 0;
 	}
-	return find_command(name, path) == 0 ? 0 : find_library(name, path);
+	return find_program_in_path(name, path) == 0 ? 0 : find_library(name, path);
 }
 
 /* Opens a file if it is a regular one. Opening a FIFO or a device could block or have effects;

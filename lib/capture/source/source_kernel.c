@@ -77,8 +77,8 @@ static int set_no_number_error(const struct prototype *prototype, const char *na
 				 "ret, if there is a result",
 				 query->subject, function, name);
 	for (u32 i = 0; i < count; i++)
-		text_list_add(names, sizeof(names),
-			      btf__name_by_offset(prototype->search->btf, params[i].name_off));
+		word_list_add_word(names, sizeof(names),
+				   btf__name_by_offset(prototype->search->btf, params[i].name_off));
 	return error_set(error, ENOENT,
 			 "%s: %s has no number %s in a register; its arguments are %s",
 			 query->subject, function, name, names[0] ? names : "arg1 to arg6");
@@ -86,9 +86,9 @@ static int set_no_number_error(const struct prototype *prototype, const char *na
 
 /* Sets *out to the number that `path` leads to from a word of the event: the word itself if `path`
  * is empty, else a member (btf_member.h). */
-static int resolve_number_path(const struct prototype *prototype, u32 type, const char *name,
-			       const char *path, struct source_number *out,
-			       struct stackmap_error *error)
+static int find_number_at_member_path(const struct prototype *prototype, u32 type, const char *name,
+				      const char *path, struct source_number *out,
+				      struct stackmap_error *error)
 {
 	const struct search *search = prototype->search;
 	char reason[384];
@@ -133,9 +133,9 @@ static int find_argument_number(void *arg, const char *name, struct source_numbe
 		      : found < 0 || word >= QUESTION_ARGUMENTS)
 		return set_no_number_error(prototype, name, error);
 	out->number.offset = on_return ? question_result_offset() : question_argument_offset(word);
-	return resolve_number_path(prototype,
-				   on_return ? prototype->type->type : params[found].type, name,
-				   name + length, out, error);
+	return find_number_at_member_path(prototype,
+					  on_return ? prototype->type->type : params[found].type,
+					  name, name + length, out, error);
 }
 
 /* --- The functions. --- */
@@ -151,7 +151,7 @@ static int visit_matching_function(const struct search *search, const char *func
 	};
 	struct prototype prototype;
 
-	if (!name_match_try(&search->query->match, function))
+	if (!name_match_compare_name(&search->query->match, function))
 		return 0;
 	snprintf(name, sizeof(name), "%s%s", search->query->prefix, function);
 	prototype = (struct prototype){search, find_prototype(search->btf, function), &source};
@@ -161,7 +161,7 @@ static int visit_matching_function(const struct search *search, const char *func
 }
 
 /* A line of the function tracer is "name" or "name [module]". */
-static char *name_of_traceable_line(char *line)
+static char *cut_name_of_traceable_line(char *line)
 {
 	line[strcspn(line, " \t\n")] = '\0';
 	return line[0] ? line : NULL;
@@ -169,7 +169,7 @@ static char *name_of_traceable_line(char *line)
 
 /* A line of kallsyms is "address type name" or "address type name [module]". Padding and landing
  * pads have a function's name and are never called; cold parts are not entered at their start. */
-static char *name_of_symbol_line(char *line)
+static char *cut_name_of_kallsyms_line(char *line)
 {
 	char *rest = line, *type, *name;
 
@@ -209,9 +209,9 @@ static int find_kernel_functions(struct source_query *query, source_visit visit,
 		search.btf = kernel_btf_load();
 	symbols = traceable ? NULL : fopen(SYMBOL_FILE, "re");
 	if (traceable)
-		err = search_function_list(&search, traceable, name_of_traceable_line);
+		err = search_function_list(&search, traceable, cut_name_of_traceable_line);
 	else if (symbols)
-		err = search_function_list(&search, symbols, name_of_symbol_line);
+		err = search_function_list(&search, symbols, cut_name_of_kallsyms_line);
 	else
 		err = error_set(error, errno, "%s: " SYMBOL_FILE ": %s", query->subject,
 				strerror(errno));

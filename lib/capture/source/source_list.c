@@ -67,21 +67,21 @@ static int source_copy(struct source *to, const struct source *from)
 	return 0;
 }
 
-static bool is_same_text(const char *a, const char *b)
+static bool are_texts_equal_or_both_null(const char *a, const char *b)
 {
 	return a && b ? !strcmp(a, b) : a == b;
 }
 
-static bool is_same_question(const struct source *a, const struct source *b)
+static bool are_questions_equal(const struct source *a, const struct source *b)
 {
 	for (u32 i = 0; i < QUESTION_CONDITIONS_MAX; i++)
-		if (!is_same_text(a->patterns[i], b->patterns[i]))
+		if (!are_texts_equal_or_both_null(a->patterns[i], b->patterns[i]))
 			return false;
-	return is_same_text(a->unit, b->unit) &&
+	return are_texts_equal_or_both_null(a->unit, b->unit) &&
 	       !memcmp(&a->question, &b->question, sizeof(a->question));
 }
 
-static bool is_same_source(const struct source *a, const struct source *b)
+static bool are_sources_equal(const struct source *a, const struct source *b)
 {
 	return a->type == b->type && a->on_return == b->on_return && a->offset == b->offset &&
 	       a->period == b->period && a->frequency == b->frequency && !strcmp(a->name, b->name);
@@ -91,7 +91,7 @@ static bool is_same_source(const struct source *a, const struct source *b)
 static struct source *find_same_source(struct source_list *list, const struct source *source)
 {
 	for (u32 i = 0; i < list->count; i++)
-		if (is_same_source(&list->sources[i], source))
+		if (are_sources_equal(&list->sources[i], source))
 			return &list->sources[i];
 	return NULL;
 }
@@ -115,7 +115,7 @@ static bool has_source_with_probe_point(const struct source_list *list, const st
 	return false;
 }
 
-static bool is_same_counter(const struct source_counter *a, const struct source_counter *b)
+static bool are_counters_equal(const struct source_counter *a, const struct source_counter *b)
 {
 	return a->is_given == b->is_given && a->no_user == b->no_user &&
 	       a->no_kernel == b->no_kernel && a->perf_type == b->perf_type &&
@@ -131,7 +131,7 @@ static u8 assign_counter_number(const struct source_list *list,
 	for (u32 i = 0; i < list->count; i++) {
 		u8 number = list->sources[i].question.counter;
 
-		if (number && is_same_counter(&list->sources[i].counter, counter))
+		if (number && are_counters_equal(&list->sources[i].counter, counter))
 			return number;
 		most = number > most ? number : most;
 	}
@@ -151,7 +151,7 @@ static int append_source(struct source_list *list, const struct source *found)
 		source->question.counter = assign_counter_number(list, &source->counter);
 	if (source->question.counter > COUNTERS_MAX)
 		return -ENOSPC;
-	if (same && !is_same_question(same, source))
+	if (same && !are_questions_equal(same, source))
 		return -EEXIST;
 	if (same) {
 		same->triggers |= list->triggers;
@@ -181,7 +181,7 @@ static const struct source_ops *const named_ops[] = {
 
 #define NAMED_COUNT (sizeof(named_ops) / sizeof(named_ops[0]))
 
-static const char *noun_for_word(const struct source_word *word)
+static const char *describe_kind_of_source_word(const struct source_word *word)
 {
 	if (word->ops == &source_usdt_ops)
 		return "USDT probe";
@@ -196,7 +196,7 @@ static int set_not_found_error(const struct source_word *word, struct stackmap_e
 {
 	const struct source_query *query = &word->query;
 	const char *hint = query->hint ? query->hint : "";
-	const char *noun = noun_for_word(word);
+	const char *noun = describe_kind_of_source_word(word);
 	const char *way = strncmp(query->subject, "-e ", 3) ? "" : "; see 'stackmap list'";
 
 	if (query->match.is_glob)
@@ -265,7 +265,7 @@ struct span_search {
 	bool is_reported; /* `error` was set already */
 };
 
-static bool may_be_end_of_span(const struct source *source)
+static bool can_source_begin_or_end_span(const struct source *source)
 {
 	return source->type == SOURCE_TRACEPOINT || source->type == SOURCE_SYSCALL ||
 	       source->type == SOURCE_USER || source->type == SOURCE_KERNEL;
@@ -274,7 +274,7 @@ static bool may_be_end_of_span(const struct source *source)
 /* Gives a span that the list has already the same number. -EEXIST: the list has a span with the
  * same first event and another second event; the first event could be timed for one of them only.
  */
-static int join_span(struct span_search *search, struct source *end)
+static int give_span_same_number_as_known(struct span_search *search, struct source *end)
 {
 	const struct source *same = find_same_source(search->list, end);
 
@@ -294,7 +294,7 @@ static int append_end_of_span(void *arg, const struct source *source)
 	struct source end = *source;
 	int err;
 
-	if (!may_be_end_of_span(source)) {
+	if (!can_source_begin_or_end_span(source)) {
 		search->is_reported = true;
 		return error_set(
 			search->error, EINVAL,
@@ -311,7 +311,7 @@ static int append_end_of_span(void *arg, const struct source *source)
 	end.question.span = search->span;
 	if (search->role == SPAN_END || end.question.stacks == SPAN_STACKS_BOTH)
 		end.unit = (char *)"ns";
-	err = join_span(search, &end) ?: append_source(search->list, &end);
+	err = give_span_same_number_as_known(search, &end) ?: append_source(search->list, &end);
 	free(end.name);
 	return err;
 }
@@ -349,7 +349,7 @@ static int append_alive_source(void *arg, const struct source *source)
 	struct source named = *source;
 	int err;
 
-	if (!may_be_end_of_span(source) || source->type == SOURCE_TRACEPOINT) {
+	if (!can_source_begin_or_end_span(source) || source->type == SOURCE_TRACEPOINT) {
 		search->is_refused = true;
 		return -EINVAL;
 	}
@@ -445,12 +445,13 @@ static char *cut_next_source_word(char **rest)
 
 	if (!word)
 		return NULL;
-	terms = question_counter_terms(word, &counter);
+	terms = question_find_pmu_terms(word, &counter);
 	comma = (char *)pmu_event_end(word) ?: word;
 	while ((comma = strchr(comma, ',')))
 		if (terms && comma > counter && comma < terms)
 			comma = (char *)terms;
-		else if (question_goes_on(comma + 1) || question_is_between_values(word, comma))
+		else if (begins_with_question_key(comma + 1) ||
+			 is_comma_in_question_list(word, comma))
 			comma++;
 		else
 			break;
@@ -481,7 +482,7 @@ struct catalogue {
 	void *arg;
 };
 
-static int pass_source_to_caller(void *arg, const struct source *source)
+static int pass_source_name_to_caller(void *arg, const struct source *source)
 {
 	struct catalogue *catalogue = arg;
 
@@ -492,7 +493,7 @@ static int list_sources_of_kind(struct source_word *word, const struct source_op
 				struct catalogue *catalogue, struct stackmap_error *error)
 {
 	catalogue->group = ops->group;
-	return ops->find(&word->query, pass_source_to_caller, catalogue, error);
+	return ops->find(&word->query, pass_source_name_to_caller, catalogue, error);
 }
 
 static int list_sources_of_word(struct source_word *word, struct catalogue *catalogue,

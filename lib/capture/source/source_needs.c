@@ -34,7 +34,7 @@ static const struct need needs[] = {
 
 /* True if none of the features works; `text` gets the reason of each feature, and the advice for
  * the first. */
-static bool is_need_missing(const struct need *need, char *text, size_t bytes)
+static bool lacks_feature_of_need(const struct need *need, char *text, size_t bytes)
 {
 	struct feature_result result;
 	char fix[sizeof(result.fix)];
@@ -61,10 +61,10 @@ int source_needs_explain(const struct source_list *sources, int code, struct sta
 	feature_probe(FEATURE_BPF, &bpf);
 	if (!bpf.works)
 		return -code;
-	if (is_need_missing(&common, why, sizeof(why)))
+	if (lacks_feature_of_need(&common, why, sizeof(why)))
 		return error_set(error, code, "%s", why);
 	for (u32 kind = 0; kind < sources->count; kind++)
-		if (is_need_missing(&needs[sources->sources[kind].type], why, sizeof(why)))
+		if (lacks_feature_of_need(&needs[sources->sources[kind].type], why, sizeof(why)))
 			return error_set(error, code, "-e %s: %s", sources->sources[kind].name,
 					 why);
 	return -code;

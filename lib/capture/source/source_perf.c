@@ -36,8 +36,8 @@ static const struct source off_cpu_events[] = {
 
 #define OFF_CPU_COUNT (sizeof(off_cpu_events) / sizeof(off_cpu_events[0]))
 
-static int refuse_number(void *arg, const char *name, struct source_number *out,
-			 struct stackmap_error *error)
+static int refuse_number_of_perf_event(void *arg, const char *name, struct source_number *out,
+				       struct stackmap_error *error)
 {
 	const struct source_query *query = arg;
 
@@ -58,7 +58,7 @@ static int find_off_cpu_sources(struct source_query *query, source_visit visit, 
 		if (query->modes || (off_cpu_events[i].type == SOURCE_TIME &&
 				     off_cpu_events[i].wait == TIME_RUNNING))
 			continue;
-		else if (!name_match_try(&query->match, off_cpu_events[i].name))
+		else if (!name_match_compare_name(&query->match, off_cpu_events[i].name))
 			continue;
 		else if (query->asks.name || query->asks.counter || query->asks.count)
 			err = error_set(error, EINVAL,
@@ -121,7 +121,7 @@ static const struct perf_event_name events[] = {
 
 /* True for events that may happen at any instruction, like samples; other events happen only at the
  * kernel code that counts them. */
-static bool is_sampled_anywhere(const struct source *source)
+static bool may_event_hit_any_instruction(const struct source *source)
 {
 	return source->perf_type != PERF_TYPE_SOFTWARE ||
 	       source->perf_config[0] == PERF_COUNT_SW_CPU_CLOCK ||
@@ -136,7 +136,7 @@ static bool is_missing_event_error(int err)
 
 /* Opens the perf event for this thread, to see whether this machine has it; in user mode only,
  * unless it is a counter: a PMU that takes no samples counts user mode and the kernel together. */
-static bool has_machine_event(const struct source *source, bool is_counter)
+static bool can_open_perf_event_of_source(const struct source *source, bool is_counter)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
@@ -188,7 +188,7 @@ static int check_frequency(u64 frequency, struct stackmap_error *error)
 			 frequency ? " (kernel.perf_event_max_sample_rate)" : "");
 }
 
-static void set_mode_flags(struct source *source, const char *modes)
+static void set_flags_of_event_modes(struct source *source, const char *modes)
 {
 	source->no_kernel = strchr(modes, 'u') && !strchr(modes, 'k');
 	source->no_user = strchr(modes, 'k') && !strchr(modes, 'u');
@@ -198,13 +198,13 @@ static void set_mode_flags(struct source *source, const char *modes)
 
 /* Completes a source, whose name and perf event are set, with type, modes, period or frequency and
  * question, and passes it to visit(). */
-static int complete_and_visit_source(struct source *source, struct source_query *query,
-				     source_visit visit, void *arg, struct stackmap_error *error)
+static int visit_completed_source(struct source *source, struct source_query *query,
+				  source_visit visit, void *arg, struct stackmap_error *error)
 {
 	int err = 0;
 
-	source->type = is_sampled_anywhere(source) ? SOURCE_SAMPLE : SOURCE_PERF;
-	set_mode_flags(source, query->modes ?: "");
+	source->type = may_event_hit_any_instruction(source) ? SOURCE_SAMPLE : SOURCE_PERF;
+	set_flags_of_event_modes(source, query->modes ?: "");
 	if (query->period)
 		source->period = query->period;
 	else if (!source->period && !source->frequency && query->period_default &&
@@ -217,8 +217,8 @@ static int complete_and_visit_source(struct source *source, struct source_query 
 	if (source->frequency)
 		err = check_frequency(source->frequency, error);
 	err = err
-		      ?: question_resolve(&query->asks, query->subject, refuse_number, query,
-					  source, error);
+		      ?: question_resolve(&query->asks, query->subject, refuse_number_of_perf_event,
+					  query, source, error);
 	return err ? err : visit(arg, source);
 }
 
@@ -232,7 +232,7 @@ static int visit_perf_event(const struct perf_event_name *event, struct source_q
 	};
 	char name[64];
 
-	if (!has_machine_event(&source, query->is_counter))
+	if (!can_open_perf_event_of_source(&source, query->is_counter))
 		return query->match.is_glob
 			       ? 0
 			       : error_set(error, ENOENT,
@@ -244,7 +244,7 @@ static int visit_perf_event(const struct perf_event_name *event, struct source_q
 		snprintf(name, sizeof(name), "%s:%s", event->name, query->modes);
 		source.name = name;
 	}
-	return complete_and_visit_source(&source, query, visit, arg, error);
+	return visit_completed_source(&source, query, visit, arg, error);
 }
 
 static int find_perf_events(struct source_query *query, source_visit visit, void *arg,
@@ -255,8 +255,8 @@ static int find_perf_events(struct source_query *query, source_visit visit, void
 	for (size_t i = 0; i < EVENT_COUNT && !err; i++) {
 		const struct perf_event_name *event = &events[i];
 
-		if (name_match_try(&query->match, event->name) ||
-		    (event->alias && name_match_try(&query->match, event->alias)))
+		if (name_match_compare_name(&query->match, event->name) ||
+		    (event->alias && name_match_compare_name(&query->match, event->alias)))
 			err = visit_perf_event(event, query, visit, arg, error);
 	}
 	return err;
@@ -272,8 +272,9 @@ int source_list_add_sample(struct source_list *list, u64 frequency, struct stack
 
 	if (err)
 		return err;
-	return source_list_add(list, has_machine_event(&cycles, false) ? "cycles" : "cpu-clock",
-			       frequency, error);
+	return source_list_add(
+		list, can_open_perf_event_of_source(&cycles, false) ? "cycles" : "cpu-clock",
+		frequency, error);
 }
 
 const struct source_ops source_perf_ops = {
@@ -296,7 +297,7 @@ static int visit_pmu_event(const char *word, struct source_query *query, source_
 	memcpy(source.perf_config, event.config, sizeof(event.config));
 	source.period = event.period;
 	source.frequency = event.frequency;
-	if (!has_machine_event(&source, query->is_counter)) {
+	if (!can_open_perf_event_of_source(&source, query->is_counter)) {
 		if (source.perf_type == PERF_TYPE_RAW)
 			return error_set(error, ENOENT,
 					 "%s: no hardware counter (PMU) for it here; did you mean "
@@ -305,7 +306,7 @@ static int visit_pmu_event(const char *word, struct source_query *query, source_
 		return error_set(error, ENOENT, "%s: the kernel %s this event here", query->subject,
 				 query->is_counter ? "does not count" : "takes no samples of");
 	}
-	return complete_and_visit_source(&source, query, visit, arg, error);
+	return visit_completed_source(&source, query, visit, arg, error);
 }
 
 struct pmu_search {
@@ -321,7 +322,7 @@ static int visit_matching_pmu_event(void *arg, const char *word)
 	struct stackmap_error unused;
 	int err;
 
-	if (!name_match_try(&search->query->match, word))
+	if (!name_match_compare_name(&search->query->match, word))
 		return 0;
 	err = visit_pmu_event(word, search->query, search->visit, search->arg, &unused);
 	return err < 0 ? 0 : err;

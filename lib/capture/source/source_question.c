@@ -29,14 +29,14 @@ static bool begins_with(const char *text, const char *start)
 	return !strncmp(text, start, strlen(start));
 }
 
-bool question_goes_on(const char *text)
+bool begins_with_question_key(const char *text)
 {
 	return begins_with(text, VALUE_KEY) || begins_with(text, VALUES_KEY) ||
 	       begins_with(text, CONDITION_KEY) || begins_with(text, SPAN_KEY) ||
 	       begins_with(text, STACK_KEY) || begins_with(text, EVERY_KEY);
 }
 
-bool question_is_between_values(const char *word, const char *comma)
+bool is_comma_in_question_list(const char *word, const char *comma)
 {
 	const char *item = comma;
 
@@ -51,13 +51,13 @@ bool question_is_between_values(const char *word, const char *comma)
 	return item > word && begins_with(item, VALUES_KEY);
 }
 
-const char *question_counter_terms(const char *text, const char **start)
+const char *question_find_pmu_terms(const char *text, const char **start)
 {
 	*start = strstr(text, COUNTER_KEY);
 	return *start ? pmu_event_end(*start + strlen(COUNTER_KEY)) : NULL;
 }
 
-char *question_cut(char *word)
+char *question_find_begin_in_word(char *word)
 {
 	char *end = word + strlen(word), *found = NULL;
 
@@ -65,7 +65,7 @@ char *question_cut(char *word)
 		return NULL;
 	for (char *slash = strchr(word, '/'); slash && slash + 1 < end;
 	     slash = strchr(slash + 1, '/'))
-		if (question_goes_on(slash + 1))
+		if (begins_with_question_key(slash + 1))
 			found = slash;
 	if (!found)
 		return NULL;
@@ -391,7 +391,7 @@ static char *cut_next_item(char **rest)
 
 	if (!item)
 		return NULL;
-	terms = question_counter_terms(item, &counter);
+	terms = question_find_pmu_terms(item, &counter);
 	if (counter == item && terms)
 		comma = (char *)terms;
 	comma = strchr(comma, ',');
@@ -491,24 +491,25 @@ static int narrow_number_to_type(const struct number_type *type, const char *nam
 	return 0;
 }
 
-static const char *without_prefix(const char *name)
+static const char *skip_args_prefix(const char *name)
 {
 	return begins_with(name, "args.") ? name + strlen("args.") : name;
 }
 
 /* Finds the number of a value, the number that it is multiplied by, and the value's unit. */
-static int resolve_value(const struct value_words *value, const char *subject, number_find find,
-			 void *arg, const struct source *source, struct event_number *number,
-			 struct event_number *factor, char **unit, struct stackmap_error *error)
+static int find_numbers_and_unit_of_value(const struct value_words *value, const char *subject,
+					  number_find find, void *arg, const struct source *source,
+					  struct event_number *number, struct event_number *factor,
+					  char **unit, struct stackmap_error *error)
 {
-	const char *name = without_prefix(value->name);
+	const char *name = skip_args_prefix(value->name);
 	struct source_number found = {}, other = {};
 	int err =
 		find(arg, name, &found, error)
 			?: narrow_number_to_type(&value->type, name, subject, &found.number, error);
 
 	if (!err && value->factor)
-		err = find(arg, without_prefix(value->factor), &other, error)
+		err = find(arg, skip_args_prefix(value->factor), &other, error)
 			      ?: narrow_number_to_type(&value->type, value->factor, subject,
 						       &other.number, error);
 	if (err)
@@ -522,15 +523,15 @@ static int resolve_value(const struct value_words *value, const char *subject, n
 }
 
 /* Returns the name by which a reader may choose one of two values; NULL: a product has no name. */
-static char *name_of_value(const struct value_words *value)
+static char *name_of_value_unless_product(const struct value_words *value)
 {
-	return value->factor ? NULL : (char *)without_prefix(value->name);
+	return value->factor ? NULL : (char *)skip_args_prefix(value->name);
 }
 
 /* Sets the perf counter whose count is the value of a source. question.in_switch: at sched_switch
  * the task's count of switches includes the current switch already. */
-static int resolve_counter(const struct question_words *asks, const char *subject,
-			   struct source *source, struct stackmap_error *error)
+static int set_counter_of_source(const struct question_words *asks, const char *subject,
+				 struct source *source, struct stackmap_error *error)
 {
 	const char *unit;
 	int err = source_counter_find(asks->counter, subject, &source->counter, &unit, error);
@@ -543,22 +544,25 @@ static int resolve_counter(const struct question_words *asks, const char *subjec
 	return 0;
 }
 
-static int resolve_values(const struct question_words *asks, const char *subject, number_find find,
-			  void *arg, struct source *source, struct stackmap_error *error)
+static int set_values_of_source(const struct question_words *asks, const char *subject,
+				number_find find, void *arg, struct source *source,
+				struct stackmap_error *error)
 {
 	const struct value_words value = {asks->name, asks->factor, asks->type, asks->unit};
 	struct question *question = &source->question;
 	int err = 0;
 
 	if (value.name)
-		err = resolve_value(&value, subject, find, arg, source, &question->value,
-				    &question->factor, &source->unit, error);
+		err = find_numbers_and_unit_of_value(&value, subject, find, arg, source,
+						     &question->value, &question->factor,
+						     &source->unit, error);
 	if (!err && asks->further.name)
-		err = resolve_value(&asks->further, subject, find, arg, source, &question->further,
-				    &question->further_factor, &source->further_unit, error);
+		err = find_numbers_and_unit_of_value(&asks->further, subject, find, arg, source,
+						     &question->further, &question->further_factor,
+						     &source->further_unit, error);
 	if (!err && asks->further.name) {
-		source->value_name = name_of_value(&value);
-		source->further_name = name_of_value(&asks->further);
+		source->value_name = name_of_value_unless_product(&value);
+		source->further_name = name_of_value_unless_product(&asks->further);
 	}
 	return err;
 }
@@ -639,7 +643,7 @@ static int make_condition_from_words(const struct condition_words *words, bool h
 	if (out->subject == CONDITION_TIME || out->subject == CONDITION_CGROUP)
 		found.number.bytes = sizeof(u64);
 	if (out->subject == CONDITION_NUMBER)
-		err = find(arg, without_prefix(words->name), &found, error);
+		err = find(arg, skip_args_prefix(words->name), &found, error);
 	include_all_address_bytes(&found.number);
 	err = err
 		      ?: narrow_number_to_type(&words->type, words->name, subject, &found.number,
@@ -650,8 +654,8 @@ static int make_condition_from_words(const struct condition_words *words, bool h
 	return err;
 }
 
-static int resolve_span(const struct question_words *asks, number_find find, void *arg,
-			struct source *source, struct stackmap_error *error)
+static int set_span_key_of_source(const struct question_words *asks, number_find find, void *arg,
+				  struct source *source, struct stackmap_error *error)
 {
 	bool is_end = asks->role == SPAN_END || asks->role == ALIVE_END;
 	const char *name = is_end ? asks->by_end : asks->by;
@@ -670,7 +674,7 @@ static int resolve_span(const struct question_words *asks, number_find find, voi
 	question->key_subject = name ? choose_condition_subject_by_name(name) : CONDITION_TID;
 	if (question->key_subject != CONDITION_PID && question->key_subject != CONDITION_TID) {
 		question->key_subject = CONDITION_NUMBER;
-		err = find(arg, without_prefix(name), &found, error);
+		err = find(arg, skip_args_prefix(name), &found, error);
 	}
 	include_all_address_bytes(&found.number);
 	question->key = found.number;
@@ -680,10 +684,10 @@ static int resolve_span(const struct question_words *asks, number_find find, voi
 int question_resolve(const struct question_words *asks, const char *subject, number_find find,
 		     void *arg, struct source *source, struct stackmap_error *error)
 {
-	int err = asks->counter ? resolve_counter(asks, subject, source, error)
-				: resolve_values(asks, subject, find, arg, source, error);
+	int err = asks->counter ? set_counter_of_source(asks, subject, source, error)
+				: set_values_of_source(asks, subject, find, arg, source, error);
 
-	err = err ?: resolve_span(asks, find, arg, source, error);
+	err = err ?: set_span_key_of_source(asks, find, arg, source, error);
 	source->question.count = asks->count;
 	for (u32 i = 0; i < asks->count && !err; i++) {
 		source->patterns[i] = (char *)asks->conditions[i].pattern;

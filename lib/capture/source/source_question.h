@@ -82,21 +82,21 @@ struct question_words {
  * word has no question. A word with a question ends in a slash, so folders of a path may have names
  * like "value=1".
  */
-char *question_cut(char *word);
+char *question_find_begin_in_word(char *word);
 
 /*
  * If a question in `text` has a PMU's event as its counter, returns the text that follows the
  * event's terms, and sets *start to the begin of the counter: commas between the two belong to the
  * terms. NULL: no such counter.
  */
-const char *question_counter_terms(const char *text, const char **start);
+const char *question_find_pmu_terms(const char *text, const char **start);
 
 /* True if the text after a comma is a further option of the question before the comma. */
-bool question_goes_on(const char *text);
+bool begins_with_question_key(const char *text);
 
 /* True if a comma follows a value of values=, so that the text after the comma belongs to the
  * question. */
-bool question_is_between_values(const char *word, const char *comma);
+bool is_comma_in_question_list(const char *word, const char *comma);
 
 /*
  * Parses a question that was cut. Errors begin with `subject`. -EINVAL; -E2BIG: more than

@@ -20,7 +20,7 @@ bool source_span_is(const char *text)
 /* Finds the two dots between BEGIN and END; dots of a path like u:../bin/x:f are beside a slash or
  * colon.
  */
-static char *find_dots(char *text)
+static char *find_dots_between_span_events(char *text)
 {
 	for (char *dots = strstr(text, ".."); dots; dots = strstr(dots + 1, ".."))
 		if (dots > text && !strchr("/:.", dots[-1]) && dots[2] && !strchr("/.", dots[2]))
@@ -28,7 +28,8 @@ static char *find_dots(char *text)
 	return NULL;
 }
 
-static void set_span_questions(struct source_span *span, const struct question_words *asks)
+static void set_questions_of_both_span_ends(struct source_span *span,
+					    const struct question_words *asks)
 {
 	span->begin.query.asks =
 		(struct question_words){.by = asks->by, .stacks = asks->stacks, .role = SPAN_BEGIN};
@@ -54,8 +55,9 @@ static char *make_entry_word(const char *text)
 
 /* Lets the source of the function's entry do what needs arguments: read the value if it is an
  * argument, check the conditions, and read the address at which the key will be. */
-static int set_entry_question(struct source_span *span, const struct question_words *asks,
-			      const char *subject, struct stackmap_error *error)
+static int set_question_at_function_entry(struct source_span *span,
+					  const struct question_words *asks, const char *subject,
+					  struct stackmap_error *error)
 {
 	bool has_value = asks->name && strcmp(asks->name, "ret") != 0;
 	bool has_place = asks->by[0] == '*';
@@ -91,8 +93,8 @@ static int set_entry_question(struct source_span *span, const struct question_wo
 	return 0;
 }
 
-static int set_alive_questions(struct source_span *span, const struct question_words *asks,
-			       const char *subject, struct stackmap_error *error)
+static int set_questions_of_alive_span(struct source_span *span, const struct question_words *asks,
+				       const char *subject, struct stackmap_error *error)
 {
 	if (asks->every && !asks->name)
 		return error_set(error, EINVAL,
@@ -111,14 +113,14 @@ static int set_alive_questions(struct source_span *span, const struct question_w
 	span->begin.query.asks = *asks;
 	span->begin.query.asks.role = ALIVE_BEGIN;
 	span->end.query.asks = (struct question_words){.by_end = asks->by_end, .role = ALIVE_END};
-	return set_entry_question(span, asks, subject, error);
+	return set_question_at_function_entry(span, asks, subject, error);
 }
 
 static int parse_begin_and_end_words(struct source_span *span, char *spec,
 				     const struct question_words *asks, const char *subject,
 				     struct stackmap_error *error)
 {
-	char *dots = find_dots(spec);
+	char *dots = find_dots_between_span_events(spec);
 	int err;
 
 	if (!dots)
@@ -138,13 +140,13 @@ static int parse_begin_and_end_words(struct source_span *span, char *spec,
 			"of their own",
 			subject);
 	if (span->is_alive)
-		return set_alive_questions(span, asks, subject, error);
+		return set_questions_of_alive_span(span, asks, subject, error);
 	if (asks->by && (asks->by[0] == '*' || asks->by_end[0] == '*'))
 		return error_set(error, EINVAL, "%s: only alive: has by=*%s", subject,
 				 asks->by + (asks->by[0] == '*'));
 	if (asks->every)
 		return error_set(error, EINVAL, "%s: only alive: has every=", subject);
-	set_span_questions(span, asks);
+	set_questions_of_both_span_ends(span, asks);
 	return 0;
 }
 
@@ -158,7 +160,7 @@ int source_span_parse(const char *text, const char *subject, struct source_span 
 
 	if (!parsed.text)
 		return error_set(error, ENOMEM, "%s: out of memory", subject);
-	question = question_cut(parsed.text);
+	question = question_find_begin_in_word(parsed.text);
 	if (question)
 		err = question_parse(question, subject, &asks, error);
 	parsed.is_alive = !strncmp(text, ALIVE_PREFIX, strlen(ALIVE_PREFIX));

@@ -46,7 +46,7 @@ static const struct {
 	       {"uname", "newuname"}, {"sendfile", "sendfile64"}, {"umount2", "umount"},
 	       SYSCALL_EVENTS};
 
-static void rename_entry(struct syscall_entry *entry)
+static void set_tracepoint_name_of_syscall(struct syscall_entry *entry)
 {
 	for (size_t i = 0; i < sizeof(renamed) / sizeof(renamed[0]); i++) {
 		if (strcmp(entry->name, renamed[i].call))
@@ -116,7 +116,8 @@ static int visit_matching_system_call(const struct search *search,
 	format_event_name(name, on_return, entry->name);
 	if (entry->alias)
 		format_event_name(alias, on_return, entry->alias);
-	if (!name_match_try(match, name) && !(alias[0] && name_match_try(match, alias)))
+	if (!name_match_compare_name(match, name) &&
+	    !(alias[0] && name_match_compare_name(match, alias)))
 		return 0;
 	err = question_resolve(&search->query->asks, search->query->subject, find_field_number,
 			       &call, &source, search->error);
@@ -130,7 +131,7 @@ static int find_system_calls(struct source_query *query, source_visit visit, voi
 	int err = 0;
 
 	for (size_t i = 0; i < TABLE_COUNT; i++)
-		rename_entry(&table[i]);
+		set_tracepoint_name_of_syscall(&table[i]);
 	if (query->asks.name || query->asks.count)
 		search.events = tracefs_open_events();
 	for (size_t i = 0; i < 2 * TABLE_COUNT && !err; i++)

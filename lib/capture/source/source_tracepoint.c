@@ -72,7 +72,8 @@ static int visit_matching_tracepoint(void *arg, const char *name)
 {
 	struct search *search = arg;
 
-	return name_match_try(&search->query->match, name) ? visit_tracepoint(search, name) : 0;
+	return name_match_compare_name(&search->query->match, name) ? visit_tracepoint(search, name)
+								    : 0;
 }
 
 /* Tries the name of a raw tracepoint. Such names are unique, so any category that the user wrote is

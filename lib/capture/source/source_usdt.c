@@ -70,7 +70,8 @@ static int visit_matching_probe(void *arg, const struct usdt_probe *probe)
 	search->arguments = probe->arguments;
 	if (asprintf(&name, "%s:%s", probe->provider, probe->name) < 0)
 		return -ENOMEM;
-	if (!name_match_try(&search->query->match, query->has_any_provider ? probe->name : name)) {
+	if (!name_match_compare_name(&search->query->match,
+				     query->has_any_provider ? probe->name : name)) {
 		free(name);
 		return 0;
 	}

@@ -40,7 +40,7 @@ static int compare_offsets(const void *a, const void *b)
 	return ((uintptr_t)a > (uintptr_t)b) - ((uintptr_t)a < (uintptr_t)b);
 }
 
-static void free_no_key(void *key)
+static void leave_key_unfreed(void *key)
 {
 	(void)key;
 }
@@ -138,7 +138,7 @@ static int find_argument_number(void *arg, const char *name, struct source_numbe
 	return find_argument_by_name(search, name, out, error);
 }
 
-static int visit_offset(struct search *search, const char *place, u64 offset)
+static int visit_source_at_file_offset(struct search *search, const char *place, u64 offset)
 {
 	const struct source_query *query = search->query;
 	struct source source = {
@@ -168,7 +168,7 @@ static int visit_offset(struct search *search, const char *place, u64 offset)
 	return err;
 }
 
-static int visit_function(struct search *search, const struct elf_function *function)
+static int visit_source_of_function(struct search *search, const struct elf_function *function)
 {
 	u64 added = search->query->offset, offset;
 	char place[PATH_MAX];
@@ -178,9 +178,9 @@ static int visit_function(struct search *search, const struct elf_function *func
 	    offset >= search->file.bytes)
 		return -ERANGE;
 	if (!added)
-		return visit_offset(search, function->name, offset);
+		return visit_source_at_file_offset(search, function->name, offset);
 	snprintf(place, sizeof(place), "%s+0x%llx", function->name, (unsigned long long)added);
-	return visit_offset(search, place, offset);
+	return visit_source_at_file_offset(search, place, offset);
 }
 
 static int visit_matching_symbol(void *arg, const struct elf_function *function)
@@ -188,10 +188,10 @@ static int visit_matching_symbol(void *arg, const struct elf_function *function)
 	struct search *search = arg;
 	struct name_match *match = &search->query->match;
 
-	if (!name_match_try(match, function->name))
+	if (!name_match_compare_name(match, function->name))
 		return 0;
 	if (!function->is_ifunc)
-		return visit_function(search, function);
+		return visit_source_of_function(search, function);
 	match->found--;
 	return match->is_glob ? 0 : -EOPNOTSUPP;
 }
@@ -208,7 +208,7 @@ static int search_file(struct search *search, int fd)
 	query->match.found++;
 	search->function = "";
 	snprintf(place, sizeof(place), "0x%llx", (unsigned long long)query->offset);
-	return visit_offset(search, place, query->offset);
+	return visit_source_at_file_offset(search, place, query->offset);
 }
 
 static int set_search_error(const struct search *search, int err, struct stackmap_error *error)
@@ -248,7 +248,7 @@ static int search_file_at_path(struct search *search)
 	else
 		err = search_file(search, search->file.fd);
 	close(search->file.fd);
-	tdestroy(search->offsets, free_no_key);
+	tdestroy(search->offsets, leave_key_unfreed);
 	debug_lookup_free(&search->debug);
 	return err;
 }

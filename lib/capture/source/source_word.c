@@ -38,12 +38,12 @@ static int parse_offset(struct source_query *query, const char *text, struct sta
 
 /* Functions have no period, and options between slashes are cut off already, so a slash that is
  * left is an error. */
-static int check_plain_function(const struct source_query *query, const char *function,
-				struct stackmap_error *error)
+static int refuse_slash_in_function_name(const struct source_query *query, const char *function,
+					 struct stackmap_error *error)
 {
 	const char *slash = strchr(function, '/');
 
-	if (slash && question_goes_on(slash + 1))
+	if (slash && begins_with_question_key(slash + 1))
 		return error_set(error, EINVAL, "%s: a slash is missing at the end",
 				 query->subject);
 	if (slash)
@@ -60,7 +60,7 @@ static int parse_user_function(struct source_word *word, char *spec, struct stac
 
 	if (!function || function == spec || !function[1])
 		return error_set(error, EINVAL, "%s: expected u:PATH:FUNC", query->subject);
-	if (check_plain_function(query, function, error))
+	if (refuse_slash_in_function_name(query, function, error))
 		return -EINVAL;
 	word->prefix = strndup(query->text, function + 1 - word->parts);
 	if (!word->prefix)
@@ -90,7 +90,7 @@ static int parse_usdt_probe(struct source_word *word, char *spec, struct stackma
 	if (!name || !name[1] || name == spec || provider + 1 == name)
 		return error_set(error, EINVAL, "%s: expected usdt:PATH:PROVIDER:NAME",
 				 query->subject);
-	if (check_plain_function(query, name, error))
+	if (refuse_slash_in_function_name(query, name, error))
 		return -EINVAL;
 	if (provider == spec || strchr(provider, '/'))
 		provider = name;
@@ -109,7 +109,7 @@ static int parse_kernel_function(struct source_word *word, char *spec, struct st
 {
 	if (!spec[0] || strchr(spec, '+'))
 		return error_set(error, EINVAL, "%s: expected k:FUNC", word->query.subject);
-	if (check_plain_function(&word->query, spec, error))
+	if (refuse_slash_in_function_name(&word->query, spec, error))
 		return -EINVAL;
 	word->query.prefix = word->query.on_return ? "kr:" : "k:";
 	name_match_init(&word->query.match, spec);
@@ -147,7 +147,7 @@ static int parse_pmu_event(struct source_word *word, char *spec, struct stackmap
 
 /* Cuts the modes of perf from the end of a name, as ":u" of cycles:u. Tracepoints of such names do
  * not exist. */
-static const char *cut_modes(char *spec)
+static const char *cut_perf_modes_from_name(char *spec)
 {
 	char *colon = strchr(spec, ':');
 	size_t length = colon ? strspn(colon + 1, "ukp") : 0;
@@ -170,8 +170,8 @@ static int parse_event_name(struct source_word *word, char *spec, struct stackma
 		return parse_pmu_event(word, spec, error);
 	if (slash)
 		*slash = '\0';
-	query->modes = cut_modes(spec);
-	if (slash && (strchr(spec, ':') || question_goes_on(slash + 1)))
+	query->modes = cut_perf_modes_from_name(spec);
+	if (slash && (strchr(spec, ':') || begins_with_question_key(slash + 1)))
 		return error_set(
 			error, EINVAL,
 			"%s: expected CATEGORY:NAME/value=FIELD/ or CATEGORY:NAME/if=CONDITIONS/",
@@ -259,7 +259,7 @@ int source_word_parse(const char *text, const char *subject, struct source_word 
 	parsed.query.subject = subject;
 	parsed.query.prefix = "";
 	parsed.query.on_return = form->on_return;
-	question = question_cut(parsed.parts);
+	question = question_find_begin_in_word(parsed.parts);
 	if (question)
 		err = err ?: question_parse(question, subject, &parsed.query.asks, error);
 	if (!err && parsed.query.asks.by)

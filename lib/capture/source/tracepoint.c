@@ -41,7 +41,8 @@ static int read_directory_sorted(int events, const char *path, struct dirent ***
 }
 
 /* A category whose module was unloaded meanwhile is skipped. */
-static int visit_category(int events, const char *category, tracepoint_visit visit, void *arg)
+static int visit_tracepoints_of_category(int events, const char *category, tracepoint_visit visit,
+					 void *arg)
 {
 	char name[2 * NAME_MAX + 2];
 	struct dirent **entries;
@@ -69,7 +70,8 @@ int tracepoint_each_event(int events, tracepoint_visit visit, void *arg)
 	for (int i = 0; i < count && !err; i++)
 		if (strcmp(categories[i]->d_name, "ftrace") &&
 		    strcmp(categories[i]->d_name, "syscalls"))
-			err = visit_category(events, categories[i]->d_name, visit, arg);
+			err = visit_tracepoints_of_category(events, categories[i]->d_name, visit,
+							    arg);
 	free_entries(categories, count);
 	return err;
 }

@@ -60,7 +60,7 @@ static const char *take_string_from_note(const char **text, const char *end)
 	return string;
 }
 
-static int visit_note(const struct walk *walk, const char *text, size_t bytes)
+static int visit_probe_of_elf_note(const struct walk *walk, const char *text, size_t bytes)
 {
 	bool is_64_bit = gelf_getclass(walk->elf) == ELFCLASS64;
 	size_t width = is_64_bit ? sizeof(u64) : sizeof(u32);
@@ -96,7 +96,8 @@ static int visit_notes(const struct walk *walk, Elf_Data *data)
 	while (!err && (at = gelf_getnote(data, at, &note, &name, &text)))
 		if (note.n_type == NOTE_TYPE && note.n_namesz == sizeof(OWNER) &&
 		    !memcmp((char *)data->d_buf + name, OWNER, sizeof(OWNER)))
-			err = visit_note(walk, (char *)data->d_buf + text, note.n_descsz);
+			err = visit_probe_of_elf_note(walk, (char *)data->d_buf + text,
+						      note.n_descsz);
 	return err;
 }
 
@@ -153,7 +154,7 @@ int usdt_probe_each(int fd, usdt_visit visit, void *arg)
 
 /* Sets *offset to the offset of a register in pt_regs, and *length to the length of its name;
  * -ENOENT: not the name of a register. */
-static int find_register(const char *text, u16 *offset, size_t *length)
+static int find_register_in_pt_regs(const char *text, u16 *offset, size_t *length)
 {
 	static const struct {
 		const char *name;
@@ -196,7 +197,8 @@ static bool parse_register(const char *text, struct event_number *out)
 	size_t length;
 
 	text += *text == '%';
-	return !find_register(text, &out->offset, &length) && is_operand_end(text + length);
+	return !find_register_in_pt_regs(text, &out->offset, &length) &&
+	       is_operand_end(text + length);
 }
 
 /* Parses a constant operand: $5 of x86-64, 5 of arm64. */
@@ -222,7 +224,7 @@ static bool parse_memory(const char *text, struct event_number *out)
 		return false;
 	text++;
 	text += *text == '%';
-	if (find_register(text, &out->offset, &length))
+	if (find_register_in_pt_regs(text, &out->offset, &length))
 		return false;
 	text += length;
 	if (is_bracketed && *text == ',') {
@@ -241,7 +243,7 @@ static bool parse_memory(const char *text, struct event_number *out)
 }
 
 /* The next argument begins after a blank; a blank inside of brackets belongs to the argument. */
-static const char *next_argument(const char *text)
+static const char *skip_to_next_usdt_argument(const char *text)
 {
 	while (*text && *text != ' ')
 		text += *text == '[' ? strcspn(text, "]") : 1;
@@ -255,7 +257,7 @@ int usdt_argument_find(const char *arguments, u32 number, struct event_number *o
 
 	arguments += strspn(arguments, " ");
 	while (*arguments && --number)
-		arguments = next_argument(arguments);
+		arguments = skip_to_next_usdt_argument(arguments);
 	if (!*arguments)
 		return -ENOENT;
 	if (!parse_number(arguments, &arguments, &bytes) || *arguments != '@')

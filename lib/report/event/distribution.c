@@ -9,7 +9,7 @@
 #include "array.h"
 #include "order.h"
 
-static int by_value(const void *a, const void *b)
+static int compare_values_of_items(const void *a, const void *b)
 {
 	const struct value_count *left = a, *right = b;
 
@@ -23,7 +23,7 @@ void distribution_sort(struct distribution *distribution)
 
 	if (!distribution->item_count)
 		return;
-	qsort(items, distribution->item_count, sizeof(*items), by_value);
+	qsort(items, distribution->item_count, sizeof(*items), compare_values_of_items);
 	for (u32 i = 1; i < distribution->item_count; i++) {
 		if (items[i].value == items[joined].value)
 			items[joined].count += items[i].count;

@@ -40,7 +40,7 @@ static int check_event_name(const char *event, const struct trace_reader *reader
 
 	name_match_init(&match, event);
 	for (u32 i = 0; i < count; i++)
-		name_match_try(&match, sources[i].name);
+		name_match_compare_name(&match, sources[i].name);
 	if (match.found)
 		return 0;
 	return error_set(error, ENOENT, "--event %s: not in this recording%s%s%s", event,
@@ -94,7 +94,7 @@ int event_filter_check(const struct event_filter *filter, const struct trace_rea
 
 /* The path of a cgroup as in the recording: without the directory where systemd mounts the
  * hierarchy. */
-static const char *strip_cgroup_mount(const char *path)
+static const char *skip_mount_point_in_cgroup_path(const char *path)
 {
 	static const char *const mounts[] = {"/sys/fs/cgroup/unified", "/sys/fs/cgroup"};
 
@@ -116,7 +116,8 @@ static bool is_task_in_cgroups(const struct string_list *cgroups, const struct t
 	const char *name = trace_cgroup_name(reader, task ? task->cgroup : 0, room);
 
 	for (size_t i = 0; i < cgroups->count; i++)
-		if (trace_cgroup_is_within(name, strip_cgroup_mount(cgroups->items[i])))
+		if (trace_cgroup_is_within(name,
+					   skip_mount_point_in_cgroup_path(cgroups->items[i])))
 			return true;
 	return false;
 }
@@ -161,8 +162,9 @@ static bool event_passes(const struct event_filter *filter, const struct trace_r
 		return false;
 	if (filter->traces.count || filter->spans.count) {
 		context = trace_reader_context(reader, event);
-		if (!context || !id_begins_with_any(&filter->traces, trace_name(context, room)) ||
-		    !id_begins_with_any(&filter->spans, span_name(context, room)))
+		if (!context ||
+		    !id_begins_with_any(&filter->traces, format_trace_id_name(context, room)) ||
+		    !id_begins_with_any(&filter->spans, format_span_id_name(context, room)))
 			return false;
 	}
 	trace_reader_sources(reader, &sources);

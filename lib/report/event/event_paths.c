@@ -146,7 +146,7 @@ static const struct profile_path *intern_path(struct event_paths *paths, const s
 	}
 	path->id = paths->path_index.count;
 	bytes = sizeof(*path) + path->depth * sizeof(u32) + ENTRY_BYTES;
-	if (trace_reader_take(paths->reader, bytes) ||
+	if (trace_reader_count_memory(paths->reader, bytes) ||
 	    array_make_room(paths->paths, path->id, paths->path_room) ||
 	    hash_index_add(&paths->path_index, hash, path->id)) {
 		free(path);
@@ -169,7 +169,7 @@ static const struct profile_path *find_path_of_stack_and_leaf(struct event_paths
 		return paths->joins[index].path;
 	index = paths->join_index.count;
 	join.path = intern_path(paths, key);
-	if (!join.path || trace_reader_take(paths->reader, sizeof(join) + ENTRY_BYTES) ||
+	if (!join.path || trace_reader_count_memory(paths->reader, sizeof(join) + ENTRY_BYTES) ||
 	    array_make_room(paths->joins, index, paths->join_room) ||
 	    hash_index_add(&paths->join_index, hash, index))
 		return NULL;
@@ -203,7 +203,7 @@ static u32 hash_leaf(u64 frame)
 
 void event_paths_expect_leaf(const struct event_paths *paths, u64 frame)
 {
-	hash_index_expect(&paths->leaf_index, hash_leaf(frame));
+	hash_index_prefetch_slot(&paths->leaf_index, hash_leaf(frame));
 }
 
 u32 event_paths_leaf(struct event_paths *paths, u64 frame)

@@ -80,7 +80,8 @@ static const struct {
 	{"lll_lock", "mutex"},
 };
 
-static const char *find_lock_type(const struct frame_names *names, const struct profile_path *path)
+static const char *find_lock_type_by_functions(const struct frame_names *names,
+					       const struct profile_path *path)
 {
 	for (u32 i = 0; i < path->depth; i++) {
 		const char *name = frame_names_label(names, path->labels[i]);
@@ -92,7 +93,8 @@ static const char *find_lock_type(const struct frame_names *names, const struct 
 	return NULL;
 }
 
-static bool has_futex_function(const struct frame_names *names, const struct profile_path *path)
+static bool has_path_futex_function(const struct frame_names *names,
+				    const struct profile_path *path)
 {
 	for (u32 i = 0; i < path->depth; i++)
 		if (strstr(frame_names_label(names, path->labels[i]), "futex"))
@@ -114,7 +116,8 @@ static const struct trace_event *copy_event(struct table *table, const struct tr
 static struct lock *find_or_add_lock(struct table *table, u64 address,
 				     const struct trace_task *task, const char *type)
 {
-	const struct intern_key key = {{address, task ? task->tgid : 0, intern_address(type)}};
+	const struct intern_key key = {
+		{address, task ? task->tgid : 0, intern_word_of_address(type)}};
 	struct lock *lock = intern_entry(&table->locks, &key);
 	const struct trace_task *first;
 
@@ -136,8 +139,9 @@ static int add_lock_wait(struct table *table, struct lock *lock, const struct tr
 {
 	const struct wait_end *sleeper = wait_ends_find(table->ends, wait);
 	const struct wait_end *waker = wait_ends_find(table->ends, other);
-	const struct intern_key key = {
-		{intern_address(lock), intern_address(sleeper), intern_address(waker)}};
+	const struct intern_key key = {{intern_word_of_address(lock),
+					intern_word_of_address(sleeper),
+					intern_word_of_address(waker)}};
 	struct pair *pair = lock && sleeper && waker ? intern_entry(&table->pairs, &key) : NULL;
 
 	if (!pair)
@@ -154,8 +158,8 @@ static int add_lock_wait(struct table *table, struct lock *lock, const struct tr
 	return 0;
 }
 
-static int handle_contention_end(struct table *table, struct thread *thread,
-				 const struct trace_event *event)
+static int add_kernel_lock_wait_of_contention(struct table *table, struct thread *thread,
+					      const struct trace_event *event)
 {
 	const struct trace_event *begin = NULL, *other = NULL;
 	const struct wait_end *sleeper;
@@ -173,13 +177,14 @@ static int handle_contention_end(struct table *table, struct thread *thread,
 	sleeper = wait_ends_find(table->ends, begin);
 	if (!sleeper)
 		return -ENOMEM;
-	type = find_lock_type(table->names, sleeper->kernel) ?: "lock";
+	type = find_lock_type_by_functions(table->names, sleeper->kernel) ?: "lock";
 	return add_lock_wait(table,
 			     find_or_add_lock(table, begin->value | KERNEL_ADDRESS, NULL, type),
 			     begin, other, event->time - begin->time);
 }
 
-static int handle_sleep(struct table *table, struct thread *thread, const struct trace_event *event)
+static int add_futex_wait_of_sleep(struct table *table, struct thread *thread,
+				   const struct trace_event *event)
 {
 	const struct trace_task *task = trace_reader_task(table->reader, event->tid, event->time);
 	const struct wait_end *sleeper;
@@ -188,12 +193,13 @@ static int handle_sleep(struct table *table, struct thread *thread, const struct
 	sleeper = thread->sleep ? wait_ends_find(table->ends, event) : NULL;
 	if (!sleeper)
 		return -ENOMEM;
-	if (!task || !has_futex_function(table->names, sleeper->kernel))
+	if (!task || !has_path_futex_function(table->names, sleeper->kernel))
 		return 0;
 	return add_lock_wait(
 		table,
 		find_or_add_lock(table, thread->futex, task,
-				 find_lock_type(table->names, sleeper->user) ?: "futex"),
+				 find_lock_type_by_functions(table->names, sleeper->user)
+					 ?: "futex"),
 		thread->sleep, wakeups_other(table->wakeups, event), event->value);
 }
 
@@ -213,7 +219,7 @@ static int handle_lock_event(void *arg, const struct trace_event *event)
 	if (!thread)
 		return -ENOMEM;
 	if (is_sleep)
-		return handle_sleep(table, thread, event);
+		return add_futex_wait_of_sleep(table, thread, event);
 	if (event->kind == table->begin) {
 		for (u32 i = 0; i < thread->open_count; i++)
 			if (thread->open[i]->value == event->value)
@@ -225,7 +231,7 @@ static int handle_lock_event(void *arg, const struct trace_event *event)
 		return thread->open[thread->open_count++] ? 0 : -ENOMEM;
 	}
 	if (event->kind == table->end)
-		return handle_contention_end(table, thread, event);
+		return add_kernel_lock_wait_of_contention(table, thread, event);
 	thread->futex = event->value;
 	return 0;
 }
@@ -237,7 +243,7 @@ static int compare_total_waits(u64 left, u64 right, u64 left_count, u64 right_co
 	return order(right, left) ?: order(right_count, left_count);
 }
 
-static int by_lock_and_total_wait(const void *left, const void *right)
+static int compare_waits_by_lock_and_total(const void *left, const void *right)
 {
 	const struct pair *a = *(const struct pair *const *)left;
 	const struct pair *b = *(const struct pair *const *)right;
@@ -262,7 +268,7 @@ static int make_lock_rows(struct table *table)
 		return -ENOMEM;
 	if (count)
 		qsort(table->pairs.entries, count, sizeof(*table->pairs.entries),
-		      by_lock_and_total_wait);
+		      compare_waits_by_lock_and_total);
 	for (u32 i = 0; i < count; i++) {
 		struct pair *pair = table->pairs.entries[i];
 		struct lock *lock = (struct lock *)(uintptr_t)pair->key.word[0];

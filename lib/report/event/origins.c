@@ -38,17 +38,18 @@ static int collect_origin(void *arg, const struct trace_event *event)
 	return 0;
 }
 
-static int by_time_and_cpu(const struct trace_event *a, const struct trace_event *b)
+static int compare_events_by_time_and_cpu(const struct trace_event *a, const struct trace_event *b)
 {
 	return order(a->time, b->time) ?: order(a->cpu, b->cpu);
 }
 
-static int by_time_cpu_and_role(const void *left, const void *right, void *arg)
+static int compare_origins_by_time_cpu_role(const void *left, const void *right, void *arg)
 {
 	const struct trace_event *a = left, *b = right;
 	const struct origins *origins = arg;
 
-	return by_time_and_cpu(a, b) ?: order(origins->roles[a->kind], origins->roles[b->kind]);
+	return compare_events_by_time_and_cpu(a, b)
+		       ?: order(origins->roles[a->kind], origins->roles[b->kind]);
 }
 
 /* The begin of a span has events if it has values (stack=both). */
@@ -83,7 +84,7 @@ int origins_create(struct trace_reader *reader, struct origins **out)
 		result = trace_reader_events(reader, collect_origin, origins, NULL);
 	if (origins->count)
 		qsort_r(origins->events, origins->count, sizeof(*origins->events),
-			by_time_cpu_and_role, origins);
+			compare_origins_by_time_cpu_role, origins);
 	*out = origins;
 	if (result == -ENOMEM)
 		origins_free(out);
@@ -106,9 +107,11 @@ static const struct trace_event *find_only_origin(const struct origins *origins,
 						  const struct trace_event *event, enum role role)
 {
 	const struct trace_event *found = NULL;
-	size_t at = bisect(origins->count, i, by_time_and_cpu(&origins->events[i], event) < 0);
+	size_t at = bisect(origins->count, i,
+			   compare_events_by_time_and_cpu(&origins->events[i], event) < 0);
 
-	for (; at < origins->count && !by_time_and_cpu(&origins->events[at], event); at++) {
+	for (; at < origins->count && !compare_events_by_time_and_cpu(&origins->events[at], event);
+	     at++) {
 		if (origins->roles[origins->events[at].kind] != role)
 			continue;
 		if (found)
@@ -230,8 +233,8 @@ static const struct work *find_or_add_work(struct table *table, const struct tra
 		end.user = event_paths_find(table->paths, TRACE_NO_STACK, REASON_INTERRUPT,
 					    PATH_NO_LEAF);
 	}
-	key.word[0] = intern_address(end.kernel);
-	key.word[1] = intern_address(end.user);
+	key.word[0] = intern_word_of_address(end.kernel);
+	key.word[1] = intern_word_of_address(end.user);
 	key.word[2] = frame_names_intern(table->names, end.comm);
 	work = end.kernel && end.user ? intern_entry(&table->works, &key) : NULL;
 	if (work)
@@ -266,8 +269,8 @@ static int add_event_with_origin(void *arg, const struct trace_event *event)
 		return 0;
 	end = wait_ends_find(table->ends, origin);
 	work = find_or_add_work(table, event);
-	key.word[0] = intern_address(work);
-	key.word[1] = intern_address(end);
+	key.word[0] = intern_word_of_address(work);
+	key.word[1] = intern_word_of_address(end);
 	key.word[2] = event->kind;
 	row = end && work ? intern_entry(&table->rows, &key) : NULL;
 	if (!row)
@@ -286,7 +289,7 @@ static int add_event_with_origin(void *arg, const struct trace_event *event)
 	return 0;
 }
 
-static int by_share_of_weight(const void *left, const void *right)
+static int compare_origins_by_share(const void *left, const void *right)
 {
 	const struct row *a = *(const struct row *const *)left;
 	const struct row *b = *(const struct row *const *)right;
@@ -313,7 +316,7 @@ static int sort_origin_rows(struct table *table)
 		row->whole = table->shown.weights[row->is.kind];
 		table->sorted[i] = row;
 	}
-	qsort(table->sorted, count, sizeof(*table->sorted), by_share_of_weight);
+	qsort(table->sorted, count, sizeof(*table->sorted), compare_origins_by_share);
 	for (u32 i = 0; i < count; i++)
 		table->shown.rows[i] = &table->sorted[i]->is;
 	table->shown.count = count;

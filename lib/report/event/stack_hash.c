@@ -40,7 +40,7 @@ static int make_module_paths(struct frame_identities *identities)
 	u64 bytes = count * sizeof(*identities->ids) +
 		    identities->module_count * sizeof(*identities->module_paths);
 
-	if (trace_reader_take(identities->reader, bytes))
+	if (trace_reader_count_memory(identities->reader, bytes))
 		return -ENOMEM;
 	identities->ids = calloc(count ?: 1, sizeof(*identities->ids));
 	identities->module_paths =
@@ -262,7 +262,7 @@ static void hash_add_frame(SHA2_CTX *hash, const struct frame_identity *frame)
 	hash_add_number(hash, frame->offset);
 }
 
-static void hash_add_side(SHA2_CTX *hash, const struct stack_hash_side *side)
+static void hash_add_stack_side(SHA2_CTX *hash, const struct stack_hash_side *side)
 {
 	SHA256Update(hash, (const u8 *)side->end, strlen(side->end) + 1);
 	SHA256Update(hash, side->frames.byte, sizeof(side->frames.byte));
@@ -298,8 +298,8 @@ struct stack_hash stack_hash_join(enum stack_leaf leaf, const struct frame_ident
 	hash_add_number(&hash, leaf);
 	if (leaf != STACK_LEAF_NONE)
 		hash_add_frame(&hash, frame);
-	hash_add_side(&hash, kernel);
-	hash_add_side(&hash, user);
+	hash_add_stack_side(&hash, kernel);
+	hash_add_stack_side(&hash, user);
 	return finish_hash(&hash);
 }
 
@@ -323,8 +323,8 @@ int stack_hashes_create(struct trace_reader *reader, struct stack_hashes **out)
 	for (u32 i = 0; i < count; i++)
 		if (hashes->stacks[i].depth > deepest)
 			deepest = hashes->stacks[i].depth;
-	if (!trace_reader_take(reader, (u64)count * sizeof(*hashes->sides) +
-					       (u64)deepest * sizeof(*hashes->frames))) {
+	if (!trace_reader_count_memory(reader, (u64)count * sizeof(*hashes->sides) +
+						       (u64)deepest * sizeof(*hashes->frames))) {
 		hashes->sides = calloc(count ?: 1, sizeof(*hashes->sides));
 		hashes->frames = calloc(deepest ?: 1, sizeof(*hashes->frames));
 	}

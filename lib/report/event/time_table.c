@@ -85,7 +85,7 @@ static u64 running_and_runnable_time(const struct time_row *row)
 	return row->spent[TIME_RUNNING] + row->spent[TIME_RUNNABLE];
 }
 
-static int by_cpu_demand(const void *left, const void *right)
+static int compare_threads_by_cpu_demand(const void *left, const void *right)
 {
 	const struct time_row *a = left, *b = right;
 
@@ -119,7 +119,7 @@ static void sum_equal_rows(struct time_table *table, enum time_key key)
 		}
 	}
 	table->count = count;
-	qsort(table->rows, count, sizeof(*table->rows), by_cpu_demand);
+	qsort(table->rows, count, sizeof(*table->rows), compare_threads_by_cpu_demand);
 }
 
 /* --- idle waits, by their events --- */

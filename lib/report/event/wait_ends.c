@@ -41,7 +41,8 @@ bool wakeups_is_holder(const struct wakeups *wakeups, const struct trace_event *
 	return event->kind == wakeups->holder;
 }
 
-static bool is_wait_end_event(const struct wakeups *wakeups, const struct trace_event *event)
+static bool is_wait_waker_or_holder_event(const struct wakeups *wakeups,
+					  const struct trace_event *event)
 {
 	return wakeups_is_wait(wakeups, event) || wakeups_is_waker(wakeups, event) ||
 	       wakeups_is_holder(wakeups, event);
@@ -51,7 +52,7 @@ static int collect_wait_event(void *arg, const struct trace_event *event)
 {
 	struct wakeups *wakeups = arg;
 
-	if (event->is_counted || !is_wait_end_event(wakeups, event))
+	if (event->is_counted || !is_wait_waker_or_holder_event(wakeups, event))
 		return 0;
 	if (array_make_room(wakeups->events, wakeups->count, wakeups->room))
 		return -ENOMEM;
@@ -59,7 +60,7 @@ static int collect_wait_event(void *arg, const struct trace_event *event)
 	return 0;
 }
 
-static int by_wait_begin(const void *left, const void *right)
+static int compare_events_by_wait_begin(const void *left, const void *right)
 {
 	const struct trace_event *a = left, *b = right;
 
@@ -94,7 +95,8 @@ int wakeups_create(struct trace_reader *reader, struct wakeups **out)
 	if (wakeups->waker != TRACE_NO_SOURCE && !trace_reader_info(reader)->is_summary)
 		result = trace_reader_events(reader, collect_wait_event, wakeups, NULL);
 	if (wakeups->count)
-		qsort(wakeups->events, wakeups->count, sizeof(*wakeups->events), by_wait_begin);
+		qsort(wakeups->events, wakeups->count, sizeof(*wakeups->events),
+		      compare_events_by_wait_begin);
 	*out = wakeups;
 	if (result == -ENOMEM)
 		wakeups_free(out);
@@ -135,7 +137,7 @@ const struct trace_event *wakeups_other(const struct wakeups *wakeups,
 	const struct trace_event *wait = NULL, *waker = NULL, *holder = NULL, *end;
 	u32 waits = 0, wakers = 0, holders = 0;
 
-	if (!is_wait_end_event(wakeups, event))
+	if (!is_wait_waker_or_holder_event(wakeups, event))
 		return NULL;
 	for (size_t i = bisect(wakeups->count, i, wait_begin(&wakeups->events[i]) < begin);
 	     i < wakeups->count && wait_begin(&wakeups->events[i]) == begin; i++) {
@@ -266,8 +268,8 @@ const struct wait_end *wait_ends_find(struct wait_ends *ends, const struct trace
 	is.kernel =
 		event_paths_find(ends->paths, event->kernel, event->kernel_reason, PATH_NO_LEAF);
 	is.user = event_paths_find(ends->paths, event->user, event->user_reason, PATH_NO_LEAF);
-	key.word[0] = intern_address(is.kernel);
-	key.word[1] = intern_address(is.user);
+	key.word[0] = intern_word_of_address(is.kernel);
+	key.word[1] = intern_word_of_address(is.user);
 	key.word[2] = (u64)frame_names_intern(ends->names, is.comm) << 1 | is.holds_lock;
 	end = is.kernel && is.user ? intern_entry(&ends->ends, &key) : NULL;
 	if (!end)

@@ -41,8 +41,9 @@ static struct node *find_or_add_pair_node(struct pairs *pairs, const struct node
 {
 	const struct wait_end *sleeper = wait_ends_find(pairs->ends, wait);
 	const struct wait_end *waker = wait_ends_find(pairs->ends, other);
-	const struct intern_key key = {
-		{intern_address(above), intern_address(sleeper), intern_address(waker)}};
+	const struct intern_key key = {{intern_word_of_address(above),
+					intern_word_of_address(sleeper),
+					intern_word_of_address(waker)}};
 	struct node *node = sleeper && waker ? intern_entry(&pairs->nodes, &key) : NULL;
 
 	if (!node || node->pair.count)
@@ -56,7 +57,7 @@ static struct node *find_or_add_pair_node(struct pairs *pairs, const struct node
 
 /* --- the waits of all threads, and their pairs --- */
 
-static int by_thread_and_time(const void *left, const void *right)
+static int compare_waits_by_thread_and_time(const void *left, const void *right)
 {
 	const struct trace_event *a = *(const struct trace_event *const *)left;
 	const struct trace_event *b = *(const struct trace_event *const *)right;
@@ -93,7 +94,8 @@ static int add_all_waits(struct pairs *pairs, const struct event_filter *filter)
 		pairs->shown.unknown += !other;
 		pairs->shown.unknown_total += other ? 0 : wait->value;
 	}
-	qsort(pairs->waits, pairs->wait_count, sizeof(*pairs->waits), by_thread_and_time);
+	qsort(pairs->waits, pairs->wait_count, sizeof(*pairs->waits),
+	      compare_waits_by_thread_and_time);
 	return 0;
 }
 
@@ -153,7 +155,7 @@ static int add_steps_of_waker(struct chain *chain, struct node *above,
 
 /* --- rows of the table --- */
 
-static int by_parent_and_time(const void *left, const void *right)
+static int compare_nodes_by_parent_and_time(const void *left, const void *right)
 {
 	const struct node *a = *(const struct node *const *)left;
 	const struct node *b = *(const struct node *const *)right;
@@ -177,7 +179,7 @@ static int sort_nodes(struct pairs *pairs)
 		return -ENOMEM;
 	for (u32 i = 0; i < count; i++)
 		pairs->sorted[i] = pairs->nodes.entries[i];
-	qsort(pairs->sorted, count, sizeof(*pairs->sorted), by_parent_and_time);
+	qsort(pairs->sorted, count, sizeof(*pairs->sorted), compare_nodes_by_parent_and_time);
 	return 0;
 }
 

@@ -58,7 +58,7 @@ static bool cut_to_container_id(struct part *part)
 }
 
 /* "run-u17" and "run-r0123..." become "run", "app-NAME-123" becomes "app-NAME". */
-static void cut_unit_number(struct part *part)
+static void cut_number_from_unit_name(struct part *part)
 {
 	size_t digits = 0;
 
@@ -82,7 +82,7 @@ static bool is_login_session(const struct part *part)
 }
 
 /* Cuts a part to the service's name in it. False: the part has no useful name. */
-static bool cut_to_service_name(struct part *part)
+static bool cut_component_to_service_name(struct part *part)
 {
 	const char *at;
 
@@ -102,7 +102,7 @@ static bool cut_to_service_name(struct part *part)
 	at = memchr(part->at, '@', part->length);
 	if (at && at > part->at) /* NAME@INSTANCE */
 		part->length = at - part->at;
-	cut_unit_number(part);
+	cut_number_from_unit_name(part);
 	return true;
 }
 
@@ -156,7 +156,7 @@ static bool find_innermost_name(const char *from, bool units_only, struct part *
 
 		*found = part;
 		if ((!units_only || (is_unit_or_container(&part) && !is_user_manager(&part))) &&
-		    cut_to_service_name(found))
+		    cut_component_to_service_name(found))
 			return true;
 		end = part.at > from ? part.at - 1 : from;
 	}
@@ -167,7 +167,7 @@ static bool find_innermost_name(const char *from, bool units_only, struct part *
 
 /* Decodes "\x2d", as systemd writes "-" in a name. Escapes of "/" and of control characters stay
  * as they are. */
-static bool decode_escape(const char *at, size_t left, char *letter)
+static bool decode_systemd_escape(const char *at, size_t left, char *letter)
 {
 	if (left < 4 || at[0] != '\\' || at[1] != 'x' || !hex_bytes(at + 2, (u8 *)letter, 1))
 		return false;
@@ -187,7 +187,7 @@ static size_t append_unescaped(const struct part *part, char name[CGROUP_SERVICE
 	for (size_t i = 0; i < part->length; i++) {
 		char letter = part->at[i];
 
-		if (decode_escape(part->at + i, part->length - i, &letter))
+		if (decode_systemd_escape(part->at + i, part->length - i, &letter))
 			i += 3;
 		else
 			letter = part->at[i];
@@ -206,7 +206,7 @@ static size_t append_owner(struct part owner, char name[CGROUP_SERVICE_BYTES])
 		owner.length -= strlen("user@");
 		owner.length -= strlen(".service");
 	} else {
-		cut_to_service_name(&owner);
+		cut_component_to_service_name(&owner);
 	}
 	return append_unescaped(&owner, name, used);
 }

@@ -152,7 +152,7 @@ static int collect_lookup_addresses(struct trace_reader *reader, struct lookup_a
 	return result;
 }
 
-static u32 mapping_of_address(u64 address)
+static u32 mapping_number_of_frame(u64 address)
 {
 	return FRAME_IS_KERNEL(address) ? 0 : FRAME_MAPPING(address);
 }
@@ -161,7 +161,7 @@ static u32 mapping_of_address(u64 address)
 static int find_debug_names(struct trace_reader *reader, struct debug_lookup *lookup,
 			    u64 *addresses, u32 count, struct debug_names **names)
 {
-	u32 mapping = mapping_of_address(addresses[0]);
+	u32 mapping = mapping_number_of_frame(addresses[0]);
 	struct debug_code code = {.release = trace_reader_info(reader)->kernel};
 
 	if (mapping) {
@@ -190,13 +190,13 @@ static int find_all_debug_names(struct trace_reader *reader, struct debug_lookup
 				struct lookup_addresses *addresses, struct frame_debug *debug)
 {
 	for (size_t first = 0, end; first < addresses->count; first = end) {
-		u32 mapping = mapping_of_address(addresses->address[first]);
+		u32 mapping = mapping_number_of_frame(addresses->address[first]);
 		struct debug_names *names;
 		int result;
 
 		end = first;
 		while (end < addresses->count &&
-		       mapping_of_address(addresses->address[end]) == mapping)
+		       mapping_number_of_frame(addresses->address[end]) == mapping)
 			end++;
 		result = find_debug_names(reader, lookup, &addresses->address[first], end - first,
 					  &names);
@@ -259,7 +259,7 @@ static const struct debug_name *frame_debug_find(const struct frame_debug *debug
 						 bool return_address)
 {
 	u64 address = address_to_look_up(frame, return_address);
-	const struct found key = {.mapping = mapping_of_address(address)};
+	const struct found key = {.mapping = mapping_number_of_frame(address)};
 	const struct found *found = debug->count ? bsearch(&key, debug->found, debug->count,
 							   sizeof(key), compare_mappings)
 						 : NULL;
@@ -286,7 +286,7 @@ const char *demangle_cache_find(struct demangle_cache *cache, const char *mangle
 		return mangled;
 	if (array_make_room(cache->plain, count, cache->room))
 		return mangled;
-	number = text_set_number(&cache->mangled, mangled);
+	number = text_set_find_or_add_number(&cache->mangled, mangled);
 	if (number == HASH_INDEX_NONE)
 		return mangled;
 	if (number == count)
@@ -393,7 +393,7 @@ static u32 intern_label(struct frame_names *names, const char *text, const char 
 		return id;
 	}
 	id = names->label_index.count;
-	if (trace_reader_take(names->reader, sizeof(*label) + length + ENTRY_BYTES) ||
+	if (trace_reader_count_memory(names->reader, sizeof(*label) + length + ENTRY_BYTES) ||
 	    array_make_room(names->labels, id, names->label_room) ||
 	    hash_index_add(&names->label_index, hash, id)) {
 		free(label);
@@ -482,7 +482,7 @@ static const char *find_kernel_symbol(const struct frame_names *names, struct fr
 	return symbol.name;
 }
 
-static void set_function_bounds(struct frame_name *name, u64 start, u64 size)
+static void set_function_offset_and_size(struct frame_name *name, u64 start, u64 size)
 {
 	u64 position = FRAME_IS_KERNEL(name->frame) ? name->frame : FRAME_OFFSET(name->frame);
 
@@ -491,8 +491,9 @@ static void set_function_bounds(struct frame_name *name, u64 start, u64 size)
 }
 
 /* The symbol of the recording or of the debug file, whichever starts nearer to the frame. */
-static const char *find_symbol(const struct frame_names *names, const struct debug_name *debug,
-			       struct frame_name *name)
+static const char *find_symbol_nearest_to_frame(const struct frame_names *names,
+						const struct debug_name *debug,
+						struct frame_name *name)
 {
 	const struct trace_symbol *symbol =
 		trace_reader_symbol(names->reader, name->frame, name->return_address);
@@ -500,18 +501,18 @@ static const char *find_symbol(const struct frame_names *names, const struct deb
 	const char *function;
 
 	if (debug && debug->symbol && (!is_named || debug->symbol_start > symbol->start)) {
-		set_function_bounds(name, debug->symbol_start, debug->symbol_size);
+		set_function_offset_and_size(name, debug->symbol_start, debug->symbol_size);
 		return debug->symbol;
 	}
 	if (is_named) {
-		set_function_bounds(name, symbol->start, symbol->size);
+		set_function_offset_and_size(name, symbol->start, symbol->size);
 		return symbol->name;
 	}
 	function = find_kernel_symbol(names, name);
 	if (!function && debug && debug->count)
 		function = debug->functions[debug->count - 1].function;
 	if (!function && symbol)
-		set_function_bounds(name, symbol->start, symbol->size);
+		set_function_offset_and_size(name, symbol->start, symbol->size);
 	return function;
 }
 
@@ -625,8 +626,9 @@ static int set_frame_functions(struct frame_names *names, struct named_frame *na
 	const struct debug_name *debug =
 		names->debug ? frame_debug_find(names->debug, name->frame, name->return_address)
 			     : NULL;
-	const char *symbol = FRAME_IS_OMITTED(name->frame) ? FRAME_OMITTED_NAME
-							   : find_symbol(names, debug, name);
+	const char *symbol = FRAME_IS_OMITTED(name->frame)
+				     ? FRAME_OMITTED_NAME
+				     : find_symbol_nearest_to_frame(names, debug, name);
 	u32 last = debug && debug->count && !names->naming.no_inline ? debug->count - 1 : 0;
 
 	name->function_count = last + 1;
@@ -649,7 +651,7 @@ struct chain_key {
 	const struct frame_name *name;
 };
 
-static bool is_same_chain(const void *chains, u32 index, const void *arg)
+static bool are_label_chains_equal(const void *chains, u32 index, const void *arg)
 {
 	const struct chain *chain = &((const struct chain *)chains)[index];
 	const struct chain_key *key = arg;
@@ -671,7 +673,7 @@ static int set_label_list(struct frame_names *names, struct frame_name *name)
 
 	for (u32 i = 0; i < chain.count; i++)
 		hash = hash_word(hash, name->functions[i].label);
-	name->chain = hash_index_find(&names->chain_index, hash_end(hash), is_same_chain,
+	name->chain = hash_index_find(&names->chain_index, hash_end(hash), are_label_chains_equal,
 				      names->chains, &key);
 	if (name->chain != HASH_INDEX_NONE)
 		return 0;
@@ -710,7 +712,7 @@ static const struct frame_name *add_named_frame(struct frame_names *names,
 		locate_user_frame(names->reader, &named->name);
 	err = err ?: set_frame_functions(names, named);
 	err = err ?: set_label_list(names, &named->name);
-	if (err || trace_reader_take(names->reader, bytes) ||
+	if (err || trace_reader_count_memory(names->reader, bytes) ||
 	    array_make_room(names->frames, index, names->frame_room) ||
 	    hash_index_add(&names->frame_index, hash, index)) {
 		named_frame_free(named);

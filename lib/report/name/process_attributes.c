@@ -52,7 +52,7 @@ static bool next_field(struct byte_cursor *message, struct field *field)
 	else
 		message->bad = true;
 	if (!message->bad)
-		bytes = byte_cursor_take(message, length);
+		bytes = byte_cursor_read_bytes(message, length);
 	if (!bytes) {
 		message->bad = true;
 		return false;
@@ -65,7 +65,7 @@ static bool next_field(struct byte_cursor *message, struct field *field)
 }
 
 /* True if the bytes are text that can be shown. */
-static bool is_text(const struct byte_cursor *bytes)
+static bool is_text_at_index(const struct byte_cursor *bytes)
 {
 	size_t length = byte_cursor_left(bytes);
 	json_t *text;
@@ -98,7 +98,7 @@ static int read_value(struct byte_cursor value, char **out)
 	if (value.bad)
 		return -EINVAL;
 	if (field.number == 1 && field.form == FORM_BYTES) {
-		if (!is_text(&field.bytes))
+		if (!is_text_at_index(&field.bytes))
 			return -EINVAL;
 		*out = copy_text(&field.bytes);
 		return *out ? 0 : -ENOMEM;
@@ -142,8 +142,8 @@ static int read_attribute(struct byte_cursor message, struct process_attributes 
 		if (field.number == 2 && field.form == FORM_BYTES)
 			value = field.bytes;
 	}
-	if (message.bad || !byte_cursor_left(&key) || !is_text(&key) || has_key(out, &key) ||
-	    out->count == PROCESS_ATTRIBUTES_MAX) {
+	if (message.bad || !byte_cursor_left(&key) || !is_text_at_index(&key) ||
+	    has_key(out, &key) || out->count == PROCESS_ATTRIBUTES_MAX) {
 		out->left_out++;
 		return 0;
 	}

@@ -65,8 +65,9 @@ struct tree_part {
 };
 
 /* Sets *part, which may be empty. False: the stack is not in the tree. */
-static bool find_tree_part(const struct whole_stack *stack, const struct calltree_options *options,
-			   struct tree_part *part)
+static bool choose_part_of_stack_for_tree(const struct whole_stack *stack,
+					  const struct calltree_options *options,
+					  struct tree_part *part)
 {
 	const struct function_set *functions = options->functions;
 	u32 i;
@@ -97,9 +98,9 @@ static int add_profile_row(struct builder *builder, const struct profile_row *ro
 	struct calltree_node *node = builder->root;
 	struct tree_part part;
 
-	if (whole_stack_set(&builder->stack, builder->profile, row))
+	if (whole_stack_set_labels_of_row(&builder->stack, builder->profile, row))
 		return -ENOMEM;
-	if (!find_tree_part(&builder->stack, builder->options, &part))
+	if (!choose_part_of_stack_for_tree(&builder->stack, builder->options, &part))
 		return 0;
 	for (u32 at = part.first; node && part.count--; at += part.step) {
 		const char *name =

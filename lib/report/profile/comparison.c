@@ -23,7 +23,7 @@ struct builder {
 	struct hash_index index;
 };
 
-u64 compared_lost(const struct trace_ledger *ledger)
+u64 count_lost_events_of_ledger(const struct trace_ledger *ledger)
 {
 	u64 lost = 0;
 
@@ -33,11 +33,11 @@ u64 compared_lost(const struct trace_ledger *ledger)
 	return lost;
 }
 
-double compared_scale(const struct trace_ledger *ledger)
+double scale_factor_of_lost_events(const struct trace_ledger *ledger)
 {
 	u64 kept = ledger ? ledger->recorded + ledger->counted : 0;
 
-	return kept ? 1 + (double)compared_lost(ledger) / (double)kept : 1;
+	return kept ? 1 + (double)count_lost_events_of_ledger(ledger) / (double)kept : 1;
 }
 
 u64 compared_lost_of(const struct trace_reader *reader, u32 kind)
@@ -46,14 +46,14 @@ u64 compared_lost_of(const struct trace_reader *reader, u32 kind)
 	const struct trace_source *sources;
 
 	if (trace_reader_sources(reader, &sources) == 1)
-		return compared_lost(trace_reader_ledger(reader));
+		return count_lost_events_of_ledger(trace_reader_ledger(reader));
 	return trace_reader_source_ledgers(reader, &known) ? known[kind].lost : 0;
 }
 
 u64 compared_lost_of_any(const struct trace_reader *reader)
 {
 	const struct trace_source *sources;
-	u64 lost = compared_lost(trace_reader_ledger(reader)), known = 0;
+	u64 lost = count_lost_events_of_ledger(trace_reader_ledger(reader)), known = 0;
 	u32 count = trace_reader_sources(reader, &sources);
 
 	for (u32 kind = 0; kind < count; kind++)
@@ -68,7 +68,7 @@ double compared_scale_of(const struct trace_reader *reader, u32 kind)
 	double kept, all;
 
 	if (!trace_reader_source_ledgers(reader, &known))
-		return compared_scale(ledger);
+		return scale_factor_of_lost_events(ledger);
 	kept = (double)(known[kind].recorded + known[kind].counted);
 	all = ledger ? (double)(ledger->recorded + ledger->counted) : 0;
 	if (kept == 0 || all == 0)
@@ -130,7 +130,7 @@ static int add_compared_item(struct builder *builder, enum comparison_side side,
 	return 0;
 }
 
-double compared_whole(const struct compared_units *units, u32 source)
+double sum_weights_of_compared_units(const struct compared_units *units, u32 source)
 {
 	double sum = 0;
 
@@ -155,7 +155,7 @@ double compared_amount_of_all(const struct compared_units units[COMPARISON_SIDES
 	return units[side].amounts[source] / compared_divisor(&units[side]);
 }
 
-static int by_rank_change(const void *a, const void *b)
+static int compare_rows_by_rank_change(const void *a, const void *b)
 {
 	const struct joined *x = a, *y = b;
 	double left = fabs(comparison_rank_change(&x->row)),
@@ -181,7 +181,7 @@ static int fill_sorted_rows(struct builder *builder, struct compared_list lists[
 		free(place);
 		return -ENOMEM;
 	}
-	qsort(builder->rows, builder->count, sizeof(*builder->rows), by_rank_change);
+	qsort(builder->rows, builder->count, sizeof(*builder->rows), compare_rows_by_rank_change);
 	for (u32 i = 0; i < builder->count; i++) {
 		comparison->rows[i] = builder->rows[i].row;
 		place[builder->rows[i].number] = i;
@@ -213,7 +213,7 @@ int comparison_create(struct compared_list lists[COMPARISON_SIDES],
 
 		for (u32 side = BEFORE; side < COMPARISON_SIDES; side++) {
 			struct compared_share *share = &builder.rows[i].row.share[side];
-			double whole = compared_whole(&units[side], source);
+			double whole = sum_weights_of_compared_units(&units[side], source);
 
 			share->percent =
 				whole > 0 ? 100 * (double)builder.rows[i].part[side] / whole : 0;

@@ -78,16 +78,17 @@ struct comparison {
 
 /* The number of lost events in a ledger, which may be NULL. Events that a flight recorder has
  * overwritten, that a reset has dropped, or that came during a pause do not count. */
-u64 compared_lost(const struct trace_ledger *ledger);
+u64 count_lost_events_of_ledger(const struct trace_ledger *ledger);
 /* The factor from the amounts of a recording to those of all events that were produced. 1: no event
  * was lost. */
-double compared_scale(const struct trace_ledger *ledger);
+double scale_factor_of_lost_events(const struct trace_ledger *ledger);
 
-/* The part of compared_lost() that is known to be of one source, and the part whose source is not
- * known. A recording of one source knows all. */
+/* The part of count_lost_events_of_ledger() that is known to be of one source, and the part whose
+ * source is not known. A recording of one source knows all. */
 u64 compared_lost_of(const struct trace_reader *reader, u32 kind);
 u64 compared_lost_of_any(const struct trace_reader *reader);
-/* As compared_scale(), of one source. Events whose source is not known count in proportion. */
+/* As scale_factor_of_lost_events(), of one source. Events whose source is not known count in
+ * proportion. */
 double compared_scale_of(const struct trace_reader *reader, u32 kind);
 
 /* The value after less the value before: of the shares in percentage points, of the amounts, of the
@@ -105,7 +106,7 @@ int comparison_create(struct compared_list lists[COMPARISON_SIDES],
 void comparison_free(struct comparison **comparison);
 
 /* Sums over the units of a side. */
-double compared_whole(const struct compared_units *units, u32 source);
+double sum_weights_of_compared_units(const struct compared_units *units, u32 source);
 /* returns 1 if amounts are not divided */
 double compared_divisor(const struct compared_units *units);
 

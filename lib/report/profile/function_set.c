@@ -21,10 +21,10 @@ typedef int (*label_test)(struct name_match *match, const struct profile *profil
 
 static bool name_matches(struct name_match *match, const char *name)
 {
-	return name_match_try(match, name) || strcmp(name, match->pattern) == 0;
+	return name_match_compare_name(match, name) || strcmp(name, match->pattern) == 0;
 }
 
-static int label_has_name(struct name_match *match, const struct profile *profile, u32 label)
+static int matches_name_of_label(struct name_match *match, const struct profile *profile, u32 label)
 {
 	const char *text = frame_names_label(profile->names, label);
 	size_t length = strlen(text), mark = strlen(FRAME_INLINED_MARK);
@@ -37,7 +37,8 @@ static int label_has_name(struct name_match *match, const struct profile *profil
 	return function ? found : -ENOMEM;
 }
 
-static int label_has_object(struct name_match *match, const struct profile *profile, u32 label)
+static int matches_object_of_label(struct name_match *match, const struct profile *profile,
+				   u32 label)
 {
 	const char *object = frame_names_label_object(profile->names, label) ?: UNKNOWN;
 	const char *slash = strrchr(object, '/');
@@ -84,8 +85,8 @@ int function_set_create(const struct profile *profile, const char *pattern,
 	struct name_match match;
 
 	name_match_init(&match, pattern);
-	return set_no_match_error(create_set_by_test(profile, &match, label_has_name, set), &match,
-				  "function", error);
+	return set_no_match_error(create_set_by_test(profile, &match, matches_name_of_label, set),
+				  &match, "function", error);
 }
 
 int function_set_create_of_object(const struct profile *profile, const char *pattern,
@@ -94,7 +95,7 @@ int function_set_create_of_object(const struct profile *profile, const char *pat
 	struct name_match match;
 
 	name_match_init(&match, pattern);
-	return set_no_match_error(create_set_by_test(profile, &match, label_has_object, set),
+	return set_no_match_error(create_set_by_test(profile, &match, matches_object_of_label, set),
 				  &match, "file of code", error);
 }
 
@@ -134,7 +135,7 @@ static u32 *find_leaf_labels(const struct profile *profile)
 	int err = 0;
 
 	for (u32 i = 0; leaves && i < profile->row_count && !err; i++) {
-		err = whole_stack_set(&stack, profile, profile->rows[i]);
+		err = whole_stack_set_labels_of_row(&stack, profile, profile->rows[i]);
 		leaves[i] = err ? 0 : stack.labels[0];
 	}
 	whole_stack_free(&stack);
@@ -183,7 +184,7 @@ static int add_listed_functions(struct function_set *set, create_set create,
 }
 
 /* An empty set passes all labels. */
-static bool set_allows_label(const struct function_set *set, u32 label)
+static bool is_set_empty_or_has_label(const struct function_set *set, u32 label)
 {
 	return !set->has || function_set_has(set, label);
 }
@@ -211,8 +212,8 @@ int leaf_filter_apply(const struct leaf_filter *filter, struct profile *profile,
 		profile->count = 0;
 		profile->first = profile->last = 0; /* rows have no times */
 		for (u32 i = 0; i < profile->row_count; i++) {
-			if (!set_allows_label(&of_objects, leaves[i]) ||
-			    !set_allows_label(&named, leaves[i]))
+			if (!is_set_empty_or_has_label(&of_objects, leaves[i]) ||
+			    !is_set_empty_or_has_label(&named, leaves[i]))
 				continue;
 			profile->count += profile->rows[i]->count;
 			profile->rows[kept++] = profile->rows[i];

@@ -89,7 +89,7 @@ static int add_unnamed_frame_to_file(void *arg, const struct frame_name *name)
 	return 0;
 }
 
-static u32 find_file_of_label(const struct search *search, u32 label)
+static u32 missing_file_index_of_label(const struct search *search, u32 label)
 {
 	return label < search->label_count ? search->file_of[label] : NO_FILE;
 }
@@ -107,16 +107,16 @@ static int count_profile_rows(struct search *search, const struct profile *profi
 		u64 count = profile->rows[i]->count;
 		u32 file;
 
-		err = whole_stack_set(&stack, profile, profile->rows[i]);
+		err = whole_stack_set_labels_of_row(&stack, profile, profile->rows[i]);
 		if (err)
 			break;
-		file = find_file_of_label(search, stack.labels[0]);
+		file = missing_file_index_of_label(search, stack.labels[0]);
 		missing->events += count;
 		missing->self += file != NO_FILE ? count : 0;
 		if (file != NO_FILE)
 			missing->files[file].self += count;
 		for (u32 j = 0; j < stack.depth; j++) {
-			file = find_file_of_label(search, stack.labels[j]);
+			file = missing_file_index_of_label(search, stack.labels[j]);
 			if (file == NO_FILE || search->last_row[file] == i + 1)
 				continue;
 			search->last_row[file] = i + 1;
@@ -151,7 +151,7 @@ static enum missing_reason find_user_file_reason(const struct trace_reader *read
 	return facts.has_code ? MISSING_STRIPPED : MISSING_GONE;
 }
 
-static int by_self_events(const void *left, const void *right)
+static int compare_files_by_self_events(const void *left, const void *right)
 {
 	const struct missing_file *a = left, *b = right;
 
@@ -190,7 +190,8 @@ int missing_names_find(const struct trace_reader *reader, const struct profile *
 										: MISSING_HIDDEN;
 	}
 	if (missing->count)
-		qsort(missing->files, missing->count, sizeof(*missing->files), by_self_events);
+		qsort(missing->files, missing->count, sizeof(*missing->files),
+		      compare_files_by_self_events);
 	return 0;
 }
 

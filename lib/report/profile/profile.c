@@ -45,7 +45,7 @@ struct counter {
 	const struct event_filter *filter;
 	u32 split;
 	const struct time_slices *slices; /* slices of time, or NULL */
-	u64 *every;			  /* by source: sampled_every() */
+	u64 *every;			  /* by source: read_sampling_period_of_source() */
 	bool has_aggregates;		  /* the recording's (struct trace_info) */
 	struct event_counts *counts;
 	struct hash_index index, comm_index;
@@ -89,8 +89,8 @@ static u32 find_or_add_comm(struct counter *counter, const struct trace_task *ta
 	return index;
 }
 
-static int set_task_key(struct counter *counter, const struct trace_event *event,
-			struct event_key *key)
+static int set_task_of_event_key(struct counter *counter, const struct trace_event *event,
+				 struct event_key *key)
 {
 	const struct trace_task *task = trace_reader_task(counter->reader, event->tid, event->time);
 	struct known_task *known = &counter->tasks[event->tid % TASK_CACHE_SLOTS];
@@ -115,7 +115,7 @@ static struct event_count *find_or_add_event_count(struct counter *counter,
 
 	if (index != HASH_INDEX_NONE)
 		return &counts->items[index];
-	if (trace_reader_take(counter->reader, COMBINATION_BYTES) ||
+	if (trace_reader_count_memory(counter->reader, COMBINATION_BYTES) ||
 	    array_make_room(counts->items, counts->count, counter->room) ||
 	    hash_index_add(&counter->index, hash, counts->count))
 		return NULL;
@@ -123,7 +123,7 @@ static struct event_count *find_or_add_event_count(struct counter *counter,
 	return &counts->items[counts->count++];
 }
 
-static int set_event_key(struct counter *counter, struct pending *pending)
+static int set_key_of_pending_event(struct counter *counter, struct pending *pending)
 {
 	const struct trace_event *event = &pending->event;
 	struct event_key *key = &pending->key;
@@ -142,7 +142,7 @@ static int set_event_key(struct counter *counter, struct pending *pending)
 		if (key->leaf == PATH_NO_LEAF)
 			return -ENOMEM;
 	}
-	if (set_task_key(counter, event, key))
+	if (set_task_of_event_key(counter, event, key))
 		return -ENOMEM;
 	if (counter->split & EVENTS_BY_CPU)
 		key->cpu = event->cpu;
@@ -151,7 +151,7 @@ static int set_event_key(struct counter *counter, struct pending *pending)
 	if (counter->slices)
 		key->slice = (u16)find_time_slice(counter->slices, event->time);
 	pending->hash = hash_end(hash_words(0, key, sizeof(*key)));
-	hash_index_expect(&counter->index, pending->hash);
+	hash_index_prefetch_slot(&counter->index, pending->hash);
 	return 0;
 }
 
@@ -165,9 +165,9 @@ static int count_batched_events(struct counter *counter)
 	for (u32 i = 0; i < counter->pending; i++)
 		event_paths_expect_leaf(counter->paths, batch[i].event.leaf);
 	for (u32 i = 0; i < counter->pending && !err; i++)
-		err = set_event_key(counter, &batch[i]);
+		err = set_key_of_pending_event(counter, &batch[i]);
 	for (u32 i = 0; i < counter->pending && !err; i++) {
-		u32 index = hash_index_first(&counter->index, batch[i].hash);
+		u32 index = hash_index_first_candidate(&counter->index, batch[i].hash);
 
 		if (index != HASH_INDEX_NONE)
 			__builtin_prefetch(&counts->items[index], 1);
@@ -189,8 +189,9 @@ static int count_batched_events(struct counter *counter)
 			err = -ENODATA;
 		else if (counter->split & EVENTS_WITH_VALUES &&
 			 event_has_bucket(event, counter->has_aggregates))
-			err = trace_reader_take(counter->reader, (1 + event->is_counted) *
-									 sizeof(struct value_count))
+			err = trace_reader_count_memory(counter->reader,
+							(1 + event->is_counted) *
+								sizeof(struct value_count))
 				      ?: distribution_add_sum(&item->values, event->value,
 							      event_stands_for(event));
 		if (!counts->events)
@@ -234,7 +235,7 @@ int event_counts_read(struct event_counts *counts, struct trace_reader *reader,
 		count = trace_reader_sources(counter->reader, &sources);
 		counter->every = calloc(count + 1UL, sizeof(*counter->every));
 		for (u32 i = 0; counter->every && i < count; i++)
-			counter->every[i] = sampled_every(sources[i].name);
+			counter->every[i] = read_sampling_period_of_source(sources[i].name);
 		err = counter->every ? 0 : -ENOMEM;
 		err = err ?: trace_reader_events(reader, add_event_to_batch, counter, error);
 		err = err ?: count_batched_events(counter);
@@ -260,7 +261,7 @@ void event_counts_free(struct event_counts *counts)
 	*counts = (struct event_counts){};
 }
 
-u64 sampled_every(const char *name)
+u64 read_sampling_period_of_source(const char *name)
 {
 	const char *key = NULL;
 	char *end;
@@ -277,7 +278,7 @@ u64 sampled_every(const char *name)
 	return end > key && !strcmp(end, "/") && every <= ALIVE_EVERY_MAX ? every : 0;
 }
 
-u64 sampled_error(u64 every, u64 estimates)
+u64 estimate_error_of_sampled_sum(u64 every, u64 estimates)
 {
 	return (u64)ceil((double)every * sqrt((double)estimates));
 }
@@ -365,9 +366,9 @@ static int set_trace_and_span(const struct builder *builder, u32 number, struct 
 		return 0;
 	}
 	if (builder->profile->split & EVENTS_BY_TRACE)
-		row->trace = frame_names_intern(names, trace_name(context, room));
+		row->trace = frame_names_intern(names, format_trace_id_name(context, room));
 	if (builder->profile->split & EVENTS_BY_SPAN)
-		row->span = frame_names_intern(names, span_name(context, room));
+		row->span = frame_names_intern(names, format_span_id_name(context, room));
 	return row->trace == UINT32_MAX || row->span == UINT32_MAX ? -ENOMEM : 0;
 }
 
@@ -405,7 +406,7 @@ static int add_count_to_row(struct builder *builder, const struct event_count *i
 	return distribution_merge(&row->values, &item->values);
 }
 
-static int by_count_and_value(const void *a, const void *b)
+static int compare_rows_by_count_and_value(const void *a, const void *b)
 {
 	const struct profile_row *left = *(const struct profile_row *const *)a;
 	const struct profile_row *right = *(const struct profile_row *const *)b;
@@ -425,12 +426,13 @@ static double row_share_of_source_total(const struct profile_row *row,
 	return total ? (double)profile_row_weight(row, weights->by[row->kind]) / (double)total : 0;
 }
 
-static int by_share(const void *a, const void *b, void *weights)
+static int compare_rows_by_share(const void *a, const void *b, void *weights)
 {
 	double left = row_share_of_source_total(*(const struct profile_row *const *)a, weights);
 	double right = row_share_of_source_total(*(const struct profile_row *const *)b, weights);
 
-	return left != right ? (left < right) - (left > right) : by_count_and_value(a, b);
+	return left != right ? (left < right) - (left > right)
+			     : compare_rows_by_count_and_value(a, b);
 }
 
 static int make_profile_rows(struct profile *profile, const struct trace_reader *reader,
@@ -452,7 +454,8 @@ static int make_profile_rows(struct profile *profile, const struct trace_reader 
 		return -ENOMEM;
 	for (u32 i = 0; i < profile->row_count; i++)
 		profile->rows[i] = &profile->storage[i];
-	qsort(profile->rows, profile->row_count, sizeof(*profile->rows), by_count_and_value);
+	qsort(profile->rows, profile->row_count, sizeof(*profile->rows),
+	      compare_rows_by_count_and_value);
 	return 0;
 }
 
@@ -539,7 +542,8 @@ int profile_weigh(struct profile *profile, const struct trace_source *sources, u
 		made.counts[row->kind] += row->count;
 		made.estimates[row->kind] += row->estimates;
 	}
-	qsort_r(profile->rows, profile->row_count, sizeof(*profile->rows), by_share, &made);
+	qsort_r(profile->rows, profile->row_count, sizeof(*profile->rows), compare_rows_by_share,
+		&made);
 	*weights = made;
 	return 0;
 }
@@ -578,8 +582,8 @@ static int append_stack_side(struct whole_stack *stack, const struct profile *pr
 	return marker ? append_marker(stack, profile, marker) : 0;
 }
 
-int whole_stack_set(struct whole_stack *stack, const struct profile *profile,
-		    const struct profile_row *row)
+int whole_stack_set_labels_of_row(struct whole_stack *stack, const struct profile *profile,
+				  const struct profile_row *row)
 {
 	u32 depth = row->kernel->depth + row->user->depth + MARKERS_MAX;
 	int err = array_make_rooms(stack->labels, depth, stack->room);

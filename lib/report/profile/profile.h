@@ -73,8 +73,8 @@ struct event_key {
 struct event_count {
 	struct event_key key;
 	u64 count;
-	u64 value;		    /* sum of the events' values */
-	u64 estimates;		    /* events whose value is an estimate (sampled_error()) */
+	u64 value;     /* sum of the events' values */
+	u64 estimates; /* events whose value is an estimate (estimate_error_of_sampled_sum()) */
 	struct distribution values; /* values of the events; empty without EVENTS_WITH_VALUES */
 };
 
@@ -105,7 +105,7 @@ void event_counts_free(struct event_counts *counts);
  */
 
 /* The number `every` in a source's name; 0: the source's events are not a sample. */
-u64 sampled_every(const char *name);
+u64 read_sampling_period_of_source(const char *name);
 
 /* The number of events of `event` whose value is an estimate: all if the event stands for several.
  */
@@ -117,7 +117,7 @@ static inline u64 sampled_estimates(u64 every, const struct trace_event *event)
 }
 
 /* The standard error of a sum of `estimates` estimates, rounded up. */
-u64 sampled_error(u64 every, u64 estimates);
+u64 estimate_error_of_sampled_sum(u64 every, u64 estimates);
 
 #define PROFILE_NO_LABEL UINT32_MAX
 
@@ -133,7 +133,7 @@ struct profile_row {
 	const struct profile_path *user;
 	u64 count;
 	u64 value;
-	u64 estimates;		    /* events whose value is an estimate (sampled_error()) */
+	u64 estimates; /* events whose value is an estimate (estimate_error_of_sampled_sum()) */
 	struct distribution values; /* values of the events; empty without EVENTS_WITH_VALUES */
 };
 
@@ -176,7 +176,7 @@ struct profile_weights {
 	enum profile_weight *by;
 	u64 *totals;	/* weight of the source's events */
 	u64 *estimates; /* number of the source's events whose value is an estimate
-			 * (sampled_error())
+			 * (estimate_error_of_sampled_sum())
 			 */
 	u64 *counts;	/* number of the source's events */
 };
@@ -201,8 +201,8 @@ struct whole_stack {
 
 /* Sets *stack to the stack of the row. The caller sets *stack to zeros before the first row; its
  * memory is reused for the next row. -ENOMEM. */
-int whole_stack_set(struct whole_stack *stack, const struct profile *profile,
-		    const struct profile_row *row);
+int whole_stack_set_labels_of_row(struct whole_stack *stack, const struct profile *profile,
+				  const struct profile_row *row);
 void whole_stack_free(struct whole_stack *stack);
 
 #endif

@@ -188,7 +188,7 @@ static int add_rows_of_stack(struct builder *builder, const struct profile_row *
 {
 	struct whole_stack *stack = &builder->stack;
 
-	if (whole_stack_set(stack, builder->profile, row))
+	if (whole_stack_set_labels_of_row(stack, builder->profile, row))
 		return -ENOMEM;
 	for (u32 i = 0; i < stack->depth; i++) {
 		u32 index;

@@ -112,7 +112,8 @@ static u32 classify_label(const char *name, const char *object)
 	return classes;
 }
 
-static void count_in_share(struct share *share, u64 events, bool is_met, bool is_unnamed)
+static void add_events_to_runtime_share(struct share *share, u64 events, bool is_met,
+					bool is_unnamed)
 {
 	share->events += is_met ? events : 0;
 	share->unnamed += is_unnamed ? events : 0;
@@ -120,8 +121,8 @@ static void count_in_share(struct share *share, u64 events, bool is_met, bool is
 
 /* Each label is classified once, since there are many more frames than labels. Without memory all
  * shares stay 0. */
-static void count_shares(const struct profile *profile, struct share *generated,
-			 struct share *interpreted)
+static void sum_runtime_shares_of_profile(const struct profile *profile, struct share *generated,
+					  struct share *interpreted)
 {
 	u32 count = frame_names_label_count(profile->names);
 	u32 *classes = calloc(count + 1UL, sizeof(*classes));
@@ -136,18 +137,18 @@ static void count_shares(const struct profile *profile, struct share *generated,
 		for (u32 j = 0; j < row->user->depth; j++)
 			met |= classes[row->user->labels[j]];
 		/* Stubs of Java and V8 never have names, so they do not cause the hint. */
-		count_in_share(generated, row->count, met & LABEL_GENERATED,
-			       (met & LABEL_ADDRESS) && !(met & LABEL_SCRIPT));
+		add_events_to_runtime_share(generated, row->count, met & LABEL_GENERATED,
+					    (met & LABEL_ADDRESS) && !(met & LABEL_SCRIPT));
 		for (u32 j = 0; j < INTERPRETERS; j++)
-			count_in_share(&interpreted[j], row->count,
-				       met & (LABEL_LOOP(j) | LABEL_NAMED(j)),
-				       (met & LABEL_LOOP(j)) && !(met & LABEL_NAMED(j)));
+			add_events_to_runtime_share(
+				&interpreted[j], row->count, met & (LABEL_LOOP(j) | LABEL_NAMED(j)),
+				(met & LABEL_LOOP(j)) && !(met & LABEL_NAMED(j)));
 	}
 	free(classes);
 }
 
 /* True for half of the events of a kind, and a tenth of all: enough for a hint. */
-static bool deserves_hint(const struct share *share, const struct profile *profile)
+static bool is_unnamed_share_worth_hint(const struct share *share, const struct profile *profile)
 {
 	return share->unnamed && 2 * share->unnamed >= share->events &&
 	       10 * share->unnamed >= profile->count;
@@ -178,11 +179,12 @@ u32 runtime_hints(const struct trace_reader *reader, const struct profile *profi
 	bool found[RUNTIMES] = {};
 	u32 count = 0;
 
-	count_shares(profile, &generated, interpreted);
-	if (deserves_hint(&generated, profile))
+	sum_runtime_shares_of_profile(profile, &generated, interpreted);
+	if (is_unnamed_share_worth_hint(&generated, profile))
 		find_generating_runtimes(reader, found);
 	for (u32 i = 0; i < INTERPRETERS; i++)
-		found[interpreters[i].runtime] |= deserves_hint(&interpreted[i], profile);
+		found[interpreters[i].runtime] |=
+			is_unnamed_share_worth_hint(&interpreted[i], profile);
 	for (u32 i = 0; i < RUNTIMES; i++)
 		if (found[i])
 			hints[count++] =

@@ -141,8 +141,8 @@ static int read_window_differences_row(void *arg, u32 shard, struct byte_cursor 
 	return 0;
 }
 
-static int read_cause_row(void *arg, u32 shard, struct byte_cursor *row,
-			  struct stackmap_error *error)
+static int read_loss_cause_row(void *arg, u32 shard, struct byte_cursor *row,
+			       struct stackmap_error *error)
 {
 	struct store_account *account = arg;
 	size_t length;
@@ -180,7 +180,7 @@ static int read_machine_row(void *arg, u32 shard, struct byte_cursor *row,
 }
 
 /* Copies `text` and replaces each "%s" by the condition; NULL without memory. */
-static char *insert_condition(const char *text, const char *condition)
+static char *copy_sql_with_condition(const char *text, const char *condition)
 {
 	size_t bytes;
 	char *sql;
@@ -220,9 +220,9 @@ static int query_hosts(struct shards *shards, u32 shard, const struct look *look
 
 	snprintf(condition, sizeof(condition), "%s%s", look->condition,
 		 query.table_count ? CHOSEN_HOSTS : "");
-	sql = insert_condition(look->sql, condition);
+	sql = copy_sql_with_condition(look->sql, condition);
 	query.sql = sql;
-	err = sql ? shards_ask(shards, shard, &query, look->take, account, error)
+	err = sql ? shards_query_one_server(shards, shard, &query, look->take, account, error)
 		  : error_set_errno(error, ENOMEM, "store");
 	free(sql);
 	return err;
@@ -253,7 +253,7 @@ static int read_shard(struct shards *shards, u32 shard, const struct store_quest
 {
 	const struct byte_buffer *hosts = &selection->rows[STORE_FIELD_HOST];
 	const struct look sums = {by_host, selection->time, hosts, read_host_sums_row};
-	const struct look lost = {by_cause, selection->time, hosts, read_cause_row};
+	const struct look lost = {by_cause, selection->time, hosts, read_loss_cause_row};
 	char days[96];
 	const struct look about = {machines, days, hosts, read_machine_row};
 
@@ -274,7 +274,7 @@ int store_account_read(struct shards *shards, const struct store_question *quest
 	int err = 0;
 
 	for (u32 i = 0; i < shards_count(shards) && !err; i++)
-		if (!shards_away(shards, i))
+		if (!reason_shard_is_missing(shards, i))
 			err = read_shard(shards, i, question, selection, &account, error);
 	if (err) {
 		store_account_clear(&account);
@@ -287,7 +287,7 @@ int store_account_read(struct shards *shards, const struct store_question *quest
 		account.recorded += host->recorded - host->missing;
 		account.missing += host->missing;
 		if (host->repeated)
-			shards_set_repeated(shards, host->shard);
+			shards_mark_query_repeated(shards, host->shard);
 	}
 	account.lost[LOST_NOT_STORED] += account.missing;
 	*out = account;

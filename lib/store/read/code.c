@@ -257,8 +257,8 @@ static const struct part {
 	 " LIMIT 1 BY object", "object FixedString(16)", append_object_keys, read_object_row},
 };
 
-static int resolve_keys(struct reading *reading, const struct part *part,
-			struct stackmap_error *error)
+static int query_rows_of_missing_keys(struct reading *reading, const struct part *part,
+				      struct stackmap_error *error)
 {
 	struct clickhouse_table table = {.name = KEYS, .structure = part->structure};
 	char sql[512];
@@ -268,7 +268,7 @@ static int resolve_keys(struct reading *reading, const struct part *part,
 
 	snprintf(sql, sizeof(sql), "%s%s%s", part->select, reading->days, part->rest);
 	for (u32 i = 0; i < shards_count(reading->shards) && !err; i++) {
-		if (shards_away(reading->shards, i))
+		if (reason_shard_is_missing(reading->shards, i))
 			continue;
 		byte_buffer_clear(&keys);
 		part->put(reading, &keys);
@@ -277,7 +277,8 @@ static int resolve_keys(struct reading *reading, const struct part *part,
 		if (keys.failed)
 			err = error_set_errno(error, ENOMEM, "store");
 		else if (keys.used)
-			err = shards_ask(reading->shards, i, &query, part->take, reading, error);
+			err = shards_query_one_server(reading->shards, i, &query, part->take,
+						      reading, error);
 	}
 	byte_buffer_free(&keys);
 	return err;
@@ -303,7 +304,7 @@ int store_code_read(struct shards *shards, const struct store_question *question
 	code.stacks = calloc(code.stack_count + 1UL, sizeof(*code.stacks));
 	err = code.stacks ? 0 : error_set_errno(error, ENOMEM, "store");
 	for (u32 i = 0; i < sizeof(parts) / sizeof(*parts) && !err; i++)
-		err = resolve_keys(&reading, &parts[i], error);
+		err = query_rows_of_missing_keys(&reading, &parts[i], error);
 	if (err)
 		store_code_clear(&code);
 	else

@@ -54,7 +54,7 @@ struct cap {
 static u32 intern_text(struct byte_cursor *row, struct text_set *set)
 {
 	char *copy = row_get_string(row);
-	u32 number = copy ? text_set_number(set, copy) : HASH_INDEX_NONE;
+	u32 number = copy ? text_set_find_or_add_number(set, copy) : HASH_INDEX_NONE;
 
 	free(copy);
 	return number;
@@ -101,7 +101,7 @@ static double divide_or_zero(u64 of, u64 all)
 	return all ? (double)of / (double)all : 0;
 }
 
-static int by_hash(const void *a, const void *b)
+static int compare_stacks_by_hash(const void *a, const void *b)
 {
 	return memcmp(((const struct heavy *)a)->hash, ((const struct heavy *)b)->hash,
 		      STORE_HASH_BYTES);
@@ -111,18 +111,19 @@ static int compare_by_weight(const void *a, const void *b)
 {
 	const struct heavy *x = a, *y = b;
 
-	return x->share != y->share ? (x->share < y->share) - (x->share > y->share) : by_hash(a, b);
+	return x->share != y->share ? (x->share < y->share) - (x->share > y->share)
+				    : compare_stacks_by_hash(a, b);
 }
 
 /*
  * Removes all but the heaviest stacks. The weight of a stack is the sum of its shares over all
  * event names and servers.
  */
-static void keep_heaviest_stacks(struct cap *cap)
+static void keep_heaviest_stack_hashes(struct cap *cap)
 {
 	u32 kept = 0;
 
-	qsort(cap->heavy, cap->count, sizeof(*cap->heavy), by_hash);
+	qsort(cap->heavy, cap->count, sizeof(*cap->heavy), compare_stacks_by_hash);
 	for (u32 i = 0; i < cap->count; i++) {
 		struct heavy *heavy = &cap->heavy[i];
 		const struct total *total = &cap->totals[heavy->event];
@@ -130,7 +131,7 @@ static void keep_heaviest_stacks(struct cap *cap)
 		heavy->share = divide_or_zero(heavy->count, total->count);
 		if (total->value)
 			heavy->share = divide_or_zero(heavy->value, total->value);
-		if (kept && !by_hash(&cap->heavy[kept - 1], heavy))
+		if (kept && !compare_stacks_by_hash(&cap->heavy[kept - 1], heavy))
 			cap->heavy[kept - 1].share += heavy->share;
 		else
 			cap->heavy[kept++] = *heavy;
@@ -148,7 +149,7 @@ static int query_all_shards(struct shards *shards, const struct selection *selec
 	char *sql = selection_sql(selection, format);
 	const struct shard_query query = {
 		.sql = sql, .tables = selection->tables, .table_count = selection->table_count};
-	int err = sql ? shards_ask_all(shards, &query, take, arg, error)
+	int err = sql ? shards_query_all_servers(shards, &query, take, arg, error)
 		      : error_set_errno(error, ENOMEM, "store");
 
 	free(sql);
@@ -250,7 +251,7 @@ static int read_counts(struct shards *shards, struct selection selection, struct
 						  .rows = chosen.data,
 						  .bytes = chosen.used};
 	query.table_count = selection.table_count;
-	err = err ?: shards_ask_all(shards, &query, read_count_row, cap, error);
+	err = err ?: shards_query_all_servers(shards, &query, read_count_row, cap, error);
 	byte_buffer_free(&chosen);
 	free(sql);
 	return err;
@@ -279,7 +280,7 @@ static int read_capped_counts(struct shards *shards, const struct selection *sel
 			cap->question->cap);
 		err = query_all_shards(shards, selection, sql, read_heavy_stack_row, cap, error);
 		if (!err)
-			keep_heaviest_stacks(cap);
+			keep_heaviest_stack_hashes(cap);
 	}
 	return err ?: read_counts(shards, *selection, cap, error);
 }
@@ -369,17 +370,17 @@ struct reading {
 
 /* --- stacks with a function --- */
 
-static bool is_name_wanted(const struct reading *reading, const char *name)
+static bool matches_wanted_function(const struct reading *reading, const char *name)
 {
 	struct name_match match;
 	char *plain;
 	bool found;
 
 	name_match_init(&match, reading->function);
-	if (name_match_try(&match, name))
+	if (name_match_compare_name(&match, name))
 		return true;
 	plain = demangler_name(reading->demangler, name);
-	found = plain && name_match_try(&match, plain);
+	found = plain && name_match_compare_name(&match, plain);
 	free(plain);
 	return found;
 }
@@ -392,15 +393,15 @@ static int read_function_name_row(void *arg, u32 shard, struct byte_cursor *row,
 	char *name = row_get_string(row);
 
 	(void)shard;
-	number = name ? text_set_number(&reading->names, name) : HASH_INDEX_NONE;
+	number = name ? text_set_find_or_add_number(&reading->names, name) : HASH_INDEX_NONE;
 	if (number != HASH_INDEX_NONE && reading->names.count > before &&
-	    is_name_wanted(reading, name))
+	    matches_wanted_function(reading, name))
 		row_put_text(&reading->wanted, name);
 	free(name);
 	return number == HASH_INDEX_NONE ? error_set_errno(error, ENOMEM, "store") : 0;
 }
 
-static int find_wanted_names(struct reading *reading, struct stackmap_error *error)
+static int query_names_of_wanted_functions(struct reading *reading, struct stackmap_error *error)
 {
 	char sql[512];
 	const struct shard_query query = {.sql = sql};
@@ -409,7 +410,8 @@ static int find_wanted_names(struct reading *reading, struct stackmap_error *err
 	snprintf(sql, sizeof(sql), names_sql, reading->days);
 	if (demangler_create(&reading->demangler))
 		return error_set_errno(error, ENOMEM, "store");
-	err = shards_ask_all(reading->shards, &query, read_function_name_row, reading, error);
+	err = shards_query_all_servers(reading->shards, &query, read_function_name_row, reading,
+				       error);
 	if (err || reading->wanted.failed)
 		return err ?: error_set_errno(error, ENOMEM, "store");
 	if (reading->wanted.used)
@@ -442,7 +444,8 @@ static int find_stacks_with_function(struct reading *reading, u32 shard,
 
 	snprintf(sql, sizeof(sql), stacks_sql, reading->days, reading->days);
 	byte_buffer_clear(&reading->stacks);
-	return shards_ask(reading->shards, shard, &query, read_stack_hash_row, reading, error);
+	return shards_query_one_server(reading->shards, shard, &query, read_stack_hash_row, reading,
+				       error);
 }
 
 /* --- events by host --- */
@@ -503,23 +506,25 @@ static int count_events_by_host(struct reading *reading, u32 shard, struct selec
 						  .rows = reading->stacks.data,
 						  .bytes = reading->stacks.used};
 	query.table_count = selection.table_count;
-	err = sql ? shards_ask(reading->shards, shard, &query, read_host_count_row, reading, error)
+	err = sql ? shards_query_one_server(reading->shards, shard, &query, read_host_count_row,
+					    reading, error)
 		  : error_set_errno(error, ENOMEM, "store");
 	free(sql);
 	return err;
 }
 
-static int read_hosts(struct reading *reading, const struct store_question *question,
-		      struct stackmap_error *error)
+static int query_event_counts_of_hosts(struct reading *reading,
+				       const struct store_question *question,
+				       struct stackmap_error *error)
 {
 	struct selection selection;
-	int err = reading->function ? find_wanted_names(reading, error) : 0;
+	int err = reading->function ? query_names_of_wanted_functions(reading, error) : 0;
 
 	err = err ?: selection_make(reading->shards, question, &selection, error);
 	if (err)
 		return err;
 	for (u32 i = 0; i < shards_count(reading->shards) && !err; i++) {
-		if (shards_away(reading->shards, i))
+		if (reason_shard_is_missing(reading->shards, i))
 			continue;
 		if (reading->function)
 			err = find_stacks_with_function(reading, i, error);
@@ -556,7 +561,7 @@ int store_host_counts_read(struct shards *shards, const struct store_question *q
 	snprintf(reading.days, sizeof(reading.days), "day >= toDate(%llu) AND day <= toDate(%llu)",
 		 (unsigned long long)(first ? first - 1 : 0),
 		 (unsigned long long)(question->to / DAY_SECONDS));
-	err = read_hosts(&reading, question, error);
+	err = query_event_counts_of_hosts(&reading, question, error);
 	text_set_clear(&reading.names);
 	byte_buffer_free(&reading.wanted);
 	byte_buffer_free(&reading.stacks);

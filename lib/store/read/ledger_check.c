@@ -77,10 +77,9 @@ typedef int take_row(struct byte_cursor *row, struct checking *checking);
  * is about windows that began at `from` or later, and before `to`. With `of_suspects` the query is
  * sent with the names of the suspects.
  */
-__attribute__((format(printf, 2, 0))) static int query_between(struct checking *checking,
-							       const char *format, u32 from, u32 to,
-							       bool of_suspects, take_row *take,
-							       struct stackmap_error *error)
+__attribute__((format(printf, 2, 0))) static int
+query_windows_between_times(struct checking *checking, const char *format, u32 from, u32 to,
+			    bool of_suspects, take_row *take, struct stackmap_error *error)
 {
 	const struct byte_buffer *suspects = &checking->suspects;
 	const struct clickhouse_table table = {
@@ -218,19 +217,21 @@ int ledger_check_add(struct clickhouse *server, u32 from, u32 now, struct ledger
 		     struct stackmap_error *error)
 {
 	struct checking checking = {.server = server, .check = check};
-	int err = query_between(&checking, HOSTS, from, ALWAYS, false, read_suspect_row, error)
-			  ?: query_between(&checking, CAUSES, from, ALWAYS, false, read_cause_row,
-					   error);
+	int err = query_windows_between_times(&checking, HOSTS, from, ALWAYS, false,
+					      read_suspect_row, error)
+			  ?: query_windows_between_times(&checking, CAUSES, from, ALWAYS, false,
+							 read_cause_row, error);
 
 	for (u32 at = from; !err && checking.suspects.used && at <= now; at += HOUR) {
 		u32 to = now - at < HOUR ? ALWAYS : at + HOUR;
 
 		checking.differs = false;
-		err = query_between(&checking, DIFFERENT_WINDOWS(EVENTS_AS_THEY_ARE), at, to, true,
-				    read_raw_window_row, error);
+		err = query_windows_between_times(&checking, DIFFERENT_WINDOWS(EVENTS_AS_THEY_ARE),
+						  at, to, true, read_raw_window_row, error);
 		if (!err && checking.differs)
-			err = query_between(&checking, DIFFERENT_WINDOWS(EVENTS_ONCE), at, to, true,
-					    read_different_window_row, error);
+			err = query_windows_between_times(&checking, DIFFERENT_WINDOWS(EVENTS_ONCE),
+							  at, to, true, read_different_window_row,
+							  error);
 	}
 	byte_buffer_free(&checking.suspects);
 	return err;

@@ -44,12 +44,12 @@ u32 shards_count(const struct shards *shards)
 	return shards->url.count;
 }
 
-const char *shards_away(const struct shards *shards, u32 shard)
+const char *reason_shard_is_missing(const struct shards *shards, u32 shard)
 {
 	return shards->shards[shard].away;
 }
 
-bool shards_are_whole(const struct shards *shards)
+bool are_all_shards_available(const struct shards *shards)
 {
 	for (u32 i = 0; i < shards->url.count; i++)
 		if (shards->shards[i].away)
@@ -57,7 +57,7 @@ bool shards_are_whole(const struct shards *shards)
 	return true;
 }
 
-void shards_set_repeated(struct shards *shards, u32 shard)
+void shards_mark_query_repeated(struct shards *shards, u32 shard)
 {
 	shards->shards[shard].is_repeated = true;
 }
@@ -78,7 +78,7 @@ void shards_close(struct shards **shards)
 	*shards = NULL;
 }
 
-static int mark_shard_away(struct shard *shard, struct stackmap_error *error)
+static int mark_shard_missing(struct shard *shard, struct stackmap_error *error)
 {
 	shard->away = strdup(error->message);
 	return shard->away ? SHARD_WENT : error_set_errno(error, ENOMEM, "store");
@@ -103,7 +103,7 @@ static int open_shard(struct shards *shards, const struct store_access *access, 
 		return err;
 	err = schema_check(shards->shards[i].server, &result, error);
 	if (err && result.outcome == CLICKHOUSE_UNSURE)
-		err = mark_shard_away(&shards->shards[i], error);
+		err = mark_shard_missing(&shards->shards[i], error);
 	return err == SHARD_WENT ? 0 : err;
 }
 
@@ -136,8 +136,8 @@ int shards_open(const struct store_access *access, struct shards **out,
 
 /* --- the SQL of a question --- */
 
-int shards_ask(struct shards *shards, u32 number, const struct shard_query *query, shard_row take,
-	       void *arg, struct stackmap_error *error)
+int shards_query_one_server(struct shards *shards, u32 number, const struct shard_query *query,
+			    shard_row take, void *arg, struct stackmap_error *error)
 {
 	struct shard *shard = &shards->shards[number];
 	struct clickhouse_result result = {};
@@ -156,7 +156,7 @@ int shards_ask(struct shards *shards, u32 number, const struct shard_query *quer
 	err = clickhouse_query(shard->server, sql, query->tables, query->table_count,
 			       ANSWER_BYTES_MAX, &answer, &result, error);
 	if (err && err != -EFBIG && result.outcome == CLICKHOUSE_UNSURE)
-		err = mark_shard_away(shard, error);
+		err = mark_shard_missing(shard, error);
 	rows = (struct byte_cursor){.at = answer.data, .end = answer.data + answer.used};
 	while (!err && !rows.bad && byte_cursor_left(&rows))
 		err = take(arg, number, &rows, error);
@@ -168,14 +168,14 @@ int shards_ask(struct shards *shards, u32 number, const struct shard_query *quer
 	return err;
 }
 
-int shards_ask_all(struct shards *shards, const struct shard_query *query, shard_row take,
-		   void *arg, struct stackmap_error *error)
+int shards_query_all_servers(struct shards *shards, const struct shard_query *query, shard_row take,
+			     void *arg, struct stackmap_error *error)
 {
 	int err = 0;
 
 	for (u32 i = 0; i < shards->url.count && !err; i++)
 		if (!shards->shards[i].away)
-			err = shards_ask(shards, i, query, take, arg, error);
+			err = shards_query_one_server(shards, i, query, take, arg, error);
 	return err;
 }
 
@@ -227,7 +227,7 @@ static bool matches_any_pattern(struct values *values, const char *value)
 			continue;
 		}
 		name_match_init(&match, pattern);
-		if (name_match_try(&match, value))
+		if (name_match_compare_name(&match, value))
 			return true;
 	}
 	return false;
@@ -241,7 +241,7 @@ static int read_value_row(void *arg, u32 shard, struct byte_cursor *row,
 	char *value = row_get_string(row);
 
 	(void)shard;
-	number = value ? text_set_number(&values->all, value) : HASH_INDEX_NONE;
+	number = value ? text_set_find_or_add_number(&values->all, value) : HASH_INDEX_NONE;
 	if (number != HASH_INDEX_NONE && values->all.count > before &&
 	    matches_any_pattern(values, value)) {
 		row_put_text(values->rows, value);
@@ -260,7 +260,7 @@ static int query_matching_values(struct shards *shards, struct selection *select
 	char *sql = selection_sql(selection, fields[values->field].values);
 	const struct shard_query query = {
 		.sql = sql, .tables = selection->tables, .table_count = selection->table_count};
-	int err = sql ? shards_ask_all(shards, &query, read_value_row, values, error)
+	int err = sql ? shards_query_all_servers(shards, &query, read_value_row, values, error)
 		      : error_set_errno(error, ENOMEM, "store");
 
 	free(sql);

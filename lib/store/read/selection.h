@@ -41,11 +41,11 @@ void shards_close(struct shards **shards);
 
 u32 shards_count(const struct shards *shards);
 /* Returns the reason why a server does not answer; NULL: it answers. */
-const char *shards_away(const struct shards *shards, u32 shard);
-bool shards_are_whole(const struct shards *shards);
+const char *reason_shard_is_missing(const struct shards *shards, u32 shard);
+bool are_all_shards_available(const struct shards *shards);
 
 /* Marks the events of a shard as repeated: they are read with FINAL from now on. */
-void shards_set_repeated(struct shards *shards, u32 shard);
+void shards_mark_query_repeated(struct shards *shards, u32 shard);
 
 struct shard_query {
 	/* "{events}" stands for the table of events. The text has no FORMAT clause */
@@ -62,11 +62,11 @@ typedef int (*shard_row)(void *arg, u32 shard, struct byte_cursor *row,
 			 struct stackmap_error *error);
 
 /* Sends a query to one server. 0, SHARD_WENT, or another -errno with `error` set. */
-int shards_ask(struct shards *shards, u32 shard, const struct shard_query *query, shard_row take,
-	       void *arg, struct stackmap_error *error);
+int shards_query_one_server(struct shards *shards, u32 shard, const struct shard_query *query,
+			    shard_row take, void *arg, struct stackmap_error *error);
 /* Sends a query to all servers that answer. */
-int shards_ask_all(struct shards *shards, const struct shard_query *query, shard_row take,
-		   void *arg, struct stackmap_error *error);
+int shards_query_all_servers(struct shards *shards, const struct shard_query *query, shard_row take,
+			     void *arg, struct stackmap_error *error);
 
 /*
  * A question to a store: a selection of events, a time range, and the detail. An empty list selects

@@ -211,8 +211,8 @@ static struct region *find_or_add_region(struct located_code *located,
 	return err ? NULL : region;
 }
 
-static u64 address_in_region(const struct store_object *object, const struct region *region,
-			     u64 offset)
+static u64 recording_address_in_region(const struct store_object *object,
+				       const struct region *region, u64 offset)
 {
 	if (object->is_kernel)
 		return kernel_region_start(region) | (offset & FRAME_OFFSET_MASK);
@@ -220,8 +220,8 @@ static u64 address_in_region(const struct store_object *object, const struct reg
 }
 
 /* Returns the address that an object's offset gets in the recording; 0 without memory. */
-static u64 assign_address(struct located_code *located, const struct store_object *object,
-			  u64 offset)
+static u64 assign_recording_address(struct located_code *located, const struct store_object *object,
+				    u64 offset)
 {
 	const struct region *region;
 
@@ -232,7 +232,7 @@ static u64 assign_address(struct located_code *located, const struct store_objec
 	if (object->is_kernel && FRAME_IS_KERNEL(offset))
 		return offset;
 	region = find_or_add_region(located, object, offset >> FRAME_OFFSET_BITS);
-	return region ? address_in_region(object, region, offset) : 0;
+	return region ? recording_address_in_region(object, region, offset) : 0;
 }
 
 /* --- symbols and names of inlined functions --- */
@@ -283,7 +283,7 @@ static u64 assign_inlined_address(struct located_code *located, const struct sto
 	}
 	free(plain);
 	if (name) {
-		key.word[1] = intern_address(name);
+		key.word[1] = intern_word_of_address(name);
 		inlined = intern_entry(&located->inlined, &key);
 	}
 	if (!inlined || inlined->place)
@@ -291,7 +291,8 @@ static u64 assign_inlined_address(struct located_code *located, const struct sto
 	region = find_or_add_region(located, object, INLINED_REGION);
 	if (!region)
 		return 0;
-	inlined->place = address_in_region(object, region, ++region->names * INLINED_BYTES);
+	inlined->place =
+		recording_address_in_region(object, region, ++region->names * INLINED_BYTES);
 	return write_symbol(located, inlined->place, INLINED_BYTES, name) ? 0 : inlined->place;
 }
 
@@ -319,7 +320,7 @@ static u64 assign_frame_address(struct located_code *located, const struct store
 
 	if (*known)
 		return *known;
-	place = assign_address(located, frame->object, frame->key.word[2]);
+	place = assign_recording_address(located, frame->object, frame->key.word[2]);
 	if (!place || write_frame_symbol(located, frame, place))
 		return 0;
 	*known = place;
@@ -414,8 +415,8 @@ static int write_stack_side(struct located_code *located, const struct side *sid
  * Makes a stack of one frame with the given name. It stands for all stacks that are not in the
  * answer.
  */
-static int make_named_stack(struct located_code *located, const char *name,
-			    struct located_stack *to)
+static int make_stack_of_one_named_frame(struct located_code *located, const char *name,
+					 struct located_stack *to)
 {
 	const struct trace_mapping mapping = {
 		.number = located->region_count + 1, .kind = MAPPING_FILE, .path = name};
@@ -434,8 +435,8 @@ static int make_named_stack(struct located_code *located, const char *name,
 }
 
 /* Writes those parts of a stack that were not written before. 0, or -errno. */
-static int located_code_stack(struct located_code *located, u32 number,
-			      const struct located_stack **out)
+static int located_code_write_stack(struct located_code *located, u32 number,
+				    const struct located_stack **out)
 {
 	const struct store_stack *from = &located->code->stacks[number];
 	struct located_stack *stack = &located->stacks[number];
@@ -444,9 +445,9 @@ static int located_code_stack(struct located_code *located, u32 number,
 	if (number != STORE_STACK_REST && !from->is_known)
 		stack = &located->not_stored;
 	if (!stack->is_made && number == STORE_STACK_REST)
-		err = make_named_stack(located, PATH_REST, stack);
+		err = make_stack_of_one_named_frame(located, PATH_REST, stack);
 	else if (!stack->is_made && !from->is_known)
-		err = make_named_stack(located, PATH_NOT_STORED, stack);
+		err = make_stack_of_one_named_frame(located, PATH_NOT_STORED, stack);
 	else if (!stack->is_made) {
 		const struct side kernel = {from->places, from->kernel_depth,
 					    from->leaf == 1 && from->kernel_depth, from->kernel_end,
@@ -511,7 +512,7 @@ static int query_answer(struct shards *shards, const struct store_question *ques
 	while (err == SHARD_WENT && any_is_there) {
 		any_is_there = false;
 		for (u32 i = 0; i < shards_count(shards); i++)
-			any_is_there |= !shards_away(shards, i);
+			any_is_there |= !reason_shard_is_missing(shards, i);
 		if (any_is_there) {
 			clear_answer(answer);
 			err = query_answer_once(shards, question, answer, error);
@@ -539,7 +540,7 @@ struct writing {
  * The store does not say which unit the values of an event have. The name of the event implies the
  * unit.
  */
-static const char *unit_of_values(const char *event, bool has_value)
+static const char *guess_value_unit_by_event_name(const char *event, bool has_value)
 {
 	static const char *const in_ns[] = {"offcpu-", "sched:sched_stat_"};
 
@@ -574,7 +575,7 @@ static int number_event_kinds(struct writing *writing)
 	qsort_r(sorted, events->count, sizeof(*sorted), compare_event_names, events->texts);
 	for (u32 i = 0; i < events->count; i++)
 		writing->kinds[sorted[i]] =
-			text_set_number(writing->events, events->texts[sorted[i]]);
+			text_set_find_or_add_number(writing->events, events->texts[sorted[i]]);
 	free(sorted);
 	return 0;
 }
@@ -596,7 +597,8 @@ static int write_sources(struct writing *writing)
 
 	for (u32 i = 0; i < writing->events->count && !err; i++) {
 		const char *name = writing->events->texts[i];
-		const char *unit = unit_of_values(name, has_event_values(writing, i));
+		const char *unit =
+			guess_value_unit_by_event_name(name, has_event_values(writing, i));
 		const struct trace_source source = {
 			.name = name,
 			.extras = TRACE_EXTRA_LEAF | (*unit ? TRACE_EXTRA_VALUE : 0),
@@ -664,7 +666,7 @@ static int write_event(struct writing *writing, const struct store_count *count)
 				    .time = count->time * NS_PER_SECOND,
 				    .value = count->value};
 	u64 left = count->count;
-	int err = located_code_stack(writing->code, count->stack, &stack)
+	int err = located_code_write_stack(writing->code, count->stack, &stack)
 			  ?: find_or_add_thread(writing, count, &event.tid);
 
 	if (err)
@@ -689,8 +691,9 @@ static int write_event(struct writing *writing, const struct store_count *count)
 	return err;
 }
 
-static int write_answer(const struct answer *answer, const struct store_recording_request *request,
-			struct trace_writer *writer)
+static int write_answer_as_recording(const struct answer *answer,
+				     const struct store_recording_request *request,
+				     struct trace_writer *writer)
 {
 	const struct store_account *account = &answer->account;
 	struct text_set own = TEXT_SET;
@@ -741,18 +744,18 @@ static int write_recording(const struct store_recording_request *request,
 	int err;
 
 	for (u32 i = 0; i < account->count; i++) {
-		text_list_add(kernel, TEXT_BYTES, account->hosts[i].kernel ?: "");
-		text_list_add(machine, TEXT_BYTES, account->hosts[i].machine ?: "");
+		word_list_add_word(kernel, TEXT_BYTES, account->hosts[i].kernel ?: "");
+		word_list_add_word(machine, TEXT_BYTES, account->hosts[i].machine ?: "");
 		info.cpus += account->hosts[i].cpus;
 	}
 	if (account->count == 1)
-		text_list_add(hosts, TEXT_BYTES, account->hosts[0].name);
+		word_list_add_word(hosts, TEXT_BYTES, account->hosts[0].name);
 	else
 		snprintf(hosts, TEXT_BYTES, "%u hosts", account->count);
 	err = memory_recording_begin(&recording, request->name, &info, error);
 	if (err)
 		return err;
-	err = write_answer(answer, request, recording.writer);
+	err = write_answer_as_recording(answer, request, recording.writer);
 	if (!err)
 		return memory_recording_end(&recording, reader, error);
 	memory_recording_discard(&recording);

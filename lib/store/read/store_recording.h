@@ -30,7 +30,7 @@ struct store_recording_request {
 
 /*
  * The caller clears *account after success. A server that does not answer is left out
- * (shards_away()).
+ * (reason_shard_is_missing()).
  */
 int store_recording_open(struct shards *shards, const struct store_recording_request *request,
 			 struct store_account *account, struct trace_reader **reader,

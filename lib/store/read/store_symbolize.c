@@ -157,9 +157,9 @@ static int set_memory_error(const struct symbolizing *all, struct stackmap_error
 
 typedef int (*take_row)(struct symbolizing *all, struct byte_cursor *row);
 
-static int query_rows(struct symbolizing *all, const char *sql,
-		      const struct clickhouse_table *table, take_row take,
-		      struct stackmap_error *error)
+static int query_rows_of_server(struct symbolizing *all, const char *sql,
+				const struct clickhouse_table *table, take_row take,
+				struct stackmap_error *error)
 {
 	struct byte_buffer answer = {};
 	struct byte_cursor rows;
@@ -231,15 +231,15 @@ static void clear_frames(struct symbolizing *all)
 	all->frame_count = 0;
 }
 
-static int by_offset(const void *a, const void *b)
+static int compare_frames_by_offset(const void *a, const void *b)
 {
 	const struct frame *x = a, *y = b;
 
 	return order(x->offset, y->offset) ?: order(x->day, y->day);
 }
 
-static int read_frames(struct symbolizing *all, const struct object *object,
-		       struct stackmap_error *error)
+static int query_frames_of_object(struct symbolizing *all, const struct object *object,
+				  struct stackmap_error *error)
 {
 	const struct clickhouse_table table = {.name = "wanted",
 					       .structure = "object FixedString(16)",
@@ -254,16 +254,17 @@ static int read_frames(struct symbolizing *all, const struct object *object,
 		 "day >= toDate(%u) GROUP BY day, offset HAVING max(rank) < %u FORMAT RowBinary",
 		 all->first_day, RANK_DEBUG_INFORMATION);
 	clear_frames(all);
-	err = query_rows(all, sql, &table, read_frame_row, error);
+	err = query_rows_of_server(all, sql, &table, read_frame_row, error);
 	if (!err && all->frame_count)
-		qsort(all->frames, all->frame_count, sizeof(*all->frames), by_offset);
+		qsort(all->frames, all->frame_count, sizeof(*all->frames),
+		      compare_frames_by_offset);
 	return err;
 }
 
 /* --- names --- */
 
-static int look_up_names(struct symbolizing *all, const struct object *object, const u64 *places,
-			 u32 count, struct debug_names **names)
+static int look_up_debug_names_of_object(struct symbolizing *all, const struct object *object,
+					 const u64 *places, u32 count, struct debug_names **names)
 {
 	const char *path =
 		all->files ? debug_folder_find(all->files, object->build_id, object->build_id_bytes)
@@ -286,7 +287,7 @@ static int look_up_names(struct symbolizing *all, const struct object *object, c
 	return debug_lookup_find(all->lookup, &code, places, count, names);
 }
 
-static u64 base_of_offsets(const struct object *object)
+static u64 base_of_debug_info_offsets(const struct object *object)
 {
 	return object->is_kernel ? KERNEL_START : 0;
 }
@@ -295,9 +296,9 @@ static u64 base_of_offsets(const struct object *object)
  * The name and bounds of the outermost function. If two symbols contain the frame, the one
  * with the higher start wins, as in reports.
  */
-static const char *choose_outermost_function(const struct frame *frame,
-					     const struct debug_name *name, u64 base, u64 *start,
-					     u64 *size)
+static const char *choose_nearest_outermost_symbol(const struct frame *frame,
+						   const struct debug_name *name, u64 base,
+						   u64 *start, u64 *size)
 {
 	bool is_named = *frame->function;
 
@@ -319,8 +320,8 @@ static void append_frame_row(struct symbolizing *all, const struct object *objec
 	struct byte_buffer *rows = &all->rows;
 	u32 count = name->count ?: 1;
 	u64 start, size;
-	const char *function =
-		choose_outermost_function(frame, name, base_of_offsets(object), &start, &size);
+	const char *function = choose_nearest_outermost_symbol(
+		frame, name, base_of_debug_info_offsets(object), &start, &size);
 
 	row_put_u16(rows, frame->day);
 	row_put_bytes(rows, object->id, OBJECT_BYTES);
@@ -363,7 +364,7 @@ static int append_rows_of_named_frames(struct symbolizing *all, const struct obj
 	for (u32 i = 0; i < all->frame_count && !err; i++) {
 		const struct frame *frame = &all->frames[i];
 		const struct debug_name *name =
-			debug_names_at(names, base_of_offsets(object) + frame->offset);
+			debug_names_at(names, base_of_debug_info_offsets(object) + frame->offset);
 
 		/* Only names and lines that the host did not have are sent. */
 		if (!name || (!name->count && (!name->symbol || *frame->function)))
@@ -389,12 +390,12 @@ static int symbolize_object(struct symbolizing *all, const struct object *object
 	if (!places)
 		return set_memory_error(all, error);
 	for (u32 i = 0; i < all->frame_count; i++) {
-		u64 place = base_of_offsets(object) + all->frames[i].offset;
+		u64 place = base_of_debug_info_offsets(object) + all->frames[i].offset;
 
 		if (!count || places[count - 1] != place)
 			places[count++] = place;
 	}
-	err = look_up_names(all, object, places, count, &names);
+	err = look_up_debug_names_of_object(all, object, places, count, &names);
 	free(places);
 	if (err)
 		return err == -ENOMEM ? set_memory_error(all, error) : 0;
@@ -422,7 +423,7 @@ int store_symbolize(struct clickhouse *server, struct debug_lookup *lookup,
 		 "SELECT object, any(build_id), any(path), any(kernel) FROM objects "
 		 "WHERE day >= toDate(%u) AND kind = 1 GROUP BY object FORMAT RowBinary",
 		 all.first_day);
-	err = query_rows(&all, sql, NULL, read_object_row, error);
+	err = query_rows_of_server(&all, sql, NULL, read_object_row, error);
 	for (u32 i = 0; i < all.object_count && !err; i++) {
 		const struct object *object = &all.objects[i];
 		/* Kernel modules have no debug information lookup, as in reports. */
@@ -431,7 +432,7 @@ int store_symbolize(struct clickhouse *server, struct debug_lookup *lookup,
 
 		if (!object->build_id_bytes || !is_known)
 			continue;
-		err = read_frames(&all, &all.objects[i], error);
+		err = query_frames_of_object(&all, &all.objects[i], error);
 		if (err || !all.frame_count)
 			continue;
 		counts->objects++;

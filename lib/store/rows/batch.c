@@ -17,7 +17,7 @@
 static const char *const cause_names[LOST_COUNT] = {LEDGER_LOST(X)};
 #undef X
 
-static u32 count_causes(const struct window_ledger *window)
+static u32 count_loss_causes(const struct window_ledger *window)
 {
 	u32 count = 0;
 
@@ -26,16 +26,17 @@ static u32 count_causes(const struct window_ledger *window)
 	return count;
 }
 
-static void append_causes(struct byte_buffer *rows, const struct window_ledger *window,
-			  const char *lost_as, u64 lost)
+static void append_loss_causes_and_counts(struct byte_buffer *rows,
+					  const struct window_ledger *window, const char *lost_as,
+					  u64 lost)
 {
-	row_put_count(rows, count_causes(window) + (lost != 0));
+	row_put_count(rows, count_loss_causes(window) + (lost != 0));
 	for (u32 i = 0; i < LOST_COUNT; i++)
 		if (window->lost[i])
 			row_put_text(rows, cause_names[i]);
 	if (lost)
 		row_put_text(rows, lost_as);
-	row_put_count(rows, count_causes(window) + (lost != 0));
+	row_put_count(rows, count_loss_causes(window) + (lost != 0));
 	for (u32 i = 0; i < LOST_COUNT; i++)
 		if (window->lost[i])
 			row_put_u64(rows, window->lost[i]);
@@ -58,7 +59,7 @@ int batch_ledger_rows(const struct batch *batch, const char *lost_as, struct byt
 		row_put_u16(rows, window->seconds);
 		row_put_u64(rows, window->produced);
 		row_put_u64(rows, kept);
-		append_causes(rows, window, lost_as, window->recorded - kept);
+		append_loss_causes_and_counts(rows, window, lost_as, window->recorded - kept);
 		row_put_u32(rows, (u32)window->skew);
 		row_put_u8(rows, lost_as ? STATE_LOST : STATE_SENT);
 	}

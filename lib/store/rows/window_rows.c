@@ -69,10 +69,10 @@ static u32 event_table_find_or_add_task(struct event_table *table, const char *s
 					const char *version, const char *cgroup, const char *comm)
 {
 	const struct event_task task = {
-		.service = text_set_number(&table->texts, service),
-		.version = text_set_number(&table->texts, version),
-		.cgroup = text_set_number(&table->texts, cgroup),
-		.comm = text_set_number(&table->texts, comm),
+		.service = text_set_find_or_add_number(&table->texts, service),
+		.version = text_set_find_or_add_number(&table->texts, version),
+		.cgroup = text_set_find_or_add_number(&table->texts, cgroup),
+		.comm = text_set_find_or_add_number(&table->texts, comm),
 	};
 	u32 hash = hash_end(hash_words(0, &task, sizeof(task))), found;
 
@@ -318,7 +318,7 @@ static u32 find_or_add_task(struct window *window, const struct trace_event *eve
 }
 
 /* The cache key of a stack, or of the reason why a stack is missing. */
-static u64 stack_or_reason_key(u32 stack, u8 reason)
+static u64 cache_key_of_stack_or_reason(u32 stack, u8 reason)
 {
 	return stack != TRACE_NO_STACK ? stack : 1ULL << 32 | reason;
 }
@@ -326,8 +326,9 @@ static u64 stack_or_reason_key(u32 stack, u8 reason)
 static u32 find_or_add_stack(struct window *window, const struct trace_event *event)
 {
 	const struct intern_key key = {
-		.word = {event->leaf, stack_or_reason_key(event->kernel, event->kernel_reason),
-			 stack_or_reason_key(event->user, event->user_reason)}};
+		.word = {event->leaf,
+			 cache_key_of_stack_or_reason(event->kernel, event->kernel_reason),
+			 cache_key_of_stack_or_reason(event->user, event->user_reason)}};
 	struct intern_number *known = intern_entry(&window->known_stacks, &key);
 	struct stack_hash hash;
 
@@ -349,8 +350,8 @@ static int add_event_to_sums(void *arg, const struct trace_event *event)
 	u32 *number = &window->events[event->kind];
 
 	if (!*number)
-		*number = text_set_number(&window->rows->events.texts,
-					  window->sources[event->kind].name) +
+		*number = text_set_find_or_add_number(&window->rows->events.texts,
+						      window->sources[event->kind].name) +
 			  1;
 	key.event = *number - 1;
 
@@ -367,13 +368,14 @@ static int add_event_to_sums(void *arg, const struct trace_event *event)
  * Clears the cache of sent keys when a new day begins, and sends the row that describes the machine
  * once a day.
  */
-static void begin_day_of_window(struct window_rows *rows, u32 time, const struct trace_info *info)
+static void begin_new_day_if_window_has(struct window_rows *rows, u32 time,
+					const struct trace_info *info)
 {
 	struct byte_buffer *body = &rows->batch.rows[STORE_HOSTS];
 	u16 day = time / DAY_SECONDS;
 
 	if (day != rows->day)
-		window_rows_forget(rows);
+		window_rows_clear_sent_cache(rows);
 	rows->day = day;
 	if (rows->host_is_sent)
 		return;
@@ -455,10 +457,10 @@ int window_rows_add(struct window_rows *rows, struct trace_reader *reader,
 	struct window window = {.rows = rows, .reader = reader, .number = rows->batch.window_count};
 	int result;
 
-	begin_day_of_window(rows, time->time, trace_reader_info(reader));
+	begin_new_day_if_window_has(rows, time->time, trace_reader_info(reader));
 	result = append_window_to_batch(rows, time) ?: add_window_events(&window, error);
 	if (result)
-		window_rows_drop(rows);
+		window_rows_count_batch_as_lost(rows);
 	return result == -ENOMEM
 		       ? error_set(error, ENOMEM, "rows of a window: %s", strerror(ENOMEM))
 		       : result;
@@ -494,7 +496,7 @@ int window_rows_take(struct window_rows *rows, struct batch *batch)
 	for (u32 i = 0; i < STORE_TABLE_COUNT; i++)
 		failed |= full->rows[i].failed;
 	if (failed) {
-		window_rows_drop(rows);
+		window_rows_count_batch_as_lost(rows);
 		return -ENOMEM;
 	}
 	*batch = *full;
@@ -503,25 +505,25 @@ int window_rows_take(struct window_rows *rows, struct batch *batch)
 	return 0;
 }
 
-static void count_recorded_as_lost(struct window_ledger *window)
+static void count_recorded_events_as_lost(struct window_ledger *window)
 {
 	window->lost[LOST_WRITE_ERROR] += window->recorded;
 	window->recorded = 0;
 }
 
-void window_rows_drop(struct window_rows *rows)
+void window_rows_count_batch_as_lost(struct window_rows *rows)
 {
 	for (u32 i = 0; i < STORE_TABLE_COUNT; i++) {
 		byte_buffer_free(&rows->batch.rows[i]);
 		rows->batch.row_count[i] = 0;
 	}
 	for (u32 i = 0; i < rows->batch.window_count; i++)
-		count_recorded_as_lost(&rows->batch.windows[i]);
+		count_recorded_events_as_lost(&rows->batch.windows[i]);
 	event_table_clear(&rows->events);
-	window_rows_forget(rows);
+	window_rows_clear_sent_cache(rows);
 }
 
-void window_rows_lose(struct window_rows *rows, const struct batch *batch)
+void window_rows_add_lost_windows(struct window_rows *rows, const struct batch *batch)
 {
 	for (u32 i = 0; i < batch->window_count; i++) {
 		const struct window_ledger *lost = &batch->windows[i];
@@ -530,12 +532,12 @@ void window_rows_lose(struct window_rows *rows, const struct batch *batch)
 		if (append_window_to_batch(rows, &time))
 			break;
 		rows->batch.windows[rows->batch.window_count - 1] = *lost;
-		count_recorded_as_lost(&rows->batch.windows[rows->batch.window_count - 1]);
+		count_recorded_events_as_lost(&rows->batch.windows[rows->batch.window_count - 1]);
 	}
-	window_rows_forget(rows);
+	window_rows_clear_sent_cache(rows);
 }
 
-void window_rows_forget(struct window_rows *rows)
+void window_rows_clear_sent_cache(struct window_rows *rows)
 {
 	sent_cache_clear(&rows->sent);
 	rows->host_is_sent = false;

@@ -52,7 +52,7 @@ int window_rows_label(struct window_rows *rows, const char *const *labels, u32 c
 
 /*
  * Adds the events of a window, all with the time `time`, which no other window of the machine has.
- * A failure affects all windows since the last batch: call window_rows_drop().
+ * A failure affects all windows since the last batch: call window_rows_count_batch_as_lost().
  */
 int window_rows_add(struct window_rows *rows, struct trace_reader *reader,
 		    const struct window_time *time, struct stackmap_error *error);
@@ -64,7 +64,7 @@ u64 window_rows_bytes(const struct window_rows *rows);
 
 /*
  * Moves all rows since the last batch into *batch, which the caller clears; the spool numbers the
- * batch. A failure has the same effect as window_rows_drop().
+ * batch. A failure has the same effect as window_rows_count_batch_as_lost().
  */
 int window_rows_take(struct window_rows *rows, struct batch *batch);
 
@@ -72,15 +72,15 @@ int window_rows_take(struct window_rows *rows, struct batch *batch);
  * Drops the rows since the last batch. Their windows stay in the ledger, with all recorded events
  * as lost ("write_error"), and the cache of sent keys is cleared.
  */
-void window_rows_drop(struct window_rows *rows);
+void window_rows_count_batch_as_lost(struct window_rows *rows);
 
 /*
  * Marks the events of a taken batch as lost, because the batch could not be kept. The ledger of its
  * windows is sent with the next batch.
  */
-void window_rows_lose(struct window_rows *rows, const struct batch *batch);
+void window_rows_add_lost_windows(struct window_rows *rows, const struct batch *batch);
 
 /* Clears the cache of sent keys after the loss of a batch: stacks and frames are sent again. */
-void window_rows_forget(struct window_rows *rows);
+void window_rows_clear_sent_cache(struct window_rows *rows);
 
 #endif

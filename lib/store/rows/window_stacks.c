@@ -65,7 +65,7 @@ static u64 hash_modules(const struct trace_reader *reader)
  * build id became known during a window, the window has two records with one mapping number: the
  * last record applies.
  */
-static bool record_mapping_hashes(struct stack_memo *memo, const struct trace_reader *reader)
+static bool record_hash_of_each_mapping(struct stack_memo *memo, const struct trace_reader *reader)
 {
 	const struct trace_mapping *mappings;
 	u32 count = trace_reader_mappings(reader, &mappings);
@@ -104,10 +104,10 @@ int stack_memo_begin(struct stack_memo *memo, struct trace_reader *reader)
 	if (modules != memo->modules || bytes > memo->most)
 		clear_stack_cache(memo);
 	memo->modules = modules;
-	if (record_mapping_hashes(memo, reader))
+	if (record_hash_of_each_mapping(memo, reader))
 		return 0;
 	clear_stack_cache(memo);
-	record_mapping_hashes(memo, reader);
+	record_hash_of_each_mapping(memo, reader);
 	return 0;
 }
 
@@ -134,7 +134,7 @@ static u32 hash_side_frames(const struct trace_stack *stack)
 		hash_words(stack->depth, stack->frames, stack->depth * sizeof(*stack->frames)));
 }
 
-u32 stack_memo_side(const struct stack_memo *memo, const struct trace_stack *stack)
+u32 stack_memo_find_side(const struct stack_memo *memo, const struct trace_stack *stack)
 {
 	const struct side_key key = {memo, stack};
 
@@ -172,7 +172,7 @@ static bool has_stack_key(const void *stacks, u32 index, const void *key)
 		       sizeof(struct memo_key));
 }
 
-struct memo_stack *stack_memo_stack(struct stack_memo *memo, const struct memo_key *key)
+struct memo_stack *stack_memo_find_stack(struct stack_memo *memo, const struct memo_key *key)
 {
 	u32 found = hash_index_find(&memo->stack_index, hash_key_bytes(key, sizeof(*key)),
 				    has_stack_key, memo->stacks, key);
@@ -323,7 +323,7 @@ static bool is_frame_stable(const struct window_stacks *stacks, const struct fra
  * A frame at the current instruction is identified like a return address, because sides are hashed
  * without their leaf.
  */
-static enum frame_role identity_role(enum frame_role role)
+static enum frame_role frame_role_for_identity(enum frame_role role)
 {
 	return role == FRAME_LEAF ? FRAME_LEAF : FRAME_RETURN;
 }
@@ -337,15 +337,15 @@ static struct located_frame *find_or_add_frame(struct window_stacks *stacks, u64
 
 	if (!placed || placed->is_made)
 		return placed;
-	place = frame_identities_place(stacks->identities, frame, identity_role(role));
+	place = frame_identities_place(stacks->identities, frame, frame_role_for_identity(role));
 	placed->identity = frame_identities_of(stacks->identities, &place);
 	placed->is_stable = is_frame_stable(stacks, &place, frame);
 	placed->is_made = true;
 	return placed;
 }
 
-static int hash_side(struct window_stacks *stacks, const struct trace_stack *stack,
-		     struct side *side)
+static int hash_frames_of_side(struct window_stacks *stacks, const struct trace_stack *stack,
+			       struct side *side)
 {
 	bool is_stable = true;
 
@@ -373,18 +373,18 @@ struct stack_part {
 	struct stack_hash_side hashed;
 };
 
-static int fill_stack_part(struct window_stacks *stacks, u32 index, u32 reason,
-			   struct stack_part *part)
+static int find_or_hash_stack_part(struct window_stacks *stacks, u32 index, u32 reason,
+				   struct stack_part *part)
 {
 	struct side *side = index == TRACE_NO_STACK ? NULL : &stacks->sides[index];
 	const struct trace_stack *stack = side ? &stacks->stacks[index] : NULL;
 	const struct stack_end *end = stack_end_of(stack, reason);
 
 	if (side && !side->is_made) {
-		side->number = stack_memo_side(stacks->rows.memo, stack);
+		side->number = stack_memo_find_side(stacks->rows.memo, stack);
 		if (side->number != STACK_MEMO_NONE)
 			side->frames = stacks->rows.memo->sides[side->number].hash;
-		else if (hash_side(stacks, stack, side))
+		else if (hash_frames_of_side(stacks, stack, side))
 			return -ENOMEM;
 		side->is_made = true;
 	}
@@ -477,7 +477,7 @@ static int append_unsent_frame_rows(struct window_stacks *stacks,
 	bool is_identity_place = role == FRAME_EXECUTED && !placed->is_stable;
 	const struct frame_place place =
 		frame_identities_place(stacks->identities, placed->key.word[0],
-				       is_identity_place ? identity_role(role) : role);
+				       is_identity_place ? frame_role_for_identity(role) : role);
 	u64 looked_up = frame_identity_lookup_offset(placed->identity.offset, role);
 	const struct sent_key object = make_sent_key(placed->identity.object, KEY_OBJECT);
 	const struct sent_key frame =
@@ -575,7 +575,7 @@ static int append_stack_row(struct window_stacks *stacks, const struct stack_par
  * True if the stack may be cached with this part. A part with frames needs a number, which means
  * that its side is cached.
  */
-static bool is_part_cacheable(const struct stack_part *part)
+static bool is_stack_part_cacheable(const struct stack_part *part)
 {
 	return !part->stack || part->number != STACK_MEMO_NONE;
 }
@@ -584,7 +584,7 @@ static bool is_part_cacheable(const struct stack_part *part)
  * The mark of a stack that was sent. When the cache of sent keys is cleared, all marks become
  * invalid.
  */
-static u64 current_sent_mark(const struct window_stacks *stacks)
+static u64 mark_of_stacks_sent_now(const struct window_stacks *stacks)
 {
 	return stacks->rows.sent->times + 1;
 }
@@ -597,8 +597,10 @@ int window_stacks_add(struct window_stacks *stacks, const struct trace_event *ev
 	const struct located_frame *leaf;
 	struct sent_key sent;
 	bool is_kept, is_new = false;
-	int err = fill_stack_part(stacks, event->kernel, event->kernel_reason, &parts.kernel)
-			  ?: fill_stack_part(stacks, event->user, event->user_reason, &parts.user);
+	int err =
+		find_or_hash_stack_part(stacks, event->kernel, event->kernel_reason, &parts.kernel)
+			?: find_or_hash_stack_part(stacks, event->user, event->user_reason,
+						   &parts.user);
 
 	if (err)
 		return err;
@@ -615,16 +617,16 @@ int window_stacks_add(struct window_stacks *stacks, const struct trace_event *ev
 	made.key.kernel = parts.kernel.number;
 	made.key.user = parts.user.number;
 	made.key.whose = parts.leaf;
-	is_kept = is_part_cacheable(&parts.kernel) && is_part_cacheable(&parts.user);
+	is_kept = is_stack_part_cacheable(&parts.kernel) && is_stack_part_cacheable(&parts.user);
 	if (is_kept)
-		known = stack_memo_stack(stacks->rows.memo, &made.key);
+		known = stack_memo_find_stack(stacks->rows.memo, &made.key);
 	if (known)
 		stack = known;
 	else
 		made.hash = stack_hash_join(parts.leaf, &made.key.leaf, &parts.kernel.hashed,
 					    &parts.user.hashed);
 	sent = make_sent_key(stack->hash.byte, KEY_STACK);
-	if (stack->sent != current_sent_mark(stacks))
+	if (stack->sent != mark_of_stacks_sent_now(stacks))
 		err = sent_cache_add_if_new(stacks->rows.sent, &sent, &is_new);
 	if (!err && is_new)
 		err = append_part_frames(stacks, parts.kernel_leaf, &parts.kernel)
@@ -632,7 +634,7 @@ int window_stacks_add(struct window_stacks *stacks, const struct trace_event *ev
 			      ?: append_stack_row(stacks, &parts, &stack->hash);
 	if (err)
 		return err;
-	stack->sent = current_sent_mark(stacks);
+	stack->sent = mark_of_stacks_sent_now(stacks);
 	if (!known && is_kept)
 		stack_memo_add_stack(stacks->rows.memo, &made);
 	*hash = stack->hash;

@@ -71,7 +71,7 @@ void stack_memo_free(struct stack_memo *memo);
 
 /* Returns the number of the side with these frames, or STACK_MEMO_NONE if the side is not cached.
  */
-u32 stack_memo_side(const struct stack_memo *memo, const struct trace_stack *stack);
+u32 stack_memo_find_side(const struct stack_memo *memo, const struct trace_stack *stack);
 /*
  * Adds a side that is not cached, and returns its number. If memory is short, the side is not
  * added: STACK_MEMO_NONE.
@@ -83,7 +83,7 @@ u32 stack_memo_add_side(struct stack_memo *memo, const struct trace_stack *stack
  * Looks a stack up. Returns NULL if the stack is not cached. The pointer is valid until the next
  * stack is added.
  */
-struct memo_stack *stack_memo_stack(struct stack_memo *memo, const struct memo_key *key);
+struct memo_stack *stack_memo_find_stack(struct stack_memo *memo, const struct memo_key *key);
 void stack_memo_add_stack(struct stack_memo *memo, const struct memo_stack *stack);
 
 /*

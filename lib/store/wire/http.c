@@ -70,7 +70,7 @@ struct exchange {
 	char *url;
 };
 
-static void *load_symbol(void *opened, const char *name, bool *missing)
+static void *load_libcurl_symbol(void *opened, const char *name, bool *missing)
 {
 	void *symbol = dlsym(opened, name);
 
@@ -89,23 +89,23 @@ static bool load_libcurl(void)
 		opened = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
 	if (!opened)
 		return false;
-	library.reset = load_symbol(opened, "curl_easy_reset", &missing);
-	library.cleanup = load_symbol(opened, "curl_easy_cleanup", &missing);
-	library.set = load_symbol(opened, "curl_easy_setopt", &missing);
-	library.info = load_symbol(opened, "curl_easy_getinfo", &missing);
-	library.perform = load_symbol(opened, "curl_easy_perform", &missing);
-	library.strerror = load_symbol(opened, "curl_easy_strerror", &missing);
-	library.list_append = load_symbol(opened, "curl_slist_append", &missing);
-	library.list_free = load_symbol(opened, "curl_slist_free_all", &missing);
-	library.mime_init = load_symbol(opened, "curl_mime_init", &missing);
-	library.mime_free = load_symbol(opened, "curl_mime_free", &missing);
-	library.mime_add = load_symbol(opened, "curl_mime_addpart", &missing);
-	library.mime_name = load_symbol(opened, "curl_mime_name", &missing);
-	library.mime_filename = load_symbol(opened, "curl_mime_filename", &missing);
-	library.mime_data = load_symbol(opened, "curl_mime_data", &missing);
-	library.date = load_symbol(opened, "curl_getdate", &missing);
+	library.reset = load_libcurl_symbol(opened, "curl_easy_reset", &missing);
+	library.cleanup = load_libcurl_symbol(opened, "curl_easy_cleanup", &missing);
+	library.set = load_libcurl_symbol(opened, "curl_easy_setopt", &missing);
+	library.info = load_libcurl_symbol(opened, "curl_easy_getinfo", &missing);
+	library.perform = load_libcurl_symbol(opened, "curl_easy_perform", &missing);
+	library.strerror = load_libcurl_symbol(opened, "curl_easy_strerror", &missing);
+	library.list_append = load_libcurl_symbol(opened, "curl_slist_append", &missing);
+	library.list_free = load_libcurl_symbol(opened, "curl_slist_free_all", &missing);
+	library.mime_init = load_libcurl_symbol(opened, "curl_mime_init", &missing);
+	library.mime_free = load_libcurl_symbol(opened, "curl_mime_free", &missing);
+	library.mime_add = load_libcurl_symbol(opened, "curl_mime_addpart", &missing);
+	library.mime_name = load_libcurl_symbol(opened, "curl_mime_name", &missing);
+	library.mime_filename = load_libcurl_symbol(opened, "curl_mime_filename", &missing);
+	library.mime_data = load_libcurl_symbol(opened, "curl_mime_data", &missing);
+	library.date = load_libcurl_symbol(opened, "curl_getdate", &missing);
 	if (!missing)
-		library.init = load_symbol(opened, "curl_easy_init", &missing);
+		library.init = load_libcurl_symbol(opened, "curl_easy_init", &missing);
 	return library.init;
 }
 
@@ -226,7 +226,7 @@ static size_t receive_header(char *data, size_t size, size_t count, void *arg)
 	return bytes;
 }
 
-static size_t supply_body(char *data, size_t size, size_t count, void *arg)
+static size_t copy_request_body_for_curl(char *data, size_t size, size_t count, void *arg)
 {
 	struct exchange *exchange = arg;
 	size_t left = exchange->request->length - exchange->body_sent;
@@ -237,13 +237,13 @@ static size_t supply_body(char *data, size_t size, size_t count, void *arg)
 	return bytes;
 }
 
-static int refuse_rewind(void *arg, curl_off_t offset, int origin)
+static int refuse_to_resend_body(void *arg, curl_off_t offset, int origin)
 {
 	(void)arg, (void)offset, (void)origin;
 	return CURL_SEEKFUNC_FAIL;
 }
 
-static void set_connection_options(struct http *http)
+static void set_curl_connection_options(struct http *http)
 {
 	CURL *curl = http->curl;
 	u32 connect = http->timeout_ms < CONNECT_MS_MAX ? http->timeout_ms : CONNECT_MS_MAX;
@@ -329,9 +329,9 @@ static bool add_request_body(struct exchange *exchange)
 		return true;
 	library.set(curl, CURLOPT_POST, 1L);
 	library.set(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)exchange->request->length);
-	library.set(curl, CURLOPT_READFUNCTION, supply_body);
+	library.set(curl, CURLOPT_READFUNCTION, copy_request_body_for_curl);
 	library.set(curl, CURLOPT_READDATA, exchange);
-	library.set(curl, CURLOPT_SEEKFUNCTION, refuse_rewind);
+	library.set(curl, CURLOPT_SEEKFUNCTION, refuse_to_resend_body);
 	return true;
 }
 
@@ -339,7 +339,7 @@ static bool prepare_request(struct exchange *exchange)
 {
 	struct http *http = exchange->http;
 
-	set_connection_options(http);
+	set_curl_connection_options(http);
 	if (asprintf(&exchange->url, "%s%s", http->base, exchange->request->target) < 0) {
 		exchange->url = NULL;
 		return false;
@@ -388,7 +388,8 @@ static int errno_of_curl_code(CURLcode code)
 	}
 }
 
-static int check_answer(struct exchange *exchange, CURLcode code, struct stackmap_error *error)
+static int check_http_transfer(struct exchange *exchange, CURLcode code,
+			       struct stackmap_error *error)
 {
 	struct http *http = exchange->http;
 	long status = 0;
@@ -421,7 +422,7 @@ int http_send(struct http *http, const struct http_request *request, struct http
 	if (prepare_request(&exchange)) {
 		code = library.perform(http->curl);
 		count_transferred_bytes(http);
-		err = check_answer(&exchange, code, error);
+		err = check_http_transfer(&exchange, code, error);
 	} else {
 		err = error_set_errno(error, ENOMEM, http->base);
 	}

@@ -46,7 +46,7 @@ void row_put_count(struct byte_buffer *rows, u64 count)
 
 static void read_bytes(struct byte_cursor *rows, void *value, size_t bytes)
 {
-	const u8 *at = byte_cursor_take(rows, bytes);
+	const u8 *at = byte_cursor_read_bytes(rows, bytes);
 
 	if (at)
 		memcpy(value, at, bytes);
@@ -86,7 +86,7 @@ u64 row_get_u64(struct byte_cursor *rows)
 
 const u8 *row_get_bytes(struct byte_cursor *rows, size_t length)
 {
-	return byte_cursor_take(rows, length);
+	return byte_cursor_read_bytes(rows, length);
 }
 
 u64 row_get_count(struct byte_cursor *rows)
@@ -103,7 +103,7 @@ u64 row_get_count(struct byte_cursor *rows)
 const char *row_get_text(struct byte_cursor *rows, size_t *length)
 {
 	u64 count = row_get_count(rows);
-	const u8 *text = rows->bad ? NULL : byte_cursor_take(rows, count);
+	const u8 *text = rows->bad ? NULL : byte_cursor_read_bytes(rows, count);
 
 	*length = text ? count : 0;
 	return text ? (const char *)text : "";

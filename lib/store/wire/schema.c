@@ -209,8 +209,8 @@ static int execute_statement(struct clickhouse *server, struct statement *statem
 	return err;
 }
 
-static int make_table(struct clickhouse *server, const struct table *table, bool modern,
-		      struct stackmap_error *error)
+static int create_server_table(struct clickhouse *server, const struct table *table, bool modern,
+			       struct stackmap_error *error)
 {
 	struct statement statement;
 
@@ -230,8 +230,8 @@ static int make_table(struct clickhouse *server, const struct table *table, bool
 	return execute_statement(server, &statement, modern ? "" : ALLOW_LOW_CARDINALITY, error);
 }
 
-static int execute_with_database(struct clickhouse *server, const char *before, const char *after,
-				 struct stackmap_error *error)
+static int execute_sql_with_database_name(struct clickhouse *server, const char *before,
+					  const char *after, struct stackmap_error *error)
 {
 	struct statement statement;
 
@@ -286,7 +286,7 @@ static int migrate_schema(struct clickhouse *server, struct stackmap_error *erro
 		err = migrations[i] ? migrations[i](server, error) : 0;
 	err = err ?: clickhouse_year(server, &year, NULL, error);
 	for (u32 i = 0; !err && i < STORE_TABLE_COUNT; i++)
-		err = make_table(server, &tables[i], year >= CLICKHOUSE_MODERN, error);
+		err = create_server_table(server, &tables[i], year >= CLICKHOUSE_MODERN, error);
 	if (err || version == SCHEMA_VERSION)
 		return err;
 	if (begin_statement(&statement))
@@ -300,8 +300,8 @@ static int migrate_schema(struct clickhouse *server, struct stackmap_error *erro
  * Replaces the view: the old one may be of another version, and a view has no data. Its query uses
  * the session's database.
  */
-static int make_view(struct clickhouse *server, const struct store_view *view, bool modern,
-		     struct stackmap_error *error)
+static int replace_server_view(struct clickhouse *server, const struct store_view *view,
+			       bool modern, struct stackmap_error *error)
 {
 	struct statement statement;
 	char settings[SETTINGS_BYTES];
@@ -324,8 +324,8 @@ static int make_view(struct clickhouse *server, const struct store_view *view, b
 }
 
 /* Makes a table through which a table of all servers of a cluster is read. */
-static int make_cluster_table(struct clickhouse *server, const char *name, const char *cluster,
-			      bool modern, struct stackmap_error *error)
+static int create_cluster_table(struct clickhouse *server, const char *name, const char *cluster,
+				bool modern, struct stackmap_error *error)
 {
 	const char *database = clickhouse_database(server);
 	struct statement statement;
@@ -351,11 +351,11 @@ static int make_cluster_tables(struct clickhouse *server, const char *cluster,
 				 cluster);
 	err = clickhouse_year(server, &year, NULL, error);
 	for (u32 i = 0; !err && i < STORE_TABLE_COUNT; i++)
-		err = make_cluster_table(server, tables[i].name, cluster, year >= CLICKHOUSE_MODERN,
-					 error);
+		err = create_cluster_table(server, tables[i].name, cluster,
+					   year >= CLICKHOUSE_MODERN, error);
 	for (const struct store_view *view = store_views; !err && view->name; view++)
-		err = make_cluster_table(server, view->name, cluster, year >= CLICKHOUSE_MODERN,
-					 error);
+		err = create_cluster_table(server, view->name, cluster, year >= CLICKHOUSE_MODERN,
+					   error);
 	return err;
 }
 
@@ -366,17 +366,18 @@ int schema_init(struct clickhouse *server, const char *cluster, struct stackmap_
 	int err = schema_check(server, &result, error);
 
 	if (err == -ENOENT || err == -ESTALE)
-		err = execute_with_database(server, "CREATE DATABASE IF NOT EXISTS ", "", error)
-			      ?: execute_with_database(server, "CREATE TABLE IF NOT EXISTS ",
-						       "." SCHEMA_TABLE
-						       " (version UInt32, made " SECONDS
-						       ") ENGINE = MergeTree ORDER BY version",
-						       error);
+		err = execute_sql_with_database_name(server, "CREATE DATABASE IF NOT EXISTS ", "",
+						     error)
+			      ?: execute_sql_with_database_name(
+					 server, "CREATE TABLE IF NOT EXISTS ",
+					 "." SCHEMA_TABLE " (version UInt32, made " SECONDS
+					 ") ENGINE = MergeTree ORDER BY version",
+					 error);
 	if (!err)
 		err = migrate_schema(server, error);
 	err = err ?: clickhouse_year(server, &year, NULL, error);
 	for (const struct store_view *view = store_views; !err && view->name; view++)
-		err = make_view(server, view, year >= CLICKHOUSE_MODERN, error);
+		err = replace_server_view(server, view, year >= CLICKHOUSE_MODERN, error);
 	if (!err && cluster)
 		err = make_cluster_tables(server, cluster, error);
 	if (err == -ENOMEM)
@@ -430,10 +431,10 @@ int schema_check(struct clickhouse *server, struct clickhouse_result *result,
 	"system.parts WHERE active AND database = currentDatabase() AND table = '%s' GROUP BY "    \
 	"day HAVING day > 0 AND day < %u ORDER BY day FORMAT RowBinary"
 
-static int drop_days(struct clickhouse *server, const char *table, u32 first,
-		     const struct byte_buffer *days,
-		     void (*dropped)(void *arg, const struct dropped_day *day), void *arg,
-		     struct stackmap_error *error)
+static int drop_days_of_table(struct clickhouse *server, const char *table, u32 first,
+			      const struct byte_buffer *days,
+			      void (*dropped)(void *arg, const struct dropped_day *day), void *arg,
+			      struct stackmap_error *error)
 {
 	struct byte_cursor rows = {days->data, days->data + days->used, false};
 	char sql[SQL_BYTES_MAX];
@@ -469,8 +470,8 @@ int retention_drop(struct clickhouse *server, u32 first,
 		snprintf(sql, sizeof(sql), DAYS, store_table_name(i), first);
 		err = clickhouse_query(server, sql, NULL, 0, DAYS_BYTES_MAX, &days, NULL, error);
 		if (!err)
-			err = drop_days(server, store_table_name(i), first, &days, dropped, arg,
-					error);
+			err = drop_days_of_table(server, store_table_name(i), first, &days, dropped,
+						 arg, error);
 		byte_buffer_free(&days);
 	}
 	return err;

@@ -18,7 +18,7 @@
 #define DIGITS "0123456789"
 #define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 #define IN_DATABASE DIGITS LETTERS "_"
-static int refuse_url(struct stackmap_error *error, const char *why)
+static int set_invalid_url_error(struct stackmap_error *error, const char *why)
 {
 	return error_set(error, EINVAL, "%s; a store is http[s]://HOST[:PORT][,HOST...][/DATABASE]",
 			 why);
@@ -34,11 +34,11 @@ static int parse_shards(struct store_url *url, const struct server_scheme *schem
 		return -ENOMEM;
 	for (;; ++*at) {
 		if (url->count == SHARDS_MAX)
-			return refuse_url(error, "too many hosts");
+			return set_invalid_url_error(error, "too many hosts");
 		wrong = server_url_take_host(scheme, scheme->tls ? TLS_PORT : PLAIN_PORT, at,
 					     &url->shards[url->count]);
 		if (wrong)
-			return refuse_url(error, wrong);
+			return set_invalid_url_error(error, wrong);
 		if (!url->shards[url->count])
 			return -ENOMEM;
 		url->count++;
@@ -49,24 +49,24 @@ static int parse_shards(struct store_url *url, const struct server_scheme *schem
 
 static int parse_url(const char *text, struct store_url *url, struct stackmap_error *error)
 {
-	const char *wrong = server_url_refused(text);
+	const char *wrong = server_url_refusal_reason(text);
 	const struct server_scheme *scheme;
 	const char *name;
 	size_t length;
 	int err;
 
 	if (wrong)
-		return refuse_url(error, wrong);
+		return set_invalid_url_error(error, wrong);
 	scheme = server_url_take_scheme(&text);
 	if (!scheme)
-		return refuse_url(error, "this is no URL of a store");
+		return set_invalid_url_error(error, "this is no URL of a store");
 	err = parse_shards(url, scheme, &text, error);
 	if (err)
 		return err;
 	name = *text == '/' ? text + 1 : text;
 	length = strspn(name, IN_DATABASE);
 	if (name[length] || (*text && *text != '/'))
-		return refuse_url(error, "a database has letters, digits and _");
+		return set_invalid_url_error(error, "a database has letters, digits and _");
 	url->database = strdup(length ? name : DEFAULT_DATABASE);
 	return url->database ? 0 : -ENOMEM;
 }
@@ -95,7 +95,7 @@ void store_url_clear(struct store_url *url)
 }
 
 /* FNV-1a with the finalizer of MurmurHash3: FNV alone hardly mixes the last letter of a name. */
-u32 store_url_shard_of(const struct store_url *url, const char *host)
+u32 choose_shard_of_host(const struct store_url *url, const char *host)
 {
 	u64 hash = 0xcbf29ce484222325;
 

@@ -24,6 +24,6 @@ void store_url_clear(struct store_url *url);
  * The number of the shard that holds the rows of a machine. It depends only on the machine's name
  * and the number of shards.
  */
-u32 store_url_shard_of(const struct store_url *url, const char *host);
+u32 choose_shard_of_host(const struct store_url *url, const char *host);
 
 #endif

@@ -39,8 +39,8 @@ static u32 checksum_of_description(const struct file_head *head, const u8 *about
 	return compute_checksum(sum, about, head->about_bytes);
 }
 
-static void append_tables(struct byte_buffer *about, struct byte_buffer *rows,
-			  const struct batch *batch, bool with_rows)
+static void append_rows_of_batch_tables(struct byte_buffer *about, struct byte_buffer *rows,
+					const struct batch *batch, bool with_rows)
 {
 	byte_buffer_varint(about, STORE_TABLE_COUNT);
 	for (u32 i = 0; i < STORE_TABLE_COUNT; i++) {
@@ -70,7 +70,7 @@ static void append_description(struct byte_buffer *about, struct byte_buffer *ro
 	byte_buffer_string(about, batch->boot);
 	byte_buffer_string(about, lost_as);
 	byte_buffer_varint(about, batch->number);
-	append_tables(about, rows, batch, !lost_as);
+	append_rows_of_batch_tables(about, rows, batch, !lost_as);
 	byte_buffer_varint(about, LOST_COUNT);
 	byte_buffer_varint(about, batch->window_count);
 	for (u32 i = 0; i < batch->window_count; i++) {
@@ -108,8 +108,8 @@ int batch_file_encode(const struct batch *batch, const char *lost_as, struct byt
 	return file->failed ? -ENOMEM : 0;
 }
 
-static void read_tables(struct byte_cursor *about, const u8 *rows, u64 left,
-			struct spooled_batch *out)
+static void read_rows_of_spooled_batch(struct byte_cursor *about, const u8 *rows, u64 left,
+				       struct spooled_batch *out)
 {
 	if (byte_cursor_u32(about) != STORE_TABLE_COUNT)
 		about->bad = true;
@@ -120,7 +120,7 @@ static void read_tables(struct byte_cursor *about, const u8 *rows, u64 left,
 		out->ledger.row_count[i] = byte_cursor_u32(about);
 		table->bytes = rows;
 		table->length = byte_cursor_varint(about);
-		packed = byte_cursor_take(about, 1);
+		packed = byte_cursor_read_bytes(about, 1);
 		table->packed = packed && *packed;
 		about->bad |= table->length > left;
 		if (about->bad)
@@ -174,7 +174,7 @@ static int read_description(const struct file_head *head, struct spooled_batch *
 	if (*lost_as && !out->lost_as)
 		return -ENOMEM;
 	out->ledger.number = byte_cursor_varint(&about);
-	read_tables(&about, about.end, head->rows_bytes, out);
+	read_rows_of_spooled_batch(&about, about.end, head->rows_bytes, out);
 	return read_windows(&about, &out->ledger);
 }
 

@@ -287,7 +287,7 @@ int sender_open(const struct sender_options *options, struct sender_state *state
 
 	if (!sender)
 		return error_set(error, ENOMEM, "the sender: %s", strerror(ENOMEM));
-	server.http.base = url->shards[store_url_shard_of(url, options->host)];
+	server.http.base = url->shards[choose_shard_of_host(url, options->host)];
 	server.database = url->database;
 	if (!server.http.timeout_ms)
 		server.http.timeout_ms = SENDER_TIMEOUT_MS;
@@ -346,8 +346,8 @@ static u32 random_delay_around(struct sender *sender, u32 ms)
 /*
  * Stores the failure in the state, and logs it unless the last logged failure was of the same kind.
  */
-static void log_failure(struct sender *sender, enum sender_standing standing, u32 kind,
-			const char *text)
+static void log_changed_sender_failure(struct sender *sender, enum sender_standing standing,
+				       u32 kind, const char *text)
 {
 	u64 last_failure = (u64)standing << 32 | kind;
 
@@ -370,8 +370,8 @@ static u32 record_failure(struct sender *sender, int err, const struct clickhous
 
 	sender->schema_known = false;
 	sender->failures++;
-	log_failure(sender, answers ? SENDER_REFUSED : SENDER_AWAY,
-		    result->code ? result->code : (u32)-err, error->message);
+	log_changed_sender_failure(sender, answers ? SENDER_REFUSED : SENDER_AWAY,
+				   result->code ? result->code : (u32)-err, error->message);
 	if (refused)
 		return random_delay_around(sender, REFUSED_MS);
 	for (u32 i = 1; i < sender->failures && ms < AWAY_MS_MAX; i++)
@@ -393,7 +393,7 @@ static s64 clock_skew(u64 date, u64 before, u64 after)
 }
 
 /* True if two differences of clocks are equal within the precision of a date in whole seconds. */
-static bool is_same_skew(s64 a, s64 b)
+static bool are_clock_skews_equal(s64 a, s64 b)
 {
 	return a - b >= -SENDER_SKEW_SHIFTED && a - b <= SENDER_SKEW_SHIFTED;
 }
@@ -402,16 +402,16 @@ static bool is_same_skew(s64 a, s64 b)
  * Records a difference of clocks. A single date may be wrong, so a difference is applied when the
  * next date confirms it.
  */
-static void record_skew(struct sender *sender, s64 skew)
+static void record_clock_skew(struct sender *sender, s64 skew)
 {
 	struct sender_state *state = sender->state;
-	bool is_confirmed = is_same_skew(skew, sender->date_skew);
+	bool is_confirmed = are_clock_skews_equal(skew, sender->date_skew);
 
 	sender->date_skew = skew;
 	if (!is_confirmed)
 		return;
 	state->skew_known = true;
-	if (is_same_skew(skew, state->skew))
+	if (are_clock_skews_equal(skew, state->skew))
 		return;
 	state->skew = (s32)skew;
 	if (skew)
@@ -435,7 +435,7 @@ static bool record_server_date(struct sender *sender, u64 date, u64 before)
 		return true;
 	sender->server_date = date;
 	if (!(skew > SENDER_SKEW_REFUSED || skew < -SENDER_SKEW_REFUSED)) {
-		record_skew(sender, skew);
+		record_clock_skew(sender, skew);
 		return true;
 	}
 	snprintf(text, sizeof(text),
@@ -443,7 +443,7 @@ static bool record_server_date(struct sender *sender, u64 date, u64 before)
 		 "set",
 		 (long long)(skew < 0 ? -skew : skew), skew < 0 ? "ahead of" : "behind",
 		 clickhouse_name(sender->server));
-	log_failure(sender, SENDER_CLOCK, 0, text);
+	log_changed_sender_failure(sender, SENDER_CLOCK, 0, text);
 	return false;
 }
 
@@ -466,14 +466,14 @@ static int check_schema(struct sender *sender, u32 *wait_ms)
 		*wait_ms = random_delay_around(sender, REFUSED_MS);
 		return -EDOM;
 	}
-	sender->schema_known = is_same_skew(sender->date_skew, sender->state->skew);
+	sender->schema_known = are_clock_skews_equal(sender->date_skew, sender->state->skew);
 	sender->schema_ms = clock_ms();
 	return 0;
 }
 
 /* --- suspects: batches that the server has refused --- */
 
-static struct suspect *find_suspect(const struct sender *sender, u64 number)
+static struct suspect *find_suspect_batch(const struct sender *sender, u64 number)
 {
 	for (u32 i = 0; i < sender->suspect_count; i++)
 		if (sender->suspects[i].number == number)
@@ -482,9 +482,9 @@ static struct suspect *find_suspect(const struct sender *sender, u64 number)
 }
 
 /* Finds or adds a suspect; NULL without memory. */
-static struct suspect *find_or_add_suspect(struct sender *sender, u64 number)
+static struct suspect *find_or_add_suspect_batch(struct sender *sender, u64 number)
 {
-	struct suspect *found = find_suspect(sender, number);
+	struct suspect *found = find_suspect_batch(sender, number);
 
 	if (found)
 		return found;
@@ -495,9 +495,9 @@ static struct suspect *find_or_add_suspect(struct sender *sender, u64 number)
 	return found;
 }
 
-static void remove_suspect(struct sender *sender, u64 number)
+static void remove_suspect_batch(struct sender *sender, u64 number)
 {
-	struct suspect *found = find_suspect(sender, number);
+	struct suspect *found = find_suspect_batch(sender, number);
 
 	if (found)
 		*found = sender->suspects[--sender->suspect_count];
@@ -505,13 +505,14 @@ static void remove_suspect(struct sender *sender, u64 number)
 
 static bool is_suspect_batch_waiting(const void *arg, u64 number)
 {
-	const struct suspect *found = find_suspect(arg, number);
+	const struct suspect *found = find_suspect_batch(arg, number);
 
 	return found && found->due > clock_ms();
 }
 
 /* Counts a failure of a suspect. True if the limit is reached. */
-static bool count_suspect_failure(struct sender *sender, struct suspect *suspect, bool is_rejected)
+static bool count_failure_of_suspect_batch(struct sender *sender, struct suspect *suspect,
+					   bool is_rejected)
 {
 	u64 now = clock_ms();
 	bool counts = !suspect->strikes || (suspect->taken != sender->taken &&
@@ -533,7 +534,7 @@ static void count_sent_batch(struct sender *sender, const struct spooled_batch *
 {
 	struct sender_state *state = sender->state;
 
-	remove_suspect(sender, batch->ledger.number);
+	remove_suspect_batch(sender, batch->ledger.number);
 	sender->taken++;
 	for (u32 i = 0; i < sender->suspect_count; i++)
 		if (sender->suspects[i].is_rejected)
@@ -569,18 +570,18 @@ static int send_spooled_batch(struct sender *sender, struct spooled_batch *batch
 	return err;
 }
 
-static u32 set_batch_aside(struct sender *sender, const struct spooled_batch *batch,
-			   const char *why)
+static u32 set_refused_batch_aside(struct sender *sender, const struct spooled_batch *batch,
+				   const char *why)
 {
 	struct stackmap_error error;
 
 	say(sender, "%s; others are taken, so batch %llu is set aside, and its loss is noted", why,
 	    (unsigned long long)batch->ledger.number);
-	remove_suspect(sender, batch->ledger.number);
+	remove_suspect_batch(sender, batch->ledger.number);
 	sender->state->refused++;
 	if (!spool_set_aside(sender->spool, batch, &error))
 		return 0;
-	log_failure(sender, SENDER_AWAY, EIO, error.message);
+	log_changed_sender_failure(sender, SENDER_AWAY, EIO, error.message);
 	return random_delay_around(sender, REFUSED_MS);
 }
 
@@ -593,12 +594,13 @@ static u32 handle_batch_failure(struct sender *sender, const struct spooled_batc
 		err == -ENOMEM || (result->code && (result->outcome == CLICKHOUSE_DENIED ||
 						    result->outcome == CLICKHOUSE_REFUSED));
 	struct suspect *found =
-		keeps_all_out ? NULL : find_or_add_suspect(sender, batch->ledger.number);
+		keeps_all_out ? NULL : find_or_add_suspect_batch(sender, batch->ledger.number);
 
 	if (batch->ledger.number > sender->doubtful)
 		sender->doubtful = batch->ledger.number;
-	if (found && count_suspect_failure(sender, found, result->outcome == CLICKHOUSE_REJECTED))
-		return set_batch_aside(sender, batch, error->message);
+	if (found &&
+	    count_failure_of_suspect_batch(sender, found, result->outcome == CLICKHOUSE_REJECTED))
+		return set_refused_batch_aside(sender, batch, error->message);
 	return record_failure(sender, err, result, error);
 }
 
@@ -616,19 +618,19 @@ static u32 send_oldest_batch(struct sender *sender, struct spooled_batch *batch)
 	if (!batch->lost_as && is_from_future) {
 		say(sender, "a batch was dated by a clock that was more than a day ahead: its loss "
 			    "is noted");
-		err = spool_give_up(sender->spool, batch, LOST_AS_CLOCK, &error);
+		err = spool_replace_batch_by_ledger(sender->spool, batch, LOST_AS_CLOCK, &error);
 	} else {
 		err = send_spooled_batch(sender, batch, &result, &error);
 		if (err)
 			return handle_batch_failure(sender, batch, err, &result, &error);
-		err = spool_done(sender->spool, batch);
+		err = spool_remove_sent_batch(sender->spool, batch);
 		count_sent_batch(sender, batch);
 		if (err)
 			error_set(&error, -err, "spool: %s", strerror(-err));
 	}
 	if (!err)
 		return 0;
-	log_failure(sender, SENDER_AWAY, (u32)-err, error.message);
+	log_changed_sender_failure(sender, SENDER_AWAY, (u32)-err, error.message);
 	return random_delay_around(sender, REFUSED_MS);
 }
 
@@ -655,7 +657,7 @@ static u32 send_next_batch(struct sender *sender)
 		return IDLE_MS;
 	}
 	if (err) {
-		log_failure(sender, SENDER_AWAY, (u32)-err, error.message);
+		log_changed_sender_failure(sender, SENDER_AWAY, (u32)-err, error.message);
 		return random_delay_around(sender, REFUSED_MS);
 	}
 	wait_ms = send_oldest_batch(sender, &batch);

@@ -268,7 +268,7 @@ static int add_item_to_list(int folder, const char *name, struct spool_list *lis
 	return 0;
 }
 
-static int by_number(const void *left, const void *right)
+static int compare_items_by_number(const void *left, const void *right)
 {
 	const struct spool_item *a = left, *b = right;
 
@@ -302,7 +302,7 @@ static int list_spool_folder(int folder, struct spool_list *out)
 		return err;
 	}
 	if (list.count)
-		qsort(list.items, list.count, sizeof(*list.items), by_number);
+		qsort(list.items, list.count, sizeof(*list.items), compare_items_by_number);
 	*out = list;
 	return 0;
 }
@@ -396,7 +396,7 @@ static int list_spool_files(struct spool *spool, struct spool_list *out)
  * Makes a new state for a spool that has lost its state file. Numbers continue with the clock in
  * seconds, which is larger than all used numbers, because batches come every two minutes.
  */
-static int make_lost_state(struct spool *spool)
+static int recreate_lost_spool_state(struct spool *spool)
 {
 	struct spool_list found;
 	int err = list_spool_files(spool, &found);
@@ -430,7 +430,7 @@ int spool_open(const struct spool_options *options, struct spool **out,
 		err = lock_spool_file(spool->folder, fills ? "filling" : "draining", &spool->lock)
 			      ?: remove_spool_file(spool->folder, temporary_file_name(spool));
 		if (!err && fills && !read_state(spool))
-			err = make_lost_state(spool);
+			err = recreate_lost_spool_state(spool);
 		if (err)
 			error_set(error, -err, "%s: %s", options->folder,
 				  err == -EBUSY ? "another agent has it" : strerror(-err));
@@ -471,7 +471,7 @@ u32 spool_take_window(struct spool *spool, u32 now)
 	return time;
 }
 
-static int remove_item(struct spool *spool, u64 number, enum spool_kind kind)
+static int remove_spool_item(struct spool *spool, u64 number, enum spool_kind kind)
 {
 	char name[SPOOL_NAME_BYTES];
 
@@ -479,8 +479,8 @@ static int remove_item(struct spool *spool, u64 number, enum spool_kind kind)
 	return remove_spool_file(spool->folder, name);
 }
 
-static int write_item(struct spool *spool, const struct batch *batch, const char *lost_as,
-		      const struct byte_buffer *file)
+static int write_spool_item(struct spool *spool, const struct batch *batch, const char *lost_as,
+			    const struct byte_buffer *file)
 {
 	char name[SPOOL_NAME_BYTES];
 
@@ -489,13 +489,14 @@ static int write_item(struct spool *spool, const struct batch *batch, const char
 				file->used);
 }
 
-static int write_ledger(struct spool *spool, const struct batch *batch, const char *lost_as)
+static int write_lost_ledger_of_batch(struct spool *spool, const struct batch *batch,
+				      const char *lost_as)
 {
 	struct byte_buffer file = {0};
 	int err = batch_file_encode(batch, lost_as, &file);
 
 	if (!err)
-		err = write_item(spool, batch, lost_as, &file);
+		err = write_spool_item(spool, batch, lost_as, &file);
 	byte_buffer_free(&file);
 	return err;
 }
@@ -503,17 +504,18 @@ static int write_ledger(struct spool *spool, const struct batch *batch, const ch
 /* On a full disk the rows are removed before the ledger is written. */
 static int replace_by_ledger(struct spool *spool, const struct batch *batch, const char *lost_as)
 {
-	int err = write_ledger(spool, batch, lost_as);
+	int err = write_lost_ledger_of_batch(spool, batch, lost_as);
 
 	if (err && err != -ENOSPC && err != -EDQUOT)
 		return err;
-	if (remove_item(spool, batch->number, SPOOL_BATCH))
+	if (remove_spool_item(spool, batch->number, SPOOL_BATCH))
 		return -EIO;
-	return err ? write_ledger(spool, batch, lost_as) : 0;
+	return err ? write_lost_ledger_of_batch(spool, batch, lost_as) : 0;
 }
 
 /* Reads a batch or ledger. -ENOENT: the other process has removed the file. */
-static int read_item(struct spool *spool, const struct spool_item *item, struct spooled_batch *out)
+static int read_spool_item(struct spool *spool, const struct spool_item *item,
+			   struct spooled_batch *out)
 {
 	char name[SPOOL_NAME_BYTES];
 	u8 *data = NULL;
@@ -533,8 +535,8 @@ static int read_item(struct spool *spool, const struct spool_item *item, struct 
 	return err;
 }
 
-static int discard_damaged_item(struct spool *spool, const struct spool_item *item,
-				const struct spooled_batch *batch, int damage)
+static int discard_damaged_spool_item(struct spool *spool, const struct spool_item *item,
+				      const struct spooled_batch *batch, int damage)
 {
 	spool->count.damaged++;
 	if (damage == -EIO) {
@@ -542,17 +544,17 @@ static int discard_damaged_item(struct spool *spool, const struct spool_item *it
 		return replace_by_ledger(spool, &batch->ledger, LOST_AS_DAMAGED);
 	}
 	report_fault(spool, "the file is damaged, what it had is lost", item->number);
-	return remove_item(spool, item->number, item->kind);
+	return remove_spool_item(spool, item->number, item->kind);
 }
 
 /* Replaces a batch by its ledger, to make room. */
 static int drop_rows_of_batch(struct spool *spool, const struct spool_item *item)
 {
 	struct spooled_batch batch;
-	int err = read_item(spool, item, &batch);
+	int err = read_spool_item(spool, item, &batch);
 
 	if (err == -EBADMSG || err == -EIO) {
-		err = discard_damaged_item(spool, item, &batch, err);
+		err = discard_damaged_spool_item(spool, item, &batch, err);
 	} else if (!err) {
 		spool->count.dropped++;
 		err = replace_by_ledger(spool, &batch.ledger, LOST_AS_SPOOL_FULL);
@@ -596,7 +598,7 @@ static const struct spool_item *choose_item_to_remove(const struct spool *spool,
 }
 
 /* Returns 1 if a file was removed; 0 if there is room; -errno. */
-static int make_room_once(struct spool *spool, u64 needed)
+static int remove_one_file_if_too_large(struct spool *spool, u64 needed)
 {
 	struct spool_list found;
 	const struct spool_item *item;
@@ -609,7 +611,7 @@ static int make_room_once(struct spool *spool, u64 needed)
 		err = drop_rows_of_batch(spool, item);
 	} else if (item) {
 		spool->count.forgotten += item->kind == SPOOL_LOST;
-		err = remove_item(spool, item->number, item->kind);
+		err = remove_spool_item(spool, item->number, item->kind);
 	}
 	if (!err && item)
 		err = 1;
@@ -623,21 +625,21 @@ static int store_batch_file(struct spool *spool, const struct batch *batch,
 	int err;
 
 	do
-		err = make_room_once(spool, file->used);
+		err = remove_one_file_if_too_large(spool, file->used);
 	while (err > 0);
 	if (err)
 		return err;
 	if (file->used > spool->most_bytes) {
 		spool->count.dropped++;
-		return write_ledger(spool, batch, LOST_AS_SPOOL_FULL);
+		return write_lost_ledger_of_batch(spool, batch, LOST_AS_SPOOL_FULL);
 	}
 	/* On a disk that is full although the spool is not, older batches are removed one by one,
 	 * and then the rows of the new batch are dropped. */
-	for (err = write_item(spool, batch, NULL, file); err == -ENOSPC || err == -EDQUOT;
-	     err = write_item(spool, batch, NULL, file))
-		if (make_room_once(spool, spool->most_bytes) != 1) {
+	for (err = write_spool_item(spool, batch, NULL, file); err == -ENOSPC || err == -EDQUOT;
+	     err = write_spool_item(spool, batch, NULL, file))
+		if (remove_one_file_if_too_large(spool, spool->most_bytes) != 1) {
 			spool->count.dropped++;
-			return write_ledger(spool, batch, LOST_AS_SPOOL_FULL);
+			return write_lost_ledger_of_batch(spool, batch, LOST_AS_SPOOL_FULL);
 		}
 	return err;
 }
@@ -653,7 +655,7 @@ int spool_put(struct spool *spool, struct batch *batch, struct stackmap_error *e
 	if (!err)
 		err = write_state(spool, &state);
 	if (err == -ENOSPC || err == -EDQUOT) {
-		make_room_once(spool, spool->most_bytes);
+		remove_one_file_if_too_large(spool, spool->most_bytes);
 		err = write_state(spool, &state);
 	}
 	if (!err)
@@ -679,11 +681,11 @@ static int read_oldest_item(struct spool *spool, const struct spool_list *found,
 		item++;
 	if (item == end)
 		return -ENOENT;
-	err = read_item(spool, item, out);
+	err = read_spool_item(spool, item, out);
 	if (!err)
 		return 0;
 	if (err == -EBADMSG || err == -EIO)
-		err = discard_damaged_item(spool, item, out, err);
+		err = discard_damaged_spool_item(spool, item, out, err);
 	spooled_batch_clear(out);
 	return err && err != -ENOENT ? err : 1;
 }
@@ -717,13 +719,14 @@ void spooled_batch_clear(struct spooled_batch *batch)
 	memset(batch, 0, sizeof(*batch));
 }
 
-int spool_done(struct spool *spool, const struct spooled_batch *batch)
+int spool_remove_sent_batch(struct spool *spool, const struct spooled_batch *batch)
 {
-	return remove_item(spool, batch->ledger.number, batch->lost_as ? SPOOL_LOST : SPOOL_BATCH);
+	return remove_spool_item(spool, batch->ledger.number,
+				 batch->lost_as ? SPOOL_LOST : SPOOL_BATCH);
 }
 
-int spool_give_up(struct spool *spool, const struct spooled_batch *batch, const char *lost_as,
-		  struct stackmap_error *error)
+int spool_replace_batch_by_ledger(struct spool *spool, const struct spooled_batch *batch,
+				  const char *lost_as, struct stackmap_error *error)
 {
 	int err = replace_by_ledger(spool, &batch->ledger, lost_as);
 
@@ -740,11 +743,11 @@ int spool_set_aside(struct spool *spool, const struct spooled_batch *batch,
 	int err;
 
 	if (batch->lost_as) {
-		err = spool_done(spool, batch);
+		err = spool_remove_sent_batch(spool, batch);
 	} else {
 		spool_item_name(batch->ledger.number, SPOOL_BATCH, name);
 		spool_item_name(batch->ledger.number, SPOOL_REFUSED, refused);
-		err = write_ledger(spool, &batch->ledger, LOST_AS_REFUSED);
+		err = write_lost_ledger_of_batch(spool, &batch->ledger, LOST_AS_REFUSED);
 		if (!err && renameat(spool->folder, name, spool->folder, refused) &&
 		    errno != ENOENT)
 			err = -errno;

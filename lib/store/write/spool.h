@@ -76,11 +76,11 @@ int spool_oldest(struct spool *spool, bool (*skips)(const void *arg, u64 number)
 void spooled_batch_clear(struct spooled_batch *batch);
 
 /* For the sender: removes a batch or a ledger that the store has. */
-int spool_done(struct spool *spool, const struct spooled_batch *batch);
+int spool_remove_sent_batch(struct spool *spool, const struct spooled_batch *batch);
 /* For the sender: replaces a batch by its ledger, which says that the rows are lost as `lost_as`.
  */
-int spool_give_up(struct spool *spool, const struct spooled_batch *batch, const char *lost_as,
-		  struct stackmap_error *error);
+int spool_replace_batch_by_ledger(struct spool *spool, const struct spooled_batch *batch,
+				  const char *lost_as, struct stackmap_error *error);
 
 /*
  * Replaces a batch by its ledger, and keeps the file as NUMBER.refused if there is room. If only a

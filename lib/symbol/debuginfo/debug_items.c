@@ -35,7 +35,7 @@ static bool read_item_bytes(struct taking *taking, void *data, size_t bytes)
 	return true;
 }
 
-static bool has_valid_texts(const struct taking *taking)
+static bool are_answered_texts_valid(const struct taking *taking)
 {
 	const char *at = taking->texts, *end = taking->texts + taking->text_bytes;
 
@@ -51,7 +51,7 @@ static bool has_valid_texts(const struct taking *taking)
 	return true;
 }
 
-static bool text_at_offset(const struct taking *taking, u32 offset, const char **text)
+static bool text_of_answer_at_offset(const struct taking *taking, u32 offset, const char **text)
 {
 	*text = offset ? taking->texts + offset : NULL;
 	return offset < taking->text_bytes && (!offset || !taking->texts[offset - 1]);
@@ -76,7 +76,7 @@ static bool read_item(struct taking *taking, struct debug_name *name)
 				    .symbol_start = item.symbol_start,
 				    .symbol_size = item.symbol_size,
 				    .count = item.functions};
-	if (!text_at_offset(taking, item.symbol, &name->symbol))
+	if (!text_of_answer_at_offset(taking, item.symbol, &name->symbol))
 		return false;
 	if (taking->room)
 		name->functions = names->functions + names->function_count;
@@ -86,8 +86,8 @@ static bool read_item(struct taking *taking, struct debug_name *name)
 		if (!read_item_bytes(taking, &raw, sizeof(raw)) || raw.inlined != is_inlined)
 			return false;
 		function = (struct code_place){.line = raw.line, .inlined = is_inlined};
-		if (!text_at_offset(taking, raw.name, &function.function) ||
-		    !text_at_offset(taking, raw.file, &function.file))
+		if (!text_of_answer_at_offset(taking, raw.name, &function.function) ||
+		    !text_of_answer_at_offset(taking, raw.file, &function.file))
 			return false;
 		if (taking->room)
 			names->functions[names->function_count] = function;
@@ -126,7 +126,7 @@ static int read_answer(struct taking *taking, const struct debug_answer *answer)
 		return -ENOMEM;
 	taking->texts = names->data;
 	taking->text_bytes = answer->text_bytes;
-	if (answer->text_bytes > answer->bytes || !has_valid_texts(taking) ||
+	if (answer->text_bytes > answer->bytes || !are_answered_texts_valid(taking) ||
 	    !read_items(taking, answer))
 		return -EBADMSG;
 	taking->room = names->function_count;

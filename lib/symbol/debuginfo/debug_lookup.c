@@ -42,7 +42,7 @@ static int open_below_roots(const char *const roots[DEBUG_ROOTS_MAX], const char
 			    bool (*accept)(void *arg, int file), void *arg)
 {
 	for (u32 i = 0; i < DEBUG_ROOTS_MAX && roots[i]; i++) {
-		int file = file_place_take(file_place_below_links(roots[i], path));
+		int file = file_place_open_regular_file(file_place_below_links(roots[i], path));
 
 		if (file >= 0 && accept(arg, file))
 			return file;
@@ -139,7 +139,7 @@ static bool has_needed_parts(const struct debug_link *link, enum need need)
 	return false;
 }
 
-static bool is_wanted_file(void *arg, int file)
+static bool has_wanted_build_id_and_parts(void *arg, int file)
 {
 	struct wanted *wanted = arg;
 	struct debug_link *link = &wanted->link;
@@ -159,28 +159,29 @@ static struct wanted describe_wanted_file(const struct debug_search *search, enu
 			       .need = need};
 }
 
-static void set_search_file(struct debug_search *search, enum debug_file which, int file)
+static void store_debug_file_of_search(struct debug_search *search, enum debug_file which, int file)
 {
 	if (search->files[which] >= 0)
 		close(search->files[which]);
 	search->files[which] = file;
 }
 
-static void set_best_debug_file(struct debug_search *search, enum debug_file which, int file,
-				const struct debug_link *link, const char *path)
+static void store_best_debug_file_of_search(struct debug_search *search, enum debug_file which,
+					    int file, const struct debug_link *link,
+					    const char *path)
 {
-	set_search_file(search, which, file);
+	store_debug_file_of_search(search, which, file);
 	search->link = *link;
 	snprintf(search->path, sizeof(search->path), "%s", path);
 }
 
-static bool find_debug_file_at(struct debug_search *search, enum need need, const char *path)
+static bool try_debug_file_at_path(struct debug_search *search, enum need need, const char *path)
 {
 	struct wanted wanted = describe_wanted_file(search, need);
-	int file = open_below_roots(search->roots, path, is_wanted_file, &wanted);
+	int file = open_below_roots(search->roots, path, has_wanted_build_id_and_parts, &wanted);
 
 	if (file >= 0)
-		set_best_debug_file(search, DEBUG_FILE_DEBUG, file, &wanted.link, path);
+		store_best_debug_file_of_search(search, DEBUG_FILE_DEBUG, file, &wanted.link, path);
 	return file >= 0;
 }
 
@@ -195,11 +196,11 @@ static bool find_debug_file(struct debug_search *search, enum need need)
 	char path[DEBUG_PATH_BYTES];
 
 	if (write_build_id_path(search->build_id, search->build_id_bytes, path) &&
-	    (find_debug_file_at(search, need, path) ||
-	     find_debug_file_at(search, need, path + strlen(DEBUG_FOLDER))))
+	    (try_debug_file_at_path(search, need, path) ||
+	     try_debug_file_at_path(search, need, path + strlen(DEBUG_FOLDER))))
 		return true;
 	for (u32 i = 0; link[0] && write_debuglink_path(i, of, link, path); i++)
-		if (find_debug_file_at(search, need, path))
+		if (try_debug_file_at_path(search, need, path))
 			return true;
 	return false;
 }
@@ -219,7 +220,7 @@ static void find_kernel_files(struct debug_search *search)
 
 		search->roots[0] = "/";
 		search->roots[1] = NULL;
-		if (!named || !find_debug_file_at(search, NEED_NOTHING, named))
+		if (!named || !try_debug_file_at_path(search, NEED_NOTHING, named))
 			report_unusable_file(search->lookup, vmlinux,
 					     "it is not the recorded kernel");
 		else if (!search->link.has_dwarf)
@@ -231,7 +232,7 @@ static void find_kernel_files(struct debug_search *search)
 		return;
 	for (u32 i = 0; i < sizeof(places) / sizeof(places[0]); i++)
 		if (snprintf(path, sizeof(path), places[i], release) < (int)sizeof(path) &&
-		    find_debug_file_at(search, NEED_DWARF, path))
+		    try_debug_file_at_path(search, NEED_DWARF, path))
 			return;
 }
 
@@ -276,7 +277,7 @@ static int search_begin(struct debug_search *search, struct debug_lookup *lookup
 static void search_end(struct debug_search *search)
 {
 	for (u32 i = 0; i < DEBUG_FILES; i++)
-		set_search_file(search, i, -1);
+		store_debug_file_of_search(search, i, -1);
 }
 
 /* Reports that a file with debug information is at the mapped path, but cannot be used, since the
@@ -289,7 +290,7 @@ static void report_file_without_build_id(struct debug_search *search)
 
 	if (search->build_id_bytes || path[0] != '/' || search->code->mapping->kind != MAPPING_FILE)
 		return;
-	file = open_below_roots(search->roots, path, is_wanted_file, &wanted);
+	file = open_below_roots(search->roots, path, has_wanted_build_id_and_parts, &wanted);
 	if (file < 0)
 		return;
 	close(file);
@@ -298,7 +299,7 @@ static void report_file_without_build_id(struct debug_search *search)
 			     "recorded file");
 }
 
-static void search_this_machine(struct debug_search *search)
+static void search_debug_file_on_this_machine(struct debug_search *search)
 {
 	struct wanted wanted = describe_wanted_file(search, NEED_NOTHING);
 	const char *path = mapped_path(search);
@@ -308,17 +309,19 @@ static void search_this_machine(struct debug_search *search)
 		return;
 	}
 	if (path[0] == '/') {
-		int file = open_below_roots(search->roots, path, is_wanted_file, &wanted);
+		int file = open_below_roots(search->roots, path, has_wanted_build_id_and_parts,
+					    &wanted);
 
 		search->is_replaced = file < 0 && wanted.met;
 		if (file >= 0)
-			set_best_debug_file(search, DEBUG_FILE_CODE, file, &wanted.link, path);
+			store_best_debug_file_of_search(search, DEBUG_FILE_CODE, file, &wanted.link,
+							path);
 	}
 	if (!search->link.has_dwarf && !find_debug_file(search, NEED_DWARF))
 		find_debug_file(search, NEED_NAMES);
 }
 
-static const char *path_or_module_name(const struct debug_search *search)
+static const char *name_of_searched_file_or_module(const struct debug_search *search)
 {
 	return search->code->mapping ? search->code->mapping->path : search->code->module->name;
 }
@@ -328,7 +331,7 @@ static void report_failed_download(const struct debug_search *search, const char
 	char text[256];
 
 	snprintf(text, sizeof(text), "debuginfod: %s", why);
-	report_unusable_file(search->lookup, path_or_module_name(search), text);
+	report_unusable_file(search->lookup, name_of_searched_file_or_module(search), text);
 }
 
 /* Downloads the wanted file. Returns a descriptor, and sets the file's path; or -1. */
@@ -336,14 +339,15 @@ static int download_wanted_file(const struct debug_search *search, enum debug_fe
 				struct wanted *wanted, char **path)
 {
 	int file = debug_fetch_open(search->lookup->fetch, what, wanted->build_id,
-				    wanted->build_id_bytes, path_or_module_name(search), path);
+				    wanted->build_id_bytes, name_of_searched_file_or_module(search),
+				    path);
 
 	if (file < 0) {
 		if (debug_fetch_reason(file))
 			report_failed_download(search, debug_fetch_reason(file));
 		return -1;
 	}
-	if (is_wanted_file(wanted, file))
+	if (has_wanted_build_id_and_parts(wanted, file))
 		return file;
 	report_failed_download(search, "what was sent is another file");
 	close(file);
@@ -351,7 +355,7 @@ static int download_wanted_file(const struct debug_search *search, enum debug_fe
 	return -1;
 }
 
-static bool may_ask_servers(const struct debug_search *search)
+static bool may_query_debuginfod(const struct debug_search *search)
 {
 	const struct debug_choice *choice = &search->lookup->choice;
 
@@ -360,18 +364,18 @@ static bool may_ask_servers(const struct debug_search *search)
 		(choice->servers == DEBUG_SERVERS_ALL && !choice->vmlinux));
 }
 
-static void search_servers(struct debug_search *search)
+static void search_debuginfod(struct debug_search *search)
 {
 	struct wanted wanted = describe_wanted_file(search, NEED_NAMES);
 	int file = -1;
 	char *path;
 
-	if (!may_ask_servers(search))
+	if (!may_query_debuginfod(search))
 		return;
 	if (!search->link.has_dwarf)
 		file = download_wanted_file(search, DEBUG_FETCH_DEBUG, &wanted, &path);
 	if (file >= 0) {
-		set_best_debug_file(search, DEBUG_FILE_DEBUG, file, &wanted.link, path);
+		store_best_debug_file_of_search(search, DEBUG_FILE_DEBUG, file, &wanted.link, path);
 		free(path);
 	}
 	if (search->code->mapping && search->files[DEBUG_FILE_CODE] < 0 &&
@@ -381,7 +385,7 @@ static void search_servers(struct debug_search *search)
 		file = download_wanted_file(search, DEBUG_FETCH_CODE, &wanted, &path);
 		if (file < 0)
 			return;
-		set_search_file(search, DEBUG_FILE_CODE, file);
+		store_debug_file_of_search(search, DEBUG_FILE_CODE, file);
 		free(path);
 	}
 }
@@ -394,11 +398,11 @@ static int open_dwz_file(struct debug_search *search, struct wanted *wanted)
 	char path[DEBUG_PATH_BYTES];
 
 	if (write_build_id_path(wanted->build_id, wanted->build_id_bytes, path))
-		file = open_below_roots(search->roots, path, is_wanted_file, wanted);
+		file = open_below_roots(search->roots, path, has_wanted_build_id_and_parts, wanted);
 	if (file < 0 &&
 	    snprintf(path, sizeof(path), "%.*s/%s", length, search->path, name) < (int)sizeof(path))
-		file = open_below_roots(search->roots, name[0] == '/' ? name : path, is_wanted_file,
-					wanted);
+		file = open_below_roots(search->roots, name[0] == '/' ? name : path,
+					has_wanted_build_id_and_parts, wanted);
 	return file;
 }
 
@@ -414,14 +418,14 @@ static void search_dwz_file(struct debug_search *search)
 	if (!search->link.shared[0] || !wanted.build_id_bytes)
 		return;
 	file = open_dwz_file(search, &wanted);
-	if (file < 0 && may_ask_servers(search)) {
+	if (file < 0 && may_query_debuginfod(search)) {
 		char *path;
 
 		file = download_wanted_file(search, DEBUG_FETCH_DEBUG, &wanted, &path);
 		if (file >= 0)
 			free(path);
 	}
-	set_search_file(search, DEBUG_FILE_SHARED, file < 0 ? -1 : file);
+	store_debug_file_of_search(search, DEBUG_FILE_SHARED, file < 0 ? -1 : file);
 }
 
 #define MEMORY_PARTS 2
@@ -471,7 +475,7 @@ static int send_request(struct debug_lookup *lookup, const struct debug_request 
 	result = result ?: sandbox_send(sandbox, places, request->count * sizeof(*places));
 	result = result ?: sandbox_receive(sandbox, answer, sizeof(*answer));
 	if (!result && (answer->result > 0 || answer->bytes > ANSWER_BYTES_MAX)) {
-		sandbox_distrust(sandbox);
+		sandbox_end_child(sandbox);
 		result = -EBADMSG;
 	}
 	return result ?: answer->result == -ENOMEM ? -EFBIG : answer->result;
@@ -509,7 +513,7 @@ static int request_places(const struct debug_search *search, const struct debug_
 		return result;
 	data = malloc(answer->bytes + 1);
 	if (!data) {
-		sandbox_distrust(lookup->sandbox);
+		sandbox_end_child(lookup->sandbox);
 		return -ENOMEM;
 	}
 	result = sandbox_receive(lookup->sandbox, data, answer->bytes);
@@ -517,7 +521,7 @@ static int request_places(const struct debug_search *search, const struct debug_
 			 ?: debug_items_take(data, answer, places, request->count, request->stext,
 					     out);
 	if (result == -EBADMSG)
-		sandbox_distrust(lookup->sandbox);
+		sandbox_end_child(lookup->sandbox);
 	if (result)
 		free(data);
 	return result;
@@ -573,8 +577,8 @@ int debug_lookup_find(struct debug_lookup *lookup, const struct debug_code *code
 		report_file_without_build_id(&search);
 		return result;
 	}
-	search_this_machine(&search);
-	search_servers(&search);
+	search_debug_file_on_this_machine(&search);
+	search_debuginfod(&search);
 	search_dwz_file(&search);
 	result = request_debug_names(&search, places, count, out);
 	search_end(&search);
@@ -588,8 +592,8 @@ struct debug_facts debug_lookup_facts(struct debug_lookup *lookup, const struct 
 
 	if (search_begin(&search, lookup, code))
 		return facts;
-	search_this_machine(&search);
-	search_servers(&search);
+	search_debug_file_on_this_machine(&search);
+	search_debuginfod(&search);
 	facts.has_id = true;
 	facts.has_code = search.files[DEBUG_FILE_CODE] >= 0;
 	facts.is_replaced = search.is_replaced;
@@ -620,7 +624,7 @@ static int request_dwarf_argument(const struct debug_search *search,
 	if (!result && (answer->bytes || argument->reg >= DWARF_REGISTERS || !argument->bytes ||
 			argument->bytes > 8 || argument->byte + argument->bytes > 8 ||
 			argument->steps > NUMBER_STEPS_MAX)) {
-		sandbox_distrust(search->lookup->sandbox);
+		sandbox_end_child(search->lookup->sandbox);
 		return -EBADMSG;
 	}
 	return result;
@@ -651,7 +655,7 @@ int debug_lookup_argument(struct debug_lookup *lookup, const struct debug_argume
 	snprintf(search.path, sizeof(search.path), "%s", mapped_path(&search));
 	if (search.build_id_bytes && !search.link.has_dwarf) {
 		find_debug_file(&search, NEED_DWARF);
-		search_servers(&search);
+		search_debuginfod(&search);
 	}
 	search_dwz_file(&search);
 	result = search.link.has_dwarf ? request_dwarf_argument(&search, query, &answer) : -ENODATA;

@@ -93,20 +93,21 @@ static int answering_socket;
 
 /* Called when no memory is left. An answer is sent only when it is complete, so the request has no
  * answer yet. */
-static void __attribute__((noreturn)) end_without_memory(void)
+static void __attribute__((noreturn)) exit_service_without_memory(void)
 {
 	static const struct debug_answer answer = {.result = -ENOMEM};
 
 	message_send(answering_socket, &answer, sizeof(answer), MESSAGE_NO_DEADLINE);
-	sandbox_leave();
+	sandbox_exit_child();
 }
 
-static int answer_places(const struct debug_request *request, const int *files, const u64 *places,
-			 struct debug_answer *answer, char **texts, char **items)
+static int find_names_for_answer(const struct debug_request *request, const int *files,
+				 const u64 *places, struct debug_answer *answer, char **texts,
+				 char **items)
 {
 	struct debug_files opened = {files[DEBUG_FILE_CODE], files[DEBUG_FILE_DEBUG],
 				     files[DEBUG_FILE_SHARED], &request->layout,
-				     end_without_memory};
+				     exit_service_without_memory};
 	struct debug_info *info;
 	int result = debug_info_open(&opened, request->stext, &info);
 
@@ -121,7 +122,7 @@ static int answer_places(const struct debug_request *request, const int *files, 
 					     &answer->argument, answer->reason);
 	answer->is_damaged = debug_info_is_damaged(info);
 	answer->is_split = debug_info_is_split(info);
-	if (answer->is_damaged && !limit_leaves_memory())
+	if (answer->is_damaged && !can_map_memory_below_limits())
 		result = -ENOMEM;
 	debug_info_close(&info);
 	return result;
@@ -151,9 +152,10 @@ static int answer_request(int socket, const void *arg, const int *received, cons
 	_Static_assert(DEBUG_FILES <= MESSAGE_FILES_MAX, "one message has room for all files");
 	for (u32 i = 0, next = 0; i < DEBUG_FILES; i++)
 		files[i] = request->files & 1U << i ? received[next++] : -1;
-	answer.result = request->what == DEBUG_LINK
-				? read_link(files[DEBUG_FILE_CODE], &answer.link)
-				: answer_places(request, files, places, &answer, &texts, &items);
+	answer.result =
+		request->what == DEBUG_LINK
+			? read_link(files[DEBUG_FILE_CODE], &answer.link)
+			: find_names_for_answer(request, files, places, &answer, &texts, &items);
 	if (answer.result)
 		answer.items = answer.bytes = answer.text_bytes = 0;
 	result = message_send(socket, &answer, sizeof(answer), MESSAGE_NO_DEADLINE)
@@ -169,6 +171,6 @@ static int answer_request(int socket, const void *arg, const int *received, cons
 void debug_serve(int socket)
 {
 	answering_socket = socket;
-	service_run(socket, sizeof(struct debug_request), offsetof(struct debug_request, count),
-		    answer_request);
+	service_run_request_loop(socket, sizeof(struct debug_request),
+				 offsetof(struct debug_request, count), answer_request);
 }

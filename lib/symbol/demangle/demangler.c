@@ -39,7 +39,7 @@ static bool is_d_name(const char *name)
 	return !strncmp(name, "_D", 2);
 }
 
-static char *demangle_plain(const char *name)
+static char *demangle_by_libiberty(const char *name)
 {
 	int style = is_d_name(name) ? DMGL_DLANG : DMGL_AUTO;
 
@@ -47,10 +47,10 @@ static char *demangle_plain(const char *name)
 }
 
 /* Demangles the first `bytes` bytes and appends the rest by the format `suffix`. */
-static char *demangle_without_suffix(const char *name, size_t bytes, const char *suffix)
+static char *demangle_before_suffix(const char *name, size_t bytes, const char *suffix)
 {
 	char *part = strndup(name, bytes);
-	char *plain = part ? demangle_plain(part) : NULL;
+	char *plain = part ? demangle_by_libiberty(part) : NULL;
 	char *text = NULL;
 
 	if (plain && asprintf(&text, suffix, plain, name + bytes) < 0)
@@ -74,10 +74,10 @@ char *demangle(const char *name)
 	if (!demangle_is_mangled(name))
 		return NULL;
 	if (bytes > suffix && !strcmp(name + bytes - suffix, PLT))
-		return demangle_without_suffix(name, bytes - suffix, "%s%s");
+		return demangle_before_suffix(name, bytes - suffix, "%s%s");
 	if (clone)
-		return demangle_without_suffix(name, clone - name, "%s [clone %s]");
-	return demangle_plain(name);
+		return demangle_before_suffix(name, clone - name, "%s [clone %s]");
+	return demangle_by_libiberty(name);
 }
 
 #define DEMANGLE_NAME_BYTES_MAX 65536
@@ -181,7 +181,7 @@ static int receive_demangled_name(struct sandbox *sandbox, struct demangle_messa
 	if (!result && memchr(answer->name, 0, answer->bytes))
 		result = -EBADMSG;
 	if (result == -EBADMSG)
-		sandbox_distrust(sandbox);
+		sandbox_end_child(sandbox);
 	return result;
 }
 
@@ -234,7 +234,7 @@ static u32 bit_width(size_t bytes)
 /* Upper bound of the binary logarithm of the number of demangling steps. It is an upper bound
  * because text in the name may look like a reference, too.
  */
-static u32 work_log2(const char *name, size_t bytes)
+static u32 log2_of_demangling_steps(const char *name, size_t bytes)
 {
 	bool is_rust = !strncmp(name, "_R", 2);
 	u32 bits = bit_width(bytes);
@@ -256,7 +256,7 @@ static bool is_cheap_to_demangle(const char *name, size_t bytes)
 	if (bytes <= SHORT_BYTES && !strstr(name, "Dp") && !strstr(name, "sp"))
 		return true;
 	return (!strncmp(name, "_R", 2) || !strncmp(name, "_Z", 2)) &&
-	       work_log2(name, bytes) <= WORK_BITS;
+	       log2_of_demangling_steps(name, bytes) <= WORK_BITS;
 }
 
 char *demangler_name(struct demangler *demangler, const char *name)

@@ -22,7 +22,8 @@ static struct call_place assign_stack_slot(const struct call_shape *shape, struc
 	return place;
 }
 
-static struct call_place assign_reference(enum call_convention convention, struct call_state *state)
+static struct call_place assign_place_of_reference(enum call_convention convention,
+						   struct call_state *state)
 {
 	static const struct call_shape address = {
 		.bytes = WORD, .align = WORD, .words = {CALL_INTEGER}};
@@ -70,7 +71,7 @@ static struct call_place aapcs64_next_place(const struct call_shape *shape,
 		return assign_stack_slot(shape, state);
 	}
 	if (shape->is_composite && shape->bytes > COMPOSITE_MAX)
-		return assign_reference(CALL_AAPCS64, state);
+		return assign_place_of_reference(CALL_AAPCS64, state);
 	if (shape->align > WORD)
 		state->integers = (u32)round_up(state->integers, 2);
 	if (state->integers + words > AAPCS64_INTEGERS) {
@@ -95,7 +96,7 @@ struct call_place call_next(enum call_convention convention, const struct call_s
 			    struct call_state *state)
 {
 	if (shape->by_reference)
-		return assign_reference(convention, state);
+		return assign_place_of_reference(convention, state);
 	return convention == CALL_SYSV ? sysv_next_place(shape, state)
 				       : aapcs64_next_place(shape, state);
 }

@@ -235,7 +235,8 @@ struct debug_info {
 	bool is_split; /* functions are described in other files (.dwo, .dwp) */
 };
 
-static u64 claimed_unpacked_bytes(Elf_Scn *section, const GElf_Shdr *header, const char *name)
+static u64 unpacked_bytes_by_section_header(Elf_Scn *section, const GElf_Shdr *header,
+					    const char *name)
 {
 	GElf_Chdr compressed;
 	Elf_Data *data;
@@ -332,7 +333,7 @@ static Dwarf *open_checked_dwarf(Elf *elf, const struct debug_files *files, bool
 			*has_units |=
 				header.sh_type != SHT_NOBITS &&
 				(!strcmp(name, ".debug_info") || !strcmp(name, ZDEBUG "info"));
-			is_bomb |= claimed_unpacked_bytes(section, &header, name) >
+			is_bomb |= unpacked_bytes_by_section_header(section, &header, name) >
 				   INFLATED_MAX(header.sh_size);
 		}
 	dwarf = is_bomb ? NULL : dwarf_begin_elf(elf, DWARF_C_READ, NULL);
@@ -512,8 +513,8 @@ struct group {
 	void *arg;
 };
 
-static int pass_functions_to_caller(void *arg, u32 index, const struct code_place *functions,
-				    u32 count)
+static int pass_functions_of_target_to_caller(void *arg, u32 index,
+					      const struct code_place *functions, u32 count)
 {
 	const struct group *group = arg;
 
@@ -532,13 +533,13 @@ static int find_functions_in_unit(struct debug_info *info, const struct target *
 		addresses[i] = targets[i].address;
 	if (targets->unit != NO_UNIT)
 		return dwarf_unit_find(&info->units[targets->unit], &info->text, &info->lines,
-				       addresses, count, pass_functions_to_caller, group,
+				       addresses, count, pass_functions_of_target_to_caller, group,
 				       &info->is_damaged);
 	for (u32 i = 0; i < count && !result; i++) {
 		struct code_place places[CODE_PLACES_MAX];
 		u32 functions = go_table_places(&info->go, addresses[i], places);
 
-		result = pass_functions_to_caller(group, i, places, functions);
+		result = pass_functions_of_target_to_caller(group, i, places, functions);
 	}
 	return result;
 }

@@ -68,8 +68,8 @@ static bool has_range_at(Dwarf_Die *die, u64 address)
 }
 
 /* A lambda, or the method of a class in a function, may be inside of that function. */
-static bool find_function(struct argument_search *search, Dwarf_Die *parent, bool in_functions,
-			  u32 nesting)
+static bool find_die_of_function_at_address(struct argument_search *search, Dwarf_Die *parent,
+					    bool in_functions, u32 nesting)
 {
 	Dwarf_Die die;
 	int more = dwarf_child(parent, &die);
@@ -87,7 +87,7 @@ static bool find_function(struct argument_search *search, Dwarf_Die *parent, boo
 		if (in_functions)
 			is_place |= tag == DW_TAG_subprogram || tag == DW_TAG_lexical_block;
 		if (is_place && nesting < NESTING_MAX &&
-		    find_function(search, &die, in_functions, nesting + 1))
+		    find_die_of_function_at_address(search, &die, in_functions, nesting + 1))
 			return true;
 	}
 	return false;
@@ -138,7 +138,7 @@ static void read_language(struct argument_search *search)
 	}
 }
 
-static bool is_clone(const char *symbol)
+static bool is_compiler_clone_of_function(const char *symbol)
 {
 	return strstr(symbol, ".constprop") || strstr(symbol, ".isra") || strstr(symbol, ".part") ||
 	       strstr(symbol, ".cold") || strstr(symbol, ".specialized");
@@ -277,7 +277,8 @@ static enum found_place read_location_attribute(const struct argument_search *se
 }
 
 /* Sets where the value is by the calling convention. */
-static enum found_place place_by_convention(const struct call_place *place, struct value *value)
+static enum found_place set_location_by_convention(const struct call_place *place,
+						   struct value *value)
 {
 	if (place->stack >= 0) {
 		set_memory_location(value, STACK_REGISTER, place->stack + ENTRY_STACK_BYTES);
@@ -309,7 +310,7 @@ struct parameter_walk {
 	char names[256];
 };
 
-static void visit_parameter(struct parameter_walk *walk, Dwarf_Die *parameter)
+static void set_location_if_wanted_parameter(struct parameter_walk *walk, Dwarf_Die *parameter)
 {
 	static const struct value nowhere = {.registers = {-1, -1}};
 	const char *name = dwarf_diename(parameter) ?: "";
@@ -323,13 +324,13 @@ static void visit_parameter(struct parameter_walk *walk, Dwarf_Die *parameter)
 	bool is_typed = dwarf_type_of(parameter, &type);
 
 	if (!read_flag(parameter, DW_AT_artificial) || !strcmp(name, "this"))
-		text_list_add(walk->names, sizeof(walk->names), name);
+		word_list_add_word(walk->names, sizeof(walk->names), name);
 	walk->all_in_frame &= location == PLACE_IN_FRAME;
-	walk->is_countable &= is_typed && dwarf_type_shape(&type, walk->search->is_cxx,
-							   walk->search->work, &shape);
+	walk->is_countable &= is_typed && dwarf_type_compute_call_shape(&type, walk->search->is_cxx,
+									walk->search->work, &shape);
 	if (walk->is_countable) {
 		place = call_next(CALL_CONVENTION, &shape, &walk->state);
-		convention = place_by_convention(&place, &by_convention);
+		convention = set_location_by_convention(&place, &by_convention);
 	}
 	if (!is_named || walk->is_found)
 		return;
@@ -367,7 +368,8 @@ static void count_result_address(struct parameter_walk *walk, Dwarf_Die *functio
 		return;
 	if (!dwarf_type_of(function, &type))
 		return; /* const void */
-	if (!dwarf_type_shape(&type, walk->search->is_cxx, walk->search->work, &result)) {
+	if (!dwarf_type_compute_call_shape(&type, walk->search->is_cxx, walk->search->work,
+					   &result)) {
 		walk->is_countable = dwarf_tag(&type) == DW_TAG_base_type;
 		return;
 	}
@@ -391,16 +393,16 @@ static void walk_parameters(struct parameter_walk *walk)
 		function = origin;
 	for (more = dwarf_child(&function, &die); !more; more = dwarf_siblingof(&die, &die))
 		if (dwarf_tag(&die) == DW_TAG_formal_parameter)
-			visit_parameter(walk, &die);
+			set_location_if_wanted_parameter(walk, &die);
 }
 
 /* True if the compiler cannot have changed the function's calling convention, whatever it knows of
  * the callers. */
-static bool keeps_convention(const struct argument_search *search)
+static bool must_keep_calling_convention(const struct argument_search *search)
 {
 	Dwarf_Die function = search->function;
 
-	return !search->is_foreign && !is_clone(search->symbol) &&
+	return !search->is_foreign && !is_compiler_clone_of_function(search->symbol) &&
 	       read_flag(&function, DW_AT_external) &&
 	       read_constant(&function, DW_AT_calling_convention) != NO_CALL_CONVENTION;
 }
@@ -418,13 +420,14 @@ static int choose_location(const struct parameter_walk *walk, struct value *valu
 	if (!walk->is_typed)
 		return set_reason(search, EINVAL, "the type of %.*s is not known", length,
 				  walk->name);
-	keeps = keeps_convention(search);
+	keeps = must_keep_calling_convention(search);
 	if (walk->location == PLACE_KNOWN ||
 	    (walk->location == PLACE_OF_BODY && !(keeps && walk->convention == PLACE_KNOWN))) {
 		*value = walk->by_location;
 		return 0;
 	}
-	if (!keeps && (search->is_foreign || is_clone(search->symbol) || !walk->all_in_frame))
+	if (!keeps && (search->is_foreign || is_compiler_clone_of_function(search->symbol) ||
+		       !walk->all_in_frame))
 		return set_reason(
 			search, EOPNOTSUPP,
 			"the compiler may have changed how %s takes its arguments, and does "
@@ -449,7 +452,7 @@ static int choose_location(const struct parameter_walk *walk, struct value *valu
 /* --- Members. --- */
 
 /* Replaces a pointer or reference by the value that it points to. */
-static int follow_pointer(const struct argument_search *search, struct value *value)
+static int replace_pointer_by_its_target(const struct argument_search *search, struct value *value)
 {
 	u32 word = (u32)(value->offset / 8);
 	Dwarf_Die type;
@@ -471,17 +474,18 @@ static int follow_pointer(const struct argument_search *search, struct value *va
 	return 0;
 }
 
-static int follow_reference(const struct argument_search *search, struct value *value)
+static int replace_reference_by_its_target(const struct argument_search *search,
+					   struct value *value)
 {
 	int tag = dwarf_tag(&value->type);
 
 	return tag == DW_TAG_reference_type || tag == DW_TAG_rvalue_reference_type
-		       ? follow_pointer(search, value)
+		       ? replace_pointer_by_its_target(search, value)
 		       : 0;
 }
 
-static int enter_member(const struct argument_search *search, struct value *value, const char *name,
-			size_t length)
+static int move_value_to_member(const struct argument_search *search, struct value *value,
+				const char *name, size_t length)
 {
 	Dwarf_Die type;
 	char names[256] = "";
@@ -523,9 +527,10 @@ static int enter_member(const struct argument_search *search, struct value *valu
 			       : set_reason(search, EINVAL, "a member is too far from the start");
 }
 
-static int follow_path(const struct argument_search *search, struct value *value, const char *path)
+static int move_value_along_member_path(const struct argument_search *search, struct value *value,
+					const char *path)
 {
-	int err = follow_reference(search, value);
+	int err = replace_reference_by_its_target(search, value);
 
 	while (*path && !err) {
 		bool is_arrow = !strncmp(path, "->", 2);
@@ -537,16 +542,16 @@ static int follow_path(const struct argument_search *search, struct value *value
 			return set_reason(search, EINVAL, "-> or . is expected at %s", path);
 		path += is_arrow ? 2 : 1;
 		length = strcspn(path, "-.");
-		err = is_arrow ? follow_pointer(search, value) : 0;
-		err = err ?: enter_member(search, value, path, length);
-		err = err ?: follow_reference(search, value);
+		err = is_arrow ? replace_pointer_by_its_target(search, value) : 0;
+		err = err ?: move_value_to_member(search, value, path, length);
+		err = err ?: replace_reference_by_its_target(search, value);
 		path += length;
 	}
 	return err;
 }
 
-static int describe_number(const struct argument_search *search, struct value *value,
-			   const char *path, struct dwarf_argument *out)
+static int set_number_at_value_location(const struct argument_search *search, struct value *value,
+					const char *path, struct dwarf_argument *out)
 {
 	struct dwarf_argument found = {.steps = value->steps};
 	u32 word = value->steps ? 0 : (u32)(value->offset / 8);
@@ -589,8 +594,8 @@ int dwarf_argument_find(const Dwarf_Die *unit, u64 address, const char *symbol, 
 	reason[0] = '\0';
 	walk.length = strcspn(path, "-.");
 	read_language(&search);
-	if (!find_function(&search, &search.unit, false, 0) &&
-	    !find_function(&search, &search.unit, true, 0)) {
+	if (!find_die_of_function_at_address(&search, &search.unit, false, 0) &&
+	    !find_die_of_function_at_address(&search, &search.unit, true, 0)) {
 		if (!search.entries)
 			return set_reason(
 				&search, E2BIG,
@@ -600,6 +605,7 @@ int dwarf_argument_find(const Dwarf_Die *unit, u64 address, const char *symbol, 
 				  "the debug information has no function that begins there");
 	}
 	walk_parameters(&walk);
-	err = choose_location(&walk, &value) ?: follow_path(&search, &value, path + walk.length);
-	return err ?: describe_number(&search, &value, path, out);
+	err = choose_location(&walk, &value)
+		      ?: move_value_along_member_path(&search, &value, path + walk.length);
+	return err ?: set_number_at_value_location(&search, &value, path, out);
 }

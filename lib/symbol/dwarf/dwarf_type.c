@@ -73,7 +73,7 @@ bool dwarf_type_is_structure(Dwarf_Die *type)
 }
 
 /* Declarations of static members are entries, too. */
-static bool is_field(Dwarf_Die *die)
+static bool is_data_member_entry(Dwarf_Die *die)
 {
 	int tag = dwarf_tag(die);
 
@@ -109,7 +109,7 @@ static bool field_offset(Dwarf_Die *die, u64 *bits, bool *is_bit_field)
 }
 
 /* Counts that one entry is read. False: no more entries may be read. */
-static bool count_read_entry(u32 *work)
+static bool count_entry_against_work_limit(u32 *work)
 {
 	if (!*work)
 		return false;
@@ -136,14 +136,14 @@ static void set_word_classes(struct scan *scan, u64 offset, u64 bytes, enum call
 			scan->shape->words[word] = class;
 }
 
-static void add_integer(struct scan *scan, u64 offset, u64 bytes)
+static void add_integer_words_to_shape(struct scan *scan, u64 offset, u64 bytes)
 {
 	set_word_classes(scan, offset, bytes, CALL_INTEGER);
 	scan->has_other = true;
 }
 
 /* Adds a float to the shape. A float of 16 bytes takes one register. */
-static void add_float(struct scan *scan, u64 offset, u64 bytes)
+static void add_float_words_to_shape(struct scan *scan, u64 offset, u64 bytes)
 {
 	set_word_classes(scan, offset, bytes > 8 ? 8 : bytes, CALL_FLOAT);
 	scan->has_other |= scan->float_bytes && scan->float_bytes != bytes;
@@ -160,14 +160,14 @@ static bool add_base_type(struct scan *scan, Dwarf_Die *type, u64 offset, u64 by
 	case DW_ATE_decimal_float:
 		/* long double of x86-64, unlike __float128, is not passed in SSE registers */
 		scan->shape->in_memory |= bytes == 16 && !(name && strstr(name, "128"));
-		add_float(scan, offset, bytes);
+		add_float_words_to_shape(scan, offset, bytes);
 		return bytes <= 16;
 	case DW_ATE_complex_float:
 		scan->shape->in_memory |= bytes == 32;
 		/* A _Complex long double of 32 bytes is returned in registers. */
 		scan->shape->is_composite = bytes != 32;
-		add_float(scan, offset, bytes / 2);
-		add_float(scan, offset + bytes / 2, bytes / 2);
+		add_float_words_to_shape(scan, offset, bytes / 2);
+		add_float_words_to_shape(scan, offset + bytes / 2, bytes / 2);
 		return true;
 	case DW_ATE_address:
 	case DW_ATE_boolean:
@@ -177,16 +177,18 @@ static bool add_base_type(struct scan *scan, Dwarf_Die *type, u64 offset, u64 by
 	case DW_ATE_unsigned_char:
 	case DW_ATE_UTF:
 	case DW_ATE_ASCII:
-		add_integer(scan, offset, bytes);
+		add_integer_words_to_shape(scan, offset, bytes);
 		return bytes <= 16;
 	default:
 		return false;
 	}
 }
 
-static bool scan_type(struct scan *scan, Dwarf_Die *type, u64 offset, u32 *align, u32 nesting);
+static bool add_words_of_type_to_shape(struct scan *scan, Dwarf_Die *type, u64 offset, u32 *align,
+				       u32 nesting);
 
-static bool scan_structure(struct scan *scan, Dwarf_Die *type, u64 start, u32 *align, u32 nesting)
+static bool add_words_of_structure_to_shape(struct scan *scan, Dwarf_Die *type, u64 start,
+					    u32 *align, u32 nesting)
 {
 	Dwarf_Die field, of;
 	u32 before = scan->shape->floats, most = before;
@@ -198,20 +200,20 @@ static bool scan_structure(struct scan *scan, Dwarf_Die *type, u64 start, u32 *a
 		u64 bits;
 		bool is_bit_field;
 
-		if (!count_read_entry(scan->work))
+		if (!count_entry_against_work_limit(scan->work))
 			return false;
-		if (!is_field(&field))
+		if (!is_data_member_entry(&field))
 			continue;
 		if (!field_offset(&field, &bits, &is_bit_field) || !dwarf_type_of(&field, &of))
 			return false;
 		if (is_bit_field) {
-			add_integer(scan, start + bits / 8,
-				    1 + (read_attribute_number(&field, DW_AT_bit_size, 1) +
-					 bits % 8 - 1) /
-						    8);
+			add_integer_words_to_shape(
+				scan, start + bits / 8,
+				1 + (read_attribute_number(&field, DW_AT_bit_size, 1) + bits % 8 -
+				     1) / 8);
 			continue;
 		}
-		if (!scan_type(scan, &of, start + bits / 8, &needed, nesting + 1))
+		if (!add_words_of_type_to_shape(scan, &of, start + bits / 8, &needed, nesting + 1))
 			return false;
 		scan->shape->in_memory |= (start + bits / 8) % needed != 0;
 		*align = needed > *align ? needed : *align;
@@ -224,27 +226,28 @@ static bool scan_structure(struct scan *scan, Dwarf_Die *type, u64 start, u32 *a
 }
 
 /* A vector of more than 16 bytes is passed as the compiler's options say. */
-static bool scan_array(struct scan *scan, Dwarf_Die *type, u64 start, u64 bytes, u32 *align,
-		       u32 nesting)
+static bool add_words_of_array_to_shape(struct scan *scan, Dwarf_Die *type, u64 start, u64 bytes,
+					u32 *align, u32 nesting)
 {
 	Dwarf_Word each;
 	Dwarf_Die of;
 
 	if (has_attribute(type, DW_AT_GNU_vector)) {
 		*align = (u32)bytes;
-		add_float(scan, start, bytes);
+		add_float_words_to_shape(scan, start, bytes);
 		return bytes <= 16;
 	}
 	if (!dwarf_type_of(type, &of) || dwarf_aggregate_size(&of, &each) || !each)
 		return false;
 	*align = 1;
 	for (u64 at = 0; at + each <= bytes; at += each)
-		if (!scan_type(scan, &of, start + at, align, nesting + 1))
+		if (!add_words_of_type_to_shape(scan, &of, start + at, align, nesting + 1))
 			return false;
 	return true;
 }
 
-static bool scan_type(struct scan *scan, Dwarf_Die *type, u64 offset, u32 *align, u32 nesting)
+static bool add_words_of_type_to_shape(struct scan *scan, Dwarf_Die *type, u64 offset, u32 *align,
+				       u32 nesting)
 {
 	Dwarf_Word bytes = 8;
 
@@ -256,16 +259,16 @@ static bool scan_type(struct scan *scan, Dwarf_Die *type, u64 offset, u32 *align
 	case DW_TAG_rvalue_reference_type:
 	case DW_TAG_unspecified_type: /* nullptr_t */
 		*align = 8;
-		add_integer(scan, offset, 8);
+		add_integer_words_to_shape(scan, offset, 8);
 		return true;
 	case DW_TAG_ptr_to_member_type: {
 		Dwarf_Die of;
 
 		*align = 8;
-		add_integer(scan, offset,
-			    dwarf_type_of(type, &of) && dwarf_tag(&of) == DW_TAG_subroutine_type
-				    ? 16
-				    : 8);
+		add_integer_words_to_shape(
+			scan, offset,
+			dwarf_type_of(type, &of) && dwarf_tag(&of) == DW_TAG_subroutine_type ? 16
+											     : 8);
 		return true;
 	}
 	}
@@ -277,14 +280,14 @@ static bool scan_type(struct scan *scan, Dwarf_Die *type, u64 offset, u32 *align
 	case DW_TAG_base_type:
 		return add_base_type(scan, type, offset, bytes);
 	case DW_TAG_enumeration_type:
-		add_integer(scan, offset, bytes);
+		add_integer_words_to_shape(scan, offset, bytes);
 		return bytes <= 8;
 	case DW_TAG_structure_type:
 	case DW_TAG_class_type:
 	case DW_TAG_union_type:
-		return scan_structure(scan, type, offset, align, nesting);
+		return add_words_of_structure_to_shape(scan, type, offset, align, nesting);
 	case DW_TAG_array_type:
-		return scan_array(scan, type, offset, bytes, align, nesting);
+		return add_words_of_array_to_shape(scan, type, offset, bytes, align, nesting);
 	default:
 		return false;
 	}
@@ -301,7 +304,7 @@ static bool is_copy_constructor(Dwarf_Die *function, Dwarf_Die *structure, u32 *
 	int more = dwarf_child(function, &parameter);
 
 	for (; !more; more = dwarf_siblingof(&parameter, &parameter)) {
-		if (!count_read_entry(work)) {
+		if (!count_entry_against_work_limit(work)) {
 			*known = false;
 			return false;
 		}
@@ -361,14 +364,14 @@ static bool is_passed_by_address(Dwarf_Die *type, u32 nesting, u32 *work, bool *
 		return false;
 	}
 	for (more = dwarf_child(type, &part); !more; more = dwarf_siblingof(&part, &part)) {
-		if (!count_read_entry(work)) {
+		if (!count_entry_against_work_limit(work)) {
 			*known = false;
 			return false;
 		}
 		if (dwarf_tag(&part) == DW_TAG_subprogram &&
 		    is_defined_copy_or_destructor(&part, type, dwarf_diename(type), work, known))
 			return true;
-		if (!is_field(&part) || !dwarf_type_of(&part, &of))
+		if (!is_data_member_entry(&part) || !dwarf_type_of(&part, &of))
 			continue;
 		if ((dwarf_tag(&part) == DW_TAG_inheritance &&
 		     has_attribute(&part, DW_AT_virtuality)) ||
@@ -378,7 +381,8 @@ static bool is_passed_by_address(Dwarf_Die *type, u32 nesting, u32 *work, bool *
 	return false;
 }
 
-bool dwarf_type_shape(Dwarf_Die *type, bool is_cxx, u32 *work, struct call_shape *shape)
+bool dwarf_type_compute_call_shape(Dwarf_Die *type, bool is_cxx, u32 *work,
+				   struct call_shape *shape)
 {
 	struct call_shape found = {.is_composite = dwarf_type_is_structure(type) ||
 						   dwarf_tag(type) == DW_TAG_array_type};
@@ -395,7 +399,7 @@ bool dwarf_type_shape(Dwarf_Die *type, bool is_cxx, u32 *work, struct call_shape
 		/* Structures of this size are all passed in the same way, but for their
 		 * alignment. */
 		found.align = 8;
-	else if (!scan_type(&scan, type, 0, &found.align, 0))
+	else if (!add_words_of_type_to_shape(&scan, type, 0, &found.align, 0))
 		return false;
 	if (found.bytes == 8 && dwarf_tag(type) == DW_TAG_ptr_to_member_type &&
 	    found.words[1] == CALL_INTEGER)
@@ -463,13 +467,14 @@ static int find_member(Dwarf_Die *structure, const char *name, size_t length, u3
 	int more = dwarf_child(structure, &field), err = -ENOENT;
 
 	for (; !more && err == -ENOENT; more = dwarf_siblingof(&field, &field)) {
-		const char *found = is_field(&field) ? dwarf_diename(&field) : NULL;
-		bool is_inner = is_field(&field) && (!found || !found[0]), is_bit_field = false;
+		const char *found = is_data_member_entry(&field) ? dwarf_diename(&field) : NULL;
+		bool is_inner = is_data_member_entry(&field) && (!found || !found[0]),
+		     is_bit_field = false;
 		u64 bits = 0;
 
-		if (!count_read_entry(work))
+		if (!count_entry_against_work_limit(work))
 			return -E2BIG;
-		if (!is_field(&field) || !dwarf_type_of(&field, &of))
+		if (!is_data_member_entry(&field) || !dwarf_type_of(&field, &of))
 			continue;
 		if (found && strlen(found) == length && !memcmp(found, name, length)) {
 			if (!field_offset(&field, &bits, &is_bit_field) || is_bit_field || bits % 8)
@@ -502,13 +507,14 @@ static void add_member_names(Dwarf_Die *structure, u32 nesting, u32 *work, char 
 	Dwarf_Die field, of;
 	int more = dwarf_child(structure, &field);
 
-	for (; !more && count_read_entry(work); more = dwarf_siblingof(&field, &field)) {
-		const char *name = is_field(&field) ? dwarf_diename(&field) : NULL;
+	for (; !more && count_entry_against_work_limit(work);
+	     more = dwarf_siblingof(&field, &field)) {
+		const char *name = is_data_member_entry(&field) ? dwarf_diename(&field) : NULL;
 
 		if (name)
-			text_list_add(names, bytes, name);
-		else if (is_field(&field) && nesting < NESTING_MAX && dwarf_type_of(&field, &of) &&
-			 dwarf_type_is_structure(&of))
+			word_list_add_word(names, bytes, name);
+		else if (is_data_member_entry(&field) && nesting < NESTING_MAX &&
+			 dwarf_type_of(&field, &of) && dwarf_type_is_structure(&of))
 			add_member_names(&of, nesting + 1, work, names, bytes);
 	}
 }

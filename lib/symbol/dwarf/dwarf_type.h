@@ -16,7 +16,8 @@ bool dwarf_type_of(Dwarf_Die *die, Dwarf_Die *type);
 
 /* Reads the shape of a type that dwarf_type_of() gave. False: the shape is not known, as for a
  * structure that is only declared, or *work has become 0. */
-bool dwarf_type_shape(Dwarf_Die *type, bool is_cxx, u32 *work, struct call_shape *shape);
+bool dwarf_type_compute_call_shape(Dwarf_Die *type, bool is_cxx, u32 *work,
+				   struct call_shape *shape);
 
 struct dwarf_number {
 	u8 bytes; /* length in bytes: 1, 2, 4 or 8 */

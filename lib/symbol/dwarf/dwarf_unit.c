@@ -76,7 +76,7 @@ static int add_inlined_range(void *arg, u64 start, u64 end)
 	return 0;
 }
 
-static int add_inlined_part(struct inline_tree *tree, Dwarf_Die *die, bool is_call)
+static int add_inlined_call_or_block(struct inline_tree *tree, Dwarf_Die *die, bool is_call)
 {
 	struct inline_part part = {
 		.die = *die, .is_call = is_call, .first_range = tree->range_count};
@@ -92,7 +92,7 @@ static int add_inlined_part(struct inline_tree *tree, Dwarf_Die *die, bool is_ca
 	return 0;
 }
 
-static int read_child_parts(struct inline_tree *tree, u32 parent)
+static int read_child_calls_of_inlined_part(struct inline_tree *tree, u32 parent)
 {
 	Dwarf_Die die;
 	int more = dwarf_child(&tree->parts[parent].die, &die), result = 0;
@@ -104,7 +104,8 @@ static int read_child_parts(struct inline_tree *tree, u32 parent)
 
 		if (tag == DW_TAG_inlined_subroutine || tag == DW_TAG_lexical_block ||
 		    tag == DW_TAG_try_block || tag == DW_TAG_catch_block)
-			result = add_inlined_part(tree, &die, tag == DW_TAG_inlined_subroutine);
+			result = add_inlined_call_or_block(tree, &die,
+							   tag == DW_TAG_inlined_subroutine);
 	}
 	tree->is_damaged |= more < 0;
 	tree->parts[parent].child_count = tree->part_count - tree->parts[parent].first_child;
@@ -133,7 +134,8 @@ static void keep_longest_call_chain(struct descent *descent)
 static int find_call_chain(struct descent *descent, u32 parent, u32 nesting)
 {
 	struct inline_tree *tree = descent->tree;
-	int result = tree->parts[parent].is_read ? 0 : read_child_parts(tree, parent);
+	int result =
+		tree->parts[parent].is_read ? 0 : read_child_calls_of_inlined_part(tree, parent);
 	u32 child = tree->parts[parent].first_child, end = child + tree->parts[parent].child_count;
 
 	for (; child < end && !result && nesting < NESTING_MAX; child++) {
@@ -270,7 +272,7 @@ static int find_inlined_calls(struct unit *unit, u32 index, u64 address, u32 *ca
 	if (unit->inlined_into != index) {
 		tree->text = unit->text;
 		tree->part_count = tree->range_count = 0;
-		result = add_inlined_part(tree, &function, true);
+		result = add_inlined_call_or_block(tree, &function, true);
 	}
 	unit->inlined_into = result ? NO_FUNCTION : index;
 	if (result)

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-static bool is_relative(const char *path)
+static bool is_relative_path(const char *path)
 {
 	return !path || path[0] != '/';
 }
@@ -17,8 +17,9 @@ static size_t component_and_slash_bytes(const char *part)
 
 size_t code_place_path(const struct code_place *place, char *path)
 {
-	const char *directory = is_relative(place->file) ? place->directory : NULL;
-	const char *base = is_relative(place->file) && is_relative(directory) ? place->base : NULL;
+	const char *directory = is_relative_path(place->file) ? place->directory : NULL;
+	const char *base =
+		is_relative_path(place->file) && is_relative_path(directory) ? place->base : NULL;
 	size_t bytes = component_and_slash_bytes(base) + component_and_slash_bytes(directory) +
 		       component_and_slash_bytes(place->file);
 	char *end = path;

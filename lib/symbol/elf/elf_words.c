@@ -32,7 +32,7 @@ bool elf_words_export(Elf *elf, const char *name, u64 *address)
 
 /* Returns the bytes from an address to the end of the section that holds it; *bytes is their
  * number. */
-static const u8 *section_bytes_from(Elf *elf, u64 address, u64 *bytes)
+static const u8 *section_bytes_from_address(Elf *elf, u64 address, u64 *bytes)
 {
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
@@ -56,7 +56,7 @@ static const u8 *section_bytes_from(Elf *elf, u64 address, u64 *bytes)
 const u8 *elf_words_bytes(Elf *elf, u64 address, u64 bytes)
 {
 	u64 there = 0;
-	const u8 *found = section_bytes_from(elf, address, &there);
+	const u8 *found = section_bytes_from_address(elf, address, &there);
 
 	return found && bytes <= there ? found : NULL;
 }
@@ -65,13 +65,13 @@ u64 elf_words_left(Elf *elf, u64 address)
 {
 	u64 there = 0;
 
-	return section_bytes_from(elf, address, &there) ? there : 0;
+	return section_bytes_from_address(elf, address, &there) ? there : 0;
 }
 
 const char *elf_words_text(Elf *elf, u64 address)
 {
 	u64 there = 0;
-	const u8 *found = section_bytes_from(elf, address, &there);
+	const u8 *found = section_bytes_from_address(elf, address, &there);
 
 	return found && memchr(found, 0, there) ? (const char *)found : NULL;
 }

@@ -22,7 +22,7 @@
 #define PARTS_MAX 32
 #define PART_BYTES_MAX 65536
 
-static size_t pad_note_bytes(u32 bytes)
+static size_t round_up_to_note_alignment(u32 bytes)
 {
 	return ((size_t)bytes + 3) & ~(size_t)3;
 }
@@ -38,7 +38,7 @@ int build_id_from_notes(const void *notes, size_t bytes, u8 *build_id)
 		memcpy(&note, at, sizeof(note));
 		at += sizeof(note);
 		left = end - at;
-		name_bytes = pad_note_bytes(note.n_namesz);
+		name_bytes = round_up_to_note_alignment(note.n_namesz);
 		if (name_bytes > left || note.n_descsz > left - name_bytes)
 			return 0;
 		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && !memcmp(at, "GNU", 4)) {
@@ -47,9 +47,9 @@ int build_id_from_notes(const void *notes, size_t bytes, u8 *build_id)
 			memcpy(build_id, at + name_bytes, note.n_descsz);
 			return note.n_descsz;
 		}
-		if (pad_note_bytes(note.n_descsz) > left - name_bytes)
+		if (round_up_to_note_alignment(note.n_descsz) > left - name_bytes)
 			return 0;
-		at += name_bytes + pad_note_bytes(note.n_descsz);
+		at += name_bytes + round_up_to_note_alignment(note.n_descsz);
 	}
 	return 0;
 }

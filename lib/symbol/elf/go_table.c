@@ -312,8 +312,8 @@ static u64 function_record_end(const struct go_table *table, const struct go_fun
 	return function->record + (table->is_old ? RECORD_TAIL_1_18 : RECORD_TAIL_1_20);
 }
 
-u64 go_runs_begin(const struct go_table *table, const struct go_function *function,
-		  enum go_quantity quantity, struct go_run *run)
+u64 go_find_runs_of_quantity(const struct go_table *table, const struct go_function *function,
+			     enum go_quantity quantity, struct go_run *run)
 {
 	static const u32 places[] = {RECORD_DEPTHS, RECORD_FILES, RECORD_LINES};
 	u32 offset = 0, tables;
@@ -344,8 +344,8 @@ static bool read_leb128(const struct go_table *table, u64 *at, u32 *value)
 	return !(byte & 0x80);
 }
 
-bool go_run_next(const struct go_table *table, const struct go_function *function, u64 *at,
-		 struct go_run *run)
+bool go_read_next_run(const struct go_table *table, const struct go_function *function, u64 *at,
+		      struct go_run *run)
 {
 	bool is_first = run->end == function->start;
 	u32 change, bytes;
@@ -361,13 +361,13 @@ bool go_run_next(const struct go_table *table, const struct go_function *functio
 
 /* The value of a quantity (stack depth, file, line, inlined call) at an address of the function;
  * -1: the table has none. */
-static s32 value_at_address(const struct go_table *table, const struct go_function *function,
-			    enum go_quantity quantity, u64 address)
+static s32 go_quantity_at_address(const struct go_table *table, const struct go_function *function,
+				  enum go_quantity quantity, u64 address)
 {
 	struct go_run run;
-	u64 at = go_runs_begin(table, function, quantity, &run);
+	u64 at = go_find_runs_of_quantity(table, function, quantity, &run);
 
-	while (at && go_run_next(table, function, &at, &run))
+	while (at && go_read_next_run(table, function, &at, &run))
 		if (address < run.end)
 			return run.value;
 	return -1;
@@ -378,7 +378,7 @@ static s32 value_at_address(const struct go_table *table, const struct go_functi
 static const char *source_file_at(const struct go_table *table, const struct go_function *function,
 				  u64 address)
 {
-	s32 file = value_at_address(table, function, GO_FILE, address);
+	s32 file = go_quantity_at_address(table, function, GO_FILE, address);
 	u32 unit, offset;
 	const char *name;
 
@@ -428,9 +428,9 @@ u32 go_table_places(const struct go_table *table, u64 address, struct code_place
 	if (!find_function(table, address, &function) || !*function.name)
 		return 0;
 	while (count < CODE_PLACES_MAX) {
-		s32 index = value_at_address(table, &function, GO_INLINED, address);
+		s32 index = go_quantity_at_address(table, &function, GO_INLINED, address);
 		struct code_place *place = &places[count++];
-		s32 line = value_at_address(table, &function, GO_LINE, address);
+		s32 line = go_quantity_at_address(table, &function, GO_LINE, address);
 
 		*place = (struct code_place){
 			.function = function.name,

@@ -58,15 +58,15 @@ bool go_function_read(const struct go_table *table, u64 index, struct go_functio
 /* Reads the flags of a function (enum go_function_flag); false: the table is damaged. */
 bool go_function_flags(const struct go_table *table, const struct go_function *function, u8 *flags);
 
-/* Begins with the runs of a quantity: returns the offset for go_run_next(), or 0 if the function
- * has no values. */
-u64 go_runs_begin(const struct go_table *table, const struct go_function *function,
-		  enum go_quantity quantity, struct go_run *run);
+/* Begins with the runs of a quantity: returns the offset for go_read_next_run(), or 0 if the
+ * function has no values. */
+u64 go_find_runs_of_quantity(const struct go_table *table, const struct go_function *function,
+			     enum go_quantity quantity, struct go_run *run);
 
 /* Moves to the next run of the function. False: the last run was the last one, or the table is
  * damaged. */
-bool go_run_next(const struct go_table *table, const struct go_function *function, u64 *at,
-		 struct go_run *run);
+bool go_read_next_run(const struct go_table *table, const struct go_function *function, u64 *at,
+		      struct go_run *run);
 
 /* Writes the functions of an address to places[CODE_PLACES_MAX], innermost first; the last one is
  * the function that was called. Texts live as long as the Elf. Returns their number; 0: no Go

@@ -68,7 +68,7 @@ int file_place_read(int place)
 	return fd < 0 ? -ENOENT : fd;
 }
 
-int file_place_take(int place)
+int file_place_open_regular_file(int place)
 {
 	struct stat status;
 	int fd = -ENOENT;
@@ -90,7 +90,7 @@ u32 file_open_limit(u32 most, u32 part)
 	return limit.rlim_cur / part ?: 1;
 }
 
-bool file_place_hides_device(int place)
+bool does_file_system_hide_device(int place)
 {
 	struct statfs fs;
 

@@ -29,11 +29,11 @@ int file_place_read(int place);
 
 /* Opens the file of an O_PATH descriptor for reading if it is a regular file, and closes `place`.
  * `place` may be the -errno of a failed open. */
-int file_place_take(int place);
+int file_place_open_regular_file(int place);
 
 /* True if stat() gives another device than mappings of the file have: overlayfs hands mappings to
  * the layer below, btrfs numbers its subvolumes. The inode number is the same on both. */
-bool file_place_hides_device(int place);
+bool does_file_system_hide_device(int place);
 
 /* Returns how many files may be kept open: `most`, but at most 1/`part` of RLIMIT_NOFILE, and at
  * least 1. */

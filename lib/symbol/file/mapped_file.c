@@ -36,7 +36,7 @@ static bool is_same_file(int fd, const struct mapping_key *key)
 
 	return !fstat(fd, &stat) && S_ISREG(stat.st_mode) && stat.st_ino == key->inode &&
 	       FILE_WRITTEN(stat.st_mtim.tv_sec, stat.st_mtim.tv_nsec) == key->since &&
-	       (KERNEL_DEVICE(stat.st_dev) == key->device || file_place_hides_device(fd));
+	       (KERNEL_DEVICE(stat.st_dev) == key->device || does_file_system_hide_device(fd));
 }
 
 /* An inode number is used again after its file is gone, with another generation. Not every file
@@ -49,7 +49,7 @@ static bool is_same_generation(int fd, const struct mapping_key *key)
 	       generation == key->generation;
 }
 
-bool mapped_file_is(int fd, const struct mapping_record *record)
+bool is_file_of_mapping_record(int fd, const struct mapping_record *record)
 {
 	return is_same_file(fd, &record->key) && is_same_generation(fd, &record->key);
 }
@@ -212,7 +212,7 @@ static void identify_vdso(const struct mapping_record *record, struct trace_mapp
 	elf_end(elf);
 }
 
-u32 mapped_process(const struct mapping_record *record, u64 *base)
+u32 process_and_base_of_generated_code(const struct mapping_record *record, u64 *base)
 {
 	*base = (record->key.inode & 0xffffff) << 40;
 	return record->key.inode >> 24;
@@ -238,7 +238,7 @@ void mapped_file_identify(u32 number, const struct mapping_record *record,
 		break;
 	default:
 		snprintf(path, path_bytes, "[anon]");
-		mapping->tgid = mapped_process(record, &mapping->base);
+		mapping->tgid = process_and_base_of_generated_code(record, &mapping->base);
 	}
 }
 
@@ -261,10 +261,10 @@ u64 file_owner(const struct mapping_record *record)
 	u64 base;
 
 	if (record->key.kind == MAPPING_ANON)
-		return file_owner_process(mapped_process(record, &base));
+		return file_owner_process(process_and_base_of_generated_code(record, &base));
 	if (record->key.kind != MAPPING_FILE)
 		return FILE_OWNER_ROOT;
-	if (file_system_is_of_others(record->file_system))
+	if (is_file_system_of_other_user(record->file_system))
 		return FILE_OWNER_MOUNT | record->key.device;
 	return record->owner;
 }

@@ -24,7 +24,7 @@ void mapped_file_identify(u32 number, const struct mapping_record *record,
 void mapped_file_path(const struct mapping_record *record, char *path, size_t path_bytes);
 
 /* For MAPPING_ANON: the id of the process, and the address that offsets in the code count from. */
-u32 mapped_process(const struct mapping_record *record, u64 *base);
+u32 process_and_base_of_generated_code(const struct mapping_record *record, u64 *base);
 
 /* Opens the file of a mapping for reading, for the caller to close; or -ENOENT. */
 int mapped_file_open(const struct mapping_record *record, const char *path);
@@ -35,7 +35,7 @@ int mapped_file_open(const struct mapping_record *record, const char *path);
 int mapped_file_open_cached(const struct mapping_record *record, const char *path);
 
 /* True if the open file is that of the record, and has not been written since. */
-bool mapped_file_is(int fd, const struct mapping_record *record);
+bool is_file_of_mapping_record(int fd, const struct mapping_record *record);
 
 /* The build id of an ELF file: bytes written (<= TRACE_BUILD_ID_MAX), 0 = no build id, or -errno.
  * Parses the file: call in a sandbox only (symbol/symbolizer/symbol_lookup.h). */

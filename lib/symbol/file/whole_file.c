@@ -28,7 +28,8 @@ static ssize_t read_at_offset(int fd, char *to, size_t room, size_t offset)
 
 /* True if a mark ends within the last `got` bytes. The second byte of the mark is rare in the files
  * that are searched for one, and memchr() is much faster than memmem(). */
-static bool has_mark_in_last_read(const char *text, size_t used, size_t got, const char *mark)
+static bool has_search_text_in_last_read(const char *text, size_t used, size_t got,
+					 const char *mark)
 {
 	size_t length = strlen(mark), bytes = got + length - 1;
 
@@ -59,7 +60,7 @@ static int read_open_file(int fd, size_t first, const char *mark, char **out, si
 		got = read_at_offset(fd, text + used, room - used - 1, first + used);
 		if (got > 0)
 			used += got;
-	} while (got > 0 && !(mark && has_mark_in_last_read(text, used, got, mark)));
+	} while (got > 0 && !(mark && has_search_text_in_last_read(text, used, got, mark)));
 	if (got < 0) {
 		free(text);
 		return got;

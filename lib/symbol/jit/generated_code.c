@@ -63,7 +63,8 @@ static int compare_borders(const void *left, const void *right)
 	return (*a > *b) - (*a < *b);
 }
 
-static int cells_create(struct cells *cells, const struct generated_code *code)
+static int cells_create_between_function_ends(struct cells *cells,
+					      const struct generated_code *code)
 {
 	u32 borders = 2 * code->count, kept = 0;
 
@@ -85,7 +86,7 @@ static int cells_create(struct cells *cells, const struct generated_code *code)
 	return 0;
 }
 
-static u32 cell_at_border(const struct cells *cells, u64 border)
+static u32 index_of_cell_starting_at(const struct cells *cells, u64 border)
 {
 	const u64 *found =
 		bsearch(&border, cells->border, cells->count, sizeof(border), compare_borders);
@@ -105,10 +106,11 @@ static u32 next_free_cell(struct cells *cells, u32 cell)
 }
 
 /* Paints the cells of a function; true: none of them was painted before. */
-static bool paint_function_cells(struct cells *cells, const struct generated_function *function)
+static bool assign_function_to_free_cells(struct cells *cells,
+					  const struct generated_function *function)
 {
-	u32 first = cell_at_border(cells, function->start),
-	    end = cell_at_border(cells, function->end);
+	u32 first = index_of_cell_starting_at(cells, function->start),
+	    end = index_of_cell_starting_at(cells, function->end);
 	u32 painted = 0;
 
 	for (u32 cell = next_free_cell(cells, first); cell < end;
@@ -123,14 +125,14 @@ int generated_code_seal(const struct generated_code *code, u64 base, u64 bytes,
 			struct symbol_table *table)
 {
 	struct cells cells = {};
-	int err = code->count ? cells_create(&cells, code) : 0;
+	int err = code->count ? cells_create_between_function_ends(&cells, code) : 0;
 
 	for (u32 i = code->count; i-- && !err;) {
 		const struct generated_function *function = &code->functions[i];
 		const char *name = code->names + function->name;
 
-		if (!paint_function_cells(&cells, function) || !*name || function->start < base ||
-		    function->end - base > bytes)
+		if (!assign_function_to_free_cells(&cells, function) || !*name ||
+		    function->start < base || function->end - base > bytes)
 			continue;
 		err = symbol_table_add(table,
 				       &(struct symbol){.start = function->start - base,

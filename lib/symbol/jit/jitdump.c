@@ -104,7 +104,7 @@ static ssize_t read_file_at(const struct dump *dump, u64 at, size_t wanted)
 
 /* Moves the window so that it has the `bytes` bytes at offset `at` of the file, not past dump->end;
  * offsets ascend from call to call. 1; 0: the file has become shorter; -errno. */
-static int move_window(struct dump *dump, u64 at, size_t bytes, const u8 **view)
+static int read_jitdump_window_at(struct dump *dump, u64 at, size_t bytes, const u8 **view)
 {
 	ssize_t got;
 
@@ -174,7 +174,8 @@ static int read_next_record(struct dump *dump, u64 *at)
 	struct record record;
 	const u8 *view;
 	size_t bytes;
-	int got = left < sizeof(record) ? 0 : move_window(dump, *at, sizeof(record), &view);
+	int got = left < sizeof(record) ? 0
+					: read_jitdump_window_at(dump, *at, sizeof(record), &view);
 
 	if (got <= 0)
 		return got;
@@ -182,7 +183,7 @@ static int read_next_record(struct dump *dump, u64 *at)
 	if (record.bytes < sizeof(record) || record.bytes > left)
 		return 0;
 	bytes = record.bytes < VIEW_BYTES ? record.bytes : VIEW_BYTES;
-	got = move_window(dump, *at, bytes, &view);
+	got = read_jitdump_window_at(dump, *at, bytes, &view);
 	*at += record.bytes;
 	return got <= 0 ? got : add_record_function(dump, record.id, view, bytes) ?: 1;
 }
@@ -191,7 +192,9 @@ static int read_dump_header(struct dump *dump, u64 *first)
 {
 	struct header header;
 	const u8 *view;
-	int got = dump->end < sizeof(header) ? 0 : move_window(dump, 0, sizeof(header), &view);
+	int got = dump->end < sizeof(header)
+			  ? 0
+			  : read_jitdump_window_at(dump, 0, sizeof(header), &view);
 
 	if (got <= 0)
 		return got ?: -ENOEXEC;
@@ -212,7 +215,7 @@ static int compare_load_indexes(const void *left, const void *right)
 
 /* Gives each move the name of the last load of its index; without a load it stays without a name.
  */
-static void name_moved_functions(struct dump *dump)
+static void set_names_of_moved_functions(struct dump *dump)
 {
 	struct generated_function *functions = dump->code->functions;
 	const struct indexed *load = NULL;
@@ -245,7 +248,7 @@ int jitdump_read_open(int fd, struct generated_code *code)
 	if (!result) {
 		while (at < dump.end && (result = read_next_record(&dump, &at)) > 0)
 			;
-		name_moved_functions(&dump);
+		set_names_of_moved_functions(&dump);
 	}
 	free(dump.indexed);
 	free(dump.bytes);

@@ -95,7 +95,7 @@ bool runtime_process_read(struct runtime_process *process)
 	return has_user && process->inner_id;
 }
 
-bool runtime_process_wrote(const struct runtime_process *process, const struct stat *status)
+bool has_process_written_file(const struct runtime_process *process, const struct stat *status)
 {
 	u64 age = process->began ? clock_ns(CLOCK_BOOTTIME) - process->began
 				 : clock_ns(CLOCK_MONOTONIC) - process->since;
@@ -129,7 +129,7 @@ int perf_map_open(int folder, const struct runtime_process *process)
 	if (place < 0)
 		return -ENOENT;
 	if (!fstat(place, &status) && status.st_nlink == 1 &&
-	    runtime_process_wrote(process, &status))
+	    has_process_written_file(process, &status))
 		fd = file_place_read(place);
 	close(place);
 	return fd;
@@ -189,8 +189,8 @@ static int open_mapped_file(const struct runtime_process *process, const struct 
 		return -ENOENT;
 	if (!fstat(place, &status) && status.st_ino == mapped->inode &&
 	    (status.st_dev == makedev(mapped->major, mapped->minor) ||
-	     file_place_hides_device(place)) &&
-	    runtime_process_wrote(process, &status))
+	     does_file_system_hide_device(place)) &&
+	    has_process_written_file(process, &status))
 		fd = file_place_read(place);
 	close(place);
 	return fd;

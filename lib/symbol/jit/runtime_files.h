@@ -33,7 +33,7 @@ bool runtime_process_read(struct runtime_process *process);
 
 /* True for a regular file that belongs to the process's user or to root and was written since the
  * process started. */
-bool runtime_process_wrote(const struct runtime_process *process, const struct stat *status);
+bool has_process_written_file(const struct runtime_process *process, const struct stat *status);
 
 /* Opens /proc/TGID/NAME for reading; NULL: it cannot be opened. */
 FILE *runtime_process_open(u32 tgid, const char *name);

@@ -226,14 +226,14 @@ int kallsyms_each(const char *text, size_t bytes,
 	return stop;
 }
 
-static bool starts_with(const struct kallsyms_line *line, const char *prefix)
+static bool symbol_starts_with(const struct kallsyms_line *line, const char *prefix)
 {
 	size_t bytes = strlen(prefix);
 
 	return line->name_bytes >= bytes && !memcmp(line->name, prefix, bytes);
 }
 
-static bool ends_with(const struct kallsyms_line *line, const char *suffix)
+static bool symbol_ends_with(const struct kallsyms_line *line, const char *suffix)
 {
 	size_t bytes = strlen(suffix);
 
@@ -241,9 +241,9 @@ static bool ends_with(const struct kallsyms_line *line, const char *suffix)
 	       !memcmp(line->name + line->name_bytes - bytes, suffix, bytes);
 }
 
-static bool is_named(const struct kallsyms_line *line, const char *name)
+static bool is_line_of_symbol(const struct kallsyms_line *line, const char *name)
 {
-	return line->name_bytes == strlen(name) && starts_with(line, name);
+	return line->name_bytes == strlen(name) && symbol_starts_with(line, name);
 }
 
 u64 kallsyms_address(const char *text, size_t bytes, const char *name)
@@ -252,7 +252,7 @@ u64 kallsyms_address(const char *text, size_t bytes, const char *name)
 	struct kallsyms_line line;
 
 	while (next_symbol_line(&text, end, nul, &line))
-		if (!line.module_bytes && is_named(&line, name))
+		if (!line.module_bytes && is_line_of_symbol(&line, name))
 			return line.address;
 	return 0;
 }
@@ -266,10 +266,10 @@ static bool is_section_border(const struct kallsyms_line *line)
 					      "_sexittext", "_eexittext", "_end"};
 
 	for (size_t i = 0; i < sizeof(borders) / sizeof(*borders); i++)
-		if (is_named(line, borders[i]))
+		if (is_line_of_symbol(line, borders[i]))
 			return true;
-	return starts_with(line, "__") &&
-	       (ends_with(line, "text_start") || ends_with(line, "text_end"));
+	return symbol_starts_with(line, "__") &&
+	       (symbol_ends_with(line, "text_start") || symbol_ends_with(line, "text_end"));
 }
 
 static bool is_code_symbol(const struct kallsyms_line *line)
@@ -279,13 +279,13 @@ static bool is_code_symbol(const struct kallsyms_line *line)
 	if (type != 't' && type != 'w')
 		return false;
 	if (first == '_')
-		return !starts_with(line, "__pfx_") && !is_section_border(line);
-	return first != '$' && !starts_with(line, ".L");
+		return !symbol_starts_with(line, "__pfx_") && !is_section_border(line);
+	return first != '$' && !symbol_starts_with(line, ".L");
 }
 
-static enum rank name_rank(const struct kallsyms_line *line)
+static enum rank rank_of_kernel_symbol_name(const struct kallsyms_line *line)
 {
-	if (starts_with(line, "__ia32_") || starts_with(line, "__do_compat_"))
+	if (symbol_starts_with(line, "__ia32_") || symbol_starts_with(line, "__do_compat_"))
 		return RANK_COMPAT;
 	if (line->type == 'T')
 		return RANK_GLOBAL;
@@ -300,8 +300,8 @@ struct builder {
 	const struct module *module;
 };
 
-static const struct module *module_with_name(struct builder *builder,
-					     const struct kallsyms_line *line)
+static const struct module *module_of_symbol_line(struct builder *builder,
+						  const struct kallsyms_line *line)
 {
 	if (!line->module_bytes)
 		return NULL;
@@ -315,9 +315,9 @@ static const struct module *module_with_name(struct builder *builder,
 }
 
 /* The end of a symbol that no other symbol follows. */
-static u64 last_symbol_limit(struct builder *builder, const struct kallsyms_line *line)
+static u64 end_limit_of_last_symbol(struct builder *builder, const struct kallsyms_line *line)
 {
-	const struct module *module = module_with_name(builder, line);
+	const struct module *module = module_of_symbol_line(builder, line);
 
 	if (!line->module_bytes)
 		return UINT64_MAX;
@@ -333,8 +333,8 @@ static int add_symbol_line(struct builder *builder, const struct kallsyms_line *
 	if (!(line->address & KERNEL_HALF))
 		return 0;
 	if (is_code_symbol(line)) {
-		symbol.limit = last_symbol_limit(builder, line);
-		symbol.rank = name_rank(line);
+		symbol.limit = end_limit_of_last_symbol(builder, line);
+		symbol.rank = rank_of_kernel_symbol_name(line);
 		symbol.name = line->name;
 		symbol.name_bytes = line->name_bytes;
 	}
@@ -368,16 +368,16 @@ static int record_static_lines(struct kallsyms_static *code)
 	u64 init_end = 0;
 
 	while (next_symbol_line(&text, end, nul, &line)) {
-		if (line.module_bytes && !module_with_name(&builder, &line))
+		if (line.module_bytes && !module_of_symbol_line(&builder, &line))
 			break;
 		code->last = line.text - code->text;
 		code->address = line.address;
 		if (!line.module_bytes && line.name[0] == '_') {
-			if (!image.start && is_named(&line, "_stext"))
+			if (!image.start && is_line_of_symbol(&line, "_stext"))
 				image.start = line.address;
-			else if (!image.end && is_named(&line, "_etext"))
+			else if (!image.end && is_line_of_symbol(&line, "_etext"))
 				image.end = line.address;
-			else if (!init_end && is_named(&line, "_einittext"))
+			else if (!init_end && is_line_of_symbol(&line, "_einittext"))
 				init_end = line.address;
 		}
 		if (!(line.address & KERNEL_HALF))

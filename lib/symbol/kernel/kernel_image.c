@@ -148,7 +148,7 @@ static u64 kernel_code_bytes(int iomem)
 	return found;
 }
 
-bool kernel_image_shown(const struct kernel_files *files)
+bool are_kernel_addresses_shown(const struct kernel_files *files)
 {
 	struct trace_module kernel = {};
 

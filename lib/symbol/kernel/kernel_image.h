@@ -46,6 +46,6 @@ int kernel_image_modules(const struct kernel_files *files,
 			 struct stackmap_error *error);
 
 /* True if the files show addresses. */
-bool kernel_image_shown(const struct kernel_files *files);
+bool are_kernel_addresses_shown(const struct kernel_files *files);
 
 #endif

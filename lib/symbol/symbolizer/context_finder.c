@@ -144,7 +144,7 @@ struct search {
 	struct published buffer; /* for the message that is sent */
 };
 
-static int map_call(int command, int map, const u32 *key, const void *value, u64 flags)
+static int call_bpf_map_command(int command, int map, const u32 *key, const void *value, u64 flags)
 {
 	union bpf_attr attr = {.map_fd = map, .key = (u64)key, .value = (u64)value, .flags = flags};
 
@@ -326,9 +326,9 @@ static bool is_program_of_process(u32 tgid, int file)
 }
 
 /* Sets the place of a library's variable from the words that the dynamic linker has written. */
-static void set_place_from_linker_words(u32 tgid, const struct image *image,
-					const struct thread_variable *variable,
-					struct context_place *place)
+static void set_context_place_by_linker_words(u32 tgid, const struct image *image,
+					      const struct thread_variable *variable,
+					      struct context_place *place)
 {
 	u64 address = image->start + (variable->word - variable->base), word[2] = {}, at[2] = {};
 
@@ -363,8 +363,8 @@ static void set_place_from_linker_words(u32 tgid, const struct image *image,
 		place->way = CONTEXT_NONE;
 }
 
-static void set_place_from_image(struct search *search, const struct image *image, const char *line,
-				 struct context_place *place)
+static void set_context_place_by_elf_image(struct search *search, const struct image *image,
+					   const char *line, struct context_place *place)
 {
 	const struct thread_variable *variable;
 	int file = open_image(place->tgid, image, line);
@@ -376,12 +376,12 @@ static void set_place_from_image(struct search *search, const struct image *imag
 		place->way = CONTEXT_STATIC;
 		place->offset = variable->distance;
 	} else if (variable) {
-		set_place_from_linker_words(place->tgid, image, variable, place);
+		set_context_place_by_linker_words(place->tgid, image, variable, place);
 	}
 	close(file);
 }
 
-static struct known_user *find_or_add_user(struct search *search, u32 tgid)
+static struct known_user *find_or_add_user_of_process(struct search *search, u32 tgid)
 {
 	struct stat status;
 	char path[40];
@@ -412,7 +412,7 @@ static bool find_variable_place(struct search *search, struct context_place *pla
 	place->module = 0;
 	search->has_failed = false;
 	search->context = 0;
-	search->user = find_or_add_user(search, place->tgid);
+	search->user = find_or_add_user_of_process(search, place->tgid);
 	snprintf(path, sizeof(path), "/proc/%u/maps", place->tgid);
 	maps = fopen(path, "re");
 	if (!maps)
@@ -426,7 +426,7 @@ static bool find_variable_place(struct search *search, struct context_place *pla
 			continue;
 		last = image;
 		images++;
-		set_place_from_image(search, &image, line, place);
+		set_context_place_by_elf_image(search, &image, line, place);
 	}
 	fclose(maps);
 	if (place->way == CONTEXT_NONE && search->has_failed)
@@ -458,13 +458,13 @@ static struct known_process *find_or_add_process(struct search *search, u32 key,
 	return process;
 }
 
-static void visit_process(struct search *search, u32 key)
+static void find_context_place_of_process(struct search *search, u32 key)
 {
 	struct known_process *process;
 	struct context_place place, found;
 	u64 now = clock_ms();
 
-	if (map_call(BPF_MAP_LOOKUP_ELEM, search->map, &key, &place, 0))
+	if (call_bpf_map_command(BPF_MAP_LOOKUP_ELEM, search->map, &key, &place, 0))
 		return;
 	process = find_or_add_process(search, key, &place);
 	if (!process || now < process->next)
@@ -474,24 +474,24 @@ static void visit_process(struct search *search, u32 key)
 		process->interval < AGAIN_MS_MAX / 2 ? process->interval * 2 : AGAIN_MS_MAX;
 	found = place;
 	if (!find_variable_place(search, &found)) {
-		map_call(BPF_MAP_DELETE_ELEM, search->map, &key, NULL, 0);
+		call_bpf_map_command(BPF_MAP_DELETE_ELEM, search->map, &key, NULL, 0);
 		return;
 	}
 	process->has_failed = found.way == CONTEXT_UNKNOWN;
 	send_context(search, process, found.tgid);
 	if (memcmp(&found, &place, sizeof(found)))
-		map_call(BPF_MAP_UPDATE_ELEM, search->map, &key, &found, BPF_EXIST);
+		call_bpf_map_command(BPF_MAP_UPDATE_ELEM, search->map, &key, &found, BPF_EXIST);
 }
 
-static void visit_requested_processes(struct search *search)
+static void find_places_of_requested_processes(struct search *search)
 {
 	u32 key, next, kept = 0;
-	bool has_next = !map_call(BPF_MAP_GET_NEXT_KEY, search->map, NULL, &next, 0);
+	bool has_next = !call_bpf_map_command(BPF_MAP_GET_NEXT_KEY, search->map, NULL, &next, 0);
 
 	for (u32 i = 0; has_next && i < 2 * CONTEXT_PLACES_MAX; i++) {
 		key = next;
-		has_next = !map_call(BPF_MAP_GET_NEXT_KEY, search->map, &key, &next, 0);
-		visit_process(search, key);
+		has_next = !call_bpf_map_command(BPF_MAP_GET_NEXT_KEY, search->map, &key, &next, 0);
+		find_context_place_of_process(search, key);
 	}
 	for (u32 i = 0; i < search->process_count; i++)
 		if (search->processes[i].is_met) {
@@ -511,7 +511,7 @@ static u64 cpu_time_of_search(const struct search *search)
 	return sandbox && !clock_getcpuclockid(sandbox, &clock) ? own + clock_ns(clock) : own;
 }
 
-static void run_finder(int socket)
+static void run_context_finder_loop(int socket)
 {
 	static struct search search;
 	struct pollfd parent = {.fd = socket, .events = POLLIN};
@@ -528,7 +528,7 @@ static void run_finder(int socket)
 		search.map = files[0];
 	while (search.map >= 0 && poll(&parent, 1, pause) == 0) {
 		begin = cpu_time_of_search(&search);
-		visit_requested_processes(&search);
+		find_places_of_requested_processes(&search);
 		end = cpu_time_of_search(&search); /* less than `begin`: another sandbox */
 		took = end > begin ? (int)((end - begin) / NS_PER_MS) : 0;
 		pause = took * ROUND_PAUSES > ROUND_MS ? took * ROUND_PAUSES : ROUND_MS;
@@ -544,7 +544,7 @@ int context_finder_start(int map, struct context_finder **out)
 {
 	struct context_finder *finder = calloc(1, sizeof(*finder));
 	u32 request = 0;
-	int result = finder ? file_worker_start(run_finder, &finder->worker) : -ENOMEM;
+	int result = finder ? file_worker_start(run_context_finder_loop, &finder->worker) : -ENOMEM;
 
 	if (result) {
 		free(finder);

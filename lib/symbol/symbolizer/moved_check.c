@@ -59,7 +59,7 @@ static struct entry *read_entries(int map, u32 *count)
 	return entries;
 }
 
-static void set_comparison_state(int map, struct entry *entry, u32 state)
+static void store_comparison_result_in_map(int map, struct entry *entry, u32 state)
 {
 	entry->moved.time = clock_ns(CLOCK_MONOTONIC);
 	if (entry->moved.state != MOVED_FILE)
@@ -69,7 +69,8 @@ static void set_comparison_state(int map, struct entry *entry, u32 state)
 }
 
 /* True if no mapping of the process was compared in the last APART_NS. */
-static bool is_process_due(const struct entry *entries, u32 count, u32 tgid, u64 now)
+static bool was_process_not_compared_lately(const struct entry *entries, u32 count, u32 tgid,
+					    u64 now)
 {
 	for (u32 i = 0; i < count; i++)
 		if (entries[i].moved.tgid == tgid && entries[i].moved.time + APART_NS > now)
@@ -87,14 +88,14 @@ static bool is_comparison_due(const struct entry *entries, u32 count, u32 i, u64
 	if (moved->state == MOVED_ASKED)
 		return moved->time + ASK_AGAIN_NS < now;
 	if (moved->state == MOVED_WANTED)
-		return is_process_due(entries, count, moved->tgid, now);
+		return was_process_not_compared_lately(entries, count, moved->tgid, now);
 	if (equal < AGAIN_NS_MIN)
 		equal = AGAIN_NS_MIN;
 	return moved->state == MOVED_FILE && moved->is_writable &&
 	       moved->time + (equal < AGAIN_NS_MAX ? equal : AGAIN_NS_MAX) < now;
 }
 
-u32 moved_code_take(int map, struct moved_code *wanted, u32 *files)
+u32 moved_code_list_due_comparisons(int map, struct moved_code *wanted, u32 *files)
 {
 	u64 now = clock_ns(CLOCK_MONOTONIC);
 	u32 count, taken = 0;
@@ -107,9 +108,9 @@ u32 moved_code_take(int map, struct moved_code *wanted, u32 *files)
 		*files += entry->moved.state == MOVED_FILE;
 		if (taken < MOVED_CODE_ASK_MAX && is_comparison_due(entries, count, i, now)) {
 			wanted[taken++] = entry->moved;
-			set_comparison_state(map, entry,
-					     entry->moved.state == MOVED_FILE ? MOVED_FILE
-									      : MOVED_ASKED);
+			store_comparison_result_in_map(
+				map, entry,
+				entry->moved.state == MOVED_FILE ? MOVED_FILE : MOVED_ASKED);
 		} else if (count > MOVED_CODE_MAX / 2 && entry->moved.state >= MOVED_OTHER &&
 			   entry->moved.time + OLD_NS < now) {
 			bpf_map_delete_elem(map, &entry->key);
@@ -121,7 +122,8 @@ u32 moved_code_take(int map, struct moved_code *wanted, u32 *files)
 
 /* All entries are read before the memory of the process: a mapping that changes meanwhile gets
  * another key. */
-int moved_code_settle(int map, u32 number, u32 tgid, int file, const struct mapping_record *record)
+int moved_code_compare_and_store_results(int map, u32 number, u32 tgid, int file,
+					 const struct mapping_record *record)
 {
 	u32 count, settled = 0;
 	struct entry *entries = read_entries(map, &count);
@@ -134,10 +136,10 @@ int moved_code_settle(int map, u32 number, u32 tgid, int file, const struct mapp
 		     !(moved->state == MOVED_FILE && moved->is_writable)) ||
 		    moved->number != number || moved->tgid != tgid)
 			continue;
-		if (!moved_code_find(moved, file, record->key.inode) &&
-		    mapped_file_is(file, record))
+		if (!moved_code_find_offset_in_file(moved, file, record->key.inode) &&
+		    is_file_of_mapping_record(file, record))
 			state = MOVED_FILE;
-		set_comparison_state(map, &entries[i], state);
+		store_comparison_result_in_map(map, &entries[i], state);
 		settled++;
 	}
 	free(entries);
@@ -222,7 +224,7 @@ static bool find_equal_offset(struct moved_code *moved, const struct neighbour *
 	return false;
 }
 
-int moved_code_find(struct moved_code *moved, int file, u64 inode)
+int moved_code_find_offset_in_file(struct moved_code *moved, int file, u64 inode)
 {
 	struct neighbour neighbours[NEIGHBOURS_MAX];
 	u32 count = read_file_mappings(moved->tgid, inode, neighbours);

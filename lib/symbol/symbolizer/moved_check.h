@@ -17,16 +17,17 @@
  * process is taken in 0.2 s, since each fork makes a new one of the same code. *files: the number
  * of mappings that are equal to a file.
  */
-u32 moved_code_take(int map, struct moved_code *wanted, u32 *files);
+u32 moved_code_list_due_comparisons(int map, struct moved_code *wanted, u32 *files);
 
-/* Compares all mappings of a process that moved_code_take() has given for a mapping number, with
- * the file of that number, and puts the results into the map. 0 or -errno. */
-int moved_code_settle(int map, u32 number, u32 tgid, int file, const struct mapping_record *record);
+/* Compares all mappings of a process that moved_code_list_due_comparisons() has given for a mapping
+ * number, with the file of that number, and puts the results into the map. 0 or -errno. */
+int moved_code_compare_and_store_results(int map, u32 number, u32 tgid, int file,
+					 const struct mapping_record *record);
 
 /* Sets moved->offset and the address of the image for [moved->start, moved->end) in process
  * moved->tgid, if all bytes there are equal to the file's and the process has the file's first
  * segment mapped. 0; -ENOENT: not equal; -errno.
  */
-int moved_code_find(struct moved_code *moved, int file, u64 inode);
+int moved_code_find_offset_in_file(struct moved_code *moved, int file, u64 inode);
 
 #endif

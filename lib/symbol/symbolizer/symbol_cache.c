@@ -107,7 +107,7 @@ static int add_cached_range(struct symbol_cache *cache, struct cache_file *file,
 
 /* The symbol of the last answer that covers the address; of several the one with the latest start,
  * as in symbol_table.h. */
-static u32 answered_symbol_at(const struct symbol_cache *cache, u64 address)
+static u32 find_symbol_in_last_answer(const struct symbol_cache *cache, u64 address)
 {
 	const struct cache_symbol *first = cache->symbols + cache->answer;
 	u32 count = bisect(cache->symbol_count - cache->answer, i, first[i].start <= address);
@@ -139,7 +139,8 @@ static void sort_ranges(struct symbol_cache *cache, struct cache_file *file)
 }
 
 /* A file without any symbol is not cached: it may have symbols once its build id is known. */
-int symbol_cache_answered(struct symbol_cache *cache, u32 number, const u64 *addresses, u32 count)
+int symbol_cache_add_answered_ranges(struct symbol_cache *cache, u32 number, const u64 *addresses,
+				     u32 count)
 {
 	struct cache_file *file = &cache->files[number];
 	int err = 0;
@@ -156,7 +157,7 @@ int symbol_cache_answered(struct symbol_cache *cache, u32 number, const u64 *add
 								    i});
 	}
 	for (u32 i = 0; i < count && !err; i++) {
-		u32 symbol = answered_symbol_at(cache, addresses[i]);
+		u32 symbol = find_symbol_in_last_answer(cache, addresses[i]);
 
 		if (symbol == NO_SYMBOL || !cache->symbols[symbol].is_undivided)
 			err = add_cached_range(

@@ -44,9 +44,10 @@ int symbol_cache_find(const struct symbol_cache *cache, u32 number, u64 *address
  * the cache is correct, but may be incomplete. */
 int symbol_cache_add(struct symbol_cache *cache, const struct trace_symbol *symbol,
 		     bool is_undivided);
-int symbol_cache_answered(struct symbol_cache *cache, u32 number, const u64 *addresses, u32 count);
+int symbol_cache_add_answered_ranges(struct symbol_cache *cache, u32 number, const u64 *addresses,
+				     u32 count);
 
-/* Drops the symbols that were added since the last symbol_cache_answered(). */
+/* Drops the symbols that were added since the last symbol_cache_add_answered_ranges(). */
 void symbol_cache_drop(struct symbol_cache *cache);
 
 #endif

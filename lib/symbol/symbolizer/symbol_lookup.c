@@ -88,7 +88,7 @@ static int send_request(struct symbol_lookup *lookup, const struct symbol_reques
 	     answer->symbols > request->addresses || answer->bytes > symbol_answer_bytes_max() ||
 	     answer->rows > CODE_ROWS_MAX || answer->rules > FILE_TABLE_RULES_MAX ||
 	     answer->build_id_bytes > TRACE_BUILD_ID_MAX)) {
-		sandbox_distrust(sandbox);
+		sandbox_end_child(sandbox);
 		result = -EBADMSG;
 	}
 	return result ?: answer->result;
@@ -110,7 +110,8 @@ int symbol_lookup_identify(struct symbol_lookup *lookup, const struct mapping_re
 
 	*id = (struct build_id){};
 	if (record->key.kind == MAPPING_ANON)
-		runtime_files_keep(lookup->runtimes, mapped_process(record, &base),
+		runtime_files_keep(lookup->runtimes,
+				   process_and_base_of_generated_code(record, &base),
 				   record->key.since);
 	if (record->key.kind != MAPPING_FILE)
 		return 0;
@@ -164,7 +165,7 @@ static int request_unwind_rows(struct symbol_lookup *lookup, int file, bool is_a
 		return result;
 	result = receive_unwind_rows(lookup->sandbox, &answer, rows);
 	if (result)
-		sandbox_distrust(lookup->sandbox);
+		sandbox_end_child(lookup->sandbox);
 	rows->is_partial = !is_analysed && answer.is_partial;
 	rows->script = answer.script;
 	return result;
@@ -178,7 +179,7 @@ int symbol_lookup_open(struct symbol_lookup *lookup, const struct mapping_record
 
 	mapped_file_path(record, path, sizeof(path));
 	file = kept_code_open(lookup->code, record, path, open);
-	if (file >= 0 && mapped_file_is(file, record))
+	if (file >= 0 && is_file_of_mapping_record(file, record))
 		return file;
 	if (file >= 0)
 		close(file);
@@ -198,9 +199,9 @@ int symbol_lookup_rows(struct symbol_lookup *lookup, const struct mapping_record
 			: fcntl(code, F_DUPFD_CLOEXEC, 0);
 	if (file < 0)
 		return -ENOENT;
-	if (mapped_file_is(file, record))
+	if (is_file_of_mapping_record(file, record))
 		result = request_unwind_rows(lookup, file, is_analysed, rows);
-	if (!result && !mapped_file_is(file, record))
+	if (!result && !is_file_of_mapping_record(file, record))
 		result = -ESTALE;
 	close(file);
 	return result;
@@ -241,8 +242,9 @@ static const u8 *read_answered_symbol(const u8 *at, const u8 *end, const struct 
 }
 
 /* Symbols ascend. */
-static int pass_answered_symbols(struct symbol_lookup *lookup, const struct symbol_query *query,
-				 const u8 *data, const struct symbol_answer *answer)
+static int pass_symbols_of_answer_to_caller(struct symbol_lookup *lookup,
+					    const struct symbol_query *query, const u8 *data,
+					    const struct symbol_answer *answer)
 {
 	const u8 *at = data, *end = data + answer->bytes;
 	char *name = malloc(SYMBOL_NAME_BYTES_MAX + 1);
@@ -254,7 +256,7 @@ static int pass_answered_symbols(struct symbol_lookup *lookup, const struct symb
 		const u8 *text = read_answered_symbol(at, end, query, &head);
 
 		if (!text || (i && head.start <= last)) {
-			sandbox_distrust(lookup->sandbox);
+			sandbox_end_child(lookup->sandbox);
 			lookup->failures++;
 			break;
 		}
@@ -291,15 +293,16 @@ static int request_symbols(struct symbol_lookup *lookup, const struct symbol_que
 	}
 	lookup->failures += failed ? 1 : answer.unread;
 	if (!failed)
-		result = pass_answered_symbols(lookup, query, data, &answer);
+		result = pass_symbols_of_answer_to_caller(lookup, query, data, &answer);
 	free(data);
 	return result;
 }
 
-static int name_generated_code(struct symbol_lookup *lookup, const struct symbol_query *query,
-			       struct symbol_request *request)
+static int find_names_of_generated_code(struct symbol_lookup *lookup,
+					const struct symbol_query *query,
+					struct symbol_request *request)
 {
-	u32 tgid = mapped_process(query->record, &request->base), count = 0;
+	u32 tgid = process_and_base_of_generated_code(query->record, &request->base), count = 0;
 	u64 since = query->record->key.since;
 	struct runtime_names names = runtime_files_open(lookup->runtimes, tgid, since);
 	int files[2], result = 0;
@@ -348,7 +351,7 @@ int symbol_lookup_find(struct symbol_lookup *lookup, const struct symbol_query *
 		return result;
 	}
 	if (record->key.kind == MAPPING_ANON)
-		return name_generated_code(lookup, query, &request);
+		return find_names_of_generated_code(lookup, query, &request);
 	/* The vdso of 32-bit tasks has no build id, and no symbols here. */
 	if (record->key.kind != MAPPING_VDSO || !request.build_id_bytes)
 		return 0;

@@ -216,7 +216,7 @@ static u32 find_distinct_symbols(const struct code *code, const u64 *addresses, 
 }
 
 /* True if no other symbol covers an address of this symbol. */
-static bool covers_its_range_alone(const struct code *code, const struct symbol *symbol)
+static bool is_symbol_without_overlap(const struct code *code, const struct symbol *symbol)
 {
 	const struct symbol_table *symbols = code->tables.symbols;
 	u64 end = symbol->start + symbol->size;
@@ -235,7 +235,7 @@ static void write_symbol(FILE *out, const struct code *code, const struct symbol
 		.address = segment ? segment->address + (symbol->start - segment->offset)
 				   : symbol->start,
 		.name_bytes = symbol->name_bytes,
-		.is_undivided = covers_its_range_alone(code, symbol),
+		.is_undivided = is_symbol_without_overlap(code, symbol),
 	};
 
 	if (head.name_bytes > SYMBOL_NAME_BYTES_MAX)
@@ -363,13 +363,13 @@ static int answer_request(int socket, const void *arg, const int *files, const u
 	answer.result = result;
 	if (result)
 		answer.symbols = answer.rows = answer.rules = answer.bytes = 0;
-	result = service_answer(socket, &answer, sizeof(answer), text, answer.bytes);
+	result = service_send_answer(socket, &answer, sizeof(answer), text, answer.bytes);
 	free(text);
 	return result;
 }
 
 void symbol_serve(int socket)
 {
-	service_run(socket, sizeof(struct symbol_request),
-		    offsetof(struct symbol_request, addresses), answer_request);
+	service_run_request_loop(socket, sizeof(struct symbol_request),
+				 offsetof(struct symbol_request, addresses), answer_request);
 }

@@ -19,7 +19,7 @@
 #define PARTS 8 /* a sandbox may take 1/8 of all memory */
 #define PARTS_TRUSTED 4
 
-static kept_code_opener opener_for_request(const struct symbolizer_request *request)
+static kept_code_opener choose_file_open_function(const struct symbolizer_request *request)
 {
 	return request->cached ? mapped_file_open_cached : mapped_file_open;
 }
@@ -31,7 +31,7 @@ static int answer_symbols(struct symbol_lookup *lookup, const struct symbolizer_
 	struct symbol_query query = {
 		.number = request->number,
 		.record = request->number ? &request->record : NULL,
-		.open = opener_for_request(request),
+		.open = choose_file_open_function(request),
 		.kernel_files = files + 1,
 		.count = request->count,
 		.each = symbol_file_put,
@@ -74,11 +74,11 @@ static int answer_table(struct symbol_lookup *lookup, const struct symbolizer_re
 
 	if (map < 0)
 		return -EINVAL;
-	if (request->what == SYMBOLIZER_ANALYSIS ? table_is_whole(map, request->number)
-						 : table_is_published(map, request->number))
+	if (request->what == SYMBOLIZER_ANALYSIS ? is_whole_table_in_map(map, request->number)
+						 : is_table_root_in_map(map, request->number))
 		return 0;
-	result = symbol_lookup_rows(lookup, &request->record, opener_for_request(request), code,
-				    request->what == SYMBOLIZER_ANALYSIS, &rows);
+	result = symbol_lookup_rows(lookup, &request->record, choose_file_open_function(request),
+				    code, request->what == SYMBOLIZER_ANALYSIS, &rows);
 	result = result ?: file_table_pack(&rows, &table);
 	result = result ?: table_publish(map, request->number, &table);
 	answer->has_marks = !result && rows.script.link;
@@ -95,12 +95,12 @@ static int answer_table(struct symbol_lookup *lookup, const struct symbolizer_re
 static int answer_moved_code(struct symbol_lookup *lookup, const struct symbolizer_request *request,
 			     int map)
 {
-	int file = symbol_lookup_open(lookup, &request->record, opener_for_request(request));
+	int file = symbol_lookup_open(lookup, &request->record, choose_file_open_function(request));
 	int result = file;
 
 	if (file >= 0) {
-		result = moved_code_settle(map, request->number, request->count, file,
-					   &request->record);
+		result = moved_code_compare_and_store_results(map, request->number, request->count,
+							      file, &request->record);
 		close(file);
 	}
 	return result;
@@ -113,8 +113,8 @@ static int answer_request(struct symbol_lookup *lookup, int socket,
 	int file = -1, result;
 
 	if (request->what == SYMBOLIZER_IDENTIFY)
-		answer.result = symbol_lookup_identify(lookup, &request->record,
-						       opener_for_request(request), &answer.id);
+		answer.result = symbol_lookup_identify(
+			lookup, &request->record, choose_file_open_function(request), &answer.id);
 	else if (request->what == SYMBOLIZER_TABLE || request->what == SYMBOLIZER_ANALYSIS)
 		answer.result = answer_table(lookup, request, files[0], files[1], &answer);
 	else if (request->what == SYMBOLIZER_MOVED)
@@ -122,9 +122,10 @@ static int answer_request(struct symbol_lookup *lookup, int socket,
 	else
 		answer.result = answer_symbols(lookup, request, files, &file, &answer.bytes);
 	if (request->what == SYMBOLIZER_TABLE && !answer.result)
-		answer.is_partial = !table_is_whole(files[0], request->number);
+		answer.is_partial = !is_whole_table_in_map(files[0], request->number);
 	if (answer.is_partial && request->wants_code)
-		file = symbol_lookup_open(lookup, &request->record, opener_for_request(request));
+		file = symbol_lookup_open(lookup, &request->record,
+					  choose_file_open_function(request));
 	answer.failures = symbol_lookup_failures(lookup);
 	answer.sandbox = symbol_lookup_pid(lookup);
 	result = message_send_files(socket, &answer, sizeof(answer), &file, file >= 0,

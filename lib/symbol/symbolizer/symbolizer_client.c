@@ -48,7 +48,7 @@ static bool job_reads_file(u32 what)
 }
 
 /* The order of jobs by kind: a job waits for all jobs of a lower rank. */
-static u32 job_rank(u32 what)
+static u32 order_of_job_kind(u32 what)
 {
 	return what == SYMBOLIZER_ANALYSIS ? 2 : what == SYMBOLIZER_TABLE;
 }
@@ -69,7 +69,7 @@ static bool is_job_more_urgent(const struct symbolizer_job *left,
 			       const struct symbolizer_job *right,
 			       const struct symbolizer_callbacks *callbacks)
 {
-	u32 a = job_rank(left->what), b = job_rank(right->what);
+	u32 a = order_of_job_kind(left->what), b = order_of_job_kind(right->what);
 
 	if (!callbacks->may_read && job_reads_file(left->what) != job_reads_file(right->what))
 		return job_reads_file(right->what);
@@ -185,7 +185,7 @@ int symbolizer_client_await(struct symbolizer_client *client)
 static bool may_send_job(struct symbolizer_client *client,
 			 const struct symbolizer_callbacks *callbacks)
 {
-	bool is_table = client->count && job_rank(client->jobs[0].what);
+	bool is_table = client->count && order_of_job_kind(client->jobs[0].what);
 	bool one_by_one = client->owner != FILE_OWNER_TABLES || callbacks->takes_turns;
 	u32 sent = client->sent, most = !is_table ? SENT_MAX : one_by_one ? 1 : TABLES_SENT_MAX;
 

@@ -66,7 +66,8 @@ struct symbolizers {
 	bool cached[MAPPINGS_MAX];	    /* the file was found in the kernel's cache */
 	bool tabulated[MAPPINGS_MAX];	    /* a job for the unwind table was submitted */
 	u32 urgency[MAPPINGS_MAX];	    /* how often events have missed the file's table:
-					       symbolizers_need(); 0: no event has met the file */
+					       symbolizers_raise_table_urgency(); 0: no event has met the
+					       file */
 	bool leave_generated;		    /* a table of libjvm, of V8 or of Perl was added */
 	u32 script_loop_tables; /* number of added tables of files that have an interpreter's loop
 				 */
@@ -109,7 +110,7 @@ int symbolizers_create(struct symbolizers **out)
 			 ?: symbolizer_client_start(client_for_owner(symbolizers, FILE_OWNER_KERNEL))
 			 ?: symbolizer_client_start(client_for_owner(symbolizers, FILE_OWNER_TABLES))
 			 ?: symbolizer_client_start(client_for_owner(symbolizers, FILE_OWNER_ANALYSES));
-	if (!result && kernel_image_shown(&symbolizers->kernel))
+	if (!result && are_kernel_addresses_shown(&symbolizers->kernel))
 		result = passing_code_create(symbolizers->kernel.modules, &symbolizers->passing);
 	if (result)
 		symbolizers_free(&symbolizers);
@@ -184,7 +185,8 @@ u64 symbolizers_failures(struct symbolizers *symbolizers)
 	return failures;
 }
 
-bool symbolizers_tell(struct symbolizers *symbolizers, struct symbolizers_trouble *trouble)
+bool symbolizers_next_slow_owner(struct symbolizers *symbolizers,
+				 struct symbolizers_trouble *trouble)
 {
 	for (u32 i = 0; i < symbolizers->count; i++) {
 		if (symbolizers->reported[i] || !symbolizers->troubles[i].files)
@@ -261,9 +263,9 @@ static int submit_job(struct symbolizers *symbolizers, struct symbolizer_job *jo
 	return submit_to_client(symbolizers, client_for_owner(symbolizers, owner), job);
 }
 
-void symbolizers_identify(struct symbolizers *symbolizers, u32 number,
-			  const struct mapping_record *record, struct trace_mapping *mapping,
-			  char *path, size_t path_bytes)
+void symbolizers_request_build_id(struct symbolizers *symbolizers, u32 number,
+				  const struct mapping_record *record,
+				  struct trace_mapping *mapping, char *path, size_t path_bytes)
 {
 	struct symbolizer_job job = {
 		.what = SYMBOLIZER_IDENTIFY,
@@ -289,8 +291,8 @@ void symbolizers_identify(struct symbolizers *symbolizers, u32 number,
 		symbolizers->identified[number] = !submit_job(symbolizers, &job);
 }
 
-void symbolizers_tabulate(struct symbolizers *symbolizers, u32 number,
-			  const struct mapping_record *record, int map)
+void symbolizers_request_unwind_table(struct symbolizers *symbolizers, u32 number,
+				      const struct mapping_record *record, int map)
 {
 	struct symbolizer_job job = {
 		.what = SYMBOLIZER_TABLE,
@@ -307,7 +309,7 @@ void symbolizers_tabulate(struct symbolizers *symbolizers, u32 number,
 		symbolizers->tabulated[number] = true;
 }
 
-void symbolizers_need(struct symbolizers *symbolizers, u32 number, u64 stacks)
+void symbolizers_raise_table_urgency(struct symbolizers *symbolizers, u32 number, u64 stacks)
 {
 	u32 *urgency;
 
@@ -319,14 +321,14 @@ void symbolizers_need(struct symbolizers *symbolizers, u32 number, u64 stacks)
 	*urgency = stacks < UINT32_MAX - *urgency ? *urgency + stacks : UINT32_MAX;
 }
 
-void symbolizers_tabulate_again(struct symbolizers *symbolizers)
+void symbolizers_allow_table_requests_again(struct symbolizers *symbolizers)
 {
 	memset(symbolizers->tabulated, 0, sizeof(symbolizers->tabulated));
 	symbolizers->has_no_room = false;
 }
 
-void symbolizers_compare(struct symbolizers *symbolizers, u32 number, u32 tgid,
-			 const struct mapping_record *record, int map)
+void symbolizers_request_code_comparison(struct symbolizers *symbolizers, u32 number, u32 tgid,
+					 const struct mapping_record *record, int map)
 {
 	struct symbolizer_job job = {
 		.what = SYMBOLIZER_MOVED,
@@ -348,8 +350,8 @@ void symbolizers_compare(struct symbolizers *symbolizers, u32 number, u32 tgid,
 /* Gives passing code (BPF programs, trampolines, modules) the names that the kernel reported.
  * Ambiguous code gets no name. Code that was loaded before the recording is looked up by its start,
  * since kallsyms has starts without sizes. */
-static int name_passing_code(struct passing_code *passing, u64 *addresses, u32 *count,
-			     const struct symbolizers_sink *sink)
+static int set_names_of_unloadable_kernel_code(struct passing_code *passing, u64 *addresses,
+					       u32 *count, const struct symbolizers_sink *sink)
 {
 	u32 kept = 0;
 	u64 last = 0;
@@ -376,8 +378,8 @@ static int name_passing_code(struct passing_code *passing, u64 *addresses, u32 *
 	return result;
 }
 
-int symbolizers_recall(const struct symbolizers *symbolizers, u32 number, u64 *addresses,
-		       u32 *count, const struct symbolizers_sink *sink)
+int symbolizers_find_cached_symbols(const struct symbolizers *symbolizers, u32 number,
+				    u64 *addresses, u32 *count, const struct symbolizers_sink *sink)
 {
 	if (number >= MAPPINGS_MAX)
 		return 0;
@@ -386,14 +388,16 @@ int symbolizers_recall(const struct symbolizers *symbolizers, u32 number, u64 *a
 			return 0;
 		passing_code_read(symbolizers->passing);
 		return passing_code_read_modules(symbolizers->passing, symbolizers->kernel.modules)
-			       ?: name_passing_code(symbolizers->passing, addresses, count, sink);
+			       ?: set_names_of_unloadable_kernel_code(symbolizers->passing,
+								      addresses, count, sink);
 	}
 	return symbol_cache_find(&symbolizers->cache, number, addresses, count, sink->symbol,
 				 sink->arg);
 }
 
-int symbolizers_ask(struct symbolizers *symbolizers, u32 number,
-		    const struct mapping_record *record, const u64 *addresses, u32 count)
+int symbolizers_request_symbols(struct symbolizers *symbolizers, u32 number,
+				const struct mapping_record *record, const u64 *addresses,
+				u32 count)
 {
 	struct symbolizer_job job = {
 		.what = SYMBOLIZER_SYMBOLS,
@@ -420,9 +424,9 @@ void symbolizers_take_kernel_copy(struct symbolizers *symbolizers, struct kernel
 	symbolizers->kernel_copy = copy;
 }
 
-int symbolizers_ask_kernel_ahead(struct symbolizers *symbolizers)
+int symbolizers_request_kernel_names_early(struct symbolizers *symbolizers)
 {
-	return symbolizers_ask(symbolizers, 0, NULL, NULL, 0);
+	return symbolizers_request_symbols(symbolizers, 0, NULL, NULL, 0);
 }
 
 /* --- Answers. --- */
@@ -466,8 +470,9 @@ static int read_symbol_file(struct symbolizers *symbolizers, const struct symbol
 
 	if (taker.to_cache && !result)
 		result = symbol_file_addresses(job->file, job->count, &addresses)
-				 ?: symbol_cache_answered(&symbolizers->cache, job->number,
-							  addresses, job->count);
+				 ?: symbol_cache_add_answered_ranges(&symbolizers->cache,
+								     job->number, addresses,
+								     job->count);
 	free(addresses);
 	symbol_cache_drop(&symbolizers->cache);
 	return result;
@@ -514,8 +519,9 @@ static bool submit_to_next_owner(struct symbolizers *symbolizers,
 	return true;
 }
 
-static int on_answer(void *arg, struct symbolizer_client *client, struct symbolizer_job *job,
-		     const struct symbolizer_answer *answer, int file)
+static int handle_symbolizer_answer(void *arg, struct symbolizer_client *client,
+				    struct symbolizer_job *job,
+				    const struct symbolizer_answer *answer, int file)
 {
 	struct symbolizers *symbolizers = arg;
 	int result = 0;
@@ -569,7 +575,7 @@ static u32 urgency_of_mapping(void *arg, u32 number)
 	return number < MAPPINGS_MAX ? symbolizers->urgency[number] : 0;
 }
 
-static bool has_file_to_read(const struct symbolizer_client *client)
+static bool has_job_that_reads_file(const struct symbolizer_client *client)
 {
 	for (u32 i = 0; i < client->count; i++)
 		if (client->jobs[i].what != SYMBOLIZER_IDENTIFY &&
@@ -589,7 +595,7 @@ static bool may_read_whole_file(const struct symbolizers *symbolizers, u32 clien
 	for (u32 i = 0; i < sizeof(clients) / sizeof(*clients); i++) {
 		const struct symbolizer_client *other = &symbolizers->clients[clients[i]];
 
-		if ((clients[i] < client && has_file_to_read(other)) ||
+		if ((clients[i] < client && has_job_that_reads_file(other)) ||
 		    (clients[i] > client && symbolizer_client_reads(other)))
 			return false;
 	}
@@ -606,7 +612,7 @@ int symbolizers_visit(struct symbolizers *symbolizers, const struct symbolizers_
 		.kallsyms = symbolizers->kernel.kallsyms,
 		.modules = symbolizers->kernel.modules,
 		.kernel_copy = &symbolizers->kernel_copy,
-		.answered = on_answer,
+		.answered = handle_symbolizer_answer,
 	};
 	int result = 0;
 

@@ -38,54 +38,56 @@ u32 symbolizers_processes(const struct symbolizers *symbolizers, u32 *pids);
 /* Fills *mapping of a new mapping with what is known, and requests the mapping's build id; when it
  * is found later, sink->identified() is called. The record must stay unchanged as long as the
  * symbolizers exist; the same holds for all records below. */
-void symbolizers_identify(struct symbolizers *symbolizers, u32 number,
-			  const struct mapping_record *record, struct trace_mapping *mapping,
-			  char *path, size_t path_bytes);
+void symbolizers_request_build_id(struct symbolizers *symbolizers, u32 number,
+				  const struct mapping_record *record,
+				  struct trace_mapping *mapping, char *path, size_t path_bytes);
 
 /* Requests the unwind table of the mapping's file for the engine's map, once. If the file has much
  * code without a table, a second table with the rows of that code replaces the first one later. No
  * result is reported: without a table stacks are deferred. */
-void symbolizers_tabulate(struct symbolizers *symbolizers, u32 number,
-			  const struct mapping_record *record, int map);
+void symbolizers_request_unwind_table(struct symbolizers *symbolizers, u32 number,
+				      const struct mapping_record *record, int map);
 
 /* Notes that events have met the mapping, and how many user stacks its code has ended, or made a
  * guess, for want of a rule. Tables and analyses of files that events have met go before those of
  * other files, the file with most such stacks first. */
-void symbolizers_need(struct symbolizers *symbolizers, u32 number, u64 stacks);
+void symbolizers_raise_table_urgency(struct symbolizers *symbolizers, u32 number, u64 stacks);
 
 /* Lets the table of each file be requested once more: unused tables may have been evicted, and a
  * map that was full may have room. */
-void symbolizers_tabulate_again(struct symbolizers *symbolizers);
+void symbolizers_allow_table_requests_again(struct symbolizers *symbolizers);
 
 /* Requests that a symbolizer, that of the process's user, compares moved code (moved_check.h) of
  * the process with the file of the record. The result goes to the engine's map. */
-void symbolizers_compare(struct symbolizers *symbolizers, u32 number, u32 tgid,
-			 const struct mapping_record *record, int map);
+void symbolizers_request_code_comparison(struct symbolizers *symbolizers, u32 number, u32 tgid,
+					 const struct mapping_record *record, int map);
 
 /* Requests the symbols of a mapping that cover the addresses, which ascend; in user code they are
  * file offsets. Number 0: the kernel, which has no record. 0 or -ENOMEM. */
-int symbolizers_ask(struct symbolizers *symbolizers, u32 number,
-		    const struct mapping_record *record, const u64 *addresses, u32 count);
+int symbolizers_request_symbols(struct symbolizers *symbolizers, u32 number,
+				const struct mapping_record *record, const u64 *addresses,
+				u32 count);
 
 /* Takes over a copy of the kernel's list of symbols. The kernel's symbolizer reads the copy instead
  * of the list as long as the loaded modules are the same. */
 void symbolizers_take_kernel_copy(struct symbolizers *symbolizers, struct kernel_copy copy);
 
 /* Requests that the kernel's list of symbols is read before addresses are known. 0 or -ENOMEM. */
-int symbolizers_ask_kernel_ahead(struct symbolizers *symbolizers);
+int symbolizers_request_kernel_names_early(struct symbolizers *symbolizers);
 
 /* Callbacks for answers. symbolizers_visit() returns the first error of a callback. */
 struct symbolizers_sink {
 	void *arg;
 	int (*identified)(void *arg, u32 number); /* called when the build id of a mapping from
-						     symbolizers_identify() is known */
+						     symbolizers_request_build_id() is known */
 	int (*symbol)(void *arg, const struct trace_symbol *symbol);
 };
 
 /* Gives the sink the cached symbols of a file, or the reported names of kernel code that comes and
  * goes. Addresses that have to be requested are moved to the front, and *count is their number. */
-int symbolizers_recall(const struct symbolizers *symbolizers, u32 number, u64 *addresses,
-		       u32 *count, const struct symbolizers_sink *sink);
+int symbolizers_find_cached_symbols(const struct symbolizers *symbolizers, u32 number,
+				    u64 *addresses, u32 *count,
+				    const struct symbolizers_sink *sink);
 
 /* Sends requests and takes answers. Never waits. */
 int symbolizers_visit(struct symbolizers *symbolizers, const struct symbolizers_sink *sink);
@@ -137,6 +139,7 @@ struct symbolizers_trouble {
 
 /* Gives the next owner that has files which could not be read and that was not given before; false:
  * no more. */
-bool symbolizers_tell(struct symbolizers *symbolizers, struct symbolizers_trouble *trouble);
+bool symbolizers_next_slow_owner(struct symbolizers *symbolizers,
+				 struct symbolizers_trouble *trouble);
 
 #endif

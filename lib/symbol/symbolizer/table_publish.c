@@ -28,7 +28,7 @@
 #define TRIES 1000
 
 /* The system call bpf(2) with a map. For BPF_MAP_GET_NEXT_KEY `value` is the next key. */
-static int map_call(int command, int map, const u64 *key, const void *value, u64 flags)
+static int bpf_map_system_call(int command, int map, const u64 *key, const void *value, u64 flags)
 {
 	union bpf_attr attr = {.map_fd = map, .key = (u64)key, .value = (u64)value, .flags = flags};
 
@@ -37,17 +37,17 @@ static int map_call(int command, int map, const u64 *key, const void *value, u64
 
 int table_map_get(int map, u64 key, struct file_table_chunk *chunk)
 {
-	return map_call(BPF_MAP_LOOKUP_ELEM, map, &key, chunk, 0);
+	return bpf_map_system_call(BPF_MAP_LOOKUP_ELEM, map, &key, chunk, 0);
 }
 
 int table_map_delete(int map, u64 key)
 {
-	return map_call(BPF_MAP_DELETE_ELEM, map, &key, NULL, 0);
+	return bpf_map_system_call(BPF_MAP_DELETE_ELEM, map, &key, NULL, 0);
 }
 
-int table_map_take(int map, u64 key, struct file_table_chunk *chunk)
+int table_map_get_and_delete(int map, u64 key, struct file_table_chunk *chunk)
 {
-	return map_call(BPF_MAP_LOOKUP_AND_DELETE_ELEM, map, &key, chunk, 0);
+	return bpf_map_system_call(BPF_MAP_LOOKUP_AND_DELETE_ELEM, map, &key, chunk, 0);
 }
 
 int table_map_add(int map, u64 key, const struct file_table_chunk *chunk)
@@ -55,13 +55,13 @@ int table_map_add(int map, u64 key, const struct file_table_chunk *chunk)
 	int result = -ENOMEM;
 
 	for (u32 i = 0; i < TRIES && result == -ENOMEM; i++)
-		result = map_call(BPF_MAP_UPDATE_ELEM, map, &key, chunk, BPF_NOEXIST);
+		result = bpf_map_system_call(BPF_MAP_UPDATE_ELEM, map, &key, chunk, BPF_NOEXIST);
 	return result;
 }
 
 int table_map_next(int map, const u64 *key, u64 *next)
 {
-	return map_call(BPF_MAP_GET_NEXT_KEY, map, key, next, 0);
+	return bpf_map_system_call(BPF_MAP_GET_NEXT_KEY, map, key, next, 0);
 }
 
 /*
@@ -92,7 +92,7 @@ struct eviction {
 	u32 freed;
 };
 
-u32 table_now(void)
+u32 current_file_table_time(void)
 {
 	return FILE_TABLE_TIME(clock_ns(CLOCK_MONOTONIC));
 }
@@ -111,7 +111,7 @@ u32 table_remove(int map, u32 number)
 {
 	struct file_table_chunk root;
 
-	if (table_map_take(map, FILE_TABLE_KEY(number, FILE_TABLE_ROOT), &root))
+	if (table_map_get_and_delete(map, FILE_TABLE_KEY(number, FILE_TABLE_ROOT), &root))
 		return 0;
 	return 1 + table_chunks_delete(map, number, root.base, root.chunks);
 }
@@ -142,7 +142,7 @@ static void check_table_for_eviction(struct eviction *eviction, u32 first, u32 e
 
 	if (result && result != -ENOENT)
 		return;
-	unused_for = table_now() - root.used;
+	unused_for = current_file_table_time() - root.used;
 	if (!result && (s32)unused_for > (s32)TABLE_IDLE &&
 	    !array_make_room(eviction->idle, eviction->idle_count, eviction->idle_room))
 		eviction->idle[eviction->idle_count++] = (struct idle_table){number, unused_for};
@@ -205,7 +205,7 @@ static bool is_table_complete(int map, u32 number, const struct file_table_chunk
 	return root->chunks == 1 || !table_map_get(map, FILE_TABLE_KEY(number, last), &chunk);
 }
 
-bool table_is_published(int map, u32 number)
+bool is_table_root_in_map(int map, u32 number)
 {
 	struct file_table_chunk root;
 
@@ -213,7 +213,7 @@ bool table_is_published(int map, u32 number)
 	       is_table_complete(map, number, &root);
 }
 
-bool table_is_whole(int map, u32 number)
+bool is_whole_table_in_map(int map, u32 number)
 {
 	struct file_table_chunk root;
 
@@ -223,7 +223,8 @@ bool table_is_whole(int map, u32 number)
 
 /* Adds a chunk, and evicts tables if the map is full. `left`: the number of chunks still to add,
  * with this one. */
-static int add_chunk(int map, u64 key, const struct file_table_chunk *chunk, u32 left)
+static int add_table_chunk_or_evict(int map, u64 key, const struct file_table_chunk *chunk,
+				    u32 left)
 {
 	int result = table_map_add(map, key, chunk);
 
@@ -245,8 +246,8 @@ static int add_root_chunk(int map, u32 number, const struct file_table *table, u
 	/* Less than 2^31, so that the keys of all chunks stay below 2^32. */
 	root.base = 1 + random / 2;
 	root.chunks = table->count;
-	root.used = table_now();
-	result = result ?: add_chunk(map, ROOT_KEY(number), &root, table->count);
+	root.used = current_file_table_time();
+	result = result ?: add_table_chunk_or_evict(map, ROOT_KEY(number), &root, table->count);
 	if (result == -EEXIST)
 		result = table_map_get(map, ROOT_KEY(number), &root);
 	if (result)
@@ -273,7 +274,7 @@ static int add_other_chunks(int map, u32 number, const struct file_table *table,
 	for (u32 i = 1; i < table->count && !result; i++) {
 		u64 key = FILE_TABLE_KEY(number, base + i);
 
-		result = add_chunk(map, key, &table->chunks[i], table->count - i);
+		result = add_table_chunk_or_evict(map, key, &table->chunks[i], table->count - i);
 		if (result == -EEXIST)
 			result = has_equal_chunk(map, key, &table->chunks[i]) ? 0 : -ESTALE;
 	}
@@ -307,7 +308,7 @@ int table_publish(int map, u32 number, const struct file_table *table)
 		/* The code has no rule between the two roots, so the chunks of the old table are
 		 * deleted last. */
 		struct file_table_chunk old;
-		bool had_old = !table_map_take(map, ROOT_KEY(number), &old);
+		bool had_old = !table_map_get_and_delete(map, ROOT_KEY(number), &old);
 		int result = add_table_chunks(map, number, table);
 
 		if (had_old)

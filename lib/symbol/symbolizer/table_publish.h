@@ -16,7 +16,7 @@ int table_map_get(int map, u64 key, struct file_table_chunk *chunk);
 int table_map_delete(int map, u64 key);
 
 /* Gets and deletes an element atomically: of several callers at once, the call succeeds for one. */
-int table_map_take(int map, u64 key, struct file_table_chunk *chunk);
+int table_map_get_and_delete(int map, u64 key, struct file_table_chunk *chunk);
 
 /* Adds an element. -EEXIST: the key exists; -E2BIG: the map is full. */
 int table_map_add(int map, u64 key, const struct file_table_chunk *chunk);
@@ -30,7 +30,7 @@ int table_map_next(int map, const u64 *key, u64 *next);
 #define TABLE_IDLE 8U
 
 /* The current time as FILE_TABLE_TIME(). */
-u32 table_now(void);
+u32 current_file_table_time(void);
 
 /* Evicts idle tables, the longest unused first, until `wanted` chunks are free or no idle table is
  * left. Returns the number of deleted chunks. */
@@ -40,10 +40,10 @@ u32 tables_evict(int map, u32 wanted);
 u32 table_remove(int map, u32 number);
 
 /* True if the whole table of a file is in the engine's map. */
-bool table_is_published(int map, u32 number);
+bool is_table_root_in_map(int map, u32 number);
 
 /* True if the whole table of a file, with the rows of analysed code, is in the engine's map. */
-bool table_is_whole(int map, u32 number);
+bool is_whole_table_in_map(int map, u32 number);
 
 /* Adds the table of a file, or completes the same table that another process has begun. A partial
  * table is replaced by one that is not partial. If the map is full, idle tables are evicted. 0;

@@ -219,7 +219,7 @@ static bool is_label_in_function(const struct symbol_table *table, const struct 
 
 /* Drops symbols after the best one of their start, symbols without a size inside one with a size,
  * and labels of functions. */
-static void drop_hidden_symbols(struct symbol_table *table)
+static void drop_symbols_hidden_by_others(struct symbol_table *table)
 {
 	u64 covered = 0;
 	u32 kept = 0;
@@ -241,7 +241,7 @@ static void drop_hidden_symbols(struct symbol_table *table)
 }
 
 /* Symbols without a size end where the next entry starts; entries that are only bounds then go. */
-static void end_symbols_without_size(struct symbol_table *table)
+static void set_ends_of_symbols_without_size(struct symbol_table *table)
 {
 	u32 kept = 0;
 
@@ -257,7 +257,7 @@ static void end_symbols_without_size(struct symbol_table *table)
 	table->count = kept;
 }
 
-static void link_outer_symbols(struct symbol_table *table)
+static void set_enclosing_symbol_of_each(struct symbol_table *table)
 {
 	for (u32 i = 0; i < table->count; i++) {
 		u32 outer = i ? i - 1 : NO_OUTER;
@@ -291,14 +291,14 @@ void symbol_table_seal(struct symbol_table *table)
 	if (!table->count)
 		return;
 	sort_symbols(table);
-	drop_hidden_symbols(table);
-	end_symbols_without_size(table);
-	link_outer_symbols(table);
+	drop_symbols_hidden_by_others(table);
+	set_ends_of_symbols_without_size(table);
+	set_enclosing_symbol_of_each(table);
 	shrink_arrays(table);
 }
 
 /* Returns the number of symbols with start <= address. */
-static u32 count_symbols_started_by(const struct symbol_table *table, u64 address)
+static u32 count_symbols_starting_up_to(const struct symbol_table *table, u64 address)
 {
 	return bisect(table->count, i, table->entries[i].start <= address);
 }
@@ -323,7 +323,7 @@ bool symbol_table_at(const struct symbol_table *table, u32 index, struct symbol 
 
 bool symbol_table_find(const struct symbol_table *table, u64 address, struct symbol *found)
 {
-	u32 index = count_symbols_started_by(table, address) - 1;
+	u32 index = count_symbols_starting_up_to(table, address) - 1;
 
 	for (u32 steps = 0; index < table->count && steps < OUTER_STEPS_MAX; steps++) {
 		if (address < table->entries[index].end)
@@ -335,17 +335,18 @@ bool symbol_table_find(const struct symbol_table *table, u64 address, struct sym
 
 bool symbol_table_is_one_symbol(const struct symbol_table *table, u64 start, u64 end)
 {
-	u32 count = count_symbols_started_by(table, start);
+	u32 count = count_symbols_starting_up_to(table, start);
 
 	return count && table->entries[count - 1].start == start &&
 	       table->entries[count - 1].end >= end &&
-	       count_symbols_started_by(table, end - 1) == count;
+	       count_symbols_starting_up_to(table, end - 1) == count;
 }
 
 bool symbol_table_touches(const struct symbol_table *table, u64 start, u64 end)
 {
 	struct symbol symbol;
 
-	return count_symbols_started_by(table, end - 1) != count_symbols_started_by(table, start) ||
+	return count_symbols_starting_up_to(table, end - 1) !=
+		       count_symbols_starting_up_to(table, start) ||
 	       symbol_table_find(table, start, &symbol);
 }

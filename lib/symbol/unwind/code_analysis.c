@@ -80,7 +80,7 @@ static void follow_unreached_code(struct code_analysis *analysis, u32 number)
 			continue;
 		}
 		if (!code_is_padding(&instruction)) {
-			edge_add(analysis, &edge);
+			queue_edge_to_follow(analysis, &edge);
 			paths_follow_all(analysis);
 			function = &analysis->functions[number];
 			if (function->tries != tries || function->status != STATUS_OPEN)
@@ -132,12 +132,12 @@ static bool is_function_accepted(const struct code_analysis *analysis,
 
 static void mark_function_proven(struct code_analysis *analysis, u32 number)
 {
-	function_at(analysis, analysis->functions[number].start, FUNCTION_STRONG);
+	find_or_add_function_at(analysis, analysis->functions[number].start, FUNCTION_STRONG);
 }
 
 /* Ends a trial of a weak start: accepts or rejects function `number` and all functions found during
  * the trial, from number `from` on. */
-static void end_trial(struct code_analysis *analysis, u32 from, u32 number)
+static void accept_or_reject_tried_functions(struct code_analysis *analysis, u32 from, u32 number)
 {
 	bool has_changed = true;
 
@@ -155,14 +155,14 @@ static void end_trial(struct code_analysis *analysis, u32 from, u32 number)
 			if (function->status != STATUS_OPEN ||
 			    is_function_accepted(analysis, function))
 				continue;
-			function_undo(analysis, i);
-			function_give_up(analysis, i);
+			discard_analysis_of_function(analysis, i);
+			mark_function_analysis_failed(analysis, i);
 			has_changed = true;
 		}
 		if (analysis->functions[number].status == STATUS_OPEN &&
 		    !is_function_accepted(analysis, &analysis->functions[number])) {
-			function_undo(analysis, number);
-			function_give_up(analysis, number);
+			discard_analysis_of_function(analysis, number);
+			mark_function_analysis_failed(analysis, number);
 			has_changed = true;
 		}
 		paths_follow_all(analysis);
@@ -176,12 +176,12 @@ static bool try_function_start(struct code_analysis *analysis, u32 start)
 	if (*code_map_at(analysis, start) != MAP_NOTHING ||
 	    function_find(analysis, start) != HASH_INDEX_NONE)
 		return false;
-	number = function_at(analysis, start, FUNCTION_WEAK);
+	number = find_or_add_function_at(analysis, start, FUNCTION_WEAK);
 	if (number == NONE)
 		return false;
-	function_wake(analysis, number);
+	queue_idle_function(analysis, number);
 	paths_follow_all(analysis);
-	end_trial(analysis, from, number);
+	accept_or_reject_tried_functions(analysis, from, number);
 	return analysis->functions[number].status == STATUS_OPEN;
 }
 
@@ -191,7 +191,7 @@ static bool may_start_function(const struct code_analysis *analysis, u32 address
 	       !code_is_covered(analysis, address);
 }
 
-static void try_taken_addresses(struct code_analysis *analysis)
+static void try_taken_addresses_as_functions(struct code_analysis *analysis)
 {
 	const struct code_image *image = analysis->image;
 
@@ -274,7 +274,7 @@ static void visit_code_without_tables(struct code_analysis *analysis,
 
 /* --- The sweep: all code is read once from its begin to its end, for targets and addresses. --- */
 
-static void add_address_named_by_code(struct code_analysis *analysis, u32 address)
+static void record_address_in_instruction(struct code_analysis *analysis, u32 address)
 {
 	if (array_make_room(analysis->named, analysis->named_count, analysis->named_room))
 		analysis->result = -ENOMEM;
@@ -293,26 +293,27 @@ static bool is_jump_table_read(const struct x86_instruction *instruction)
 	       (instruction->opcode == 0x8b || x86_flow_of(instruction) == X86_JUMP_INDIRECT);
 }
 
-static void sweep_one_instruction(struct code_analysis *analysis, u32 at,
-				  const struct x86_instruction *instruction, bool is_in_table)
+static void note_addresses_in_instruction(struct code_analysis *analysis, u32 at,
+					  const struct x86_instruction *instruction,
+					  bool is_in_table)
 {
 	enum x86_flow flow = x86_flow_of(instruction);
 	s64 next = (s64)at + instruction->length, target = next + (s32)instruction->immediate;
 
 	if (instruction->map == X86_MAP_ONE_BYTE && instruction->opcode == 0x8d &&
 	    instruction->base == X86_RIP) {
-		add_address_named_by_code(analysis, next + instruction->displacement);
+		record_address_in_instruction(analysis, next + instruction->displacement);
 		return;
 	}
 	if (analysis->image->is_fixed && is_jump_table_read(instruction))
-		add_address_named_by_code(analysis, instruction->displacement);
+		record_address_in_instruction(analysis, instruction->displacement);
 	if (analysis->image->is_fixed && instruction->map == X86_MAP_ONE_BYTE &&
 	    instruction->immediate_bytes == 4 && instruction->immediate > 0 &&
 	    instruction->immediate <= INT32_MAX &&
 	    code_has_address(analysis, instruction->immediate) &&
 	    ((instruction->opcode >= 0xb8 && instruction->opcode <= 0xbf) ||
 	     instruction->opcode == 0xc7))
-		add_address_named_by_code(analysis, instruction->immediate);
+		record_address_in_instruction(analysis, instruction->immediate);
 	if (flow != X86_BRANCH && flow != X86_JUMP && (flow != X86_CALL || !is_in_table))
 		return;
 	if (target < 0 || target > INT32_MAX || !code_has_address(analysis, target))
@@ -322,12 +323,12 @@ static void sweep_one_instruction(struct code_analysis *analysis, u32 at,
 	else if (flow == X86_JUMP)
 		*code_mark_at(analysis, target) |= MARK_JUMPED;
 	else if (may_start_function(analysis, target) && target != next)
-		function_at(analysis, target, FUNCTION_STRONG);
+		find_or_add_function_at(analysis, target, FUNCTION_STRONG);
 }
 
 /* True for leave or pop %rbp, and then ret n, with a number of words. Data seldom looks so. */
-static bool is_popping_return(const struct x86_instruction *last,
-			      const struct x86_instruction *instruction)
+static bool is_frame_end_with_ret_n(const struct x86_instruction *last,
+				    const struct x86_instruction *instruction)
 {
 	return instruction->map == X86_MAP_ONE_BYTE && instruction->opcode == 0xc2 &&
 	       instruction->immediate > 0 && instruction->immediate < ARGUMENT_BYTES_MAX &&
@@ -335,15 +336,16 @@ static bool is_popping_return(const struct x86_instruction *last,
 	       (last->opcode == 0xc9 || (last->opcode == 0x5d && last->rm == X86_RBP));
 }
 
-static void sweep_range(struct code_analysis *analysis, u32 at, u32 end, bool is_in_table)
+static void note_addresses_in_code_range(struct code_analysis *analysis, u32 at, u32 end,
+					 bool is_in_table)
 {
 	struct x86_instruction instruction, last = {};
 
 	while (at < end) {
 		if (code_decode_at(analysis, at, end, &instruction)) {
-			sweep_one_instruction(analysis, at, &instruction, is_in_table);
+			note_addresses_in_instruction(analysis, at, &instruction, is_in_table);
 			analysis->popping_ends +=
-				!is_in_table && is_popping_return(&last, &instruction);
+				!is_in_table && is_frame_end_with_ret_n(&last, &instruction);
 			last = instruction;
 			at += instruction.length;
 		} else {
@@ -352,9 +354,9 @@ static void sweep_range(struct code_analysis *analysis, u32 at, u32 end, bool is
 	}
 }
 
-static void sweep_gap(struct code_analysis *analysis, u32 start, u32 end)
+static void note_addresses_in_code_gap(struct code_analysis *analysis, u32 start, u32 end)
 {
-	sweep_range(analysis, start, end, false);
+	note_addresses_in_code_range(analysis, start, end, false);
 }
 
 static int compare_addresses(const void *left, const void *right)
@@ -364,15 +366,16 @@ static int compare_addresses(const void *left, const void *right)
 	return (*a > *b) - (*a < *b);
 }
 
-static void sweep_uncovered_code(struct code_analysis *analysis)
+static void note_addresses_in_uncovered_code(struct code_analysis *analysis)
 {
 	const struct code_image *image = analysis->image;
 
 	for (u32 i = 0; i < image->covered_count && !analysis->result; i++)
 		if (code_has_address(analysis, image->covered[i].start) &&
 		    image->covered[i].end <= image->end)
-			sweep_range(analysis, image->covered[i].start, image->covered[i].end, true);
-	visit_code_without_tables(analysis, sweep_gap);
+			note_addresses_in_code_range(analysis, image->covered[i].start,
+						     image->covered[i].end, true);
+	visit_code_without_tables(analysis, note_addresses_in_code_gap);
 	analysis->pops_arguments = analysis->popping_ends >= POPPING_ENDS_MIN;
 	if (analysis->named_count)
 		qsort(analysis->named, analysis->named_count, sizeof(*analysis->named),
@@ -392,9 +395,9 @@ static void mark_known_starts(struct code_analysis *analysis)
 			*code_mark_at(analysis, image->covered[i].start) |= MARK_START;
 	for (u32 i = 0; i < image->symbol_count; i++)
 		if (may_start_function(analysis, image->symbols[i].start))
-			function_at(analysis, image->symbols[i].start, FUNCTION_STRONG);
+			find_or_add_function_at(analysis, image->symbols[i].start, FUNCTION_STRONG);
 	if (image->entry && may_start_function(analysis, image->entry))
-		function_at(analysis, image->entry, FUNCTION_STRONG);
+		find_or_add_function_at(analysis, image->entry, FUNCTION_STRONG);
 }
 
 static void analyse_functions(struct code_analysis *analysis)
@@ -402,15 +405,15 @@ static void analyse_functions(struct code_analysis *analysis)
 	u32 strong;
 
 	mark_known_starts(analysis);
-	sweep_uncovered_code(analysis);
+	note_addresses_in_uncovered_code(analysis);
 	strong = analysis->function_count;
 	for (u32 i = 0; i < strong && !analysis->result; i++) {
-		function_wake(analysis, i);
+		queue_idle_function(analysis, i);
 		paths_follow_all(analysis);
 	}
 	if (analysis->image->has_symbols)
 		follow_all_unreached_code(analysis);
-	try_taken_addresses(analysis);
+	try_taken_addresses_as_functions(analysis);
 	visit_code_without_tables(analysis, try_starts_in_gap);
 	follow_all_unreached_code(analysis);
 	/* Functions with a known start that turned out to be trampolines of signal handlers get no
@@ -418,8 +421,8 @@ static void analyse_functions(struct code_analysis *analysis)
 	for (u32 i = 0; i < analysis->function_count && !analysis->result; i++)
 		if (analysis->functions[i].status == STATUS_OPEN &&
 		    !is_function_accepted(analysis, &analysis->functions[i])) {
-			function_undo(analysis, i);
-			function_give_up(analysis, i);
+			discard_analysis_of_function(analysis, i);
+			mark_function_analysis_failed(analysis, i);
 		}
 	paths_follow_all(analysis);
 }
@@ -483,8 +486,8 @@ const struct frame_state *code_analysis_state(const struct code_analysis *analys
  * first add arguments and jump to another function, which pops these too. The distance from rsp to
  * the CFA is then not known during a call either, so the rule uses rbp if rbp points into the
  * frame. */
-static bool rule_of_state(const struct code_analysis *analysis, u32 number,
-			  struct unwind_rule *rule)
+static bool make_rule_of_frame_state(const struct code_analysis *analysis, u32 number,
+				     struct unwind_rule *rule)
 {
 	struct frame_state state = analysis->states[number];
 
@@ -502,7 +505,7 @@ bool code_analysis_next(const struct code_analysis *analysis, u32 *address, u32 
 		end = analysis->image->end;
 	for (; at < end; at++) {
 		map = code_has_address(analysis, at) ? *code_map_at(analysis, at) : MAP_NOTHING;
-		if (map >= MAP_STATE && rule_of_state(analysis, map - MAP_STATE, rule))
+		if (map >= MAP_STATE && make_rule_of_frame_state(analysis, map - MAP_STATE, rule))
 			break;
 	}
 	if (at >= end)

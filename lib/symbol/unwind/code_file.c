@@ -428,7 +428,7 @@ static int add_code_pointer(struct code_file *file, u64 slot, u64 target)
 /* Records a slot that is bound to another file's function. The word that the file has in the slot
  * does not lead there: with lazy binding it is the address of the slot's own stub.
  */
-static int add_imported_slot(struct code_file *file, u64 slot, const char *name)
+static int add_slot_of_imported_function(struct code_file *file, u64 slot, const char *name)
 {
 	if (slot > INT32_MAX)
 		return 0;
@@ -447,15 +447,16 @@ static int add_relocation(struct code_file *file, const Elf64_Rela *relocation,
 	 * returns. */
 	if (type == R_X86_64_IRELATIVE)
 		return add_code_pointer(file, INT32_MAX, relocation->r_addend)
-			       ?: add_imported_slot(file, relocation->r_offset, "");
+			       ?: add_slot_of_imported_function(file, relocation->r_offset, "");
 	if (!symbol ||
 	    (type != R_X86_64_GLOB_DAT && type != R_X86_64_JUMP_SLOT && type != R_X86_64_64))
 		return 0;
 	if (symbol->st_shndx == SHN_UNDEF || is_noreturn_name(symbol_name(symbols, symbol)))
-		return add_imported_slot(file, relocation->r_offset, symbol_name(symbols, symbol));
+		return add_slot_of_imported_function(file, relocation->r_offset,
+						     symbol_name(symbols, symbol));
 	if (ELF64_ST_TYPE(symbol->st_info) != STT_FUNC)
 		return type == R_X86_64_JUMP_SLOT
-			       ? add_imported_slot(file, relocation->r_offset, "")
+			       ? add_slot_of_imported_function(file, relocation->r_offset, "")
 			       : 0;
 	return add_code_pointer(file, relocation->r_offset,
 				symbol->st_value + relocation->r_addend);
@@ -528,7 +529,7 @@ static int compare_slots(const void *left, const void *right)
 }
 
 /* Drops all pointers in slots that are bound to another file's function. */
-static void drop_imported_pointers(struct code_file *file)
+static void drop_pointers_in_imported_slots(struct code_file *file)
 {
 	u32 kept = 0;
 
@@ -574,7 +575,7 @@ static int read_code_pointers(struct code_file *file)
 	}
 	if (file->pointer_count)
 		qsort(file->pointers, file->pointer_count, sizeof(*file->pointers), compare_slots);
-	drop_imported_pointers(file);
+	drop_pointers_in_imported_slots(file);
 	if (file->noreturn_count)
 		qsort(file->noreturn, file->noreturn_count, sizeof(*file->noreturn),
 		      compare_addresses);
@@ -583,7 +584,7 @@ static int read_code_pointers(struct code_file *file)
 
 /* True if the code passes on the stack pointer that it was entered with, as the code does that the
  * kernel enters: the program's arguments lie on that stack. */
-static bool passes_entry_stack_pointer(struct code_file *file, u64 address)
+static bool passes_entry_rsp_as_argument(struct code_file *file, u64 address)
 {
 	static const u8 to_rdi[] = {0x48, 0x89, 0xe7};	     /* mov %rsp, %rdi */
 	static const u8 to_rdx[] = {0x5e, 0x48, 0x89, 0xe2}; /* pop %rsi; mov %rsp, %rdx */
@@ -604,7 +605,7 @@ int code_file_load(struct code_file *file)
 	/* The address at which the kernel enters the file; 0: none. Linkers also write an entry
 	 * point to libraries, which is the begin of their code. */
 	image->entry = is_code_range(file, entry, 1) &&
-				       (is_program || passes_entry_stack_pointer(file, entry))
+				       (is_program || passes_entry_rsp_as_argument(file, entry))
 			       ? entry
 			       : 0;
 	image->symbols = file->symbols;

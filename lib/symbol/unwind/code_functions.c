@@ -99,7 +99,7 @@ static bool is_same_state(const void *things, u32 index, const void *key)
 	return !memcmp(&states[index], key, sizeof(*states));
 }
 
-u32 state_intern(struct code_analysis *analysis, const struct frame_state *state)
+u32 find_or_add_frame_state(struct code_analysis *analysis, const struct frame_state *state)
 {
 	u32 hash = hash_end(hash_words(0, state, sizeof(*state)));
 	u32 found = hash_index_find(&analysis->state_index, hash, is_same_state, analysis->states,
@@ -156,7 +156,7 @@ static u32 next_function_start(const struct code_analysis *analysis, u32 address
 
 /* Returns the number of the function that begins at `start`; a new function is added. NONE: no
  * memory. */
-u32 function_at(struct code_analysis *analysis, u32 start, u32 kind)
+u32 find_or_add_function_at(struct code_analysis *analysis, u32 start, u32 kind)
 {
 	u32 found = function_find(analysis, start);
 	const struct file_span *symbol;
@@ -191,7 +191,7 @@ u32 function_at(struct code_analysis *analysis, u32 start, u32 kind)
 	return found;
 }
 
-void function_wake(struct code_analysis *analysis, u32 number)
+void queue_idle_function(struct code_analysis *analysis, u32 number)
 {
 	if (array_make_room(analysis->idle, analysis->idle_count, analysis->idle_room))
 		analysis->result = -ENOMEM;
@@ -199,7 +199,7 @@ void function_wake(struct code_analysis *analysis, u32 number)
 		analysis->idle[analysis->idle_count++] = number;
 }
 
-void edge_add(struct code_analysis *analysis, const struct edge *edge)
+void queue_edge_to_follow(struct code_analysis *analysis, const struct edge *edge)
 {
 	if (edge->state == NONE ||
 	    array_make_room(analysis->edges, analysis->edge_count, analysis->edge_room))
@@ -210,7 +210,7 @@ void edge_add(struct code_analysis *analysis, const struct edge *edge)
 
 /* --- Effects of a function on its callers. --- */
 
-void function_undo(struct code_analysis *analysis, u32 number)
+void discard_analysis_of_function(struct code_analysis *analysis, u32 number)
 {
 	struct function *function = &analysis->functions[number];
 
@@ -249,7 +249,7 @@ void function_set_returns(struct code_analysis *analysis, u32 number)
 		if (waiter->edge.tries != function->tries || function->status != STATUS_OPEN)
 			continue;
 		if (waiter->edge.state != NONE) {
-			edge_add(analysis, &waiter->edge);
+			queue_edge_to_follow(analysis, &waiter->edge);
 		} else if (!function->returns) {
 			u32 last = function->waiters;
 
@@ -285,7 +285,7 @@ void function_set_lost(struct code_analysis *analysis, u32 number, u32 lost)
 		analysis->changed[analysis->changed_count++] = number;
 }
 
-void function_give_up(struct code_analysis *analysis, u32 number)
+void mark_function_analysis_failed(struct code_analysis *analysis, u32 number)
 {
 	analysis->functions[number].status = STATUS_FAILED;
 	function_set_lost(analysis, number, ALL_SAVED);
@@ -293,29 +293,29 @@ void function_give_up(struct code_analysis *analysis, u32 number)
 }
 
 /* Undoes what is known of a function and tries the function again, unless it had too many tries. */
-void function_retry(struct code_analysis *analysis, u32 number)
+void retry_analysis_of_function(struct code_analysis *analysis, u32 number)
 {
 	struct function *function = &analysis->functions[number];
 
 	if (function->status != STATUS_OPEN)
 		return;
-	function_undo(analysis, number);
+	discard_analysis_of_function(analysis, number);
 	if (function->tries >= TRIES_MAX)
-		function_give_up(analysis, number);
+		mark_function_analysis_failed(analysis, number);
 	else
-		function_wake(analysis, number);
+		queue_idle_function(analysis, number);
 }
 
 /* Records the registers that code has changed before it enters this function by a tail call (a bit
  * for each slot of a rule). */
-void function_enter_without(struct code_analysis *analysis, u32 number, u32 lost)
+void record_registers_lost_at_entry(struct code_analysis *analysis, u32 number, u32 lost)
 {
 	struct function *function = &analysis->functions[number];
 
 	if (function->kind == FUNCTION_COVERED || !(lost & ~function->entry_lost))
 		return;
 	function->entry_lost |= lost;
-	function_retry(analysis, number);
+	retry_analysis_of_function(analysis, number);
 }
 
 /* Tries the callers of a function again, since the function keeps fewer registers than they
@@ -324,31 +324,32 @@ void function_retry_users(struct code_analysis *analysis, u32 number)
 {
 	analysis->functions[number].has_changed = false;
 	for (u32 i = analysis->functions[number].users; i; i = analysis->users[i - 1].next)
-		function_retry(analysis, analysis->users[i - 1].function);
+		retry_analysis_of_function(analysis, analysis->users[i - 1].function);
 }
 
 /* A path of the function has a contradiction: the function is tried again with the path ending at
  * its last call, or given up. */
-void function_fail(struct code_analysis *analysis, const struct edge *edge)
+void retry_or_fail_function_at_edge(struct code_analysis *analysis, const struct edge *edge)
 {
 	struct function *function = &analysis->functions[edge->function];
 
-	function_undo(analysis, edge->function);
+	discard_analysis_of_function(analysis, edge->function);
 	if (function->is_filling) {
 		function->fill_failed = true;
-		function_wake(analysis, edge->function);
+		queue_idle_function(analysis, edge->function);
 		return;
 	}
 	if (edge->call == NONE || function->tries >= TRIES_MAX ||
 	    *code_mark_at(analysis, edge->call) & MARK_ENDS) {
-		function_give_up(analysis, edge->function);
+		mark_function_analysis_failed(analysis, edge->function);
 		return;
 	}
 	*code_mark_at(analysis, edge->call) |= MARK_ENDS;
-	function_wake(analysis, edge->function);
+	queue_idle_function(analysis, edge->function);
 }
 
-void waiter_add(struct code_analysis *analysis, u32 callee, const struct edge *edge)
+void add_path_waiting_for_callee(struct code_analysis *analysis, u32 callee,
+				 const struct edge *edge)
 {
 	struct function *function = &analysis->functions[callee];
 
@@ -360,7 +361,7 @@ void waiter_add(struct code_analysis *analysis, u32 callee, const struct edge *e
 	function->waiters = analysis->waiter_count;
 }
 
-void user_add(struct code_analysis *analysis, u32 callee, u32 number)
+void add_caller_of_function(struct code_analysis *analysis, u32 callee, u32 number)
 {
 	struct function *function = &analysis->functions[callee];
 
@@ -377,7 +378,7 @@ void user_add(struct code_analysis *analysis, u32 callee, u32 number)
 
 /* Records that the function ends in a tail call of `other`: the function returns if `other`
  * does. */
-void function_leave_to(struct code_analysis *analysis, u32 number, u32 other)
+void record_tail_call_of_function(struct code_analysis *analysis, u32 number, u32 other)
 {
 	struct edge edge = {
 		.function = number, .state = NONE, .tries = analysis->functions[number].tries};
@@ -387,5 +388,5 @@ void function_leave_to(struct code_analysis *analysis, u32 number, u32 other)
 	if (analysis->functions[other].returns)
 		function_set_returns(analysis, number);
 	else
-		waiter_add(analysis, other, &edge);
+		add_path_waiting_for_callee(analysis, other, &edge);
 }

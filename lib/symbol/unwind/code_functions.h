@@ -144,22 +144,23 @@ bool code_decode_at(struct code_analysis *analysis, u32 at, u32 end,
 bool code_is_padding(const struct x86_instruction *instruction);
 const struct code_pointer *code_pointer_at(const struct code_analysis *analysis, u32 slot);
 bool code_is_noreturn(const struct code_analysis *analysis, u32 slot);
-u32 state_intern(struct code_analysis *analysis, const struct frame_state *state);
+u32 find_or_add_frame_state(struct code_analysis *analysis, const struct frame_state *state);
 u32 function_find(const struct code_analysis *analysis, u32 start);
-u32 function_at(struct code_analysis *analysis, u32 start, u32 kind);
-void function_wake(struct code_analysis *analysis, u32 number);
-void edge_add(struct code_analysis *analysis, const struct edge *edge);
-void function_undo(struct code_analysis *analysis, u32 number);
+u32 find_or_add_function_at(struct code_analysis *analysis, u32 start, u32 kind);
+void queue_idle_function(struct code_analysis *analysis, u32 number);
+void queue_edge_to_follow(struct code_analysis *analysis, const struct edge *edge);
+void discard_analysis_of_function(struct code_analysis *analysis, u32 number);
 void function_set_returns(struct code_analysis *analysis, u32 number);
 void function_set_lost(struct code_analysis *analysis, u32 number, u32 lost);
-void function_enter_without(struct code_analysis *analysis, u32 number, u32 lost);
-void function_give_up(struct code_analysis *analysis, u32 number);
-void function_retry(struct code_analysis *analysis, u32 number);
+void record_registers_lost_at_entry(struct code_analysis *analysis, u32 number, u32 lost);
+void mark_function_analysis_failed(struct code_analysis *analysis, u32 number);
+void retry_analysis_of_function(struct code_analysis *analysis, u32 number);
 void function_retry_users(struct code_analysis *analysis, u32 number);
-void function_fail(struct code_analysis *analysis, const struct edge *edge);
-void waiter_add(struct code_analysis *analysis, u32 callee, const struct edge *edge);
-void user_add(struct code_analysis *analysis, u32 callee, u32 number);
-void function_leave_to(struct code_analysis *analysis, u32 number, u32 other);
+void retry_or_fail_function_at_edge(struct code_analysis *analysis, const struct edge *edge);
+void add_path_waiting_for_callee(struct code_analysis *analysis, u32 callee,
+				 const struct edge *edge);
+void add_caller_of_function(struct code_analysis *analysis, u32 callee, u32 number);
+void record_tail_call_of_function(struct code_analysis *analysis, u32 number, u32 other);
 
 /* Follows paths until each path has ended or waits for a callee (code_path.c). */
 void paths_follow_all(struct code_analysis *analysis);

@@ -46,7 +46,7 @@ static struct function *path_function(const struct path *path)
 	return &path->analysis->functions[path->edge.function];
 }
 
-static void path_end(struct path *path)
+static void end_path_at_instruction(struct path *path)
 {
 	path->is_over = true;
 }
@@ -56,7 +56,7 @@ static void path_end_by_contradiction(struct path *path)
 	if (path->is_over)
 		return;
 	path_record_instructions(path);
-	function_fail(path->analysis, &path->edge);
+	retry_or_fail_function_at_edge(path->analysis, &path->edge);
 	path->is_over = true;
 }
 
@@ -66,79 +66,83 @@ static void path_end_by_exit(struct path *path, bool returns)
 	struct function *function = path_function(path);
 
 	if (path->state.flags & FRAME_OUTERMOST) {
-		path_end(path);
+		end_path_at_instruction(path);
 		return;
 	}
 	function->has_exit = true;
-	function_set_lost(path->analysis, path->edge.function, frame_state_changed(&path->state));
+	function_set_lost(path->analysis, path->edge.function,
+			  frame_state_changed_registers(&path->state));
 	if (returns && path_function(path)->tries == path->edge.tries)
 		function_set_returns(path->analysis, path->edge.function);
-	path_end(path);
+	end_path_at_instruction(path);
 }
 
 /* Ends the path with a jump to a known function, where rsp must point to the return address. */
 static void path_end_by_tail_call(struct path *path, u32 target, u32 kind)
 {
 	struct code_analysis *analysis = path->analysis;
-	u32 other = function_at(analysis, target, kind);
+	u32 other = find_or_add_function_at(analysis, target, kind);
 
 	path_record_instructions(path);
 	if (code_is_noreturn(analysis, target) || other == NONE) {
-		path_end(path);
+		end_path_at_instruction(path);
 		return;
 	}
-	if (!(path->state.flags & FRAME_OUTERMOST) && !frame_state_is_bare(&path->state)) {
+	if (!(path->state.flags & FRAME_OUTERMOST) && !is_rsp_at_return_address(&path->state)) {
 		path_end_by_contradiction(path);
 		return;
 	}
 	if (analysis->functions[other].status == STATUS_IDLE)
-		function_wake(analysis, other);
+		queue_idle_function(analysis, other);
 	if (path->state.flags & FRAME_OUTERMOST) {
-		path_end(path);
+		end_path_at_instruction(path);
 		return;
 	}
 	path_function(path)->has_exit = true;
-	user_add(analysis, other, path->edge.function);
-	function_leave_to(analysis, path->edge.function, other);
+	add_caller_of_function(analysis, other, path->edge.function);
+	record_tail_call_of_function(analysis, path->edge.function, other);
 	function_set_lost(analysis, path->edge.function,
-			  frame_state_changed(&path->state) | analysis->functions[other].lost);
-	function_enter_without(analysis, other, frame_state_changed(&path->state));
-	path_end(path);
+			  frame_state_changed_registers(&path->state) |
+				  analysis->functions[other].lost);
+	record_registers_lost_at_entry(analysis, other,
+				       frame_state_changed_registers(&path->state));
+	end_path_at_instruction(path);
 }
 
-static u32 path_state(struct path *path)
+static u32 find_or_add_state_of_path(struct path *path)
 {
 	if (path->number == NONE)
-		path->number = state_intern(path->analysis, &path->state);
+		path->number = find_or_add_frame_state(path->analysis, &path->state);
 	return path->number;
 }
 
 /* The path reaches code of another function: the state there must agree with the state of the
  * path. */
-static void path_enter_other_function(struct path *path, u32 owner, const struct frame_state *there)
+static void check_state_at_other_function(struct path *path, u32 owner,
+					  const struct frame_state *there)
 {
 	struct code_analysis *analysis = path->analysis;
 	u32 number = path->edge.function, at = path->edge.at;
 	struct function *function = path_function(path), *other = &analysis->functions[owner];
 
 	path_record_instructions(path);
-	if (frame_state_agrees(there, &path->state)) {
+	if (frame_states_are_compatible(there, &path->state)) {
 		function->has_exit = true;
-		user_add(analysis, owner, number);
-		function_leave_to(analysis, number, owner);
+		add_caller_of_function(analysis, owner, number);
+		record_tail_call_of_function(analysis, number, owner);
 		function_set_lost(analysis, number, other->lost);
-		path_end(path);
-	} else if (at == other->start && frame_state_is_bare(&path->state)) {
+		end_path_at_instruction(path);
+	} else if (at == other->start && is_rsp_at_return_address(&path->state)) {
 		path_end_by_tail_call(path, at, other->kind);
 	} else if (function->kind > other->kind) {
 		path_end_by_contradiction(path);
 	} else if (other->kind > function->kind) {
-		function_undo(analysis, owner);
-		function_give_up(analysis, owner);
+		discard_analysis_of_function(analysis, owner);
+		mark_function_analysis_failed(analysis, owner);
 	} else {
 		*code_mark_at(analysis, at) |= MARK_DISPUTED;
-		function_retry(analysis, owner);
-		path_end(path);
+		retry_analysis_of_function(analysis, owner);
+		end_path_at_instruction(path);
 	}
 }
 
@@ -159,16 +163,16 @@ static bool path_merge_state(struct path *path)
 		return true;
 	there = &analysis->states[before - MAP_STATE];
 	if (there->owner != path->edge.function) {
-		path_enter_other_function(path, there->owner, there);
+		check_state_at_other_function(path, there->owner, there);
 		return !path->is_over;
 	}
 	both = *there;
-	if (!frame_state_meet(&both, &path->state)) {
+	if (!frame_state_keep_common_values(&both, &path->state)) {
 		path_end_by_contradiction(path);
 		return false;
 	}
 	if (!memcmp(&both, there, sizeof(both))) {
-		path_end(path);
+		end_path_at_instruction(path);
 		return false;
 	}
 	path->state = both;
@@ -182,7 +186,7 @@ static bool path_merge_state(struct path *path)
 static bool path_claim_instruction(struct path *path, u32 length)
 {
 	u32 *map = code_map_at(path->analysis, path->edge.at);
-	u32 state = path_state(path);
+	u32 state = find_or_add_state_of_path(path);
 
 	if (state == NONE)
 		return true; /* no memory: analysis->result ends all paths */
@@ -207,12 +211,12 @@ static void path_record_jump(struct path *path)
 	if (function->jump_state != NONE) {
 		struct frame_state both = path->analysis->states[function->jump_state];
 
-		if (frame_state_meet(&both, &path->state))
-			function->jump_state = state_intern(path->analysis, &both);
+		if (frame_state_keep_common_values(&both, &path->state))
+			function->jump_state = find_or_add_frame_state(path->analysis, &both);
 		else
 			function->jumps_differ = true;
 	} else {
-		function->jump_state = path_state(path);
+		function->jump_state = find_or_add_state_of_path(path);
 	}
 	function->has_jumps = true;
 }
@@ -250,8 +254,9 @@ static void path_add_branch(struct path *path, s64 target, const struct frame_st
 	*code_mark_at(analysis, target) |= MARK_JUMPED;
 	edge = path->edge;
 	edge.at = target;
-	edge.state = state == &path->state ? path_state(path) : state_intern(path->analysis, state);
-	edge_add(path->analysis, &edge);
+	edge.state = state == &path->state ? find_or_add_state_of_path(path)
+					   : find_or_add_frame_state(path->analysis, state);
+	queue_edge_to_follow(path->analysis, &edge);
 }
 
 /* --- Instructions. --- */
@@ -316,7 +321,7 @@ static bool follow_jump_table(struct path *path, struct frame_value table)
 		if (!jump_table_target(analysis, table, i, &target))
 			break;
 		if (*code_mark_at(analysis, target) & MARK_START &&
-		    !frame_state_is_bare(&path->state) && target != function->start)
+		    !is_rsp_at_return_address(&path->state) && target != function->start)
 			break;
 		if (is_jump_target_after_function(analysis, target))
 			continue;
@@ -327,12 +332,12 @@ static bool follow_jump_table(struct path *path, struct frame_value table)
 	return found;
 }
 
-static void follow_slot_jump(struct path *path, u32 slot)
+static void follow_jump_through_pointer_slot(struct path *path, u32 slot)
 {
 	struct code_analysis *analysis = path->analysis;
 	const struct code_pointer *pointer = code_pointer_at(analysis, slot);
 
-	if (!(path->state.flags & FRAME_OUTERMOST) && !frame_state_is_bare(&path->state))
+	if (!(path->state.flags & FRAME_OUTERMOST) && !is_rsp_at_return_address(&path->state))
 		path_end_by_contradiction(path);
 	else if (pointer && code_has_address(analysis, pointer->target) &&
 		 code_section_end(analysis, pointer->target))
@@ -348,28 +353,28 @@ static void follow_indirect_jump(struct path *path, const struct x86_instruction
 
 	if (target.kind == VALUE_POINTER && instruction->is_memory &&
 	    instruction->base == X86_RIP) {
-		follow_slot_jump(path, target.offset);
+		follow_jump_through_pointer_slot(path, target.offset);
 	} else if (is_table && !(target.kind == VALUE_POINTER && target.extra == 1) &&
 		   follow_jump_table(path, target)) {
-		path_end(path);
+		end_path_at_instruction(path);
 	} else if (path->state.flags & FRAME_OUTERMOST ||
-		   (!is_table && frame_state_is_bare(&path->state) &&
-		    !frame_state_changed(&path->state))) {
+		   (!is_table && is_rsp_at_return_address(&path->state) &&
+		    !frame_state_changed_registers(&path->state))) {
 		/* A tail call or a computed goto: the stack depth is not proven. */
 		if (path->analysis->image->has_symbols)
 			function_set_returns(path->analysis, path->edge.function);
-		path_end(path);
+		end_path_at_instruction(path);
 	} else if (path_function(path)->has_switch) {
 		function_set_returns(path->analysis, path->edge.function);
-		path_end(path);
+		end_path_at_instruction(path);
 	} else {
 		path_record_jump(path);
-		path_end(path);
+		end_path_at_instruction(path);
 	}
 }
 
 /* True if other code may begin after a call, so that the call may not return. */
-static bool may_call_not_return(struct code_analysis *analysis, u32 next, u32 end)
+static bool may_call_be_noreturn(struct code_analysis *analysis, u32 next, u32 end)
 {
 	struct x86_instruction instruction;
 
@@ -420,19 +425,19 @@ static void follow_direct_call(struct path *path, u32 target, u32 next)
 {
 	struct code_analysis *analysis = path->analysis;
 	u32 kind = path_function(path)->kind == FUNCTION_WEAK ? FUNCTION_WEAK : FUNCTION_STRONG;
-	u32 callee = function_at(analysis, target, kind);
+	u32 callee = find_or_add_function_at(analysis, target, kind);
 	struct function *function;
 
 	if (callee == NONE) {
-		path_end(path);
+		end_path_at_instruction(path);
 		return;
 	}
 	function = &analysis->functions[callee];
 	if (function->status == STATUS_IDLE)
-		function_wake(analysis, callee);
-	user_add(analysis, callee, path->edge.function);
+		queue_idle_function(analysis, callee);
+	add_caller_of_function(analysis, callee, path->edge.function);
 	if (function->status == STATUS_FAILED && path->edge.call == path->edge.at) {
-		path_end(path);
+		end_path_at_instruction(path);
 		return;
 	}
 	if (function->returns) {
@@ -440,11 +445,11 @@ static void follow_direct_call(struct path *path, u32 target, u32 next)
 		return;
 	}
 	continue_after_call(path, next, function->lost);
-	path->edge.state = path_state(path);
+	path->edge.state = find_or_add_state_of_path(path);
 	path->edge.is_behind_call = true;
 	if (path->edge.state != NONE)
-		waiter_add(analysis, callee, &path->edge);
-	path_end(path);
+		add_path_waiting_for_callee(analysis, callee, &path->edge);
+	end_path_at_instruction(path);
 }
 
 static void follow_call(struct path *path, const struct x86_instruction *instruction, u32 end)
@@ -457,7 +462,7 @@ static void follow_call(struct path *path, const struct x86_instruction *instruc
 
 	if (is_direct && target > 0 && target <= INT32_MAX && code_is_noreturn(analysis, target)) {
 		record_stack_alignment(path);
-		path_end(path);
+		end_path_at_instruction(path);
 		return;
 	}
 	/* `call next; next: pop` pushes the code's own address. */
@@ -470,10 +475,10 @@ static void follow_call(struct path *path, const struct x86_instruction *instruc
 		return;
 	}
 	record_stack_alignment(path);
-	if (may_call_not_return(analysis, next, end))
+	if (may_call_be_noreturn(analysis, next, end))
 		path->edge.call = at;
 	if (*code_mark_at(analysis, at) & MARK_ENDS) {
-		path_end(path);
+		end_path_at_instruction(path);
 	} else if (is_direct) {
 		if (target < 0 || target > INT32_MAX || !code_has_address(analysis, target) ||
 		    !code_section_end(analysis, target))
@@ -482,7 +487,7 @@ static void follow_call(struct path *path, const struct x86_instruction *instruc
 			follow_direct_call(path, target, next);
 	} else if (instruction->is_memory && instruction->base == X86_RIP &&
 		   code_is_noreturn(analysis, slot)) {
-		path_end(path);
+		end_path_at_instruction(path);
 	} else {
 		continue_after_call(path, next, 0);
 	}
@@ -518,14 +523,14 @@ static bool follow_system_call(struct path *path)
 
 static void follow_return(struct path *path)
 {
-	bool is_bare = frame_state_is_bare(&path->state);
+	bool is_bare = is_rsp_at_return_address(&path->state);
 
 	if (path->state.flags & (FRAME_OUTERMOST | FRAME_RETURN_LOST))
-		path_end(path);
+		end_path_at_instruction(path);
 	else if (is_bare)
 		path_end_by_exit(path, true);
 	else if (!path->state.reg[X86_RSP].kind && path_function(path)->has_switch)
-		path_end(path);
+		end_path_at_instruction(path);
 	else
 		path_end_by_contradiction(path);
 }
@@ -607,12 +612,12 @@ static void path_follow_instruction(struct path *path, u32 end)
 		break;
 	case X86_TRAP:
 		path->edge.at += instruction.length;
-		path_end(path);
+		end_path_at_instruction(path);
 		break;
 	case X86_SYSCALL:
 		path->edge.at += instruction.length;
 		if (!follow_system_call(path))
-			path_end(path);
+			end_path_at_instruction(path);
 		break;
 	default:
 		apply_instruction(path, &instruction);
@@ -629,14 +634,14 @@ static bool has_next_instruction(struct path *path, u32 end)
 
 	if (at >= end) {
 		if (path->behind_call)
-			path_end(path);
+			end_path_at_instruction(path);
 		else
 			path_end_by_contradiction(path);
 		return false;
 	}
 	mark = *code_mark_at(analysis, at);
 	if (mark & MARK_DISPUTED) {
-		path_end(path);
+		end_path_at_instruction(path);
 		return false;
 	}
 	if (path->behind_call && at != path->behind_call && !(mark & MARK_START) && at % 16 == 0 &&
@@ -647,13 +652,13 @@ static bool has_next_instruction(struct path *path, u32 end)
 		 * of a jump, another function begins. */
 		if (code_decode_at(analysis, at, end, &instruction) &&
 		    !code_is_padding(&instruction)) {
-			path_end(path);
+			end_path_at_instruction(path);
 			return false;
 		}
 	}
 	if (mark & MARK_START && at != path_function(path)->start) {
 		if (path->behind_call)
-			path_end(path);
+			end_path_at_instruction(path);
 		else
 			path_end_by_tail_call(path, at, FUNCTION_STRONG);
 		return false;
@@ -704,11 +709,11 @@ static void begin_function(struct code_analysis *analysis, u32 number)
 		return;
 	function->status = STATUS_OPEN;
 	frame_state_at_entry(&state, number);
-	frame_state_lose(&state, function->entry_lost);
+	frame_state_set_registers_unknown(&state, function->entry_lost);
 	if (analysis->image->entry && function->start == analysis->image->entry)
 		state.flags |= FRAME_OUTERMOST;
-	edge.state = state_intern(analysis, &state);
-	edge_add(analysis, &edge);
+	edge.state = find_or_add_frame_state(analysis, &state);
+	queue_edge_to_follow(analysis, &edge);
 }
 
 void paths_follow_all(struct code_analysis *analysis)

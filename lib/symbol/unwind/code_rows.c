@@ -70,13 +70,13 @@ int code_rows_add(struct code_rows *rows, u64 start, u64 end, const struct unwin
 }
 
 /* The file offset from which row `index` holds; UINT64_MAX: the row does not exist. */
-static u64 row_start(const struct code_rows *rows, u32 index)
+static u64 offset_of_rule_row(const struct code_rows *rows, u32 index)
 {
 	return index < rows->count ? rows->rows[index].offset : UINT64_MAX;
 }
 
 /* The rule of row `index`; NULL: the row does not exist, or has no rule. */
-static const struct unwind_rule *row_rule(const struct code_rows *rows, u32 index)
+static const struct unwind_rule *rule_of_rule_row(const struct code_rows *rows, u32 index)
 {
 	u32 rule = index < rows->count ? rows->rows[index].rule : 0;
 
@@ -91,16 +91,17 @@ static u64 minimum(u64 a, u64 b)
 int code_rows_merge(struct code_rows *rows, const struct code_rows *upper,
 		    const struct code_rows *lower)
 {
-	u64 start = minimum(row_start(upper, 0), row_start(lower, 0)), end;
+	u64 start = minimum(offset_of_rule_row(upper, 0), offset_of_rule_row(lower, 0)), end;
 	int result = 0;
 
 	/* `i` and `j` are the indexes of the next rows after `start`, in `upper` and in `lower`. */
 	for (u32 i = 0, j = 0; start != UINT64_MAX && !result; start = end) {
-		i += row_start(upper, i) == start;
-		j += row_start(lower, j) == start;
-		end = minimum(row_start(upper, i), row_start(lower, j));
+		i += offset_of_rule_row(upper, i) == start;
+		j += offset_of_rule_row(lower, j) == start;
+		end = minimum(offset_of_rule_row(upper, i), offset_of_rule_row(lower, j));
 		result = code_rows_add(rows, start, end,
-				       row_rule(upper, i - 1) ?: row_rule(lower, j - 1));
+				       rule_of_rule_row(upper, i - 1)
+					       ?: rule_of_rule_row(lower, j - 1));
 	}
 	return result;
 }
@@ -111,7 +112,7 @@ static bool are_rule_fields_in_range(const struct unwind_rule *rule)
 	       (is_table_register(rule->base) || rule->base == RULE_BASE_CFA);
 }
 
-static bool is_layout_sound(const struct script_layout *layout)
+static bool are_script_layout_fields_in_range(const struct script_layout *layout)
 {
 	const u32 frame_bytes = 8 * SCRIPT_FRAME_WORDS, code_bytes = 8 * SCRIPT_CODE_WORDS;
 	const u32 all_bytes = 8 * (SCRIPT_WORD_BEHIND + 1);
@@ -148,7 +149,7 @@ const struct unwind_rule *code_rows_rule(const struct code_rows *rows, u64 offse
 bool code_rows_are_sound(const struct code_rows *rows)
 {
 	if (rows->count > CODE_ROWS_MAX || rows->rule_count > FILE_TABLE_RULES_MAX ||
-	    !is_layout_sound(&rows->script))
+	    !are_script_layout_fields_in_range(&rows->script))
 		return false;
 	for (u32 i = 0; i < rows->rule_count; i++)
 		if (!are_rule_fields_in_range(&rows->rules[i]))

@@ -214,7 +214,7 @@ static int append_bytes(struct writing *writing, const void *data, u32 bytes)
 }
 
 /* Sets the length of the record that begins at `record` and has just been written. */
-static void finish_record(struct writing *writing, u32 record)
+static void set_length_of_written_record(struct writing *writing, u32 record)
 {
 	u32 length = writing->bytes - record - LENGTH_BYTES;
 
@@ -222,7 +222,7 @@ static void finish_record(struct writing *writing, u32 record)
 }
 
 /* The offset after the LEB128 number at `at`; 0: the number does not end within the record. */
-static u32 skip_leb128(const struct writing *writing, u32 at)
+static u32 offset_after_leb128(const struct writing *writing, u32 at)
 {
 	while (at && at < writing->end)
 		if (!(writing->section[at++] & 0x80))
@@ -254,8 +254,8 @@ static int convert_cie(struct writing *writing, u32 offset, u32 at)
 			return 0;
 		numbers += 2;
 	}
-	column = skip_leb128(writing, skip_leb128(writing, numbers));
-	end = version == 1 ? column + 1 : skip_leb128(writing, column);
+	column = offset_after_leb128(writing, offset_after_leb128(writing, numbers));
+	end = version == 1 ? column + 1 : offset_after_leb128(writing, column);
 	if (!column || !end || end > writing->end)
 		return 0;
 	if (array_make_room(writing->cies, writing->cie_count, writing->cie_room))
@@ -268,7 +268,7 @@ static int convert_cie(struct writing *writing, u32 offset, u32 at)
 	result = result ?: append_bytes(writing, zeroes, 1); /* length 0 of the augmentation data */
 	result = result ?: append_bytes(writing, section + end, writing->end - end);
 	if (!result)
-		finish_record(writing, record);
+		set_length_of_written_record(writing, record);
 	return result;
 }
 
@@ -288,7 +288,7 @@ static int convert_fde(struct writing *writing, u32 cie_offset, u32 at)
 	memcpy(&address, writing->section + at, sizeof(address));
 	address += writing->base;
 	back = record + LENGTH_BYTES - cies[i].record;
-	/* Room for the record's length, which finish_record() sets. */
+	/* Room for the record's length, which set_length_of_written_record() sets. */
 	result = append_bytes(writing, &back, LENGTH_BYTES);
 	result = result ?: append_bytes(writing, &back, sizeof(back));
 	result = result ?: append_bytes(writing, &address, sizeof(address));
@@ -300,7 +300,7 @@ static int convert_fde(struct writing *writing, u32 cie_offset, u32 at)
 			 ?: append_bytes(writing, writing->section + at + 2 * ADDRESS_BYTES,
 					 writing->end - at - 2 * ADDRESS_BYTES);
 	if (!result)
-		finish_record(writing, record);
+		set_length_of_written_record(writing, record);
 	return result;
 }
 
@@ -407,7 +407,7 @@ _Static_assert(COLUMN_IGNORED == 0 && COLUMN_SAVED == 1, "the other cells lie si
 /* Computes the rule of the row at unwind->cfi; NULL: the row has none. Rules repeat (a file of
  * 480,000 rows has 800 rules), so they are cached. The position in the table, which an expression
  * moves, is restored. */
-static const struct unwind_rule *rule_at_position(struct reading *reading)
+static const struct unwind_rule *compute_rule_of_current_row(struct reading *reading)
 {
 	struct unwind *unwind = &reading->unwind;
 	u64 cie = unwind->cfi.entry.cie, at = unwind->bytes.at, end = unwind->bytes.end;
@@ -447,12 +447,13 @@ static int add_function_of_fde(struct reading *reading, u64 start, u64 limit, u6
 	end = unwind->cfi.next;
 	result = add_covered_range(reading, start, end < limit ? end : limit);
 	for (stop = run_fde_instructions(unwind); !stop && !result;
-	     stop = cfi_run_on(unwind, end)) {
+	     stop = cfi_run_to_next_row(unwind, end)) {
 		/* Adds the row at unwind->cfi, which holds at most up to `limit`. */
 		const struct cfi *cfi = &reading->unwind.cfi;
 		u64 next = cfi->next < limit ? cfi->next : limit;
 
-		result = add_row_for_code(reading, cfi->pc, next, rule_at_position(reading));
+		result = add_row_for_code(reading, cfi->pc, next,
+					  compute_rule_of_current_row(reading));
 		if (result || unwind->cfi.next >= end || unwind->cfi.next >= limit)
 			break;
 	}
@@ -568,9 +569,9 @@ static int add_eh_frame(struct reading *reading)
 
 	unwind->budget = UNWIND_BUDGET;
 	if (unwind->image.eh_frame_hdr.start)
-		stop = index_open(unwind, &unwind->image.eh_frame_hdr);
+		stop = open_eh_frame_hdr(unwind, &unwind->image.eh_frame_hdr);
 	else
-		eh_frame_find(unwind);
+		search_eh_frame_without_headers(unwind);
 	if (stop != STOP_NO_RULE && stop != STOP_NONE)
 		return -ENOEXEC;
 	result = stop ? -ENOEXEC : add_functions_by_index(reading);
@@ -613,7 +614,7 @@ static int add_sframe_rows(struct reading *reading, u64 start, u64 end)
 	for (u32 i = 0; i < ROWS_MAX && i < unwind->sframe.rows_left && from < end; i++) {
 		u64 next = start + row_offset_in_function(unwind);
 
-		if (read_next_row(i, &unwind))
+		if (read_next_sframe_row(i, &unwind))
 			return errno_of_stop(unwind->sframe.stop);
 		if (next > from) {
 			result = add_row_for_code(reading, from, next < end ? next : end, rule);
@@ -655,7 +656,7 @@ static int add_sframe_function(struct reading *reading, u64 i, u64 limit)
 	u64 start = search->function, end, code_end, offset;
 
 	if (!stop)
-		stop = read_entry_fields(unwind);
+		stop = read_sframe_entry_fields(unwind);
 	if (stop)
 		return errno_of_stop(stop);
 	if (FUNCTION_ROW_TYPE(search->info) > ROW_TYPE_MAX || limit < start)
@@ -675,7 +676,7 @@ static int add_sframe_function(struct reading *reading, u64 i, u64 limit)
 static int add_sframe(struct reading *reading)
 {
 	struct unwind *unwind = &reading->unwind;
-	u32 stop = section_open(unwind);
+	u32 stop = open_sframe_section(unwind);
 	int result = 0;
 
 	if (stop)
@@ -819,7 +820,7 @@ int code_rows_read_debug(int file, const struct file_spans *covered, struct code
 	if (!result) {
 		reading->rows = rows;
 		reading->covered = found;
-		file_image_lend(reading->image, records, bytes);
+		file_image_borrow_bytes(reading->image, records, bytes);
 		result = add_debug_frame_functions(reading, bytes, covered);
 		file_image_free(&reading->image);
 		free(reading->functions);

@@ -98,7 +98,7 @@ static int segments_read(struct file_image *image)
 }
 
 /* True if `upper` lies after `lower` in memory and in the file. */
-static bool are_segments_apart(const struct segment *lower, const struct segment *upper)
+static bool are_segments_without_overlap(const struct segment *lower, const struct segment *upper)
 {
 	return lower->bytes <= FILE_BYTES_MAX && lower->address < FILE_IMAGE_BASE &&
 	       lower->offset < FILE_BYTES_MAX && upper->address >= lower->address + lower->bytes &&
@@ -113,11 +113,11 @@ static bool are_code_segments_apart(const struct file_image *image)
 	for (u32 i = 0; i < image->segment_count; i++) {
 		if (!(image->segment[i].flags & PF_X))
 			continue;
-		if (last && !are_segments_apart(last, &image->segment[i]))
+		if (last && !are_segments_without_overlap(last, &image->segment[i]))
 			return false;
 		last = &image->segment[i];
 	}
-	return last && are_segments_apart(last, &end);
+	return last && are_segments_without_overlap(last, &end);
 }
 
 int file_image_create(int file, struct file_image **out)
@@ -170,7 +170,7 @@ static bool segment_holds(const struct segment *segment, u64 address, u32 bytes)
 	return at < segment->bytes && segment->bytes - at >= bytes;
 }
 
-void file_image_lend(struct file_image *image, const u8 *bytes, u64 count)
+void file_image_borrow_bytes(struct file_image *image, const u8 *bytes, u64 count)
 {
 	image->lent = bytes;
 	image->lent_bytes = count;

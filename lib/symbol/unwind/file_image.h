@@ -12,7 +12,7 @@
 
 /* In an image, this address stands for address 0 of the file. */
 #define FILE_IMAGE_BASE (1ULL << 44)
-/* Address in the image of the bytes that file_image_lend() adds. */
+/* Address in the image of the bytes that file_image_borrow_bytes() adds. */
 #define FILE_IMAGE_LENT (1ULL << 45)
 /* Address in the image of an ELF header that no segment maps. */
 #define FILE_IMAGE_HEADER (1ULL << 46)
@@ -30,7 +30,7 @@ u64 file_image_header(const struct file_image *image);
 
 /* Makes `bytes` readable at the address FILE_IMAGE_LENT of the image. The caller keeps the bytes
  * until the image is freed. */
-void file_image_lend(struct file_image *image, const u8 *bytes, u64 count);
+void file_image_borrow_bytes(struct file_image *image, const u8 *bytes, u64 count);
 
 /* Reads bytes at an address of the image; false: the image does not have all of them. */
 bool file_image_read(struct file_image *image, u64 address, void *buffer, u32 bytes);

@@ -80,7 +80,7 @@ static int add_row_for_code(const struct file_image *image, struct code_rows *ro
 /* The first system call in [at, end) from which clone() returns in two threads; or `end`. The code
  * after the call tells the threads apart by rax (core/arch/x86_64/code_rule.c), so the call and
  * the place after it have no row. */
-static u32 find_clone_call(const struct code_image *code, u32 at, u32 end)
+static u32 find_system_call_of_clone(const struct code_image *code, u32 at, u32 end)
 {
 	static const u8 wanted[] = {0x0f, 0x05, 0x48, 0x85, 0xc0, 0x7c}; /* syscall; test; jl */
 	u32 left = code->end - at, bytes = end - at + sizeof(wanted) - 1;
@@ -103,7 +103,7 @@ static int add_analysed_rows(const struct code_analysis *analysis, const struct 
 	     at = next) {
 		rule.flags |= RULE_ANALYSED;
 		for (u32 row_end; !result && at < next; at = row_end + CLONE_CALL_BYTES) {
-			row_end = find_clone_call(code, at, next);
+			row_end = find_system_call_of_clone(code, at, next);
 			result = add_row_for_code(image, rows, at, row_end, &rule);
 		}
 	}
@@ -135,7 +135,7 @@ static bool next_uncovered_part(const struct file_spans *covered, u32 *span, u32
 /* True if crtbegin.o's functions begin within START_CODE_LOOK bytes: the first of them,
  * deregister_tm_clones(), compares two addresses and leaves if they are equal. They have no table
  * in any program, and are read at the event. */
-static bool has_crtbegin_code(const struct code_image *image, u32 at)
+static bool has_crtbegin_code_near(const struct code_image *image, u32 at)
 {
 	u8 code[START_CODE_LOOK + START_CODE_FIRST];
 
@@ -156,13 +156,13 @@ static bool has_crtbegin_code(const struct code_image *image, u32 at)
 }
 
 /* The number of bytes of [at, end) whose analysis is worth while. */
-static u64 bytes_worth_analysis(const struct code_image *image, u32 at, u32 end)
+static u64 count_bytes_worth_analysis(const struct code_image *image, u32 at, u32 end)
 {
 	u64 bytes = end - at;
 
 	if (bytes <= PADDING_BYTES_MAX)
 		return 0;
-	if (!has_crtbegin_code(image, at))
+	if (!has_crtbegin_code_near(image, at))
 		return bytes;
 	return bytes > START_CODE_BYTES ? bytes - START_CODE_BYTES : 0;
 }
@@ -177,7 +177,7 @@ static u64 uncovered_bytes_worth_analysis(const struct code_image *image,
 
 		for (; next_uncovered_part(covered, &span, &at, image->sections[i].end, &end);
 		     at = end)
-			bytes += bytes_worth_analysis(image, at, end);
+			bytes += count_bytes_worth_analysis(image, at, end);
 	}
 	return bytes;
 }
@@ -315,7 +315,7 @@ static int read_all_rows(int file, bool is_analysed, struct code_rows *rows)
 		tables = (struct code_rows){};
 	}
 	rows->is_partial = is_partial;
-	script_own_code_mark(rows);
+	mark_rules_of_v8_code(rows);
 	code_rows_clear(&tables);
 	code_rows_clear(&others);
 	free(covered.spans);

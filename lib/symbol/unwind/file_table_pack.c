@@ -33,7 +33,7 @@ static u32 count_leaf_rows(const struct code_rows *rows, u32 first)
 }
 
 /* Adds the chunks of the root and of the nodes. Their offsets are filled in later. */
-static int add_nodes(struct file_table *table, u32 leaves)
+static int add_root_and_node_chunks(struct file_table *table, u32 leaves)
 {
 	u32 nodes = (leaves + FILE_TABLE_WORDS - 1) / FILE_TABLE_WORDS;
 
@@ -52,7 +52,8 @@ static int add_nodes(struct file_table *table, u32 leaves)
 }
 
 /* Adds the chunks of the leaves, and fills in the leaves' offsets in nodes and root. */
-static int add_leaves(struct file_table *table, const struct code_rows *rows, u32 leaves)
+static int add_leaf_chunks_of_rows(struct file_table *table, const struct code_rows *rows,
+				   u32 leaves)
 {
 	u32 rules = table->count + leaves, row = 0;
 
@@ -75,7 +76,7 @@ static int add_leaves(struct file_table *table, const struct code_rows *rows, u3
 	return 0;
 }
 
-static int add_rules(struct file_table *table, const struct code_rows *rows)
+static int add_rule_chunks(struct file_table *table, const struct code_rows *rows)
 {
 	for (u32 i = 0; i < rows->rule_count; i += FILE_TABLE_RULES) {
 		u32 left = rows->rule_count - i;
@@ -96,8 +97,8 @@ int file_table_pack(const struct code_rows *rows, struct file_table *table)
 
 	for (u32 row = 0; row < rows->count; row += count_leaf_rows(rows, row))
 		leaves++;
-	result = add_nodes(table, leaves)
-			 ?: add_leaves(table, rows, leaves) ?: add_rules(table, rows);
+	result = add_root_and_node_chunks(table, leaves)
+			 ?: add_leaf_chunks_of_rows(table, rows, leaves) ?: add_rule_chunks(table, rows);
 
 	if (!result) {
 		table->chunks[FILE_TABLE_ROOT].is_partial = rows->is_partial;

@@ -23,7 +23,7 @@ void frame_state_at_entry(struct frame_state *state, u32 owner)
 			.kind = VALUE_ENTRY, .offset = frame_saved_register[i]};
 }
 
-void frame_state_lose(struct frame_state *state, u32 lost)
+void frame_state_set_registers_unknown(struct frame_state *state, u32 lost)
 {
 	for (u32 i = 0; i < FRAME_SAVED_REGISTERS; i++)
 		if (lost >> i & 1)
@@ -40,7 +40,7 @@ static bool has_common_cfa(const struct frame_state *a, const struct frame_state
 	       a->copy_offset == b->copy_offset;
 }
 
-bool frame_state_meet(struct frame_state *state, const struct frame_state *other)
+bool frame_state_keep_common_values(struct frame_state *state, const struct frame_state *other)
 {
 	if ((state->flags ^ other->flags) & FRAME_OUTERMOST)
 		return false;
@@ -70,11 +70,11 @@ static bool is_scratch_register(u32 reg)
 }
 
 /* Scratch registers have to agree only if they give the CFA. */
-bool frame_state_agrees(const struct frame_state *there, const struct frame_state *path)
+bool frame_states_are_compatible(const struct frame_state *there, const struct frame_state *path)
 {
 	struct frame_state both = *there;
 
-	if (!frame_state_meet(&both, path))
+	if (!frame_state_keep_common_values(&both, path))
 		return false;
 	for (u32 reg = 0; reg < X86_REGISTERS; reg++)
 		if ((!is_scratch_register(reg) || frame_value_is_stack(there->reg[reg])) &&
@@ -85,14 +85,14 @@ bool frame_state_agrees(const struct frame_state *there, const struct frame_stat
 	       both.copy_offset == there->copy_offset && both.flags == there->flags;
 }
 
-bool frame_state_is_bare(const struct frame_state *state)
+bool is_rsp_at_return_address(const struct frame_state *state)
 {
 	struct frame_value rsp = state->reg[X86_RSP];
 
 	return rsp.kind == VALUE_CFA && rsp.offset == -FRAME_WORD;
 }
 
-u32 frame_state_changed(const struct frame_state *state)
+u32 frame_state_changed_registers(const struct frame_state *state)
 {
 	u32 changed = 0;
 
@@ -135,7 +135,8 @@ static bool set_cfa_rule(const struct frame_state *state, struct unwind_rule *ru
 }
 
 /* The base that the rule's slots count from: the CFA, or the frame pointer in a realigned frame. */
-static struct frame_value slot_base(const struct frame_state *state, struct unwind_rule *rule)
+static struct frame_value base_of_rule_slots(const struct frame_state *state,
+					     struct unwind_rule *rule)
 {
 	struct frame_value rbp = state->reg[X86_RBP];
 
@@ -176,7 +177,7 @@ bool frame_state_rule(const struct frame_state *state, struct unwind_rule *rule)
 	}
 	if (state->flags & FRAME_RETURN_LOST || !set_cfa_rule(state, rule))
 		return false;
-	base = slot_base(state, rule);
+	base = base_of_rule_slots(state, rule);
 	for (u32 i = 0; i < FRAME_SAVED_REGISTERS; i++)
 		rule->slot[i] = saved_register_slot(state, i, base);
 	rule->slot[SLOT_RETURN] = 1;

@@ -3,7 +3,7 @@
  * The known state of a stack frame at one instruction, without running the code: the registers that
  * hold an address relative to the CFA, and where the caller's rbx, rbp and r12 to r15 are. An
  * instruction changes a state (frame_state_step()), two paths that meet have the common part of
- * their states (frame_state_meet()), and a state gives a rule for the unwinder
+ * their states (frame_state_keep_common_values()), and a state gives a rule for the unwinder
  * (frame_state_rule()).
  *
  * The CFA is the stack pointer after the return address (abi/rule.h), so rsp is CFA - 8 at the
@@ -111,7 +111,7 @@ void frame_state_at_entry(struct frame_state *state, u32 owner);
 
 /* Records that registers no longer have the caller's value: `lost` has a bit for each slot of a
  * rule. */
-void frame_state_lose(struct frame_state *state, u32 lost);
+void frame_state_set_registers_unknown(struct frame_state *state, u32 lost);
 
 /* Applies an instruction, at `address` of the file, that is no jump. */
 enum frame_step_result frame_state_step(struct frame_state *state,
@@ -127,17 +127,17 @@ void frame_state_branch(struct frame_state *state, const struct x86_instruction 
 			const struct frame_compared *compared, bool is_taken);
 
 /* Reduces *state to what both states have in common. False: the states contradict each other. */
-bool frame_state_meet(struct frame_state *state, const struct frame_state *other);
+bool frame_state_keep_common_values(struct frame_state *state, const struct frame_state *other);
 
 /* True if the known state at an address also holds on a path that reaches the address with the
  * state `path`. */
-bool frame_state_agrees(const struct frame_state *there, const struct frame_state *path);
+bool frame_states_are_compatible(const struct frame_state *there, const struct frame_state *path);
 
 /* True if rsp points to the return address, as at the entry of a function. */
-bool frame_state_is_bare(const struct frame_state *state);
+bool is_rsp_at_return_address(const struct frame_state *state);
 
 /* The registers that do not have the caller's value: a bit for each slot of a rule. */
-u32 frame_state_changed(const struct frame_state *state);
+u32 frame_state_changed_registers(const struct frame_state *state);
 
 /* Sets the unwind rule that a state gives. False: the state gives no rule. */
 bool frame_state_rule(const struct frame_state *state, struct unwind_rule *rule);

@@ -559,7 +559,7 @@ void frame_state_return(struct frame_state *state, u32 lost)
 
 	for (u32 i = 0; i < sizeof(scratch); i++)
 		state->reg[scratch[i]] = unknown;
-	frame_state_lose(state, lost);
+	frame_state_set_registers_unknown(state, lost);
 	drop_words_below_rsp(state);
 }
 

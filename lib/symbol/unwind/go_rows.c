@@ -104,7 +104,7 @@ struct function {
 
 /* The depth at an address: how many bytes the stack pointer is below the return address. `none` is
  * returned if the table does not tell. */
-static s32 depth_at(const struct function *function, u64 address, s32 none)
+static s32 stack_depth_at_address(const struct function *function, u64 address, s32 none)
 {
 	for (u32 i = 0; i < function->run_count; i++)
 		if (address < function->runs[i].end)
@@ -305,7 +305,8 @@ struct standing {
 };
 
 /* Reduces what holds on two paths to an instruction to what both have in common. */
-static struct standing join_standings(const struct standing *a, const struct standing *b)
+static struct standing keep_common_part_of_standings(const struct standing *a,
+						     const struct standing *b)
 {
 	struct standing both = *a;
 
@@ -340,8 +341,9 @@ static bool add_instruction_to_parts(struct go_parts *parts, u32 at,
 }
 
 /* Changes what holds by the effect of an instruction that is neither a call nor a jump. */
-static void step_standing(struct standing *standing, const struct x86_instruction *instruction,
-			  u32 next, s32 depth, s32 next_depth)
+static void apply_instruction_to_standing(struct standing *standing,
+					  const struct x86_instruction *instruction, u32 next,
+					  s32 depth, s32 next_depth)
 {
 	bool is_move = instruction->map == X86_MAP_ONE_BYTE && instruction->is_wide &&
 		       !instruction->is_memory;
@@ -377,7 +379,9 @@ static void read_stack_switches(const struct function *function, struct go_parts
 		enum x86_flow flow;
 
 		if (is_jumped[at])
-			standing = is_reached ? join_standings(&standing, &jumped[at]) : jumped[at];
+			standing = is_reached
+					   ? keep_common_part_of_standings(&standing, &jumped[at])
+					   : jumped[at];
 		if (!x86_decode(code + at, bytes - at, &instruction)) {
 			standing.place = GO_UNKNOWN;
 			instruction.length = bytes - at;
@@ -407,9 +411,10 @@ static void read_stack_switches(const struct function *function, struct go_parts
 			    add_call_on_other_stack(code, bytes, at, next, parts, &next))
 				standing.place = GO_ON_STACK;
 		} else if (flow == X86_NEXT) {
-			step_standing(&standing, &instruction, next,
-				      depth_at(function, function->start + at, -1),
-				      depth_at(function, function->start + next, -1));
+			apply_instruction_to_standing(
+				&standing, &instruction, next,
+				stack_depth_at_address(function, function->start + at, -1),
+				stack_depth_at_address(function, function->start + next, -1));
 		} else if (!is_reached) {
 			standing.place = GO_UNKNOWN;
 		}
@@ -474,7 +479,7 @@ static int add_row_for_code(const struct go_reader *reader, u64 start, u64 end,
 			     rule);
 }
 
-static struct unwind_rule rule_of_depth(s32 depth, u8 rbp_slot)
+static struct unwind_rule make_rule_of_stack_depth(s32 depth, u8 rbp_slot)
 {
 	return (struct unwind_rule){
 		.cfa_register = REGISTER_RSP,
@@ -498,7 +503,7 @@ static bool is_rbp_pushed(const struct go_reader *reader, u64 start)
 static int add_run_rows(const struct go_reader *reader, struct function *function,
 			const struct go_run *run, u64 start, u64 end)
 {
-	struct unwind_rule rule = rule_of_depth(run->value, function->bare_slot);
+	struct unwind_rule rule = make_rule_of_stack_depth(run->value, function->bare_slot);
 	u64 stored;
 	int result;
 
@@ -524,7 +529,7 @@ static int add_rows_by_depth(const struct go_reader *reader, struct function *fu
 		const struct go_run *run = &function->runs[i];
 		u64 from = run->start < start ? start : run->start;
 		u64 to = run->end < end ? run->end : end;
-		struct unwind_rule rule = rule_of_depth(0, function->bare_slot);
+		struct unwind_rule rule = make_rule_of_stack_depth(0, function->bare_slot);
 
 		rule.flags = function->rule_flags;
 		if (from >= to)
@@ -594,7 +599,7 @@ static bool sets_frame_pointer(const struct function *function)
 
 /* The code to which a signal handler returns (rt_sigreturn) has no caller; core/unwind knows this
  * code by its bytes. */
-static bool is_signal_return_code(const struct function *function)
+static bool is_go_signal_return_function(const struct function *function)
 {
 	const u8 *code = function->code;
 
@@ -602,7 +607,7 @@ static bool is_signal_return_code(const struct function *function)
 	       (function->code_bytes >= 7 && !memcmp(code, "\xb8\x0f\0\0\0\x0f\x05", 7));
 }
 
-static bool is_named(const struct function *function, const char *name)
+static bool is_name_of_function(const struct function *function, const char *name)
 {
 	return !strcmp(function->name, name);
 }
@@ -612,11 +617,12 @@ static int add_rows_on_other_stack(struct go_reader *reader, const struct functi
 				   const struct go_part *part, u64 start, u64 end)
 {
 	struct unwind_rule rule = part->rule;
-	s32 depth = depth_at(function, function->start + part->back, 0);
+	s32 depth = stack_depth_at_address(function, function->start + part->back, 0);
 
-	if (is_named(function, "runtime.mcall"))
+	if (is_name_of_function(function, "runtime.mcall"))
 		return add_row_for_code(reader, start, end, &outermost);
-	if (is_named(function, "runtime.morestack") && reader->saved.cfa_kind == CFA_GO_SAVED) {
+	if (is_name_of_function(function, "runtime.morestack") &&
+	    reader->saved.cfa_kind == CFA_GO_SAVED) {
 		rule = reader->saved;
 		rule.slot[GO_SLOT_RBP] = find_saved_rbp_word(function->code, function->code_bytes);
 		return add_row_for_code(reader, start, end,
@@ -626,7 +632,7 @@ static int add_rows_on_other_stack(struct go_reader *reader, const struct functi
 		return add_row_for_code(reader, start, end, &by_frame_pointer);
 	if (part->place != GO_COMES_BACK || depth % WORD)
 		return add_row_for_code(reader, start, end, &elsewhere);
-	if (is_named(function, "runtime.systemstack") && rule.cfa_kind == CFA_GO_SAVED)
+	if (is_name_of_function(function, "runtime.systemstack") && rule.cfa_kind == CFA_GO_SAVED)
 		reader->saved = rule;
 	if (rule.cfa_kind == CFA_GO_SAVED && function->has_frame_pointer)
 		return add_row_for_code(reader, start, end, &by_frame_pointer);
@@ -650,7 +656,8 @@ static int add_rows_of_switching_function(struct go_reader *reader, struct funct
 	for (u32 i = 0; i < parts.count; i++)
 		comes_back |= parts.part[i].place == GO_COMES_BACK &&
 			      parts.part[i].rule.cfa_kind != CFA_REGISTER;
-	if (!comes_back && function->has_frame_pointer && !is_named(function, "runtime.mcall"))
+	if (!comes_back && function->has_frame_pointer &&
+	    !is_name_of_function(function, "runtime.mcall"))
 		return add_rows_by_frame_pointer(reader, function);
 	if (!parts.count)
 		return add_row_for_code(reader, function->start, function->end, &elsewhere);
@@ -687,15 +694,17 @@ static void read_function_code(const struct go_reader *reader, struct function *
 	/* Some names say more than the flags. Go's signal handler puts the address of one of these
 	 * functions into the saved pc, so the kernel's return from the handler enters the function
 	 * in place of the interrupted code's next instruction. */
-	if (is_named(function, "runtime.asyncPreempt") || is_named(function, "runtime.sigpanic") ||
-	    is_named(function, "runtime.sigpanic0"))
+	if (is_name_of_function(function, "runtime.asyncPreempt") ||
+	    is_name_of_function(function, "runtime.sigpanic") ||
+	    is_name_of_function(function, "runtime.sigpanic0"))
 		function->rule_flags = RULE_SIGNAL;
 	/* Go's own traces end at a signal handler. Here the walk goes on: the kernel has stored the
 	 * interrupted registers on the stack. */
-	if (is_named(function, "runtime.sigtramp") || is_named(function, "runtime.cgoSigtramp"))
+	if (is_name_of_function(function, "runtime.sigtramp") ||
+	    is_name_of_function(function, "runtime.cgoSigtramp"))
 		function->flags &= ~GO_IS_OUTERMOST;
 	/* core/unwind/go_stack.h */
-	if (is_named(function, "runtime.schedule"))
+	if (is_name_of_function(function, "runtime.schedule"))
 		function->bare_slot = function->framed_slot = SLOT_LOST;
 }
 
@@ -712,12 +721,12 @@ static int add_function(struct go_reader *reader, const struct go_function *entr
 	read_function_code(reader, &function);
 	if (function.flags & GO_IS_OUTERMOST)
 		return add_row_for_code(reader, entry->start, entry->end, &outermost);
-	if (is_signal_return_code(&function))
+	if (is_go_signal_return_function(&function))
 		return 0;
 	is_switching = function.flags & GO_WRITES_RSP;
-	at = go_runs_begin(&reader->table, entry, GO_DEPTH, &run);
+	at = go_find_runs_of_quantity(&reader->table, entry, GO_DEPTH, &run);
 	while (!result && at && function.run_count < RUNS_MAX &&
-	       go_run_next(&reader->table, entry, &at, &run) && run.value >= 0 &&
+	       go_read_next_run(&reader->table, entry, &at, &run) && run.value >= 0 &&
 	       run.value < DEPTH_MAX) {
 		if (!is_switching)
 			function.run_count = 0;

@@ -13,7 +13,7 @@
 
 /* The bytes that an instruction of x86-64 stores to memory as whole general or vector registers; 0:
  * it stores none, or is of a kind that is not known. */
-static u32 x86_stored_bytes(const struct x86_instruction *code)
+static u32 x86_bytes_stored_from_registers(const struct x86_instruction *code)
 {
 	if (code->map == X86_MAP_ONE_BYTE && (code->opcode == 0x89 || code->opcode == 0xc7))
 		return code->is_wide ? 8 : 0;
@@ -25,8 +25,8 @@ static u32 x86_stored_bytes(const struct x86_instruction *code)
 }
 
 /* The bytes that an instruction of x86-64 may store to memory, also in other ways than
- * x86_stored_bytes() knows. Each VEX and EVEX instruction counts as a store. */
-static u32 x86_touched_bytes(const struct x86_instruction *code)
+ * x86_bytes_stored_from_registers() knows. Each VEX and EVEX instruction counts as a store. */
+static u32 x86_bytes_possibly_stored(const struct x86_instruction *code)
 {
 	bool is_plain = code->map == X86_MAP_ONE_BYTE;
 
@@ -36,10 +36,12 @@ static u32 x86_touched_bytes(const struct x86_instruction *code)
 		return 1;
 	if (is_plain && (code->opcode == 0x89 || code->opcode == 0xc7))
 		return code->is_wide ? 8 : code->is_narrow ? 2 : 4;
-	return code->map == X86_MAP_0F && code->opcode == 0x17 ? 8 : x86_stored_bytes(code);
+	return code->map == X86_MAP_0F && code->opcode == 0x17
+		       ? 8
+		       : x86_bytes_stored_from_registers(code);
 }
 
-static enum loop_flow x86_loop_flow(const struct x86_instruction *code)
+static enum loop_flow x86_flow_as_loop_flow(const struct x86_instruction *code)
 {
 	switch (x86_flow_of(code)) {
 	case X86_NEXT:
@@ -61,7 +63,8 @@ static enum loop_flow x86_loop_flow(const struct x86_instruction *code)
 }
 
 /* Sets the register that an instruction computes an address in: lea, or mov of a register. */
-static void x86_computed(const struct x86_instruction *code, struct loop_code *loop_code)
+static void x86_set_computed_register(const struct x86_instruction *code,
+				      struct loop_code *loop_code)
 {
 	bool is_lea = code->opcode == 0x8d && code->is_memory && !code->has_segment &&
 		      code->index == X86_NO_REGISTER && code->base < X86_REGISTERS;
@@ -83,18 +86,18 @@ static bool x86_loop_code(const u8 *bytes, u64 left, u64 address, struct loop_co
 	if (!x86_decode(bytes, left < X86_LENGTH_MAX ? left : X86_LENGTH_MAX, &code))
 		return false;
 	loop_code->length = code.length;
-	loop_code->flow = x86_loop_flow(&code);
+	loop_code->flow = x86_flow_as_loop_flow(&code);
 	loop_code->target = address + code.length + code.immediate;
 	loop_code->writes = code.writes;
-	x86_computed(&code, loop_code);
+	x86_set_computed_register(&code, loop_code);
 	if (!code.is_memory)
 		return true;
 	if (code.base < X86_REGISTERS && !code.has_segment)
 		loop_code->base = code.base;
 	loop_code->is_indexed = code.index != X86_NO_REGISTER;
 	loop_code->displacement = code.displacement;
-	loop_code->touched_bytes = x86_touched_bytes(&code);
-	loop_code->is_store = x86_stored_bytes(&code);
+	loop_code->touched_bytes = x86_bytes_possibly_stored(&code);
+	loop_code->is_store = x86_bytes_stored_from_registers(&code);
 	if (code.map == X86_MAP_ONE_BYTE && code.opcode == 0x89 && code.is_wide)
 		loop_code->stored[0] = code.reg;
 	return true;
@@ -108,12 +111,12 @@ static bool x86_loop_code(const u8 *bytes, u64 left, u64 address, struct loop_co
 #define ARM64_ZERO 31
 
 /* The `count` bits of an instruction from bit `low` on, as an unsigned and as a signed number. */
-static u32 bits(u32 code, u32 low, u32 count)
+static u32 unsigned_bits_of_instruction(u32 code, u32 low, u32 count)
 {
 	return code >> low & ((1U << count) - 1);
 }
 
-static s64 signed_bits(u32 code, u32 low, u32 count)
+static s64 signed_bits_of_instruction(u32 code, u32 low, u32 count)
 {
 	return (s64)((u64)code << (64 - low - count)) >> (64 - count);
 }
@@ -125,29 +128,32 @@ static u32 register_bit(u32 reg)
 
 /* Decodes branches, exceptions and system instructions. False: the instruction is of another
  * group. */
-static bool arm64_flow(u32 code, u64 address, struct loop_code *loop_code)
+static bool arm64_decode_flow(u32 code, u64 address, struct loop_code *loop_code)
 {
 	if ((code & 0x7c000000) == 0x14000000) {
 		loop_code->flow = code >> 31 ? LOOP_CALL : LOOP_JUMP;
-		loop_code->target = address + signed_bits(code, 0, 26) * 4;
+		loop_code->target = address + signed_bits_of_instruction(code, 0, 26) * 4;
 	} else if ((code & 0xfe000000) == 0x54000000 || (code & 0x7e000000) == 0x34000000) {
 		loop_code->flow = LOOP_BRANCH;
-		loop_code->target = address + signed_bits(code, 5, 19) * 4;
+		loop_code->target = address + signed_bits_of_instruction(code, 5, 19) * 4;
 	} else if ((code & 0x7e000000) == 0x36000000) {
 		loop_code->flow = LOOP_BRANCH;
-		loop_code->target = address + signed_bits(code, 5, 14) * 4;
+		loop_code->target = address + signed_bits_of_instruction(code, 5, 14) * 4;
 	} else if ((code & 0xfe000000) == 0xd6000000) {
 		/* Bits 21 to 23 tell br, blr, ret and eret apart. */
-		u32 kind = bits(code, 21, 3);
+		u32 kind = unsigned_bits_of_instruction(code, 21, 3);
 
 		loop_code->flow = kind == 0   ? LOOP_JUMP_INDIRECT
 				  : kind == 1 ? LOOP_CALL
 					      : LOOP_OTHER;
 	} else if ((code & 0xff000000) == 0xd4000000) {
 		/* Instructions that generate exceptions: brk ends the code. */
-		loop_code->flow = bits(code, 21, 3) == 1 ? LOOP_TRAP : LOOP_OTHER;
+		loop_code->flow =
+			unsigned_bits_of_instruction(code, 21, 3) == 1 ? LOOP_TRAP : LOOP_OTHER;
 	} else if ((code & 0xff000000) == 0xd5000000) {
-		loop_code->writes = code & 1U << 21 ? register_bit(bits(code, 0, 5)) : 0;
+		loop_code->writes = code & 1U << 21
+					    ? register_bit(unsigned_bits_of_instruction(code, 0, 5))
+					    : 0;
 	} else if (!(code >> 16)) {
 		loop_code->flow = LOOP_TRAP; /* udf */
 	} else {
@@ -160,13 +166,14 @@ static bool arm64_flow(u32 code, u64 address, struct loop_code *loop_code)
 
 /* Sets which memory an instruction writes that stores one or two registers of `bytes` bytes each,
  * at a distance from a base register. */
-static void arm64_store(u32 code, u32 bytes, bool is_pair, s64 distance,
-			struct loop_code *loop_code)
+static void arm64_set_stored_memory(u32 code, u32 bytes, bool is_pair, s64 distance,
+				    struct loop_code *loop_code)
 {
-	bool is_vector = bits(code, 26, 1);
-	u32 first = bits(code, 0, 5), second = bits(code, 10, 5);
+	bool is_vector = unsigned_bits_of_instruction(code, 26, 1);
+	u32 first = unsigned_bits_of_instruction(code, 0, 5),
+	    second = unsigned_bits_of_instruction(code, 10, 5);
 
-	loop_code->base = bits(code, 5, 5);
+	loop_code->base = unsigned_bits_of_instruction(code, 5, 5);
 	loop_code->displacement = distance;
 	loop_code->touched_bytes = is_pair ? 2 * bytes : bytes;
 	loop_code->is_store = bytes >= 8;
@@ -179,70 +186,81 @@ static void arm64_store(u32 code, u32 bytes, bool is_pair, s64 distance,
 }
 
 /* Decodes loads and stores of a pair of registers: ldp, stp and similar ones. */
-static void arm64_pair(u32 code, struct loop_code *loop_code)
+static void arm64_decode_pair(u32 code, struct loop_code *loop_code)
 {
-	bool is_vector = bits(code, 26, 1), is_load = bits(code, 22, 1);
-	u32 kind = bits(code, 30, 2), mode = bits(code, 23, 2);
+	bool is_vector = unsigned_bits_of_instruction(code, 26, 1),
+	     is_load = unsigned_bits_of_instruction(code, 22, 1);
+	u32 kind = unsigned_bits_of_instruction(code, 30, 2),
+	    mode = unsigned_bits_of_instruction(code, 23, 2);
 	u32 bytes = is_vector ? 4U << kind : kind & 2 ? 8 : 4;
 
 	if (mode & 1)
-		loop_code->writes = 1U << bits(code, 5, 5);
+		loop_code->writes = 1U << unsigned_bits_of_instruction(code, 5, 5);
 	if (!is_load)
-		arm64_store(code, bytes, true, mode == 1 ? 0 : signed_bits(code, 15, 7) * bytes,
-			    loop_code);
+		arm64_set_stored_memory(
+			code, bytes, true,
+			mode == 1 ? 0 : signed_bits_of_instruction(code, 15, 7) * bytes, loop_code);
 	else if (!is_vector)
-		loop_code->writes |=
-			register_bit(bits(code, 0, 5)) | register_bit(bits(code, 10, 5));
+		loop_code->writes |= register_bit(unsigned_bits_of_instruction(code, 0, 5)) |
+				     register_bit(unsigned_bits_of_instruction(code, 10, 5));
 }
 
 /* Decodes loads and stores of one register. */
-static void arm64_single(u32 code, struct loop_code *loop_code)
+static void arm64_decode_single(u32 code, struct loop_code *loop_code)
 {
-	bool is_vector = bits(code, 26, 1), is_scaled = bits(code, 24, 1);
-	u32 size = bits(code, 30, 2), kind = bits(code, 22, 2), mode = bits(code, 10, 2);
+	bool is_vector = unsigned_bits_of_instruction(code, 26, 1),
+	     is_scaled = unsigned_bits_of_instruction(code, 24, 1);
+	u32 size = unsigned_bits_of_instruction(code, 30, 2),
+	    kind = unsigned_bits_of_instruction(code, 22, 2),
+	    mode = unsigned_bits_of_instruction(code, 10, 2);
 	u32 bytes = is_vector && kind & 2 ? 16 : 1U << size;
 	/* The address has an index register, or the instruction is an atomic operation. */
-	bool is_register = !is_scaled && bits(code, 21, 1);
+	bool is_register = !is_scaled && unsigned_bits_of_instruction(code, 21, 1);
 	bool is_atomic = is_register && mode == 0;
 	bool is_store = is_atomic || (is_vector ? !(kind & 1) : !kind);
 	s64 distance = 0;
 
 	if (is_scaled)
-		distance = (s64)bits(code, 10, 12) * bytes;
+		distance = (s64)unsigned_bits_of_instruction(code, 10, 12) * bytes;
 	else if (!is_register && mode != 1)
-		distance = signed_bits(code, 12, 9);
+		distance = signed_bits_of_instruction(code, 12, 9);
 	if (!is_scaled && !is_register && mode & 1)
-		loop_code->writes = 1U << bits(code, 5, 5);
+		loop_code->writes = 1U << unsigned_bits_of_instruction(code, 5, 5);
 	loop_code->is_indexed = is_register && !is_atomic;
 	if (is_store)
-		arm64_store(code, bytes, false, distance, loop_code);
+		arm64_set_stored_memory(code, bytes, false, distance, loop_code);
 	if (is_atomic || (!is_store && !is_vector && !(size == 3 && kind == 2)))
-		loop_code->writes |= register_bit(bits(code, 0, 5));
+		loop_code->writes |= register_bit(unsigned_bits_of_instruction(code, 0, 5));
 	if (is_atomic)
 		loop_code->stored[0] = LOOP_NO_REGISTER;
 }
 
 /* Decodes a load or store. False: its kind is not known. */
-static bool arm64_memory(u32 code, struct loop_code *loop_code)
+static bool arm64_decode_load_or_store(u32 code, struct loop_code *loop_code)
 {
-	u32 target = bits(code, 0, 5);
+	u32 target = unsigned_bits_of_instruction(code, 0, 5);
 
 	if ((code & 0x3a000000) == 0x28000000) {
-		arm64_pair(code, loop_code);
+		arm64_decode_pair(code, loop_code);
 	} else if ((code & 0x3a000000) == 0x38000000) {
-		arm64_single(code, loop_code);
+		arm64_decode_single(code, loop_code);
 	} else if ((code & 0x3b000000) == 0x18000000) { /* a load from a distance to the pc */
-		loop_code->writes = bits(code, 26, 1) ? 0 : register_bit(target);
+		loop_code->writes =
+			unsigned_bits_of_instruction(code, 26, 1) ? 0 : register_bit(target);
 	} else if ((code & 0x3f000000) == 0x08000000) {
 		/* Exclusive and ordered loads and stores, compare and swap. */
-		arm64_store(code, 1U << bits(code, 30, 2), bits(code, 21, 1), 0, loop_code);
+		arm64_set_stored_memory(code, 1U << unsigned_bits_of_instruction(code, 30, 2),
+					unsigned_bits_of_instruction(code, 21, 1), 0, loop_code);
 		loop_code->stored[0] = loop_code->stored[1] = LOOP_NO_REGISTER;
-		loop_code->writes = register_bit(target) | register_bit(bits(code, 10, 5)) |
-				    register_bit(bits(code, 16, 5));
+		loop_code->writes = register_bit(target) |
+				    register_bit(unsigned_bits_of_instruction(code, 10, 5)) |
+				    register_bit(unsigned_bits_of_instruction(code, 16, 5));
 	} else if ((code & 0xbe000000) == 0x0c000000) { /* structures of vectors */
-		arm64_store(code, 64, false, 0, loop_code);
+		arm64_set_stored_memory(code, 64, false, 0, loop_code);
 		loop_code->is_store = false;
-		loop_code->writes = bits(code, 23, 1) ? 1U << bits(code, 5, 5) : 0;
+		loop_code->writes = unsigned_bits_of_instruction(code, 23, 1)
+					    ? 1U << unsigned_bits_of_instruction(code, 5, 5)
+					    : 0;
 	} else {
 		return false;
 	}
@@ -250,9 +268,9 @@ static bool arm64_memory(u32 code, struct loop_code *loop_code)
 }
 
 /* True if a vector instruction writes a general register: conversions, moves out of a vector. */
-static bool arm64_leaves_vector(u32 code)
+static bool arm64_vector_writes_general_register(u32 code)
 {
-	u32 kind = bits(code, 16, 3);
+	u32 kind = unsigned_bits_of_instruction(code, 16, 3);
 
 	if ((code & 0x5f20fc00) == 0x1e200000)
 		return kind != 2 && kind != 3 && kind != 7;
@@ -262,32 +280,35 @@ static bool arm64_leaves_vector(u32 code)
 }
 
 /* Arithmetic. */
-static void arm64_compute(u32 code, struct loop_code *loop_code)
+static void arm64_decode_arithmetic(u32 code, struct loop_code *loop_code)
 {
-	u32 target = bits(code, 0, 5);
-	bool sets_flags = bits(code, 29, 1), is_wide = code >> 31;
+	u32 target = unsigned_bits_of_instruction(code, 0, 5);
+	bool sets_flags = unsigned_bits_of_instruction(code, 29, 1), is_wide = code >> 31;
 
 	/* In add and sub of a constant, register 31 is sp. */
 	if ((code & 0x1f800000) == 0x11000000) {
-		s64 number = (s64)bits(code, 10, 12) << (bits(code, 22, 1) ? 12 : 0);
+		s64 number = (s64)unsigned_bits_of_instruction(code, 10, 12)
+			     << (unsigned_bits_of_instruction(code, 22, 1) ? 12 : 0);
 
 		loop_code->writes = sets_flags ? register_bit(target) : 1U << target;
 		if (sets_flags || !is_wide)
 			return;
 		loop_code->computed = target;
-		loop_code->computed_from = bits(code, 5, 5);
-		loop_code->distance = bits(code, 30, 1) ? -number : number;
+		loop_code->computed_from = unsigned_bits_of_instruction(code, 5, 5);
+		loop_code->distance = unsigned_bits_of_instruction(code, 30, 1) ? -number : number;
 	} else if ((code & 0x0e000000) == 0x0e000000) {
-		loop_code->writes = arm64_leaves_vector(code) ? register_bit(target) : 0;
+		loop_code->writes =
+			arm64_vector_writes_general_register(code) ? register_bit(target) : 0;
 	} else if ((code & 0x1fe00000) != 0x1a400000) { /* not ccmp or ccmn */
 		bool may_be_sp =
 			(code & 0x1f200000) == 0x0b200000 || (code & 0x1f800000) == 0x12000000;
 
 		loop_code->writes = may_be_sp ? 1U << target : register_bit(target);
-		if ((code & 0xffe0ffe0) == 0xaa0003e0 && bits(code, 16, 5) != ARM64_ZERO &&
+		if ((code & 0xffe0ffe0) == 0xaa0003e0 &&
+		    unsigned_bits_of_instruction(code, 16, 5) != ARM64_ZERO &&
 		    target != ARM64_ZERO) { /* mov */
 			loop_code->computed = target;
-			loop_code->computed_from = bits(code, 16, 5);
+			loop_code->computed_from = unsigned_bits_of_instruction(code, 16, 5);
 		}
 	}
 }
@@ -300,14 +321,14 @@ static bool arm64_loop_code(const u8 *bytes, u64 left, u64 address, struct loop_
 		return false;
 	memcpy(&code, bytes, sizeof(code));
 	loop_code->length = ARM64_BYTES;
-	if (arm64_flow(code, address, loop_code))
+	if (arm64_decode_flow(code, address, loop_code))
 		return true;
 	if ((code & 0x0a000000) == 0x08000000)
-		return arm64_memory(code, loop_code);
+		return arm64_decode_load_or_store(code, loop_code);
 	if ((code & 0x1c000000) != 0x10000000 && (code & 0x0e000000) != 0x0a000000 &&
 	    (code & 0x0e000000) != 0x0e000000)
 		return false; /* reserved; SVE */
-	arm64_compute(code, loop_code);
+	arm64_decode_arithmetic(code, loop_code);
 	return true;
 }
 
@@ -332,7 +353,7 @@ u32 script_loop_argument(const struct script_loop *loop, u32 number)
 	return loop->machine == EM_AARCH64 ? number : x86_arguments[number & 1];
 }
 
-u32 loop_code_stored(const struct loop_code *code, s64 displacement)
+u32 loop_code_bytes_stored_at(const struct loop_code *code, s64 displacement)
 {
 	if (code->is_indexed)
 		return LOOP_NO_REGISTER;

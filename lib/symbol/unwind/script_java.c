@@ -36,7 +36,7 @@ struct table {
 	u64 *words;
 };
 
-static void word_set(const struct table *table, u64 address, u64 value)
+static void set_word_of_vm_table(const struct table *table, u64 address, u64 value)
 {
 	u64 at = address - table->start;
 
@@ -44,7 +44,7 @@ static void word_set(const struct table *table, u64 address, u64 value)
 		table->words[at / WORD] = value;
 }
 
-static void relocations_add(const struct table *table)
+static void add_words_set_by_relocations(const struct table *table)
 {
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
@@ -58,13 +58,15 @@ static void relocations_add(const struct table *table)
 			data = elf_getdata(section, NULL);
 		for (int i = 0; data && gelf_getrela(data, i, &relocation); i++)
 			if (GELF_R_TYPE(relocation.r_info) == R_X86_64_RELATIVE)
-				word_set(table, relocation.r_offset, relocation.r_addend);
+				set_word_of_vm_table(table, relocation.r_offset,
+						     relocation.r_addend);
 	}
 }
 
 /* Finds all instructions `movq $immediate, distance(%rip)` in the code that write to the table, and
  * stores their immediates in the table's words. */
-static void code_stores_add(const struct table *table, const u8 *code, u64 bytes, u64 address)
+static void add_words_stored_in_section(const struct table *table, const u8 *code, u64 bytes,
+					u64 address)
 {
 	static const u8 store[] = {0x48, 0xc7, 0x05};
 	const u8 *end = code + bytes, *at = code;
@@ -77,12 +79,13 @@ static void code_stores_add(const struct table *table, const u8 *code, u64 bytes
 			return;
 		memcpy(&distance, at + 3, sizeof(distance));
 		memcpy(&immediate, at + 7, sizeof(immediate));
-		word_set(table, address + (at - code) + STORE_BYTES + distance, immediate);
+		set_word_of_vm_table(table, address + (at - code) + STORE_BYTES + distance,
+				     immediate);
 		at++;
 	}
 }
 
-static void stores_add(const struct table *table)
+static void add_words_stored_by_code(const struct table *table)
 {
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
@@ -94,12 +97,13 @@ static void stores_add(const struct table *table)
 		    header.sh_flags & SHF_EXECINSTR)
 			data = elf_rawdata(section, NULL);
 		if (data && data->d_buf)
-			code_stores_add(table, data->d_buf, data->d_size, header.sh_addr);
+			add_words_stored_in_section(table, data->d_buf, data->d_size,
+						    header.sh_addr);
 	}
 }
 
 /* Reads the table whose address is in the exported pointer `name`. */
-static bool table_read(struct table *table, const char *name, u32 entry_bytes)
+static bool read_exported_vm_table(struct table *table, const char *name, u32 entry_bytes)
 {
 	u64 pointer, left;
 
@@ -116,11 +120,12 @@ static bool table_read(struct table *table, const char *name, u32 entry_bytes)
 		return false;
 	memcpy(table->words, elf_words_bytes(table->elf, table->start, 1),
 	       (u64)table->count * entry_bytes);
-	relocations_add(table);
+	add_words_set_by_relocations(table);
 	return true;
 }
 
-static bool word_is(const struct table *table, const u64 *entry, u32 word, const char *text)
+static bool is_table_word_text(const struct table *table, const u64 *entry, u32 word,
+			       const char *text)
 {
 	const char *name = entry[word] ? elf_words_text(table->elf, entry[word]) : NULL;
 
@@ -128,14 +133,16 @@ static bool word_is(const struct table *table, const u64 *entry, u32 word, const
 }
 
 /* The entry of a member in the table; the entry of a type if `member` is NULL. */
-static const u64 *entry_find(const struct table *table, const char *type, const char *member)
+static const u64 *find_vm_table_entry(const struct table *table, const char *type,
+				      const char *member)
 {
 	for (u32 i = 0; i < table->count; i++) {
 		const u64 *entry = &table->words[i * table->entry_words];
 
 		if (!entry[0])
 			return NULL;
-		if (word_is(table, entry, 0, type) && (!member || word_is(table, entry, 1, member)))
+		if (is_table_word_text(table, entry, 0, type) &&
+		    (!member || is_table_word_text(table, entry, 1, member)))
 			return entry;
 	}
 	return NULL;
@@ -143,39 +150,41 @@ static const u64 *entry_find(const struct table *table, const char *type, const 
 
 enum { MEMBERS, TYPES, TABLES };
 
-static bool u8_of(u64 value, u8 *out)
+static bool narrow_to_u8(u64 value, u8 *out)
 {
 	*out = value;
 	return *out == value;
 }
 
-static bool member_read(const struct table *tables, const char *type, const char *member, u8 *out)
+static bool read_offset_of_member(const struct table *tables, const char *type, const char *member,
+				  u8 *out)
 {
-	const u64 *entry = entry_find(&tables[MEMBERS], type, member);
+	const u64 *entry = find_vm_table_entry(&tables[MEMBERS], type, member);
 
-	return entry && u8_of(entry[MEMBER_OFFSET / WORD], out);
+	return entry && narrow_to_u8(entry[MEMBER_OFFSET / WORD], out);
 }
 
-static bool wide_member_read(const struct table *tables, const char *type, const char *member,
-			     u16 *out)
+static bool read_wide_offset_of_member(const struct table *tables, const char *type,
+				       const char *member, u16 *out)
 {
-	const u64 *entry = entry_find(&tables[MEMBERS], type, member);
+	const u64 *entry = find_vm_table_entry(&tables[MEMBERS], type, member);
 	u64 value = entry ? entry[MEMBER_OFFSET / WORD] : ~0ULL;
 
 	*out = value;
 	return *out == value;
 }
 
-static bool size_read(const struct table *tables, const char *type, u8 *out)
+static bool read_size_of_vm_type(const struct table *tables, const char *type, u8 *out)
 {
-	const u64 *entry = entry_find(&tables[TYPES], type, NULL);
+	const u64 *entry = find_vm_table_entry(&tables[TYPES], type, NULL);
 
-	return entry && u8_of(entry[TYPE_SIZE / WORD], out);
+	return entry && narrow_to_u8(entry[TYPE_SIZE / WORD], out);
 }
 
-static bool static_read(const struct table *tables, const char *type, const char *member, u32 *out)
+static bool read_address_of_static_member(const struct table *tables, const char *type,
+					  const char *member, u32 *out)
 {
-	const u64 *entry = entry_find(&tables[MEMBERS], type, member);
+	const u64 *entry = find_vm_table_entry(&tables[MEMBERS], type, member);
 	u64 address = entry ? entry[MEMBER_ADDRESS / WORD] : 0;
 
 	*out = address;
@@ -185,24 +194,25 @@ static bool static_read(const struct table *tables, const char *type, const char
 /* Reads the members of a code blob. OpenJDK 17 has the address of the blob's code; OpenJDK 25 has
  * the code's distance from the blob, and two bytes instead of four for the offset of the complete
  * frame. */
-static bool blob_read(const struct table *tables, struct java_layout *layout)
+static bool read_layout_of_code_blob(const struct table *tables, struct java_layout *layout)
 {
-	layout->blob_is_short = !entry_find(&tables[MEMBERS], "CodeBlob", "_code_begin");
-	return member_read(tables, "CodeBlob",
-			   layout->blob_is_short ? "_code_offset" : "_code_begin",
-			   &layout->blob_code) &&
-	       member_read(tables, "CodeBlob", "_frame_size", &layout->blob_frame) &&
-	       member_read(tables, "CodeBlob", "_frame_complete_offset", &layout->blob_complete);
+	layout->blob_is_short = !find_vm_table_entry(&tables[MEMBERS], "CodeBlob", "_code_begin");
+	return read_offset_of_member(tables, "CodeBlob",
+				     layout->blob_is_short ? "_code_offset" : "_code_begin",
+				     &layout->blob_code) &&
+	       read_offset_of_member(tables, "CodeBlob", "_frame_size", &layout->blob_frame) &&
+	       read_offset_of_member(tables, "CodeBlob", "_frame_complete_offset",
+				     &layout->blob_complete);
 }
 
 /* True if the texts of the file's machine are those of SCRIPT_TEXT_JAVA. */
-static bool texts_are_known(const struct table *tables)
+static bool are_vm_texts_as_expected(const struct table *tables)
 {
 	u8 hash, bytes, body;
 
-	return member_read(tables, "Symbol", "_hash_and_refcount", &hash) && hash == 0 &&
-	       member_read(tables, "Symbol", "_length", &bytes) && bytes == 4 &&
-	       member_read(tables, "Symbol", "_body[0]", &body) && body == JAVA_TEXT_FROM;
+	return read_offset_of_member(tables, "Symbol", "_hash_and_refcount", &hash) && hash == 0 &&
+	       read_offset_of_member(tables, "Symbol", "_length", &bytes) && bytes == 4 &&
+	       read_offset_of_member(tables, "Symbol", "_body[0]", &body) && body == JAVA_TEXT_FROM;
 }
 
 /* True if the descriptions of addresses (PcDesc) are those of struct java_place. */
@@ -210,40 +220,47 @@ static bool places_are_known(const struct table *tables)
 {
 	u8 distance, scope, bytes;
 
-	return member_read(tables, "PcDesc", "_pc_offset", &distance) && distance == 0 &&
-	       member_read(tables, "PcDesc", "_scope_decode_offset", &scope) && scope == 4 &&
-	       size_read(tables, "PcDesc", &bytes) && bytes == sizeof(struct java_place);
+	return read_offset_of_member(tables, "PcDesc", "_pc_offset", &distance) && distance == 0 &&
+	       read_offset_of_member(tables, "PcDesc", "_scope_decode_offset", &scope) &&
+	       scope == 4 && read_size_of_vm_type(tables, "PcDesc", &bytes) &&
+	       bytes == sizeof(struct java_place);
 }
 
 /* Reads a member of `bytes` bytes that lies in the first JAVA_WORDS words of its object, which are
  * all that the walk reads. */
-static bool near_member_read(const struct table *tables, const char *type, const char *member,
-			     u32 bytes, u8 *out)
+static bool read_offset_of_near_member(const struct table *tables, const char *type,
+				       const char *member, u32 bytes, u8 *out)
 {
-	return member_read(tables, type, member, out) && *out + bytes <= JAVA_WORDS * WORD;
+	return read_offset_of_member(tables, type, member, out) &&
+	       *out + bytes <= JAVA_WORDS * WORD;
 }
 
 /* Reads the members that lead to names. Without one of them functions have no names. In OpenJDK 17
  * compiled methods are a type between code blobs and nmethods. */
-static bool names_read(const struct table *tables, struct java_layout *layout)
+static bool read_layout_of_method_names(const struct table *tables, struct java_layout *layout)
 {
-	bool is_split = entry_find(&tables[MEMBERS], "CompiledMethod", "_method");
+	bool is_split = find_vm_table_entry(&tables[MEMBERS], "CompiledMethod", "_method");
 
-	return texts_are_known(tables) &&
-	       wide_member_read(tables, "InstanceKlass", "_constants", &layout->class_pool) &&
-	       near_member_read(tables, "ConstMethod", "_constants", 8, &layout->const_pool) &&
-	       near_member_read(tables, "ConstMethod", "_name_index", 2, &layout->const_name) &&
-	       near_member_read(tables, "ConstantPool", "_tags", 8, &layout->pool_tags) &&
-	       near_member_read(tables, "ConstantPool", "_pool_holder", 8, &layout->pool_class) &&
-	       near_member_read(tables, "ConstantPool", "_source_file_name_index", 2,
-				&layout->pool_file) &&
-	       near_member_read(tables, "ConstantPool", "_length", 4, &layout->pool_count) &&
-	       size_read(tables, "ConstantPool", &layout->pool_bytes) &&
-	       member_read(tables, "Array<u1>", "_data", &layout->tags_data) &&
-	       member_read(tables, "Klass", "_name", &layout->class_name) &&
-	       member_read(tables, "CodeBlob", "_name", &layout->blob_name) &&
-	       member_read(tables, is_split ? "CompiledMethod" : "nmethod", "_method",
-			   &layout->blob_method);
+	return are_vm_texts_as_expected(tables) &&
+	       read_wide_offset_of_member(tables, "InstanceKlass", "_constants",
+					  &layout->class_pool) &&
+	       read_offset_of_near_member(tables, "ConstMethod", "_constants", 8,
+					  &layout->const_pool) &&
+	       read_offset_of_near_member(tables, "ConstMethod", "_name_index", 2,
+					  &layout->const_name) &&
+	       read_offset_of_near_member(tables, "ConstantPool", "_tags", 8, &layout->pool_tags) &&
+	       read_offset_of_near_member(tables, "ConstantPool", "_pool_holder", 8,
+					  &layout->pool_class) &&
+	       read_offset_of_near_member(tables, "ConstantPool", "_source_file_name_index", 2,
+					  &layout->pool_file) &&
+	       read_offset_of_near_member(tables, "ConstantPool", "_length", 4,
+					  &layout->pool_count) &&
+	       read_size_of_vm_type(tables, "ConstantPool", &layout->pool_bytes) &&
+	       read_offset_of_member(tables, "Array<u1>", "_data", &layout->tags_data) &&
+	       read_offset_of_member(tables, "Klass", "_name", &layout->class_name) &&
+	       read_offset_of_member(tables, "CodeBlob", "_name", &layout->blob_name) &&
+	       read_offset_of_member(tables, is_split ? "CompiledMethod" : "nmethod", "_method",
+				     &layout->blob_method);
 }
 
 /* Reads a member of 32 bits whose offset is stored in units of 4 bytes. */
@@ -252,8 +269,8 @@ static bool narrow_member_read(const struct table *tables, const char *type, con
 {
 	u16 offset;
 
-	return wide_member_read(tables, type, member, &offset) && !(offset & 3) &&
-	       u8_of(offset / 4, out);
+	return read_wide_offset_of_member(tables, type, member, &offset) && !(offset & 3) &&
+	       narrow_to_u8(offset / 4, out);
 }
 
 /*
@@ -263,15 +280,15 @@ static bool narrow_member_read(const struct table *tables, const char *type, con
  */
 static bool scope_members_read(const struct table *tables, struct java_layout *layout, u8 *end)
 {
-	if (!entry_find(&tables[MEMBERS], "CodeBlob", "_mutable_data"))
-		return member_read(tables, "CompiledMethod", "_scopes_data_begin",
-				   &layout->scope_data) &&
+	if (!find_vm_table_entry(&tables[MEMBERS], "CodeBlob", "_mutable_data"))
+		return read_offset_of_member(tables, "CompiledMethod", "_scopes_data_begin",
+					     &layout->scope_data) &&
 		       narrow_member_read(tables, "nmethod", "_metadata_offset",
 					  &layout->scope_methods) &&
 		       narrow_member_read(tables, "nmethod", "_dependencies_offset", end);
-	return member_read(tables, "nmethod", "_immutable_data", &layout->scope_data) &&
+	return read_offset_of_member(tables, "nmethod", "_immutable_data", &layout->scope_data) &&
 	       narrow_member_read(tables, "CodeBlob", "_relocation_size", &layout->scope_methods) &&
-	       member_read(tables, "CodeBlob", "_mutable_data", &layout->scope_apart) &&
+	       read_offset_of_member(tables, "CodeBlob", "_mutable_data", &layout->scope_apart) &&
 	       layout->scope_apart &&
 	       narrow_member_read(tables, "nmethod", "_scopes_data_offset", end);
 }
@@ -289,31 +306,34 @@ static void scopes_read(const struct table *tables, struct java_layout *layout)
 	    narrow_member_read(tables, "nmethod", "_scopes_pcs_offset", &layout->scope_places) &&
 	    end == layout->scope_places + 1 && places_are_known(tables))
 		layout->scope_numbers =
-			entry_find(&tables[MEMBERS], "nmethod", "_stack_traversal_mark")
+			find_vm_table_entry(&tables[MEMBERS], "nmethod", "_stack_traversal_mark")
 				? JAVA_NUMBERS_FROM_0
 				: JAVA_NUMBERS_FROM_1;
 }
 
-static bool layout_read(const struct table *tables, struct java_layout *layout)
+static bool read_layout_of_java_machine(const struct table *tables, struct java_layout *layout)
 {
-	return static_read(tables, "CodeCache", "_heaps", &layout->heaps) &&
-	       static_read(tables, "AbstractInterpreter", "_code", &layout->interpreter) &&
-	       static_read(tables, "StubRoutines", "_call_stub_return_address",
-			   &layout->call_return) &&
-	       wide_member_read(tables, "CodeHeap", "_memory", &layout->heap_memory) &&
-	       wide_member_read(tables, "CodeHeap", "_segmap", &layout->heap_segments) &&
-	       wide_member_read(tables, "CodeHeap", "_log2_segment_size", &layout->heap_shift) &&
-	       member_read(tables, "GrowableArrayBase", "_len", &layout->array_count) &&
-	       member_read(tables, "GrowableArray<int>", "_data", &layout->array_data) &&
-	       member_read(tables, "VirtualSpace", "_low", &layout->space_low) &&
-	       member_read(tables, "VirtualSpace", "_high", &layout->space_high) &&
-	       member_read(tables, "HeapBlock::Header", "_used", &layout->block_used) &&
-	       size_read(tables, "HeapBlock", &layout->block_bytes) &&
-	       member_read(tables, "StubQueue", "_stub_buffer", &layout->queue_start) &&
-	       member_read(tables, "StubQueue", "_buffer_limit", &layout->queue_bytes) &&
-	       member_read(tables, "Method", "_constMethod", &layout->method_const) &&
-	       member_read(tables, "ConstMethod", "_code_size", &layout->const_count) &&
-	       size_read(tables, "ConstMethod", &layout->const_bytes) && blob_read(tables, layout);
+	return read_address_of_static_member(tables, "CodeCache", "_heaps", &layout->heaps) &&
+	       read_address_of_static_member(tables, "AbstractInterpreter", "_code",
+					     &layout->interpreter) &&
+	       read_address_of_static_member(tables, "StubRoutines", "_call_stub_return_address",
+					     &layout->call_return) &&
+	       read_wide_offset_of_member(tables, "CodeHeap", "_memory", &layout->heap_memory) &&
+	       read_wide_offset_of_member(tables, "CodeHeap", "_segmap", &layout->heap_segments) &&
+	       read_wide_offset_of_member(tables, "CodeHeap", "_log2_segment_size",
+					  &layout->heap_shift) &&
+	       read_offset_of_member(tables, "GrowableArrayBase", "_len", &layout->array_count) &&
+	       read_offset_of_member(tables, "GrowableArray<int>", "_data", &layout->array_data) &&
+	       read_offset_of_member(tables, "VirtualSpace", "_low", &layout->space_low) &&
+	       read_offset_of_member(tables, "VirtualSpace", "_high", &layout->space_high) &&
+	       read_offset_of_member(tables, "HeapBlock::Header", "_used", &layout->block_used) &&
+	       read_size_of_vm_type(tables, "HeapBlock", &layout->block_bytes) &&
+	       read_offset_of_member(tables, "StubQueue", "_stub_buffer", &layout->queue_start) &&
+	       read_offset_of_member(tables, "StubQueue", "_buffer_limit", &layout->queue_bytes) &&
+	       read_offset_of_member(tables, "Method", "_constMethod", &layout->method_const) &&
+	       read_offset_of_member(tables, "ConstMethod", "_code_size", &layout->const_count) &&
+	       read_size_of_vm_type(tables, "ConstMethod", &layout->const_bytes) &&
+	       read_layout_of_code_blob(tables, layout);
 }
 
 int script_java_read(struct script_loop *loop)
@@ -326,12 +346,12 @@ int script_java_read(struct script_loop *loop)
 	if (!elf_words_export(loop->elf, "JNI_CreateJavaVM", &vm))
 		return -ENOENT;
 	is_read = script_loop_offset(loop, vm, &offset) &&
-		  table_read(&tables[MEMBERS], "gHotSpotVMStructs", MEMBER_BYTES) &&
-		  table_read(&tables[TYPES], "gHotSpotVMTypes", TYPE_BYTES);
+		  read_exported_vm_table(&tables[MEMBERS], "gHotSpotVMStructs", MEMBER_BYTES) &&
+		  read_exported_vm_table(&tables[TYPES], "gHotSpotVMTypes", TYPE_BYTES);
 	if (is_read) {
-		stores_add(&tables[MEMBERS]);
-		is_read = layout_read(tables, &layout);
-		layout.has_names = is_read && names_read(tables, &layout);
+		add_words_stored_by_code(&tables[MEMBERS]);
+		is_read = read_layout_of_java_machine(tables, &layout);
+		layout.has_names = is_read && read_layout_of_method_names(tables, &layout);
 		if (layout.has_names)
 			scopes_read(tables, &layout);
 	}

@@ -7,7 +7,8 @@
 #include "order.h"
 #include "symbol/elf/elf_words.h"
 
-static const struct file_span *span_of(const struct file_spans *covered, u64 address)
+static const struct file_span *find_covered_span_of_address(const struct file_spans *covered,
+							    u64 address)
 {
 	size_t count = bisect(covered->count, i, covered->spans[i].start <= address);
 
@@ -16,7 +17,7 @@ static const struct file_span *span_of(const struct file_spans *covered, u64 add
 
 bool script_loop_enter(struct script_loop *loop, u64 address)
 {
-	const struct file_span *span = span_of(loop->covered, address);
+	const struct file_span *span = find_covered_span_of_address(loop->covered, address);
 
 	if (!span || span->start != address || span->end - span->start > SCRIPT_LOOP_BYTES_MAX)
 		return false;
@@ -61,9 +62,10 @@ bool script_loop_below_cfa(const struct script_loop *loop, u64 address,
 
 /* Records the part of the loop that a jump leads to, if its frame is as large as that of the
  * loop. */
-static bool moved_add(struct script_loop *loop, const struct unwind_rule *body, u64 target)
+static bool add_moved_part_of_loop(struct script_loop *loop, const struct unwind_rule *body,
+				   u64 target)
 {
-	const struct file_span *span = span_of(loop->covered, target);
+	const struct file_span *span = find_covered_span_of_address(loop->covered, target);
 	const struct unwind_rule *there = span ? script_loop_rule(loop, span->start) : NULL;
 
 	if (!there || there->cfa_register != body->cfa_register ||
@@ -93,13 +95,13 @@ bool script_loop_find_moved(struct script_loop *loop, u64 body)
 		at += code.length;
 		if ((code.flow == LOOP_JUMP || code.flow == LOOP_BRANCH) &&
 		    (code.target < loop->start || code.target >= loop->end) &&
-		    !moved_add(loop, rule, code.target))
+		    !add_moved_part_of_loop(loop, rule, code.target))
 			return false;
 	}
 	return true;
 }
 
-static bool range_add(struct script_loop *loop, u64 start, u64 end, bool is_unmarked)
+static bool add_range_of_loop(struct script_loop *loop, u64 start, u64 end, bool is_unmarked)
 {
 	struct script_loop_range *range = &loop->ranges[loop->range_count];
 	u64 last = FILE_IMAGE_BASE + end;
@@ -115,18 +117,18 @@ static bool range_add(struct script_loop *loop, u64 start, u64 end, bool is_unma
 
 bool script_loop_mark(struct script_loop *loop, u64 start, u64 end)
 {
-	return range_add(loop, start, end, false);
+	return add_range_of_loop(loop, start, end, false);
 }
 
 bool script_loop_unmark(struct script_loop *loop, u64 start, u64 end)
 {
-	return range_add(loop, start, end, true);
+	return add_range_of_loop(loop, start, end, true);
 }
 
 /* The rule with the mark of an interpreter's loop. A rule for code in which the words on the stack
  * are not valid stays without the mark. */
-static struct unwind_rule marked_rule(const struct script_loop *loop,
-				      const struct unwind_rule *rule)
+static struct unwind_rule make_rule_with_loop_mark(const struct script_loop *loop,
+						   const struct unwind_rule *rule)
 {
 	struct unwind_rule marked = *rule;
 	bool is_given_back =
@@ -148,7 +150,7 @@ static struct unwind_rule marked_rule(const struct script_loop *loop,
 static int add_row(const struct script_loop *loop, struct code_rows *rows, u64 start, u64 end,
 		   const struct unwind_rule *rule)
 {
-	struct unwind_rule marked = marked_rule(loop, rule);
+	struct unwind_rule marked = make_rule_with_loop_mark(loop, rule);
 	int result = 0;
 
 	while (start < end && !result) {
@@ -173,7 +175,7 @@ static int add_row(const struct script_loop *loop, struct code_rows *rows, u64 s
 	return result;
 }
 
-static int rows_mark(const struct script_loop *loop, struct code_rows *rows)
+static int mark_rows_of_loop(const struct script_loop *loop, struct code_rows *rows)
 {
 	struct code_rows marked = {.is_partial = rows->is_partial};
 	int result = 0;
@@ -192,7 +194,7 @@ static int rows_mark(const struct script_loop *loop, struct code_rows *rows)
 	return 0;
 }
 
-void script_own_code_mark(struct code_rows *rows)
+void mark_rules_of_v8_code(struct code_rows *rows)
 {
 	bool is_marked = rows->script.runtime == SCRIPT_V8 && rows->script.v8.has_names;
 
@@ -234,7 +236,7 @@ int script_rows_mark(int file, const struct file_spans *covered, struct code_row
 		result = readers[i](&loop);
 	}
 	if (!result)
-		result = rows_mark(&loop, rows);
+		result = mark_rows_of_loop(&loop, rows);
 	if (result)
 		loop.layout = (struct script_layout){.runtime = loop.layout.runtime,
 						     .version = loop.layout.version,

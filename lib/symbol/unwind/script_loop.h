@@ -101,7 +101,7 @@ bool script_loop_code(const struct script_loop *loop, u64 address, struct loop_c
 u32 script_loop_argument(const struct script_loop *loop, u32 number);
 
 /* The register whose 64 bits an instruction stores at its base register + displacement. */
-u32 loop_code_stored(const struct loop_code *code, s64 displacement);
+u32 loop_code_bytes_stored_at(const struct loop_code *code, s64 displacement);
 
 /* Sets *below: how many bytes base + displacement is below the CFA. False: `base` is not the
  * register that gives the CFA. */
@@ -160,6 +160,6 @@ int script_rows_mark(int file, const struct file_spans *covered, struct code_row
 
 /* Marks the rules of code that no table covers (RULE_OPERAND_V8), if rows->script is the layout of
  * V8. */
-void script_own_code_mark(struct code_rows *rows);
+void mark_rules_of_v8_code(struct code_rows *rows);
 
 #endif

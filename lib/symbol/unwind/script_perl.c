@@ -43,7 +43,7 @@ static const char *const callers[PERL_CALLERS] = {"perl_run", "Perl_call_sv", "P
 						  "Perl_eval_sv", NULL};
 
 /* Reads the version; 0: the file does not have it. */
-static u32 version_read(Elf *elf)
+static u32 read_perl_version(Elf *elf)
 {
 	static const char *const names[] = {"PL_revision", "PL_version", "PL_subversion"};
 	u32 number = 0;
@@ -64,7 +64,7 @@ static u32 version_read(Elf *elf)
 
 /* Reads the loop that was entered, up to its call: sets *body to the end of the instruction that
  * moves the address of the interpreter to a register, and *reg. */
-static bool prologue_read(const struct script_loop *loop, u64 *body, u32 *reg)
+static bool read_perl_loop_to_its_call(const struct script_loop *loop, u64 *body, u32 *reg)
 {
 	*reg = X86_NO_REGISTER;
 	for (u64 address = loop->start; address < loop->start + PROLOGUE_BYTES_MAX;) {
@@ -90,7 +90,8 @@ static bool prologue_read(const struct script_loop *loop, u64 *body, u32 *reg)
 }
 
 /* True if the function that was entered runs the loop. */
-static bool runs_loop(const struct script_loop *loop, const struct version *version)
+static bool does_function_run_perl_loop(const struct script_loop *loop,
+					const struct version *version)
 {
 	for (u64 address = loop->start; address < loop->end;) {
 		struct x86_instruction code;
@@ -106,14 +107,16 @@ static bool runs_loop(const struct script_loop *loop, const struct version *vers
 }
 
 /* Notes the function at an address as one that runs the loop. False: it does not. */
-static bool caller_note(const struct script_loop *of, const struct version *version, u64 address,
-			u32 number, struct perl_layout *layout)
+static bool note_function_that_runs_loop(const struct script_loop *of,
+					 const struct version *version, u64 address, u32 number,
+					 struct perl_layout *layout)
 {
 	struct script_loop loop = *of;
 	u64 offset;
 
 	if (!script_loop_enter(&loop, address) || loop.end - loop.start > FUNCTION_BYTES_MAX ||
-	    !runs_loop(&loop, version) || !script_loop_offset(&loop, address, &offset))
+	    !does_function_run_perl_loop(&loop, version) ||
+	    !script_loop_offset(&loop, address, &offset))
 		return false;
 	layout->caller[number] = offset;
 	layout->caller_bytes[number] = loop.end - loop.start;
@@ -121,8 +124,8 @@ static bool caller_note(const struct script_loop *of, const struct version *vers
 }
 
 /* Finds docatch(), by the address of the function of `entertry`. */
-static bool catch_find(const struct script_loop *of, const struct version *version, u64 address,
-		       struct perl_layout *layout)
+static bool find_docatch_function(const struct script_loop *of, const struct version *version,
+				  u64 address, struct perl_layout *layout)
 {
 	struct script_loop loop = *of;
 
@@ -137,24 +140,26 @@ static bool catch_find(const struct script_loop *of, const struct version *versi
 		at += code.length;
 		flow = x86_flow_of(&code);
 		if ((flow == X86_JUMP || flow == X86_CALL) &&
-		    caller_note(of, version, at + code.immediate, PERL_CATCH, layout))
+		    note_function_that_runs_loop(of, version, at + code.immediate, PERL_CATCH,
+						 layout))
 			return true;
 	}
 	return false;
 }
 
-static bool callers_find(const struct script_loop *loop, const struct version *version,
-			 struct perl_layout *layout)
+static bool find_functions_that_run_loop(const struct script_loop *loop,
+					 const struct version *version, struct perl_layout *layout)
 {
 	u64 address;
 
 	for (u32 i = 0; i < PERL_CATCH; i++)
 		if (!elf_words_export(loop->elf, callers[i], &address) ||
-		    !caller_note(loop, version, address, i, layout))
+		    !note_function_that_runs_loop(loop, version, address, i, layout))
 			return false;
 	return elf_words_export(loop->elf, "PL_ppaddr", &address) &&
-	       catch_find(loop, version, elf_words_pointer(loop->elf, address + 8 * version->catch),
-			  layout);
+	       find_docatch_function(loop, version,
+				     elf_words_pointer(loop->elf, address + 8 * version->catch),
+				     layout);
 }
 
 int script_perl_read(struct script_loop *loop)
@@ -168,15 +173,16 @@ int script_perl_read(struct script_loop *loop)
 	    !elf_words_export(loop->elf, "PL_ppaddr", &body))
 		return -ENOENT;
 	loop->layout.runtime = SCRIPT_PERL;
-	loop->layout.version = version_read(loop->elf);
+	loop->layout.version = read_perl_version(loop->elf);
 	for (u32 i = 0; i < sizeof(versions) / sizeof(versions[0]); i++)
 		if (versions[i].number == loop->layout.version >> 8)
 			version = &versions[i];
 	if (version)
 		loop->layout.link_kind = SCRIPT_LINK_UNREAD;
-	if (!version || !script_loop_enter(loop, address) || !prologue_read(loop, &body, &reg) ||
-	    !callers_find(loop, version, &layout) || !script_loop_mark(loop, body, loop->end) ||
-	    !script_loop_offset(loop, body, &offset))
+	if (!version || !script_loop_enter(loop, address) ||
+	    !read_perl_loop_to_its_call(loop, &body, &reg) ||
+	    !find_functions_that_run_loop(loop, version, &layout) ||
+	    !script_loop_mark(loop, body, loop->end) || !script_loop_offset(loop, body, &offset))
 		return -EOPNOTSUPP;
 	layout.program = version->program;
 	layout.statement = version->statement;

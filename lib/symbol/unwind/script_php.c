@@ -56,7 +56,7 @@ static const struct version versions[] = {
 };
 
 /* Finds the build's text in the bytes of a section; NULL: the section does not have it. */
-static const u8 *build_find(const u8 *bytes, u64 count)
+static const u8 *find_php_build_text(const u8 *bytes, u64 count)
 {
 	const u64 prefix = sizeof(BUILD_PREFIX) - 1;
 	const u8 *end = bytes + count;
@@ -75,7 +75,7 @@ static const u8 *build_find(const u8 *bytes, u64 count)
 }
 
 /* The number of the module interface in the build's text; 0: the file has no such text. */
-static u32 version_number(Elf *elf)
+static u32 read_php_api_number(Elf *elf)
 {
 	Elf_Scn *section = NULL;
 
@@ -88,7 +88,7 @@ static u32 version_number(Elf *elf)
 		    !(header.sh_flags & SHF_ALLOC) || header.sh_flags & (SHF_EXECINSTR | SHF_WRITE))
 			continue;
 		bytes = elf_words_bytes(elf, header.sh_addr, header.sh_size);
-		bytes = bytes ? build_find(bytes, header.sh_size) : NULL;
+		bytes = bytes ? find_php_build_text(bytes, header.sh_size) : NULL;
 		if (!bytes)
 			continue;
 		memcpy(digits, bytes, BUILD_DIGITS);
@@ -103,19 +103,21 @@ static bool is_wide_move(const struct x86_instruction *code, u32 opcode)
 }
 
 /* If an instruction stores a register on the stack, sets *slot to the place where. */
-static void store_note(const struct script_loop *loop, u64 address,
-		       const struct x86_instruction *code, u32 reg, u8 *slot)
+static void note_slot_of_stored_register(const struct script_loop *loop, u64 address,
+					 const struct x86_instruction *code, u32 reg, u8 *slot)
 {
 	s64 below;
 
 	if (!*slot && is_wide_move(code, 0x89) && code->reg == reg &&
 	    script_loop_below_cfa(loop, address, code, &below))
-		*slot = slot_below(-below) == SLOT_LOST ? 0 : slot_below(-below);
+		*slot = slot_of_word_below_base(-below) == SLOT_LOST
+				? 0
+				: slot_of_word_below_base(-below);
 }
 
 /* Finds where the loop stores its caller's registers, and sets *body to the end of the last store.
  */
-static bool prologue_read(struct script_loop *loop, u64 *body)
+static bool read_php_loop_prologue(struct script_loop *loop, u64 *body)
 {
 	bool is_entered = false;
 
@@ -125,8 +127,8 @@ static bool prologue_read(struct script_loop *loop, u64 *body)
 		if (address >= loop->end || !script_loop_instruction(loop, address, &code) ||
 		    x86_flow_of(&code) != X86_NEXT)
 			return false;
-		store_note(loop, address, &code, X86_R14, &loop->slot[SLOT_R14]);
-		store_note(loop, address, &code, X86_R15, &loop->slot[SLOT_R15]);
+		note_slot_of_stored_register(loop, address, &code, X86_R14, &loop->slot[SLOT_R14]);
+		note_slot_of_stored_register(loop, address, &code, X86_R15, &loop->slot[SLOT_R15]);
 		if (code.writes >> X86_R14 & 1) {
 			if (is_entered || !loop->slot[SLOT_R14] || code.is_memory ||
 			    !is_wide_move(&code, 0x89) || code.reg != X86_RDI)
@@ -142,7 +144,7 @@ static bool prologue_read(struct script_loop *loop, u64 *body)
 }
 
 /* Leaves code without a mark in which r14 is the caller's again. */
-static bool ends_unmark(struct script_loop *loop, u64 start, u64 end)
+static bool unmark_code_with_callers_r14(struct script_loop *loop, u64 start, u64 end)
 {
 	u64 taken = 0;
 
@@ -169,14 +171,15 @@ static bool ends_unmark(struct script_loop *loop, u64 start, u64 end)
 	return !taken;
 }
 
-static bool loop_mark(struct script_loop *loop, u64 body)
+static bool mark_code_of_php_loop(struct script_loop *loop, u64 body)
 {
-	bool is_marked =
-		script_loop_mark(loop, body, loop->end) && ends_unmark(loop, body, loop->end);
+	bool is_marked = script_loop_mark(loop, body, loop->end) &&
+			 unmark_code_with_callers_r14(loop, body, loop->end);
 
 	for (u32 i = 0; i < loop->moved_count && is_marked; i++)
-		is_marked = script_loop_mark(loop, loop->moved[i][0], loop->moved[i][1]) &&
-			    ends_unmark(loop, loop->moved[i][0], loop->moved[i][1]);
+		is_marked =
+			script_loop_mark(loop, loop->moved[i][0], loop->moved[i][1]) &&
+			unmark_code_with_callers_r14(loop, loop->moved[i][0], loop->moved[i][1]);
 	return is_marked;
 }
 
@@ -189,15 +192,15 @@ int script_php_read(struct script_loop *loop)
 	    !elf_words_export(loop->elf, "zend_execute_ex", &body))
 		return -ENOENT;
 	loop->layout.runtime = SCRIPT_PHP;
-	loop->layout.version = version_number(loop->elf);
+	loop->layout.version = read_php_api_number(loop->elf);
 	for (u32 i = 0; i < sizeof(versions) / sizeof(versions[0]); i++)
 		if (versions[i].number == loop->layout.version)
 			version = &versions[i];
 	if (version)
 		loop->layout.link_kind = SCRIPT_LINK_UNREAD;
 	if (!version || !elf_words_export(loop->elf, "executor_globals", &globals) ||
-	    !script_loop_enter(loop, address) || !prologue_read(loop, &body) ||
-	    !script_loop_find_moved(loop, body) || !loop_mark(loop, body) ||
+	    !script_loop_enter(loop, address) || !read_php_loop_prologue(loop, &body) ||
+	    !script_loop_find_moved(loop, body) || !mark_code_of_php_loop(loop, body) ||
 	    !script_loop_offset(loop, body, &offset))
 		return -EOPNOTSUPP;
 	loop->operand = RULE_LOOP_OPERAND(REGISTER_R14, REGISTER_R15);

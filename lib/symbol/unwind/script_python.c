@@ -41,7 +41,7 @@
  *
  * Where the loop calls a function of the script, it stores the address of the new frame, and the
  * compiler may store some words of that frame after the address. Until then the frame has words of
- * an earlier one, which may look valid. Such code is never marked (gaps_find()).
+ * an earlier one, which may look valid. Such code is never marked (find_gaps_in_part_of_loop()).
  *
  * A part of the loop that the compiler has moved away (.cold) has an entry of its own in the
  * tables. A jump leads there, and where it begins the frame is already as large as in the loop.
@@ -94,7 +94,7 @@ struct version {
 	/* Words of struct _Py_DebugOffsets: the offsets of thread_state.next and thread_id, of
 	 * interpreter_frame.previous and of code_object.filename. 0: the file has no such words */
 	u8 word_next, word_id, word_previous, word_filename;
-	/* Output of offsets_read(): */
+	/* Output of read_python_debug_offsets(): */
 	/* Offsets of `next` and `thread_id` in a thread's state. The value of thread_id is the
 	 * thread pointer, by glibc and musl. */
 	u8 thread_next, thread_id;
@@ -131,7 +131,7 @@ struct loop {
 
 /* Reads the next instruction of a prologue, and sets loop->fatal to the target of the first branch.
  * False: the code leaves the prologue in another way. */
-static bool prologue_next(struct loop *loop, u64 *at, struct loop_code *code)
+static bool read_next_prologue_instruction(struct loop *loop, u64 *at, struct loop_code *code)
 {
 	if (*at >= loop->file->end || *at - loop->file->start >= PROLOGUE_BYTES_MAX ||
 	    !script_loop_code(loop->file, *at, code))
@@ -144,7 +144,7 @@ static bool prologue_next(struct loop *loop, u64 *at, struct loop_code *code)
 }
 
 /* Finds where on the stack struct _PyCFrame lies, and from which address on it is filled. */
-static bool prologue_read(struct loop *loop)
+static bool read_python_loop_prologue(struct loop *loop)
 {
 	s64 place[LOOP_REGISTERS] = {}; /* for each register that holds a stack address: how far
 					   this address is below the CFA */
@@ -156,10 +156,10 @@ static bool prologue_read(struct loop *loop)
 	for (u64 at = loop->file->start, address = at; !is_filled; address = at) {
 		u32 linked;
 
-		if (!prologue_next(loop, &at, &code) || branches > 1)
+		if (!read_next_prologue_instruction(loop, &at, &code) || branches > 1)
 			return false;
 		branches += code.flow == LOOP_BRANCH;
-		linked = loop_code_stored(&code, THREAD_CFRAME);
+		linked = loop_code_bytes_stored_at(&code, THREAD_CFRAME);
 		if (linked != LOOP_NO_REGISTER && place[linked] && !frame &&
 		    !script_loop_below(loop->file, address, code.base, 0, &below)) {
 			loop->link = place[linked];
@@ -213,8 +213,8 @@ static bool is_entry_stored(const struct prologue *prologue, u32 offset, u32 byt
 
 /* Follows one instruction of the prologue. False: the order of stores is not the one that a walk
  * relies on. */
-static bool prologue_step(const struct loop *loop, struct prologue *prologue, u64 address,
-			  const struct loop_code *code)
+static bool follow_prologue_instruction(const struct loop *loop, struct prologue *prologue,
+					u64 address, const struct loop_code *code)
 {
 	const struct version *version = &loop->version;
 	bool is_thread = false, is_frame = false;
@@ -229,8 +229,8 @@ static bool prologue_step(const struct loop *loop, struct prologue *prologue, u6
 			    prologue->is_thread[code->stored[i]] && !prologue->thread)
 				prologue->thread = below - WORD * (s64)i;
 	} else if (code->touched_bytes && code->base < LOOP_REGISTERS) {
-		u32 previous = loop_code_stored(code, version->frame_previous);
-		u32 linked = loop_code_stored(code, version->thread_frame);
+		u32 previous = loop_code_bytes_stored_at(code, version->frame_previous);
+		u32 linked = loop_code_bytes_stored_at(code, version->thread_frame);
 
 		if (prologue->is_frame[code->base] && previous != LOOP_NO_REGISTER)
 			prologue->entry = prologue->place[previous];
@@ -263,7 +263,7 @@ static bool prologue_step(const struct loop *loop, struct prologue *prologue, u6
 }
 
 /* Finds the frame with which the loop is entered, and the thread's state. */
-static bool entry_prologue_read(struct loop *loop)
+static bool read_prologue_of_entry_frame(struct loop *loop)
 {
 	struct prologue prologue = {};
 	bool is_filled = false;
@@ -273,8 +273,8 @@ static bool entry_prologue_read(struct loop *loop)
 	prologue.is_thread[script_loop_argument(loop->file, 0)] = true;
 	prologue.is_frame[script_loop_argument(loop->file, 1)] = true;
 	for (u64 at = loop->file->start, address = at; !is_filled; address = at) {
-		if (!prologue_next(loop, &at, &code) ||
-		    !prologue_step(loop, &prologue, address, &code))
+		if (!read_next_prologue_instruction(loop, &at, &code) ||
+		    !follow_prologue_instruction(loop, &prologue, address, &code))
 			return false;
 		if (prologue.is_linked && !linked)
 			linked = at;
@@ -311,7 +311,7 @@ enum debug_distance {
 
 /* Sets *offset to the value of a word of struct _Py_DebugOffsets; false: the offset is not within
  * the `words` words that a walk reads. */
-static bool offset_read(u64 word, u32 words, u8 *offset)
+static bool read_checked_word_offset(u64 word, u32 words, u8 *offset)
 {
 	*offset = word;
 	return word < words * WORD;
@@ -321,7 +321,7 @@ static bool offset_read(u64 word, u32 words, u8 *offset)
  * Reads the offsets in frames and threads, and finds the list of threads. False: the words are not
  * those of this version, or an offset is not where a walk reads.
  */
-static bool offsets_read(struct loop *loop, const struct script_layout *layout)
+static bool read_python_debug_offsets(struct loop *loop, const struct script_layout *layout)
 {
 	struct version *version = &loop->version;
 	u64 word[DEBUG_WORDS], address;
@@ -341,17 +341,18 @@ static bool offsets_read(struct loop *loop, const struct script_layout *layout)
 	       word[DEBUG_VERSION] == layout->version &&
 	       word[DEBUG_INTERPRETERS] < RUNTIME_BYTES_MAX && loop->threads < RUNTIME_BYTES_MAX &&
 	       (word[DEBUG_INTERPRETERS] | loop->threads | thread[0] | frame[0]) % WORD == 0 &&
-	       offset_read(thread[0], SCRIPT_CODE_WORDS, &version->thread_next) &&
-	       offset_read(thread[DEBUG_NEXT_TO_FRAME], SCRIPT_CODE_WORDS,
-			   &version->thread_frame) &&
-	       offset_read(word[version->word_id], SCRIPT_CODE_WORDS, &version->thread_id) &&
+	       read_checked_word_offset(thread[0], SCRIPT_CODE_WORDS, &version->thread_next) &&
+	       read_checked_word_offset(thread[DEBUG_NEXT_TO_FRAME], SCRIPT_CODE_WORDS,
+					&version->thread_frame) &&
+	       read_checked_word_offset(word[version->word_id], SCRIPT_CODE_WORDS,
+					&version->thread_id) &&
 	       (version->thread_frame | version->thread_id) % WORD == 0 && version->thread_frame &&
-	       offset_read(frame[0], SCRIPT_FRAME_WORDS, &version->frame_previous) &&
-	       offset_read(frame[DEBUG_PREVIOUS_TO_CODE], SCRIPT_FRAME_WORDS,
-			   &version->frame_code) &&
+	       read_checked_word_offset(frame[0], SCRIPT_FRAME_WORDS, &version->frame_previous) &&
+	       read_checked_word_offset(frame[DEBUG_PREVIOUS_TO_CODE], SCRIPT_FRAME_WORDS,
+					&version->frame_code) &&
 	       version->frame_code % WORD == 0 &&
-	       offset_read(frame[DEBUG_PREVIOUS_TO_OWNER], SCRIPT_FRAME_WORDS,
-			   &version->entry_mark) &&
+	       read_checked_word_offset(frame[DEBUG_PREVIOUS_TO_OWNER], SCRIPT_FRAME_WORDS,
+					&version->entry_mark) &&
 	       code[0] == layout->code_file &&
 	       code[DEBUG_FILENAME_TO_QUALNAME] == layout->code_name &&
 	       code[DEBUG_FILENAME_TO_LINETABLE] == layout->code_lines &&
@@ -360,7 +361,7 @@ static bool offsets_read(struct loop *loop, const struct script_layout *layout)
 
 /* Reads where the function lies that returns the address of the thread's state:
  * mov %fs:d, %rax; ret. False: it has other code. */
-static bool thread_place_read(struct loop *loop)
+static bool read_tls_offset_of_thread_state(struct loop *loop)
 {
 	static const u8 begin[] = {0xf3, 0x0f, 0x1e, 0xfa};
 	static const u8 load[] = {0x64, 0x48, 0x8b, 0x04, 0x25};
@@ -383,20 +384,21 @@ static bool thread_place_read(struct loop *loop)
 
 /* Decides how a walk finds the thread's state. False: no walk of that kind knows code that runs
  * before the frame is filled. */
-static bool thread_find(struct loop *loop)
+static bool choose_way_to_thread_state(struct loop *loop)
 {
 	if (loop->link) {
 		loop->runtime = loop->threads = 0;
 		return !loop->unfilled;
 	}
-	loop->link_kind = thread_place_read(loop) ? SCRIPT_LINK_TLS : SCRIPT_LINK_LIST;
+	loop->link_kind =
+		read_tls_offset_of_thread_state(loop) ? SCRIPT_LINK_TLS : SCRIPT_LINK_LIST;
 	if (loop->link_kind == SCRIPT_LINK_LIST)
 		loop->link = loop->entry + loop->unfilled;
 	return loop->link_kind == SCRIPT_LINK_LIST || !loop->unfilled;
 }
 
 /* Finds the end of the code that runs without a thread state. False: it does not end in a call. */
-static bool fatal_read(struct loop *loop)
+static bool find_end_of_code_without_thread(struct loop *loop)
 {
 	u64 address = loop->fatal;
 
@@ -421,7 +423,8 @@ struct frame_registers {
 	s64 distance[LOOP_REGISTERS];
 };
 
-static void frame_registers_step(struct frame_registers *registers, const struct loop_code *code)
+static void follow_frame_pointer_registers(struct frame_registers *registers,
+					   const struct loop_code *code)
 {
 	bool is_known =
 		code->computed != LOOP_NO_REGISTER && registers->is_known[code->computed_from];
@@ -458,7 +461,8 @@ static bool is_frame_store(const struct loop *loop, const struct frame_registers
  * store to the new frame. The code is followed through jumps, up to a call or return, before which
  * all stores are done.
  */
-static bool gap_add(struct loop *loop, u64 address, struct frame_registers registers)
+static bool add_gap_after_frame_store(struct loop *loop, u64 address,
+				      struct frame_registers registers)
 {
 	u64 piece[GAP_INSTRUCTIONS_MAX][2];
 	u32 pieces = 0, stored = 0;
@@ -477,7 +481,7 @@ static bool gap_add(struct loop *loop, u64 address, struct frame_registers regis
 			stored = pieces + 1;
 			stored_end = address;
 		}
-		frame_registers_step(&registers, &code);
+		follow_frame_pointer_registers(&registers, &code);
 		piece[pieces][1] = address;
 		if (code.flow == LOOP_JUMP)
 			piece[++pieces][0] = address = code.target;
@@ -494,7 +498,8 @@ static bool gap_add(struct loop *loop, u64 address, struct frame_registers regis
 /* The register that an instruction stores as the address of the innermost frame. A store to the
  * thread's state is recognized only by its offset. A store to another object at this offset makes a
  * needless gap, which is harmless. */
-static u32 link_stored(const struct loop *loop, u64 address, const struct loop_code *code)
+static u32 register_stored_as_frame_link(const struct loop *loop, u64 address,
+					 const struct loop_code *code)
 {
 	s64 below;
 	bool is_on_stack =
@@ -503,13 +508,14 @@ static u32 link_stored(const struct loop *loop, u64 address, const struct loop_c
 	if (loop->link_kind != SCRIPT_LINK_FRAME)
 		return is_on_stack || code->base == LOOP_NO_REGISTER
 			       ? LOOP_NO_REGISTER
-			       : loop_code_stored(code, loop->version.thread_frame);
-	return is_on_stack ? loop_code_stored(code, code->displacement + below - loop->link)
-			   : LOOP_NO_REGISTER;
+			       : loop_code_bytes_stored_at(code, loop->version.thread_frame);
+	return is_on_stack
+		       ? loop_code_bytes_stored_at(code, code->displacement + below - loop->link)
+		       : LOOP_NO_REGISTER;
 }
 
 /* Records the gaps in a part of the loop: one after each store of a frame's address. */
-static bool gaps_find(struct loop *loop, u64 start, u64 end)
+static bool find_gaps_in_part_of_loop(struct loop *loop, u64 start, u64 end)
 {
 	u32 bases[LOOP_REGISTERS];
 	s64 distances[LOOP_REGISTERS];
@@ -523,7 +529,7 @@ static bool gaps_find(struct loop *loop, u64 start, u64 end)
 
 		if (!script_loop_code(loop->file, at, &code))
 			return false;
-		linked = link_stored(loop, at, &code);
+		linked = register_stored_as_frame_link(loop, at, &code);
 		at += code.length;
 		if (linked != LOOP_NO_REGISTER) {
 			u32 base = bases[linked];
@@ -533,7 +539,7 @@ static bool gaps_find(struct loop *loop, u64 start, u64 end)
 				registers.is_known[base] = true;
 				registers.distance[base] = -distances[linked];
 			}
-			if (!gap_add(loop, at, registers))
+			if (!add_gap_after_frame_store(loop, at, registers))
 				return false;
 		}
 		for (u32 i = 0; i < LOOP_REGISTERS; i++)
@@ -548,12 +554,13 @@ static bool gaps_find(struct loop *loop, u64 start, u64 end)
 	return true;
 }
 
-static bool all_gaps_find(struct loop *loop)
+static bool find_gaps_in_whole_loop(struct loop *loop)
 {
-	bool is_read = gaps_find(loop, loop->body, loop->file->end);
+	bool is_read = find_gaps_in_part_of_loop(loop, loop->body, loop->file->end);
 
 	for (u32 i = 0; i < loop->file->moved_count && is_read; i++)
-		is_read = gaps_find(loop, loop->file->moved[i][0], loop->file->moved[i][1]);
+		is_read = find_gaps_in_part_of_loop(loop, loop->file->moved[i][0],
+						    loop->file->moved[i][1]);
 	return is_read;
 }
 
@@ -594,7 +601,7 @@ bool script_python_code_type(Elf *elf, u64 type, const char *name_member, const 
 }
 
 /* Reads the version of CPython, which files export from 3.11 on; for other files it stays 0. */
-static void version_read(Elf *elf, struct loop *loop, struct script_layout *layout)
+static void read_python_version(Elf *elf, struct loop *loop, struct script_layout *layout)
 {
 	u64 address;
 	const u8 *value = NULL;
@@ -611,14 +618,14 @@ static void version_read(Elf *elf, struct loop *loop, struct script_layout *layo
 }
 
 /* The number of bytes of the native frame that a walk relies on. */
-static u32 stack_bytes(const struct loop *loop)
+static u32 native_frame_bytes_read_by_walk(const struct loop *loop)
 {
 	return loop->link_kind > SCRIPT_LINK_THREAD || loop->entry > loop->link ? loop->entry
 										: loop->link;
 }
 
 /* Marks the code in which the words that a walk reads are valid. */
-static bool loop_mark(struct loop *loop)
+static bool mark_code_of_python_loop(struct loop *loop)
 {
 	struct script_loop *file = loop->file;
 	bool is_marked = script_loop_mark(file, loop->body - loop->unfilled, file->end);
@@ -634,17 +641,17 @@ static bool loop_mark(struct loop *loop)
 
 /* Finds where the loop's native frame has the words that a walk reads. False: the build's code is
  * not understood. */
-static bool loop_read(struct loop *loop, const struct script_layout *layout)
+static bool read_python_loop(struct loop *loop, const struct script_layout *layout)
 {
 	if (!loop->version.word_next)
-		return prologue_read(loop);
-	if (!offsets_read(loop, layout) || !entry_prologue_read(loop))
+		return read_python_loop_prologue(loop);
+	if (!read_python_debug_offsets(loop, layout) || !read_prologue_of_entry_frame(loop))
 		return false;
-	return thread_find(loop);
+	return choose_way_to_thread_state(loop);
 }
 
 /* The number of jumps in a part of the loop to addresses that the code does not tell. */
-static u32 dispatches_count(const struct script_loop *file, u64 start, u64 end)
+static u32 count_indirect_jumps(const struct script_loop *file, u64 start, u64 end)
 {
 	u32 count = 0;
 
@@ -661,13 +668,13 @@ static u32 dispatches_count(const struct script_loop *file, u64 start, u64 end)
 
 /* True if this version of CPython can have a function for each instruction in place of the loop,
  * and the file has such functions. */
-static bool has_other_handlers(const struct loop *loop)
+static bool may_run_tail_call_handlers(const struct loop *loop)
 {
 	const struct script_loop *file = loop->file;
-	u32 count = dispatches_count(file, file->start, file->end);
+	u32 count = count_indirect_jumps(file, file->start, file->end);
 
 	for (u32 i = 0; i < file->moved_count; i++)
-		count += dispatches_count(file, file->moved[i][0], file->moved[i][1]);
+		count += count_indirect_jumps(file, file->moved[i][0], file->moved[i][1]);
 	return loop->version.version >= VERSION_WITH_HANDLERS && count < DISPATCHES_MIN;
 }
 
@@ -682,17 +689,17 @@ int script_python_read(struct script_loop *file)
 	layout->runtime = SCRIPT_CPYTHON;
 	if (!elf_words_export(file->elf, "Py_Version", &type))
 		return script_python_register_read(file, address);
-	version_read(file->elf, &loop, layout);
+	read_python_version(file->elf, &loop, layout);
 	if (!loop.version.version || !script_loop_enter(file, address) ||
 	    !elf_words_export(file->elf, "PyCode_Type", &type) ||
 	    !script_python_code_type(file->elf, type, "co_qualname", "co_linetable", layout))
 		return -EOPNOTSUPP;
-	if (!loop_read(&loop, layout) || !fatal_read(&loop) ||
-	    !script_loop_find_moved(file, loop.body) || has_other_handlers(&loop) ||
-	    !all_gaps_find(&loop) || !loop_mark(&loop) ||
+	if (!read_python_loop(&loop, layout) || !find_end_of_code_without_thread(&loop) ||
+	    !script_loop_find_moved(file, loop.body) || may_run_tail_call_handlers(&loop) ||
+	    !find_gaps_in_whole_loop(&loop) || !mark_code_of_python_loop(&loop) ||
 	    !script_loop_offset(file, loop.body, &offset))
 		return -EOPNOTSUPP;
-	file->stack_bytes = stack_bytes(&loop);
+	file->stack_bytes = native_frame_bytes_read_by_walk(&loop);
 	layout->loop = offset;
 	layout->link = loop.link;
 	layout->link_kind = loop.link_kind;

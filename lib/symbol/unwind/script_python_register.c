@@ -79,7 +79,7 @@ struct paths {
 	u32 steps_left;
 };
 
-static bool index_of(const struct paths *paths, u64 address, u32 *index)
+static bool find_index_of_instruction(const struct paths *paths, u64 address, u32 *index)
 {
 	for (u32 i = 0; i < paths->part_count; i++)
 		if (address >= paths->parts[i].start && address < paths->parts[i].end) {
@@ -89,7 +89,7 @@ static bool index_of(const struct paths *paths, u64 address, u32 *index)
 	return false;
 }
 
-static u64 address_of(const struct paths *paths, u32 index)
+static u64 address_of_instruction_index(const struct paths *paths, u32 index)
 {
 	u32 i = paths->part_count - 1;
 
@@ -99,11 +99,11 @@ static u64 address_of(const struct paths *paths, u32 index)
 }
 
 /* Intersects the set of an instruction with that of a path that leads there. */
-static void path_add(struct paths *paths, u64 address, u64 holds)
+static void intersect_places_of_instruction(struct paths *paths, u64 address, u64 holds)
 {
 	u32 index;
 
-	if (!index_of(paths, address, &index) ||
+	if (!find_index_of_instruction(paths, address, &index) ||
 	    (paths->holds[index] & holds) == paths->holds[index])
 		return;
 	paths->holds[index] &= holds;
@@ -132,7 +132,7 @@ static bool is_load(const struct x86_instruction *code)
 
 /* The bit of the word of the stack at a distance below the CFA; 0: a set has no bit for this
  * word. */
-static u64 word_holds(s64 below)
+static u64 set_bit_of_stack_word(s64 below)
 {
 	return below > 0 && below % WORD == 0 && below / WORD <= HOLDS_WORDS
 		       ? HOLDS_WORD(below / WORD - 1)
@@ -140,7 +140,7 @@ static u64 word_holds(s64 below)
 }
 
 /* The bits of the words that a store at a distance below the CFA may overwrite. */
-static u64 words_overwritten(const struct x86_instruction *code, s64 below)
+static u64 set_bits_of_overwritten_words(const struct x86_instruction *code, s64 below)
 {
 	u32 bytes = code->map == X86_MAP_VECTOR ? 32 : 16;
 	u64 holds = 0;
@@ -148,13 +148,13 @@ static u64 words_overwritten(const struct x86_instruction *code, s64 below)
 	if (code->map == X86_MAP_ONE_BYTE)
 		bytes = code->is_wide ? 8 : 4;
 	for (u32 i = 0; i < bytes; i++)
-		holds |= word_holds((below - i + WORD - 1) / WORD * WORD);
+		holds |= set_bit_of_stack_word((below - i + WORD - 1) / WORD * WORD);
 	return holds;
 }
 
 /* The set of places that hold the frame's address after an instruction. */
-static u64 holds_behind(const struct paths *paths, u64 address, const struct x86_instruction *code,
-			u64 before)
+static u64 places_of_frame_after_instruction(const struct paths *paths, u64 address,
+					     const struct x86_instruction *code, u64 before)
 {
 	bool is_plain = code->map == X86_MAP_ONE_BYTE;
 	bool is_move = is_plain && code->is_wide && (code->opcode == 0x89 || code->opcode == 0x8b);
@@ -169,10 +169,10 @@ static u64 holds_behind(const struct paths *paths, u64 address, const struct x86
 	if (flow == X86_CALL || flow == X86_CALL_INDIRECT)
 		return after & ~CALL_LOSES;
 	if (is_stack && !is_load(code))
-		after &= ~words_overwritten(code, below);
+		after &= ~set_bits_of_overwritten_words(code, below);
 	if (!is_move || (code->is_memory && !is_stack))
 		return after;
-	source = code->is_memory ? word_holds(below) : HOLDS_REGISTER(code->rm);
+	source = code->is_memory ? set_bit_of_stack_word(below) : HOLDS_REGISTER(code->rm);
 	target = HOLDS_REGISTER(code->reg);
 	if (code->opcode == 0x89) {
 		u64 swapped = source;
@@ -185,9 +185,9 @@ static u64 holds_behind(const struct paths *paths, u64 address, const struct x86
 
 /* Adds the paths from instruction `index` to its successors. False: the bytes of the instruction
  * are not code. */
-static bool paths_step(struct paths *paths, u32 index)
+static bool follow_paths_from_instruction(struct paths *paths, u32 index)
 {
-	u64 address = address_of(paths, index), next, holds;
+	u64 address = address_of_instruction_index(paths, index), next, holds;
 	struct x86_instruction code;
 	enum x86_flow flow;
 
@@ -195,24 +195,24 @@ static bool paths_step(struct paths *paths, u32 index)
 		return false;
 	flow = x86_flow_of(&code);
 	next = address + code.length;
-	holds = holds_behind(paths, address, &code, paths->holds[index]);
+	holds = places_of_frame_after_instruction(paths, address, &code, paths->holds[index]);
 	if (flow == X86_FORBIDDEN)
 		return false;
 	if (flow == X86_JUMP || flow == X86_BRANCH)
-		path_add(paths, next + code.immediate, holds);
+		intersect_places_of_instruction(paths, next + code.immediate, holds);
 	if (flow == X86_NEXT || flow == X86_BRANCH || flow == X86_CALL ||
 	    flow == X86_CALL_INDIRECT || flow == X86_SYSCALL)
-		path_add(paths, next, holds);
+		intersect_places_of_instruction(paths, next, holds);
 	return true;
 }
 
-static bool paths_follow(struct paths *paths)
+static bool follow_all_paths_of_loop(struct paths *paths)
 {
 	while (paths->pending_count) {
 		u32 index = paths->pending[--paths->pending_count];
 
 		paths->is_pending[index] = false;
-		if (!paths->steps_left-- || !paths_step(paths, index))
+		if (!paths->steps_left-- || !follow_paths_from_instruction(paths, index))
 			return false;
 	}
 	return true;
@@ -226,7 +226,7 @@ static bool is_nop(const struct x86_instruction *code)
 
 /* Follows the code of a part that no path has led to: the targets of jumps to an address in a
  * register. */
-static bool part_follow(struct paths *paths, const struct part *part, u64 start)
+static bool follow_code_without_paths(struct paths *paths, const struct part *part, u64 start)
 {
 	for (u64 address = start; address < part->end;) {
 		struct x86_instruction code;
@@ -236,8 +236,8 @@ static bool part_follow(struct paths *paths, const struct part *part, u64 start)
 			return false;
 		if (paths->holds[index] == HOLDS_ALL && !is_nop(&code) &&
 		    !(address >= paths->fatal && address < paths->fatal_end)) {
-			path_add(paths, address, HOLDS_REGISTER(X86_RBX));
-			if (!paths_follow(paths))
+			intersect_places_of_instruction(paths, address, HOLDS_REGISTER(X86_RBX));
+			if (!follow_all_paths_of_loop(paths))
 				return false;
 		}
 		address += code.length;
@@ -247,8 +247,8 @@ static bool part_follow(struct paths *paths, const struct part *part, u64 start)
 
 /* Marks a part, but for code in which rbx may have another value. Code that no path leads to is
  * never executed, and is marked as the code before it. */
-static bool part_mark(struct script_loop *loop, const struct paths *paths, const struct part *part,
-		      u64 start)
+static bool mark_code_where_rbx_is_frame(struct script_loop *loop, const struct paths *paths,
+					 const struct part *part, u64 start)
 {
 	u64 other = 0;
 
@@ -276,35 +276,38 @@ static bool part_mark(struct script_loop *loop, const struct paths *paths, const
 }
 
 /* Follows the code from `body` on, where rbx has the frame, and marks it. */
-static bool paths_mark(struct script_loop *loop, struct paths *paths, u64 body)
+static bool follow_and_mark_loop_code(struct script_loop *loop, struct paths *paths, u64 body)
 {
 	bool is_marked;
 
-	path_add(paths, body, HOLDS_REGISTER(X86_RBX) | HOLDS_REGISTER(X86_RSI));
-	is_marked = paths_follow(paths);
+	intersect_places_of_instruction(paths, body,
+					HOLDS_REGISTER(X86_RBX) | HOLDS_REGISTER(X86_RSI));
+	is_marked = follow_all_paths_of_loop(paths);
 	for (u32 i = 0; i < paths->part_count && is_marked; i++)
-		is_marked = part_follow(paths, &paths->parts[i], i ? paths->parts[i].start : body);
+		is_marked = follow_code_without_paths(paths, &paths->parts[i],
+						      i ? paths->parts[i].start : body);
 	for (u32 i = 0; i < paths->part_count && is_marked; i++)
-		is_marked =
-			part_mark(loop, paths, &paths->parts[i], i ? paths->parts[i].start : body);
+		is_marked = mark_code_where_rbx_is_frame(loop, paths, &paths->parts[i],
+							 i ? paths->parts[i].start : body);
 	return is_marked;
 }
 
-static void part_add(struct paths *paths, u64 start, u64 end)
+static void add_part_of_loop(struct paths *paths, u64 start, u64 end)
 {
 	paths->parts[paths->part_count++] =
 		(struct part){.start = start, .end = end, .first = paths->bytes};
 	paths->bytes += end - start;
 }
 
-static bool loop_mark(struct script_loop *loop, u64 body, u64 fatal, u64 fatal_end)
+static bool mark_register_loop_of_python(struct script_loop *loop, u64 body, u64 fatal,
+					 u64 fatal_end)
 {
 	struct paths paths = {.loop = loop, .fatal = fatal, .fatal_end = fatal_end};
 	bool is_marked = false;
 
-	part_add(&paths, loop->start, loop->end);
+	add_part_of_loop(&paths, loop->start, loop->end);
 	for (u32 i = 0; i < loop->moved_count; i++)
-		part_add(&paths, loop->moved[i][0], loop->moved[i][1]);
+		add_part_of_loop(&paths, loop->moved[i][0], loop->moved[i][1]);
 	if (paths.bytes > CODE_BYTES_MAX)
 		return false;
 	paths.steps_left = STEPS_A_BYTE * paths.bytes;
@@ -313,7 +316,7 @@ static bool loop_mark(struct script_loop *loop, u64 body, u64 fatal, u64 fatal_e
 	paths.is_pending = calloc(paths.bytes, sizeof(*paths.is_pending));
 	if (paths.holds && paths.pending && paths.is_pending) {
 		memset(paths.holds, 0xff, paths.bytes * sizeof(*paths.holds));
-		is_marked = paths_mark(loop, &paths, body);
+		is_marked = follow_and_mark_loop_code(loop, &paths, body);
 	}
 	free(paths.holds);
 	free(paths.pending);
@@ -331,7 +334,7 @@ static bool is_wide_store(const struct x86_instruction *code)
  * rbx, and *fatal to the target of the branch before, which is taken without a thread's state.
  * False: the frame does not become the thread's.
  */
-static bool prologue_read(const struct script_loop *loop, u64 *body, u64 *fatal)
+static bool read_register_loop_prologue(const struct script_loop *loop, u64 *body, u64 *fatal)
 {
 	u32 threads = 1U << X86_RDI; /* registers that hold the address of the thread's state */
 
@@ -368,7 +371,7 @@ static bool prologue_read(const struct script_loop *loop, u64 *body, u64 *fatal)
 }
 
 /* Finds the end of the code that runs without a thread's state: a call that does not return. */
-static bool fatal_read(const struct script_loop *loop, u64 fatal, u64 *end)
+static bool find_end_of_fatal_code(const struct script_loop *loop, u64 fatal, u64 *end)
 {
 	enum x86_flow flow = X86_NEXT;
 
@@ -397,12 +400,14 @@ int script_python_register_read(struct script_loop *loop, u64 address)
 		return -EOPNOTSUPP;
 	if (loop->layout.version)
 		loop->layout.link_kind = SCRIPT_LINK_UNREAD;
-	if (!script_loop_enter(loop, address) || !prologue_read(loop, &body, &fatal) ||
-	    !fatal_read(loop, fatal, &fatal_end) || !script_loop_find_moved(loop, body))
+	if (!script_loop_enter(loop, address) ||
+	    !read_register_loop_prologue(loop, &body, &fatal) ||
+	    !find_end_of_fatal_code(loop, fatal, &fatal_end) || !script_loop_find_moved(loop, body))
 		return -EOPNOTSUPP;
 	rule = script_loop_rule(loop, body);
 	if (!rule || rule->base != RULE_BASE_CFA || !rule->slot[SLOT_RBX] ||
-	    rule->slot[SLOT_RBX] > SLOT_WORDS_MAX || !loop_mark(loop, body, fatal, fatal_end) ||
+	    rule->slot[SLOT_RBX] > SLOT_WORDS_MAX ||
+	    !mark_register_loop_of_python(loop, body, fatal, fatal_end) ||
 	    !script_loop_offset(loop, body, &offset))
 		return -EOPNOTSUPP;
 	loop->layout.version = loop->layout.version ?: VERSION_3_9;

@@ -60,7 +60,7 @@ static const struct version versions[] = {
 };
 
 /* Parses a version such as "3.2.1"; 0: the text is not a version. */
-static u32 version_parse(const char *text)
+static u32 parse_ruby_version(const char *text)
 {
 	u32 number = 0, part = 0, parts = 0, digits = 0;
 
@@ -83,7 +83,8 @@ static u32 version_parse(const char *text)
 }
 
 /* Decodes an instruction that loads `reg` from memory at the register `base`, and sets *offset. */
-static bool load_read(const struct x86_instruction *code, u32 base, u32 reg, u32 *offset)
+static bool decode_load_to_register(const struct x86_instruction *code, u32 base, u32 reg,
+				    u32 *offset)
 {
 	bool is_load = code->map == X86_MAP_ONE_BYTE &&
 		       (code->opcode == 0x8b || code->opcode == 0x63) && code->is_wide;
@@ -99,7 +100,8 @@ static bool load_read(const struct x86_instruction *code, u32 base, u32 reg, u32
  * Reads a function that returns a member of a body, by the address of the object in rdi:
  * mov body(%rdi), %rax; mov member(%rax), %rax. False: it has other code.
  */
-static bool member_read(const struct script_loop *loop, const char *function, u8 *body, u8 *member)
+static bool read_member_offset_of_getter(const struct script_loop *loop, const char *function,
+					 u8 *body, u8 *member)
 {
 	static const u8 begin[] = {0xf3, 0x0f, 0x1e, 0xfa}; /* endbr64 */
 	struct x86_instruction code;
@@ -113,11 +115,12 @@ static bool member_read(const struct script_loop *loop, const char *function, u8
 	if (bytes && !memcmp(bytes, begin, sizeof(begin)))
 		address += sizeof(begin);
 	if (!script_loop_instruction(loop, address, &code) ||
-	    !load_read(&code, X86_RDI, X86_RAX, &first) || first % WORD || first > UINT8_MAX)
+	    !decode_load_to_register(&code, X86_RDI, X86_RAX, &first) || first % WORD ||
+	    first > UINT8_MAX)
 		return false;
 	address += code.length;
 	if (!script_loop_instruction(loop, address, &code) ||
-	    !load_read(&code, X86_RAX, X86_RAX, &second) || second % 4 ||
+	    !decode_load_to_register(&code, X86_RAX, X86_RAX, &second) || second % 4 ||
 	    second >= SCRIPT_CODE_WORDS * WORD)
 		return false;
 	*body = first;
@@ -125,13 +128,16 @@ static bool member_read(const struct script_loop *loop, const char *function, u8
 	return true;
 }
 
-static bool members_read(const struct script_loop *loop, struct script_layout *layout)
+static bool read_member_offsets_of_ruby(const struct script_loop *loop,
+					struct script_layout *layout)
 {
 	u8 body[2];
 
-	return member_read(loop, "rb_iseq_label", &layout->code_body, &layout->code_name) &&
-	       member_read(loop, "rb_iseq_path", &body[0], &layout->code_file) &&
-	       member_read(loop, "rb_iseq_first_lineno", &body[1], &layout->first_line) &&
+	return read_member_offset_of_getter(loop, "rb_iseq_label", &layout->code_body,
+					    &layout->code_name) &&
+	       read_member_offset_of_getter(loop, "rb_iseq_path", &body[0], &layout->code_file) &&
+	       read_member_offset_of_getter(loop, "rb_iseq_first_lineno", &body[1],
+					    &layout->first_line) &&
 	       body[0] == layout->code_body && body[1] == layout->code_body &&
 	       (layout->code_name | layout->code_file) % WORD == 0;
 }
@@ -141,7 +147,8 @@ static bool is_frame_load(const struct x86_instruction *code)
 {
 	u32 offset;
 
-	return code->base < X86_REGISTERS && load_read(code, code->base, X86_R15, &offset) &&
+	return code->base < X86_REGISTERS &&
+	       decode_load_to_register(code, code->base, X86_R15, &offset) &&
 	       offset == THREAD_FRAME;
 }
 
@@ -154,7 +161,7 @@ static bool is_move(const struct x86_instruction *code)
 
 /* Reads the begin of a function. Sets *body to the end of the instruction that loads r14. False:
  * the function does not begin as the loop does. */
-static bool prologue_read(const struct script_loop *loop, u64 *body)
+static bool read_ruby_loop_prologue(const struct script_loop *loop, u64 *body)
 {
 	u32 states = 1U << X86_RDI; /* registers that hold the address of the thread's state */
 	bool has_frame = false;
@@ -173,7 +180,7 @@ static bool prologue_read(const struct script_loop *loop, u64 *body)
 		else if (flow != X86_NEXT && flow != X86_BRANCH)
 			return false;
 		address += code.length;
-		if (has_frame && load_read(&code, X86_R15, X86_R14, &offset)) {
+		if (has_frame && decode_load_to_register(&code, X86_R15, X86_R14, &offset)) {
 			*body = address;
 			return offset == FRAME_PLACE;
 		}
@@ -192,7 +199,7 @@ static bool prologue_read(const struct script_loop *loop, u64 *body)
 
 /* Finds the loop, and sets *body to an address in it. False: no function, or more than one, begins
  * as the loop does. */
-static bool loop_find(struct script_loop *loop, u64 *body)
+static bool find_ruby_loop(struct script_loop *loop, u64 *body)
 {
 	u64 start = 0;
 
@@ -200,17 +207,17 @@ static bool loop_find(struct script_loop *loop, u64 *body)
 		const struct file_span *span = &loop->covered->spans[i];
 
 		if (span->end - span->start < LOOP_BYTES_MIN ||
-		    !script_loop_enter(loop, span->start) || !prologue_read(loop, body))
+		    !script_loop_enter(loop, span->start) || !read_ruby_loop_prologue(loop, body))
 			continue;
 		if (start)
 			return false;
 		start = span->start;
 	}
-	return start && script_loop_enter(loop, start) && prologue_read(loop, body);
+	return start && script_loop_enter(loop, start) && read_ruby_loop_prologue(loop, body);
 }
 
 /* Finds how far below the CFA the loop stores the r15 of its caller. */
-static bool saved_place_find(struct script_loop *loop, u64 body)
+static bool find_slot_of_saved_r15(struct script_loop *loop, u64 body)
 {
 	const struct unwind_rule *rule = script_loop_rule(loop, body);
 
@@ -238,7 +245,7 @@ struct other_code {
 	u32 instructions_left;
 };
 
-static bool place_add(struct other_code *other, u64 address)
+static bool add_place_to_unmark(struct other_code *other, u64 address)
 {
 	if (other->place_count == PLACES_MAX)
 		return false;
@@ -246,7 +253,7 @@ static bool place_add(struct other_code *other, u64 address)
 	return true;
 }
 
-static bool is_unmarked(const struct script_loop *loop, u64 offset)
+static bool is_offset_in_unmarked_code(const struct script_loop *loop, u64 offset)
 {
 	for (u32 i = 0; i < loop->range_count; i++)
 		if (loop->ranges[i].is_unmarked && offset >= loop->ranges[i].start &&
@@ -261,7 +268,7 @@ static bool is_unmarked(const struct script_loop *loop, u64 offset)
  * another value, but not a frame: once a frame has ended, the loop calls only functions that do not
  * return. False: there is too much of such code.
  */
-static bool place_unmark(struct script_loop *loop, struct other_code *other, u64 start)
+static bool unmark_code_from_place(struct script_loop *loop, struct other_code *other, u64 start)
 {
 	enum x86_flow flow = X86_NEXT;
 	u64 address = start;
@@ -273,14 +280,14 @@ static bool place_unmark(struct script_loop *loop, struct other_code *other, u64
 		if (!script_loop_offset(loop, address, &offset) ||
 		    !script_loop_instruction(loop, address, &code) || !other->instructions_left--)
 			return false;
-		if (is_unmarked(loop, offset))
+		if (is_offset_in_unmarked_code(loop, offset))
 			break;
 		address += code.length;
 		if (is_frame_load(&code))
 			break;
 		flow = x86_flow_of(&code);
 		if ((flow == X86_JUMP || flow == X86_BRANCH) &&
-		    !place_add(other, address + code.immediate))
+		    !add_place_to_unmark(other, address + code.immediate))
 			return false;
 	}
 	return address == start || script_loop_unmark(loop, start, address);
@@ -291,7 +298,7 @@ static bool place_unmark(struct script_loop *loop, struct other_code *other, u64
  * with the next one. If the frame was the loop's last one, the loop returns then, and r15 has a
  * frame of a loop further out.
  */
-static bool part_mark(struct script_loop *loop, u64 start, u64 end)
+static bool mark_code_where_r15_is_frame(struct script_loop *loop, u64 start, u64 end)
 {
 	struct other_code other = {.instructions_left = OTHER_INSTRUCTIONS_MAX};
 
@@ -303,21 +310,23 @@ static bool part_mark(struct script_loop *loop, u64 start, u64 end)
 		if (!script_loop_instruction(loop, address, &code))
 			return false;
 		address += code.length;
-		if (is_other_write(&code) && !place_add(&other, address))
+		if (is_other_write(&code) && !add_place_to_unmark(&other, address))
 			return false;
 		while (other.place_count)
-			if (!place_unmark(loop, &other, other.places[--other.place_count]))
+			if (!unmark_code_from_place(loop, &other,
+						    other.places[--other.place_count]))
 				return false;
 	}
 	return true;
 }
 
-static bool loop_mark(struct script_loop *loop, u64 body)
+static bool mark_code_of_ruby_loop(struct script_loop *loop, u64 body)
 {
-	bool is_marked = part_mark(loop, body, loop->end);
+	bool is_marked = mark_code_where_r15_is_frame(loop, body, loop->end);
 
 	for (u32 i = 0; i < loop->moved_count && is_marked; i++)
-		is_marked = part_mark(loop, loop->moved[i][0], loop->moved[i][1]);
+		is_marked =
+			mark_code_where_r15_is_frame(loop, loop->moved[i][0], loop->moved[i][1]);
 	return is_marked;
 }
 
@@ -332,15 +341,16 @@ int script_ruby_read(struct script_loop *loop)
 		return -ENOENT;
 	text = elf_words_text(loop->elf, address);
 	loop->layout.runtime = SCRIPT_RUBY;
-	loop->layout.version = text ? version_parse(text) : 0;
+	loop->layout.version = text ? parse_ruby_version(text) : 0;
 	for (u32 i = 0; i < sizeof(versions) / sizeof(versions[0]); i++)
 		if (versions[i].number == loop->layout.version >> 8)
 			version = &versions[i];
 	if (version)
 		loop->layout.link_kind = SCRIPT_LINK_UNREAD;
-	if (!version || !members_read(loop, &loop->layout) || !loop_find(loop, &body) ||
-	    !saved_place_find(loop, body) || !script_loop_find_moved(loop, body) ||
-	    !loop_mark(loop, body) || !script_loop_offset(loop, body, &offset))
+	if (!version || !read_member_offsets_of_ruby(loop, &loop->layout) ||
+	    !find_ruby_loop(loop, &body) || !find_slot_of_saved_r15(loop, body) ||
+	    !script_loop_find_moved(loop, body) || !mark_code_of_ruby_loop(loop, body) ||
+	    !script_loop_offset(loop, body, &offset))
 		return -EOPNOTSUPP;
 	loop->operand = RULE_LOOP_OPERAND(REGISTER_R15, REGISTER_R14);
 	loop->layout.loop = offset;

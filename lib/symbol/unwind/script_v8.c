@@ -92,7 +92,7 @@ static const struct {
 };
 
 /* Reads a number that the file exports. A number that is 0 has no bytes in the file. */
-static bool number_read(const struct script_loop *loop, const char *symbol, s32 *number)
+static bool read_exported_number(const struct script_loop *loop, const char *symbol, s32 *number)
 {
 	const u8 *bytes;
 	u64 address;
@@ -106,64 +106,67 @@ static bool number_read(const struct script_loop *loop, const char *symbol, s32 
 	return true;
 }
 
-static bool fact_read(const struct script_loop *loop, const char *name, s32 *number)
+static bool read_v8dbg_constant(const struct script_loop *loop, const char *name, s32 *number)
 {
 	char symbol[128];
 
 	return snprintf(symbol, sizeof(symbol), "v8dbg_%s", name) < (int)sizeof(symbol) &&
-	       number_read(loop, symbol, number);
+	       read_exported_number(loop, symbol, number);
 }
 
-static bool type_read(const struct script_loop *loop, const char *name, u16 *type)
+static bool read_v8_instance_type(const struct script_loop *loop, const char *name, u16 *type)
 {
 	s32 number;
 
-	if (!fact_read(loop, name, &number))
+	if (!read_v8dbg_constant(loop, name, &number))
 		return false;
 	*type = number;
 	return number > 0 && *type == number;
 }
 
 /* Reads the offset of a member; the exported number has one of two names. */
-static bool member_read(const struct script_loop *loop, const char *name, const char *later,
-			u8 *offset)
+static bool read_v8_member_offset(const struct script_loop *loop, const char *name,
+				  const char *later, u8 *offset)
 {
 	s32 number;
 
-	if (!fact_read(loop, name, &number) && !fact_read(loop, later, &number))
+	if (!read_v8dbg_constant(loop, name, &number) && !read_v8dbg_constant(loop, later, &number))
 		return false;
 	*offset = number;
 	return number > 0 && *offset == number && number % 8 == 0;
 }
 
-static bool layout_read(const struct script_loop *loop, struct v8_layout *layout)
+static bool read_v8_layout(const struct script_loop *loop, struct v8_layout *layout)
 {
 	u16 last;
 	s32 number;
 
 	for (u32 i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++)
-		if (!fact_read(loop, fixed[i].name, &number) || number != fixed[i].value)
+		if (!read_v8dbg_constant(loop, fixed[i].name, &number) || number != fixed[i].value)
 			return false;
-	if (!type_read(loop, "LastContextType", &last))
+	if (!read_v8_instance_type(loop, "LastContextType", &last))
 		return false;
 	layout->context_end = last + 1;
 	layout->has_names = 1;
-	return type_read(loop, "FirstContextType", &layout->context) &&
-	       type_read(loop, "type_JSFunction__JS_FUNCTION_TYPE", &layout->function) &&
-	       type_read(loop, "type_SharedFunctionInfo__SHARED_FUNCTION_INFO_TYPE",
-			 &layout->shared) &&
-	       type_read(loop, "type_ScopeInfo__SCOPE_INFO_TYPE", &layout->scope) &&
-	       type_read(loop, "type_Script__SCRIPT_TYPE", &layout->script) &&
-	       type_read(loop, "type_BytecodeArray__BYTECODE_ARRAY_TYPE", &layout->bytecode) &&
-	       member_read(loop, "class_JSFunction__shared__SharedFunctionInfo",
-			   "class_JSFunction__shared__Tagged_SharedFunctionInfo_",
-			   &layout->function_shared) &&
-	       member_read(loop, "class_SharedFunctionInfo__name_or_scope_info__Object",
-			   "class_SharedFunctionInfo__name_or_scope_info__Tagged_Object_",
-			   &layout->shared_name) &&
-	       member_read(loop, "class_SharedFunctionInfo__script_or_debug_info__HeapObject",
-			   "class_SharedFunctionInfo__script__Tagged_HeapObject_",
-			   &layout->shared_script);
+	return read_v8_instance_type(loop, "FirstContextType", &layout->context) &&
+	       read_v8_instance_type(loop, "type_JSFunction__JS_FUNCTION_TYPE",
+				     &layout->function) &&
+	       read_v8_instance_type(loop, "type_SharedFunctionInfo__SHARED_FUNCTION_INFO_TYPE",
+				     &layout->shared) &&
+	       read_v8_instance_type(loop, "type_ScopeInfo__SCOPE_INFO_TYPE", &layout->scope) &&
+	       read_v8_instance_type(loop, "type_Script__SCRIPT_TYPE", &layout->script) &&
+	       read_v8_instance_type(loop, "type_BytecodeArray__BYTECODE_ARRAY_TYPE",
+				     &layout->bytecode) &&
+	       read_v8_member_offset(loop, "class_JSFunction__shared__SharedFunctionInfo",
+				     "class_JSFunction__shared__Tagged_SharedFunctionInfo_",
+				     &layout->function_shared) &&
+	       read_v8_member_offset(loop, "class_SharedFunctionInfo__name_or_scope_info__Object",
+				     "class_SharedFunctionInfo__name_or_scope_info__Tagged_Object_",
+				     &layout->shared_name) &&
+	       read_v8_member_offset(loop,
+				     "class_SharedFunctionInfo__script_or_debug_info__HeapObject",
+				     "class_SharedFunctionInfo__script__Tagged_HeapObject_",
+				     &layout->shared_script);
 }
 
 /* Reads the layout of inlined functions. Without it, functions have names all the same. */
@@ -175,11 +178,11 @@ static void inlined_layout_read(const struct script_loop *loop, const struct ver
 	s32 number;
 
 	for (u32 i = 0; i < sizeof(placed) / sizeof(placed[0]); i++)
-		if (fact_read(loop, placed[i].name, &number) &&
+		if (read_v8dbg_constant(loop, placed[i].name, &number) &&
 		    number != ((const u8 *)version)[placed[i].member])
 			return;
-	if (!type_read(loop, "type_Code__CODE_TYPE", &layout->code) ||
-	    !type_read(loop, version->deopt_type, &layout->deopt) ||
+	if (!read_v8_instance_type(loop, "type_Code__CODE_TYPE", &layout->code) ||
+	    !read_v8_instance_type(loop, version->deopt_type, &layout->deopt) ||
 	    !elf_words_export(loop->elf, OPERAND_COUNTS, &address) ||
 	    !(counts = elf_words_bytes(loop->elf, address, NUMBER_BYTES * version->opcodes)))
 		return;
@@ -214,8 +217,8 @@ int script_v8_read(struct script_loop *loop)
 	s32 major, minor;
 
 	if (!gelf_getehdr(loop->elf, &header) || header.e_machine != EM_X86_64 ||
-	    !number_read(loop, "_ZN2v88internal7Version6major_E", &major) ||
-	    !number_read(loop, "_ZN2v88internal7Version6minor_E", &minor))
+	    !read_exported_number(loop, "_ZN2v88internal7Version6major_E", &major) ||
+	    !read_exported_number(loop, "_ZN2v88internal7Version6minor_E", &minor))
 		return -ENOENT;
 	loop->layout.runtime = SCRIPT_V8;
 	loop->layout.version = (u32)major << 8 | (minor & 0xff);
@@ -226,7 +229,7 @@ int script_v8_read(struct script_loop *loop)
 	if (!version)
 		return -EOPNOTSUPP;
 	loop->layout.link_kind = SCRIPT_LINK_UNREAD;
-	if (!layout_read(loop, &layout))
+	if (!read_v8_layout(loop, &layout))
 		return -EOPNOTSUPP;
 	inlined_layout_read(loop, version, &layout);
 	loop->layout.v8 = layout;

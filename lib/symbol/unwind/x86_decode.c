@@ -64,23 +64,23 @@ struct cursor {
 	bool is_evex;
 };
 
-static u8 take_byte(struct cursor *cursor)
+static u8 read_code_byte(struct cursor *cursor)
 {
 	return cursor->at < cursor->end ? *cursor->at++ : (cursor->at++, 0);
 }
 
-static s64 take_signed(struct cursor *cursor, u32 bytes)
+static s64 read_signed_code_bytes(struct cursor *cursor, u32 bytes)
 {
 	u64 value = 0;
 
 	for (u32 i = 0; i < bytes; i++)
-		value |= (u64)take_byte(cursor) << 8 * i;
+		value |= (u64)read_code_byte(cursor) << 8 * i;
 	return bytes ? (s64)(value << (64 - 8 * bytes)) >> (64 - 8 * bytes) : 0;
 }
 
-static void take_modrm(struct cursor *cursor, struct x86_instruction *instruction)
+static void decode_modrm_and_address(struct cursor *cursor, struct x86_instruction *instruction)
 {
-	u8 modrm = take_byte(cursor), mod = modrm >> 6, rm = modrm & 7, sib = 0;
+	u8 modrm = read_code_byte(cursor), mod = modrm >> 6, rm = modrm & 7, sib = 0;
 
 	instruction->has_modrm = true;
 	instruction->reg = (modrm >> 3 & 7) | cursor->high_reg;
@@ -90,7 +90,7 @@ static void take_modrm(struct cursor *cursor, struct x86_instruction *instructio
 		return;
 	instruction->base = instruction->rm;
 	if (rm == 4) {
-		sib = take_byte(cursor);
+		sib = read_code_byte(cursor);
 		instruction->base = (sib & 7) | cursor->high_base;
 		instruction->index = (sib >> 3 & 7) | cursor->high_index;
 		instruction->scale = 1 << (sib >> 6);
@@ -101,7 +101,7 @@ static void take_modrm(struct cursor *cursor, struct x86_instruction *instructio
 		instruction->base = rm == 4 ? X86_NO_REGISTER : X86_RIP;
 		mod = 2;
 	}
-	instruction->displacement = take_signed(cursor, mod == 1 ? 1 : mod == 2 ? 4 : 0);
+	instruction->displacement = read_signed_code_bytes(cursor, mod == 1 ? 1 : mod == 2 ? 4 : 0);
 }
 
 static u32 operand_size_immediate_bytes(const struct x86_instruction *instruction)
@@ -218,7 +218,7 @@ static bool decode_one_byte(struct cursor *cursor, struct x86_instruction *instr
 	if (letter == '!' || letter == 'p')
 		return false;
 	if (letter_has_modrm(letter))
-		take_modrm(cursor, instruction);
+		decode_modrm_and_address(cursor, instruction);
 	else
 		instruction->rm = (opcode & 7) | cursor->high_base;
 	group = instruction->reg & 7;
@@ -227,7 +227,7 @@ static bool decode_one_byte(struct cursor *cursor, struct x86_instruction *instr
 	if ((opcode == 0xf6 || opcode == 0xf7) && group < 2)
 		letter = opcode == 0xf6 ? 'M' : 'Z';
 	bytes = immediate_bytes_by_letter(instruction, cursor, letter);
-	instruction->immediate = take_signed(cursor, bytes);
+	instruction->immediate = read_signed_code_bytes(cursor, bytes);
 	instruction->immediate_bytes = bytes;
 	instruction->writes = registers_written_by_letter(instruction, letter) |
 			      registers_written_implicitly(instruction);
@@ -280,11 +280,11 @@ static bool decode_escaped(struct cursor *cursor, struct x86_instruction *instru
 	if (letter == '!' || letter == 'p')
 		return false;
 	if (letter_has_modrm(letter))
-		take_modrm(cursor, instruction);
+		decode_modrm_and_address(cursor, instruction);
 	else
 		instruction->rm = (instruction->opcode & 7) | cursor->high_base;
 	bytes = immediate_bytes_by_letter(instruction, cursor, letter);
-	instruction->immediate = take_signed(cursor, bytes);
+	instruction->immediate = read_signed_code_bytes(cursor, bytes);
 	instruction->immediate_bytes = bytes;
 	instruction->writes = registers_written_after_0f(instruction, letter);
 	return true;
@@ -294,7 +294,7 @@ static bool decode_0f38(struct cursor *cursor, struct x86_instruction *instructi
 {
 	u8 opcode = instruction->opcode;
 
-	take_modrm(cursor, instruction);
+	decode_modrm_and_address(cursor, instruction);
 	if (opcode == 0xf0 || opcode == 0xf6 || (opcode == 0xf1 && instruction->repeat == 0xf2))
 		instruction->writes = 1U << instruction->reg;
 	return true;
@@ -304,8 +304,8 @@ static bool decode_0f3a(struct cursor *cursor, struct x86_instruction *instructi
 {
 	u8 opcode = instruction->opcode;
 
-	take_modrm(cursor, instruction);
-	take_signed(cursor, 1);
+	decode_modrm_and_address(cursor, instruction);
+	read_signed_code_bytes(cursor, 1);
 	if (opcode >= 0x14 && opcode <= 0x17)
 		instruction->writes = registers_written_by_letter(instruction, 'w');
 	if (opcode >= 0x60 && opcode <= 0x63)
@@ -359,7 +359,8 @@ static u32 immediate_bytes_after_vex(u32 map, u8 opcode)
 static bool decode_vector(struct cursor *cursor, struct x86_instruction *instruction, u8 prefix)
 {
 	bool is_evex = prefix == EVEX;
-	u8 first = take_byte(cursor), second = prefix == VEX_2 ? first : take_byte(cursor);
+	u8 first = read_code_byte(cursor),
+	   second = prefix == VEX_2 ? first : read_code_byte(cursor);
 	u32 map = prefix == VEX_2 ? 1 : is_evex ? first & 7 : first & 0x1f;
 
 	cursor->high_reg = first & 0x80 ? 0 : 8;
@@ -368,17 +369,17 @@ static bool decode_vector(struct cursor *cursor, struct x86_instruction *instruc
 		cursor->high_base = first & 0x20 ? 0 : 8;
 	}
 	if (is_evex)
-		take_byte(cursor);
+		read_code_byte(cursor);
 	if (prefix == XOP ? map < 8 || map > 10 : !map || map > 6 || map == 4)
 		return false;
 	if (!is_evex && prefix != XOP && map > 3)
 		return false;
 	instruction->map = X86_MAP_VECTOR;
-	instruction->opcode = take_byte(cursor);
+	instruction->opcode = read_code_byte(cursor);
 	if (map == 1 && instruction->opcode == 0x77 && !is_evex)
 		return true;
-	take_modrm(cursor, instruction);
-	take_signed(cursor, immediate_bytes_after_vex(map, instruction->opcode));
+	decode_modrm_and_address(cursor, instruction);
+	read_signed_code_bytes(cursor, immediate_bytes_after_vex(map, instruction->opcode));
 	if (prefix == XOP)
 		instruction->writes = 1U << instruction->reg | 1U << (~second >> 3 & 15);
 	else
@@ -409,11 +410,11 @@ static bool decode_by_opcode_map(struct cursor *cursor, struct x86_instruction *
 		return decode_one_byte(cursor, instruction, has_rex);
 	}
 	instruction->map = X86_MAP_0F;
-	instruction->opcode = take_byte(cursor);
+	instruction->opcode = read_code_byte(cursor);
 	if (instruction->opcode != 0x38 && instruction->opcode != 0x3a)
 		return decode_escaped(cursor, instruction);
 	instruction->map = instruction->opcode == 0x38 ? X86_MAP_0F38 : X86_MAP_0F3A;
-	instruction->opcode = take_byte(cursor);
+	instruction->opcode = read_code_byte(cursor);
 	return instruction->map == X86_MAP_0F38 ? decode_0f38(cursor, instruction)
 						: decode_0f3a(cursor, instruction);
 }
@@ -425,8 +426,8 @@ bool x86_decode(const u8 *code, u32 bytes, struct x86_instruction *instruction)
 	u8 byte;
 
 	*instruction = (struct x86_instruction){.base = X86_NO_REGISTER, .index = X86_NO_REGISTER};
-	for (byte = take_byte(&cursor); is_prefix(byte) && cursor.at < cursor.end;
-	     byte = take_byte(&cursor)) {
+	for (byte = read_code_byte(&cursor); is_prefix(byte) && cursor.at < cursor.end;
+	     byte = read_code_byte(&cursor)) {
 		instruction->is_narrow |= byte == 0x66;
 		cursor.is_short_address |= byte == 0x67;
 		instruction->has_segment |= byte == 0x64 || byte == 0x65;
@@ -439,7 +440,7 @@ bool x86_decode(const u8 *code, u32 bytes, struct x86_instruction *instruction)
 		cursor.high_reg = byte & 4 ? 8 : 0;
 		cursor.high_index = byte & 2 ? 8 : 0;
 		cursor.high_base = byte & 1 ? 8 : 0;
-		byte = take_byte(&cursor);
+		byte = read_code_byte(&cursor);
 	}
 	if (!decode_by_opcode_map(&cursor, instruction, byte, has_rex) || cursor.at > cursor.end ||
 	    cursor.at - code > X86_LENGTH_MAX)

@@ -331,7 +331,7 @@ int block_open(struct block_opener *opener, u64 offset, struct block_view *view,
 	for (u32 i = 0; i < view->header.columns; i++)
 		lengths[i] = byte_cursor_u32(&cursor);
 	for (u32 i = 0; i < view->header.columns; i++) {
-		view->column[i].at = byte_cursor_take(&cursor, lengths[i]);
+		view->column[i].at = byte_cursor_read_bytes(&cursor, lengths[i]);
 		view->column[i].end = cursor.at;
 	}
 	if (cursor.bad || byte_cursor_left(&cursor))

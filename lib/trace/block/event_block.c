@@ -54,7 +54,7 @@ struct event_encoder {
 	struct key_slot table[KEY_TABLE_SLOTS];
 };
 
-static void attach_columns_to_writer(struct number_writer *writer, struct byte_buffer *column)
+static void set_columns_of_number_writer(struct number_writer *writer, struct byte_buffer *column)
 {
 	writer->codes = &column[0];
 	writer->bits = &column[1];
@@ -67,12 +67,15 @@ int event_encoder_create(struct event_encoder **out)
 	if (!encoder)
 		return -ENOMEM;
 	encoder->builder.type = TRACE_BLOCK_EVENTS;
-	attach_columns_to_writer(&encoder->time, &encoder->builder.column[EVENT_COLUMN_TIME]);
-	attach_columns_to_writer(&encoder->leaf, &encoder->builder.column[EVENT_COLUMN_LEAF]);
-	attach_columns_to_writer(&encoder->value, &encoder->builder.column[EVENT_COLUMN_VALUE]);
-	attach_columns_to_writer(&encoder->repeats, &encoder->builder.column[EVENT_COLUMN_REPEATS]);
-	attach_columns_to_writer(&encoder->context, &encoder->builder.column[EVENT_COLUMN_CONTEXT]);
-	attach_columns_to_writer(&encoder->further, &encoder->builder.column[EVENT_COLUMN_FURTHER]);
+	set_columns_of_number_writer(&encoder->time, &encoder->builder.column[EVENT_COLUMN_TIME]);
+	set_columns_of_number_writer(&encoder->leaf, &encoder->builder.column[EVENT_COLUMN_LEAF]);
+	set_columns_of_number_writer(&encoder->value, &encoder->builder.column[EVENT_COLUMN_VALUE]);
+	set_columns_of_number_writer(&encoder->repeats,
+				     &encoder->builder.column[EVENT_COLUMN_REPEATS]);
+	set_columns_of_number_writer(&encoder->context,
+				     &encoder->builder.column[EVENT_COLUMN_CONTEXT]);
+	set_columns_of_number_writer(&encoder->further,
+				     &encoder->builder.column[EVENT_COLUMN_FURTHER]);
 	*out = encoder;
 	return 0;
 }
@@ -99,15 +102,15 @@ static void sort_by_time(struct trace_event *events, u32 count)
 	}
 }
 
-static u32 add_event_key(struct event_encoder *encoder, const struct event_key *key)
+static u32 append_event_key_to_columns(struct event_encoder *encoder, const struct event_key *key)
 {
 	struct byte_buffer *column = encoder->builder.column;
 	u32 index = encoder->keys++, tid_before = index ? encoder->key[index - 1].tid : 0;
 
 	byte_buffer_signed(&column[EVENT_COLUMN_TASKS], (s64)key->tid - tid_before);
 	byte_buffer_varint(&column[EVENT_COLUMN_TASKS], key->kind);
-	stack_code_put(&column[EVENT_COLUMN_KERNEL], key->kernel, &encoder->newest);
-	stack_code_put(&column[EVENT_COLUMN_USER], key->user, &encoder->newest);
+	write_stack_code_to_column(&column[EVENT_COLUMN_KERNEL], key->kernel, &encoder->newest);
+	write_stack_code_to_column(&column[EVENT_COLUMN_USER], key->user, &encoder->newest);
 	encoder->key[index] = *key;
 	encoder->memory[index] = (struct key_memory){
 		.leaf = encoder->last_leaf[stack_code_has_stack(key->kernel)],
@@ -126,7 +129,8 @@ static u32 find_or_add_key(struct event_encoder *encoder, const struct event_key
 		struct key_slot *slot = &encoder->table[at];
 
 		if (slot->round != encoder->round) {
-			*slot = (struct key_slot){encoder->round, add_event_key(encoder, key)};
+			*slot = (struct key_slot){encoder->round,
+						  append_event_key_to_columns(encoder, key)};
 			return slot->key;
 		}
 		if (!memcmp(&encoder->key[slot->key], key, sizeof(*key)))
@@ -257,10 +261,10 @@ static int read_keys(struct event_decoder *decoder, const struct event_limits *l
 		tid += (u32)byte_cursor_signed(tasks);
 		key->tid = tid;
 		key->kind = byte_cursor_u32(tasks);
-		key->kernel = stack_code_get(&column[EVENT_COLUMN_KERNEL], limits->stacks,
-					     &decoder->newest);
-		key->user = stack_code_get(&column[EVENT_COLUMN_USER], limits->stacks,
-					   &decoder->newest);
+		key->kernel = read_stack_code_from_column(&column[EVENT_COLUMN_KERNEL],
+							  limits->stacks, &decoder->newest);
+		key->user = read_stack_code_from_column(&column[EVENT_COLUMN_USER], limits->stacks,
+							&decoder->newest);
 		if (key->kind >= limits->sources)
 			tasks->bad = true;
 	}
@@ -356,7 +360,8 @@ static bool is_whole_block_read(const struct event_decoder *decoder)
 	       number_reader_done(&decoder->further);
 }
 
-static void attach_columns_to_reader(struct number_reader *reader, const struct byte_cursor *column)
+static void set_columns_of_number_reader(struct number_reader *reader,
+					 const struct byte_cursor *column)
 {
 	reader->codes = column[0];
 	reader->bits = column[1];
@@ -370,12 +375,12 @@ int event_block_decode(struct block_view *view, const struct event_limits *limit
 
 	if (view->header.columns != limits->columns)
 		return -EBADMSG;
-	attach_columns_to_reader(&decoder.time, &view->column[EVENT_COLUMN_TIME]);
-	attach_columns_to_reader(&decoder.leaf, &view->column[EVENT_COLUMN_LEAF]);
-	attach_columns_to_reader(&decoder.value, &view->column[EVENT_COLUMN_VALUE]);
-	attach_columns_to_reader(&decoder.repeats, &view->column[EVENT_COLUMN_REPEATS]);
-	attach_columns_to_reader(&decoder.context, &view->column[EVENT_COLUMN_CONTEXT]);
-	attach_columns_to_reader(&decoder.further, &view->column[EVENT_COLUMN_FURTHER]);
+	set_columns_of_number_reader(&decoder.time, &view->column[EVENT_COLUMN_TIME]);
+	set_columns_of_number_reader(&decoder.leaf, &view->column[EVENT_COLUMN_LEAF]);
+	set_columns_of_number_reader(&decoder.value, &view->column[EVENT_COLUMN_VALUE]);
+	set_columns_of_number_reader(&decoder.repeats, &view->column[EVENT_COLUMN_REPEATS]);
+	set_columns_of_number_reader(&decoder.context, &view->column[EVENT_COLUMN_CONTEXT]);
+	set_columns_of_number_reader(&decoder.further, &view->column[EVENT_COLUMN_FURTHER]);
 	decoder.numbers = (byte_cursor_left(&decoder.leaf.codes) ? HAS_LEAF : 0) |
 			  (byte_cursor_left(&decoder.value.codes) ? HAS_VALUE : 0) |
 			  (byte_cursor_left(&decoder.repeats.codes) ? HAS_REPEATS : 0) |

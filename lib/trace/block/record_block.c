@@ -24,7 +24,7 @@ static void put_string(struct block_builder *builder, const char *string)
 	byte_buffer_string(&builder->column[RECORD_TEXT], string);
 }
 
-static struct byte_cursor *number_column(struct block_view *view)
+static struct byte_cursor *number_column_of_record_block(struct block_view *view)
 {
 	return &view->column[RECORD_NUMBERS];
 }
@@ -35,14 +35,14 @@ static bool get_string(struct block_view *view, struct arena *arena, const char 
 	return *string;
 }
 
-static int check_read_failures(const struct block_view *view, bool has_memory)
+static int error_of_record_reading(const struct block_view *view, bool has_memory)
 {
 	if (view->column[RECORD_NUMBERS].bad || view->column[RECORD_TEXT].bad)
 		return -EBADMSG;
 	return has_memory ? 0 : -ENOMEM;
 }
 
-bool record_block_done(const struct block_view *view)
+bool is_record_block_read_to_end(const struct block_view *view)
 {
 	return !byte_cursor_left(&view->column[RECORD_NUMBERS]) &&
 	       !byte_cursor_left(&view->column[RECORD_TEXT]);
@@ -65,7 +65,7 @@ static u32 get_build_id(struct byte_cursor *cursor, u8 *build_id)
 		cursor->bad = true;
 		return 0;
 	}
-	at = byte_cursor_take(cursor, bytes);
+	at = byte_cursor_read_bytes(cursor, bytes);
 	if (!at)
 		return 0;
 	memcpy(build_id, at, bytes);
@@ -110,18 +110,18 @@ int record_get_info(struct block_view *view, struct arena *arena, struct trace_i
 {
 	bool has_memory = true;
 
-	info->start_realtime = byte_cursor_varint(number_column(view));
-	info->start_monotonic = byte_cursor_varint(number_column(view));
-	info->frequency = byte_cursor_varint(number_column(view));
-	info->cpus = byte_cursor_u32(number_column(view));
-	info->bits = byte_cursor_u32(number_column(view));
-	info->address_shown = byte_cursor_u32(number_column(view));
+	info->start_realtime = byte_cursor_varint(number_column_of_record_block(view));
+	info->start_monotonic = byte_cursor_varint(number_column_of_record_block(view));
+	info->frequency = byte_cursor_varint(number_column_of_record_block(view));
+	info->cpus = byte_cursor_u32(number_column_of_record_block(view));
+	info->bits = byte_cursor_u32(number_column_of_record_block(view));
+	info->address_shown = byte_cursor_u32(number_column_of_record_block(view));
 	has_memory &= get_string(view, arena, &info->hostname);
 	has_memory &= get_string(view, arena, &info->kernel);
 	has_memory &= get_string(view, arena, &info->machine);
 	has_memory &= get_string(view, arena, &info->command);
 	has_memory &= get_string(view, arena, &info->version);
-	return check_read_failures(view, has_memory);
+	return error_of_record_reading(view, has_memory);
 }
 
 void record_put_source(struct block_builder *builder, const struct trace_source *source)
@@ -140,7 +140,7 @@ int record_get_source(struct block_view *view, struct arena *arena, struct trace
 {
 	bool has_memory = true;
 
-	source->extras = byte_cursor_u32(number_column(view));
+	source->extras = byte_cursor_u32(number_column_of_record_block(view));
 	has_memory &= get_string(view, arena, &source->name);
 	has_memory &= get_string(view, arena, &source->value_unit);
 	if (source->extras & TRACE_EXTRA_FURTHER) {
@@ -148,7 +148,7 @@ int record_get_source(struct block_view *view, struct arena *arena, struct trace
 		has_memory &= get_string(view, arena, &source->value_name);
 		has_memory &= get_string(view, arena, &source->further_name);
 	}
-	return check_read_failures(view, has_memory);
+	return error_of_record_reading(view, has_memory);
 }
 
 void record_put_module(struct block_builder *builder, const struct trace_module *module)
@@ -165,11 +165,12 @@ int record_get_module(struct block_view *view, struct arena *arena, struct trace
 {
 	bool has_memory;
 
-	module->start = byte_cursor_varint(number_column(view));
-	module->end = byte_cursor_varint(number_column(view));
-	module->build_id_bytes = get_build_id(number_column(view), module->build_id);
+	module->start = byte_cursor_varint(number_column_of_record_block(view));
+	module->end = byte_cursor_varint(number_column_of_record_block(view));
+	module->build_id_bytes =
+		get_build_id(number_column_of_record_block(view), module->build_id);
 	has_memory = get_string(view, arena, &module->name);
-	return check_read_failures(view, has_memory);
+	return error_of_record_reading(view, has_memory);
 }
 
 void record_put_mapping(struct block_builder *builder, const struct trace_mapping *mapping)
@@ -188,13 +189,14 @@ int record_get_mapping(struct block_view *view, struct arena *arena, struct trac
 {
 	bool has_memory;
 
-	mapping->number = byte_cursor_u32(number_column(view));
-	mapping->kind = byte_cursor_u32(number_column(view));
-	mapping->tgid = byte_cursor_u32(number_column(view));
-	mapping->base = byte_cursor_varint(number_column(view));
-	mapping->build_id_bytes = get_build_id(number_column(view), mapping->build_id);
+	mapping->number = byte_cursor_u32(number_column_of_record_block(view));
+	mapping->kind = byte_cursor_u32(number_column_of_record_block(view));
+	mapping->tgid = byte_cursor_u32(number_column_of_record_block(view));
+	mapping->base = byte_cursor_varint(number_column_of_record_block(view));
+	mapping->build_id_bytes =
+		get_build_id(number_column_of_record_block(view), mapping->build_id);
 	has_memory = get_string(view, arena, &mapping->path);
-	return check_read_failures(view, has_memory);
+	return error_of_record_reading(view, has_memory);
 }
 
 void record_put_cgroup(struct block_builder *builder, const struct trace_cgroup *cgroup)
@@ -207,9 +209,9 @@ int record_get_cgroup(struct block_view *view, struct arena *arena, struct trace
 {
 	bool has_memory;
 
-	cgroup->id = byte_cursor_varint(number_column(view));
+	cgroup->id = byte_cursor_varint(number_column_of_record_block(view));
 	has_memory = get_string(view, arena, &cgroup->path);
-	return check_read_failures(view, has_memory);
+	return error_of_record_reading(view, has_memory);
 }
 
 void record_put_context(struct block_builder *builder, const struct trace_context *context)
@@ -219,11 +221,12 @@ void record_put_context(struct block_builder *builder, const struct trace_contex
 
 int record_get_context(struct block_view *view, struct trace_context *context)
 {
-	const u8 *bytes = byte_cursor_take(number_column(view), sizeof(*context));
+	const u8 *bytes =
+		byte_cursor_read_bytes(number_column_of_record_block(view), sizeof(*context));
 
 	if (bytes)
 		memcpy(context, bytes, sizeof(*context));
-	return check_read_failures(view, true);
+	return error_of_record_reading(view, true);
 }
 
 void record_put_process(struct block_builder *builder, const struct trace_process *process)
@@ -238,7 +241,7 @@ void record_put_process(struct block_builder *builder, const struct trace_proces
 
 int record_get_process(struct block_view *view, struct arena *arena, struct trace_process *process)
 {
-	struct byte_cursor *column = number_column(view);
+	struct byte_cursor *column = number_column_of_record_block(view);
 	const u8 *message;
 	u8 *copy;
 
@@ -247,12 +250,12 @@ int record_get_process(struct block_view *view, struct arena *arena, struct trac
 	process->bytes = byte_cursor_u32(column);
 	if (process->bytes > TRACE_PROCESS_BYTES_MAX)
 		return -EBADMSG;
-	message = byte_cursor_take(column, process->bytes);
+	message = byte_cursor_read_bytes(column, process->bytes);
 	copy = message ? arena_alloc(arena, process->bytes + 1UL) : NULL;
 	if (copy)
 		memcpy(copy, message, process->bytes);
 	process->message = copy;
-	return check_read_failures(view, !message || copy);
+	return error_of_record_reading(view, !message || copy);
 }
 
 void record_put_task(struct block_builder *builder, const struct trace_task *task)
@@ -272,16 +275,16 @@ int record_get_task(struct block_view *view, u32 version, struct trace_task *tas
 {
 	const char *comm;
 
-	task->time = byte_cursor_varint(number_column(view));
-	task->tid = byte_cursor_u32(number_column(view));
-	task->tgid = task->tid + (u32)byte_cursor_signed(number_column(view));
+	task->time = byte_cursor_varint(number_column_of_record_block(view));
+	task->tid = byte_cursor_u32(number_column_of_record_block(view));
+	task->tgid = task->tid + (u32)byte_cursor_signed(number_column_of_record_block(view));
 	if (version >= TRACE_FILE_VERSION_CGROUPS)
-		task->cgroup = byte_cursor_u32(number_column(view));
+		task->cgroup = byte_cursor_u32(number_column_of_record_block(view));
 	comm = byte_cursor_string(&view->column[RECORD_TEXT]);
 	if (strlen(comm) >= sizeof(task->comm))
 		return -EBADMSG;
 	strcpy(task->comm, comm);
-	return check_read_failures(view, true);
+	return error_of_record_reading(view, true);
 }
 
 /* The address of a symbol less its start, which is the same for all symbols of a segment. */
@@ -308,14 +311,16 @@ int record_get_symbol(struct block_view *view, u32 version, struct arena *arena,
 {
 	bool has_memory;
 
-	symbol->mapping = before->mapping + (u32)byte_cursor_signed(number_column(view));
-	symbol->start = before->start + (u64)byte_cursor_signed(number_column(view));
-	symbol->size = byte_cursor_varint(number_column(view));
+	symbol->mapping =
+		before->mapping + (u32)byte_cursor_signed(number_column_of_record_block(view));
+	symbol->start =
+		before->start + (u64)byte_cursor_signed(number_column_of_record_block(view));
+	symbol->size = byte_cursor_varint(number_column_of_record_block(view));
 	if (version >= TRACE_FILE_VERSION_ADDRESSES)
 		symbol->address = symbol->start + address_minus_start(before) +
-				  (u64)byte_cursor_signed(number_column(view));
+				  (u64)byte_cursor_signed(number_column_of_record_block(view));
 	has_memory = get_string(view, arena, &symbol->name);
-	return check_read_failures(view, has_memory);
+	return error_of_record_reading(view, has_memory);
 }
 
 void record_put_time(struct block_builder *builder, const struct thread_account *account)
@@ -332,15 +337,15 @@ void record_put_time(struct block_builder *builder, const struct thread_account 
 
 int record_get_time(struct block_view *view, struct thread_account *account)
 {
-	account->begin = byte_cursor_varint(number_column(view));
-	account->end = account->begin + byte_cursor_varint(number_column(view));
-	get_counters(number_column(view), account->spent, TIME_STATES);
-	account->stolen = (u64)byte_cursor_signed(number_column(view));
-	account->tid = byte_cursor_u32(number_column(view));
-	account->tgid = account->tid + (u32)byte_cursor_signed(number_column(view));
+	account->begin = byte_cursor_varint(number_column_of_record_block(view));
+	account->end = account->begin + byte_cursor_varint(number_column_of_record_block(view));
+	get_counters(number_column_of_record_block(view), account->spent, TIME_STATES);
+	account->stolen = (u64)byte_cursor_signed(number_column_of_record_block(view));
+	account->tid = byte_cursor_u32(number_column_of_record_block(view));
+	account->tgid = account->tid + (u32)byte_cursor_signed(number_column_of_record_block(view));
 	if (account->end < account->begin)
 		return -EBADMSG;
-	return check_read_failures(view, true);
+	return error_of_record_reading(view, true);
 }
 
 void record_put_ledger(struct block_builder *builder, u32 version,
@@ -361,16 +366,16 @@ void record_put_ledger(struct block_builder *builder, u32 version,
 
 int record_get_ledger(struct block_view *view, u32 version, struct trace_ledger *ledger)
 {
-	ledger->produced = byte_cursor_varint(number_column(view));
-	ledger->recorded = byte_cursor_varint(number_column(view));
-	get_counters(number_column(view), ledger->lost, LOST_COUNT);
-	get_counters(number_column(view), ledger->kernel_reasons, REASON_COUNT);
-	get_counters(number_column(view), ledger->user_reasons, REASON_COUNT);
-	get_counters(number_column(view), ledger->user_stops, STOP_COUNT);
-	get_counters(number_column(view), ledger->notes, NOTE_COUNT);
+	ledger->produced = byte_cursor_varint(number_column_of_record_block(view));
+	ledger->recorded = byte_cursor_varint(number_column_of_record_block(view));
+	get_counters(number_column_of_record_block(view), ledger->lost, LOST_COUNT);
+	get_counters(number_column_of_record_block(view), ledger->kernel_reasons, REASON_COUNT);
+	get_counters(number_column_of_record_block(view), ledger->user_reasons, REASON_COUNT);
+	get_counters(number_column_of_record_block(view), ledger->user_stops, STOP_COUNT);
+	get_counters(number_column_of_record_block(view), ledger->notes, NOTE_COUNT);
 	if (version >= TRACE_FILE_VERSION_COUNTED)
-		ledger->counted = byte_cursor_varint(number_column(view));
-	return check_read_failures(view, true);
+		ledger->counted = byte_cursor_varint(number_column_of_record_block(view));
+	return error_of_record_reading(view, true);
 }
 
 void record_put_cpu_ledger(struct block_builder *builder, u32 version,
@@ -388,13 +393,13 @@ void record_put_cpu_ledger(struct block_builder *builder, u32 version,
 
 int record_get_cpu_ledger(struct block_view *view, u32 version, struct trace_cpu_ledger *cpu)
 {
-	cpu->cpu = byte_cursor_u32(number_column(view));
-	cpu->produced = byte_cursor_varint(number_column(view));
-	cpu->recorded = byte_cursor_varint(number_column(view));
-	get_counters(number_column(view), cpu->lost, LOST_COUNT);
+	cpu->cpu = byte_cursor_u32(number_column_of_record_block(view));
+	cpu->produced = byte_cursor_varint(number_column_of_record_block(view));
+	cpu->recorded = byte_cursor_varint(number_column_of_record_block(view));
+	get_counters(number_column_of_record_block(view), cpu->lost, LOST_COUNT);
 	if (version >= TRACE_FILE_VERSION_COUNTED)
-		cpu->counted = byte_cursor_varint(number_column(view));
-	return check_read_failures(view, true);
+		cpu->counted = byte_cursor_varint(number_column_of_record_block(view));
+	return error_of_record_reading(view, true);
 }
 
 void record_put_source_ledger(struct block_builder *builder,
@@ -409,10 +414,10 @@ void record_put_source_ledger(struct block_builder *builder,
 
 int record_get_source_ledger(struct block_view *view, struct trace_source_ledger *source)
 {
-	source->recorded = byte_cursor_varint(number_column(view));
-	source->counted = byte_cursor_varint(number_column(view));
-	source->lost = byte_cursor_varint(number_column(view));
-	return check_read_failures(view, true);
+	source->recorded = byte_cursor_varint(number_column_of_record_block(view));
+	source->counted = byte_cursor_varint(number_column_of_record_block(view));
+	source->lost = byte_cursor_varint(number_column_of_record_block(view));
+	return error_of_record_reading(view, true);
 }
 
 void record_put_end(struct block_builder *builder, u64 events)
@@ -422,6 +427,6 @@ void record_put_end(struct block_builder *builder, u64 events)
 
 int record_get_end(struct block_view *view, u64 *events)
 {
-	*events = byte_cursor_varint(number_column(view));
-	return check_read_failures(view, true);
+	*events = byte_cursor_varint(number_column_of_record_block(view));
+	return error_of_record_reading(view, true);
 }

@@ -56,6 +56,6 @@ int record_get_source_ledger(struct block_view *view, struct trace_source_ledger
 int record_get_end(struct block_view *view, u64 *events);
 
 /* True if the cursor has read all bytes of the block's columns. */
-bool record_block_done(const struct block_view *view);
+bool is_record_block_read_to_end(const struct block_view *view);
 
 #endif

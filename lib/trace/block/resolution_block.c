@@ -10,7 +10,7 @@
  * than the highest index so far. */
 _Static_assert(REASON_COUNT <= KEY_STACK_BASE, "a reason must not look like a stack");
 
-void stack_code_put(struct byte_buffer *column, u32 code, u32 *newest)
+void write_stack_code_to_column(struct byte_buffer *column, u32 code, u32 *newest)
 {
 	u32 index = stack_code_index(code);
 
@@ -23,7 +23,7 @@ void stack_code_put(struct byte_buffer *column, u32 code, u32 *newest)
 		*newest = index;
 }
 
-u32 stack_code_get(struct byte_cursor *column, u32 stacks, u32 *newest)
+u32 read_stack_code_from_column(struct byte_cursor *column, u32 stacks, u32 *newest)
 {
 	u64 code = byte_cursor_varint(column);
 	u64 index;
@@ -48,8 +48,8 @@ static bool is_placeholder(const struct trace_stack *stack)
 	return !stack->depth;
 }
 
-bool placeholder_resolve(struct trace_stack *stacks, u32 count, u32 placeholder,
-			 const struct trace_resolution *resolution, u32 number)
+bool set_resolution_of_placeholder(struct trace_stack *stacks, u32 count, u32 placeholder,
+				   const struct trace_resolution *resolution, u32 number)
 {
 	if (placeholder >= count || !is_placeholder(&stacks[placeholder]) || stacks[placeholder].id)
 		return false;
@@ -148,8 +148,9 @@ void resolution_encoder_add(struct resolution_encoder *encoder, u32 placeholder,
 
 	byte_buffer_signed(&column[RESOLUTION_COLUMN_PLACEHOLDERS],
 			   (s64)placeholder - encoder->placeholder);
-	stack_code_put(&column[RESOLUTION_COLUMN_STACKS],
-		       stack_code(resolution->stack, resolution->reason), &encoder->newest);
+	write_stack_code_to_column(&column[RESOLUTION_COLUMN_STACKS],
+				   stack_code(resolution->stack, resolution->reason),
+				   &encoder->newest);
 	number_writer_put(&encoder->leaf_column, zigzag((s64)(resolution->leaf - encoder->leaf)));
 	encoder->placeholder = placeholder;
 	encoder->leaf = resolution->leaf;
@@ -182,7 +183,7 @@ int resolution_block_decode(struct block_view *view, struct arena *arena,
 		if (!resolution)
 			return -ENOMEM;
 		placeholder += (u32)byte_cursor_signed(placeholders);
-		code = stack_code_get(codes, stacks->count, &newest);
+		code = read_stack_code_from_column(codes, stacks->count, &newest);
 		leaf += (u64)unzigzag(number_reader_get(&leaves));
 		if (placeholders->bad || codes->bad || FRAME_IS_KERNEL(leaf))
 			return -EBADMSG;
@@ -191,8 +192,8 @@ int resolution_block_decode(struct block_view *view, struct arena *arena,
 			.reason = stack_code_reason(code),
 			.leaf = leaf,
 		};
-		if (!placeholder_resolve(stacks->items, stacks->count, placeholder, resolution,
-					 resolutions->count))
+		if (!set_resolution_of_placeholder(stacks->items, stacks->count, placeholder,
+						   resolution, resolutions->count))
 			return -EBADMSG;
 	}
 	if (byte_cursor_left(placeholders) || byte_cursor_left(codes) ||

@@ -22,8 +22,8 @@
 
 /* Stores the number of a placeholder's resolution. False if `placeholder` is not an unresolved
  * placeholder, or if the resolution names a placeholder. */
-bool placeholder_resolve(struct trace_stack *stacks, u32 count, u32 placeholder,
-			 const struct trace_resolution *resolution, u32 number);
+bool set_resolution_of_placeholder(struct trace_stack *stacks, u32 count, u32 placeholder,
+				   const struct trace_resolution *resolution, u32 number);
 
 #define INDEX_IS_PLACEHOLDER (1U << 31)
 
@@ -95,8 +95,8 @@ static inline u8 stack_code_reason(u32 code)
 	return stack_code_has_stack(code) ? 0 : (u8)code;
 }
 
-void stack_code_put(struct byte_buffer *column, u32 code, u32 *newest);
+void write_stack_code_to_column(struct byte_buffer *column, u32 code, u32 *newest);
 /* An invalid reason, or a stack index that is not less than `stacks`, sets the cursor's `bad`. */
-u32 stack_code_get(struct byte_cursor *column, u32 stacks, u32 *newest);
+u32 read_stack_code_from_column(struct byte_cursor *column, u32 stacks, u32 *newest);
 
 #endif

@@ -27,7 +27,7 @@ const char *trace_source_state(const char *name)
 
 #define SPAN_PREFIX "span:"
 
-static bool is_begin_of_span(const char *name)
+static bool is_source_name_of_span_begin(const char *name)
 {
 	size_t length = strlen(name);
 
@@ -36,10 +36,12 @@ static bool is_begin_of_span(const char *name)
 
 bool trace_source_is_span(const char *name)
 {
-	return !strncmp(name, SPAN_PREFIX, strlen(SPAN_PREFIX)) && !is_begin_of_span(name);
+	return !strncmp(name, SPAN_PREFIX, strlen(SPAN_PREFIX)) &&
+	       !is_source_name_of_span_begin(name);
 }
 
 bool trace_source_is_span_begin(const char *name)
 {
-	return !strncmp(name, SPAN_PREFIX, strlen(SPAN_PREFIX)) && is_begin_of_span(name);
+	return !strncmp(name, SPAN_PREFIX, strlen(SPAN_PREFIX)) &&
+	       is_source_name_of_span_begin(name);
 }

@@ -21,8 +21,9 @@ static int grow_dictionary(struct frame_dictionary *dictionary)
 
 	if (room > ROOM_MAX ||
 	    !(!dictionary->limit ||
-	      arena_take(dictionary->limit, (room - dictionary->room) *
-						    (sizeof(u64) + sizeof(struct key_successors)))))
+	      arena_count_foreign_bytes(dictionary->limit,
+					(room - dictionary->room) *
+						(sizeof(u64) + sizeof(struct key_successors)))))
 		return -ENOMEM;
 	frames = reallocarray(dictionary->frames, room, sizeof(*frames));
 	if (!frames)
@@ -39,7 +40,7 @@ static int grow_dictionary(struct frame_dictionary *dictionary)
 int frame_dictionary_init(struct frame_dictionary *dictionary)
 {
 	memset(dictionary, 0, sizeof(*dictionary));
-	if (frame_dictionary_offer(dictionary, 0)) {
+	if (frame_dictionary_add_if_room(dictionary, 0)) {
 		frame_dictionary_free(dictionary);
 		return -ENOMEM;
 	}
@@ -48,7 +49,7 @@ int frame_dictionary_init(struct frame_dictionary *dictionary)
 	return 0;
 }
 
-int frame_dictionary_offer(struct frame_dictionary *dictionary, u64 frame)
+int frame_dictionary_add_if_room(struct frame_dictionary *dictionary, u64 frame)
 {
 	if (dictionary->order.keys == dictionary->room && grow_dictionary(dictionary))
 		return -ENOMEM;
@@ -112,12 +113,12 @@ void stack_encoder_free(struct stack_encoder *encoder)
 	hash_index_free(&encoder->index);
 }
 
-static u64 frame_from_root(const struct trace_stack *stack, u32 place)
+static u64 frame_at_depth_from_root(const struct trace_stack *stack, u32 place)
 {
 	return stack->frames[stack->depth - 1 - place];
 }
 
-static u32 caller_key(const u32 *path, u32 place)
+static u32 dictionary_key_of_caller(const u32 *path, u32 place)
 {
 	return place ? path[place - 1] : FRAME_KEY_ROOT;
 }
@@ -130,7 +131,7 @@ static int add_new_frame(struct stack_encoder *encoder, u64 frame, u64 caller)
 	struct byte_buffer *column = encoder->builder.column;
 	u64 offset = FRAME_OFFSET(frame);
 
-	if (frame_dictionary_offer(dictionary, frame) ||
+	if (frame_dictionary_add_if_room(dictionary, frame) ||
 	    frame_index_add(&encoder->index, frame, dictionary->order.keys))
 		return -ENOMEM;
 	byte_buffer_signed(&column[STACK_COLUMN_REGIONS], region);
@@ -144,11 +145,11 @@ static int write_frame(struct stack_encoder *encoder, const struct trace_stack *
 {
 	struct frame_dictionary *dictionary = &encoder->dictionary;
 	struct byte_buffer *order = &encoder->builder.column[STACK_COLUMN_ORDER];
-	u64 frame = frame_from_root(stack, place);
+	u64 frame = frame_at_depth_from_root(stack, place);
 	u32 key = frame_index_find(&encoder->index, dictionary, frame);
 
 	if (key == FRAME_KEY_ROOT) {
-		u64 caller = dictionary->frames[caller_key(encoder->path, place)];
+		u64 caller = dictionary->frames[dictionary_key_of_caller(encoder->path, place)];
 
 		key = dictionary->order.keys;
 		if (add_new_frame(encoder, frame, caller))
@@ -162,8 +163,8 @@ static int write_frame(struct stack_encoder *encoder, const struct trace_stack *
 /* Writes what describes a stack besides its frames. `id` and `generation` are differences to the
  * previous stack. `shared`: number of frames at the root that are those of the previous stack.
  * `own`: number of further frames. */
-static void write_stack_shape(struct stack_encoder *encoder, s64 id, s64 generation, u32 flags,
-			      u32 shared, u32 own)
+static void write_stack_without_frames(struct stack_encoder *encoder, s64 id, s64 generation,
+				       u32 flags, u32 shared, u32 own)
 {
 	struct byte_buffer *shapes = &encoder->builder.column[STACK_COLUMN_SHAPES];
 
@@ -181,14 +182,15 @@ int stack_encoder_add(struct stack_encoder *encoder, const struct trace_stack *s
 	const u64 *frames = encoder->dictionary.frames;
 	u32 shared = 0;
 
-	while (shared < most && frames[encoder->path[shared]] == frame_from_root(stack, shared))
+	while (shared < most &&
+	       frames[encoder->path[shared]] == frame_at_depth_from_root(stack, shared))
 		shared++;
-	write_stack_shape(encoder, (s64)stack->id - encoder->id,
-			  (s64)(stack->generation - encoder->generation), stack->flags, shared,
-			  stack->depth - shared);
+	write_stack_without_frames(encoder, (s64)stack->id - encoder->id,
+				   (s64)(stack->generation - encoder->generation), stack->flags,
+				   shared, stack->depth - shared);
 	encoder->id = stack->id;
 	encoder->generation = stack->generation;
-	key_order_seek(&encoder->dictionary.order, caller_key(encoder->path, shared));
+	key_order_seek(&encoder->dictionary.order, dictionary_key_of_caller(encoder->path, shared));
 	for (u32 place = shared; place < stack->depth; place++)
 		if (write_frame(encoder, stack, place))
 			return -ENOMEM;
@@ -198,7 +200,7 @@ int stack_encoder_add(struct stack_encoder *encoder, const struct trace_stack *s
 
 void stack_encoder_add_placeholder(struct stack_encoder *encoder)
 {
-	write_stack_shape(encoder, 0, 0, 0, 0, 0);
+	write_stack_without_frames(encoder, 0, 0, 0, 0, 0);
 }
 
 struct stack_decoder {
@@ -215,7 +217,7 @@ static int read_new_frame(struct stack_decoder *decoder, u32 place)
 {
 	struct byte_cursor *regions = &decoder->view->column[STACK_COLUMN_REGIONS];
 	struct byte_cursor *offsets = &decoder->view->column[STACK_COLUMN_OFFSETS];
-	u64 caller = decoder->dictionary->frames[caller_key(decoder->path, place)];
+	u64 caller = decoder->dictionary->frames[dictionary_key_of_caller(decoder->path, place)];
 	s64 step = byte_cursor_signed(regions);
 	u64 region = (caller >> FRAME_OFFSET_BITS) + (u64)step;
 	u64 offset = byte_cursor_varint(offsets);
@@ -224,7 +226,8 @@ static int read_new_frame(struct stack_decoder *decoder, u32 place)
 		offset = FRAME_OFFSET(caller) + (u64)unzigzag(offset);
 	if (regions->bad || offsets->bad || offset > FRAME_OFFSET_MASK || region > REGION_MAX)
 		return -EBADMSG;
-	return frame_dictionary_offer(decoder->dictionary, region << FRAME_OFFSET_BITS | offset);
+	return frame_dictionary_add_if_room(decoder->dictionary,
+					    region << FRAME_OFFSET_BITS | offset);
 }
 
 static int read_frame(struct stack_decoder *decoder, u32 place)
@@ -268,7 +271,8 @@ static int read_stack(struct stack_decoder *decoder, struct arena *arena, struct
 	stack->depth = shared + own;
 	if (!stack->id || !stack->depth || STACK_STOP(flags) >= STOP_COUNT)
 		return -EBADMSG;
-	key_order_seek(&decoder->dictionary->order, caller_key(decoder->path, shared));
+	key_order_seek(&decoder->dictionary->order,
+		       dictionary_key_of_caller(decoder->path, shared));
 	for (u32 place = shared; place < stack->depth && !err; place++)
 		err = read_frame(decoder, place);
 	decoder->depth = stack->depth;

@@ -32,7 +32,7 @@ struct frame_dictionary {
 int frame_dictionary_init(struct frame_dictionary *dictionary); /* -ENOMEM */
 /* Stores a frame that is not in the dictionary. Its key will be order.keys when the frame is coded.
  * -ENOMEM. */
-int frame_dictionary_offer(struct frame_dictionary *dictionary, u64 frame);
+int frame_dictionary_add_if_room(struct frame_dictionary *dictionary, u64 frame);
 void frame_dictionary_free(struct frame_dictionary *dictionary);
 
 /* Finds the key of a frame; FRAME_KEY_ROOT: the frame is new. The root is not in the index. */

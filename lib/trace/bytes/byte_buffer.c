@@ -85,7 +85,7 @@ void byte_buffer_free(struct byte_buffer *buffer)
 	memset(buffer, 0, sizeof(*buffer));
 }
 
-static u64 set_cursor_bad(struct byte_cursor *cursor)
+static u64 mark_cursor_overrun(struct byte_cursor *cursor)
 {
 	cursor->bad = true;
 	cursor->at = cursor->end;
@@ -105,14 +105,14 @@ u64 byte_cursor_varint(struct byte_cursor *cursor)
 		if (!(byte & 0x80))
 			return value;
 	}
-	return set_cursor_bad(cursor);
+	return mark_cursor_overrun(cursor);
 }
 
 u32 byte_cursor_u32(struct byte_cursor *cursor)
 {
 	u64 value = byte_cursor_varint(cursor);
 
-	return value <= UINT32_MAX ? (u32)value : (u32)set_cursor_bad(cursor);
+	return value <= UINT32_MAX ? (u32)value : (u32)mark_cursor_overrun(cursor);
 }
 
 s64 byte_cursor_signed(struct byte_cursor *cursor)
@@ -120,12 +120,12 @@ s64 byte_cursor_signed(struct byte_cursor *cursor)
 	return unzigzag(byte_cursor_varint(cursor));
 }
 
-const u8 *byte_cursor_take(struct byte_cursor *cursor, size_t bytes)
+const u8 *byte_cursor_read_bytes(struct byte_cursor *cursor, size_t bytes)
 {
 	const u8 *at = cursor->at;
 
 	if (byte_cursor_left(cursor) < bytes) {
-		set_cursor_bad(cursor);
+		mark_cursor_overrun(cursor);
 		return NULL;
 	}
 	cursor->at += bytes;
@@ -139,7 +139,7 @@ const char *byte_cursor_string(struct byte_cursor *cursor)
 	const u8 *end = left ? memchr(at, 0, left) : NULL;
 
 	if (!end || end - at > (ptrdiff_t)TRACE_STRING_MAX) {
-		set_cursor_bad(cursor);
+		mark_cursor_overrun(cursor);
 		return "";
 	}
 	cursor->at = end + 1;

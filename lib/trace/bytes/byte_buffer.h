@@ -52,7 +52,7 @@ u64 byte_cursor_varint(struct byte_cursor *cursor);
 u32 byte_cursor_u32(struct byte_cursor *cursor);
 s64 byte_cursor_signed(struct byte_cursor *cursor);
 /* Returns a pointer to the next `bytes` bytes and skips them. NULL if fewer bytes are left. */
-const u8 *byte_cursor_take(struct byte_cursor *cursor, size_t bytes);
+const u8 *byte_cursor_read_bytes(struct byte_cursor *cursor, size_t bytes);
 /* Returns a pointer to the next string, which ends with NUL. "" if the string has no end or is too
  * long. */
 const char *byte_cursor_string(struct byte_cursor *cursor);

@@ -23,7 +23,7 @@ static u32 *make_index_order(u32 count)
 	return order;
 }
 
-static int by_number(const void *a, const void *b, void *mappings)
+static int compare_mappings_by_number(const void *a, const void *b, void *mappings)
 {
 	const struct trace_mapping *mapping = mappings;
 	u32 x = *(const u32 *)a, y = *(const u32 *)b;
@@ -31,7 +31,7 @@ static int by_number(const void *a, const void *b, void *mappings)
 	return order(mapping[x].number, mapping[y].number) ?: order(x, y);
 }
 
-static int by_thread_and_time(const void *a, const void *b, void *tasks)
+static int compare_tasks_by_thread_and_time(const void *a, const void *b, void *tasks)
 {
 	const struct trace_task *task = tasks;
 	u32 x = *(const u32 *)a, y = *(const u32 *)b;
@@ -39,7 +39,7 @@ static int by_thread_and_time(const void *a, const void *b, void *tasks)
 	return order(task[x].tid, task[y].tid) ?: order(task[x].time, task[y].time) ?: order(x, y);
 }
 
-static int by_address(const void *a, const void *b)
+static int compare_symbols_by_address(const void *a, const void *b)
 {
 	const struct trace_symbol *x = a, *y = b;
 
@@ -71,7 +71,7 @@ int lookup_build(struct lookup *lookup, const struct trace_mapping *mappings, u3
 	u64 *reach = built.symbol_reach;
 
 	if (symbol_count)
-		qsort(symbols, symbol_count, sizeof(*symbols), by_address);
+		qsort(symbols, symbol_count, sizeof(*symbols), compare_symbols_by_address);
 	for (u32 i = 0; reach && i < symbol_count; i++) {
 		reach[i] = symbol_end(&symbols[i]);
 		if (i && symbols[i - 1].mapping == symbols[i].mapping && reach[i - 1] > reach[i])
@@ -82,11 +82,11 @@ int lookup_build(struct lookup *lookup, const struct trace_mapping *mappings, u3
 		return -ENOMEM;
 	}
 	if (built.mapping_count)
-		qsort_r(built.mapping_order, built.mapping_count, sizeof(u32), by_number,
-			(void *)built.mappings);
+		qsort_r(built.mapping_order, built.mapping_count, sizeof(u32),
+			compare_mappings_by_number, (void *)built.mappings);
 	if (built.task_count)
-		qsort_r(built.task_order, built.task_count, sizeof(u32), by_thread_and_time,
-			(void *)built.tasks);
+		qsort_r(built.task_order, built.task_count, sizeof(u32),
+			compare_tasks_by_thread_and_time, (void *)built.tasks);
 	*lookup = built;
 	return 0;
 }

@@ -26,12 +26,12 @@ struct event_merge {
 	u32 open;
 };
 
-static u64 event_bytes(u32 events)
+static u64 memory_bytes_of_events(u32 events)
 {
 	return events * sizeof(struct trace_event);
 }
 
-static int by_first_time(const void *a, const void *b)
+static int compare_blocks_by_first_time(const void *a, const void *b)
 {
 	const struct event_block *x = a, *y = b;
 
@@ -41,7 +41,7 @@ static int by_first_time(const void *a, const void *b)
 void event_blocks_sort(struct event_block *blocks, u32 count)
 {
 	if (count)
-		qsort(blocks, count, sizeof(*blocks), by_first_time);
+		qsort(blocks, count, sizeof(*blocks), compare_blocks_by_first_time);
 }
 
 static bool is_next_event_before(const struct open_block *a, const struct open_block *b)
@@ -63,7 +63,7 @@ static void swap_blocks(struct open_block *a, struct open_block *b)
 	*b = held;
 }
 
-static void sift_first_down(struct event_merge *merge)
+static void sift_first_block_down_heap(struct event_merge *merge)
 {
 	u32 place = 0;
 
@@ -121,7 +121,7 @@ static int open_block(struct event_merge *merge, const struct event_block *block
 	u32 place = merge->open;
 	int err;
 
-	if (!arena_take(merge->file->limit, event_bytes(block->records)))
+	if (!arena_count_foreign_bytes(merge->file->limit, memory_bytes_of_events(block->records)))
 		return error_set_at(error, EBADMSG, block->offset,
 				    "damaged at byte %llu: too many blocks cover the same time",
 				    (unsigned long long)block->offset);
@@ -129,7 +129,8 @@ static int open_block(struct event_merge *merge, const struct event_block *block
 	err = events ? decode_block(merge, block, events, error)
 		     : error_set(error, ENOMEM, "no memory for the events of a block");
 	if (err) {
-		arena_give(merge->file->limit, event_bytes(block->records));
+		arena_uncount_foreign_bytes(merge->file->limit,
+					    memory_bytes_of_events(block->records));
 		free(events);
 		return err;
 	}
@@ -143,13 +144,14 @@ static int open_block(struct event_merge *merge, const struct event_block *block
 
 static void remove_first_block(struct event_merge *merge)
 {
-	arena_give(merge->file->limit, event_bytes(merge->heap[0].count));
+	arena_uncount_foreign_bytes(merge->file->limit,
+				    memory_bytes_of_events(merge->heap[0].count));
 	free(merge->heap[0].events);
 	merge->heap[0] = merge->heap[--merge->open];
-	sift_first_down(merge);
+	sift_first_block_down_heap(merge);
 }
 
-static const struct trace_event *first_event(const struct event_merge *merge)
+static const struct trace_event *next_event_of_first_block(const struct event_merge *merge)
 {
 	return &merge->heap[0].events[merge->heap[0].next];
 }
@@ -163,7 +165,8 @@ static int merge_blocks(struct event_merge *merge, const struct event_block *blo
 
 	while (!err && (merge->open || next < count)) {
 		bool is_due = next < count &&
-			      (!merge->open || blocks[next].first_time <= first_event(merge)->time);
+			      (!merge->open ||
+			       blocks[next].first_time <= next_event_of_first_block(merge)->time);
 
 		if (is_due) {
 			err = open_block(merge, &blocks[next++], error);
@@ -176,11 +179,11 @@ static int merge_blocks(struct event_merge *merge, const struct event_block *blo
 			}
 			continue;
 		}
-		err = each(arg, first_event(merge));
+		err = each(arg, next_event_of_first_block(merge));
 		if (++merge->heap[0].next == merge->heap[0].count)
 			remove_first_block(merge);
 		else
-			sift_first_down(merge);
+			sift_first_block_down_heap(merge);
 	}
 	return err;
 }

@@ -36,13 +36,13 @@ static const char *format_hex_id(const u8 *id, size_t bytes, char room[CONTEXT_N
 	return room;
 }
 
-const char *trace_name(const struct trace_context *context, char room[CONTEXT_NAME_ROOM])
+const char *format_trace_id_name(const struct trace_context *context, char room[CONTEXT_NAME_ROOM])
 {
 	return context ? format_hex_id(context->trace, sizeof(context->trace), room)
 		       : CONTEXT_NAME_NONE;
 }
 
-const char *span_name(const struct trace_context *context, char room[CONTEXT_NAME_ROOM])
+const char *format_span_id_name(const struct trace_context *context, char room[CONTEXT_NAME_ROOM])
 {
 	return context ? format_hex_id(context->span, sizeof(context->span), room)
 		       : CONTEXT_NAME_NONE;

@@ -21,7 +21,7 @@ bool trace_cgroup_is_within(const char *name, const char *ancestor);
 
 /* Writes an id to `room` in hexadecimal digits, as W3C Trace Context does, and returns `room`, or
  * returns CONTEXT_NAME_NONE if `context` is NULL. */
-const char *trace_name(const struct trace_context *context, char room[CONTEXT_NAME_ROOM]);
-const char *span_name(const struct trace_context *context, char room[CONTEXT_NAME_ROOM]);
+const char *format_trace_id_name(const struct trace_context *context, char room[CONTEXT_NAME_ROOM]);
+const char *format_span_id_name(const struct trace_context *context, char room[CONTEXT_NAME_ROOM]);
 
 #endif

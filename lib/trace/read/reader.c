@@ -68,7 +68,8 @@ static int read_info(struct trace_reader *reader, struct block_view *view)
 	return record_get_info(view, &reader->arena, &reader->info);
 }
 
-static void *add_record(struct trace_reader *reader, enum trace_block_type type, size_t bytes)
+static void *add_record_of_block_type(struct trace_reader *reader, enum trace_block_type type,
+				      size_t bytes)
 {
 	return arena_array_add(&reader->arena, &reader->records[type], bytes);
 }
@@ -80,34 +81,38 @@ static int read_source(struct trace_reader *reader, struct block_view *view)
 	/* The ledgers of sources are as many as the sources, which therefore come before. */
 	if (reader->records[TRACE_BLOCK_LOSSES].count)
 		return -EBADMSG;
-	source = add_record(reader, TRACE_BLOCK_SOURCES, sizeof(*source));
+	source = add_record_of_block_type(reader, TRACE_BLOCK_SOURCES, sizeof(*source));
 	return source ? record_get_source(view, &reader->arena, source) : -ENOMEM;
 }
 
 static int read_module(struct trace_reader *reader, struct block_view *view)
 {
-	struct trace_module *module = add_record(reader, TRACE_BLOCK_MODULES, sizeof(*module));
+	struct trace_module *module =
+		add_record_of_block_type(reader, TRACE_BLOCK_MODULES, sizeof(*module));
 
 	return module ? record_get_module(view, &reader->arena, module) : -ENOMEM;
 }
 
 static int read_mapping(struct trace_reader *reader, struct block_view *view)
 {
-	struct trace_mapping *mapping = add_record(reader, TRACE_BLOCK_MAPPINGS, sizeof(*mapping));
+	struct trace_mapping *mapping =
+		add_record_of_block_type(reader, TRACE_BLOCK_MAPPINGS, sizeof(*mapping));
 
 	return mapping ? record_get_mapping(view, &reader->arena, mapping) : -ENOMEM;
 }
 
 static int read_cgroup(struct trace_reader *reader, struct block_view *view)
 {
-	struct trace_cgroup *cgroup = add_record(reader, TRACE_BLOCK_CGROUPS, sizeof(*cgroup));
+	struct trace_cgroup *cgroup =
+		add_record_of_block_type(reader, TRACE_BLOCK_CGROUPS, sizeof(*cgroup));
 
 	return cgroup ? record_get_cgroup(view, &reader->arena, cgroup) : -ENOMEM;
 }
 
 static int read_task(struct trace_reader *reader, struct block_view *view)
 {
-	struct trace_task *task = add_record(reader, TRACE_BLOCK_TASKS, sizeof(*task));
+	struct trace_task *task =
+		add_record_of_block_type(reader, TRACE_BLOCK_TASKS, sizeof(*task));
 	int err = task ? record_get_task(view, reader->version, task) : -ENOMEM;
 
 	if (err)
@@ -122,7 +127,7 @@ static int read_thread_account(struct trace_reader *reader, struct block_view *v
 	if (!reader->info.has_times && !reader->info.has_counted)
 		return -EBADMSG;
 	reader->info.has_times = 1;
-	account = add_record(reader, TRACE_BLOCK_TIMES, sizeof(*account));
+	account = add_record_of_block_type(reader, TRACE_BLOCK_TIMES, sizeof(*account));
 	return account ? record_get_time(view, account) : -ENOMEM;
 }
 
@@ -132,7 +137,7 @@ static int read_context(struct trace_reader *reader, struct block_view *view)
 
 	if (!reader->info.has_contexts)
 		return -EBADMSG;
-	context = add_record(reader, TRACE_BLOCK_CONTEXTS, sizeof(*context));
+	context = add_record_of_block_type(reader, TRACE_BLOCK_CONTEXTS, sizeof(*context));
 	return context ? record_get_context(view, context) : -ENOMEM;
 }
 
@@ -142,7 +147,7 @@ static int read_process(struct trace_reader *reader, struct block_view *view)
 
 	if (!reader->info.has_contexts)
 		return -EBADMSG;
-	process = add_record(reader, TRACE_BLOCK_PROCESSES, sizeof(*process));
+	process = add_record_of_block_type(reader, TRACE_BLOCK_PROCESSES, sizeof(*process));
 	return process ? record_get_process(view, &reader->arena, process) : -ENOMEM;
 }
 
@@ -160,7 +165,7 @@ static int read_symbols(struct trace_reader *reader, struct block_view *view)
 
 	for (u32 i = 0; i < view->header.records && !err; i++) {
 		struct trace_symbol *symbol =
-			add_record(reader, TRACE_BLOCK_SYMBOLS, sizeof(*symbol));
+			add_record_of_block_type(reader, TRACE_BLOCK_SYMBOLS, sizeof(*symbol));
 
 		if (!symbol)
 			return -ENOMEM;
@@ -178,7 +183,8 @@ static int read_ledger(struct trace_reader *reader, struct block_view *view)
 		return -EBADMSG;
 	err = record_get_ledger(view, reader->version, &reader->ledger);
 	for (u32 i = 1; i < view->header.records && !err; i++) {
-		struct trace_cpu_ledger *cpu = add_record(reader, TRACE_BLOCK_LEDGER, sizeof(*cpu));
+		struct trace_cpu_ledger *cpu =
+			add_record_of_block_type(reader, TRACE_BLOCK_LEDGER, sizeof(*cpu));
 
 		err = cpu ? record_get_cpu_ledger(view, reader->version, cpu) : -ENOMEM;
 	}
@@ -195,7 +201,7 @@ static int read_losses(struct trace_reader *reader, struct block_view *view)
 		return -EBADMSG;
 	for (u32 kind = 0; kind < sources && !err; kind++) {
 		struct trace_source_ledger *source =
-			add_record(reader, TRACE_BLOCK_LOSSES, sizeof(*source));
+			add_record_of_block_type(reader, TRACE_BLOCK_LOSSES, sizeof(*source));
 
 		err = source ? record_get_source_ledger(view, source) : -ENOMEM;
 	}
@@ -225,7 +231,7 @@ static int add_event_block(struct trace_reader *reader, const struct trace_block
 	    (!has_contexts && !has_further &&
 	     header->columns != event_block_columns(reader->info.is_summary || is_counted)))
 		return -EBADMSG;
-	block = add_record(reader, TRACE_BLOCK_EVENTS, sizeof(*block));
+	block = add_record_of_block_type(reader, TRACE_BLOCK_EVENTS, sizeof(*block));
 	if (!block)
 		return -ENOMEM;
 	*block = (struct event_block){
@@ -284,7 +290,7 @@ static int read_records(struct trace_reader *reader, struct block_view *view)
 		err = readers[type].block(reader, view);
 	for (u32 i = 0; readers[type].record && i < view->header.records && !err; i++)
 		err = readers[type].record(reader, view);
-	return err || record_block_done(view) ? err : -EBADMSG;
+	return err || is_record_block_read_to_end(view) ? err : -EBADMSG;
 }
 
 /* Reads a block completely or not at all: a failure removes the block's records. */
@@ -385,7 +391,7 @@ bool trace_reader_is_recording(int fd)
 	       memcmp(bytes, magic, sizeof(bytes)) == 0;
 }
 
-static int set_not_a_recording(const char *path, struct stackmap_error *error)
+static int set_not_a_recording_error(const char *path, struct stackmap_error *error)
 {
 	return error_set_at(error, EBADMSG, 0,
 			    "%s: not a recording: its first bytes are not stackmap's", path);
@@ -400,7 +406,7 @@ static int read_file_header(struct trace_reader *reader, const char *path,
 	if (got < 0)
 		return error_set(error, errno, "%s: cannot be read: %s", path, strerror(errno));
 	if (got < (ssize_t)sizeof(header) || memcmp(header.magic, magic, sizeof(magic)) != 0)
-		return set_not_a_recording(path, error);
+		return set_not_a_recording_error(path, error);
 	if (crc32(0, (const u8 *)&header, offsetof(struct trace_file_header, checksum)) !=
 	    header.checksum)
 		return error_set_at(error, EBADMSG, 0,
@@ -414,7 +420,7 @@ static int read_file_header(struct trace_reader *reader, const char *path,
 				    path, header.version, header.byte_order,
 				    TRACE_FILE_VERSION_AGGREGATES);
 	if (!header.version || header.reserved)
-		return set_not_a_recording(path, error);
+		return set_not_a_recording_error(path, error);
 	reader->version = header.version;
 	return 0;
 }
@@ -564,9 +570,9 @@ const char *trace_reader_name(const struct trace_reader *reader)
 	return reader->path;
 }
 
-int trace_reader_take(struct trace_reader *reader, u64 bytes)
+int trace_reader_count_memory(struct trace_reader *reader, u64 bytes)
 {
-	if (arena_take(&reader->arena, bytes))
+	if (arena_count_foreign_bytes(&reader->arena, bytes))
 		return 0;
 	if (!reader->damage.message[0])
 		error_set(&reader->damage, EBADMSG,

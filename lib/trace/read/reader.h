@@ -35,7 +35,7 @@ const char *trace_reader_name(const struct trace_reader *reader);
 /* Reserves memory in the reader's limit, which is proportional to the file's size. Callers reserve
  * memory before each allocation whose size depends on the file's contents. 0, or -ENOMEM, which
  * also sets the damage. The reservation is never returned. */
-int trace_reader_take(struct trace_reader *reader, u64 bytes);
+int trace_reader_count_memory(struct trace_reader *reader, u64 bytes);
 
 /* Returns NULL if the file is whole; else the cause of the damage. */
 const struct stackmap_error *trace_reader_damage(const struct trace_reader *reader);

@@ -10,7 +10,8 @@
 
 /* The slot of a placeholder's name, or NULL. There are at most 2^30 slots, so TRACE_NO_STACK is
  * never a name. */
-static struct placeholder *find_slot(const struct placeholders *placeholders, u32 name)
+static struct placeholder *find_slot_of_placeholder(const struct placeholders *placeholders,
+						    u32 name)
 {
 	u32 slot = name & ~TRACE_PLACEHOLDER;
 
@@ -35,9 +36,9 @@ int placeholders_add(struct placeholders *placeholders, u32 index, u32 *name)
 	return 0;
 }
 
-struct placeholder *placeholders_open(const struct placeholders *placeholders, u32 name)
+struct placeholder *placeholders_find_unresolved(const struct placeholders *placeholders, u32 name)
 {
-	struct placeholder *placeholder = find_slot(placeholders, name);
+	struct placeholder *placeholder = find_slot_of_placeholder(placeholders, name);
 
 	return placeholder && !placeholder->resolved ? placeholder : NULL;
 }
@@ -48,7 +49,8 @@ void placeholders_free(struct placeholders *placeholders)
 	memset(placeholders, 0, sizeof(*placeholders));
 }
 
-static void free_slot_if_unused(struct placeholders *placeholders, struct placeholder *placeholder)
+static void free_placeholder_slot_if_unused(struct placeholders *placeholders,
+					    struct placeholder *placeholder)
 {
 	if (!placeholder->resolved || placeholder->waiting)
 		return;
@@ -59,38 +61,40 @@ static void free_slot_if_unused(struct placeholders *placeholders, struct placeh
 bool placeholders_resolve(struct placeholders *placeholders, u32 name,
 			  const struct trace_resolution *resolution)
 {
-	struct placeholder *placeholder = find_slot(placeholders, name);
+	struct placeholder *placeholder = find_slot_of_placeholder(placeholders, name);
 
 	placeholder->resolved = true;
 	placeholder->resolution = *resolution;
-	free_slot_if_unused(placeholders, placeholder);
+	free_placeholder_slot_if_unused(placeholders, placeholder);
 	return placeholder->gone_out;
 }
 
-void placeholders_hold(struct placeholders *placeholders, u32 name)
+void placeholders_count_waiting_event(struct placeholders *placeholders, u32 name)
 {
-	struct placeholder *placeholder = find_slot(placeholders, name);
+	struct placeholder *placeholder = find_slot_of_placeholder(placeholders, name);
 
 	if (placeholder)
 		placeholder->waiting++;
 }
 
-void placeholders_release(struct placeholders *placeholders, struct trace_event *event)
+void placeholders_resolve_waiting_event(struct placeholders *placeholders,
+					struct trace_event *event)
 {
-	struct placeholder *placeholder = find_slot(placeholders, event->user);
+	struct placeholder *placeholder = find_slot_of_placeholder(placeholders, event->user);
 
 	if (!placeholder)
 		return;
 	placeholder->waiting--;
 	if (placeholder->resolved)
 		event_set_resolved_stack(event, &placeholder->resolution);
-	free_slot_if_unused(placeholders, placeholder);
+	free_placeholder_slot_if_unused(placeholders, placeholder);
 }
 
 void placeholders_flush(struct placeholders *placeholders, struct trace_event *events, u32 count)
 {
 	for (u32 i = 0; i < count; i++) {
-		struct placeholder *placeholder = find_slot(placeholders, events[i].user);
+		struct placeholder *placeholder =
+			find_slot_of_placeholder(placeholders, events[i].user);
 
 		if (!placeholder)
 			continue;
@@ -101,6 +105,6 @@ void placeholders_flush(struct placeholders *placeholders, struct trace_event *e
 			placeholder->gone_out = true;
 			events[i].user = placeholder->index;
 		}
-		free_slot_if_unused(placeholders, placeholder);
+		free_placeholder_slot_if_unused(placeholders, placeholder);
 	}
 }

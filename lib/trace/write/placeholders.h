@@ -34,7 +34,7 @@ struct placeholders {
 int placeholders_add(struct placeholders *placeholders, u32 index, u32 *name); /* -ENOMEM */
 /* Returns the placeholder if it is unresolved, or NULL. Valid until the next call that adds,
  * resolves or flushes. */
-struct placeholder *placeholders_open(const struct placeholders *placeholders, u32 name);
+struct placeholder *placeholders_find_unresolved(const struct placeholders *placeholders, u32 name);
 void placeholders_free(struct placeholders *placeholders);
 
 /* Resolves an open placeholder. True if the file needs a resolution. */
@@ -42,12 +42,13 @@ bool placeholders_resolve(struct placeholders *placeholders, u32 name,
 			  const struct trace_resolution *resolution);
 
 /* If `name` is a placeholder: counts an event that is held for it. The slot is not reused before
- * the event's placeholders_release(). */
-void placeholders_hold(struct placeholders *placeholders, u32 name);
+ * the event's placeholders_resolve_waiting_event(). */
+void placeholders_count_waiting_event(struct placeholders *placeholders, u32 name);
 
-/* Ends placeholders_hold() for an event that is written or dropped next. If the placeholder's stack
- * is known, the event gets the stack. */
-void placeholders_release(struct placeholders *placeholders, struct trace_event *event);
+/* Ends placeholders_count_waiting_event() for an event that is written or dropped next. If the
+ * placeholder's stack is known, the event gets the stack. */
+void placeholders_resolve_waiting_event(struct placeholders *placeholders,
+					struct trace_event *event);
 
 /* Prepares buffered events for writing: each gets the resolved stack or the placeholder's index. */
 void placeholders_flush(struct placeholders *placeholders, struct trace_event *events, u32 count);

@@ -344,7 +344,7 @@ static int begin_trace_file(struct output *output, const char *name, const struc
 		return 0;
 	}
 	trace_writer_discard(&writer);
-	return output_failed(name, err, error);
+	return set_output_write_error(name, err, error);
 }
 
 int trace_writer_create(const char *path, const struct trace_info *info, struct trace_writer **out,
@@ -361,7 +361,7 @@ int trace_writer_create_fd(int fd, const char *name, const struct trace_info *in
 {
 	struct output output;
 
-	output_take(fd, &output);
+	output_wrap_descriptor(fd, &output);
 	return begin_trace_file(&output, name, info, out, error);
 }
 
@@ -569,7 +569,8 @@ static bool is_valid_stack_index(const struct trace_writer *writer, u32 index, u
 int trace_writer_resolve(struct trace_writer *writer, u32 name,
 			 const struct trace_resolution *resolution)
 {
-	const struct placeholder *placeholder = placeholders_open(&writer->placeholders, name);
+	const struct placeholder *placeholder =
+		placeholders_find_unresolved(&writer->placeholders, name);
 	u32 index;
 
 	if (writer->error)
@@ -589,14 +590,14 @@ int trace_writer_resolve(struct trace_writer *writer, u32 name,
 	return write_resolutions(writer);
 }
 
-void trace_writer_hold(struct trace_writer *writer, const struct trace_event *event)
+void trace_writer_hold_placeholder(struct trace_writer *writer, const struct trace_event *event)
 {
-	placeholders_hold(&writer->placeholders, event->user);
+	placeholders_count_waiting_event(&writer->placeholders, event->user);
 }
 
-void trace_writer_release(struct trace_writer *writer, struct trace_event *event)
+void trace_writer_release_placeholder(struct trace_writer *writer, struct trace_event *event)
 {
-	placeholders_release(&writer->placeholders, event);
+	placeholders_resolve_waiting_event(&writer->placeholders, event);
 }
 
 static bool is_valid_event(const struct trace_writer *writer, const struct trace_event *event)
@@ -612,7 +613,7 @@ static bool is_valid_event(const struct trace_writer *writer, const struct trace
 	       (event_stands_for(event) == 1 || writer->is_summary || event->is_counted) &&
 	       is_valid_stack_index(writer, event->kernel, event->kernel_reason) &&
 	       (is_valid_stack_index(writer, event->user, event->user_reason) ||
-		placeholders_open(&writer->placeholders, event->user));
+		placeholders_find_unresolved(&writer->placeholders, event->user));
 }
 
 int trace_writer_event(struct trace_writer *writer, const struct trace_event *event)
@@ -627,7 +628,7 @@ int trace_writer_event(struct trace_writer *writer, const struct trace_event *ev
 	if (writer->error)
 		return writer->error;
 	buffer = event_buffers_get(buffers, event->cpu);
-	placeholder = placeholders_open(&writer->placeholders, event->user);
+	placeholder = placeholders_find_unresolved(&writer->placeholders, event->user);
 	if (!buffer || frame_set_add(&writer->frames, event->leaf, FRAME_EXACT))
 		return keep_first_error(writer, -ENOMEM);
 	if (placeholder)
@@ -638,7 +639,7 @@ int trace_writer_event(struct trace_writer *writer, const struct trace_event *ev
 	return 0;
 }
 
-static int by_address(const void *a, const void *b)
+static int compare_written_symbols_by_address(const void *a, const void *b)
 {
 	const struct symbol_entry *x = a, *y = b;
 
@@ -654,7 +655,8 @@ static int write_symbols(struct trace_writer *writer)
 
 	record_builder_init(&builder, TRACE_BLOCK_SYMBOLS);
 	if (writer->symbol_count)
-		qsort(writer->symbols, writer->symbol_count, sizeof(*writer->symbols), by_address);
+		qsort(writer->symbols, writer->symbol_count, sizeof(*writer->symbols),
+		      compare_written_symbols_by_address);
 	for (u32 i = 0; i < writer->symbol_count && !writer->error; i++) {
 		const struct symbol_entry *entry = &writer->symbols[i];
 		const struct trace_symbol symbol = {

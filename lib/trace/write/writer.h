@@ -62,8 +62,8 @@ int trace_writer_placeholder(struct trace_writer *writer, u32 *name);
 /* Holds an event that is not written yet: if the event names a placeholder, the placeholder's slot
  * is not reused until the event is released. The release gives the event the stack if the stack is
  * known. */
-void trace_writer_hold(struct trace_writer *writer, const struct trace_event *event);
-void trace_writer_release(struct trace_writer *writer, struct trace_event *event);
+void trace_writer_hold_placeholder(struct trace_writer *writer, const struct trace_event *event);
+void trace_writer_release_placeholder(struct trace_writer *writer, struct trace_event *event);
 
 /* Resolves a placeholder. A later placeholder may get the same name. A placeholder that is never
  * resolved reads back as REASON_UNANSWERED. -EINVAL: the resolution names a placeholder. */

@@ -26,7 +26,7 @@ def engine_state():
     return dump[0]["formatted"]["value"]
 
 
-def forget_tables():
+def delete_unwind_tables_of_engine():
     """Deletes the unwind tables that the start of an instance has made for running programs. The engine's name differs in a
     PID namespace; this file system has only one engine."""
     needs_command("bpftool", "version")
@@ -38,7 +38,7 @@ def forget_tables():
     run("bpftool", "batch", "file", "forget")
 
 
-def check_one_unwind(before):
+def check_single_deferred_unwind(before):
     now = engine_state()
     for counter in ("cookie_last", "unwinder_next"):
         assert now[counter] - before[counter] == 1, (counter, before, now)

@@ -99,7 +99,7 @@ def check_next_start():
 
 # --- faults on the way ---
 
-def numbered(names):
+def number_repeated_names(names):
     """Each with the number of times that it was there: (name, n-th)."""
     counts, found = {}, []
     for name in names:
@@ -109,7 +109,7 @@ def numbered(names):
 
 
 @contextlib.contextmanager
-def told(*what):
+def report_failing_step(*what):
     """Says in which step it went wrong."""
     try:
         yield

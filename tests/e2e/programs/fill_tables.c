@@ -18,7 +18,7 @@ static int age(int map, u32 number, u32 ticks)
 	struct file_table_chunk root;
 	int result = table_map_get(map, key, &root);
 
-	root.used = table_now() - ticks;
+	root.used = current_file_table_time() - ticks;
 	return result ?: bpf_map_update_elem(map, &key, &root, BPF_EXIST);
 }
 

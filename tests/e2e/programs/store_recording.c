@@ -132,7 +132,7 @@ int main(int argc, char **argv)
 	if ((argc != 5 && argc <= ARGUMENTS) || store_url_parse(argv[1], &url, &error))
 		return fail(&error);
 	if (argc > ARGUMENTS)
-		err = with_server(&url, store_url_shard_of(&url, argv[4]), argv, &error);
+		err = with_server(&url, choose_shard_of_host(&url, argv[4]), argv, &error);
 	else
 		for (u32 i = err = 0; i < url.count && !err; i++)
 			err = with_server(&url, i, argv, &error);

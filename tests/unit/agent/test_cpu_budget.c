@@ -20,7 +20,7 @@ struct load {
 	u64 cpu_ns, time_ns;
 };
 
-static u64 minute(struct cpu_budget *budget, struct load *load)
+static u64 run_budget_for_one_minute(struct cpu_budget *budget, struct load *load)
 {
 	double percent = load->fixed + load->by_hz * budget->frequency;
 
@@ -44,7 +44,7 @@ TEST(a_cheap_agent_keeps_its_rate)
 	struct cpu_budget budget = begin(0.5, &load);
 
 	for (u32 i = 0; i < 10; i++)
-		assert_int_equal(minute(&budget, &load), 97);
+		assert_int_equal(run_budget_for_one_minute(&budget, &load), 97);
 }
 
 TEST(an_expensive_agent_lowers_its_rate)
@@ -53,10 +53,10 @@ TEST(an_expensive_agent_lowers_its_rate)
 	struct cpu_budget budget = begin(0.5, &load);
 	u64 before;
 
-	assert_in_range(minute(&budget, &load), 10, 30);
+	assert_in_range(run_budget_for_one_minute(&budget, &load), 10, 30);
 	for (u32 i = 0; i < 10; i++) {
 		before = budget.frequency;
-		minute(&budget, &load);
+		run_budget_for_one_minute(&budget, &load);
 		assert_true(load.fixed + load.by_hz * budget.frequency <= 0.5);
 	}
 	assert_int_equal(budget.frequency, before);
@@ -67,11 +67,11 @@ TEST(the_rate_rises_when_the_budget_allows)
 	struct load load = {.by_hz = 0.05};
 	struct cpu_budget budget = begin(0.5, &load);
 
-	minute(&budget, &load);
+	run_budget_for_one_minute(&budget, &load);
 	assert_true(budget.frequency < 20);
 	load.by_hz = 0.001;
 	for (u32 i = 0; i < 10; i++)
-		minute(&budget, &load);
+		run_budget_for_one_minute(&budget, &load);
 	assert_int_equal(budget.frequency, 97);
 }
 
@@ -81,7 +81,7 @@ TEST(the_rate_has_a_lower_limit)
 	struct cpu_budget budget = begin(0.5, &load);
 
 	for (u32 i = 0; i < 5; i++)
-		minute(&budget, &load);
+		run_budget_for_one_minute(&budget, &load);
 	assert_int_equal(budget.frequency, 1);
 }
 
@@ -90,7 +90,7 @@ TEST(without_a_budget_nothing_changes)
 	struct load load = {.fixed = 50};
 	struct cpu_budget budget = begin(0, &load);
 
-	assert_int_equal(minute(&budget, &load), 97);
+	assert_int_equal(run_budget_for_one_minute(&budget, &load), 97);
 	assert_true(budget.used > 49 && budget.used < 51);
 }
 

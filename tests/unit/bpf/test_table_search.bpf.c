@@ -8,7 +8,7 @@
 
 #include "stack/table_chunks.h"
 
-static long pass(u32 i, void *arg)
+static long bpf_loop_body_that_does_nothing(u32 i, void *arg)
 {
 	return 0;
 }
@@ -19,7 +19,7 @@ static __always_inline const struct file_table_chunk *
 interrupted(const struct file_table_chunk *chunk)
 {
 	if (!(bpf_get_prandom_u32() % INTERRUPTED_ONE_IN))
-		bpf_loop(INTERRUPTION, pass, NULL, 0);
+		bpf_loop(INTERRUPTION, bpf_loop_body_that_does_nothing, NULL, 0);
 	return chunk;
 }
 

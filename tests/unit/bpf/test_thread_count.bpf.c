@@ -14,7 +14,7 @@ u64 value;
 SEC("raw_tp")
 int event(void *ctx)
 {
-	value = counter_value(0, 0);
+	value = count_since_last_event_of_thread(0, 0);
 	return 0;
 }
 
@@ -24,7 +24,7 @@ int change(void *ctx)
 {
 	const struct task_struct *task = (void *)bpf_get_current_task_btf();
 
-	count_switch(task, task, false, bpf_get_smp_processor_id());
+	hand_over_counters_at_switch(task, task, false, bpf_get_smp_processor_id());
 	return 0;
 }
 

@@ -23,7 +23,7 @@
 static struct test_thread_count_bpf *programs;
 static long cpus, page;
 
-static void run(const struct bpf_program *program)
+static void run_bpf_program_once(const struct bpf_program *program)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, options);
 
@@ -31,13 +31,13 @@ static void run(const struct bpf_program *program)
 }
 
 /* The event's value: the page faults since the thread's last event, where they are known. */
-static u64 event(void)
+static u64 record_event_and_read_value(void)
 {
-	run(programs->progs.event);
+	run_bpf_program_once(programs->progs.event);
 	return programs->bss->value;
 }
 
-static long switches(void)
+static long read_switches_of_thread(void)
 {
 	struct rusage usage;
 
@@ -45,21 +45,21 @@ static long switches(void)
 	return usage.ru_nvcsw + usage.ru_nivcsw;
 }
 
-static void nap(void)
+static void sleep_so_that_thread_leaves_cpu(void)
 {
 	nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 }
 
 /* The thread leaves its CPU. Each CPU has another task's address, the first word of struct
  * cpu_count, as that of its task. */
-static void miss_a_switch(void)
+static void fake_unseen_task_switch(void)
 {
 	size_t bytes = (bpf_map__value_size(programs->maps.cpu_counts) + 7) & ~7UL;
 	char *counts = calloc(cpus, bytes);
 	u32 zero = 0;
 
 	assert_non_null(counts);
-	nap();
+	sleep_so_that_thread_leaves_cpu();
 	for (long cpu = 0; cpu < cpus; cpu++)
 		*(u64 *)(counts + cpu * bytes) = 1;
 	assert_int_equal(
@@ -68,7 +68,7 @@ static void miss_a_switch(void)
 	free(counts);
 }
 
-static void fault(long pages)
+static void cause_page_faults(long pages)
 {
 	char *memory = mmap(NULL, pages * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 			    -1, 0);
@@ -86,7 +86,7 @@ static void fault(long pages)
  */
 static bool has_switched(long before, u32 *tries)
 {
-	if (switches() == before)
+	if (read_switches_of_thread() == before)
 		return false;
 	if (++*tries < TRIES_MAX)
 		return true;
@@ -102,14 +102,14 @@ TEST(a_thread_is_counted_from_the_event_after_an_unseen_switch)
 	long before;
 
 	do {
-		miss_a_switch();
-		before = switches();
+		fake_unseen_task_switch();
+		before = read_switches_of_thread();
 		unread = programs->bss->counts_unread;
-		values[0] = event();
-		fault(7);
-		values[1] = event();
-		fault(5);
-		values[2] = event();
+		values[0] = record_event_and_read_value();
+		cause_page_faults(7);
+		values[1] = record_event_and_read_value();
+		cause_page_faults(5);
+		values[2] = record_event_and_read_value();
 	} while (has_switched(before, &tries));
 	assert_int_equal(values[0], 0);
 	assert_int_equal(values[1], 7);
@@ -121,11 +121,11 @@ TEST(a_further_unseen_switch_makes_the_count_unknown_again)
 {
 	u64 unread = programs->bss->counts_unread;
 
-	miss_a_switch();
-	event();
-	fault(3);
-	nap();
-	assert_int_equal(event(), 0);
+	fake_unseen_task_switch();
+	record_event_and_read_value();
+	cause_page_faults(3);
+	sleep_so_that_thread_leaves_cpu();
+	assert_int_equal(record_event_and_read_value(), 0);
 	assert_int_equal(programs->bss->counts_unread, unread + 2);
 }
 
@@ -138,18 +138,18 @@ TEST(an_event_in_a_switch_does_not_count_earlier_faults_again)
 	long before;
 
 	do {
-		before = switches();
-		run(programs->progs.change);
-		event();
-		fault(7);
-		values[0] = event();
-		run(programs->progs.count_only);
-		values[1] = event();
-		run(programs->progs.change);
-		fault(5);
-		values[2] = event();
-		fault(3);
-		values[3] = event();
+		before = read_switches_of_thread();
+		run_bpf_program_once(programs->progs.change);
+		record_event_and_read_value();
+		cause_page_faults(7);
+		values[0] = record_event_and_read_value();
+		run_bpf_program_once(programs->progs.count_only);
+		values[1] = record_event_and_read_value();
+		run_bpf_program_once(programs->progs.change);
+		cause_page_faults(5);
+		values[2] = record_event_and_read_value();
+		cause_page_faults(3);
+		values[3] = record_event_and_read_value();
 	} while (has_switched(before, &tries));
 	assert_int_equal(values[0], 7);
 	assert_int_equal(values[1], 0);

@@ -39,7 +39,7 @@ struct code {
 	u64 image;
 };
 
-static struct image_question look(u64 address)
+static struct image_question find_vma_image_of_address(u64 address)
 {
 	struct image_question question = {.address = address};
 	LIBBPF_OPTS(bpf_test_run_opts, options, .ctx_in = &question,
@@ -62,7 +62,7 @@ static void assert_found(const struct image_question *found, const struct code *
 
 static void assert_finds(const struct code *code)
 {
-	struct image_question found = look(code->address);
+	struct image_question found = find_vma_image_of_address(code->address);
 
 	assert_found(&found, code);
 }
@@ -169,7 +169,7 @@ TEST(each_copy_has_its_own_image)
 		Dl_info info;
 
 		assert_true(dladdr(code[i], &info));
-		found[i] = look((uintptr_t)code[i]);
+		found[i] = find_vma_image_of_address((uintptr_t)code[i]);
 		assert_int_equal(found[i].error, 0);
 		assert_int_equal(found[i].image, (uintptr_t)info.dli_fbase);
 	}
@@ -184,12 +184,12 @@ TEST(code_without_a_file_has_no_image)
 	struct image_question found;
 
 	assert_true(code != MAP_FAILED);
-	found = look((uintptr_t)code);
+	found = find_vma_image_of_address((uintptr_t)code);
 	assert_int_equal(found.error, 0);
 	assert_int_equal(found.image, 0);
 	munmap(code, PAGE);
-	assert_int_equal(look((uintptr_t)code).error, -ENOENT);
-	assert_int_equal(look((uintptr_t)&found).error, -ENOENT);
+	assert_int_equal(find_vma_image_of_address((uintptr_t)code).error, -ENOENT);
+	assert_int_equal(find_vma_image_of_address((uintptr_t)&found).error, -ENOENT);
 }
 
 /* A page of this program's file. */
@@ -259,7 +259,7 @@ TEST(changes_of_neighbouring_mappings_are_harmless)
 	done = false;
 	assert_int_equal(pthread_create(&thread, NULL, change_mappings, code), 0);
 	for (u32 i = 0; i < LOOKS_MAX && decided < DECIDED; i++) {
-		struct image_question found = look(last.address);
+		struct image_question found = find_vma_image_of_address(last.address);
 
 		if (found.error == -EAGAIN)
 			continue;

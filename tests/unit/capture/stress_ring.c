@@ -95,7 +95,7 @@ static void make_stack(u32 writer, u64 sequence, struct stack *stack)
 }
 
 /* The four below follow bpf/event/emit.h, which compiles for BPF only. */
-static bool claim(struct writer *self, u64 position)
+static bool claim_ring_slot(struct writer *self, u64 position)
 {
 	enum ring_claim found = ring_claim(slot_at(position), position);
 
@@ -115,7 +115,7 @@ static u64 reserve(struct writer *self)
 	}
 	for (u32 try = 0; try < FLIGHT_TRIES; try++) {
 		position = atomic_fetch_add_acq_rel(&ring.header->head, 1);
-		if (claim(self, position))
+		if (claim_ring_slot(self, position))
 			return position;
 	}
 	self->busy++;
@@ -130,7 +130,7 @@ static u64 reserve_run(struct writer *self, u32 count)
 	if (!flight)
 		return ring_take_positions(ring.header, SLOTS, count);
 	first = atomic_fetch_add_acq_rel(&ring.header->head, count);
-	while (claimed < count && claim(self, first + claimed))
+	while (claimed < count && claim_ring_slot(self, first + claimed))
 		claimed++;
 	if (claimed == count)
 		return first;
@@ -153,15 +153,15 @@ static u64 write_run(struct writer *self, u64 sequence)
 		u32 *slot = slot_at(first + i);
 
 		memcpy(slot + 1, inline_stack_payload(&stack) + i * PART_BYTES,
-		       inline_stack_part(i * PART_BYTES, PART_BYTES));
+		       inline_stack_bytes_in_slot(i * PART_BYTES, PART_BYTES));
 		if (!i)
-			slot[1] = inline_stack_head(&stack);
+			slot[1] = inline_stack_header_word(&stack);
 		atomic_store_release(slot, COMMIT_OF(first + i) | COMMIT_CONTINUED);
 	}
 	return first;
 }
 
-static void produce(struct writer *self)
+static void write_next_event(struct writer *self)
 {
 	u64 sequence = ++self->produced, position = reserve(self), run = 0;
 	struct event_slot *slot;
@@ -182,11 +182,11 @@ static void produce(struct writer *self)
 	atomic_store_release(&slot->commit, COMMIT_OF(position));
 }
 
-static void interrupt(int signal)
+static void write_event_in_signal_handler(int signal)
 {
 	(void)signal;
 	if (interrupting)
-		produce(interrupting);
+		write_next_event(interrupting);
 }
 
 static void *write_events(void *arg)
@@ -197,7 +197,7 @@ static void *write_events(void *arg)
 	while (self->produced - self->full < EVENTS) {
 		u64 full = self->full;
 
-		produce(self);
+		write_next_event(self);
 		if (self->full - full)
 			sched_yield(); /* lets the reader run */
 	}
@@ -257,7 +257,7 @@ static void *drain_events(void *arg)
 }
 
 /* Counts events of an earlier lap, in slots that a writer found busy and passed over. */
-static u64 passed_over(void)
+static u64 count_events_of_earlier_lap(void)
 {
 	u64 count = 0;
 
@@ -289,7 +289,7 @@ static void start_round(bool as_flight)
 	memset(memory, 0, sizeof(memory));
 	memset(writers, 0, sizeof(writers));
 	memset(&reader, 0, sizeof(reader));
-	ring = ring_view_at(memory, 0, sizeof(memory), SLOTS, SLOT_SIZE);
+	ring = ring_view_of_mapped_memory(memory, 0, sizeof(memory), SLOTS, SLOT_SIZE);
 	ring_view_make_empty(&ring);
 	for (u32 i = 0; i < WRITERS; i++)
 		writers[i].number = i;
@@ -357,7 +357,8 @@ static void flight_round(struct writer *seen)
 	start_round(true);
 	run_threads();
 	sum = sum_writers(seen);
-	check(sum.produced == reader.recorded + sum.overwritten + sum.busy + passed_over());
+	check(sum.produced ==
+	      reader.recorded + sum.overwritten + sum.busy + count_events_of_earlier_lap());
 	check(reader.recorded && sum.overwritten && sum.runs);
 }
 
@@ -369,7 +370,8 @@ static bool is_overrun(const struct writer *seen)
 
 int main(void)
 {
-	struct sigaction action = {.sa_handler = interrupt, .sa_flags = SA_RESTART};
+	struct sigaction action = {.sa_handler = write_event_in_signal_handler,
+				   .sa_flags = SA_RESTART};
 	struct writer seen = {};
 
 	sigaction(SIGUSR1, &action, NULL);

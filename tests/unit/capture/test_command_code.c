@@ -27,7 +27,7 @@
 #define AUDITOR "/tmp/test_command_code.so"
 #define AUDITED "/tmp/test_command_code.audited"
 
-static struct command_code begun(const char *path)
+static struct command_code begin_command_code(const char *path)
 {
 	struct command_code code = {.loaded = &capture->loaded,
 				    .symbolizers = capture_symbolizers(capture)};
@@ -51,7 +51,7 @@ static void visit_until_done(struct command_code *code)
 /* The program does not run, and other files have no tables. */
 TEST(files_of_a_command_have_tables, begin_unwinding, end)
 {
-	struct command_code code = begun("/bin/sleep");
+	struct command_code code = begin_command_code("/bin/sleep");
 
 	assert_true(code.linker);
 	visit_until_done(&code);
@@ -65,7 +65,7 @@ TEST(files_of_a_command_have_tables, begin_unwinding, end)
 /* The linker has mapped itself before it finds that the command is no program. */
 TEST(a_text_file_has_no_tables, begin_unwinding, end)
 {
-	struct command_code code = begun("/etc/passwd");
+	struct command_code code = begin_command_code("/etc/passwd");
 
 	visit_until_done(&code);
 	assert_true(code.is_asked);
@@ -99,7 +99,7 @@ TEST(a_program_that_the_linker_does_not_link_has_tables, begin_unwinding, end)
 		if (!compile(options[i]))
 			continue;
 		built++;
-		code = begun(BUILT);
+		code = begin_command_code(BUILT);
 		process = code.linker;
 		visit_until_done(&code);
 		assert_true(code.is_asked && code.stops_at_exec);
@@ -117,7 +117,7 @@ TEST(a_program_that_the_linker_does_not_link_has_tables, begin_unwinding, end)
 
 TEST(without_a_path_no_linker_is_started, begin_unwinding, end)
 {
-	struct command_code code = begun(NULL);
+	struct command_code code = begin_command_code(NULL);
 
 	assert_int_equal(code.linker, 0);
 	command_code_poll(&code);
@@ -141,7 +141,7 @@ TEST(a_linker_that_crashes_is_ended, begin_unwinding, end)
 	struct command_code code;
 
 	copy_cut("/bin/sleep", CUT);
-	code = begun(CUT);
+	code = begin_command_code(CUT);
 	visit_until_done(&code);
 	assert_true(code.is_given_up && !code.is_asked);
 	unlink(CUT);
@@ -173,7 +173,7 @@ TEST(a_command_with_auditors_is_left_out, begin_unwinding, end)
 			 " -o " AUDITED " -",
 			 options[i]);
 		assert_int_equal(system(command), 0);
-		code = begun(AUDITED);
+		code = begin_command_code(AUDITED);
 		visit_until_done(&code);
 		assert_false(code.is_asked);
 		assert_int_equal(access(RAN, F_OK), -1);
@@ -193,7 +193,7 @@ TEST(the_environment_does_not_reach_the_linker, begin_unwinding, end)
 
 	setenv("LD_DEBUG", "files", 1);
 	setenv("LD_DEBUG_OUTPUT", RAN, 1);
-	code = begun("/bin/sleep");
+	code = begin_command_code("/bin/sleep");
 	unsetenv("LD_DEBUG");
 	unsetenv("LD_DEBUG_OUTPUT");
 	visit_until_done(&code);
@@ -208,7 +208,7 @@ TEST(no_auditor_of_the_environment_runs, begin_unwinding, end)
 
 	compile_auditor();
 	setenv("LD_AUDIT", AUDITOR, 1);
-	code = begun("/bin/sleep");
+	code = begin_command_code("/bin/sleep");
 	visit_until_done(&code);
 	assert_true(code.is_asked);
 	command_code_end(&code);
@@ -243,7 +243,7 @@ TEST(a_linker_that_waits_is_ended, begin_unwinding, end)
 
 	unlink(FIFO);
 	assert_int_equal(mkfifo(FIFO, 0600), 0);
-	code = begun(FIFO);
+	code = begin_command_code(FIFO);
 	linker = code.linker;
 	while (!is_waiting(linker) && clock_ms() < end)
 		command_code_poll(&code);
@@ -282,7 +282,7 @@ TEST(a_linker_that_waits_ends_with_a_killed_recorder, begin_unwinding, end)
 	assert_int_equal(pipe(ready), 0);
 	recorder = fork();
 	if (!recorder) {
-		struct command_code code = begun(FIFO);
+		struct command_code code = begin_command_code(FIFO);
 
 		while (!is_waiting(code.linker))
 			command_code_poll(&code);
@@ -305,7 +305,7 @@ TEST(a_linker_that_waits_ends_with_a_killed_recorder, begin_unwinding, end)
 /* A capture that ends while the linker is stopped leaves no process. */
 TEST(a_stopped_linker_is_ended, begin_unwinding, end)
 {
-	struct command_code code = begun("/bin/sleep");
+	struct command_code code = begin_command_code("/bin/sleep");
 	pid_t linker = code.linker;
 	u64 end = clock_ms() + PATIENCE_MS;
 

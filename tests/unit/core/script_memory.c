@@ -14,7 +14,7 @@ struct script_marks marks;
 struct script_walk walk;
 struct stack native, stack;
 bool is_layout_known;
-u64 interned; /* the id that script_intern() gives; 0: none */
+u64 interned; /* the id that script_find_or_add_id() gives; 0: none */
 struct script_layout layout;
 u64 thread_pointer;
 
@@ -40,7 +40,7 @@ u64 script_thread_pointer(void)
 	return thread_pointer;
 }
 
-u64 script_intern(struct script *of)
+u64 script_find_or_add_id(struct script *of)
 {
 	(void)of;
 	return interned;

@@ -22,7 +22,7 @@ extern struct script_marks marks;
 extern struct script_walk walk;
 extern struct stack native, stack;
 extern bool is_layout_known;
-extern u64 interned; /* the id that script_intern() gives; 0: none */
+extern u64 interned; /* the id that script_find_or_add_id() gives; 0: none */
 extern struct script_layout layout;
 extern u64 thread_pointer;
 extern struct script script;

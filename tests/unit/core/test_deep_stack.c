@@ -8,18 +8,18 @@
 
 static struct deep_stack stack;
 
-static u32 walked(u32 depth)
+static u32 walk_deep_stack(u32 depth)
 {
 	for (u32 i = 0; i < depth; i++)
 		stack.frame[deep_stack_slot(i)] = FRAME(i);
-	return (u32)deep_stack_end(&stack, depth);
+	return (u32)deep_stack_order_frames(&stack, depth);
 }
 
 TEST(a_stack_that_fits_is_kept_whole)
 {
-	assert_int_equal(walked(0), 0);
+	assert_int_equal(walk_deep_stack(0), 0);
 	for (u32 depth = 1; depth <= STACK_USER_DEPTH_MAX; depth += 51) {
-		assert_int_equal(walked(depth), depth);
+		assert_int_equal(walk_deep_stack(depth), depth);
 		for (u32 i = 0; i < depth; i++)
 			assert_int_equal(stack.frame[i], FRAME(i));
 	}
@@ -29,7 +29,7 @@ static void check_deep(u32 depth)
 {
 	u32 omitted = depth - 256 - 254;
 
-	assert_int_equal(walked(depth), 511);
+	assert_int_equal(walk_deep_stack(depth), 511);
 	for (u32 i = 0; i < 256; i++)
 		assert_int_equal(stack.frame[i], FRAME(i));
 	assert_true(FRAME_IS_OMITTED(stack.frame[256]));

@@ -114,7 +114,7 @@ static u32 set_id(u32 at, u32 bytes)
 }
 
 /* Makes an image as a linker does, with an id of 20 bytes. Returns the offset of its end. */
-static u32 set_usual(u8 class)
+static u32 make_usual_elf_image(u8 class)
 {
 	set_header(class, SEGMENTS);
 	set_segment(0, PT_LOAD, 0, MAPPED);
@@ -143,7 +143,7 @@ static void assert_not_found(void)
 
 TEST_OF_BOTH_CLASSES(an_id_is_found)
 {
-	set_usual(class);
+	make_usual_elf_image(class);
 	assert_found(ID_BYTES);
 }
 
@@ -166,7 +166,7 @@ TEST_OF_BOTH_CLASSES(an_id_after_a_segment_of_other_notes_is_found)
 {
 	u32 at;
 
-	set_usual(class);
+	make_usual_elf_image(class);
 	at = set_note(PAGE, NT_GNU_PROPERTY_TYPE_0, "GNU", 4, 32);
 	set_segment(1, PT_NOTE, PAGE, at - PAGE);
 	assert_found(ID_BYTES);
@@ -174,7 +174,7 @@ TEST_OF_BOTH_CLASSES(an_id_after_a_segment_of_other_notes_is_found)
 
 TEST_OF_BOTH_CLASSES(a_note_of_another_owner_or_type_is_not_an_id)
 {
-	set_usual(class);
+	make_usual_elf_image(class);
 	set_note(NOTES, NT_GNU_BUILD_ID, "Go", 4, ID_BYTES);
 	assert_not_found();
 	set_note(NOTES, NT_GNU_BUILD_ID, "GNU", 5, ID_BYTES);
@@ -189,12 +189,12 @@ TEST_OF_BOTH_CLASSES(ids_of_1_to_20_bytes_are_found_and_others_refused)
 	u32 bytes, i;
 
 	for (bytes = 1; bytes <= MAPPING_BUILD_ID_MAX; bytes++) {
-		set_usual(class);
+		make_usual_elf_image(class);
 		set_id(NOTES, bytes);
 		assert_found(bytes);
 	}
 	for (i = 0; i < sizeof(refused) / sizeof(*refused); i++) {
-		set_usual(class);
+		make_usual_elf_image(class);
 		set_segment(2, PT_NOTE, NOTES, UINT32_MAX);
 		set_id(NOTES, refused[i]);
 		assert_not_found();
@@ -203,10 +203,10 @@ TEST_OF_BOTH_CLASSES(ids_of_1_to_20_bytes_are_found_and_others_refused)
 
 TEST_OF_BOTH_CLASSES(an_image_without_elf_header_has_no_id)
 {
-	set_usual(class);
+	make_usual_elf_image(class);
 	image[EI_MAG0] ^= 1;
 	assert_not_found();
-	set_usual(class);
+	make_usual_elf_image(class);
 	image[EI_CLASS] = ELFCLASSNONE;
 	assert_not_found();
 	image[EI_CLASS] = ELFCLASSNUM;
@@ -220,7 +220,7 @@ TEST_OF_BOTH_CLASSES(an_image_without_elf_header_has_no_id)
 /* Bytes behind the end of the mapping never become readable: the answer is 0 instead of -EAGAIN. */
 TEST_OF_BOTH_CLASSES(an_id_after_the_end_of_the_mapping_is_not_read)
 {
-	u32 end = set_usual(class), bytes;
+	u32 end = make_usual_elf_image(class), bytes;
 
 	for (bytes = 0; bytes < end; bytes++)
 		assert_int_equal(find_in(bytes), 0);
@@ -229,7 +229,7 @@ TEST_OF_BOTH_CLASSES(an_id_after_the_end_of_the_mapping_is_not_read)
 
 TEST_OF_BOTH_CLASSES(a_segment_that_ends_before_its_id_has_no_id)
 {
-	u32 end = set_usual(class), bytes;
+	u32 end = make_usual_elf_image(class), bytes;
 
 	for (bytes = 0; bytes < end - NOTES; bytes++) {
 		set_segment(2, PT_NOTE, NOTES, bytes);
@@ -242,7 +242,7 @@ TEST_OF_BOTH_CLASSES(bytes_after_the_note_segment_are_not_read)
 {
 	u32 at = 3 * PAGE - sizeof(Elf64_Nhdr) - 4 - 16;
 
-	set_usual(class);
+	make_usual_elf_image(class);
 	set_segment(2, PT_NOTE, at, 3 * PAGE - at);
 	at = set_note(at, NT_GNU_ABI_TAG, "GNU", 4, 16);
 	assert_int_equal(at, 3 * PAGE);
@@ -258,7 +258,7 @@ TEST_OF_BOTH_CLASSES(an_id_on_an_absent_page_is_asked_for_again)
 	const u32 at = 3 * PAGE - sizeof(Elf64_Nhdr) - 4 - ID_BYTES / 2;
 	u32 page;
 
-	set_usual(class);
+	make_usual_elf_image(class);
 	set_segment(2, PT_NOTE, at, sizeof(Elf64_Nhdr) + 4 + ID_BYTES);
 	set_id(at, ID_BYTES);
 	for (page = 0; page < MAPPED / PAGE; page++) {
@@ -273,7 +273,7 @@ TEST_OF_BOTH_CLASSES(an_absent_note_before_the_id_is_asked_for_again)
 {
 	u32 at;
 
-	set_usual(class);
+	make_usual_elf_image(class);
 	set_segment(0, PT_NOTE, PAGE, 64);
 	assert_found(ID_BYTES);
 	hole = PAGE, hole_bytes = 1;
@@ -293,7 +293,7 @@ TEST_OF_BOTH_CLASSES(at_most_16_notes_and_64_segments_are_searched)
 	for (i = 0; i <= notes_max; i++) {
 		u32 before;
 
-		set_usual(class);
+		make_usual_elf_image(class);
 		for (at = NOTES, before = 0; before < i; before++)
 			at = set_note(at, NT_GNU_ABI_TAG, "GNU", 4, 16);
 		set_segment(2, PT_NOTE, NOTES, set_id(at, ID_BYTES) - NOTES);
@@ -317,7 +317,7 @@ TEST_OF_BOTH_CLASSES(forged_offsets_and_sizes_are_not_followed)
 	u32 i;
 
 	for (i = 0; i < sizeof(places) / sizeof(*places); i++) {
-		set_usual(class);
+		make_usual_elf_image(class);
 		set_segment(2, PT_NOTE, places[i], sizeof(Elf64_Nhdr) + 4 + ID_BYTES);
 		find_in(MAPPED);
 		assert_true(search.id_bytes == 0);
@@ -325,7 +325,7 @@ TEST_OF_BOTH_CLASSES(forged_offsets_and_sizes_are_not_followed)
 		find_in(MAPPED);
 		set_segment(2, PT_NOTE, places[i], UINT64_MAX - places[i] + 1 + NOTES);
 		find_in(MAPPED);
-		set_usual(class);
+		make_usual_elf_image(class);
 		memcpy(image + (class == ELFCLASS64 ? offsetof(Elf64_Ehdr, e_phoff)
 						    : offsetof(Elf32_Ehdr, e_phoff)),
 		       &places[i], class == ELFCLASS64 ? 8 : 4);
@@ -357,7 +357,7 @@ TEST_OF_BOTH_CLASSES(forged_lengths_of_notes_are_not_followed)
 	u32 i;
 
 	for (i = 0; i < sizeof(lengths) / sizeof(*lengths); i++) {
-		set_usual(class);
+		make_usual_elf_image(class);
 		set_segment(2, PT_NOTE, NOTES, UINT32_MAX);
 		set_note(NOTES, NT_GNU_ABI_TAG, "GNU", lengths[i], 0);
 		assert_not_found();
@@ -373,7 +373,7 @@ TEST_OF_BOTH_CLASSES(damaged_images_give_an_id_or_none)
 	u32 i, damage;
 
 	for (i = 0; i < DAMAGED_IMAGES; i++) {
-		u32 end = set_usual(class);
+		u32 end = make_usual_elf_image(class);
 		int found;
 
 		for (damage = rand_r(&seed) % 4; damage < 4; damage++) {

@@ -5,21 +5,21 @@
 #include "unit_test.h"
 
 /* f: the first program runs, s: the second one; "fs" is a hit that both see. */
-static struct field_runs after(const char *runs)
+static struct field_runs field_runs_after_sequence(const char *runs)
 {
 	struct field_runs state = {0};
 
 	for (; *runs; runs++)
 		if (*runs == 'f')
-			field_runs_count_first(&state);
+			field_runs_count_first_program(&state);
 		else
-			field_runs_count_second(&state);
+			field_runs_count_second_program(&state);
 	return state;
 }
 
 static void check(const char *runs, u64 skipped, u64 unsure, s64 ahead)
 {
-	struct field_runs state = after(runs);
+	struct field_runs state = field_runs_after_sequence(runs);
 
 	assert_int_equal(state.skipped, skipped);
 	assert_int_equal(state.unsure, unsure);

@@ -110,7 +110,7 @@ TEST(both_refuse_the_same_depths)
 	assert_int_equal(stackid_pack(&kernel_stack), stack_pack(&stack));
 }
 
-static void elements_are_the_same(void)
+static void assert_stack_map_elements_equal(void)
 {
 	for (u32 i = 0; i <= geometry.slot_mask; i++) {
 		struct table_view *element = stack_map_at(table, &geometry, i);
@@ -124,7 +124,7 @@ static void elements_are_the_same(void)
 	}
 }
 
-static void counters_are_the_same(void)
+static void assert_stack_map_counters_equal(void)
 {
 	struct table_stat stat;
 	struct stackid_stat other;
@@ -135,9 +135,9 @@ static void counters_are_the_same(void)
 	assert_int_equal(other.refs, stat.refs);
 	assert_int_equal(other.pool_used, stat.pool_used);
 	assert_int_equal(other.wasted, stat.wasted);
-	assert_int_equal(stackid_stat_refused(&other), table_stat_refused(&stat));
-	assert_int_equal(stat.refs + table_stat_refused(&stat), CALLS);
-	assert_true(table_stat_refused(&stat) > 0);
+	assert_int_equal(stackid_stat_refused(&other), count_refused_stacks(&stat));
+	assert_int_equal(stat.refs + count_refused_stacks(&stat), CALLS);
+	assert_true(count_refused_stacks(&stat) > 0);
 	assert_true(stat.refs > stat.entries);
 }
 
@@ -153,6 +153,6 @@ TEST(both_give_the_same_ids, make_tables, free_tables)
 			stackid_map_get_id(kernel_table, &kernel_geometry, cpu, &kernel_stack),
 			stack_map_get_id(table, &geometry, cpu, &stack));
 	}
-	elements_are_the_same();
-	counters_are_the_same();
+	assert_stack_map_elements_equal();
+	assert_stack_map_counters_equal();
 }

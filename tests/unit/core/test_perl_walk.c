@@ -40,7 +40,7 @@ bool perl_file_read(struct script *of, u64 address)
 }
 
 /* The id of a function is the length of its name, and 99 that of the program. */
-u64 perl_intern(struct script *of, u64 key)
+u64 perl_find_or_add_id(struct script *of, u64 key)
 {
 	(void)key;
 	if (interned)

@@ -10,7 +10,7 @@
 #define ROUND (1ULL << 30) /* positions until commit words repeat */
 
 /* The commit word that the writer of `position` leaves. */
-static u32 committed(u64 position, u32 marks)
+static u32 commit_word_of_position(u64 position, u32 marks)
 {
 	return COMMIT_OF(position) | marks;
 }
@@ -31,32 +31,33 @@ TEST(drain_takes_what_the_reader_has_given_back)
 TEST(claim_returns_the_former_state)
 {
 	u64 position = 5 * SLOTS;
-	u32 never = 0, event = committed(position - SLOTS, 0);
-	u32 run = committed(position - SLOTS, COMMIT_CONTINUED);
+	u32 never = 0, event = commit_word_of_position(position - SLOTS, 0);
+	u32 run = commit_word_of_position(position - SLOTS, COMMIT_CONTINUED);
 
 	assert_int_equal(ring_claim(&never, position), CLAIM_FRESH);
 	assert_int_equal(ring_claim(&event, position), CLAIM_EVENT);
 	assert_int_equal(ring_claim(&run, position), CLAIM_CONTINUED);
-	assert_int_equal(never, committed(position, COMMIT_BUSY));
-	assert_int_equal(event, committed(position, COMMIT_BUSY));
-	assert_int_equal(run, committed(position, COMMIT_BUSY));
+	assert_int_equal(never, commit_word_of_position(position, COMMIT_BUSY));
+	assert_int_equal(event, commit_word_of_position(position, COMMIT_BUSY));
+	assert_int_equal(run, commit_word_of_position(position, COMMIT_BUSY));
 }
 
 TEST(claim_changes_no_other_slot)
 {
 	u64 position = 5 * SLOTS;
-	u32 busy = committed(position - SLOTS, COMMIT_BUSY), newer = committed(position + SLOTS, 0);
+	u32 busy = commit_word_of_position(position - SLOTS, COMMIT_BUSY),
+	    newer = commit_word_of_position(position + SLOTS, 0);
 
 	assert_int_equal(ring_claim(&busy, position), CLAIM_BUSY);
-	assert_int_equal(busy, committed(position - SLOTS, COMMIT_BUSY));
+	assert_int_equal(busy, commit_word_of_position(position - SLOTS, COMMIT_BUSY));
 	assert_int_equal(ring_claim(&newer, position), CLAIM_LAPPED);
-	assert_int_equal(newer, committed(position + SLOTS, 0));
+	assert_int_equal(newer, commit_word_of_position(position + SLOTS, 0));
 }
 
 /* The event at a position that is a multiple of 2^30 has a commit word of zero. */
 TEST(the_word_zero_is_an_event_after_a_wrap)
 {
-	u32 event = committed(ROUND, 0), newer = event;
+	u32 event = commit_word_of_position(ROUND, 0), newer = event;
 
 	assert_int_equal(event, 0);
 	assert_int_equal(ring_claim(&event, ROUND + SLOTS), CLAIM_EVENT);
@@ -65,7 +66,8 @@ TEST(the_word_zero_is_an_event_after_a_wrap)
 
 TEST(order_holds_across_the_wrap)
 {
-	u32 older = committed(ROUND - SLOTS / 2, 0), newer = committed(ROUND + SLOTS / 2, 0);
+	u32 older = commit_word_of_position(ROUND - SLOTS / 2, 0),
+	    newer = commit_word_of_position(ROUND + SLOTS / 2, 0);
 
 	assert_int_equal(ring_claim(&older, ROUND + SLOTS / 2), CLAIM_EVENT);
 	assert_int_equal(ring_claim(&newer, ROUND - SLOTS / 2), CLAIM_LAPPED);

@@ -65,7 +65,7 @@ static u64 function_make(u32 id, u32 instructions)
 	walk.code = code;
 	memcpy(walk.code_word, word_at(code), 8 * SCRIPT_CODE_WORDS);
 	walk.layout = layout;
-	assert_int_equal(script_cache_get(&walk, &cache), 0);
+	assert_int_equal(script_find_cached_id_of_code(&walk, &cache), 0);
 	script_cache_put(&cache, walk.key, id);
 	return code;
 }
@@ -140,17 +140,17 @@ TEST(a_copy_of_a_function_is_the_same_function_unless_a_name_differs)
 	memcpy(word_at(copy), word_at(code), 8 * SCRIPT_CODE_WORDS);
 	walk.code = copy;
 	memcpy(walk.code_word, word_at(copy), 8 * SCRIPT_CODE_WORDS);
-	assert_int_equal(script_cache_get(&walk, &cache), 1);
+	assert_int_equal(script_find_cached_id_of_code(&walk, &cache), 1);
 	/* the class's name, the function's, and the last characters of a name without a hash */
 	*word_at(*word_at(*word_at(code + 16) + 8) + 8) = 2;
-	assert_int_equal(script_cache_get(&walk, &cache), 0);
+	assert_int_equal(script_find_cached_id_of_code(&walk, &cache), 0);
 	*word_at(*word_at(*word_at(code + 16) + 8) + 8) = 1;
-	assert_int_equal(script_cache_get(&walk, &cache), 1);
+	assert_int_equal(script_find_cached_id_of_code(&walk, &cache), 1);
 	*word_at(*word_at(code + 8) + 8) = 2;
-	assert_int_equal(script_cache_get(&walk, &cache), 0);
+	assert_int_equal(script_find_cached_id_of_code(&walk, &cache), 0);
 	*word_at(*word_at(code + 8) + 8) = 1;
 	*word_at(*word_at(code + 152) + 32) = 8;
-	assert_int_equal(script_cache_get(&walk, &cache), 0);
+	assert_int_equal(script_find_cached_id_of_code(&walk, &cache), 0);
 }
 
 /* --- Ruby: frames side by side, the code object behind another object --- */
@@ -222,7 +222,7 @@ static u64 ruby_function_make(u32 id, u32 instructions)
 	walk.code = body;
 	memcpy(walk.code_word, word_at(body), 8 * SCRIPT_CODE_WORDS);
 	walk.layout = layout;
-	assert_int_equal(script_cache_get(&walk, &cache), 0);
+	assert_int_equal(script_find_cached_id_of_code(&walk, &cache), 0);
 	script_cache_put(&cache, walk.key, id);
 	return object;
 }
@@ -298,14 +298,14 @@ TEST(a_function_of_ruby_with_another_name_or_file_is_another_function)
 	body = *word_at(ruby_function_make(1, 4) + layout.code_body);
 	name = *word_at(body + layout.code_name);
 	file = *word_at(*word_at(body + layout.code_file) + 16);
-	assert_int_equal(script_cache_get(&walk, &cache), 1);
+	assert_int_equal(script_find_cached_id_of_code(&walk, &cache), 1);
 	((u8 *)word_at(name + layout.text_ascii))[3] = 'x';
-	assert_int_equal(script_cache_get(&walk, &cache), 0);
+	assert_int_equal(script_find_cached_id_of_code(&walk, &cache), 0);
 	((u8 *)word_at(name + layout.text_ascii))[3] = 'h';
-	assert_int_equal(script_cache_get(&walk, &cache), 1);
+	assert_int_equal(script_find_cached_id_of_code(&walk, &cache), 1);
 	((u8 *)word_at(*word_at(file + 24)))[5] = 'x';
-	assert_int_equal(script_cache_get(&walk, &cache), 0);
+	assert_int_equal(script_find_cached_id_of_code(&walk, &cache), 0);
 	((u8 *)word_at(*word_at(file + 24)))[5] = 'a';
 	*word_at(name) = RUBY_KIND_ARRAY + 1; /* no string */
-	assert_int_equal(script_cache_get(&walk, &cache), 0);
+	assert_int_equal(script_find_cached_id_of_code(&walk, &cache), 0);
 }

@@ -40,9 +40,9 @@ static u64 code_make(u32 id)
 	walk.code = code;
 	memcpy(walk.code_word, word_at(code), 8 * SCRIPT_CODE_WORDS);
 	walk.layout = layout;
-	assert_int_equal(script_cache_get(&walk, &cache), 0);
+	assert_int_equal(script_find_cached_id_of_code(&walk, &cache), 0);
 	script_cache_put(&cache, walk.key, id);
-	assert_int_equal(script_cache_get(&walk, &cache), id);
+	assert_int_equal(script_find_cached_id_of_code(&walk, &cache), id);
 	return code;
 }
 
@@ -229,7 +229,7 @@ static void java_text_put(u64 text, u16 references, u16 random, const char *char
 
 static u64 java_key(void)
 {
-	script_cache_get(&walk, &cache);
+	script_find_cached_id_of_code(&walk, &cache);
 	return walk.key;
 }
 
@@ -561,14 +561,14 @@ TEST(a_process_gets_a_share_of_the_ids_that_are_left)
 
 	begin(true);
 	walk.space.process = 1;
-	while (script_quota_take(&cache, &walk, left))
+	while (script_count_id_against_quota(&cache, &walk, left))
 		left--;
 	assert_int_equal(left, 1000 - 200); /* a fifth, which is a quarter of the rest */
 	others = left;
 	walk.space.process = 2;
-	while (script_quota_take(&cache, &walk, left))
+	while (script_count_id_against_quota(&cache, &walk, left))
 		left--;
 	assert_int_equal(others - left, 160);
 	walk.space.process = 1;
-	assert_false(script_quota_take(&cache, &walk, left));
+	assert_false(script_count_id_against_quota(&cache, &walk, left));
 }

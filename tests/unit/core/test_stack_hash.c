@@ -8,7 +8,7 @@
 #define SEED 0x0123456789abcdefULL
 #define WORDS 7
 
-static struct stack sample(void)
+static struct stack make_sample_stack(void)
 {
 	struct stack stack = {.depth = WORDS, .words = WORDS};
 
@@ -19,7 +19,7 @@ static struct stack sample(void)
 
 TEST(words_beyond_the_stack_do_not_count)
 {
-	struct stack stack = sample();
+	struct stack stack = make_sample_stack();
 	u64 hash = stack_hash(&stack, SEED);
 
 	memset(&stack.word[WORDS], 0, 8);
@@ -28,7 +28,7 @@ TEST(words_beyond_the_stack_do_not_count)
 
 TEST(seed_depth_and_flags_count)
 {
-	struct stack stack = sample();
+	struct stack stack = make_sample_stack();
 	u64 hash = stack_hash(&stack, SEED);
 
 	assert_int_not_equal(stack_hash(&stack, SEED + 1), hash);
@@ -43,7 +43,7 @@ TEST(seed_depth_and_flags_count)
  * sigma. */
 TEST(every_bit_of_the_words_reaches_every_bit_of_the_hash)
 {
-	struct stack stack = sample();
+	struct stack stack = make_sample_stack();
 	u64 hash = stack_hash(&stack, SEED);
 	u32 turned[64] = {0};
 
@@ -68,7 +68,7 @@ TEST(neighbouring_stacks_spread)
 	u32 used = 0;
 
 	for (u32 half = 0; half < 2; half++) {
-		struct stack stack = sample();
+		struct stack stack = make_sample_stack();
 
 		memset(taken, 0, sizeof(taken));
 		used = 0;

@@ -15,44 +15,48 @@ static struct stack_switches begin(u64 rsp)
 
 TEST(a_step_further_out_on_one_stack_is_near)
 {
-	assert_false(stack_switch_is_far(THREAD, THREAD + 8));
-	assert_false(stack_switch_is_far(THREAD, THREAD + 65536));
-	assert_true(stack_switch_is_far(THREAD, THREAD + 65537));
-	assert_true(stack_switch_is_far(THREAD, THREAD));
-	assert_true(stack_switch_is_far(THREAD, THREAD - 8));
+	assert_false(is_step_to_other_stack(THREAD, THREAD + 8));
+	assert_false(is_step_to_other_stack(THREAD, THREAD + 65536));
+	assert_true(is_step_to_other_stack(THREAD, THREAD + 65537));
+	assert_true(is_step_to_other_stack(THREAD, THREAD));
+	assert_true(is_step_to_other_stack(THREAD, THREAD - 8));
 }
 
 TEST(a_step_into_dead_frames_is_refused)
 {
 	struct stack_switches switches = begin(THREAD);
 
-	assert_false(stack_switch(&switches, THREAD + 1000, THREAD + 992, STACK_SWITCH_BYTES));
-	assert_false(stack_switch(&switches, THREAD + 1000, THREAD, STACK_SWITCH_BYTES));
-	assert_false(stack_switch(&switches, THREAD + 1000, THREAD - 65535, STACK_SWITCH_BYTES));
+	assert_false(
+		check_stack_switch(&switches, THREAD + 1000, THREAD + 992, STACK_SWITCH_BYTES));
+	assert_false(check_stack_switch(&switches, THREAD + 1000, THREAD, STACK_SWITCH_BYTES));
+	assert_false(
+		check_stack_switch(&switches, THREAD + 1000, THREAD - 65535, STACK_SWITCH_BYTES));
 	assert_int_equal(switches.count, 0);
-	assert_true(stack_switch(&switches, THREAD + 1000, THREAD - 65536, STACK_SWITCH_BYTES));
+	assert_true(
+		check_stack_switch(&switches, THREAD + 1000, THREAD - 65536, STACK_SWITCH_BYTES));
 }
 
 TEST(a_stack_that_is_known_may_be_near)
 {
 	struct stack_switches switches = begin(THREAD);
 
-	assert_false(stack_switch(&switches, THREAD + 1000, THREAD + 1000, STACK_SWITCH_WORD));
-	assert_false(stack_switch(&switches, THREAD + 1000, THREAD, STACK_SWITCH_WORD));
-	assert_true(stack_switch(&switches, THREAD + 1000, THREAD - 8, STACK_SWITCH_WORD));
+	assert_false(
+		check_stack_switch(&switches, THREAD + 1000, THREAD + 1000, STACK_SWITCH_WORD));
+	assert_false(check_stack_switch(&switches, THREAD + 1000, THREAD, STACK_SWITCH_WORD));
+	assert_true(check_stack_switch(&switches, THREAD + 1000, THREAD - 8, STACK_SWITCH_WORD));
 }
 
 TEST(each_stack_is_left_once)
 {
 	struct stack_switches switches = begin(THREAD);
 
-	assert_true(stack_switch(&switches, THREAD + 1000, HEAP, STACK_SWITCH_BYTES));
-	assert_false(stack_switch(&switches, HEAP + 500, THREAD, STACK_SWITCH_BYTES));
-	assert_false(stack_switch(&switches, HEAP + 500, THREAD + 1000, STACK_SWITCH_BYTES));
-	assert_true(stack_switch(&switches, HEAP + 500, THREAD + 1008, STACK_SWITCH_BYTES));
-	assert_false(stack_switch(&switches, THREAD + 2000, HEAP + 100, STACK_SWITCH_BYTES));
-	assert_true(stack_switch(&switches, THREAD + 2000, OTHER_HEAP, STACK_SWITCH_BYTES));
-	assert_false(stack_switch(&switches, OTHER_HEAP + 8, HEAP, STACK_SWITCH_BYTES));
+	assert_true(check_stack_switch(&switches, THREAD + 1000, HEAP, STACK_SWITCH_BYTES));
+	assert_false(check_stack_switch(&switches, HEAP + 500, THREAD, STACK_SWITCH_BYTES));
+	assert_false(check_stack_switch(&switches, HEAP + 500, THREAD + 1000, STACK_SWITCH_BYTES));
+	assert_true(check_stack_switch(&switches, HEAP + 500, THREAD + 1008, STACK_SWITCH_BYTES));
+	assert_false(check_stack_switch(&switches, THREAD + 2000, HEAP + 100, STACK_SWITCH_BYTES));
+	assert_true(check_stack_switch(&switches, THREAD + 2000, OTHER_HEAP, STACK_SWITCH_BYTES));
+	assert_false(check_stack_switch(&switches, OTHER_HEAP + 8, HEAP, STACK_SWITCH_BYTES));
 }
 
 TEST(a_walk_goes_down_at_most_eight_times)
@@ -61,7 +65,8 @@ TEST(a_walk_goes_down_at_most_eight_times)
 	u64 rsp = THREAD;
 
 	for (u32 i = 0; i < STACK_SWITCHES_MAX; i++, rsp -= 1 << 20)
-		assert_true(stack_switch(&switches, rsp, rsp - (1 << 20), STACK_SWITCH_BYTES));
-	assert_false(stack_switch(&switches, rsp, rsp - (1 << 20), STACK_SWITCH_BYTES));
-	assert_true(stack_switch(&switches, rsp, THREAD + (1 << 20), STACK_SWITCH_BYTES));
+		assert_true(
+			check_stack_switch(&switches, rsp, rsp - (1 << 20), STACK_SWITCH_BYTES));
+	assert_false(check_stack_switch(&switches, rsp, rsp - (1 << 20), STACK_SWITCH_BYTES));
+	assert_true(check_stack_switch(&switches, rsp, THREAD + (1 << 20), STACK_SWITCH_BYTES));
 }

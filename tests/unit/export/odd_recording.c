@@ -11,7 +11,7 @@
 
 static char all_bytes[256];
 
-static const char *all_names(void)
+static const char *make_name_with_all_bytes(void)
 {
 	for (int i = 0; i < 255; i++)
 		all_bytes[i] = (char)(i + 1);
@@ -70,17 +70,17 @@ static int begin(struct memory_recording *recording, const char *name)
 		       ?: write_code(recording->writer, name);
 }
 
-int odd_names(struct trace_reader **out)
+int open_recording_with_odd_names(struct trace_reader **out)
 {
 	struct memory_recording recording;
-	int err = begin(&recording, all_names());
+	int err = begin(&recording, make_name_with_all_bytes());
 
 	for (u32 tid = 1; tid <= ODD_EVENTS && !err; tid++)
 		err = write_task(recording.writer, tid);
 	return err ?: memory_recording_end(&recording, out, NULL);
 }
 
-int odd_many(u32 count, struct trace_reader **out)
+int open_recording_with_many_tasks(u32 count, struct trace_reader **out)
 {
 	struct memory_recording recording;
 	int err = begin(&recording, "many");
@@ -131,7 +131,7 @@ static int write_waker_events(struct trace_writer *writer)
 	return err;
 }
 
-int odd_waker(struct trace_reader **out)
+int open_recording_with_wakers(struct trace_reader **out)
 {
 	static const struct trace_info info = {
 		.hostname = "", .command = "", .kernel = "", .machine = "", .version = ""};
@@ -162,7 +162,7 @@ static int write_overlapping_waits(struct trace_writer *writer)
 	return err;
 }
 
-int odd_overlap(struct trace_reader **out)
+int open_recording_with_overlapping_waits(struct trace_reader **out)
 {
 	static const struct trace_info info = {
 		.hostname = "", .command = "", .kernel = "", .machine = "", .version = ""};

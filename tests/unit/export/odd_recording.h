@@ -11,22 +11,22 @@
  */
 #define ODD_EVENTS 255
 #define ODD_FRAMES 2
-int odd_names(struct trace_reader **out);
+int open_recording_with_odd_names(struct trace_reader **out);
 
 /* Writes `count` events of different tasks, and then the same events once more. */
-int odd_many(u32 count, struct trace_reader **out);
+int open_recording_with_many_tasks(u32 count, struct trace_reader **out);
 
 /*
  * Writes three events of a waker, then two of a thread of ODD_PROGRAM, which began in the C
  * library.
  */
 #define ODD_PROGRAM "/usr/bin/program"
-int odd_waker(struct trace_reader **out);
+int open_recording_with_wakers(struct trace_reader **out);
 
 /*
  * Writes three waits of one thread: the second one begins before the first one ends, the third one
  * as the first one ends.
  */
-int odd_overlap(struct trace_reader **out);
+int open_recording_with_overlapping_waits(struct trace_reader **out);
 
 #endif

@@ -41,7 +41,7 @@ static struct text odd_export(const char *name)
 	struct trace_reader *reader;
 	struct text text;
 
-	assert_int_equal(odd_names(&reader), 0);
+	assert_int_equal(open_recording_with_odd_names(&reader), 0);
 	text = export_of(reader, name);
 	trace_reader_close(&reader);
 	return text;
@@ -134,7 +134,7 @@ TEST(slices_of_chrome_do_not_overlap)
 	json_t *whole, *event;
 	size_t i, count = 0;
 
-	assert_int_equal(odd_overlap(&reader), 0);
+	assert_int_equal(open_recording_with_overlapping_waits(&reader), 0);
 	text = export_of(reader, "chrome");
 	whole = json_loadb(text.bytes, text.length, JSON_REJECT_DUPLICATES, NULL);
 	assert_non_null(whole);
@@ -264,7 +264,7 @@ TEST(pprof_of_many_samples)
 	Pprof__Profile *profile;
 	s64 sum = 0;
 
-	assert_int_equal(odd_many(SAMPLES_MANY, &reader), 0);
+	assert_int_equal(open_recording_with_many_tasks(SAMPLES_MANY, &reader), 0);
 	profile = read_pprof(export_of(reader, "pprof"));
 	assert_true(profile->n_sample >
 		    SAMPLES_MANY); /* some samples are repeated after the table was full */
@@ -284,7 +284,7 @@ TEST(pprof_tells_the_main_program)
 	struct trace_reader *reader;
 	Pprof__Profile *profile;
 
-	assert_int_equal(odd_waker(&reader), 0);
+	assert_int_equal(open_recording_with_wakers(&reader), 0);
 	profile = read_pprof(export_of(reader, "pprof"));
 	assert_int_equal(profile->n_mapping, 3);
 	first = profile->mapping[0];
@@ -346,7 +346,7 @@ TEST(otlp_of_many_samples)
 	Otlp__Profile *profile;
 	s64 sum = 0;
 
-	assert_int_equal(odd_many(SAMPLES_MANY, &reader), 0);
+	assert_int_equal(open_recording_with_many_tasks(SAMPLES_MANY, &reader), 0);
 	text = export_of(reader, "otlp");
 	request = otlp__request__unpack(NULL, text.length, (const u8 *)text.bytes);
 	profile = read_profile(request);

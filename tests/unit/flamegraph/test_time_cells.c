@@ -109,7 +109,7 @@ TEST(cells_that_are_not_told_apart_are_joined, begin, clear)
 	cells.joined = joined;
 	cells.joined_count = 32;
 	cells.joins_cpus = true;
-	assert_int_equal(time_cells_rebuild(&cells, cells.shift), 0);
+	assert_int_equal(time_cells_merge_by_time_step(&cells, cells.shift), 0);
 	assert_int_equal(count, 4 * 32);
 	assert_int_equal(cells.cells.count, 4 * 3);
 	assert_int_equal(sum(), events);
@@ -119,11 +119,11 @@ TEST(widened_on_demand, begin, clear)
 {
 	for (u64 since = 0; since < 100; since++)
 		add(since << 12, 1);
-	assert_int_equal(time_cells_widen(&cells, 18), 0);
+	assert_int_equal(time_cells_widen_time_steps(&cells, 18), 0);
 	assert_int_equal(cells.shift, 18);
 	assert_int_equal(cells.cells.count, 2);
 	assert_int_equal(time_cells_at(&cells, 0)->count, 64);
-	assert_int_equal(time_cells_widen(&cells, 12), 0);
+	assert_int_equal(time_cells_widen_time_steps(&cells, 12), 0);
 	assert_int_equal(cells.shift, 18);
 	assert_int_equal(sum(), 100);
 }

@@ -17,9 +17,9 @@ static void check(const char *text, const char *shown)
 	printable_put(text, stream);
 	fclose(stream);
 	assert_string_equal(written, shown);
-	printable_make(made);
+	replace_unprintable_bytes(made);
 	assert_string_equal(made, shown);
-	assert_int_equal(printable_is(text), !strcmp(text, shown));
+	assert_int_equal(is_text_printable(text), !strcmp(text, shown));
 	free(written);
 	free(made);
 }
@@ -87,13 +87,13 @@ TEST(a_character_tells_its_length)
 {
 	u32 bytes;
 
-	assert_int_equal(printable_next("ab", &bytes), PRINTABLE);
+	assert_int_equal(classify_next_character("ab", &bytes), PRINTABLE);
 	assert_int_equal(bytes, 1);
-	assert_int_equal(printable_next("\u8a9e", &bytes), PRINTABLE);
+	assert_int_equal(classify_next_character("\u8a9e", &bytes), PRINTABLE);
 	assert_int_equal(bytes, 3);
-	assert_int_equal(printable_next("\u202e", &bytes), UNPRINTABLE);
+	assert_int_equal(classify_next_character("\u202e", &bytes), UNPRINTABLE);
 	assert_int_equal(bytes, 3);
-	assert_int_equal(printable_next("\xe2\x80", &bytes), NO_CHARACTER);
+	assert_int_equal(classify_next_character("\xe2\x80", &bytes), NO_CHARACTER);
 	assert_int_equal(bytes, 1);
 }
 

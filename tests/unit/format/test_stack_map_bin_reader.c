@@ -30,7 +30,7 @@ struct seen {
 	u64 frames[4][2];
 };
 
-static int note(void *arg, const struct stack_map_bin_stack *stack)
+static int keep_frames_of_read_stack(void *arg, const struct stack_map_bin_stack *stack)
 {
 	struct seen *seen = arg;
 
@@ -50,7 +50,7 @@ static int read_bytes(const void *bytes, size_t size, struct seen *seen,
 	if (!size)
 		fgetc(from);
 	*seen = (struct seen){0};
-	err = stack_map_bin_read(from, note, seen, error);
+	err = stack_map_bin_read(from, keep_frames_of_read_stack, seen, error);
 	fclose(from);
 	return err;
 }

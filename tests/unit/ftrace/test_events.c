@@ -132,7 +132,7 @@ static void clear(struct imported *imported)
 	stack_files_free(&imported->files);
 }
 
-static void take(struct imported *imported, struct ftrace_entry entry)
+static void take_ftrace_entry(struct imported *imported, struct ftrace_entry entry)
 {
 	assert_int_equal(ftrace_events_take(imported->events, &entry, NULL), 0);
 }
@@ -182,13 +182,13 @@ TEST(stacks_find_their_events)
 	struct imported imported;
 
 	begin(&imported);
-	take(&imported, EVENT(10, 5));
-	take(&imported, EVENT(11, 5, .context = FTRACE_HARDIRQ));
-	take(&imported, STACK(IRQ_STACK, 5, .context = FTRACE_HARDIRQ));
-	take(&imported, STACK(TASK_STACK, 5));
-	take(&imported, EVENT(12, 5, .cpu = 1));
-	take(&imported, EVENT(13, 6));
-	take(&imported, STACK(TASK_STACK, 6));
+	take_ftrace_entry(&imported, EVENT(10, 5));
+	take_ftrace_entry(&imported, EVENT(11, 5, .context = FTRACE_HARDIRQ));
+	take_ftrace_entry(&imported, STACK(IRQ_STACK, 5, .context = FTRACE_HARDIRQ));
+	take_ftrace_entry(&imported, STACK(TASK_STACK, 5));
+	take_ftrace_entry(&imported, EVENT(12, 5, .cpu = 1));
+	take_ftrace_entry(&imported, EVENT(13, 6));
+	take_ftrace_entry(&imported, STACK(TASK_STACK, 6));
 	end(&imported);
 	assert_int_equal(imported.count, 4);
 	assert_int_equal(stack_at(&imported, imported.read[0].kernel)->id, TASK_STACK);
@@ -206,16 +206,18 @@ TEST(stacks_of_lost_events)
 	struct imported imported;
 
 	begin(&imported);
-	take(&imported, STACK(TASK_STACK, 5));
-	take(&imported, EVENT(10, 5));
-	take(&imported, STACK(TASK_STACK, 6));
-	take(&imported, EVENT(11, 5));
-	take(&imported, (struct ftrace_entry){.what = FTRACE_GAP});
-	take(&imported,
-	     (struct ftrace_entry){.what = FTRACE_LOST, .value = 3, .reason = LOST_OVERWRITTEN});
-	take(&imported, STACK(TASK_STACK, 5));
-	take(&imported,
-	     (struct ftrace_entry){.what = FTRACE_LOST, .cpu = 1, .reason = LOST_OVERWRITTEN});
+	take_ftrace_entry(&imported, STACK(TASK_STACK, 5));
+	take_ftrace_entry(&imported, EVENT(10, 5));
+	take_ftrace_entry(&imported, STACK(TASK_STACK, 6));
+	take_ftrace_entry(&imported, EVENT(11, 5));
+	take_ftrace_entry(&imported, (struct ftrace_entry){.what = FTRACE_GAP});
+	take_ftrace_entry(
+		&imported,
+		(struct ftrace_entry){.what = FTRACE_LOST, .value = 3, .reason = LOST_OVERWRITTEN});
+	take_ftrace_entry(&imported, STACK(TASK_STACK, 5));
+	take_ftrace_entry(
+		&imported,
+		(struct ftrace_entry){.what = FTRACE_LOST, .cpu = 1, .reason = LOST_OVERWRITTEN});
 	end(&imported);
 	assert_int_equal(imported.count, 2);
 	for (u32 i = 0; i < 2; i++)
@@ -230,10 +232,10 @@ TEST(an_id_of_an_earlier_map)
 	struct imported imported;
 
 	begin(&imported);
-	take(&imported, EVENT(10, 5));
-	take(&imported, STACK(RESET_STACK, 5));
-	take(&imported, COOKIE(1, 5));
-	take(&imported, ANSWER(1, 5, .id = RESET_STACK));
+	take_ftrace_entry(&imported, EVENT(10, 5));
+	take_ftrace_entry(&imported, STACK(RESET_STACK, 5));
+	take_ftrace_entry(&imported, COOKIE(1, 5));
+	take_ftrace_entry(&imported, ANSWER(1, 5, .id = RESET_STACK));
 	end(&imported);
 	assert_int_equal(imported.read[0].kernel, TRACE_NO_STACK);
 	assert_int_equal(imported.read[0].kernel_reason, REASON_GONE);
@@ -250,18 +252,18 @@ TEST(answers)
 	struct imported imported;
 
 	begin(&imported);
-	take(&imported, EVENT(10, 5));
-	take(&imported, COOKIE(1, 5));
-	take(&imported, EVENT(11, 5));
-	take(&imported, COOKIE(1, 5));
-	take(&imported, ANSWER(1, 5, .id = USER_STACK));
-	take(&imported, EVENT(12, 5));
-	take(&imported, COOKIE(1, 5));
-	take(&imported, EVENT(13, 6));
-	take(&imported, COOKIE(2, 6));
-	take(&imported, EVENT(14, 7));
-	take(&imported, COOKIE(3, 7));
-	take(&imported, ANSWER(2, 1, .reason = FTRACE_CHANGED));
+	take_ftrace_entry(&imported, EVENT(10, 5));
+	take_ftrace_entry(&imported, COOKIE(1, 5));
+	take_ftrace_entry(&imported, EVENT(11, 5));
+	take_ftrace_entry(&imported, COOKIE(1, 5));
+	take_ftrace_entry(&imported, ANSWER(1, 5, .id = USER_STACK));
+	take_ftrace_entry(&imported, EVENT(12, 5));
+	take_ftrace_entry(&imported, COOKIE(1, 5));
+	take_ftrace_entry(&imported, EVENT(13, 6));
+	take_ftrace_entry(&imported, COOKIE(2, 6));
+	take_ftrace_entry(&imported, EVENT(14, 7));
+	take_ftrace_entry(&imported, COOKIE(3, 7));
+	take_ftrace_entry(&imported, ANSWER(2, 1, .reason = FTRACE_CHANGED));
 	end(&imported);
 	assert_int_equal(imported.count, 5);
 	for (u32 i = 0; i < 3; i++)
@@ -283,12 +285,12 @@ TEST(a_cookie_that_comes_again)
 	struct imported imported;
 
 	begin(&imported);
-	take(&imported, EVENT(10, 5));
-	take(&imported, COOKIE(1, 5));
-	take(&imported, EVENT(11, 6));
-	take(&imported, COOKIE(1, 6));
-	take(&imported, EVENT(12, 6));
-	take(&imported, ANSWER(1, 6, .id = USER_STACK));
+	take_ftrace_entry(&imported, EVENT(10, 5));
+	take_ftrace_entry(&imported, COOKIE(1, 5));
+	take_ftrace_entry(&imported, EVENT(11, 6));
+	take_ftrace_entry(&imported, COOKIE(1, 6));
+	take_ftrace_entry(&imported, EVENT(12, 6));
+	take_ftrace_entry(&imported, ANSWER(1, 6, .id = USER_STACK));
 	end(&imported);
 	assert_int_equal(imported.read[0].user, TRACE_NO_STACK);
 	assert_int_equal(imported.read[0].user_reason, REASON_UNANSWERED);
@@ -303,8 +305,8 @@ TEST(invalid_addresses_are_left_out)
 	const struct trace_stack *stack;
 
 	begin(&imported);
-	take(&imported, EVENT(10, 5));
-	take(&imported, STACK(MARKED_STACK, 5));
+	take_ftrace_entry(&imported, EVENT(10, 5));
+	take_ftrace_entry(&imported, STACK(MARKED_STACK, 5));
 	assert_true(stack_files_hide_kernel(imported.files));
 	end(&imported);
 	stack = stack_at(&imported, imported.read[0].kernel);
@@ -328,7 +330,7 @@ TEST(whole_stacks)
 	for (u32 i = 0; i < 600; i++)
 		deep[i] = KERNEL + i;
 	begin(&imported);
-	take(&imported, EVENT(10, 5));
+	take_ftrace_entry(&imported, EVENT(10, 5));
 	assert_int_equal(ftrace_events_take(imported.events, &entry, deep), 0);
 	entry.what = FTRACE_USER_STACK;
 	entry.bytes = sizeof(user);

@@ -36,7 +36,7 @@ struct chain {
 
 static __thread struct chain *current;
 
-static void take(struct chain *chain)
+static void walk_own_stack_into_chain(struct chain *chain)
 {
 	chain->depth = stackmap_here(chain->frame, DEPTH);
 }
@@ -75,7 +75,7 @@ static void walk(struct chain *chain)
 
 TEST(each_frame_is_where_its_function_goes_on)
 {
-	struct chain chain = {.levels = 40, .innermost = take};
+	struct chain chain = {.levels = 40, .innermost = walk_own_stack_into_chain};
 
 	walk(&chain);
 }
@@ -111,7 +111,7 @@ TEST(the_limit_is_kept)
 
 TEST(a_deep_stack_is_cut)
 {
-	struct chain chain = {.levels = DEPTH - 1, .innermost = take};
+	struct chain chain = {.levels = DEPTH - 1, .innermost = walk_own_stack_into_chain};
 
 	chain.links = DEPTH - 8;
 	descend(&chain, chain.levels);
@@ -124,7 +124,7 @@ static void on_signal(int number)
 	int saved = errno = 1234;
 
 	(void)number;
-	take(current);
+	walk_own_stack_into_chain(current);
 	current->frame[0] = errno == saved ? current->frame[0] : 0;
 }
 
@@ -172,7 +172,7 @@ static void on_interrupt(int number)
 	(void)number;
 	if (!current)
 		return;
-	take(current);
+	walk_own_stack_into_chain(current);
 	assert_chain(current);
 	if (++taken == 300)
 		stop = true;
@@ -239,7 +239,7 @@ TEST(threads_do_not_disturb_each_other)
 	pthread_t thread[4];
 
 	for (int i = 0; i < 4; i++) {
-		chain[i].innermost = i % 2 ? interrupt : take;
+		chain[i].innermost = i % 2 ? interrupt : walk_own_stack_into_chain;
 		assert_int_equal(pthread_create(&thread[i], NULL, walk_often, &chain[i]), 0);
 	}
 	for (int i = 0; i < 4; i++)
@@ -249,7 +249,7 @@ TEST(threads_do_not_disturb_each_other)
 static int compare(const void *a, const void *b)
 {
 	(void)a, (void)b;
-	take(current);
+	walk_own_stack_into_chain(current);
 	return 0;
 }
 
@@ -285,7 +285,8 @@ static void run_generated(struct chain *chain)
 	memcpy(code, generated, sizeof(generated));
 	assert_int_equal(mprotect(code, PAGE, PROT_READ | PROT_EXEC), 0);
 	__builtin___clear_cache(code, (char *)code + sizeof(generated));
-	((void (*)(struct chain *, void (*)(struct chain *)))code)(chain, take);
+	((void (*)(struct chain *, void (*)(struct chain *)))code)(chain,
+								   walk_own_stack_into_chain);
 	munmap(code, PAGE);
 }
 

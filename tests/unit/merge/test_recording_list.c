@@ -26,7 +26,7 @@ static struct recording_list list;
 static struct stackmap_error error, noted;
 static u32 notes;
 
-static const char *in_folder(const char *name)
+static const char *path_in_test_folder(const char *name)
 {
 	static char paths[2][PATH_BYTES];
 	static u32 next;
@@ -42,13 +42,13 @@ static void put_recording(const char *name)
 	const struct trace_info info = {.cpus = 1, .command = name};
 	struct trace_writer *writer;
 
-	assert_int_equal(trace_writer_create(in_folder(name), &info, &writer, NULL), 0);
+	assert_int_equal(trace_writer_create(path_in_test_folder(name), &info, &writer, NULL), 0);
 	assert_int_equal(trace_writer_close(&writer), 0);
 }
 
 static void put_bytes(const char *name, const void *bytes, size_t count)
 {
-	FILE *file = fopen(in_folder(name), "we");
+	FILE *file = fopen(path_in_test_folder(name), "we");
 
 	assert_non_null(file);
 	assert_int_equal(fwrite(bytes, 1, count, file), count);
@@ -106,7 +106,7 @@ TEST(recordings_come_by_name, make_folder, remove_folder)
 	check_next(2, "b.data");
 	check_next(3, "no ending");
 	assert_int_equal(list.missing, 0);
-	assert_string_equal(trace_reader_name(list.readers[0]), in_folder("a.data"));
+	assert_string_equal(trace_reader_name(list.readers[0]), path_in_test_folder("a.data"));
 }
 
 /* The other files include FIFOs and devices, whose opening waits or has an effect. */
@@ -116,13 +116,13 @@ TEST(files_that_are_no_recordings_are_left_out, make_folder, remove_folder)
 	put_bytes("short", "stackma", 7);
 	put_bytes("text", "stackmaq and more", 17);
 	put_recording(".hidden");
-	assert_int_equal(mkfifo(in_folder("fifo"), 0600), 0);
-	assert_int_equal(symlink(in_folder("fifo"), in_folder("to-fifo")), 0);
-	assert_int_equal(symlink("/dev/full", in_folder("to-device")), 0);
-	assert_int_equal(symlink("nowhere", in_folder("to-nowhere")), 0);
-	assert_int_equal(mkdir(in_folder("sub"), 0700), 0);
+	assert_int_equal(mkfifo(path_in_test_folder("fifo"), 0600), 0);
+	assert_int_equal(symlink(path_in_test_folder("fifo"), path_in_test_folder("to-fifo")), 0);
+	assert_int_equal(symlink("/dev/full", path_in_test_folder("to-device")), 0);
+	assert_int_equal(symlink("nowhere", path_in_test_folder("to-nowhere")), 0);
+	assert_int_equal(mkdir(path_in_test_folder("sub"), 0700), 0);
 	put_recording("sub/deeper");
-	assert_int_equal(symlink("sub", in_folder("to-sub")), 0);
+	assert_int_equal(symlink("sub", path_in_test_folder("to-sub")), 0);
 	assert_int_equal(add(), -ENOENT);
 	assert_non_null(strstr(error.message, "no recording"));
 	assert_int_equal(list.count, 0);
@@ -139,10 +139,10 @@ TEST(only_regular_files_are_opened, make_folder, remove_folder)
 	int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
 
 	put_recording("a");
-	assert_int_equal(mkfifo(in_folder("fifo"), 0600), 0);
+	assert_int_equal(mkfifo(path_in_test_folder("fifo"), 0600), 0);
 	if (watch < 0)
 		skip(); /* the limit of such files */
-	assert_true(inotify_add_watch(watch, in_folder("fifo"), IN_OPEN) >= 0);
+	assert_true(inotify_add_watch(watch, path_in_test_folder("fifo"), IN_OPEN) >= 0);
 	assert_int_equal(add(), 0);
 	assert_int_equal(read(watch, event, sizeof(event)), -1);
 	assert_int_equal(errno, EAGAIN);
@@ -152,11 +152,11 @@ TEST(only_regular_files_are_opened, make_folder, remove_folder)
 TEST(one_file_is_one_recording, make_folder, remove_folder)
 {
 	put_recording("a");
-	assert_int_equal(link(in_folder("a"), in_folder("b")), 0);
-	assert_int_equal(symlink("a", in_folder("c")), 0);
-	assert_int_equal(mkdir(in_folder("sub"), 0700), 0);
+	assert_int_equal(link(path_in_test_folder("a"), path_in_test_folder("b")), 0);
+	assert_int_equal(symlink("a", path_in_test_folder("c")), 0);
+	assert_int_equal(mkdir(path_in_test_folder("sub"), 0700), 0);
 	put_recording("sub/other");
-	assert_int_equal(symlink("sub/other", in_folder("d")), 0);
+	assert_int_equal(symlink("sub/other", path_in_test_folder("d")), 0);
 	assert_int_equal(add(), 0);
 	assert_int_equal(list.count, 2);
 	check_next(0, "a");
@@ -166,10 +166,10 @@ TEST(one_file_is_one_recording, make_folder, remove_folder)
 TEST(a_link_of_somebody_else_is_not_followed, make_folder, remove_folder)
 {
 	put_recording("a");
-	assert_int_equal(mkdir(in_folder("sub"), 0700), 0);
+	assert_int_equal(mkdir(path_in_test_folder("sub"), 0700), 0);
 	put_recording("sub/other");
-	assert_int_equal(symlink("sub/other", in_folder("b")), 0);
-	if (lchown(in_folder("b"), SOMEBODY, SOMEBODY))
+	assert_int_equal(symlink("sub/other", path_in_test_folder("b")), 0);
+	if (lchown(path_in_test_folder("b"), SOMEBODY, SOMEBODY))
 		skip(); /* only root gives files away */
 	assert_int_equal(add(), 0);
 	assert_int_equal(list.count, 1);
@@ -194,7 +194,7 @@ TEST(a_damaged_recording_is_listed, make_folder, remove_folder)
 {
 	put_recording("a");
 	put_recording("b");
-	assert_int_equal(truncate(in_folder("b"), 20), 0);
+	assert_int_equal(truncate(path_in_test_folder("b"), 20), 0);
 	assert_int_equal(add(), 0);
 	assert_int_equal(list.count, 2);
 	assert_int_equal(list.missing, 0);
@@ -205,15 +205,17 @@ TEST(a_damaged_recording_is_listed, make_folder, remove_folder)
 TEST(files_and_folders_add_up, make_folder, remove_folder)
 {
 	put_recording("b");
-	assert_int_equal(recording_list_add_file(&list, in_folder("b"), &error), 0);
+	assert_int_equal(recording_list_add_file(&list, path_in_test_folder("b"), &error), 0);
 	assert_int_equal(add(), 0);
 	assert_int_equal(list.count, 2); /* a file that is named twice is listed twice */
 	assert_true(recording_list_is_folder(folder));
-	assert_false(recording_list_is_folder(in_folder("b")));
-	assert_false(recording_list_is_folder(in_folder("none")));
+	assert_false(recording_list_is_folder(path_in_test_folder("b")));
+	assert_false(recording_list_is_folder(path_in_test_folder("none")));
 	assert_int_equal(recording_list_add_file(&list, folder, &error), -EISDIR);
-	assert_int_equal(recording_list_add_folder(&list, in_folder("b"), &error), -ENOTDIR);
-	assert_int_equal(recording_list_add_folder(&list, in_folder("none"), &error), -ENOENT);
+	assert_int_equal(recording_list_add_folder(&list, path_in_test_folder("b"), &error),
+			 -ENOTDIR);
+	assert_int_equal(recording_list_add_folder(&list, path_in_test_folder("none"), &error),
+			 -ENOENT);
 	assert_int_equal(list.count, 2);
 }
 

@@ -617,7 +617,7 @@ TEST(a_merge_in_memory_gives_the_same_recording)
 }
 
 /* Damages the end time in the block's header, which a reader notices when it reads the events. */
-static void harm_events(const char *file)
+static void damage_event_block_header(const char *file)
 {
 	struct trace_block_header header;
 	long at = sizeof(struct trace_file_header);
@@ -649,7 +649,7 @@ TEST(damage_of_one_recording_spares_the_others)
 
 	write_recording(&first, path[0]);
 	write_recording(&second, path[1]);
-	harm_events(path[0]);
+	damage_event_block_header(path[0]);
 	for (u32 i = 0; i < 2; i++)
 		parts[i] = open_recording(path[i]);
 	reader = merge_in_memory(parts, 2);

@@ -193,7 +193,7 @@ TEST(a_file_of_another_user_is_not_written, set_up, tear_down)
 	}
 }
 
-static int write_where_each_keeps_his_own(void)
+static int write_into_sticky_folder_of_other_user(void)
 {
 	if (setresuid(OTHER, OTHER, OTHER))
 		return 1;
@@ -213,7 +213,7 @@ TEST(a_file_that_cannot_be_replaced_is_reported_at_once, set_up, tear_down)
 	put_text("free", "");
 	assert_int_equal(chown("free", OTHER, OTHER), 0);
 	put_text("free.old", "theirs");
-	assert_int_equal(in_child(write_where_each_keeps_his_own), 0);
+	assert_int_equal(in_child(write_into_sticky_folder_of_other_user), 0);
 }
 
 TEST(a_folder_with_the_old_files_name_is_reported_at_once, set_up, tear_down)
@@ -259,10 +259,10 @@ TEST(a_fifo_of_this_user_is_written, set_up, tear_down)
 static void on_alarm(int signal)
 {
 	(void)signal;
-	interrupt_now();
+	interrupt_request_immediate_end();
 }
 
-static int wait_for_a_reader(void)
+static int open_fifo_interrupted_by_alarm(void)
 {
 	const struct itimerval soon = {.it_value = {.tv_usec = 50000}};
 	struct output output;
@@ -275,7 +275,7 @@ static int wait_for_a_reader(void)
 TEST(a_signal_ends_the_wait_for_a_fifos_reader, set_up, tear_down)
 {
 	assert_int_equal(mkfifo(NAME, 0600), 0);
-	assert_int_equal(in_child(wait_for_a_reader), 0);
+	assert_int_equal(in_child(open_fifo_interrupted_by_alarm), 0);
 }
 
 /* Writes more than the pipe takes. */
@@ -285,7 +285,7 @@ static int fill_pipe(void)
 	struct output output;
 	int reader = open(NAME, O_RDONLY | O_NONBLOCK);
 
-	interrupt_end();
+	interrupt_request_end();
 	if (reader < 0 || output_open(NAME, OUTPUT_RECORDING, &output, &error))
 		return 1;
 	return output_write(&output, bytes, sizeof(bytes)) != -EINTR;
@@ -328,7 +328,7 @@ TEST(standard_output_by_its_other_name, set_up, tear_down)
 	close(reader);
 }
 
-static int be_killed(void)
+static int write_output_and_die_by_signal(void)
 {
 	struct output output;
 
@@ -339,7 +339,7 @@ static int be_killed(void)
 
 TEST(a_killed_process_leaves_nothing, set_up, tear_down)
 {
-	assert_int_equal(in_child(be_killed), -SIGKILL);
+	assert_int_equal(in_child(write_output_and_die_by_signal), -SIGKILL);
 	assert_int_equal(names_in_folder(), 0);
 }
 

@@ -26,7 +26,7 @@ static u64 status_word(const char *name)
 }
 
 /* Runs in a child, as the loss is permanent. */
-static int after_keeping(u64 kept, int (*check)(u64 kept))
+static int check_after_keeping_capabilities(u64 kept, int (*check)(u64 kept))
 {
 	int status;
 	pid_t pid = fork();
@@ -59,9 +59,10 @@ TEST(held_as_the_kernel_says)
 
 TEST(other_capabilities_are_gone)
 {
-	assert_int_equal(
-		after_keeping(CAPABILITY(CAP_SYS_PTRACE) | CAPABILITY(CAP_BPF), check_sets), 0);
-	assert_int_equal(after_keeping(0, check_sets), 0);
+	assert_int_equal(check_after_keeping_capabilities(
+				 CAPABILITY(CAP_SYS_PTRACE) | CAPABILITY(CAP_BPF), check_sets),
+			 0);
+	assert_int_equal(check_after_keeping_capabilities(0, check_sets), 0);
 }
 
 TEST(kept_capabilities_stay)
@@ -84,5 +85,5 @@ TEST(kept_capabilities_stay)
 
 TEST(a_lost_capability_does_not_come_back)
 {
-	assert_int_equal(after_keeping(0, check_return), 0);
+	assert_int_equal(check_after_keeping_capabilities(0, check_return), 0);
 }

@@ -21,7 +21,8 @@ static void write_file(const char *path, const char *text)
 	assert_int_equal(fclose(file), 0);
 }
 
-static void say_mounts(const char *mount_root, const char *type, const char *options)
+static void write_mountinfo_of_hierarchy(const char *mount_root, const char *type,
+					 const char *options)
 {
 	char text[512];
 
@@ -51,7 +52,7 @@ static int tear_down(void **state)
 
 TEST(the_least_on_the_way_up_counts)
 {
-	say_mounts("/", "cgroup2", "nsdelegate");
+	write_mountinfo_of_hierarchy("/", "cgroup2", "nsdelegate");
 	write_file("cgroup", "0::/outer/inner\n");
 	write_file("tree/outer/inner/memory.max", "max\n");
 	assert_true(memory_limit_of_cgroups(root) == UINT64_MAX);
@@ -67,19 +68,19 @@ TEST(the_least_on_the_way_up_counts)
 
 TEST(the_first_version_counts_too)
 {
-	say_mounts("/", "cgroup", "cpu,memory");
+	write_mountinfo_of_hierarchy("/", "cgroup", "cpu,memory");
 	write_file("cgroup", "5:devices:/\n4:cpu,memory:/outer/inner\n0::/elsewhere\n");
 	write_file("tree/outer/memory.limit_in_bytes", "9223372036854771712\n");
 	write_file("tree/outer/inner/memory.limit_in_bytes", "268435456\n");
 	assert_int_equal(memory_limit_of_cgroups(root), 256 << 20);
-	say_mounts("/", "cgroup", "cpu,memoryless");
+	write_mountinfo_of_hierarchy("/", "cgroup", "cpu,memoryless");
 	assert_true(memory_limit_of_cgroups(root) == UINT64_MAX);
 }
 
 /* In a container the root of the mount is the container's cgroup. */
 TEST(a_mount_of_a_part_is_that_part)
 {
-	say_mounts("/docker/1", "cgroup2", "rw");
+	write_mountinfo_of_hierarchy("/docker/1", "cgroup2", "rw");
 	write_file("tree/memory.max", "134217728\n");
 	write_file("tree/outer/memory.max", "67108864\n");
 	write_file("cgroup", "0::/docker/1/outer\n");

@@ -32,7 +32,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static u64 in_ms(u64 ms)
+static u64 deadline_in_ms(u64 ms)
 {
 	struct timespec now;
 
@@ -51,7 +51,7 @@ TEST(more_than_the_socket_holds, set_up, tear_down)
 	pid = fork();
 	if (!pid)
 		_exit(message_send(ends[1], sent, BIG, MESSAGE_NO_DEADLINE));
-	assert_int_equal(message_receive(ends[0], got, BIG, in_ms(60000)), 0);
+	assert_int_equal(message_receive(ends[0], got, BIG, deadline_in_ms(60000)), 0);
 	assert_memory_equal(sent, got, BIG);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
@@ -59,7 +59,7 @@ TEST(more_than_the_socket_holds, set_up, tear_down)
 	free(got);
 }
 
-static bool same_file(int a, int b)
+static bool are_descriptors_of_same_file(int a, int b)
 {
 	struct stat first, second;
 
@@ -77,7 +77,7 @@ TEST(files_arrive, set_up, tear_down)
 	assert_int_equal(message_receive_files(ends[0], bytes, 4, got, MESSAGE_NO_DEADLINE), 0);
 	assert_string_equal(bytes, "abc");
 	for (int i = 0; i < 2; i++) {
-		assert_true(same_file(sent[i], got[i]));
+		assert_true(are_descriptors_of_same_file(sent[i], got[i]));
 		close(sent[i]);
 		close(got[i]);
 	}
@@ -89,7 +89,7 @@ TEST(no_files, set_up, tear_down)
 	char byte;
 
 	assert_int_equal(message_send(ends[1], "", 1, MESSAGE_NO_DEADLINE), 0);
-	assert_int_equal(message_receive_files(ends[0], &byte, 1, got, in_ms(60000)), 0);
+	assert_int_equal(message_receive_files(ends[0], &byte, 1, got, deadline_in_ms(60000)), 0);
 	assert_int_equal(got[0], -1);
 	assert_int_equal(got[1], -1);
 }
@@ -103,7 +103,7 @@ TEST(files_are_refused, set_up, tear_down)
 	next = dup(file);
 	close(next);
 	assert_int_equal(message_send_files(ends[1], "", 1, &file, 1, MESSAGE_NO_DEADLINE), 0);
-	assert_int_equal(message_receive(ends[0], &byte, 1, in_ms(60000)), 0);
+	assert_int_equal(message_receive(ends[0], &byte, 1, deadline_in_ms(60000)), 0);
 	assert_int_equal(fcntl(next, F_GETFD), -1);
 	close(file);
 }
@@ -113,8 +113,8 @@ TEST(a_closed_socket_is_an_error, set_up, tear_down)
 	char byte;
 
 	close(ends[1]);
-	assert_int_equal(message_receive(ends[0], &byte, 1, in_ms(60000)), -EPIPE);
-	assert_int_equal(message_send(ends[0], "", 1, in_ms(60000)), -EPIPE);
+	assert_int_equal(message_receive(ends[0], &byte, 1, deadline_in_ms(60000)), -EPIPE);
+	assert_int_equal(message_send(ends[0], "", 1, deadline_in_ms(60000)), -EPIPE);
 	ends[1] = -1;
 }
 
@@ -122,7 +122,7 @@ TEST(a_late_message_is_a_timeout, set_up, tear_down)
 {
 	char byte, *big = calloc(1, BIG);
 
-	assert_int_equal(message_receive(ends[0], &byte, 1, in_ms(1)), -ETIMEDOUT);
-	assert_int_equal(message_send(ends[0], big, BIG, in_ms(1)), -ETIMEDOUT);
+	assert_int_equal(message_receive(ends[0], &byte, 1, deadline_in_ms(1)), -ETIMEDOUT);
+	assert_int_equal(message_send(ends[0], big, BIG, deadline_in_ms(1)), -ETIMEDOUT);
 	free(big);
 }

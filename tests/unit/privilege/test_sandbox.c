@@ -171,7 +171,7 @@ static int read_shared(void)
 	return *shared;
 }
 
-static int die(void)
+static int abort_in_sandbox(void)
 {
 	abort();
 }
@@ -194,8 +194,8 @@ enum {
 	NEVER_END
 };
 
-static int (*const others[])(void) = {read_opened, map_opened,	take_memory, take_all_memory,
-				      take_part,   read_shared, die,	     never_end};
+static int (*const others[])(void) = {read_opened, map_opened,	take_memory,	  take_all_memory,
+				      take_part,   read_shared, abort_in_sandbox, never_end};
 
 /* Receives an open file and the number of the try, and sends the errno. */
 static void serve(int socket)
@@ -226,7 +226,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static int ask(struct sandbox *sandbox, int number)
+static int request_try_in_sandbox(struct sandbox *sandbox, int number)
 {
 	int file = open("/proc/self/exe", O_RDWR), answer = -1, result;
 
@@ -241,7 +241,7 @@ static int ask(struct sandbox *sandbox, int number)
 TEST(other_system_calls_are_refused, set_up, tear_down)
 {
 	for (size_t i = 0; i < REFUSED; i++) {
-		int answer = ask(*state, i);
+		int answer = request_try_in_sandbox(*state, i);
 
 		if (answer != EPERM)
 			fail_msg("try %zu: %s", i, strerror(abs(answer)));
@@ -250,10 +250,10 @@ TEST(other_system_calls_are_refused, set_up, tear_down)
 
 TEST(the_needed_system_calls_work, set_up, tear_down)
 {
-	assert_int_equal(ask(*state, READ_OPENED), 0);
-	assert_int_equal(ask(*state, MAP_OPENED), 0);
-	assert_int_equal(ask(*state, TAKE_MEMORY), 0);
-	assert_int_equal(ask(*state, TAKE_ALL_MEMORY), ENOMEM);
+	assert_int_equal(request_try_in_sandbox(*state, READ_OPENED), 0);
+	assert_int_equal(request_try_in_sandbox(*state, MAP_OPENED), 0);
+	assert_int_equal(request_try_in_sandbox(*state, TAKE_MEMORY), 0);
+	assert_int_equal(request_try_in_sandbox(*state, TAKE_ALL_MEMORY), ENOMEM);
 }
 
 TEST(shared_memory_is_gone)
@@ -263,8 +263,8 @@ TEST(shared_memory_is_gone)
 	shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	assert_ptr_not_equal(shared, MAP_FAILED);
 	assert_int_equal(sandbox_start(serve, LIMIT_MS, PARTS, &sandbox), 0);
-	assert_int_equal(ask(sandbox, READ_OPENED), 0);
-	assert_int_equal(ask(sandbox, READ_SHARED), -EPIPE);
+	assert_int_equal(request_try_in_sandbox(sandbox, READ_OPENED), 0);
+	assert_int_equal(request_try_in_sandbox(sandbox, READ_SHARED), -EPIPE);
 	sandbox_end(&sandbox);
 	assert_int_equal(*shared, 0);
 	munmap((void *)shared, 4096);
@@ -320,25 +320,25 @@ TEST(a_dead_sandbox_is_replaced, set_up, tear_down)
 {
 	pid_t pid = sandbox_pid(*state);
 
-	assert_int_equal(ask(*state, DIE), -EPIPE);
+	assert_int_equal(request_try_in_sandbox(*state, DIE), -EPIPE);
 	assert_int_equal(sandbox_pid(*state), 0);
-	assert_int_equal(ask(*state, READ_OPENED), 0);
+	assert_int_equal(request_try_in_sandbox(*state, READ_OPENED), 0);
 	assert_int_not_equal(sandbox_pid(*state), pid);
 	kill_child(sandbox_pid(*state));
-	assert_int_equal(ask(*state, READ_OPENED), 0);
+	assert_int_equal(request_try_in_sandbox(*state, READ_OPENED), 0);
 }
 
 TEST(a_sandbox_is_not_replaced_for_ever, set_up, tear_down)
 {
 	for (int i = 0; i < SANDBOX_STARTS_MAX; i++)
-		assert_int_equal(ask(*state, DIE), -EPIPE);
-	assert_int_equal(ask(*state, READ_OPENED), -EPIPE);
+		assert_int_equal(request_try_in_sandbox(*state, DIE), -EPIPE);
+	assert_int_equal(request_try_in_sandbox(*state, READ_OPENED), -EPIPE);
 	assert_int_equal(sandbox_pid(*state), 0);
 }
 
 /* A process without capabilities, like a recorder: starts a sandbox, reports its pid, and gives it
  * endless work. */
-static void be_recorder(int told)
+static void run_as_recorder_with_sandbox(int told)
 {
 	struct sandbox *sandbox = NULL;
 	int number = NEVER_END;
@@ -365,7 +365,7 @@ static pid_t start_recorder(pid_t *sandbox)
 	assert_int_equal(pipe2(told, O_CLOEXEC), 0);
 	pid = fork();
 	if (!pid)
-		be_recorder(told[1]);
+		run_as_recorder_with_sandbox(told[1]);
 	close(told[1]);
 	assert_int_equal(read(told[0], sandbox, sizeof(*sandbox)), sizeof(*sandbox));
 	close(told[0]);
@@ -394,7 +394,7 @@ TEST(the_sandbox_dies_with_a_killed_recorder)
 }
 
 /* Runs in a child with the rights of a recorder. */
-static int give_one_up(void)
+static int time_out_sandbox_without_capabilities(void)
 {
 	struct sandbox *sandbox = NULL;
 	siginfo_t info;
@@ -403,11 +403,11 @@ static int give_one_up(void)
 	if (sandbox_start(serve, 1000, PARTS, &sandbox) || capability_keep(0))
 		return 1;
 	pid = sandbox_pid(sandbox);
-	if (ask(sandbox, NEVER_END) != -ETIMEDOUT)
+	if (request_try_in_sandbox(sandbox, NEVER_END) != -ETIMEDOUT)
 		return 2;
 	while (!waitid(P_PID, pid, &info, WEXITED | WNOWAIT) && info.si_pid != pid)
 		;
-	return ask(sandbox, READ_OPENED) ? 3 : 0;
+	return request_try_in_sandbox(sandbox, READ_OPENED) ? 3 : 0;
 }
 
 /* The process ends only when the sandbox has. */
@@ -418,7 +418,7 @@ TEST(an_abandoned_sandbox_is_killed)
 	pid_t pid = fork();
 
 	if (!pid)
-		_exit(give_one_up());
+		_exit(time_out_sandbox_without_capabilities());
 	assert_int_equal(wait4(pid, &status, 0, &usage), pid);
 	assert_int_equal(status, 0);
 	assert_true(usage.ru_utime.tv_sec < 30);
@@ -464,7 +464,7 @@ TEST(limits_are_only_lowered)
 	assert_int_equal(sandbox_start(serve, LIMIT_MS, PARTS, &sandbox), 0);
 	set_limits(seconds_before.rlim_cur, seconds_before.rlim_max, bytes_before.rlim_cur,
 		   bytes_before.rlim_max);
-	assert_int_equal(ask(sandbox, READ_OPENED), 0);
+	assert_int_equal(request_try_in_sandbox(sandbox, READ_OPENED), 0);
 	assert_limits(sandbox_pid(sandbox), "Max cpu time", 30, 60);
 	assert_limits(sandbox_pid(sandbox), "Max address space", bytes, 4ULL << 30);
 	sandbox_end(&sandbox);
@@ -477,9 +477,9 @@ TEST(a_sandbox_may_take_its_part_of_the_limit)
 
 	memory_limit_lower(LOWERED);
 	assert_int_equal(sandbox_start(serve, LIMIT_MS, PARTS, &sandbox), 0);
-	assert_int_equal(ask(sandbox, TAKE_PART), 0);
-	assert_int_equal(ask(sandbox, TAKE_PART), ENOMEM);
-	assert_int_equal(ask(sandbox, READ_OPENED), 0);
+	assert_int_equal(request_try_in_sandbox(sandbox, TAKE_PART), 0);
+	assert_int_equal(request_try_in_sandbox(sandbox, TAKE_PART), ENOMEM);
+	assert_int_equal(request_try_in_sandbox(sandbox, READ_OPENED), 0);
 	sandbox_end(&sandbox);
 }
 
@@ -488,8 +488,8 @@ TEST(a_slow_request_ends_the_sandbox)
 	struct sandbox *sandbox;
 
 	assert_int_equal(sandbox_start(serve, 1000, PARTS, &sandbox), 0);
-	assert_int_equal(ask(sandbox, NEVER_END), -ETIMEDOUT);
-	assert_int_equal(ask(sandbox, READ_OPENED), 0);
+	assert_int_equal(request_try_in_sandbox(sandbox, NEVER_END), -ETIMEDOUT);
+	assert_int_equal(request_try_in_sandbox(sandbox, READ_OPENED), 0);
 	sandbox_end(&sandbox);
 }
 
@@ -497,7 +497,7 @@ TEST(distrusted, set_up, tear_down)
 {
 	pid_t pid = sandbox_pid(*state);
 
-	sandbox_distrust(*state);
+	sandbox_end_child(*state);
 	assert_int_equal(sandbox_receive(*state, &pid, sizeof(pid)), -EPIPE);
-	assert_int_equal(ask(*state, READ_OPENED), 0);
+	assert_int_equal(request_try_in_sandbox(*state, READ_OPENED), 0);
 }

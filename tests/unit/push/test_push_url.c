@@ -52,7 +52,7 @@ TEST(places)
 	check("otlp+http://[::2]/p", &otlp_push, "http://[::2]:4318", "/p", false);
 }
 
-static void refuse(const char *text)
+static void assert_url_refused(const char *text)
 {
 	struct push_url url = {.path = (char *)"untouched"};
 	struct stackmap_error error = {};
@@ -66,36 +66,36 @@ static void refuse(const char *text)
 
 TEST(refusals)
 {
-	refuse("");
-	refuse("otlp");
-	refuse("otlp+");
-	refuse("otlp+https:/host");
-	refuse("otlp+https://");
-	refuse("otlp+https:///path");
-	refuse("otlphttps://host");
-	refuse("OTLP+https://host");
-	refuse("otlp+ftp://host");
-	refuse("https://host");
-	refuse("otlp+https://user:hidden@host");
-	refuse("otlp+https://hidden@host");
-	refuse("otlp+https://host/@hidden");
-	refuse("otlp+https://host?hidden");
-	refuse("otlp+https://host#hidden");
-	refuse("otlp+https://host:");
-	refuse("otlp+https://host:0");
-	refuse("otlp+https://host:65536");
-	refuse("otlp+https://host:99999999999999999999");
-	refuse("otlp+https://host:1x");
-	refuse("otlp+https://host,other");
-	refuse("otlp+https://ho st");
-	refuse("otlp+https://host\n");
-	refuse("otlp+https://h\xc3\xb6st");
-	refuse("otlp+https://[::1");
-	refuse("otlp+https://[]");
-	refuse("otlp+https://[host]");
-	refuse("otlp+https://host/a b");
-	refuse("otlp+https://host/%0d%0a");
-	refuse("otlp+https://host\\path");
+	assert_url_refused("");
+	assert_url_refused("otlp");
+	assert_url_refused("otlp+");
+	assert_url_refused("otlp+https:/host");
+	assert_url_refused("otlp+https://");
+	assert_url_refused("otlp+https:///path");
+	assert_url_refused("otlphttps://host");
+	assert_url_refused("OTLP+https://host");
+	assert_url_refused("otlp+ftp://host");
+	assert_url_refused("https://host");
+	assert_url_refused("otlp+https://user:hidden@host");
+	assert_url_refused("otlp+https://hidden@host");
+	assert_url_refused("otlp+https://host/@hidden");
+	assert_url_refused("otlp+https://host?hidden");
+	assert_url_refused("otlp+https://host#hidden");
+	assert_url_refused("otlp+https://host:");
+	assert_url_refused("otlp+https://host:0");
+	assert_url_refused("otlp+https://host:65536");
+	assert_url_refused("otlp+https://host:99999999999999999999");
+	assert_url_refused("otlp+https://host:1x");
+	assert_url_refused("otlp+https://host,other");
+	assert_url_refused("otlp+https://ho st");
+	assert_url_refused("otlp+https://host\n");
+	assert_url_refused("otlp+https://h\xc3\xb6st");
+	assert_url_refused("otlp+https://[::1");
+	assert_url_refused("otlp+https://[]");
+	assert_url_refused("otlp+https://[host]");
+	assert_url_refused("otlp+https://host/a b");
+	assert_url_refused("otlp+https://host/%0d%0a");
+	assert_url_refused("otlp+https://host\\path");
 }
 
 TEST(kinds_are_listed)

@@ -79,8 +79,8 @@ TEST(null_options_are_refused)
 }
 
 /* Fails the test if the options are refused. */
-static void choose_well(const struct stackmap_capture_opts *opts, struct capture_request *request,
-			struct session_target *target)
+static void choose_valid_options(const struct stackmap_capture_opts *opts,
+				 struct capture_request *request, struct session_target *target)
 {
 	assert_int_equal(capture_request_make(opts, request, NULL), 0);
 	assert_int_equal(session_target_choose(&request->options, target, NULL), 0);
@@ -99,7 +99,7 @@ TEST(options_are_those_of_a_capture)
 	struct capture_request request = {};
 	struct session_target target = {};
 
-	choose_well(&opts, &request, &target);
+	choose_valid_options(&opts, &request, &target);
 	assert_int_equal(target.sources.count, 2);
 	assert_int_equal(target.sources.sources[0].frequency, 97);
 	assert_int_equal(target.pids.count, 2);
@@ -121,7 +121,7 @@ TEST(samples_of_all_by_default)
 	struct capture_request request = {};
 	struct session_target target = {};
 
-	choose_well(&opts, &request, &target);
+	choose_valid_options(&opts, &request, &target);
 	assert_int_equal(target.sources.count, 1);
 	assert_int_equal(target.sources.sources[0].frequency, source_rate_default());
 	assert_false(target.capture.by_task);

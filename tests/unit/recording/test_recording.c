@@ -51,7 +51,7 @@ static int keep_event(void *arg, const struct stackmap_event *event)
 	return 0;
 }
 
-static struct seen see(struct stackmap_recording *recording)
+static struct seen read_events_of_recording(struct stackmap_recording *recording)
 {
 	struct seen seen = {.recording = recording};
 
@@ -119,7 +119,7 @@ TEST(a_task_is_what_it_was_at_that_time)
 TEST(stacks_say_how_they_end)
 {
 	struct stackmap_recording *recording = open_file();
-	struct seen seen = see(recording);
+	struct seen seen = read_events_of_recording(recording);
 	const struct stackmap_call_stack *stack =
 		stackmap_recording_stack(recording, seen.events[0].kernel_stack);
 
@@ -141,7 +141,7 @@ TEST(stacks_say_how_they_end)
 TEST(events_are_whole)
 {
 	struct stackmap_recording *recording = open_file();
-	struct seen seen = see(recording);
+	struct seen seen = read_events_of_recording(recording);
 	const struct stackmap_event *event = &seen.events[0];
 
 	assert_int_equal(event->time, 101000000000);
@@ -187,7 +187,7 @@ static void check_labels(struct stackmap_recording *recording, const struct stac
 TEST(frames_of_an_event_are_in_order)
 {
 	struct stackmap_recording *recording = open_file();
-	struct seen seen = see(recording);
+	struct seen seen = read_events_of_recording(recording);
 	const struct stackmap_frame *frames[1];
 
 	check_labels(recording, &seen.events[0],
@@ -207,7 +207,7 @@ TEST(frames_of_an_event_are_in_order)
 TEST(only_as_many_frames_as_there_is_room_for)
 {
 	struct stackmap_recording *recording = open_file();
-	struct seen seen = see(recording);
+	struct seen seen = read_events_of_recording(recording);
 	const struct stackmap_frame *frames[3] = {0};
 
 	assert_int_equal(stackmap_recording_event_frames(recording, &seen.events[0], frames, 2), 2);
@@ -220,14 +220,14 @@ TEST(only_as_many_frames_as_there_is_room_for)
 TEST(an_event_of_a_summary_says_for_how_many_it_stands)
 {
 	struct stackmap_recording *recording = open_file();
-	struct seen seen = see(recording);
+	struct seen seen = read_events_of_recording(recording);
 
 	assert_false(stackmap_recording_info(recording)->is_summary);
 	assert_int_equal(seen.events[0].repeats, 0);
 	stackmap_recording_close(&recording);
 	assert_int_equal(small_recording_write_often(path, 3, true), 0);
 	recording = open_file();
-	seen = see(recording);
+	seen = read_events_of_recording(recording);
 	assert_true(stackmap_recording_info(recording)->is_summary);
 	assert_int_equal(seen.events[0].repeats, 2);
 	assert_int_equal(seen.events[0].value, 3000);
@@ -238,7 +238,7 @@ TEST(an_event_of_a_summary_says_for_how_many_it_stands)
 TEST(a_frame_has_names_and_place)
 {
 	struct stackmap_recording *recording = open_file();
-	struct seen seen = see(recording);
+	struct seen seen = read_events_of_recording(recording);
 	const struct stackmap_call_stack *user =
 		stackmap_recording_stack(recording, seen.events[0].user_stack);
 	const struct stackmap_frame *libc = stackmap_recording_frame(recording, user->frames[0], 1);
@@ -260,7 +260,7 @@ TEST(a_frame_has_names_and_place)
 TEST(code_without_symbols_has_a_label)
 {
 	struct stackmap_recording *recording = open_file();
-	struct seen seen = see(recording);
+	struct seen seen = read_events_of_recording(recording);
 	const struct stackmap_call_stack *user =
 		stackmap_recording_stack(recording, seen.events[2].user_stack);
 	const struct stackmap_frame *frame =
@@ -329,7 +329,7 @@ TEST(a_cut_file_gives_its_whole_blocks)
 	assert_int_equal(truncate(path, file.st_size - 20), 0);
 	assert_int_equal(stackmap_recording_open(path, &recording, &error), 0);
 	assert_non_null(stackmap_recording_damage(recording));
-	assert_int_equal(see(recording).events[12].time, 113000000000);
+	assert_int_equal(read_events_of_recording(recording).events[12].time, 113000000000);
 	stackmap_recording_close(&recording);
 }
 

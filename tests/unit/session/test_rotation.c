@@ -46,13 +46,13 @@ TEST(words_are_times_or_sizes)
 	struct rotation rotation;
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
-		assert_int_equal(rotation_choose(words[i].word, 0, "f", &rotation, NULL), 0);
+		assert_int_equal(rotation_parse_option(words[i].word, 0, "f", &rotation, NULL), 0);
 		assert_int_equal(rotation.period_ms, words[i].period_ms);
 		assert_int_equal(rotation.bytes, words[i].bytes);
 		assert_int_equal(rotation_is_on(&rotation), words[i].word != NULL);
 	}
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
-		assert_int_equal(rotation_choose(wrong[i], 0, "f", &rotation, NULL), -EINVAL);
+		assert_int_equal(rotation_parse_option(wrong[i], 0, "f", &rotation, NULL), -EINVAL);
 }
 
 TEST(a_file_is_due_by_time_or_by_size)

@@ -78,11 +78,11 @@ static void call_in_child(void)
 	assert_int_equal(status, 0);
 }
 
-static u64 produced(void)
+static u64 count_produced_events(void)
 {
 	struct trace_ledger totals;
 
-	ledger_totals(capture_loaded(capture), &totals);
+	sum_event_totals_of_cpus(capture_loaded(capture), &totals);
 	return totals.produced;
 }
 
@@ -93,14 +93,14 @@ TEST(a_flight_recorder_ends_with_the_first_trigger, NULL, end)
 	struct self_stop stop, again;
 
 	begin(TRIGGER_STOP, 1 << 20, 0);
-	trigger_look(&watch);
+	trigger_watch_poll_events(&watch);
 	assert_false(trigger_is_due(&watch, TRIGGER_STOP));
 	self_stop_read(capture_loaded(capture), &stop);
 	assert_false(stop.time || stop.is_over);
 	call_in_child();
-	trigger_look(&watch);
+	trigger_watch_poll_events(&watch);
 	assert_true(trigger_is_due(&watch, TRIGGER_STOP));
-	assert_int_equal(produced(), 1);
+	assert_int_equal(count_produced_events(), 1);
 	self_stop_read(capture_loaded(capture), &stop);
 	assert_true(stop.is_over);
 	assert_string_equal(stop.name, SOURCE);
@@ -110,7 +110,7 @@ TEST(a_flight_recorder_ends_with_the_first_trigger, NULL, end)
 	}
 	self_stop_rearm(capture_loaded(capture));
 	call_in_child();
-	assert_int_equal(produced(), 2);
+	assert_int_equal(count_produced_events(), 2);
 	self_stop_read(capture_loaded(capture), &again);
 	assert_true(again.realtime > stop.realtime);
 }
@@ -139,9 +139,9 @@ TEST(events_of_the_delay_are_recorded, NULL, end)
 
 	begin(TRIGGER_STOP, 1 << 20, HOUR_NS);
 	call_in_child();
-	trigger_look(&watch);
+	trigger_watch_poll_events(&watch);
 	assert_false(trigger_is_due(&watch, TRIGGER_STOP));
-	assert_int_equal(produced(), CALLS);
+	assert_int_equal(count_produced_events(), CALLS);
 	self_stop_rearm(capture_loaded(capture));
 	self_stop_read(capture_loaded(capture), &stop);
 	assert_true(stop.time);
@@ -152,9 +152,9 @@ TEST(a_recording_that_is_drained_goes_on_until_its_process_ends_it, NULL, end)
 {
 	begin(TRIGGER_STOP, 0, 0);
 	call_in_child();
-	trigger_look(&watch);
+	trigger_watch_poll_events(&watch);
 	assert_true(trigger_is_due(&watch, TRIGGER_STOP));
-	assert_int_equal(produced(), CALLS);
+	assert_int_equal(count_produced_events(), CALLS);
 }
 
 TEST(a_trigger_is_seen_while_rings_are_copied, NULL, end)
@@ -162,7 +162,7 @@ TEST(a_trigger_is_seen_while_rings_are_copied, NULL, end)
 	begin(TRIGGER_STOP, 0, 0);
 	loaded_pause(capture_loaded(capture), PAUSE_SNAPSHOT);
 	call_in_child();
-	trigger_look(&watch);
+	trigger_watch_poll_events(&watch);
 	assert_true(trigger_is_due(&watch, TRIGGER_STOP));
 }
 
@@ -171,7 +171,7 @@ TEST(a_trigger_of_a_pause_is_none, NULL, end)
 	begin(TRIGGER_STOP, 0, 0);
 	loaded_pause(capture_loaded(capture), PAUSE_USER);
 	call_in_child();
-	trigger_look(&watch);
+	trigger_watch_poll_events(&watch);
 	assert_false(trigger_is_due(&watch, TRIGGER_STOP));
 }
 
@@ -180,22 +180,22 @@ TEST(each_later_trigger_asks_for_another_snapshot, NULL, end)
 	begin(TRIGGER_SNAPSHOT, 1 << 20, 0);
 	for (int round = 0; round < 2; round++) {
 		call_in_child();
-		trigger_look(&watch);
+		trigger_watch_poll_events(&watch);
 		assert_true(trigger_is_due(&watch, TRIGGER_SNAPSHOT));
 		assert_false(trigger_is_due(&watch, TRIGGER_STOP));
-		trigger_snapshot_begins(&watch);
-		trigger_look(&watch);
+		trigger_watch_clear_due_snapshot(&watch);
+		trigger_watch_poll_events(&watch);
 		assert_false(trigger_is_due(&watch, TRIGGER_SNAPSHOT));
 	}
-	assert_int_equal(produced(), 2 * CALLS);
+	assert_int_equal(count_produced_events(), 2 * CALLS);
 }
 
 TEST(a_trigger_that_a_snapshot_has_asks_for_no_other, NULL, end)
 {
 	begin(TRIGGER_SNAPSHOT, 1 << 20, 0);
 	call_in_child();
-	trigger_snapshot_begins(&watch);
-	trigger_look(&watch);
+	trigger_watch_clear_due_snapshot(&watch);
+	trigger_watch_poll_events(&watch);
 	assert_false(trigger_is_due(&watch, TRIGGER_SNAPSHOT));
 }
 

@@ -135,7 +135,7 @@ static u64 count_events(struct trace_reader *reader, struct trace_ledger *ledger
 
 static const struct trace_info info = {.cpus = 1, .version = "this test"};
 
-static u64 look(u64 *produced)
+static u64 take_snapshot_and_count_events(u64 *produced)
 {
 	struct trace_reader *reader;
 	struct stackmap_error error;
@@ -148,16 +148,16 @@ static u64 look(u64 *produced)
 	return events;
 }
 
-static void look_as_events_come(void)
+static void take_snapshots_during_events(void)
 {
 	u64 produced;
 
-	assert_int_equal(look(&produced), 0);
+	assert_int_equal(take_snapshot_and_count_events(&produced), 0);
 	call_in_child(CALLS);
-	assert_int_equal(look(&produced), CALLS);
+	assert_int_equal(take_snapshot_and_count_events(&produced), CALLS);
 	call_in_child(CALLS);
 	for (int again = 0; again < 2; again++) {
-		assert_int_equal(look(&produced), 2 * CALLS);
+		assert_int_equal(take_snapshot_and_count_events(&produced), 2 * CALLS);
 		assert_int_equal(produced, 2 * CALLS);
 	}
 }
@@ -165,13 +165,13 @@ static void look_as_events_come(void)
 TEST(a_snapshot_leaves_events_in_a_flight_instance, NULL, detach)
 {
 	attach(8 << 20);
-	look_as_events_come();
+	take_snapshots_during_events();
 }
 
 TEST(a_snapshot_leaves_events_in_a_drain_instance, NULL, detach)
 {
 	attach(0);
-	look_as_events_come();
+	take_snapshots_during_events();
 }
 
 TEST(drained_events_are_not_in_a_snapshot, NULL, detach)
@@ -187,7 +187,7 @@ TEST(drained_events_are_not_in_a_snapshot, NULL, detach)
 	assert_int_equal(capture_drain(capture, NULL), 0);
 	trace_writer_discard(&writer);
 	call_in_child(2 * CALLS);
-	assert_int_equal(look(&produced), 2 * CALLS);
+	assert_int_equal(take_snapshot_and_count_events(&produced), 2 * CALLS);
 }
 
 static u64 take_window(u64 *lost)
@@ -317,7 +317,7 @@ TEST(windows_at_the_end_share_the_wait_for_names, NULL, detach)
 	u64 first;
 
 	attach_with((struct capture_options){.no_kernel_stacks = true});
-	interrupt_end();
+	interrupt_request_end();
 	first = end_window();
 	assert_true(2 * end_window() < first);
 }

@@ -320,7 +320,7 @@ static const struct trace_info info = {.hostname = "",
 				       .address_shown = 1};
 
 /* Maps numbers below 2^28 to different numbers below 2^28 without a pattern. */
-static u32 scattered(u32 number)
+static u32 scatter_number(u32 number)
 {
 	number = number * 0x9e3779b1U & 0xfffffff;
 	return (number ^ number >> 14) * 0x85ebca6bU & 0xfffffff;
@@ -340,7 +340,7 @@ static struct trace_reader *wild_recording(void)
 	for (u32 i = 0; i < TOO_MANY; i++) {
 		const struct trace_event event = {
 			.time = i + 1,
-			.leaf = 0xffffffff80000000 + scattered(i),
+			.leaf = 0xffffffff80000000 + scatter_number(i),
 			.kernel = TRACE_NO_STACK,
 			.user = TRACE_NO_STACK,
 		};

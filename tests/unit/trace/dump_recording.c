@@ -76,8 +76,8 @@ static int print_event(void *arg, const struct trace_event *event)
 	print_index("u", event->user, event->user_reason);
 	printf(" %" PRIx64 " %" PRIu64 " x%" PRIu64, (uint64_t)event->leaf, (uint64_t)event->value,
 	       (uint64_t)event_stands_for(event));
-	printf(" %s", trace_name(context, room));
-	printf(" %s", span_name(context, room));
+	printf(" %s", format_trace_id_name(context, room));
+	printf(" %s", format_span_id_name(context, room));
 	printf(" %" PRIu64 "\n", (uint64_t)event->further);
 	return 0;
 }

@@ -476,7 +476,7 @@ static int write_definitions(const struct recording *recording, struct trace_wri
 	return err ? err : write_stacks(recording, writer);
 }
 
-static u32 in_file(const struct recording *recording, u32 stack)
+static u32 stack_index_in_file(const struct recording *recording, u32 stack)
 {
 	return stack == TRACE_NO_STACK ? stack : recording->file_index[stack];
 }
@@ -500,8 +500,8 @@ static int write_event(const struct recording *recording, struct trace_writer *w
 	struct trace_event event = recording->events[i];
 	u32 number = recording->placeholder_of[i];
 
-	event.kernel = in_file(recording, event.kernel);
-	event.user = number == NO_PLACEHOLDER ? in_file(recording, event.user)
+	event.kernel = stack_index_in_file(recording, event.kernel);
+	event.user = number == NO_PLACEHOLDER ? stack_index_in_file(recording, event.user)
 					      : recording->placeholders[number].name;
 	event.leaf = recording_leaf_in_file(recording, i);
 	return trace_writer_event(writer, &event);
@@ -518,7 +518,7 @@ static int write_resolutions_after(const struct recording *recording, struct tra
 
 		if (placeholder->after_event != event)
 			continue;
-		resolution.stack = in_file(recording, resolution.stack);
+		resolution.stack = stack_index_in_file(recording, resolution.stack);
 		err = trace_writer_resolve(writer, placeholder->name, &resolution);
 	}
 	return err;

@@ -56,7 +56,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static const struct code_file *get(u32 number)
+static const struct code_file *get_code_file_by_number(u32 number)
 {
 	const struct reader_file seen = {.number = number, .tgid = getpid(), .record = &record};
 
@@ -65,7 +65,7 @@ static const struct code_file *get(u32 number)
 
 TEST(bytes_are_those_of_the_file, set_up, tear_down)
 {
-	const struct code_file *file = get(1);
+	const struct code_file *file = get_code_file_by_number(1);
 	u8 buffer[300];
 
 	assert_non_null(file);
@@ -82,8 +82,9 @@ TEST(last_page_is_filled_with_zeroes, set_up, tear_down)
 	u8 buffer[16];
 
 	for (u32 number = 2; number < 2 * MANY; number++) /* fills the cache */
-		assert_true(code_file_read(files, get(number), 4096 - 8, buffer, 16));
-	file = get(1);
+		assert_true(code_file_read(files, get_code_file_by_number(number), 4096 - 8, buffer,
+					   16));
+	file = get_code_file_by_number(1);
 	assert_true(code_file_read(files, file, FILE_BYTES - 8, buffer, 16));
 	assert_int_equal(buffer[7], (FILE_BYTES - 1) % 251);
 	assert_int_equal(buffer[8], 0);
@@ -112,7 +113,8 @@ TEST(few_files_stay_open, set_up, tear_down)
 		for (u32 number = 1; number <= MANY; number++) {
 			u8 byte;
 
-			assert_true(code_file_read(files, get(number), number, &byte, 1));
+			assert_true(code_file_read(files, get_code_file_by_number(number), number,
+						   &byte, 1));
 			assert_int_equal(byte, number % 251);
 		}
 	assert_in_range(open_descriptors(), before + 1, before + 100);
@@ -124,14 +126,14 @@ TEST(file_used_lately_stays_open, set_up, tear_down)
 {
 	u8 byte;
 
-	assert_non_null(get(1));
+	assert_non_null(get_code_file_by_number(1));
 	assert_int_equal(unlink(path), 0);
 	for (u32 number = 2; number <= MANY; number++) {
-		get(number);
-		assert_non_null(get(1));
+		get_code_file_by_number(number);
+		assert_non_null(get_code_file_by_number(1));
 	}
-	assert_true(code_file_read(files, get(1), 5000, &byte, 1));
-	assert_null(get(2));
+	assert_true(code_file_read(files, get_code_file_by_number(1), 5000, &byte, 1));
+	assert_null(get_code_file_by_number(2));
 }
 
 /* The record's process and its root are gone; another process still has the file. */
@@ -152,7 +154,7 @@ TEST(file_is_looked_for_again_in_another_process, set_up, tear_down)
 
 TEST(file_without_headers_has_no_addresses, set_up, tear_down)
 {
-	const struct code_file *file = get(1);
+	const struct code_file *file = get_code_file_by_number(1);
 	u64 address;
 	u8 byte;
 
@@ -198,7 +200,7 @@ static const struct code_file *get_elf(const struct small_elf *elf)
 	memcpy(bytes, elf, sizeof(*elf));
 	bytes[0x1234] = 42;
 	write_file(bytes, sizeof(bytes));
-	return get(2);
+	return get_code_file_by_number(2);
 }
 
 TEST(addresses_follow_the_program_headers, set_up, tear_down)

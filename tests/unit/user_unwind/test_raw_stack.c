@@ -217,7 +217,7 @@ static void wait_for_answer(u64 ip, u32 state)
 
 /* True if programs can find a task by its id. Kernels before 6.2 lack this, and stacks are not
  * deferred there. */
-static bool finds_tasks(void)
+static bool can_programs_find_task_by_id(void)
 {
 	struct btf *btf = btf__load_vmlinux_btf();
 	bool found = btf && btf__find_by_name_kind(btf, "bpf_task_from_pid", BTF_KIND_FUNC) > 0;
@@ -230,7 +230,7 @@ TEST(sleeping_task_is_unwound, set_up, tear_down)
 {
 	u64 ip = stopped.raw.value[REGISTER_RIP];
 
-	if (!finds_tasks()) {
+	if (!can_programs_find_task_by_id()) {
 		printf("skip: before Linux 6.2 no program finds a task that sleeps\n");
 		skip();
 	}

@@ -25,7 +25,7 @@ static struct mapping_record record;
 static char path[64];
 static const char text[] = "what stands in memory";
 
-static struct reader_file seen(void)
+static struct reader_file reader_file_of_own_program(void)
 {
 	return (struct reader_file){.number = 1, .tgid = getpid(), .record = &record};
 }
@@ -56,7 +56,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static u32 worker(void)
+static u32 pid_of_reader_worker(void)
 {
 	u32 pids[READERS_MAX], count = readers_processes(readers, pids);
 
@@ -65,7 +65,7 @@ static u32 worker(void)
 }
 
 /* Tries again, as readers take a slow machine for a slow file system. */
-static int open_patiently(const struct reader_file *file)
+static int open_file_with_retries(const struct reader_file *file)
 {
 	int result = readers_open(readers, file);
 
@@ -78,7 +78,7 @@ static int open_patiently(const struct reader_file *file)
 
 TEST(own_files_are_read_directly, set_up, tear_down)
 {
-	const struct reader_file file = seen();
+	const struct reader_file file = reader_file_of_own_program();
 	char read[sizeof(text)];
 	int fd = readers_open(readers, &file);
 
@@ -88,17 +88,17 @@ TEST(own_files_are_read_directly, set_up, tear_down)
 		readers_memory(readers, getpid(), getpid(), (uintptr_t)text, read, sizeof(read)));
 	assert_string_equal(read, text);
 	assert_false(readers_memory(readers, getpid(), getpid(), 8, read, sizeof(read)));
-	assert_int_equal(worker(), 0);
+	assert_int_equal(pid_of_reader_worker(), 0);
 }
 
 TEST(files_of_other_file_systems_are_held_by_a_worker, set_up, tear_down)
 {
-	const struct reader_file file = seen();
+	const struct reader_file file = reader_file_of_own_program();
 	u8 page[READERS_PAGE];
 
 	record.file_system = FUSE;
-	assert_int_equal(open_patiently(&file), READERS_HELD);
-	assert_int_not_equal(worker(), 0);
+	assert_int_equal(open_file_with_retries(&file), READERS_HELD);
+	assert_int_not_equal(pid_of_reader_worker(), 0);
 	for (u32 index = 0; index < 3; index++) {
 		int bytes = readers_page(readers, &file, index, page);
 
@@ -108,10 +108,10 @@ TEST(files_of_other_file_systems_are_held_by_a_worker, set_up, tear_down)
 	}
 	assert_int_equal(readers_page(readers, &file, 3, page), 0);
 	record.key.inode++;
-	assert_int_equal(open_patiently(&file), READERS_HELD); /* found by its number */
+	assert_int_equal(open_file_with_retries(&file), READERS_HELD); /* found by its number */
 	readers_free(&readers);
 	assert_int_equal(readers_create(&readers), 0);
-	assert_int_equal(open_patiently(&file), -ENOENT);
+	assert_int_equal(open_file_with_retries(&file), -ENOENT);
 }
 
 static pid_t start_as_another_user(void)
@@ -139,13 +139,13 @@ static pid_t start_as_another_user(void)
 TEST(a_worker_reads_another_users_process, set_up, tear_down)
 {
 	pid_t pid = start_as_another_user();
-	struct reader_file file = seen();
+	struct reader_file file = reader_file_of_own_program();
 	char read[sizeof(text)];
 	bool is_read = false;
 	int fd;
 
 	file.tgid = pid;
-	fd = open_patiently(&file);
+	fd = open_file_with_retries(&file);
 	assert_in_range(fd, 3, READERS_HELD - 1);
 	close(fd);
 	for (int i = 0; i < 50 && !is_read; i++) {
@@ -154,7 +154,7 @@ TEST(a_worker_reads_another_users_process, set_up, tear_down)
 	}
 	assert_true(is_read);
 	assert_string_equal(read, text);
-	assert_int_not_equal(worker(), 0);
+	assert_int_not_equal(pid_of_reader_worker(), 0);
 	assert_false(readers_memory(readers, pid, pid, 8, read, sizeof(read)));
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
@@ -164,19 +164,19 @@ TEST(a_worker_reads_another_users_process, set_up, tear_down)
  */
 TEST(a_reader_that_never_answers_is_not_waited_for, set_up, tear_down)
 {
-	const struct reader_file file = seen();
+	const struct reader_file file = reader_file_of_own_program();
 	u64 end = clock_ms() + HANG_MS, waited = 0, longest = 0;
 	u32 stopped = 0, last = 0, busy = 0;
 	u8 page[READERS_PAGE];
 
 	record.file_system = FUSE;
-	assert_int_equal(open_patiently(&file), READERS_HELD);
+	assert_int_equal(open_file_with_retries(&file), READERS_HELD);
 	while (clock_ms() < end) {
 		u64 began = clock_ms(), took;
 		int result;
 
-		if (worker() && worker() != last) {
-			last = worker();
+		if (pid_of_reader_worker() && pid_of_reader_worker() != last) {
+			last = pid_of_reader_worker();
 			kill(last, SIGSTOP);
 			stopped++;
 		}

@@ -25,7 +25,7 @@ static char *directory_of(const char *path)
 	return directory;
 }
 
-static u64 make(const char *path)
+static u64 make_cgroup_directory(const char *path)
 {
 	struct stat status;
 
@@ -66,7 +66,7 @@ static int end(void **state)
 	return rmdir(mount);
 }
 
-static u32 by_id(u64 id)
+static u32 cgroup_number_by_id(u64 id)
 {
 	u32 number;
 
@@ -74,7 +74,7 @@ static u32 by_id(u64 id)
 	return number;
 }
 
-static u32 by_path(const char *path)
+static u32 cgroup_number_by_path(const char *path)
 {
 	u32 number;
 
@@ -83,7 +83,7 @@ static u32 by_path(const char *path)
 }
 
 /* Ends the file, and asserts that it has these cgroups in this order. */
-static void expect(const char *const *names, u32 count)
+static void assert_cgroups_of_file(const char *const *names, u32 count)
 {
 	const struct trace_cgroup *written;
 	char room[TRACE_CGROUP_ROOM];
@@ -98,33 +98,34 @@ static void expect(const char *const *names, u32 count)
 
 TEST(a_cgroup_has_one_number_by_path_and_by_id, begin, end)
 {
-	u64 outer = make("/outer"), inner = make("/outer/inner"), root;
+	u64 outer = make_cgroup_directory("/outer"), inner = make_cgroup_directory("/outer/inner"),
+	    root;
 	struct stat status;
 
 	assert_int_equal(stat(mount, &status), 0);
 	root = status.st_ino;
-	assert_int_equal(by_path("/outer"), 1);
-	assert_int_equal(by_id(inner), 2);
-	assert_int_equal(by_id(outer), 1);
-	assert_int_equal(by_path("/outer/inner"), 2);
-	assert_int_equal(by_id(root), 3);
-	assert_int_equal(by_path("/"), 3);
-	assert_int_equal(by_id(0), 0);
+	assert_int_equal(cgroup_number_by_path("/outer"), 1);
+	assert_int_equal(cgroup_number_by_id(inner), 2);
+	assert_int_equal(cgroup_number_by_id(outer), 1);
+	assert_int_equal(cgroup_number_by_path("/outer/inner"), 2);
+	assert_int_equal(cgroup_number_by_id(root), 3);
+	assert_int_equal(cgroup_number_by_path("/"), 3);
+	assert_int_equal(cgroup_number_by_id(0), 0);
 	remove_directory("/outer/inner");
 	remove_directory("/outer");
-	expect((const char *const[]){"/outer", "/outer/inner", "/"}, 3);
+	assert_cgroups_of_file((const char *const[]){"/outer", "/outer/inner", "/"}, 3);
 }
 
 TEST(a_removed_cgroup_has_the_path_that_programs_kept, begin, end)
 {
 	paths[7] = (struct cgroup_path){.id = 1ULL << 40, .path = "/gone"};
-	assert_int_equal(by_id(1ULL << 40), 1);
-	assert_int_equal(by_id((1ULL << 40) + 1), 2);
-	assert_int_equal(by_id(1ULL << 40), 1);
-	assert_int_equal(by_path("/removed with its last task"), 3);
-	expect((const char *const[]){"/gone", "[cgroup 1099511627777]",
-				     "/removed with its last task"},
-	       3);
+	assert_int_equal(cgroup_number_by_id(1ULL << 40), 1);
+	assert_int_equal(cgroup_number_by_id((1ULL << 40) + 1), 2);
+	assert_int_equal(cgroup_number_by_id(1ULL << 40), 1);
+	assert_int_equal(cgroup_number_by_path("/removed with its last task"), 3);
+	assert_cgroups_of_file((const char *const[]){"/gone", "[cgroup 1099511627777]",
+						     "/removed with its last task"},
+			       3);
 }
 
 /* A round reads the directories once for any number of missing ids. */
@@ -132,39 +133,39 @@ TEST(a_cgroup_that_programs_did_not_keep_is_found_in_the_next_round, begin, end)
 {
 	u64 later;
 
-	assert_int_equal(by_id(1ULL << 40), 1);
-	later = make("/later");
+	assert_int_equal(cgroup_number_by_id(1ULL << 40), 1);
+	later = make_cgroup_directory("/later");
 	cgroup_log_begin_round(cgroups);
-	assert_int_equal(by_id(later), 2);
+	assert_int_equal(cgroup_number_by_id(later), 2);
 	remove_directory("/later");
-	expect((const char *const[]){"[cgroup 1099511627776]", "/later"}, 2);
+	assert_cgroups_of_file((const char *const[]){"[cgroup 1099511627776]", "/later"}, 2);
 }
 
 TEST(a_path_that_is_made_again_is_another_cgroup, begin, end)
 {
-	u64 first = make("/unit"), second;
+	u64 first = make_cgroup_directory("/unit"), second;
 
-	assert_int_equal(by_id(first), 1);
+	assert_int_equal(cgroup_number_by_id(first), 1);
 	remove_directory("/unit");
 	second = first + (1ULL << 32);
 	paths[0] = (struct cgroup_path){.id = second, .path = "/unit"};
-	assert_int_equal(by_id(second), 2);
-	assert_int_equal(by_path("/unit"), 1);
-	assert_int_equal(by_id(first), 1);
-	expect((const char *const[]){"/unit", "/unit"}, 2);
+	assert_int_equal(cgroup_number_by_id(second), 2);
+	assert_int_equal(cgroup_number_by_path("/unit"), 1);
+	assert_int_equal(cgroup_number_by_id(first), 1);
+	assert_cgroups_of_file((const char *const[]){"/unit", "/unit"}, 2);
 }
 
 TEST(every_file_has_its_own_numbers, begin, end)
 {
-	u64 id = make("/unit");
+	u64 id = make_cgroup_directory("/unit");
 
-	assert_int_equal(by_path("/"), 1);
-	assert_int_equal(by_id(id), 2);
-	expect((const char *const[]){"/", "/unit"}, 2);
+	assert_int_equal(cgroup_number_by_path("/"), 1);
+	assert_int_equal(cgroup_number_by_id(id), 2);
+	assert_cgroups_of_file((const char *const[]){"/", "/unit"}, 2);
 	begin_file();
-	assert_int_equal(by_id(id), 1);
+	assert_int_equal(cgroup_number_by_id(id), 1);
 	remove_directory("/unit");
-	expect((const char *const[]){"/unit"}, 1);
+	assert_cgroups_of_file((const char *const[]){"/unit"}, 1);
 }
 
 TEST(a_thousand_cgroups_keep_their_numbers, begin, end)
@@ -175,13 +176,14 @@ TEST(a_thousand_cgroups_keep_their_numbers, begin, end)
 		u64 id;
 
 		snprintf(path, sizeof(path), "/unit-%u", i);
-		id = make(path);
+		id = make_cgroup_directory(path);
 		cgroup_log_begin_round(cgroups);
-		assert_int_equal(i % 2 ? by_path(path) : by_id(id), i + 1);
+		assert_int_equal(i % 2 ? cgroup_number_by_path(path) : cgroup_number_by_id(id),
+				 i + 1);
 	}
 	for (u32 i = 0; i < 1000; i++) {
 		snprintf(path, sizeof(path), "/unit-%u", i);
-		assert_int_equal(by_path(path), i + 1);
+		assert_int_equal(cgroup_number_by_path(path), i + 1);
 		remove_directory(path);
 	}
 }

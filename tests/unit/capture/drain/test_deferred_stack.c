@@ -37,7 +37,7 @@ static struct deferred_stack *stack_of(u32 tid, u32 cookie, u32 id)
 }
 
 /* Gives a stack to the join. Returns the placeholders that waited for it, of both kinds. */
-static u64 give_answer(struct deferred_stacks *stacks, u32 tid, u32 cookie)
+static u64 add_stack_and_read_placeholders(struct deferred_stacks *stacks, u32 tid, u32 cookie)
 {
 	struct deferred_stack *stack = stack_of(tid, cookie, cookie);
 
@@ -45,7 +45,7 @@ static u64 give_answer(struct deferred_stacks *stacks, u32 tid, u32 cookie)
 	return stack->form[DEFERRED_BEHIND_LEAF].events + stack->form[DEFERRED_FULL].events;
 }
 
-static int give_again(struct deferred_stacks *stacks, u32 tid, u32 cookie)
+static int add_known_stack_again(struct deferred_stacks *stacks, u32 tid, u32 cookie)
 {
 	struct deferred_stack *stack = stack_of(tid, cookie, 2);
 	int result = deferred_stacks_add(stacks, &stack);
@@ -54,10 +54,10 @@ static int give_again(struct deferred_stacks *stacks, u32 tid, u32 cookie)
 	return result;
 }
 
-static void event(struct deferred_stacks *stacks, u32 tid, u32 cookie, enum deferred_form form,
-		  u32 placeholder)
+static void add_event_waiting_for_stack(struct deferred_stacks *stacks, u32 tid, u32 cookie,
+					enum deferred_form form, u32 placeholder)
 {
-	struct deferred_stack *waiting = deferred_stacks_wait_for(stacks, tid, cookie);
+	struct deferred_stack *waiting = deferred_stacks_find_or_add_awaited(stacks, tid, cookie);
 
 	assert_non_null(waiting);
 	waiting->form[form].placeholder = placeholder;
@@ -69,7 +69,7 @@ TEST(a_stack_that_comes_before_its_events_is_joined, setup, teardown)
 	struct deferred_stacks *stacks = *state;
 
 	assert_null(deferred_stacks_find(stacks, TID, COOKIE));
-	assert_int_equal(give_answer(stacks, TID, COOKIE), 0);
+	assert_int_equal(add_stack_and_read_placeholders(stacks, TID, COOKIE), 0);
 	assert_int_equal(deferred_stacks_find(stacks, TID, COOKIE)->id, COOKIE);
 }
 
@@ -77,12 +77,13 @@ TEST(a_stack_that_comes_after_its_events_is_joined, setup, teardown)
 {
 	struct deferred_stack *stack = stack_of(TID, COOKIE, 1);
 
-	assert_int_equal(
-		deferred_stacks_wait_for(*state, TID, COOKIE)->form[DEFERRED_FULL].placeholder,
-		TRACE_NO_STACK);
-	event(*state, TID, COOKIE, DEFERRED_FULL, 40);
-	event(*state, TID, COOKIE, DEFERRED_FULL, 40);
-	event(*state, TID, COOKIE, DEFERRED_BEHIND_LEAF, 41);
+	assert_int_equal(deferred_stacks_find_or_add_awaited(*state, TID, COOKIE)
+				 ->form[DEFERRED_FULL]
+				 .placeholder,
+			 TRACE_NO_STACK);
+	add_event_waiting_for_stack(*state, TID, COOKIE, DEFERRED_FULL, 40);
+	add_event_waiting_for_stack(*state, TID, COOKIE, DEFERRED_FULL, 40);
+	add_event_waiting_for_stack(*state, TID, COOKIE, DEFERRED_BEHIND_LEAF, 41);
 	assert_null(deferred_stacks_find(*state, TID, COOKIE));
 	assert_int_equal(deferred_stacks_add(*state, &stack), 0);
 	assert_ptr_equal(deferred_stacks_find(*state, TID, COOKIE), stack);
@@ -97,9 +98,9 @@ TEST(a_stack_that_comes_after_its_events_is_joined, setup, teardown)
  */
 TEST(the_first_stack_of_a_cookie_counts, setup, teardown)
 {
-	event(*state, TID, COOKIE, DEFERRED_FULL, 40);
-	assert_int_equal(give_answer(*state, TID, COOKIE), 1);
-	assert_int_equal(give_again(*state, TID, COOKIE), -EEXIST);
+	add_event_waiting_for_stack(*state, TID, COOKIE, DEFERRED_FULL, 40);
+	assert_int_equal(add_stack_and_read_placeholders(*state, TID, COOKIE), 1);
+	assert_int_equal(add_known_stack_again(*state, TID, COOKIE), -EEXIST);
 	assert_int_equal(deferred_stacks_find(*state, TID, COOKIE)->id, COOKIE);
 }
 
@@ -107,10 +108,10 @@ TEST(the_first_stack_of_a_cookie_counts, setup, teardown)
  * Events before that may be read an epoch later. */
 TEST(a_stack_that_comes_twice_is_as_new_as_the_second, setup, teardown)
 {
-	give_answer(*state, TID, COOKIE);
-	give_answer(*state, TID, COOKIE + 1);
+	add_stack_and_read_placeholders(*state, TID, COOKIE);
+	add_stack_and_read_placeholders(*state, TID, COOKIE + 1);
 	deferred_stacks_end_epoch(*state);
-	assert_int_equal(give_again(*state, TID, COOKIE), -EEXIST);
+	assert_int_equal(add_known_stack_again(*state, TID, COOKIE), -EEXIST);
 	deferred_stacks_end_epoch(*state);
 	assert_non_null(deferred_stacks_find(*state, TID, COOKIE));
 	assert_null(deferred_stacks_find(*state, TID, COOKIE + 1));
@@ -126,7 +127,7 @@ TEST(context_comes_before_stack_and_stays_with_it, setup, teardown)
 	assert_null(deferred_stacks_context(*state, TID, COOKIE));
 	assert_int_equal(deferred_stacks_set_context(*state, TID, COOKIE, words), 0);
 	assert_null(deferred_stacks_find(*state, TID, COOKIE));
-	give_answer(*state, TID, COOKIE);
+	add_stack_and_read_placeholders(*state, TID, COOKIE);
 	assert_non_null(deferred_stacks_find(*state, TID, COOKIE));
 	context = deferred_stacks_context(*state, TID, COOKIE);
 	assert_non_null(context);
@@ -137,24 +138,24 @@ TEST(context_comes_before_stack_and_stays_with_it, setup, teardown)
 TEST(only_a_placeholder_waits, setup, teardown)
 {
 	assert_false(deferred_stacks_is_awaited(*state, TID, COOKIE));
-	event(*state, TID, COOKIE, DEFERRED_FULL, 40);
+	add_event_waiting_for_stack(*state, TID, COOKIE, DEFERRED_FULL, 40);
 	assert_true(deferred_stacks_is_awaited(*state, TID, COOKIE));
-	give_answer(*state, TID, COOKIE);
+	add_stack_and_read_placeholders(*state, TID, COOKIE);
 	assert_false(deferred_stacks_is_awaited(*state, TID, COOKIE));
 }
 
 TEST(a_cookie_belongs_to_one_task, setup, teardown)
 {
-	give_answer(*state, TID, COOKIE);
+	add_stack_and_read_placeholders(*state, TID, COOKIE);
 	assert_null(deferred_stacks_find(*state, TID + 1, COOKIE));
 	assert_null(deferred_stacks_find(*state, TID, COOKIE + 1));
-	event(*state, TID + 1, COOKIE, DEFERRED_FULL, 40);
-	assert_int_equal(give_answer(*state, TID + 1, COOKIE), 1);
+	add_event_waiting_for_stack(*state, TID + 1, COOKIE, DEFERRED_FULL, 40);
+	assert_int_equal(add_stack_and_read_placeholders(*state, TID + 1, COOKIE), 1);
 }
 
 TEST(a_stack_outlives_a_whole_epoch, setup, teardown)
 {
-	give_answer(*state, TID, COOKIE);
+	add_stack_and_read_placeholders(*state, TID, COOKIE);
 	deferred_stacks_end_epoch(*state);
 	assert_non_null(deferred_stacks_find(*state, TID, COOKIE));
 	deferred_stacks_end_epoch(*state);
@@ -163,9 +164,9 @@ TEST(a_stack_outlives_a_whole_epoch, setup, teardown)
 
 TEST(epochs_drop_only_old_stacks, setup, teardown)
 {
-	give_answer(*state, TID, 1);
+	add_stack_and_read_placeholders(*state, TID, 1);
 	deferred_stacks_end_epoch(*state);
-	give_answer(*state, TID, 2);
+	add_stack_and_read_placeholders(*state, TID, 2);
 	deferred_stacks_end_epoch(*state);
 	assert_null(deferred_stacks_find(*state, TID, 1));
 	assert_non_null(deferred_stacks_find(*state, TID, 2));
@@ -178,14 +179,14 @@ struct world {
 	u64 lost_events;
 };
 
-static bool is_open(void *arg, u32 tid, u32 cookie)
+static bool is_cookie_of_open_set(void *arg, u32 tid, u32 cookie)
 {
 	(void)tid;
 	(void)cookie;
 	return ((struct world *)arg)->open;
 }
 
-static void lost(void *arg, struct deferred_stack *stack)
+static void record_lost_stack(void *arg, struct deferred_stack *stack)
 {
 	struct world *world = arg;
 
@@ -196,10 +197,11 @@ static void lost(void *arg, struct deferred_stack *stack)
 
 static struct deferred_sweep sweep_of(struct world *world)
 {
-	return (struct deferred_sweep){.is_open = is_open, .lost = lost, .arg = world};
+	return (struct deferred_sweep){
+		.is_open = is_cookie_of_open_set, .lost = record_lost_stack, .arg = world};
 }
 
-static void epochs_pass(struct deferred_stacks *stacks, int count)
+static void end_several_epochs(struct deferred_stacks *stacks, int count)
 {
 	while (count--)
 		deferred_stacks_end_epoch(stacks);
@@ -210,12 +212,12 @@ TEST(a_placeholder_waits_as_long_as_its_task, setup, teardown)
 	struct world world = {.open = true};
 	struct deferred_sweep sweep = sweep_of(&world);
 
-	event(*state, TID, COOKIE, DEFERRED_FULL, 40);
+	add_event_waiting_for_stack(*state, TID, COOKIE, DEFERRED_FULL, 40);
 	for (int i = 0; i < 3; i++) {
-		epochs_pass(*state, 2);
+		end_several_epochs(*state, 2);
 		deferred_stacks_sweep(*state, &sweep);
 	}
-	assert_int_equal(give_answer(*state, TID, COOKIE), 1);
+	assert_int_equal(add_stack_and_read_placeholders(*state, TID, COOKIE), 1);
 	assert_int_equal(world.lost_cookies, 0);
 }
 
@@ -226,12 +228,12 @@ TEST(a_closed_cookie_waits_for_an_epoch, setup, teardown)
 	struct world world = {.open = false};
 	struct deferred_sweep sweep = sweep_of(&world);
 
-	event(*state, TID, 1, DEFERRED_FULL, 40);
-	event(*state, TID, 2, DEFERRED_FULL, 41);
+	add_event_waiting_for_stack(*state, TID, 1, DEFERRED_FULL, 40);
+	add_event_waiting_for_stack(*state, TID, 2, DEFERRED_FULL, 41);
 	deferred_stacks_sweep(*state, &sweep);
 	deferred_stacks_end_epoch(*state);
 	deferred_stacks_sweep(*state, &sweep);
-	assert_int_equal(give_answer(*state, TID, 1), 1);
+	assert_int_equal(add_stack_and_read_placeholders(*state, TID, 1), 1);
 	deferred_stacks_end_epoch(*state);
 	deferred_stacks_sweep(*state, &sweep);
 	assert_int_equal(world.lost_cookies, 1);
@@ -244,10 +246,10 @@ TEST(the_stack_of_a_lasting_cookie_stays, setup, teardown)
 	struct world world = {.open = true};
 	struct deferred_sweep sweep = sweep_of(&world);
 
-	event(*state, TID, LASTING, DEFERRED_FULL, 40);
-	assert_int_equal(give_answer(*state, TID, LASTING), 1);
+	add_event_waiting_for_stack(*state, TID, LASTING, DEFERRED_FULL, 40);
+	assert_int_equal(add_stack_and_read_placeholders(*state, TID, LASTING), 1);
 	for (int i = 0; i < 3; i++) {
-		epochs_pass(*state, 2);
+		end_several_epochs(*state, 2);
 		deferred_stacks_sweep(*state, &sweep);
 	}
 	world.open = false;
@@ -268,16 +270,16 @@ TEST(a_stack_is_retained_on_request, setup, teardown)
 	struct deferred_sweep sweep = sweep_of(&world);
 
 	deferred_stacks_keep_until_closed(*state);
-	give_answer(*state, TID, COOKIE);
+	add_stack_and_read_placeholders(*state, TID, COOKIE);
 	for (int i = 0; i < 3; i++) {
-		epochs_pass(*state, 2);
+		end_several_epochs(*state, 2);
 		deferred_stacks_sweep(*state, &sweep);
 	}
 	assert_non_null(deferred_stacks_find(*state, TID, COOKIE));
 	world.open = false;
 	for (int i = 0; i < 2; i++) {
 		deferred_stacks_sweep(*state, &sweep);
-		epochs_pass(*state, 2);
+		end_several_epochs(*state, 2);
 	}
 	deferred_stacks_sweep(*state, &sweep);
 	assert_null(deferred_stacks_find(*state, TID, COOKIE));
@@ -290,9 +292,9 @@ TEST(the_stack_of_a_lasting_cookie_outlives_a_file, setup, teardown)
 	struct deferred_sweep sweep = sweep_of(&world);
 	const struct deferred_stack *first, *second;
 
-	give_answer(*state, TID, LASTING);
-	give_answer(*state, TID, COOKIE);
-	event(*state, TID, LASTING + 1, DEFERRED_FULL, 40);
+	add_stack_and_read_placeholders(*state, TID, LASTING);
+	add_stack_and_read_placeholders(*state, TID, COOKIE);
+	add_event_waiting_for_stack(*state, TID, LASTING + 1, DEFERRED_FULL, 40);
 	deferred_stacks_drop_waiting(*state, &sweep);
 	assert_int_equal(world.lost_cookies, 1);
 	first = deferred_stacks_next_known(*state, NULL);
@@ -307,16 +309,17 @@ TEST(waiting_events_are_lost_at_the_end, setup, teardown)
 	struct world world = {};
 	struct deferred_sweep sweep = sweep_of(&world);
 
-	event(*state, TID, 1, DEFERRED_FULL, 40);
-	event(*state, TID, 1, DEFERRED_BEHIND_LEAF, 41);
-	event(*state, TID, 2, DEFERRED_FULL, 42);
-	give_answer(*state, TID, 3);
+	add_event_waiting_for_stack(*state, TID, 1, DEFERRED_FULL, 40);
+	add_event_waiting_for_stack(*state, TID, 1, DEFERRED_BEHIND_LEAF, 41);
+	add_event_waiting_for_stack(*state, TID, 2, DEFERRED_FULL, 42);
+	add_stack_and_read_placeholders(*state, TID, 3);
 	deferred_stacks_drop_waiting(*state, &sweep);
 	assert_int_equal(world.lost_cookies, 2);
 	assert_int_equal(world.lost_events, 3);
 }
 
-static struct deferred_stack *retain(struct deferred_stacks *stacks, u32 cookie, u32 depth)
+static struct deferred_stack *add_retained_stack(struct deferred_stacks *stacks, u32 cookie,
+						 u32 depth)
 {
 	static const u64 frames[STACK_DEPTH];
 	struct deferred_stack *stack = deferred_stack_new(TID, cookie);
@@ -331,11 +334,11 @@ static struct deferred_stack *retain(struct deferred_stacks *stacks, u32 cookie,
 /* Stacks that were unwound are kept for the next snapshot; stacks from the rings are not. */
 TEST(a_snapshot_begins_with_the_retained_stacks, setup, teardown)
 {
-	struct deferred_stack *stack = retain(*state, 1, 1);
+	struct deferred_stack *stack = add_retained_stack(*state, 1, 1);
 
 	stack->form[DEFERRED_FULL].written = true;
-	give_answer(*state, TID, 2);
-	event(*state, TID, 3, DEFERRED_FULL, 40);
+	add_stack_and_read_placeholders(*state, TID, 2);
+	add_event_waiting_for_stack(*state, TID, 3, DEFERRED_FULL, 40);
 	deferred_stacks_begin_file(*state, true);
 	assert_ptr_equal(deferred_stacks_find(*state, TID, 1), stack);
 	assert_false(stack->form[DEFERRED_FULL].written);
@@ -348,7 +351,7 @@ TEST(a_stack_that_is_known_already_is_retained_too, setup, teardown)
 {
 	struct deferred_stack *again = stack_of(TID, COOKIE, 2);
 
-	give_answer(*state, TID, COOKIE);
+	add_stack_and_read_placeholders(*state, TID, COOKIE);
 	again->retained = true;
 	assert_int_equal(deferred_stacks_add(*state, &again), -EEXIST);
 	deferred_stacks_begin_file(*state, true);
@@ -361,7 +364,7 @@ TEST(the_oldest_retained_stacks_are_dropped_first, setup, teardown)
 	enum { STACKS = 2 * RETAINED_BYTES / (STACK_DEPTH * sizeof(u64)) };
 
 	for (u32 i = 0; i < STACKS; i++)
-		retain(*state, i, STACK_DEPTH);
+		add_retained_stack(*state, i, STACK_DEPTH);
 	assert_null(deferred_stacks_find(*state, TID, 0));
 	assert_null(deferred_stacks_find(*state, TID, STACKS / 2 - 1));
 	assert_non_null(deferred_stacks_find(*state, TID, STACKS / 2 + STACKS / 8));
@@ -371,7 +374,7 @@ TEST(the_oldest_retained_stacks_are_dropped_first, setup, teardown)
 /* Events that were written late belong to the drain's next file and may name the stacks. */
 TEST(a_drain_keeps_retained_stacks_for_the_next_file, setup, teardown)
 {
-	give_answer(*state, TID, COOKIE);
+	add_stack_and_read_placeholders(*state, TID, COOKIE);
 	deferred_stacks_find(*state, TID, COOKIE)->form[DEFERRED_FULL].written = true;
 	deferred_stacks_begin_file(*state, false);
 	assert_false(deferred_stacks_find(*state, TID, COOKIE)->form[DEFERRED_FULL].written);
@@ -388,7 +391,7 @@ TEST(events_without_a_stack_are_given_up, setup, teardown)
 	u32 i;
 
 	for (i = 0; i < EVENTS; i++) {
-		event(*state, TID + i, COOKIE, DEFERRED_FULL, i);
+		add_event_waiting_for_stack(*state, TID + i, COOKIE, DEFERRED_FULL, i);
 		deferred_stacks_end_epoch(*state);
 		if (deferred_stacks_need_sweep(*state))
 			deferred_stacks_sweep(*state, &sweep);

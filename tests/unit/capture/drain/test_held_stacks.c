@@ -66,7 +66,7 @@ TEST(order)
 		check(stack, cookie);
 		next = stack->next;
 		if (cookie == 2)
-			held_stacks_put_back(&held, stack);
+			held_stacks_append(&held, stack);
 		else
 			free(stack);
 	}
@@ -100,7 +100,8 @@ static bool is_generated(void *argument, u64 frame)
 
 /* Settles a later walk with these frames (0: no frame) and end, and compares the result with
  * `expected`. */
-static void settle(const u64 later[FRAMES + 1], u32 stop, const u64 expected[FRAMES + 1])
+static void check_choice_of_two_unwindings(const u64 later[FRAMES + 1], u32 stop,
+					   const u64 expected[FRAMES + 1])
 {
 	struct held_stacks held = {.most = HELD_MAX};
 	struct unwound_stack *result = calloc(1, sizeof(*result));
@@ -113,7 +114,7 @@ static void settle(const u64 later[FRAMES + 1], u32 stop, const u64 expected[FRA
 		result->frame[result->depth] = later[result->depth];
 		result->depth++;
 	}
-	held_stack_choose_result(held.first, is_generated, NULL, result);
+	held_stack_choose_better_unwinding(held.first, is_generated, NULL, result);
 	for (; depth <= FRAMES && expected[depth]; depth++)
 		assert_int_equal(result->frame[depth], expected[depth]);
 	assert_int_equal(result->depth, depth);
@@ -130,10 +131,11 @@ TEST(later_walk)
 	const u64 shorter[FRAMES + 1] = {IN_FILE(1), IN_GENERATED(2)};
 	const u64 none[FRAMES + 1] = {0};
 
-	settle(longer, STOP_ROOT, longer);
-	settle(other, STOP_ROOT, other); /* rules of a file have come */
-	settle(other_code, STOP_ROOT, first);
-	settle(shorter, STOP_STACK_UNREADABLE, first);
-	settle(shorter, STOP_ROOT, shorter); /* the first walk had guessed */
-	settle(none, STOP_STACK_UNREADABLE, first);
+	check_choice_of_two_unwindings(longer, STOP_ROOT, longer);
+	check_choice_of_two_unwindings(other, STOP_ROOT, other); /* rules of a file have come */
+	check_choice_of_two_unwindings(other_code, STOP_ROOT, first);
+	check_choice_of_two_unwindings(shorter, STOP_STACK_UNREADABLE, first);
+	check_choice_of_two_unwindings(shorter, STOP_ROOT,
+				       shorter); /* the first walk had guessed */
+	check_choice_of_two_unwindings(none, STOP_STACK_UNREADABLE, first);
 }

@@ -9,7 +9,7 @@
 #define LARGE (1U << 20)
 #define SMALL (1U << 14)
 
-static int after_visits(struct pace *pace, u32 fill)
+static int pace_after_visits_of_full_rings(struct pace *pace, u32 fill)
 {
 	const struct pace_rings rings = {.fill = fill, .had_event = true, .slots = LARGE};
 	int ms = 0;
@@ -19,7 +19,7 @@ static int after_visits(struct pace *pace, u32 fill)
 	return ms;
 }
 
-static int after_visits_of_empty(struct pace *pace, u32 slots)
+static int pace_after_visits_of_empty_rings(struct pace *pace, u32 slots)
 {
 	const struct pace_rings rings = {.slots = slots};
 	int ms = 0;
@@ -35,18 +35,18 @@ TEST(rings_with_few_events_are_visited_seldom)
 	struct pace pace = {};
 
 	assert_int_equal(pace_next_ms(&pace, &rings), 2 * PACE_MS_MIN);
-	assert_int_equal(after_visits(&pace, 0), PACE_MS_MAX);
+	assert_int_equal(pace_after_visits_of_full_rings(&pace, 0), PACE_MS_MAX);
 }
 
 TEST(empty_rings_are_visited_as_seldom_as_their_size_allows)
 {
 	struct pace pace = {};
 
-	assert_int_equal(after_visits_of_empty(&pace, LARGE), PACE_MS_IDLE);
-	assert_int_equal(after_visits_of_empty(&pace, SMALL), PACE_MS_MAX);
-	assert_int_equal(after_visits_of_empty(&pace, 200 * PACE_EVENTS_PER_MS), 200);
-	assert_int_equal(after_visits_of_empty(&pace, 400 * PACE_EVENTS_PER_MS), 400);
-	assert_int_equal(after_visits(&pace, 0), PACE_MS_MAX);
+	assert_int_equal(pace_after_visits_of_empty_rings(&pace, LARGE), PACE_MS_IDLE);
+	assert_int_equal(pace_after_visits_of_empty_rings(&pace, SMALL), PACE_MS_MAX);
+	assert_int_equal(pace_after_visits_of_empty_rings(&pace, 200 * PACE_EVENTS_PER_MS), 200);
+	assert_int_equal(pace_after_visits_of_empty_rings(&pace, 400 * PACE_EVENTS_PER_MS), 400);
+	assert_int_equal(pace_after_visits_of_full_rings(&pace, 0), PACE_MS_MAX);
 }
 
 TEST(empty_rings_of_rare_samples_are_visited_once_a_second)
@@ -66,14 +66,14 @@ TEST(full_rings_are_visited_often)
 	struct pace pace = {.ms = PACE_MS_MAX};
 
 	assert_int_equal(pace_next_ms(&pace, &rings), PACE_MS_MAX / 2);
-	assert_int_equal(after_visits(&pace, 100), PACE_MS_MIN);
+	assert_int_equal(pace_after_visits_of_full_rings(&pace, 100), PACE_MS_MIN);
 }
 
 TEST(between_the_limits_the_pace_is_unchanged)
 {
 	struct pace pace = {.ms = 40};
 
-	assert_int_equal(after_visits(&pace, 15), 40);
+	assert_int_equal(pace_after_visits_of_full_rings(&pace, 15), 40);
 }
 
 TEST(a_table_is_watched_for)
@@ -106,8 +106,8 @@ TEST(new_code_is_watched_for_where_programs_do_not_tell_it)
 	struct pace pace = {.ms = PACE_MS_MAX, .watches = true};
 
 	pace_note_new_code(&pace);
-	assert_int_equal(after_visits(&pace, 0), PACE_MS_WATCH);
-	assert_int_equal(after_visits(&pace, 100), PACE_MS_MIN);
+	assert_int_equal(pace_after_visits_of_full_rings(&pace, 0), PACE_MS_WATCH);
+	assert_int_equal(pace_after_visits_of_full_rings(&pace, 100), PACE_MS_MIN);
 	pace.watch_until = 0;
-	assert_int_equal(after_visits(&pace, 0), PACE_MS_MAX);
+	assert_int_equal(pace_after_visits_of_full_rings(&pace, 0), PACE_MS_MAX);
 }

@@ -31,7 +31,7 @@ static int count_descriptors(void)
 	return count;
 }
 
-static bool is_sound(const struct feature_result *result)
+static bool is_feature_result_valid(const struct feature_result *result)
 {
 	return result->works ? !result->why[0] && !result->fix[0] : result->why[0] != '\0';
 }
@@ -42,14 +42,14 @@ static int probe_all(struct feature_result *results)
 
 	for (int feature = 0; feature < FEATURE_COUNT; feature++) {
 		feature_probe(feature, &results[feature]);
-		if (!is_sound(&results[feature]))
+		if (!is_feature_result_valid(&results[feature]))
 			return 10 + feature;
 	}
 	return count_descriptors() == before ? 0 : 1;
 }
 
 /* Runs `world` in a child and returns its exit status. */
-static int in_child(int (*world)(void))
+static int exit_status_of_call_in_child(int (*world)(void))
 {
 	pid_t pid = fork();
 	int status;
@@ -61,7 +61,7 @@ static int in_child(int (*world)(void))
 	return WEXITSTATUS(status);
 }
 
-static int as_we_are(void)
+static int probe_features_with_own_rights(void)
 {
 	struct feature_result results[FEATURE_COUNT];
 
@@ -73,7 +73,7 @@ static bool drop_privileges(void)
 	return geteuid() != 0 || setuid(65534) == 0;
 }
 
-static int without_privileges(void)
+static int probe_features_without_privileges(void)
 {
 	struct feature_result results[FEATURE_COUNT];
 	int err = drop_privileges() ? probe_all(results) : 2;
@@ -100,7 +100,7 @@ static bool refuse_bpf(int err)
 	       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
-static int under_seccomp(void)
+static int probe_features_under_seccomp(void)
 {
 	struct feature_result results[FEATURE_COUNT];
 	int err = refuse_bpf(EPERM) ? probe_all(results) : 2;
@@ -113,7 +113,7 @@ static int under_seccomp(void)
 	return strstr(bpf->fix, geteuid() == 0 ? "seccomp" : "run as root") ? 0 : 4;
 }
 
-static int without_bpf(void)
+static int probe_features_without_bpf(void)
 {
 	struct feature_result results[FEATURE_COUNT];
 	int err = refuse_bpf(ENOSYS) ? probe_all(results) : 2;
@@ -125,22 +125,22 @@ static int without_bpf(void)
 
 TEST(probes_give_a_result_with_own_privileges)
 {
-	assert_int_equal(in_child(as_we_are), 0);
+	assert_int_equal(exit_status_of_call_in_child(probe_features_with_own_rights), 0);
 }
 
 TEST(probes_give_a_result_without_privileges)
 {
-	assert_int_equal(in_child(without_privileges), 0);
+	assert_int_equal(exit_status_of_call_in_child(probe_features_without_privileges), 0);
 }
 
 TEST(probes_give_a_result_under_seccomp)
 {
-	assert_int_equal(in_child(under_seccomp), 0);
+	assert_int_equal(exit_status_of_call_in_child(probe_features_under_seccomp), 0);
 }
 
 TEST(probes_give_a_result_without_bpf)
 {
-	assert_int_equal(in_child(without_bpf), 0);
+	assert_int_equal(exit_status_of_call_in_child(probe_features_without_bpf), 0);
 }
 
 TEST(every_feature_has_a_name_and_a_purpose)

@@ -28,7 +28,7 @@ static int close_raw(void **state)
 }
 
 /* Makes types as an object names them. */
-static struct btf *named(const char *const names[], u32 count)
+static struct btf *make_btf_of_names(const char *const names[], u32 count)
 {
 	struct btf *btf = btf__new_empty();
 	u32 i;
@@ -41,7 +41,7 @@ static struct btf *named(const char *const names[], u32 count)
 
 static struct btf *subset_of(const char *const names[], u32 count)
 {
-	struct btf *wanted = named(names, count), *subset;
+	struct btf *wanted = make_btf_of_names(names, count), *subset;
 	size_t bytes;
 	void *out;
 
@@ -59,10 +59,10 @@ struct comparison {
 	u32 structs;
 };
 
-static void same_type(struct comparison *comparison, u32 in_all, u32 in_some);
+static void assert_same_btf_type(struct comparison *comparison, u32 in_all, u32 in_some);
 
-static void same_members(struct comparison *comparison, const struct btf_type *a,
-			 const struct btf_type *b)
+static void assert_same_btf_members(struct comparison *comparison, const struct btf_type *a,
+				    const struct btf_type *b)
 {
 	const struct btf_member *left = btf_members(a), *right = btf_members(b);
 	u32 i;
@@ -72,12 +72,12 @@ static void same_members(struct comparison *comparison, const struct btf_type *a
 		assert_string_equal(btf__name_by_offset(comparison->all, left[i].name_off),
 				    btf__name_by_offset(comparison->some, right[i].name_off));
 		assert_int_equal(left[i].offset, right[i].offset);
-		same_type(comparison, left[i].type, right[i].type);
+		assert_same_btf_type(comparison, left[i].type, right[i].type);
 	}
 }
 
 /* Compares a type with all types inside it. */
-static void same_type(struct comparison *comparison, u32 in_all, u32 in_some)
+static void assert_same_btf_type(struct comparison *comparison, u32 in_all, u32 in_some)
 {
 	const struct btf_type *a = btf__type_by_id(comparison->all, in_all);
 	const struct btf_type *b = btf__type_by_id(comparison->some, in_some);
@@ -91,14 +91,14 @@ static void same_type(struct comparison *comparison, u32 in_all, u32 in_some)
 	assert_true(btf__resolve_size(comparison->all, in_all) ==
 		    btf__resolve_size(comparison->some, in_some));
 	if (btf_is_composite(a))
-		same_members(comparison, a, b);
+		assert_same_btf_members(comparison, a, b);
 	else if (btf_is_array(a))
-		same_type(comparison, btf_array(a)->type, btf_array(b)->type);
+		assert_same_btf_type(comparison, btf_array(a)->type, btf_array(b)->type);
 	else if (btf_is_mod(a) || btf_is_typedef(a))
-		same_type(comparison, a->type, b->type);
+		assert_same_btf_type(comparison, a->type, b->type);
 }
 
-static u32 compare(const struct btf *all, const struct btf *some, const char *name)
+static u32 compare_types_in_subset(const struct btf *all, const struct btf *some, const char *name)
 {
 	s32 in_all = btf__find_by_name_kind(all, name, BTF_KIND_STRUCT);
 	s32 in_some = btf__find_by_name_kind(some, name, BTF_KIND_STRUCT);
@@ -106,7 +106,7 @@ static u32 compare(const struct btf *all, const struct btf *some, const char *na
 		.all = all, .some = some, .compared = calloc(btf__type_cnt(some), sizeof(bool))};
 
 	assert_true(in_all > 0 && in_some > 0);
-	same_type(&comparison, in_all, in_some);
+	assert_same_btf_type(&comparison, in_all, in_some);
 	free(comparison.compared);
 	return comparison.structs;
 }
@@ -119,9 +119,9 @@ TEST(subset_types_equal_the_kernels_types)
 	if (!raw.bytes || !all)
 		skip();
 	some = subset_of(names, 3);
-	assert_true(compare(all, some, "task_struct") > 20);
-	assert_true(compare(all, some, "mm_struct") > 5);
-	assert_true(compare(all, some, "vm_area_struct") > 0);
+	assert_true(compare_types_in_subset(all, some, "task_struct") > 20);
+	assert_true(compare_types_in_subset(all, some, "mm_struct") > 5);
+	assert_true(compare_types_in_subset(all, some, "vm_area_struct") > 0);
 	assert_true(btf__type_cnt(some) < btf__type_cnt(all) / 10);
 	btf__free(some);
 	btf__free(all);
@@ -160,7 +160,7 @@ TEST(unknown_names_are_left_out)
 TEST(damaged_types_are_refused)
 {
 	static const char *const names[] = {"pair"};
-	struct btf *wanted = named(names, 1), *small = btf__new_empty();
+	struct btf *wanted = make_btf_of_names(names, 1), *small = btf__new_empty();
 	const void *bytes;
 	size_t out_bytes;
 	u32 count, i;

@@ -20,7 +20,7 @@
 struct capture *capture;
 static struct source_list sources;
 
-static void own_bpffs(void)
+static void mount_own_bpffs(void)
 {
 	if (!unshare(CLONE_NEWNS) && !mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) &&
 	    !mount("bpf", BPFFS, "bpf", 0, NULL))
@@ -36,7 +36,7 @@ void files_begin(struct files_options options, enum user_unwind unwind)
 	struct stackmap_error error;
 	int result;
 
-	own_bpffs();
+	mount_own_bpffs();
 	result = source_list_add(
 		&sources, "syscalls:sys_enter_getppid,syscalls:sys_enter_exit_group", 0, &error);
 	result = result ?: capture_create(&what, &capture, &error);
@@ -106,7 +106,7 @@ void assert_end(FILE *file)
 	fclose(file);
 }
 
-static u32 numbers_given(void)
+static u32 count_given_mapping_numbers(void)
 {
 	int map = bpf_map__fd(loaded_programs(&capture->loaded)->maps.engine_state);
 	struct engine_state engine;
@@ -131,7 +131,7 @@ static u32 number_below(u32 number, const char *name)
 
 u32 number_of(const char *name)
 {
-	return number_below(numbers_given() + 1, name);
+	return number_below(count_given_mapping_numbers() + 1, name);
 }
 
 bool has_table(const char *name)
@@ -139,7 +139,7 @@ bool has_table(const char *name)
 	int map = bpf_map__fd(loaded_programs(&capture->loaded)->maps.file_tables);
 	u32 number = number_of(name);
 
-	while (number && !table_is_published(map, number))
+	while (number && !is_table_root_in_map(map, number))
 		number = number_below(number, name);
 	return number;
 }

@@ -34,7 +34,7 @@ static const u32 depths[DEPTHS] = {1, 2, 3, 64, STACK_KERNEL_DEPTH_MAX, STACK_US
 static int first_fd; /* table of the instance's first generation */
 static void *first;
 
-static void name_mapping(void)
+static void set_path_of_mapping_record(void)
 {
 	struct mapping_record *record = loaded_mapping_record(&capture->loaded, FILE_NUMBER);
 
@@ -69,7 +69,7 @@ static void open_table(void)
 static void begin_with(struct files_options options)
 {
 	files_begin(options, USER_UNWIND_FP);
-	name_mapping();
+	set_path_of_mapping_record();
 	open_table();
 }
 
@@ -112,7 +112,7 @@ static void make_stack(struct stack *stack, u32 n)
 }
 
 /* Fills the map until it is full, with every seventh stack twice. Returns the number of stacks. */
-static u32 fill(void *table, u32 most)
+static u32 fill_stack_map(void *table, u32 most)
 {
 	static struct stack stack;
 	u32 n;
@@ -316,7 +316,7 @@ TEST(an_empty_map_has_files, begin_alone, end_all)
 
 TEST(every_stack_is_shown, begin_alone, end_all)
 {
-	fill(first, 50);
+	fill_stack_map(first, 50);
 	assert_files_show(50);
 }
 
@@ -352,7 +352,7 @@ TEST(interrupted_code_is_shown_one_byte_after_its_pc, begin_alone, end_all)
 /* Stacks of all sizes fill the map: a read whose buffer ends early never skips an element. */
 TEST(a_full_map_is_shown_to_its_end, begin_alone, end_all)
 {
-	u32 count = fill(first, UINT32_MAX);
+	u32 count = fill_stack_map(first, UINT32_MAX);
 
 	assert_true(count > 100);
 	assert_files_show(count);
@@ -360,7 +360,7 @@ TEST(a_full_map_is_shown_to_its_end, begin_alone, end_all)
 
 TEST(a_reader_of_single_bytes_reads_the_same, begin_alone, end_all)
 {
-	u32 count = fill(first, 20);
+	u32 count = fill_stack_map(first, 20);
 	FILE *file = open_file("stack_map");
 
 	setvbuf(file, NULL, _IONBF, 0);
@@ -455,7 +455,7 @@ static void set_role(u32 role, int fd)
 /* One read fills the kernel's buffer; further reads give the rest. */
 TEST(a_read_stays_in_its_generation, begin_alone, end_all)
 {
-	u32 count = fill(first, UINT32_MAX);
+	u32 count = fill_stack_map(first, UINT32_MAX);
 	FILE *text = open_file("stack_map"), *binary = open_file("stack_map_bin");
 	void *next;
 	int fd = make_generation(2, &next);
@@ -464,7 +464,7 @@ TEST(a_read_stays_in_its_generation, begin_alone, end_all)
 	ungetc(fgetc(binary), binary);
 	set_role(TABLE_PREVIOUS, first_fd);
 	set_role(TABLE_CURRENT, fd);
-	fill(next, 5);
+	fill_stack_map(next, 5);
 	assert_int_equal(read_text(text, first), count);
 	assert_int_equal(read_binary(binary, first), count);
 	assert_int_equal(read_text(open_file("stack_map"), next), 5);
@@ -480,7 +480,7 @@ TEST(a_read_across_two_resets_fails, begin_alone, end_all)
 	void *next;
 	int fd = make_generation(3, &next);
 
-	fill(first, UINT32_MAX);
+	fill_stack_map(first, UINT32_MAX);
 	assert_int_equal(fread(bytes, 1, sizeof(bytes), file), sizeof(bytes));
 	set_role(TABLE_CURRENT, fd);
 	while (fread(bytes, 1, sizeof(bytes), file) == sizeof(bytes))
@@ -544,7 +544,7 @@ TEST(hidden_addresses_are_not_shown, NULL, end_all)
 	FILE *file;
 
 	begin_with((struct files_options){.group = FILES_NO_GROUP, .hides_addresses = true});
-	fill(first, UINT32_MAX);
+	fill_stack_map(first, UINT32_MAX);
 	file = open_file("stack_map_bin");
 	assert_int_equal(stack_map_bin_read(file, check_hidden, &kernel_frames, &error), 0);
 	assert_true(kernel_frames > 0);

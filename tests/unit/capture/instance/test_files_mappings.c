@@ -17,7 +17,7 @@
 #include "symbol/symbolizer/symbolizers.h"
 #include "unit_test.h"
 
-static void publish(u32 number, const struct mapping_key *key)
+static void publish_mapping_number(u32 number, const struct mapping_key *key)
 {
 	int numbers = bpf_map__fd(loaded_programs(&capture->loaded)->maps.mapping_numbers);
 	int state = bpf_map__fd(loaded_programs(&capture->loaded)->maps.engine_state);
@@ -35,7 +35,7 @@ static struct mapping_record *add_record(u32 number, enum mapping_kind kind)
 	struct mapping_record *record = loaded_mapping_record(&capture->loaded, number);
 
 	record->key = (struct mapping_key){.kind = kind, .inode = number};
-	publish(number, &record->key);
+	publish_mapping_number(number, &record->key);
 	return record;
 }
 
@@ -49,7 +49,7 @@ static struct mapping_record *add_file(u32 number, const char *path, u32 path_by
 	return record;
 }
 
-static FILE *behind_the_kernel(void)
+static FILE *open_mappings_after_kernel_lines(void)
 {
 	struct stackmap_error error;
 	struct kernel_mappings kernel;
@@ -78,7 +78,7 @@ static void assert_line(FILE *file, const char *wanted)
 
 TEST(the_kernel_comes_first, begin, end)
 {
-	assert_end(behind_the_kernel());
+	assert_end(open_mappings_after_kernel_lines());
 }
 
 TEST(every_kind_has_its_line, begin, end)
@@ -99,7 +99,7 @@ TEST(every_kind_has_its_line, begin, end)
 	add_record(4, MAPPING_VDSO);
 	add_record(5, MAPPING_ANON);
 	add_file(6, beyond_ascii, sizeof(beyond_ascii), true);
-	file = behind_the_kernel();
+	file = open_mappings_after_kernel_lines();
 	assert_line(file, "1 01abff0000000000000000000000000000000000 /usr/lib/libc.so.6\n");
 	assert_line(file, "2 - /c d/a\\012\\134b\n");
 	assert_line(file, "3 - .../in/lib.so\n");
@@ -119,7 +119,7 @@ TEST(a_number_that_was_not_needed_is_not_shown, begin, end)
 	record = add_file(1, "a", 2, true);
 	*loaded_mapping_record(&capture->loaded, 2) = *record;
 	add_file(3, "b", 2, true);
-	file = behind_the_kernel();
+	file = open_mappings_after_kernel_lines();
 	assert_line(file, "1 - /a\n");
 	assert_line(file, "3 - /b\n");
 	assert_end(file);
@@ -139,7 +139,7 @@ TEST(all_numbers_are_shown, begin, end)
 		name[8] = '.';
 		add_file(number, name, sizeof(name), true);
 	}
-	file = behind_the_kernel();
+	file = open_mappings_after_kernel_lines();
 	for (number = 1; number < MAPPINGS_MAX; number++) {
 		mapped_file_path(loaded_mapping_record(&capture->loaded, number), path,
 				 sizeof(path));
@@ -189,7 +189,7 @@ TEST(a_deleted_file_has_its_build_id, begin_unwinding, end)
 	run_copy();
 	hex_id(COPY, wanted);
 	unlink(COPY);
-	file = behind_the_kernel();
+	file = open_mappings_after_kernel_lines();
 	while (fgets(line, sizeof(line), file))
 		if (strstr(line, "/" COPY "\n"))
 			assert_int_equal(sscanf(line, "%u %127s", &number, found), 2);

@@ -118,7 +118,7 @@ struct value {
 	char text[16];
 };
 
-static struct value good_value(void)
+static struct value make_valid_metadata_value(void)
 {
 	return (struct value){
 		.header = {.version = METADATA_VERSION, .sources = 1, .text_bytes = 16},
@@ -130,23 +130,23 @@ static struct value good_value(void)
 
 TEST(damage_is_refused)
 {
-	struct value value = good_value();
+	struct value value = make_valid_metadata_value();
 
 	value.header.sources = 2;
 	assert_int_equal(read_bytes(&value, sizeof(value)), -EINVAL);
-	value = good_value();
+	value = make_valid_metadata_value();
 	value.header.sources = 0xffffffff;
 	assert_int_equal(read_bytes(&value, sizeof(value)), -EINVAL);
-	value = good_value();
+	value = make_valid_metadata_value();
 	value.header.text_bytes = 0;
 	assert_int_equal(read_bytes(&value, sizeof(value)), -EINVAL);
-	value = good_value();
+	value = make_valid_metadata_value();
 	value.source.type = SOURCE_WAKER + 1;
 	assert_int_equal(read_bytes(&value, sizeof(value)), -EINVAL);
-	value = good_value();
+	value = make_valid_metadata_value();
 	value.text[15] = 'x';
 	assert_int_equal(read_bytes(&value, sizeof(value)), -EINVAL);
-	value = good_value();
+	value = make_valid_metadata_value();
 	memset(value.text, 'x', 15);
 	assert_int_equal(read_bytes(&value, sizeof(value)), -EINVAL);
 	assert_int_equal(read_bytes(&value, 4), -EINVAL);
@@ -154,7 +154,7 @@ TEST(damage_is_refused)
 
 TEST(another_map_is_refused)
 {
-	struct value value = good_value();
+	struct value value = make_valid_metadata_value();
 	struct metadata *metadata = NULL;
 	int fd = make_map(BPF_MAP_TYPE_HASH, &value, sizeof(value));
 

@@ -157,7 +157,7 @@ static void open_file(struct file *file)
 	assert_int_equal(capture_begin(capture, file->writer, &error), 0);
 }
 
-static u64 lost_of(const struct trace_ledger *ledger)
+static u64 sum_losses_of_ledger(const struct trace_ledger *ledger)
 {
 	u64 lost = 0;
 
@@ -198,7 +198,8 @@ static void close_file(struct file *file, u64 waiting_max)
 	assert_int_equal(trace_reader_events(reader, tally_event, &tally, &error), 0);
 	assert_int_equal(tally.events, file->ledger.recorded);
 	assert_in_range(tally.waiting, 0, waiting_max);
-	assert_int_equal(file->ledger.produced, file->ledger.recorded + lost_of(&file->ledger));
+	assert_int_equal(file->ledger.produced,
+			 file->ledger.recorded + sum_losses_of_ledger(&file->ledger));
 	trace_reader_close(&reader);
 }
 
@@ -324,7 +325,7 @@ static void begin_reset(int steps)
 	if (steps > 0)
 		assert_int_equal(generation_clear_previous(&capture->loaded), 0);
 	if (steps > 1)
-		assert_int_equal(generation_empty_table(&capture->loaded, spare,
+		assert_int_equal(generation_reset_table(&capture->loaded, spare,
 							generation_of_table(current) + 1),
 				 0);
 	if (steps > 2)
@@ -405,7 +406,7 @@ TEST(the_next_swap_may_come_when_a_window_has_ended, NULL, detach)
 }
 
 /* Ends two windows in a row, as `record --rotate` may. */
-static void rotate(bool kernel_only)
+static void check_two_windows_in_a_row(bool kernel_only)
 {
 	struct file files[4];
 	pid_t children[CHILDREN];
@@ -434,12 +435,12 @@ static void rotate(bool kernel_only)
 
 TEST(each_event_is_in_one_window, NULL, detach)
 {
-	rotate(true);
+	check_two_windows_in_a_row(true);
 }
 
 TEST(each_event_with_user_stacks_is_in_one_window, NULL, detach)
 {
-	rotate(false);
+	check_two_windows_in_a_row(false);
 }
 
 int main(void)

@@ -24,7 +24,7 @@ static int set_up(void **state)
 {
 	(void)state;
 	memset(memory, 0, sizeof(memory));
-	ring = ring_view_at(memory, 0, sizeof(memory), SLOTS, SLOT_SIZE);
+	ring = ring_view_of_mapped_memory(memory, 0, sizeof(memory), SLOTS, SLOT_SIZE);
 	ring_view_make_empty(&ring);
 	return 0;
 }
@@ -34,7 +34,7 @@ static struct event_slot *slot_at(u64 position)
 	return (struct event_slot *)ring_slot(&ring, position);
 }
 
-static void put(u64 position, u32 kind, u32 marks)
+static void write_event_to_slot(u64 position, u32 kind, u32 marks)
 {
 	struct event_slot *slot = slot_at(position);
 
@@ -45,7 +45,7 @@ static void put(u64 position, u32 kind, u32 marks)
 static void put_events(u64 first, u64 end)
 {
 	for (; first < end; first++)
-		put(first, 0, 0);
+		write_event_to_slot(first, 0, 0);
 	ring.header->head = end;
 }
 
@@ -61,9 +61,9 @@ TEST(events_before_the_limit_are_discarded, set_up)
 TEST(only_events_are_counted, set_up)
 {
 	put_events(SLOTS, SLOTS + 4);
-	put(SLOTS + 1, KIND_DEFERRED_STACK, 0);
-	put(SLOTS + 2, 0, COMMIT_CONTINUED);
-	put(SLOTS + 3, 0, COMMIT_BUSY);
+	write_event_to_slot(SLOTS + 1, KIND_DEFERRED_STACK, 0);
+	write_event_to_slot(SLOTS + 2, 0, COMMIT_CONTINUED);
+	write_event_to_slot(SLOTS + 3, 0, COMMIT_BUSY);
 	assert_int_equal(ring_discard_flight(&ring, SLOTS + 4, SLOTS + 4), 1);
 	assert_int_equal(ring_slot_state(&ring, SLOTS + 1), SLOT_CONTINUED);
 	assert_int_equal(slot_at(SLOTS + 3)->commit, COMMIT_OF(SLOTS + 3) | COMMIT_BUSY);
@@ -71,9 +71,9 @@ TEST(only_events_are_counted, set_up)
 
 TEST(deferred_stacks_have_their_own_limit, set_up)
 {
-	put(SLOTS, KIND_DEFERRED_STACK, 0);
-	put(SLOTS + 1, KIND_DEFERRED_STACK, 0);
-	put(SLOTS + 2, 0, 0);
+	write_event_to_slot(SLOTS, KIND_DEFERRED_STACK, 0);
+	write_event_to_slot(SLOTS + 1, KIND_DEFERRED_STACK, 0);
+	write_event_to_slot(SLOTS + 2, 0, 0);
 	assert_int_equal(ring_discard_flight(&ring, SLOTS + 3, SLOTS + 1), 1);
 	assert_int_equal(ring_slot_state(&ring, SLOTS), SLOT_CONTINUED);
 	assert_int_equal(ring_slot_state(&ring, SLOTS + 1), SLOT_EVENT);
@@ -83,7 +83,7 @@ TEST(deferred_stacks_have_their_own_limit, set_up)
 TEST(events_of_an_earlier_lap_are_discarded_too, set_up)
 {
 	put_events(SLOTS, 3 * SLOTS);
-	put(SLOTS + 5, 0, 0);
+	write_event_to_slot(SLOTS + 5, 0, 0);
 	assert_int_equal(ring_discard_flight(&ring, 3 * SLOTS, 3 * SLOTS), SLOTS);
 }
 
@@ -109,11 +109,11 @@ TEST(writers_claim_emptied_slots, set_up)
 TEST(a_discard_ends_at_a_slot_that_is_being_written, set_up)
 {
 	put_events(SLOTS, SLOTS + 10);
-	put(SLOTS + 2, KIND_DEFERRED_STACK, 0);
-	put(SLOTS + 7, 0, COMMIT_BUSY);
+	write_event_to_slot(SLOTS + 2, KIND_DEFERRED_STACK, 0);
+	write_event_to_slot(SLOTS + 7, 0, COMMIT_BUSY);
 	assert_int_equal(ring_discard_drain(&ring, SLOTS + 10), 6);
 	assert_int_equal(ring.header->tail, SLOTS + 7);
-	put(SLOTS + 7, 0, 0);
+	write_event_to_slot(SLOTS + 7, 0, 0);
 	assert_int_equal(ring_discard_drain(&ring, SLOTS + 9), 2);
 	assert_int_equal(ring.header->tail, SLOTS + 9);
 }

@@ -23,7 +23,7 @@
 
 static pid_t other;
 
-static void tabulate(u64 pid, u32 ms)
+static void request_tables_of_running_code(u64 pid, u32 ms)
 {
 	struct number_range range = {.first = pid, .last = pid};
 	const struct number_list pids = {.ranges = &range, .count = pid ? 1 : 0};
@@ -31,7 +31,7 @@ static void tabulate(u64 pid, u32 ms)
 	running_code_await_tables(&capture->loaded, capture_symbolizers(capture), &pids, ms);
 }
 
-static bool other_is_numbered(void)
+static bool has_other_program_mapping_number(void)
 {
 	return number_of("/sleep");
 }
@@ -56,7 +56,7 @@ static int end_with_other(void **state)
 
 TEST(own_code_has_tables, begin_with_other, end_with_other)
 {
-	tabulate(getpid(), PATIENCE_MS);
+	request_tables_of_running_code(getpid(), PATIENCE_MS);
 	assert_true(has_table("/test_running_code"));
 	assert_true(has_table("/libc.so.6"));
 	assert_int_equal(
@@ -67,16 +67,16 @@ TEST(own_code_has_tables, begin_with_other, end_with_other)
 /* Only the code of the requested process has numbers. */
 TEST(code_of_others_has_no_numbers, begin_with_other, end_with_other)
 {
-	tabulate(getpid(), PATIENCE_MS);
-	assert_false(other_is_numbered());
-	tabulate(0, 0);
-	assert_true(other_is_numbered());
+	request_tables_of_running_code(getpid(), PATIENCE_MS);
+	assert_false(has_other_program_mapping_number());
+	request_tables_of_running_code(0, 0);
+	assert_true(has_other_program_mapping_number());
 }
 
 TEST(an_ended_process_has_no_code, begin_with_other, end_with_other)
 {
-	tabulate(INT_MAX, PATIENCE_MS);
-	assert_false(other_is_numbered());
+	request_tables_of_running_code(INT_MAX, PATIENCE_MS);
+	assert_false(has_other_program_mapping_number());
 }
 
 /* The kernel maps the program at low addresses and the linker at high ones; the linker maps the
@@ -110,6 +110,6 @@ TEST(some_numbers_are_left_to_events, begin_with_other, end_with_other)
 	assert_int_equal(bpf_map_lookup_elem(map, &zero, &engine), 0);
 	engine.mapping_last = MAPPINGS_MAX / 2;
 	assert_int_equal(bpf_map_update_elem(map, &zero, &engine, BPF_ANY), 0);
-	tabulate(other, PATIENCE_MS);
-	assert_false(other_is_numbered());
+	request_tables_of_running_code(other, PATIENCE_MS);
+	assert_false(has_other_program_mapping_number());
 }

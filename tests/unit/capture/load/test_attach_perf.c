@@ -76,7 +76,7 @@ static u64 events_counted(void)
 	return count;
 }
 
-static struct perf_runs noted(void)
+static struct perf_runs read_noted_perf_runs(void)
 {
 	struct perf_runs *runs = calloc(libbpf_num_possible_cpus(), sizeof(*runs)), sum = {};
 	u32 kind = 0;
@@ -103,7 +103,7 @@ TEST(skips_are_known_without_reading_the_event)
 	for (u32 cpu = 0; cpu < capture->loaded.plan.config.cpus; cpu++)
 		touch_pages_on(cpu);
 	capture_detach(capture);
-	runs = noted();
+	runs = read_noted_perf_runs();
 	assert_true(runs.count >= PAGES);
 	assert_in_range(runs.count, runs.runs, events_counted());
 	skipped = attach_count_skipped_perf_events(&capture->loaded.attachment, 0);
@@ -116,7 +116,7 @@ TEST(skips_are_known_without_reading_the_event)
 	source_list_clear(&sources);
 }
 
-static void look_for_cpus(void)
+static void poll_cpu_hotplug(void)
 {
 	capture->loaded.attachment.hotplug.next_poll = 0;
 	loaded_follow_cpus(capture_loaded(capture));
@@ -133,20 +133,20 @@ TEST(a_cpu_that_comes_online_is_sampled)
 	hotplug = &capture->loaded.attachment.hotplug;
 	events = capture->loaded.attachment.event_count;
 	touch_pages_on(0);
-	look_for_cpus();
+	poll_cpu_hotplug();
 	assert_int_equal(hotplug->came, 0);
 
 	capture->loaded.attachment.hotplug.online[0] &= ~1ULL;
-	look_for_cpus();
+	poll_cpu_hotplug();
 	assert_int_equal(hotplug->came, 1);
-	look_for_cpus();
+	poll_cpu_hotplug();
 	assert_int_equal(hotplug->came, 1);
 	assert_int_equal(hotplug->unsampled, 0);
 	assert_int_equal(capture->loaded.attachment.event_count, events);
 	touch_pages_on(0);
 	capture_detach(capture);
 	assert_true(events_counted() >= 2 * PAGES);
-	assert_true(noted().runs >= 2 * PAGES);
+	assert_true(read_noted_perf_runs().runs >= 2 * PAGES);
 	capture_free(&capture);
 	source_list_clear(&sources);
 }
@@ -169,11 +169,11 @@ TEST(one_descriptor_shows_all_changes)
 	hotplug = &capture->loaded.attachment.hotplug;
 	assert_int_equal(dup3(list, hotplug->list, O_CLOEXEC), hotplug->list);
 	write_list("1\n");
-	look_for_cpus();
+	poll_cpu_hotplug();
 	assert_int_equal(hotplug->online[0], 2);
 	assert_int_equal(hotplug->came, 0);
 	write_list("0-1\n");
-	look_for_cpus();
+	poll_cpu_hotplug();
 	assert_int_equal(hotplug->online[0] & 1, 1);
 	assert_int_equal(hotplug->came, 1);
 	list = hotplug->list;
@@ -195,7 +195,7 @@ TEST(a_cpu_that_was_offline_at_the_start_is_sampled)
 	assert_int_equal(event->cpu, 0);
 	event->cpu = CONFIG_CPUS_MAX;
 	capture->loaded.attachment.hotplug.online[0] &= ~1ULL;
-	look_for_cpus();
+	poll_cpu_hotplug();
 	assert_int_equal(capture->loaded.attachment.event_count, events + 1);
 	assert_int_equal(capture->loaded.attachment.events[events].cpu, 0);
 	touch_pages_on(0);
@@ -205,7 +205,7 @@ TEST(a_cpu_that_was_offline_at_the_start_is_sampled)
 	source_list_clear(&sources);
 }
 
-static void burn(u64 ns)
+static void spin_for_cpu_time(u64 ns)
 {
 	u64 until = clock_ns(CLOCK_PROCESS_CPUTIME_ID) + ns;
 
@@ -219,12 +219,13 @@ TEST(the_rate_can_be_changed)
 	u64 before;
 
 	attach_event("cpu-clock", 1);
-	before = noted().runs;
+	before = read_noted_perf_runs().runs;
 	assert_int_equal(loaded_set_frequency(capture_loaded(capture), 1000), 0);
-	burn(300 * NS_PER_MS);
+	spin_for_cpu_time(300 * NS_PER_MS);
 	capture_detach(capture);
 	/* A clock's event counts nanoseconds. */
-	assert_in_range(noted().runs - before, 100, events_counted() / NS_PER_MS * 11 / 10 + 10);
+	assert_in_range(read_noted_perf_runs().runs - before, 100,
+			events_counted() / NS_PER_MS * 11 / 10 + 10);
 	capture_free(&capture);
 	source_list_clear(&sources);
 }

@@ -16,7 +16,7 @@
 
 static struct capture_bpf *object;
 
-static int load(void **state)
+static int load_kallsyms_program(void **state)
 {
 	struct bpf_program *program;
 	struct bpf_map *map;
@@ -77,7 +77,7 @@ static char *without_data_of_image(char *lines)
 	return lines;
 }
 
-TEST(the_list_of_the_program_is_that_of_kallsyms_without_data, load, unload)
+TEST(the_list_of_the_program_is_that_of_kallsyms_without_data, load_kallsyms_program, unload)
 {
 	struct feature_result feature;
 	char *listed, *expected;
@@ -104,7 +104,7 @@ TEST(the_list_of_the_program_is_that_of_kallsyms_without_data, load, unload)
 }
 
 /* bpf/thin_lines.py */
-TEST(a_program_has_one_line_of_source_for_each_function, load, unload)
+TEST(a_program_has_one_line_of_source_for_each_function, load_kallsyms_program, unload)
 {
 	struct feature_result feature;
 	struct bpf_prog_info info = {};

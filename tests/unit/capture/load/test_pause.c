@@ -33,7 +33,7 @@
 static struct source_list sources;
 static struct capture *capture;
 
-static void skip_without(int result, const struct stackmap_error *error)
+static void skip_test_if_unsupported(int result, const struct stackmap_error *error)
 {
 	if (!result)
 		return;
@@ -54,7 +54,7 @@ static void begin_with(bool user_stacks)
 	int result = source_list_add(&sources, "syscalls:sys_enter_getppid", 0, &error);
 
 	result = result ?: capture_create(&options, &capture, &error);
-	skip_without(result ?: capture_attach(capture, &error), &error);
+	skip_test_if_unsupported(result ?: capture_attach(capture, &error), &error);
 }
 
 static int begin(void **state)
@@ -101,7 +101,7 @@ static void assert_counts(u64 recorded, u64 paused)
 {
 	struct trace_ledger totals;
 
-	ledger_totals(capture_loaded(capture), &totals);
+	sum_event_totals_of_cpus(capture_loaded(capture), &totals);
 	assert_int_equal(totals.recorded, recorded);
 	assert_int_equal(totals.lost[LOST_PAUSED], paused);
 }

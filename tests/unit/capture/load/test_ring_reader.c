@@ -23,7 +23,7 @@ static int set_up(void **state)
 {
 	(void)state;
 	memset(memory, 0, sizeof(memory));
-	ring = ring_view_at(memory, 1, STRIDE, SLOTS, SLOT_SIZE);
+	ring = ring_view_of_mapped_memory(memory, 1, STRIDE, SLOTS, SLOT_SIZE);
 	ring_view_make_empty(&ring);
 	return 0;
 }
@@ -46,9 +46,9 @@ static void put_run(u64 first, u32 depth)
 		u32 *slot = slot_at(first + i);
 
 		memcpy(slot + 1, inline_stack_payload(&stack) + i * PART_BYTES,
-		       inline_stack_part(i * PART_BYTES, PART_BYTES));
+		       inline_stack_bytes_in_slot(i * PART_BYTES, PART_BYTES));
 		if (!i)
-			slot[1] = inline_stack_head(&stack);
+			slot[1] = inline_stack_header_word(&stack);
 		slot[0] = COMMIT_OF(first + i) | COMMIT_CONTINUED;
 	}
 }
@@ -60,7 +60,7 @@ static u32 read_run(u64 event, u64 run)
 
 TEST(each_ring_is_its_own, set_up)
 {
-	struct ring_view first = ring_view_at(memory, 0, STRIDE, SLOTS, SLOT_SIZE);
+	struct ring_view first = ring_view_of_mapped_memory(memory, 0, STRIDE, SLOTS, SLOT_SIZE);
 
 	assert_int_equal(ring.header->head, SLOTS);
 	assert_int_equal(ring.header->tail, SLOTS);

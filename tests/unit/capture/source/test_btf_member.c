@@ -56,7 +56,7 @@ static int free_types(void **state)
 
 TEST_GROUP(make_types, free_types)
 
-static int follow(int type, const char *path)
+static int follow_member_path(int type, const char *path)
 {
 	number = (struct source_number){.number.offset = WORD_OFFSET};
 	reason[0] = '\0';
@@ -65,7 +65,7 @@ static int follow(int type, const char *path)
 
 static void assert_number(const char *path, u32 steps, s32 first, s32 second, u32 bytes)
 {
-	assert_int_equal(follow(outer_pointer, path), 0);
+	assert_int_equal(follow_member_path(outer_pointer, path), 0);
 	assert_int_equal(number.number.offset, WORD_OFFSET);
 	assert_int_equal(number.number.place, NUMBER_IN_KERNEL_MEMORY);
 	assert_int_equal(number.number.steps, steps);
@@ -91,7 +91,7 @@ TEST(members_of_a_structure_without_a_name_count_as_those_around_it)
 TEST(pointers_are_followed_in_turn)
 {
 	assert_number("->next->in.a", 2, 24, 8, 4);
-	assert_int_equal(follow(outer_pointer, "->next->next->next->first"), 0);
+	assert_int_equal(follow_member_path(outer_pointer, "->next->next->next->first"), 0);
 	assert_int_equal(number.number.steps, 4);
 	assert_int_equal(number.number.displacement[2], 24);
 	assert_int_equal(number.number.displacement[3], 0);
@@ -105,7 +105,7 @@ TEST(a_pointer_at_the_end_is_an_address)
 
 static void assert_refused(int type, const char *path, int code, const char *text)
 {
-	assert_int_equal(follow(type, path), -code);
+	assert_int_equal(follow_member_path(type, path), -code);
 	assert_string_equal(reason, text);
 	assert_int_equal(number.number.steps, 0);
 }

@@ -36,7 +36,7 @@ static int open_target(void)
 	return open_file(PROBE_TARGET);
 }
 
-static int look_for(void *arg, const struct elf_function *function)
+static int compare_with_wanted_function(void *arg, const struct elf_function *function)
 {
 	struct wanted *wanted = arg;
 
@@ -48,19 +48,19 @@ static int look_for(void *arg, const struct elf_function *function)
 	return 0;
 }
 
-static struct wanted find_in(const char *path, const char *name)
+static struct wanted find_function_in_file(const char *path, const char *name)
 {
 	struct wanted wanted = {.name = name};
 	int fd = open_file(path);
 
-	assert_int_equal(elf_function_each(fd, look_for, &wanted), 0);
+	assert_int_equal(elf_function_each(fd, compare_with_wanted_function, &wanted), 0);
 	close(fd);
 	return wanted;
 }
 
 static struct wanted find(const char *name)
 {
-	return find_in(PROBE_TARGET, name);
+	return find_function_in_file(PROBE_TARGET, name);
 }
 
 TEST(the_code_lies_at_the_offset)
@@ -105,8 +105,8 @@ TEST(an_ifunc_is_marked)
 
 TEST(undefined_functions_are_not_there)
 {
-	assert_true(find_in(PROBE_TARGET_AT_ZERO, "probe_target_two").found > 0);
-	assert_int_equal(find_in(PROBE_TARGET_AT_ZERO, "getpid").found, 0);
+	assert_true(find_function_in_file(PROBE_TARGET_AT_ZERO, "probe_target_two").found > 0);
+	assert_int_equal(find_function_in_file(PROBE_TARGET_AT_ZERO, "getpid").found, 0);
 }
 
 static int stop_early(void *arg, const struct elf_function *function)
@@ -152,7 +152,7 @@ static unsigned char *read_target(size_t *bytes)
 	return image;
 }
 
-static int touch(void *arg, const struct elf_function *function)
+static int read_all_of_function(void *arg, const struct elf_function *function)
 {
 	*(u64 *)arg += function->offset + strlen(function->name);
 	return 0;
@@ -164,7 +164,7 @@ static void walk_image(const unsigned char *image, size_t bytes)
 	u64 sum = 0;
 
 	assert_int_equal(write(fd, image, bytes), bytes);
-	err = elf_function_each(fd, touch, &sum);
+	err = elf_function_each(fd, read_all_of_function, &sum);
 	assert_true(err == 0 || err == -ENOEXEC);
 	close(fd);
 }

@@ -76,7 +76,7 @@ TEST(names_of_this_architecture_are_found)
 }
 
 /* In memory of exactly its size, so that the sanitizer sees a step too far. */
-static void search_exactly(const unsigned char *cache, size_t bytes)
+static void search_library_cache_of_exact_size(const unsigned char *cache, size_t bytes)
 {
 	unsigned char *copy = malloc(bytes ? bytes : 1);
 	char path[PATH_MAX];
@@ -92,7 +92,7 @@ TEST(a_cache_cut_off_anywhere_is_survived)
 	size_t bytes = build_cache(cache);
 
 	for (size_t length = 0; length <= bytes; length++)
-		search_exactly(cache, length);
+		search_library_cache_of_exact_size(cache, length);
 }
 
 TEST(a_wrong_byte_anywhere_is_survived)
@@ -102,7 +102,7 @@ TEST(a_wrong_byte_anywhere_is_survived)
 
 	for (size_t i = 0; i < bytes; i++) {
 		cache[i] ^= 0xff;
-		search_exactly(cache, bytes);
+		search_library_cache_of_exact_size(cache, bytes);
 		cache[i] ^= 0xff;
 	}
 }

@@ -16,7 +16,7 @@
 static struct source_list list;
 static struct stackmap_error error;
 
-static int clear(void **state)
+static int clear_source_list(void **state)
 {
 	(void)state;
 	source_list_clear(&list);
@@ -24,7 +24,7 @@ static int clear(void **state)
 	return 0;
 }
 
-TEST(software_events_have_a_period, NULL, clear)
+TEST(software_events_have_a_period, NULL, clear_source_list)
 {
 	assert_int_equal(source_list_add(&list, "faults", 99, &error), 0);
 	assert_int_equal(list.count, 1);
@@ -36,7 +36,7 @@ TEST(software_events_have_a_period, NULL, clear)
 	assert_int_equal(list.sources[0].frequency, 0);
 }
 
-TEST(clocks_have_a_frequency, NULL, clear)
+TEST(clocks_have_a_frequency, NULL, clear_source_list)
 {
 	assert_int_equal(source_list_add(&list, "cpu-clock", 99, &error), 0);
 	assert_int_equal(source_list_add(&list, "task-clock/1000000", 99, &error), 0);
@@ -47,7 +47,7 @@ TEST(clocks_have_a_frequency, NULL, clear)
 	assert_int_equal(list.sources[1].period, 1000000);
 }
 
-TEST(words_are_separated_by_commas, NULL, clear)
+TEST(words_are_separated_by_commas, NULL, clear_source_list)
 {
 	assert_int_equal(source_list_add(&list, "cs,migrations,cs,context-switches", 0, &error), 0);
 	assert_int_equal(list.count, 2);
@@ -55,7 +55,7 @@ TEST(words_are_separated_by_commas, NULL, clear)
 	assert_string_equal(list.sources[1].name, "cpu-migrations");
 }
 
-TEST(sources_with_the_same_counter_share_it, NULL, clear)
+TEST(sources_with_the_same_counter_share_it, NULL, clear_source_list)
 {
 	assert_int_equal(source_list_add(&list,
 					 "page-faults/value=+task-clock/,"
@@ -75,7 +75,7 @@ TEST(sources_with_the_same_counter_share_it, NULL, clear)
 			 -ENOSPC);
 }
 
-TEST(a_failure_adds_nothing, NULL, clear)
+TEST(a_failure_adds_nothing, NULL, clear_source_list)
 {
 	assert_int_equal(source_list_add(&list, "cs", 0, &error), 0);
 	assert_int_equal(source_list_add(&list, "faults,nosuch", 0, &error), -ENOENT);
@@ -84,21 +84,21 @@ TEST(a_failure_adds_nothing, NULL, clear)
 	assert_string_equal(list.sources[0].name, "context-switches");
 }
 
-TEST(the_nearest_event_is_named, NULL, clear)
+TEST(the_nearest_event_is_named, NULL, clear_source_list)
 {
 	assert_int_equal(source_list_add(&list, "page-fualts", 0, &error), -ENOENT);
 	assert_string_equal(error.message,
 			    "-e page-fualts: no such event; did you mean page-faults?");
 }
 
-TEST(a_glob_that_matches_nothing_is_an_error, NULL, clear)
+TEST(a_glob_that_matches_nothing_is_an_error, NULL, clear_source_list)
 {
 	assert_int_equal(source_list_add(&list, "nosuch*", 0, &error), -ENOENT);
 	assert_non_null(strstr(error.message, "-e nosuch*: no event matches"));
 	assert_int_equal(list.count, 0);
 }
 
-TEST(the_list_has_a_limit, NULL, clear)
+TEST(the_list_has_a_limit, NULL, clear_source_list)
 {
 	assert_int_equal(source_list_add(&list, "cs", 0, &error), 0);
 	assert_int_equal(source_list_add(&list, "k:*", 0, &error), -E2BIG);
@@ -106,7 +106,7 @@ TEST(the_list_has_a_limit, NULL, clear)
 	assert_int_equal(list.count, 1);
 }
 
-TEST(sample_rates_have_a_range, NULL, clear)
+TEST(sample_rates_have_a_range, NULL, clear_source_list)
 {
 	static const u64 wrong[] = {0, 1ULL << 32, UINT64_MAX};
 
@@ -121,13 +121,13 @@ TEST(sample_rates_have_a_range, NULL, clear)
 	assert_int_equal(list.sources[0].frequency, 1);
 }
 
-TEST(a_rate_out_of_range_fails_for_clocks_by_name, NULL, clear)
+TEST(a_rate_out_of_range_fails_for_clocks_by_name, NULL, clear_source_list)
 {
 	assert_int_equal(source_list_add(&list, "cpu-clock", UINT64_MAX, &error), -ERANGE);
 	assert_int_equal(list.count, 0);
 }
 
-TEST(the_error_may_be_left_out, NULL, clear)
+TEST(the_error_may_be_left_out, NULL, clear_source_list)
 {
 	assert_int_equal(source_list_add(&list, "nosuch", 0, NULL), -ENOENT);
 	assert_int_equal(source_list_add_sample(&list, 0, NULL), -ERANGE);
@@ -149,7 +149,7 @@ static int stop_early(void *arg, const char *group, const char *name)
 	return 7;
 }
 
-TEST(the_catalogue_takes_the_same_words, NULL, clear)
+TEST(the_catalogue_takes_the_same_words, NULL, clear_source_list)
 {
 	int count = 0;
 
@@ -159,7 +159,7 @@ TEST(the_catalogue_takes_the_same_words, NULL, clear)
 	assert_string_equal(error.message, "nosuch*: no event matches");
 }
 
-TEST(the_catalogue_stops_on_demand, NULL, clear)
+TEST(the_catalogue_stops_on_demand, NULL, clear_source_list)
 {
 	int count = 0;
 

@@ -47,7 +47,7 @@ static int find(void *arg, const char *name, struct source_number *out, struct s
 	return -ENOENT;
 }
 
-static int resolve(const char *question)
+static int resolve_question_of_test_event(const char *question)
 {
 	source = (struct source){.name = (char *)"it"};
 	return parse(question) ?: question_resolve(&words, "-e it", find, NULL, &source, &error);
@@ -100,29 +100,29 @@ TEST(a_counter_is_a_perf_event_with_modes_and_a_unit)
 
 TEST(a_counter_has_a_number_of_perf)
 {
-	assert_int_equal(resolve("value=+faults:u"), 0);
+	assert_int_equal(resolve_question_of_test_event("value=+faults:u"), 0);
 	assert_true(source.counter.is_given && source.counter.no_kernel);
 	assert_false(source.counter.no_user);
 	assert_int_equal(source.counter.perf_type, PERF_TYPE_SOFTWARE);
 	assert_int_equal(source.counter.perf_config[0], PERF_COUNT_SW_PAGE_FAULTS);
 	assert_string_equal(source.unit, "page-faults");
 	assert_false(question_reads_event(&source.question));
-	assert_int_equal(resolve("value=+task-clock"), 0);
+	assert_int_equal(resolve_question_of_test_event("value=+task-clock"), 0);
 	assert_string_equal(source.unit, "ns");
-	assert_int_equal(resolve("value=+task-clock:time"), 0);
+	assert_int_equal(resolve_question_of_test_event("value=+task-clock:time"), 0);
 	assert_string_equal(source.unit, "time");
 	if (!access("/sys/bus/event_source/devices/msr/events/tsc", F_OK)) {
-		assert_int_equal(resolve("value=+msr/tsc/"), 0);
+		assert_int_equal(resolve_question_of_test_event("value=+msr/tsc/"), 0);
 		assert_string_equal(source.unit, "counts");
 	}
-	assert_int_equal(resolve("value=+task-clok"), -ENOENT);
+	assert_int_equal(resolve_question_of_test_event("value=+task-clok"), -ENOENT);
 	assert_non_null(strstr(error.message, "did you mean +task-clock?"));
-	if (resolve("value=+cycles") == -ENOENT)
+	if (resolve_question_of_test_event("value=+cycles") == -ENOENT)
 		assert_non_null(strstr(error.message, "did you mean +cpu-clock?"));
-	assert_int_equal(resolve("value=+page-faults/7"), -EINVAL);
-	assert_int_equal(resolve("value=+page-faults:p"), -EINVAL);
-	assert_int_equal(resolve("value=+page-*"), -EINVAL);
-	assert_int_equal(resolve("value=+k:f"), -ENOENT);
+	assert_int_equal(resolve_question_of_test_event("value=+page-faults/7"), -EINVAL);
+	assert_int_equal(resolve_question_of_test_event("value=+page-faults:p"), -EINVAL);
+	assert_int_equal(resolve_question_of_test_event("value=+page-*"), -EINVAL);
+	assert_int_equal(resolve_question_of_test_event("value=+k:f"), -ENOENT);
 }
 
 TEST(a_value_has_a_type_and_a_unit)
@@ -162,18 +162,18 @@ TEST(an_event_has_two_values)
 
 TEST(both_values_are_found_with_their_units)
 {
-	assert_int_equal(resolve("values=size_bytes,pid"), 0);
+	assert_int_equal(resolve_question_of_test_event("values=size_bytes,pid"), 0);
 	assert_int_equal(source.question.value.offset, 4);
 	assert_int_equal(source.question.further.offset, 8);
 	assert_string_equal(source.unit, "bytes");
 	assert_string_equal(source.further_unit, "pid");
 	assert_string_equal(source.value_name, "size_bytes");
 	assert_string_equal(source.further_name, "pid");
-	assert_int_equal(resolve("values=size_bytes,none"), -ENOENT);
-	assert_int_equal(resolve("values=size_bytes*pid,args.pid"), 0);
+	assert_int_equal(resolve_question_of_test_event("values=size_bytes,none"), -ENOENT);
+	assert_int_equal(resolve_question_of_test_event("values=size_bytes*pid,args.pid"), 0);
 	assert_null(source.value_name);
 	assert_string_equal(source.further_name, "pid");
-	assert_int_equal(resolve("value=size_bytes"), 0);
+	assert_int_equal(resolve_question_of_test_event("value=size_bytes"), 0);
 	assert_null(source.further_unit);
 	assert_null(source.further_name);
 }
@@ -183,9 +183,9 @@ TEST(a_comma_between_values_belongs_to_the_word)
 	const char *word = "u:a/b:f/values=arg1,arg2,if=arg1>1/,k:g";
 	const char *first = strchr(word, ','), *last = strrchr(word, ',');
 
-	assert_true(question_is_between_values(word, first));
-	assert_true(question_is_between_values(word, strchr(first + 1, ',')));
-	assert_false(question_is_between_values(word, last));
+	assert_true(is_comma_in_question_list(word, first));
+	assert_true(is_comma_in_question_list(word, strchr(first + 1, ',')));
+	assert_false(is_comma_in_question_list(word, last));
 }
 
 TEST(conditions_are_alternatives_of_conjunctions)
@@ -280,22 +280,24 @@ TEST(malformed_questions_are_refused)
 
 TEST(a_value_is_a_number_of_the_event)
 {
-	assert_int_equal(resolve("value=size_bytes"), 0);
+	assert_int_equal(resolve_question_of_test_event("value=size_bytes"), 0);
 	assert_string_equal(source.unit, "bytes");
 	assert_int_equal(source.question.value.offset, 4);
-	assert_int_equal(resolve("value=tiny"), 0);
+	assert_int_equal(resolve_question_of_test_event("value=tiny"), 0);
 	assert_string_equal(source.unit, "tiny");
-	assert_int_equal(resolve("value=place"), 0);
+	assert_int_equal(resolve_question_of_test_event("value=place"), 0);
 	assert_string_equal(source.unit, "address");
-	assert_int_equal(resolve("value=size_bytes:u16:cm"), 0);
+	assert_int_equal(resolve_question_of_test_event("value=size_bytes:u16:cm"), 0);
 	assert_int_equal(source.question.value.bytes, 2);
-	assert_int_equal(resolve("value=tiny:s32"), -EINVAL);
-	assert_int_equal(resolve("value=nothing"), -ENOENT);
+	assert_int_equal(resolve_question_of_test_event("value=tiny:s32"), -EINVAL);
+	assert_int_equal(resolve_question_of_test_event("value=nothing"), -ENOENT);
 }
 
 TEST(pid_is_the_task_unless_it_is_an_argument)
 {
-	assert_int_equal(resolve("value=pid,if=pid==7&&args.pid!=7&&tid>1&&uid==0"), 0);
+	assert_int_equal(
+		resolve_question_of_test_event("value=pid,if=pid==7&&args.pid!=7&&tid>1&&uid==0"),
+		0);
 	assert_int_equal(source.question.value.offset, 8);
 	assert_int_equal(source.question.conditions[0].subject, CONDITION_PID);
 	assert_int_equal(source.question.conditions[1].subject, CONDITION_NUMBER);
@@ -303,33 +305,35 @@ TEST(pid_is_the_task_unless_it_is_an_argument)
 	assert_int_equal(source.question.conditions[2].subject, CONDITION_TID);
 	assert_int_equal(source.question.conditions[3].subject, CONDITION_UID);
 	assert_true(question_reads_event(&source.question));
-	assert_int_equal(resolve("if=cgroup==0x1000000ab"), 0);
+	assert_int_equal(resolve_question_of_test_event("if=cgroup==0x1000000ab"), 0);
 	assert_int_equal(source.question.conditions[0].subject, CONDITION_CGROUP);
 	assert_int_equal(source.question.conditions[0].number.bytes, 8);
 	assert_false(question_reads_event(&source.question));
-	assert_int_equal(resolve("if=pid==7&&comm~x"), 0);
+	assert_int_equal(resolve_question_of_test_event("if=pid==7&&comm~x"), 0);
 	assert_string_equal(source.patterns[1], "x");
 	assert_false(question_reads_event(&source.question));
 }
 
 TEST(an_address_is_compared_whole)
 {
-	assert_int_equal(resolve("value=place,if=place>=0xffff800000000000"), 0);
+	assert_int_equal(resolve_question_of_test_event("value=place,if=place>=0xffff800000000000"),
+			 0);
 	assert_int_equal(source.question.value.bytes, 7);
 	assert_int_equal(source.question.conditions[0].number.bytes, 8);
 }
 
 TEST(a_condition_that_is_always_the_same_is_refused)
 {
-	assert_int_equal(resolve("if=tiny>=-128&&tiny<=127"), 0);
-	assert_int_equal(resolve("if=tiny>127&&size_bytes<=4294967295"), 0);
-	assert_int_equal(resolve("if=tiny>128"), -ERANGE);
-	assert_int_equal(resolve("if=tiny<-129"), -ERANGE);
-	assert_int_equal(resolve("if=size_bytes>-1"), -ERANGE);
-	assert_int_equal(resolve("if=size_bytes>4294967296"), -ERANGE);
-	assert_int_equal(resolve("if=args.pid<-9223372036854775808"), 0);
-	assert_int_equal(resolve("if=args.pid>9223372036854775808"), -ERANGE);
-	assert_int_equal(resolve("if=comm~?a-name-of-sixteen"), -ERANGE);
+	assert_int_equal(resolve_question_of_test_event("if=tiny>=-128&&tiny<=127"), 0);
+	assert_int_equal(resolve_question_of_test_event("if=tiny>127&&size_bytes<=4294967295"), 0);
+	assert_int_equal(resolve_question_of_test_event("if=tiny>128"), -ERANGE);
+	assert_int_equal(resolve_question_of_test_event("if=tiny<-129"), -ERANGE);
+	assert_int_equal(resolve_question_of_test_event("if=size_bytes>-1"), -ERANGE);
+	assert_int_equal(resolve_question_of_test_event("if=size_bytes>4294967296"), -ERANGE);
+	assert_int_equal(resolve_question_of_test_event("if=args.pid<-9223372036854775808"), 0);
+	assert_int_equal(resolve_question_of_test_event("if=args.pid>9223372036854775808"),
+			 -ERANGE);
+	assert_int_equal(resolve_question_of_test_event("if=comm~?a-name-of-sixteen"), -ERANGE);
 }
 
 TEST(registers_have_the_names_of_arguments)
@@ -363,23 +367,23 @@ TEST(numbers_keep_their_sign)
 	assert_int_equal(compare_numbers(1ULL << 63, ~(1ULL << 63), false), COMPARED_GREATER);
 }
 
-static const char *cut(const char *word)
+static const char *cut_question_from_word(const char *word)
 {
 	strncpy(text, word, sizeof(text) - 1);
-	return question_cut(text);
+	return question_find_begin_in_word(text);
 }
 
 TEST(a_question_is_the_end_of_a_word)
 {
-	assert_string_equal(cut("a:b/value=c/"), "value=c");
+	assert_string_equal(cut_question_from_word("a:b/value=c/"), "value=c");
 	assert_string_equal(text, "a:b");
-	assert_string_equal(cut("u:/if=1/x:f/if=comm~a/b/"), "if=comm~a/b");
+	assert_string_equal(cut_question_from_word("u:/if=1/x:f/if=comm~a/b/"), "if=comm~a/b");
 	assert_string_equal(text, "u:/if=1/x:f");
-	assert_null(cut("u:/if=1/x:f"));
-	assert_null(cut("a:b/value=c"));
-	assert_null(cut("cycles/100"));
-	assert_null(cut("/"));
-	assert_null(cut(""));
-	assert_true(question_goes_on("if=a>1"));
-	assert_false(question_goes_on("sched:sched_switch"));
+	assert_null(cut_question_from_word("u:/if=1/x:f"));
+	assert_null(cut_question_from_word("a:b/value=c"));
+	assert_null(cut_question_from_word("cycles/100"));
+	assert_null(cut_question_from_word("/"));
+	assert_null(cut_question_from_word(""));
+	assert_true(begins_with_question_key("if=a>1"));
+	assert_false(begins_with_question_key("sched:sched_switch"));
 }

@@ -28,7 +28,7 @@ static int clear(void **state)
 	return 0;
 }
 
-static int in_child(int (*world)(void))
+static int run_case_in_forked_child(int (*world)(void))
 {
 	pid_t pid = fork();
 	int status;
@@ -158,7 +158,7 @@ static int count_mounts(void)
 	return count;
 }
 
-static int with_tracefs_unmounted(void)
+static int find_tracepoints_without_mount(void)
 {
 	int mounts, events;
 
@@ -183,7 +183,7 @@ TEST(an_unmounted_tracefs_is_read_without_mounting, NULL, clear)
 
 	need_root();
 	need_tracefs();
-	status = in_child(with_tracefs_unmounted);
+	status = run_case_in_forked_child(find_tracepoints_without_mount);
 	if (status == CHILD_SKIPS) {
 		printf("skip: no mount namespace of our own here\n");
 		skip();
@@ -191,7 +191,7 @@ TEST(an_unmounted_tracefs_is_read_without_mounting, NULL, clear)
 	assert_int_equal(status, 0);
 }
 
-static int with_tracefs_forbidden(void)
+static int find_tracepoints_without_permission(void)
 {
 	int events;
 
@@ -223,7 +223,7 @@ TEST(without_tracefs_whole_names_are_known, NULL, clear)
 		printf("skip: no /sys/kernel/btf/vmlinux\n");
 		skip();
 	}
-	status = in_child(with_tracefs_forbidden);
+	status = run_case_in_forked_child(find_tracepoints_without_permission);
 	if (status == CHILD_SKIPS) {
 		printf("skip: everyone may read tracefs here\n");
 		skip();

@@ -76,7 +76,7 @@ static int append_name(void *arg, const char *name)
 	return 0;
 }
 
-static int refuse(void *arg, const char *name)
+static int count_and_refuse_tracepoint(void *arg, const char *name)
 {
 	(void)name;
 	++*(int *)arg;
@@ -95,13 +95,14 @@ TEST(a_refusal_ends_the_walk, setup, teardown)
 {
 	int count = 0;
 
-	assert_int_equal(tracepoint_each_event(fixture.root, refuse, &count), -E2BIG);
+	assert_int_equal(tracepoint_each_event(fixture.root, count_and_refuse_tracepoint, &count),
+			 -E2BIG);
 	assert_int_equal(count, 1);
 }
 
 TEST(a_bad_descriptor_is_an_error)
 {
-	assert_int_equal(tracepoint_each_event(-1, refuse, NULL), -EBADF);
+	assert_int_equal(tracepoint_each_event(-1, count_and_refuse_tracepoint, NULL), -EBADF);
 }
 
 static int find_sched_switch(void *arg, const char *name)

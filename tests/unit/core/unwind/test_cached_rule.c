@@ -88,9 +88,10 @@ TEST(a_granule_serves_what_lies_in_it)
 	}
 }
 
-static bool has_own(const struct rule_key *key, const struct address_space *space)
+static bool has_cached_rule_of_process(const struct rule_key *key,
+				       const struct address_space *space)
 {
-	struct rule_key own = rule_key_own(key, space);
+	struct rule_key own = rule_key_of_address_space(key, space);
 	struct unwind_rule found;
 
 	return rule_cache_get_exact(&cache, &own, &found);
@@ -105,7 +106,8 @@ TEST(an_own_rule_serves_one_address_space)
 					       {.mm = 0x1000, .process = 7, .execs = 3},
 					       {.mm = 0}};
 	const struct rule_key key = {.place = 0x4321}, next = {.place = 0x4322};
-	struct rule_key own = rule_key_own(&key, &space), settled = rule_key_settled(&key, &space);
+	struct rule_key own = rule_key_of_address_space(&key, &space),
+			settled = rule_key_of_row_start(&key, &space);
 	struct address_space later = space;
 	struct unwind_rule rule = rule_of(1, 2), found;
 
@@ -114,12 +116,12 @@ TEST(an_own_rule_serves_one_address_space)
 	assert_true(rule_cache_get_exact(&cache, &own, &found));
 	assert_memory_equal(&found, &rule, sizeof(rule));
 	later.sequence = 6;
-	assert_true(has_own(&key, &later));
+	assert_true(has_cached_rule_of_process(&key, &later));
 	assert_false(rule_cache_get(&cache, &key, &found));
 	assert_false(rule_cache_get_exact(&cache, &settled, &found));
 	for (u32 i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-		assert_false(has_own(&key, &others[i]));
-	assert_false(has_own(&next, &space));
+		assert_false(has_cached_rule_of_process(&key, &others[i]));
+	assert_false(has_cached_rule_of_process(&next, &space));
 }
 
 /* An entry with a wrong bit counts as empty. */
@@ -147,7 +149,7 @@ TEST(a_damaged_entry_is_empty)
 }
 
 /* Finds keys that share one entry, so that writers collide. */
-static void keys_that_meet(struct rule_key keys[KEYS])
+static void find_keys_of_same_cache_entry(struct rule_key keys[KEYS])
 {
 	static struct rule_cache probe;
 	struct unwind_rule rule = rule_of(0, 0);
@@ -201,7 +203,7 @@ TEST(torn_entries_are_never_returned)
 	struct rule_key keys[KEYS];
 	u64 found = 0;
 
-	keys_that_meet(keys);
+	find_keys_of_same_cache_entry(keys);
 	memset(&cache, 0, sizeof(cache));
 	for (u32 i = 0; i < THREADS; i++) {
 		workers[i].keys = keys;

@@ -26,7 +26,7 @@ static u32 run_rule(const u8 *bytes, u32 count)
 	cfi->row = cfi->entry.row;
 	cfi->pc = PC;
 	cfi->next = 1000;
-	stop = cfi_run(&unwind, MEMORY_BASE, MEMORY_BASE + count);
+	stop = cfi_run_instructions(&unwind, MEMORY_BASE, MEMORY_BASE + count);
 	return stop ? stop : cfi_rule(&unwind, &unwind.rule);
 }
 
@@ -194,6 +194,7 @@ TEST(long_programs)
 	assert_cfa(CFA_REGISTER, REGISTER_RSP, 72);
 	unwind.budget = 1000;
 	unwind.cfi.location = 0;
-	assert_int_equal(cfi_run(&unwind, MEMORY_BASE, MEMORY_BASE + sizeof(bytes)), STOP_BUDGET);
+	assert_int_equal(cfi_run_instructions(&unwind, MEMORY_BASE, MEMORY_BASE + sizeof(bytes)),
+			 STOP_BUDGET);
 	assert_int_equal(unwind.budget, 0);
 }

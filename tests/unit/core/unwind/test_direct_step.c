@@ -11,7 +11,7 @@
 #include "unit_test.h"
 
 /* A stack of one frame below the root. */
-static void one_caller(void)
+static void make_stack_of_one_frame(void)
 {
 	const struct unwind_rule outermost = {.flags = RULE_OUTERMOST};
 	struct unwind_rule rule = {.cfa_register = REGISTER_RSP,
@@ -54,7 +54,7 @@ TEST(a_walk_without_own_steps_makes_one_step)
 {
 	static struct step_cache before;
 
-	one_caller();
+	make_stack_of_one_frame();
 	assert_int_equal(walk_again(), STOP_ROOT);
 	before = steps;
 	walk.slot = 3;
@@ -69,7 +69,7 @@ TEST(a_walk_without_own_steps_makes_one_step)
  * mapping. */
 TEST(steps_serve_every_process)
 {
-	one_caller();
+	make_stack_of_one_frame();
 	walk.search.space =
 		(struct address_space){.mm = 64, .process = 5, .execs = 1, .sequence = 2};
 	assert_int_equal(walk_again(), STOP_ROOT);
@@ -91,12 +91,12 @@ TEST(own_rules_hold_in_their_address_space)
 	const struct address_space space = {.mm = 64, .process = 5, .execs = 1, .sequence = 2};
 	struct rule_key key = {.place = MEMORY_FRAME(WORD(21))};
 
-	one_caller();
+	make_stack_of_one_frame();
 	walk.search.space = space;
 	assert_int_equal(walk_again(), STOP_ROOT);
 	memory[1001] = WORD(21);
 	assert_int_equal(walk_again(), STOP_NO_RULE);
-	key = rule_key_own(&key, &space);
+	key = rule_key_of_address_space(&key, &space);
 	rule_cache_put(&rules, &key, &outermost);
 	assert_int_equal(walk_again(), STOP_ROOT);
 	walk.search.space.process++;
@@ -116,7 +116,7 @@ TEST(a_caller_by_rax_is_found_as_by_the_unwinder)
 					 .base = RULE_BASE_CFA,
 					 .slot = {[SLOT_RETURN] = 1}};
 
-	one_caller();
+	make_stack_of_one_frame();
 	rule_keep(&rule);
 	builder.registers.value[REGISTER_RIP] = WORD(30);
 	rule_keep(&outermost);
@@ -141,7 +141,7 @@ TEST(a_caller_on_another_stack_is_proven_by_its_call)
 				   .flags = RULE_SWITCHED,
 				   .slot = {[SLOT_RETURN] = 1}};
 
-	one_caller();
+	make_stack_of_one_frame();
 	builder.registers.value[REGISTER_RIP] = WORD(40);
 	builder.is_interrupted = false;
 	rule_keep(&outermost);
@@ -168,7 +168,7 @@ TEST(a_goroutine_is_found_as_the_unwinder_finds_it)
 		.base = RULE_BASE_CFA,
 		.slot = {[GO_SLOT_M] = 1, [GO_SLOT_GOROUTINE] = 2, [GO_SLOT_STACK] = 3}};
 
-	one_caller();
+	make_stack_of_one_frame();
 	builder.registers.value[REGISTER_RIP] = WORD(10);
 	builder.is_interrupted = true;
 	rule_keep(&rule);
@@ -193,7 +193,7 @@ TEST(a_goroutine_is_found_as_the_unwinder_finds_it)
  * code, so rbp is the frame pointer. */
 TEST(generated_code_is_read)
 {
-	one_caller();
+	make_stack_of_one_frame();
 	is_generated_code = true;
 	memory[1000] = WORD(30);
 	memory[1041] = WORD(20);
@@ -209,7 +209,7 @@ TEST(generated_code_is_read)
  * address is cached. */
 TEST(unlisted_code_of_a_file_is_read)
 {
-	one_caller();
+	make_stack_of_one_frame();
 	is_code_apart = true;
 	memory[1000] = WORD(30);
 	memory[1041] = WORD(20);
@@ -264,7 +264,7 @@ TEST(generated_code_is_read_as_the_unwinder_does)
 		u64 code = i % 4 == 0 ? WORD(0) : at_end ? WORD(WALKED_WORDS - 30) : WORD(50);
 		u64 pc = code + (u32)rand() % (at_end ? 239 : 120);
 
-		one_caller();
+		make_stack_of_one_frame();
 		is_generated_code = true;
 		memory_image = 0;
 		code_write(code, 240);
@@ -295,7 +295,7 @@ TEST(generated_code_is_read_as_the_unwinder_does)
 
 TEST(an_address_outside_of_user_code_ends_the_walk)
 {
-	one_caller();
+	make_stack_of_one_frame();
 	memory[1001] = 0;
 	assert_int_equal(walk_again(), STOP_NOT_CODE);
 	memory[1001] = WORD(20) | 1ULL << 63;
@@ -314,9 +314,9 @@ static const struct unwind_rule table_rules[] = {
 
 /* Makes a table of two rules. The caller of the first rule's code, up to word 10, is in the second
  * rule's code, at word 20. */
-static void one_table(void)
+static void make_table_of_two_rules(void)
 {
-	one_caller();
+	make_stack_of_one_frame();
 	memset(&rules, 0, sizeof(rules));
 	memset(chunks, 0, sizeof(chunks));
 	chunks[CHUNK_ROOT] = (struct file_table_chunk){.count = 1, .first = CHUNK_NODE};
@@ -336,7 +336,7 @@ static void one_table(void)
 /* A return address belongs to the code before it, an interrupted pc to itself. */
 TEST(a_table_is_searched_for_uncached_rules)
 {
-	one_table();
+	make_table_of_two_rules();
 	assert_int_equal(walk_again(), STOP_ROOT);
 	assert_int_equal(stack.depth, 2);
 	assert_int_equal(walk.search.table_steps, 2);
@@ -351,7 +351,7 @@ TEST(a_table_is_searched_for_uncached_rules)
 }
 
 /* The walk also uses the steps that are cached. */
-static u32 walk_on(u64 pc)
+static u32 walk_with_cached_steps_from(u64 pc)
 {
 	walk.registers.known = (1U << REGISTER_COUNT) - 1;
 	walk.registers.value[REGISTER_RIP] = pc;
@@ -364,13 +364,13 @@ static u32 walk_from(u64 pc)
 {
 	memset(&steps, 0, sizeof(steps));
 	walk_again();
-	return walk_on(pc);
+	return walk_with_cached_steps_from(pc);
 }
 
 /* A look-up of one pc also caches the rule for the pcs around it. */
 TEST(a_row_serves_its_neighbours)
 {
-	one_table();
+	make_table_of_two_rules();
 	chunks[CHUNK_LEAF].word[1] = FILE_TABLE_ROW(8 * 8, 1);
 	chunks[CHUNK_LEAF].word[2] = FILE_TABLE_ROW(8 * 12, 0);
 	chunks[CHUNK_LEAF].word[3] = FILE_TABLE_ROW(8 * 18, 2);
@@ -386,14 +386,14 @@ TEST(a_table_overrules_rules_made_from_code)
 	const struct unwind_rule guess = {.flags = RULE_OUTERMOST};
 	struct rule_key key = {.place = MEMORY_FRAME(WORD(10)) | RULE_KEY_INTERRUPTED};
 
-	one_table();
+	make_table_of_two_rules();
 	has_table = false;
 	key = rule_key_by_code(&key);
 	rule_cache_put(&rules, &key, &guess);
 	assert_int_equal(walk_from(WORD(10)), STOP_ROOT);
 	assert_int_equal(stack.depth, 1);
 	has_table = true;
-	assert_int_equal(walk_on(WORD(10)), STOP_ROOT);
+	assert_int_equal(walk_with_cached_steps_from(WORD(10)), STOP_ROOT);
 	assert_int_equal(stack.depth, 2);
 }
 
@@ -404,7 +404,7 @@ TEST(rules_made_from_code_count_outside_of_tables)
 				 by_code = {.cfa_kind = CFA_BY_CODE};
 	struct rule_key key = {.place = MEMORY_FRAME(WORD(10)) | RULE_KEY_INTERRUPTED};
 
-	one_table();
+	make_table_of_two_rules();
 	memcpy(chunks[CHUNK_RULES].word, &by_code, sizeof(by_code));
 	key = rule_key_by_code(&key);
 	rule_cache_put(&rules, &key, &made);
@@ -416,18 +416,18 @@ TEST(rules_made_from_code_count_outside_of_tables)
  */
 TEST(a_process_changes_only_its_own_rules)
 {
-	one_table();
+	make_table_of_two_rules();
 	memory[8] = 0x050fULL << 48;
 	chunks[CHUNK_LEAF].word[0] = FILE_TABLE_ROW(0, 2);
 	assert_int_equal(walk_from(WORD(9)), STOP_ROOT);
 	assert_int_equal(stack.depth, 1);
 	memory[8] = 0;
 	walk.search.space.process++;
-	assert_int_equal(walk_on(WORD(9)), STOP_ROOT);
+	assert_int_equal(walk_with_cached_steps_from(WORD(9)), STOP_ROOT);
 	assert_int_equal(stack.depth, 2);
 	memory[8] = 0x050fULL << 48;
 	walk.search.space.process++;
-	assert_int_equal(walk_on(WORD(9)), STOP_ROOT);
+	assert_int_equal(walk_with_cached_steps_from(WORD(9)), STOP_ROOT);
 	assert_int_equal(stack.depth, 1);
 }
 
@@ -435,21 +435,21 @@ TEST(a_process_changes_only_its_own_rules)
  * each process. */
 TEST(a_row_that_begins_is_searched_once)
 {
-	one_table();
+	make_table_of_two_rules();
 	assert_int_equal(walk_from(WORD(9)), STOP_ROOT);
 	assert_int_equal(stack.depth, 2);
 	has_table = false;
 	memory[8] = 0x050fULL << 48; /* the code as it was at the first walk */
-	assert_int_equal(walk_on(WORD(9)), STOP_ROOT);
+	assert_int_equal(walk_with_cached_steps_from(WORD(9)), STOP_ROOT);
 	assert_int_equal(stack.depth, 2);
 	walk.search.space.process++;
-	assert_int_equal(walk_on(WORD(9)), STOP_NO_RULE);
+	assert_int_equal(walk_with_cached_steps_from(WORD(9)), STOP_NO_RULE);
 }
 
 /* The address behind a system call belongs to the code before it, also at the start of a row. */
 TEST(a_pc_after_a_system_call_belongs_to_the_row_before)
 {
-	one_table();
+	make_table_of_two_rules();
 	assert_int_equal(walk_from(WORD(11)), STOP_NO_RULE);
 	assert_int_equal(walk_from(WORD(9)), STOP_ROOT);
 	memory[8] = 0x050fULL << 48;
@@ -466,8 +466,8 @@ TEST(the_table_counts_before_own_rules)
 	const struct unwind_rule outermost = {.flags = RULE_OUTERMOST};
 	struct rule_key key = {.place = MEMORY_FRAME(WORD(10)) | RULE_KEY_INTERRUPTED};
 
-	one_table();
-	key = rule_key_own(&key, &walk.search.space);
+	make_table_of_two_rules();
+	key = rule_key_of_address_space(&key, &walk.search.space);
 	rule_cache_put(&rules, &key, &outermost);
 	has_table = false;
 	assert_int_equal(walk_again(), STOP_ROOT);
@@ -481,7 +481,7 @@ TEST(the_table_counts_before_own_rules)
  * neighbours, but the rule is made from the bytes each time. */
 TEST(code_without_tables_is_read)
 {
-	one_table();
+	make_table_of_two_rules();
 	memcpy(chunks[CHUNK_RULES].word, &(struct unwind_rule){.cfa_kind = CFA_BY_CODE},
 	       sizeof(struct unwind_rule));
 	chunks[CHUNK_LEAF].word[1] = FILE_TABLE_ROW(8 * 8, 1);
@@ -489,11 +489,11 @@ TEST(code_without_tables_is_read)
 	memory[1041] = WORD(20);
 	assert_int_equal(walk_again(), STOP_ROOT);
 	assert_int_equal(stack.word[1], MEMORY_FRAME(WORD(20)));
-	walk_on(WORD(9));
+	walk_with_cached_steps_from(WORD(9));
 	assert_true(walk.is_final); /* by code, which is unknown code */
 	has_table = false;
 	memory[9] = 0xc300; /* a byte, and ret */
-	assert_int_equal(walk_on(WORD(9) + 1), STOP_NO_RULE);
+	assert_int_equal(walk_with_cached_steps_from(WORD(9) + 1), STOP_NO_RULE);
 	assert_int_equal(walk.registers.value[REGISTER_RIP], WORD(30));
 }
 
@@ -505,7 +505,7 @@ TEST(a_partial_table_hides_no_rule_of_the_whole_one)
 	struct unwind_rule by_code = {.cfa_kind = CFA_BY_CODE};
 
 	for (u32 i = 0; i < 2; i++) {
-		one_table();
+		make_table_of_two_rules();
 		chunks[CHUNK_ROOT].is_partial = true;
 		memcpy(chunks[CHUNK_RULES].word, &by_code, sizeof(by_code));
 		chunks[CHUNK_LEAF].word[2] = FILE_TABLE_ROW(8 * 12, 0);
@@ -514,7 +514,7 @@ TEST(a_partial_table_hides_no_rule_of_the_whole_one)
 		assert_int_not_equal(walk.stop, STOP_ROOT);
 		chunks[CHUNK_ROOT].is_partial = false;
 		memcpy(chunks[CHUNK_RULES].word, table_rules, sizeof(table_rules));
-		assert_int_equal(walk_on(places[i]), STOP_ROOT);
+		assert_int_equal(walk_with_cached_steps_from(places[i]), STOP_ROOT);
 		assert_int_equal(stack.depth, 2);
 	}
 }
@@ -522,7 +522,7 @@ TEST(a_partial_table_hides_no_rule_of_the_whole_one)
 /* Generated code is not part of a file. */
 TEST(generated_code_is_in_no_table)
 {
-	one_table();
+	make_table_of_two_rules();
 	is_generated_code = true;
 	assert_int_equal(walk_again(), STOP_NO_RULE);
 	assert_true(walk.is_final);

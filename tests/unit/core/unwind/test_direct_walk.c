@@ -24,40 +24,40 @@ enum variety {
 
 static unsigned int seed;
 
-static u32 any(u32 below)
+static u32 random_number_below(u32 below)
 {
 	return (u32)rand_r(&seed) % below;
 }
 
-static u8 any_slot(enum variety variety)
+static u8 random_saved_register_slot(enum variety variety)
 {
-	switch (any(variety == ALL ? 12 : 10)) {
+	switch (random_number_below(variety == ALL ? 12 : 10)) {
 	case 0:
 		return SLOT_LOST;
 	case 1:
 	case 2:
 	case 3:
 	case 4:
-		return 2 + any(7);
+		return 2 + random_number_below(7);
 	case 5:
-		return variety == PLAIN ? 0 : 2 + any(60);
+		return variety == PLAIN ? 0 : 2 + random_number_below(60);
 	case 10:
-		return SLOT_IN_REGISTER + any(REGISTER_RIP);
+		return SLOT_IN_REGISTER + random_number_below(REGISTER_RIP);
 	case 11:
-		return 2 + any(SLOT_WORDS_MAX - 1);
+		return 2 + random_number_below(SLOT_WORDS_MAX - 1);
 	}
 	return 0;
 }
 
 /* Chooses a register whose value the builder knows in the current frame. */
-static u32 any_register(void)
+static u32 random_known_register(void)
 {
 	u32 reg;
 
-	if (any(2))
+	if (random_number_below(2))
 		return REGISTER_RSP;
 	do
-		reg = any(REGISTER_RIP);
+		reg = random_number_below(REGISTER_RIP);
 	while (!(builder.registers.known >> reg & 1));
 	return reg;
 }
@@ -67,7 +67,7 @@ static void signal_write(struct unwind_rule *rule, u64 rsp, u64 pc)
 {
 	u64 *saved = &memory[(rsp - MEMORY_BASE + UCONTEXT_GENERAL) / 8];
 
-	saved[15] = rsp + 8 * (20 + any(30));
+	saved[15] = rsp + 8 * (20 + random_number_below(30));
 	saved[16] = pc;
 	rule->cfa_kind = CFA_SIGNAL;
 	rule->cfa_register = REGISTER_RSP;
@@ -77,45 +77,46 @@ static void signal_write(struct unwind_rule *rule, u64 rsp, u64 pc)
 static void cfa_choose(struct unwind_rule *rule, enum variety variety, u64 cfa)
 {
 	u64 pc = builder.registers.value[REGISTER_RIP], at;
-	u32 kind = variety == PLAIN ? 0 : any(variety == ALL ? 8 : 6);
+	u32 kind = variety == PLAIN ? 0 : random_number_below(variety == ALL ? 8 : 6);
 
-	rule->cfa_register = variety == PLAIN && any(4) ? REGISTER_RSP : any_register();
+	rule->cfa_register =
+		variety == PLAIN && random_number_below(4) ? REGISTER_RSP : random_known_register();
 	at = cfa;
 	if (kind == 1) {
 		rule->cfa_kind = CFA_PLT;
-		rule->operand = any(16);
+		rule->operand = random_number_below(16);
 		at -= (pc & 15) >= rule->operand ? 8 : 0;
 	} else if (kind == 2) {
 		rule->cfa_kind = CFA_DEREF;
-		rule->operand = any(3);
-		at = cfa - 8 * (1 + any(12));
+		rule->operand = random_number_below(3);
+		at = cfa - 8 * (1 + random_number_below(12));
 		memory[(at - MEMORY_BASE) / 8] = cfa - 8 * rule->operand;
 	} else if (kind == 6) {
 		rule->cfa_kind = CFA_DEREF_INDEX;
-		rule->base = any_register();
+		rule->base = random_known_register();
 	} else if (kind == 7) {
 		rule->flags = RULE_STACK_MOVED;
-		rule->operand = any_register();
+		rule->operand = random_known_register();
 	}
 	if (kind == 3)
-		rule->base = any_register();
+		rule->base = random_known_register();
 	rule->cfa_offset = (s32)(at - builder.registers.value[rule->cfa_register]);
 }
 
 /* A rule for the builder's frame, whose caller is at `pc`. */
-static struct unwind_rule any_rule(enum variety variety, u64 pc)
+static struct unwind_rule random_rule_of_frame(enum variety variety, u64 pc)
 {
 	u64 rsp = builder.registers.value[REGISTER_RSP];
-	u64 cfa = rsp + 8 * (1 + any(any(8) ? 10 : 90));
+	u64 cfa = rsp + 8 * (1 + random_number_below(random_number_below(8) ? 10 : 90));
 	struct unwind_rule rule = {.base = RULE_BASE_CFA};
 
-	if (variety != PLAIN && !any(10)) {
+	if (variety != PLAIN && !random_number_below(10)) {
 		signal_write(&rule, rsp, pc);
 		return rule;
 	}
 	for (u32 i = 0; i < SLOT_RETURN; i++)
-		rule.slot[i] = any_slot(variety);
-	rule.slot[SLOT_RETURN] = any(8) ? 1 : 1 + any(3);
+		rule.slot[i] = random_saved_register_slot(variety);
+	rule.slot[SLOT_RETURN] = random_number_below(8) ? 1 : 1 + random_number_below(3);
 	cfa_choose(&rule, variety, cfa);
 	memory[(cfa - MEMORY_BASE) / 8 - rule.slot[SLOT_RETURN]] = pc;
 	return rule;
@@ -123,31 +124,31 @@ static struct unwind_rule any_rule(enum variety variety, u64 pc)
 
 static u64 pc_of(u32 frame)
 {
-	return MEMORY_BASE + 32 * frame + any(16);
+	return MEMORY_BASE + 32 * frame + random_number_below(16);
 }
 
 /* A stack of some depth, its registers in unwind and walk. */
 static void stack_build(enum variety variety)
 {
 	const struct unwind_rule outermost = {.flags = RULE_OUTERMOST};
-	u32 depth = 1 + any(DEPTH_MAX);
+	u32 depth = 1 + random_number_below(DEPTH_MAX);
 	struct unwind_registers start;
 
 	for (u32 i = 0; i < WALKED_WORDS; i++)
-		memory[i] = WORD(any(WALKED_WORDS));
+		memory[i] = WORD(random_number_below(WALKED_WORDS));
 	memset(memory, 0xe8, pc_of(DEPTH_MAX) - MEMORY_BASE); /* all pcs are behind calls */
 	memset(&rules, 0, sizeof(rules));
 	memory_set(&builder, memory, sizeof(memory));
 	for (u32 i = 0; i < REGISTER_RIP; i++)
-		builder.registers.value[i] = WORD(any(WALKED_WORDS));
+		builder.registers.value[i] = WORD(random_number_below(WALKED_WORDS));
 	builder.registers.value[REGISTER_RIP] = pc_of(0);
-	builder.registers.value[REGISTER_RSP] =
-		WORD(WALKED_WORDS / 2 + any(WALKED_WORDS / 2 - 100 * DEPTH_MAX / 4));
+	builder.registers.value[REGISTER_RSP] = WORD(
+		WALKED_WORDS / 2 + random_number_below(WALKED_WORDS / 2 - 100 * DEPTH_MAX / 4));
 	start = builder.registers;
 	for (u32 i = 1; i < depth; i++) {
 		if (builder.registers.value[REGISTER_RSP] > WORD(WALKED_WORDS - 120))
 			break;
-		builder.rule = any_rule(variety, pc_of(i));
+		builder.rule = random_rule_of_frame(variety, pc_of(i));
 		rule_keep(&builder.rule);
 		if (unwind_step(&builder))
 			break;
@@ -198,20 +199,21 @@ static struct tally walk_many(enum variety variety)
 	memory_image = MEMORY_BASE;
 	is_generated_code = false;
 	for (u32 i = 0; i < STACKS; i++) {
-		u32 max_depth = any(4) ? STACK_USER_DEPTH_MAX : 1 + any(DEPTH_MAX);
+		u32 max_depth = random_number_below(4) ? STACK_USER_DEPTH_MAX
+						       : 1 + random_number_below(DEPTH_MAX);
 		struct unwind_registers start;
 
 		seed = i + 1;
 		stack_build(variety);
 		start = walk.registers;
-		walk.slot = any(4) ? 0 : any(STEP_CACHE_SLOTS);
+		walk.slot = random_number_below(4) ? 0 : random_number_below(STEP_CACHE_SLOTS);
 		memset(&steps, 0, sizeof(steps));	  /* each stack has other rules */
 		for (u32 again = 0; again < 2; again++) { /* the second time by cached steps */
 			bool complete;
 
 			walk.registers = start;
 			unwind.registers = start;
-			complete = walks_agree(max_depth, any(2));
+			complete = walks_agree(max_depth, random_number_below(2));
 			tally.complete += complete;
 			tally.missed += !complete && is_complete(unwind.stop);
 			tally.frames += unwind.depth;

@@ -171,7 +171,7 @@ static void make_long_function(void)
 
 /* The number of code bytes for which the cache keeps the rule of an offset: 1, or a granule. The
  * rule comes from a table, or from the code. */
-static u32 kept_for(struct rule_cache *cache, u32 offset, bool is_by_code)
+static u32 cached_bytes_of_rule_at_offset(struct rule_cache *cache, u32 offset, bool is_by_code)
 {
 	struct rule_key key = {.place = MEMORY_FRAME(MEMORY_BASE + LONG_FUNCTION + offset) |
 					RULE_KEY_INTERRUPTED};
@@ -200,18 +200,18 @@ TEST(rules_are_kept_for_granules_of_a_row)
 	make_long_function();
 	memory_rules = &cache;
 	memory_image = MEMORY_BASE;
-	assert_int_equal(kept_for(&cache, 0x08, false), 63);
-	assert_int_equal(kept_for(&cache, 0x41, false), 63);
-	assert_int_equal(kept_for(&cache, 0x190, false), 255);
-	assert_int_equal(kept_for(&cache, 0x345, false), 63);
-	assert_int_equal(kept_for(&cache, 0x140, false), 255);
-	assert_int_equal(kept_for(&cache, 0x200, false), 1);
-	assert_int_equal(kept_for(&cache, 0x392, false), 15);
-	assert_int_equal(kept_for(&cache, 0x3a1, false), 1);
-	assert_int_equal(kept_for(&cache, 0x3a9, false), 1);
-	assert_int_equal(kept_for(&cache, 0x3c1, false), 63);
+	assert_int_equal(cached_bytes_of_rule_at_offset(&cache, 0x08, false), 63);
+	assert_int_equal(cached_bytes_of_rule_at_offset(&cache, 0x41, false), 63);
+	assert_int_equal(cached_bytes_of_rule_at_offset(&cache, 0x190, false), 255);
+	assert_int_equal(cached_bytes_of_rule_at_offset(&cache, 0x345, false), 63);
+	assert_int_equal(cached_bytes_of_rule_at_offset(&cache, 0x140, false), 255);
+	assert_int_equal(cached_bytes_of_rule_at_offset(&cache, 0x200, false), 1);
+	assert_int_equal(cached_bytes_of_rule_at_offset(&cache, 0x392, false), 15);
+	assert_int_equal(cached_bytes_of_rule_at_offset(&cache, 0x3a1, false), 1);
+	assert_int_equal(cached_bytes_of_rule_at_offset(&cache, 0x3a9, false), 1);
+	assert_int_equal(cached_bytes_of_rule_at_offset(&cache, 0x3c1, false), 63);
 	unwind.image.eh_frame_hdr.start = 0; /* a rule by code holds for the pc alone */
-	assert_int_equal(kept_for(&cache, 0x3d0, true), 1);
+	assert_int_equal(cached_bytes_of_rule_at_offset(&cache, 0x3d0, true), 1);
 	memory_rules = NULL;
 	memory_image = 0;
 }
@@ -265,7 +265,7 @@ TEST(without_an_index_all_records_are_searched)
 	assert_finds(COUNT - 1);
 	assert_int_equal(rule_at(COUNT, 0), STOP_NO_RULE);
 	memset(memory + EH_FRAME, 0, 16);
-	unwind_forget(&unwind);
+	unwind_drop_mapping_and_tables(&unwind);
 	unwind.image = (struct unwind_image){};
 	use_segment();
 	assert_int_equal(rule_at(0, 0), STOP_NO_RULE);
@@ -425,7 +425,7 @@ TEST(a_file_without_tables_costs_little)
 }
 
 /* The work of the search in another walk of the same file, whose caches are empty. */
-static u32 search_again(const u8 *file, u32 bytes, u64 pc, u32 stop)
+static u32 count_work_of_repeated_search(const u8 *file, u32 bytes, u64 pc, u32 stop)
 {
 	memory_set(&unwind, file, bytes);
 	unwind.image.header = MEMORY_BASE;
@@ -445,24 +445,25 @@ TEST(a_file_is_searched_once)
 
 	memory_rules = &rules;
 	make("zR", 1);
-	cost = search_again(memory, used, pc, STOP_NONE);
+	cost = count_work_of_repeated_search(memory, used, pc, STOP_NONE);
 	start = unwind.image.eh_frame.start;
-	assert_true(search_again(memory, used, pc + 16, STOP_NO_RULE) != 0);
-	assert_true(search_again(memory, used, pc, STOP_NONE) < cost);
+	assert_true(count_work_of_repeated_search(memory, used, pc + 16, STOP_NO_RULE) != 0);
+	assert_true(count_work_of_repeated_search(memory, used, pc, STOP_NONE) < cost);
 	assert_int_equal(rule_at(7, 0), STOP_NONE);
 	assert_int_equal(unwind.image.eh_frame.start, start);
 	assert_int_equal(unwind.image.eh_frame.end, MEMORY_BASE + used);
 	memset(&rules, 0, sizeof(rules));
-	assert_true(search_again(none, sizeof(none), pc, STOP_NO_RULE) > 10000);
-	assert_int_equal(search_again(none, sizeof(none), pc + 1, STOP_NO_RULE), 0);
+	assert_true(count_work_of_repeated_search(none, sizeof(none), pc, STOP_NO_RULE) > 10000);
+	assert_int_equal(count_work_of_repeated_search(none, sizeof(none), pc + 1, STOP_NO_RULE),
+			 0);
 	assert_false(unwind.is_search);
 	memory_rules = NULL;
 }
 
 /* The rule of a function after the memory has changed. */
-static u32 rule_anew(u32 function)
+static u32 find_rule_after_memory_change(u32 function)
 {
-	unwind_forget(&unwind);
+	unwind_drop_mapping_and_tables(&unwind);
 	return rule_at(function, 0);
 }
 
@@ -471,20 +472,20 @@ TEST(damage_is_reported)
 	make("zR", 1);
 	use_index();
 	memory[0] = 2;
-	assert_int_equal(rule_anew(3), STOP_UNSUPPORTED);
+	assert_int_equal(find_rule_after_memory_change(3), STOP_UNSUPPORTED);
 	memory[0] = 1;
 	memset(memory + 12 + 8 * 3 + 4, 0x7f, 4); /* the FDE of function 3 */
-	assert_int_equal(rule_anew(3), STOP_TABLE_UNREADABLE);
-	assert_int_equal(rule_anew(4), STOP_NONE);
+	assert_int_equal(find_rule_after_memory_change(3), STOP_TABLE_UNREADABLE);
+	assert_int_equal(find_rule_after_memory_change(4), STOP_NONE);
 	memset(memory + EH_FRAME, 0xff, 4); /* the CIE's length */
-	assert_int_equal(rule_anew(4), STOP_UNSUPPORTED);
+	assert_int_equal(find_rule_after_memory_change(4), STOP_UNSUPPORTED);
 	memory[EH_FRAME + 3] = 0x7f;
-	assert_int_equal(rule_anew(4), STOP_BAD_TABLE);
+	assert_int_equal(find_rule_after_memory_change(4), STOP_BAD_TABLE);
 }
 
 /* Searches a segment of `bytes` bytes. The window still has earlier content behind them, which must
  * not count. */
-static u32 rule_of_cut(u32 bytes, u8 left_behind)
+static u32 find_rule_in_cut_segment(u32 bytes, u8 left_behind)
 {
 	memory_set(&unwind, memory, sizeof(memory));
 	memset(unwind.bytes.window, left_behind, sizeof(unwind.bytes.window));
@@ -497,10 +498,10 @@ TEST(earlier_content_of_the_window_does_not_count)
 {
 	make("zR", 1);
 	for (u32 bytes = EH_FRAME; bytes < used; bytes++) {
-		u32 stop = rule_of_cut(bytes, 0xff);
+		u32 stop = find_rule_in_cut_segment(bytes, 0xff);
 		u64 start = unwind.image.eh_frame.start;
 
-		assert_int_equal(rule_of_cut(bytes, 0), stop);
+		assert_int_equal(find_rule_in_cut_segment(bytes, 0), stop);
 		assert_int_equal(unwind.image.eh_frame.start, start);
 	}
 }

@@ -109,7 +109,7 @@ bool unwind_java_rule(struct unwind *walk)
 
 void unwind_java_name(struct unwind *walk)
 {
-	java_name_find(walk);
+	java_find_names_of_method(walk);
 	java_inlined_find(walk);
 	for (u32 i = 0; i < walk->java.inlined; i++)
 		walk->java.chain[i] = i + 1;
@@ -196,7 +196,7 @@ static int machine_make(void **state)
 	return 0;
 }
 
-static void enter(u64 pc, u64 rsp, u64 rbp)
+static void set_registers_of_java_frame(u64 pc, u64 rsp, u64 rbp)
 {
 	unwind.registers.value[REGISTER_PC] = BASE + pc;
 	unwind.registers.value[REGISTER_SP] = BASE + rsp;
@@ -215,7 +215,7 @@ static void interpreted_put(u64 rbp, u64 sender, u64 pc, u64 place)
 
 TEST(compiled_frames, machine_make)
 {
-	enter(COMPILED, STACK, STACK + 0x200);
+	set_registers_of_java_frame(COMPILED, STACK, STACK + 0x200);
 	put(STACK + 8 * COMPILED_WORDS - 8, BASE + COMPILED);
 	put(STACK + 8 * COMPILED_WORDS - 16, BASE + STACK + 0x300);
 	assert_true(java_rule(&unwind));
@@ -230,7 +230,7 @@ TEST(compiled_frames, machine_make)
 TEST(words_pushed_for_a_call, machine_make)
 {
 	put_bytes(COMPILED, "\x5e\x41\x59\x5b", 4); /* pop %rsi; pop %r9; another pop */
-	enter(COMPILED, STACK, STACK + 0x200);
+	set_registers_of_java_frame(COMPILED, STACK, STACK + 0x200);
 	put(STACK + 8 * (COMPILED_WORDS + 2) - 8, BASE + COMPILED);
 	assert_true(java_rule(&unwind));
 	assert_int_equal(unwind.rule.cfa_offset, 8 * (COMPILED_WORDS + 2));
@@ -249,7 +249,7 @@ TEST(the_last_instructions, machine_make)
 	for (u32 i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
 		machine_make(NULL);
 		put_bytes(COMPILED + 32, code, 18);
-		enter(COMPILED + 32 + ends[i].at, STACK, STACK + 0x200);
+		set_registers_of_java_frame(COMPILED + 32 + ends[i].at, STACK, STACK + 0x200);
 		unwind.is_interrupted = true;
 		assert_int_equal(unwind_code_rule(&unwind, &unwind.rule), STOP_NONE);
 		put(STACK + 8 * ends[i].words - 8, BASE + COMPILED);
@@ -261,7 +261,7 @@ TEST(the_last_instructions, machine_make)
 
 TEST(a_frame_of_the_interpreter, machine_make)
 {
-	enter(LOOP + 8, STACK, STACK + 0x100);
+	set_registers_of_java_frame(LOOP + 8, STACK, STACK + 0x100);
 	interpreted_put(STACK + 0x100, STACK + 0x140, COMPILED, CONST + 48 + 19);
 	assert_true(java_rule(&unwind));
 	assert_int_equal(unwind_step(&unwind), STOP_NONE);
@@ -274,7 +274,7 @@ TEST(a_frame_of_the_interpreter, machine_make)
 TEST(frames_that_are_not_proven, machine_make)
 {
 	/* The frame's bytecode address lies outside of the method. */
-	enter(LOOP + 8, STACK, STACK + 0x100);
+	set_registers_of_java_frame(LOOP + 8, STACK, STACK + 0x100);
 	interpreted_put(STACK + 0x100, STACK + 0x140, COMPILED, CONST + 48 + 20);
 	assert_false(java_rule(&unwind));
 	/* r13 of the interrupted frame lies outside of the method. */
@@ -288,14 +288,14 @@ TEST(frames_that_are_not_proven, machine_make)
 	unwind.is_interrupted = false;
 	interpreted_put(STACK + 0x100, STACK + 0x140, COMPILED + 16, CONST + 48);
 	assert_false(java_rule(&unwind));
-	enter(COMPILED, STACK, STACK + 0x200);
+	set_registers_of_java_frame(COMPILED, STACK, STACK + 0x200);
 	put(STACK + 8 * COMPILED_WORDS - 8, BASE + COMPILED + 16);
 	assert_false(java_rule(&unwind));
 }
 
 TEST(the_beginning_of_a_stack, machine_make)
 {
-	enter(LOOP + 0x2000, STACK, STACK + 0x100);
+	set_registers_of_java_frame(LOOP + 0x2000, STACK, STACK + 0x100);
 	put(STACK + 0x108, BASE + COMPILED);
 	put(STACK + 0x100 - 88, 15);
 	assert_true(java_rule(&unwind));
@@ -306,8 +306,8 @@ TEST(the_beginning_of_a_stack, machine_make)
 
 static void check_names(void)
 {
-	assert_true(java_key_find(&unwind));
-	assert_true(java_name_find(&unwind));
+	assert_true(java_find_method_without_wait(&unwind));
+	assert_true(java_find_names_of_method(&unwind));
 	assert_int_equal(unwind.java.constants, BASE + CONST);
 	assert_int_equal(unwind.java.holder, BASE + CLASS);
 	assert_int_equal(unwind.java.name, BASE + TEXTS + 64 * 2);
@@ -316,14 +316,14 @@ static void check_names(void)
 
 TEST(the_method_of_a_frame, machine_make)
 {
-	enter(LOOP + 8, STACK, STACK + 0x100);
+	set_registers_of_java_frame(LOOP + 8, STACK, STACK + 0x100);
 	interpreted_put(STACK + 0x100, STACK + 0x140, COMPILED, CONST + 48 + 19);
 	assert_true(java_rule(&unwind));
 	assert_int_equal(unwind.java.method, BASE + METHOD);
 	assert_int_equal(unwind.java.is_compiled, 0);
 	check_names();
 	memcpy(memory + POOL + 54, &(u16){0}, 2);
-	assert_true(java_name_find(&unwind));
+	assert_true(java_find_names_of_method(&unwind));
 	assert_int_equal(unwind.java.file, 0);
 	unwind.java.layout.has_names = 0;
 	assert_true(java_rule(&unwind));
@@ -340,7 +340,7 @@ TEST(the_method_of_compiled_code, machine_make)
 		put_bytes(KIND, kinds[i], strlen(kinds[i]) + 1);
 		put(CODE + 4 * 128 + HEADER + 96, BASE + KIND);
 		put(CODE + 4 * 128 + HEADER + 112, BASE + METHOD);
-		enter(COMPILED, STACK, STACK + 0x200);
+		set_registers_of_java_frame(COMPILED, STACK, STACK + 0x200);
 		put(STACK + 8 * COMPILED_WORDS - 8, BASE + COMPILED);
 		unwind.java.method = 0;
 		assert_true(java_rule(&unwind));
@@ -370,13 +370,13 @@ TEST(words_that_are_not_those_of_a_method, machine_make)
 	for (u32 i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 		machine_make(state);
 		unwind.java.method = BASE + METHOD;
-		assert_true(java_name_find(&unwind));
+		assert_true(java_find_names_of_method(&unwind));
 		put(words[i].at, words[i].value);
-		assert_false(java_name_find(&unwind));
+		assert_false(java_find_names_of_method(&unwind));
 	}
 	machine_make(state);
 	unwind.java.method = BASE + METHOD + 1;
-	assert_false(java_name_find(&unwind));
+	assert_false(java_find_names_of_method(&unwind));
 }
 
 #define BLOB (CODE + 4 * 128 + HEADER)
@@ -416,7 +416,7 @@ static void scopes_make(u32 numbers, bool is_apart)
 		for (u64 at = PLACES + sizeof(places); at < SCOPES; at += sizeof(places[0]))
 			put(at, 0x400);
 	unwind_java_find(&unwind);
-	enter(COMPILED, STACK, STACK + 0x200);
+	set_registers_of_java_frame(COMPILED, STACK, STACK + 0x200);
 	put(STACK + 8 * COMPILED_WORDS - 8, BASE + COMPILED);
 	assert_true(java_rule(&unwind));
 }
@@ -499,7 +499,7 @@ TEST(inlined_functions_are_frames, machine_make)
 	for (u32 most = 1; most < 8; most++) {
 		machine_make(state);
 		scopes_make(JAVA_NUMBERS_FROM_0, false);
-		enter(LOOP + 8, STACK, STACK + 0x100);
+		set_registers_of_java_frame(LOOP + 8, STACK, STACK + 0x100);
 		interpreted_put(STACK + 0x100, STACK + 0x140, COMPILED, CONST + 48 + 19);
 		unwind.registers.value[REGISTER_R13] = BASE + CONST + 48;
 		put(STACK + 0x140 + 8 * COMPILED_WORDS - 8, BASE + COMPILED);
@@ -518,7 +518,7 @@ TEST(inlined_functions_are_frames, machine_make)
 /* The data of the virtual machine may be cyclic or point to unmapped memory. */
 TEST(forged_machines, machine_make)
 {
-	enter(COMPILED, STACK, STACK + 0x200);
+	set_registers_of_java_frame(COMPILED, STACK, STACK + 0x200);
 	put(STACK + 8 * COMPILED_WORDS - 8, BASE + COMPILED);
 	memset(memory + SEGMENTS, 1, 32); /* no block begins */
 	assert_false(java_rule(&unwind));
@@ -529,11 +529,11 @@ TEST(forged_machines, machine_make)
 	assert_false(java_rule(&unwind));
 	assert_true(reads < 200);
 	machine_make(NULL);
-	enter(COMPILED, STACK, STACK + 0x200);
+	set_registers_of_java_frame(COMPILED, STACK, STACK + 0x200);
 	put(CODE + 4 * 128 + HEADER + 28, ~0ULL); /* a frame of 2^32 words */
 	assert_false(java_rule(&unwind));
 	machine_make(NULL);
-	enter(COMPILED, STACK, STACK + 0x200);
+	set_registers_of_java_frame(COMPILED, STACK, STACK + 0x200);
 	put(HEAPS, 8);
 	assert_false(java_rule(&unwind));
 }

@@ -59,18 +59,18 @@ static u32 find(u32 pointer, u32 flags, bool at_entry)
 		.is_unlisted = is_unlisted,
 	};
 	rule = (struct unwind_rule){.cfa_register = REGISTER_RBP, .cfa_offset = 16};
-	return_search_begin(&search, &registers);
-	for (u32 i = 0; return_search_next(&search, i); i++) {
+	return_search_set_registers(&search, &registers);
+	for (u32 i = 0; return_search_choose_word(&search, i); i++) {
 		if (search.address - STACK >= 8 * readable)
 			break;
 		search.value = words[(search.address - STACK) / 8];
-		if (!return_search_wants(&search))
+		if (!return_search_may_be_return_address(&search))
 			continue;
 		search.before = code_before(search.value);
-		if (return_search_take(&search))
+		if (return_search_check_code_before(&search))
 			break;
 	}
-	return return_search_end(&search, &rule);
+	return return_search_make_rule(&search, &rule);
 }
 
 /* Clears the stack of an interrupted function of a file. */

@@ -15,7 +15,7 @@ static u64 memory[WORDS];
 
 /* Makes a chain of `depth` frames of two words from word 1000 on. All pcs but the outermost one lie
  * behind calls of functions elsewhere. */
-static void chain(u32 depth)
+static void make_frame_pointer_chain(u32 depth)
 {
 	memset(memory, 0, sizeof(memory));
 	for (u32 i = 0; i < depth; i++) {
@@ -31,7 +31,7 @@ static void chain(u32 depth)
 
 TEST(a_chain_is_walked_to_its_root)
 {
-	chain(20);
+	make_frame_pointer_chain(20);
 	assert_int_equal(unwind_stack(&unwind, STACK_USER_DEPTH_MAX), 21);
 	assert_int_equal(unwind.stop, STOP_ROOT);
 	assert_int_equal(unwind.frame[0], WORD(5));
@@ -41,24 +41,24 @@ TEST(a_chain_is_walked_to_its_root)
 
 TEST(depth_is_limited)
 {
-	chain(2000);
+	make_frame_pointer_chain(2000);
 	assert_int_equal(unwind_stack(&unwind, 5), 5);
 	assert_int_equal(unwind.stop, STOP_DEPTH);
-	chain(2000);
+	make_frame_pointer_chain(2000);
 	assert_int_equal(unwind_stack(&unwind, 600), STACK_USER_DEPTH_MAX);
 	assert_int_equal(unwind.stop, STOP_DEPTH);
 	assert_int_equal(unwind.frame[256], FRAME_OMITTED(90));
-	chain(450);
+	make_frame_pointer_chain(450);
 	assert_int_equal(unwind_stack(&unwind, 100000), 451);
 	assert_int_equal(unwind.stop, STOP_ROOT);
-	chain(20);
+	make_frame_pointer_chain(20);
 	assert_int_equal(unwind_stack(&unwind, 21), 21);
 	assert_int_equal(unwind.stop, STOP_ROOT);
 }
 
 TEST(work_is_limited)
 {
-	chain(500);
+	make_frame_pointer_chain(500);
 	unwind.budget = 100;
 	unwind_stack(&unwind, STACK_USER_DEPTH_MAX);
 	assert_int_equal(unwind.stop, STOP_BUDGET);
@@ -72,7 +72,7 @@ TEST(absent_pages_do_not_change_the_stack)
 	u32 budget;
 
 	memory_block = 8;
-	chain(20);
+	make_frame_pointer_chain(20);
 	assert_int_equal(unwind_stack(&unwind, STACK_USER_DEPTH_MAX), 21);
 	assert_int_equal(unwind.stop, STOP_ROOT);
 	for (u32 i = 1; i <= 20; i++)
@@ -80,7 +80,7 @@ TEST(absent_pages_do_not_change_the_stack)
 	assert_in_range(memory_waits, 2 * 20, 5 * 20);
 	budget = unwind.budget;
 	memory_block = 0;
-	chain(20);
+	make_frame_pointer_chain(20);
 	unwind_stack(&unwind, STACK_USER_DEPTH_MAX);
 	assert_true(unwind.budget > budget);
 }
@@ -89,7 +89,7 @@ TEST(absent_pages_do_not_change_the_stack)
 TEST(waiting_is_limited)
 {
 	memory_block = 1;
-	chain(500);
+	make_frame_pointer_chain(500);
 	unwind_stack(&unwind, STACK_USER_DEPTH_MAX);
 	assert_int_equal(unwind.stop, STOP_BUDGET);
 	assert_in_range(unwind.depth, 40, 100);
@@ -99,7 +99,7 @@ TEST(waiting_is_limited)
 
 TEST(a_chain_that_turns_back_ends)
 {
-	chain(20);
+	make_frame_pointer_chain(20);
 	memory[1010] = WORD(1000);
 	unwind_stack(&unwind, STACK_USER_DEPTH_MAX);
 	assert_int_equal(unwind.depth, 7);
@@ -108,7 +108,7 @@ TEST(a_chain_that_turns_back_ends)
 
 TEST(a_leaf_outside_of_code_counts)
 {
-	chain(3);
+	make_frame_pointer_chain(3);
 	unwind.registers.value[REGISTER_RIP] = 16;
 	assert_int_equal(unwind_stack(&unwind, STACK_USER_DEPTH_MAX), 1);
 	assert_int_equal(unwind.stop, STOP_NOT_CODE);
@@ -118,7 +118,7 @@ TEST(a_leaf_outside_of_code_counts)
 /* A return address outside of code shows that the guess before it was wrong. */
 TEST(a_guess_to_no_code_is_dropped)
 {
-	chain(5);
+	make_frame_pointer_chain(5);
 	memory[1003] = 0x1234;
 	assert_int_equal(unwind_stack(&unwind, STACK_USER_DEPTH_MAX), 2);
 	assert_int_equal(unwind.stop, STOP_NO_RULE);
@@ -135,7 +135,7 @@ static struct rule_cache *cache_open(void)
 	return &cache;
 }
 
-static bool cached(u64 pc, bool interrupted, struct unwind_rule *rule)
+static bool find_cached_rule_of_pc(u64 pc, bool interrupted, struct unwind_rule *rule)
 {
 	struct rule_key key = {.place =
 				       MEMORY_FRAME(pc) | (interrupted ? RULE_KEY_INTERRUPTED : 0)};
@@ -144,7 +144,7 @@ static bool cached(u64 pc, bool interrupted, struct unwind_rule *rule)
 }
 
 /* The same for rules made from code, which a table of the whole file overrules. */
-static bool made_from_code(u64 pc, bool interrupted, struct unwind_rule *rule)
+static bool find_cached_rule_made_from_code(u64 pc, bool interrupted, struct unwind_rule *rule)
 {
 	struct rule_key key = {.place =
 				       MEMORY_FRAME(pc) | (interrupted ? RULE_KEY_INTERRUPTED : 0)};
@@ -159,10 +159,10 @@ TEST(steps_are_cached)
 	u32 budget;
 
 	cache_open();
-	chain(20);
+	make_frame_pointer_chain(20);
 	assert_int_equal(unwind_stack(&unwind, STACK_USER_DEPTH_MAX), 21);
 	budget = unwind.budget;
-	chain(20);
+	make_frame_pointer_chain(20);
 	assert_int_equal(unwind_stack(&unwind, STACK_USER_DEPTH_MAX), 21);
 	/* In a file without a table the calls of other functions prove no frame pointer. */
 	assert_int_equal(unwind.stop, STOP_GUESSED);
@@ -177,12 +177,12 @@ TEST(rules_of_a_files_code_are_cached)
 	struct unwind_rule rule;
 
 	cache_open();
-	chain(20);
+	make_frame_pointer_chain(20);
 	unwind_stack(&unwind, STACK_USER_DEPTH_MAX);
-	assert_true(made_from_code(WORD(5), true, &rule));
-	assert_false(made_from_code(WORD(5), false, &rule));
-	assert_true(made_from_code(WORD(10), false, &rule));
-	assert_false(cached(WORD(5), true, &rule));
+	assert_true(find_cached_rule_made_from_code(WORD(5), true, &rule));
+	assert_false(find_cached_rule_made_from_code(WORD(5), false, &rule));
+	assert_true(find_cached_rule_made_from_code(WORD(10), false, &rule));
+	assert_false(find_cached_rule_of_pc(WORD(5), true, &rule));
 	memory_rules = NULL;
 	memory_image = 0;
 }
@@ -195,18 +195,18 @@ TEST(code_without_tables_is_read)
 	struct unwind_rule rule;
 	u32 spent;
 
-	chain(1);
+	make_frame_pointer_chain(1);
 	memory_image = MEMORY_BASE;
 	unwind_stack(&unwind, STACK_USER_DEPTH_MAX);
 	assert_int_equal(unwind.frame[1], WORD(10));
 	spent = unwind.budget;
 	cache_open();
-	chain(1);
+	make_frame_pointer_chain(1);
 	rule_cache_put(memory_rules, &key, &by_code);
 	unwind_stack(&unwind, STACK_USER_DEPTH_MAX);
 	assert_int_equal(unwind.frame[1], WORD(10));
 	assert_true(unwind.budget > spent);
-	assert_true(cached(WORD(5), true, &rule));
+	assert_true(find_cached_rule_of_pc(WORD(5), true, &rule));
 	assert_int_equal(rule.cfa_kind, CFA_BY_CODE); /* memory may differ from the file */
 	memory_rules = NULL;
 	memory_image = 0;
@@ -219,7 +219,7 @@ TEST(rules_of_generated_code_are_not_cached)
 
 	cache_open();
 	memory_image = 0;
-	chain(20);
+	make_frame_pointer_chain(20);
 	unwind_stack(&unwind, STACK_USER_DEPTH_MAX);
 	assert_int_equal(unwind.stop, STOP_ROOT);
 	assert_memory_equal(memory_rules, &empty, sizeof(empty));
@@ -234,15 +234,15 @@ TEST(results_of_an_exhausted_budget_are_not_cached)
 	u32 kept = 0;
 
 	cache_open();
-	chain(3);
+	make_frame_pointer_chain(3);
 	unwind_stack(&unwind, STACK_USER_DEPTH_MAX);
-	assert_true(made_from_code(WORD(5), true, &whole));
+	assert_true(find_cached_rule_made_from_code(WORD(5), true, &whole));
 	cache_open();
 	for (u32 budget = 0; budget < 12; budget++) {
-		chain(3);
+		make_frame_pointer_chain(3);
 		unwind.budget = budget;
 		unwind_stack(&unwind, STACK_USER_DEPTH_MAX);
-		if (!made_from_code(WORD(5), true, &rule))
+		if (!find_cached_rule_made_from_code(WORD(5), true, &rule))
 			continue;
 		kept++;
 		assert_memory_equal(&rule, &whole, sizeof(rule));
@@ -257,13 +257,13 @@ TEST(files_with_absent_tables_are_not_cached)
 {
 	struct unwind_rule rule;
 
-	chain(3);
+	make_frame_pointer_chain(3);
 	cache_open();
 	memory_image = MEMORY_IMAGE_LOST;
 	unwind_stack(&unwind, STACK_USER_DEPTH_MAX);
 	assert_int_equal(unwind.stop, STOP_ROOT);
-	assert_false(cached(WORD(5), true, &rule));
-	assert_false(made_from_code(WORD(5), true, &rule));
+	assert_false(find_cached_rule_of_pc(WORD(5), true, &rule));
+	assert_false(find_cached_rule_made_from_code(WORD(5), true, &rule));
 	memory_rules = NULL;
 	memory_image = 0;
 }
@@ -272,7 +272,7 @@ TEST(rules_of_32_bit_tasks_are_not_cached)
 {
 	static const struct rule_cache empty;
 
-	chain(3);
+	make_frame_pointer_chain(3);
 	unwind.is_compat = true;
 	assert_memory_equal(cache_open(), &empty, sizeof(empty));
 	unwind_stack(&unwind, STACK_USER_DEPTH_MAX);

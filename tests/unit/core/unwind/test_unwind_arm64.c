@@ -60,7 +60,7 @@ static u32 run_rule(const u8 *bytes, u32 count)
 	cfi->location = 0;
 	cfi->pc = 100;
 	cfi->next = 1000;
-	stop = cfi_run(&unwind, MEMORY_BASE, MEMORY_BASE + count);
+	stop = cfi_run_instructions(&unwind, MEMORY_BASE, MEMORY_BASE + count);
 	return stop ? stop : cfi_rule(&unwind, &unwind.rule);
 }
 
@@ -316,15 +316,15 @@ static u32 find(u64 link, u64 pointer, u64 record_link, bool is_interrupted)
 	search->flags = RULE_FRAME_POINTER;
 	search->word = 8;
 	search->is_interrupted = is_interrupted;
-	return_search_begin(search, &unwind.registers);
-	for (u32 i = 0; return_search_next(search, i); i++) {
+	return_search_set_registers(search, &unwind.registers);
+	for (u32 i = 0; return_search_choose_word(search, i); i++) {
 		assert_true(unwind_peek(&unwind, search->address, &search->value, 8));
-		if (return_search_wants(search) &&
+		if (return_search_may_be_return_address(search) &&
 		    unwind_peek(&unwind, search->value - 8, &search->before, 8))
-			return_search_take(search);
+			return_search_check_code_before(search);
 	}
 	unwind.rule = (struct unwind_rule){.cfa_register = REGISTER_FP};
-	return return_search_end(search, &unwind.rule);
+	return return_search_make_rule(search, &unwind.rule);
 }
 
 static void assert_found(u32 reg, bool is_guess)
@@ -353,7 +353,7 @@ TEST(calls_prove_where_the_return_address_is)
 
 /* --- both walks --- */
 
-static void keep(u64 pc, bool is_interrupted, const struct unwind_rule *made)
+static void cache_rule_of_pc(u64 pc, bool is_interrupted, const struct unwind_rule *made)
 {
 	builder.registers.value[REGISTER_PC] = pc;
 	builder.is_interrupted = is_interrupted;
@@ -377,11 +377,11 @@ TEST(the_direct_walk_gives_the_same_stack)
 	begin();
 	memory_rules = &rules;
 	memory_image = MEMORY_BASE;
-	keep(CODE, true, &leaf);
-	keep(CODE + 4, false, &framed);
-	keep(CODE + 8, false, &far);
-	keep(CODE + 12, false, &by_fp);
-	keep(CODE + 16, false, &outermost);
+	cache_rule_of_pc(CODE, true, &leaf);
+	cache_rule_of_pc(CODE + 4, false, &framed);
+	cache_rule_of_pc(CODE + 8, false, &far);
+	cache_rule_of_pc(CODE + 12, false, &by_fp);
+	cache_rule_of_pc(CODE + 16, false, &outermost);
 	value[REGISTER_LINK] = SIGNED(CODE + 4);
 	record_put(caller, next, SIGNED(CODE + 8));
 	record_put(next, last, SIGNED(CODE + 12));

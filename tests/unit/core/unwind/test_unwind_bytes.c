@@ -95,7 +95,7 @@ static u32 pointer(u32 encoding)
 {
 	unwind.bytes.at = MEMORY_BASE + 8;
 	assert_int_equal(bytes_ready(&unwind), STOP_NONE);
-	return bytes_pointer(&unwind, encoding, 0x5000);
+	return bytes_take_encoded_pointer(&unwind, encoding, 0x5000);
 }
 
 static void assert_pointer(u32 encoding, u64 expected, u32 bytes)

@@ -14,7 +14,7 @@ static struct unwind unwind;
 static u64 stack[WORDS];
 static const u64 *const value = unwind.registers.value;
 
-static void take(void)
+static void reset_frame_and_stack_memory(void)
 {
 	for (u32 i = 0; i < WORDS; i++)
 		stack[i] = HOLDS(i);
@@ -49,7 +49,7 @@ TEST(saved_registers_come_back)
 {
 	struct unwind_rule rule = plain_rule();
 
-	take();
+	reset_frame_and_stack_memory();
 	rule.slot[SLOT_RBX] = 3;
 	rule.slot[SLOT_R15] = 7;
 	rule.slot[SLOT_R12] = SLOT_IN_REGISTER + REGISTER_RDI;
@@ -71,7 +71,7 @@ TEST(a_lost_register_stays_lost)
 {
 	struct unwind_rule rule = plain_rule();
 
-	take();
+	reset_frame_and_stack_memory();
 	assert_int_equal(step(&rule), STOP_NONE);
 	assert_true(is_known(REGISTER_R13));
 	rule.slot[SLOT_R13] = SLOT_LOST;
@@ -87,7 +87,7 @@ TEST(far_slots_are_read_by_themselves)
 {
 	struct unwind_rule rule = plain_rule();
 
-	take();
+	reset_frame_and_stack_memory();
 	rule.cfa_offset = 8 * 230;
 	rule.slot[SLOT_RBX] = SLOT_WORDS_MAX;
 	rule.slot[SLOT_R12] = STEP_WORDS;
@@ -103,7 +103,7 @@ TEST(the_cfa_may_be_in_memory)
 {
 	struct unwind_rule rule = plain_rule();
 
-	take();
+	reset_frame_and_stack_memory();
 	stack[12] = WORD(40);
 	rule.cfa_kind = CFA_DEREF;
 	rule.cfa_offset = 16;
@@ -111,7 +111,7 @@ TEST(the_cfa_may_be_in_memory)
 	assert_int_equal(step(&rule), STOP_NONE);
 	assert_int_equal(value[REGISTER_RSP], WORD(41));
 	assert_int_equal(value[REGISTER_RIP], HOLDS(40));
-	take();
+	reset_frame_and_stack_memory();
 	stack[15] = WORD(40);
 	unwind.registers.value[REGISTER_R9] = 3;
 	rule.cfa_kind = CFA_DEREF_INDEX;
@@ -124,7 +124,7 @@ TEST(registers_may_be_saved_below_another)
 {
 	struct unwind_rule rule = plain_rule();
 
-	take();
+	reset_frame_and_stack_memory();
 	rule.base = REGISTER_RBP;
 	rule.slot[SLOT_RBP] = 1;
 	rule.slot[SLOT_RBX] = 4;
@@ -132,7 +132,7 @@ TEST(registers_may_be_saved_below_another)
 	assert_int_equal(value[REGISTER_RBP], HOLDS(20));
 	assert_int_equal(value[REGISTER_RBX], HOLDS(17));
 	assert_int_equal(value[REGISTER_RIP], HOLDS(17));
-	take();
+	reset_frame_and_stack_memory();
 	unwind.registers.value[REGISTER_RBP] = 8;
 	assert_int_equal(step(&rule), STOP_NONE);
 	assert_int_equal(value[REGISTER_RIP], HOLDS(17));
@@ -140,11 +140,11 @@ TEST(registers_may_be_saved_below_another)
 }
 
 /* A rule by rax, which points to word 17, which holds an address behind a call of word 60. */
-static struct unwind_rule take_rax(void)
+static struct unwind_rule make_frame_with_rule_by_rax(void)
 {
 	struct unwind_rule rule = plain_rule();
 
-	take();
+	reset_frame_and_stack_memory();
 	rule.cfa_register = REGISTER_RAX;
 	rule.cfa_offset = 8;
 	unwind.registers.value[REGISTER_RIP] = WORD(60) + 4;
@@ -157,7 +157,7 @@ static struct unwind_rule take_rax(void)
 
 TEST(rax_counts_after_a_call_if_a_return_address_proves_it)
 {
-	struct unwind_rule rule = take_rax();
+	struct unwind_rule rule = make_frame_with_rule_by_rax();
 
 	assert_int_equal(step(&rule), STOP_NONE);
 	assert_int_equal(value[REGISTER_RSP], WORD(18));
@@ -165,17 +165,17 @@ TEST(rax_counts_after_a_call_if_a_return_address_proves_it)
 	assert_int_equal(value[REGISTER_RAX], WORD(17));
 	assert_false(is_known(REGISTER_RAX));
 
-	take_rax();
+	make_frame_with_rule_by_rax();
 	stack[5] = (8ULL * 55) << 32 | 0xe8U << 24; /* a call of a function behind the pc */
 	assert_int_equal(step(&rule), STOP_UNKNOWN_REGISTER);
-	take_rax();
+	make_frame_with_rule_by_rax();
 	stack[5] = 0xd0ffULL << 48; /* a call through a register */
 	assert_int_equal(step(&rule), STOP_UNKNOWN_REGISTER);
-	take_rax();
+	make_frame_with_rule_by_rax();
 	stack[9] = WORD(6);
 	unwind.registers.value[REGISTER_RAX] = WORD(9); /* not further out than rsp */
 	assert_int_equal(step(&rule), STOP_UNKNOWN_REGISTER);
-	take_rax();
+	make_frame_with_rule_by_rax();
 	rule.cfa_register = REGISTER_RDX;
 	unwind.registers.value[REGISTER_RDX] = WORD(17);
 	unwind.registers.known &= ~(1U << REGISTER_RDX);
@@ -189,11 +189,11 @@ TEST(stubs_push_a_word_halfway)
 	rule.cfa_kind = CFA_PLT;
 	rule.cfa_offset = 8;
 	rule.operand = 11;
-	take();
+	reset_frame_and_stack_memory();
 	unwind.registers.value[REGISTER_RIP] = 0x5555a;
 	assert_int_equal(step(&rule), STOP_NONE);
 	assert_int_equal(value[REGISTER_RIP], HOLDS(10));
-	take();
+	reset_frame_and_stack_memory();
 	unwind.registers.value[REGISTER_RIP] = 0x5555b;
 	assert_int_equal(step(&rule), STOP_NONE);
 	assert_int_equal(value[REGISTER_RIP], HOLDS(11));
@@ -203,7 +203,7 @@ TEST(signals_bring_all_registers)
 {
 	struct unwind_rule rule = plain_rule();
 
-	take();
+	reset_frame_and_stack_memory();
 	rule.cfa_kind = CFA_SIGNAL;
 	rule.cfa_offset = 0;
 	rule.flags = RULE_SIGNAL;
@@ -221,9 +221,9 @@ TEST(signals_bring_all_registers)
 
 /* The thread's g is word 100, its m word 110, the goroutine's g word 120. The goroutine's stack
  * begins at word 200; its caller is word 5, behind a call. */
-static struct unwind_rule take_goroutine(void)
+static struct unwind_rule make_frame_on_scheduler_stack(void)
 {
-	take();
+	reset_frame_and_stack_memory();
 	unwind.registers.value[REGISTER_THREAD] = WORD(99);
 	stack[98] = WORD(100);
 	stack[100 + 6] = WORD(110);
@@ -243,7 +243,7 @@ static struct unwind_rule take_goroutine(void)
 
 TEST(the_scheduler_leads_to_its_goroutine)
 {
-	struct unwind_rule rule = take_goroutine();
+	struct unwind_rule rule = make_frame_on_scheduler_stack();
 
 	assert_int_equal(step(&rule), STOP_NONE);
 	assert_int_equal(value[REGISTER_RSP], WORD(201));
@@ -255,24 +255,24 @@ TEST(the_scheduler_leads_to_its_goroutine)
 	assert_int_equal(unwind.switches.count, 1);
 	assert_int_equal(unwind.switches.entered, WORD(201));
 
-	take_goroutine();
+	make_frame_on_scheduler_stack();
 	stack[4] = 0; /* no call before the address */
 	assert_int_equal(step(&rule), STOP_NO_PROGRESS);
-	take_goroutine();
+	make_frame_on_scheduler_stack();
 	stack[120 + 7] = WORD(9); /* an address on the current stack */
 	stack[9] = WORD(5);
 	assert_int_equal(step(&rule), STOP_NO_PROGRESS);
-	take_goroutine();
+	make_frame_on_scheduler_stack();
 	unwind.registers.value[REGISTER_THREAD] = 0;
 	assert_int_equal(step(&rule), STOP_UNKNOWN_REGISTER);
-	take_goroutine();
+	make_frame_on_scheduler_stack();
 	stack[110 + 3] = 0;
 	assert_int_equal(step(&rule), STOP_ROOT);
 }
 
 TEST(a_goroutine_whose_stack_grows_has_saved_its_registers)
 {
-	struct unwind_rule rule = take_goroutine();
+	struct unwind_rule rule = make_frame_on_scheduler_stack();
 
 	rule.operand = 0;
 	rule.slot[GO_SLOT_RBP] = 13;
@@ -284,7 +284,7 @@ TEST(a_goroutine_whose_stack_grows_has_saved_its_registers)
 	assert_int_equal(value[REGISTER_RIP], WORD(5));
 	assert_int_equal(value[REGISTER_RBP], WORD(220));
 
-	take_goroutine();
+	make_frame_on_scheduler_stack();
 	stack[120 + 8] = WORD(5);
 	unwind.registers.known &= ~(1U << REGISTER_RBP); /* lost in the scheduler */
 	assert_int_equal(step(&rule), STOP_UNKNOWN_REGISTER);
@@ -292,7 +292,7 @@ TEST(a_goroutine_whose_stack_grows_has_saved_its_registers)
 
 TEST(c_code_comes_back_by_a_depth)
 {
-	struct unwind_rule rule = take_goroutine();
+	struct unwind_rule rule = make_frame_on_scheduler_stack();
 
 	rule.cfa_kind = CFA_GO_DEPTH;
 	rule.cfa_offset = 16;
@@ -313,26 +313,26 @@ TEST(frames_only_go_outwards)
 {
 	struct unwind_rule rule = plain_rule();
 
-	take();
+	reset_frame_and_stack_memory();
 	rule.cfa_offset = -8;
 	assert_int_equal(step(&rule), STOP_NO_PROGRESS);
-	take();
+	reset_frame_and_stack_memory();
 	unwind.is_interrupted = false;
 	rule.cfa_offset = 0;
 	assert_int_equal(step(&rule), STOP_NO_PROGRESS);
-	take();
+	reset_frame_and_stack_memory();
 	assert_int_equal(step(&rule), STOP_NONE);
-	take();
+	reset_frame_and_stack_memory();
 	rule.cfa_offset = 12;
 	assert_int_equal(step(&rule), STOP_UNALIGNED);
 }
 
 /* The caller's frame ends at word 30, below the stack that begins at word 100. */
-static struct unwind_rule take_switched(void)
+static struct unwind_rule make_frame_on_switched_stack(void)
 {
 	struct unwind_rule rule = plain_rule();
 
-	take();
+	reset_frame_and_stack_memory();
 	rule.cfa_register = REGISTER_RBP;
 	rule.flags = RULE_SWITCHED;
 	rule.cfa_offset = 8 * 10;
@@ -345,20 +345,20 @@ static struct unwind_rule take_switched(void)
 
 TEST(a_caller_on_another_stack_is_proven_by_its_call)
 {
-	struct unwind_rule rule = take_switched();
+	struct unwind_rule rule = make_frame_on_switched_stack();
 
 	assert_int_equal(step(&rule), STOP_NONE);
 	assert_int_equal(value[REGISTER_RSP], WORD(30));
 	assert_int_equal(value[REGISTER_RIP], WORD(6));
 	assert_int_equal(unwind.switches.count, 1);
 
-	take_switched();
+	make_frame_on_switched_stack();
 	stack[5] = 0; /* no call before the address */
 	assert_int_equal(step(&rule), STOP_NO_PROGRESS);
-	take_switched();
+	make_frame_on_switched_stack();
 	rule.flags |= RULE_FRAME_POINTER; /* with this rule rbp may be any number */
 	assert_int_equal(step(&rule), STOP_NO_PROGRESS);
-	take_switched();
+	make_frame_on_switched_stack();
 	rule.flags = 0; /* this rule allows the same stack */
 	assert_int_equal(step(&rule), STOP_NO_PROGRESS);
 }
@@ -367,7 +367,7 @@ TEST(each_way_to_stop_has_its_name)
 {
 	struct unwind_rule rule = plain_rule();
 
-	take();
+	reset_frame_and_stack_memory();
 	rule.cfa_register = REGISTER_R10;
 	unwind.registers.known &= ~(1U << REGISTER_R10);
 	assert_int_equal(step(&rule), STOP_UNKNOWN_REGISTER);
@@ -376,7 +376,7 @@ TEST(each_way_to_stop_has_its_name)
 	assert_int_equal(step(&rule), STOP_STACK_UNREADABLE);
 	unwind.budget = 0;
 	assert_int_equal(step(&rule), STOP_BUDGET);
-	take();
+	reset_frame_and_stack_memory();
 	rule = plain_rule();
 	stack[17] = 0;
 	assert_int_equal(step(&rule), STOP_NULL_RETURN);
@@ -389,7 +389,7 @@ static u32 step_to_null(const struct unwind_rule *rule, u64 rbp, u64 rbx)
 {
 	static const u32 saved[] = {REGISTER_R12, REGISTER_R13, REGISTER_R14, REGISTER_R15};
 
-	take();
+	reset_frame_and_stack_memory();
 	stack[17] = 0;
 	for (u32 i = 0; i < 4; i++)
 		unwind.registers.value[saved[i]] = 0;
@@ -427,7 +427,7 @@ TEST(any_other_null_return_cuts_the_stack)
 	rule.flags = 0;
 	rule.cfa_offset = 7 * 8;
 	rule.slot[SLOT_RETURN] = 1;
-	take();
+	reset_frame_and_stack_memory();
 	stack[16] = 0;
 	for (u32 i = 0; i < REGISTER_COUNT; i++)
 		if (i != REGISTER_RSP)

@@ -78,7 +78,7 @@ static void put(u64 at, u64 value)
 	memcpy(memory + at, &value, sizeof(value));
 }
 
-static u64 tagged(enum object object)
+static u64 tagged_address_of_object(enum object object)
 {
 	return BASE + 256 * object + 1;
 }
@@ -137,17 +137,17 @@ static int machine_make(void **state)
 	};
 	for (enum object i = A_CONTEXT; i <= A_BYTECODE; i++)
 		type_put(i, types[i]);
-	word_put(A_FUNCTION, 3, tagged(A_SHARED));
-	word_put(A_SHARED, 2, tagged(A_SCOPE));
-	word_put(A_SHARED, 4, tagged(A_SCRIPT));
-	word_put(A_SCRIPT, 2, tagged(A_FILE));
+	word_put(A_FUNCTION, 3, tagged_address_of_object(A_SHARED));
+	word_put(A_SHARED, 2, tagged_address_of_object(A_SCOPE));
+	word_put(A_SHARED, 4, tagged_address_of_object(A_SCRIPT));
+	word_put(A_SCRIPT, 2, tagged_address_of_object(A_FILE));
 	word_put(A_SCOPE, 1, number(2 | 3 << 12 | 1 << 14));
 	word_put(A_SCOPE, 3, number(2));
-	word_put(A_SCOPE, 4, tagged(A_LEFT));
-	word_put(A_SCOPE, 5, tagged(A_LEFT));
-	word_put(A_SCOPE, 8, tagged(A_NAME));
+	word_put(A_SCOPE, 4, tagged_address_of_object(A_LEFT));
+	word_put(A_SCOPE, 5, tagged_address_of_object(A_LEFT));
+	word_put(A_SCOPE, 8, tagged_address_of_object(A_NAME));
 	word_put(A_SCOPE, 9, number(0xffffffff));
-	word_put(A_SCOPE, 10, tagged(AN_INFERRED));
+	word_put(A_SCOPE, 10, tagged_address_of_object(AN_INFERRED));
 	string_put(A_NAME, "inner");
 	string_put(AN_INFERRED, "inferred");
 	string_put(A_FILE, "/t.js");
@@ -156,10 +156,10 @@ static int machine_make(void **state)
 	unwind.registers.known = REGISTERS_ALL;
 	unwind.registers.value[REGISTER_FP] = BASE + STACK;
 	unwind.registers.value[REGISTER_SP] = BASE + STACK - 64;
-	put(STACK - 8, tagged(A_CONTEXT));
-	put(STACK - 16, tagged(A_FUNCTION));
+	put(STACK - 8, tagged_address_of_object(A_CONTEXT));
+	put(STACK - 16, tagged_address_of_object(A_FUNCTION));
 	put(STACK - 24, 2);
-	put(STACK - 32, tagged(A_BYTECODE));
+	put(STACK - 32, tagged_address_of_object(A_BYTECODE));
 	return 0;
 }
 
@@ -171,8 +171,8 @@ static void check_text(u32 which, const char *text)
 
 static void check_name(const char *name)
 {
-	assert_int_equal(v8_function_find(&unwind, 0), 1);
-	assert_int_equal(v8_name_find(&unwind), 1);
+	assert_int_equal(v8_find_function_of_frame(&unwind, 0), 1);
+	assert_int_equal(v8_read_names_of_function(&unwind), 1);
 	check_text(0, name);
 	check_text(1, "/t.js");
 }
@@ -184,7 +184,7 @@ TEST(the_name_of_a_scope, machine_make)
 	assert_int_equal(unwind.v8.text[0].width, 1);
 	assert_int_equal(unwind.returns.is_guess, 0);
 	/* The name of the shared object itself. */
-	word_put(A_SHARED, 2, tagged(A_LEFT));
+	word_put(A_SHARED, 2, tagged_address_of_object(A_LEFT));
 	check_name("Module");
 }
 
@@ -193,9 +193,9 @@ TEST(scopes_with_other_words, machine_make)
 	/* a word for a class in front of the name */
 	word_put(A_SCOPE, 1, number(2 | 1 << 10 | 3 << 12 | 1 << 14));
 	word_put(A_SCOPE, 8, number(1));
-	word_put(A_SCOPE, 9, tagged(A_NAME));
+	word_put(A_SCOPE, 9, tagged_address_of_object(A_NAME));
 	word_put(A_SCOPE, 10, number(7));
-	word_put(A_SCOPE, 11, tagged(AN_INFERRED));
+	word_put(A_SCOPE, 11, tagged_address_of_object(AN_INFERRED));
 	check_name("inner");
 	/* the same words for a module */
 	word_put(A_SCOPE, 1, number(3 | 3 << 12 | 1 << 14));
@@ -203,7 +203,7 @@ TEST(scopes_with_other_words, machine_make)
 	/* no name but an inferred one */
 	machine_make(NULL);
 	word_put(A_SCOPE, 1, number(2 | 1 << 14));
-	word_put(A_SCOPE, 8, tagged(AN_INFERRED));
+	word_put(A_SCOPE, 8, tagged_address_of_object(AN_INFERRED));
 	check_name("inferred");
 	/* so many variables that a hash table has their names */
 	machine_make(NULL);
@@ -216,20 +216,22 @@ TEST(inferred_names_of_parts, machine_make)
 {
 	string_put(A_NAME, "");
 	word_put(A_NAME, 1, 0);
-	parts_put(AN_INFERRED, tagged(A_LEFT), tagged(A_THIN));
+	parts_put(AN_INFERRED, tagged_address_of_object(A_LEFT), tagged_address_of_object(A_THIN));
 	type_put(A_THIN, OTHER);
-	word_put(A_THIN, 2, tagged(A_RIGHT));
+	word_put(A_THIN, 2, tagged_address_of_object(A_RIGHT));
 	check_name("Module._load");
 	/* An object that stands for no name. */
 	type_put(AN_INFERRED, NO_STRING);
 	check_name("");
 	/* Parts that contain themselves. */
-	parts_put(AN_INFERRED, tagged(AN_INFERRED), tagged(AN_INFERRED));
-	assert_int_equal(v8_name_find(&unwind), 0);
-	parts_put(AN_INFERRED, tagged(AN_INFERRED), tagged(A_LEFT));
-	assert_int_equal(v8_name_find(&unwind), 0);
+	parts_put(AN_INFERRED, tagged_address_of_object(AN_INFERRED),
+		  tagged_address_of_object(AN_INFERRED));
+	assert_int_equal(v8_read_names_of_function(&unwind), 0);
+	parts_put(AN_INFERRED, tagged_address_of_object(AN_INFERRED),
+		  tagged_address_of_object(A_LEFT));
+	assert_int_equal(v8_read_names_of_function(&unwind), 0);
 	type_put(AN_INFERRED, SLICED);
-	assert_int_equal(v8_name_find(&unwind), 0);
+	assert_int_equal(v8_read_names_of_function(&unwind), 0);
 }
 
 TEST(texts_of_two_widths, machine_make)
@@ -239,15 +241,15 @@ TEST(texts_of_two_widths, machine_make)
 	check_name("inner");
 	hash = unwind.v8.hash;
 	type_put(A_NAME, WIDE);
-	assert_int_equal(v8_name_find(&unwind), 1);
+	assert_int_equal(v8_read_names_of_function(&unwind), 1);
 	assert_int_equal(unwind.v8.text[0].bytes, 10);
 	assert_int_equal(unwind.v8.text[0].width, 2);
 	assert_int_not_equal(unwind.v8.hash, hash);
 	/* Parts of two widths. */
-	parts_put(AN_INFERRED, tagged(A_LEFT), tagged(A_NAME));
-	word_put(A_SCOPE, 8, tagged(AN_INFERRED));
+	parts_put(AN_INFERRED, tagged_address_of_object(A_LEFT), tagged_address_of_object(A_NAME));
+	word_put(A_SCOPE, 8, tagged_address_of_object(AN_INFERRED));
 	word_put(AN_INFERRED, 1, number(11));
-	assert_int_equal(v8_name_find(&unwind), 0);
+	assert_int_equal(v8_read_names_of_function(&unwind), 0);
 }
 
 /* An empty entry of the cache of types has the map 0. */
@@ -255,8 +257,8 @@ TEST(an_object_of_zeros_is_no_text, machine_make)
 {
 	word_put(A_NAME, 0, 0);
 	word_put(A_NAME, 1, 0);
-	assert_int_equal(v8_function_find(&unwind, 0), 1);
-	assert_int_equal(v8_name_find(&unwind), 0);
+	assert_int_equal(v8_find_function_of_frame(&unwind, 0), 1);
+	assert_int_equal(v8_read_names_of_function(&unwind), 0);
 }
 
 TEST(names_and_files_are_told_apart, machine_make)
@@ -266,44 +268,46 @@ TEST(names_and_files_are_told_apart, machine_make)
 	check_name("inner");
 	hash = unwind.v8.hash;
 	string_put(A_NAME, "innes");
-	assert_int_equal(v8_name_find(&unwind), 1);
+	assert_int_equal(v8_read_names_of_function(&unwind), 1);
 	assert_int_not_equal(unwind.v8.hash, hash);
 	string_put(A_NAME, "inner");
-	assert_int_equal(v8_name_find(&unwind), 1);
+	assert_int_equal(v8_read_names_of_function(&unwind), 1);
 	assert_int_equal(unwind.v8.hash, hash);
 	string_put(A_FILE, "/u.js");
 	unwind.v8.file_script = 0;
-	assert_int_equal(v8_name_find(&unwind), 1);
+	assert_int_equal(v8_read_names_of_function(&unwind), 1);
 	assert_int_not_equal(unwind.v8.hash, hash);
 	/* A name that is too long. */
 	word_put(A_NAME, 1, number(SCRIPT_TEXT_BYTES + 1));
-	assert_int_equal(v8_name_find(&unwind), 0);
+	assert_int_equal(v8_read_names_of_function(&unwind), 0);
 }
 
 TEST(frames_that_are_not_of_functions, machine_make)
 {
 	/* another frame of V8 has a number in place of the context */
 	put(STACK - 8, 44);
-	assert_int_equal(v8_function_find(&unwind, 1), 0);
+	assert_int_equal(v8_find_function_of_frame(&unwind, 1), 0);
 	/* a built-in function has no bytecode, compiled code needs none */
 	machine_make(NULL);
-	put(STACK - 32, tagged(A_FUNCTION));
-	assert_int_equal(v8_function_find(&unwind, 0), 0);
-	assert_int_equal(v8_function_find(&unwind, 1), 1);
+	put(STACK - 32, tagged_address_of_object(A_FUNCTION));
+	assert_int_equal(v8_find_function_of_frame(&unwind, 0), 0);
+	assert_int_equal(v8_find_function_of_frame(&unwind, 1), 1);
 	/* objects of other types, or with no type where the garbage collector has moved them to */
 	for (enum object i = A_CONTEXT; i <= A_SCRIPT; i++) {
 		machine_make(NULL);
 		put(256 * i, BASE + STACK + 0x800);
-		assert_true(v8_function_find(&unwind, 1) != 1 || !v8_name_find(&unwind));
+		assert_true(v8_find_function_of_frame(&unwind, 1) != 1 ||
+			    !v8_read_names_of_function(&unwind));
 		machine_make(NULL);
 		type_put(i, SLICED);
-		assert_true(v8_function_find(&unwind, 1) != 1 || !v8_name_find(&unwind));
+		assert_true(v8_find_function_of_frame(&unwind, 1) != 1 ||
+			    !v8_read_names_of_function(&unwind));
 	}
 	/* a name that is no string */
 	machine_make(NULL);
 	type_put(A_NAME, NO_STRING);
-	assert_int_equal(v8_function_find(&unwind, 0), 1);
-	assert_int_equal(v8_name_find(&unwind), 0);
+	assert_int_equal(v8_find_function_of_frame(&unwind, 0), 1);
+	assert_int_equal(v8_read_names_of_function(&unwind), 0);
 }
 
 /* The garbage collector has moved all objects of a function, in some order. */
@@ -311,11 +315,11 @@ TEST(objects_that_are_being_moved, machine_make)
 {
 	enum { MOVED = 0x2000 };
 
-	parts_put(AN_INFERRED, tagged(A_LEFT), tagged(A_THIN));
+	parts_put(AN_INFERRED, tagged_address_of_object(A_LEFT), tagged_address_of_object(A_THIN));
 	word_put(A_SCOPE, 1, number(2 | 1 << 14));
-	word_put(A_SCOPE, 8, tagged(AN_INFERRED));
+	word_put(A_SCOPE, 8, tagged_address_of_object(AN_INFERRED));
 	type_put(A_THIN, OTHER);
-	word_put(A_THIN, 2, tagged(A_RIGHT));
+	word_put(A_THIN, 2, tagged_address_of_object(A_RIGHT));
 	check_name("Module._load");
 	for (enum object i = A_CONTEXT; i < OBJECTS; i++) {
 		memcpy(memory + MOVED + 256 * i, memory + 256 * i, 256);
@@ -327,24 +331,24 @@ TEST(objects_that_are_being_moved, machine_make)
 	}
 	/* An address that is its own copy. */
 	put(256 * A_SCOPE, BASE + 256 * A_SCOPE);
-	assert_int_equal(v8_name_find(&unwind), 0);
+	assert_int_equal(v8_read_names_of_function(&unwind), 0);
 }
 
 TEST(incomplete_frames, machine_make)
 {
 	unwind.is_interrupted = true;
-	assert_int_equal(v8_function_find(&unwind, 0), 1);
+	assert_int_equal(v8_find_function_of_frame(&unwind, 0), 1);
 	unwind.registers.value[REGISTER_SP] = BASE + STACK - 32;
-	assert_int_equal(v8_function_find(&unwind, 0), 1);
+	assert_int_equal(v8_find_function_of_frame(&unwind, 0), 1);
 	unwind.registers.value[REGISTER_SP] = BASE + STACK - 24;
-	assert_int_equal(v8_function_find(&unwind, 0), 0);
-	assert_int_equal(v8_function_find(&unwind, 1), 1);
+	assert_int_equal(v8_find_function_of_frame(&unwind, 0), 0);
+	assert_int_equal(v8_find_function_of_frame(&unwind, 1), 1);
 	unwind.registers.value[REGISTER_SP] = BASE + STACK - 16;
-	assert_int_equal(v8_function_find(&unwind, 1), 0);
+	assert_int_equal(v8_find_function_of_frame(&unwind, 1), 0);
 	unwind.is_interrupted = false;
-	assert_int_equal(v8_function_find(&unwind, 1), 1);
+	assert_int_equal(v8_find_function_of_frame(&unwind, 1), 1);
 	unwind.registers.known = 0;
-	assert_int_equal(v8_function_find(&unwind, 1), 0);
+	assert_int_equal(v8_find_function_of_frame(&unwind, 1), 0);
 }
 
 /* Opcodes of lists of frames, each with its number of operands. An opcode from 6 on is MATCH. */
@@ -406,14 +410,14 @@ static int inlining_make(void **state)
 	type_put(A_DATA, DEOPT);
 	type_put(AN_INNER, SHARED);
 	type_put(AN_OUTER, SHARED);
-	word_put(A_FUNCTION, 6, tagged(A_CODE));
-	word_put(A_CODE, 2, tagged(A_DATA));
+	word_put(A_FUNCTION, 6, tagged_address_of_object(A_CODE));
+	word_put(A_CODE, 2, tagged_address_of_object(A_DATA));
 	word_put(A_CODE, 5, BASE + CODE_START);
 	word_put(A_CODE, 6, (u64)CODE_BYTES << 32 | 0x120 | 13);
 	word_put(A_DATA, 1, number(26));
-	word_put(A_DATA, 2, tagged(LISTS));
+	word_put(A_DATA, 2, tagged_address_of_object(LISTS));
 	word_put(A_DATA, 3, number(2));
-	word_put(A_DATA, 4, tagged(LITERALS));
+	word_put(A_DATA, 4, tagged_address_of_object(LITERALS));
 	word_put(A_DATA, 11, number(2));
 	word_put(A_DATA, 12, number(3));
 	for (u32 i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
@@ -423,9 +427,9 @@ static int inlining_make(void **state)
 	word_put(LISTS, 1, number(sizeof(lists)));
 	memcpy(memory + 256 * LISTS + 16, lists, sizeof(lists));
 	word_put(LITERALS, 1, number(3));
-	word_put(LITERALS, 2, tagged(A_SHARED));
-	word_put(LITERALS, 3, tagged(AN_OUTER));
-	word_put(LITERALS, 4, tagged(AN_INNER));
+	word_put(LITERALS, 2, tagged_address_of_object(A_SHARED));
+	word_put(LITERALS, 3, tagged_address_of_object(AN_OUTER));
+	word_put(LITERALS, 4, tagged_address_of_object(AN_INNER));
 	unwind.v8.inlined.steps_left = V8_STEPS_MAX;
 	unwind.registers.value[REGISTER_PC] = BASE + CODE_START + 0x60;
 	return 0;
@@ -433,7 +437,7 @@ static int inlining_make(void **state)
 
 static int inlined_find(void)
 {
-	assert_int_equal(v8_function_find(&unwind, 1), 1);
+	assert_int_equal(v8_find_function_of_frame(&unwind, 1), 1);
 	return v8_inlined_find(&unwind);
 }
 
@@ -443,9 +447,9 @@ TEST(functions_within_a_function, inlining_make)
 
 	assert_int_equal(inlined_find(), 2);
 	assert_int_equal(inlined->count, 3);
-	assert_int_equal(inlined->shared[0], tagged(A_SHARED));
-	assert_int_equal(inlined->shared[1], tagged(AN_OUTER));
-	assert_int_equal(inlined->shared[2], tagged(AN_INNER));
+	assert_int_equal(inlined->shared[0], tagged_address_of_object(A_SHARED));
+	assert_int_equal(inlined->shared[1], tagged_address_of_object(AN_OUTER));
+	assert_int_equal(inlined->shared[2], tagged_address_of_object(AN_INNER));
 	/* one frame is that of a built-in function, which has no name here */
 	unwind.registers.value[REGISTER_PC] = BASE + CODE_START + 0x40;
 	assert_int_equal(inlined_find(), 0);
@@ -457,14 +461,14 @@ TEST(functions_within_a_function_of_an_early_version, inlining_make)
 {
 	static const u8 early[] = {BEGIN << 1, 4, 4,	      0, FRAME << 1, 7, 0 << 1, 0, 0, 0,
 				   VALUE << 1, 5, FRAME << 1, 7, 1 << 1,     0, 0,	0};
-	u64 start = tagged(A_CODE) - 1 + V8_CODE_HEADER;
+	u64 start = tagged_address_of_object(A_CODE) - 1 + V8_CODE_HEADER;
 
 	unwind.v8.layout.opcode_sign = 1;
 	unwind.v8.layout.code_start = 0;
 	memcpy(memory + 256 * LISTS + 16 + 21, early, sizeof(early));
 	unwind.registers.value[REGISTER_PC] = start + 0x60;
 	assert_int_equal(inlined_find(), 1);
-	assert_int_equal(unwind.v8.inlined.shared[1], tagged(AN_OUTER));
+	assert_int_equal(unwind.v8.inlined.shared[1], tagged_address_of_object(AN_OUTER));
 }
 
 TEST(calls_without_certain_functions, inlining_make)
@@ -527,9 +531,10 @@ TEST(lists_of_any_bytes, inlining_make)
 		found = inlined_find();
 		assert_true(found < V8_INLINED_MAX);
 		for (s32 j = 0; j <= found && found > 0; j++)
-			assert_true(unwind.v8.inlined.shared[j] == tagged(A_SHARED) ||
-				    unwind.v8.inlined.shared[j] == tagged(AN_OUTER) ||
-				    unwind.v8.inlined.shared[j] == tagged(AN_INNER));
+			assert_true(
+				unwind.v8.inlined.shared[j] == tagged_address_of_object(A_SHARED) ||
+				unwind.v8.inlined.shared[j] == tagged_address_of_object(AN_OUTER) ||
+				unwind.v8.inlined.shared[j] == tagged_address_of_object(AN_INNER));
 	}
 }
 

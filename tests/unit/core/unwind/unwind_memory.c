@@ -31,7 +31,7 @@ void memory_set(struct unwind *unwind, const void *memory, u32 bytes)
 	unwind->is_interrupted = true;
 }
 
-static bool all_is_there(u64 offset, u32 bytes)
+static bool is_whole_read_in_memory(u64 offset, u32 bytes)
 {
 	if (!memory_block)
 		return true;
@@ -50,7 +50,7 @@ bool unwind_read(struct unwind *unwind, u64 address, void *buffer, u32 bytes)
 
 	if (offset > memory_bytes || memory_bytes - offset < bytes)
 		return false;
-	if (!all_is_there(offset, bytes)) {
+	if (!is_whole_read_in_memory(offset, bytes)) {
 		budget = unwind->budget;
 		unwind->budget = 0;
 		return false;
@@ -70,7 +70,7 @@ bool unwind_peek(struct unwind *unwind, u64 address, void *buffer, u32 bytes)
 	return true;
 }
 
-bool unwind_refill(struct unwind *unwind)
+bool unwind_wait_for_missing_page(struct unwind *unwind)
 {
 	if (absent == BLOCKS_MAX)
 		return false;
@@ -101,7 +101,7 @@ static struct rule_key current_key(const struct unwind *unwind)
 	return unwind_rule_key(unwind, MEMORY_FRAME(unwind->registers.value[REGISTER_PC]));
 }
 
-bool unwind_recall(struct unwind *unwind)
+bool unwind_find_cached_rule(struct unwind *unwind)
 {
 	struct rule_key key = current_key(unwind), by_code;
 
@@ -113,7 +113,7 @@ bool unwind_recall(struct unwind *unwind)
 				 rule_cache_get_exact(memory_rules, &by_code, &unwind->rule)));
 }
 
-void unwind_remember(struct unwind *unwind)
+void unwind_cache_rule(struct unwind *unwind)
 {
 	struct rule_key key = current_key(unwind);
 

@@ -27,20 +27,20 @@ bool rule_search_read(struct rule_search *search, u64 address, void *buffer, u32
 	return direct_read(address, buffer, bytes);
 }
 
-u64 direct_frame(struct direct *context, u64 pc, bool *is_generated)
+u64 direct_frame_of_pc(struct direct *context, u64 pc, bool *is_generated)
 {
 	(void)context;
 	*is_generated = is_generated_code;
 	return pc - MEMORY_BASE < sizeof(memory) ? MEMORY_FRAME(pc) + file_moved : 0;
 }
 
-bool direct_code_apart(struct direct *context)
+bool direct_code_has_no_elf_header(struct direct *context)
 {
 	(void)context;
 	return is_code_apart;
 }
 
-struct code_range direct_code_range(struct direct *context)
+struct code_range direct_mapping_range(struct direct *context)
 {
 	(void)context;
 	return (struct code_range){MEMORY_BASE, MEMORY_BASE + sizeof(memory)};

@@ -48,7 +48,7 @@ static void write_places(struct trace_writer *writer)
 		assert_int_equal(trace_writer_symbol(writer, &symbols[i]), 0);
 }
 
-static struct trace_reader *recording(const char *host)
+static struct trace_reader *make_recording_of_host(const char *host)
 {
 	const struct trace_info info = {.cpus = 1,
 					.hostname = host,
@@ -75,7 +75,7 @@ static struct frame_identities *identities;
 static int open_recording(void **state)
 {
 	(void)state;
-	reader = recording("here");
+	reader = make_recording_of_host("here");
 	return frame_identities_create(reader, &identities);
 }
 
@@ -198,7 +198,7 @@ TEST(objects_have_different_ids)
 	}
 }
 
-static bool same_elsewhere(struct frame_identities *elsewhere, u64 frame)
+static bool has_same_identity_on_other_host(struct frame_identities *elsewhere, u64 frame)
 {
 	const struct frame_place place = frame_identities_place(elsewhere, frame, FRAME_RETURN);
 	struct frame_identity there = frame_identities_of(elsewhere, &place);
@@ -209,16 +209,16 @@ static bool same_elsewhere(struct frame_identities *elsewhere, u64 frame)
 
 TEST(only_code_of_the_host_differs_elsewhere)
 {
-	struct trace_reader *other = recording("there");
+	struct trace_reader *other = make_recording_of_host("there");
 	struct frame_identities *elsewhere;
 
 	assert_int_equal(frame_identities_create(other, &elsewhere), 0);
-	assert_true(same_elsewhere(elsewhere, KERNEL + 0x1040));
-	assert_true(same_elsewhere(elsewhere, FRAME_USER(LIBC, 0x2010)));
-	assert_true(same_elsewhere(elsewhere, FRAME_USER(JIT, 0x120)));
-	assert_true(same_elsewhere(elsewhere, FRAME_USER(MAPPING_UNKNOWN, 0x40)));
-	assert_false(same_elsewhere(elsewhere, FRAME_USER(LOCAL, 0x40)));
-	assert_false(same_elsewhere(elsewhere, UNNAMED_MODULE + 0x40));
+	assert_true(has_same_identity_on_other_host(elsewhere, KERNEL + 0x1040));
+	assert_true(has_same_identity_on_other_host(elsewhere, FRAME_USER(LIBC, 0x2010)));
+	assert_true(has_same_identity_on_other_host(elsewhere, FRAME_USER(JIT, 0x120)));
+	assert_true(has_same_identity_on_other_host(elsewhere, FRAME_USER(MAPPING_UNKNOWN, 0x40)));
+	assert_false(has_same_identity_on_other_host(elsewhere, FRAME_USER(LOCAL, 0x40)));
+	assert_false(has_same_identity_on_other_host(elsewhere, UNNAMED_MODULE + 0x40));
 	frame_identities_free(&elsewhere);
 	trace_reader_close(&other);
 }

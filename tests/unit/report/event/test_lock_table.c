@@ -23,7 +23,7 @@ struct line {
 	u32 stack;
 };
 
-static void record(const struct line *lines, u32 count)
+static void write_lock_event_lines(const struct line *lines, u32 count)
 {
 	static const char *const sources[] = {"offcpu-time", "offcpu-waker",
 					      "lock:contention_begin", "lock:contention_end",
@@ -43,7 +43,7 @@ static void record(const struct line *lines, u32 count)
 	assert_int_equal(lock_table_create(reader, &all, names, paths, &table), 0);
 }
 
-#define RECORD(lines) record(lines, sizeof(lines) / sizeof(*(lines)))
+#define RECORD(lines) write_lock_event_lines(lines, sizeof(lines) / sizeof(*(lines)))
 
 static int clear(void **state)
 {

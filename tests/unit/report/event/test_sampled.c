@@ -5,15 +5,19 @@
 
 TEST(names_of_samples)
 {
-	assert_int_equal(sampled_every("alive:ur:/x/libc.so.6:malloc/every=524288/"), 524288);
-	assert_int_equal(sampled_every("alive:u:/every=1/f:g/every=4294967295/"), 4294967295);
-	assert_int_equal(sampled_every("alive:ur:/x/libc.so.6:malloc"), 0);
-	assert_int_equal(sampled_every("u:/every=1/"), 0);
-	assert_int_equal(sampled_every("alive:u:/every=1/f:g"), 0);
-	assert_int_equal(sampled_every("alive:u:f:g/every=/"), 0);
-	assert_int_equal(sampled_every("alive:u:f:g/every=4294967296/"), 0);
-	assert_int_equal(sampled_every("alive:u:f:g/every=99999999999999999999999/"), 0);
-	assert_int_equal(sampled_every(""), 0);
+	assert_int_equal(
+		read_sampling_period_of_source("alive:ur:/x/libc.so.6:malloc/every=524288/"),
+		524288);
+	assert_int_equal(read_sampling_period_of_source("alive:u:/every=1/f:g/every=4294967295/"),
+			 4294967295);
+	assert_int_equal(read_sampling_period_of_source("alive:ur:/x/libc.so.6:malloc"), 0);
+	assert_int_equal(read_sampling_period_of_source("u:/every=1/"), 0);
+	assert_int_equal(read_sampling_period_of_source("alive:u:/every=1/f:g"), 0);
+	assert_int_equal(read_sampling_period_of_source("alive:u:f:g/every=/"), 0);
+	assert_int_equal(read_sampling_period_of_source("alive:u:f:g/every=4294967296/"), 0);
+	assert_int_equal(
+		read_sampling_period_of_source("alive:u:f:g/every=99999999999999999999999/"), 0);
+	assert_int_equal(read_sampling_period_of_source(""), 0);
 }
 
 TEST(events_that_are_estimates)
@@ -30,8 +34,8 @@ TEST(events_that_are_estimates)
 
 TEST(error_of_a_sum)
 {
-	assert_int_equal(sampled_error(512, 0), 0);
-	assert_int_equal(sampled_error(512, 1), 512);
-	assert_int_equal(sampled_error(512, 100), 5120);
-	assert_int_equal(sampled_error(10, 2), 15);
+	assert_int_equal(estimate_error_of_sampled_sum(512, 0), 0);
+	assert_int_equal(estimate_error_of_sampled_sum(512, 1), 512);
+	assert_int_equal(estimate_error_of_sampled_sum(512, 100), 5120);
+	assert_int_equal(estimate_error_of_sampled_sum(10, 2), 15);
 }

@@ -48,7 +48,7 @@ struct recorded {
 	const char *jit_name;
 };
 
-static struct recorded usual(const struct machine *machine)
+static struct recorded make_usual_recorded_stack(const struct machine *machine)
 {
 	return (struct recorded){
 		.leaf = machine->kernel + 0x1010,
@@ -162,14 +162,15 @@ static struct stack_hash hash_of(const struct machine *machine, struct recorded 
 	return taking.hash;
 }
 
-static bool same(struct stack_hash a, struct stack_hash b)
+static bool are_stack_hashes_equal(struct stack_hash a, struct stack_hash b)
 {
 	return !memcmp(a.byte, b.byte, sizeof(a.byte));
 }
 
 TEST(one_stack_has_one_hash_on_all_machines)
 {
-	assert_true(same(hash_of(&here, usual(&here)), hash_of(&there, usual(&there))));
+	assert_true(are_stack_hashes_equal(hash_of(&here, make_usual_recorded_stack(&here)),
+					   hash_of(&there, make_usual_recorded_stack(&there))));
 }
 
 /* All variants have hashes different from the usual one and from each other. */
@@ -180,7 +181,7 @@ TEST(each_relevant_difference_changes_the_hash)
 	u32 count = 0;
 
 	for (u32 i = 0; i < 12; i++)
-		made[i] = usual(&here);
+		made[i] = make_usual_recorded_stack(&here);
 	count++;
 	made[count++].leaf = here.kernel + 0x5000;
 	made[count++].leaf = 0;
@@ -198,34 +199,37 @@ TEST(each_relevant_difference_changes_the_hash)
 	for (u32 i = 0; i < count; i++) {
 		hashes[i] = hash_of(&here, made[i]);
 		for (u32 before = 0; before < i; before++)
-			assert_false(same(hashes[before], hashes[i]));
+			assert_false(are_stack_hashes_equal(hashes[before], hashes[i]));
 	}
 }
 
 TEST(the_reason_of_a_missing_stack_counts)
 {
-	struct recorded changed = usual(&here), gone = usual(&here);
+	struct recorded changed = make_usual_recorded_stack(&here),
+			gone = make_usual_recorded_stack(&here);
 
 	changed.user_depth = gone.user_depth = 0;
 	changed.reason = REASON_CHANGED;
 	gone.reason = REASON_GONE;
-	assert_false(same(hash_of(&here, changed), hash_of(&here, gone)));
+	assert_false(are_stack_hashes_equal(hash_of(&here, changed), hash_of(&here, gone)));
 }
 
 TEST(a_leaf_counts_as_its_function)
 {
-	struct recorded one = usual(&here), other = usual(&there);
+	struct recorded one = make_usual_recorded_stack(&here),
+			other = make_usual_recorded_stack(&there);
 
 	other.leaf = there.kernel + 0x1060;
-	assert_true(same(hash_of(&here, one), hash_of(&there, other)));
+	assert_true(are_stack_hashes_equal(hash_of(&here, one), hash_of(&there, other)));
 	one.leaf = here.kernel + 0x5000; /* an address that no symbol covers */
 	other.leaf = there.kernel + 0x5060;
-	assert_false(same(hash_of(&here, one), hash_of(&there, other)));
+	assert_false(are_stack_hashes_equal(hash_of(&here, one), hash_of(&there, other)));
 }
 
-static struct recorded generated(const struct machine *machine, u64 offset, const char *name)
+static struct recorded make_stack_with_generated_code(const struct machine *machine, u64 offset,
+						      const char *name)
 {
-	struct recorded recorded = usual(machine);
+	struct recorded recorded = make_usual_recorded_stack(machine);
 
 	recorded.user[1] = FRAME_USER(machine->jit, machine->jit_offset + offset);
 	recorded.jit_name = name;
@@ -234,46 +238,54 @@ static struct recorded generated(const struct machine *machine, u64 offset, cons
 
 TEST(generated_code_goes_by_its_name)
 {
-	struct stack_hash hash = hash_of(&here, generated(&here, 0x20, "interpret"));
+	struct stack_hash hash =
+		hash_of(&here, make_stack_with_generated_code(&here, 0x20, "interpret"));
 
-	assert_true(same(hash, hash_of(&there, generated(&there, 0x20, "interpret"))));
-	assert_false(same(hash, hash_of(&there, generated(&there, 0x21, "interpret"))));
-	assert_false(same(hash, hash_of(&there, generated(&there, 0x20, "compile"))));
-	assert_false(same(hash_of(&here, generated(&here, 0x20, "")),
-			  hash_of(&there, generated(&there, 0x20, ""))));
+	assert_true(are_stack_hashes_equal(
+		hash, hash_of(&there, make_stack_with_generated_code(&there, 0x20, "interpret"))));
+	assert_false(are_stack_hashes_equal(
+		hash, hash_of(&there, make_stack_with_generated_code(&there, 0x21, "interpret"))));
+	assert_false(are_stack_hashes_equal(
+		hash, hash_of(&there, make_stack_with_generated_code(&there, 0x20, "compile"))));
+	assert_false(are_stack_hashes_equal(
+		hash_of(&here, make_stack_with_generated_code(&here, 0x20, "")),
+		hash_of(&there, make_stack_with_generated_code(&there, 0x20, ""))));
 }
 
 TEST(bpf_programs_go_by_their_name)
 {
-	struct recorded one = usual(&here), other = usual(&there);
+	struct recorded one = make_usual_recorded_stack(&here),
+			other = make_usual_recorded_stack(&there);
 
 	one.kernel[1] = here.program + 0x20;
 	other.kernel[1] = there.program + 0x20;
-	assert_true(same(hash_of(&here, one), hash_of(&there, other)));
+	assert_true(are_stack_hashes_equal(hash_of(&here, one), hash_of(&there, other)));
 	other.kernel[1]++;
-	assert_false(same(hash_of(&here, one), hash_of(&there, other)));
+	assert_false(are_stack_hashes_equal(hash_of(&here, one), hash_of(&there, other)));
 }
 
 /* The same path may be another file on another host. */
 TEST(unidentified_code_counts_by_its_host)
 {
 	struct machine moved = there;
-	struct recorded one = usual(&here), other = usual(&there);
+	struct recorded one = make_usual_recorded_stack(&here),
+			other = make_usual_recorded_stack(&there);
 
 	one.user[1] = FRAME_USER(here.local, 0x40);
 	other.user[1] = FRAME_USER(there.local, 0x40);
-	assert_false(same(hash_of(&here, one), hash_of(&there, other)));
+	assert_false(are_stack_hashes_equal(hash_of(&here, one), hash_of(&there, other)));
 	moved.host = here.host;
-	assert_true(same(hash_of(&here, one), hash_of(&moved, other)));
+	assert_true(are_stack_hashes_equal(hash_of(&here, one), hash_of(&moved, other)));
 }
 
 TEST(a_mapping_that_is_not_known_is_one_place)
 {
-	struct recorded one = usual(&here), other = usual(&there);
+	struct recorded one = make_usual_recorded_stack(&here),
+			other = make_usual_recorded_stack(&there);
 
 	one.user[1] = FRAME_USER(MAPPING_UNKNOWN, 0x40);
 	other.user[1] = FRAME_USER(MAPPING_UNKNOWN, 0x80);
-	assert_true(same(hash_of(&here, one), hash_of(&there, other)));
+	assert_true(are_stack_hashes_equal(hash_of(&here, one), hash_of(&there, other)));
 }
 
 /* Stores keep hashes, so the function must not change. The expected hash was computed by another
@@ -283,10 +295,11 @@ TEST(the_hash_function_has_not_changed)
 	static const u8 kept[] = {0xf0, 0x5a, 0x97, 0xe4, 0x3d, 0x8d, 0x58, 0xcc,
 				  0x14, 0xa8, 0x7a, 0x86, 0x7c, 0x62, 0xd9, 0xe4};
 
-	assert_memory_equal(hash_of(&here, usual(&here)).byte, kept, sizeof(kept));
+	assert_memory_equal(hash_of(&here, make_usual_recorded_stack(&here)).byte, kept,
+			    sizeof(kept));
 }
 
-static struct frame_identity by_build_id(const u8 *build_id, u32 bytes, u64 offset)
+static struct frame_identity make_identity_by_build_id(const u8 *build_id, u32 bytes, u64 offset)
 {
 	const struct frame_object object = {
 		.kind = FRAME_BY_BUILD_ID, .build_id = build_id, .build_id_bytes = bytes};
@@ -299,19 +312,21 @@ static struct frame_identity by_build_id(const u8 *build_id, u32 bytes, u64 offs
 /* The parts of a stack that a store keeps. */
 TEST(a_hash_can_be_computed_from_stored_parts)
 {
-	const struct frame_identity leaf = by_build_id((const u8[]){0xaa, 0xbb}, 2, 0x1000);
+	const struct frame_identity leaf =
+		make_identity_by_build_id((const u8[]){0xaa, 0xbb}, 2, 0x1000);
 	const struct frame_identity kernel[] = {
-		by_build_id((const u8[]){0xaa, 0xbb}, 2, 0x2048),
-		by_build_id((const u8[]){0xcc}, 1, 0x30),
+		make_identity_by_build_id((const u8[]){0xaa, 0xbb}, 2, 0x2048),
+		make_identity_by_build_id((const u8[]){0xcc}, 1, 0x30),
 	};
 	const struct frame_identity user[] = {
-		by_build_id((const u8[]){0x56}, 1, 0x2010),
-		by_build_id((const u8[]){0x12, 0x34}, 2, 0x1040),
-		by_build_id((const u8[]){0x12, 0x34}, 2, 0x1080),
+		make_identity_by_build_id((const u8[]){0x56}, 1, 0x2010),
+		make_identity_by_build_id((const u8[]){0x12, 0x34}, 2, 0x1040),
+		make_identity_by_build_id((const u8[]){0x12, 0x34}, 2, 0x1080),
 	};
 	const struct stack_hash_side kernel_side = {"root", stack_hash_frames(kernel, 2)};
 	const struct stack_hash_side user_side = {"root", stack_hash_frames(user, 3)};
 
-	assert_true(same(hash_of(&here, usual(&here)),
-			 stack_hash_join(STACK_LEAF_KERNEL, &leaf, &kernel_side, &user_side)));
+	assert_true(are_stack_hashes_equal(
+		hash_of(&here, make_usual_recorded_stack(&here)),
+		stack_hash_join(STACK_LEAF_KERNEL, &leaf, &kernel_side, &user_side)));
 }

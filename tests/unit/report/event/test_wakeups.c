@@ -68,7 +68,7 @@ static int clear(void **state)
 }
 
 /* The thread at the other end of an event's wait; 0: unknown. */
-static u32 other(u32 index)
+static u32 tid_at_other_end_of_wait(u32 index)
 {
 	const struct trace_event *end = wakeups_other(wakeups, &events[index]);
 
@@ -81,7 +81,7 @@ TEST(both_ends, NULL, clear)
 
 	write_recording(true, false);
 	for (u32 i = 0; i < COUNT; i++)
-		assert_int_equal(other(i), others[i]);
+		assert_int_equal(tid_at_other_end_of_wait(i), others[i]);
 	assert_int_equal(wakeups_other(wakeups, &events[0])->time, 1700);
 	assert_true(wakeups_is_waker(wakeups, &events[0]));
 	assert_false(wakeups_is_waker(wakeups, &events[2]));
@@ -91,7 +91,7 @@ TEST(without_wakers, NULL, clear)
 {
 	write_recording(false, false);
 	for (u32 i = 0; i < COUNT; i++)
-		assert_int_equal(other(i), 0);
+		assert_int_equal(tid_at_other_end_of_wait(i), 0);
 }
 
 /* In a summary the value of an event is not the length of one wait. */
@@ -99,7 +99,7 @@ TEST(a_summary_joins_none, NULL, clear)
 {
 	write_recording(true, true);
 	for (u32 i = 0; i < COUNT; i++)
-		assert_int_equal(other(i), 0);
+		assert_int_equal(tid_at_other_end_of_wait(i), 0);
 }
 
 int main(void)

@@ -16,7 +16,7 @@ struct named {
 	const char *cgroup, *service;
 };
 
-static void expect(const struct named *cases, size_t count)
+static void assert_service_names_of_cgroups(const struct named *cases, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		char name[CGROUP_SERVICE_BYTES] = "";
@@ -29,7 +29,7 @@ static void expect(const struct named *cases, size_t count)
 #define EXPECT(...)                                                                                \
 	do {                                                                                       \
 		static const struct named cases_[] = {__VA_ARGS__};                                \
-		expect(cases_, sizeof(cases_) / sizeof(*cases_));                                  \
+		assert_service_names_of_cgroups(cases_, sizeof(cases_) / sizeof(*cases_));         \
 	} while (0)
 
 TEST(cgroups_of_the_machine_have_services)

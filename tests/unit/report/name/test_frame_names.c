@@ -63,7 +63,7 @@ static void keep_note(void *arg, const struct trace_info *info, const char *why)
 }
 
 /* Checks the label of a frame. */
-static void expect(u64 frame, struct frame_naming naming, const char *label)
+static void assert_label_of_frame(u64 frame, struct frame_naming naming, const char *label)
 {
 	struct trace_reader *reader;
 	struct frame_names *names;
@@ -84,8 +84,9 @@ static void expect(u64 frame, struct frame_naming naming, const char *label)
 TEST(a_kernel_frame_is_in_no_mapping)
 {
 	write_recording(0, 0);
-	expect(FRAME_USER(3, 0x10), (struct frame_naming){}, "true+0x10");
-	expect(1ULL << 63 | FRAME_USER(3, 0x10), (struct frame_naming){}, "[unknown]");
+	assert_label_of_frame(FRAME_USER(3, 0x10), (struct frame_naming){}, "true+0x10");
+	assert_label_of_frame(1ULL << 63 | FRAME_USER(3, 0x10), (struct frame_naming){},
+			      "[unknown]");
 }
 
 static void write_functions_of(const char *path, const struct trace_symbol *symbols, u32 count)
@@ -120,10 +121,10 @@ TEST(a_function_without_a_name_is_its_range)
 	};
 
 	write_functions(symbols, 3);
-	expect(FRAME_USER(3, 0x100), (struct frame_naming){}, "true+0x100..0x180");
-	expect(FRAME_USER(3, 0x17f), (struct frame_naming){}, "true+0x100..0x180");
-	expect(FRAME_USER(3, 0x180), (struct frame_naming){}, "true+0x180");
-	expect(FRAME_USER(3, 0x208), (struct frame_naming){}, "named");
+	assert_label_of_frame(FRAME_USER(3, 0x100), (struct frame_naming){}, "true+0x100..0x180");
+	assert_label_of_frame(FRAME_USER(3, 0x17f), (struct frame_naming){}, "true+0x100..0x180");
+	assert_label_of_frame(FRAME_USER(3, 0x180), (struct frame_naming){}, "true+0x180");
+	assert_label_of_frame(FRAME_USER(3, 0x208), (struct frame_naming){}, "named");
 }
 
 TEST(a_frame_of_an_inlined_function_has_the_mark)
@@ -131,46 +132,50 @@ TEST(a_frame_of_an_inlined_function_has_the_mark)
 	static const struct trace_symbol symbol = {3, 0x10000, 0x10000, "Calls.burn (Calls.java)"};
 
 	write_functions_of(SCRIPT_NAME_JAVA_INLINED, &symbol, 1);
-	expect(FRAME_USER(3, 0x10001), (struct frame_naming){},
-	       "Calls.burn (Calls.java) (inlined)");
+	assert_label_of_frame(FRAME_USER(3, 0x10001), (struct frame_naming){},
+			      "Calls.burn (Calls.java) (inlined)");
 	write_functions_of(SCRIPT_NAME_JAVA_COMPILED, &symbol, 1);
-	expect(FRAME_USER(3, 0x10001), (struct frame_naming){}, "Calls.burn (Calls.java)");
+	assert_label_of_frame(FRAME_USER(3, 0x10001), (struct frame_naming){},
+			      "Calls.burn (Calls.java)");
 }
 
 TEST(a_copy_names_hidden_kernel_code)
 {
 	write_recording(0, 0);
-	expect(NAMELESS, (struct frame_naming){.kernel = kernel}, "hidden");
+	assert_label_of_frame(NAMELESS, (struct frame_naming){.kernel = kernel}, "hidden");
 	assert_string_equal(note, "");
 }
 
 TEST(a_copy_of_the_same_boot_names_the_rest)
 {
 	write_recording(KERNEL, NAMED);
-	expect(NAMED, (struct frame_naming){.kernel = kernel}, "schedule");
-	expect(NAMELESS, (struct frame_naming){.kernel = kernel}, "hidden");
-	expect(NAMELESS, (struct frame_naming){.kernel = kernel, .many_boots = true}, "hidden");
+	assert_label_of_frame(NAMED, (struct frame_naming){.kernel = kernel}, "schedule");
+	assert_label_of_frame(NAMELESS, (struct frame_naming){.kernel = kernel}, "hidden");
+	assert_label_of_frame(NAMELESS, (struct frame_naming){.kernel = kernel, .many_boots = true},
+			      "hidden");
 	assert_string_equal(note, "");
 }
 
 TEST(a_copy_of_another_boot_is_ignored)
 {
 	write_recording(KERNEL + 0x200000, 0);
-	expect(NAMELESS, (struct frame_naming){.kernel = kernel}, "0xffffffff81002000");
+	assert_label_of_frame(NAMELESS, (struct frame_naming){.kernel = kernel},
+			      "0xffffffff81002000");
 	assert_non_null(strstr(note, "another boot or kernel"));
 }
 
 TEST(a_copy_of_another_kernel_is_ignored)
 {
 	write_recording(KERNEL, NAMED + 0x10);
-	expect(NAMELESS, (struct frame_naming){.kernel = kernel}, "vmlinux+0x2000");
+	assert_label_of_frame(NAMELESS, (struct frame_naming){.kernel = kernel}, "vmlinux+0x2000");
 	assert_non_null(strstr(note, "another boot or kernel"));
 }
 
 TEST(a_copy_is_ignored_if_many_boots_are_possible)
 {
 	write_recording(0, 0);
-	expect(NAMELESS, (struct frame_naming){.kernel = kernel, .many_boots = true}, "[unknown]");
+	assert_label_of_frame(NAMELESS, (struct frame_naming){.kernel = kernel, .many_boots = true},
+			      "[unknown]");
 	assert_non_null(strstr(note, "one by one"));
 }
 

@@ -129,12 +129,12 @@ TEST(amounts_are_scaled_by_what_was_lost_meanwhile)
 					       [LOST_OVERWRITTEN] = 1000,
 					       [LOST_PAUSED] = 500}};
 
-	assert_int_equal(compared_lost(&ledger), 20);
-	assert_true(compared_scale(&ledger) == 1.25);
+	assert_int_equal(count_lost_events_of_ledger(&ledger), 20);
+	assert_true(scale_factor_of_lost_events(&ledger) == 1.25);
 	ledger.recorded = ledger.counted = 0;
-	assert_true(compared_scale(&ledger) == 1);
-	assert_int_equal(compared_lost(NULL), 0);
-	assert_true(compared_scale(NULL) == 1);
+	assert_true(scale_factor_of_lost_events(&ledger) == 1);
+	assert_int_equal(count_lost_events_of_ledger(NULL), 0);
+	assert_true(scale_factor_of_lost_events(NULL) == 1);
 }
 
 /* The row "it" of a comparison: its counts in the units of both sides, of 1,000 events each. */
@@ -308,7 +308,7 @@ TEST(divided_amounts_have_their_noise)
 }
 
 /* A comparison of equal programs: rows of about 600 events in each recording. */
-static bool differs(u32 recordings, u32 rows)
+static bool does_equal_comparison_exceed_noise(u32 recordings, u32 rows)
 {
 	struct compared_list lists[COMPARISON_SIDES];
 	struct compared_units units[COMPARISON_SIDES];
@@ -356,7 +356,8 @@ TEST(equal_programs_rarely_differ)
 		u32 beyond = 0;
 
 		for (u32 run = 0; run < 300; run++)
-			beyond += differs(cases[i].recordings, cases[i].rows);
+			beyond += does_equal_comparison_exceed_noise(cases[i].recordings,
+								     cases[i].rows);
 		print_message("%u recordings, %u rows: %u of 300\n", cases[i].recordings,
 			      cases[i].rows, beyond);
 		assert_true(beyond <= 28); /* 15, and 3.4 standard deviations */

@@ -35,7 +35,8 @@ static u64 count_by_hand(bool (*wanted)(const struct profile *profile, u32 label
 	u64 count = 0;
 
 	for (u32 i = 0; i < profile->row_count; i++) {
-		assert_int_equal(whole_stack_set(&stack, profile, profile->rows[i]), 0);
+		assert_int_equal(whole_stack_set_labels_of_row(&stack, profile, profile->rows[i]),
+				 0);
 		if (wanted(profile, stack.labels[0]))
 			count += profile->rows[i]->count;
 	}

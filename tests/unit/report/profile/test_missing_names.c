@@ -16,7 +16,8 @@ static struct trace_reader *reader;
 static struct profile *profile;
 static struct missing_names missing;
 
-static void expect(const char *object, enum missing_reason reason, u64 self, u64 children)
+static void assert_missing_file(const char *object, enum missing_reason reason, u64 self,
+				u64 children)
 {
 	for (u32 i = 0; i < missing.count; i++) {
 		const struct missing_file *file = &missing.files[i];
@@ -38,10 +39,10 @@ TEST(each_file_has_its_reason)
 	assert_int_equal(missing.count, 4);
 	assert_int_equal(missing.events, SMALL_EVENTS);
 	assert_int_equal(missing.self, 1);
-	expect("[kernel.kallsyms]", MISSING_KERNEL, 1, 1);
-	expect("/usr/lib/libc.so.6", MISSING_NO_ID, 0, 1);
-	expect("[anon]", MISSING_GENERATED, 0, 1);
-	expect("[unknown]", MISSING_UNKNOWN, 0, 1);
+	assert_missing_file("[kernel.kallsyms]", MISSING_KERNEL, 1, 1);
+	assert_missing_file("/usr/lib/libc.so.6", MISSING_NO_ID, 0, 1);
+	assert_missing_file("[anon]", MISSING_GENERATED, 0, 1);
+	assert_missing_file("[unknown]", MISSING_UNKNOWN, 0, 1);
 	assert_string_equal(missing.files[0].object, "[kernel.kallsyms]");
 	missing_names_free(&missing);
 	assert_int_equal(missing.count, 0);

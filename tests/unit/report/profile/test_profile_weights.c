@@ -37,7 +37,7 @@ static u32 place_of(const char *comm)
 	return i;
 }
 
-static void weigh(const char *by, struct profile_weights *weights)
+static void weigh_profile_by_option(const char *by, struct profile_weights *weights)
 {
 	struct profile profile = {.row_count = ROWS, .rows = sorted};
 
@@ -55,7 +55,7 @@ static void check(const char *by, enum profile_weight timed, enum profile_weight
 {
 	struct profile_weights weights;
 
-	weigh(by, &weights);
+	weigh_profile_by_option(by, &weights);
 	assert_int_equal(weights.by[PLAIN], WEIGHT_COUNT);
 	assert_int_equal(weights.by[TIMED], timed);
 	assert_int_equal(weights.by[WITHOUT_UNIT], without_unit);

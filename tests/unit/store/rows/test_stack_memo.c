@@ -115,7 +115,7 @@ static int check(void *arg, const struct trace_event *event)
 	return 0;
 }
 
-static void window(const struct meaning *meaning)
+static void begin_memo_of_window(const struct meaning *meaning)
 {
 	const struct stack_rows rows = {.sent = &sent, .memo = &memo, .batch = &batch};
 	struct trace_reader *reader = recording(meaning);
@@ -150,7 +150,7 @@ static int end(void **state)
 TEST(unchanged_stacks_are_cached, begin, end)
 {
 	for (u32 i = 0; i < 3; i++)
-		window(&usual);
+		begin_memo_of_window(&usual);
 	assert_int_equal(memo.side_count, 2);
 	assert_int_equal(memo.stack_count, 1);
 	assert_int_equal(batch.row_count[STORE_STACKS], 2);
@@ -164,13 +164,13 @@ TEST(a_build_id_that_comes_late_forgets_nothing, begin, end)
 
 	late.is_late = late.is_quiet = other.is_quiet = true;
 	other.build_id = 0x34;
-	window(&usual);
-	window(&late);
+	begin_memo_of_window(&usual);
+	begin_memo_of_window(&late);
 	assert_int_equal(memo.side_count, 2);
 	late.is_quiet = false;
-	window(&late);
+	begin_memo_of_window(&late);
 	assert_int_equal(batch.row_count[STORE_STACKS], 2);
-	window(&other);
+	begin_memo_of_window(&other);
 	assert_int_equal(memo.side_count, 0);
 }
 
@@ -181,11 +181,11 @@ TEST(a_changed_file_is_noticed, begin, end)
 	other.build_id = 0x34;
 	without.build_id = moved.build_id = 0;
 	moved.path = "/bin/dash";
-	window(&usual);
-	window(&other);
-	window(&without);
-	window(&moved);
-	window(&usual);
+	begin_memo_of_window(&usual);
+	begin_memo_of_window(&other);
+	begin_memo_of_window(&without);
+	begin_memo_of_window(&moved);
+	begin_memo_of_window(&usual);
 	assert_int_equal(batch.row_count[STORE_STACKS], 8);
 }
 
@@ -194,8 +194,8 @@ TEST(a_changed_kernel_is_noticed, begin, end)
 	struct meaning other = usual;
 
 	other.module = 0xbb;
-	window(&usual);
-	window(&other);
+	begin_memo_of_window(&usual);
+	begin_memo_of_window(&other);
 	assert_int_equal(batch.row_count[STORE_STACKS], 4);
 }
 
@@ -204,17 +204,17 @@ TEST(generated_code_may_change, begin, end)
 	struct meaning other = usual;
 
 	other.jit = "compile";
-	window(&usual);
-	window(&other);
+	begin_memo_of_window(&usual);
+	begin_memo_of_window(&other);
 	assert_int_equal(batch.row_count[STORE_STACKS], 3);
 }
 
 /* Hashes stay in the cache; the marks of sent stacks are cleared. */
 TEST(stacks_are_sent_again_after_a_reset, begin, end)
 {
-	window(&usual);
+	begin_memo_of_window(&usual);
 	sent_cache_clear(&sent);
-	window(&usual);
+	begin_memo_of_window(&usual);
 	assert_int_equal(batch.row_count[STORE_STACKS], 4);
 }
 
@@ -222,7 +222,7 @@ TEST(a_full_cache_is_emptied, begin, end)
 {
 	memo.most = 1;
 	for (u32 i = 0; i < 3; i++)
-		window(&usual);
+		begin_memo_of_window(&usual);
 	assert_int_equal(memo.side_count, 2);
 	assert_int_equal(batch.row_count[STORE_STACKS], 2);
 }

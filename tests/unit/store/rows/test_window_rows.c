@@ -298,7 +298,7 @@ TEST(each_row_has_its_stack)
 	batch_clear(&batch);
 }
 
-static struct stack_hash made_again(const struct stored_stack *stack)
+static struct stack_hash compute_hash_of_stored_stack(const struct stored_stack *stack)
 {
 	const struct frame_identity *kernel = stack->frames, *user = kernel + stack->kernel_depth;
 	u32 kernel_depth = stack->kernel_depth, user_depth = stack->depth - kernel_depth;
@@ -319,7 +319,7 @@ TEST(a_stored_stack_has_the_hash_of_its_key)
 
 	assert_true(count > 0);
 	for (u32 i = 0; i < count; i++) {
-		struct stack_hash hash = made_again(&stacks[i]);
+		struct stack_hash hash = compute_hash_of_stored_stack(&stacks[i]);
 
 		assert_memory_equal(hash.byte, stacks[i].stack, 16);
 		leaves[stacks[i].leaf]++;
@@ -538,7 +538,7 @@ TEST(stacks_go_out_once_a_day)
 	again = take(rows);
 	add(rows, TIME + DAY);
 	next_day = take(rows);
-	window_rows_forget(rows);
+	window_rows_clear_sent_cache(rows);
 	add(rows, TIME + DAY + 10);
 	forgotten = take(rows);
 	for (u32 table = STORE_HOSTS; table < STORE_EVENTS; table++) {
@@ -644,10 +644,10 @@ TEST(lost_rows_leave_their_ledger)
 	struct row kept[ROWS_MAX];
 
 	add(rows, TIME);
-	window_rows_drop(rows);
+	window_rows_count_batch_as_lost(rows);
 	add(rows, TIME + 10);
 	lost = take(rows);
-	window_rows_lose(rows, &lost);
+	window_rows_add_lost_windows(rows, &lost);
 	add(rows, TIME + 20);
 	batch = take(rows);
 	assert_int_equal(batch.window_count, 3);

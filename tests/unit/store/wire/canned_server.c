@@ -28,7 +28,7 @@ static size_t body_length(const char *head)
 }
 
 /* The request must have a NUL behind its bytes. */
-static bool is_whole(struct byte_buffer *request)
+static bool is_http_request_complete(struct byte_buffer *request)
 {
 	const char *end;
 
@@ -40,7 +40,7 @@ static bool is_whole(struct byte_buffer *request)
 
 static bool read_request(struct canned_server *server, int client, struct byte_buffer *request)
 {
-	while (!request->used || !is_whole(request)) {
+	while (!request->used || !is_http_request_complete(request)) {
 		ssize_t got;
 
 		if (!wait_for(server, client))

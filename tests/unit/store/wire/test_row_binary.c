@@ -108,7 +108,7 @@ TEST(checksums_are_those_of_the_server)
 	}
 }
 
-static u8 *noise(size_t bytes)
+static u8 *make_random_bytes(size_t bytes)
 {
 	u8 *data = malloc(bytes);
 	u64 random = 1;
@@ -122,7 +122,7 @@ static u8 *noise(size_t bytes)
 }
 
 /* Unpacks one block of `packed` to `plain`; returns the address behind the block. */
-static const u8 *unpack(const u8 *packed, u8 *plain, u32 *bytes)
+static const u8 *unpack_compressed_block(const u8 *packed, u8 *plain, u32 *bytes)
 {
 	struct city_hash hash;
 	u32 sizes[2];
@@ -139,15 +139,15 @@ static const u8 *unpack(const u8 *packed, u8 *plain, u32 *bytes)
 TEST(blocks_hold_the_rows)
 {
 	size_t bytes = PACKED_BLOCK_BYTES + 1000;
-	u8 *rows = noise(bytes), *plain = malloc(bytes);
+	u8 *rows = make_random_bytes(bytes), *plain = malloc(bytes);
 	struct byte_buffer packed = {0};
 	const u8 *at;
 	u32 first, second;
 
 	assert_non_null(plain);
 	assert_int_equal(packed_rows_append(&packed, rows, bytes), 0);
-	at = unpack(packed.data, plain, &first);
-	at = unpack(at, plain + first, &second);
+	at = unpack_compressed_block(packed.data, plain, &first);
+	at = unpack_compressed_block(at, plain + first, &second);
 	assert_ptr_equal(at, packed.data + packed.used);
 	assert_int_equal(first, PACKED_BLOCK_BYTES);
 	assert_int_equal(first + second, bytes);
@@ -160,7 +160,7 @@ TEST(blocks_hold_the_rows)
 /* The rest of a body behind its last whole block is also sent unchanged. */
 TEST(short_rows_are_not_compressed)
 {
-	u8 *rows = noise(PACKED_BLOCK_BYTES + 5);
+	u8 *rows = make_random_bytes(PACKED_BLOCK_BYTES + 5);
 	struct byte_buffer packed = {0};
 
 	byte_buffer_byte(&packed, 'x');

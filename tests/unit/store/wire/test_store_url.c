@@ -85,10 +85,10 @@ TEST(hosts_are_spread)
 		char host[16];
 
 		snprintf(host, sizeof(host), "web%u", i);
-		hosts[store_url_shard_of(&url, host)]++;
+		hosts[choose_shard_of_host(&url, host)]++;
 	}
 	for (u32 i = 0; i < 4; i++)
 		assert_in_range(hosts[i], 200, 300);
-	assert_int_equal(store_url_shard_of(&url, "web1"), store_url_shard_of(&url, "web1"));
+	assert_int_equal(choose_shard_of_host(&url, "web1"), choose_shard_of_host(&url, "web1"));
 	store_url_clear(&url);
 }

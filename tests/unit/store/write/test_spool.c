@@ -113,7 +113,7 @@ static u64 put(u32 time, u32 bytes)
 }
 
 /* Takes the oldest batch and removes it. */
-static void take(u64 number, const char *lost_as)
+static void take_oldest_batch(u64 number, const char *lost_as)
 {
 	struct spooled_batch batch;
 
@@ -123,7 +123,7 @@ static void take(u64 number, const char *lost_as)
 		assert_string_equal(batch.lost_as, lost_as);
 	else
 		assert_null(batch.lost_as);
-	assert_int_equal(spool_done(draining, &batch), 0);
+	assert_int_equal(spool_remove_sent_batch(draining, &batch), 0);
 	spooled_batch_clear(&batch);
 }
 
@@ -171,8 +171,8 @@ TEST(batches_come_in_order_and_once, set_up, tear_down)
 	first = put(NOW, 100);
 	second = put(NOW + 10, 100);
 	assert_true(second > first);
-	take(first, NULL);
-	take(second, NULL);
+	take_oldest_batch(first, NULL);
+	take_oldest_batch(second, NULL);
 	assert_empty();
 }
 
@@ -242,9 +242,9 @@ TEST(the_oldest_rows_make_room, set_up, tear_down)
 	assert_int_equal(count.ledgers, 1);
 	assert_int_equal(count.dropped, 1);
 	assert_true(count.bytes <= 50000);
-	take(first, LOST_AS_SPOOL_FULL);
-	take(second, NULL);
-	take(third, NULL);
+	take_oldest_batch(first, LOST_AS_SPOOL_FULL);
+	take_oldest_batch(second, NULL);
+	take_oldest_batch(third, NULL);
 	assert_empty();
 }
 
@@ -254,7 +254,7 @@ TEST(a_batch_larger_than_the_spool_is_its_ledger, set_up, tear_down)
 
 	open_both(50000);
 	number = put(NOW, 60000);
-	take(number, LOST_AS_SPOOL_FULL);
+	take_oldest_batch(number, LOST_AS_SPOOL_FULL);
 	assert_empty();
 }
 
@@ -323,7 +323,7 @@ TEST(half_written_files_are_removed, set_up, tear_down)
 	assert_empty();
 }
 
-static void damage(u64 number, off_t at)
+static void damage_spool_file_at(u64 number, off_t at)
 {
 	char path[128];
 	u8 byte;
@@ -357,20 +357,20 @@ TEST(damage_is_reported_and_counted, set_up, tear_down)
 	open_both(ROOM);
 	first = put(NOW, 200);
 	size = size_of(first);
-	take(first, NULL);
+	take_oldest_batch(first, NULL);
 	for (off_t at = 0; at < size; at++) {
 		u64 damaged = put(NOW + 10, 200), good = put(NOW + 20, 200);
 		struct spooled_batch batch;
 
-		damage(damaged, at);
+		damage_spool_file_at(damaged, at);
 		said[0] = 0;
 		assert_int_equal(spool_oldest(draining, NULL, NULL, &batch, &error), 0);
 		if (batch.ledger.number == damaged) {
 			assert_string_equal(batch.lost_as, LOST_AS_DAMAGED);
-			assert_int_equal(spool_done(draining, &batch), 0);
+			assert_int_equal(spool_remove_sent_batch(draining, &batch), 0);
 		}
 		spooled_batch_clear(&batch);
-		take(good, NULL);
+		take_oldest_batch(good, NULL);
 		assert_empty();
 		assert_true(said[0]);
 	}
@@ -387,7 +387,7 @@ TEST(a_cut_file_is_damaged, set_up, tear_down)
 	number = put(NOW, 200);
 	name_of(number, "batch", path, sizeof(path));
 	assert_int_equal(truncate(path, size_of(number) - 1), 0);
-	take(number, LOST_AS_DAMAGED);
+	take_oldest_batch(number, LOST_AS_DAMAGED);
 	number = put(NOW, 200);
 	name_of(number, "batch", path, sizeof(path));
 	assert_int_equal(truncate(path, 10), 0);
@@ -409,8 +409,8 @@ TEST(rows_are_sent_even_if_their_loss_was_noted, set_up, tear_down)
 	assert_int_equal(system(command), 0);
 	put(NOW + 10, 40000);
 	assert_int_equal(rename(kept, batch_path), 0);
-	take(number, NULL);
-	take(number, LOST_AS_SPOOL_FULL);
+	take_oldest_batch(number, NULL);
+	take_oldest_batch(number, LOST_AS_SPOOL_FULL);
 }
 
 TEST(given_up_rows_leave_their_ledger, set_up, tear_down)
@@ -421,9 +421,9 @@ TEST(given_up_rows_leave_their_ledger, set_up, tear_down)
 	open_both(ROOM);
 	number = put(NOW, 100);
 	assert_int_equal(spool_oldest(draining, NULL, NULL, &batch, &error), 0);
-	assert_int_equal(spool_give_up(draining, &batch, LOST_AS_CLOCK, &error), 0);
+	assert_int_equal(spool_replace_batch_by_ledger(draining, &batch, LOST_AS_CLOCK, &error), 0);
 	spooled_batch_clear(&batch);
-	take(number, LOST_AS_CLOCK);
+	take_oldest_batch(number, LOST_AS_CLOCK);
 	assert_empty();
 }
 
@@ -442,10 +442,10 @@ TEST(a_batch_can_be_passed_over, set_up, tear_down)
 	second = put(NOW + 10, 100);
 	assert_int_equal(spool_oldest(draining, is_first, &first, &batch, &error), 0);
 	assert_true(batch.ledger.number == second);
-	assert_int_equal(spool_done(draining, &batch), 0);
+	assert_int_equal(spool_remove_sent_batch(draining, &batch), 0);
 	spooled_batch_clear(&batch);
 	assert_int_equal(spool_oldest(draining, is_first, &first, &batch, &error), -ENOENT);
-	take(first, NULL);
+	take_oldest_batch(first, NULL);
 }
 
 /* The batch is set aside: its ledger counts the loss, and its file stays while there is room. */
@@ -462,7 +462,7 @@ TEST(set_aside_batches_are_bounded, set_up, tear_down)
 		assert_int_equal(spool_oldest(draining, NULL, NULL, &batch, &error), 0);
 		assert_int_equal(spool_set_aside(draining, &batch, &error), 0);
 		spooled_batch_clear(&batch);
-		take(number, LOST_AS_REFUSED);
+		take_oldest_batch(number, LOST_AS_REFUSED);
 		assert_empty();
 	}
 	put(NOW + 80, 100);
@@ -474,7 +474,7 @@ TEST(set_aside_batches_are_bounded, set_up, tear_down)
 	/* A user renames the file to have it sent again. */
 	name_of(number, "batch", said, sizeof(said));
 	assert_int_equal(rename(path, said), 0);
-	take(number, NULL);
+	take_oldest_batch(number, NULL);
 }
 
 TEST(each_end_of_a_spool_has_one_owner, set_up, tear_down)
@@ -526,7 +526,7 @@ TEST(files_of_others_are_left_alone, set_up, tear_down)
 	close(open(target, O_CREAT | O_WRONLY, 0600));
 	assert_int_equal(link(target, path[3]), 0);
 	number = put(NOW, 100);
-	take(number, NULL);
+	take_oldest_batch(number, NULL);
 	assert_empty();
 	assert_non_null(strstr(said, "not ours"));
 	assert_int_equal(spool_count(filling, &count), 0);

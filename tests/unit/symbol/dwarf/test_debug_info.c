@@ -117,7 +117,7 @@ struct place {
 static u64 places[PLACES_MAX];
 static u32 place_count;
 
-static FILE *run(const char *format, const char *path)
+static FILE *open_output_of_command(const char *format, const char *path)
 {
 	char command[1024];
 	FILE *pipe;
@@ -132,7 +132,8 @@ static FILE *run(const char *format, const char *path)
  * debug information. */
 static void list_addresses(const char *debug, const char *addresses)
 {
-	FILE *symbols = run("nm -S --defined-only '%s'", debug), *list = fopen(addresses, "w");
+	FILE *symbols = open_output_of_command("nm -S --defined-only '%s'", debug),
+	     *list = fopen(addresses, "w");
 	unsigned long long start, size;
 	char line[4096], type;
 
@@ -151,7 +152,7 @@ static void list_addresses(const char *debug, const char *addresses)
 /* The difference of addresses and file offsets. */
 static u64 bias_of(const char *path)
 {
-	FILE *headers = run("readelf -lW '%s' | grep 'R E'", path);
+	FILE *headers = open_output_of_command("readelf -lW '%s' | grep 'R E'", path);
 	unsigned long long offset, address;
 
 	assert_int_equal(fscanf(headers, " LOAD %llx %llx", &offset, &address), 2);
@@ -327,7 +328,7 @@ static void find_symbol(const char *path, const char *debug, const char *symbol)
 	FILE *list;
 
 	setenv("SYMBOL", symbol, 1);
-	list = run("nm -S '%s' | grep \" $SYMBOL$\"", debug);
+	list = open_output_of_command("nm -S '%s' | grep \" $SYMBOL$\"", debug);
 	assert_int_equal(fscanf(list, "%llx %llx", &start, &size), 2);
 	pclose(list);
 	assert_in_range(size, 1, SYMBOL_BYTES_MAX);
@@ -350,8 +351,8 @@ static void name_places(const char *path, const char *debug, struct named *named
 }
 
 /* `function` NULL: the code has no name. */
-static void each_byte_is_of(const struct sample *sample, const char *symbol, const char *function,
-			    u32 line)
+static void assert_bytes_are_of_function(const struct sample *sample, const char *symbol,
+					 const char *function, u32 line)
 {
 	bool split = strstr(sample->compile, SPLIT);
 	char path[SAMPLE_PATH_BYTES], debug[SAMPLE_PATH_BYTES + 8];
@@ -376,9 +377,9 @@ TEST(discarded_functions_name_no_code)
 		if (!has_tools(&discarding[i]))
 			continue;
 		sample_build(&discarding[i], path);
-		each_byte_is_of(&discarding[i], "foreign", NULL, 0);
-		each_byte_is_of(&discarding[i], "kept", "kept", 8);
-		each_byte_is_of(&discarding[i], "main", "main", 9);
+		assert_bytes_are_of_function(&discarding[i], "foreign", NULL, 0);
+		assert_bytes_are_of_function(&discarding[i], "kept", "kept", 8);
+		assert_bytes_are_of_function(&discarding[i], "main", "main", 9);
 	}
 }
 
@@ -387,8 +388,8 @@ TEST(code_at_address_0_has_its_names)
 	char path[SAMPLE_PATH_BYTES];
 
 	sample_build(&at_zero, path);
-	each_byte_is_of(&at_zero, "first", "first", 2);
-	each_byte_is_of(&at_zero, "second", "second", 3);
+	assert_bytes_are_of_function(&at_zero, "first", "first", 2);
+	assert_bytes_are_of_function(&at_zero, "second", "second", 3);
 }
 
 static int setup(void **state)

@@ -186,7 +186,7 @@ static int close_sample(void **state)
 /* The text of a place: "rdi 4s", "rsp->8 8", "rsi->24->0 1". */
 static char text[128];
 
-static int look(const char *function, const char *argument)
+static int find_argument_of_function(const char *function, const char *argument)
 {
 	static const char *const registers[] = {"rax", "rdx", "rcx", "rbx", "rsi",
 						"rdi", "rbp", "rsp", "r8",  "r9"};
@@ -206,9 +206,10 @@ static int look(const char *function, const char *argument)
 	return 0;
 }
 
-static void expect(const char *function, const char *argument, const char *expected)
+static void assert_argument_location(const char *function, const char *argument,
+				     const char *expected)
 {
-	int err = look(function, argument);
+	int err = find_argument_of_function(function, argument);
 
 	if (err)
 		fail_msg("%s %s %s: %d %s", path, function, argument, err, reason);
@@ -216,16 +217,18 @@ static void expect(const char *function, const char *argument, const char *expec
 		fail_msg("%s %s %s: %s, not %s", path, function, argument, text, expected);
 }
 
-static void refused(int code, const char *function, const char *argument, const char *says)
+static void assert_argument_refused(int code, const char *function, const char *argument,
+				    const char *says)
 {
-	if (look(function, argument) != code || !strstr(reason, says))
+	if (find_argument_of_function(function, argument) != code || !strstr(reason, says))
 		fail_msg("%s %s %s: %s", path, function, argument, reason);
 }
 
 /* The types do not tell the convention; a location does, if the compiler has written one. */
-static void right_or_refused(const char *function, const char *argument, const char *expected)
+static void assert_argument_right_or_refused(const char *function, const char *argument,
+					     const char *expected)
 {
-	int err = look(function, argument);
+	int err = find_argument_of_function(function, argument);
 
 	if (err ? !strstr(reason, "are not all known") : strcmp(text, expected))
 		fail_msg("%s %s %s: %s", path, function, argument, err ? reason : text);
@@ -239,43 +242,46 @@ static bool has_compiler(const struct sample *sample)
 
 static void check_c(void)
 {
-	expect("ints", "a", "rdi 4s");
-	expect("ints", "b", "rsi 1");
-	expect("ints", "c", "rdx 8s");
-	expect("ints", "d", "rcx 2s");
-	expect("ints", "e", "r8 1");
-	expect("ints", "f", "r9 4s");
-	expect("ints", "g", "rsp->8 8s");
-	expect("ints", "h", "rsp->16 1s");
-	expect("ints", "i", "rsp->24 4");
-	expect("many", "p.a", "rdi 4s");
-	expect("many", "p.b", "rdi+4 4s");
-	expect("many", "n", "rsi 4s");
-	expect("many", "m.n", "rdx 8s");
-	expect("many", "l.b", "rsp->16 8s");
-	expect("many", "last", "r9 4s");
-	refused(-EOPNOTSUPP, "many", "x",
-		"x is not in a register for integers at the entry of many");
-	refused(-EOPNOTSUPP, "many", "q", "q is not in a register for integers");
-	refused(-EINVAL, "many", "w", "w is no number of up to 64 bits");
-	refused(-EINVAL, "many", "l", "l is a structure, not a number; name a member");
-	refused(-ENOENT, "many", "length",
-		"many has no parameter length; it has x, p, q, n, m, l, w, last");
-	expect("made", "n", "rsi 4s");
-	expect("made", "r", "rdx 8p");
-	expect("made", "h", "rcx 8p");
-	expect("made", "r->id", "rdx->0 4s");
-	expect("made", "r->at.row", "rdx->16 2s");
-	expect("made", "r->next->next->at.where", "rdx->24->24->8 8s");
-	expect("made", "r->kind", "rdx->32 1");
-	refused(-E2BIG, "made", "r->next->next->next->next->id", "more than 4 pointers");
-	refused(-EINVAL, "made", "r.id", "no structure stands before id");
-	refused(-EINVAL, "made", "n->id", "no pointer stands before ->");
-	refused(-EINVAL, "made", "r->at", "r->at is a structure");
-	refused(-ENOENT, "made", "r->size",
-		"request has no member size; it has id, at, next, kind, other");
-	refused(-EOPNOTSUPP, "made", "r->at.bits", "bits is a member of some bits");
-	refused(-EOPNOTSUPP, "made", "h->x", "hidden is only declared where made is");
+	assert_argument_location("ints", "a", "rdi 4s");
+	assert_argument_location("ints", "b", "rsi 1");
+	assert_argument_location("ints", "c", "rdx 8s");
+	assert_argument_location("ints", "d", "rcx 2s");
+	assert_argument_location("ints", "e", "r8 1");
+	assert_argument_location("ints", "f", "r9 4s");
+	assert_argument_location("ints", "g", "rsp->8 8s");
+	assert_argument_location("ints", "h", "rsp->16 1s");
+	assert_argument_location("ints", "i", "rsp->24 4");
+	assert_argument_location("many", "p.a", "rdi 4s");
+	assert_argument_location("many", "p.b", "rdi+4 4s");
+	assert_argument_location("many", "n", "rsi 4s");
+	assert_argument_location("many", "m.n", "rdx 8s");
+	assert_argument_location("many", "l.b", "rsp->16 8s");
+	assert_argument_location("many", "last", "r9 4s");
+	assert_argument_refused(-EOPNOTSUPP, "many", "x",
+				"x is not in a register for integers at the entry of many");
+	assert_argument_refused(-EOPNOTSUPP, "many", "q", "q is not in a register for integers");
+	assert_argument_refused(-EINVAL, "many", "w", "w is no number of up to 64 bits");
+	assert_argument_refused(-EINVAL, "many", "l",
+				"l is a structure, not a number; name a member");
+	assert_argument_refused(-ENOENT, "many", "length",
+				"many has no parameter length; it has x, p, q, n, m, l, w, last");
+	assert_argument_location("made", "n", "rsi 4s");
+	assert_argument_location("made", "r", "rdx 8p");
+	assert_argument_location("made", "h", "rcx 8p");
+	assert_argument_location("made", "r->id", "rdx->0 4s");
+	assert_argument_location("made", "r->at.row", "rdx->16 2s");
+	assert_argument_location("made", "r->next->next->at.where", "rdx->24->24->8 8s");
+	assert_argument_location("made", "r->kind", "rdx->32 1");
+	assert_argument_refused(-E2BIG, "made", "r->next->next->next->next->id",
+				"more than 4 pointers");
+	assert_argument_refused(-EINVAL, "made", "r.id", "no structure stands before id");
+	assert_argument_refused(-EINVAL, "made", "n->id", "no pointer stands before ->");
+	assert_argument_refused(-EINVAL, "made", "r->at", "r->at is a structure");
+	assert_argument_refused(-ENOENT, "made", "r->size",
+				"request has no member size; it has id, at, next, kind, other");
+	assert_argument_refused(-EOPNOTSUPP, "made", "r->at.bits", "bits is a member of some bits");
+	assert_argument_refused(-EOPNOTSUPP, "made", "h->x",
+				"hidden is only declared where made is");
 }
 
 TEST(places_in_c_are_those_of_the_convention, NULL, close_sample)
@@ -291,27 +297,27 @@ TEST(places_in_c_are_those_of_the_convention, NULL, close_sample)
 
 static void check_cxx(void)
 {
-	expect("_ZN4shop4till3addEiRK5plainb", "this", "rdi 8p");
-	expect("_ZN4shop4till3addEiRK5plainb", "this->sum", "rdi->0 8s");
-	expect("_ZN4shop4till3addEiRK5plainb", "x", "rsi 4s");
-	expect("_ZN4shop4till3addEiRK5plainb", "r.a", "rdx->0 4s");
-	expect("_ZN4shop4till3addEiRK5plainb", "b", "rcx 1");
-	expect("_ZN4shop4tillC1Ei", "start", "rsi 4s");
-	expect("_Z7classes5owneri6keeper6copiedi", "n", "rsi 4s");
-	expect("_Z7classes5owneri6keeper6copiedi", "o.x", "rdi->0 4s");
-	expect("_Z7classes5owneri6keeper6copiedi", "k.inside.x", "rdx->0 4s");
-	expect("_Z7classes5owneri6keeper6copiedi", "c.v", "rcx->0 8s");
-	expect("_Z7classes5owneri6keeper6copiedi", "last", "r8 4s");
-	expect("_Z6values9defaulted5emptyiP7derivedRi", "d.v", "rdi 8s");
-	expect("_Z6values9defaulted5emptyiP7derivedRi", "n", "rsi 4s");
-	expect("_Z6values9defaulted5emptyiP7derivedRi", "p->second", "rdx->4 4s");
-	expect("_Z6values9defaulted5emptyiP7derivedRi", "p->third", "rdx->8 8s");
-	expect("_Z6values9defaulted5emptyiP7derivedRi", "r", "rcx->0 4s");
-	expect("_Z6resulti", "n", "rsi 4s");
-	expect("_Z11hidden_this9virtuallyi", "n", "rsi 4s");
-	right_or_refused("_Z7precisei", "n", "rdi 4s");
-	right_or_refused("_Z6unsure5maybei", "m.v", "rdi->0 4s");
-	right_or_refused("_Z6unsure5maybei", "n", "rsi 4s");
+	assert_argument_location("_ZN4shop4till3addEiRK5plainb", "this", "rdi 8p");
+	assert_argument_location("_ZN4shop4till3addEiRK5plainb", "this->sum", "rdi->0 8s");
+	assert_argument_location("_ZN4shop4till3addEiRK5plainb", "x", "rsi 4s");
+	assert_argument_location("_ZN4shop4till3addEiRK5plainb", "r.a", "rdx->0 4s");
+	assert_argument_location("_ZN4shop4till3addEiRK5plainb", "b", "rcx 1");
+	assert_argument_location("_ZN4shop4tillC1Ei", "start", "rsi 4s");
+	assert_argument_location("_Z7classes5owneri6keeper6copiedi", "n", "rsi 4s");
+	assert_argument_location("_Z7classes5owneri6keeper6copiedi", "o.x", "rdi->0 4s");
+	assert_argument_location("_Z7classes5owneri6keeper6copiedi", "k.inside.x", "rdx->0 4s");
+	assert_argument_location("_Z7classes5owneri6keeper6copiedi", "c.v", "rcx->0 8s");
+	assert_argument_location("_Z7classes5owneri6keeper6copiedi", "last", "r8 4s");
+	assert_argument_location("_Z6values9defaulted5emptyiP7derivedRi", "d.v", "rdi 8s");
+	assert_argument_location("_Z6values9defaulted5emptyiP7derivedRi", "n", "rsi 4s");
+	assert_argument_location("_Z6values9defaulted5emptyiP7derivedRi", "p->second", "rdx->4 4s");
+	assert_argument_location("_Z6values9defaulted5emptyiP7derivedRi", "p->third", "rdx->8 8s");
+	assert_argument_location("_Z6values9defaulted5emptyiP7derivedRi", "r", "rcx->0 4s");
+	assert_argument_location("_Z6resulti", "n", "rsi 4s");
+	assert_argument_location("_Z11hidden_this9virtuallyi", "n", "rsi 4s");
+	assert_argument_right_or_refused("_Z7precisei", "n", "rdi 4s");
+	assert_argument_right_or_refused("_Z6unsure5maybei", "m.v", "rdi->0 4s");
+	assert_argument_right_or_refused("_Z6unsure5maybei", "n", "rsi 4s");
 }
 
 TEST(places_in_cxx_are_those_of_the_convention, NULL, close_sample)
@@ -338,10 +344,10 @@ TEST(lambdas_and_classes_in_functions_have_arguments, NULL, close_sample)
 		if (!has_compiler(&samples_cxx[i]))
 			continue;
 		open_sample(&samples_cxx[i]);
-		expect("_ZZ5innerlEN5local5timesEli", "factor", "rsi 8s");
-		expect("_ZZ5innerlEN5local5timesEli", "more", "rdx 4s");
-		expect(lambda_name(), "x", "rsi 8s");
-		expect(lambda_name(), "y", "rdx 4s");
+		assert_argument_location("_ZZ5innerlEN5local5timesEli", "factor", "rsi 8s");
+		assert_argument_location("_ZZ5innerlEN5local5timesEli", "more", "rdx 4s");
+		assert_argument_location(lambda_name(), "x", "rsi 8s");
+		assert_argument_location(lambda_name(), "y", "rdx 4s");
 		close_sample(NULL);
 	}
 }
@@ -350,8 +356,8 @@ TEST(lambdas_and_classes_in_functions_have_arguments, NULL, close_sample)
 TEST(types_that_lead_to_too_many_others_are_refused, NULL, close_sample)
 {
 	open_sample(&sample_graph);
-	refused(-E2BIG, "graph", "n", "lead to more than 262144 others");
-	refused(-E2BIG, "graph", "p->none", "more than 262144 members");
+	assert_argument_refused(-E2BIG, "graph", "n", "lead to more than 262144 others");
+	assert_argument_refused(-E2BIG, "graph", "p->none", "more than 262144 members");
 }
 
 /* GCC removes `unused` and the constant from the function that it makes of `fixed`. */
@@ -367,16 +373,16 @@ TEST(a_clone_has_only_what_the_compiler_says, NULL, close_sample)
 	assert_int_equal(fscanf(names, "%63s", symbol), 1);
 	pclose(names);
 	assert_non_null(strchr(symbol, '.'));
-	expect(symbol, "used", "rdi 4s");
-	refused(-EOPNOTSUPP, symbol, "unused", "may have changed how fixed.");
-	refused(-EOPNOTSUPP, symbol, "n", "may have changed how fixed.");
+	assert_argument_location(symbol, "used", "rdi 4s");
+	assert_argument_refused(-EOPNOTSUPP, symbol, "unused", "may have changed how fixed.");
+	assert_argument_refused(-EOPNOTSUPP, symbol, "n", "may have changed how fixed.");
 }
 
 TEST(a_static_function_without_optimisation_has_the_convention, NULL, close_sample)
 {
 	open_sample(&samples_c[0]);
-	expect("fixed", "unused", "rdi 4s");
-	expect("fixed", "n", "rdx 4s");
+	assert_argument_location("fixed", "unused", "rdi 4s");
+	assert_argument_location("fixed", "n", "rdx 4s");
 }
 
 TEST(only_entries_of_functions_have_arguments, NULL, close_sample)

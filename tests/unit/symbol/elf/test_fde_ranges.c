@@ -54,7 +54,7 @@ static void read_program(const char *path, struct read *read)
 	close(fd);
 }
 
-static bool is_told(const struct read *read, u64 start, u64 end)
+static bool has_table_this_range(const struct read *read, u64 start, u64 end)
 {
 	const struct elf_segment *segment = elf_segment_of(&read->segments, start);
 	struct symbol found;
@@ -104,7 +104,7 @@ static void check_sample(const struct sample *sample)
 	pipe = readelf(path);
 	while (fscanf(pipe, "%lx %lx", &start, &end) == 2)
 		if (end > start) {
-			assert_true(is_told(&read, start, end));
+			assert_true(has_table_this_range(&read, start, end));
 			expected++;
 		}
 	pclose(pipe);

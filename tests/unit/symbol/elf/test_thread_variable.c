@@ -50,7 +50,7 @@ static int read_variable(const char *path, const char *name, struct thread_varia
 }
 
 /* The first number, in this base, that a command prints of the file. */
-static u64 printed(const char *format, const char *path, int base)
+static u64 number_printed_by_command(const char *format, const char *path, int base)
 {
 	char command[1024], line[256] = "";
 	FILE *pipe;
@@ -77,7 +77,8 @@ TEST(program_has_the_distance_that_it_sees)
 		sample_build(&samples[i], path);
 		assert_int_equal(read_variable(path, NAME, &variable), 0);
 		assert_true(variable.is_found);
-		assert_int_equal(variable.distance, (s64)printed("'%s'", path, 10));
+		assert_int_equal(variable.distance,
+				 (s64)number_printed_by_command("'%s'", path, 10));
 		assert_int_equal(read_variable(path, "otel", &variable), 0);
 		assert_false(variable.is_found);
 	}
@@ -111,11 +112,12 @@ TEST(library_has_the_word_of_its_relocation)
 		assert_int_equal(variable.kind, libraries[i].kind);
 		snprintf(format, sizeof(format), "readelf -rW '%%s' | grep '\\(%s\\).*" NAME "'",
 			 libraries[i].relocation);
-		assert_int_equal(variable.word, printed(format, path, 16));
-		assert_int_equal(variable.value,
-				 printed("readelf --dyn-syms -W '%s' | awk '$8 == \"" NAME
-					 "\" { print $2 }'",
-					 path, 16));
+		assert_int_equal(variable.word, number_printed_by_command(format, path, 16));
+		assert_int_equal(
+			variable.value,
+			number_printed_by_command("readelf --dyn-syms -W '%s' | awk '$8 == \"" NAME
+						  "\" { print $2 }'",
+						  path, 16));
 	}
 }
 

@@ -51,7 +51,7 @@ static void make_kept(struct file *file, u32 number)
 	kept_code_keep(code, &file->record, file->path, mapped_file_open);
 }
 
-static int open_it(const struct file *file)
+static int open_kept_test_file(const struct file *file)
 {
 	return kept_code_open(code, &file->record, file->path, mapped_file_open);
 }
@@ -59,7 +59,7 @@ static int open_it(const struct file *file)
 static void expect(const struct file *file, u32 number)
 {
 	char text[16] = "", expected[16];
-	int opened = open_it(file);
+	int opened = open_kept_test_file(file);
 
 	assert_true(opened >= 0);
 	assert_true(fcntl(opened, F_GETFD) & FD_CLOEXEC);
@@ -105,7 +105,7 @@ TEST(a_file_that_is_deleted, setup, teardown)
 	unlink(other.path);
 	expect(&kept, 1);
 	expect(&kept, 1);
-	assert_int_equal(open_it(&other), -ENOENT);
+	assert_int_equal(open_kept_test_file(&other), -ENOENT);
 }
 
 TEST(a_file_that_is_replaced, setup, teardown)
@@ -126,7 +126,7 @@ TEST(a_file_that_is_written, setup, teardown)
 	make_kept(&kept, 1);
 	do
 		write_text(kept.path, "other");
-	while (open_it(&kept) != -ENOENT);
+	while (open_kept_test_file(&kept) != -ENOENT);
 }
 
 TEST(a_file_that_was_not_there, setup, teardown)
@@ -136,7 +136,7 @@ TEST(a_file_that_was_not_there, setup, teardown)
 	make(&kept, 1);
 	unlink(kept.path);
 	kept_code_keep(code, &kept.record, kept.path, mapped_file_open);
-	assert_int_equal(open_it(&kept), -ENOENT);
+	assert_int_equal(open_kept_test_file(&kept), -ENOENT);
 }
 
 TEST(the_oldest_make_room, setup, teardown)
@@ -151,8 +151,8 @@ TEST(the_oldest_make_room, setup, teardown)
 		assert_int_equal(unlink(files[number].path), 0);
 	}
 	assert_true(open_files() <= before + KEPT_CODE_FILES);
-	assert_int_equal(open_it(&files[0]), -ENOENT);
-	assert_int_equal(open_it(&files[1]), -ENOENT);
+	assert_int_equal(open_kept_test_file(&files[0]), -ENOENT);
+	assert_int_equal(open_kept_test_file(&files[1]), -ENOENT);
 	expect(&files[number - 1], number - 1);
 	free(files);
 }

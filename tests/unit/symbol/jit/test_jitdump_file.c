@@ -33,7 +33,7 @@ static void write_dump(void)
 
 /* Each case runs in a process of its own, as its mappings stay. The process ends without a search
  * for leaks, which does not end on arm64 if a mapped file was deleted. */
-static void in_child(void (*act)(void))
+static void run_and_exit_in_child(void (*act)(void))
 {
 	pid_t child = fork();
 	int status;
@@ -79,7 +79,7 @@ static int teardown(void **state)
 	return system(command);
 }
 
-static void map_it(void)
+static void map_dump_file(void)
 {
 	write_dump();
 	assert_refused();
@@ -91,10 +91,10 @@ static void map_it(void)
 
 TEST(the_dump_that_is_mapped, setup, teardown)
 {
-	in_child(map_it);
+	run_and_exit_in_child(map_dump_file);
 }
 
-static void delete_it(void)
+static void delete_mapped_dump_file(void)
 {
 	write_dump();
 	map_as(path, PROT_READ | PROT_EXEC);
@@ -108,7 +108,7 @@ TEST(one_that_was_deleted, setup, teardown)
 		printf("skip: this user cannot open what is mapped and deleted\n");
 		skip();
 	}
-	in_child(delete_it);
+	run_and_exit_in_child(delete_mapped_dump_file);
 }
 
 static void map_others(void)
@@ -129,10 +129,10 @@ static void map_others(void)
 
 TEST(files_with_other_names, setup, teardown)
 {
-	in_child(map_others);
+	run_and_exit_in_child(map_others);
 }
 
-static void age_it(void)
+static void map_dump_older_than_process(void)
 {
 	write_dump();
 	make_old(path);
@@ -142,10 +142,10 @@ static void age_it(void)
 
 TEST(one_from_before_the_process, setup, teardown)
 {
-	in_child(age_it);
+	run_and_exit_in_child(map_dump_older_than_process);
 }
 
-static void give_it_away(void)
+static void map_dump_of_other_user(void)
 {
 	write_dump();
 	assert_int_equal(chown(path, OTHER_USER, -1), 0);
@@ -159,7 +159,7 @@ TEST(one_of_another_user, setup, teardown)
 		printf("skip: this user may not give files to others\n");
 		skip();
 	}
-	in_child(give_it_away);
+	run_and_exit_in_child(map_dump_of_other_user);
 }
 
 static void become_another_user(void)
@@ -169,7 +169,7 @@ static void become_another_user(void)
 }
 
 /* The file is opened by its path, so a renamed file is not found. */
-static void rename_it(void)
+static void rename_dump_file(void)
 {
 	char kept[160];
 
@@ -187,7 +187,7 @@ static void rename_it(void)
 }
 
 /* The path leads to another file, as a folder is mounted over the file's folder. */
-static void cover_it(void)
+static void mount_folder_over_dump_folder(void)
 {
 	char other[128];
 
@@ -211,7 +211,7 @@ TEST(without_privileges_a_path_that_leads_elsewhere, setup, teardown)
 		printf("skip: this user may mount nothing\n");
 		skip();
 	}
-	in_child(cover_it);
+	run_and_exit_in_child(mount_folder_over_dump_folder);
 }
 
 TEST(without_privileges, setup, teardown)
@@ -220,5 +220,5 @@ TEST(without_privileges, setup, teardown)
 		printf("skip: this user cannot become another\n");
 		skip();
 	}
-	in_child(rename_it);
+	run_and_exit_in_child(rename_dump_file);
 }

@@ -259,7 +259,7 @@ TEST(a_map_that_came_later, setup, teardown)
 }
 
 /* Runs the steps in a container, with its own /tmp and the process id 1. */
-static void contain(int orders, int answers, void (*steps)(int orders, int answers))
+static void run_steps_in_container(int orders, int answers, void (*steps)(int orders, int answers))
 {
 	pid_t inner;
 
@@ -281,12 +281,12 @@ static void contain(int orders, int answers, void (*steps)(int orders, int answe
 
 static void both_in_a_container(int orders, int answers)
 {
-	contain(orders, answers, both_at_once);
+	run_steps_in_container(orders, answers, both_at_once);
 }
 
 static void one_after_the_other_in_a_container(int orders, int answers)
 {
-	contain(orders, answers, one_after_the_other);
+	run_steps_in_container(orders, answers, one_after_the_other);
 }
 
 static pid_t only_child(pid_t parent)

@@ -255,7 +255,7 @@ static int memory_of(const char *before, const char *text)
 	return fd;
 }
 
-static void read_lasting(struct kallsyms_static *code)
+static void read_static_kallsyms(struct kallsyms_static *code)
 {
 	int kallsyms = memory_of("", symbols_text), modules = memory_of("", modules_text);
 
@@ -330,7 +330,7 @@ static int read_passing(struct fixture *fixture, bool is_copy, const char *befor
 	struct kallsyms_static code;
 	int fd = memory_of(before, text), result;
 
-	read_lasting(&code);
+	read_static_kallsyms(&code);
 	code.is_copy = is_copy;
 	assert_int_equal(symbol_table_create(&fixture->table), 0);
 	result = kallsyms_read_passing(fd, &code, fixture->table);

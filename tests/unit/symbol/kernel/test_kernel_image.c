@@ -105,7 +105,7 @@ TEST(addresses_are_shown_if_a_range_is_known)
 	struct seen seen = {};
 
 	assert_int_equal(kernel_image_modules(&files, take, &seen, NULL), 0);
-	assert_int_equal(kernel_image_shown(&files), seen.kernel.start != 0);
+	assert_int_equal(are_kernel_addresses_shown(&files), seen.kernel.start != 0);
 }
 
 /* No file can be opened. */
@@ -117,7 +117,7 @@ TEST(without_the_files_there_is_no_range)
 	assert_int_equal(kernel_image_modules(&none, take, &seen, NULL), 0);
 	assert_int_equal(seen.count, 1);
 	assert_int_equal(seen.kernel.start | seen.kernel.end, 0);
-	assert_false(kernel_image_shown(&none));
+	assert_false(are_kernel_addresses_shown(&none));
 }
 
 /* /proc/iomem shows the range to root; other users search for the range. */

@@ -34,7 +34,7 @@ static void add(u64 start, u64 end, const char *name)
 	passing_code_add(code, &(struct code_span){start, end, name});
 }
 
-static void removed(u64 start, u64 end, const char *name)
+static void remove_passing_code(u64 start, u64 end, const char *name)
 {
 	passing_code_remove(code, &(struct code_span){start, end, name});
 }
@@ -64,7 +64,7 @@ TEST(a_program_that_is_gone_keeps_its_name_and_its_bounds, begin, end)
 {
 	add(FIRST, FIRST + 0x100, "bpf_prog_1_long");
 	add(FIRST + 0x140, FIRST + 0x180, "bpf_prog_2_short");
-	removed(FIRST, FIRST + 0x100, "bpf_prog_1_long");
+	remove_passing_code(FIRST, FIRST + 0x100, "bpf_prog_1_long");
 	expect(FIRST - 1, CODE_UNKNOWN, NULL, 0, 0);
 	expect(FIRST, CODE_KNOWN, "bpf_prog_1_long", FIRST, FIRST + 0x100);
 	expect(FIRST + 0xff, CODE_KNOWN, "bpf_prog_1_long", FIRST, FIRST + 0x100);
@@ -78,14 +78,14 @@ TEST(the_report_of_its_end_names_an_older_program, begin, end)
 {
 	add(FIRST, FIRST + 0x100, "");
 	expect(FIRST + 8, CODE_KNOWN, "", FIRST, FIRST + 0x100);
-	removed(FIRST, FIRST + 0x100, "bpf_prog_1_old");
+	remove_passing_code(FIRST, FIRST + 0x100, "bpf_prog_1_old");
 	expect(FIRST + 8, CODE_KNOWN, "bpf_prog_1_old", FIRST, FIRST + 0x100);
 }
 
 TEST(one_program_after_another_has_no_name, begin, end)
 {
 	add(FIRST, FIRST + 0x100, "bpf_prog_1_one");
-	removed(FIRST, FIRST + 0x100, "bpf_prog_1_one");
+	remove_passing_code(FIRST, FIRST + 0x100, "bpf_prog_1_one");
 	add(FIRST + 0x80, FIRST + 0x200, "bpf_prog_2_other");
 	expect(FIRST + 0x7f, CODE_KNOWN, "bpf_prog_1_one", FIRST, FIRST + 0x100);
 	expect(FIRST + 0x80, CODE_AMBIGUOUS, NULL, 0, 0);
@@ -97,7 +97,7 @@ TEST(one_program_after_another_has_no_name, begin, end)
 TEST(an_older_program_is_not_its_successor, begin, end)
 {
 	add(FIRST, FIRST + 0x100, "");
-	removed(FIRST, FIRST + 0x100, "bpf_prog_1_old");
+	remove_passing_code(FIRST, FIRST + 0x100, "bpf_prog_1_old");
 	add(FIRST, FIRST + 0x100, "bpf_prog_2_new");
 	expect(FIRST, CODE_AMBIGUOUS, NULL, 0, 0);
 }
@@ -106,7 +106,7 @@ TEST(a_program_that_is_loaded_again_keeps_its_name, begin, end)
 {
 	for (int i = 0; i < 3; i++) {
 		add(FIRST, FIRST + 0x100, "bpf_prog_1_one");
-		removed(FIRST, FIRST + 0x100, "bpf_prog_1_one");
+		remove_passing_code(FIRST, FIRST + 0x100, "bpf_prog_1_one");
 		expect(FIRST, CODE_KNOWN, "bpf_prog_1_one", FIRST, FIRST + 0x100);
 	}
 }
@@ -114,7 +114,7 @@ TEST(a_program_that_is_loaded_again_keeps_its_name, begin, end)
 TEST(removed_code_is_forgotten_one_file_later, begin, end)
 {
 	add(FIRST, FIRST + 0x100, "bpf_prog_1_one");
-	removed(FIRST, FIRST + 0x100, "bpf_prog_1_one");
+	remove_passing_code(FIRST, FIRST + 0x100, "bpf_prog_1_one");
 	add(FIRST, FIRST + 0x80, "bpf_prog_2_other");
 	passing_code_forget(code);
 	expect(FIRST, CODE_AMBIGUOUS, NULL, 0, 0);

@@ -75,7 +75,7 @@ TEST(equal_bytes_are_a_part_of_the_file)
 
 	map_ends(0);
 	moved = copy(1, PAGES - 1, 0);
-	assert_int_equal(moved_code_find(&moved, file, inode), 0);
+	assert_int_equal(moved_code_find_offset_in_file(&moved, file, inode), 0);
 	assert_int_equal(moved.offset, PAGE);
 	assert_int_equal(moved.image, (u64)area);
 }
@@ -87,7 +87,7 @@ TEST(segments_may_lie_apart)
 
 	map_ends(3);
 	moved = copy(2, 4, 1);
-	assert_int_equal(moved_code_find(&moved, file, inode), 0);
+	assert_int_equal(moved_code_find_offset_in_file(&moved, file, inode), 0);
 	assert_int_equal(moved.offset, 2 * PAGE);
 	assert_int_equal(moved.image, (u64)area);
 }
@@ -99,9 +99,9 @@ TEST(the_end_of_the_file_may_be_moved)
 
 	map_ends(0);
 	moved = copy(1, PAGES, 0);
-	assert_int_equal(moved_code_find(&moved, file, inode), 0);
+	assert_int_equal(moved_code_find_offset_in_file(&moved, file, inode), 0);
 	area[PAGES * PAGE - 1] = 1;
-	assert_int_equal(moved_code_find(&moved, file, inode), -ENOENT);
+	assert_int_equal(moved_code_find_offset_in_file(&moved, file, inode), -ENOENT);
 }
 
 TEST(one_other_byte_makes_it_other_code)
@@ -112,7 +112,7 @@ TEST(one_other_byte_makes_it_other_code)
 		map_ends(0);
 		moved = copy(1, PAGES - 1, 0);
 		area[PAGE + at] ^= 1;
-		assert_int_equal(moved_code_find(&moved, file, inode), -ENOENT);
+		assert_int_equal(moved_code_find_offset_in_file(&moved, file, inode), -ENOENT);
 	}
 }
 
@@ -123,9 +123,9 @@ TEST(without_the_first_segment_there_is_no_result)
 	map_ends(0);
 	moved = copy(1, PAGES - 1, 0);
 	munmap(area, PAGE);
-	assert_int_equal(moved_code_find(&moved, file, inode), -ENOENT);
+	assert_int_equal(moved_code_find_offset_in_file(&moved, file, inode), -ENOENT);
 	moved.tgid = 0;
-	assert_int_equal(moved_code_find(&moved, file, inode), -ENOENT);
+	assert_int_equal(moved_code_find_offset_in_file(&moved, file, inode), -ENOENT);
 }
 
 static int make_map(void)
@@ -173,20 +173,20 @@ TEST(requested_code_is_compared)
 	other = moved;
 	other.number = 6;
 	assert_int_equal(bpf_map_update_elem(map, &key, &moved, BPF_ANY), 0);
-	assert_int_equal(moved_code_take(map, wanted, &files), 1);
+	assert_int_equal(moved_code_list_due_comparisons(map, wanted, &files), 1);
 	assert_int_equal(files, 0);
 	assert_int_equal(wanted[0].number, 5);
 	assert_int_equal(bpf_map_update_elem(map, &other_key, &other, BPF_ANY), 0);
-	assert_int_equal(moved_code_take(map, wanted, &files), 0);
-	assert_int_equal(moved_code_settle(map, 5, getpid(), file, &record), 0);
+	assert_int_equal(moved_code_list_due_comparisons(map, wanted, &files), 0);
+	assert_int_equal(moved_code_compare_and_store_results(map, 5, getpid(), file, &record), 0);
 	assert_int_equal(state_of(map, &key), MOVED_FILE);
 	assert_int_equal(state_of(map, &other_key), MOVED_WANTED);
-	moved_code_take(map, wanted, &files);
+	moved_code_list_due_comparisons(map, wanted, &files);
 	assert_int_equal(files, 1);
 	area[PAGE] ^= 1;
 	moved.state = MOVED_ASKED;
 	assert_int_equal(bpf_map_update_elem(map, &key, &moved, BPF_ANY), 0);
-	assert_int_equal(moved_code_settle(map, 5, getpid(), file, &record), 0);
+	assert_int_equal(moved_code_compare_and_store_results(map, 5, getpid(), file, &record), 0);
 	assert_int_equal(state_of(map, &key), MOVED_OTHER);
 	close(map);
 }

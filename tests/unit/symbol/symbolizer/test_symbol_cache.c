@@ -26,7 +26,7 @@ static int end(void **state)
 	return 0;
 }
 
-static int see(void *arg, const struct trace_symbol *symbol)
+static int append_name_of_found_symbol(void *arg, const struct trace_symbol *symbol)
 {
 	(void)arg;
 	assert_int_equal(symbol->mapping, FILE_NUMBER);
@@ -39,7 +39,9 @@ static int see(void *arg, const struct trace_symbol *symbol)
 static void expect(u64 *addresses, u32 count, const char *known, u32 left, u64 first)
 {
 	names[0] = 0;
-	assert_int_equal(symbol_cache_find(&cache, FILE_NUMBER, addresses, &count, see, NULL), 0);
+	assert_int_equal(symbol_cache_find(&cache, FILE_NUMBER, addresses, &count,
+					   append_name_of_found_symbol, NULL),
+			 0);
 	assert_string_equal(names, known);
 	assert_int_equal(count, left);
 	if (left)
@@ -58,9 +60,10 @@ static void add(const char *name, u64 start, u64 size, bool is_undivided)
 	assert_int_equal(symbol_cache_add(&cache, &symbol, is_undivided), 0);
 }
 
-static void answered(const u64 *addresses, u32 count)
+static void add_answer_for_addresses(const u64 *addresses, u32 count)
 {
-	assert_int_equal(symbol_cache_answered(&cache, FILE_NUMBER, addresses, count), 0);
+	assert_int_equal(symbol_cache_add_answered_ranges(&cache, FILE_NUMBER, addresses, count),
+			 0);
 }
 
 TEST(a_function_is_known_as_a_whole, begin, end)
@@ -69,7 +72,7 @@ TEST(a_function_is_known_as_a_whole, begin, end)
 	u64 addresses[] = {0xff, 0x100, 0x10f, 0x110};
 
 	add("whole", 0x100, 16, true);
-	answered(asked, 1);
+	add_answer_for_addresses(asked, 1);
 	expect(addresses, 4, "whole ", 2, 0xff);
 	assert_int_equal(addresses[1], 0x110);
 }
@@ -81,7 +84,7 @@ TEST(around_others_only_the_address_is_known, begin, end)
 
 	add("outer", 0x100, 0x40, false);
 	add("inner", 0x120, 8, true);
-	answered(asked, 2);
+	add_answer_for_addresses(asked, 2);
 	expect_one(0x101, "outer ", 0);
 	expect_one(0x102, "", 1);
 	expect_one(0x110, "", 1);
@@ -95,7 +98,7 @@ TEST(an_address_is_of_the_nearest_that_covers_it, begin, end)
 
 	add("outer", 0x100, 0x40, false);
 	add("inner", 0x120, 8, true);
-	answered(asked, 3);
+	add_answer_for_addresses(asked, 3);
 	expect_one(0x130, "outer ", 0);
 }
 
@@ -104,7 +107,7 @@ TEST(the_absence_of_a_symbol_is_cached, begin, end)
 	const u64 asked[] = {0x101, 0x300};
 
 	add("whole", 0x100, 16, true);
-	answered(asked, 2);
+	add_answer_for_addresses(asked, 2);
 	expect_one(0x300, "", 0);
 	expect_one(0x301, "", 1);
 }
@@ -113,7 +116,7 @@ TEST(a_file_without_symbols_is_asked_again, begin, end)
 {
 	const u64 asked[] = {0x101};
 
-	answered(asked, 1);
+	add_answer_for_addresses(asked, 1);
 	expect_one(0x101, "", 1);
 }
 
@@ -124,7 +127,7 @@ TEST(a_dropped_answer_is_not_known, begin, end)
 	add("dropped", 0x100, 16, true);
 	symbol_cache_drop(&cache);
 	add("other", 0x200, 16, true);
-	answered(asked, 1);
+	add_answer_for_addresses(asked, 1);
 	expect_one(0x105, "", 1);
 	expect_one(0x205, "other ", 0);
 }
@@ -134,9 +137,9 @@ TEST(one_function_answered_twice_is_one, begin, end)
 	const u64 asked[] = {0x101};
 
 	add("whole", 0x100, 16, true);
-	answered(asked, 1);
+	add_answer_for_addresses(asked, 1);
 	add("whole", 0x100, 16, true);
-	answered(asked, 1);
+	add_answer_for_addresses(asked, 1);
 	assert_int_equal(cache.files[FILE_NUMBER].count, 1);
 	expect_one(0x102, "whole ", 0);
 }
@@ -148,11 +151,11 @@ TEST(a_full_cache_is_emptied, begin, end)
 
 	cache.most = 4096;
 	add("first", 0x100, 16, true);
-	answered(asked, 1);
+	add_answer_for_addresses(asked, 1);
 	for (u64 i = 1; i < 100; i++) {
 		snprintf(name, sizeof(name), "f%d", (int)i);
 		add(name, i << 12, 16, true);
-		answered(asked, 1);
+		add_answer_for_addresses(asked, 1);
 	}
 	expect_one(0x102, "", 1);
 	expect_one(99 << 12, "f99 ", 0);

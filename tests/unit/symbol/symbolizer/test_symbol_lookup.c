@@ -55,7 +55,7 @@ struct seen {
 	bool is_undivided;
 };
 
-static int see(void *arg, const struct trace_symbol *symbol, bool is_undivided)
+static int keep_found_symbol(void *arg, const struct trace_symbol *symbol, bool is_undivided)
 {
 	struct seen *seen = arg;
 
@@ -110,7 +110,7 @@ static int ask(const struct place *place, const u64 *addresses, u32 count, struc
 		.kernel_files = (int[]){kernel.kallsyms, kernel.modules, -1, -1},
 		.addresses = addresses,
 		.count = count,
-		.each = see,
+		.each = keep_found_symbol,
 		.arg = seen,
 	};
 

@@ -36,7 +36,7 @@ struct lie {
 
 static struct lie lie;
 
-static void send_lie(int socket)
+static void send_false_answer(int socket)
 {
 	u64 bytes = lie.symbols * (sizeof(lie.symbol[0]) + lie.name_bytes);
 	u32 i;
@@ -66,7 +66,7 @@ void symbol_serve(int socket)
 		close(files[1]);
 		message_receive(socket, addresses, request.addresses * sizeof(u64),
 				MESSAGE_NO_DEADLINE);
-		send_lie(socket);
+		send_false_answer(socket);
 	}
 }
 
@@ -79,7 +79,7 @@ static int count(void *arg, const struct trace_symbol *symbol, bool is_undivided
 }
 
 /* The number of accepted symbols; *distrusted: true if the sandbox was ended. */
-static u32 accepted(const struct lie *claimed, bool *distrusted)
+static u32 count_accepted_false_symbols(const struct lie *claimed, bool *distrusted)
 {
 	const u64 addresses[2] = {ASKED, ASKED + 4};
 	struct symbol_lookup *lookup;
@@ -109,7 +109,7 @@ static void assert_refused(const struct lie *lie)
 {
 	bool distrusted;
 
-	assert_int_equal(accepted(lie, &distrusted), 0);
+	assert_int_equal(count_accepted_false_symbols(lie, &distrusted), 0);
 	assert_true(distrusted);
 }
 
@@ -118,7 +118,7 @@ TEST(valid_answers_are_accepted)
 	const struct lie truth = TRUTH;
 	bool distrusted;
 
-	assert_int_equal(accepted(&truth, &distrusted), 1);
+	assert_int_equal(count_accepted_false_symbols(&truth, &distrusted), 1);
 	assert_false(distrusted);
 }
 
@@ -200,7 +200,7 @@ TEST(symbols_out_of_order)
 
 	lie.answer.symbols = lie.symbols = 2;
 	lie.symbol[1] = lie.symbol[0];
-	assert_int_equal(accepted(&lie, &distrusted), 1);
+	assert_int_equal(count_accepted_false_symbols(&lie, &distrusted), 1);
 	assert_true(distrusted);
 }
 
@@ -222,7 +222,7 @@ struct lie_of_rows {
 	}
 
 /* Sends the rows as the name of one symbol without a head. */
-static int rows_told(const struct lie_of_rows *told, bool *distrusted)
+static int read_rows_of_false_answer(const struct lie_of_rows *told, bool *distrusted)
 {
 	struct mapping_record record;
 	struct code_rows rows = {};
@@ -247,7 +247,7 @@ TEST(valid_rows_are_accepted)
 	const struct lie_of_rows truth = TRUE_ROWS;
 	bool distrusted;
 
-	assert_int_equal(rows_told(&truth, &distrusted), 0);
+	assert_int_equal(read_rows_of_false_answer(&truth, &distrusted), 0);
 	assert_false(distrusted);
 }
 
@@ -255,7 +255,7 @@ static void assert_rows_refused(const struct lie_of_rows *lie)
 {
 	bool distrusted;
 
-	assert_int_not_equal(rows_told(lie, &distrusted), 0);
+	assert_int_not_equal(read_rows_of_false_answer(lie, &distrusted), 0);
 	assert_true(distrusted);
 }
 

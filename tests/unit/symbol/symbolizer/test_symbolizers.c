@@ -164,27 +164,28 @@ static int teardown(void **state)
 }
 
 /* Adds a file that a process of `owner` has mapped. */
-static void meet(u32 number, u32 owner)
+static void add_mapped_file_of_owner(u32 number, u32 owner)
 {
 	struct trace_mapping mapping;
 	char path[64];
 
 	records[number] = (struct mapping_record){
 		.key = {.kind = MAPPING_FILE}, .owner = owner, .tgid = getpid()};
-	symbolizers_identify(symbolizers, number, &records[number], &mapping, path, sizeof(path));
+	symbolizers_request_build_id(symbolizers, number, &records[number], &mapping, path,
+				     sizeof(path));
 	assert_int_equal(mapping.build_id_bytes, 0);
 }
 
-static void ask(u32 number)
+static void request_symbol_of_file(u32 number)
 {
 	const u64 address = number;
 
-	assert_int_equal(
-		symbolizers_ask(symbolizers, number, number ? &records[number] : NULL, &address, 1),
-		0);
+	assert_int_equal(symbolizers_request_symbols(symbolizers, number,
+						     number ? &records[number] : NULL, &address, 1),
+			 0);
 }
 
-static void await(enum symbolizers_which which)
+static void visit_until_symbols_answered(enum symbolizers_which which)
 {
 	assert_int_equal(symbolizers_visit(symbolizers, &sink), 0);
 	while (symbolizers_are_busy(symbolizers, which)) {
@@ -195,12 +196,12 @@ static void await(enum symbolizers_which which)
 
 TEST(names_of_several_owners, setup, teardown)
 {
-	meet(1, FILE_OWNER_ROOT);
-	meet(2, SOMEBODY);
-	ask(0);
-	ask(1);
-	ask(2);
-	await(SYMBOLIZERS_ANY);
+	add_mapped_file_of_owner(1, FILE_OWNER_ROOT);
+	add_mapped_file_of_owner(2, SOMEBODY);
+	request_symbol_of_file(0);
+	request_symbol_of_file(1);
+	request_symbol_of_file(2);
+	visit_until_symbols_answered(SYMBOLIZERS_ANY);
 	assert_int_equal(named[0], 1);
 	assert_int_equal(named[1], 1);
 	assert_int_equal(named[2], 1);
@@ -209,29 +210,30 @@ TEST(names_of_several_owners, setup, teardown)
 }
 
 /* The number of addresses of the file that still have to be requested. */
-static u32 recall(u32 number)
+static u32 count_uncached_addresses(u32 number)
 {
 	u64 addresses[1] = {number};
 	u32 count = 1;
 
-	assert_int_equal(symbolizers_recall(symbolizers, number, addresses, &count, &sink), 0);
+	assert_int_equal(
+		symbolizers_find_cached_symbols(symbolizers, number, addresses, &count, &sink), 0);
 	return count;
 }
 
 TEST(answers_about_a_file_are_cached, setup, teardown)
 {
-	meet(1, FILE_OWNER_ROOT);
-	meet(2, FILE_OWNER_ROOT);
+	add_mapped_file_of_owner(1, FILE_OWNER_ROOT);
+	add_mapped_file_of_owner(2, FILE_OWNER_ROOT);
 	records[2].key.kind = MAPPING_ANON;
-	assert_int_equal(recall(1), 1);
-	ask(0);
-	ask(1);
-	ask(2);
-	await(SYMBOLIZERS_ANY);
-	assert_int_equal(recall(0), 1);
-	assert_int_equal(recall(1), 0);
+	assert_int_equal(count_uncached_addresses(1), 1);
+	request_symbol_of_file(0);
+	request_symbol_of_file(1);
+	request_symbol_of_file(2);
+	visit_until_symbols_answered(SYMBOLIZERS_ANY);
+	assert_int_equal(count_uncached_addresses(0), 1);
+	assert_int_equal(count_uncached_addresses(1), 0);
 	assert_int_equal(named[1], 2);
-	assert_int_equal(recall(2), 1);
+	assert_int_equal(count_uncached_addresses(2), 1);
 }
 
 /* No call waits for the process, and its jobs are dropped when their time is over. */
@@ -240,60 +242,60 @@ TEST(a_process_that_hangs_costs_its_owner, setup, teardown)
 	struct symbolizers_trouble trouble;
 	u64 began = clock_ms();
 
-	meet(HANGS, SOMEBODY);
-	meet(2, SOMEBODY);
-	meet(1, FILE_OWNER_ROOT);
-	ask(HANGS);
-	ask(2);
-	ask(1);
-	ask(0);
-	await(SYMBOLIZERS_TRUSTED);
+	add_mapped_file_of_owner(HANGS, SOMEBODY);
+	add_mapped_file_of_owner(2, SOMEBODY);
+	add_mapped_file_of_owner(1, FILE_OWNER_ROOT);
+	request_symbol_of_file(HANGS);
+	request_symbol_of_file(2);
+	request_symbol_of_file(1);
+	request_symbol_of_file(0);
+	visit_until_symbols_answered(SYMBOLIZERS_TRUSTED);
 	assert_int_equal(named[1], 1);
 	assert_int_equal(named[0], 1);
 	assert_int_equal(named[2], 0);
 	symbolizers_drop(symbolizers);
 	assert_int_equal(symbolizers_failures(symbolizers), 2);
 	assert_false(symbolizers_are_busy(symbolizers, SYMBOLIZERS_ANY));
-	assert_true(symbolizers_tell(symbolizers, &trouble));
+	assert_true(symbolizers_next_slow_owner(symbolizers, &trouble));
 	assert_int_equal(trouble.owner, SOMEBODY);
 	assert_int_equal(trouble.files, 2);
-	assert_false(symbolizers_tell(symbolizers, &trouble));
+	assert_false(symbolizers_next_slow_owner(symbolizers, &trouble));
 	assert_true(clock_ms() - began < 3000); /* the limit for one process has not passed */
 }
 
 /* The next window has names of other users, and those of this user when a new process reads. */
 TEST(a_process_that_hangs_is_waited_for_once, setup, teardown)
 {
-	meet(HANGS, SOMEBODY);
-	meet(2, SOMEBODY);
-	meet(3, SOMEBODY_ELSE);
-	ask(HANGS);
+	add_mapped_file_of_owner(HANGS, SOMEBODY);
+	add_mapped_file_of_owner(2, SOMEBODY);
+	add_mapped_file_of_owner(3, SOMEBODY_ELSE);
+	request_symbol_of_file(HANGS);
 	assert_int_equal(symbolizers_visit(symbolizers, &sink), 0);
 	assert_true(symbolizers_are_busy(symbolizers, SYMBOLIZERS_ANY));
 	symbolizers_drop(symbolizers);
-	ask(2);
+	request_symbol_of_file(2);
 	assert_false(symbolizers_are_busy(symbolizers, SYMBOLIZERS_ANY));
-	ask(3);
-	await(SYMBOLIZERS_ANY);
+	request_symbol_of_file(3);
+	visit_until_symbols_answered(SYMBOLIZERS_ANY);
 	assert_int_equal(named[3], 1);
 	assert_int_equal(named[2], 0);
 	while (!named[2]) {
 		symbolizers_wait(symbolizers, 1000);
 		assert_int_equal(symbolizers_visit(symbolizers, &sink), 0);
 	}
-	ask(2);
+	request_symbol_of_file(2);
 	assert_true(symbolizers_are_busy(symbolizers, SYMBOLIZERS_ANY));
-	await(SYMBOLIZERS_ANY);
+	visit_until_symbols_answered(SYMBOLIZERS_ANY);
 }
 
 /* The kernel's symbols are read first, and no file delays them. */
 TEST(the_kernel_does_not_wait_for_files_of_root, setup, teardown)
 {
-	meet(HANGS, FILE_OWNER_ROOT);
-	ask(HANGS);
-	assert_int_equal(symbolizers_ask_kernel_ahead(symbolizers), 0);
-	ask(0);
-	await(SYMBOLIZERS_KERNEL);
+	add_mapped_file_of_owner(HANGS, FILE_OWNER_ROOT);
+	request_symbol_of_file(HANGS);
+	assert_int_equal(symbolizers_request_kernel_names_early(symbolizers), 0);
+	request_symbol_of_file(0);
+	visit_until_symbols_answered(SYMBOLIZERS_KERNEL);
 	assert_true(named[0] > 0);
 	assert_true(symbolizers_are_busy(symbolizers, SYMBOLIZERS_TRUSTED));
 	symbolizers_drop(symbolizers);
@@ -302,11 +304,11 @@ TEST(the_kernel_does_not_wait_for_files_of_root, setup, teardown)
 
 TEST(jobs_behind_a_hanging_process_go_to_another_one, setup, teardown)
 {
-	meet(HANGS, SOMEBODY);
-	meet(2, SOMEBODY);
-	ask(HANGS);
-	ask(2);
-	await(SYMBOLIZERS_ANY);
+	add_mapped_file_of_owner(HANGS, SOMEBODY);
+	add_mapped_file_of_owner(2, SOMEBODY);
+	request_symbol_of_file(HANGS);
+	request_symbol_of_file(2);
+	visit_until_symbols_answered(SYMBOLIZERS_ANY);
 	assert_int_equal(named[2], 1);
 	assert_int_equal(named[HANGS], 0);
 	assert_int_equal(symbolizers_failures(symbolizers), 1);
@@ -315,18 +317,18 @@ TEST(jobs_behind_a_hanging_process_go_to_another_one, setup, teardown)
 /* The number of processes that are started for an owner is limited. */
 TEST(a_process_that_keeps_dying_is_given_up, setup, teardown)
 {
-	meet(3, SOMEBODY);
+	add_mapped_file_of_owner(3, SOMEBODY);
 	for (int i = 0; i < 8; i++) {
 		records[DIES] = records[3];
-		ask(DIES);
+		request_symbol_of_file(DIES);
 	}
-	ask(3);
-	await(SYMBOLIZERS_ANY);
+	request_symbol_of_file(3);
+	visit_until_symbols_answered(SYMBOLIZERS_ANY);
 	assert_int_equal(named[3], 0);
 	assert_int_equal(symbolizers_failures(symbolizers), 2); /* each file counts once */
-	meet(1, FILE_OWNER_ROOT);
-	ask(1);
-	await(SYMBOLIZERS_ANY);
+	add_mapped_file_of_owner(1, FILE_OWNER_ROOT);
+	request_symbol_of_file(1);
+	visit_until_symbols_answered(SYMBOLIZERS_ANY);
 	assert_int_equal(named[1], 1);
 }
 
@@ -336,21 +338,21 @@ TEST(a_file_that_its_owner_does_not_find, setup, teardown)
 {
 	u32 pids[SYMBOLIZER_PROCESSES_MAX], before;
 
-	meet(1, FILE_OWNER_ROOT);
-	ask(1);
-	await(SYMBOLIZERS_ANY);
+	add_mapped_file_of_owner(1, FILE_OWNER_ROOT);
+	request_symbol_of_file(1);
+	visit_until_symbols_answered(SYMBOLIZERS_ANY);
 	before = symbolizers_processes(symbolizers, pids);
-	meet(UNFOUND, SOMEBODY);
-	ask(UNFOUND);
-	await(SYMBOLIZERS_ANY);
+	add_mapped_file_of_owner(UNFOUND, SOMEBODY);
+	request_symbol_of_file(UNFOUND);
+	visit_until_symbols_answered(SYMBOLIZERS_ANY);
 	assert_int_equal(named[UNFOUND], 1);
 	assert_int_equal(symbolizers_failures(symbolizers), 0);
 	assert_int_equal(symbolizers_processes(symbolizers, pids), before + 1);
 }
 
-static void tabulate(u32 number)
+static void request_unwind_table(u32 number)
 {
-	symbolizers_tabulate(symbolizers, number, &records[number], tables_file);
+	symbolizers_request_unwind_table(symbolizers, number, &records[number], tables_file);
 }
 
 static void await_tables(u32 count)
@@ -364,10 +366,10 @@ static void await_tables(u32 count)
 TEST(names_of_root_do_not_wait_for_tables, setup, teardown)
 {
 	tables[HELD] = true;
-	meet(1, FILE_OWNER_ROOT);
-	tabulate(1);
-	ask(1);
-	await(SYMBOLIZERS_ANY);
+	add_mapped_file_of_owner(1, FILE_OWNER_ROOT);
+	request_unwind_table(1);
+	request_symbol_of_file(1);
+	visit_until_symbols_answered(SYMBOLIZERS_ANY);
 	assert_int_equal(named[1], 1);
 	assert_int_equal(tables[MADE], 0);
 	__atomic_store_n(&tables[HELD], false, __ATOMIC_RELEASE);
@@ -376,15 +378,15 @@ TEST(names_of_root_do_not_wait_for_tables, setup, teardown)
 
 TEST(a_file_that_only_its_table_was_made_of_has_names, setup, teardown)
 {
-	meet(GONE, FILE_OWNER_ROOT);
-	tabulate(GONE);
+	add_mapped_file_of_owner(GONE, FILE_OWNER_ROOT);
+	request_unwind_table(GONE);
 	await_tables(1);
 	while (symbolizers_are_tabulating(symbolizers)) {
 		symbolizers_wait(symbolizers, 10);
 		assert_int_equal(symbolizers_visit(symbolizers, &sink), 0);
 	}
-	ask(GONE);
-	await(SYMBOLIZERS_ANY);
+	request_symbol_of_file(GONE);
+	visit_until_symbols_answered(SYMBOLIZERS_ANY);
 	assert_int_equal(named[GONE], 1);
 	assert_int_equal(symbolizers_failures(symbolizers), 0);
 }
@@ -392,18 +394,19 @@ TEST(a_file_that_only_its_table_was_made_of_has_names, setup, teardown)
 /* A table that is asked for afterwards is made after all that its process was asked before. */
 TEST(memory_of_a_process_is_read_for_its_user_alone, setup, teardown)
 {
-	meet(GONE, FILE_OWNER_ROOT);
-	tabulate(GONE);
+	add_mapped_file_of_owner(GONE, FILE_OWNER_ROOT);
+	request_unwind_table(GONE);
 	await_tables(1);
 	while (symbolizers_are_tabulating(symbolizers)) {
 		symbolizers_wait(symbolizers, 10);
 		assert_int_equal(symbolizers_visit(symbolizers, &sink), 0);
 	}
-	symbolizers_compare(symbolizers, GONE, getpid(), &records[GONE], tables_file);
-	meet(1, FILE_OWNER_ROOT);
-	ask(1);
-	await(SYMBOLIZERS_ANY);
-	tabulate(1);
+	symbolizers_request_code_comparison(symbolizers, GONE, getpid(), &records[GONE],
+					    tables_file);
+	add_mapped_file_of_owner(1, FILE_OWNER_ROOT);
+	request_symbol_of_file(1);
+	visit_until_symbols_answered(SYMBOLIZERS_ANY);
+	request_unwind_table(1);
 	await_tables(2);
 	assert_int_equal(tables[COMPARED], 1);
 }
@@ -413,19 +416,19 @@ TEST(tables_wait_for_names, setup, teardown)
 {
 	tables[HELD] = true;
 	for (u32 number = 1; number <= 3; number++) {
-		meet(number, SOMEBODY);
-		tabulate(number);
-		tabulate(number);
+		add_mapped_file_of_owner(number, SOMEBODY);
+		request_unwind_table(number);
+		request_unwind_table(number);
 	}
 	assert_int_equal(symbolizers_visit(symbolizers, &sink), 0);
 	while (identified < 3) {
 		symbolizers_wait(symbolizers, 10);
 		assert_int_equal(symbolizers_visit(symbolizers, &sink), 0);
 	}
-	ask(1);
+	request_symbol_of_file(1);
 	assert_int_equal(symbolizers_visit(symbolizers, &sink), 0);
 	__atomic_store_n(&tables[HELD], false, __ATOMIC_RELEASE);
-	await(SYMBOLIZERS_ANY);
+	visit_until_symbols_answered(SYMBOLIZERS_ANY);
 	assert_int_equal(named[1], 1);
 	assert_in_range(tables[MADE], 1, 2);
 	await_tables(3);
@@ -448,12 +451,12 @@ TEST(an_analysis_waits_for_all_tables, setup, teardown)
 
 	tables[HELD] = 2;
 	for (u32 i = 0; i < 3; i++)
-		meet(numbers[i], SOMEBODY);
-	tabulate(PARTIAL);
-	tabulate(2);
+		add_mapped_file_of_owner(numbers[i], SOMEBODY);
+	request_unwind_table(PARTIAL);
+	request_unwind_table(2);
 	visit_until_analysing();
 	assert_true(symbolizers_are_tabulating(symbolizers));
-	tabulate(3);
+	request_unwind_table(3);
 	__atomic_store_n(&tables[HELD], 0, __ATOMIC_RELEASE);
 	while (symbolizers_are_analysing(symbolizers)) {
 		symbolizers_wait(symbolizers, 10);
@@ -467,23 +470,23 @@ TEST(an_analysis_waits_for_all_tables, setup, teardown)
 	assert_int_equal(symbolizers_failures(symbolizers), 0);
 }
 
-static void release(u8 *held)
+static void let_held_service_go_on(u8 *held)
 {
 	__atomic_store_n(held, 0, __ATOMIC_RELEASE);
 }
 
 TEST(tables_of_root_do_not_wait_for_an_analysis, setup, teardown)
 {
-	meet(PARTIAL, FILE_OWNER_ROOT);
-	meet(2, FILE_OWNER_ROOT);
+	add_mapped_file_of_owner(PARTIAL, FILE_OWNER_ROOT);
+	add_mapped_file_of_owner(2, FILE_OWNER_ROOT);
 	tables[ANALYSES_HELD] = true;
-	tabulate(PARTIAL);
+	request_unwind_table(PARTIAL);
 	visit_until_analysing();
-	tabulate(2);
+	request_unwind_table(2);
 	await_tables(2);
 	assert_int_equal(tables[2], 2);
 	assert_true(symbolizers_are_analysing(symbolizers));
-	release(&tables[ANALYSES_HELD]);
+	let_held_service_go_on(&tables[ANALYSES_HELD]);
 	await_tables(3);
 	assert_int_equal(tables[PARTIAL], 3);
 }
@@ -493,17 +496,17 @@ TEST(tables_that_events_miss_come_first, setup, teardown)
 {
 	tables[HELD] = true;
 	for (u32 number = 1; number <= 6; number++) {
-		meet(number, SOMEBODY);
-		tabulate(number);
+		add_mapped_file_of_owner(number, SOMEBODY);
+		request_unwind_table(number);
 	}
 	while (identified < 6) {
 		symbolizers_wait(symbolizers, 10);
 		assert_int_equal(symbolizers_visit(symbolizers, &sink), 0);
 	}
-	symbolizers_need(symbolizers, 5, 0);
-	symbolizers_need(symbolizers, 6, 0);
-	symbolizers_need(symbolizers, 6, 3);
-	release(&tables[HELD]);
+	symbolizers_raise_table_urgency(symbolizers, 5, 0);
+	symbolizers_raise_table_urgency(symbolizers, 6, 0);
+	symbolizers_raise_table_urgency(symbolizers, 6, 3);
+	let_held_service_go_on(&tables[HELD]);
 	await_tables(6);
 	assert_int_equal(tables[1], 1); /* the process already works on this job */
 	assert_int_equal(tables[6], 2);
@@ -515,22 +518,22 @@ TEST(tables_that_events_miss_come_first, setup, teardown)
 /* The order of the files does not matter: the urgent one is met last. */
 TEST(analyses_that_events_miss_come_first, setup, teardown)
 {
-	meet(PARTIAL, FILE_OWNER_ROOT);
-	meet(PARTIAL_TOO, FILE_OWNER_ROOT);
-	meet(PARTIAL_LAST, FILE_OWNER_ROOT);
+	add_mapped_file_of_owner(PARTIAL, FILE_OWNER_ROOT);
+	add_mapped_file_of_owner(PARTIAL_TOO, FILE_OWNER_ROOT);
+	add_mapped_file_of_owner(PARTIAL_LAST, FILE_OWNER_ROOT);
 	tables[ANALYSES_HELD] = true;
-	tabulate(PARTIAL);
+	request_unwind_table(PARTIAL);
 	visit_until_analysing();
-	tabulate(PARTIAL_TOO);
-	tabulate(PARTIAL_LAST);
+	request_unwind_table(PARTIAL_TOO);
+	request_unwind_table(PARTIAL_LAST);
 	await_tables(3);
 	while (symbolizers_are_tabulating(symbolizers)) {
 		symbolizers_wait(symbolizers, 10);
 		assert_int_equal(symbolizers_visit(symbolizers, &sink), 0);
 	}
-	symbolizers_need(symbolizers, PARTIAL_TOO, 1);
-	symbolizers_need(symbolizers, PARTIAL_LAST, 2);
-	release(&tables[ANALYSES_HELD]);
+	symbolizers_raise_table_urgency(symbolizers, PARTIAL_TOO, 1);
+	symbolizers_raise_table_urgency(symbolizers, PARTIAL_LAST, 2);
+	let_held_service_go_on(&tables[ANALYSES_HELD]);
 	await_tables(6);
 	assert_int_equal(tables[PARTIAL], 4);
 	assert_int_equal(tables[PARTIAL_LAST], 5);
@@ -539,24 +542,24 @@ TEST(analyses_that_events_miss_come_first, setup, teardown)
 
 TEST(a_full_map_gets_no_table, setup, teardown)
 {
-	meet(NO_ROOM, FILE_OWNER_ROOT);
-	tabulate(NO_ROOM);
+	add_mapped_file_of_owner(NO_ROOM, FILE_OWNER_ROOT);
+	request_unwind_table(NO_ROOM);
 	await_tables(1);
-	meet(1, FILE_OWNER_ROOT);
+	add_mapped_file_of_owner(1, FILE_OWNER_ROOT);
 	while (identified < 2) {
 		symbolizers_wait(symbolizers, 10);
 		assert_int_equal(symbolizers_visit(symbolizers, &sink), 0);
 	}
-	tabulate(1);
-	ask(1);
-	await(SYMBOLIZERS_ANY);
+	request_unwind_table(1);
+	request_symbol_of_file(1);
+	visit_until_symbols_answered(SYMBOLIZERS_ANY);
 	assert_int_equal(tables[MADE], 1);
-	symbolizers_tabulate_again(symbolizers);
-	tabulate(1);
+	symbolizers_allow_table_requests_again(symbolizers);
+	request_unwind_table(1);
 	await_tables(2);
-	tabulate(1);
-	ask(1);
-	await(SYMBOLIZERS_ANY);
+	request_unwind_table(1);
+	request_symbol_of_file(1);
+	visit_until_symbols_answered(SYMBOLIZERS_ANY);
 	assert_int_equal(tables[MADE], 2);
 }
 
@@ -565,17 +568,17 @@ TEST(a_table_that_is_not_made_is_no_failure, setup, teardown)
 {
 	struct symbolizers_trouble trouble;
 
-	meet(4, SOMEBODY);
-	ask(4);
-	await(SYMBOLIZERS_ANY);
+	add_mapped_file_of_owner(4, SOMEBODY);
+	request_symbol_of_file(4);
+	visit_until_symbols_answered(SYMBOLIZERS_ANY);
 	records[DIES] = records[4];
-	tabulate(DIES);
+	request_unwind_table(DIES);
 	await_tables(1);
-	ask(4);
-	await(SYMBOLIZERS_ANY);
+	request_symbol_of_file(4);
+	visit_until_symbols_answered(SYMBOLIZERS_ANY);
 	assert_int_equal(named[4], 2);
 	assert_int_equal(symbolizers_failures(symbolizers), 0);
-	assert_false(symbolizers_tell(symbolizers, &trouble));
+	assert_false(symbolizers_next_slow_owner(symbolizers, &trouble));
 }
 
 static int setup_with_little_memory(void **state)
@@ -598,33 +601,33 @@ TEST(processes_of_root_take_turns_where_memory_is_little, setup_with_little_memo
 {
 	tables[ANALYSES_HELD] = true;
 	tables[HELD] = 1;
-	meet(PARTIAL, FILE_OWNER_ROOT);
-	meet(2, FILE_OWNER_ROOT);
-	tabulate(PARTIAL);
-	tabulate(2);
+	add_mapped_file_of_owner(PARTIAL, FILE_OWNER_ROOT);
+	add_mapped_file_of_owner(2, FILE_OWNER_ROOT);
+	request_unwind_table(PARTIAL);
+	request_unwind_table(2);
 	visit_until_identified(2);
-	ask(PARTIAL);
-	meet(3, FILE_OWNER_ROOT);
+	request_symbol_of_file(PARTIAL);
+	add_mapped_file_of_owner(3, FILE_OWNER_ROOT);
 	visit_until_identified(3);
 	assert_int_equal(named[PARTIAL], 0);
 	__atomic_store_n(&tables[HELD], 2, __ATOMIC_RELEASE);
-	await(SYMBOLIZERS_ANY);
+	visit_until_symbols_answered(SYMBOLIZERS_ANY);
 	assert_int_equal(named[PARTIAL], 1);
 	assert_int_equal(tables[PARTIAL], 1);
-	release(&tables[HELD]);
+	let_held_service_go_on(&tables[HELD]);
 	await_tables(2);
 	while (symbolizers_are_tabulating(symbolizers)) {
 		symbolizers_wait(symbolizers, 10);
 		assert_int_equal(symbolizers_visit(symbolizers, &sink), 0);
 	}
-	ask(3);
-	tabulate(3);
-	meet(4, FILE_OWNER_ROOT);
+	request_symbol_of_file(3);
+	request_unwind_table(3);
+	add_mapped_file_of_owner(4, FILE_OWNER_ROOT);
 	visit_until_identified(4);
 	assert_int_equal(named[3], 0);
 	assert_int_equal(tables[MADE], 2);
-	release(&tables[ANALYSES_HELD]);
-	await(SYMBOLIZERS_ANY);
+	let_held_service_go_on(&tables[ANALYSES_HELD]);
+	visit_until_symbols_answered(SYMBOLIZERS_ANY);
 	assert_int_equal(named[3], 1);
 	await_tables(4);
 	assert_int_equal(tables[PARTIAL], 3);
@@ -635,26 +638,26 @@ TEST(processes_of_root_take_turns_where_memory_is_little, setup_with_little_memo
 /* Processes of other users cannot block the turns of root's processes. */
 TEST(root_does_not_wait_for_others_where_memory_is_little, setup_with_little_memory, teardown)
 {
-	meet(HANGS, SOMEBODY);
+	add_mapped_file_of_owner(HANGS, SOMEBODY);
 	assert_int_equal(symbolizers_visit(symbolizers, &sink), 0);
-	meet(1, FILE_OWNER_ROOT);
-	ask(1);
-	await(SYMBOLIZERS_TRUSTED);
+	add_mapped_file_of_owner(1, FILE_OWNER_ROOT);
+	request_symbol_of_file(1);
+	visit_until_symbols_answered(SYMBOLIZERS_TRUSTED);
 	assert_int_equal(named[1], 1);
 }
 
 TEST(others_do_not_wait_for_root_where_memory_is_little, setup_with_little_memory, teardown)
 {
 	tables[HELD] = 1;
-	meet(1, FILE_OWNER_ROOT);
-	tabulate(1);
+	add_mapped_file_of_owner(1, FILE_OWNER_ROOT);
+	request_unwind_table(1);
 	assert_int_equal(symbolizers_visit(symbolizers, &sink), 0);
-	meet(2, SOMEBODY);
-	ask(2);
-	await(SYMBOLIZERS_ANY);
+	add_mapped_file_of_owner(2, SOMEBODY);
+	request_symbol_of_file(2);
+	visit_until_symbols_answered(SYMBOLIZERS_ANY);
 	assert_int_equal(named[2], 1);
 	assert_int_equal(tables[MADE], 0);
-	release(&tables[HELD]);
+	let_held_service_go_on(&tables[HELD]);
 	await_tables(1);
 }
 

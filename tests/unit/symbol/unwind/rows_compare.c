@@ -30,7 +30,7 @@ bool unwind_peek(struct unwind *context, u64 address, void *buffer, u32 bytes)
 	return unwind_read(context, address, buffer, bytes);
 }
 
-bool unwind_refill(struct unwind *context)
+bool unwind_wait_for_missing_page(struct unwind *context)
 {
 	(void)context;
 	return false;
@@ -53,13 +53,13 @@ u64 unwind_frame(struct unwind *context, u64 pc)
 static struct unwind_rule place;
 static bool has_place;
 
-bool unwind_recall(struct unwind *context)
+bool unwind_find_cached_rule(struct unwind *context)
 {
 	context->rule = place;
 	return has_place;
 }
 
-void unwind_remember(struct unwind *context)
+void unwind_cache_rule(struct unwind *context)
 {
 	place = context->rule;
 	has_place = true;
@@ -179,7 +179,7 @@ static void read_segments(int file)
 	elf_end(elf);
 }
 
-static void forget(void)
+static void clear_compared_tables(void)
 {
 	code_rows_clear(&rows);
 	file_table_clear(&table);
@@ -227,6 +227,6 @@ int rows_compare(int file, u32 looks, struct rows_compared *compared)
 
 	if (!result)
 		compare(file, looks, compared);
-	forget();
+	clear_compared_tables();
 	return result;
 }

@@ -83,7 +83,7 @@ TEST(programs_of_all_kinds_have_the_rules_of_the_unwinder)
 }
 
 /* Most flips hit headers and unwind tables, as readers read them. */
-static void flip(int file)
+static void flip_bits_of_file(int file)
 {
 	struct stat status;
 	u8 byte = rows_compare_any(256);
@@ -108,7 +108,7 @@ TEST(damaged_files_have_the_rules_of_the_unwinder_or_none)
 			sample_build(&samples[i / 50 % 4], path);
 		file = open(path, O_RDWR);
 		assert_true(file >= 0);
-		flip(file);
+		flip_bits_of_file(file);
 		if (!rows_compare(file, 200, &compared) && compared.rows)
 			read++;
 		close(file);

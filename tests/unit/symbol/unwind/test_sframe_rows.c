@@ -253,7 +253,7 @@ TEST(all_kinds_of_functions_have_the_rules_of_the_unwinder)
 }
 
 /* Damages one or two bytes of the section. */
-static void damage(u32 section_bytes)
+static void damage_sframe_section(u32 section_bytes)
 {
 	for (u64 i = 0, count = 1 + rows_compare_any(2); i < count; i++)
 		content[bytes - 1 - rows_compare_any(section_bytes)] =
@@ -268,7 +268,7 @@ TEST(damaged_sections_have_the_rules_of_the_unwinder_or_none)
 	for (u32 i = 0; i < DAMAGED; i++) {
 		program_read(&plain);
 		hand_made_put(1 + i % 3);
-		damage(bytes % 4096);
+		damage_sframe_section(bytes % 4096);
 		file_write();
 		if (rows_compare(file, ROWS_COMPARE_ALL, &compared))
 			continue;
@@ -282,7 +282,8 @@ TEST(damaged_sections_have_the_rules_of_the_unwinder_or_none)
 
 /* Begins a false section: functions follow one another from the first code on, and have the same
  * rows. */
-static void lie_begin(const struct sample *sample, u32 functions, u32 function_bytes, u32 rows)
+static void begin_false_sframe_section(const struct sample *sample, u32 functions,
+				       u32 function_bytes, u32 rows)
 {
 	program_read(sample);
 	memset(&lie, 0, sizeof(lie));
@@ -309,7 +310,7 @@ static void lie_begin(const struct sample *sample, u32 functions, u32 function_b
 		lie.rows[i] = (struct row){.start = i, .info = ROW_SP_4, .offset = 8 * i + 8};
 }
 
-static int result_of_lie(void)
+static int read_false_sframe_section(void)
 {
 	section_put(&lie, sizeof(lie));
 	return result_of_file();
@@ -317,83 +318,83 @@ static int result_of_lie(void)
 
 TEST(functions_in_order_have_a_table)
 {
-	lie_begin(&plain, 10, 20, 20);
-	assert_int_equal(result_of_lie(), 0);
-	lie_begin(&plain, 10, 20, 20);
+	begin_false_sframe_section(&plain, 10, 20, 20);
+	assert_int_equal(read_false_sframe_section(), 0);
+	begin_false_sframe_section(&plain, 10, 20, 20);
 	lie.functions[4].start = lie.functions[5].start;
 	lie.functions[7].bytes = UINT32_MAX;
 	lie.functions[8].bytes = 0;
-	assert_int_equal(result_of_lie(), 0);
+	assert_int_equal(read_false_sframe_section(), 0);
 }
 
 TEST(functions_out_of_order_have_no_table)
 {
-	lie_begin(&plain, 10, 20, 20);
+	begin_false_sframe_section(&plain, 10, 20, 20);
 	lie.functions[4].start = lie.functions[6].start;
-	assert_int_equal(result_of_lie(), -EBADMSG);
-	lie_begin(&plain, 10, 20, 20);
+	assert_int_equal(read_false_sframe_section(), -EBADMSG);
+	begin_false_sframe_section(&plain, 10, 20, 20);
 	lie.functions[4].start += 100;
 	lie.functions[4].bytes = 0;
-	assert_int_equal(result_of_lie(), -EBADMSG);
+	assert_int_equal(read_false_sframe_section(), -EBADMSG);
 }
 
 /* A function's part outside of code has no rule, and its part in code gets no rule of .eh_frame. */
 TEST(functions_beyond_the_code_have_no_rules)
 {
-	lie_begin(&plain, 10, 20, 20);
+	begin_false_sframe_section(&plain, 10, 20, 20);
 	lie.functions[9].bytes = UINT32_MAX;
-	assert_int_equal(result_of_lie(), -EBADMSG);
-	lie_begin(&plain, 10, 20, 20);
+	assert_int_equal(read_false_sframe_section(), -EBADMSG);
+	begin_false_sframe_section(&plain, 10, 20, 20);
 	lie.functions[0].start -= 10;
-	assert_int_equal(result_of_lie(), -EBADMSG);
+	assert_int_equal(read_false_sframe_section(), -EBADMSG);
 }
 
 TEST(rows_out_of_order_replace_each_other)
 {
-	lie_begin(&plain, 10, 20, 20);
+	begin_false_sframe_section(&plain, 10, 20, 20);
 	for (u32 i = 0; i < 20; i++)
 		lie.rows[i].start = i * 7 % 20 + 1;
-	assert_int_equal(result_of_lie(), 0);
+	assert_int_equal(read_false_sframe_section(), 0);
 }
 
 TEST(counts_beyond_the_section_give_no_table)
 {
-	lie_begin(&plain, 10, 20, 20);
+	begin_false_sframe_section(&plain, 10, 20, 20);
 	lie.header.function_count = UINT32_MAX;
-	assert_int_equal(result_of_lie(), -EBADMSG);
-	lie_begin(&plain, 10, 20, 20);
+	assert_int_equal(read_false_sframe_section(), -EBADMSG);
+	begin_false_sframe_section(&plain, 10, 20, 20);
 	lie.functions[3].rows = UINT32_MAX;
 	lie.rows[19].start = 10;
-	assert_int_equal(result_of_lie(), -EBADMSG);
+	assert_int_equal(read_false_sframe_section(), -EBADMSG);
 }
 
 TEST(rows_beyond_the_unwinders_limit_are_left_out)
 {
-	lie_begin(&plain, 1, 20, ROWS_MAX);
+	begin_false_sframe_section(&plain, 1, 20, ROWS_MAX);
 	for (u32 i = 0; i < ROWS_MAX - 1; i++)
 		lie.rows[i].start = 0;
 	lie.rows[ROWS_MAX - 1].start = 10;
-	assert_int_equal(result_of_lie(), 0);
+	assert_int_equal(read_false_sframe_section(), 0);
 }
 
 TEST(reading_of_large_sections_is_limited)
 {
-	lie_begin(&large, FUNCTIONS_MAX, 1, ROWS_MAX);
+	begin_false_sframe_section(&large, FUNCTIONS_MAX, 1, ROWS_MAX);
 	for (u32 i = 0; i < ROWS_MAX; i++)
 		lie.rows[i].start = 0;
-	assert_int_equal(result_of_lie(), -E2BIG);
-	lie_begin(&plain, 1, SECTION_ADDRESS / 2, 0);
+	assert_int_equal(read_false_sframe_section(), -E2BIG);
+	begin_false_sframe_section(&plain, 1, SECTION_ADDRESS / 2, 0);
 	code_header()->p_filesz = SECTION_ADDRESS / 2;
 	lie.functions[0].info |= BLOCK;
 	lie.functions[0].block = 1;
-	assert_int_equal(result_of_lie(), -E2BIG);
+	assert_int_equal(read_false_sframe_section(), -E2BIG);
 }
 
 /* A rule without room must not be replaced by the rule of .eh_frame. */
 TEST(rules_beyond_the_limit_are_left_out)
 {
-	lie_begin(&large, 1, ROWS_MAX, ROWS_MAX);
-	assert_int_equal(result_of_lie(), -E2BIG);
+	begin_false_sframe_section(&large, 1, ROWS_MAX, ROWS_MAX);
+	assert_int_equal(read_false_sframe_section(), -E2BIG);
 }
 
 TEST(an_unknown_section_leaves_the_table_to_eh_frame)
@@ -402,7 +403,7 @@ TEST(an_unknown_section_leaves_the_table_to_eh_frame)
 
 	program_read(&plain);
 	known = compared_all();
-	lie_begin(&plain, 10, 20, 20);
+	begin_false_sframe_section(&plain, 10, 20, 20);
 	lie.header.version = 9;
 	section_put(&lie, sizeof(lie));
 	unknown = compared_all();
@@ -413,7 +414,7 @@ TEST(an_unknown_section_leaves_the_table_to_eh_frame)
 
 TEST(an_unreadable_section_leaves_no_table)
 {
-	lie_begin(&plain, 10, 20, 20);
+	begin_false_sframe_section(&plain, 10, 20, 20);
 	section_put(&lie, sizeof(lie));
 	header_of(PT_SFRAME)->p_vaddr = 2 * SECTION_ADDRESS;
 	assert_int_equal(result_of_file(), -ENOEXEC);

@@ -11,7 +11,7 @@
 #define SYMBOLS 400
 #define ADDRESSES 3000
 
-static bool covers(const struct trace_symbol *symbol, u32 mapping, u64 address)
+static bool does_symbol_cover_address(const struct trace_symbol *symbol, u32 mapping, u64 address)
 {
 	return symbol->mapping == mapping && symbol->start <= address &&
 	       address - symbol->start < symbol->size;
@@ -26,7 +26,7 @@ static const struct trace_symbol *search(const struct trace_symbol *symbols, u32
 	for (u32 i = 0; i < SYMBOLS; i++) {
 		const struct trace_symbol *symbol = &symbols[i];
 
-		if (!covers(symbol, mapping, address))
+		if (!does_symbol_cover_address(symbol, mapping, address))
 			continue;
 		if (!best || symbol->start > best->start ||
 		    (symbol->start == best->start && symbol->size <= best->size))

@@ -190,8 +190,9 @@ TEST(ids_are_texts_of_hexadecimal_digits)
 					      .span = {0x00, 0xf0, [7] = 0xb7}};
 	char room[CONTEXT_NAME_ROOM];
 
-	assert_string_equal(trace_name(&context, room), "4bf90000000000000000000000000036");
-	assert_string_equal(span_name(&context, room), "00f00000000000b7");
-	assert_string_equal(trace_name(NULL, room), "-");
-	assert_string_equal(span_name(NULL, room), "-");
+	assert_string_equal(format_trace_id_name(&context, room),
+			    "4bf90000000000000000000000000036");
+	assert_string_equal(format_span_id_name(&context, room), "00f00000000000b7");
+	assert_string_equal(format_trace_id_name(NULL, room), "-");
+	assert_string_equal(format_span_id_name(NULL, room), "-");
 }

@@ -49,7 +49,7 @@ struct seen {
 	u32 count;
 };
 
-static int see(void *arg, const struct trace_event *event)
+static int keep_read_event(void *arg, const struct trace_event *event)
 {
 	struct seen *seen = arg;
 
@@ -83,7 +83,7 @@ TEST(counted_events_come_back_with_number_and_sum, make_directory, remove_direct
 	assert_int_equal(trace_reader_ledger(reader)->counted, 13);
 	assert_int_equal(trace_reader_cpu_ledgers(reader, &cpus), 1);
 	assert_int_equal(cpus[0].counted, 3);
-	assert_int_equal(trace_reader_events(reader, see, &seen, NULL), 0);
+	assert_int_equal(trace_reader_events(reader, keep_read_event, &seen, NULL), 0);
 	assert_int_equal(seen.count, 4);
 	assert_memory_equal(&seen.events[0], &given[1], sizeof(given[1]));
 	assert_memory_equal(&seen.events[1], &given[3], sizeof(given[3]));

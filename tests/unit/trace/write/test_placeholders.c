@@ -23,7 +23,8 @@ static void check(const struct placeholders *placeholders)
 {
 	for (u32 i = 0; i < MODELS; i++) {
 		const struct model *model = &models[i];
-		const struct placeholder *open = placeholders_open(placeholders, model->name);
+		const struct placeholder *open =
+			placeholders_find_unresolved(placeholders, model->name);
 
 		if (!model->given)
 			continue;
@@ -44,7 +45,7 @@ static void forget_when_done(struct model *model)
 	given--;
 }
 
-static void give(struct placeholders *placeholders, struct model *model)
+static void add_placeholder_of_model(struct placeholders *placeholders, struct model *model)
 {
 	if (model->given)
 		return;
@@ -73,11 +74,11 @@ static void wait_for(struct placeholders *placeholders, struct model *model)
 {
 	if (!model->given || model->resolved)
 		return;
-	placeholders_open(placeholders, model->name)->waiting++;
+	placeholders_find_unresolved(placeholders, model->name)->waiting++;
 	model->waiting++;
 }
 
-static void settle(struct placeholders *placeholders, struct model *model)
+static void flush_waiting_event(struct placeholders *placeholders, struct model *model)
 {
 	struct trace_event event = {.kernel = TRACE_NO_STACK, .user = model->name};
 
@@ -93,8 +94,8 @@ static void settle(struct placeholders *placeholders, struct model *model)
 
 TEST(random_steps)
 {
-	void (*const steps[])(struct placeholders *, struct model *) = {give, resolve, wait_for,
-									settle};
+	void (*const steps[])(struct placeholders *, struct model *) = {
+		add_placeholder_of_model, resolve, wait_for, flush_waiting_event};
 	struct random random = {.state = 5};
 	struct placeholders placeholders = {0};
 	u32 model = 0;
@@ -120,19 +121,19 @@ TEST(a_held_event_keeps_the_name)
 	u32 name;
 
 	assert_int_equal(placeholders_add(&placeholders, 3, &event.user), 0);
-	placeholders_hold(&placeholders, event.user);
+	placeholders_count_waiting_event(&placeholders, event.user);
 	assert_false(placeholders_resolve(&placeholders, event.user, &with));
 	assert_int_equal(placeholders_add(&placeholders, 4, &name), 0);
 	assert_int_not_equal(name, event.user);
 	assert_false(placeholders_resolve(&placeholders, name, &other));
-	placeholders_release(&placeholders, &event);
+	placeholders_resolve_waiting_event(&placeholders, &event);
 	assert_int_equal(event.user, 7);
 	assert_int_equal(placeholders_add(&placeholders, 5, &open.user), 0);
 	name = open.user;
-	placeholders_hold(&placeholders, name);
-	placeholders_release(&placeholders, &open);
+	placeholders_count_waiting_event(&placeholders, name);
+	placeholders_resolve_waiting_event(&placeholders, &open);
 	assert_int_equal(open.user, name);
-	assert_non_null(placeholders_open(&placeholders, name));
+	assert_non_null(placeholders_find_unresolved(&placeholders, name));
 	placeholders_free(&placeholders);
 }
 
@@ -143,7 +144,7 @@ TEST(leaf_of_the_event_stays)
 	struct placeholders placeholders = {0};
 
 	assert_int_equal(placeholders_add(&placeholders, 3, &event.user), 0);
-	placeholders_open(&placeholders, event.user)->waiting++;
+	placeholders_find_unresolved(&placeholders, event.user)->waiting++;
 	assert_false(placeholders_resolve(&placeholders, event.user, &with));
 	placeholders_flush(&placeholders, &event, 1);
 	assert_int_equal(event.user, 1);
@@ -158,9 +159,9 @@ TEST(other_values_are_no_placeholder)
 	u32 name;
 
 	for (u32 i = 0; i < 2; i++) {
-		assert_null(placeholders_open(&placeholders, 0));
-		assert_null(placeholders_open(&placeholders, TRACE_PLACEHOLDER | i));
-		assert_null(placeholders_open(&placeholders, TRACE_NO_STACK));
+		assert_null(placeholders_find_unresolved(&placeholders, 0));
+		assert_null(placeholders_find_unresolved(&placeholders, TRACE_PLACEHOLDER | i));
+		assert_null(placeholders_find_unresolved(&placeholders, TRACE_NO_STACK));
 		placeholders_flush(&placeholders, events, 2);
 		assert_int_equal(events[0].user, 0);
 		assert_int_equal(events[1].user, TRACE_NO_STACK);

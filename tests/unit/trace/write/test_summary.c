@@ -184,7 +184,7 @@ TEST(only_a_summary_takes_events_that_stand_for_many, NULL, remove_files)
 	assert_int_equal(trace_writer_close(&writer), 0);
 }
 
-static void look_into(const struct block_builder *builder, struct block_view *view)
+static void make_block_view_of_builder(const struct block_builder *builder, struct block_view *view)
 {
 	*view = (struct block_view){.header = {.type = builder->type,
 					       .records = builder->records,
@@ -213,7 +213,7 @@ static int decode(void (*change)(struct block_view *view), bool is_summary)
 
 	assert_int_equal(event_encoder_create(&encoder), 0);
 	assert_int_equal(event_encoder_run(encoder, &given, 1, true, &builder), 0);
-	look_into(builder, &view);
+	make_block_view_of_builder(builder, &view);
 	change(&view);
 	err = event_block_decode(&view, &limits, &got);
 	if (!err)
