@@ -89,7 +89,8 @@ enum stack_state {		     /* two bits each in the flags: kernel << 0, user << 2 *
 		   STATE_NONE = 0,   /* the field is an enum stack_reason */
 		   STATE_ID = 1,     /* the field is a stack id */
 		   STATE_INLINE = 2, /* the field is the first position of a run */
-		   STATE_COOKIE = 3, /* user only: the deferred stack of this cookie follows */
+		   STATE_COOKIE = 3, /* only for the user stack: the field is a cookie, and a later
+					KIND_DEFERRED_STACK slot with this cookie has the stack */
 };
 #define EVENT_FLAGS(kernel_state, user_state) ((u32)(kernel_state) | (u32)(user_state) << 2)
 #define EVENT_KERNEL_STATE(flags) ((flags)&3)

@@ -137,8 +137,8 @@ ABI_INLINE u8 slot_of_word_below_base(s64 offset)
 #define RULE_LOOP_LEFT(frame) RULE_LOOP_OPERAND(frame, 7)
 #define RULE_LOOP_IS_LEFT(operand) (RULE_LOOP_PLACE(operand) == 7)
 
-/* The operand of CFA_BY_CODE and CFA_REGISTER in V8's own code, to which no table of the file
- * belongs. Other rules of these kinds have smaller operands. */
+/* The operand of CFA_BY_CODE and CFA_REGISTER for V8's built-in functions: code of V8's file that
+ * no unwind table covers. Other rules of these kinds have smaller operands. */
 #define RULE_OPERAND_V8 0xff
 
 struct unwind_rule {

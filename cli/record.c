@@ -187,7 +187,7 @@ static void signal_workload(struct record *record, bool insists)
 }
 
 /* Waits for the end of the command, even if the recording has failed. */
-static int end_workload(struct record *record, int status)
+static int wait_for_workload_end(struct record *record, int status)
 {
 	struct workload *workload = &record->workload;
 
@@ -302,7 +302,7 @@ static int record_run(const void *arg, int count, char **operands)
 	record.options.use = SESSION_TAKE_OR_COPY;
 	status = run_recording(&record, operands);
 	session_close(&record.session);
-	status = end_workload(&record, status);
+	status = wait_for_workload_end(&record, status);
 	workload_clear(&record.workload);
 	if (record.signals >= 0)
 		close(record.signals);

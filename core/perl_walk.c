@@ -279,9 +279,8 @@ CORE_PART void perl_frame_add(struct script *script)
 	script_frame_add(script, FRAME_SCRIPT(SCRIPT_PERL, id));
 }
 
-/* Adds the function of the context in walk->frame_word. Contexts of formats have no number of
- * calls.
- */
+/* Adds the function of the Perl context whose words are in walk->frame_word. The context of a
+ * format has no number of calls. */
 CORE_PART void perl_function_add(struct script_walk *walk)
 {
 	struct perl_walk *perl = &walk->perl;

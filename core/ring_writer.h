@@ -36,7 +36,7 @@ CORE_PART u32 ring_run_slots(u32 units, u32 slot_size)
 	return (units + per_slot - 1) / per_slot;
 }
 
-CORE_PART u32 inline_stack_units(const struct stack *stack)
+CORE_PART u32 inline_stack_u32_count(const struct stack *stack)
 {
 	return 1 + (stack->flags & STACK_NARROW ? stack->depth : 2 * stack->depth);
 }

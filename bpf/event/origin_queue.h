@@ -124,7 +124,9 @@ static __always_inline bool origin_object_queued(void *ctx, u64 object, u64 runn
 	return wanted;
 }
 
-/* Index, in origin_cpu_calls, of a callback in a soft interrupt whose current task is `task`. */
+/* Index, in origin_cpu_calls, of the callback that a soft interrupt runs now. With PREEMPT_RT soft
+ * interrupts run in tasks, and several tasks of a CPU may have begun one, so the index depends on
+ * the current task `task`; otherwise the index is 0. */
 static __always_inline u32 soft_interrupt_call_index(u64 task)
 {
 	if (!bpf_core_field_exists(((struct task_struct___rt *)0)->softirq_disable_cnt))

@@ -333,7 +333,7 @@ static __always_inline void time_add_unseen_run_at_begin(const struct task_struc
 /* Opens the account of a thread that runs. The thread was there at the beginning, or has passed the
  * filters only since then. */
 static __always_inline struct thread_time *
-time_account_open_of_running_task(struct task_struct *task, u64 now)
+open_time_account_of_running_task(struct task_struct *task, u64 now)
 {
 	if (!task_passes_filters(task))
 		return NULL;
@@ -359,7 +359,7 @@ static __always_inline bool time_account_end_running(struct task_struct *task, b
 	if (!task->pid)
 		return false;
 	if (!time)
-		time = time_account_open_of_running_task(task, now);
+		time = open_time_account_of_running_task(task, now);
 	if (!time)
 		return false;
 	if (time->state != TIME_RUNNING)
@@ -383,7 +383,7 @@ static __always_inline bool time_account_end_running(struct task_struct *task, b
 
 /* Opens the account of a thread that was there at the beginning and changes for the first time. */
 static __always_inline struct thread_time *
-time_account_open_of_waiting_task(struct task_struct *task, u32 state)
+open_time_account_of_waiting_task(struct task_struct *task, u32 state)
 {
 	if (atomic_load_relaxed(&time_seeded) || !task->pid || !task_passes_filters(task))
 		return NULL;
@@ -403,7 +403,7 @@ static __always_inline void time_account_begin_runnable(struct task_struct *task
 	struct thread_time *time = bpf_map_lookup_elem(&thread_times, &key);
 
 	if (!time)
-		time = time_account_open_of_waiting_task(task, TIME_INTERRUPTIBLE);
+		time = open_time_account_of_waiting_task(task, TIME_INTERRUPTIBLE);
 	if (!time || !is_blocked_state(time->state))
 		return;
 	time->blocked_since = time->from.since;
@@ -419,7 +419,7 @@ static __always_inline void time_account_begin_running(struct task_struct *task,
 	struct thread_time *time = bpf_map_lookup_elem(&thread_times, &key);
 
 	if (!time)
-		time = time_account_open_of_waiting_task(task, TIME_RUNNABLE);
+		time = open_time_account_of_waiting_task(task, TIME_RUNNABLE);
 	if (!time)
 		return;
 	if (time->state == TIME_RUNNING)

@@ -266,7 +266,9 @@ static __always_inline bool has_userfaultfd(struct vm_area_struct *vma)
 	       BPF_CORE_READ(vma, vm_userfaultfd_ctx.ctx);
 }
 
-/* True if only the kernel answers for a file: other parties may answer for a device, too. */
+/* True if nobody but the kernel can delay a read of the file's pages. False for devices, and for
+ * files of file systems that a user's process serves (FUSE) or that are mounted in a user
+ * namespace. Memory without a file: true. */
 static __always_inline bool is_file_served_by_kernel_alone(struct inode *inode)
 {
 	return !inode || ((BPF_CORE_READ(inode, i_mode) & S_IFMT) == S_IFREG &&

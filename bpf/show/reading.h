@@ -87,7 +87,7 @@ static long reading_match_session(u32 i, struct reading_search *search)
 }
 
 /* Finds a free position, or the one that was unused for the longest time. */
-static long reading_compare_idle_time(u32 i, struct reading_search *search)
+static long choose_reading_unused_longest(u32 i, struct reading_search *search)
 {
 	u32 at = (search->session + i) % READINGS_MAX;
 	struct reading *reading = bpf_map_lookup_elem(&readings, &at);
@@ -136,7 +136,7 @@ __noinline int reading_claim(u64 session)
 	struct reading *reading;
 	u64 former;
 
-	bpf_loop(READINGS_MAX, reading_compare_idle_time, &search, 0);
+	bpf_loop(READINGS_MAX, choose_reading_unused_longest, &search, 0);
 	reading = reading_of_position(search.found);
 	if (!reading)
 		return false;

@@ -220,7 +220,7 @@ static long run_write_slot(u32 i, struct run *run)
 static __noinline u64 ring_write_stack_run(struct ring_header *ring, struct scratch *scratch,
 					   const struct stack *stack)
 {
-	u32 count = ring_run_slots(inline_stack_units(stack), config.slot_size);
+	u32 count = ring_run_slots(inline_stack_u32_count(stack), config.slot_size);
 	struct run run = {.ring = ring, .scratch = scratch, .stack = stack};
 
 	if (count > config.ring_slots / 2)

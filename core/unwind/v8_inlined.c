@@ -199,8 +199,8 @@ CORE_PART u32 v8_operand_read(const struct v8_inlined *inlined, u32 place, u32 *
 	if (place > V8_LIST_WINDOW - OPERAND_BYTES)
 		return 0;
 	word = core_load_u64(inlined->window + place);
-	/* The lowest bit 7 that is clear ends the operand; its byte's number is a factor's top
-	 * byte. */
+	/* The lowest bit 7 that is clear is in the operand's last byte. The multiplication moves
+	 * the number of this byte, 0 to 7, to the top byte of the product. */
 	last = ~word & 0x8080808080808080ULL;
 	last &= -last;
 	word &= 2 * last - 1;

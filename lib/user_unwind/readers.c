@@ -246,7 +246,7 @@ static struct reader *find_reader(struct readers *readers, u64 owner)
 	return &readers->reader[readers->count++];
 }
 
-static bool may_spend_time_on_owner(struct debt *debt, u64 now, u32 share, u64 most)
+static bool reduce_debt_and_check_limit(struct debt *debt, u64 now, u32 share, u64 most)
 {
 	u64 paid = (now - debt->since) / share;
 
@@ -290,8 +290,8 @@ static int send_request_to_worker(struct readers *readers, u64 owner,
 	int files[MESSAGE_FILES_MAX] = {-1, -1, -1};
 	int result;
 
-	if (!may_spend_time_on_owner(&reader->debt, now, OWNER_SHARE, OWNER_DEBT_MAX) ||
-	    !may_spend_time_on_owner(&readers->debt, now, ALL_SHARE, ALL_DEBT_MAX))
+	if (!reduce_debt_and_check_limit(&reader->debt, now, OWNER_SHARE, OWNER_DEBT_MAX) ||
+	    !reduce_debt_and_check_limit(&readers->debt, now, ALL_SHARE, ALL_DEBT_MAX))
 		return -EBUSY;
 	result = start_worker_unless_running(reader, answer, now);
 	readers->debt.ns += clock_ns(CLOCK_MONOTONIC) - now;

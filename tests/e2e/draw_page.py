@@ -41,7 +41,7 @@ def number(value):
     return ("%.1f" % value).removesuffix(".0")
 
 
-def svg_rect_of_shape(shape):
+def surface(shape):
     x, y, width, height = map(number, shape["rect"])
     line = ' rx="2" stroke="%s"' % shape["line"] if shape["line"] else ""
     return '<rect x="%s" y="%s" width="%s" height="%s" fill="%s"%s/>' % (x, y, width, height, shape["fill"], line)
@@ -52,7 +52,7 @@ def path_of(shape):
     return "M%s %sh%sv%sh%sz" % tuple(map(number, (x, y, width, height, -width)))
 
 
-def svg_paths_by_colour(shapes):
+def paths(shapes):
     """One for each colour, in the order in which they came: what is painted over, a background, came first."""
     by_fill = {}
     for shape in shapes:
@@ -60,12 +60,12 @@ def svg_paths_by_colour(shapes):
     return ['<path fill="%s" d="%s"/>' % (fill, "".join(parts)) for fill, parts in by_fill.items()]
 
 
-def svg_text_attributes(shape):
+def look(shape):
     weight = ' font-weight="600"' if shape["bold"] else ""
     return 'font-family="%s" font-size="%s" fill="%s"%s' % (shape["font"], number(shape["size"]), shape["fill"], weight)
 
 
-def svg_texts_by_style(shapes):
+def texts(shapes):
     for attributes, group in itertools.groupby(sorted(shapes, key=look), look):
         yield "<g %s>" % attributes
         for shape in group:
@@ -80,7 +80,7 @@ def picture(page):
     shapes = drawn["shapes"]
     surfaces = [shape for shape in shapes if "line" in shape]
     painted = [shape for shape in shapes if "rect" in shape and "line" not in shape]
-    lines = [*map(surface, surfaces), *svg_paths_by_colour(painted), *svg_texts_by_style(shape for shape in shapes if "text" in shape)]
+    lines = [*map(surface, surfaces), *paths(painted), *texts(shape for shape in shapes if "text" in shape)]
     return HEAD % (*drawn["size"], *drawn["size"]) + "\n".join(lines) + "\n</svg>\n"
 
 

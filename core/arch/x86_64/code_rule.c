@@ -197,7 +197,7 @@ CORE_PART bool is_pc_thunk(u64 at)
 }
 
 /* True at the jump of a function that consists of a landing pad (endbr64) and a jump elsewhere. */
-CORE_PART bool is_at_jump_of_stub(const struct code *code)
+CORE_PART bool is_at_jump_after_landing_pad(const struct code *code)
 {
 	return BYTES_1(code->at) == JMP && BYTES_4(code->before >> 16) == ENDBR64;
 }
@@ -211,7 +211,7 @@ CORE_PART int pushed_words_at_function_edge(const struct code *code)
 	u64 at = code->at;
 	u8 byte_before = code->before >> 40;
 
-	if (BYTES_1(at) == RET || BYTES_1(at) == PUSH_RBP || is_at_jump_of_stub(code) ||
+	if (BYTES_1(at) == RET || BYTES_1(at) == PUSH_RBP || is_at_jump_after_landing_pad(code) ||
 	    BYTES_4(at) == ENDBR64 || BYTES_4(at) == ENDBR32 || is_pc_thunk(at))
 		return 0;
 	if (byte_before != PUSH_RBP)

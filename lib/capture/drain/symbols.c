@@ -239,7 +239,9 @@ int script_names_write_unread_interpreters(struct recording *recording)
 }
 
 #define PATH_BYTES_MAX 4096
-#define MOVED_MS 20   /* time between two searches for moved code, which read a BPF map */
+#define MOVED_MS                                                                                   \
+	20 /* time between two searches for code that processes have copied from files to          \
+	      anonymous memory; a search reads a BPF map */
 #define RULES_MS 1000 /* how long after new code its unwind rules may still be requested */
 /* BPF programs treat a reader as ended if its next round comes later than this, ms. */
 #define AWAIT_MS 4000

@@ -48,7 +48,8 @@ int symbols_visit_symbolizers(struct recording *recording);
 /* Writes the mapping of an interpreter unless the recording file has it. */
 int script_names_write_mapping(struct recording *recording, u32 number);
 
-/* Writes the names of the functions at the offsets of frames in an interpreter's mapping. */
+/* Writes the names of script functions as symbols of an interpreter's mapping. An offset of a frame
+ * in this mapping is a function's id. */
 int script_names_write(struct recording *recording, u32 number, const u64 *offsets, u32 count);
 
 /* Writes the interpreters whose functions could not be read, each as a symbol in the interpreter's

@@ -23,7 +23,8 @@ u64 ring_discard_flight(struct ring_view *ring, u64 limit, u64 deferred_limit);
  * written. Returns their number. The caller is the only reader. */
 u64 ring_discard_drain(struct ring_view *ring, u64 limit);
 
-/* Discards the counted events, as if a file had them. Returns their number. */
+/* Discards the events that are counted in place of ring slots (abi/counted.h): marks their counts
+ * as written to a file. Returns their number. */
 u64 counted_table_discard(const struct capture_config *config, struct counted_table *table);
 
 #endif

@@ -110,8 +110,8 @@ double sum_weights_of_compared_units(const struct compared_units *units, u32 sou
 /* returns 1 if amounts are not divided */
 double compared_divisor(const struct compared_units *units);
 
-/* The sum of the amounts of all events of the source before, divided by the divisors. Without such
- * events before: the sum after. */
+/* The sum of the amounts of all events of the source on the side `before`, divided by the divisors
+ * of that side. If this side has no such events: the sum of the side `after`. */
 double compared_amount_of_all(const struct compared_units units[COMPARISON_SIDES], u32 source);
 
 /* -ENOMEM: the list has room for `count` items, all zero. */

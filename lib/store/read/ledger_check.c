@@ -67,7 +67,8 @@ struct checking {
 	struct clickhouse *server;
 	struct ledger_check *check;
 	struct byte_buffer suspects; /* names of the hosts whose sums differ, as RowBinary */
-	bool differs;		     /* true: a window of the current hour differs */
+	bool differs; /* true: in the hour that is being compared, the ledger and the events of a
+			 window differ */
 };
 
 typedef int take_row(struct byte_cursor *row, struct checking *checking);

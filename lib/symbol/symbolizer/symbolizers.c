@@ -63,12 +63,13 @@ struct symbolizers {
 	u8 client_with_file[MAPPINGS_MAX];  /* 1 + index of the client that has found the file */
 	u8 client_with_table[MAPPINGS_MAX]; /* 1 + index of the client that has made the file's
 					       table */
-	bool cached[MAPPINGS_MAX];	    /* the file was found in the kernel's cache */
-	bool tabulated[MAPPINGS_MAX];	    /* a job for the unwind table was submitted */
-	u32 urgency[MAPPINGS_MAX];	    /* how often events have missed the file's table:
-					       symbolizers_raise_table_urgency(); 0: no event has met the
-					       file */
-	bool leave_generated;		    /* a table of libjvm, of V8 or of Perl was added */
+	bool cached[MAPPINGS_MAX]; /* the file was opened by a path and an inode that the kernel had
+				      in its cache, without asking a file system */
+	bool tabulated[MAPPINGS_MAX]; /* a job for the unwind table was submitted */
+	u32 urgency[MAPPINGS_MAX];    /* how often events have missed the file's table:
+					 symbolizers_raise_table_urgency(); 0: no event has met the
+					 file */
+	bool leave_generated;	      /* a table of libjvm, of V8 or of Perl was added */
 	u32 script_loop_tables; /* number of added tables of files that have an interpreter's loop
 				 */
 	bool has_no_room;	/* the engine's map of tables is full */
@@ -575,7 +576,7 @@ static u32 urgency_of_mapping(void *arg, u32 number)
 	return number < MAPPINGS_MAX ? symbolizers->urgency[number] : 0;
 }
 
-static bool has_job_that_reads_file(const struct symbolizer_client *client)
+static bool has_file_reading_job(const struct symbolizer_client *client)
 {
 	for (u32 i = 0; i < client->count; i++)
 		if (client->jobs[i].what != SYMBOLIZER_IDENTIFY &&
@@ -595,7 +596,7 @@ static bool may_read_whole_file(const struct symbolizers *symbolizers, u32 clien
 	for (u32 i = 0; i < sizeof(clients) / sizeof(*clients); i++) {
 		const struct symbolizer_client *other = &symbolizers->clients[clients[i]];
 
-		if ((clients[i] < client && has_job_that_reads_file(other)) ||
+		if ((clients[i] < client && has_file_reading_job(other)) ||
 		    (clients[i] > client && symbolizer_client_reads(other)))
 			return false;
 	}

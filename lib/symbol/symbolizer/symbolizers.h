@@ -18,7 +18,8 @@
 
 struct symbolizers;
 
-/* Starts the symbolizer processes for root and the kernel, and opens the kernel's files; best
+/* Starts the symbolizer processes for files that user root owns (one each for names, for unwind
+ * tables and for analyses) and the process for the kernel, and opens the kernel's files; best
  * called early. */
 int symbolizers_create(struct symbolizers **out);
 

@@ -21,7 +21,8 @@
 #define NAMES_MAX (1U << 31)
 #define DIGIT_BITS 11
 #define DIGITS (1U << DIGIT_BITS)
-#define OUTER_STEPS_MAX 64 /* real nesting is one or two deep; more is a hostile file */
+#define OUTER_STEPS_MAX                                                                            \
+	64 /* real symbols lie one or two deep inside others; more is a hostile file */
 
 struct entry {
 	u64 start;

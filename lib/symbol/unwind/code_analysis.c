@@ -336,8 +336,8 @@ static bool is_frame_end_with_ret_n(const struct x86_instruction *last,
 	       (last->opcode == 0xc9 || (last->opcode == 0x5d && last->rm == X86_RBP));
 }
 
-static void note_addresses_in_code_range(struct code_analysis *analysis, u32 at, u32 end,
-					 bool is_in_table)
+static void note_addresses_in_instructions_of_range(struct code_analysis *analysis, u32 at, u32 end,
+						    bool is_in_table)
 {
 	struct x86_instruction instruction, last = {};
 
@@ -356,7 +356,7 @@ static void note_addresses_in_code_range(struct code_analysis *analysis, u32 at,
 
 static void note_addresses_in_code_gap(struct code_analysis *analysis, u32 start, u32 end)
 {
-	note_addresses_in_code_range(analysis, start, end, false);
+	note_addresses_in_instructions_of_range(analysis, start, end, false);
 }
 
 static int compare_addresses(const void *left, const void *right)
@@ -373,8 +373,8 @@ static void note_addresses_in_uncovered_code(struct code_analysis *analysis)
 	for (u32 i = 0; i < image->covered_count && !analysis->result; i++)
 		if (code_has_address(analysis, image->covered[i].start) &&
 		    image->covered[i].end <= image->end)
-			note_addresses_in_code_range(analysis, image->covered[i].start,
-						     image->covered[i].end, true);
+			note_addresses_in_instructions_of_range(analysis, image->covered[i].start,
+								image->covered[i].end, true);
 	visit_code_without_tables(analysis, note_addresses_in_code_gap);
 	analysis->pops_arguments = analysis->popping_ends >= POPPING_ENDS_MIN;
 	if (analysis->named_count)

@@ -90,7 +90,7 @@ bool code_is_noreturn(const struct code_analysis *analysis, u32 slot)
 	return index < count && noreturn[index] == slot;
 }
 
-/* --- States and functions. --- */
+/* --- Frame states and functions. --- */
 
 static bool is_same_state(const void *things, u32 index, const void *key)
 {

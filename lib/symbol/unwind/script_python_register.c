@@ -62,7 +62,8 @@
  * The parts' bytes are numbered one after the other. */
 struct part {
 	u64 start, end; /* addresses */
-	u32 first;	/* number of the byte at `start` */
+	u32 first; /* number of the byte at `start`, if the bytes of all parts are counted one part
+		      after the other */
 };
 
 struct paths {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Encodes resolutions to columns and decodes them. */
+/* Encodes resolutions to columns and decodes them. A resolution says which stack, or which reason,
+ * replaces the placeholder of a deferred stack. */
 #include "trace/block/resolution_block.h"
 
 #include <errno.h>

@@ -12,57 +12,57 @@ NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 REFUSE = program("refuse_syscall")
 
 
-def prefix_without_capabilities(*names):
+def without(*names):
     """Runs without these capabilities."""
     return ["setpriv", "--bounding-set=" + ",".join("-" + name for name in names), "--inh-caps=-all"]
 
 
-def prefix_with_only_capabilities(*names):
+def only(*names):
     """Runs as another user with only these capabilities."""
     which = ",".join(["-all", *("+" + name for name in names)])
     return [*NOBODY, *("--%s=%s" % (kind, which) for kind in ("inh-caps", "ambient-caps", "bounding-set"))]
 
 
-def prefix_with_mounts(script):
+def mounted(script):
     """With other mounts."""
     return ["unshare", "--mount", "sh", "-c", script + ' || exit 77; exec "$@"', "sh"]
 
 
-def prefix_with_ulimit(option, value):
+def limited(option, value):
     return ["sh", "-c", 'ulimit -S%s %s || exit 77; ulimit -H%s %s; exec "$@"' % (option, value, option, value), "sh"]
 
 
 # Other features that a machine may lack, and a word of the refusal; None: a recording works nevertheless.
 ENVIRONMENTS = {
     "as it is": ([], None),
-    "no CAP_SYS_ADMIN": (prefix_without_capabilities("sys_admin"), None),
-    "no CAP_SYS_PTRACE": (prefix_without_capabilities("sys_ptrace"), None),
-    "no CAP_SYSLOG": (prefix_without_capabilities("syslog"), None),
-    "no CAP_SYS_RESOURCE": (prefix_without_capabilities("sys_resource"), None),
-    "no CAP_SETUID": (prefix_without_capabilities("setuid", "setgid"), None),
-    "no right to read all files": (prefix_without_capabilities("dac_read_search", "dac_override"), None),
-    "no CAP_BPF": (prefix_without_capabilities("bpf", "sys_admin"), "CAP_BPF"),
-    "no CAP_PERFMON": (prefix_without_capabilities("perfmon", "sys_admin"), "CAP_PERFMON"),
-    "no capabilities": (prefix_without_capabilities("all"), "run as root"),
-    "another user": (prefix_with_only_capabilities(), "run as root"),
-    "another user with two capabilities": (prefix_with_only_capabilities("bpf", "perfmon"), None),
+    "no CAP_SYS_ADMIN": (without("sys_admin"), None),
+    "no CAP_SYS_PTRACE": (without("sys_ptrace"), None),
+    "no CAP_SYSLOG": (without("syslog"), None),
+    "no CAP_SYS_RESOURCE": (without("sys_resource"), None),
+    "no CAP_SETUID": (without("setuid", "setgid"), None),
+    "no right to read all files": (without("dac_read_search", "dac_override"), None),
+    "no CAP_BPF": (without("bpf", "sys_admin"), "CAP_BPF"),
+    "no CAP_PERFMON": (without("perfmon", "sys_admin"), "CAP_PERFMON"),
+    "no capabilities": (without("all"), "run as root"),
+    "another user": (only(), "run as root"),
+    "another user with two capabilities": (only("bpf", "perfmon"), None),
     "a user namespace": (["unshare", "--user"], "run as root"),
     "a user namespace, as its root": (["unshare", "--user", "--map-root-user"], "user namespace"),
     "a PID namespace": (["unshare", "--pid", "--fork", "--mount-proc", "--kill-child"], None),
     "a PID namespace with the /proc outside": (["unshare", "--pid", "--fork", "--kill-child"], "/proc"),
     "a cgroup namespace": (["unshare", "--cgroup"], None),
-    "no /proc": (prefix_with_mounts("mount -t tmpfs none /proc"), "mount -t proc"),
-    "no sysfs": (prefix_with_mounts("mount -t tmpfs none /sys"), "mount -t sysfs"),
-    "no kernel BTF": (prefix_with_mounts("mount -t tmpfs none /sys/kernel/btf"), "/sys/kernel/btf/vmlinux"),
-    "no tracefs": (prefix_with_mounts("umount -a -t tracefs; mount -t tmpfs none /sys/kernel/tracing"), None),
-    "no cgroups": (prefix_with_mounts("mount -t tmpfs none /sys/fs/cgroup"), None),
-    "no BPF file system": (prefix_with_mounts("mount -t tmpfs none /sys/fs/bpf"), None),
+    "no /proc": (mounted("mount -t tmpfs none /proc"), "mount -t proc"),
+    "no sysfs": (mounted("mount -t tmpfs none /sys"), "mount -t sysfs"),
+    "no kernel BTF": (mounted("mount -t tmpfs none /sys/kernel/btf"), "/sys/kernel/btf/vmlinux"),
+    "no tracefs": (mounted("umount -a -t tracefs; mount -t tmpfs none /sys/kernel/tracing"), None),
+    "no cgroups": (mounted("mount -t tmpfs none /sys/fs/cgroup"), None),
+    "no BPF file system": (mounted("mount -t tmpfs none /sys/fs/bpf"), None),
     "no BPF file system, and none may be mounted": (
-        [*prefix_with_mounts("mount -t tmpfs none /sys/fs/bpf"), *prefix_without_capabilities("sys_admin")], None),
-    "a BPF file system to read": (prefix_with_mounts("mount -t bpf -o ro none /sys/fs/bpf"), None),
-    "no locked memory": (prefix_with_ulimit("l", 0), None),
-    "few open files": (prefix_with_ulimit("n", 20), "ulimit -n"),
-    "little memory": (prefix_with_ulimit("v", 38000), "Cannot allocate memory"),
+        [*mounted("mount -t tmpfs none /sys/fs/bpf"), *without("sys_admin")], None),
+    "a BPF file system to read": (mounted("mount -t bpf -o ro none /sys/fs/bpf"), None),
+    "no locked memory": (limited("l", 0), None),
+    "few open files": (limited("n", 20), "ulimit -n"),
+    "little memory": (limited("v", 38000), "Cannot allocate memory"),
     "seccomp: bpf": ([REFUSE, "bpf"], "seccomp"),
     "seccomp: perf_event_open": ([REFUSE, "perf_event_open"], "perf events"),
     "seccomp: capset": ([REFUSE, "capset"], "the process that reads symbols"),

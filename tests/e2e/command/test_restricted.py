@@ -21,7 +21,7 @@ NOBODY_HERE = "http://127.0.0.1:1"
 IGNORED = (" events, ", " files gave no names ", "symbols were not read in time")
 
 
-def run_with_refused_features(refused, *arguments, status=None):
+def refusing(refused, *arguments, status=None):
     done = run(program("refuse_feature"), ",".join(refused), STACKMAP, *arguments, status=None)
     if done.returncode == 77:
         raise Skip(done.stderr.strip())
@@ -37,7 +37,7 @@ def messages(done):
     return [line for line in lines if not line.startswith(usual) and not any(words in line for words in IGNORED)]
 
 
-def describe_outcome_of_command(done):
+def outcome(done):
     """A cell of the table: how the command works, or what it says."""
     said = messages(done)
     if done.returncode == 0:
@@ -53,7 +53,7 @@ def recorded(done, path):
         assert report["recorded"] > 0 and report["produced"] == report["recorded"], report
     else:
         assert not os.path.exists(path), path
-    return describe_outcome_of_command(done)
+    return outcome(done)
 
 
 CALLS = [WORKLOAD, "calls=2000", "getppid=2000"]
@@ -64,14 +64,14 @@ WAITS = ["sh", "-c", "sleep 0.1; sleep 0.1"]
 def record(refused, *options, command=CALLS):
     with contextlib.suppress(FileNotFoundError):
         os.unlink("r.data")
-    return recorded(run_with_refused_features(refused, "record", "-o", "r.data", *options, "--", *command), "r.data")
+    return recorded(refusing(refused, "record", "-o", "r.data", *options, "--", *command), "r.data")
 
 
-def run_refused_instance(refused):
+def instance(refused):
     """An instance from start to stop: each command that reads it works, with and without files."""
-    started = run_with_refused_features(refused, "start", NAME, "-e", "syscalls:sys_enter_getppid")
+    started = refusing(refused, "start", NAME, "-e", "syscalls:sys_enter_getppid")
     if started.returncode:
-        return describe_outcome_of_command(started)
+        return outcome(started)
     try:
         run(WORKLOAD, "getppid=500")
         folder = os.path.join("/sys/fs/bpf/stackmap", NAME)
@@ -80,26 +80,26 @@ def run_refused_instance(refused):
             with open(os.path.join(folder, name), "rb") as file:
                 assert file.read(), name
         assert has_files != ("files that cat could read" in started.stderr), started.stderr
-        assert NAME in run_with_refused_features(refused, "status", status=0).stdout
-        stacks = json.loads(run_with_refused_features(refused, "dump", "--instance", NAME, "-j", status=0).stdout)
+        assert NAME in refusing(refused, "status", status=0).stdout
+        stacks = json.loads(refusing(refused, "dump", "--instance", NAME, "-j", status=0).stdout)
         assert sum(stack["ref_count"] for stack in stacks) >= 500, stacks
         if has_files:
             assert json.loads(run(STACKMAP, "dump", "-j", folder + "/stack_map_bin").stdout)
-        assert "sys_enter_getppid" in run_with_refused_features(refused, "script", "--instance", NAME, status=0).stdout
+        assert "sys_enter_getppid" in refusing(refused, "script", "--instance", NAME, status=0).stdout
     finally:
-        run_with_refused_features(refused, "stop", NAME, status=0)
-    return describe_outcome_of_command(started)
+        refusing(refused, "stop", NAME, status=0)
+    return outcome(started)
 
 
-def run_refused_top(refused):
-    done = run_with_refused_features(refused, "top", "-b", "-n", "1", "-d", "1")
-    return describe_outcome_of_command(done)
+def top(refused):
+    done = refusing(refused, "top", "-b", "-n", "1", "-d", "1")
+    return outcome(done)
 
 
-def run_refused_agent(refused):
+def agent(refused):
     """The agent has no store: windows stay in the spool."""
     os.makedirs("spool", mode=0o700, exist_ok=True)
-    return describe_outcome_of_command(run_with_refused_features(refused, "agent", "--config", "/dev/null", "--to", NOBODY_HERE, "--spool", "spool", "--window", "1",
+    return outcome(refusing(refused, "agent", "--config", "/dev/null", "--to", NOBODY_HERE, "--spool", "spool", "--window", "1",
                             "--once", "1", "-F", "99"))
 
 
@@ -116,10 +116,10 @@ COMMANDS = {
 }
 
 
-def doctor_reasons_under_refusals(refused):
+def reasons(refused):
     """doctor under the same refusals: the reason of each feature that it says no to."""
     found, last = {}, None
-    for line in run_with_refused_features(refused, "doctor").stdout.splitlines():
+    for line in refusing(refused, "doctor").stdout.splitlines():
         if line.startswith(("yes  ", "no   ")):
             last = line[5:29].strip()
             found[last] = None if line.startswith("yes") else ""
@@ -129,7 +129,7 @@ def doctor_reasons_under_refusals(refused):
 
 
 def check(refused):
-    why = doctor_reasons_under_refusals(refused)
+    why = reasons(refused)
     for name in refused:
         words = name.replace("-", " ")
         told = {"task work": "BPF task work"}.get(words, words)

@@ -13,7 +13,7 @@ import sys
 
 from harness import cases, unit
 from harness.agent import GETPPID
-from harness.cases import STACKMAP, needs_command, repeat_case_if_it_fails, run, stackmap
+from harness.cases import STACKMAP, needs_command, one_of_several, run, stackmap
 from harness.engine_folder import HOME, fresh_bpffs
 from harness.recording import Recording, function, names_of
 from harness.sandbox import needs_root
@@ -26,7 +26,7 @@ USER = 12345
 TRIES = 4
 
 
-def command_under_unit_settings(path, *command):
+def under(path, *command):
     """The command under the unit's restrictions; this folder is where it may write."""
     return [sys.executable, unit.__file__, str(path), os.getcwd(), *map(str, command)]
 
@@ -65,7 +65,7 @@ def test_the_harness_refuses():
         assert done.returncode == 1 and why in done.stderr, (text, done.stderr)
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_the_agent_works_under_its_unit():
     """Windows have the names of the kernel's code and of another user's program in a folder that only this user may read."""
     needs_systemd()
@@ -112,7 +112,7 @@ PLACES = {
 
 
 @contextlib.contextmanager
-def start_calling_programs():
+def calling_programs():
     os.chmod(".", 0o755)
     os.mkdir("theirs", 0o700)
     shutil.copy(os.path.realpath("/usr/bin/python3"), "theirs/private")
@@ -131,22 +131,22 @@ def start_calling_programs():
             each.wait()
 
 
-def descendants_of_process(pid):
+def below(pid):
     children = [int(word) for word in read_text("/proc/%d/task/%d/children" % (pid, pid)).split()]
-    return children + [other for child in children for other in descendants_of_process(child)]
+    return children + [other for child in children for other in below(child)]
 
 
-def identity_of_agent_sandboxes(pid):
+def of_processes(pid):
     """The processes of an agent: recorder and sender of the unit's user, sandboxes of user nobody."""
     found = set()
-    for other in descendants_of_process(pid):
+    for other in below(pid):
         lines = dict(line.split(":\t", 1) for line in read_text("/proc/%d/status" % other).splitlines() if ":\t" in line)
         found |= {"%s of sandboxes" % what for what, key in (("user", "Uid"), ("group", "Gid"))
                   if lines.get(key, "").split()[:1] == [NOBODY]}
     return found
 
 
-def kinds_of_names_in_windows():
+def of_windows():
     found = set()
     for path in pathlib.Path("windows").glob("window.data.*"):
         found.add("windows")
@@ -163,17 +163,17 @@ def run_agent_under(path, windows=2):
     """The names that an agent under these restrictions has in so many windows of a second, and its messages."""
     shutil.rmtree("windows", ignore_errors=True)
     agent = subprocess.Popen(
-        command_under_unit_settings(path, STACKMAP, "agent", "--config", "/dev/null", "--to", "http://127.0.0.1:1", "--spool", "spool", "--window", 1,
+        under(path, STACKMAP, "agent", "--config", "/dev/null", "--to", "http://127.0.0.1:1", "--spool", "spool", "--window", 1,
               "--exemplars", "windows", "--once", windows, "-e", GETPPID),
         stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     said, found = "", set()
     for line in agent.stderr:
         said += line
         if ": recording as " in line:
-            found = identity_of_agent_sandboxes(agent.pid)
+            found = of_processes(agent.pid)
     agent.stderr.close()
     agent.wait(cases.SECONDS_MAX)
-    return found | kinds_of_names_in_windows(), said
+    return found | of_windows(), said
 
 
 def test_each_capability_of_the_agent_is_needed():
@@ -181,7 +181,7 @@ def test_each_capability_of_the_agent_is_needed():
     needs_command("unshare", "-m", "true")
     text = AGENT.read_text()
     assert set(unit.settings(AGENT)["CapabilityBoundingSet"]) == set(LOST)
-    with start_calling_programs():
+    with calling_programs():
         found = set()
         for number in range(TRIES):  # names may come too late for a few windows on a loaded machine
             more, said = run_agent_under(AGENT, 2 << number)

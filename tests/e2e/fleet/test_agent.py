@@ -12,7 +12,7 @@ import shutil
 import signal
 
 from harness.agent import GETPPID, Agent, assert_balances, await_rows, init_store, number
-from harness.cases import STACKMAP, cgroup2, main, needs, needs_command, repeat_case_if_it_fails, program, run, stackmap
+from harness.cases import STACKMAP, cgroup2, main, needs, needs_command, one_of_several, program, run, stackmap
 from harness.clickhouse import clickhouse, url_of
 from harness.recording import Recording
 from harness.waiting import wait_until
@@ -68,7 +68,7 @@ def test_memory_of_all_processes_is_told():
         assert told and most and 0 < int(told[1]) <= int(most[1]), (told, agent.said)
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_each_stack_is_whole():
     """Its frames and their objects are there, and a frame has the name that `report` would show."""
     with store() as (server, url):

@@ -15,7 +15,7 @@ import threading
 import time
 import urllib.parse
 
-from harness.cases import STACKMAP, main, needs, run_on_pseudo_terminal, program, run, stackmap
+from harness.cases import STACKMAP, main, needs, on_terminal, program, run, stackmap
 from harness.clickhouse import PASSWORD, USER, clickhouse, modern_clickhouse, password_file, url_of
 from harness.recording import record
 
@@ -51,7 +51,7 @@ def folded(path, by="count"):
     return sorted(stackmap("export", "--no-inline", "--by", by, path).stdout.splitlines())
 
 
-def record_many_call_paths(name, count, repeats):
+def paths(name, count, repeats):
     """A recording of `count` stacks, each `repeats` times."""
     needs("bpf", "uprobes")
     workload = program("call_paths")
@@ -65,7 +65,7 @@ def stack_of(path):
     return re.search(r"<stack ([0-9a-f]{32})>", stackmap("script", "--hashes", path).stdout.splitlines()[0])[1]
 
 
-def merge_to_file(*files):
+def merged(*files):
     stackmap("merge", "-o", "merged.data", *files)
     return "merged.data"
 
@@ -106,7 +106,7 @@ PROBE = []
 
 def check_same(store, files):
     """The store gives the same frames, counts and values for the service as the merged recordings."""
-    whole = merge_to_file(*files)
+    whole = merged(*files)
     for by in ("count", "value"):
         ours, theirs = store.folded("--service", "shop", by=by), folded(whole, by)
         assert ours == theirs, (sorted(set(ours) - set(theirs))[:4], sorted(set(theirs) - set(ours))[:4])
@@ -126,7 +126,7 @@ def whole_machine(name):
 
 
 def test_service_is_its_merged_recordings():
-    files = [record_many_call_paths("first", 50, 3), record_many_call_paths("second", 80, 2), whole_machine("third.data")]
+    files = [paths("first", 50, 3), paths("second", 80, 2), whole_machine("third.data")]
     PROBE[:] = files[:1]
     with two_servers() as store:
         first, second = hosts_of_shards(store)
@@ -136,7 +136,7 @@ def test_service_is_its_merged_recordings():
 
 
 def test_current_server():
-    files = [record_many_call_paths("first", 50, 3), whole_machine("second.data")]
+    files = [paths("first", 50, 3), whole_machine("second.data")]
     with modern_clickhouse() as server:
         store = Store([server])
         store.put("web1", "shop", "1.4", files[0])
@@ -148,7 +148,7 @@ def test_current_server():
 
 
 def test_choices():
-    files = [record_many_call_paths("first", 10, 3), record_many_call_paths("second", 20, 2)]
+    files = [paths("first", 10, 3), paths("second", 20, 2)]
     with one_server() as store:
         store.put("web1", "shop", "1.4", files[0])
         store.put("web2", "shop", "1.5", files[1], at=LATER)
@@ -177,7 +177,7 @@ def test_choices():
         assert sum(row["self"]["count"] for row in rows) == 110, rows
 
 
-def csv_rows_without_noise(table):
+def without_noise(table):
     """Events of a store have the time of their window, by which no noise can be known."""
     rows = list(csv.DictReader(table.splitlines()))
     for row in rows:
@@ -187,20 +187,20 @@ def csv_rows_without_noise(table):
 
 
 def test_differences():
-    files = [record_many_call_paths("first", 10, 3), record_many_call_paths("second", 20, 3)]
+    files = [paths("first", 10, 3), paths("second", 20, 3)]
     with one_server() as store:
         store.put("web1", "shop", "1.4", files[0])
         store.put("web2", "shop", "1.5", files[1], at=LATER)
-        local = csv_rows_without_noise(stackmap("diff", "--no-inline", "--stacks", "--csv", *files).stdout)
+        local = without_noise(stackmap("diff", "--no-inline", "--stacks", "--csv", *files).stdout)
         stamp = [time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(at)) for at in (NOW, LATER)]
         for sides in (["--version", "1.4", "1.5"], ["--host", "web1", "web2"], ["--since", stamp[0], "--until", stamp[1], stamp[1]]):
-            assert csv_rows_without_noise(store.read("diff", "--stacks", "--csv", *sides).stdout) == local, sides
+            assert without_noise(store.read("diff", "--stacks", "--csv", *sides).stdout) == local, sides
         assert "one operand" in store.read("diff", "--version", "1.4", status=2).stderr
         store.read("flamegraph", "--version", "1.4", "-o", "page.html", "1.5")
 
 
 def test_hosts():
-    files = [record_many_call_paths("first", 10, 3), whole_machine("second.data")]
+    files = [paths("first", 10, 3), whole_machine("second.data")]
     with one_server() as store:
         store.put("web1", "shop", "1.4", files[0])
         store.put("web2", "shop", "1.5", files[0])
@@ -214,7 +214,7 @@ def test_hosts():
         store.put("host-" * 20 + "1", "service-" * 20, "1.4", files[0])
         whole = store.read("hosts").stdout
         assert "host-" * 20 + "1" in whole and "service-" * 20 in whole, whole
-        shown = run_on_pseudo_terminal([STACKMAP, "hosts", "--from", store.url, "--user", USER, "--password-file", store.password], COLUMNS="90")
+        shown = on_terminal([STACKMAP, "hosts", "--from", store.url, "--user", USER, "--password-file", store.password], COLUMNS="90")
         lines = shown[1].splitlines()
         assert shown[0] == 0 and len(lines) == len(whole.splitlines()) and max(map(len, lines)) <= 90, lines
         assert any(re.search(r"host-\S*\.\.\.\S*1 ", line) for line in lines), lines
@@ -222,7 +222,7 @@ def test_hosts():
 
 def test_cap():
     """Beyond the cap stacks are one; no event is lost by that."""
-    files = [record_many_call_paths("first", 40, 1), record_many_call_paths("second", 8, 50)]
+    files = [paths("first", 40, 1), paths("second", 8, 50)]
     PROBE[:] = files[:1]
     with two_servers() as store:
         hosts = hosts_of_shards(store)
@@ -236,7 +236,7 @@ def test_cap():
 
 
 def test_server_is_away():
-    files = [record_many_call_paths("first", 10, 3)]
+    files = [paths("first", 10, 3)]
     PROBE[:] = files
     with two_servers() as store:
         first, second = hosts_of_shards(store)
@@ -252,7 +252,7 @@ def test_server_is_away():
 
 
 def test_repeated_rows_count_once():
-    files = [record_many_call_paths("first", 10, 3)]
+    files = [paths("first", 10, 3)]
     with one_server() as store:
         store.servers[0].ask("SYSTEM STOP MERGES")
         store.put("web1", "shop", "1.4", files[0], times=2)
@@ -264,7 +264,7 @@ def test_repeated_rows_count_once():
 
 
 def test_missing_rows_are_said():
-    files = [record_many_call_paths("first", 10, 3)]
+    files = [paths("first", 10, 3)]
     with one_server() as store:
         store.put("web1", "shop", "1.4", files[0])
         store.put("web2", "shop", "1.4", files[0], times=0)
@@ -302,7 +302,7 @@ def test_names_for_a_whole_fleet():
 
 
 def test_top():
-    files = [record_many_call_paths("first", 10, 3)]
+    files = [paths("first", 10, 3)]
     with one_server() as store:
         store.put("web1", "shop", "1.4", files[0])
         done = store.read("top", "--batch", "--iterations", "2", "--delay", "1", "--since", "1h", "--service", "shop")
@@ -315,7 +315,7 @@ NAMES = ["it's", 'a "b"', "back\\slash", "new\nline", "'; DROP TABLE stackmap.ev
 
 
 def test_names_are_no_sql():
-    files = [record_many_call_paths("first", 5, 1)]
+    files = [paths("first", 5, 1)]
     with one_server() as store:
         for number, name in enumerate(NAMES):
             store.put("host%d" % number, name, name, files[0], at=NOW + 10 * number)
@@ -410,7 +410,7 @@ class LiarServer(http.server.ThreadingHTTPServer):
 
 
 @contextlib.contextmanager
-def start_lying_server(stage, lie=b"", cut=False):
+def liar(stage, lie=b"", cut=False):
     server = LiarServer(("127.0.0.1", 0), Liar)
     server.stage, server.lie, server.cut, server.asked = stage, lie, cut, set()
     threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
@@ -433,7 +433,7 @@ READERS = (("report", "--json"), ("hosts", "--json", "--function", "oute*"))
 
 def test_an_honest_answer():
     """The answers that are lied about below are such as a server gives: each question is met."""
-    with start_lying_server(None) as (url, server):
+    with liar(None) as (url, server):
         report = json.loads(stackmap("report", "--json", "--from", url).stdout)
         assert report["stacks"][0]["user"] == ["inner (inlined)", "outer"] or report["stacks"][0]["user"] == ["outer"], report
         assert json.loads(stackmap("hosts", "--json", "--function", "oute*", "--from", url).stdout)[0]["host"] == "web1"
@@ -445,12 +445,12 @@ def test_hostile_answers():
         whole = HONEST[stage] or b""
         lies = HOSTILE + [whole[:len(whole) // 2], whole[:-1], whole + b"\x05", whole * 3, bytes(255 - byte for byte in whole)]
         for lie in lies:
-            with start_lying_server(stage, lie) as (url, _):
+            with liar(stage, lie) as (url, _):
                 for command in READERS:
                     done = limited(*command, "--from", url)
                     assert done.returncode in (0, 1), (stage, lie[:40], command, done.returncode, done.stderr)
                     assert done.returncode == 0 or done.stderr, (stage, lie[:40], command)
-        with start_lying_server(stage, b"\x01", cut=True) as (url, server):
+        with liar(stage, b"\x01", cut=True) as (url, server):
             done = limited("report", "--from", url)
             assert done.returncode == (1 if stage in server.asked else 0), (stage, done.stderr)
 

@@ -33,7 +33,7 @@ def certificate(name, address, authority=None):
 
 
 @contextlib.contextmanager
-def serve_behind_tls_proxy(server, pem, listen=("127.0.0.1", 0)):
+def behind_tls(server, pem, listen=("127.0.0.1", 0)):
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(pem)
     proxy = Proxy(server.port, context, listen)
@@ -52,13 +52,13 @@ def test_certificates_are_verified():
     certificate("authority", "127.0.0.9")
     certificate("other", "127.0.0.9")
     with clickhouse() as (server,):
-        with serve_behind_tls_proxy(server, certificate("right", "127.0.0.1", "authority")) as url:
+        with behind_tls(server, certificate("right", "127.0.0.1", "authority")) as url:
             store("init", url, "--ca-file", "authority.crt")
             store("check", url, "--ca-file", "authority.crt")
             for options in ["--ca-file", "other.crt"], []:
                 assert "certificate" in store("check", url, *options, status=1).stderr.lower()
             assert store("check", url.replace("https", "http"), status=1).stderr
-        with serve_behind_tls_proxy(server, certificate("elsewhere", "127.0.0.2", "authority")) as url:
+        with behind_tls(server, certificate("elsewhere", "127.0.0.2", "authority")) as url:
             assert "does not match" in store("check", url, "--ca-file", "authority.crt", status=1).stderr
 
 
@@ -131,7 +131,7 @@ def test_examples_of_the_pages():
     password_file()
     environment = {**os.environ, "PATH": "%s:%s" % (os.path.dirname(STACKMAP), os.environ["PATH"])}
     with clickhouse(2, kind=ServerOfPages) as (one, two):
-        with serve_behind_tls_proxy(one, pem[0], ("127.0.0.1", 8443)), serve_behind_tls_proxy(two, pem[1], ("127.0.0.2", 8443)):
+        with behind_tls(one, pem[0], ("127.0.0.1", 8443)), behind_tls(two, pem[1], ("127.0.0.2", 8443)):
             for command in examples("stackmap-store.1"):
                 run("sh", "-c", command, env=environment)
             run(program("store_recording"), url_of([one, two]), USER, PASSWORD, "host", "web", "1.0", int(time.time()) // 10 * 10 - 600, 1,

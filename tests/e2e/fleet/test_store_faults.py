@@ -107,13 +107,13 @@ class Agent:
         self.process.wait()
 
 
-def assert_store_balance(shop, produced, recorded):
+def balances(shop, produced, recorded):
     """All that was recorded is stored, and the rest has the name that it had on its host."""
     assert shop.balance() == (produced, recorded, produced - recorded, 0), (shop.balance(), produced, recorded)
 
 
 @contextlib.contextmanager
-def start_proxy_of_store(shop):
+def behind_proxy(shop):
     proxy = Proxy(shop.server.port)
     try:
         yield proxy, "http://127.0.0.1:%d/%s" % (proxy.port, shop.database)
@@ -121,7 +121,7 @@ def start_proxy_of_store(shop):
         proxy.close()
 
 
-def let_insert_time_out(agent, proxy):
+def time_out(agent, proxy):
     """An insert of events that arrives by half and is not answered. On a busy machine other requests may time out before."""
     proxy.plan("hold")
     while not proxy.held.is_set():
@@ -138,12 +138,12 @@ def test_server_away_and_back():
         agent.drain()
         assert agent.state()["batches"] == 3
         assert "sending goes on" in agent.said()
-    assert_store_balance(shop, produced, recorded)
+    balances(shop, produced, recorded)
 
 
 def test_server_killed_while_inserting():
     shop = Store("killed")
-    with start_proxy_of_store(shop) as (proxy, url), Agent(url) as agent:
+    with behind_proxy(shop) as (proxy, url), Agent(url) as agent:
         produced, recorded = agent.put(2, 2000)
         proxy.plan("hold")
         agent.tell("step")
@@ -153,64 +153,64 @@ def test_server_killed_while_inserting():
         assert agent.hear()[0] == "away"
         shop.server.start()
         agent.drain()
-    assert_store_balance(shop, produced, recorded)
+    balances(shop, produced, recorded)
 
 
 def test_body_cut_short():
     shop = Store("cut")
-    with start_proxy_of_store(shop) as (proxy, url), Agent(url) as agent:
+    with behind_proxy(shop) as (proxy, url), Agent(url) as agent:
         produced, recorded = agent.put(2, 2000)
         proxy.plan("cut")
         assert agent.step() == "away"
         agent.drain()
         assert agent.state()["doubts"] >= 1
-    assert_store_balance(shop, produced, recorded)
+    balances(shop, produced, recorded)
 
 
 def test_answer_lost():
     shop = Store("lost")
-    with start_proxy_of_store(shop) as (proxy, url), Agent(url) as agent:
+    with behind_proxy(shop) as (proxy, url), Agent(url) as agent:
         produced, recorded = agent.put(2)
         proxy.plan("swallow")
         assert agent.step() == "away"
         agent.drain()
         assert agent.state()["doubts"] >= 2
     assert shop.count("SELECT sum(count) FROM events") == [recorded]
-    assert_store_balance(shop, produced, recorded)
+    balances(shop, produced, recorded)
 
 
 def test_late_success():
     """The insert times out here and succeeds there, before it is asked for: it is not sent again."""
     shop = Store("late")
-    with start_proxy_of_store(shop) as (proxy, url), Agent(url, timeout_ms=SHORT_MS) as agent:
+    with behind_proxy(shop) as (proxy, url), Agent(url, timeout_ms=SHORT_MS) as agent:
         produced, recorded = agent.put(1)
-        let_insert_time_out(agent, proxy)
+        time_out(agent, proxy)
         proxy.release()
         proxy.finished.wait()
         agent.drain()
     assert shop.count("SELECT sum(count) FROM events") == [recorded]
-    assert_store_balance(shop, produced, recorded)
+    balances(shop, produced, recorded)
 
 
 def test_later_success():
     """It succeeds after it was asked for and sent again: there twice until the server merges, which is said."""
     shop = Store("later")
-    with start_proxy_of_store(shop) as (proxy, url), Agent(url, timeout_ms=SHORT_MS) as agent:
+    with behind_proxy(shop) as (proxy, url), Agent(url, timeout_ms=SHORT_MS) as agent:
         produced, recorded = agent.put(1)
         shop.server.ask("SYSTEM STOP MERGES")
-        let_insert_time_out(agent, proxy)
+        time_out(agent, proxy)
         agent.drain()
         proxy.release()
         proxy.finished.wait()
     assert shop.count("SELECT sum(count) FROM events") == [2 * recorded]
     assert "there more than once" in store("check", shop.url).stdout
-    assert_store_balance(shop, produced, recorded)
+    balances(shop, produced, recorded)
     shop.server.ask("SYSTEM START MERGES")
     assert shop.count("SELECT sum(count) FROM events FINAL") == [recorded]
 
 
 def test_disk_full_at_the_server():
-    with mount_small_disk("6m") as (disk, grow), clickhouse(1, data=disk) as (server,):
+    with small_disk("6m") as (disk, grow), clickhouse(1, data=disk) as (server,):
         shop = Store("full", server)
         with Agent(shop.url) as agent:
             produced = recorded = 0
@@ -221,11 +221,11 @@ def test_disk_full_at_the_server():
             agent.drain()
             said = agent.said()
         assert "space" in said or "full" in said, said
-        assert_store_balance(shop, produced, recorded)
+        balances(shop, produced, recorded)
 
 
 @contextlib.contextmanager
-def mount_small_disk(size):
+def small_disk(size):
     """A small file system, and a function that makes it large."""
     os.mkdir("disk")
     if os.geteuid() or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=" + size, "tmpfs", "disk"], check=False).returncode:
@@ -253,8 +253,8 @@ def test_spool_full():
 
 def test_disk_full_under_the_spool():
     """The disk ends before the spool does: the oldest batches go all the same."""
-    shop = Store("mount_small_disk")
-    with mount_small_disk("256k") as (disk, _):
+    shop = Store("small_disk")
+    with small_disk("256k") as (disk, _):
         with Agent(shop.url, spool=os.path.join(disk, "spool")) as agent:
             produced, recorded = agent.put(12, 500)
             dropped = agent.state()["dropped"]
@@ -266,7 +266,7 @@ def test_disk_full_under_the_spool():
 def test_spool_full_after_the_events_went():
     """The answer was lost and the batch was dropped for room: its stored events are not counted as lost."""
     shop = Store("spool_doubt")
-    with start_proxy_of_store(shop) as (proxy, url), Agent(url, bytes_most=40000) as agent:
+    with behind_proxy(shop) as (proxy, url), Agent(url, bytes_most=40000) as agent:
         produced, recorded = agent.put(1, 500)
         proxy.plan("swallow")
         assert agent.step() == "away"
@@ -291,7 +291,7 @@ def test_wrong_password():
     assert said.count("Code: 193") == 1 and "--password-file" in said, said
     with Agent(shop.url) as agent:
         agent.drain()
-    assert_store_balance(shop, produced, recorded)
+    balances(shop, produced, recorded)
 
 
 def test_no_such_table():
@@ -303,7 +303,7 @@ def test_no_such_table():
         assert "stackmap store init" in agent.said()
         store("init", shop.url)
         agent.drain()
-    assert_store_balance(shop, produced, recorded)
+    balances(shop, produced, recorded)
 
 
 def test_newer_schema():
@@ -318,7 +318,7 @@ def test_newer_schema():
         assert agent.step() == "refused"
         store("init", shop.url)
         agent.drain()
-    assert_store_balance(shop, produced, recorded)
+    balances(shop, produced, recorded)
 
 
 def test_older_schema():
@@ -334,7 +334,7 @@ def test_older_schema():
 def test_batch_refused():
     """By a proxy that finds it too large, each time. The others are stored, and what it held has a name."""
     shop = Store("refused")
-    with start_proxy_of_store(shop) as (proxy, url), Agent(url) as agent:
+    with behind_proxy(shop) as (proxy, url), Agent(url) as agent:
         produced, recorded = agent.put(3, 300)
         proxy.refused.add("first")
         agent.drain()
@@ -350,7 +350,7 @@ def test_batch_refused():
 def test_all_batches_refused():
     """That is the server's fault: they stay."""
     shop = Store("all_refused")
-    with start_proxy_of_store(shop) as (proxy, url), Agent(url) as agent:
+    with behind_proxy(shop) as (proxy, url), Agent(url) as agent:
         produced, recorded = agent.put(3)
         proxy.refused.add("all")
         assert [agent.step() for _ in range(12)] == ["refused"] * 12
@@ -359,24 +359,24 @@ def test_all_batches_refused():
         proxy.refused.clear()
         agent.drain()
         assert agent.state()["refused"] == 0
-    assert_store_balance(shop, produced + more[0], recorded + more[1])
+    balances(shop, produced + more[0], recorded + more[1])
 
 
 def test_clock_off():
     shop = Store("clock")
-    with start_proxy_of_store(shop) as (proxy, url), Agent(url) as agent:
+    with behind_proxy(shop) as (proxy, url), Agent(url) as agent:
         proxy.skew = 3600
         agent.drain()
         agent.step()  # the second date says the same
         assert abs(agent.state()["skew"] - 3600) <= 2 and "windows are shifted" in agent.said()
         produced, recorded = agent.put(1)
         agent.drain()
-    assert_store_balance(shop, produced, recorded)
+    balances(shop, produced, recorded)
 
 
 def test_one_wrong_date():
     shop = Store("date")
-    with start_proxy_of_store(shop) as (proxy, url), Agent(url) as agent:
+    with behind_proxy(shop) as (proxy, url), Agent(url) as agent:
         proxy.skews = [80000]
         agent.put(1)
         agent.drain()
@@ -386,7 +386,7 @@ def test_one_wrong_date():
 def test_wrong_date_for_a_while():
     """Windows are of now again as soon as the date is, and none has the time of another."""
     shop = Store("while")
-    with start_proxy_of_store(shop) as (proxy, url), Agent(url) as agent:
+    with behind_proxy(shop) as (proxy, url), Agent(url) as agent:
         before = agent.put(1)
         agent.ask("shift %d" % (22 * 3600))
         ahead = agent.put(2)
@@ -395,14 +395,14 @@ def test_wrong_date_for_a_while():
         proxy.plan("swallow")
         assert agent.step() == "away"
         agent.drain()
-    assert_store_balance(shop, *(sum(each) for each in zip(before, ahead, after)))
+    balances(shop, *(sum(each) for each in zip(before, ahead, after)))
     times, now = shop.count("SELECT count(DISTINCT time), countIf(time < now()) FROM (SELECT DISTINCT time FROM events)")
     assert (times, now) == (12, 6), (times, now)
 
 
 def test_clock_off_by_two_days():
     shop = Store("calendar")
-    with start_proxy_of_store(shop) as (proxy, url), Agent(url) as agent:
+    with behind_proxy(shop) as (proxy, url), Agent(url) as agent:
         proxy.skew = 2 * DAY
         produced, recorded = agent.put(1)
         assert [agent.step(), agent.step()] == ["clock", "clock"]
@@ -410,7 +410,7 @@ def test_clock_off_by_two_days():
         assert shop.count("SELECT count() FROM events") == [0]
         proxy.skew = 0
         agent.drain()
-        assert_store_balance(shop, produced, recorded)
+        balances(shop, produced, recorded)
         agent.ask("shift %d" % (2 * DAY))
         more = agent.put(1)
         agent.drain()
@@ -449,7 +449,7 @@ def test_one_shard_of_two_away():
 def test_sender_killed():
     """With batches in its spool, and an insert on its way."""
     shop = Store("sender")
-    with start_proxy_of_store(shop) as (proxy, url):
+    with behind_proxy(shop) as (proxy, url):
         with Agent(url) as agent:
             produced, recorded = agent.put(3)
             proxy.plan("hold")
@@ -463,7 +463,7 @@ def test_sender_killed():
             agent.drain()
             assert agent.state()["doubts"] == 3  # each that was there when it began
     assert shop.count("SELECT sum(count) FROM events") == [recorded + more[1]]
-    assert_store_balance(shop, produced + more[0], recorded + more[1])
+    balances(shop, produced + more[0], recorded + more[1])
 
 
 def test_missing_events():
@@ -529,14 +529,14 @@ def test_modern_server():
     with modern_clickhouse() as server:
         shop = Store("modern", server)
         store("check", shop.url)
-        with start_proxy_of_store(shop) as (proxy, url), Agent(url, timeout_ms=SHORT_MS) as agent:
+        with behind_proxy(shop) as (proxy, url), Agent(url, timeout_ms=SHORT_MS) as agent:
             produced, recorded = agent.put(2)
-            let_insert_time_out(agent, proxy)
+            time_out(agent, proxy)
             agent.drain()
             proxy.release()
             proxy.finished.wait()
         assert shop.count("SELECT sum(count) FROM events") == [recorded]
-        assert_store_balance(shop, produced, recorded)
+        balances(shop, produced, recorded)
         server.ask("INSERT INTO modern.schema VALUES (99, now())")
         assert "newer stackmap" in store("check", shop.url, status=1).stderr
 

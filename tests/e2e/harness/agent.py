@@ -11,12 +11,12 @@ from harness.waiting import wait_until
 GETPPID = "syscalls:sys_enter_getppid"
 
 
-def store_login_options():
+def access():
     return ["--user", USER, "--password-file", str(password_file())]
 
 
 def init_store(servers):
-    return stackmap("store", "init", url_of(servers), *store_login_options())
+    return stackmap("store", "init", url_of(servers), *access())
 
 
 class Agent:
@@ -25,7 +25,7 @@ class Agent:
     def __init__(self, url, *options, host="one", window=1, batch=1):
         self.process = subprocess.Popen(
             [STACKMAP, "agent", "--config", "/dev/null", "--to", url, "--host", host, "--spool", "spool",
-             "--window", str(window), "--batch", str(batch), *store_login_options(), *map(str, options)],
+             "--window", str(window), "--batch", str(batch), *access(), *map(str, options)],
             stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         self.said = []
         self.await_word(": recording as ")

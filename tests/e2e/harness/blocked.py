@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """The program `blocked`, which measures its own waits."""
 
-from harness.cases import needs, repeat_case_if_it_fails, program
+from harness.cases import needs, one_of_several, program
 from harness.recording import function, kernel_frames, record, user_frames
 
 COUNT, MS = 20, 5
@@ -36,15 +36,15 @@ def check_blocked(recording, caller, blocking, measured):
     assert COUNT * MS * 500000 <= sum(event.value for event in events) <= measured
 
 
-@repeat_case_if_it_fails
-def check_waits_of_blocked_program():
+@one_of_several
+def where_and_how_long():
     recording, rested, awaited, _ = record_blocked("--off-cpu")
     check_blocked(recording, "rest", "nanosleep", rested)
     check_blocked(recording, "await", "pipe_read", awaited)
     assert {event.name for event in recording.events()} == {TIME}
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def wakers():
     """The thread that lets go is the one that ends the waiting in await()."""
     recording, *_ = record_blocked("--wakers")

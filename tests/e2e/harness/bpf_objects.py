@@ -31,7 +31,7 @@ def shown(kind):
     return [one for one in json.loads(done.stdout) if one.get("type") != "prog_array"]
 
 
-def is_bpf_object_alive(kind, number):
+def is_there(kind, number):
     """Asked without opening it."""
     if platform.machine() not in BPF:
         raise Skip("the number of bpf() is not known here")

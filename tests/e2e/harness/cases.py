@@ -55,7 +55,7 @@ def never(is_wrong, what):
         raise NoExcuse(what)
 
 
-def fail_check_without_second_run(check):
+def unexcused(check):
     """All that the function finds wrong is wrong on every machine."""
     @functools.wraps(check)
     def checked(*arguments, **options):
@@ -98,7 +98,7 @@ def features():
     return found
 
 
-def run_on_pseudo_terminal(command, size=0, **variables):
+def on_terminal(command, size=0, **variables):
     """The output of a command on a terminal of so many columns."""
     master, terminal = pty.openpty()
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("4H", 0, size, 0, 0))
@@ -142,7 +142,7 @@ def cgroup2():
     raise Skip("no writable cgroup2 file system is mounted here")
 
 
-def describe_place_of_failure(error):
+def explain(error):
     """The place of the failure in the test, and its reason."""
     places = ["%s:%d" % (os.path.basename(place.filename), place.lineno)
               for place in traceback.extract_tb(error.__traceback__)[1:]]
@@ -152,7 +152,7 @@ def describe_place_of_failure(error):
 RUNS_MAX = 4
 
 
-def repeat_case_if_it_fails(case):
+def one_of_several(case):
     """A case that needs CPU time for the recorder at the right moment, which a machine with much else to do may not give, is run
     again, as a whole and in an empty folder. What does not work fails each time; for NoExcuse there is no second run."""
     @functools.wraps(case)
@@ -168,7 +168,7 @@ def repeat_case_if_it_fails(case):
                 except (AssertionError, LookupError, TypeError, ValueError) as error:
                     if number == RUNS_MAX:
                         raise
-                    print("run %d of %d: %s" % (number, RUNS_MAX, describe_place_of_failure(error)[:2000]), flush=True)
+                    print("run %d of %d: %s" % (number, RUNS_MAX, explain(error)[:2000]), flush=True)
                 finally:
                     os.chdir(before)
     return again
@@ -184,7 +184,7 @@ def run_case(name, case):
             print(reason)
             return " SKIPPED"
         except Exception as error:  # a case may fail in any way, the others still run
-            print(describe_place_of_failure(error))
+            print(explain(error))
             return " FAILED "
         finally:
             os.chdir("/")

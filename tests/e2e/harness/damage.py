@@ -9,7 +9,7 @@ from harness.cases import stackmap
 DAMAGED = re.compile(r"^stackmap: \S+: (?:damaged at byte (\d+): .+|ends at byte (\d+): .+ not finished)\n$")
 
 
-def match_damage_message(done):
+def damage_of(done):
     """The last line of its messages. A line before it may be about missing names."""
     return DAMAGED.match(done.stderr.splitlines(keepends=True)[-1]) if done.stderr else None
 
@@ -17,7 +17,7 @@ def match_damage_message(done):
 def read_damaged(path):
     """Events that read back, and the offset that the error line names."""
     done = stackmap("report", "--json", path, status=1)
-    error = match_damage_message(done)
+    error = damage_of(done)
     assert error, done.stderr
     events = sum(stack["count"] for stack in json.loads(done.stdout)["stacks"])
     return events, int(error[1] or error[2])

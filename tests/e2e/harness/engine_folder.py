@@ -26,7 +26,7 @@ def engine_state():
     return dump[0]["formatted"]["value"]
 
 
-def delete_unwind_tables_of_engine():
+def forget_tables():
     """Deletes the unwind tables that the start of an instance has made for running programs. The engine's name differs in a
     PID namespace; this file system has only one engine."""
     needs_command("bpftool", "version")
@@ -38,7 +38,7 @@ def delete_unwind_tables_of_engine():
     run("bpftool", "batch", "file", "forget")
 
 
-def check_single_deferred_unwind(before):
+def check_one_unwind(before):
     now = engine_state()
     for counter in ("cookie_last", "unwinder_next"):
         assert now[counter] - before[counter] == 1, (counter, before, now)

@@ -56,7 +56,7 @@ def read_folded(text, source=None):
     return sums
 
 
-def key_as_in_folded_text(event, task, stack):
+def as_folded(event, task, stack):
     return event, task.replace(";", ":"), tuple(name.replace(";", ":") for name in stack)
 
 
@@ -114,9 +114,9 @@ def read_perf_script(text):
     return sums
 
 
-def key_as_in_perf_script(event, task, stack):
-    """Spaces end the names of events and tasks, code without a name is [unknown], `inlined` is an object; folded later, as by key_as_in_folded_text."""
-    event, task, stack = key_as_in_folded_text(event.replace(";", ":"), task, stack)
+def as_perf_script(event, task, stack):
+    """Spaces end the names of events and tasks, code without a name is [unknown], `inlined` is an object; folded later, as by as_folded."""
+    event, task, stack = as_folded(event.replace(";", ":"), task, stack)
     return (event.replace(" ", "_"), task.replace(" ", "_"),
             tuple("[unknown]" if UNNAMED.search(name) else name.removesuffix(" (inlined)") for name in stack))
 
@@ -127,7 +127,7 @@ def check_stack_frames(frames):
         assert frame.get("parent", 0) < int(number), "a frame comes before its parent"
 
 
-def frames_of_chrome_stack(frames, number):
+def chrome_stack(frames, number):
     stack = []
     while number:
         stack.insert(0, plain(frames[str(number)]["name"]))
@@ -175,7 +175,7 @@ def read_chrome(text):
             continue
         where = [("i", "g")] if thread == (None, None) else [("i", "t"), ("X", None)]
         assert (event["ph"], event.get("s")) in where and event["ts"] >= 0, event
-        stack = frames_of_chrome_stack(file["stackFrames"], event.get("sf"))
+        stack = chrome_stack(file["stackFrames"], event.get("sf"))
         assert stack == tuple(map(plain, event["args"]["stack"][::-1])), event
         value = event["args"].get("value", 0)
         if event["ph"] == "X":
@@ -190,7 +190,7 @@ TASK_STATES = {2: "runnable", 3: "running", 4: "interruptible", 5: "uninterrupti
 FIXED64 = 1
 
 
-def parse_perfetto_fields(data):
+def wire(data):
     """Field number -> its values, of all wire types that Perfetto has: varints, 8 bytes, and bytes."""
     fields, at = collections.defaultdict(list), 0
     while at < len(data):
@@ -216,28 +216,28 @@ class Perfetto:
         self.flows, self.ends, self.open, self.lost = set(), set(), collections.defaultdict(list), 0
         self.slices, self.queued_by, self.begun_by = collections.defaultdict(list), collections.Counter(), collections.Counter()
         with open(path, "rb") as file:
-            packets = [parse_perfetto_fields(packet) for packet in parse_perfetto_fields(file.read())[1]]
+            packets = [wire(packet) for packet in wire(file.read())[1]]
         assert single(packets[0][13]) == 1 and all(single(packet[13]) == 2 for packet in packets[1:])
         assert all(packet[10] == [1] for packet in packets)
-        clocks = [parse_perfetto_fields(clock) for clock in parse_perfetto_fields(packets[0][6][0])[1]]
-        assert 3 in [single(clock[1]) for clock in clocks] and parse_perfetto_fields(packets[0][6][0])[2] == [3], clocks
+        clocks = [wire(clock) for clock in wire(packets[0][6][0])[1]]
+        assert 3 in [single(clock[1]) for clock in clocks] and wire(packets[0][6][0])[2] == [3], clocks
         for packet in packets[1:]:
             self.take(packet)
         assert not any(self.open.values()), self.open
 
     def take(self, packet):
         for data in packet[12]:
-            self.intern(parse_perfetto_fields(data))
+            self.intern(wire(data))
         for data in packet[60]:
-            self.track(parse_perfetto_fields(data))
+            self.track(wire(data))
         timed = [packet[number] for number in (11, 66, 117) if packet[number]]
         assert not timed or (packet[8] and packet[58] == [3]), packet
         for data in packet[11]:
-            self.event(parse_perfetto_fields(data), single(packet[8]))
+            self.event(wire(data), single(packet[8]))
         for data in packet[66]:
-            self.sample(parse_perfetto_fields(data))
+            self.sample(wire(data))
         for data in packet[117]:
-            state = parse_perfetto_fields(data)
+            state = wire(data)
             self.states.append((single(state[3]), single(packet[8]), TASK_STATES[single(state[4])], single(state[1])))
 
     def intern(self, data):
@@ -259,10 +259,10 @@ class Perfetto:
     def track(self, track):
         uuid = single(track[1])
         for data in track[4]:
-            thread = parse_perfetto_fields(data)
+            thread = wire(data)
             self.threads[uuid] = single(thread[2]), plain(single(thread[5]).decode())
         for data in track[3]:
-            self.processes[uuid] = single(parse_perfetto_fields(data)[1])
+            self.processes[uuid] = single(wire(data)[1])
         if not track[4] and not track[3]:
             self.threads[uuid] = None, single(track[2]).decode()
 
@@ -396,6 +396,6 @@ def single(values):
     return values[-1] if values else 0
 
 
-def stack_without_inlined_mark(event, task, stack):
+def without_inlined(event, task, stack):
     """pprof says by its lines what is inlined, not in the name."""
     return event, task, tuple(name.removesuffix(" (inlined)") for name in stack)

@@ -99,7 +99,7 @@ def check_next_start():
 
 # --- faults on the way ---
 
-def number_repeated_names(names):
+def numbered(names):
     """Each with the number of times that it was there: (name, n-th)."""
     counts, found = {}, []
     for name in names:
@@ -109,7 +109,7 @@ def number_repeated_names(names):
 
 
 @contextlib.contextmanager
-def report_failing_step(*what):
+def told(*what):
     """Says in which step it went wrong."""
     try:
         yield

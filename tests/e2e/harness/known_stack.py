@@ -5,8 +5,8 @@ import subprocess
 
 from harness.cases import SECONDS_MAX, needs, program
 from harness.recorder import Recorder, sources
-from harness.recording import marker, names_of, record, sum_user_stacks_by_end
-from harness.waiting import count_threads_reading_input, unread_bytes_of_pipe, wait_until
+from harness.recording import marker, names_of, record, user_account
+from harness.waiting import readers, unread, wait_until
 
 KNOWN = program("known_stack")
 PATH_INSIDE = ["inner", "middle", "outer"]
@@ -34,7 +34,7 @@ class Target:
     def __init__(self, *arguments):
         self.process = subprocess.Popen([KNOWN, "line", *map(str, arguments)], stdin=subprocess.PIPE)
         self.pid = self.process.pid
-        wait_until(lambda: count_threads_reading_input(self.pid))
+        wait_until(lambda: readers(self.pid))
 
     def go_on(self):
         self.process.stdin.write(b"\n")
@@ -42,18 +42,18 @@ class Target:
 
     def wait_for_next_read(self):
         """Waits until the program sleeps in its next read()."""
-        wait_until(lambda: not unread_bytes_of_pipe(self.process.stdin) and count_threads_reading_input(self.pid))
+        wait_until(lambda: not unread(self.process.stdin) and readers(self.pid))
 
     def end(self):
         self.process.communicate(timeout=SECONDS_MAX)
 
 
-def start_sleeping_threads_and_recorders(count):
+def sleepers(count):
     """`count` threads that sleep in read(), each with a pending stack, and the recorders that have requested the stacks."""
     target = Target("threads", count)
-    recorder, = start_recorders_of_process(target, ENTER_READ, count=1)
+    recorder, = recorders_of(target, ENTER_READ, count=1)
     target.go_on()
-    wait_until(lambda: not unread_bytes_of_pipe(target.process.stdin) and count_threads_reading_input(target.pid) == count)
+    wait_until(lambda: not unread(target.process.stdin) and readers(target.pid) == count)
     return target, recorder
 
 
@@ -61,7 +61,7 @@ def events_of(recording):
     return [event for event in recording.events() if event.comm == "known_stack"]
 
 
-def start_recorders_of_process(target, *names, count=3):
+def recorders_of(target, *names, count=3):
     """Each has begun when its command echoes."""
     recorders = [Recorder("-p", target.pid, "--bits", 10, *sources(*names), "--", "cat", output="%d.data" % n)
                  for n in range(count)]
@@ -70,12 +70,12 @@ def start_recorders_of_process(target, *names, count=3):
     return recorders
 
 
-def record_events_in_execve(way, *options):
+def execve_events(way, *options):
     """From the call of execve to the end of that call."""
     needs("BPF task work", "tracefs")
     recording = record(*options, *sources(ENTER_EXECVE, EXIT_EXECVE, "sched:sched_process_exec", "kmem:mm_page_alloc",
                                           "kmem:kmem_cache_*", "exceptions:page_fault_kernel"), "--", KNOWN, way, "/bin/true")
-    sum_user_stacks_by_end(recording)
+    user_account(recording)
     events = recording.events()
     begin = max(i for i, event in enumerate(events) if event.name == ENTER_EXECVE)
     end = max(i for i, event in enumerate(events) if event.name == EXIT_EXECVE)
@@ -85,9 +85,9 @@ def record_events_in_execve(way, *options):
     return events
 
 
-def check_events_in_execve_of_thread():
+def inside_execve_of_a_thread():
     """It takes over the id of the first thread, which ends meanwhile."""
-    events = record_events_in_execve("thread_exec")
+    events = execve_events("thread_exec")
     caller = events[0].tid
     assert len({event.tid for event in events}) == 2
     for event in events:
@@ -100,13 +100,13 @@ def check_sleepers(recording, count):
     assert len({event.tid for event in events}) == count == len(events)
     for event in events:
         check_whole(event, "wait_for_end", "thread")
-    assert not sum_user_stacks_by_end(recording)[1]
+    assert not user_account(recording)[1]
 
 
-def check_threads_asleep_at_end():
+def asleep_at_the_end():
     """And they sleep on: their stacks are taken from outside."""
     needs("BPF task work", "tracefs")
-    target, recorder = start_sleeping_threads_and_recorders(3)
+    target, recorder = sleepers(3)
     check_sleepers(recorder.ended(), 3)
-    assert count_threads_reading_input(target.pid) == 3
+    assert readers(target.pid) == 3
     target.end()

@@ -33,19 +33,19 @@ def is_utf8(name):
         return False
 
 
-def is_invisible_character(character):
+def is_hidden(character):
     return unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp") or character in WITHOUT_PICTURE
 
 
 def check_shown(what, output, seen=True):
     """The terminal gets only text, and the name is shown on one line."""
-    hidden = [character for character in output.decode() if is_invisible_character(character) and character not in "\n\t"]
+    hidden = [character for character in output.decode() if is_hidden(character) and character not in "\n\t"]
     assert not hidden, (what, hidden, output)
     assert b"\nyz" not in output, (what, output)
     assert not seen or b"ab?" in output, (what, output)
 
 
-def raw_output_of_command(*words, status=0):
+def outputs(*words, status=0):
     """Standard output and standard error, as they are."""
     done = subprocess.run([STACKMAP, *words], stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=SECONDS_MAX)
     assert status is None or done.returncode == status, (words, done.returncode, done.stderr)

@@ -7,7 +7,7 @@ import json
 import re
 import struct
 
-from harness.cases import stackmap, fail_check_without_second_run
+from harness.cases import stackmap, unexcused
 
 HEAD = re.compile(r"^ *(.*?) +(\d+)(?: \[(\d+)\])? +([0-9.]+|\[counted only\]): +(?:(\d+) +)?(.*):(?: ((?:since before ?)?(?:(?:woke|holds a lock of|lock held by|queued by|begun by).*?)?)| *?)(?: and \d+ \S+)?(?: trace ([0-9a-f]{32}) span ([0-9a-f]{16}))?(?: x(\d+))?$")
 FRAME = re.compile(r"^\t *([0-9a-f]+) (.*) \((.*)\)$")
@@ -156,7 +156,7 @@ class Recording:
             return parse_stack_map_bin(file.read())
 
     @once
-    @fail_check_without_second_run
+    @unexcused
     def check(self, has_spare_stacks=False):
         """Checks the invariants of a complete recording: the ledger adds up, and every id exists. Spare stacks are those of no event."""
         report = self.report()
@@ -192,7 +192,7 @@ class Recording:
             assert stack.frames and (stack.refs or has_spare_stacks), stack
 
 
-@fail_check_without_second_run
+@unexcused
 def check_ledger(ledger):
     assert ledger["produced"] == ledger["recorded"] + ledger["counted_only"] + sum(ledger["lost"].values()), ledger
     sources = ledger.get("sources")
@@ -202,8 +202,8 @@ def check_ledger(ledger):
         assert sum(source["lost"] for source in sources) <= sum(ledger["lost"].values()), ledger
 
 
-@fail_check_without_second_run
-def sum_user_stacks_by_end(recording):
+@unexcused
+def user_account(recording):
     """reason or stop -> events, of those that have any; the stacks and reasons are those of all events."""
     ledger = recording.check()
     account = ledger["user_stacks"]
@@ -212,16 +212,16 @@ def sum_user_stacks_by_end(recording):
     return account["complete"], found
 
 
-def later_half_of_events(events):
+def second_half(events):
     """The later events, when the program's code has its unwind tables: a loaded machine may take long to make these, and only a
     limited number of stacks waits for them."""
     return events[len(events) // 2:]
 
 
-def check_stacks_of_later_half(recording, least, one_of, excuses=lambda event: False):
+def check_whole_later(recording, least, one_of, excuses=lambda event: False):
     """A recording has so many whole stacks at least, and in its second half at most one of so many is cut without an excuse."""
-    complete, rest = sum_user_stacks_by_end(recording)
-    later = later_half_of_events(recording.events())
+    complete, rest = user_account(recording)
+    later = second_half(recording.events())
     cut = [marker(event) for event in later if marker(event) and not excuses(event)]
     assert complete > least and len(cut) <= len(later) / one_of, (complete, rest, collections.Counter(cut))
 
@@ -229,7 +229,7 @@ def check_stacks_of_later_half(recording, least, one_of, excuses=lambda event: F
 TRIES = 4
 
 
-def repeat_recording_until_named(make, has_names):
+def one_with_names(make, has_names):
     """A recording that is told to end waits for names for about a second, and on a loaded machine they may come later. Names that
     are not given at all are in none of several recordings."""
     for _ in range(TRIES):

@@ -7,7 +7,7 @@ import os
 import re
 import sys
 
-from harness.cases import fail_check_without_second_run
+from harness.cases import unexcused
 from harness.recording import marker, user_frames
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "unwind", "situations"))
@@ -15,17 +15,17 @@ from judge import is_start_at  # noqa: E402
 
 
 @functools.lru_cache(maxsize=None)
-def is_function_that_begins_stack(name, path):
+def begins_something(name, path):
     if re.fullmatch(r"(_start|(__)?clone3?)\+0x[0-9a-f]+", name):
         return True
     without_symbol = re.fullmatch(re.escape(os.path.basename(path)) + r"\+0x([0-9a-f]+)(\.\.0x[0-9a-f]+)?", name)
     return bool(without_symbol) and is_start_at(path, int(without_symbol[1], 16))
 
 
-@fail_check_without_second_run
+@unexcused
 def check_roots(events):
     """A stack without a mark ends where a program or a thread begins."""
     roots = collections.Counter((stack[-1].name, stack[-1].object) for event in events
                                 for stack in [user_frames(event)] if stack and not marker(event))
-    wrong = {root: count for root, count in roots.items() if not is_function_that_begins_stack(*root)}
+    wrong = {root: count for root, count in roots.items() if not begins_something(*root)}
     assert roots and not wrong, wrong

@@ -37,16 +37,16 @@ def children(pid):
         return [int(word) for word in file.read().split()]
 
 
-def pid_of_symbolizer(pid):
+def symbolizer_of(pid):
     """The first child that no execve has made another program: it opens the files of root."""
     own = os.readlink("/proc/%d/exe" % pid)
     found = [child for child in children(pid) if os.readlink("/proc/%d/exe" % child) == own]
     return min(found) if found else None
 
 
-def pid_of_sandbox(pid):
+def sandbox_of(pid):
     """The sandbox that parses these files."""
-    symbolizer = pid_of_symbolizer(pid)
+    symbolizer = symbolizer_of(pid)
     found = [child for child in children(symbolizer) if status(child)["Seccomp"] == "2"] if symbolizer else []
     return found[0] if found else None
 
@@ -70,16 +70,16 @@ def recording(*arguments, output="f.data", prefix=()):
 def end(recorder, output="f.data"):
     """As Ctrl-C does."""
     recorder.send_signal(signal.SIGINT)
-    return recording_of_finished_recorder(recorder, output)
+    return finished(recorder, output)
 
 
-def recording_of_finished_recorder(recorder, output="f.data"):
+def finished(recorder, output="f.data"):
     messages = recorder.communicate(timeout=SECONDS_MAX)[1]
     assert recorder.returncode in (0, *(128 + end for end in ENDINGS)), (recorder.returncode, messages)
     return Recording(output, messages)
 
 
-def is_recorder_polling_for_answer(pid):
+def waits_for_answer(pid):
     """True if the recorder is in a poll() of some seconds: it waits for an answer. Other waits are shorter, or have no end."""
     try:
         with open("/proc/%d/syscall" % pid) as file:
@@ -93,7 +93,7 @@ def stop_idle_sandbox(pid, symbolizer):
     """Not while it makes an unwind table."""
     def is_stopped_idle():
         os.kill(pid, signal.SIGSTOP)
-        if is_recorder_polling_for_answer(symbolizer):
+        if waits_for_answer(symbolizer):
             os.kill(pid, signal.SIGCONT)
             return False
         return True
@@ -103,19 +103,19 @@ def stop_idle_sandbox(pid, symbolizer):
 def end_with_stopped_sandbox(recorder, then):
     """The sandbox is stopped before it gets its first question about names. Then it gets a signal; without one, the
     recorder is told to end once more."""
-    pid = pid_of_sandbox(recorder.pid)
-    symbolizer = pid_of_symbolizer(recorder.pid)
+    pid = sandbox_of(recorder.pid)
+    symbolizer = symbolizer_of(recorder.pid)
     stop_idle_sandbox(pid, symbolizer)
     recorder.send_signal(signal.SIGINT)
-    wait_for("the sandbox is asked", lambda: is_recorder_polling_for_answer(symbolizer))
+    wait_for("the sandbox is asked", lambda: waits_for_answer(symbolizer))
     if then:
         os.kill(pid, then)
     else:
         recorder.send_signal(signal.SIGINT)
-    return recording_of_finished_recorder(recorder)
+    return finished(recorder)
 
 
-def start_recording_of_ls():
+def recording_of_ls():
     return recording("-e", "syscalls:sys_enter_getdents64", "--", "sh", "-c", "ls -R /etc; exec sleep 1000")
 
 

@@ -5,11 +5,11 @@ import os
 import signal
 import subprocess
 
-from harness.cases import SECONDS_MAX, STACKMAP, needs, repeat_case_if_it_fails, stackmap
-from harness.engine_folder import delete_unwind_tables_of_engine, fresh_bpffs
+from harness.cases import SECONDS_MAX, STACKMAP, needs, one_of_several, stackmap
+from harness.engine_folder import forget_tables, fresh_bpffs
 from harness.known_stack import ENTER_READ, Target, check_sleepers, check_whole
 from harness.recording import Recording, names_of, parse_events
-from harness.waiting import count_threads_reading_input, unread_bytes_of_pipe, wait_until
+from harness.waiting import readers, unread, wait_until
 
 THREADS = 3
 
@@ -40,13 +40,13 @@ def start(*options):
     fresh_bpffs()
     target = Target("threads", THREADS)
     stackmap("start", "sleep", "-e", ENTER_READ, "-p", target.pid, *options)
-    delete_unwind_tables_of_engine()
+    forget_tables()
     return target
 
 
-def let_threads_fall_asleep(target):
+def fall_asleep(target):
     target.go_on()
-    wait_until(lambda: not unread_bytes_of_pipe(target.process.stdin) and count_threads_reading_input(target.pid) == THREADS)
+    wait_until(lambda: not unread(target.process.stdin) and readers(target.pid) == THREADS)
 
 
 def stop(target):
@@ -63,15 +63,15 @@ def check_waiting(events, count):
 def snapshots(*options):
     """Repeated snapshots show the same events."""
     target = start(*options)
-    let_threads_fall_asleep(target)
+    fall_asleep(target)
     for _ in range(3):
         events = parse_events(stackmap("script", "--no-inline", "--instance", "sleep").stdout)
         check_waiting([event for event in events if event.comm == "known_stack"], THREADS)
     return target
 
 
-@repeat_case_if_it_fails
-def check_snapshot_of_sleeping_threads():
+@one_of_several
+def a_snapshot():
     target = snapshots()
     check_sleepers(Reader("f.data").end(), THREADS)
     stop(target)

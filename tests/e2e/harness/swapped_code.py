@@ -17,14 +17,14 @@ TOLD_MIN = 0.999  # one of 4,000 was seen once, and none of 32,000 later
 
 
 @functools.lru_cache(maxsize=None)
-def has_user_unwind_option():
+def can_unwind():
     return "--user-unwind" in stackmap("record", "--help").stdout
 
 
-def workload_builds_with_options():
+def builds():
     """How the workloads were built, and how they are unwound then."""
-    yield "plain", (["--user-unwind", "fp"] if has_user_unwind_option() else [])
-    if has_user_unwind_option():
+    yield "plain", (["--user-unwind", "fp"] if can_unwind() else [])
+    if can_unwind():
         yield "optimised", ["--user-unwind", "auto"]
 
 
@@ -32,7 +32,7 @@ def library(turn, build):
     return program("lib%s_%s.so" % (turn, build))
 
 
-def turn_of_function_names(names):
+def turn_of(names):
     """Which turn the names of a stack speak of; they must agree."""
     turns = {turn for turn in TURNS for name in names if name.endswith("_" + turn)}
     assert len(turns) <= 1, names
@@ -50,7 +50,7 @@ def is_probe(event):
 def check_probed(event, inner):
     """An event of leaf(): the whole chain of its callers is known. Returns where the swapped code was."""
     frames = user_frames(event)
-    turn = turn_of_function_names(names_of(frames))
+    turn = turn_of(names_of(frames))
     expected = [name % {"turn": turn} for name in inner]
     assert names_of(frames)[:len(expected)] == expected, frames
     assert "main" in names_of(frames), frames
@@ -58,17 +58,17 @@ def check_probed(event, inner):
     return turn, swapped
 
 
-def is_stack_of_changing_mappings(event):
+def is_untold(event):
     """True if the frame is unknown or the stack ends because another thread is changing the mappings: a thread that is
     preempted there stays there for milliseconds, and a walk cannot wait."""
     return marker(event) == "not_code" or any(frame.object == "[unknown]" for frame in event.frames)
 
 
-def check_stack_of_changing_mappings(event, inner):
+def check_untold(event, inner):
     """Frames up to the unknown one are complete, and no frame behind it is wrong."""
     told = itertools.takewhile(lambda frame: frame.object not in ("[unknown]", "[user stack]"), event.frames)
     names = names_of(frame for frame in told if not is_kernel(frame))
-    expected = [name % {"turn": turn_of_function_names(names)} for name in inner]
+    expected = [name % {"turn": turn_of(names)} for name in inner]
     assert names and names[:len(expected)] == expected[:len(names)], event
     check_sampled(event)
 
@@ -77,7 +77,7 @@ def check_sampled(event):
     """A sample at any instruction: no frame of one turn beside one of the other."""
     names = names_of(user_frames(event))
     files = [os.path.basename(frame.object) for frame in user_frames(event)]
-    turn_of_function_names(names)
+    turn_of(names)
     for turn, other in (TURNS, TURNS[::-1]):
         if any(name.endswith("_" + turn) for name in names):
             assert not any(file.startswith(("lib" + other, "exec_" + other)) for file in files), event
@@ -90,8 +90,8 @@ def check(recording, rounds, inner, told_min=1):
     places, events = collections.Counter(), recording.events()
     sampled = untold = 0
     for event in events:
-        if is_probe(event) and told_min < 1 and is_stack_of_changing_mappings(event):
-            check_stack_of_changing_mappings(event, inner)
+        if is_probe(event) and told_min < 1 and is_untold(event):
+            check_untold(event, inner)
             untold += 1
         elif is_probe(event):
             places[check_probed(event, inner)] += 1
@@ -104,9 +104,9 @@ def check(recording, rounds, inner, told_min=1):
     return sampled
 
 
-def check_swapped_mappings(way, rounds=ROUNDS, told_min=1):
+def swap(way, rounds=ROUNDS, told_min=1):
     needs("bpf", "uprobes", "perf events", "raw tracepoints", "tracefs")
-    for build, options in workload_builds_with_options():
+    for build, options in builds():
         target = program("mapping_swap_" + build)
         recording = record("-F", 4999, "-e", "cpu-clock", "-e", CALLED, "-e", "u:%s:%s" % (target, PROBED), *options, "--",
                            target, way, rounds, *[library(turn, build) for turn in TURNS])

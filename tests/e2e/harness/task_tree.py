@@ -13,7 +13,7 @@ SOURCE = "u:%s:counted" % TREE
 TASKS, THREADS, CALLS = 16, 3, 200
 
 
-def check_calls_of_each_task(recording, tasks, calls=CALLS):
+def by_task(recording, tasks, calls=CALLS):
     """Exactly so many tasks are in the recording, each with all of its calls."""
     ledger = recording.check()
     found = collections.Counter(line.tid for line in recording.ids())
@@ -56,33 +56,33 @@ class WaitingTree:
         self.tree.wait(SECONDS_MAX)
 
 
-def check_descendants_of_command():
-    check_calls_of_each_task(record_tree(), TASKS)
+def command_with_all_its_descendants():
+    by_task(record_tree(), TASKS)
 
 
 def pid_with_threads_and_children():
     """The command tells only how long, though it runs the same program."""
     with WaitingTree() as tree, WaitingTree() as other:
         script = "%s; %s; echo | %s %d >/dev/null" % (tree.go(), other.go(), TREE, CALLS)
-        found = check_calls_of_each_task(record("-p", tree.tree.pid, "-e", SOURCE, "--", "sh", "-c", script), TASKS)
+        found = by_task(record("-p", tree.tree.pid, "-e", SOURCE, "--", "sh", "-c", script), TASKS)
     assert tree.tree.pid in found and other.tree.pid not in found
 
 
-def check_pid_of_parent():
+def pid_of_a_parent():
     """Children that run already belong to it."""
     with WaitingTree("sh", "-c", '"$@"; :', "sh") as tree:
         tree.wait_for_child()
-        check_calls_of_each_task(record("-p", tree.tree.pid, "-e", SOURCE, "--", "sh", "-c", tree.go()), TASKS)
+        by_task(record("-p", tree.tree.pid, "-e", SOURCE, "--", "sh", "-c", tree.go()), TASKS)
 
 
-def check_command_alone_is_recorded():
+def command_and_nobody_else():
     with WaitingTree() as other:
         script = "echo | %s %d >/dev/null; %s" % (TREE, CALLS, other.go())
-        found = check_calls_of_each_task(record("-e", SOURCE, "--", "sh", "-c", script), TASKS)
+        found = by_task(record("-e", SOURCE, "--", "sh", "-c", script), TASKS)
     assert other.tree.pid not in found
 
 
 def whole_machine():
     with WaitingTree() as other:
         script = "echo | %s %d >/dev/null; %s" % (TREE, CALLS, other.go())
-        check_calls_of_each_task(record("-a", "-e", SOURCE, "--", "sh", "-c", script), 2 * TASKS)
+        by_task(record("-a", "-e", SOURCE, "--", "sh", "-c", script), 2 * TASKS)

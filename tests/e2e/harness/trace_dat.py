@@ -55,13 +55,13 @@ def format_of(name, number, fields):
     return 'name: %s\nID: %d\nformat:\n%s%s\nprint fmt: "x"\n' % (name, number, COMMON, lines)
 
 
-def length_prefixed_bytes(text, size="Q"):
+def sized(text, size="Q"):
     data = text.encode()
     return struct.pack("<" + size, len(data)) + data
 
 
-def event_formats_section(events):
-    return struct.pack("<I", len(events)) + b"".join(length_prefixed_bytes(format_of(name, *event)) for name, event in events.items())
+def formats(events):
+    return struct.pack("<I", len(events)) + b"".join(sized(format_of(name, *event)) for name, event in events.items())
 
 
 class Ring:
@@ -115,9 +115,9 @@ class Ring:
 
 def write_trace_dat(path, rings, kallsyms="", tasks=()):
     head = b"\x17\x08\x44tracing6\0" + struct.pack("<BBI", 0, 8, PAGE)
-    head += b"header_page\0" + length_prefixed_bytes(HEADER_PAGE) + b"header_event\0" + length_prefixed_bytes(HEADER_EVENT) + event_formats_section(FTRACE)
-    head += struct.pack("<I", len(EVENTS)) + b"".join(system.encode() + b"\0" + event_formats_section(events) for system, events in EVENTS.items())
-    head += length_prefixed_bytes(kallsyms, "I") + length_prefixed_bytes("", "I") + length_prefixed_bytes("".join("%d %s\n" % task for task in tasks))
+    head += b"header_page\0" + sized(HEADER_PAGE) + b"header_event\0" + sized(HEADER_EVENT) + formats(FTRACE)
+    head += struct.pack("<I", len(EVENTS)) + b"".join(system.encode() + b"\0" + formats(events) for system, events in EVENTS.items())
+    head += sized(kallsyms, "I") + sized("", "I") + sized("".join("%d %s\n" % task for task in tasks))
     head += struct.pack("<I", len(rings)) + b"options  \0" + struct.pack("<H", 0) + b"flyrecord\0"
     begin = len(head) + 16 * len(rings)
     begin += -begin % PAGE

@@ -122,7 +122,7 @@ def remount_read_only(place):
     check(libc.mount(b"none", place.encode(), None, MS_BIND | MS_REMOUNT | MS_RDONLY, None))
 
 
-def mount_empty_folder_except(top, kept):
+def cover(top, kept):
     """An empty file system at `top`, with these of the paths that were below it."""
     paths = sorted(path for path in set(kept) if path.startswith(top + "/") and os.path.exists(path))
     files = [os.open(path, os.O_PATH) for path in paths]
@@ -144,9 +144,9 @@ def protect_mounts(unit, writable, program):
     if "PrivateTmp" in unit:
         kept += ("/tmp", "/var/tmp")
         for top in "/tmp", "/var/tmp":
-            mount_empty_folder_except(top, (writable, os.path.dirname(program)))
+            cover(top, (writable, os.path.dirname(program)))
     if "PrivateDevices" in unit:
-        mount_empty_folder_except("/dev", ["/dev/" + name for name in DEVICES])
+        cover("/dev", ["/dev/" + name for name in DEVICES])
     places = dict.fromkeys(line.split()[4] for line in pathlib.Path("/proc/self/mountinfo").read_text().splitlines())
     for place in places:
         is_kept = any(place == top or place.startswith(top.rstrip("/") + "/") for top in kept)

@@ -27,13 +27,13 @@ def wait_until(is_so):
         time.sleep(0.001)
 
 
-def count_threads_reading_input(pid):
+def readers(pid):
     """How many threads of a process sleep in read() of its input."""
     return sum(read_text("/proc/%d/task/%s/syscall" % (pid, tid)).split()[:2] == ["0", "0x0"]
                for tid in os.listdir("/proc/%d/task" % pid))
 
 
-def unread_bytes_of_pipe(pipe):
+def unread(pipe):
     left = array.array("i", [0])
     fcntl.ioctl(pipe, termios.FIONREAD, left)
     return left[0]

@@ -11,7 +11,7 @@ import signal
 
 from harness import cases
 from harness.agent import Agent
-from harness.cases import never, repeat_case_if_it_fails, stackmap
+from harness.cases import never, one_of_several, stackmap
 from harness.unit import memory_cgroup
 from harness.neighbours import USER, neighbour
 from harness.sandbox import children, needs_root, status
@@ -36,7 +36,7 @@ def beside_files(command, *options):
     return said
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_an_agent_keeps_to_the_memory_of_its_unit():
     said = beside_files("agent", "--config", "/dev/null", "--to", "http://127.0.0.1:1", "--spool", "spool", "--window", 1,
                         "--batch", 2, "-e", "sched:sched_switch", "--exemplars", "windows", "--once", WINDOWS)
@@ -47,7 +47,7 @@ def test_an_agent_keeps_to_the_memory_of_its_unit():
     assert any("files without names" in done.stdout + done.stderr for done in shown), shown[0]
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_a_recording_keeps_to_it_too():
     said = beside_files("record", "-a", "-e", "sched:sched_switch", "-o", "f.data", "--", "sleep", 3)
     assert "files without names" in said, said

@@ -3,14 +3,14 @@
 """A process falsifies its unwind tables and stacks while it is recorded: it survives and does its work, the recorder
 survives, the ledger adds up, and an honest run of the same program at the same time has complete stacks."""
 
-from harness.cases import main, needs, repeat_case_if_it_fails, program
-from harness.recording import record, later_half_of_events, user_frames
+from harness.cases import main, needs, one_of_several, program
+from harness.recording import record, second_half, user_frames
 
 WHOLE_LEAST = 0.995
 BOTH = '"$0" honest & honest=$!; echo $honest >honest.pid; "$0" "$1" && wait $honest'
 
 
-def unwind_with_false_tables(mode):
+def lie(mode):
     """The command's exit status says whether its results are right."""
     needs("bpf", "perf events")
     recording = record("-a", "-F", 999, "--", "sh", "-c", BOTH, program("hostile"), mode)
@@ -19,64 +19,64 @@ def unwind_with_false_tables(mode):
     ledger = recording.check()
     assert ledger["recorded"] > 0 and not any(ledger["lost"].values()), ledger
     events = [event for event in recording.events() if event.tid == honest and user_frames(event)]
-    later = later_half_of_events(events)
+    later = second_half(events)
     whole = [event for event in later if user_frames(event)[-1].name.startswith("_start")]
     assert len(events) > 50 and len(whole) >= WHOLE_LEAST * len(later), (len(whole), len(later), len(events))
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_random_tables():
-    unwind_with_false_tables("random")
+    lie("random")
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_an_index_of_itself():
-    unwind_with_false_tables("self")
+    lie("self")
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_an_unsorted_index():
-    unwind_with_false_tables("unsorted")
+    lie("unsorted")
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_functions_that_overlap():
-    unwind_with_false_tables("overlap")
+    lie("overlap")
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_tables_of_the_c_library():
-    unwind_with_false_tables("poison")
+    lie("poison")
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_sframe_functions_out_of_order():
-    unwind_with_false_tables("sframe_unsorted")
+    lie("sframe_unsorted")
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_sframe_functions_that_overlap():
-    unwind_with_false_tables("sframe_overlap")
+    lie("sframe_overlap")
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_sframe_with_wrong_cfas():
-    unwind_with_false_tables("sframe_cfa")
+    lie("sframe_cfa")
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_sframe_whose_rows_end_early():
-    unwind_with_false_tables("sframe_truncated")
+    lie("sframe_truncated")
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_loops():
-    unwind_with_false_tables("loop")
+    lie("loop")
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_unmapped_tables():
-    unwind_with_false_tables("unmap")
+    lie("unmap")
 
 
 main(globals())

@@ -10,7 +10,7 @@ import os
 import re
 
 from harness.cases import main, program, run, stackmap
-from harness.odd_names import CLASSES, check_shown, is_utf8, name_of, raw_output_of_command
+from harness.odd_names import CLASSES, check_shown, is_utf8, name_of, outputs
 
 # The options with which each command prints a recording; {0} and {1} are two recordings, "." is no option.
 VIEWS = {
@@ -58,7 +58,7 @@ def each_view(views, files):
 def test_views():
     for kind in CLASSES:
         for words in each_view(VIEWS, recordings(name_of(kind))):
-            printed, said = raw_output_of_command(*words)
+            printed, said = outputs(*words)
             assert not said, (kind, words, said)
             no_change = words[0] == "diff" and "--csv" not in words
             check_shown((kind, words), printed, seen=not no_change)
@@ -75,7 +75,7 @@ def test_json_is_exact():
     for kind in CLASSES:
         name = name_of(kind)
         for words in each_view(EXACT, recordings(name)):
-            printed, _ = raw_output_of_command(*words)
+            printed, _ = outputs(*words)
             assert printed.isascii() and b"\x7f" not in printed, (kind, words)
             check_shown((kind, words), printed, seen=False)
             found = set(strings(json.loads(printed)))
@@ -93,7 +93,7 @@ def test_mappings_are_exact():
     """And what dump reads of them is shown as everywhere."""
     for kind in CLASSES:
         name, files = name_of(kind), recordings(name_of(kind))
-        printed, _ = raw_output_of_command("export", "-f", "mappings", files[0])
+        printed, _ = outputs("export", "-f", "mappings", files[0])
         check_shown(kind, printed, seen=False)
         kernel, user = printed.splitlines()
         assert unescaped(user) == b"1 - " + name and unescaped(kernel).startswith(b"kernel %s 0x" % name), (kind, printed)
@@ -101,17 +101,17 @@ def test_mappings_are_exact():
             file.write(user + b"\n")
         with open("syms", "wb") as file:
             file.write(b"ffffffffc0000000 t %s\nffffffffc0001000 t end\n" % name)
-        raw_output_of_command("export", "-f", "stack_map_bin", "-o", "bin", files[0])
+        outputs("export", "-f", "stack_map_bin", "-o", "bin", files[0])
         for names in ["--mappings", "map"], ["--kallsyms", "syms"]:
-            printed, _ = raw_output_of_command("dump", *names, "bin")
+            printed, _ = outputs("dump", *names, "bin")
             check_shown((kind, names), printed, seen="\n" not in name.decode(errors="replace") or "map" in names)
-            printed, _ = raw_output_of_command("dump", "--json", *names, "bin")
+            printed, _ = outputs("dump", "--json", *names, "bin")
             assert printed.isascii() and b"\x7f" not in printed and json.loads(printed), (kind, names)
 
 
 def test_pages():
     for kind in CLASSES:
-        printed, _ = raw_output_of_command("flamegraph", "-o", "-", recordings(name_of(kind))[0])
+        printed, _ = outputs("flamegraph", "-o", "-", recordings(name_of(kind))[0])
         check_shown(kind, printed, seen=False)
 
 
@@ -120,18 +120,18 @@ def test_messages():
     for kind in CLASSES:
         name = name_of(kind)
         for words in [name], [b"help", name], [b"--complete", b"record", name]:
-            check_shown((kind, words), b"".join(raw_output_of_command(*words, status=None)), seen=b"--complete" not in words)
+            check_shown((kind, words), b"".join(outputs(*words, status=None)), seen=b"--complete" not in words)
         for command in commands():
             for words in [b"--" + name], [name] * 3, [b"-e", name, name], [b"-e", name]:
-                printed, said = raw_output_of_command(command, *words, status=None)
+                printed, said = outputs(command, *words, status=None)
                 check_shown((kind, command, words), printed, seen=False)
                 check_shown((kind, command, words), said, seen=words == [b"--" + name])
         for words in [b"report", name], [b"script", name], [b"merge", b"-o", b"out", name], [b"dump", name], [b"record", name]:
-            check_shown((kind, words), raw_output_of_command(*words, status=1)[1])
+            check_shown((kind, words), outputs(*words, status=1)[1])
 
 
-def cells_of_csv_output(words):
-    rows = list(csv.reader(io.StringIO(raw_output_of_command(*words)[0].decode())))
+def cells(words):
+    rows = list(csv.reader(io.StringIO(outputs(*words)[0].decode())))
     return [cell for row in rows[1:] for cell in row]
 
 
@@ -145,7 +145,7 @@ def test_no_cell_is_a_formula():
         for words in each_view(VIEWS, files):
             if "--csv" not in words:
                 continue
-            found = [cell for cell in cells_of_csv_output(words) if not NUMBER.fullmatch(cell)]
+            found = [cell for cell in cells(words) if not NUMBER.fullmatch(cell)]
             assert found and not any(part.lstrip()[:1] in tuple("=+-@\uff1d") for cell in found for part in cell.split(";") if part)
             assert name in [re.sub("(^|;)'", r"\1", cell) for cell in found], (name, words, found)
 

@@ -15,7 +15,7 @@ import time
 
 from harness.cases import STACKMAP, main, needs, program, run
 from harness.engine_folder import HOME, enter_own_mounts, fresh_bpffs
-from harness.odd_names import CLASSES, check_shown, is_invisible_character, name_of, raw_output_of_command
+from harness.odd_names import CLASSES, check_shown, is_hidden, name_of, outputs
 
 CALLS = 20
 
@@ -47,7 +47,7 @@ def test_files_of_an_instance():
     for kind in CLASSES:
         fresh_bpffs()
         path = odd_program(kind)
-        raw_output_of_command("start", "odd", *events_of(path))
+        outputs("start", "odd", *events_of(path))
         call(path)
         for file in "stack_map", "trace", "stack_map_stat":
             check_file(kind, file, seen=file != "stack_map_stat")
@@ -56,23 +56,23 @@ def test_files_of_an_instance():
             exact = re.sub(rb"\\([0-7]{3})", lambda digits: bytes([int(digits[1], 8)]), file.read())
         assert os.getcwdb() + path[1:] in exact, (kind, exact)
         for words in ["status", "odd"], ["report", "--instance", "odd"], ["script", "--instance", "odd"]:
-            printed, said = raw_output_of_command(*words)
+            printed, said = outputs(*words)
             check_shown((kind, words), printed)
             check_shown((kind, words), said, seen=False)
-        raw_output_of_command("stop", "odd")
+        outputs("stop", "odd")
 
 
 def test_recordings_and_lists():
     needs("bpf", "raw tracepoints", "uprobes")
     for kind in CLASSES:
         path = odd_program(kind)
-        _, said = raw_output_of_command("record", *events_of(path), "-o", b"odd" + path[2:], "--", path, "getppid=5", "calls=5")
+        _, said = outputs("record", *events_of(path), "-o", b"odd" + path[2:], "--", path, "getppid=5", "calls=5")
         check_shown(kind, said, seen=False)
-        printed, _ = raw_output_of_command("script", b"odd" + path[2:])
+        printed, _ = outputs("script", b"odd" + path[2:])
         check_shown(kind, printed)
-        printed, _ = raw_output_of_command("list", b"u:" + path + b":coun*")
+        printed, _ = outputs("list", b"u:" + path + b":coun*")
         check_shown(kind, printed)
-        printed, _ = raw_output_of_command("list", "--json", b"u:" + path + b":coun*")
+        printed, _ = outputs("list", "--json", b"u:" + path + b":coun*")
         assert printed.isascii() and b"\x7f" not in printed, (kind, printed)
 
 
@@ -114,7 +114,7 @@ def test_the_screen_of_top():
         screen = Screen("top", "--stacks", "--delay", "1", "-e", "syscalls:sys_enter_getppid")
         drawn = screen.until(b"ab?", lambda path=path: call(path))
         assert b"ab?" in drawn and name_of(kind) not in drawn, (kind, drawn)
-        hidden = [character for character in SEQUENCES.sub(b"", drawn).decode() if is_invisible_character(character)]
+        hidden = [character for character in SEQUENCES.sub(b"", drawn).decode() if is_hidden(character)]
         assert not hidden, (kind, hidden, drawn)
 
 

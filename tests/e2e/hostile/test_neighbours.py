@@ -13,10 +13,10 @@ import subprocess
 import time
 
 from harness import cases, neighbours
-from harness.cases import Skip, repeat_case_if_it_fails, stackmap
+from harness.cases import Skip, one_of_several, stackmap
 from harness.neighbours import FLOODS, USER
-from harness.recording import Recording, check_ledger, repeat_recording_until_named
-from harness.sandbox import needs_root, recording, pid_of_sandbox, stop_idle_sandbox, pid_of_symbolizer, wait_for
+from harness.recording import Recording, check_ledger, one_with_names
+from harness.sandbox import needs_root, recording, sandbox_of, stop_idle_sandbox, symbolizer_of, wait_for
 
 END_SECONDS = 10  # 2 on a machine that does nothing else: bench/neighbours
 SWITCHES = 20000
@@ -35,7 +35,7 @@ def neighbour(kind):
         raise Skip(str(reason)) from reason
 
 
-def end_recorder_within_time(recorder):
+def end_soon(recorder):
     began = time.monotonic()
     recorder.send_signal(signal.SIGINT)
     messages = recorder.communicate(timeout=cases.SECONDS_MAX)[1]
@@ -72,7 +72,7 @@ def record_switches(prefix=()):
     for _ in range(TRIES):
         with recording("-a", "-e", "sched:sched_switch", prefix=prefix) as recorder:
             neighbours.switch(SWITCHES)
-            made = end_recorder_within_time(recorder)
+            made = end_soon(recorder)
         check_losses(made.check())
         if not missing_names(made):
             return made
@@ -80,60 +80,60 @@ def record_switches(prefix=()):
     return made
 
 
-def record_beside_neighbour(what, prefix=()):
+def record_beside(what, prefix=()):
     needs_root()
     with neighbour(what):
         return record_switches(prefix)
 
 
-def check_files_reported_without_names(made, files):
+def check_told(made, files):
     assert "%d files without names" % files in made.messages, made.messages
     assert re.search("stackmap: user %d: %d files gave no names .slow, damaged or too large., one of them /" % (USER, files),
                      made.messages), made.messages
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_no_neighbour():
     needs_root()
     made = record_switches()
     assert "gave no names" not in made.messages, made.messages
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_files_that_are_not_looked_up():
-    record_beside_neighbour("lookup")
+    record_beside("lookup")
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_files_that_are_not_opened():
-    check_files_reported_without_names(record_beside_neighbour("open"), 1)
+    check_told(record_beside("open"), 1)
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_files_that_do_not_tell_what_they_are():
-    check_files_reported_without_names(record_beside_neighbour("getattr"), 1)
+    check_told(record_beside("getattr"), 1)
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_files_that_are_not_read():
-    check_files_reported_without_names(record_beside_neighbour("read"), 1)
+    check_told(record_beside("read"), 1)
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_pages_that_never_come():
     """A frame whose caller's registers are in such a page."""
-    check_files_reported_without_names(record_beside_neighbour("fault"), 1)
+    check_told(record_beside("fault"), 1)
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_a_lock_that_is_kept():
     """A frame whose caller's registers are in a page that cannot be had before another thread's wait has an end."""
-    made = record_beside_neighbour("lock")
+    made = record_beside("lock")
     ends = {event.frames[-1].name for event in made.events() if event.comm == "neighbour"}
     assert ends and "[unanswered]" not in ends, ends
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_an_instance_starts_beside_a_lock_that_is_kept():
     """`start` looks at the code that all processes have mapped. A reader then follows the instance and ends when asked to."""
     needs_root()
@@ -155,7 +155,7 @@ def test_an_instance_starts_beside_a_lock_that_is_kept():
     check_losses(ledger)
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_files_end_beside_files_that_are_not_opened():
     """While names of the last file are waited for, events go on into it."""
     needs_root()
@@ -176,7 +176,7 @@ def test_files_end_beside_files_that_are_not_opened():
         check_names(made)
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_the_last_file_ends_beside_files_that_are_not_opened():
     """The last file ends soon after the command's end, without a signal."""
     needs_root()
@@ -192,7 +192,7 @@ def test_the_last_file_ends_beside_files_that_are_not_opened():
     check_names(last)
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_the_end_does_not_wait_for_files_of_root():
     """The process that parses them is stopped. The kernel's names are there, and the files are counted."""
     needs_root()
@@ -200,12 +200,12 @@ def test_the_end_does_not_wait_for_files_of_root():
     def stopped():
         with recording("-a", "-e", "sched:sched_switch") as recorder:
             neighbours.switch(SWITCHES)
-            stop_idle_sandbox(pid_of_sandbox(recorder.pid), pid_of_symbolizer(recorder.pid))
-            return end_recorder_within_time(recorder)
+            stop_idle_sandbox(sandbox_of(recorder.pid), symbolizer_of(recorder.pid))
+            return end_soon(recorder)
 
     def kernel_names(made):
         return {name for stack in made.report()["stacks"] for name in stack["kernel"]}
-    made = repeat_recording_until_named(stopped, lambda made: {"schedule", "__schedule"} & kernel_names(made))
+    made = one_with_names(stopped, lambda made: {"schedule", "__schedule"} & kernel_names(made))
     check_losses(made.check())
     assert {"schedule", "__schedule"} & kernel_names(made), sorted(kernel_names(made))[:20]
     assert re.search("stackmap: user 0: [0-9]+ files gave no names", made.messages), made.messages
@@ -213,40 +213,40 @@ def test_the_end_does_not_wait_for_files_of_root():
 
 def record_assisted_beside(what):
     """Records as on a kernel without task work, where the recorder itself reads other users' files."""
-    return record_beside_neighbour(what, ("env", "LD_PRELOAD=" + cases.program("librefuse_programs.so"), "REFUSE_NAME=ask_for_callbac",
+    return record_beside(what, ("env", "LD_PRELOAD=" + cases.program("librefuse_programs.so"), "REFUSE_NAME=ask_for_callbac",
                                 "REFUSE_COUNT=1000"))
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_files_that_are_not_opened_for_the_recorder():
     record_assisted_beside("open")
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_files_that_are_not_read_by_the_recorder():
     record_assisted_beside("read")
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_pages_that_never_come_for_the_recorder():
     record_assisted_beside("fault")
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_files_with_notes_without_end():
     """The first notes are read, so these files are neither slow nor damaged."""
-    made = record_beside_neighbour("notes")
+    made = record_beside("notes")
     assert "gave no names" not in made.messages, made.messages
 
 
-def case_of_flooding_neighbour(what):
+def flood(what):
     """Files, generated code and changes in masses, each of which would be work for minutes."""
-    return lambda: record_beside_neighbour(what)
+    return lambda: record_beside(what)
 
 
 for kind in FLOODS:
     if kind != "notes":
-        globals()["test_flood_of_" + kind] = repeat_case_if_it_fails(case_of_flooding_neighbour(kind))
+        globals()["test_flood_of_" + kind] = one_of_several(flood(kind))
 
 
 if __name__ == "__main__":

@@ -11,10 +11,10 @@ import struct
 import subprocess
 
 from harness import cases
-from harness.cases import Skip, needs, repeat_case_if_it_fails, run
+from harness.cases import Skip, needs, one_of_several, run
 from harness.engine_folder import HOME, fresh_bpffs
-from harness.recording import Recording, function, repeat_recording_until_named, record, user_frames
-from harness.sandbox import (children, end, end_with_stopped_sandbox, needs_root, recording, start_recording_of_ls, pid_of_sandbox,
+from harness.recording import Recording, function, one_with_names, record, user_frames
+from harness.sandbox import (children, end, end_with_stopped_sandbox, needs_root, recording, recording_of_ls, sandbox_of,
                              status, wait_for, wait_for_sleep)
 
 NOBODY = 65534
@@ -27,7 +27,7 @@ OPENING = {"perfmon": 38}
 WRITING = {"dac_override": 1, "fowner": 3}
 
 
-def mask_of_capabilities(which):
+def bits(which):
     return sum(1 << bit for bit in which.values())
 
 
@@ -47,7 +47,7 @@ def is_gone(pid):
 
 def check_capabilities(pid, kept):
     for name, found in capabilities(pid).items():
-        wanted = mask_of_capabilities(kept) & capabilities_of_us() if name in ("Eff", "Prm") else 0
+        wanted = bits(kept) & capabilities_of_us() if name in ("Eff", "Prm") else 0
         assert found == wanted, "%s of the recorder: %x, not %x" % (name, found, wanted)
 
 
@@ -94,7 +94,7 @@ def test_a_flight_in_our_own_folder():
         with recording("-a", "-e", "sched:sched_switch", "--flight", "1M") as recorder:
             check_capabilities(recorder.pid, READING)
             return end(recorder)
-    made = repeat_recording_until_named(flight, has_kernel_names)
+    made = one_with_names(flight, has_kernel_names)
     assert "were hidden" not in made.read("report")
     assert has_kernel_names(made), kernel_names(made)
 
@@ -111,7 +111,7 @@ def test_a_flight_in_a_folder_of_another_user():
 def test_the_sandbox_has_nothing():
     """The sandbox has no open file except the one that it reads."""
     with recording("-a", "-e", "sched:sched_switch") as recorder:
-        pid = pid_of_sandbox(recorder.pid)
+        pid = sandbox_of(recorder.pid)
         assert pid, "there is no sandbox"
         assert not any(capabilities(pid).values()), capabilities(pid)
         found = status(pid)
@@ -127,7 +127,7 @@ def test_the_sandbox_has_nothing():
 def test_the_sandbox_goes_with_a_killed_recorder():
     """A stopped sandbox does not see that its socket is closed, like one that is parsing a file."""
     with recording("-a", "-e", "sched:sched_switch") as recorder:
-        pid = pid_of_sandbox(recorder.pid)
+        pid = sandbox_of(recorder.pid)
         os.kill(pid, signal.SIGSTOP)
         recorder.kill()
         recorder.wait()
@@ -150,7 +150,7 @@ def test_readers_of_recordings_may_open_files_only():
 
 # What it takes
 
-def command_with_only_capabilities(user, which, *command):
+def confined(user, which, *command):
     """A command with no other capabilities."""
     if not user:
         return ["setpriv", "--bounding-set=-all," + which, "--inh-caps=-all", *command]
@@ -167,7 +167,7 @@ def record_confined(user, which, *arguments):
     return done, Recording("open/%d.data" % user, done.stderr)
 
 
-def needs_program_reachable_by_user(user):
+def needs_reach(user):
     """The program under test may lie in a folder that is closed to others."""
     needs_root()
     done = run(*confined(user, BPF_AND_PERFMON, cases.STACKMAP, "--version"), status=None)
@@ -186,7 +186,7 @@ FEATURE_OF = {"page faults": "perf events", "system calls": "raw tracepoints"}
 
 
 def check_sources(user):
-    needs_program_reachable_by_user(user)
+    needs_reach(user)
     for name, arguments in SOURCES.items():
         needs(FEATURE_OF.get(name, name))
         done, made = record_confined(user, BPF_AND_PERFMON, *arguments, "--", "ls", "-lR", "/usr/include/linux")
@@ -207,14 +207,14 @@ def test_another_user_with_two_capabilities_records_every_source():
 def test_their_own_functions_have_names():
     """Files that the user may read anyway need no privilege."""
     needs("raw tracepoints")
-    needs_program_reachable_by_user(NOBODY)
+    needs_reach(NOBODY)
     _, made = record_confined(NOBODY, BPF_AND_PERFMON, "-e", "syscalls:sys_enter_getdents64", "--", "ls", "/")
     names = {function(frame) for event in made.events() for frame in user_frames(event)}
     assert "getdents64" in names or "readdir64" in names or "readdir" in names, names
 
 
 def test_without_capabilities_it_says_what_it_takes():
-    needs_program_reachable_by_user(NOBODY)
+    needs_reach(NOBODY)
     done, _ = record_confined(NOBODY, "-all", "-F", "99", "--", "true")
     assert done.returncode == 1, done
     assert "CAP_BPF" in done.stderr and "CAP_PERFMON" in done.stderr, done.stderr
@@ -222,7 +222,7 @@ def test_without_capabilities_it_says_what_it_takes():
 
 
 def test_without_perfmon_it_says_what_it_takes():
-    needs_program_reachable_by_user(NOBODY)
+    needs_reach(NOBODY)
     for arguments in SOURCES.values():
         done, _ = record_confined(NOBODY, "+bpf", *arguments, "--", "true")
         assert done.returncode == 1, done
@@ -230,7 +230,7 @@ def test_without_perfmon_it_says_what_it_takes():
 
 
 def test_doctor_says_what_it_takes():
-    needs_program_reachable_by_user(NOBODY)
+    needs_reach(NOBODY)
     done = run(*confined(NOBODY, "-all", cases.STACKMAP, "doctor"), status=1)
     assert "CAP_BPF and CAP_PERFMON" in done.stdout, done.stdout
     done = run(*confined(NOBODY, BPF_AND_PERFMON, cases.STACKMAP, "doctor"), status=None)
@@ -288,7 +288,7 @@ def test_kptr_restrict_1_shows_addresses_to_root():
 
 
 def test_kptr_restrict_1_hides_addresses_from_others():
-    needs_program_reachable_by_user(NOBODY)
+    needs_reach(NOBODY)
     with kptr_restrict(1):
         done, made = record_confined(NOBODY, BPF_AND_PERFMON, "-e", "syscalls:sys_enter_getdents64", "--", "ls", "/")
     assert not done.returncode, done.stderr
@@ -368,7 +368,7 @@ def generation_of(folder):
 
 
 def test_another_user_cannot_touch_an_instance():
-    needs_program_reachable_by_user(NOBODY)
+    needs_reach(NOBODY)
     with instance("mine", "-e", "sched:sched_switch") as folder:
         for name in FILES:
             done = run(*confined(NOBODY, BPF_AND_PERFMON, "cat", os.path.join(folder, name)), status=1)
@@ -381,7 +381,7 @@ def test_another_user_cannot_touch_an_instance():
 
 
 def test_a_group_may_read_but_not_change():
-    needs_program_reachable_by_user(NOBODY)
+    needs_reach(NOBODY)
     with instance("ours", "-e", "sched:sched_switch", "--group", str(NOBODY)) as folder:
         for name in FILES:
             run(*confined(NOBODY, "-all", "cat", os.path.join(folder, name)))
@@ -449,9 +449,9 @@ def test_files_of_an_instance_follow_kptr_restrict():
 def test_a_sandbox_that_is_killed_is_replaced():
     def killed():
         with recording("-a", "-e", "sched:sched_switch") as recorder:
-            os.kill(pid_of_sandbox(recorder.pid), signal.SIGKILL)
+            os.kill(sandbox_of(recorder.pid), signal.SIGKILL)
             return end(recorder)
-    made = repeat_recording_until_named(killed, has_kernel_names)
+    made = one_with_names(killed, has_kernel_names)
     made.check()
     assert "unread_files" not in made.messages, made.messages
     assert has_kernel_names(made), kernel_names(made)
@@ -467,17 +467,17 @@ def kernel_and_user_names(made):
     return [[name for stack in stacks for name in stack[side]] for side in ("kernel", "user")]
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_a_parser_that_crashes_costs_the_names_of_one_file():
     needs_root()
-    with start_recording_of_ls() as recorder:
+    with recording_of_ls() as recorder:
         wait_for_sleep(recorder)
         made = end_with_stopped_sandbox(recorder, signal.SIGKILL)
     check_one_file_unread(made)
     assert any(kernel_and_user_names(made)), "nothing has a name"
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_who_insists_gets_what_is_there():
     """After the second Ctrl-C the recorder waits for no name: names of root's files are missing."""
     with recording("-a", "-e", "sched:sched_switch") as recorder:

@@ -7,7 +7,7 @@ import json
 import re
 import subprocess
 
-from harness.cases import main, needs, never, repeat_case_if_it_fails, program, stackmap
+from harness.cases import main, needs, never, one_of_several, program, stackmap
 from harness.engine_folder import fresh_bpffs
 from harness.recording import function, record, user_frames
 
@@ -43,7 +43,7 @@ def names_by_thread(*modes):
     return found
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_forged_frames_have_no_names():
     """Frames in a circle, frames that lead nowhere, and names of 1 MiB."""
     found = names_by_thread("cycle", "forged", "long", "plain")
@@ -53,7 +53,7 @@ def test_forged_frames_have_no_names():
     assert found["plain"] == [("made_by_hand",)] * CALLS, collections.Counter(found["plain"]).most_common(3)
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_functions_without_end_leave_ids_to_others():
     """The program gets a fifth of all ids: as many as are a quarter of the rest."""
     found = names_by_thread("endless", "plain")
@@ -63,7 +63,7 @@ def test_functions_without_end_leave_ids_to_others():
     assert found["plain"] == [("made_by_hand",)] * CALLS, collections.Counter(found["plain"]).most_common(3)
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_processes_with_equal_addresses_have_their_own_names():
     found = names_by_thread("twins")
     for twin, other in ("first", "second"), ("second", "first"):

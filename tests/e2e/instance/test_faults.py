@@ -34,10 +34,10 @@ def steps_of(*command):
     wanted = ["bpf", "ioctl", *IN_FOLDERS]
     strace("-e", "trace=" + ",".join(wanted), command=command)
     names = re.findall(r"^(\w+)\(", read_text("steps"), re.M)
-    return number_repeated_names(name for name in names if name in wanted)  # strace prints calls that it does not know, too
+    return numbered(name for name in names if name in wanted)  # strace prints calls that it does not know, too
 
 
-def choose_some_steps(steps, count):
+def some(steps, count):
     """All that change folders, and some of the rest: the same in each run, others for another STACKMAP_TEST_SEED."""
     in_folders = [step for step in steps if step[0] in IN_FOLDERS and step[0] != "unlinkat"]
     rest = [step for step in steps if step not in in_folders]
@@ -45,7 +45,7 @@ def choose_some_steps(steps, count):
     return sorted(chosen[:count], key=steps.index)
 
 
-def run_with_fault_at_step(step, fault, *command, status=None):
+def at_step(step, fault, *command, status=None):
     name, number = step
     return strace("-e", "trace=" + name, "-e", "inject=%s:%s:when=%s" % (name, fault, number), command=command,
                   status=status)
@@ -55,9 +55,9 @@ def test_start_is_killed():
     begin()
     steps = steps_of("start", "x", *OPTIONS)
     stop()
-    for step in choose_some_steps(steps, 8):
-        with report_failing_step("start killed at", step):
-            run_with_fault_at_step(step, "signal=KILL", "start", "x", *OPTIONS)
+    for step in some(steps, 8):
+        with told("start killed at", step):
+            at_step(step, "signal=KILL", "start", "x", *OPTIONS)
             if os.path.exists(INSTANCE):
                 check_works()
                 stop()
@@ -72,21 +72,21 @@ def test_stop_is_killed():
     begin()
     start()
     steps = steps_of("stop", "x")
-    for step in choose_some_steps(steps, 6):
-        with report_failing_step("stop killed at", step):
+    for step in some(steps, 6):
+        with told("stop killed at", step):
             start()
-            run_with_fault_at_step(step, "signal=KILL", "stop", "x")
+            at_step(step, "signal=KILL", "stop", "x")
             if os.path.exists(INSTANCE):
                 check_works()
                 stop()
     check_next_start()
 
 
-def harm_command_on_live_instance(fault, command, steps):
+def harm_while_it_lives(fault, command, steps):
     """Harms a command that works on an instance: the instance goes on counting, and works as before after the next command."""
     for step in steps:
-        with report_failing_step(*command[:1], fault, "at", step):
-            run_with_fault_at_step(step, fault, *command)
+        with told(*command[:1], fault, "at", step):
+            at_step(step, fault, *command)
             check_counts()
             stackmap(*command)
             check_works()
@@ -99,7 +99,7 @@ def test_reset_is_harmed():
         begin()
         start("--flight", "4M")
         command = ("reset", "x")
-        harm_command_on_live_instance(fault, command, choose_some_steps(steps_of(*command), 5))
+        harm_while_it_lives(fault, command, some(steps_of(*command), 5))
 
 
 def steps_of_copying(*command):
@@ -119,7 +119,7 @@ def test_readers_are_killed():
             start("--flight", "8M")
             steps = steps_of_copying(*command)
             assert steps
-            harm_command_on_live_instance("signal=KILL", command, steps)
+            harm_while_it_lives("signal=KILL", command, steps)
     finally:
         del os.environ["GLIBC_TUNABLES"]
 
@@ -129,9 +129,9 @@ def test_pause_and_resume_are_killed():
     begin()
     start()
     for command in ("pause", "resume"):
-        for step in choose_some_steps(steps_of(command, "x"), 3):
-            with report_failing_step(command, "killed at", step):
-                run_with_fault_at_step(step, "signal=KILL", command, "x")
+        for step in some(steps_of(command, "x"), 3):
+            with told(command, "killed at", step):
+                at_step(step, "signal=KILL", command, "x")
                 check_stat(stat())
                 stackmap("resume", "x", status=None)
                 check_works()
@@ -142,9 +142,9 @@ def test_pause_and_resume_are_killed():
 def test_record_is_killed():
     begin()
     command = ("record", "-o", "f.data", *OPTIONS, "--", COUNTS, "calls=100")
-    for step in choose_some_steps(steps_of(*command), 4):
-        with report_failing_step("record killed at", step):
-            run_with_fault_at_step(step, "signal=KILL", *command)
+    for step in some(steps_of(*command), 4):
+        with told("record killed at", step):
+            at_step(step, "signal=KILL", *command)
             record(*OPTIONS, "--", COUNTS, "calls=100").check()
             assert not os.path.exists(HOME), [*os.walk(HOME)]
     check_next_start()
@@ -161,9 +161,9 @@ def test_start_is_refused():
     begin()
     steps = steps_of("start", "x", *OPTIONS)
     stop()
-    for step in choose_some_steps(steps, 8):
-        with report_failing_step("start refused at", step):
-            done = run_with_fault_at_step(step, "error=ENOMEM", "start", "x", *OPTIONS)
+    for step in some(steps, 8):
+        with told("start refused at", step):
+            done = at_step(step, "error=ENOMEM", "start", "x", *OPTIONS)
             check_refused(done)
             assert os.path.exists(INSTANCE) == (done.returncode == 0), done.stderr
             if done.returncode == 0:
@@ -177,8 +177,8 @@ def test_a_probe_is_refused():
     """Where libbpf tries what the kernel can, it takes any refusal for an old kernel, and goes on without."""
     begin()
     for number in range(12, 20):
-        with report_failing_step("start refused at", number):
-            check_refused(run_with_fault_at_step(("bpf", number), "error=ENOMEM", "start", "x", *OPTIONS))
+        with told("start refused at", number):
+            check_refused(at_step(("bpf", number), "error=ENOMEM", "start", "x", *OPTIONS))
             if os.path.exists(INSTANCE):
                 check_works()
                 stop()
@@ -190,11 +190,11 @@ def test_record_is_refused():
     begin()
     command = ("record", "-o", "f.data", *OPTIONS, "--", "sh", "-c", "touch ran; exec %s calls=100" % COUNTS)
     steps = [step for step in steps_of(*command) if step[0] != "rename"]  # that is its file's
-    for step in choose_some_steps(steps, 4):
+    for step in some(steps, 4):
         with contextlib.suppress(FileNotFoundError):
             os.unlink("ran")
-        with report_failing_step("record refused at", step):
-            done = run_with_fault_at_step(step, "error=ENOMEM", *command)
+        with told("record refused at", step):
+            done = at_step(step, "error=ENOMEM", *command)
             check_refused(done)
             if done.returncode == 0:
                 assert Recording("f.data").check()["produced"] == 100
@@ -298,7 +298,7 @@ def test_write_errors():
     begin()
     command = ("record", "-o", "f.data", "--no-dedup", "--ring", "32M", *OPTIONS, "--", COUNTS, "calls=100000")
     for fault in ("error=EIO", "error=ENOSPC"):
-        done = run_with_fault_at_step(("write", 10), fault, *command)
+        done = at_step(("write", 10), fault, *command)
         assert done.returncode == 1 and "write_error" in done.stderr, (fault, done.stderr)
         check_printed_ledger(done.stderr)
         read_damaged("f.data")
@@ -307,7 +307,7 @@ def test_write_errors():
 
 # --- what vanishes, and what comes in masses ---
 
-def ended_tasks_in_map(name, tid_shift):
+def tasks_gone(name, tid_shift):
     """The ended tasks among the keys of an instance's map. Some tasks exit during the look."""
     dump = json.loads(run("bpftool", "-j", "map", "dump", "pinned", "%s/pins/map_%s" % (INSTANCE, name)).stdout)
     tids = {entry["formatted"]["key"] >> tid_shift for entry in dump}
@@ -322,8 +322,8 @@ def test_storms():
     run("sh", "-c", "for i in $(seq 300); do /bin/true & (:) & done; wait")
     check_stat(stat())
     for name, tid_shift in (("deferrals", 0), ("works", 1), ("followed", 0)):
-        gone = ended_tasks_in_map(name, tid_shift)
-        assert not gone & ended_tasks_in_map(name, tid_shift), (name, gone)
+        gone = tasks_gone(name, tid_shift)
+        assert not gone & tasks_gone(name, tid_shift), (name, gone)
     stop()
     check_nothing_left()
 

@@ -12,7 +12,7 @@ import signal
 import subprocess
 import time
 
-from harness.bpf_objects import is_bpf_object_alive, shown
+from harness.bpf_objects import is_there, shown
 from harness.cases import SECONDS_MAX, STACKMAP, main, needs, needs_command, program, run, stackmap
 from harness.engine_folder import ENGINE, HOME, enter_own_mounts, fresh_bpffs
 from harness.instance import CALLS, path_of, read, stat_of, status_of
@@ -36,7 +36,7 @@ def call(count):
     run(COUNTS, "getppid=%d" % count)
 
 
-def bpf_objects_held_by_folder(name):
+def held_by(name):
     """The ids of all that the folder keeps alive: what is pinned there, the programs of its links, their maps; but not
     what the engine has pinned."""
     folder, engine = path_of(name, ""), path_of(ENGINE, "")
@@ -55,10 +55,10 @@ def bpf_objects_held_by_folder(name):
 
 def wait_until_freed(objects):
     """The kernel frees after a grace period, and in turn."""
-    wait_until(lambda: not any(is_bpf_object_alive(*one) for one in objects))
+    wait_until(lambda: not any(is_there(*one) for one in objects))
 
 
-def assert_command_fails(*arguments, status=1):
+def fails(*arguments, status=1):
     message = stackmap(*arguments, status=status).stderr
     assert message.startswith("stackmap: ") and message.count("\n") == 1, message
     return message
@@ -156,7 +156,7 @@ def test_status_names_the_reader():
         assert "process %d" % reader.pid in stackmap("status", "reader").stdout
         call(1)
         assert COMM.encode() in reader.stdout.readline()
-        assert_command_fails("script", "--instance", "reader", "-f")
+        fails("script", "--instance", "reader", "-f")
         reader.send_signal(signal.SIGINT)
     assert reader.returncode == 0
     assert status_of("reader")["reader"] is None
@@ -197,7 +197,7 @@ def test_pause_and_resume_a_flight_recorder():
     pause_and_resume("--flight", "1M")
 
 
-def words_of_status_line(name):
+def line_of(name):
     """Of the list of instances: heading -> word."""
     heads, *lines = stackmap("status").stdout.splitlines()
     words = next(line for line in lines if line.startswith(name)).split()
@@ -213,7 +213,7 @@ def test_the_default_map_has_room():
     assert 1 << 20 <= status["memory_rings"] < 3 << 19 and status["memory_stack_map"] > 32 << 20, status
     assert status["memory"] > status["memory_rings"] + status["memory_stack_map"], status
     assert "not counted" not in stackmap("status", "room").stdout
-    assert words_of_status_line("room")["MAP"] == stat_of("room")["full"] == "0%", words_of_status_line("room")
+    assert line_of("room")["MAP"] == stat_of("room")["full"] == "0%", line_of("room")
 
 
 def test_what_a_full_map_does_not_count():
@@ -226,7 +226,7 @@ def test_what_a_full_map_does_not_count():
     stacks, stat = status_of("full")["stack_map"], stat_of("full")
     assert stacks["full"] >= 95 and stacks["counted"] + stacks["not_counted"] >= 23900, stacks
     assert 23900 - 2 * 1024 <= stacks["not_counted"] <= int(stat["drops"]), (stacks, stat)
-    assert (stat["full"], words_of_status_line("full")["MAP"]) == ("%d%%" % stacks["full"], "full"), stat
+    assert (stat["full"], line_of("full")["MAP"]) == ("%d%%" % stacks["full"], "full"), stat
     text = stackmap("status", "full").stdout
     assert re.search(r"^  not counted  9\d\.\d % of the stacks of events, ", text, re.MULTILINE), text
     shown = stackmap("top", "--instance", "full", "--batch", "-n", 1).stdout
@@ -251,8 +251,8 @@ def test_counts_of_user_stacks():
 def test_stop_leaves_nothing():
     needs("perf events", "uprobes")
     begin("stop", "-e", CALLS, "-e", "u:%s:counted" % COUNTS, "-e", "page-faults", "-e", "cpu-clock")
-    objects = bpf_objects_held_by_folder("stop")
-    assert all(is_bpf_object_alive(*one) for one in objects)
+    objects = held_by("stop")
+    assert all(is_there(*one) for one in objects)
     stackmap("stop", "stop")
     assert not os.path.exists(HOME), os.listdir(HOME)
     wait_until_freed(objects)
@@ -260,10 +260,10 @@ def test_stop_leaves_nothing():
 
 def test_a_removed_folder_ends_it():
     begin("removed", "-e", CALLS, "-e", "page-faults")
-    objects = bpf_objects_held_by_folder("removed")
+    objects = held_by("removed")
     shutil.rmtree(path_of("removed"))
     wait_until_freed(objects)
-    assert "removed" in assert_command_fails("status", "removed")
+    assert "removed" in fails("status", "removed")
     stackmap("start", "removed", *CALLS_ONLY)
     call(10)
     assert status_of("removed")["ledger"]["recorded"] == 10
@@ -275,7 +275,7 @@ def test_removed_while_it_is_read():
     """A reader with an open file reads it to its end, and keeps only the objects that this needs."""
     begin("read")
     call(100)
-    objects = bpf_objects_held_by_folder("read")
+    objects = held_by("read")
     with open(path_of("read", "trace"), encoding="utf-8") as trace:
         shutil.rmtree(path_of("read"))
         assert len(trace.read().splitlines()) == 100
@@ -328,7 +328,7 @@ def test_an_engine_that_cannot_be_shared():
 
 def test_a_name_in_use():
     begin("used")
-    assert "used" in assert_command_fails("start", "used", *CALLS_ONLY)
+    assert "used" in fails("start", "used", *CALLS_ONLY)
     call(10)
     assert status_of("used")["ledger"]["recorded"] == 10, "the first one is untouched"
     stackmap("stop", "used")
@@ -340,7 +340,7 @@ def test_bad_names():
     for command in (["start"], ["status"], ["pause"], ["resume"], ["stop"]):
         options = CALLS_ONLY if command == ["start"] else []
         for name in (ENGINE, "", "a/b", "..", "a.b", "ä", "a" * 61, "a b"):
-            assert_command_fails(*command, name, *options, status=2)
+            fails(*command, name, *options, status=2)
     assert not os.path.exists(HOME)
     longest = "a" * 60
     begin(longest)
@@ -352,18 +352,18 @@ def test_unknown_instances():
     needs("bpf")
     fresh_bpffs()
     for command in ("status", "pause", "resume", "stop"):
-        assert "nobody" in assert_command_fails(command, "nobody")
+        assert "nobody" in fails(command, "nobody")
     assert not os.path.exists(HOME)
     for command in ("start", "pause", "resume", "stop"):
-        assert_command_fails(command, status=2)
+        fails(command, status=2)
 
 
 def test_a_start_that_fails_leaves_nothing():
     needs("bpf")
     fresh_bpffs()
-    assert_command_fails("start", "no", "-e", "no:such_event")
-    assert_command_fails("start", "no", "--cgroup", "/nowhere", "-e", "page-faults")
-    assert_command_fails("start", "no", "-e", "page-faults", "--group", "no-such-group-here", status=2)
+    fails("start", "no", "-e", "no:such_event")
+    fails("start", "no", "--cgroup", "/nowhere", "-e", "page-faults")
+    fails("start", "no", "-e", "page-faults", "--group", "no-such-group-here", status=2)
     assert not os.path.exists(HOME), os.listdir(HOME)
 
 
@@ -377,7 +377,7 @@ def test_another_version_is_refused():
     version = [200] + 31 * [0]
     run("bpftool", "map", "update", "pinned", os.path.join(folder, "map_metadata"), "key", *4 * [0], "value", *version)
     for command in (["status", "other"], ["pause", "other"]):
-        assert "200" in assert_command_fails(*command), "names the other version"
+        assert "200" in fails(*command), "names the other version"
     stackmap("stop", "other")
     assert not os.path.exists(HOME)
 

@@ -8,7 +8,7 @@ import os
 import signal
 import subprocess
 
-from harness.cases import SECONDS_MAX, STACKMAP, Skip, main, needs, repeat_case_if_it_fails, program, run, stackmap
+from harness.cases import SECONDS_MAX, STACKMAP, Skip, main, needs, one_of_several, program, run, stackmap
 from harness.engine_folder import HOME, enter_own_mounts, fresh_bpffs
 from harness.recording import Recording, check_ledger, function, parse_events, parse_ids, parse_stack_map_bin, user_frames
 from harness.waiting import unread, wait_until
@@ -132,7 +132,7 @@ class Follower:
         return lines
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_follow():
     """Each event once, in the order of time, with its stack; and then no more."""
     start(*DRAIN)
@@ -149,7 +149,7 @@ def test_follow():
     stackmap("stop", "live")
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_follow_across_resets():
     """By another process meanwhile, more often than there are tables: what comes after each has its stacks as well."""
     start(*DRAIN)

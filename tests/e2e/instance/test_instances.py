@@ -7,12 +7,12 @@ import concurrent.futures
 import json
 import os
 
-from harness.bpf_objects import is_bpf_object_alive, shown
+from harness.bpf_objects import is_there, shown
 from harness.cases import main, needs, program, run, stackmap
-from harness.engine_folder import HOME, check_single_deferred_unwind, engine_state, enter_own_mounts, delete_unwind_tables_of_engine, fresh_bpffs
+from harness.engine_folder import HOME, check_one_unwind, engine_state, enter_own_mounts, forget_tables, fresh_bpffs
 from harness.known_stack import Target, check_whole
 from harness.recording import kernel_frames, parse_events, user_frames
-from harness.waiting import count_threads_reading_input, unread_bytes_of_pipe, wait_until
+from harness.waiting import readers, unread, wait_until
 
 COUNT = 62
 COUNTS = program("known_counts")
@@ -102,7 +102,7 @@ def check_and_stop(check):
     at_once(check_one)
     assert not os.path.exists(HOME), os.listdir(HOME)
     for kind, pinned in had.items():
-        wait_until(lambda kind=kind, pinned=pinned: not any(is_bpf_object_alive(kind, number) for number in pinned))
+        wait_until(lambda kind=kind, pinned=pinned: not any(is_there(kind, number) for number in pinned))
 
 
 def test_each_receives_its_events():
@@ -126,12 +126,12 @@ def test_one_unwind_for_all():
     target = Target("wait")
     at_once(lambda number: stackmap("start", name_of(number), "-p", target.pid, "--bits", 10, "--ring", "64K",
                                     "-e", "syscalls:sys_enter_read"))
-    delete_unwind_tables_of_engine()
+    forget_tables()
     before = engine_state()
     target.go_on()
-    wait_until(lambda: not unread_bytes_of_pipe(target.process.stdin) and count_threads_reading_input(target.pid))
+    wait_until(lambda: not unread(target.process.stdin) and readers(target.pid))
     target.end()
-    check_single_deferred_unwind(before)
+    check_one_unwind(before)
     check_and_stop(check_stack)
 
 

@@ -20,7 +20,7 @@ from harness.waiting import read_text, wait_until
 IN_READERS = ("bpf", "mmap", "flock", "poll", "write")
 
 
-def reader_of_instance_status():
+def reader():
     return json.loads(stackmap("status", "x", "--json").stdout)["reader"]
 
 
@@ -41,7 +41,7 @@ class Reading:
     def has_begun(self):
         """It waits for signals, too."""
         blocked = re.search(r"^SigBlk:\t(\w+)$", read_text("/proc/%s/status" % self.pid()), re.M)
-        return blocked and int(blocked[1], 16) >> signal.SIGINT - 1 & 1 and reader_of_instance_status()
+        return blocked and int(blocked[1], 16) >> signal.SIGINT - 1 & 1 and reader()
 
     def end(self):
         """It may have ended, or have been ended."""
@@ -65,12 +65,12 @@ def steps_of_reading(command):
     reading = Reading(command)
     run(COUNTS, "calls=1000")
     reading.end()
-    steps = number_repeated_names(re.findall(r"^(\w+)\(", read_text("steps"), re.M))
+    steps = numbered(re.findall(r"^(\w+)\(", read_text("steps"), re.M))
     steps = steps[steps.index(("flock", 1)):]
     return [STEPS.choice([step for step in steps if step[0] == name][:20]) for name in IN_READERS]
 
 
-def check_next_reader_gets_rest(produced):
+def check_taken_over(produced):
     """Another gets all that the one before has not taken, and nothing twice."""
     before = len(re.findall(r" %s:" % COUNTED, read_text("printed")))
     run(COUNTS, "calls=100")
@@ -92,8 +92,8 @@ def check_harmed_reading(command, step, fault):
     status = reading.end()
     check_reader_is_told(status)
     assert status == -signal.SIGKILL or "KILL" not in fault or name not in ("bpf", "flock"), status
-    assert not reader_of_instance_status()
-    check_next_reader_gets_rest(1000)
+    assert not reader()
+    check_taken_over(1000)
     found = stat()
     check_stat(found)
     assert found["produced"] - before["produced"] == found["recorded"] - before["recorded"] == 1100, (before, found)
@@ -107,7 +107,7 @@ def test_those_who_drain_are_harmed():
         steps = steps_of_reading(command)
         for step in steps:
             for fault in ("signal=KILL", "error=ENOMEM"):
-                with report_failing_step(*command, fault, "at", step):
+                with told(*command, fault, "at", step):
                     check_harmed_reading(command, step, fault)
         stop()
         check_nothing_left()

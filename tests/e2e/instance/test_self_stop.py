@@ -37,7 +37,7 @@ def status():
     return json.loads(stackmap("status", "live", "--json").stdout)
 
 
-def events_held_by_instance():
+def held():
     """The names of the events that the instance holds, and the messages of the reader."""
     recording = record("--instance", "live")
     recording.check()
@@ -55,7 +55,7 @@ def sleeps_and_calls():
 
 def check_stopped(event, expected):
     now = status()
-    names, messages = events_held_by_instance()
+    names, messages = held()
     assert now["state"] == "stopped" and now["stopped_by"].startswith(event) and now["ledger"]["produced"] == len(expected), now
     assert names == expected, names
     assert "live: stopped by %s" % now["stopped_by"] in messages, messages
@@ -139,7 +139,7 @@ def test_events_of_the_time_after_are_kept():
     run(PROGRAM, "nested=1")
     calls(100)
     before, text = status(), stackmap("status", "live").stdout
-    names = events_held_by_instance()[0]
+    names = held()[0]
     stackmap("stop", "live")
     assert before["state"] == "recording" and before["stopped_by"] is None, before
     assert "  stops by     span:" in text and "36000 s after it" in text, text
@@ -174,7 +174,7 @@ def test_a_paused_instance_ignores_the_event():
     paused = status()
     stackmap("resume", "live")
     calls(10)
-    names = events_held_by_instance()[0]
+    names = held()[0]
     stackmap("stop", "live")
     assert paused["state"] == "paused" and paused["ledger"]["lost"]["paused"] == 1, paused
     assert names == [COUNTED] * 10, names
@@ -185,7 +185,7 @@ def test_a_sample_stops_an_instance():
     start("--flight", "2M", "--stop-when", "cpu-clock")
     run(PROGRAM, "calls=10000000")
     now = status()
-    names = events_held_by_instance()[0]
+    names = held()[0]
     stackmap("stop", "live")
     assert now["stopped_by"] == "cpu-clock" and names.count("cpu-clock") == 1 and names[-1] == "cpu-clock", (now, names[-3:])
 

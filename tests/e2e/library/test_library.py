@@ -10,7 +10,7 @@ import signal
 import subprocess
 import tempfile
 
-from harness.cases import SECONDS_MAX, STACKMAP, main, needs, repeat_case_if_it_fails, program, run, stackmap
+from harness.cases import SECONDS_MAX, STACKMAP, main, needs, one_of_several, program, run, stackmap
 from harness.engine_folder import enter_own_mounts, fresh_bpffs
 from harness.recording import Recording, names_of
 from harness.skip import Skip
@@ -86,7 +86,7 @@ def recorded(library):
     return recording
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_a_program_records_to_a_file():
     """The command reads the file, names and ledger, as it reads its own."""
     needs("bpf", "raw tracepoints")
@@ -129,7 +129,7 @@ def check_writes(lines):
     assert times == sorted(times) and lines[-1] == "%d recorded" % CALLS, lines
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_a_program_follows_another_one_live():
     """The events of all windows: each once, in the order of time."""
     needs("bpf", "raw tracepoints")
@@ -142,7 +142,7 @@ def test_a_program_follows_another_one_live():
         check_writes(end(follower))
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_a_program_takes_the_events_of_an_instance():
     """The events end with the instance, and so does the program."""
     needs("bpf", "raw tracepoints")

@@ -11,7 +11,7 @@ import struct
 import zlib
 
 from harness.cases import STACKMAP, Skip, main, needs, needs_command, program, run, stackmap
-from harness.damage import check_printed_ledger, match_damage_message, read_damaged
+from harness.damage import check_printed_ledger, damage_of, read_damaged
 from harness.recording import parse_events, record
 
 BLOCK_HEADER = struct.Struct("<IIBBHIIIIIQQ")  # struct trace_block_header
@@ -71,7 +71,7 @@ def test_recorder_killed():
     assert events == events_before("f.data", offset) > 0, (events, offset)
     assert offset == whole[-1][0] + whole[-1][1], (offset, whole[-1])
     script = stackmap("script", "f.data", status=1)
-    assert match_damage_message(script) and len(parse_events(script.stdout)) == events, script.stderr
+    assert damage_of(script) and len(parse_events(script.stdout)) == events, script.stderr
 
 
 def wait_until_gone(programs):

@@ -7,7 +7,7 @@ import os
 import re
 import time
 
-from harness.cases import main, repeat_case_if_it_fails, program, run, stackmap
+from harness.cases import main, one_of_several, program, run, stackmap
 
 PARTS = {"a": 40, "b": 30, "c": 20, "d": 10}
 OTHER = dict(PARTS, d=20)
@@ -35,7 +35,7 @@ def shown(*options):
     return re.findall(r"  (share_[a-d])$", text, re.MULTILINE), text
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_two_runs_of_one_program_have_no_change():
     runs = [record("run%d.data" % i, PARTS) for i in range(6)]
     rows, text = shown(",".join(runs[:3]), ",".join(runs[3:]))
@@ -47,7 +47,7 @@ def test_two_runs_of_one_program_have_no_change():
     assert not rows and "# the noise is that within a run;" in text, text
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_a_change_of_known_size_is_in_its_interval():
     os.mkdir("before")
     os.mkdir("after")

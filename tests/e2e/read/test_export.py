@@ -12,10 +12,10 @@ import shutil
 import stat
 import subprocess
 
-from harness.cases import STACKMAP, Skip, main, needs, needs_command, repeat_case_if_it_fails, program, run, stackmap
+from harness.cases import STACKMAP, Skip, main, needs, needs_command, one_of_several, program, run, stackmap
 from harness.exportable import export, in_folder, inlined, real, report_of, small
-from harness.exported import (Perfetto, Pprof, Sums, key_as_in_folded_text, key_as_in_perf_script, check_chrome_tracks, read_chrome, read_folded, read_perf_script,
-                              read_speedscope, stacks_of_report, stack_without_inlined_mark)
+from harness.exported import (Perfetto, Pprof, Sums, as_folded, as_perf_script, check_chrome_tracks, read_chrome, read_folded, read_perf_script,
+                              read_speedscope, stacks_of_report, without_inlined)
 from harness.recording import record
 
 PROTO_FOLDER = os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "..", "..", "lib", "export")
@@ -79,7 +79,7 @@ def folded(path, *options):
 
 def test_folded():
     for path in each_recording():
-        expected = report_of(path).renamed(key_as_in_folded_text)
+        expected = report_of(path).renamed(as_folded)
         check_equal(folded(path, "--by", "count"), by_number(expected))
         sources = {source["name"] for source in json.loads(export("json", path))["sources"] if source["value_unit"]}
         check_equal(folded(path), by_weight(expected, sources))
@@ -88,7 +88,7 @@ def test_folded():
 def test_folded_by_value():
     """A flame graph of off-CPU events shows times, not numbers of waits. Each source is weighed by itself."""
     path = small()
-    expected = report_of(path).renamed(key_as_in_folded_text)
+    expected = report_of(path).renamed(as_folded)
     check_equal(folded(path, "--by", "value"), by_weight(expected, {"sched:sched_switch"}))
     check_equal(folded(path), folded(path, "--by", "value"))
     total = sum(int(line.split()[-1]) for line in export("folded", path, "-e", "sched:*").splitlines())
@@ -115,7 +115,7 @@ def test_speedscope():
 
 def test_perf_script():
     for path in each_recording():
-        check_equal(read_perf_script(export("perf-script", path)), by_value(report_of(path).renamed(key_as_in_perf_script)))
+        check_equal(read_perf_script(export("perf-script", path)), by_value(report_of(path).renamed(as_perf_script)))
 
 
 def test_chrome():
@@ -123,7 +123,7 @@ def test_chrome():
         check_equal(read_chrome(export("chrome", path)), report_of(path))
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_chrome_shows_who_woke_whom():
     """An arrow for each wait that a thread ended."""
     needs("typed tracepoints")
@@ -136,7 +136,7 @@ def test_chrome_shows_who_woke_whom():
     assert export("chrome", recording.path, "--comm", "fourth").count('"ph":"f"') == 0
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_chrome_shows_the_states_of_threads():
     """They lie side by side, and add up to the life of each thread."""
     needs("typed tracepoints")
@@ -169,7 +169,7 @@ def test_perfetto():
             lambda event, task, stack, samples=samples: ("sample" if event in samples else event, "<...>" if task == "[unknown]" else task, stack)))
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_perfetto_shows_states_and_wake_ups():
     needs("typed tracepoints")
     recording = record("--time", "--wakers", "--", program("waits"), "chain", 20)
@@ -192,7 +192,7 @@ def test_perfetto_shows_states_and_wake_ups():
 
 def test_pprof():
     for path in each_recording():
-        check_equal(pprof_of(path).sums(), report_of(path).renamed(stack_without_inlined_mark))
+        check_equal(pprof_of(path).sums(), report_of(path).renamed(without_inlined))
 
 
 def test_filters():
@@ -305,7 +305,7 @@ def test_go_tool_pprof():
     needs_command("go", "tool", "pprof", "-h")
     path = real()
     pprof_of(path)
-    sums = report_of(path).renamed(stack_without_inlined_mark)
+    sums = report_of(path).renamed(without_inlined)
     for event in {event for event, _, _ in sums}:
         total, rows = top_of(path + ".pb.gz", event)
         assert int(total) == sum(number for (kind, _, _), (number, _) in sums.items() if kind == event)

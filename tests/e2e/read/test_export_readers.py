@@ -11,7 +11,7 @@ import re
 from harness import browser
 from harness.cases import PROGRAMS, Skip, main, run
 from harness.exportable import export, in_folder, inlined, real, report_of, small
-from harness.exported import key_as_in_perf_script
+from harness.exported import as_perf_script
 
 READERS = os.path.join(PROGRAMS, "..", "..", "readers", "node_modules")
 SPEEDSCOPE = os.path.join(READERS, "speedscope", "dist", "release")
@@ -91,7 +91,7 @@ def test_stackcollapse():
     collapse = reader(".bin/stackcollapse-perf")
     for recording in (real(), inlined()):
         expected = {}
-        for (_, task, stack), (count, _) in report_of(recording).renamed(key_as_in_perf_script).items():
+        for (_, task, stack), (count, _) in report_of(recording).renamed(as_perf_script).items():
             if stack and re.fullmatch(r"\w+", task):
                 expected[as_collapsed(task, stack)] = expected.get(as_collapsed(task, stack), 0) + count
         with open(written("perf-script", recording, "script.txt")) as file:

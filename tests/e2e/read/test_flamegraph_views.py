@@ -14,7 +14,7 @@ from flame_page import (CHART, TWINS, check_sums, choose_source, colour_of_row, 
                         visible, write)
 
 from harness import browser, cases
-from harness.cases import needs, needs_command, repeat_case_if_it_fails, program, run, stackmap
+from harness.cases import needs, needs_command, one_of_several, program, run, stackmap
 from harness.recording import record
 
 DATA = '<script type="application/json" id="data">'
@@ -26,7 +26,7 @@ def focus_chart(page, chart="#chart"):
     page.value("document.querySelector('%s').focus()" % chart)
 
 
-def percent_text_of_share(part, whole):
+def share(part, whole):
     return "%.2f%%" % (100 * part / whole)
 
 
@@ -37,7 +37,7 @@ def sandwich_of(page, name):
     page.drawn()
 
 
-def link_fragment_of_page(page):
+def link(page):
     """The fragment of the address, when the page has written it."""
     page.value("new Promise(done => setTimeout(done, NOTE_MS + 50))")
     return page.value("location.hash.slice(1)")
@@ -57,8 +57,8 @@ def test_shares_of_a_zoomed_frame():
             page.press("ArrowUp")
         name, _, weight, part, own = status(page)
         count = status_weight(page)
-        assert part == "%s of the zoomed frame" % percent_text_of_share(count, zoomed), (part, count, zoomed)
-        assert weight == "{:,} events, {}".format(count, percent_text_of_share(count, whole)), weight
+        assert part == "%s of the zoomed frame" % share(count, zoomed), (part, count, zoomed)
+        assert weight == "{:,} events, {}".format(count, share(count, whole)), weight
         depth = page.value("document.querySelector('#chart [role=treeitem][id=' + document.querySelector('#chart')"
                            ".getAttribute('aria-activedescendant') + ']').getAttribute('aria-level')")
         ends = sum(n for frames, n, _ in stacks if visible(frames[0]) == name and len(frames) == int(depth) - 2)
@@ -106,7 +106,7 @@ def check_side(page, chart, key, name, expected):
         path.append(status(page)[0].split(" (")[0])
         weight = sum(count for frames, count in expected if [visible(frame) for frame in frames[:len(path)]] == path)
         assert status_weight(page) == weight, (chart, path, weight, status(page))
-        assert "%s of %s" % (percent_text_of_share(weight, whole), name) in status(page), status(page)
+        assert "%s of %s" % (share(weight, whole), name) in status(page), status(page)
     assert path or not any(frames for frames, _ in expected), (chart, name)
 
 
@@ -150,7 +150,7 @@ def state(page):
 
 
 def check_link(page, *words, path="page.html"):
-    before, fragment = state(page), link_fragment_of_page(page)
+    before, fragment = state(page), link(page)
     assert all(word in urllib.parse.unquote_plus(fragment) for word in words), (words, fragment)
     with browser.page() as other:
         other.open(path, fragment=fragment)
@@ -164,7 +164,7 @@ def test_a_link_opens_the_same_view():
     draw(write("a.data"))
     with browser.page() as page:
         page.open("page.html")
-        assert link_fragment_of_page(page) == ""
+        assert link(page) == ""
         choose_source(page, "off-cpu")
         page.choose("#measure", "count")
         page.choose("#cpu", "2")
@@ -194,11 +194,11 @@ def test_each_choice_alone_is_in_the_address():
         page.open(draw(write("a.data")))
         choose_source(page, "cpu-clock")
         page.drag(*(page.place("#timeline-canvas", across, 0.5) for across in (0.3, 0.4, 0.6)))
-        link_fragment_of_page(page)
+        link(page)
         for key, words in ("z", "timezoom=1"), ("i", "icicle=1"), ("v", "invert=1"), ("r", "fold=1"), ("o", "order="), ("l", "timeline="):
-            assert words not in link_fragment_of_page(page), (key, words)
+            assert words not in link(page), (key, words)
             page.press(key)
-            assert words in link_fragment_of_page(page), (key, words, link_fragment_of_page(page))
+            assert words in link(page), (key, words, link(page))
 
 
 def test_copied_text():
@@ -297,7 +297,7 @@ def test_frames_are_in_the_accessibility_tree():
         page.open(draw("a.data"))
         choose_source(page, "cpu-clock")
         found = page.accessible()
-        assert ("treeitem", "worker, %s" % percent_text_of_share(workers, whole)) in found, found[:50]
+        assert ("treeitem", "worker, %s" % share(workers, whole)) in found, found[:50]
         assert sum(role == "treeitem" for role, _ in found) > 20
         page.value("[...document.querySelectorAll('#chart [role=treeitem]')].find(item => item.textContent.startsWith('worker')).click()")
         page.drawn()
@@ -372,11 +372,11 @@ def test_idle_cpus_and_threads_are_a_switch():
     with browser.page() as page:
         page.open("idle.html")
         choose_source(page, "cpu-clock")
-        assert page.text("#idle") == "Idle: %s hidden" % percent_text_of_share(part, whole) and status_weight(page) == whole - part, page.text("#idle")
+        assert page.text("#idle") == "Idle: %s hidden" % share(part, whole) and status_weight(page) == whole - part, page.text("#idle")
         page.choose("#rows", "thread")
         strips = page.box("#timeline-canvas")["height"]
         page.press("d")
-        assert page.text("#idle") == "Idle: %s shown" % percent_text_of_share(part, whole) and status_weight(page) == whole
+        assert page.text("#idle") == "Idle: %s shown" % share(part, whole) and status_weight(page) == whole
         assert page.box("#timeline-canvas")["height"] > strips
         check_link(page, "idle=1", path="idle.html")
         page.open("page.html")
@@ -397,7 +397,7 @@ thread.join()
 """
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_idle_time_is_that_of_report():
     needs("typed tracepoints")
     with open("work.py", "w", encoding="ascii") as file:
@@ -459,7 +459,7 @@ int main(void)
 """
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_source_lines_of_a_frame():
     """The lines of main are those of its two calls, with the parts of the 40 events that each has."""
     needs("bpf", "raw tracepoints")
@@ -496,7 +496,7 @@ def record_a_lock():
     return recording
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_states_add_up_to_the_account_of_time():
     recording = record_a_lock()
     rows = {row["tid"]: row for row in json.loads(recording.read("report", "--thread-time", "--json"))["rows"]}
@@ -525,7 +525,7 @@ def texts_of(page, selector):
     return page.value("[...document.querySelectorAll('%s li')].map(item => item.textContent)" % selector)
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_a_wait_and_who_ended_it():
     record_a_lock()
     with browser.page() as page:
@@ -596,7 +596,7 @@ def check_origins(page, rows, frame=""):
     assert all(count <= expected[origin] for origin, count in found.items()) if is_cut else found == expected, (found, expected)
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_who_queued_the_work_of_a_frame():
     """In the graph, its sandwich, and turned inside out."""
     needs("bpf", "raw tracepoints")
@@ -634,7 +634,7 @@ def test_who_queued_the_work_of_a_frame():
         assert page.value("document.querySelector('#origins').hidden")
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_who_began_the_spans_of_a_frame():
     needs("bpf", "raw tracepoints", "uprobes")
     workload = program("known_counts")
@@ -652,7 +652,7 @@ def test_who_began_the_spans_of_a_frame():
         assert texts_of(page, "#origins-list")[:2] == ["put_key", "hand_over"], texts_of(page, "#origins-list")
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_who_started_the_timer_that_ended_a_wait():
     """The wait of a thread ends by a timer that the thread has started itself."""
     needs("typed tracepoints")
@@ -675,7 +675,7 @@ def test_who_started_the_timer_that_ended_a_wait():
         assert page.value("document.querySelector('#wait').hidden")
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_nothing_of_the_states_is_cut():
     record_a_lock()
     for scheme in "light", "dark":

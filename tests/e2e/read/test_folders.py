@@ -27,7 +27,7 @@ def merged(files):
     return "merged.data"
 
 
-def cut_last_block_of_file(path):
+def harm(path):
     """Cut within its last block: its events are whole."""
     os.truncate(path, os.path.getsize(path) - 1)
 
@@ -132,7 +132,7 @@ def test_none_is_said():
 
 def test_damage_of_one_is_said_and_the_rest_is_shown():
     files = make_folder()
-    cut_last_block_of_file("all/flames.data")
+    harm("all/flames.data")
     expected = sum(sum(row["count"] for row in json.loads(stackmap("report", "--json", path, status=None).stdout)["stacks"])
                    for path in files)
     done = stackmap("report", "--json", "all", status=FAILED)

@@ -8,7 +8,7 @@ import re
 import shutil
 
 from harness.cases import Skip, main, needs_command, program, run, stackmap
-from harness.recording import Recording, function, kernel_frames, marker, sum_user_stacks_by_end, user_frames
+from harness.recording import Recording, function, kernel_frames, marker, user_account, user_frames
 from harness.trace_dat import HARDIRQ, Instance, Ring, user_frame, write_stacks, write_trace_dat
 
 KERNEL = 0xffffffff81000000
@@ -49,7 +49,7 @@ def test_events_get_their_stacks():
     second.answer(1 << 33, 5, number=9)
     second.event("end", 6)
     made = imported(save([first, second], {7: [INNER, MIDDLE], 8: [OUTER], 9: [user_frame(3, 0x123)]}, [(3, "-", "/a/library.so")]))
-    complete, missing = sum_user_stacks_by_end(made)
+    complete, missing = user_account(made)
     assert (complete, missing) == (2, {"not_asked": 2}), (complete, missing)
     early, begin, irq, end = sorted(made.events(), key=lambda event: event.time)
     assert (early.name, early.comm, early.tid, early.cpu, names(early)) == ("work:end", "six", 6, 1, []), early

@@ -7,7 +7,7 @@ import json
 from harness.blocked import record_blocked
 from harness.cases import Skip, main, stackmap
 from harness.exportable import inlined, real, report_of, small
-from harness.exported import stack_without_inlined_mark
+from harness.exported import without_inlined
 from harness.otlp import Otlp, single
 
 
@@ -34,7 +34,7 @@ def check_equal(found, expected):
 
 def test_sums():
     for path in each_recording():
-        check_equal(otlp_of(path).sums(), report_of(path).renamed(stack_without_inlined_mark))
+        check_equal(otlp_of(path).sums(), report_of(path).renamed(without_inlined))
 
 
 def test_filters():

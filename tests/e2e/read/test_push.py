@@ -14,7 +14,7 @@ import urllib.parse
 
 from harness.cases import PROGRAMS, STACKMAP, Skip, main, needs_command, run, stackmap
 from harness.exportable import real, report_of, small
-from harness.exported import Pprof, stack_without_inlined_mark
+from harness.exported import Pprof, without_inlined
 from harness.otlp import Otlp
 from harness.receiver import certificate, is_cut, is_endless, is_silent, receiver, says
 
@@ -69,7 +69,7 @@ def test_otlp():
         request = sent("otlp", path=path)
         assert request.path == "/v1development/profiles"
         assert request.headers["Content-Type"] == "application/x-protobuf" and request.headers["Content-Encoding"] == "gzip"
-        check_equal(Otlp(gzip.decompress(request.body)).sums(), report_of(path).renamed(stack_without_inlined_mark))
+        check_equal(Otlp(gzip.decompress(request.body)).sums(), report_of(path).renamed(without_inlined))
 
 
 def test_otlp_says_whose_it_is():

@@ -9,7 +9,7 @@ import os
 import time
 
 from harness.blocked import record_blocked
-from harness.cases import STACKMAP, main, needs, run_on_pseudo_terminal, program, run, stackmap
+from harness.cases import STACKMAP, main, needs, on_terminal, program, run, stackmap
 from harness.exportable import WRITE_SMALL
 from harness.recording import Recording
 
@@ -136,14 +136,14 @@ def test_pager():
     record_calls(10)
     command = [STACKMAP, "report", "f.data"]
     plain = stackmap("report", "f.data").stdout
-    assert run_on_pseudo_terminal(command, PAGER="sed s/^/through:/") == (0, "".join("through:%s\n" % line for line in plain.splitlines()))
+    assert on_terminal(command, PAGER="sed s/^/through:/") == (0, "".join("through:%s\n" % line for line in plain.splitlines()))
     for direct in ("", "cat"):
-        assert run_on_pseudo_terminal(command, PAGER=direct) == (0, plain)
-    assert run_on_pseudo_terminal(command + ["--no-pager"], PAGER="false") == (0, plain)
-    status, shown = run_on_pseudo_terminal([STACKMAP, "report", "--json", "f.data"], PAGER="false")
+        assert on_terminal(command, PAGER=direct) == (0, plain)
+    assert on_terminal(command + ["--no-pager"], PAGER="false") == (0, plain)
+    status, shown = on_terminal([STACKMAP, "report", "--json", "f.data"], PAGER="false")
     assert status == 0 and json.loads(shown)["ledger"]["recorded"] == 10
-    assert run_on_pseudo_terminal(command, PAGER="head -n 1") == (0, plain.splitlines()[0] + "\n")
-    assert run_on_pseudo_terminal(command, PAGER="true") == (0, "")
+    assert on_terminal(command, PAGER="head -n 1") == (0, plain.splitlines()[0] + "\n")
+    assert on_terminal(command, PAGER="true") == (0, "")
 
 
 def test_lines_fit_their_terminal():
@@ -156,8 +156,8 @@ def test_lines_fit_their_terminal():
         rows = [line for line in whole.splitlines() if not line.startswith("#")]
         assert any(name in line for line in rows), whole[:200]
         for columns in 120, 200:
-            for shown in (run_on_pseudo_terminal(command, PAGER="", COLUMNS=str(columns)), run_on_pseudo_terminal(command, PAGER="", size=columns),
-                          run_on_pseudo_terminal(command, PAGER="cat;", COLUMNS=str(columns))):
+            for shown in (on_terminal(command, PAGER="", COLUMNS=str(columns)), on_terminal(command, PAGER="", size=columns),
+                          on_terminal(command, PAGER="cat;", COLUMNS=str(columns))):
                 lines = [line for line in shown[1].splitlines() if not line.startswith("#")]
                 assert shown[0] == 0 and max(map(len, lines)) <= columns, (columns, options, max(map(len, lines)))
                 assert len(lines) == len(rows) and any("..." in line and line.endswith("e01999") for line in lines), (options, lines)

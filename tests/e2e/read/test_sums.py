@@ -12,8 +12,8 @@ import re
 
 from harness.cases import Skip, main, needs, program, run, stackmap
 from harness.exportable import in_folder, real, small
-from harness.exported import (Perfetto, Pprof, Sums, key_as_in_folded_text, key_as_in_perf_script, plain, read_chrome, read_folded, read_perf_script,
-                              read_speedscope, stacks_of_report, stack_without_inlined_mark)
+from harness.exported import (Perfetto, Pprof, Sums, as_folded, as_perf_script, plain, read_chrome, read_folded, read_perf_script,
+                              read_speedscope, stacks_of_report, without_inlined)
 from harness.file_sums import FileSums
 from harness.otlp import Otlp
 from harness.recording import parse_events, parse_ids, parse_stack_map_bin, record
@@ -27,7 +27,7 @@ def without_place(name):
     return re.sub(r"^0x[0-9a-f]+$", "0x", re.sub(r"(?<=.)\+0x[0-9a-f]+.*$", "+", name))
 
 
-def key_with_frame_names(event, task, stack):
+def by_names(event, task, stack):
     has_frames = len(stack) != 1 or stack[0] not in NO_STACK
     return event, task, tuple(map(without_place, stack)) if has_frames else ()
 
@@ -47,7 +47,7 @@ def exported_json(path):
     return stacks_of_report(json.loads(read("export", "-f", "json", path)))
 
 
-def key_without_event(event, task, stack):
+def of_any_event(event, task, stack):
     return "", task, stack
 
 
@@ -113,7 +113,7 @@ def speedscope(path):
 
 
 def perf_script(path):
-    return read_perf_script(read("export", "-f", "perf-script", path)).renamed(stack_without_inlined_mark)
+    return read_perf_script(read("export", "-f", "perf-script", path)).renamed(without_inlined)
 
 
 def chrome(path):
@@ -122,13 +122,13 @@ def chrome(path):
 
 def pprof(path):
     read("export", "-f", "pprof", "-o", path + ".pb.gz", path)
-    return Pprof(path + ".pb.gz").sums().renamed(stack_without_inlined_mark)
+    return Pprof(path + ".pb.gz").sums().renamed(without_inlined)
 
 
 def otlp(path):
     read("export", "-f", "otlp", "-o", path + ".otlp", path)
     with open(path + ".otlp", "rb") as file:
-        return Otlp(file.read()).sums().renamed(stack_without_inlined_mark)
+        return Otlp(file.read()).sums().renamed(without_inlined)
 
 
 def page_nodes(columns, names):
@@ -187,10 +187,10 @@ def diff(side):
 
 
 def by_stack(file):
-    return file.by_stack().renamed(key_with_frame_names)
+    return file.by_stack().renamed(by_names)
 
 
-def sums_with_number_only(sums):
+def number_alone(sums):
     return Sums({key: [number, 0] for key, (number, _) in sums.items()})
 
 
@@ -206,7 +206,7 @@ def with_values(file):
     return {name for name, extras, _ in file.file.sources if extras & 2}
 
 
-def sums_with_weight_only(file, sums):
+def weight_alone(file, sums):
     """Events without a value weigh 1."""
     valued = with_values(file)
     weights = {key: value if key[0] in valued else number for key, (number, value) in sums.items()}
@@ -217,7 +217,7 @@ def periods(file):
     """perf's text counts an event without a value as 1, or as many as it stands for; it has one line in any case."""
     valued, sums = with_values(file), Sums()
     for event in file.events:
-        key = key_as_in_perf_script(event.source, event.comm or "[unknown]", event.stack)
+        key = as_perf_script(event.source, event.comm or "[unknown]", event.stack)
         sums.add(key, 1, event.value if event.source in valued else event.times)
     return sums
 
@@ -229,22 +229,22 @@ def without_task(sums):
 BY_STACK = {
     "report --json": (report_json, by_stack),
     "report --csv": (report_csv, lambda file: by_stack(file).renamed(as_csv)),
-    "report": (report_text, lambda file: sums_with_number_only(by_stack(file))),
-    "report --tree --by count": (tree("count"), lambda file: sums_with_number_only(without_task(by_stack(file)))),
-    "report --tree --by value": (tree("value"), lambda file: sums_with_weight_only(file, without_task(by_stack(file)))),
+    "report": (report_text, lambda file: number_alone(by_stack(file))),
+    "report --tree --by count": (tree("count"), lambda file: number_alone(without_task(by_stack(file)))),
+    "report --tree --by value": (tree("value"), lambda file: weight_alone(file, without_task(by_stack(file)))),
     "script": (script, lambda file: file.by_stack().renamed(as_script)),
     "diff before": (diff("before"), by_stack),
     "diff after": (diff("after"), by_stack),
     "flamegraph": (page, by_stack),
-    "folded by count": (folded("count"), lambda file: sums_with_number_only(file.by_stack().renamed(key_as_in_folded_text).renamed(key_with_frame_names))),
-    "folded by value": (folded("value"), lambda file: sums_with_weight_only(file, file.by_stack().renamed(key_as_in_folded_text).renamed(key_with_frame_names))),
+    "folded by count": (folded("count"), lambda file: number_alone(file.by_stack().renamed(as_folded).renamed(by_names))),
+    "folded by value": (folded("value"), lambda file: weight_alone(file, file.by_stack().renamed(as_folded).renamed(by_names))),
     "json": (exported_json, by_stack),
     "speedscope": (speedscope, by_stack),
     "perf-script": (perf_script, periods),
     "chrome": (chrome, by_stack),
-    "perfetto": (perfetto, lambda file: by_stack(file).renamed(key_without_event)),
-    "pprof": (pprof, lambda file: by_stack(file).renamed(stack_without_inlined_mark)),
-    "otlp": (otlp, lambda file: by_stack(file).renamed(stack_without_inlined_mark)),
+    "perfetto": (perfetto, lambda file: by_stack(file).renamed(of_any_event)),
+    "pprof": (pprof, lambda file: by_stack(file).renamed(without_inlined)),
+    "otlp": (otlp, lambda file: by_stack(file).renamed(without_inlined)),
 }
 
 
@@ -255,25 +255,25 @@ def check_equal(what, found, expected):
 
 
 @functools.cache
-def write_views_recording():
+def views():
     run(program("write_views"), 1000, 3000, in_folder("views.data"))
     return in_folder("views.data")
 
 
 @functools.cache
-def write_flames_recording():
+def flames():
     run(program("write_flames"), 1, 300, 4000, in_folder("flames.data"))
     return in_folder("flames.data")
 
 
 @functools.cache
-def write_odd_recording(kind):
+def odd(kind):
     run(program("write_odd"), kind, in_folder(kind + ".data"))
     return in_folder(kind + ".data")
 
 
 @functools.cache
-def record_waits_recording():
+def waits():
     needs("bpf", "raw tracepoints")
     record("--wakers", "-e", "syscalls:sys_exit_read/value=ret:bytes/", "--", "sh", "-c", "ls -R /usr/include | wc; sleep 0.2",
            output=in_folder("waits.data"))
@@ -281,20 +281,20 @@ def record_waits_recording():
 
 
 @functools.cache
-def write_summary_recording():
+def summary():
     run(program("write_views"), 1000, 3000, 70, in_folder("summary.data"))
     return in_folder("summary.data")
 
 
 @functools.cache
 def partly_summary():
-    stackmap("merge", "-o", in_folder("partly.data"), small(), write_summary_recording(), write_flames_recording())
+    stackmap("merge", "-o", in_folder("partly.data"), small(), summary(), flames())
     return in_folder("partly.data")
 
 
 @functools.cache
 def merged():
-    stackmap("merge", "-o", in_folder("merged.data"), small(), write_views_recording(), write_flames_recording())
+    stackmap("merge", "-o", in_folder("merged.data"), small(), views(), flames())
     return in_folder("merged.data")
 
 
@@ -316,7 +316,7 @@ def test_sums_by_stack():
     for path, file in each_recording():
         for name, (reader, expected) in BY_STACK.items():
             found = reader(path)
-            check_equal((path, name), found if name in ("script", "perf-script") else found.renamed(key_with_frame_names), expected(file))
+            check_equal((path, name), found if name in ("script", "perf-script") else found.renamed(by_names), expected(file))
 
 
 def test_each_format_is_here():
@@ -351,7 +351,7 @@ def test_threads_and_ids():
         found = Sums()
         for line in parse_ids(read("script", "--ids", path)):
             found.add((line.name, line.tid), line.times, 0)
-        expected = sums_with_number_only(file.by("tid")).renamed(
+        expected = number_alone(file.by("tid")).renamed(
             lambda source, tid: (source.rpartition(":")[2], 0 if tid == INTERRUPT else tid))
         check_equal(path, found, expected)
 
@@ -372,12 +372,12 @@ def test_references_of_stacks():
         assert file.names.shown or set(kernel) <= {"0x0-0x0"}, kernel
 
 
-def key_with_hidden_kernel_names(event, task, stack):
+def hidden(event, task, stack):
     return event, task, tuple(re.sub(r"^(0xffff|(vmlinux|ext4)\+0x).*$", "[unknown]", name) for name in stack)
 
 
 def test_a_merged_recording_is_the_sum():
-    parts = [FileSums(path).by_stack() for path in (small(), write_views_recording(), write_flames_recording())]
+    parts = [FileSums(path).by_stack() for path in (small(), views(), flames())]
     expected = Sums()
     for key, (number, value) in itertools.chain(*(part.items() for part in parts)):
         expected.add(key, number, value)
@@ -387,14 +387,14 @@ def test_a_merged_recording_is_the_sum():
 
 
 def test_two_sides_of_a_diff():
-    before, after = write_views_recording(), write_flames_recording()
+    before, after = views(), flames()
     rows = json.loads(read("diff", "--json", "--stacks", before, after))["stacks"]
     for side, path in ("before", before), ("after", after):
         found = Sums()
         for row in rows:
             stack = tuple(plain(name) for name in row["user"][::-1] + row["kernel"][::-1] if name not in NO_STACK)
             found.add((row["event"], plain(row["comm"]) or "[unknown]", stack), row[side]["count"], row[side]["value"])
-        check_equal(side, found.renamed(key_with_frame_names), by_stack(FileSums(path)))
+        check_equal(side, found.renamed(by_names), by_stack(FileSums(path)))
 
 
 main(globals())

@@ -10,7 +10,7 @@ import signal
 import subprocess
 import time
 
-from harness.cases import SECONDS_MAX, STACKMAP, main, needs, needs_command, run_on_pseudo_terminal, repeat_case_if_it_fails, program, run, stackmap
+from harness.cases import SECONDS_MAX, STACKMAP, main, needs, needs_command, on_terminal, one_of_several, program, run, stackmap
 from harness.engine_folder import enter_own_mounts, fresh_bpffs
 from harness.top_text import LEDGER, WEIGHT, Text
 
@@ -57,20 +57,20 @@ def check_text(*options):
     text.end()
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_text_of_own_events():
     needs("bpf", "uprobes")
     check_text("-e", SOURCE)
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_text_of_a_drain_instance():
     start(*DRAIN)
     check_text("--instance", "live")
     stackmap("stop", "live")
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_text_fits_its_terminal():
     """A name of 18 kB takes one line of a terminal; elsewhere it is whole."""
     name = "f" * 18000
@@ -80,7 +80,7 @@ def test_text_fits_its_terminal():
     start(*DRAIN, "--comm", "long", source="syscalls:sys_enter_getppid")
     text = [STACKMAP, "top", "--batch", "--iterations", "1", "--delay", "1", "--instance", "live"]
     run("./long")
-    status, shown = run_on_pseudo_terminal(text, COLUMNS="90")
+    status, shown = on_terminal(text, COLUMNS="90")
     lines = shown.splitlines()
     assert status == 0 and max(map(len, lines[2:])) == 90, shown
     assert [line for line in lines if line.endswith("/long") and "ffff...ffff" in line], shown
@@ -88,7 +88,7 @@ def test_text_fits_its_terminal():
     assert re.search("^ .* %s  /.*/long$" % name, stackmap(*text[1:]).stdout, re.MULTILINE)
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_text_of_a_flight_instance():
     """It keeps what was shown; what it had before is not shown; and resets in between do no harm."""
     start(*FLIGHT)
@@ -127,7 +127,7 @@ def test_default_is_the_whole_machine():
     check_ledger(text.splitlines(), int(WEIGHT.search(text)[1]))
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_stacks_and_other_events_in_text():
     start(*DRAIN, "-e", OTHER)
     text = Text("--instance", "live", "--stacks")
@@ -146,7 +146,7 @@ def test_stacks_and_other_events_in_text():
     stackmap("stop", "live")
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_values_as_histograms():
     """The text below each function is that of `report --hist`, for all events of a flight recorder that came within a refresh."""
     start(*FLIGHT, source=TAKE)
@@ -244,7 +244,7 @@ def row(text, pattern):
     raise AssertionError("%s is not seen:\n%s" % (pattern, text))
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_keys():
     start(*DRAIN, "-e", OTHER)
     with Terminal() as terminal:
@@ -282,7 +282,7 @@ def test_keys():
     stackmap("stop", "live")
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_key_for_histograms():
     start(*DRAIN, source=TAKE)
     with Terminal(100, 50) as terminal:

@@ -9,7 +9,7 @@ import os
 import subprocess
 import sys
 
-from harness.cases import Skip, main, needs, repeat_case_if_it_fails, program, stackmap
+from harness.cases import Skip, main, needs, one_of_several, program, stackmap
 from harness.recording import record
 from harness.waiting import wait_until
 
@@ -46,7 +46,7 @@ def check_times(pair, least_ms=0.98 * MS):
     assert 0 <= pair["until_run"] < pair["total"], pair
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_a_lock_that_another_thread_holds():
     recording = record_waits("lock", MS)
     pair = pair_in(pairs_of(recording), "want_lock")
@@ -60,7 +60,7 @@ def test_a_lock_that_another_thread_holds():
     assert pairs_of(recording, "--comm", "waiter")[0]["sleeper"] == pair["sleeper"], pair
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_a_timer():
     pair = pair_in(pairs_of(record_waits("timer", MS)), "sleep_ms")
     check_times(pair)
@@ -68,7 +68,7 @@ def test_a_timer():
     assert pair["waker"]["user"] == [], pair
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_a_chain_of_four_threads():
     """Each waits for the next one; its wait is inside of that of the thread before, and so are the times."""
     recording = record_waits("chain", MS)
@@ -131,7 +131,7 @@ def locks_of(recording, *options):
     return report["locks"]
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_a_mutex_of_a_process():
     """Its waiters' stacks, its address, and who has unlocked it."""
     needs("typed tracepoints")
@@ -157,7 +157,7 @@ for i in range(3000):
 """
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_a_lock_of_the_kernel():
     """Processes that make files in one folder wait for the folder's lock."""
     needs("typed tracepoints")

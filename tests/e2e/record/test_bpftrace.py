@@ -8,7 +8,7 @@ import math
 import signal
 import subprocess
 
-from harness.cases import SECONDS_MAX, main, needs, needs_command, repeat_case_if_it_fails, program
+from harness.cases import SECONDS_MAX, main, needs, needs_command, one_of_several, program
 from harness.recording import record
 from harness.waiting import wait_until
 
@@ -99,7 +99,7 @@ def test_result_of_a_system_call():
     assert numbers and sum(numbers) == maps["@sum"] and log2_histogram(numbers) == theirs(maps["@hist"]), (numbers, maps)
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_time_of_a_call():
     """Each reads the clock for itself, so a time at the bound of two buckets may be in either."""
     needs("bpf", "raw tracepoints", "tracefs")

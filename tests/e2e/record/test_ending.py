@@ -28,7 +28,7 @@ def recorder(*arguments, output="f.data", **options):
     return subprocess.Popen([STACKMAP, "record", "-o", output, *map(str, arguments)], **options)
 
 
-def wait_for_exit_status(process, seconds=SECONDS_MAX):
+def ended(process, seconds=SECONDS_MAX):
     """Its exit status and messages."""
     try:
         messages = process.communicate(timeout=seconds)[1].decode()
@@ -44,7 +44,7 @@ def small():
 
 # --- before the first event ---
 
-def start_instance_that_waits_for_lock(*words):
+def blocked_start(*words):
     """A command that waits for the lock which a start holds. The lock is held until this process closes it."""
     fresh_bpffs()
     os.mkdir(HOME, 0o711)
@@ -62,9 +62,9 @@ def test_a_signal_ends_the_wait_for_a_lock():
     needs("bpf", "raw tracepoints")
     for sent in signal.SIGINT, signal.SIGTERM:
         for words in (("record", "-o", "f.data", *SOURCE, "--", "touch", "started"), ("start", "x"), ("top", "-b")):
-            process, lock = start_instance_that_waits_for_lock(*words)
+            process, lock = blocked_start(*words)
             process.send_signal(sent)
-            status, messages = wait_for_exit_status(process, ENDED_SECONDS)
+            status, messages = ended(process, ENDED_SECONDS)
             os.close(lock)
             assert (status, messages) == (-sent, ""), (words, status, messages)
             assert os.listdir(".") == [] and os.listdir(HOME) == [], (os.listdir("."), os.listdir(HOME))
@@ -79,7 +79,7 @@ def test_a_signal_ends_loading():
         process = recorder("-a", *SOURCE)
         time.sleep(0.1 * step)
         process.send_signal(signal.SIGINT)
-        status, messages = wait_for_exit_status(process, ENDED_SECONDS)
+        status, messages = ended(process, ENDED_SECONDS)
         assert status in (0, -signal.SIGINT), (status, messages)
         assert os.listdir(".") == ([] if status else ["f.data"]), os.listdir(".")
         if not status:
@@ -104,7 +104,7 @@ def test_a_fifo_that_nobody_reads():
     process = recorder(*SOURCE, "--", "touch", "started", output="fifo")
     wait_until(lambda: "nanosleep" in read_text("/proc/%d/wchan" % process.pid) or process.poll() is not None)
     process.send_signal(signal.SIGINT)
-    assert wait_for_exit_status(process, ENDED_SECONDS) == (-signal.SIGINT, "")
+    assert ended(process, ENDED_SECONDS) == (-signal.SIGINT, "")
     assert os.listdir(".") == ["fifo"], os.listdir(".")
 
 
@@ -114,7 +114,7 @@ def test_a_fifo_of_ours():
     process = recorder("-q", *SOURCE, "--", "true", output="fifo")
     with open("fifo", "rb") as fifo, open("f.data", "wb") as copy:
         copy.write(fifo.read())
-    assert wait_for_exit_status(process) == (0, "")
+    assert ended(process) == (0, "")
     Recording("f.data").check()
 
 
@@ -126,7 +126,7 @@ def check_refused(words, *said):
         assert word in done.stderr, (words, done.stderr)
 
 
-def commands_that_make_file(name):
+def outputs(name):
     """Each command that makes a file."""
     path = small()
     return (("record", "-o", name, *SOURCE, "--", "touch", "started"), ("export", "-o", name, path),
@@ -145,7 +145,7 @@ def test_a_fifo_of_another_user_receives_nothing():
     os.chmod("fifo", 0o666)
     os.chown("fifo", OTHER, OTHER)
     reader = os.open("fifo", os.O_RDONLY | os.O_NONBLOCK)
-    for words in commands_that_make_file("fifo"):
+    for words in outputs("fifo"):
         check_refused(words, "fifo: a FIFO or device of user %d" % OTHER)
         assert os.read(reader, 1) == b""
     os.close(reader)
@@ -158,7 +158,7 @@ def test_a_link_of_another_user_is_not_followed():
         file.write("kept")
     os.symlink("precious", "link")
     os.chown("link", OTHER, OTHER, follow_symlinks=False)
-    for words in commands_that_make_file("link"):
+    for words in outputs("link"):
         check_refused(words, "link: a link of user %d" % OTHER)
     assert read_text("precious") == "kept" and not os.path.exists("started")
     assert sorted(os.listdir(".")) == ["link", "precious", SMALL], os.listdir(".")
@@ -190,7 +190,7 @@ def test_a_caller_that_ignores_its_children():
     needs("bpf", "raw tracepoints")
     for words, wanted in (("exit 7", 7), ("kill -TERM $$", 128 + signal.SIGTERM)):
         process = recorder("-q", *SOURCE, "--", "sh", "-c", words, preexec_fn=ignore_children)
-        assert wait_for_exit_status(process, ENDED_SECONDS) == (wanted, ""), words
+        assert ended(process, ENDED_SECONDS) == (wanted, ""), words
 
 
 def limit_file_size():
@@ -209,7 +209,7 @@ def test_a_command_outlives_its_recording():
         said += part
     assert process.poll() is None
     os.mknod("go", stat.S_IFREG | 0o600)
-    status, _ = wait_for_exit_status(process)
+    status, _ = ended(process)
     assert status == 1 and os.path.isdir("finished"), (status, os.listdir("."))
 
 
@@ -221,7 +221,7 @@ def test_a_command_ends_with_a_recording_that_failed_if_asked():
     while b"what was written before is whole" not in said:
         said += os.read(process.stderr.fileno(), 4096)
     process.send_signal(signal.SIGTERM)
-    assert wait_for_exit_status(process)[0] == 1
+    assert ended(process)[0] == 1
 
 
 # --- while it records, and at the end ---
@@ -242,7 +242,7 @@ def test_a_reader_that_stopped_stops_nobody():
 
     wait_until(is_full)
     process.send_signal(signal.SIGTERM)
-    status, messages = wait_for_exit_status(process, ENDED_SECONDS)
+    status, messages = ended(process, ENDED_SECONDS)
     os.close(reader)
     assert status == 1 and "Interrupted" in messages, (status, messages)
 

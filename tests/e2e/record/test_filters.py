@@ -12,7 +12,7 @@ from harness.cases import SECONDS_MAX, STACKMAP, Skip, cgroup2, main, needs, pro
 from harness.engine_folder import enter_own_mounts, fresh_bpffs
 from harness.recorder import Recorder
 from harness.recording import parse_ids, record
-from harness.task_tree import CALLS, SOURCE, TASKS, THREADS, TREE, WaitingTree, check_calls_of_each_task, record_tree
+from harness.task_tree import CALLS, SOURCE, TASKS, THREADS, TREE, WaitingTree, by_task, record_tree
 from harness.top_text import LEDGER, Text
 from harness.waiting import wait_until
 
@@ -28,7 +28,7 @@ def test_comm():
     for name, tasks in (("tree-root", 1), ("tree-thread", THREADS), ("tree-child", THREADS),
                         ("tree-leaf", THREADS * THREADS)):
         recording = record_tree("-a", "--comm", name)
-        check_calls_of_each_task(recording, tasks)
+        by_task(recording, tasks)
         assert {line.comm for line in recording.ids()} == {name}
 
 
@@ -38,7 +38,7 @@ def test_comm_may_be_a_glob_and_be_repeated():
     for globs, tasks in ((["tree-[rt]*"], 1 + THREADS), (["tree-root", "*-leaf"], 1 + THREADS * THREADS), (["tree-?????*"], 2 * THREADS),
                          (["tree-root", "no-task"], 1)):
         options = [word for glob in globs for word in ("--comm", glob)]
-        check_calls_of_each_task(record_tree("-a", *options), tasks)
+        by_task(record_tree("-a", *options), tasks)
         passed = parse_ids(stackmap("script", "--ids", *options, whole.path).stdout)
         assert len({line.tid for line in passed}) == tasks, (globs, passed)
 
@@ -124,7 +124,7 @@ def test_every_choice_with_a_command():
     needs("bpf", "uprobes")
     for options, tasks, _ in CHOICES:
         with chosen_trees() as (values, script):
-            found = check_calls_of_each_task(record(*words_of(options, values), "-e", SOURCE, "--", "sh", "-c", script), tasks)
+            found = by_task(record(*words_of(options, values), "-e", SOURCE, "--", "sh", "-c", script), tasks)
             assert (int(values["PID"]) in found) == (options not in ([], CHOICES[1][0])), (options, found)
 
 
@@ -138,7 +138,7 @@ def test_every_choice_without_a_command():
             wait_until(lambda: os.path.exists(recorder.output) or recorder.process.poll() is not None)
         run("sh", "-c", script)
         for recorder, (options, tasks, _) in zip(recorders, choices):
-            check_calls_of_each_task(recorder.ended() if "PID" in options else recorder.end(), tasks)
+            by_task(recorder.ended() if "PID" in options else recorder.end(), tasks)
 
 
 def test_every_choice_in_top():

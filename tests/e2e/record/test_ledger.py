@@ -7,7 +7,7 @@ import collections
 import json
 import os
 
-from harness.cases import main, needs, needs_command, repeat_case_if_it_fails, program, stackmap
+from harness.cases import main, needs, needs_command, one_of_several, program, stackmap
 from harness.recorder import sources
 from harness.recording import Recording, kernel_frames, names_of, record, user_frames
 from harness.waiting import read_text
@@ -38,40 +38,40 @@ def compile_with(compiler):
     assert any(comm == "cc1" or comm.startswith("clang") for comm in comms), comms
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_gcc():
     compile_with("gcc")
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_clang():
     compile_with("clang")
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_dd():
     names = names_in(sample("dd", "if=/dev/zero", "of=/dev/null", "bs=1M", "count=3000", "status=none"))
     assert any("read_zero" in name or "read_iter_zero" in name for name in names), names
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_tar():
     assert names_in(sample("tar", "cf", "all.tar", "/usr/include/linux"))
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_python():
     names = names_in(sample("python3", "-c", "sum(i * i for i in range(3000000))"))
     assert any("Py" in name for name in names), names
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_static_program():
     names = names_in(sample(program("known_counts_static"), "calls=100000000"))
     assert {"counted", "call", "main"} <= names, names
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_perf_bench():
     needs_command("perf", "bench", "sched", "pipe", "-l", "10")
     names = names_in(sample("perf", "bench", "sched", "pipe", "-l", "20000"))
@@ -225,7 +225,7 @@ echo $(($(count) - before)) >counted
 """
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_interrupts_of_the_recorder():
     """The recorder works hardest while a command begins. What interrupts it then is recorded."""
     needs("bpf", "raw tracepoints", "tracefs")
@@ -238,7 +238,7 @@ def test_interrupts_of_the_recorder():
     assert not any(names_of(event) for event in interrupted)
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_tracepoints_that_interrupt_each_other():
     """Of one category: the second one interrupts the program of the first."""
     needs("bpf", "raw tracepoints", "tracefs")

@@ -59,14 +59,14 @@ def check_known(events, tid):
         assert names[at:at + 3] == PATH_INSIDE and names[-1] == "_start", names
 
 
-def command_faulting_in_namespace(output, *prefix):
+def fault_in(output, *prefix):
     """A shell that says what it is called, from the outermost namespace that its /proc knows to its own, and becomes
     known_stack."""
     script = "exec 3</proc/self/status; grep NSpid <&3 >%s; exec %s faults %d" % (output, KNOWN, FAULTS)
     return [*prefix, "sh", "-c", script]
 
 
-def read_printed_thread_ids(output):
+def ids_told(output):
     with open(output, encoding="ascii") as file:
         return [int(word) for word in file.read().split()[1:]]
 
@@ -85,38 +85,38 @@ def check_all_are_ours(recording, least=1):
 def test_the_whole_namespace():
     """Sampled, switched and faulting tasks: ours only, though the machine has more to do."""
     needs("bpf", "perf events", "raw tracepoints")
-    recording = record("-a", "-e", "sched:sched_switch", "-e", "page-faults", "-e", "cpu-clock", "--", *command_faulting_in_namespace("ids"))
+    recording = record("-a", "-e", "sched:sched_switch", "-e", "page-faults", "-e", "cpu-clock", "--", *fault_in("ids"))
     check_all_are_ours(recording, FAULTS)
-    own, = read_printed_thread_ids("ids")
+    own, = ids_told("ids")
     check_known(recording.events(), own)
 
 
 def test_tasks_of_a_namespace_inside():
     """They have an id here, too."""
-    recording = record("-a", "-e", "page-faults", "--", *command_faulting_in_namespace("ids", "unshare", "--pid", "--fork"))
+    recording = record("-a", "-e", "page-faults", "--", *fault_in("ids", "unshare", "--pid", "--fork"))
     check_all_are_ours(recording, FAULTS)
-    own, inner = read_printed_thread_ids("ids")
+    own, inner = ids_told("ids")
     assert inner == 1 != own
     check_known(recording.events(), own)
 
 
 def test_a_command_of_a_namespace_inside():
-    recording = record("-e", "page-faults", "--", *command_faulting_in_namespace("ids", "unshare", "--pid", "--fork"))
-    check_known(recording.events(), read_printed_thread_ids("ids")[0])
+    recording = record("-e", "page-faults", "--", *fault_in("ids", "unshare", "--pid", "--fork"))
+    check_known(recording.events(), ids_told("ids")[0])
 
 
 def test_from_a_namespace_inside():
     """By the ids of that one, and of its tasks only: ours go on meanwhile."""
     needs("bpf", "raw tracepoints")
     with subprocess.Popen(["sh", "-c", "while sleep 0.01; do :; done"], start_new_session=True) as around:
-        command = " ".join("'%s'" % word for word in command_faulting_in_namespace("ids"))
+        command = " ".join("'%s'" % word for word in fault_in("ids"))
         done = run(*NESTED, "sh", "-c", "'%s' record -a -o f.data -e page-faults -e sched:sched_switch -- %s; exit $?" %
                    (STACKMAP, command.replace("'sh' '-c' '", "sh -c '")))
         os.killpg(around.pid, signal.SIGKILL)
     recording = Recording("f.data", done.stderr)
     recording.check()
     events = recording.events()
-    check_known(events, read_printed_thread_ids("ids")[0])
+    check_known(events, ids_told("ids")[0])
     ours = {"sh", "grep", "known_stack", os.path.basename(STACKMAP)[:15]}
     assert {event.comm for event in events} <= ours, {event.comm for event in events}
     assert max(event.tid for event in events) < 20, "a new namespace gives ids from 1 on"
@@ -190,8 +190,8 @@ def test_an_instance():
     needs("bpf", "raw tracepoints", "tracefs")
     fresh_bpffs()
     stackmap("start", "inside", "-e", "page-faults", "--comm", "known_stack")
-    run(*command_faulting_in_namespace("ids"))
-    own, = read_printed_thread_ids("ids")
+    run(*fault_in("ids"))
+    own, = ids_told("ids")
     told = {int(found) for found in re.findall(r"^known_stack-(\d+) ", read("inside", "trace"), re.M)}
     assert told == {own}, (told, own)
     assert json.loads(stackmap("status", "inside", "--json").stdout)["ledger"]["recorded"] >= FAULTS

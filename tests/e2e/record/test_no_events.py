@@ -6,8 +6,8 @@ it says that it has no events."""
 import os
 import subprocess
 
-from harness.cases import cgroup2, main, needs, repeat_case_if_it_fails, program, stackmap
-from harness.waiting import count_threads_reading_input, wait_until
+from harness.cases import cgroup2, main, needs, one_of_several, program, stackmap
+from harness.waiting import readers, wait_until
 
 COUNTS = program("known_counts")
 NEVER = "u:%s:counted" % COUNTS  # a function of a copy that nobody else runs
@@ -27,7 +27,7 @@ def test_no_task_had_the_name():
     """The nearest name that there is, and those that there are most often."""
     needs("bpf", "perf events")
     with subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as cat:
-        wait_until(lambda: count_threads_reading_input(cat.pid))
+        wait_until(lambda: readers(cat.pid))
         reason = reason_of("--comm", "c_at", "--", "true")
         cat.stdin.close()
     assert reason.startswith("no task had the name --comm c_at, did you mean cat?; now there are "), reason
@@ -51,11 +51,11 @@ def test_an_empty_cgroup():
         os.rmdir(folder)
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_tasks_that_slept():
     needs("bpf", "perf events")
     with subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as cat:
-        wait_until(lambda: count_threads_reading_input(cat.pid))
+        wait_until(lambda: readers(cat.pid))
         assert reason_of("-p", cat.pid, "--", "true") == "the processes of -p slept all the time"
         cat.stdin.close()
     reason = reason_of("-F", 1, "--", "true")

@@ -13,9 +13,9 @@ import time
 
 from harness import blocked
 from harness.blocked import COUNT, TIME, WAKER, check_blocked, events_in, is_blocked_in, record_blocked
-from harness.cases import SECONDS_MAX, STACKMAP, Skip, main, needs, needs_command, never, repeat_case_if_it_fails, program, run, stackmap
+from harness.cases import SECONDS_MAX, STACKMAP, Skip, main, needs, needs_command, never, one_of_several, program, run, stackmap
 from harness.recorder import Recorder
-from harness.recording import Recording, function, kernel_frames, record, sum_user_stacks_by_end, user_frames
+from harness.recording import Recording, function, kernel_frames, record, user_account, user_frames
 from harness.waiting import wait_until
 
 INTERRUPT = ("interrupt", 0)  # name and number of no task
@@ -25,7 +25,7 @@ INTERRUPT = ("interrupt", 0)  # name and number of no task
 test_where_and_how_long = blocked.where_and_how_long
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_who_is_preempted_is_not_blocked():
     recording, *_, spun = record_blocked("--off-cpu")
     assert sum(event.value for event in events_in(recording, TIME, "spin")) < spun / 10
@@ -47,7 +47,7 @@ def busy_cpus():
             each.wait()
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_an_interrupt_that_wakes():
     """A timer ends the waiting in rest(): whomever the interrupt met has nothing to do with it."""
     with busy_cpus():
@@ -57,7 +57,7 @@ def test_an_interrupt_that_wakes():
     for event in timers:
         never((event.comm, event.tid) != INTERRUPT or user_frames(event), event)
         assert function(event.frames[-1]).startswith(("sysvec_", "fred_sysvec_", "common_interrupt")), event
-    assert sum_user_stacks_by_end(recording)[1].get("interrupt", 0) >= len(timers), recording.ledger()
+    assert user_account(recording)[1].get("interrupt", 0) >= len(timers), recording.ledger()
 
 
 LOCAL_SOCKET = """
@@ -81,7 +81,7 @@ sender.join()
 """
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_a_task_that_wakes_through_a_soft_interrupt():
     """Who sends to a local socket runs the soft interrupt that wakes its reader: that is no interrupt. One that comes
     just before may run it in its stead, and a kernel thread does when there is too much of them, which others decide."""
@@ -134,7 +134,7 @@ def test_a_wait_that_has_not_ended():
     name, least, recording, messages = record_wait()
     waits = [event for event in recording.events() if is_blocked_in(event, "nanosleep") and event.comm == name]
     assert len(waits) == 1 and least * 1e9 <= waits[0].value < 60e9, (recording.events(), messages)
-    assert user_frames(waits[0])[-1].object.endswith(name) and sum_user_stacks_by_end(recording)[0] == recording.ledger()["recorded"], waits
+    assert user_frames(waits[0])[-1].object.endswith(name) and user_account(recording)[0] == recording.ledger()["recorded"], waits
     assert "1 waits that went on when recording ended: their time so far" in messages, messages
 
 
@@ -148,7 +148,7 @@ def test_waits_that_cannot_be_asked_for():
     assert "# ledger:   %s\n" % line in stackmap("report", "--no-pager", "f.data").stdout
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_beside_samples():
     """Leaf and value are both in the event, each of its own source."""
     needs("perf events")
@@ -169,7 +169,7 @@ def test_ways_to_take_user_stacks():
 def test_every_event_has_its_stack():
     needs("bpf", "raw tracepoints")
     recording = record("--wakers", "--", "sh", "-c", "ls -lR /etc | sort | tail -1; (sleep 0.01; echo) | cat")
-    complete, rest = sum_user_stacks_by_end(recording)
+    complete, rest = user_account(recording)
     assert complete and not {"answer_lost", "unanswered", "no_state"} & set(rest), (complete, rest)
 
 
@@ -178,7 +178,7 @@ def test_waker_alone_is_refused():
     assert done.returncode and "offcpu-time" in done.stderr, done.stderr
 
 
-def find_map_of_process(pid, name):
+def map_of(pid, name):
     """The number of a map that the process has, and the bytes of its values."""
     numbers = set()
     for fd in os.listdir("/proc/%d/fdinfo" % pid):
@@ -189,7 +189,7 @@ def find_map_of_process(pid, name):
 
 
 @contextlib.contextmanager
-def start_preempted_spinner():
+def spinner():
     """A process that never waits. The loop beside it on one CPU preempts it."""
     cpu = {min(os.sched_getaffinity(0))}
     children = [subprocess.Popen([sys.executable, "-c", "while True: pass"], preexec_fn=lambda: os.sched_setaffinity(0, cpu))
@@ -202,7 +202,7 @@ def start_preempted_spinner():
             child.wait()
 
 
-def count_preemptions_of_process(pid):
+def preempted(pid):
     with open("/proc/%d/status" % pid, encoding="ascii") as file:
         return int(next(line.split()[1] for line in file if line.startswith("nonvoluntary")))
 
@@ -212,16 +212,16 @@ def test_a_wait_whose_end_was_not_seen():
     if the recorder had seen the thread leave its CPU, and not come back."""
     needs("typed tracepoints")
     needs_command("bpftool", "version")
-    with start_preempted_spinner() as child:
-        wait_until(lambda: count_preemptions_of_process(child.pid) > 10)
+    with spinner() as child:
+        wait_until(lambda: preempted(child.pid) > 10)
         recorder = Recorder("-a", "--off-cpu", "--user-unwind", "none", "--", "cat")
         recorder.say(b"begun\n")
-        number, size = find_map_of_process(recorder.process.pid, "blocked")
+        number, size = map_of(recorder.process.pid, "blocked")
         since = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
         value = since.to_bytes(8, sys.byteorder) + bytes(size - 8)
         run("bpftool", "map", "update", "id", number, "key", *child.pid.to_bytes(4, sys.byteorder), "value", *value)
-        seen = count_preemptions_of_process(child.pid)
-        wait_until(lambda: count_preemptions_of_process(child.pid) > seen + 2)
+        seen = preempted(child.pid)
+        wait_until(lambda: preempted(child.pid) > seen + 2)
         recording = recorder.end()
     waits = [event for event in recording.events() if event.name == TIME and event.tid == child.pid]
     assert len(waits) == 1 and [frame.name for frame in waits[0].frames] == ["[changed]"], waits

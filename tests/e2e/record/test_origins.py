@@ -9,7 +9,7 @@ import json
 import os
 import subprocess
 
-from harness.cases import STACKMAP, Skip, main, needs, repeat_case_if_it_fails, program, run, stackmap
+from harness.cases import STACKMAP, Skip, main, needs, one_of_several, program, run, stackmap
 from harness.exported import Perfetto
 from harness.recorder import Recorder
 from harness.recording import Recording, function, record
@@ -130,7 +130,7 @@ def test_timers_beside_many_others():
     other.end()
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_a_sleep():
     """The interrupt that ends a sleep is of a timer that the sleeper has started itself. There is one sleep, and none if the time is
     over before it begins."""

@@ -13,7 +13,7 @@ import signal
 import subprocess
 import sys
 
-from harness.cases import cgroup2, main, needs, repeat_case_if_it_fails, program, stackmap
+from harness.cases import cgroup2, main, needs, one_of_several, program, stackmap
 from harness.recording import Recording, function, record, user_frames
 from harness.waiting import wait_until
 
@@ -126,7 +126,7 @@ def check_schedstat(mode, threads):
     return rows
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_spinners_on_one_cpu():
     """The process stays on one CPU, so its threads together run no longer than its first thread lives, and while one of the
     spinners runs the others wait. How long each one runs is bounded widely: the kernel's clock and the account's are read at two
@@ -139,7 +139,7 @@ def test_spinners_on_one_cpu():
     assert sum(row["runnable"] for row in spinners) >= 2 * SPIN_NS, spinners
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_two_hundred_threads_and_a_mutex():
     check_schedstat("mutex", 200)
 

@@ -10,7 +10,7 @@ import os
 import re
 import subprocess
 
-from harness.cases import PROGRAMS, STACKMAP, Skip, main, needs, needs_command, never, repeat_case_if_it_fails, program, run, stackmap
+from harness.cases import PROGRAMS, STACKMAP, Skip, main, needs, needs_command, never, one_of_several, program, run, stackmap
 from harness.engine_folder import fresh_bpffs
 from harness.otlp import Otlp, single
 from harness.recording import Recording, names_of, record
@@ -68,7 +68,7 @@ def check_ids(recording, is_loaded_later=False):
     assert right[CALL] and right["cpu-clock"] and right["offcpu-time"], right
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_variable_of_the_program():
     recording = record_spans(program("spans"), SECONDS)
     check_ids(recording)
@@ -76,22 +76,22 @@ def test_variable_of_the_program():
     check_views(recording)
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_variable_of_a_library_by_descriptor():
     check_ids(record_spans(program("spans_loader"), SECONDS, library("spans_descriptor")), is_loaded_later=True)
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_variable_of_a_library_by_module():
     check_ids(record_spans(program("spans_loader"), SECONDS, library("spans_module")), is_loaded_later=True)
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_variable_of_a_library_in_static_memory():
     check_ids(record_spans(program("spans_loader"), SECONDS, library("spans_initial")), is_loaded_later=True)
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_addon_of_node():
     """The program is JavaScript, and writes the bytes of the record."""
     needs_command("node", "--version")
@@ -110,7 +110,7 @@ def record_missing(*arguments):
     return record("--trace-ids", "--off-cpu", "-e", CALL, "-e", SLEEP, "--", program("spans_missing"), *arguments)
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_ids_of_a_page_that_is_not_in_memory():
     """The callback reads them, also for a system call whose event is read long before the call returns."""
     recording = record_missing("4")
@@ -126,7 +126,7 @@ def test_ids_of_a_page_that_is_not_in_memory():
     recording.check()
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_events_of_a_page_that_cannot_be_read_are_counted():
     recording = record_missing("3", "none")
     events = [event for event in recording.events() if span_of(event)]
@@ -136,7 +136,7 @@ def test_events_of_a_page_that_cannot_be_read_are_counted():
     assert unread, recording.messages
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_an_instance_has_ids_while_it_is_read():
     """The reader's child finds the variable. Without a reader each event is counted as one from before the search."""
     needs("bpf", "raw tracepoints")
@@ -157,7 +157,7 @@ def test_an_instance_has_ids_while_it_is_read():
     assert all(row["span"] is None for row in held["rows"]), held["rows"]
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_spans_have_the_ids_of_their_begin():
     needs("bpf", "raw tracepoints")
     span = "span:%s..syscalls:sys_exit_getppid/stack=begin/" % CALL
@@ -221,7 +221,7 @@ def published_by(*arguments):
 PUBLISHED = {"service.name": "shop", "service.version": "2.0"}
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_attributes_that_a_process_publishes():
     """Those that it published last; in the report, and with each sample of OTLP."""
     recording, processes = published_by("1.5")
@@ -237,7 +237,7 @@ def test_attributes_that_a_process_publishes():
         never(not samples or any({key: sample.get(key) for key in PUBLISHED} != PUBLISHED for sample in samples), samples)
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_attributes_in_named_anonymous_memory():
     _, processes = published_by("1", "anonymous")
     if not processes and not names_anonymous_memory():
@@ -255,7 +255,7 @@ def names_anonymous_memory():
     return found
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_hostile_attributes():
     """What cannot be shown is counted, a message without end is marked, and one that is not there does not exist."""
     recording, processes = published_by("1", "damaged")

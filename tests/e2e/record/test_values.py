@@ -38,7 +38,7 @@ def recorded(*arguments, **options):
     return recording
 
 
-def event_line_of_report(recording, name):
+def told(recording, name):
     """The line about an event in the head of the report."""
     lines = [line for line in recording.read("report").splitlines() if line.startswith("# events:") and name in line]
     return " ".join(line.split(":", 1)[1].strip() for line in lines)
@@ -47,7 +47,7 @@ def event_line_of_report(recording, name):
 def test_argument_of_a_system_call():
     recording = recorded("-e", WRITE + "/value=count:bytes/", "--", *COPY)
     assert values(recording, WRITE) == [1000] * 100
-    assert event_line_of_report(recording, WRITE) == "100 %s, together 97.7 KiB" % WRITE
+    assert told(recording, WRITE) == "100 %s, together 97.7 KiB" % WRITE
     assert sum(stack["value"] for stack in recording.report()["stacks"]) == 100000
 
 
@@ -57,7 +57,7 @@ def test_each_argument_is_its_own():
                          "sh", "-c", "exec >/dev/null; echo four; echo twelve bytes")
     assert values(recording, WRITE) == [1, 1] and values(recording, WRITTEN) == [5, 13], recording.script
     assert set(values(recording, "syscalls:sys_enter_openat")) == {0}
-    assert "together 18 ret" in event_line_of_report(recording, WRITTEN) and "together 2 fd" in event_line_of_report(recording, WRITE)
+    assert "together 18 ret" in told(recording, WRITTEN) and "together 2 fd" in told(recording, WRITE)
 
 
 def test_an_error_code_is_no_value():
@@ -76,7 +76,7 @@ def test_half_a_register():
 def test_field_of_a_record():
     recording = recorded("-e", ADJUST + "/value=oom_score_adj:points/", "--", *SET)
     assert values(recording, ADJUST) == [250, 1000, 7], recording.script
-    assert "together 1257 points" in event_line_of_report(recording, ADJUST)
+    assert "together 1257 points" in told(recording, ADJUST)
 
 
 def test_a_negative_number_is_no_value():
@@ -96,7 +96,7 @@ def test_fields_of_several_records():
     assert len(values(recording, EXEC)) == 2 and set(values(recording, "sched:sched_process_exit")) == {0}
 
 
-def further_values_of_events(recording):
+def further(recording):
     """The further value of each event and its unit, as script prints them behind the name."""
     return [line.rsplit(" and ", 1)[1].split() for line in recording.script.splitlines() if " and " in line and not line.startswith("\t")]
 
@@ -105,7 +105,7 @@ def test_two_fields_of_a_record():
     """The first one weighs; --value chooses the other one, by its number or unit, in all that adds up."""
     recording = recorded("-e", WRITE + "/values=count:bytes,fd/", "--", *COPY)
     assert values(recording, WRITE) == [1000] * 100
-    assert further_values_of_events(recording) == [["1", "fd"]] * 100, recording.script
+    assert further(recording) == [["1", "fd"]] * 100, recording.script
     assert sum(stack["value"] for stack in recording.report()["stacks"]) == 100000
     events = FileSums(recording.path).file.events  # by the independent reader: ..., value, times, (trace, span, further)
     assert sum(event[7] for event in events) == 100000 and sum(int(event[9][2]) for event in events) == 100
@@ -146,7 +146,7 @@ def test_two_arguments_of_a_function():
     recording = recorded("-e", libc + ",cpu-clock," + WRITE + "/value=fd/", "--trace-ids", "--", *COPY)
     name = [event.name for event in recording.events() if ":write" in event.name][0]
     assert values(recording, name) == [1000] * 100
-    assert further_values_of_events(recording).count(["1000", "product"]) == 100, recording.script
+    assert further(recording).count(["1000", "product"]) == 100, recording.script
     assert values(recording, WRITE) == [1] * 100
 
 
@@ -183,7 +183,7 @@ def test_stacks_are_the_same_as_without():
     assert first[0] & first[1] and all("malloc" in name for name in first[0] | first[1]), first
 
 
-def has_skipped_events(word):
+def loses(word):
     """Whether a recording has events that were skipped: as a rule the kernel has the memory at hand."""
     ledger = record("-e", word, "--", "ls", "-lR", "/etc/ssl").check()
     assert ledger["recorded"] > 100, ledger
@@ -196,8 +196,8 @@ def test_skipped_events_are_lost():
     needs_values()
     plain, valued = [], []
     while len(plain) < 10 and not (any(plain) and any(valued)):
-        plain.append(has_skipped_events(KMALLOC))
-        valued.append(has_skipped_events(KMALLOC + "/value=bytes_alloc/"))
+        plain.append(loses(KMALLOC))
+        valued.append(loses(KMALLOC + "/value=bytes_alloc/"))
     assert sum(plain) < 8 or any(valued), (plain, valued)
 
 
@@ -235,7 +235,7 @@ def test_instance():
     recording = read_instance("-e", ADJUST + "/value=oom_score_adj:points/", "-e", WRITE + "/value=count/")
     assert values(recording, ADJUST) == [250, 1000, 7], recording.script
     assert values(recording, WRITE) == [4, 5, 2], recording.script
-    assert "together 1257 points" in event_line_of_report(recording, ADJUST)
+    assert "together 1257 points" in told(recording, ADJUST)
 
 
 def test_instance_of_blocked_tasks():

@@ -6,10 +6,10 @@ there is none to be had."""
 import collections
 import os
 
-from harness.cases import main, needs, repeat_case_if_it_fails, program
+from harness.cases import main, needs, one_of_several, program
 from harness.known_stack import KNOWN
 from harness.recorder import sources
-from harness.recording import kernel_frames, marker, names_of, record, sum_user_stacks_by_end
+from harness.recording import kernel_frames, marker, names_of, record, user_account
 from harness.roots import check_roots
 from harness.waiting import read_text
 
@@ -49,13 +49,13 @@ wait
 """ % (KNOWN, KNOWN, KNOWN)
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_every_event():
     """Each has its whole stack, or a marker of the reason, or there was none to be had; and each is in the ledger."""
     needs("bpf", "raw tracepoints", "perf events", "tracefs")
     recording = record("-a", "-F", 999, "-e", "cpu-clock", "-e", "sched:*", "-e", "syscalls:sys_enter_*", "-e",
                        "exceptions:*", "-e", "kmem:mm_page_alloc", "--ring", "8M", "--", "sh", "-c", WORKLOAD)
-    complete, rest = sum_user_stacks_by_end(recording)
+    complete, rest = user_account(recording)
     events = recording.events()
     assert sum(not names_of(event) for event in events) == rest.pop("refused", 0) + rest.pop("interrupt", 0), rest
     markers = collections.Counter(filter(None, map(marker, events)))
@@ -78,7 +78,7 @@ def test_kernel_threads():
     """They have no user stack: refused, counted."""
     needs("bpf", "raw tracepoints", "tracefs")
     recording = record("-a", *sources("sched:sched_switch"), "--", "dd", "if=/dev/zero", "of=f", "count=1000", "conv=fsync")
-    account = sum_user_stacks_by_end(recording)[1]
+    account = user_account(recording)[1]
     events = recording.events()
     missing = [event for event in events if not names_of(event)]
     assert account["refused"] == len(missing), account

@@ -4,10 +4,10 @@
 recorder finishes the stack. Runs in a mount namespace with an engine of its own: no rule and no table is known before."""
 
 from harness.cases import main, needs, needs_command, run, stackmap
-from harness.engine_folder import engine_state, enter_own_mounts, delete_unwind_tables_of_engine, fresh_bpffs
+from harness.engine_folder import engine_state, enter_own_mounts, forget_tables, fresh_bpffs
 from harness.instance import path_of
 from harness.known_stack import ENTER_READ, Target, check_whole, events_of
-from harness.recording import Recording, sum_user_stacks_by_end
+from harness.recording import Recording, user_account
 
 
 def forget_who_orders(name):
@@ -22,7 +22,7 @@ def recorded_wait(prepare):
     target = Target("wait")
     stackmap("start", "x", "--flight", "2M", "-e", ENTER_READ, "-p", target.pid)
     try:
-        delete_unwind_tables_of_engine()
+        forget_tables()
         prepare("x")
         before = engine_state()["unwinder_next"]
         target.go_on()
@@ -40,7 +40,7 @@ def recorded_wait(prepare):
 def check_wait(recording):
     assert [event.name for event in events_of(recording)] == [ENTER_READ], events_of(recording)
     check_whole(events_of(recording)[0], "wait_for_end")
-    assert not sum_user_stacks_by_end(recording)[1]
+    assert not user_account(recording)[1]
 
 
 def test_ordered():

@@ -8,7 +8,7 @@ import os
 import shutil
 
 from harness.cases import SKIPPED, Skip, main, needs, needs_command, program, run
-from harness.recording import function, record, sum_user_stacks_by_end, user_frames
+from harness.recording import function, record, user_account, user_frames
 
 # The stack of the program cold_stack.
 CHAIN = ["innermost", "inner", "middle", "outer", "main"]
@@ -19,7 +19,7 @@ SWAP_BYTES = 64 << 20
 ZRAM = "/sys/class/zram-control"
 
 
-def copy_program_with_own_pages():
+def own_copy():
     """Pages that no other process maps, and that need not be written first."""
     shutil.copy(program("cold_stack"), "cold_stack")
     with open("cold_stack", "rb") as file:
@@ -27,7 +27,7 @@ def copy_program_with_own_pages():
     return os.path.abspath("cold_stack")
 
 
-def repeat_until_paged_out(attempt, *arguments):
+def once_paged_out(attempt, *arguments):
     """Until each page was out when it had to be: one that is in use for a moment is not taken."""
     for _ in range(TRIES):
         found = attempt(*arguments)
@@ -36,7 +36,7 @@ def repeat_until_paged_out(attempt, *arguments):
     raise Skip("the kernel does not page out files of %s" % os.getcwd())
 
 
-def stack_ends_without_page_faults(target, state):
+def without_faults(target, state):
     """How the stacks end for the unwinder that may not fault."""
     unwinder = program("cold_walk")
     if not os.path.exists(unwinder):
@@ -50,26 +50,26 @@ def stack_ends_without_page_faults(target, state):
 
 def recorded(target, state):
     recording = record("-e", "syscalls:sys_enter_getppid", "--", target, state, status=None)
-    assert not sum_user_stacks_by_end(recording)[1]
+    assert not user_account(recording)[1]
     return [event for event in recording.events() if event.comm == "cold_stack"]
 
 
-def check_stack_ends_of_cold_pages(target, state, ends):
+def compare(target, state, ends):
     """Both of them, on a program whose pages are in this state at each of its system calls."""
     needs("bpf", "raw tracepoints")
-    found = repeat_until_paged_out(stack_ends_without_page_faults, target, state)
+    found = once_paged_out(without_faults, target, state)
     assert {end for _, end in found} == ends, found
-    for event in repeat_until_paged_out(recorded, target, state):
+    for event in once_paged_out(recorded, target, state):
         names = [function(frame) for frame in user_frames(event)]
         assert names[:len(CHAIN)] == CHAIN and names[-1] == "_start", event
 
 
 def test_all_in_memory():
-    check_stack_ends_of_cold_pages(copy_program_with_own_pages(), "warm", {"root"})
+    compare(own_copy(), "warm", {"root"})
 
 
 def test_tables_and_text_paged_out():
-    check_stack_ends_of_cold_pages(copy_program_with_own_pages(), "cold", {"table_unreadable"})
+    compare(own_copy(), "cold", {"table_unreadable"})
 
 
 def write(path, text):
@@ -105,10 +105,10 @@ def swap_on(device):
 
 
 def test_stack_swapped_out():
-    target = copy_program_with_own_pages()
+    target = own_copy()
     needs_command("mkswap", "--version")
     with zram() as device, swap_on(device):
-        check_stack_ends_of_cold_pages(target, "swapped", {"stack_unreadable"})
+        compare(target, "swapped", {"stack_unreadable"})
 
 
 if __name__ == "__main__":

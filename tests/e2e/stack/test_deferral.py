@@ -12,11 +12,11 @@ import time
 
 from harness import known_stack
 from harness.cases import SECONDS_MAX, Skip, main, needs, program
-from harness.engine_folder import check_single_deferred_unwind, engine_state, enter_own_mounts, fresh_bpffs
+from harness.engine_folder import check_one_unwind, engine_state, enter_own_mounts, fresh_bpffs
 from harness.known_stack import (ENTER_READ, EXIT_EXECVE, KNOWN, PATH_INSIDE, Target, check_sleepers, check_whole,
-                                 check_whole_or_changed, events_of, record_events_in_execve, start_recorders_of_process, sleepers)
+                                 check_whole_or_changed, events_of, execve_events, recorders_of, sleepers)
 from harness.recorder import Recorder, sources
-from harness.recording import marker, names_of, record, sum_user_stacks_by_end
+from harness.recording import marker, names_of, record, user_account
 from harness.waiting import read_text
 
 PAGES = 5
@@ -25,7 +25,7 @@ ENTER_GETPPID = "syscalls:sys_enter_getppid"
 FAULTS = ["syscalls:sys_enter_getrandom", *["exceptions:page_fault_kernel"] * PAGES, "syscalls:sys_exit_getrandom"]
 
 
-def is_fault_of_unwinder(event):
+def is_unwinders(event):
     """A page of tables that the program has not read yet, and the unwinder in it does, first without waiting: faults of
     the task, too."""
     return any(frame.name.startswith(("bpf_copy_from_user", "bpf_probe_read_user", "copy_from_user_nofault"))
@@ -37,19 +37,19 @@ def test_one_unwind_for_all():
     needs("BPF task work", "tracefs")
     fresh_bpffs()
     target = Target("faults", PAGES)
-    recorders = start_recorders_of_process(target, *FAULTS)
+    recorders = recorders_of(target, *FAULTS)
     before = engine_state()
     target.go_on()
     target.end()
-    check_single_deferred_unwind(before)
+    check_one_unwind(before)
     for recorder in recorders:
         recording = recorder.ended()
-        events = [event for event in events_of(recording) if not is_fault_of_unwinder(event)]
+        events = [event for event in events_of(recording) if not is_unwinders(event)]
         assert [event.name for event in events] == FAULTS, events
         for event in events:
             check_whole(event, "meet_faults")
         assert len({line.user for line in recording.ids() if line.comm == "known_stack"}) == 1
-        assert not sum_user_stacks_by_end(recording)[1]
+        assert not user_account(recording)[1]
 
 
 def kill(recorder):
@@ -60,21 +60,21 @@ def kill(recorder):
 def check_waited(recording):
     assert [event.name for event in events_of(recording)] == [ENTER_READ]
     check_whole(events_of(recording)[0], "wait_for_end")
-    assert not sum_user_stacks_by_end(recording)[1]
+    assert not user_account(recording)[1]
 
 
-def end_one_recorder_while_all_wait(victim, leave):
+def one_leaves_while_all_wait(victim, leave):
     needs("BPF task work", "tracefs")
     fresh_bpffs()
     target = Target("wait")
-    recorders = start_recorders_of_process(target, ENTER_READ)
+    recorders = recorders_of(target, ENTER_READ)
     before = engine_state()
     target.go_on()
     target.wait_for_next_read()
     assert engine_state()["unwinder_next"] == before["unwinder_next"], "nobody waits"
     leave(recorders.pop(victim))
     target.end()
-    check_single_deferred_unwind(before)
+    check_one_unwind(before)
     for recorder in recorders:
         check_waited(recorder.ended())
 
@@ -83,13 +83,13 @@ def test_one_of_three_killed():
     """One recorder is killed while all wait for the stack of a sleeping task. The two others get it by one unwind,
     independent of the first request."""
     for victim in range(3):
-        end_one_recorder_while_all_wait(victim, kill)
+        one_leaves_while_all_wait(victim, kill)
 
 
 def test_one_of_three_ends():
     """It takes the stack out of the sleeping task, and its request with it; the two others wait on."""
     for victim in range(3):
-        end_one_recorder_while_all_wait(victim, lambda recorder: check_waited(recorder.ended()))
+        one_leaves_while_all_wait(victim, lambda recorder: check_waited(recorder.ended()))
 
 
 def test_many_recorders():
@@ -97,18 +97,18 @@ def test_many_recorders():
     needs("BPF task work", "tracefs")
     fresh_bpffs()
     target = Target("wait")
-    recorders = start_recorders_of_process(target, ENTER_READ, count=8)
+    recorders = recorders_of(target, ENTER_READ, count=8)
     before = engine_state()
     target.go_on()
     target.end()
-    check_single_deferred_unwind(before)
+    check_one_unwind(before)
     for recorder in recorders:
         check_waited(recorder.ended())
 
 
 def test_inside_execve():
     """Until the new program runs: the stack that called it, and never one of the new program."""
-    for event in record_events_in_execve("exec"):
+    for event in execve_events("exec"):
         check_whole_or_changed(event, "become")
 
 
@@ -116,14 +116,14 @@ def test_at_the_entry_of_each_call():
     """The stack is taken there, and is that of all events inside, wherever they are."""
     needs("BPF task work", "tracefs")
     recording = record("--user-at-syscall", *sources(*FAULTS), "--", KNOWN, "faults", PAGES)
-    assert not sum_user_stacks_by_end(recording)[1]
-    events = [event for event in events_of(recording) if not is_fault_of_unwinder(event)]
+    assert not user_account(recording)[1]
+    events = [event for event in events_of(recording) if not is_unwinders(event)]
     begin = max(i for i, event in enumerate(events) if event.name == FAULTS[0])
     events = events[begin:begin + len(FAULTS)]
     assert [event.name for event in events] == FAULTS, events
     for event in events:
         check_whole(event, "meet_faults")
-    for event in record_events_in_execve("exec", "--user-at-syscall"):
+    for event in execve_events("exec", "--user-at-syscall"):
         check_whole_or_changed(event, "become")
 
 
@@ -146,7 +146,7 @@ def test_inside_an_execve_that_takes_long():
         time.sleep(0.01)
     recorder.say(b"go on\n")
     recording = recorder.ended()
-    assert not sum_user_stacks_by_end(recording)[1].get("answer_lost"), recording.ledger()
+    assert not user_account(recording)[1].get("answer_lost"), recording.ledger()
     last = [event for event in recording.events() if event.name == EXIT_EXECVE][-1]
     assert last.comm == "true", last
     check_whole(last, "become", "thread")
@@ -167,7 +167,7 @@ def sigreturn_events(way, last, *names):
     has set them they are right."""
     needs("BPF task work", "tracefs", "perf events")
     recording = record("-F", 20000, *sources("cpu-clock", ENTER_SIGRETURN, *names), "--", KNOWN, way, 5000)
-    sum_user_stacks_by_end(recording)
+    user_account(recording)
     events = events_of(recording)
     for event in events:
         check_around_sigreturn(event, last)
@@ -198,7 +198,7 @@ def test_killed_with_a_request_pending():
     needs("BPF task work", "tracefs")
     for number in (signal.SIGKILL, signal.SIGTERM):
         fresh_bpffs()
-        target, recorder = start_sleeping_threads_and_recorders(3)
+        target, recorder = sleepers(3)
         before = engine_state()
         target.process.send_signal(number)
         target.end()
@@ -215,7 +215,7 @@ def test_inside_exit():
     needs("BPF task work", "tracefs")
     recording = record(*sources("syscalls:sys_enter_exit_group", "sched:sched_process_exit", "kmem:kmem_cache_free"),
                        "--", KNOWN, "exit")
-    account = sum_user_stacks_by_end(recording)[1]
+    account = user_account(recording)[1]
     events = events_of(recording)
     begin = [event.name for event in events].index("syscalls:sys_enter_exit_group")
     missing = [event for event in events[begin:] if not names_of(event)]

@@ -12,12 +12,12 @@ import shutil
 import subprocess
 import sys
 
-from harness.cases import SECONDS_MAX, Skip, main, needs, needs_command, never, repeat_case_if_it_fails, program, run, stackmap
+from harness.cases import SECONDS_MAX, Skip, main, needs, needs_command, never, one_of_several, program, run, stackmap
 from harness.engine_folder import FOLDER, enter_own_mounts, fresh_bpffs
 from harness.instance import stat_of
 from harness.known_stack import KNOWN, PATH_INSIDE
-from harness.recording import Recording, check_stacks_of_later_half, marker, names_of, record
-from harness.waiting import count_threads_reading_input, unread_bytes_of_pipe, wait_until
+from harness.recording import Recording, check_whole_later, marker, names_of, record
+from harness.waiting import readers, unread, wait_until
 
 PYTHON = program(os.path.realpath(sys.executable), "own_python")
 CODE = program("machine_code")
@@ -26,14 +26,14 @@ WORK = "import json; print(sum(len(json.dumps(list(range(1000)))) for i in range
 TABLES = os.path.join(FOLDER, "file_tables")
 
 
-def start_instance_counting_command(command):
+def count_of(command):
     """An engine that lasts, with an instance that counts the samples of one command."""
     needs("bpf", "perf events", "BPF task work")
     fresh_bpffs()
     stackmap("start", "counting", "-F", 999, "--comm", os.path.basename(command))
 
 
-def walk_counts_of_instance():
+def walks():
     stat = stat_of("counting")
     deferred = {name: int(value) for name, value in stat.items() if name.startswith("user_deferred_")}
     assert "user_deferred_no_rule" in deferred, stat
@@ -44,10 +44,10 @@ def python(*before):
     run(*before, PYTHON, "-c", WORK, env={**os.environ, "PYTHONHOME": sys.base_prefix})
 
 
-def count_walks_of_work(work):
-    before = walk_counts_of_instance()
+def walks_of(work):
+    before = walks()
     work()
-    return [now - then for now, then in zip(walk_counts_of_instance(), before)]
+    return [now - then for now, then in zip(walks(), before)]
 
 
 def check_few_deferred(walked, deferred, by_table):
@@ -59,20 +59,20 @@ def check_few_deferred(walked, deferred, by_table):
 
 def test_a_short_run_defers_few_of_its_samples():
     """Of a program that a recording has met."""
-    start_instance_counting_command(PYTHON)
+    count_of(PYTHON)
     record("-F", 999, "--", "sh", "-c", 'PYTHONHOME=%s exec %s -c "$1"' % (sys.base_prefix, PYTHON), "sh", WORK)
-    check_few_deferred(*count_walks_of_work(python))
+    check_few_deferred(*walks_of(python))
     stackmap("stop", "counting")
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_what_runs_at_the_start_has_tables():
     """Nobody reads the instance, and yet its walks find a program that it has never met."""
     needs("bpf", "perf events", "BPF task work")
     fresh_bpffs()
     command = [PYTHON, "-c", "input()\n" + WORK]
     with subprocess.Popen(command, stdin=subprocess.PIPE, env={**os.environ, "PYTHONHOME": sys.base_prefix}) as process:
-        wait_until(lambda: not unread_bytes_of_pipe(process.stdin) and count_threads_reading_input(process.pid))
+        wait_until(lambda: not unread(process.stdin) and readers(process.pid))
         stackmap("start", "counting", "-F", 999, "-p", process.pid)
         process.communicate(b"\n", timeout=SECONDS_MAX)
     check_few_deferred(*walks())
@@ -88,7 +88,7 @@ def check_inside(recording):
     assert len(inside) > len(stacks) * 0.95, (len(inside), len(stacks))
 
 
-def record_program_not_met_before():
+def unmet_by_tables():
     """A recording in an engine that has met nothing: its command's own code has tables before it runs."""
     fresh_bpffs()
     return check_unmet()
@@ -97,16 +97,16 @@ def record_program_not_met_before():
 def test_a_commands_files_have_tables_before_it_runs():
     """On a busy machine the programs may be loaded sooner."""
     needs("raw tracepoints", "BPF task work")
-    assert any(record_program_not_met_before() for _ in range(5))
+    assert any(unmet_by_tables() for _ in range(5))
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_stacks_by_tables_are_the_same():
-    start_instance_counting_command(KNOWN)
+    count_of(KNOWN)
     check_inside(record("-F", 999, "--", KNOWN, "spin"))
     recording = record("-F", 999, "--", KNOWN, "spin")
     check_inside(recording)
-    check_stacks_of_later_half(recording, 50, 200)
+    check_whole_later(recording, 50, 200)
     stackmap("stop", "counting")
 
 
@@ -118,17 +118,17 @@ def check_unmet():
     return int(re.search(r"user_table_frames: (\d+)", done.stderr)[1])
 
 
-def record_known_program_twice():
+def meet_known():
     """Twice: on a busy machine the first recording may end before the table is made."""
     for _ in range(2):
         check_inside(record("-F", 999, "--", KNOWN, "spin"))
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_code_that_nobody_met_is_found_by_the_table():
     needs("raw tracepoints")
-    start_instance_counting_command(NOBODY)
-    record_known_program_twice()
+    count_of(NOBODY)
+    meet_known()
     assert check_unmet()
     stackmap("stop", "counting")
 
@@ -139,7 +139,7 @@ def walks_through(kind, calls):
     fresh_bpffs()
     stackmap("start", "counting", "-e", "u:%s:counted" % CODE)
     run(CODE, kind, calls)
-    walked, deferred, _ = walk_counts_of_instance()
+    walked, deferred, _ = walks()
     stackmap("stop", "counting")
     assert walked + deferred == calls, (walked, deferred)
     return walked
@@ -162,37 +162,37 @@ def test_code_that_may_be_written_is_read():
     check_code("file_written")
 
 
-def fill_map_of_tables(age):
+def fill(age):
     run(program("fill_tables"), TABLES, age)
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_a_full_map_takes_new_tables():
     """Those that nobody has used for long go."""
     needs("raw tracepoints")
-    start_instance_counting_command(NOBODY)
-    fill_map_of_tables(1000)
-    record_known_program_twice()
+    count_of(NOBODY)
+    fill(1000)
+    meet_known()
     assert check_unmet()
     stackmap("stop", "counting")
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_tables_in_use_stay():
     """Then new files have none: their stacks are deferred, and are the same."""
     needs("raw tracepoints")
-    start_instance_counting_command(NOBODY)
-    fill_map_of_tables(0)
+    count_of(NOBODY)
+    fill(0)
     check_inside(record("-F", 999, "--", KNOWN, "spin"))
     assert not check_unmet()
     stackmap("stop", "counting")
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_a_table_is_made_once():
     """Its chunks are those of each file that was met, and stay as they are."""
     needs_command("bpftool", "version")
-    start_instance_counting_command(KNOWN)
+    count_of(KNOWN)
     record("-F", 999, "--", KNOWN, "spin")
     first = dump()
     assert len({key >> 32 for key in first}) > 1 and all(key >> 32 << 32 in first for key in first), sorted(first)
@@ -224,7 +224,7 @@ def sections_of(path):
     return re.findall(r"\] (\.\S+) +\S+ +\S+ \S+ \S+ \S+ +([A-Z]*)", run("readelf", "-SW", path).stdout)
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_a_section_for_debuggers_is_a_table():
     """Only .debug_frame covers a function of the program, as it is and compressed. The program runs for less time than its table
     takes: its stacks wait for the table."""
@@ -234,7 +234,7 @@ def test_a_section_for_debuggers_is_a_table():
         path = debug_frame_edited(way, "--compress-debug-sections=" + way)
         if (".debug_frame", "C") in sections_of(path):
             paths.append(path)
-    start_instance_counting_command(NOBODY)
+    count_of(NOBODY)
     for path in paths:
         assert stacks_of_debug_frame(os.path.abspath(path)) == 0, path
     stackmap("stop", "counting")
@@ -244,7 +244,7 @@ def test_a_stack_without_that_section_is_marked():
     needs("raw tracepoints", "tracefs")
     path = debug_frame_edited("removed", "--remove-section=.debug_frame")
     assert ".debug_frame" not in dict(sections_of(path)), sections_of(path)
-    start_instance_counting_command(NOBODY)
+    count_of(NOBODY)
     for _ in range(3):
         assert stacks_of_debug_frame(path) == 50
     stackmap("stop", "counting")

@@ -10,8 +10,8 @@ import re
 import subprocess
 import tempfile
 
-from harness.cases import main, needs, needs_command, never, repeat_case_if_it_fails, run, stackmap
-from harness.recording import check_stacks_of_later_half, marker, record
+from harness.cases import main, needs, needs_command, never, one_of_several, run, stackmap
+from harness.recording import check_whole_later, marker, record
 
 SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "programs", "go_stacks")
 BUILT = tempfile.TemporaryDirectory(prefix="stackmap-go-")
@@ -76,7 +76,7 @@ def recorded(way):
     needs("bpf", "perf events")
     path = go_program()
     recording = record("-F", 999, "--", path, way)
-    check_stacks_of_later_half(recording, 300, 300, in_signal_return)
+    check_whole_later(recording, 300, 300, in_signal_return)
     calls, jumps = jumps_and_calls(path)
     stacks, wrong = [], collections.Counter()
     folded = stackmap("export", "--format", "folded", "--no-inline", "--no-demangle", recording.path).stdout
@@ -102,7 +102,7 @@ def of_several_recordings(case):
         except AssertionError:
             recorded.cache_clear()
             raise
-    return repeat_case_if_it_fails(once)
+    return one_of_several(once)
 
 
 def plain(name):
@@ -155,7 +155,7 @@ def check_stripped(*flags):
     """Its Go functions have names, inlined ones among them."""
     needs("bpf", "perf events")
     recording = record("-F", 999, "--", go_program("-ldflags=-s -w", *flags), "collect")
-    check_stacks_of_later_half(recording, 300, 300, in_signal_return)
+    check_whole_later(recording, 300, 300, in_signal_return)
     folded = stackmap("export", "--format", "folded", recording.path).stdout
     stacks = [line.rsplit(" ", 1)[0].split(";") for line in folded.splitlines()]
     names = collections.Counter(plain(name) for stack in stacks for name in stack)
@@ -166,12 +166,12 @@ def check_stripped(*flags):
     assert any(name.endswith("_[i]") for name in names), names
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_a_stripped_program_has_names():
     check_stripped()
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_a_stripped_program_of_the_external_linker_has_names():
     """A linker of C code has put the table among other data. The compiler makes all of Go's library anew for such a program."""
     check_stripped("-buildmode=pie")

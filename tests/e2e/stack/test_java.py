@@ -14,8 +14,8 @@ import shutil
 import subprocess
 import tempfile
 
-from harness.cases import main, needs, never, repeat_case_if_it_fails, stackmap
-from harness.recording import marker, record, later_half_of_events, user_frames
+from harness.cases import main, needs, never, one_of_several, stackmap
+from harness.recording import marker, record, second_half, user_frames
 from harness.skip import Skip
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -62,7 +62,7 @@ def homes():
     return found
 
 
-def find_java_homes():
+def machines():
     """The commands that run a program, by version."""
     return {version: [home + "/bin/java"] for version, home in homes().items()}
 
@@ -158,7 +158,7 @@ def check_machine(machine, share, callers_of, *options):
     events = [event for event in run(machine, "JavaCalls", *options) if event.comm == "worker"]
     wrong, met, pairs = collections.Counter(), collections.Counter(), collections.Counter()
     # Before the recorder has made libjvm's table, the walk does not know the machine.
-    later = later_half_of_events(events)
+    later = second_half(events)
     for event in later:
         frames = list(functions_of(event))
         met.update((name, where) for name, where, _ in frames)
@@ -201,7 +201,7 @@ def check_the_interpreter(machine):
     assert not any(where in (COMPILED, INLINED) for name, where in met if name), met
 
 
-def check_functions_of_made_classes(machine, *options):
+def check_made(machine, *options):
     """Each class has a number, and all its functions have it, too. The numbers grow, and a class lies where an earlier one did."""
     last, count, wrong = 0, 0, collections.Counter()
     for event in run(machine, "JavaMakes", "-Xmx32m", "-XX:+UseSerialGC", *options):
@@ -223,7 +223,7 @@ def check_probes(machine, libc="libc.so.6"):
         events = run(machine, "JavaAllocates", option, events=("-e", "u:%s:malloc" % libc), argument=4000)
         called = [event for event in events if any(frame.name.startswith("inflateInit2_") for frame in user_frames(event))]
         found = collections.Counter()
-        later = later_half_of_events(called)
+        later = second_half(called)
         for event in later:
             matches = [ALLOCATES.match(frame.name) for frame in user_frames(event) if frame.object in (INTERPRETED, COMPILED, INLINED)]
             found[is_whole_from("JavaMain", event), *[match[1] for match in matches if match]] += 1
@@ -237,39 +237,39 @@ def check_probes(machine, libc="libc.so.6"):
 
 def newest_machine():
     needs_callbacks()
-    found = find_java_homes()
+    found = machines()
     return found[max(found)]
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_compiled_code():
     check_compiled_code(newest_machine())
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_inlined_functions():
     check_inlined_functions(newest_machine())
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_interrupted_functions():
     check_interrupted_functions(newest_machine())
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_the_interpreter():
     check_the_interpreter(newest_machine())
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_classes_that_replace_others():
     needs_callbacks()
-    found = find_java_homes()
-    check_functions_of_made_classes(found[min(found)], "-Xint")
-    check_functions_of_made_classes(found[min(found)])
+    found = machines()
+    check_made(found[min(found)], "-Xint")
+    check_made(found[min(found)])
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_probes_of_functions_that_java_calls():
     check_probes(newest_machine())
 
@@ -281,10 +281,10 @@ def check_all(machine, share=0.95):
     check_the_interpreter(machine)
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_older_machines():
     needs_callbacks()
-    found = find_java_homes()
+    found = machines()
     if len(found) == 1:
         raise Skip("there is one JDK here, which the other cases use")
     for version in sorted(found)[:-1]:
@@ -292,7 +292,7 @@ def test_older_machines():
         check_probes(found[version])
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_machine_21_of_debian_13():
     needs_callbacks()
     root, machine = machine_of_debian_13(21)

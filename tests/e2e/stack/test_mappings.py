@@ -6,30 +6,30 @@ Each stack of the workloads says by frames that cannot be mistaken what the othe
 
 from harness.cases import main, needs, program
 from harness.recording import record
-from harness.swapped_code import CALLED, PROBED, TURNS, workload_builds_with_options, check, check_swapped_mappings
+from harness.swapped_code import CALLED, PROBED, TURNS, builds, check, swap
 
 
 def test_dlopen():
-    list(check_swapped_mappings("dlopen"))
+    list(swap("dlopen"))
 
 
 def test_mapped_over():
-    list(check_swapped_mappings("mmap"))
+    list(swap("mmap"))
 
 
 def test_unmapped_and_mapped():
-    list(check_swapped_mappings("munmap"))
+    list(swap("munmap"))
 
 
 def test_moved():
-    list(check_swapped_mappings("mremap"))
+    list(swap("mremap"))
 
 
 def test_exec():
     """One process that becomes another program, at the same addresses, again and again."""
     needs("bpf", "uprobes", "perf events", "raw tracepoints", "tracefs")
     rounds = 300
-    for build, options in workload_builds_with_options():
+    for build, options in builds():
         targets = [program("exec_%s_%s" % (turn, build)) for turn in TURNS]
         probes = [word for target in targets for word in ("-e", "u:%s:%s" % (target, PROBED))]
         recording = record("-F", 4999, "-e", "cpu-clock", "-e", CALLED, *probes, *options, "--", targets[0], rounds, targets[1])

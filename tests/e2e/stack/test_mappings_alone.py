@@ -8,11 +8,11 @@ import os
 
 from harness.cases import Skip, main, needs, needs_command, program
 from harness.recording import record
-from harness.swapped_code import TOLD_MIN, is_probe, check_swapped_mappings
+from harness.swapped_code import TOLD_MIN, is_probe, swap
 
 
 def test_mapped_over_beside_other_changes():
-    list(check_swapped_mappings("threads", told_min=TOLD_MIN))
+    list(swap("threads", told_min=TOLD_MIN))
 
 
 def can_choose_pid():
@@ -22,7 +22,7 @@ def can_choose_pid():
 def test_process_id_used_again():
     if not can_choose_pid():
         raise Skip("the next process id cannot be chosen here")
-    for recording in check_swapped_mappings("fork", 200):
+    for recording in swap("fork", 200):
         ids = collections.Counter(event.tid for event in recording.events() if is_probe(event))
         assert max(ids.values()) > 100, "the process id was another one each time: %s" % ids
 

@@ -7,9 +7,9 @@ import re
 import shutil
 import subprocess
 
-from harness.cases import Skip, main, needs, never, repeat_case_if_it_fails, program
+from harness.cases import Skip, main, needs, never, one_of_several, program
 from harness.machine_code import UNTIL_IT_RAN
-from harness.recording import names_of, record, later_half_of_events, sum_user_stacks_by_end, user_frames
+from harness.recording import names_of, record, second_half, user_account, user_frames
 
 MOVED = program("moved_code")
 PATH = ["leaf_work", "middle_work", "outer_work", "main"]
@@ -18,24 +18,24 @@ NAMED_MIN = 100  # of the second half of some 750 samples
 
 def check_named(recording):
     """Samples have no names until the code has been compared. In the second half all have, and the whole path."""
-    later = later_half_of_events([names_of(event) for event in recording.events() if event.comm == "moved_code"])
+    later = second_half([names_of(event) for event in recording.events() if event.comm == "moved_code"])
     named = [names for names in later if "leaf_work" in names]
     nameless = [names for names in later if any(name.startswith("0x") for name in names)]
     wrong = [names for names in named if names[names.index("leaf_work"):][:4] != PATH]
     never(wrong, wrong[:3])
     assert len(named) > NAMED_MIN and not nameless, (len(named), len(later), nameless[:3])
-    complete, rest = sum_user_stacks_by_end(recording)
+    complete, rest = user_account(recording)
     assert complete >= len(named) and sum(rest.values()) <= complete, (complete, rest)
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_moved_while_recording():
     needs("bpf", "perf events")
     for what in ("copy", "remap"):
         check_named(record("-F", 499, "--", MOVED, what))
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_moved_before():
     needs("bpf", "perf events")
     with subprocess.Popen([MOVED, "stay"], stdout=subprocess.PIPE) as moved:
@@ -46,7 +46,7 @@ def test_moved_before():
             moved.kill()
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_other_code():
     """A copy that differs in one byte has no names."""
     needs("bpf", "perf events")
@@ -57,7 +57,7 @@ def test_other_code():
     never(named, named)
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_changed_later():
     """Code that is changed later does not count as the file's code."""
     needs("bpf", "perf events")
@@ -70,14 +70,14 @@ def test_changed_later():
     never(any("later_work" in of_event for of_event in names), "the code was changed before")
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_node_on_large_pages():
     needs("bpf", "perf events")
     if not shutil.which("node"):
         raise Skip("node is missing")
     work = "let n = 0; while (process.cpuUsage().user < 1000000) n += JSON.stringify(Array(20000).fill({a: 1})).length"
     recording = record("-F", 499, "--", "node", "--use-largepages=on", "-e", work)
-    complete, rest = sum_user_stacks_by_end(recording)
+    complete, rest = user_account(recording)
     assert complete > 3 * sum(rest.values()), (complete, rest)
 
 

@@ -23,10 +23,10 @@ def record_with_peer(options, peer_options, workload):
     peer = run("perf", "script", "-i", "peer.data", "-F", "comm,tid,time,event,ip,sym,symoff,dso")
     if "LOST" in run("perf", "report", "-i", "peer.data", "--stats", status=None).stdout:
         raise Skip("perf lost events, there is nothing to compare with")
-    return list(map(event_with_interrupted_pc, recording.events())), list(map(event_without_tracepoint_frame, parse_events(peer.stdout))), lost
+    return list(map(at_pc, recording.events())), list(map(without_tracepoint, parse_events(peer.stdout))), lost
 
 
-def events_of_comm(events, comm):
+def of_comm(events, comm):
     """Without the end of a task: the peer takes its events away from a task that exits, early in do_exit()."""
     return [event for event in events if event.comm == comm and "do_exit" not in map(function, event.frames)]
 
@@ -35,7 +35,7 @@ def is_entry(frame):
     return function(frame).startswith(("asm_exc_", "asm_sysvec_", "asm_common_interrupt"))
 
 
-def event_with_interrupted_pc(event):
+def at_pc(event):
     """Ours have kernel code that was interrupted as the pc + 1, the peer's as the pc."""
     frames = list(event.frames)
     for i in range(1, len(kernel_frames(event))):
@@ -49,7 +49,7 @@ def kernel_stack(event):
     return tuple((frame.address, frame.name) for frame in kernel_frames(event))
 
 
-def event_without_tracepoint_frame(event):
+def without_tracepoint(event):
     """The peer's stacks begin in the tracepoint's own function, ours where the code has the tracepoint."""
     if event.frames and event.frames[0].name.startswith("__traceiter_"):
         return event._replace(frames=event.frames[1:])
@@ -79,7 +79,7 @@ def by_task(events):
     return tasks
 
 
-def events_of_common_time_by_task(ours, peers):
+def overlaps(ours, peers):
     """A task's events without what one of both may have alone, before the other began or after it ended: a task gets its
     name, and loses its events, at another moment for the one than for the other. One event at either end."""
     for first, last in itertools.product((-1, 0, 1), repeat=2):
@@ -87,17 +87,17 @@ def events_of_common_time_by_task(ours, peers):
                collections.Counter(peers[max(-first, 0):len(peers) - max(-last, 0)]))
 
 
-def count_events_of_peer_alone(ours, peers):
+def missing(ours, peers):
     """How many of the peer's events of a task we have not; None: we have others."""
-    found = [(theirs - mine).total() for mine, theirs in events_of_common_time_by_task(ours, peers) if not mine - theirs]
+    found = [(theirs - mine).total() for mine, theirs in overlaps(ours, peers) if not mine - theirs]
     return min(found, default=None)
 
 
-def summary_of_event(event):
+def said(event):
     return "%.6f" % event.time, event.cpu, [function(frame) for frame in event.frames[:4]], user_stack(event)[:2]
 
 
-def first_events_of_one_side(ours, peers):
+def apart(ours, peers):
     """The first events that one of both has alone, with those beside: by the clock that they share, on which the peer's is
     always about as much later."""
     lag = statistics.median(theirs.time - mine.time for mine, theirs in zip(ours, peers))
@@ -115,21 +115,21 @@ def check_same(stack, ours, peers, lost):
     ours, peers = by_task(ours), by_task(peers)
     absent = 0
     for tid in ours.keys() | peers.keys():
-        found = count_events_of_peer_alone(*(list(map(stack, tasks[tid])) for tasks in (ours, peers)))
-        assert found is not None, (tid, first_events_of_one_side(ours[tid], peers[tid]))
+        found = missing(*(list(map(stack, tasks[tid])) for tasks in (ours, peers)))
+        assert found is not None, (tid, apart(ours[tid], peers[tid]))
         absent += found
-        assert absent <= lost, (tid, absent, lost, first_events_of_one_side(ours[tid], peers[tid]))
+        assert absent <= lost, (tid, absent, lost, apart(ours[tid], peers[tid]))
 
 
 def check_switches():
     ours, peers, lost = record_with_peer(["-e", "sched:sched_switch"], ["-g", "-e", "sched:sched_switch"], PIPE)
-    ours, peers = events_of_comm(ours, COMM), events_of_comm(peers, COMM)
+    ours, peers = of_comm(ours, COMM), of_comm(peers, COMM)
     check_same(kernel_stack, ours, peers, lost)
     check_same(user_stack, ours, peers, lost)
     assert len(ours) > 10000 and sum(bool(user_stack(event)) for event in ours) > 10000
 
 
-def run_check_up_to_three_times(check):
+def try_thrice(check):
     """In one of some hundred runs under load one of 20,000 switches is the peer's alone, and it is not known whose mistake that is:
     what is the rule fails each time."""
     needs_peer()
@@ -143,18 +143,18 @@ def run_check_up_to_three_times(check):
 
 
 def test_switches():
-    run_check_up_to_three_times(check_switches)
+    try_thrice(check_switches)
 
 
 def check_allocations():
     workload = ["tar", "cf", "/dev/null", "/usr/include/linux"]
     event = "kmem:kmem_cache_alloc"
     ours, peers, lost = record_with_peer(["-e", event], ["-g", "-e", event], workload)
-    check_same(kernel_stack, events_of_comm(ours, "tar"), events_of_comm(peers, "tar"), lost)
+    check_same(kernel_stack, of_comm(ours, "tar"), of_comm(peers, "tar"), lost)
 
 
 def test_allocations():
-    run_check_up_to_three_times(check_allocations)
+    try_thrice(check_allocations)
 
 
 def hottest(events):
@@ -166,7 +166,7 @@ def hottest(events):
 def check_samples():
     workload = ["dd", "if=/dev/zero", "of=/dev/null", "bs=1M", "count=20000", "status=none"]
     ours, peers, _ = record_with_peer(["-F", 999, "-e", "cpu-clock"], ["-g", "-F", "999", "-e", "cpu-clock"], workload)
-    ours, peers = events_of_comm(ours, "dd"), events_of_comm(peers, "dd")
+    ours, peers = of_comm(ours, "dd"), of_comm(peers, "dd")
     assert hottest(ours) == hottest(peers), (hottest(ours), hottest(peers))
     users = [{function(frame) for event in events for frame in user_frames(event)} for events in (ours, peers)]
     assert users[0] & users[1], users
@@ -174,7 +174,7 @@ def check_samples():
 
 def test_samples():
     """Two samplers hit different instructions; the hottest stack is that of both, unless two are about as hot."""
-    run_check_up_to_three_times(check_samples)
+    try_thrice(check_samples)
 
 
 main(globals())

@@ -10,11 +10,11 @@ import re
 import shutil
 import subprocess
 
-from harness.cases import main, needs, never, repeat_case_if_it_fails, program, stackmap
+from harness.cases import main, needs, never, one_of_several, program, stackmap
 from harness.engine_folder import fresh_bpffs
 from harness.instance import read, stat_of
 from harness.machine_code import UNTIL_IT_RAN
-from harness.recording import Recording, function, record, later_half_of_events, user_frames
+from harness.recording import Recording, function, record, second_half, user_frames
 from harness.skip import Skip
 
 CALLS = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "programs", "stack", "script_calls.py")
@@ -96,27 +96,27 @@ def check_calls(minor):
             whole.append(functions[-1] in ("<module>", "Thread._bootstrap") and
                          not any(map(is_loop, user_frames(event))))
     never(wrong, wrong.most_common(5))
-    later = later_half_of_events(whole)
+    later = second_half(whole)
     assert len(whole) > 300 and sum(later) >= 0.99 * len(later), (len(whole), len(later), sum(later))
     assert not re.search(r"^# note: +Python", recording.read("report", "--no-pager"), re.M), "no advice for what has names"
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_python_3_9():
     check_calls(9)
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_python_3_10():
     check_calls(10)
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_python_3_11():
     check_calls(11)
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_python_3_12():
     check_calls(12)
 
@@ -149,7 +149,7 @@ def check_calls_of_getppid(found):
         ("call_copy", "run", "<module>"): COPIES}, found.most_common(20)
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_events_of_any_kind():
     """Each event of a round has the functions of the script, whether its stack was taken at the event or afterwards."""
     found = events_found(*[word for event in EVENTS for word in ("-e", event)])
@@ -164,17 +164,17 @@ def test_stacks_that_are_taken_at_system_calls():
     check_calls_of_getppid(events_found("--user-at-syscall", "-e", "syscalls:sys_enter_getppid"))
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_python_3_13():
     check_calls(13)
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_python_3_14():
     check_calls(14)
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_python_3_15():
     check_calls(15)
 
@@ -248,7 +248,7 @@ def write_spin(name):
     return name + ".py"
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_merged_recordings_keep_their_functions():
     """Each recording numbers functions anew, so the numbers of two recordings mean different functions."""
     needs("bpf", "perf events")
@@ -266,7 +266,7 @@ def test_merged_recordings_keep_their_functions():
     assert min(found["first"], found["second"]) > 30, found
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_a_program_that_runs_already():
     """Rules that were learned before the table came do not hide the functions; an instance has their numbers, a recording names."""
     needs("bpf", "perf events", "BPF task work")

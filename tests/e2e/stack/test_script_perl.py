@@ -9,9 +9,9 @@ import re
 import shutil
 import subprocess
 
-from harness.cases import main, needs, never, repeat_case_if_it_fails
+from harness.cases import main, needs, never, one_of_several
 from harness.engine_folder import fresh_bpffs
-from harness.recording import function, record, later_half_of_events, user_frames
+from harness.recording import function, record, second_half, user_frames
 from harness.skip import Skip
 
 PROGRAMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "programs", "stack")
@@ -119,7 +119,7 @@ def check_calls(threads, rate=1999, seconds=2):
         if is_perl_run(event):
             whole.append("run" in functions or functions == ["<main>"])
     never(wrong, (wrong.most_common(5), len(whole), sum(whole)))
-    later = later_half_of_events(whole)
+    later = second_half(whole)
     assert len(whole) > 200 * seconds and sum(later) >= 0.995 * len(later), (len(whole), len(later), sum(later))
     assert not set(CALLERS) - met - RARE, set(CALLERS) - met
     assert not re.search(r"^# note: +Perl", recording.read("report", "--no-pager"), re.M), "no advice for what has names"
@@ -162,7 +162,7 @@ def test_functions_that_are_made_and_freed():
         check_made(what)
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_events_of_any_kind():
     """Each system call and each large allocation has the functions of the script, in the comparison of a sort, in a destructor and in a recursion."""
     needs("bpf", "BPF task work")

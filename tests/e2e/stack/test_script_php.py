@@ -8,8 +8,8 @@ import os
 import re
 import shutil
 
-from harness.cases import main, needs, never, repeat_case_if_it_fails
-from harness.recording import function, record, later_half_of_events, user_frames
+from harness.cases import main, needs, never, one_of_several
+from harness.recording import function, record, second_half, user_frames
 from harness.skip import Skip
 
 CALLS = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "programs", "stack", "script_calls.php")
@@ -77,7 +77,7 @@ def check_calls(*command, rate=999, seconds=3):
                 wrong[callee, caller] += 1
         if "run" in functions:
             whole.append(functions[-1] == "<file>" and None not in functions)
-    later = later_half_of_events(whole)
+    later = second_half(whole)
     never(wrong, (wrong.most_common(5), len(whole), sum(whole)))
     assert len(whole) > 100 * seconds and sum(later) >= 0.99 * len(later), (len(whole), len(later), sum(later))
     assert not set(CALLERS) - met - {"Item::create", "Item::__construct"}, set(CALLERS) - met
@@ -92,17 +92,17 @@ def php(version):
     return path
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_php_8_2():
     check_calls(php("8.2"))
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_php_8_4():
     check_calls(php("8.4"))
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_php_8_5():
     check_calls(php("8.5"))
 

@@ -9,9 +9,9 @@ import re
 import shutil
 import subprocess
 
-from harness.cases import main, needs, never, repeat_case_if_it_fails, stackmap
+from harness.cases import main, needs, never, one_of_several, stackmap
 from harness.engine_folder import fresh_bpffs
-from harness.recording import function, record, later_half_of_events, user_frames
+from harness.recording import function, record, second_half, user_frames
 from harness.skip import Skip
 
 PROGRAMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "programs", "stack")
@@ -120,29 +120,29 @@ def check_calls(version, *options, rate=1999, seconds=2):
         if "run" in functions:
             whole.append(functions[-1] in ("<main>", "block (2 levels) in <main>") and None not in functions)
     never(wrong, (wrong.most_common(5), len(whole), sum(whole)))
-    later = later_half_of_events(whole)
+    later = second_half(whole)
     assert len(whole) > 200 * seconds and sum(later) >= 0.99 * len(later), (len(whole), len(later), sum(later))
     assert not set(CALLERS) - met - RARE, set(CALLERS) - met
     assert not re.search(r"^# note: +Ruby", recording.read("report", "--no-pager"), re.M), "no advice for what has names"
     return len(whole), sum(whole)
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_ruby_3_1():
     check_calls("3.1")
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_ruby_3_2():
     check_calls("3.2")
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_ruby_3_3():
     check_calls("3.3")
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_ruby_3_4():
     check_calls("3.4")
 
@@ -197,7 +197,7 @@ def wait_for_library(process):
                 return
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_events_of_any_kind():
     """Each system call and each large allocation has the functions of the script, in a callback of C and in a fiber. An instance, begun while
     Ruby runs, has the unwind table of its library before the first event."""

@@ -11,8 +11,8 @@ import re
 import shutil
 import subprocess
 
-from harness.cases import main, needs, never, repeat_case_if_it_fails, stackmap
-from harness.recording import record, later_half_of_events, user_frames
+from harness.cases import main, needs, never, one_of_several, stackmap
+from harness.recording import record, second_half, user_frames
 from harness.skip import Skip
 
 SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "programs", "stack")
@@ -117,7 +117,7 @@ def check_calls(node, version, *options):
     within its own; their number is returned, too."""
     wrong, met, pairs, inside, named, hidden = collections.Counter(), collections.Counter(), 0, 0, 0, collections.Counter()
     # Before the recorder has made the table of V8's file, the walk does not know it.
-    later = later_half_of_events(run(node, "script_calls.js", *options))
+    later = second_half(run(node, "script_calls.js", *options))
     for event in later:
         frames = list(functions_of(event))
         if not any(name in CALLERS or name in ("run", "awaiting") for name, *_ in frames):
@@ -140,7 +140,7 @@ def check_calls(node, version, *options):
     return met, hidden.total() / (pairs or 1)
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_functions_of_the_compilers():
     needs_callbacks()
     for node, version in nodes():
@@ -149,7 +149,7 @@ def test_functions_of_the_compilers():
         assert not hidden and not any(where == INLINED for name, where in met), (hidden, met)
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_functions_within_others():
     needs_callbacks()
     for node, version in nodes():
@@ -158,7 +158,7 @@ def test_functions_within_others():
         assert hidden < 0.05, hidden
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_the_interpreter():
     needs_callbacks()
     for node, version in nodes():
@@ -167,7 +167,7 @@ def test_the_interpreter():
         assert not any(where == COMPILED for name, where in met), met
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_functions_that_the_collector_moves():
     """While the collector renews addresses, those on the stack and in objects may be the old ones."""
     needs_callbacks()
@@ -176,7 +176,7 @@ def test_functions_that_the_collector_moves():
             check_calls(node, version, "--expose-gc", "--compact-on-every-full-gc", *options)
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_functions_that_replace_others():
     """Each round has a number, and all its functions have it, too. The numbers grow."""
     needs_callbacks()

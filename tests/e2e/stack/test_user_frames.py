@@ -8,7 +8,7 @@ import os
 import re
 import shutil
 
-from harness.cases import Skip, main, needs, needs_command, never, repeat_case_if_it_fails, program, run
+from harness.cases import Skip, main, needs, needs_command, never, one_of_several, program, run
 from harness.recording import function, marker, names_of, record, user_frames
 
 PATHS = program("call_paths")
@@ -93,7 +93,7 @@ def names_by_run(recording, path):
     return [found for found in names.values() if found]
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_program_replaced():
     """Two programs of one name, one after the other: each frame has the name of its own program or none."""
     needs("bpf", "raw tracepoints", "tracefs")
@@ -117,7 +117,7 @@ os.write(file, open(sys.argv[1], "rb").read())
 os.execv("/proc/self/fd/%d" % file, sys.argv[1:])"""
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_program_that_is_no_file():
     """A memfd has no path, but a name, and symbols as long as it is mapped."""
     needs("bpf", "perf events")
@@ -207,7 +207,7 @@ def test_generated_code_of_two_processes():
         assert len(seen) == 5 and len(set(seen[1:])) == 1 and seen[1][1] == "_start", tasks
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_vdso():
     needs("bpf", "perf events")
     recording = record("-F", 4999, "--", CODE, "vdso", 20000000)

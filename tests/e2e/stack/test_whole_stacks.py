@@ -8,10 +8,10 @@ import os
 import shutil
 import subprocess
 
-from harness.cases import PROGRAMS, Skip, main, needs, needs_command, never, repeat_case_if_it_fails, program, stackmap
+from harness.cases import PROGRAMS, Skip, main, needs, needs_command, never, one_of_several, program, stackmap
 from harness.known_stack import KNOWN, PATH_INSIDE
 from harness.machine_code import UNTIL_IT_RAN, check_generated_name
-from harness.recording import check_stacks_of_later_half, function, kernel_frames, marker, names_of, record, sum_user_stacks_by_end, user_frames
+from harness.recording import check_whole_later, function, kernel_frames, marker, names_of, record, user_account, user_frames
 from harness.roots import check_roots
 from harness.waiting import read_text, wait_until
 
@@ -34,7 +34,7 @@ def sampled(*command, has_signals=False):
     """Nearly all reach the root. Inside a signal's return, which replaces the registers, there is nothing to unwind."""
     needs("bpf", "perf events")
     recording = record("-F", 999, "--", *command)
-    check_stacks_of_later_half(recording, 50, 200, lambda event: has_signals and in_sigreturn(event))
+    check_whole_later(recording, 50, 200, lambda event: has_signals and in_sigreturn(event))
     check_roots(recording.events())
     return recording
 
@@ -48,24 +48,24 @@ def check_inside(recording, path, comm="known_stack", share=0.95):
     assert len(inside) > len(stacks) * share, (len(inside), len(stacks))
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_program():
     check_inside(sampled(KNOWN, "spin"), ["spin", *PATH_INSIDE, "main"])
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_threads():
     check_inside(sampled(KNOWN, "thread_spin", 2), ["spin", *PATH_INSIDE, "thread"])
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_static_programs():
     for kind in ("static", "static_pie"):
         check_inside(sampled(program("known_stack_" + kind), "thread_spin", 1), ["spin", *PATH_INSIDE, "thread"])
         check_inside(sampled(program("known_stack_" + kind), "spin"), ["spin", *PATH_INSIDE, "main"])
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_go_program():
     """It has a table of its own, by which all stacks end at their goroutine or thread."""
     needs("bpf", "perf events")
@@ -73,10 +73,10 @@ def test_go_program():
     root = subprocess.run(["go", "env", "GOROOT"], capture_output=True, text=True, check=True).stdout.strip()
     recording = record("-F", 999, "--comm", "gofmt", "--", "gofmt", "-l", os.path.join(root, "src", "runtime"),
                        env={**os.environ, "GOMAXPROCS": "2"})  # with many CPUs it ends before tables can be made
-    check_stacks_of_later_half(recording, 50, 50)
+    check_whole_later(recording, 50, 50)
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_vdso():
     """The kernel's shared object has unwind tables of its own."""
     recording = sampled(program("machine_code"), "vdso", 30000000)
@@ -86,7 +86,7 @@ def test_vdso():
         raise Skip("the clock is read by system calls here")
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_generated_code():
     """It has no unwind tables, but a frame pointer."""
     recording = sampled(program("machine_code"), "jit", 150000000)
@@ -101,15 +101,15 @@ def sampled_under_probe(probed, *way):
     return recording
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_instruction_that_runs_as_a_copy():
     """The probed instruction is where it is in the program."""
     recording = sampled_under_probe("adds", "calls", 30000)
-    check_stacks_of_later_half(recording, 1000, 200)
+    check_whole_later(recording, 1000, 200)
     check_inside(recording, ["call_often", *PATH_INSIDE, "main"])
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_instruction_that_the_kernel_runs():
     """The stack of a request before the instruction does not show the state after it."""
     recording = sampled_under_probe("pushes", "calls", 30000)
@@ -137,7 +137,7 @@ def test_through_probed_returns_by_frame_pointers():
     assert len(stacks) == 5 and all("run_code" in names and "main" in names for names in stacks), stacks
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_names_of_generated_code():
     """By its perf map, that outlives it."""
     needs("bpf", "perf events")
@@ -146,7 +146,7 @@ def test_names_of_generated_code():
     check_generated_name(recording)
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_names_of_generated_code_in_a_container():
     """One that runs has a /tmp of its own, and an id of its own by which it calls its map."""
     needs("bpf", "perf events")
@@ -164,7 +164,7 @@ def test_names_of_generated_code_in_a_container():
     check_generated_name(recording)
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_exceptions_and_signals():
     """Thrown through destructors and caught, on a signal stack too, in two threads."""
     workload = program("exceptions")
@@ -175,7 +175,7 @@ def test_exceptions_and_signals():
     assert "_Unwind_RaiseException" in names and any("on_timer" in name for name in names), names
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_program_of_32_bits():
     workload = program("compat_stack")
     if not os.path.exists(workload):
@@ -185,7 +185,7 @@ def test_program_of_32_bits():
     recording = sampled(workload)
     check_inside(recording, path[1:], "compat_stack")
     recording = record("-e", "raw_syscalls:sys_enter", "--", workload)
-    complete, rest = sum_user_stacks_by_end(recording)
+    complete, rest = user_account(recording)
     stacks = collections.Counter(tuple(names_of(event)) for event in recording.events() if event.comm == "compat_stack")
     assert stacks["call", *path] == 2000, stacks
     assert not set(rest) - {"changed"}, (complete, rest)
@@ -201,7 +201,7 @@ def test_by_tracepoints():
         if not os.path.exists(command[0]):
             continue
         recording = record("-e", "syscalls:sys_*", "--", *command)
-        complete, rest = sum_user_stacks_by_end(recording)
+        complete, rest = user_account(recording)
         check_roots(recording.events())
         assert complete and not set(rest) - {"changed"}, (command, complete, rest)
 
@@ -217,7 +217,7 @@ def check_depth(depth, limit, *options):
         assert len(frames) == min(depth, limit), (depth, len(frames))
         assert marker(event) == ("truncated" if depth > limit else None), event
         assert {function(frame) for frame in frames[:min(depth - around, limit)]} == {"again"}
-    assert sum_user_stacks_by_end(recording) == ((0, {"depth": 2}) if depth > limit else (2, {}))
+    assert user_account(recording) == ((0, {"depth": 2}) if depth > limit else (2, {}))
 
 
 def check_ends(depth, *options):
@@ -233,7 +233,7 @@ def check_ends(depth, *options):
         assert names[256] == "[%d frames omitted]" % (depth - 510), names[250:260]
         assert set(names[:256] + names[257:-len(callers) - 3]) == {"again"}, names
         assert names[-len(callers) - 3:-3] == callers, names
-    assert sum_user_stacks_by_end(recording) == (2, {}), sum_user_stacks_by_end(recording)
+    assert user_account(recording) == (2, {}), user_account(recording)
 
 
 def test_deep_recursion():
@@ -270,12 +270,12 @@ def test_callers_of_deep_recursion():
     assert folded.count("[u] again\n    [u] [frames omitted]\n    [u] again\n    [u] call_again\n") == 2, folded
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_samples_of_deep_recursion():
     """The walk at the event and the deferred one."""
     needs("bpf", "perf events")
     recording = record("-F", 999, "--", "python3", "-c", DEEP_PARSE)
-    complete, rest = sum_user_stacks_by_end(recording)
+    complete, rest = user_account(recording)
     deep = [event for event in recording.events() if any("frames omitted]" in name for name in names_of(event))]
     assert deep and all(function(event.frames[-1]) == "_start" for event in deep if not marker(event)), deep[0]
     assert complete > 20 * sum(rest.values()), (complete, rest)
@@ -287,7 +287,7 @@ def test_depth_limits():
         check_depth(depth, 100, "--max-depth", 100)
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_code_on_other_stacks():
     """The caller's stack may lie below that of the callee: at the event, by the unwinder later, and by the copy of a stack."""
     needs("bpf", "perf events", "raw tracepoints")
@@ -301,10 +301,10 @@ def test_code_on_other_stacks():
         wrong = [names for names in inside if names[names.index("at_end"):][1:len(path) + 1] != path]
         never(wrong, (what, wrong[:3]))
         assert len(inside) > 50, (what, len(inside))
-        check_stacks_of_later_half(recording, 50, 50)
+        check_whole_later(recording, 50, 50)
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_coroutines():
     """Their stacks are whole where they begin, which a return address of 0 in the middle of a stack does not say."""
     needs("bpf", "perf events", "raw tracepoints")
@@ -317,14 +317,14 @@ def test_coroutines():
         wrong = [names for names in inside if names[1] != "body" or root not in (None, names[-1])]
         never(wrong, (what, wrong[:3]))
         assert len(inside) > 50, (what, len(inside))
-        check_stacks_of_later_half(recording, 50, 50)
+        check_whole_later(recording, 50, 50)
     recording = record("-e", "syscalls:sys_enter_getppid", "--", program("coroutine"), "overwritten")
     event, = [event for event in recording.events() if event.name.endswith("getppid")]
     assert names_of(event)[-3:] == ["at_end", "lose_return", "[null_return]"], event
-    assert sum_user_stacks_by_end(recording) == (0, {"null_return": 1})
+    assert user_account(recording) == (0, {"null_return": 1})
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_fibers_of_languages():
     needs("bpf", "perf events")
     texts = {"ruby": ("-e", "f = Fiber.new { loop { 20000.times { |i| i * 3 }; Fiber.yield } }\n"
@@ -336,7 +336,7 @@ def test_fibers_of_languages():
         raise Skip("neither ruby nor php is here")
     for command in commands:
         recording = record("-F", 499, "--", *command)
-        check_stacks_of_later_half(recording, 20, 50)
+        check_whole_later(recording, 20, 50)
 
 
 def test_a_lost_caller():
@@ -345,7 +345,7 @@ def test_a_lost_caller():
     recording = record("-e", "syscalls:sys_enter_getppid", "--", KNOWN, "lost")
     event, = [event for event in recording.events() if event.name.endswith("getppid")]
     assert names_of(event) == ["lose_caller", "[not_code]"] and marker(event) == "not_code", event
-    assert sum_user_stacks_by_end(recording) == (0, {"not_code": 1})
+    assert user_account(recording) == (0, {"not_code": 1})
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import signal
 import subprocess
 
 from harness.agent import GETPPID
-from harness.cases import PROGRAMS, SECONDS_MAX, STACKMAP, main, needs, needs_command, repeat_case_if_it_fails, program, run, stackmap
+from harness.cases import PROGRAMS, SECONDS_MAX, STACKMAP, main, needs, needs_command, one_of_several, program, run, stackmap
 from harness.engine_folder import enter_own_mounts, fresh_bpffs
 from harness.recording import Recording, names_of, parse_events
 from harness.sandbox import end, needs_root, recording
@@ -73,7 +73,7 @@ def needs_all():
     fresh_bpffs()
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_record():
     needs_all()
     with recording("-a", "-e", GETPPID) as recorder:
@@ -81,7 +81,7 @@ def test_record():
         check_events(end(recorder).events())
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_windows_of_a_rotation():
     needs_all()
     with recording("-a", "-e", GETPPID, "--rotate", "1s", output="w") as recorder:
@@ -90,7 +90,7 @@ def test_windows_of_a_rotation():
     check_events([event for path in sorted(glob.glob("w.*")) for event in Recording(path).events()])
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_agent():
     needs_all()
     agent = subprocess.Popen(
@@ -107,7 +107,7 @@ def test_agent():
     check_events([event for path in sorted(glob.glob("kept/window.data.*")) for event in Recording(path).events()])
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_top():
     """The last program is one that top cannot miss."""
     needs_all()
@@ -122,7 +122,7 @@ def test_top():
     check_most({line.split()[3] for line in lines if line.split()[2:3] == ["brief"]})
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_follow():
     needs_all()
     stackmap("start", "live", "-a", "-e", GETPPID, "--ring", "1M")
@@ -136,7 +136,7 @@ def test_follow():
         check_events(parse_events(shown.read()))
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_library():
     """A program of examples/ that follows all tasks by libstackmap, which names a stack's functions below its thread."""
     needs_all()

@@ -89,7 +89,7 @@ def build_id_of(path):
     return re.search(r"Build ID: (\w+)", run("readelf", "-n", path).stdout).group(1)
 
 
-def record_program_without_debug_info(keep="-S"):
+def made_bare(keep="-S"):
     """A recording of a program without debug information, which lies in bare.debug, where the report does not search."""
     build(BARE)
     split(BARE, keep)
@@ -99,29 +99,29 @@ def record_program_without_debug_info(keep="-S"):
     return made, build_id_of(BARE)
 
 
-def report_names_with_servers(made, environment, *options):
+def ask(made, environment, *options):
     done = stackmap("report", "--json", *options, made.path, env=environment)
     return hottest(done.stdout), done.stderr
 
 
 def test_names_from_a_server():
-    made, build_id = record_program_without_debug_info()
+    made, build_id = made_bare()
     with serving() as server:
         server.offer(build_id, "debuginfo", "away/bare.debug")
-        names, notes = report_names_with_servers(made, server.environment(), "--debuginfod")
+        names, notes = ask(made, server.environment(), "--debuginfod")
         assert names == INLINED and "bare:" not in notes, notes
         assert server.kinds(build_id) == ["debuginfo"]
-        assert report_names_with_servers(made, server.environment())[0] == INLINED
+        assert ask(made, server.environment())[0] == INLINED
 
 
 def test_nothing_is_asked_unless_wanted():
-    made, build_id = record_program_without_debug_info()
+    made, build_id = made_bare()
     with serving() as server:
         server.offer(build_id, "debuginfo", "away/bare.debug")
         for options in ["--no-debuginfod"], ["--no-debuginfod", "--debuginfod"], ["--no-inline"]:
-            names, notes = report_names_with_servers(made, server.environment(), *options)
+            names, notes = ask(made, server.environment(), *options)
             assert names[0].startswith("bare+0x") and not notes, (names, notes)
-        names, notes = report_names_with_servers(made, server.environment(DEBUGINFOD_URLS=""))
+        names, notes = ask(made, server.environment(DEBUGINFOD_URLS=""))
         assert names[0].startswith("bare+0x") and not notes, (names, notes)
         assert not server.asked, server.asked
     done = stackmap("report", "--debuginfod", made.path, status=2)
@@ -132,24 +132,24 @@ def test_files_that_are_here_are_not_fetched():
     build("whole")
     made = record_calls("whole")
     with serving() as server:
-        assert report_names_with_servers(made, server.environment(), "--debuginfod")[0] == INLINED
+        assert ask(made, server.environment(), "--debuginfod")[0] == INLINED
         assert not server.kinds(build_id_of("whole")), server.asked
 
 
 def test_a_program_that_is_not_here():
     """The recording says where its code lies, so only its debug file is asked for."""
-    made, build_id = record_program_without_debug_info()
+    made, build_id = made_bare()
     shutil.move(BARE, "away")
     with serving() as server:
-        assert report_names_with_servers(made, server.environment(), "--debuginfod")[0][0].startswith("bare+0x")
+        assert ask(made, server.environment(), "--debuginfod")[0][0].startswith("bare+0x")
         server.offer(build_id, "debuginfo", "away/bare.debug")
-        names, notes = report_names_with_servers(made, server.environment(), "--debuginfod")
+        names, notes = ask(made, server.environment(), "--debuginfod")
         assert names == INLINED, (names, notes)
         assert server.kinds(build_id) == ["debuginfo"] * 2, server.asked
 
 
 def test_what_libdebuginfod_keeps_is_not_fetched_again():
-    made, build_id = record_program_without_debug_info()
+    made, build_id = made_bare()
     with serving() as server:
         server.offer(build_id, "debuginfo", "away/bare.debug")
         environment = server.environment()
@@ -160,27 +160,27 @@ def test_what_libdebuginfod_keeps_is_not_fetched_again():
 
 
 def test_another_file():
-    made, build_id = record_program_without_debug_info()
+    made, build_id = made_bare()
     with open("other.c", "w", encoding="ascii") as file:
         file.write("int main(void) { return 1; }\n")
     run("gcc", "-g", "-Wl,--build-id", "other.c", "-o", "other")
     for path in "other", "other.c":
         with serving() as server:
             server.offer(build_id, "debuginfo", path)
-            names, notes = report_names_with_servers(made, server.environment(), "--debuginfod")
+            names, notes = ask(made, server.environment(), "--debuginfod")
             assert names[0].startswith("bare+0x"), names
             assert re.search(r"bare: .*debuginfod: what was sent is another file\n", notes), notes
 
 
 def test_no_server_has_it():
-    made, build_id = record_program_without_debug_info()
+    made, build_id = made_bare()
     with serving() as server:
-        names, notes = report_names_with_servers(made, server.environment(), "--debuginfod")
+        names, notes = ask(made, server.environment(), "--debuginfod")
         assert names[0].startswith("bare+0x"), names
         assert len(re.findall(r"/bare: .*debuginfod: no server has it\n", notes)) == 1, notes
         assert server.kinds(build_id) == ["debuginfo"]
         gone = server.environment()
-    names, notes = report_names_with_servers(made, gone, "--debuginfod")
+    names, notes = ask(made, gone, "--debuginfod")
     assert names[0].startswith("bare+0x") and re.search(r"/bare: .*debuginfod: .*refused\n", notes), (names, notes)
 
 
@@ -188,7 +188,7 @@ def test_no_library():
     """It is said once, not of each file."""
     if os.geteuid():
         raise Skip("hiding it takes root")
-    made, _ = record_program_without_debug_info(keep="-g")
+    made, _ = made_bare(keep="-g")
     with open("empty", "wb"), serving() as server:
         done = run("unshare", "-m", "sh", "-c", 'mount --bind empty "$1"; shift; exec "$@"', "sh", os.path.realpath(LIBRARY),
                    STACKMAP, "report", "--json", made.path, env=server.environment())
@@ -199,9 +199,9 @@ def test_no_library():
 
 def test_a_server_that_does_not_answer():
     """It costs the limit of one file, not of each."""
-    made, _ = record_program_without_debug_info(keep="-g")
+    made, _ = made_bare(keep="-g")
     with serving(hangs=True) as server:
-        names, notes = report_names_with_servers(made, server.environment(DEBUGINFOD_MAXTIME="1"), "--debuginfod")
+        names, notes = ask(made, server.environment(DEBUGINFOD_MAXTIME="1"), "--debuginfod")
         assert names[:2] == INLINED[1:], names
         assert len(set(server.asked)) == 1, server.asked
         assert notes.count("debuginfod") == 1 and "no answer, no more is asked for\n" in notes, notes
@@ -209,10 +209,10 @@ def test_a_server_that_does_not_answer():
 
 def test_a_server_that_is_slow():
     """Others of its files may be small."""
-    made, build_id = record_program_without_debug_info()
+    made, build_id = made_bare()
     with serving(pauses=True) as server:
         server.offer(build_id, "debuginfo", "away/bare.debug")
-        names, notes = report_names_with_servers(made, server.environment(DEBUGINFOD_MAXTIME="1"), "--debuginfod")
+        names, notes = ask(made, server.environment(DEBUGINFOD_MAXTIME="1"), "--debuginfod")
         assert names[0].startswith("bare+0x"), names
         assert re.search(r"/bare: .*debuginfod: it takes longer than it may", notes), notes
         assert set(server.asked) > set(server.files), server.asked
@@ -225,7 +225,7 @@ def start(made, environment, **streams):
 
 def test_interrupt():
     """To the whole group, as the terminal sends it."""
-    made, _ = record_program_without_debug_info(keep="-g")
+    made, _ = made_bare(keep="-g")
     with serving(hangs=True) as server:
         process = start(made, server.environment(), stderr=subprocess.PIPE)
         assert server.arrived.wait(60)
@@ -244,7 +244,7 @@ def read_until(terminal, text, seen=b""):
 
 
 def test_progress_on_a_terminal():
-    made, build_id = record_program_without_debug_info()
+    made, build_id = made_bare()
     with serving(pauses=True) as server:
         server.offer(build_id, "debuginfo", "away/bare.debug")
         terminal, end = pty.openpty()

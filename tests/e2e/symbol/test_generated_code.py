@@ -8,7 +8,7 @@ import glob
 import os
 import subprocess
 
-from harness.cases import PROGRAMS, main, needs, needs_command, never, repeat_case_if_it_fails, program
+from harness.cases import PROGRAMS, main, needs, needs_command, never, one_of_several, program
 from harness.machine_code import UNTIL_IT_RAN, check_generated_name
 from harness.recording import function, names_of, record
 from harness.waiting import wait_until
@@ -27,7 +27,7 @@ def check_both_places(recording):
     assert callers == {"generated code"}, callers
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_jitdump_of_a_command():
     needs("bpf", "perf events")
     recording = record("-F", 999, "--", CODE, "jit_dump", CALLS)
@@ -35,14 +35,14 @@ def test_jitdump_of_a_command():
     assert "without names" not in recording.messages, recording.messages
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_jitdump_that_was_removed():
     """Its writer ends long before the recording does."""
     needs("bpf", "perf events")
     check_both_places(record("-F", 999, "--", "sh", "-c", "%s jit_dump %d; rm jit-*.dump; exec true" % (CODE, CALLS)))
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_code_that_is_mapped_shared():
     """As .NET and libffi have it: its place in the file says nothing, its address does."""
     needs("bpf", "perf events")
@@ -69,14 +69,14 @@ def record_process(pid):
     return record("-F", 999, "-p", pid, "--", "sh", "-c", UNTIL_IT_RAN, "sh", pid)
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_jitdump_of_a_running_process():
     needs("bpf", "perf events")
     with running() as pid:
         check_generated_name(record_process(pid))
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_jitdump_that_cannot_be_read():
     """In the byte order of another machine."""
     needs("bpf", "perf events")
@@ -99,12 +99,12 @@ def record_in_a_container(script, **options):
     return record("-F", 999, "--", "unshare", "-mpf", "sh", "-c", "mount -t tmpfs none " + script + "; exit", **options)
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_perf_map_of_a_container_that_has_ended():
     check_generated_name(record_in_a_container("/tmp && ./machine_code jit_map %d" % CALLS, cwd=PROGRAMS, output=os.path.abspath("f.data")))
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_jitdump_of_a_container_that_has_ended():
     check_both_places(record_in_a_container(". && cd $PWD && %s jit_dump %d" % (CODE, CALLS)))
 

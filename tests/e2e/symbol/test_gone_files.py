@@ -9,7 +9,7 @@ import shutil
 from harness.cases import Skip, main, needs, needs_command, program, run
 from harness.inlined_program import hottest_names
 from harness.recorder import Recorder
-from harness.recording import function, repeat_recording_until_named, record, user_frames
+from harness.recording import function, one_with_names, record, user_frames
 from harness.waiting import wait_until_reading
 
 # Five events, then the program waits until its input is closed.
@@ -81,7 +81,7 @@ def test_a_deleted_command_in_flight():
         wait_until_reading("deleted_command")
         os.unlink("deleted_command")
         return recorder.end()
-    expect_names(repeat_recording_until_named(deleted, lambda made: "mine_outer+0x" in made.script), "mine")
+    expect_names(one_with_names(deleted, lambda made: "mine_outer+0x" in made.script), "mine")
 
 
 def test_a_program_deleted_afterwards():
@@ -118,7 +118,7 @@ def record_contained(kind, path):
     return record_until_kept(os.path.basename(path), "%s %s %s %s" % (program("contained"), kind, inside, path))
 
 
-def check_names_in_container(kind):
+def contained(kind):
     os.mkdir("inside")
     build("inside/contained_code", "mine")
     made = record_contained(kind, "/contained_code")
@@ -129,15 +129,15 @@ def check_names_in_container(kind):
 
 
 def test_a_container():
-    check_names_in_container("bind")
+    contained("bind")
 
 
 def test_a_container_in_memory():
-    check_names_in_container("tmpfs")
+    contained("tmpfs")
 
 
 def test_a_container_of_layers():
-    check_names_in_container("overlay")
+    contained("overlay")
 
 
 def test_the_same_path_inside_and_outside():

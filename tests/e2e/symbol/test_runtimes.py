@@ -12,7 +12,7 @@ import re
 import shutil
 import subprocess
 
-from harness.cases import main, needs, repeat_case_if_it_fails, program, stackmap
+from harness.cases import main, needs, one_of_several, program, stackmap
 from harness.recording import record
 from harness.skip import Skip
 
@@ -107,7 +107,7 @@ def options_of(note, program):
     return re.search(r"\b%s ((?:[-+][^;(]*?)+?) (?:\(.*?\) )?names " % program, note)[1].split()
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_java():
     need_program("javac", "openjdk-17-jdk-headless")
     write("Fib.java", JAVA)
@@ -122,7 +122,7 @@ def test_java():
     check_named("Fib.fib", "bash", "jcmd.sh")
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_node():
     """Where the callback unwinds, functions have names without advice (test_script_v8.py), and by frame pointers they have none."""
     need_program("node", "nodejs")
@@ -143,7 +143,7 @@ def newest_python():
     raise Skip("no Python 3.14 or newer here")
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_python():
     needs("bpf", "perf events")
     program = newest_python()
@@ -152,7 +152,7 @@ def test_python():
     check_named("py::fib:", program, *options_of(note, "python3"), "fib.py")
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_php():
     need_program("php", "php-cli, php-opcache")
     if "Zend OPcache" not in subprocess.run(["php", "-m"], capture_output=True, text=True, check=False).stdout:
@@ -164,7 +164,7 @@ def test_php():
     check_named("JIT$fib", "php", *options_of(note, "php"), "fib.php")
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_erlang():
     need_program("erlc", "erlang-base, erlang-dev")
     write("fib.erl", ERLANG)
@@ -173,7 +173,7 @@ def test_erlang():
     check_named("fib:fib/1", "erl", *options_of(note_of("Erlang code", "erl", *start), "erl"), *start)
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_dotnet():
     """The note's variable, of a program that obeys it as the runtime does."""
     needs("bpf", "perf events")
@@ -183,7 +183,7 @@ def test_dotnet():
     check_named("generated code", "env", variable, "sh", "dotnet.sh")
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_other_runtimes():
     needs("bpf", "perf events")
     code = program("machine_code")
@@ -199,7 +199,7 @@ def check_nothing_is_advised(code, *command):
     assert "reads no functions of scripts" in note and not re.search(r"\s-|=", note), note
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_ruby():
     need_program("ruby", "ruby")
     write("fib.rb", RUBY)
@@ -210,7 +210,7 @@ def test_ruby():
         check_nothing_is_advised("Ruby code", "ruby", "fib.rb")
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_perl():
     need_program("perl", "perl")
     write("fib.pl", PERL)

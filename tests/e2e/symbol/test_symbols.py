@@ -8,7 +8,7 @@ import platform
 import re
 import shutil
 
-from harness.cases import Skip, main, needs, needs_command, repeat_case_if_it_fails, program, run, stackmap
+from harness.cases import Skip, main, needs, needs_command, one_of_several, program, run, stackmap
 from harness.inlined_program import INLINED, build, hottest_names as names, record_calls, split
 from harness.recording import Recording, record
 
@@ -115,7 +115,7 @@ def test_stripped_function_is_one_row():
     assert all(page.count('"%s"' % name) == 1 for name in expected)
 
 
-@repeat_case_if_it_fails
+@one_of_several
 def test_stripped_program_of_the_distribution():
     """Few places of code are in no function that the unwind table knows."""
     awk = shutil.which("gawk") or shutil.which("mawk")

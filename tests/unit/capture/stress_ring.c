@@ -147,7 +147,7 @@ static u64 write_run(struct writer *self, u64 sequence)
 	u64 first;
 
 	make_stack(self->number, sequence, &stack);
-	count = ring_run_slots(inline_stack_units(&stack), SLOT_SIZE);
+	count = ring_run_slots(inline_stack_u32_count(&stack), SLOT_SIZE);
 	first = reserve_run(self, count);
 	for (i = 0; first && i < count; i++) {
 		u32 *slot = slot_at(first + i);

@@ -38,7 +38,7 @@ static u32 *slot_at(u64 position)
 static void put_run(u64 first, u32 depth)
 {
 	struct stack stack = {.depth = depth, .flags = STACK_USER};
-	u32 count = ring_run_slots(inline_stack_units(&stack), SLOT_SIZE);
+	u32 count = ring_run_slots(inline_stack_u32_count(&stack), SLOT_SIZE);
 
 	for (u32 i = 0; i < depth; i++)
 		stack.word[i] = 1000 + i;
