@@ -45,10 +45,10 @@ struct diff_side {
 	const char *name;
 	struct diff_part *parts[DIFF_RECORDINGS_MAX];
 	u32 part_count;
-	u32 missing;		   /* number of recordings of a folder that could not be read */
-	u64 produced, lost;	   /* number of events produced, and of events lost:
-				      count_lost_events_of_ledger(); both	      of the time that the files
-				      are about */
+	u32 missing; /* number of recordings of a folder that could not be read */
+	/* number of events produced, and of events lost: count_lost_events_of_ledger(); both of the
+	 * time that the files are about */
+	u64 produced, lost;
 	struct diff_place *places; /* place of each item of the side's compared_list; index: number
 				      of the item */
 };
