@@ -390,6 +390,8 @@ struct texts {
 static void describe_merged_recording(const struct merge *merge, struct texts *texts,
 				      struct trace_info *whole)
 {
+	u32 has_part_aggregates = 0;
+
 	*whole = (struct trace_info){
 		.start_realtime = UINT64_MAX, .address_shown = 1, .has_aggregates = 1};
 	for (u32 i = 0; i < merge->count; i++) {
@@ -414,14 +416,16 @@ static void describe_merged_recording(const struct merge *merge, struct texts *t
 		whole->is_summary |= info->is_summary;
 		whole->has_times |= info->has_times;
 		whole->has_counted |= info->has_counted;
-		/* Sums of any values would be taken for aggregates. */
+		/* Sums of any values would be taken for aggregates. A recording without counted
+		 * events has no sums. */
 		ledger = trace_reader_ledger(merge->readers[i]);
+		has_part_aggregates |= info->has_aggregates;
 		whole->has_aggregates &= info->has_aggregates || (ledger && !ledger->counted);
 		whole->has_contexts |= info->has_contexts;
 		whole->has_further |= info->has_further;
 		whole->has_losses |= info->has_losses || has_other_source;
 	}
-	whole->has_aggregates &= whole->has_counted;
+	whole->has_aggregates &= has_part_aggregates;
 	whole->start_monotonic = whole->start_realtime - merge->machines.booted;
 	whole->cpus = merge->machines.cpus;
 	whole->hostname = texts->hostname;

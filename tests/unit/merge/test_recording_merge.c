@@ -134,7 +134,7 @@ static void write_recording(const struct host *host, const char *file)
 				  .cpus = 2,
 				  .address_shown = 1,
 				  .is_summary = host->repeats != 0,
-				  .has_counted = host->counted != 0,
+				  .has_counted = 1, /* as `stackmap record` sets it */
 				  .has_aggregates = host->aggregates,
 				  .has_further = host->further != NULL,
 				  .hostname = host->name,
