@@ -513,8 +513,11 @@ int trace_reader_open_fd(int fd, const char *path, struct trace_reader **out,
 		qsort(reader->records[TRACE_BLOCK_PROCESSES].items,
 		      reader->records[TRACE_BLOCK_PROCESSES].count, sizeof(struct trace_process),
 		      compare_processes);
+	/* From version 8 on, the version does not tell whether the recorder took contexts. The
+	 * threads of a process that publishes attributes need not publish a context. */
 	if (reader->info.has_further)
-		reader->info.has_contexts = reader->records[TRACE_BLOCK_CONTEXTS].count > 0;
+		reader->info.has_contexts = reader->records[TRACE_BLOCK_CONTEXTS].count > 0 ||
+					    reader->records[TRACE_BLOCK_PROCESSES].count > 0;
 	source_count = trace_reader_sources(reader, &sources);
 	if (reader->info.has_losses)
 		reader->info.has_further = 0;

@@ -37,6 +37,7 @@ struct host {
 	u32 counted;	     /* events that are counted only */
 	const char *further; /* the name of the events' second value; NULL: one value */
 	bool aggregates;     /* the counted events are aggregates */
+	bool publishes;	     /* a process has published attributes; no event has a context */
 };
 
 static const struct host first = {"one", 1000, 50, 0, 1, 2, 0xa, 10, false, 0, 0, NULL, false};
@@ -136,6 +137,7 @@ static void write_recording(const struct host *host, const char *file)
 				  .is_summary = host->repeats != 0,
 				  .has_counted = 1, /* as `stackmap record` sets it */
 				  .has_aggregates = host->aggregates,
+				  .has_contexts = host->publishes,
 				  .has_further = host->further != NULL,
 				  .hostname = host->name,
 				  .kernel = "6.1.0",
@@ -152,6 +154,8 @@ static void write_recording(const struct host *host, const char *file)
 						.further_name = host->further};
 	struct trace_source other = {.name = host->name, .value_unit = ""};
 	struct trace_task task = {.tid = 100, .tgid = 100};
+	const struct trace_process process = {
+		.tgid = 100, .since = SECOND, .bytes = 3, .message = (const u8 *)"abc"};
 	struct trace_ledger ledger = {.produced = 3 + host->counted,
 				      .recorded = 2,
 				      .counted = host->counted,
@@ -175,6 +179,8 @@ static void write_recording(const struct host *host, const char *file)
 	task.cgroup = 0;
 	snprintf(task.comm, sizeof(task.comm), "then-%s", host->name);
 	assert_int_equal(trace_writer_task(writer, &task), 0);
+	if (host->publishes)
+		assert_int_equal(trace_writer_process(writer, &process), 0);
 	write_code(writer, host);
 	write_events(writer, host);
 	if (!host->unfinished)
@@ -367,6 +373,24 @@ TEST(values_of_other_names_are_of_other_sources)
 	reader = merge(&requested, &allocated);
 	assert_int_equal(trace_reader_sources(reader, &sources), 4);
 	assert_string_equal(sources[2].further_name, "bytes_alloc");
+	trace_reader_close(&reader);
+}
+
+/* The version of a file with second values does not tell whether the file has contexts. */
+TEST(published_attributes_are_kept_without_contexts_of_events)
+{
+	struct host publishing = second;
+	const struct trace_process *processes;
+	struct trace_reader *reader;
+
+	publishing.publishes = true;
+	publishing.further = "bytes_req";
+	reader = merge(&first, &publishing);
+	assert_true(trace_reader_info(reader)->has_contexts);
+	assert_int_equal(trace_reader_processes(reader, &processes), 1);
+	assert_int_equal(processes->tgid, 100 + machine_first_tid(1));
+	assert_int_equal(processes->bytes, 3);
+	assert_memory_equal(processes->message, "abc", 3);
 	trace_reader_close(&reader);
 }
 
