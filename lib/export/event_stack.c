@@ -14,7 +14,6 @@
 
 #include "array.h"
 #include "intern.h"
-#include "script.h"
 
 /* The number that a frame_name, or a marker's label, has in the output. */
 struct numbered {
@@ -270,7 +269,7 @@ struct profile_line profile_line_at(const struct event_frame *frame, u32 number)
 	if (!frame->name)
 		return line;
 	function = &frame->name->functions[number];
-	if (function->inlined || script_runtime_of(frame->name->object) == SCRIPT_JAVA_INLINED)
+	if (function->inlined || frame_name_is_of_inlined_function(frame->name))
 		line.function = function->name ?: "[unknown]";
 	line.file = function->file ?: "";
 	line.line = function->line;

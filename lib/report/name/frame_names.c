@@ -567,6 +567,14 @@ static u32 intern_inlined_label(struct frame_names *names, const char *function,
 	return label;
 }
 
+bool frame_name_is_of_inlined_function(const struct frame_name *name)
+{
+	enum script_runtime runtime =
+		name->function && name->object ? script_runtime_of(name->object) : SCRIPT_NONE;
+
+	return runtime == SCRIPT_JAVA_INLINED || runtime == SCRIPT_V8_INLINED;
+}
+
 /* Code without a name gets its position in its file as label, which is the same wherever the file
  * is loaded. */
 static u32 intern_frame_label(struct frame_names *names, const struct frame_name *name)
@@ -575,10 +583,8 @@ static u32 intern_frame_label(struct frame_names *names, const struct frame_name
 	const struct trace_module *module = NULL;
 	const struct trace_mapping *mapping = NULL;
 	char text[320] = "[unknown]";
-	u32 runtime;
 
-	runtime = name->function && name->object ? script_runtime_of(name->object) : SCRIPT_NONE;
-	if (runtime == SCRIPT_JAVA_INLINED || runtime == SCRIPT_V8_INLINED)
+	if (frame_name_is_of_inlined_function(name))
 		return intern_inlined_label(names, name->function, name->object);
 	if (name->function)
 		return intern_label(names, name->function, name->object);

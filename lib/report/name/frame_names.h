@@ -82,7 +82,7 @@ struct frame_names;
 #define FRAME_OMITTED_NAME "[frames omitted]"
 #define FRAME_GUESSED_MARK "? " /* prefix of the label of a guessed frame */
 /* ends the label of an inlined function, which may be one of several functions of a frame, or have
- * a frame of its own (SCRIPT_JAVA_INLINED) */
+ * a frame of its own (frame_name_is_of_inlined_function) */
 #define FRAME_INLINED_MARK " (inlined)"
 
 /* A function at the code of a frame: an inlined function, or the function that was called. */
@@ -116,6 +116,11 @@ struct frame_name {
 int frame_names_create(struct trace_reader *reader, const struct frame_naming *naming,
 		       struct frame_names **out);
 void frame_names_free(struct frame_names **names);
+
+/* True if the frame stands for a function that the compiler of a script's runtime has put into
+ * another function (SCRIPT_JAVA_INLINED, SCRIPT_V8_INLINED). The label then ends with
+ * FRAME_INLINED_MARK, and `function` has no mark. */
+bool frame_name_is_of_inlined_function(const struct frame_name *name);
 
 const struct frame_naming *frame_names_naming(const struct frame_names *names);
 

@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include "../report/small_recording.h"
+#include "script.h"
+#include "trace/write/memory_recording.h"
 #include "unit_test.h"
 
 static char path[] = "/tmp/stackmap-event-stack-XXXXXX";
@@ -135,6 +137,52 @@ TEST(numbers_have_no_gaps)
 	}
 	for (u32 i = 0; i < end; i++)
 		assert_true(used[i]);
+}
+
+#define FUNCTION "burn (calls)"
+
+static struct trace_reader *record_function_of_runtime(u32 runtime)
+{
+	static const struct trace_info info = {
+		.hostname = "", .command = "", .kernel = "", .machine = "", .version = ""};
+	const struct trace_mapping mapping = {.number = MAPPING_SCRIPT(runtime),
+					      .kind = MAPPING_ANON,
+					      .path = script_path_of(MAPPING_SCRIPT(runtime))};
+	const struct trace_symbol symbol = {.mapping = mapping.number,
+					    .start = SCRIPT_START(1),
+					    .size = SCRIPT_START(1),
+					    .name = FUNCTION};
+	struct memory_recording recording;
+	struct trace_reader *made;
+
+	assert_int_equal(memory_recording_begin(&recording, "script", &info, NULL), 0);
+	assert_int_equal(trace_writer_mapping(recording.writer, &mapping), 0);
+	assert_int_equal(trace_writer_symbol(recording.writer, &symbol), 0);
+	assert_int_equal(memory_recording_end(&recording, &made, NULL), 0);
+	return made;
+}
+
+/* The mark of inlined functions is in labels only. */
+TEST(lines_of_scripts_have_the_name_of_the_function)
+{
+	for (u32 runtime = SCRIPT_NONE + 1; runtime < SCRIPT_RUNTIME_COUNT; runtime++) {
+		const struct trace_event event = {.leaf = FRAME_SCRIPT(runtime, 1),
+						  .kernel = TRACE_NO_STACK,
+						  .kernel_reason = REASON_NOT_ASKED,
+						  .user = TRACE_NO_STACK};
+		bool is_inlined = strstr(script_path_of(MAPPING_SCRIPT(runtime)), " inlined]");
+		struct trace_reader *script = record_function_of_runtime(runtime);
+		struct event_stacks *own;
+		struct event_stack stack;
+
+		assert_int_equal(event_stacks_create(script, &(struct frame_naming){}, &own), 0);
+		assert_int_equal(event_stacks_find(own, &event, &stack), 0);
+		assert_string_equal(stack.frames[0].label,
+				    is_inlined ? FUNCTION FRAME_INLINED_MARK : FUNCTION);
+		assert_string_equal(profile_line_at(&stack.frames[0], 0).function, FUNCTION);
+		event_stacks_free(&own);
+		trace_reader_close(&script);
+	}
 }
 
 static int check_node(void *arg, const struct frame_node *node)

@@ -134,6 +134,9 @@ TEST(a_frame_of_an_inlined_function_has_the_mark)
 	write_functions_of(SCRIPT_NAME_JAVA_INLINED, &symbol, 1);
 	assert_label_of_frame(FRAME_USER(3, 0x10001), (struct frame_naming){},
 			      "Calls.burn (Calls.java) (inlined)");
+	write_functions_of(SCRIPT_NAME_V8_INLINED, &symbol, 1);
+	assert_label_of_frame(FRAME_USER(3, 0x10001), (struct frame_naming){},
+			      "Calls.burn (Calls.java) (inlined)");
 	write_functions_of(SCRIPT_NAME_JAVA_COMPILED, &symbol, 1);
 	assert_label_of_frame(FRAME_USER(3, 0x10001), (struct frame_naming){},
 			      "Calls.burn (Calls.java)");
