@@ -51,13 +51,22 @@ struct columns {
 	struct byte_buffer counts, values;
 };
 
+/* The attributes that a process has published, as numbers of the dictionary. */
+struct published {
+	s32 index[PROCESS_ATTRIBUTES_MAX];
+	u32 count;
+	bool has_service; /* the service is among them */
+};
+
 struct otlp {
 	struct trace_reader *reader;
 	const struct export_options *options;
 	const struct trace_source *sources;
 	u32 source_count;
-	struct columns *columns; /* by kind: the encoded samples of each source */
-	u64 first, last;	 /* times of the first and the last event */
+	struct columns *columns;      /* by kind: the encoded samples of each source */
+	struct published **published; /* by number of the process - 1; NULL: not read yet */
+	u32 process_count;
+	u64 first, last; /* times of the first and the last event */
 	struct event_stacks *stacks;
 	struct sample_table *samples;
 	struct otlp_tables *tables;
@@ -97,29 +106,58 @@ static bool is_own_key(const char *key)
 	return false;
 }
 
-/* Adds the attributes of the process context. *has_service: the service is among them. */
-static int add_process_attributes(struct otlp *otlp, u32 process, struct attributes *attributes,
-				  bool *has_service)
+static int read_published(struct otlp *otlp, const struct trace_process *process,
+			  struct published *out)
 {
-	const struct trace_process *processes;
-	struct process_attributes published;
-	int err;
+	struct process_attributes attributes;
+	int err = process_attributes_read(process, &attributes);
 
-	if (!process)
-		return 0;
-	trace_reader_processes(otlp->reader, &processes);
-	err = process_attributes_read(&processes[process - 1], &published);
-	for (u32 i = 0; i < published.count && !err; i++) {
-		const struct process_attribute *each = &published.items[i];
+	for (u32 i = 0; i < attributes.count && !err; i++) {
+		const struct process_attribute *each = &attributes.items[i];
 		bool is_service = !strcmp(each->key, "service.name");
 
 		if (is_own_key(each->key) || (is_service && otlp->options->identity.service))
 			continue;
-		*has_service |= is_service;
-		err = add_text_attribute(attributes, each->key, each->value);
+		out->has_service |= is_service;
+		err = otlp_text_attribute(otlp->tables, each->key, each->value,
+					  &out->index[out->count++]);
 	}
-	process_attributes_clear(&published);
+	process_attributes_clear(&attributes);
 	return err;
+}
+
+/* Returns the attributes of a process context; NULL without memory. The message is read for the
+ * first sample of the process only: a process may have any number of samples, and publish a message
+ * that takes long to read. */
+static const struct published *find_or_read_published(struct otlp *otlp, u32 process)
+{
+	struct published **known = &otlp->published[process - 1];
+	const struct trace_process *processes;
+
+	if (*known)
+		return *known;
+	*known = calloc(1, sizeof(**known));
+	trace_reader_processes(otlp->reader, &processes);
+	if (!*known || read_published(otlp, &processes[process - 1], *known))
+		return NULL;
+	return *known;
+}
+
+/* Adds the attributes of the process context. *has_service: the service is among them. */
+static int add_process_attributes(struct otlp *otlp, u32 process, struct attributes *attributes,
+				  bool *has_service)
+{
+	const struct published *published;
+
+	if (!process)
+		return 0;
+	published = find_or_read_published(otlp, process);
+	if (!published)
+		return -ENOMEM;
+	for (u32 i = 0; i < published->count; i++)
+		attributes->index[attributes->count++] = published->index[i];
+	*has_service = published->has_service;
+	return 0;
 }
 
 /* A sample of an interrupt belongs to no thread: thread.id and process.pid are left out. The sample
@@ -492,11 +530,14 @@ static int otlp_write(struct trace_reader *reader, const struct export_options *
 		      struct stackmap_error *error)
 {
 	struct otlp otlp = {.reader = reader, .options = options};
+	const struct trace_process *processes;
 	int err = 0;
 
 	otlp.source_count = trace_reader_sources(reader, &otlp.sources);
 	otlp.columns = calloc(otlp.source_count + 1UL, sizeof(struct columns));
-	if (!otlp.columns || sample_table_create(SAMPLES, true, &otlp.samples) ||
+	otlp.process_count = trace_reader_processes(reader, &processes);
+	otlp.published = calloc(otlp.process_count + 1UL, sizeof(*otlp.published));
+	if (!otlp.columns || !otlp.published || sample_table_create(SAMPLES, true, &otlp.samples) ||
 	    event_stacks_create(reader, &options->naming, &otlp.stacks) ||
 	    otlp_tables_create(reader, &otlp.tables))
 		err = -ENOMEM;
@@ -513,6 +554,9 @@ static int otlp_write(struct trace_reader *reader, const struct export_options *
 		byte_buffer_free(&otlp.columns[i].values);
 	}
 	free(otlp.columns);
+	for (u32 i = 0; otlp.published && i < otlp.process_count; i++)
+		free(otlp.published[i]);
+	free(otlp.published);
 	byte_buffer_free(&otlp.profiles);
 	otlp_tables_free(&otlp.tables);
 	event_stacks_free(&otlp.stacks);

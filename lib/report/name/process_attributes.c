@@ -136,14 +136,18 @@ static int read_attribute(struct byte_cursor message, struct process_attributes 
 	char *text;
 	int err;
 
+	if (out->count == PROCESS_ATTRIBUTES_MAX) {
+		out->left_out++;
+		return 0;
+	}
 	while (next_field(&message, &field)) {
 		if (field.number == 1 && field.form == FORM_BYTES)
 			key = field.bytes;
 		if (field.number == 2 && field.form == FORM_BYTES)
 			value = field.bytes;
 	}
-	if (message.bad || !byte_cursor_left(&key) || !is_text_at_index(&key) ||
-	    has_key(out, &key) || out->count == PROCESS_ATTRIBUTES_MAX) {
+	if (message.bad || !byte_cursor_left(&key) || has_key(out, &key) ||
+	    !is_text_at_index(&key)) {
 		out->left_out++;
 		return 0;
 	}

@@ -4,7 +4,9 @@
 
 #include <string.h>
 
+#include "trace/bytes/byte_buffer.h"
 #include "trace/write/memory_recording.h"
+#include "trace_file.h"
 
 #define FILE_MAPPING 1
 #define FUNCTION_BYTES 0x100
@@ -170,5 +172,57 @@ int open_recording_with_overlapping_waits(struct trace_reader **out)
 	int err = memory_recording_begin(&recording, "overlap", &info, NULL)
 			  ?: write_overlapping_waits(recording.writer);
 
+	return err ?: memory_recording_end(&recording, out, NULL);
+}
+
+#define PROCESS 1000000
+
+/* Appends a field of bytes, whose number is below 16. */
+static void put_field(struct byte_buffer *to, u32 number, const void *data, size_t bytes)
+{
+	byte_buffer_varint(to, number << 3 | 2);
+	byte_buffer_varint(to, bytes);
+	byte_buffer_append(to, data, bytes);
+}
+
+static int write_longest_message(struct trace_writer *writer)
+{
+	static const char service[] = "\x0a\x0cservice.name\x12\x06\x0a\x04" ODD_SERVICE;
+	static const char without_value[] = "\x0a\x01k";
+	struct byte_buffer resource = {}, message = {};
+	struct trace_process process = {.tgid = PROCESS};
+	int err;
+
+	put_field(&resource, 1, service, sizeof(service) - 1);
+	while (resource.used < TRACE_PROCESS_BYTES_MAX - 16)
+		put_field(&resource, 1, without_value, sizeof(without_value) - 1);
+	put_field(&message, 1, resource.data, resource.used);
+	process.message = message.data;
+	process.bytes = (u32)message.used;
+	err = trace_writer_process(writer, &process);
+	byte_buffer_free(&resource);
+	byte_buffer_free(&message);
+	return err;
+}
+
+int open_recording_with_published_attributes(u32 threads, struct trace_reader **out)
+{
+	static const struct trace_info info = {.has_contexts = 1,
+					       .hostname = "",
+					       .command = "",
+					       .kernel = "",
+					       .machine = "",
+					       .version = ""};
+	struct memory_recording recording;
+	int err = memory_recording_begin(&recording, "published", &info, NULL)
+			  ?: write_code(recording.writer, "published")
+			  ?: write_longest_message(recording.writer);
+
+	for (u32 tid = 1; tid <= threads && !err; tid++) {
+		const struct trace_task task = {.tid = tid, .tgid = PROCESS, .comm = "thread"};
+
+		err = trace_writer_task(recording.writer, &task)
+			      ?: write_event(recording.writer, tid, tid);
+	}
 	return err ?: memory_recording_end(&recording, out, NULL);
 }

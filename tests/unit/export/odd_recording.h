@@ -29,4 +29,11 @@ int open_recording_with_wakers(struct trace_reader **out);
  */
 int open_recording_with_overlapping_waits(struct trace_reader **out);
 
+/*
+ * Writes one event of each of `threads` threads of a process that has published a service, and then
+ * as many attributes without a value as the message has room for.
+ */
+#define ODD_SERVICE "shop"
+int open_recording_with_published_attributes(u32 threads, struct trace_reader **out);
+
 #endif

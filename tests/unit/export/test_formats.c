@@ -360,6 +360,32 @@ TEST(otlp_of_many_samples)
 	trace_reader_close(&reader);
 }
 
+#define THREADS_MANY 100000
+#define ATTRIBUTES_PUBLISHED 6 /* of a thread without a cgroup: its own 5, and the service */
+
+/* Reading the message once takes 3,000 texts; reading it for each sample, longer than a test may
+ * run. */
+TEST(otlp_reads_a_message_of_a_process_once)
+{
+	struct trace_reader *reader;
+	struct text text;
+	Otlp__Request *request;
+	Otlp__Profile *profile;
+
+	assert_int_equal(open_recording_with_published_attributes(THREADS_MANY, &reader), 0);
+	text = export_of(reader, "otlp");
+	assert_non_null(memmem(text.bytes, text.length, ODD_SERVICE, strlen(ODD_SERVICE)));
+	request = otlp__request__unpack(NULL, text.length, (const u8 *)text.bytes);
+	profile = read_profile(request);
+	assert_int_equal(profile->n_samples, THREADS_MANY);
+	for (size_t i = 0; i < profile->n_samples; i++)
+		assert_int_equal(profile->samples[i]->n_attribute_indices, ATTRIBUTES_PUBLISHED);
+	otlp__profile__free_unpacked(profile, NULL);
+	otlp__request__free_unpacked(request, NULL);
+	free(text.bytes);
+	trace_reader_close(&reader);
+}
+
 TEST(formats_are_found_by_name)
 {
 	char words[256] = "";
