@@ -113,7 +113,7 @@ def decompressed(payload, size):
 
 class Recording:
     def __init__(self):
-        self.version = None
+        self.version, self.kinds = None, set()  # kinds of blocks in the file
         self.lines, self.symbols, self.events = [], [], []
         self.addresses_shown, self.sources = None, []
         self.cgroup_lines, self.task_lines, self.modules = [], [], []
@@ -321,6 +321,7 @@ class Recording:
                 parts.append(Column(payload[head.at:head.at + length]))
                 head.skip(length)
             assert head.left() == 0
+            self.kinds.add(kind)
             if kind in readers:
                 readers[kind](records, parts, {"cpu": cpu, "first": first, "last": last})
             at += 48 + stored

@@ -5,11 +5,23 @@
 read_by_page.py SEEDER DUMPER: the seeds are read both ways and compared.
 """
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
 
 from page_reader import Recording
+
+PAGE = pathlib.Path(__file__).resolve().parents[3] / "docs" / "man" / "stackmap-data.5"
+OF_LATER_VERSIONS = {12, 13, 14, 15}  # kinds of blocks: times, contexts, losses, processes
+
+
+def first_versions():
+    """By kind of block: the first version that has such blocks."""
+    lines = re.findall(r"^\.It (\d+) Ta .* only from version (\d+) on$", PAGE.read_text(), re.M)
+    found = {int(kind): int(version) for kind, version in lines}
+    assert set(found) == OF_LATER_VERSIONS, found
+    return found
 
 
 def main(seeder, dumper):
@@ -17,9 +29,12 @@ def main(seeder, dumper):
         subprocess.run([seeder, folder], check=True)
         seeds = sorted(pathlib.Path(folder).iterdir())
         assert seeds
+        first = first_versions()
         for seed in seeds:
             recording = Recording()
             recording.read(seed.read_bytes())
+            for kind in recording.kinds:
+                assert recording.version >= first.get(kind, 0), f"{seed.name}: block {kind} in version {recording.version}"
             wanted = subprocess.run([dumper, seed], check=True, capture_output=True, text=True).stdout
             got = recording.text()
             for ours, theirs in zip(got, wanted.splitlines()):
