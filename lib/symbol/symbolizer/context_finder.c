@@ -5,10 +5,18 @@
  * whose module number another library then has. Results are cached by the file's device, inode and
  * time of change.
  *
- * A file system that does not answer (FUSE) delays the search in all processes, but not the
- * recorder. A file at which the sandbox fails is tried FILE_TRIES times, and each user's processes
- * have USER_FAILURES of them at most (root's any number): the events of processes with such a file
- * are counted as those of processes that were not looked at.
+ * A file at which the sandbox fails is tried FILE_TRIES times, and each user's processes have
+ * USER_FAILURES of them at most (root's any number): the events of processes with such a file are
+ * counted as those of processes that were not looked at.
+ *
+ * A visit may never end. The visit opens files of the process, which may lie in a file system that
+ * does not answer (FUSE), and reads memory of the process, whose pages may come from such a file
+ * or from userfaultfd. No system call has a time limit for this. The worker therefore opens and
+ * reads nothing itself: a child of the worker, the visitor, does. Both share a page in which the
+ * visitor writes which process it visits, and until when. The worker kills a visitor whose visit
+ * takes longer, and starts another one, which never visits that process. When USER_HANGS visits of
+ * a user's processes have not ended, the user's processes are not visited any more (each process
+ * of root is visited). The events of processes without a visit are counted as those above.
  *
  * Process contexts are copied at these visits, so they are seen with the same delay.
  *
@@ -23,15 +31,19 @@
 #include <inttypes.h>
 #include <linux/bpf.h>
 #include <poll.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "array.h"
@@ -49,6 +61,14 @@
 #define FILE_TRIES 3
 #define USER_FAILURES 8
 #define USERS_MAX 256
+#define USER_HANGS 3
+#define HANGS_MAX 256
+/* The longest time of a visit, without the time in the sandbox. */
+#define VISIT_MS 5000
+/* The longest time of a request to the sandbox: longer than the limits of the sandbox itself, for
+ * the request and for the start of a new child before and after it. */
+#define SANDBOX_MS 40000
+#define LOOK_MS 500 /* time between two looks at the visitor */
 #define AGAIN_MS_MIN 50
 #define AGAIN_MS_MAX 10000
 #define PATH_BYTES 4096
@@ -63,7 +83,7 @@
 #define PUBLISHED_MAX 4096
 #define PUBLISHED_BYTES_MAX (4U << 20)
 
-/* A process context, as the worker sends it. */
+/* A process context, as the visitor sends it. */
 struct published {
 	u64 since; /* as in struct trace_process */
 	u32 tgid;
@@ -79,7 +99,7 @@ struct context_finder {
 	struct published buffer; /* for the message that is received */
 };
 
-/* --- the worker --- */
+/* --- the visitor --- */
 
 /* The head of a process context in memory (OTEP 4719). */
 struct context_head {
@@ -128,8 +148,20 @@ struct known_process {
 	u64 next, interval; /* ms: time of the next visit, and time between visits */
 };
 
+/* A visit of a process. */
+struct visit {
+	u64 deadline; /* clock_ms() at which the visit should have ended; 0: no visit */
+	u64 process;  /* as in struct context_place */
+	u32 tgid;
+	uid_t uid;
+};
+
 struct search {
 	int map;
+	pid_t visitor;
+	struct visit *visit;	       /* memory that the worker and the visitor share */
+	struct visit hangs[HANGS_MAX]; /* the last visits that have not ended */
+	u32 hang_count;		       /* number of all visits that have not ended */
 	struct symbol_lookup *lookup;
 	struct known_file *files;
 	u32 file_count, file_room;
@@ -250,6 +282,22 @@ static void request_thread_variable(struct search *search, int descriptor, struc
 		search->lookup = NULL;
 }
 
+static void set_visit_deadline(struct search *search, u64 deadline)
+{
+	__atomic_store_n(&search->visit->deadline, deadline, __ATOMIC_RELEASE);
+}
+
+/* Asks the sandbox, and excludes the time of the request from the time of the visit. */
+static void request_thread_variable_in_time(struct search *search, int descriptor,
+					    struct known_file *file)
+{
+	u64 deadline = search->visit->deadline, begin = clock_ms();
+
+	set_visit_deadline(search, deadline + SANDBOX_MS);
+	request_thread_variable(search, descriptor, file);
+	set_visit_deadline(search, deadline + (clock_ms() - begin));
+}
+
 /* Returns the variable as a file has it; NULL: the file lacks it, or could not be read. */
 static const struct thread_variable *find_variable_in_file(struct search *search, int descriptor)
 {
@@ -263,7 +311,7 @@ static const struct thread_variable *find_variable_in_file(struct search *search
 		return NULL;
 	if (file->failures && search->lookup && file->failures != FILE_TRIES &&
 	    (!search->user || search->user->failures < USER_FAILURES))
-		request_thread_variable(search, descriptor, file);
+		request_thread_variable_in_time(search, descriptor, file);
 	search->has_failed |= file->failures != 0;
 	return file->variable.is_found ? &file->variable : NULL;
 }
@@ -381,21 +429,48 @@ static void set_context_place_by_elf_image(struct search *search, const struct i
 	close(file);
 }
 
-static struct known_user *find_or_add_user_of_process(struct search *search, u32 tgid)
+/* Sets the user of a process; 0, which is root, if it cannot be read. False: the process has ended.
+ */
+static bool read_user_of_process(u32 tgid, uid_t *uid)
 {
 	struct stat status;
 	char path[40];
 
 	snprintf(path, sizeof(path), "/proc/%u", tgid);
-	if (stat(path, &status) || !status.st_uid)
+	*uid = 0;
+	if (stat(path, &status))
+		return errno != ENOENT && errno != ESRCH;
+	*uid = status.st_uid;
+	return true;
+}
+
+static struct known_user *find_or_add_user(struct search *search, uid_t uid)
+{
+	if (!uid)
 		return NULL;
 	for (u32 i = 0; i < search->user_count; i++)
-		if (search->users[i].uid == status.st_uid)
+		if (search->users[i].uid == uid)
 			return &search->users[i];
 	if (search->user_count == USERS_MAX)
-		return &search->users[status.st_uid % USERS_MAX];
-	search->users[search->user_count] = (struct known_user){.uid = status.st_uid};
+		return &search->users[uid % USERS_MAX];
+	search->users[search->user_count] = (struct known_user){.uid = uid};
 	return &search->users[search->user_count++];
+}
+
+/* True if a visit of the process, or USER_HANGS visits of its user's processes, have not ended. */
+static bool is_passed_over(const struct search *search, const struct context_place *place,
+			   uid_t uid)
+{
+	u32 of_user = 0;
+
+	for (u32 i = 0; i < search->hang_count && i < HANGS_MAX; i++) {
+		const struct visit *hang = &search->hangs[i];
+
+		if (hang->tgid == place->tgid && hang->process == place->process)
+			return true;
+		of_user += hang->uid == uid;
+	}
+	return uid && of_user >= USER_HANGS;
 }
 
 /* Searches the files of a process for the variable, and its mappings for its context. False: the
@@ -412,7 +487,6 @@ static bool find_variable_place(struct search *search, struct context_place *pla
 	place->module = 0;
 	search->has_failed = false;
 	search->context = 0;
-	search->user = find_or_add_user_of_process(search, place->tgid);
 	snprintf(path, sizeof(path), "/proc/%u/maps", place->tgid);
 	maps = fopen(path, "re");
 	if (!maps)
@@ -458,11 +532,41 @@ static struct known_process *find_or_add_process(struct search *search, u32 key,
 	return process;
 }
 
+/* Visits a process, and completes *place. False: the process has ended. */
+static bool visit_process(struct search *search, struct known_process *process, uid_t uid,
+			  struct context_place *place)
+{
+	bool is_alive;
+
+	search->user = find_or_add_user(search, uid);
+	search->visit->process = place->process;
+	search->visit->tgid = place->tgid;
+	search->visit->uid = uid;
+	set_visit_deadline(search, clock_ms() + VISIT_MS);
+	is_alive = find_variable_place(search, place);
+	if (is_alive)
+		send_context(search, process, place->tgid);
+	set_visit_deadline(search, 0);
+	process->has_failed = place->way == CONTEXT_UNKNOWN;
+	return is_alive;
+}
+
+/* Makes the place unknown, also one that was found: nothing notices any more that it changes. */
+static void pass_over_process(struct known_process *process, struct context_place *place)
+{
+	place->way = CONTEXT_UNKNOWN;
+	place->offset = 0;
+	place->module = 0;
+	process->has_failed = true;
+}
+
 static void find_context_place_of_process(struct search *search, u32 key)
 {
 	struct known_process *process;
 	struct context_place place, found;
 	u64 now = clock_ms();
+	bool is_alive;
+	uid_t uid;
 
 	if (call_bpf_map_command(BPF_MAP_LOOKUP_ELEM, search->map, &key, &place, 0))
 		return;
@@ -473,13 +577,14 @@ static void find_context_place_of_process(struct search *search, u32 key)
 	process->interval =
 		process->interval < AGAIN_MS_MAX / 2 ? process->interval * 2 : AGAIN_MS_MAX;
 	found = place;
-	if (!find_variable_place(search, &found)) {
+	is_alive = read_user_of_process(place.tgid, &uid);
+	if (is_alive && is_passed_over(search, &place, uid))
+		pass_over_process(process, &found);
+	else if (is_alive)
+		is_alive = visit_process(search, process, uid, &found);
+	if (!is_alive)
 		call_bpf_map_command(BPF_MAP_DELETE_ELEM, search->map, &key, NULL, 0);
-		return;
-	}
-	process->has_failed = found.way == CONTEXT_UNKNOWN;
-	send_context(search, process, found.tgid);
-	if (memcmp(&found, &place, sizeof(found)))
+	else if (memcmp(&found, &place, sizeof(found)))
 		call_bpf_map_command(BPF_MAP_UPDATE_ELEM, search->map, &key, &found, BPF_EXIST);
 }
 
@@ -511,31 +616,109 @@ static u64 cpu_time_of_search(const struct search *search)
 	return sandbox && !clock_getcpuclockid(sandbox, &clock) ? own + clock_ns(clock) : own;
 }
 
+/* The sandbox is created before the capabilities are given up, as its confinement needs some. */
+static void run_visitor_loop(struct search *search)
+{
+	struct pollfd parent = {.fd = search->socket, .events = POLLIN};
+	int pause = ROUND_MS, took;
+	u64 begin, end;
+
+	if (symbol_lookup_create(PARTS, &search->lookup))
+		return;
+	if (capability_keep(CAPABILITIES_READING))
+		pause = -1;
+	while (pause > 0 && poll(&parent, 1, pause) == 0) {
+		begin = cpu_time_of_search(search);
+		find_places_of_requested_processes(search);
+		end = cpu_time_of_search(search); /* less than `begin`: another sandbox */
+		took = end > begin ? (int)((end - begin) / NS_PER_MS) : 0;
+		pause = took * ROUND_PAUSES > ROUND_MS ? took * ROUND_PAUSES : ROUND_MS;
+	}
+	symbol_lookup_free(&search->lookup);
+	free(search->files);
+	free(search->processes);
+}
+
+/* --- the worker, which starts visitors and only looks at their visits --- */
+
+/* Each visitor has a page of its own, as the one before may not have died yet. */
+static int start_visitor(struct search *search)
+{
+	struct visit *visit = mmap(NULL, sizeof(*visit), PROT_READ | PROT_WRITE,
+				   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pid_t worker = getpid();
+
+	if (visit == MAP_FAILED)
+		return -errno;
+	if (search->visit)
+		munmap(search->visit, sizeof(*search->visit));
+	search->visit = visit;
+	search->visitor = fork();
+	if (!search->visitor) {
+		if (!prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) && getppid() == worker)
+			run_visitor_loop(search);
+		_exit(0);
+	}
+	return search->visitor < 0 ? -errno : 0;
+}
+
+/* Reaps all visitors that have died. True: the present one is among them. */
+static bool has_visitor_died(const struct search *search)
+{
+	bool has_died = false;
+	pid_t child;
+
+	while ((child = waitpid(-1, NULL, WNOHANG)) > 0)
+		has_died |= child == search->visitor;
+	return has_died;
+}
+
+/*
+ * Looks at the visit. False: there is no visitor any more. A visit is given up when two looks in a
+ * row find it after its deadline, since this process may have been stopped together with the
+ * visitor. *overdue: deadline of the visit that the last look has found so; 0: none. A visitor that
+ * dies in a visit is replaced as one whose visit does not end.
+ */
+static bool check_visitor(struct search *search, u64 *overdue)
+{
+	bool has_died = has_visitor_died(search);
+	u64 deadline = __atomic_load_n(&search->visit->deadline, __ATOMIC_ACQUIRE);
+	bool is_late = deadline && clock_ms() > deadline;
+	struct visit hang;
+
+	if (has_died && !deadline)
+		return false;
+	if (!has_died && !(is_late && deadline == *overdue)) {
+		*overdue = is_late ? deadline : 0;
+		return true;
+	}
+	*overdue = 0;
+	if (!has_died)
+		kill(search->visitor, SIGKILL);
+	hang = *search->visit;
+	if (hang.deadline == deadline) /* else the visit has ended just now */
+		search->hangs[search->hang_count++ % HANGS_MAX] = hang;
+	return !start_visitor(search);
+}
+
 static void run_context_finder_loop(int socket)
 {
 	static struct search search;
 	struct pollfd parent = {.fd = socket, .events = POLLIN};
-	int files[MESSAGE_FILES_MAX], pause = ROUND_MS, took;
+	int files[MESSAGE_FILES_MAX];
+	u64 overdue = 0;
 	u32 request;
-	u64 begin, end;
 
-	search.map = -1;
-	search.socket = socket;
-	if (symbol_lookup_create(PARTS, &search.lookup))
+	if (message_receive_files(socket, &request, sizeof(request), files, MESSAGE_NO_DEADLINE))
 		return;
-	if (!capability_keep(CAPABILITIES_READING) &&
-	    !message_receive_files(socket, &request, sizeof(request), files, MESSAGE_NO_DEADLINE))
-		search.map = files[0];
-	while (search.map >= 0 && poll(&parent, 1, pause) == 0) {
-		begin = cpu_time_of_search(&search);
-		find_places_of_requested_processes(&search);
-		end = cpu_time_of_search(&search); /* less than `begin`: another sandbox */
-		took = end > begin ? (int)((end - begin) / NS_PER_MS) : 0;
-		pause = took * ROUND_PAUSES > ROUND_MS ? took * ROUND_PAUSES : ROUND_MS;
+	search.map = files[0];
+	search.socket = socket;
+	if (search.map < 0 || start_visitor(&search))
+		return;
+	while (poll(&parent, 1, LOOK_MS) == 0 && check_visitor(&search, &overdue)) {
 	}
-	symbol_lookup_free(&search.lookup);
-	free(search.files);
-	free(search.processes);
+	if (search.visitor > 0)
+		kill(search.visitor, SIGKILL);
 }
 
 /* --- the recorder's side --- */

@@ -4,7 +4,8 @@
  * publish their trace and span (abi/thread_context.h). The child visits each process that BPF
  * programs have added to the map of places. A visit reads the process's mappings, the symbols of
  * its files (by a sandbox), and the words in which the dynamic linker has stored the place of the
- * variable. Visits are repeated, since a process may load a library later.
+ * variable. Visits are repeated, since a process may load a library later. A visit that does not
+ * end is given up after some seconds, and its process is not visited again.
  *
  * The child also copies the process context of each process (OpenTelemetry, OTEP 4719), unchecked,
  * and sends it to the recorder.

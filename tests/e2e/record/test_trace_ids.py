@@ -269,6 +269,19 @@ def test_hostile_attributes():
     recording.check()
 
 
+@one_of_several
+def test_a_process_whose_memory_does_not_answer_stops_no_search():
+    """The read of its message does not end. The context of a process that begins later is found nevertheless."""
+    needs("bpf", "raw tracepoints")
+    path = program("process_context")
+    if subprocess.run([path, "0", "endless"], check=False).returncode == 3:
+        raise Skip("this kernel has no pages that never come (userfaultfd)")
+    recording = record("--trace-ids", "-e", CALL, "--", "sh", "-c", '"$0" 13 endless & sleep 1; "$0" 11; kill $!; wait; true', path)
+    processes = json.loads(recording.read("report", "--json")).get("processes", [])
+    assert [process["attributes"] for process in processes] == [PUBLISHED], processes
+    recording.check()
+
+
 SHOWN = re.compile(r" *([0-9.]+)%  (\S+)$")
 SHOWN_STACK = re.compile(r" *[0-9.]+%  spans +([0-9a-f]{32}|-) +(\w+)  .*/spans$")
 TRACES = {"70" * 16, "71" * 16}

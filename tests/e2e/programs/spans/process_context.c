@@ -7,13 +7,20 @@
  *   process_context SECONDS anonymous  in anonymous memory with a name, if the kernel gives names
  *   process_context SECONDS damaged    a message that ends early, and an attribute that is no text
  *   process_context SECONDS nowhere    a message where no memory is, of the greatest size
+ *   process_context SECONDS endless    a message in a page that never comes: a read by another
+ *                                      process does not end. Exit status 3: the kernel has no
+ *                                      such pages (userfaultfd)
  */
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -54,6 +61,21 @@ static uint8_t *put_attribute(uint8_t *to, const char *key, const char *text)
 	return put_field(to, 1, message, (size_t)(end - message));
 }
 
+/* A page of which the kernel waits for this process to bring it, which never happens. */
+static void *map_endless_page(void)
+{
+	void *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct uffdio_api api = {.api = UFFD_API};
+	struct uffdio_register range = {.range = {(uintptr_t)page, PAGE},
+					.mode = UFFDIO_REGISTER_MODE_MISSING};
+	int faults = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
+
+	if (page == MAP_FAILED || faults < 0 || ioctl(faults, UFFDIO_API, &api) ||
+	    ioctl(faults, UFFDIO_REGISTER, &range))
+		_exit(3);
+	return page;
+}
+
 static void publish(struct head *head, const char *version, const char *kind)
 {
 	static uint8_t messages[2][256];
@@ -75,6 +97,8 @@ static void publish(struct head *head, const char *version, const char *kind)
 		head->message = 4096;
 		head->bytes = UINT32_MAX;
 	}
+	if (!strcmp(kind, "endless"))
+		head->message = (uint64_t)(uintptr_t)map_endless_page();
 	atomic_thread_fence(memory_order_seq_cst);
 	head->published = (uint64_t)(now() * 1e9);
 }
