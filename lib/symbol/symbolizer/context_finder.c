@@ -18,7 +18,8 @@
  * a user's processes have not ended, the user's processes are not visited any more (each process
  * of root is visited). The events of processes without a visit are counted as those above.
  *
- * Process contexts are copied at these visits, so they are seen with the same delay.
+ * Process contexts are copied at these visits, so they are seen with the same delay. The context of
+ * a process that has called execve() since counts until a visit of the new program.
  *
  * The pause between two rounds is ROUND_MS, and at least ROUND_PAUSES times the CPU time that a
  * round has used, here and in the sandbox. The time on the clock does not count: on a busy machine
@@ -87,7 +88,9 @@
 struct published {
 	u64 since; /* as in struct trace_process */
 	u32 tgid;
-	u32 bytes; /* used part of `message` */
+	u32 bytes;	  /* used part of `message` */
+	u32 is_withdrawn; /* the program that published the last message has gone by execve(), and
+			     the new one publishes none */
 	u8 message[TRACE_PROCESS_BYTES_MAX];
 };
 
@@ -143,8 +146,9 @@ struct known_process {
 	bool has_failed; /* a file of the process could not be looked at, so the place of its
 			    variable stays unknown */
 	u64 process, execs;
-	u64 published; /* context_head.published of the process context that was sent; 0: none was
+	u64 published; /* context_head.published of the program's context that was sent; 0: none was
 			*/
+	bool has_earlier;   /* the context of an earlier program of the process was sent last */
 	u64 next, interval; /* ms: time of the next visit, and time between visits */
 };
 
@@ -216,26 +220,42 @@ static u64 find_context(u32 tgid, const char *line)
 		       : 0;
 }
 
-/* Sends the context of the visited process to the recorder, if it has changed since. A change while
- * the context is read, or a full socket, leaves it to the next visit. */
-static void send_context(struct search *search, struct known_process *process, u32 tgid)
+/* Copies a context into the buffer. False: it was sent before, or it changed meanwhile. */
+static bool copy_context(struct search *search, u32 tgid, u64 sent, u64 *published)
 {
 	struct published *out = &search->buffer;
 	struct context_head head, after;
 
-	if (!search->context || !read_context_head(tgid, search->context, &head) ||
-	    !head.published || head.published == process->published)
-		return;
+	if (!read_context_head(tgid, search->context, &head) || !head.published ||
+	    head.published == sent)
+		return false;
+	*published = head.published;
+	out->bytes = head.bytes < sizeof(out->message) ? head.bytes : sizeof(out->message);
+	return read_memory(tgid, head.message, out->message, out->bytes) &&
+	       read_context_head(tgid, search->context, &after) &&
+	       !memcmp(&head, &after, sizeof(head));
+}
+
+/* Sends the context of the visited process to the recorder, if it has changed since; or that the
+ * context of its earlier program does not count any more. A change while the context is read, or a
+ * full socket, leaves it to the next visit. */
+static void send_context(struct search *search, struct known_process *process, u32 tgid)
+{
+	struct published *out = &search->buffer;
+	u64 published = 0;
+
 	out->since = process->process;
 	out->tgid = tgid;
-	out->bytes = head.bytes < sizeof(out->message) ? head.bytes : sizeof(out->message);
-	if (!read_memory(tgid, head.message, out->message, out->bytes) ||
-	    !read_context_head(tgid, search->context, &after) ||
-	    memcmp(&head, &after, sizeof(head)))
+	out->bytes = 0;
+	out->is_withdrawn = !search->context;
+	if (search->context ? !copy_context(search, tgid, process->published, &published)
+			    : !process->has_earlier)
 		return;
 	if (send(search->socket, out, offsetof(struct published, message) + out->bytes,
-		 MSG_DONTWAIT | MSG_NOSIGNAL) > 0)
-		process->published = head.published;
+		 MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+		return;
+	process->published = published;
+	process->has_earlier = false;
 }
 
 static struct known_file *find_or_add_file(struct search *search, const struct stat *status)
@@ -508,6 +528,23 @@ static bool find_variable_place(struct search *search, struct context_place *pla
 	return true;
 }
 
+/* Makes a process due at once, for the program that it runs now. */
+static void reset_process(struct known_process *process, const struct context_place *place)
+{
+	bool is_same = process->process == place->process;
+	bool is_program = is_same && process->execs == place->execs;
+
+	*process = (struct known_process){
+		.key = process->key,
+		.process = place->process,
+		.execs = place->execs,
+		.published = is_program ? process->published : 0,
+		.has_earlier =
+			is_same && (process->has_earlier || (!is_program && process->published)),
+		.interval = AGAIN_MS_MIN,
+	};
+}
+
 static struct known_process *find_or_add_process(struct search *search, u32 key,
 						 const struct context_place *place)
 {
@@ -524,10 +561,7 @@ static struct known_process *find_or_add_process(struct search *search, u32 key,
 	}
 	if (process->process != place->process || process->execs != place->execs ||
 	    (place->way == CONTEXT_UNKNOWN && !process->has_failed))
-		*process = (struct known_process){.key = key,
-						  .process = place->process,
-						  .execs = place->execs,
-						  .interval = AGAIN_MS_MIN};
+		reset_process(process, place);
 	process->is_met = 1;
 	return process;
 }
@@ -738,16 +772,31 @@ int context_finder_start(int map, struct context_finder **out)
 				  MESSAGE_NO_DEADLINE);
 }
 
+static struct trace_process *find_published(struct context_finder *finder,
+					    const struct published *published)
+{
+	for (u32 i = 0; i < finder->count; i++)
+		if (finder->processes[i].tgid == published->tgid &&
+		    finder->processes[i].since == published->since)
+			return &finder->processes[i];
+	return NULL;
+}
+
+static void drop_published(struct context_finder *finder, struct trace_process *process)
+{
+	if (!process)
+		return;
+	finder->bytes -= process->bytes;
+	free((void *)process->message);
+	*process = finder->processes[--finder->count];
+}
+
 /* Keeps a message in place of an older one of the process. Without memory or room it is dropped. */
 static void keep_published(struct context_finder *finder, const struct published *published)
 {
-	struct trace_process *process = NULL;
+	struct trace_process *process = find_published(finder, published);
 	u8 *message;
 
-	for (u32 i = 0; i < finder->count && !process; i++)
-		if (finder->processes[i].tgid == published->tgid &&
-		    finder->processes[i].since == published->since)
-			process = &finder->processes[i];
 	if (finder->bytes + published->bytes > PUBLISHED_BYTES_MAX ||
 	    (!process && (finder->count == PUBLISHED_MAX ||
 			  array_make_room(finder->processes, finder->count, finder->room))))
@@ -767,6 +816,14 @@ static void keep_published(struct context_finder *finder, const struct published
 	process->bytes = published->bytes;
 }
 
+static void take_published(struct context_finder *finder, const struct published *published)
+{
+	if (published->is_withdrawn)
+		drop_published(finder, find_published(finder, published));
+	else
+		keep_published(finder, published);
+}
+
 void context_finder_collect(struct context_finder *finder)
 {
 	struct published *buffer = &finder->buffer;
@@ -775,7 +832,7 @@ void context_finder_collect(struct context_finder *finder)
 	while ((bytes = recv(finder->worker.socket, buffer, sizeof(*buffer), MSG_DONTWAIT)) > 0)
 		if ((size_t)bytes >= offsetof(struct published, message) &&
 		    (size_t)bytes == offsetof(struct published, message) + (u64)buffer->bytes)
-			keep_published(finder, buffer);
+			take_published(finder, buffer);
 }
 
 const struct trace_process *context_finder_processes(const struct context_finder *finder,

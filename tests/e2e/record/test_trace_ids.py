@@ -270,6 +270,14 @@ def test_hostile_attributes():
 
 
 @one_of_several
+def test_attributes_end_with_their_program():
+    """The process goes on with another program, which publishes nothing: its events must not have the attributes of the first one."""
+    recording, processes = published_by("1.5", "replaced")
+    assert len({event.tid for event in recording.events() if event.name == CALL}) == 1, recording.messages
+    never(processes, processes)
+
+
+@one_of_several
 def test_a_process_whose_memory_does_not_answer_stops_no_search():
     """The read of its message does not end. The context of a process that begins later is found nevertheless."""
     needs("bpf", "raw tracepoints")

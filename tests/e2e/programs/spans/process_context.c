@@ -10,6 +10,9 @@
  *   process_context SECONDS endless    a message in a page that never comes: a read by another
  *                                      process does not end. Exit status 3: the kernel has no
  *                                      such pages (userfaultfd)
+ *   process_context SECONDS replaced   half of the time later another program (execve), which
+ *                                      publishes nothing
+ *   process_context SECONDS silent     publishes nothing
  */
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
@@ -130,12 +133,15 @@ int main(int count, char **arguments)
 	head->version = 2;
 	publish(head, "1.0", kind);
 	atomic_thread_fence(memory_order_seq_cst);
-	memcpy(head->signature, "OTEL_CTX", sizeof(head->signature));
+	if (strcmp(kind, "silent"))
+		memcpy(head->signature, "OTEL_CTX", sizeof(head->signature));
 	prctl(PR_SET_VMA, PR_SET_VMA_ANON_NAME, head, PAGE, "OTEL_CTX");
 	while (now() < begin + seconds) {
 		getppid();
 		usleep(1000);
 		if (!is_updated && now() > begin + seconds / 2) {
+			if (!strcmp(kind, "replaced"))
+				execl("/proc/self/exe", arguments[0], arguments[1], "silent", NULL);
 			publish(head, "2.0", kind);
 			is_updated = 1;
 		}
