@@ -106,7 +106,9 @@ enum stack_reason { STACK_REASONS(X) REASON_COUNT };
 	X(COMPAT_CALLS, "compat_calls",                                                            \
 	  "system calls of 32-bit tasks have no event: their numbers mean other calls")            \
 	X(UNMET_CONDITIONS, "unmet_conditions",                                                    \
-	  "events did not meet the conditions of their source, and are not produced")
+	  "events did not meet the conditions of their source, and are not produced")              \
+	X(UNKEPT_PROCESSES, "unkept_processes",                                                    \
+	  "processes without the attributes that they publish: there was no room for more")
 
 #define X(id, name, meaning) ABI_ENUM_ENTRY(NOTE, id)
 enum ledger_note { LEDGER_NOTES(X) NOTE_COUNT };

@@ -23,6 +23,7 @@
 #include "interrupt.h"
 #include "symbol/kernel/kernel_image.h"
 #include "symbol/symbolizer/context_finder.h"
+#include "symbol/symbolizer/process_contexts.h"
 #include "symbol/symbolizer/symbolizers.h"
 
 #define RULES_MS 1000 /* longest wait for unwind rules at the end of a file */
@@ -86,17 +87,22 @@ int recording_begin(struct recording *recording, struct trace_writer *writer,
 	return result;
 }
 
-/* Writes the process contexts that were found. */
+static int write_process_context(void *writer, const struct trace_process *process)
+{
+	return trace_writer_process(writer, process);
+}
+
+/* Writes the process contexts that were found. A file that is drained has all events of the
+ * processes that ended before it. */
 static int write_published(struct recording *recording)
 {
-	const struct trace_process *processes;
-	int result = 0;
-	u32 count;
+	struct process_contexts *contexts = context_finder_contexts(recording->contexts);
+	int result;
 
 	context_finder_collect(recording->contexts);
-	processes = context_finder_processes(recording->contexts, &count);
-	for (u32 i = 0; i < count && !result; i++)
-		result = trace_writer_process(recording->writer, &processes[i]);
+	result = process_contexts_each(contexts, write_process_context, recording->writer);
+	recording->written.notes[NOTE_UNKEPT_PROCESSES] +=
+		process_contexts_end_file(contexts, recording->mode != READ_DRAIN);
 	return result;
 }
 

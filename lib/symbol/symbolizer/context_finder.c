@@ -52,6 +52,7 @@
 #include "privilege/capability.h"
 #include "privilege/file_worker.h"
 #include "privilege/message.h"
+#include "process_contexts.h"
 #include "symbol_lookup.h"
 #include "thread_context.h"
 #include "trace_file.h"
@@ -72,6 +73,9 @@
 #define LOOK_MS 500 /* time between two looks at the visitor */
 #define AGAIN_MS_MIN 50
 #define AGAIN_MS_MAX 10000
+/* A context that has not changed is sent again after this time, as the recorder may have had no
+ * room for it. */
+#define SEND_AGAIN_MS 60000
 #define PATH_BYTES 4096
 #define FILES_MAX 4096
 #define IMAGES_MAX 4096
@@ -80,14 +84,11 @@
 #define LINES_MAX (1U << 17)
 #define STATIC_DISTANCE_MAX (1LL << 24)
 
-/* The most processes whose published attributes are kept, and the most bytes of all of them. */
-#define PUBLISHED_MAX 4096
-#define PUBLISHED_BYTES_MAX (4U << 20)
-
 /* A process context, as the visitor sends it. */
 struct published {
 	u64 since; /* as in struct trace_process */
 	u32 tgid;
+	u32 uid;
 	u32 bytes;	  /* used part of `message` */
 	u32 is_withdrawn; /* the program that published the last message has gone by execve(), and
 			     the new one publishes none */
@@ -96,9 +97,7 @@ struct published {
 
 struct context_finder {
 	struct file_worker worker;
-	struct trace_process *processes; /* their messages are allocated one by one */
-	u32 count, room;
-	u64 bytes;		 /* of all messages */
+	struct process_contexts *contexts;
 	struct published buffer; /* for the message that is received */
 };
 
@@ -148,6 +147,7 @@ struct known_process {
 	u64 process, execs;
 	u64 published; /* context_head.published of the program's context that was sent; 0: none was
 			*/
+	u64 sent;      /* ms: time when it was sent */
 	bool has_earlier;   /* the context of an earlier program of the process was sent last */
 	u64 next, interval; /* ms: time of the next visit, and time between visits */
 };
@@ -221,13 +221,14 @@ static u64 find_context(u32 tgid, const char *line)
 }
 
 /* Copies a context into the buffer. False: it was sent before, or it changed meanwhile. */
-static bool copy_context(struct search *search, u32 tgid, u64 sent, u64 *published)
+static bool copy_context(struct search *search, const struct known_process *process, u32 tgid,
+			 u64 *published)
 {
 	struct published *out = &search->buffer;
 	struct context_head head, after;
 
 	if (!read_context_head(tgid, search->context, &head) || !head.published ||
-	    head.published == sent)
+	    (head.published == process->published && clock_ms() < process->sent + SEND_AGAIN_MS))
 		return false;
 	*published = head.published;
 	out->bytes = head.bytes < sizeof(out->message) ? head.bytes : sizeof(out->message);
@@ -246,15 +247,17 @@ static void send_context(struct search *search, struct known_process *process, u
 
 	out->since = process->process;
 	out->tgid = tgid;
+	out->uid = search->visit->uid;
 	out->bytes = 0;
 	out->is_withdrawn = !search->context;
-	if (search->context ? !copy_context(search, tgid, process->published, &published)
+	if (search->context ? !copy_context(search, process, tgid, &published)
 			    : !process->has_earlier)
 		return;
 	if (send(search->socket, out, offsetof(struct published, message) + out->bytes,
 		 MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
 		return;
 	process->published = published;
+	process->sent = clock_ms();
 	process->has_earlier = false;
 }
 
@@ -539,6 +542,7 @@ static void reset_process(struct known_process *process, const struct context_pl
 		.process = place->process,
 		.execs = place->execs,
 		.published = is_program ? process->published : 0,
+		.sent = process->sent,
 		.has_earlier =
 			is_same && (process->has_earlier || (!is_program && process->published)),
 		.interval = AGAIN_MS_MIN,
@@ -761,9 +765,12 @@ int context_finder_start(int map, struct context_finder **out)
 {
 	struct context_finder *finder = calloc(1, sizeof(*finder));
 	u32 request = 0;
-	int result = finder ? file_worker_start(run_context_finder_loop, &finder->worker) : -ENOMEM;
+	int result = finder ? process_contexts_create(&finder->contexts) : -ENOMEM;
 
+	result = result ?: file_worker_start(run_context_finder_loop, &finder->worker);
 	if (result) {
+		if (finder)
+			process_contexts_free(&finder->contexts);
 		free(finder);
 		return result;
 	}
@@ -772,56 +779,19 @@ int context_finder_start(int map, struct context_finder **out)
 				  MESSAGE_NO_DEADLINE);
 }
 
-static struct trace_process *find_published(struct context_finder *finder,
-					    const struct published *published)
-{
-	for (u32 i = 0; i < finder->count; i++)
-		if (finder->processes[i].tgid == published->tgid &&
-		    finder->processes[i].since == published->since)
-			return &finder->processes[i];
-	return NULL;
-}
-
-static void drop_published(struct context_finder *finder, struct trace_process *process)
-{
-	if (!process)
-		return;
-	finder->bytes -= process->bytes;
-	free((void *)process->message);
-	*process = finder->processes[--finder->count];
-}
-
-/* Keeps a message in place of an older one of the process. Without memory or room it is dropped. */
-static void keep_published(struct context_finder *finder, const struct published *published)
-{
-	struct trace_process *process = find_published(finder, published);
-	u8 *message;
-
-	if (finder->bytes + published->bytes > PUBLISHED_BYTES_MAX ||
-	    (!process && (finder->count == PUBLISHED_MAX ||
-			  array_make_room(finder->processes, finder->count, finder->room))))
-		return;
-	message = malloc(published->bytes + 1UL);
-	if (!message)
-		return;
-	memcpy(message, published->message, published->bytes);
-	if (!process) {
-		process = &finder->processes[finder->count++];
-		*process =
-			(struct trace_process){.tgid = published->tgid, .since = published->since};
-	}
-	finder->bytes += published->bytes - (u64)process->bytes;
-	free((void *)process->message);
-	process->message = message;
-	process->bytes = published->bytes;
-}
-
 static void take_published(struct context_finder *finder, const struct published *published)
 {
+	const struct trace_process process = {
+		.tgid = published->tgid,
+		.since = published->since,
+		.bytes = published->bytes,
+		.message = published->message,
+	};
+
 	if (published->is_withdrawn)
-		drop_published(finder, find_published(finder, published));
+		process_contexts_drop(finder->contexts, process.tgid, process.since);
 	else
-		keep_published(finder, published);
+		process_contexts_keep(finder->contexts, &process, published->uid);
 }
 
 void context_finder_collect(struct context_finder *finder)
@@ -835,20 +805,16 @@ void context_finder_collect(struct context_finder *finder)
 			take_published(finder, buffer);
 }
 
-const struct trace_process *context_finder_processes(const struct context_finder *finder,
-						     u32 *count)
+struct process_contexts *context_finder_contexts(struct context_finder *finder)
 {
-	*count = finder->count;
-	return finder->processes;
+	return finder->contexts;
 }
 
 void context_finder_end(struct context_finder **finder)
 {
 	if (!*finder)
 		return;
-	for (u32 i = 0; i < (*finder)->count; i++)
-		free((void *)(*finder)->processes[i].message);
-	free((*finder)->processes);
+	process_contexts_free(&(*finder)->contexts);
 	file_worker_end(&(*finder)->worker, 0);
 	free(*finder);
 	*finder = NULL;

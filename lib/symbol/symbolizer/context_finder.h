@@ -13,18 +13,16 @@
 #ifndef LIB_SYMBOL_CONTEXT_FINDER_H
 #define LIB_SYMBOL_CONTEXT_FINDER_H
 
-#include "trace/event.h"
-
 struct context_finder;
+struct process_contexts;
 
 /* Starts the process. `map`: the map of struct context_place by process id. Best called early: see
  * sandbox_start(). 0 or -errno. */
 int context_finder_start(int map, struct context_finder **out);
 /* Receives the process contexts that the child has copied since the last call. */
 void context_finder_collect(struct context_finder *finder);
-/* Returns the process contexts, as they were copied last. */
-const struct trace_process *context_finder_processes(const struct context_finder *finder,
-						     u32 *count);
+/* Returns the process contexts that were received. They belong to the finder. */
+struct process_contexts *context_finder_contexts(struct context_finder *finder);
 /* Ends the process, without waiting for it. */
 void context_finder_end(struct context_finder **finder);
 
