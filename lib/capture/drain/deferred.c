@@ -88,6 +88,7 @@ static int make_deferred_stack(const struct recording *recording, const struct r
 		return -ENOMEM;
 	stack->reason = REASON_UNREADABLE;
 	stack->retained = loaded_is_flight(recording->loaded) && !peeked;
+	stack->peeked = peeked;
 	if (unwound->depth)
 		result = store_unwound_frames(recording, unwound, peeked, stack);
 	if (result)

@@ -249,6 +249,18 @@ bool deferred_stacks_is_awaited(const struct deferred_stacks *stacks, u32 tid, u
 	return stack && !stack->known;
 }
 
+u64 deferred_stacks_delivered(const struct deferred_stacks *stacks, u32 tid, u32 cookie)
+{
+	const struct deferred_stack *stack = find_deferred_stack_by_cookie(stacks, tid, cookie);
+
+	return stack ? stack->delivered : 0;
+}
+
+bool deferred_stacks_is_epoch_over(const struct deferred_stacks *stacks, u64 epoch)
+{
+	return stacks->epoch - epoch >= EPOCHS_KEPT;
+}
+
 /* Called when a known stack comes again: it was peeked before and is now delivered by its task. The
  * known stack is kept as if it had come now, since later events may have its cookie. */
 static int move_known_stack_to_newest(struct deferred_stacks *stacks, struct deferred_stack *stack,
@@ -284,7 +296,10 @@ int deferred_stacks_add(struct deferred_stacks *stacks, struct deferred_stack **
 
 	added->known = true;
 	added->retained = false;
+	added->delivered = added->peeked ? 0 : stacks->epoch;
 	if (node && (*node)->known) {
+		if (!(*node)->delivered)
+			(*node)->delivered = added->delivered;
 		deferred_stack_free(stack);
 		return move_known_stack_to_newest(stacks, *node, retains);
 	}
@@ -316,7 +331,8 @@ void deferred_stacks_end_epoch(struct deferred_stacks *stacks)
 	struct deferred_stack *stack;
 
 	stacks->epoch++;
-	while ((stack = TAILQ_FIRST(&stacks->known)) && stacks->epoch - stack->epoch >= EPOCHS_KEPT)
+	while ((stack = TAILQ_FIRST(&stacks->known)) &&
+	       deferred_stacks_is_epoch_over(stacks, stack->epoch))
 		drop_deferred_stack(stacks, stack);
 }
 

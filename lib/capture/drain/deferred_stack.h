@@ -16,6 +16,11 @@
  * flight recorder reads its rings again for each snapshot, but a stack that user space has unwound
  * is read only once; such stacks are retained for later snapshots, up to a limit.
  *
+ * The trace and span of a cookie are committed before the stack, but by a program that may sleep
+ * between both and go on at another CPU, so in another ring. Two rings are not read at the same
+ * time: the stack may be read rounds before the trace and span. They have been read when a whole
+ * epoch has passed since the stack was read.
+ *
  * A cookie is open while a task still has to deliver its stack, or while later events may still get
  * it (lasting cookies, abi/deferral.h). Placeholders, and the stacks of lasting cookies, stay as
  * long as their cookie is open. When the number of open cookies exceeds a limit that grows with
@@ -75,9 +80,11 @@ struct deferred_stack {
 	TAILQ_ENTRY(deferred_stack) retained_link;
 	u32 tid;
 	u32 cookie;
-	u64 epoch;  /* epoch in which the stack became known, or in which a sweep found the cookie
-		       closed; 0 = open */
-	bool known; /* the stack is known: the members up to `reason` are valid */
+	u64 epoch; /* epoch in which the stack became known, or in which a sweep found the cookie
+		      closed; 0 = open */
+	u64 delivered; /* epoch in which the stack came from its task; 0 = it has not */
+	bool known;    /* the stack is known: the members up to `reason` are valid */
+	bool peeked;   /* the task did not deliver the stack, but will */
 	bool retained; /* the stack is kept for later snapshots, too */
 	u32 id;	       /* id of the stack in the stack map; 0 = not in the map */
 	u32 depth;
@@ -131,6 +138,14 @@ int deferred_stacks_set_context(struct deferred_stacks *stacks, u32 tid, u32 coo
 /* Returns the trace and span of a cookie; NULL: they have not come. The pointer is valid until
  * another stack is added or an epoch ends. */
 const u64 *deferred_stacks_context(const struct deferred_stacks *stacks, u32 tid, u32 cookie);
+
+/* Returns the epoch in which the task of a cookie has delivered the stack; 0: it has not, or the
+ * stack was dropped. A peeked stack is not delivered. */
+u64 deferred_stacks_delivered(const struct deferred_stacks *stacks, u32 tid, u32 cookie);
+
+/* True if a whole epoch has passed since this one: the rings have no slot any more that was
+ * committed before it ended. */
+bool deferred_stacks_is_epoch_over(const struct deferred_stacks *stacks, u64 epoch);
 
 /* True if events wait for the stack of this cookie. */
 bool deferred_stacks_is_awaited(const struct deferred_stacks *stacks, u32 tid, u32 cookie);

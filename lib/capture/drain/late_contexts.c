@@ -16,6 +16,7 @@
 struct late_event {
 	struct trace_event event;
 	u32 cookie;
+	u64 delivered; /* epoch in which the stack of the cookie came; 0 = it has not been seen */
 };
 
 static void count_unread(struct recording *recording)
@@ -44,11 +45,16 @@ static int set_context(struct recording *recording, const u64 *words, struct tra
 	return 0;
 }
 
-/* True if the trace and span of a cookie will not come: the callback commits them before the
- * stack, which has come. */
-static bool is_context_lost(const struct recording *recording, u32 tid, u32 cookie)
+/* True if the trace and span of an event will not come: the callback commits them before the
+ * stack, and all slots of the time when the stack came were read. The stack itself may be dropped
+ * by then. */
+static bool is_context_lost(const struct recording *recording, struct late_event *late)
 {
-	return deferred_stacks_find(recording->deferred->stacks, tid, cookie) != NULL;
+	const struct deferred_stacks *stacks = recording->deferred->stacks;
+
+	if (!late->delivered)
+		late->delivered = deferred_stacks_delivered(stacks, late->event.tid, late->cookie);
+	return late->delivered && deferred_stacks_is_epoch_over(stacks, late->delivered);
 }
 
 /* True if an event of this source may be held here. */
@@ -73,8 +79,7 @@ int context_set_from_slot(struct recording *recording, const struct event_slot *
 			: NULL;
 	if (words)
 		return set_context(recording, words, event);
-	if (recording->deferred && can_hold(recording, event->kind) &&
-	    !is_context_lost(recording, event->tid, cookie))
+	if (recording->deferred && can_hold(recording, event->kind))
 		*late = cookie;
 	else
 		count_unread(recording);
@@ -89,7 +94,8 @@ int late_contexts_hold(struct recording *recording, const struct trace_event *ev
 		count_unread(recording);
 		return trace_writer_event(recording->writer, event) ?: -ENOMEM;
 	}
-	deferred->late[deferred->late_count++] = (struct late_event){*event, cookie};
+	deferred->late[deferred->late_count++] =
+		(struct late_event){.event = *event, .cookie = cookie};
 	trace_writer_hold_placeholder(recording->writer, event);
 	return 0;
 }
@@ -117,7 +123,7 @@ static int write_events(struct recording *recording, bool all)
 		const u64 *words =
 			deferred_stacks_context(deferred->stacks, late->event.tid, late->cookie);
 
-		if (words || all || is_context_lost(recording, late->event.tid, late->cookie))
+		if (words || all || is_context_lost(recording, late))
 			result = first_error(result, write_held(recording, late, words));
 		else
 			deferred->late[kept++] = *late;
