@@ -74,10 +74,10 @@ static void print_next_steps(const struct start *start, const char *name,
 	if (start->values->quiet)
 		return;
 	if (start->options.aggregate)
-		message("%s: counts events by stack until its tables are full; 'stackmap record "
-			"--instance %s' takes the counts into a file, for 'stackmap report --hist "
-			"log2'",
-			name, name);
+		message("%s: counts events by thread and stack until its tables are full; "
+			"'stackmap record --instance %s' takes the counts into a file, for "
+			"'stackmap report --hist log2', and 'stackmap reset %s' frees the rows",
+			name, name, name);
 	else if (!start->options.flight)
 		message("%s: records until its rings are full; 'stackmap record --instance %s' "
 			"empties them into a file, --flight would keep the latest events",
