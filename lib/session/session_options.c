@@ -51,6 +51,8 @@ enum given {
 	GIVEN_PERIOD = 1 << 22, /* -c */
 	GIVEN_LEAKS = 1 << 23,
 	GIVEN_START = 1 << 24, /* the programs keep running as an instance */
+	GIVEN_AGGREGATE = 1 << 25,
+	GIVEN_WAIT_ENDS = 1 << 26, /* --wakers, --locks */
 };
 
 /*
@@ -102,6 +104,9 @@ static const struct {
 	 "--rotate: standard output is one file; name one with -o"},
 	{GIVEN_ROTATE | GIVEN_TIME, 0, NULL,
 	 "--time: the account of time is of one file, without --rotate"},
+	{GIVEN_AGGREGATE | GIVEN_WAIT_ENDS, 0, NULL,
+	 "--aggregate: --wakers and --locks find both ends of a wait by the time of single events; "
+	 "-e offcpu-time,offcpu-waker has the sums of each end"},
 	{GIVEN_ROTATE | GIVEN_FLIGHT, 0, NULL,
 	 "--rotate: a flight recorder writes one file; SIGUSR2 has it write another"},
 };
@@ -147,6 +152,8 @@ static u32 find_given_option_groups(const struct session_options *options)
 	given |= o->after ? GIVEN_AFTER : 0;
 	given |= o->at ? GIVEN_AT : 0;
 	given |= o->has_files ? GIVEN_START : 0;
+	given |= o->aggregate ? GIVEN_AGGREGATE : 0;
+	given |= o->wakers || o->locks ? GIVEN_WAIT_ENDS : 0;
 	return given;
 }
 

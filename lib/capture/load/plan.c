@@ -270,7 +270,8 @@ static int check_origin_options(const struct capture_options *options, const str
 }
 
 /* Checks what aggregated events lack: a time, a second value, a trace, and a place for a stack that
- * the stack map does not have. */
+ * the stack map does not have. Events that loaded_write_event() adds to a ring cannot be counted
+ * only. */
 static int check_aggregate(const struct capture_options *options, const struct plan *plan,
 			   struct stackmap_error *error)
 {
@@ -279,6 +280,7 @@ static int check_aggregate(const struct capture_options *options, const struct p
 			    : options->no_dedup	   ? "--no-dedup"
 			    : options->trace_ids   ? "--trace-ids"
 			    : plan->times	   ? "--time, -e time:..."
+			    : plan->holders	   ? "-e offcpu-holder"
 			    : config->origins	   ? "--origins, -e " TRACE_ORIGIN
 			    : config->alive	   ? "--leaks, -e alive:..."
 			    : config->begin_stacks ? "stack=begin, stack=both"

@@ -181,8 +181,14 @@ def test_samples_without_values():
     assert any("call" in names_of(event) for event in recording.events())
 
 
+def test_both_ends_of_waits():
+    needs("bpf")
+    ledger = record("--aggregate", "-e", "offcpu-time,offcpu-waker", "--", "sleep", "0.1").check()
+    assert ledger["recorded"] == 0 and ledger["counted_only"] > 0, ledger
+
+
 def test_what_needs_single_events_is_refused():
-    for options in (["--flight", "1M"], ["--no-dedup"], ["--trace-ids"]):
+    for options in (["--flight", "1M"], ["--no-dedup"], ["--trace-ids"], ["--wakers"], ["--locks"], ["-e", "offcpu-time,offcpu-holder"]):
         said = stackmap("record", "--aggregate", *options, "--", "true", status=2).stderr
         assert said.startswith("stackmap: --aggregate: ") and options[0] in said and said.count("\n") == 1, said
 

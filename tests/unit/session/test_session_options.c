@@ -85,6 +85,10 @@ TEST(options_that_exclude_each_other_are_refused)
 		{{.all = true, .rotate = "1s"}, "--rotate: the events go to files"},
 		{{.all = true, .windows = true, .flight = 4096},
 		 "--flight: the events go to a file"},
+		{{.all = true, .aggregate = true, .wakers = true}, "--aggregate: --wakers"},
+		{{.all = true, .aggregate = true, .locks = true}, "--aggregate: --wakers"},
+		{{.all = true, .has_files = true, .aggregate = true, .locks = true},
+		 "--aggregate: --wakers"},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
