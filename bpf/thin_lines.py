@@ -7,6 +7,8 @@ clang writes a line for nearly each instruction (.BTF.ext, Documentation/bpf/btf
 each function. Each further line costs at the start of a recording: libbpf searches all of them once for each function
 of each program, the kernel checks them and moves them with the instructions, and keeps them as long as the program.
 They name lines in the verifier's log and in annotated programs, where each function still has its own.
+
+The kernel refuses a program with a function that has no line at its first instruction, so this script refuses the object.
 """
 import struct
 import sys
@@ -27,22 +29,39 @@ def text_at(data, offset):
     return data[offset:data.index(b"\0", offset)].decode()
 
 
-def function_starts(data, named):
-    """Offsets of the functions in each section, by the section's name."""
-    starts = {}
+def functions_of_sections(data, named):
+    """Section's name -> offset of a function -> its name."""
+    functions = {}
     for _, header in named:
         if header[1] != SYMBOLS:
             continue
+        names = named[header[6]][1][4]
         for at in range(header[4], header[4] + header[5], 24):
-            _, info, _, section, value, _ = struct.unpack_from("<IBBHQQ", data, at)
+            name, info, _, section, value, _ = struct.unpack_from("<IBBHQQ", data, at)
             if info & 15 == FUNCTION:
-                starts.setdefault(named[section][0], set()).add(value)
-    return starts
+                functions.setdefault(named[section][0], {})[value] = text_at(data, names + name)
+    return functions
+
+
+def offset_of_line(record):
+    return struct.unpack_from("<I", record)[0]
+
+
+def lines_of_functions(section, functions, records):
+    """The lines at the functions' first instructions."""
+    if not functions:
+        sys.exit(f"thin_lines.py: section {section} has lines, and no function")
+    records = [record for record in records if offset_of_line(record) in functions]
+    with_line = {offset_of_line(record) for record in records}
+    without = [name for offset, name in sorted(functions.items()) if offset not in with_line]
+    if without:
+        sys.exit(f"thin_lines.py: section {section}: no line at the first instruction of {', '.join(without)}")
+    return records
 
 
 def thin(data):
     named = sections(data)
-    starts = function_starts(data, named)
+    functions = functions_of_sections(data, named)
     at = {name: header[4] for name, header in named}
     types, extension = at[".BTF"], at[".BTF.ext"]
     header_bytes, _, _, names = struct.unpack_from("<4I", data, types + 4)
@@ -56,10 +75,9 @@ def thin(data):
         name, count = struct.unpack_from("<II", data, place)
         records = [data[place + 8 + i * LINE_BYTES:][:LINE_BYTES] for i in range(count)]
         place += 8 + count * LINE_BYTES
-        records = [record for record in records
-                   if struct.unpack_from("<I", record)[0] in starts[text_at(data, names + name)]]
-        if records:
-            kept += struct.pack("<II", name, len(records)) + b"".join(records)
+        section = text_at(data, names + name)
+        records = lines_of_functions(section, functions.get(section), records)
+        kept += struct.pack("<II", name, len(records)) + b"".join(records)
     struct.pack_into("<I", data, extension + 20, len(kept))
     data[first:first + size] = kept + bytes(size - len(kept))
 
