@@ -4,8 +4,9 @@
  * lines by a format string, which takes twice the instructions of this program.
  *
  * Data of the kernel's image is left out, up to a half of all lines: it lies behind the symbols
- * that end the sections of code (_etext, _einittext), so no function ends at it. Data of a module
- * may be all that follows the module's code.
+ * that end the sections of code (_etext, _einittext), so no function ends at it. The linker may
+ * give these two symbols the type of the data that follows, as it does on arm64, so they are in the
+ * list by their names. Data of a module may be all that follows the module's code.
  */
 #ifndef BPF_KERNEL_SYMBOLS_H
 #define BPF_KERNEL_SYMBOLS_H
@@ -83,6 +84,29 @@ static __always_inline bool is_code_type(char type)
 	return type == 't' || type == 'w';
 }
 
+/* The bytes of the names with their NUL, the first byte in the lowest bits. */
+#define NAME_ETEXT 0x74786574655fULL
+#define NAME_ETEXT_MASK 0x00ffffffffffffffULL
+#define NAME_EINITTEXT 0x657474696e69655fULL
+#define NAME_EINITTEXT_END 0x7478ULL
+#define NAME_EINITTEXT_END_MASK 0x0000000000ffffffULL
+
+/* True for _etext and _einittext. The first two words of the name are copied to the line's rest. */
+static __always_inline bool is_end_of_image_code(struct symbol_line *line,
+						 const struct kallsym_iter *symbol)
+{
+	u64 first, second;
+
+	if (symbol->name[0] != '_' || symbol->name[1] != 'e')
+		return false;
+	bpf_probe_read_kernel(line->rest, 2 * sizeof(u64), symbol->name);
+	first = load_u64(line->rest);
+	second = load_u64(line->rest + sizeof(u64));
+	return (first & NAME_ETEXT_MASK) == NAME_ETEXT ||
+	       (first == NAME_EINITTEXT &&
+		(second & NAME_EINITTEXT_END_MASK) == NAME_EINITTEXT_END);
+}
+
 /* The type of a module's symbol is a capital letter if it is exported, as kallsyms shows it. */
 static __always_inline char symbol_type_letter(const struct kallsym_iter *symbol)
 {
@@ -151,7 +175,8 @@ int list_kernel_symbols(struct bpf_iter__ksym *ctx)
 
 	line = bpf_map_lookup_elem(&symbol_line, &zero);
 	if (!symbol || !line || !symbol->name[0] ||
-	    (!symbol->module_name[0] && !is_code_type(symbol->type)))
+	    (!symbol->module_name[0] && !is_code_type(symbol->type) &&
+	     !is_end_of_image_code(line, symbol)))
 		return 0;
 	write_symbol_line_head(line, symbol->show_value ? symbol->value : 0,
 			       symbol_type_letter(symbol));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The program that lists the kernel's symbols writes what /proc/kallsyms shows, without data of the
- * kernel's image. */
+ * kernel's image. The symbols that end the image's code are in the list. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,8 +58,15 @@ static char *static_lines(char *lines)
 	return lines;
 }
 
-/* Removes the lines "ADDRESS TYPE NAME" of a type other than code; those of modules end in
- * "<tab>[MODULE]". */
+/* True for _etext and _einittext, which have the type of data on arm64. `name` ends with a
+ * newline. */
+static bool is_end_of_code(const char *name)
+{
+	return strncmp(name, "_etext\n", 7) == 0 || strncmp(name, "_einittext\n", 11) == 0;
+}
+
+/* Removes the lines "ADDRESS TYPE NAME" of a type other than code, but for the ends of code; those
+ * of modules end in "<tab>[MODULE]". */
 static char *without_data_of_image(char *lines)
 {
 	char *to = lines;
@@ -68,7 +75,8 @@ static char *without_data_of_image(char *lines)
 		char *newline = strchr(line, '\n'), *type = strchr(line, ' ');
 
 		next = newline ? newline + 1 : line + strlen(line);
-		if (memchr(line, '\t', next - line) || (type && strchr("tTwW", type[1]))) {
+		if (memchr(line, '\t', next - line) ||
+		    (type && (strchr("tTwW", type[1]) || is_end_of_code(type + 3)))) {
 			memmove(to, line, next - line);
 			to += next - line;
 		}
@@ -97,6 +105,7 @@ TEST(the_list_of_the_program_is_that_of_kallsyms_without_data, load_kallsyms_pro
 	assert_int_equal(whole_file_read("/proc/kallsyms", &expected, &bytes), 0);
 	assert_string_equal(static_lines(listed), without_data_of_image(static_lines(expected)));
 	assert_true(strlen(listed) > 1 << 20);
+	assert_non_null(strstr(listed, " _etext\n"));
 	free(listed);
 	free(expected);
 	close(list);
