@@ -104,6 +104,17 @@ static inline bool counted_row_take(struct counted_row *row, struct counted_rang
 	return true;
 }
 
+/* The number of rows in use among the first `rows` of a table. The hash of a key spreads keys over
+ * the table, so a part of the rows shows how full the table is. */
+static inline u32 counted_rows_in_use(const struct counted_table *table, u32 rows)
+{
+	u32 used = 0;
+
+	for (u32 i = 0; i < rows; i++)
+		used += atomic_load_relaxed(&table->row[i].state) != COUNTED_FREE;
+	return used;
+}
+
 /*
  * Frees a row that names a stack of another generation than that of `tag`, once all of it was
  * taken. Programs do not name such stacks any more, so none is at the row or finds its key.

@@ -366,6 +366,23 @@ void loaded_free_counted_rows(const struct loaded *loaded, u32 cpu)
 				     loaded->plan.geometry.slot_mask, tag);
 }
 
+#define ROWS_LOOKED_AT 1024U
+
+u32 loaded_counted_rows_percent(const struct loaded *loaded)
+{
+	const struct capture_config *config = &loaded->plan.config;
+	u32 rows = config->counted_rows < ROWS_LOOKED_AT ? config->counted_rows : ROWS_LOOKED_AT;
+	u32 most = 0;
+
+	for (u32 cpu = 0; cpu < config->cpus; cpu++) {
+		const struct counted_table *table = loaded_counted_table(loaded, cpu);
+		u32 used = table ? counted_rows_in_use(table, rows) : 0;
+
+		most = used > most ? used : most;
+	}
+	return most * 100 / rows;
+}
+
 u64 *loaded_source_losses(const struct loaded *loaded, u32 cpu, u32 kind)
 {
 	return (u64 *)loaded->source_losses.memory +

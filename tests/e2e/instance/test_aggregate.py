@@ -173,6 +173,17 @@ def test_a_full_table():
     stackmap("stop", "sums")
 
 
+def test_rows_of_ended_threads_make_room():
+    """128 rows, and twice 75 processes of one row each: without free rows, 22 events or more would be lost. The recorder looks every 5 s."""
+    needs("bpf", "uprobes")
+    processes = "i=0; while [ $i -lt 75 ]; do %s calls=1; i=$((i + 1)); done" % PROGRAM
+    recording = record("--aggregate", "--ring", "16K", "--user-unwind", "fp", "-e", "u:%s:counted" % PROGRAM, "--",
+                       "taskset", "-c", "0", "sh", "-c", "%s; sleep 12; %s" % (processes, processes))
+    ledger = recording.check()
+    lost = ledger["lost"]["table_full"]
+    assert ledger["produced"] == 150 == ledger["counted_only"] + lost and lost < 12, ledger
+
+
 def test_samples_without_values():
     needs("bpf")
     recording = record("--aggregate", "-F", "999", "--", PROGRAM, "calls=200000000")

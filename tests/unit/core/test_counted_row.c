@@ -3,6 +3,7 @@
 #include "counted_row.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "unit_test.h"
@@ -119,6 +120,20 @@ TEST(takes_beside_a_writer_are_exact, set_up)
 	}
 	pthread_join(writer, NULL);
 	assert_int_equal(taken, EVENTS);
+}
+
+TEST(rows_in_use_are_those_that_are_not_free, NULL)
+{
+	struct counted_table *table = calloc(1, COUNTED_BYTES(8, 1));
+
+	assert_non_null(table);
+	assert_int_equal(counted_rows_in_use(table, 8), 0);
+	table->row[1].state = COUNTED_READY;
+	table->row[2].state = COUNTED_NEW;
+	table->row[7].state = COUNTED_READY;
+	assert_int_equal(counted_rows_in_use(table, 7), 2);
+	assert_int_equal(counted_rows_in_use(table, 8), 3);
+	free(table);
 }
 
 #define SLOT_MASK 0xffffU
