@@ -96,3 +96,14 @@ u32 table_stat_fill(const struct table_stat *stat)
 
 	return entries > pool ? entries : pool;
 }
+
+u32 stack_table_fill(const void *table, const struct table_geometry *geometry)
+{
+	const struct table_header *header = table;
+	u64 allocated = atomic_load_relaxed(&header->allocated);
+	u64 entries = (allocated >> 32) * 100 >> geometry->bits;
+	u64 pool = (u64)(u32)allocated * 100 / geometry->pool_words;
+	u64 most = entries > pool ? entries : pool;
+
+	return most < 100 ? most : 100;
+}

@@ -49,6 +49,9 @@ u32 table_stat_fill(const struct table_stat *stat);
  */
 int table_geometry_set(struct table_geometry *geometry, u32 bits, u32 cpus, u32 pool_words);
 
+/* The same from what the table has handed out, without walking it. */
+u32 stack_table_fill(const void *table, const struct table_geometry *geometry);
+
 /* Initialises an empty table in geometry->bytes of zeroes. */
 void stack_table_init(void *table, const struct table_geometry *geometry, u64 generation, u64 seed);
 

@@ -13,8 +13,8 @@
  *
  * Stacks of the past would fill the stack map in the end. A rotation therefore resets the map at
  * the end of each file, and a session with windows of its own programs resets it once a minute. A
- * recording of aggregated events resets it when half of a table of such events is in use. A reset
- * that is not possible then is tried again later.
+ * recording of aggregated events resets it when half of the map, or of a table of such events, is
+ * in use. A reset that is not possible then is tried again later.
  */
 #include "session/session.h"
 
@@ -67,8 +67,8 @@ static void add_window_ledger(struct trace_ledger *sum, const struct trace_ledge
 
 #define FLUSH_MS 2000
 #define RESET_MS 60000
-#define ROWS_LOOK_MS 5000   /* time between two looks at the rows of aggregated events */
-#define ROWS_PERCENT_MAX 50 /* a table that is fuller has few free rows near most keys */
+#define FILL_LOOK_MS 5000   /* time between two looks at the memory of aggregated events */
+#define FILL_PERCENT_MAX 50 /* a table that is fuller has few free rows near most keys */
 #define TRY_MS 1000	    /* milliseconds between two attempts to open the next file */
 #define NAMES_MS 10
 /* the wait for symbols of other users' files may take this part of a file's time */
@@ -501,7 +501,7 @@ int session_start(struct session *session, struct stackmap_error *error)
 	if (result)
 		return result;
 	session->state = SESSION_RUNNING;
-	session->next_reset = clock_ms() + (session->options.aggregate ? ROWS_LOOK_MS : RESET_MS);
+	session->next_reset = clock_ms() + (session->options.aggregate ? FILL_LOOK_MS : RESET_MS);
 	return 0;
 }
 
@@ -539,20 +539,21 @@ static void begin_rotated_file(struct session *session)
 }
 
 /*
- * Resets the stack map if half of a table of aggregated events is in use. The reader then writes
- * the rows of the former stack map into the open file and frees them. Rows of threads that have
- * ended would else fill the table. Rows without a stack stay, so a reset may help little, and is
- * made once a minute at most.
+ * Resets the stack map if half of it, or half of a table of aggregated events, is in use. The
+ * reader then writes the rows of the former stack map into the open file and frees them. Rows of
+ * threads that have ended would else fill the table, and stacks of the past the map: an aggregated
+ * event cannot carry a stack that the map has refused. Rows without a stack stay, so a reset may
+ * help little, and is made once a minute at most.
  */
-static void free_rows_of_filling_table(struct session *session)
+static void free_filling_aggregates(struct session *session)
 {
 	struct loaded *loaded = capture_loaded(session->capture);
 
 	if (session->kind != SESSION_OWN || !loaded->plan.config.aggregate ||
 	    clock_ms() < session->next_reset)
 		return;
-	session->next_reset = clock_ms() + ROWS_LOOK_MS;
-	if (loaded_counted_rows_percent(loaded) < ROWS_PERCENT_MAX)
+	session->next_reset = clock_ms() + FILL_LOOK_MS;
+	if (loaded_aggregates_fill(loaded) < FILL_PERCENT_MAX)
 		return;
 	reset_with_reader(loaded, 0, NULL);
 	session->next_reset = clock_ms() + RESET_MS;
@@ -563,7 +564,7 @@ static int drain_to_file(struct session *session, int *ms)
 	int result = capture_drain(session->capture, ms);
 
 	session->has_drained = true;
-	free_rows_of_filling_table(session);
+	free_filling_aggregates(session);
 	if (clock_ms() < session->next_flush)
 		return result;
 	session->next_flush = clock_ms() + FLUSH_MS;

@@ -368,19 +368,20 @@ void loaded_free_counted_rows(const struct loaded *loaded, u32 cpu)
 
 #define ROWS_LOOKED_AT 1024U
 
-u32 loaded_counted_rows_percent(const struct loaded *loaded)
+u32 loaded_aggregates_fill(struct loaded *loaded)
 {
+	const struct generation_table *stacks = generation_published_table(loaded);
 	const struct capture_config *config = &loaded->plan.config;
 	u32 rows = config->counted_rows < ROWS_LOOKED_AT ? config->counted_rows : ROWS_LOOKED_AT;
-	u32 most = 0;
+	u32 fill = stacks ? stack_table_fill(stacks->memory, &loaded->plan.geometry) : 0;
 
 	for (u32 cpu = 0; cpu < config->cpus; cpu++) {
 		const struct counted_table *table = loaded_counted_table(loaded, cpu);
-		u32 used = table ? counted_rows_in_use(table, rows) : 0;
+		u32 used = table ? counted_rows_in_use(table, rows) * 100 / rows : 0;
 
-		most = used > most ? used : most;
+		fill = used > fill ? used : fill;
 	}
-	return most * 100 / rows;
+	return fill;
 }
 
 u64 *loaded_source_losses(const struct loaded *loaded, u32 cpu, u32 kind)

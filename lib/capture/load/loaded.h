@@ -171,8 +171,9 @@ struct counted_table *loaded_counted_table(const struct loaded *loaded, u32 cpu)
  * that were taken as a whole. */
 void loaded_free_counted_rows(const struct loaded *loaded, u32 cpu);
 
-/* Returns the part of the rows that are in use, in percent, in the fullest table of a CPU. */
-u32 loaded_counted_rows_percent(const struct loaded *loaded);
+/* Returns how full the memory of a capture that aggregates is, in percent: the stack map, or the
+ * rows of the CPU with the most rows in use. */
+u32 loaded_aggregates_fill(struct loaded *loaded);
 
 /* Returns the counts of lost events of a source on a CPU (SOURCE_LOSSES_AT()). Must not be called
  * if there is one source only. */

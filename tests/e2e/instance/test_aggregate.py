@@ -14,7 +14,7 @@ import subprocess
 from harness.cases import SECONDS_MAX, STACKMAP, main, needs, program, run, stackmap
 from harness.engine_folder import enter_own_mounts, fresh_bpffs
 from harness.instance import read, stat_of, status_of
-from harness.recording import Recording, check_ledger, names_of, record
+from harness.recording import Recording, check_ledger, names_of, record, user_account
 from harness.waiting import wait_until
 
 GUIDE = pathlib.Path(__file__).resolve().parents[3] / "docs" / "guide.md"
@@ -182,6 +182,16 @@ def test_rows_of_ended_threads_make_room():
     ledger = recording.check()
     lost = ledger["lost"]["table_full"]
     assert ledger["produced"] == 150 == ledger["counted_only"] + lost and lost < 12, ledger
+
+
+def test_stacks_of_the_past_make_room():
+    """A map of 1,024 stacks, and 700 stacks of each of two programs: in one map there would be no room for 376. The recorder looks every 5 s."""
+    needs("bpf", "uprobes")
+    first, second = (program("call_paths", called=name) for name in ("first", "second"))
+    recording = record("--aggregate", "--bits", "10", "--no-kernel", "--user-unwind", "fp", "-e", "u:%s:leaf,u:%s:leaf" % (first, second), "--",
+                       "sh", "-c", "%s 700 1; sleep 12; %s 700 1" % (first, second))
+    ledger, (_, rest) = recording.check(), user_account(recording)
+    assert ledger["counted_only"] == 1400 and rest.get("no_room", 0) < 50, (ledger, rest)
 
 
 def test_samples_without_values():
