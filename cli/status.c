@@ -86,7 +86,7 @@ static void print_stop_trigger(const struct instance *instance)
 
 static void print_stack_map_counters(const struct table_stat *stacks)
 {
-	u64 refused = count_refused_stacks(stacks);
+	u64 refused = table_stat_refused(stacks);
 
 	printf("  stack map    %u %% full: %" PRIu64 " of %" PRIu64
 	       " stacks, pool %.1f of %.1f KiB, "
@@ -149,7 +149,7 @@ static int print_instance_line(const struct instance *instance, void *unused)
 	 * "full" means that the map has refused a stack: a deep stack may be refused while shorter
 	 * ones still fit.
 	 */
-	if (!count_refused_stacks(stacks))
+	if (!table_stat_refused(stacks))
 		snprintf(fill, sizeof(fill), "%u%%", table_stat_fill(stacks));
 	if (instance->status.reader)
 		snprintf(reader, sizeof(reader), "%d", instance->status.reader);
@@ -186,7 +186,7 @@ static json_t *instance_json(const struct instance *instance)
 			  (json_int_t)status->stacks.generation, "full",
 			  table_stat_fill(&status->stacks), "counted",
 			  (json_int_t)status->stacks.refs, "not_counted",
-			  (json_int_t)count_refused_stacks(&status->stacks)),
+			  (json_int_t)table_stat_refused(&status->stacks)),
 		"memory", (json_int_t)status->memory, "memory_rings", (json_int_t)status->rings,
 		"memory_stack_map", (json_int_t)status->tables, "ledger",
 		json_event_counts_of_ledger(&status->ledger));

@@ -13,7 +13,7 @@ struct comparison {
 	u64 difference;
 };
 
-CORE_PART void compare_element_words(struct comparison *comparison, u32 at, u32 count)
+CORE_PART void compare_words(struct comparison *comparison, u32 at, u32 count)
 {
 	const u64 *a = &comparison->element->word[at];
 	const u64 *b = &comparison->stack->word[at];
@@ -24,13 +24,13 @@ CORE_PART void compare_element_words(struct comparison *comparison, u32 at, u32 
 	comparison->difference |= difference;
 }
 
-static long compare_element_word_chunk(u32 i, void *arg)
+static long compare_chunk(u32 i, void *arg)
 {
 	u32 first = word_chunk_begin(i);
 
 	if (first >= STACK_WORDS_MAX)
 		return 1;
-	compare_element_words(arg, first, WORD_CHUNK);
+	compare_words(arg, first, WORD_CHUNK);
 	return 0;
 }
 
@@ -43,7 +43,7 @@ CORE_GLOBAL int stack_element_equal(const struct table_view *element, const stru
 	if (core_is_null(element) || core_is_null(stack) || element->identity != identity)
 		return 0;
 	words = stack->words;
-	words_each(words, compare_element_word_chunk, compare_element_words, &comparison);
+	words_each(words, compare_chunk, compare_words, &comparison);
 	return comparison.difference == 0;
 }
 
@@ -52,19 +52,19 @@ struct filling {
 	const struct stack *stack;
 };
 
-CORE_PART void copy_stack_words_to_element(struct filling *filling, u32 at, u32 count)
+CORE_PART void fill_words(struct filling *filling, u32 at, u32 count)
 {
 	__builtin_memcpy(&filling->element->word[at], &filling->stack->word[at],
 			 count * sizeof(u64));
 }
 
-static long copy_word_chunk_to_element(u32 i, void *arg)
+static long fill_chunk(u32 i, void *arg)
 {
 	u32 first = word_chunk_begin(i);
 
 	if (first >= STACK_WORDS_MAX)
 		return 1;
-	copy_stack_words_to_element(arg, first, WORD_CHUNK);
+	fill_words(arg, first, WORD_CHUNK);
 	return 0;
 }
 
@@ -79,6 +79,6 @@ CORE_GLOBAL int stack_element_fill(struct table_view *element, const struct stac
 	words = stack->words;
 	element->ref_count = 1;
 	element->identity = identity;
-	words_each(words, copy_word_chunk_to_element, copy_stack_words_to_element, &filling);
+	words_each(words, fill_chunk, fill_words, &filling);
 	return 0;
 }

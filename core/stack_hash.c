@@ -27,7 +27,7 @@
 #define MULTIPLIER_C 0x3c6ef372fe94f82bULL
 #define MULTIPLIER_D 0xa54ff53a5f1d36f1ULL
 
-CORE_PART u64 mix_word_into_hash_lane(u64 lane, u64 word, u64 multiplier)
+CORE_PART u64 mix(u64 lane, u64 word, u64 multiplier)
 {
 	lane = (lane ^ word) * multiplier;
 	return lane ^ lane >> 32;
@@ -38,28 +38,28 @@ struct hashing {
 	u64 a, b;
 };
 
-CORE_PART void mix_stack_words_into_hash(struct hashing *hashing, u32 at, u32 count)
+CORE_PART void mix_words(struct hashing *hashing, u32 at, u32 count)
 {
 	const u64 *word = &hashing->stack->word[at];
 	u64 a = hashing->a, b = hashing->b;
 
 	for (u32 i = 0; i < count; i++) {
 		if (i % 2)
-			b = mix_word_into_hash_lane(b, word[i], MULTIPLIER_B);
+			b = mix(b, word[i], MULTIPLIER_B);
 		else
-			a = mix_word_into_hash_lane(a, word[i], MULTIPLIER_A);
+			a = mix(a, word[i], MULTIPLIER_A);
 	}
 	hashing->a = a;
 	hashing->b = b;
 }
 
-static long mix_word_chunk_into_hash(u32 i, void *arg)
+static long mix_chunk(u32 i, void *arg)
 {
 	u32 first = word_chunk_begin(i);
 
 	if (first >= STACK_WORDS_MAX)
 		return 1;
-	mix_stack_words_into_hash(arg, first, WORD_CHUNK);
+	mix_words(arg, first, WORD_CHUNK);
 	return 0;
 }
 
@@ -71,9 +71,7 @@ CORE_GLOBAL u64 stack_hash(const struct stack *stack, u64 seed)
 	if (core_is_null(stack))
 		return 0;
 	words = stack->words;
-	hashing.b = mix_word_into_hash_lane(~seed, (u64)stack->flags << 16 | stack->depth,
-					    MULTIPLIER_B);
-	words_each(words, mix_word_chunk_into_hash, mix_stack_words_into_hash, &hashing);
-	return mix_word_into_hash_lane(hashing.a, hashing.b * MULTIPLIER_C, MULTIPLIER_D) &
-	       STACK_HASH_KEEP;
+	hashing.b = mix(~seed, (u64)stack->flags << 16 | stack->depth, MULTIPLIER_B);
+	words_each(words, mix_chunk, mix_words, &hashing);
+	return mix(hashing.a, hashing.b * MULTIPLIER_C, MULTIPLIER_D) & STACK_HASH_KEEP;
 }

@@ -45,9 +45,8 @@ struct search {
 	s64 result;
 };
 
-CORE_PART struct table_cpu *table_counters_of_cpu(void *table,
-						  const volatile struct table_geometry *geometry,
-						  u32 cpu)
+CORE_PART struct table_cpu *table_line(void *table, const volatile struct table_geometry *geometry,
+				       u32 cpu)
 {
 	struct table_header *header = table;
 	struct table_cpu *lines = (struct table_cpu *)(header + 1);
@@ -63,8 +62,8 @@ CORE_PART u64 *table_slot(void *table, const volatile struct table_geometry *geo
 	return (u64 *)((u8 *)table + geometry->slots_offset) + (index & geometry->slot_mask);
 }
 
-CORE_PART struct table_view *
-table_element_at_pool_word(void *table, const volatile struct table_geometry *geometry, u32 word)
+CORE_PART struct table_view *table_element(void *table,
+					   const volatile struct table_geometry *geometry, u32 word)
 {
 	core_one_register(word);
 	if (word >= geometry->pool_words)
@@ -72,19 +71,19 @@ table_element_at_pool_word(void *table, const volatile struct table_geometry *ge
 	return (struct table_view *)((u8 *)table + geometry->pool_offset + 8 * (u64)word);
 }
 
-CORE_PART u64 element_identity_of_stack(const struct stack *stack, u64 hash)
+CORE_PART u64 identity_of(const struct stack *stack, u64 hash)
 {
 	return IDENTITY(stack->depth, stack->flags, hash);
 }
 
-CORE_PART s64 count_dropped_stack(struct table_cpu *line, enum table_drop cause, s64 error)
+CORE_PART s64 count_drop(struct table_cpu *line, enum table_drop cause, s64 error)
 {
 	atomic_add_relaxed(&line->drops[cause], 1);
 	return error;
 }
 
 /* Makes unused words the spare, which the next element that this CPU builds may use. */
-CORE_PART void keep_unused_pool_words(struct table_cpu *line, u32 word, u64 capacity)
+CORE_PART void spare_put(struct table_cpu *line, u32 word, u64 capacity)
 {
 	u64 displaced = atomic_exchange_acq_rel(&line->spare, SPARE(word, capacity));
 
@@ -93,7 +92,7 @@ CORE_PART void keep_unused_pool_words(struct table_cpu *line, u32 word, u64 capa
 }
 
 /* Takes the spare if it has `need` words; else 0. */
-CORE_PART u64 take_unused_pool_words(struct table_cpu *line, u32 need)
+CORE_PART u64 spare_take(struct table_cpu *line, u32 need)
 {
 	u64 spare = atomic_load_relaxed(&line->spare);
 
@@ -102,25 +101,25 @@ CORE_PART u64 take_unused_pool_words(struct table_cpu *line, u32 need)
 	spare = atomic_exchange_acq_rel(&line->spare, 0);
 	if (!spare || SPARE_CAPACITY(spare) >= need)
 		return spare;
-	keep_unused_pool_words(line, POOL_WORD(spare), SPARE_CAPACITY(spare));
+	spare_put(line, POOL_WORD(spare), SPARE_CAPACITY(spare));
 	return 0;
 }
 
-CORE_PART u32 element_words_needed(const struct search *search)
+CORE_PART u32 words_needed(const struct search *search)
 {
 	return TABLE_ELEMENT_HEADER_WORDS + search->stack->words;
 }
 
-CORE_PART void uncount_reserved_entry(struct search *search)
+CORE_PART void ticket_return(struct search *search)
 {
 	struct table_header *header = search->table;
 
 	atomic_fetch_add_acq_rel(&header->allocated, -TICKET);
 }
 
-CORE_PART u32 count_refused_stack(struct search *search, enum table_drop cause)
+CORE_PART u32 refuse_stack(struct search *search, enum table_drop cause)
 {
-	search->result = count_dropped_stack(search->line, cause, -ENOSPC);
+	search->result = count_drop(search->line, cause, -ENOSPC);
 	return NO_WORD;
 }
 
@@ -128,7 +127,7 @@ CORE_PART u32 count_refused_stack(struct search *search, enum table_drop cause)
  * Counts one more entry, for an element in the spare: the words of an element that this CPU has
  * built but not published.
  */
-CORE_PART u32 count_entry_of_spare_words(struct search *search, u64 spare)
+CORE_PART u32 reserve_ticket(struct search *search, u64 spare)
 {
 	struct table_header *header = search->table;
 	u64 allocated = atomic_fetch_add_acq_rel(&header->allocated, TICKET);
@@ -137,13 +136,13 @@ CORE_PART u32 count_entry_of_spare_words(struct search *search, u64 spare)
 		search->capacity = SPARE_CAPACITY(spare);
 		return POOL_WORD(spare);
 	}
-	uncount_reserved_entry(search);
-	keep_unused_pool_words(search->line, POOL_WORD(spare), SPARE_CAPACITY(spare));
-	return count_refused_stack(search, TABLE_DROP_TABLE_FULL);
+	ticket_return(search);
+	spare_put(search->line, POOL_WORD(spare), SPARE_CAPACITY(spare));
+	return refuse_stack(search, TABLE_DROP_TABLE_FULL);
 }
 
 /* Counts one more entry, and takes words of the pool for its element. */
-CORE_PART u32 reserve_pool_words(struct search *search, u32 need)
+CORE_PART u32 reserve_words(struct search *search, u32 need)
 {
 	struct table_header *header = search->table;
 	u64 allocated = atomic_fetch_add_acq_rel(&header->allocated, TICKET + need);
@@ -151,49 +150,47 @@ CORE_PART u32 reserve_pool_words(struct search *search, u32 need)
 	u32 pool_words = search->geometry->pool_words;
 
 	if (word + need > pool_words) {
-		uncount_reserved_entry(search);
+		ticket_return(search);
 		if (word < pool_words)
 			atomic_add_relaxed(&search->line->wasted, pool_words - word);
-		return count_refused_stack(search, TABLE_DROP_POOL_FULL);
+		return refuse_stack(search, TABLE_DROP_POOL_FULL);
 	}
 	if (ALLOCATED_ENTRIES(allocated) >= 1ULL << search->geometry->bits) {
-		uncount_reserved_entry(search);
-		keep_unused_pool_words(search->line, word, need);
-		return count_refused_stack(search, TABLE_DROP_TABLE_FULL);
+		ticket_return(search);
+		spare_put(search->line, word, need);
+		return refuse_stack(search, TABLE_DROP_TABLE_FULL);
 	}
 	search->capacity = need;
 	return word;
 }
 
 /* Reserves room for the element, or NO_WORD. Plain loads refuse a full table without an atomic. */
-CORE_PART u32 reserve_element_words(struct search *search)
+CORE_PART u32 reserve_room(struct search *search)
 {
 	struct table_header *header = search->table;
 	u64 allocated = atomic_load_relaxed(&header->allocated);
-	u32 need = element_words_needed(search);
+	u32 need = words_needed(search);
 	u64 spare;
 
 	if (ALLOCATED_ENTRIES(allocated) >= 1ULL << search->geometry->bits)
-		return count_refused_stack(search, TABLE_DROP_TABLE_FULL);
-	spare = take_unused_pool_words(search->line, need);
+		return refuse_stack(search, TABLE_DROP_TABLE_FULL);
+	spare = spare_take(search->line, need);
 	if (spare)
-		return count_entry_of_spare_words(search, spare);
+		return reserve_ticket(search, spare);
 	if (ALLOCATED_WORDS(allocated) + need > search->geometry->pool_words)
-		return count_refused_stack(search, TABLE_DROP_POOL_FULL);
-	return reserve_pool_words(search, need);
+		return refuse_stack(search, TABLE_DROP_POOL_FULL);
+	return reserve_words(search, need);
 }
 
 /* Builds the element: sets search->built. -ENOSPC: there is no room, and search->result says so. */
 CORE_PART int build_element(struct search *search)
 {
-	u32 word = reserve_element_words(search);
-	struct table_view *element =
-		table_element_at_pool_word(search->table, search->geometry, word);
+	u32 word = reserve_room(search);
+	struct table_view *element = table_element(search->table, search->geometry, word);
 
 	if (!element)
 		return -ENOSPC;
-	stack_element_fill(element, search->stack,
-			   element_identity_of_stack(search->stack, search->hash));
+	stack_element_fill(element, search->stack, identity_of(search->stack, search->hash));
 	search->built = SLOT(search->hash, word);
 	return 0;
 }
@@ -203,28 +200,27 @@ CORE_PART void discard_element(struct search *search)
 {
 	if (!search->built)
 		return;
-	uncount_reserved_entry(search);
-	keep_unused_pool_words(search->line, POOL_WORD(search->built), search->capacity);
+	ticket_return(search);
+	spare_put(search->line, POOL_WORD(search->built), search->capacity);
 }
 
 /* The element of a slot if it equals the searched stack; else NULL. */
-CORE_PART struct table_view *find_equal_element_of_slot(const struct search *search, u64 slot)
+CORE_PART struct table_view *slot_match(const struct search *search, u64 slot)
 {
 	struct table_view *element;
 
 	if (slot >> 32 != search->hash >> 32)
 		return 0;
-	element = table_element_at_pool_word(search->table, search->geometry, POOL_WORD(slot));
+	element = table_element(search->table, search->geometry, POOL_WORD(slot));
 	if (!element ||
-	    !stack_element_equal(element, search->stack,
-				 element_identity_of_stack(search->stack, search->hash)))
+	    !stack_element_equal(element, search->stack, identity_of(search->stack, search->hash)))
 		return 0;
 	return element;
 }
 
-CORE_PART int count_reference_if_slot_equal(const struct search *search, u64 slot)
+CORE_PART int slot_matches(const struct search *search, u64 slot)
 {
-	struct table_view *element = find_equal_element_of_slot(search, slot);
+	struct table_view *element = slot_match(search, slot);
 
 	if (!element)
 		return 0;
@@ -243,14 +239,13 @@ CORE_PART u64 publish_element(struct search *search, u64 *slot)
 	if (winner)
 		return winner;
 	atomic_add_relaxed(&search->line->inserts, 1);
-	if (search->capacity > element_words_needed(search))
-		atomic_add_relaxed(&search->line->wasted,
-				   search->capacity - element_words_needed(search));
+	if (search->capacity > words_needed(search))
+		atomic_add_relaxed(&search->line->wasted, search->capacity - words_needed(search));
 	return 0;
 }
 
 /* One probe; 1 ends the search. */
-static long probe_table_slot(u32 i, void *arg)
+static long probe_slot(u32 i, void *arg)
 {
 	struct search *search = arg;
 	u32 index = ((u32)search->hash + i) & search->geometry->slot_mask;
@@ -266,7 +261,7 @@ static long probe_table_slot(u32 i, void *arg)
 			return 1;
 		}
 	}
-	if (!count_reference_if_slot_equal(search, found))
+	if (!slot_matches(search, found))
 		return 0;
 	if (search->built)
 		atomic_add_relaxed(&search->line->lost_races, 1);
@@ -276,8 +271,8 @@ static long probe_table_slot(u32 i, void *arg)
 }
 
 /* The whole search, for a stack that is not in its first slot. */
-CORE_OUTLINED s64 search_table_slots(void *table, const volatile struct table_geometry *geometry,
-				     const struct stack *stack, struct table_cpu *line, u64 hash)
+CORE_OUTLINED s64 search_slots(void *table, const volatile struct table_geometry *geometry,
+			       const struct stack *stack, struct table_cpu *line, u64 hash)
 {
 	struct search search = {
 		.table = table,
@@ -290,11 +285,11 @@ CORE_OUTLINED s64 search_table_slots(void *table, const volatile struct table_ge
 		.result = core_unknown_zero(hash),
 	};
 
-	core_loop(TABLE_PROBES_MAX, probe_table_slot, &search);
+	core_loop(TABLE_PROBES_MAX, probe_slot, &search);
 	if (search.result)
 		return search.result;
 	discard_element(&search);
-	return count_dropped_stack(line, TABLE_DROP_PROBE_LIMIT, -ENOSPC);
+	return count_drop(line, TABLE_DROP_PROBE_LIMIT, -ENOSPC);
 }
 
 CORE_INLINE u32 stack_map_id(void *table, u32 index)
@@ -308,20 +303,19 @@ CORE_INLINE s64 stack_map_get_id(void *table, const volatile struct table_geomet
 				 u32 cpu, const struct stack *stack)
 {
 	struct table_header *header = table;
-	struct table_cpu *line = table_counters_of_cpu(table, geometry, cpu);
+	struct table_cpu *line = table_line(table, geometry, cpu);
 	struct search search = {.table = table, .geometry = geometry, .stack = stack};
 	u32 index;
 
 	if (stack->words == 0 || stack->words > STACK_USER_DEPTH_MAX)
 		return -EINVAL;
 	if (unlikely(atomic_load_relaxed(&header->resetting)))
-		return count_dropped_stack(line, TABLE_DROP_RESETTING, -EINVAL);
+		return count_drop(line, TABLE_DROP_RESETTING, -EINVAL);
 	search.hash = stack_hash(stack, header->seed);
 	index = (u32)search.hash & geometry->slot_mask;
-	if (count_reference_if_slot_equal(&search,
-					  atomic_load_consume(table_slot(table, geometry, index))))
+	if (slot_matches(&search, atomic_load_consume(table_slot(table, geometry, index))))
 		return stack_map_id(table, index);
-	return search_table_slots(table, geometry, stack, line, search.hash);
+	return search_slots(table, geometry, stack, line, search.hash);
 }
 
 #ifndef __bpf__
@@ -339,7 +333,7 @@ s64 stack_map_lookup(void *table, const struct table_geometry *geometry, const s
 
 		if (!slot)
 			return -ENOENT;
-		if (find_equal_element_of_slot(&search, slot))
+		if (slot_match(&search, slot))
 			return stack_map_id(table, index);
 	}
 	return -ENOENT;
@@ -352,7 +346,7 @@ CORE_INLINE struct table_view *stack_map_at(void *table,
 {
 	u64 slot = atomic_load_consume(table_slot(table, geometry, index));
 
-	return slot ? table_element_at_pool_word(table, geometry, POOL_WORD(slot)) : 0;
+	return slot ? table_element(table, geometry, POOL_WORD(slot)) : 0;
 }
 
 CORE_INLINE int stack_map_find(void *table, const volatile struct table_geometry *geometry, u32 id,

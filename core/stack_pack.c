@@ -13,7 +13,7 @@ struct frames {
 	u64 common;
 };
 
-CORE_PART void and_stack_words(struct frames *frames, u32 at, u32 count)
+CORE_PART void common_words(struct frames *frames, u32 at, u32 count)
 {
 	const u64 *word = &frames->stack->word[at];
 	u64 common = word[0];
@@ -23,28 +23,28 @@ CORE_PART void and_stack_words(struct frames *frames, u32 at, u32 count)
 	frames->common &= common;
 }
 
-static long and_stack_word_chunk(u32 i, void *arg)
+static long common_chunk(u32 i, void *arg)
 {
 	struct frames *frames = arg;
 	u32 first = word_chunk_begin(i);
 
 	if (first >= STACK_WORDS_MAX)
 		return 1;
-	and_stack_words(frames, first, WORD_CHUNK);
+	common_words(frames, first, WORD_CHUNK);
 	return frames->common != FRAME_NARROW_TOP;
 }
 
-CORE_PART int are_all_frames_narrow(struct stack *stack)
+CORE_PART int is_narrow(struct stack *stack)
 {
 	struct frames frames = {.stack = stack, .common = FRAME_NARROW_TOP};
 	u32 depth = stack->depth;
 
-	words_each(depth, and_stack_word_chunk, and_stack_words, &frames);
+	words_each(depth, common_chunk, common_words, &frames);
 	return frames.common == FRAME_NARROW_TOP;
 }
 
 /* Joins pairs of frames into words. */
-CORE_PART void pack_frame_pairs(struct frames *frames, u32 at, u32 count)
+CORE_PART void join_words(struct frames *frames, u32 at, u32 count)
 {
 	u64 *to = &frames->stack->word[at];
 	const u64 *from;
@@ -56,32 +56,32 @@ CORE_PART void pack_frame_pairs(struct frames *frames, u32 at, u32 count)
 		to[i] = (u32)from[2 * i] | from[2 * i + 1] << 32;
 }
 
-static long pack_frame_pair_chunk(u32 i, void *arg)
+static long join_chunk(u32 i, void *arg)
 {
 	u32 first = word_chunk_begin(i);
 
 	if (first >= STACK_WORDS_MAX)
 		return 1;
-	pack_frame_pairs(arg, first, WORD_CHUNK);
+	join_words(arg, first, WORD_CHUNK);
 	return 0;
 }
 
 /* Writes the last word of an odd stack. */
-CORE_PART void pack_last_odd_frame(struct stack *stack, u32 i)
+CORE_PART void join_last(struct stack *stack, u32 i)
 {
 	core_one_register(i);
 	if (i < STACK_WORDS_MAX / 2)
 		stack->word[i] = (u32)stack->word[2 * i];
 }
 
-CORE_PART void pack_frames_in_pairs(struct stack *stack)
+CORE_PART void join_halves(struct stack *stack)
 {
 	struct frames frames = {.stack = stack};
 	u32 depth = core_reload(stack->depth), pairs = depth / 2;
 
-	words_each(pairs, pack_frame_pair_chunk, pack_frame_pairs, &frames);
+	words_each(pairs, join_chunk, join_words, &frames);
 	if (core_reload(stack->depth) % 2)
-		pack_last_odd_frame(stack, core_reload(stack->depth) / 2);
+		join_last(stack, core_reload(stack->depth) / 2);
 }
 
 CORE_GLOBAL u32 stack_pack(struct stack *stack)
@@ -95,8 +95,8 @@ CORE_GLOBAL u32 stack_pack(struct stack *stack)
 	if (depth == 0 || depth > STACK_USER_DEPTH_MAX)
 		return 0;
 	stack->flags &= ~STACK_NARROW;
-	if (are_all_frames_narrow(stack)) {
-		pack_frames_in_pairs(stack);
+	if (is_narrow(stack)) {
+		join_halves(stack);
 		stack->flags |= STACK_NARROW;
 	}
 	stack->words = stack_words(core_reload(stack->depth), stack->flags);

@@ -38,7 +38,7 @@ struct table_stat {
 };
 
 /* Calls that the table refused. */
-u64 count_refused_stacks(const struct table_stat *stat);
+u64 table_stat_refused(const struct table_stat *stat);
 
 /* Fill level in percent: of the entries or of the pool, whichever is higher. */
 u32 table_stat_fill(const struct table_stat *stat);

@@ -249,7 +249,7 @@ static long add_table_counters_of_cpu(u32 i, struct line_sums *sums)
 
 	if (i >= geometry.cpus)
 		return 1;
-	line = table_counters_of_cpu(sums->table, &geometry, i);
+	line = table_line(sums->table, &geometry, i);
 	sums->inserts += line->inserts;
 	for (cause = 0; cause < TABLE_DROP_COUNT; cause++)
 		sums->drops += line->drops[cause];

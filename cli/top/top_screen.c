@@ -78,7 +78,7 @@ void top_format_title(const struct top_view *view, char *text, size_t bytes)
 
 void top_format_ledger_line(const struct top_view *view, char *text, size_t bytes)
 {
-	u64 refused = count_refused_stacks(view->stacks);
+	u64 refused = table_stat_refused(view->stacks);
 	char ledger[256], map[128] = "", time[48];
 	int used = 0;
 

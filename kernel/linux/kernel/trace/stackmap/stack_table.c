@@ -99,3 +99,15 @@ u64 stackid_stat_refused(const struct stackid_stat *stat)
 		refused += stat->drops[cause];
 	return refused;
 }
+
+u32 stackid_table_fill(const void *table,
+		       const struct stackid_geometry *geometry)
+{
+	const struct stackid_header *header = table;
+	u64 allocated = atomic64_read(&header->allocated);
+	u64 entries = (allocated >> 32) * 100 >> geometry->bits;
+	u64 pool = (u64)(u32)allocated * 100 / geometry->pool_words;
+	u64 most = entries > pool ? entries : pool;
+
+	return most < 100 ? most : 100;
+}

@@ -49,6 +49,10 @@ u64 stackid_stat_refused(const struct stackid_stat *stat);
 int stackid_geometry_set(struct stackid_geometry *geometry, u32 bits, u32 cpus,
 			 u32 pool_words);
 
+/* The same from what the table has handed out, without walking it. */
+u32 stackid_table_fill(const void *table,
+		       const struct stackid_geometry *geometry);
+
 /* Initialises an empty table in geometry->bytes of zeroes. */
 void stackid_table_init(void *table, const struct stackid_geometry *geometry,
 			u64 generation, u64 seed);
