@@ -64,6 +64,11 @@ static void add_reference_counts(void *table, const struct table_geometry *geome
 	}
 }
 
+static u64 least(u64 a, u64 b)
+{
+	return a < b ? a : b;
+}
+
 void stack_table_stat(void *table, const struct table_geometry *geometry, struct table_stat *stat)
 {
 	struct table_header *header = table;
@@ -72,8 +77,7 @@ void stack_table_stat(void *table, const struct table_geometry *geometry, struct
 	*stat = (struct table_stat){
 		.generation = header->generation,
 		.max_entries = 1ULL << geometry->bits,
-		.pool_used = (u32)allocated < geometry->pool_words ? (u32)allocated
-								   : geometry->pool_words,
+		.pool_used = least((u32)allocated, geometry->pool_words),
 		.pool_words = geometry->pool_words,
 	};
 	add_cpu_counters(table, geometry, stat);
