@@ -11,8 +11,8 @@
  *                                      process does not end. Exit status 3: the kernel has no
  *                                      such pages (userfaultfd)
  *   process_context SECONDS replaced   half of the time later another program (execve), which
- *                                      publishes nothing
- *   process_context SECONDS silent     publishes nothing
+ *                                      publishes no message
+ *   process_context SECONDS silent     publishes no message
  */
 #include <fcntl.h>
 #include <linux/userfaultfd.h>

@@ -449,7 +449,7 @@ TEST(addresses_that_are_not_described, machine_make)
 	check_method_is_alone(true);
 	unwind.registers.value[REGISTER_PC] = BASE + BLOB + 0x40 + 0x200; /* no scope */
 	check_method_is_alone(true);
-	unwind.registers.value[REGISTER_PC] = BASE + BLOB + 0x40 + 8; /* nothing is inlined */
+	unwind.registers.value[REGISTER_PC] = BASE + BLOB + 0x40 + 8; /* no call is inlined */
 	check_method_is_alone(true);
 	unwind.registers.value[REGISTER_PC] = BASE + COMPILED;
 	unwind.java.layout.scope_numbers = JAVA_NUMBERS_UNKNOWN;
