@@ -11,10 +11,12 @@ from harness.engine_folder import HOME, enter_own_mounts, fresh_bpffs
 from harness.recording import record
 
 PROGRAM = program("known_counts")
+SLEEP_COMM = "sleep-%d" % os.getpid()  # no other task has the name
+SLEEPER = program("/bin/sleep", called=SLEEP_COMM)
 COUNTED = "u:%s:counted" % PROGRAM
 NEST = "span:u:%s:nest..ur:%s:nest" % (PROGRAM, PROGRAM)
 SLEEP = "span:syscalls:sys_enter_clock_nanosleep..syscalls:sys_exit_clock_nanosleep"
-EVENTS = ["-e", COUNTED, "--comm", "known_counts", "--comm", "sleep"]
+EVENTS = ["-e", COUNTED, "--comm", "known_counts", "--comm", SLEEP_COMM]
 
 
 def start(*options, wrapper=()):
@@ -47,9 +49,9 @@ def held():
 def sleeps_and_calls():
     """Only the second sleep is longer than a second."""
     calls(100)
-    run("sleep", "0.01")
+    run(SLEEPER, "0.01")
     calls(50)
-    run("sleep", "1.2")
+    run(SLEEPER, "1.2")
     calls(70)
 
 
@@ -150,7 +152,7 @@ def test_events_after_the_time_after_are_not():
     """The sleep between is longer than the time, and its own end is later than the stop."""
     start("--flight", "2M", "--stop-when", NEST, "--after", "1s")
     run(PROGRAM, "nested=1")
-    run("sleep", "1.2")
+    run(SLEEPER, "1.2")
     calls(100)
     check_stopped(NEST, [NEST])
     stackmap("stop", "live")

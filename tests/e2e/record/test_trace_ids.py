@@ -15,11 +15,13 @@ from harness.engine_folder import fresh_bpffs
 from harness.otlp import Otlp, single
 from harness.recording import Recording, names_of, record
 from harness.top_text import Text
+from harness.waiting import wait_until
 
 CALL = "syscalls:sys_enter_getppid"
 OF_SPAN = re.compile(r"(span|nothing)_(\d)$")
 UNREAD = re.compile(r"(\d+) events without trace ids")
 SECONDS = "0.3"  # of CPU time
+COMM = "spans-%d" % os.getpid()  # of the tasks of a case that records all tasks of a name
 NODE_PROGRAM = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "programs", "spans", "spans_node.js")
 WITHOUT_IDS = re.compile(r"(\d+) events (?:from before their process was looked at|without trace ids)")
 
@@ -141,15 +143,16 @@ def test_an_instance_has_ids_while_it_is_read():
     """The reader's child finds the variable. Without a reader each event is counted as one from before the search."""
     needs("bpf", "raw tracepoints")
     fresh_bpffs()
-    start = "start", "live", "--trace-ids", "--ring", "8M", "-F", "499", "-e", "cpu-clock", "-e", CALL, "--comm", "spans"
+    start = "start", "live", "--trace-ids", "--ring", "8M", "-F", "499", "-e", "cpu-clock", "-e", CALL, "--comm", COMM
     stackmap(*start, "--off-cpu")
     with subprocess.Popen([STACKMAP, "record", "--instance", "live", "-o", "f.data"], stderr=subprocess.PIPE, text=True) as reader:
-        run(program("spans"), SECONDS)
+        wait_until(lambda: json.loads(stackmap("status", "live", "--json").stdout)["reader"] == reader.pid)
+        run(program("spans", called=COMM), SECONDS)
         stackmap("stop", "live")
         recording = Recording("f.data", reader.stderr.read())
     check_ids(recording)
     stackmap(*start)
-    run(program("spans"), "0.1")
+    run(program("spans", called=COMM), "0.1")
     text = stackmap("report", "--instance", "live").stdout
     held = json.loads(stackmap("report", "--json", "--sort", "span", "--instance", "live").stdout)
     stackmap("stop", "live")
@@ -291,15 +294,15 @@ def test_a_process_whose_memory_does_not_answer_stops_no_search():
 
 
 SHOWN = re.compile(r" *([0-9.]+)%  (\S+)$")
-SHOWN_STACK = re.compile(r" *[0-9.]+%  spans +([0-9a-f]{32}|-) +(\w+)  .*/spans$")
+SHOWN_STACK = re.compile(r" *[0-9.]+%%  %s +([0-9a-f]{32}|-) +(\w+)  .*/%s$" % (COMM, COMM))
 TRACES = {"70" * 16, "71" * 16}
 
 
 def watch(*options):
     """The refreshes of top with events, while the program runs for longer than the search of its variable takes."""
-    text = Text("--sort", "trace", "--comm", "spans", "-e", "cpu-clock", "-F", "499", "--no-kernel", *options)
+    text = Text("--sort", "trace", "--comm", COMM, "-e", "cpu-clock", "-F", "499", "--no-kernel", *options)
     text.refresh()
-    run(program("spans"), "1.5")
+    run(program("spans", called=COMM), "1.5")
     refreshes = [text.refresh()]
     while len(refreshes[-1]) > 3 or not any(len(refresh) > 3 for refresh in refreshes):
         refreshes.append(text.refresh())
