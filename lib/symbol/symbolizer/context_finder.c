@@ -452,21 +452,6 @@ static void set_context_place_by_elf_image(struct search *search, const struct i
 	close(file);
 }
 
-/* Sets the user of a process; 0, which is root, if it cannot be read. False: the process has ended.
- */
-static bool read_user_of_process(u32 tgid, uid_t *uid)
-{
-	struct stat status;
-	char path[40];
-
-	snprintf(path, sizeof(path), "/proc/%u", tgid);
-	*uid = 0;
-	if (stat(path, &status))
-		return errno != ENOENT && errno != ESRCH;
-	*uid = status.st_uid;
-	return true;
-}
-
 static struct known_user *find_or_add_user(struct search *search, uid_t uid)
 {
 	if (!uid)
@@ -615,7 +600,7 @@ static void find_context_place_of_process(struct search *search, u32 key)
 	process->interval =
 		process->interval < AGAIN_MS_MAX / 2 ? process->interval * 2 : AGAIN_MS_MAX;
 	found = place;
-	is_alive = read_user_of_process(place.tgid, &uid);
+	is_alive = process_contexts_read_user(place.tgid, &uid);
 	if (is_alive && is_passed_over(search, &place, uid))
 		pass_over_process(process, &found);
 	else if (is_alive)

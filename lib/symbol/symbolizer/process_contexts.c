@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,6 +42,22 @@ void process_contexts_free(struct process_contexts **contexts)
 	free((*contexts)->known);
 	free(*contexts);
 	*contexts = NULL;
+}
+
+bool process_contexts_read_user(u32 tgid, uid_t *uid)
+{
+	char path[40], line[512];
+	FILE *file;
+
+	*uid = 0;
+	snprintf(path, sizeof(path), "/proc/%u/status", tgid);
+	file = fopen(path, "re");
+	if (!file)
+		return errno != ENOENT && errno != ESRCH;
+	while (fgets(line, sizeof(line), file) && sscanf(line, "Uid: %u", uid) != 1) {
+	}
+	fclose(file);
+	return true;
 }
 
 static struct known *find_known(const struct process_contexts *contexts, u32 tgid, u64 since)

@@ -28,6 +28,11 @@
 
 struct process_contexts;
 
+/* Sets the user whose limits count for a process: its real user, or 0, which is root, if that
+ * cannot be read. The owner of /proc/PID is another one: root for each process that is not
+ * dumpable, which any process can make itself. False: the process has ended. */
+bool process_contexts_read_user(u32 tgid, uid_t *uid);
+
 /* 0 or -ENOMEM. */
 int process_contexts_create(struct process_contexts **out);
 void process_contexts_free(struct process_contexts **contexts);

@@ -3,6 +3,7 @@
 #include "symbol/symbolizer/process_contexts.h"
 
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -193,4 +194,34 @@ TEST(a_flight_recorder_keeps_ended_processes_while_there_is_room, setup, teardow
 		keep(*state, (u32)getpid(), 1 + i, USER, 1, 'b');
 	assert_int_equal(process_contexts_end_file(*state, true), 1);
 	assert_int_equal(count_contexts(*state), USER_CONTEXTS_MAX);
+}
+
+/* A process that is not dumpable belongs to root in the eyes of /proc. Its user has limits
+ * nevertheless. */
+TEST(a_user_cannot_pass_for_root, setup, teardown)
+{
+	int ready[2], end[2];
+	uid_t uid = 0;
+	pid_t child;
+	char byte;
+
+	(void)state;
+	if (geteuid())
+		skip();
+	assert_int_equal(pipe(ready) | pipe(end), 0);
+	child = fork();
+	if (!child) {
+		close(end[1]);
+		_exit(setuid(USER) || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) ||
+		      write(ready[1], "", 1) != 1 || read(end[0], &byte, 1));
+	}
+	close(ready[1]);
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	assert_true(process_contexts_read_user((u32)child, &uid));
+	assert_int_equal(uid, USER);
+	close(end[1]);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	assert_false(process_contexts_read_user((u32)child, &uid));
+	close(ready[0]);
+	close(end[0]);
 }
