@@ -79,6 +79,16 @@ static void put_counters(struct byte_buffer *column, const u64 *counters, u32 co
 		byte_buffer_varint(column, counters[i]);
 }
 
+/* Writes the counters of one of the ledger's lists, which grow at their ends. Zeros at the end are
+ * left out, so that a version with shorter lists reads the ledger if it has nothing of what the
+ * version does not know. */
+static void put_listed_counters(struct byte_buffer *column, const u64 *counters, u32 count)
+{
+	while (count && !counters[count - 1])
+		count--;
+	put_counters(column, counters, count);
+}
+
 static void get_counters(struct byte_cursor *cursor, u64 *counters, u32 most)
 {
 	u64 count = byte_cursor_varint(cursor);
@@ -355,11 +365,11 @@ void record_put_ledger(struct block_builder *builder, u32 version,
 
 	byte_buffer_varint(column, ledger->produced);
 	byte_buffer_varint(column, ledger->recorded);
-	put_counters(column, ledger->lost, LOST_COUNT);
-	put_counters(column, ledger->kernel_reasons, REASON_COUNT);
-	put_counters(column, ledger->user_reasons, REASON_COUNT);
-	put_counters(column, ledger->user_stops, STOP_COUNT);
-	put_counters(column, ledger->notes, NOTE_COUNT);
+	put_listed_counters(column, ledger->lost, LOST_COUNT);
+	put_listed_counters(column, ledger->kernel_reasons, REASON_COUNT);
+	put_listed_counters(column, ledger->user_reasons, REASON_COUNT);
+	put_listed_counters(column, ledger->user_stops, STOP_COUNT);
+	put_listed_counters(column, ledger->notes, NOTE_COUNT);
 	if (version >= TRACE_FILE_VERSION_COUNTED)
 		byte_buffer_varint(column, ledger->counted);
 }
@@ -386,7 +396,7 @@ void record_put_cpu_ledger(struct block_builder *builder, u32 version,
 	byte_buffer_varint(column, cpu->cpu);
 	byte_buffer_varint(column, cpu->produced);
 	byte_buffer_varint(column, cpu->recorded);
-	put_counters(column, cpu->lost, LOST_COUNT);
+	put_listed_counters(column, cpu->lost, LOST_COUNT);
 	if (version >= TRACE_FILE_VERSION_COUNTED)
 		byte_buffer_varint(column, cpu->counted);
 }

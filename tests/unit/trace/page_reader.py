@@ -9,6 +9,10 @@ MASK = 2**64 - 1
 
 REASONS = ("not_asked no_frames unreadable no_room gone refused changed no_state answer_lost answer_overwritten "
            "unanswered interrupt before").split()
+LOST = ("ring_full ring_busy overwritten nested recursion paused write_error reset no_memory spool_full clock not_stored "
+        "table_full").split()
+STOPS = ("none root depth budget not_code null_return no_rule stack_unreadable table_unreadable bad_table unsupported "
+         "unknown_register no_progress unaligned guessed").split()
 
 
 class Column:
@@ -287,8 +291,9 @@ class Recording:
     def ledger_of_block(self, records, columns, header):
         numbers = columns[0]
         fields = [numbers.varint(), numbers.varint()]
-        for _ in range(4):  # lost, reasons of kernel and user stacks, stops
-            fields += [numbers.varint() for _ in range(numbers.varint())]
+        for names in LOST, REASONS, REASONS, STOPS:  # reasons of kernel stacks, and of user stacks
+            counters = [numbers.varint() for _ in range(numbers.varint())]
+            fields += counters + [0] * (len(names) - len(counters))
         self.ledger.append("ledger " + " ".join(map(str, fields)))
 
     def losses(self, records, columns, header):

@@ -26,6 +26,7 @@
  * all bytes that do not depend on the compressor. */
 struct look {
 	u32 version, columns;
+	u32 ledger_bytes; /* before compression */
 	u32 checksum;
 };
 
@@ -51,8 +52,10 @@ static size_t look_at_block(struct look *look, const u8 *at)
 		memcpy(raw, at + sizeof(header), header.stored_bytes);
 	if (header.type == TRACE_BLOCK_EVENTS)
 		look->columns = header.columns;
-	if (header.type == TRACE_BLOCK_LEDGER) /* the ledger grows with each new cause */
+	if (header.type == TRACE_BLOCK_LEDGER) { /* it had each counter of its time */
+		look->ledger_bytes = header.raw_bytes;
 		return bytes;
+	}
 	header.checksum = header.stored_bytes = header.coding = 0;
 	add_bytes(look, &header, sizeof(header));
 	add_bytes(look, raw, header.raw_bytes);
@@ -157,6 +160,14 @@ TEST(an_ordinary_recording_has_the_bytes_of_version_3, NULL, remove_files)
 	assert_int_equal(look.version, 3);
 	assert_int_equal(look.columns, 10);
 	assert_int_equal(look.checksum, CHECKSUM_OF_VERSION_3);
+}
+
+/* The lists of counters grow with each new cause, and a reader refuses a list that is longer than
+ * its own. */
+TEST(a_ledger_has_no_counters_behind_the_last_one_that_counted, NULL, remove_files)
+{
+	write_ordinary(begin(false));
+	assert_in_range(look_at_file().ledger_bytes, 1, LOST_COUNT);
 }
 
 /* A summary whose events all have one repeat has version 4, too. */
