@@ -18,6 +18,10 @@
  * a user's processes have not ended, the user's processes are not visited any more (each process
  * of root is visited). The events of processes without a visit are counted as those above.
  *
+ * A visit may also end, but late, again and again. When the visits of a user's processes have taken
+ * USER_ROUND_MS in a round, the user's other processes wait for the next round, so that processes
+ * of all users are visited in each round.
+ *
  * Process contexts are copied at these visits, so they are seen with the same delay. The context of
  * a process that has called execve() since counts until a visit of the new program.
  *
@@ -70,6 +74,8 @@
 /* The longest time of a request to the sandbox: longer than the limits of the sandbox itself, for
  * the request and for the start of a new child before and after it. */
 #define SANDBOX_MS 40000
+/* After so much time the other processes of a user wait for the next round. */
+#define USER_ROUND_MS 1000
 #define LOOK_MS 500 /* time between two looks at the visitor */
 #define AGAIN_MS_MIN 50
 #define AGAIN_MS_MAX 10000
@@ -125,10 +131,11 @@ struct known_file {
 	struct thread_variable variable;
 };
 
-/* A user, and how often the sandbox failed at a file of the user's processes. */
+/* A user. */
 struct known_user {
 	uid_t uid;
-	u32 failures;
+	u32 failures; /* how often the sandbox failed at a file of the user's processes */
+	u64 spent;    /* ms: time of the visits of the user's processes in this round */
 };
 
 /* The first mapping of a file in a process. */
@@ -559,17 +566,19 @@ static struct known_process *find_or_add_process(struct search *search, u32 key,
 static bool visit_process(struct search *search, struct known_process *process, uid_t uid,
 			  struct context_place *place)
 {
+	u64 begin = clock_ms();
 	bool is_alive;
 
-	search->user = find_or_add_user(search, uid);
 	search->visit->process = place->process;
 	search->visit->tgid = place->tgid;
 	search->visit->uid = uid;
-	set_visit_deadline(search, clock_ms() + VISIT_MS);
+	set_visit_deadline(search, begin + VISIT_MS);
 	is_alive = find_variable_place(search, place);
 	if (is_alive)
 		send_context(search, process, place->tgid);
 	set_visit_deadline(search, 0);
+	if (search->user)
+		search->user->spent += clock_ms() - begin;
 	process->has_failed = place->way == CONTEXT_UNKNOWN;
 	return is_alive;
 }
@@ -596,11 +605,14 @@ static void find_context_place_of_process(struct search *search, u32 key)
 	process = find_or_add_process(search, key, &place);
 	if (!process || now < process->next)
 		return;
+	is_alive = process_contexts_read_user(place.tgid, &uid);
+	search->user = find_or_add_user(search, uid);
+	if (is_alive && search->user && search->user->spent >= USER_ROUND_MS)
+		return;
 	process->next = now + process->interval;
 	process->interval =
 		process->interval < AGAIN_MS_MAX / 2 ? process->interval * 2 : AGAIN_MS_MAX;
 	found = place;
-	is_alive = process_contexts_read_user(place.tgid, &uid);
 	if (is_alive && is_passed_over(search, &place, uid))
 		pass_over_process(process, &found);
 	else if (is_alive)
@@ -616,6 +628,8 @@ static void find_places_of_requested_processes(struct search *search)
 	u32 key, next, kept = 0;
 	bool has_next = !call_bpf_map_command(BPF_MAP_GET_NEXT_KEY, search->map, NULL, &next, 0);
 
+	for (u32 i = 0; i < search->user_count; i++)
+		search->users[i].spent = 0;
 	for (u32 i = 0; has_next && i < 2 * CONTEXT_PLACES_MAX; i++) {
 		key = next;
 		has_next = !call_bpf_map_command(BPF_MAP_GET_NEXT_KEY, search->map, &key, &next, 0);

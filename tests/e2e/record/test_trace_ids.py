@@ -293,6 +293,18 @@ def test_a_process_whose_memory_does_not_answer_stops_no_search():
     recording.check()
 
 
+def test_processes_that_answer_late_do_not_hold_up_those_of_others():
+    """A hundred processes of another user hold up each visit for two seconds. A process that begins later is visited soon nevertheless."""
+    needs("bpf", "raw tracepoints")
+    path = program("process_context")
+    if subprocess.run([path, "0", "endless"], check=False).returncode == 3:
+        raise Skip("this kernel has no pages that come late (userfaultfd)")
+    recording = record("--trace-ids", "-e", CALL, "--", "sh", "-c", '"$0" 20 late & sleep 2; "$0" 10; wait; true', path)
+    processes = json.loads(recording.read("report", "--json")).get("processes", [])
+    assert [process["attributes"] for process in processes if process["attributes"]] == [PUBLISHED], processes
+    recording.check()
+
+
 SHOWN = re.compile(r" *([0-9.]+)%  (\S+)$")
 SHOWN_STACK = re.compile(r" *[0-9.]+%%  %s +([0-9a-f]{32}|-) +(\w+)  .*/%s$" % (COMM, COMM))
 TRACES = {"70" * 16, "71" * 16}

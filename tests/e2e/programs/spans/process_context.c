@@ -10,12 +10,15 @@
  *   process_context SECONDS endless    a message in a page that never comes: a read by another
  *                                      process does not end. Exit status 3: the kernel has no
  *                                      such pages (userfaultfd)
+ *   process_context SECONDS late       100 such processes of another user, not dumpable; the page
+ *                                      comes after 2 seconds, at each read
  *   process_context SECONDS replaced   half of the time later another program (execve), which
  *                                      publishes no message
  *   process_context SECONDS silent     publishes no message
  */
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -28,6 +31,9 @@
 #include <unistd.h>
 
 #define PAGE 4096
+#define LATE_PROCESSES 100
+#define LATE_SECONDS 2
+#define NOBODY 65534
 
 struct head {
 	char signature[8];
@@ -64,9 +70,28 @@ static uint8_t *put_attribute(uint8_t *to, const char *key, const char *text)
 	return put_field(to, 1, message, (size_t)(end - message));
 }
 
-/* A page of which the kernel waits for this process to bring it, which never happens. */
-static void *map_endless_page(void)
+/* Brings the page of the fault that `faults` tells of, and takes it away again. */
+static void *bring_page_late(void *faults)
 {
+	static char empty[PAGE];
+	struct uffd_msg message;
+
+	while (read((int)(intptr_t)faults, &message, sizeof(message)) == sizeof(message)) {
+		struct uffdio_copy copy = {.src = (uintptr_t)empty, .len = PAGE};
+
+		copy.dst = message.arg.pagefault.address & ~(PAGE - 1ULL);
+		sleep(LATE_SECONDS);
+		ioctl((int)(intptr_t)faults, UFFDIO_COPY, &copy);
+		usleep(20000);
+		madvise((void *)(uintptr_t)copy.dst, PAGE, MADV_DONTNEED);
+	}
+	return NULL;
+}
+
+/* A page of which the kernel waits for this process to bring it: it never does, or late. */
+static void *map_awaited_page(int is_late)
+{
+	pthread_t thread;
 	void *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct uffdio_api api = {.api = UFFD_API};
 	struct uffdio_register range = {.range = {(uintptr_t)page, PAGE},
@@ -74,7 +99,9 @@ static void *map_endless_page(void)
 	int faults = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
 
 	if (page == MAP_FAILED || faults < 0 || ioctl(faults, UFFDIO_API, &api) ||
-	    ioctl(faults, UFFDIO_REGISTER, &range))
+	    ioctl(faults, UFFDIO_REGISTER, &range) ||
+	    (is_late && (setgid(NOBODY) || setuid(NOBODY) || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) ||
+			 pthread_create(&thread, NULL, bring_page_late, (void *)(intptr_t)faults))))
 		_exit(3);
 	return page;
 }
@@ -101,7 +128,9 @@ static void publish(struct head *head, const char *version, const char *kind)
 		head->bytes = UINT32_MAX;
 	}
 	if (!strcmp(kind, "endless"))
-		head->message = (uint64_t)(uintptr_t)map_endless_page();
+		head->message = (uint64_t)(uintptr_t)map_awaited_page(0);
+	if (!strcmp(kind, "late"))
+		head->message = (uint64_t)(uintptr_t)map_awaited_page(1);
 	atomic_thread_fence(memory_order_seq_cst);
 	head->published = (uint64_t)(now() * 1e9);
 }
@@ -124,9 +153,12 @@ int main(int count, char **arguments)
 {
 	const char *kind = count > 2 ? arguments[2] : "";
 	double begin = now(), seconds;
-	struct head *head = map_head(!strcmp(kind, "anonymous"));
-	int is_updated = 0;
+	int is_late = !strcmp(kind, "late"), is_updated = is_late;
+	struct head *head;
 
+	for (int i = 1; is_late && i < LATE_PROCESSES && fork(); i++) {
+	}
+	head = map_head(!strcmp(kind, "anonymous"));
 	if (count < 2 || head == MAP_FAILED || madvise(head, PAGE, MADV_DONTFORK))
 		return 2;
 	seconds = atof(arguments[1]);
@@ -138,7 +170,7 @@ int main(int count, char **arguments)
 	prctl(PR_SET_VMA, PR_SET_VMA_ANON_NAME, head, PAGE, "OTEL_CTX");
 	while (now() < begin + seconds) {
 		getppid();
-		usleep(1000);
+		usleep(is_late ? 50000 : 1000);
 		if (!is_updated && now() > begin + seconds / 2) {
 			if (!strcmp(kind, "replaced"))
 				execl("/proc/self/exe", arguments[0], arguments[1], "silent", NULL);
