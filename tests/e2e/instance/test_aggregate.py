@@ -122,6 +122,15 @@ def test_counts_and_sums_do_not_need_the_stacks():
     assert "has the same counts and sums." in guide and "has the same numbers" not in guide
 
 
+def test_waits_have_user_stacks_by_frame_pointers_only():
+    """As the manual says: by unwind tables, the user stack of a wait always comes later."""
+    needs("bpf", "raw tracepoints")
+    for way, is_missing in ("auto", True), ("fp", False):
+        ledger = record("--aggregate", "--off-cpu", "--user-unwind", way, "--", PROGRAM, "nested=20").check()
+        missing = ledger["user_stacks"]["reasons"]["answer_lost"]
+        assert ledger["counted_only"] >= 40 and (missing >= 40 if is_missing else not missing), (way, ledger)
+
+
 def test_an_instance_and_its_files():
     start()
     call(250)
