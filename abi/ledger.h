@@ -21,7 +21,7 @@
 	X(RECURSION, "recursion", "the kernel skipped the program: one was running on that CPU")   \
 	X(PAUSED, "paused", "recording was paused, or the flight buffer was being written out")    \
 	X(WRITE_ERROR, "write_error", "the output could not be written")                           \
-	X(RESET, "reset", "the flight ring was emptied by a reset")                                \
+	X(RESET, "reset", "a reset emptied the rings or the table for --aggregate")                \
 	X(NO_MEMORY, "no_memory", "the kernel had no memory to remember a blocked task")           \
 	X(SPOOL_FULL, "spool_full", "the store was away for longer than the spool has room")       \
 	X(CLOCK, "clock", "the clock of its host was off by more than the store takes")            \

@@ -175,6 +175,7 @@ def test_a_full_table():
     assert ledger["produced"] == 12000 == ledger["counted_only"] + lost and lost > 0, ledger
     assert stat_of("sums")["table_full"] == str(lost)
     stackmap("reset", "sums")
+    assert "a reset emptied the rings or the table for --aggregate" in stackmap("status", "sums").stdout
     call(250)
     assert status_of("sums")["ledger"]["lost"]["table_full"] == lost, "a reset empties the table"
     recording = take_file("full.data")
