@@ -67,9 +67,10 @@ static void add_window_ledger(struct trace_ledger *sum, const struct trace_ledge
 
 #define FLUSH_MS 2000
 #define RESET_MS 60000
-#define FILL_LOOK_MS 5000   /* time between two looks at the memory of aggregated events */
-#define FILL_PERCENT_MAX 50 /* a table that is fuller has few free rows near most keys */
-#define TRY_MS 1000	    /* milliseconds between two attempts to open the next file */
+#define FILL_LOOK_MS 5000 /* time between two looks at the memory of aggregated events */
+#define FILL_LOOK_AFTER_RESET_MS 1000 /* the look that tells whether the reset made room */
+#define FILL_PERCENT_MAX 50	      /* a table that is fuller has few free rows near most keys */
+#define TRY_MS 1000		      /* milliseconds between two attempts to open the next file */
 #define NAMES_MS 10
 /* the wait for symbols of other users' files may take this part of a file's time */
 #define PATIENCE_SHARE 10
@@ -97,6 +98,8 @@ struct session {
 	/* times by clock_ms() of the next flush, reset of the stack map and attempt to open a file
 	 */
 	u64 next_flush, next_reset, next_try;
+	bool has_reset_in_vain; /* aggregated events: since the last reset no look has found that
+				   it made room */
 	/*
 	 * by clock_ms(): a file that is to end waits for symbols of other users' files until this
 	 * time; 0: no file is to end
@@ -543,7 +546,7 @@ static void begin_rotated_file(struct session *session)
  * reader then writes the rows of the former stack map into the open file and frees them. Rows of
  * threads that have ended would else fill the table, and stacks of the past the map: an aggregated
  * event cannot carry a stack that the map has refused. Rows without a stack stay, so a reset may
- * help little, and is made once a minute at most.
+ * help little: if the table is half full again a second later, the next one is made after a minute.
  */
 static void free_filling_aggregates(struct session *session)
 {
@@ -553,10 +556,16 @@ static void free_filling_aggregates(struct session *session)
 	    clock_ms() < session->next_reset)
 		return;
 	session->next_reset = clock_ms() + FILL_LOOK_MS;
-	if (loaded_aggregates_fill(loaded) < FILL_PERCENT_MAX)
-		return;
-	reset_with_reader(loaded, 0, NULL);
-	session->next_reset = clock_ms() + RESET_MS;
+	if (loaded_aggregates_fill(loaded) < FILL_PERCENT_MAX) {
+		session->has_reset_in_vain = false;
+	} else if (session->has_reset_in_vain) {
+		session->has_reset_in_vain = false;
+		session->next_reset = clock_ms() + RESET_MS;
+	} else {
+		reset_with_reader(loaded, 0, NULL);
+		session->has_reset_in_vain = true;
+		session->next_reset = clock_ms() + FILL_LOOK_AFTER_RESET_MS;
+	}
 }
 
 static int drain_to_file(struct session *session, int *ms)
