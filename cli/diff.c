@@ -356,7 +356,9 @@ static int list_items_of_side(struct diff *diff, enum comparison_side side)
 	for (u32 i = 0; i < recordings->part_count && !err; i++) {
 		const struct table_options options = {.keys = diff->fields.keys,
 						      .by = recordings->parts[i]->report.weights.by,
-						      .by_file_name = true};
+						      .by_file_name = true,
+						      .reader = recordings->parts[i]->report.reader,
+						      .attribute = report_attribute(&diff->fields)};
 
 		err = diff->values->stacks
 			      ? 0

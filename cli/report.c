@@ -664,7 +664,7 @@ static int report_run(const void *arg, int count, char **operands)
 static const struct option_row rows[] = {
 	{.name = "sort", .letter = 's', .type = OPTION_STRING, .argument = "KEYS",
 	 ROW(sort, .group = "View"), .words = report_key_words,
-	 .help = "a table by these: event, pid, comm, tid, cgroup, cpu, trace, span, dso, symbol"},
+	 .help = "a table by these: event, pid, comm, tid, cgroup, cpu, trace, span, service.name..., dso, symbol"},
 	{.name = "fields", .letter = 'F', .type = OPTION_STRING, .argument = "FIELDS",
 	 ROW(fields, .group = "View"), .words = report_field_words,
 	 .help = "the columns of the table: keys, and self, children, count, value..."},

@@ -18,6 +18,7 @@
 #include "report/event/stack_hash.h"
 #include "report/event/wait_ends.h"
 #include "report/name/frame_names.h"
+#include "report/name/process_attributes.h"
 #include "terminal/message.h"
 #include "trace/block/source_name.h"
 #include "trace/read/names.h"
@@ -34,6 +35,7 @@ struct script_values {
 	bool ids;
 	bool hashes;
 	bool show_cgroup;
+	bool show_attributes;
 };
 
 struct stack_text {
@@ -60,7 +62,7 @@ struct script {
 	struct trace_reader *reader;
 	const struct event_filter *filter;
 	struct frame_naming naming;
-	bool lines, show_cgroup;
+	bool lines, show_cgroup, show_attributes;
 	int (*print)(const struct script *script, const struct trace_event *event);
 	const struct trace_source *sources;
 	const struct trace_stack *stacks;
@@ -69,6 +71,8 @@ struct script {
 	struct origins *origins;
 	struct stack_hashes *hashes;
 	struct stack_texts *texts;
+	/* attributes of processes as text; index: number of the process context; NULL: not made */
+	char **attributes;
 };
 
 /* The kernel part or the user part of an event's stack. */
@@ -280,6 +284,49 @@ static void print_origin(const struct script *script, const struct trace_event *
 	printf(" %u", TID_SHOWN(origin->tid));
 }
 
+/* Returns what a process publishes as text, " NAME=VALUE" for each attribute; NULL: no memory. */
+static char *make_attribute_text(const struct script *script, u32 process)
+{
+	const struct trace_process *processes;
+	struct process_attributes published;
+	char *text = NULL;
+	size_t bytes;
+	FILE *to = open_memstream(&text, &bytes);
+	int err;
+
+	if (!to)
+		return NULL;
+	trace_reader_processes(script->reader, &processes);
+	err = process_attributes_read(&processes[process - 1], &published);
+	for (u32 i = 0; i < published.count; i++) {
+		putc(' ', to);
+		printable_put(published.items[i].key, to);
+		putc('=', to);
+		printable_put(published.items[i].value, to);
+	}
+	process_attributes_clear(&published);
+	if (!fclose(to) && !err)
+		return text;
+	free(text);
+	return NULL;
+}
+
+/* Prints what the process of the event publishes of itself. */
+static int print_attributes(const struct script *script, const struct trace_event *event)
+{
+	u32 process =
+		script->show_attributes ? trace_reader_process_of_event(script->reader, event) : 0;
+
+	if (!process)
+		return 0;
+	if (!script->attributes[process])
+		script->attributes[process] = make_attribute_text(script, process);
+	if (!script->attributes[process])
+		return -ENOMEM;
+	fputs(script->attributes[process], stdout);
+	return 0;
+}
+
 static int print_event_with_stacks(const struct script *script, const struct trace_event *event)
 {
 	const struct trace_source *source = &script->sources[event->kind];
@@ -306,8 +353,9 @@ static int print_event_with_stacks(const struct script *script, const struct tra
 		printf(" span %s", format_span_id_name(context, room));
 	}
 	print_event_count(event);
+	err = print_attributes(script, event);
 	putchar('\n');
-	err = print_stack_part(script, choose_kernel_stack_of_event(script, event));
+	err = err ?: print_stack_part(script, choose_kernel_stack_of_event(script, event));
 	if (!err)
 		err = print_stack_part(script, choose_user_stack_of_event(script, event));
 	if (!err && origin) {
@@ -346,13 +394,16 @@ static void print_event_head(const struct script *script, const struct trace_eve
 static int print_event_with_hash(const struct script *script, const struct trace_event *event)
 {
 	struct stack_hash hash = stack_hashes_of(script->hashes, event);
+	int err;
 
 	print_event_head(script, event);
 	printf(" <stack ");
 	for (u32 i = 0; i < sizeof(hash.byte); i++)
 		printf("%02x", hash.byte[i]);
-	printf(">\n");
-	return 0;
+	putchar('>');
+	err = print_attributes(script, event);
+	putchar('\n');
+	return err;
 }
 
 static int print_event_with_ids(const struct script *script, const struct trace_event *event)
@@ -361,6 +412,7 @@ static int print_event_with_ids(const struct script *script, const struct trace_
 		    user = choose_user_stack_of_event(script, event);
 	const struct frame_name *leaf =
 		event->leaf ? frame_names_find(script->names, event->leaf, false) : NULL;
+	int err;
 
 	print_event_head(script, event);
 	print_stack_id(&kernel, "stack_id");
@@ -373,8 +425,9 @@ static int print_event_with_ids(const struct script *script, const struct trace_
 			       (unsigned long long)leaf->size);
 		putchar('>');
 	}
+	err = print_attributes(script, event);
 	putchar('\n');
-	return event->leaf && !leaf ? -ENOMEM : 0;
+	return event->leaf && !leaf ? -ENOMEM : err;
 }
 
 static int print_event(void *arg, const struct trace_event *event)
@@ -391,6 +444,8 @@ static int print_event(void *arg, const struct trace_event *event)
 /* Prints all events. If the output fails, the loop ends; main() reports the failure. */
 static int print_events(struct script *script, struct stackmap_error *error)
 {
+	const struct trace_process *processes;
+	u32 process_count = trace_reader_processes(script->reader, &processes);
 	struct stack_texts texts = {};
 	int err = frame_names_create(script->reader, &script->naming, &script->names)
 			  ?: wakeups_create(script->reader, &script->wakeups)
@@ -402,7 +457,8 @@ static int print_events(struct script *script, struct stackmap_error *error)
 	texts.count = 2 * (size_t)trace_reader_stacks(script->reader, &script->stacks);
 	texts.items = calloc(texts.count + 1, sizeof(*texts.items));
 	texts.maker = open_memstream(&texts.made, &texts.made_bytes);
-	if (!err && (!texts.items || !texts.maker))
+	script->attributes = calloc(process_count + 1UL, sizeof(*script->attributes));
+	if (!err && (!texts.items || !texts.maker || !script->attributes))
 		err = -ENOMEM;
 	if (!err)
 		err = trace_reader_events(script->reader, print_event, script, error);
@@ -418,6 +474,9 @@ static int print_events(struct script *script, struct stackmap_error *error)
 		fclose(texts.maker);
 	free(texts.made);
 	free(texts.items);
+	for (u32 i = 0; script->attributes && i <= process_count; i++)
+		free(script->attributes[i]);
+	free(script->attributes);
 	return err > 0 ? 0 : err;
 }
 
@@ -456,6 +515,7 @@ static int script_run(const void *arg, int count, char **operands)
 	struct script script = {.filter = &choice.filter,
 				.lines = values->names.lines,
 				.show_cgroup = values->show_cgroup,
+				.show_attributes = values->show_attributes,
 				.print = values->hashes ? print_event_with_hash
 					 : values->ids	? print_event_with_ids
 							: print_event_with_stacks};
@@ -506,6 +566,11 @@ static const struct option_row rows[] = {
 	 .target = offsetof(struct script_values, show_cgroup),
 	 .group = "Output",
 	 .help = "behind the thread its cgroup"},
+	{.name = "show-attributes",
+	 .type = OPTION_FLAG,
+	 .target = offsetof(struct script_values, show_attributes),
+	 .group = "Output",
+	 .help = "what the process publishes of itself, such as service.name (record --trace-ids)"},
 	NAMES_ROWS(struct script_values, names),
 	VALUE_ROW(struct script_values, recording.value),
 	RECORDING_ROWS(struct script_values, recording),

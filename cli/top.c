@@ -604,7 +604,7 @@ static int run_feed_and_screen(struct top *top, const struct session_options *re
 		message("--sort trace, --trace and --span: a store has no trace ids");
 		return EXIT_USAGE;
 	}
-	result = event_filter_check_ids(&filter, &error);
+	result = event_filter_check_words(&filter, &error);
 	if (result)
 		return print_error_and_choose_exit_status(result, &error);
 	status = status ?: create_models_and_watch_signals(top);

@@ -324,10 +324,10 @@ static __always_inline u32 comm_match_patterns(u64 pattern)
 {
 	u32 key = pattern;
 	const struct comm_globs *globs = bpf_map_lookup_elem(&comm_patterns, &key);
-	u8 comm[COMM_BYTES] = {};
+	u64 comm[COMM_BYTES / sizeof(u64)];
 
-	bpf_get_current_comm(comm, sizeof(comm));
-	return globs && comm_globs_match(globs, comm) ? COMPARED_EQUAL : COMPARED_LESS;
+	copy_current_comm(comm);
+	return globs && comm_globs_match(globs, (const u8 *)comm) ? COMPARED_EQUAL : COMPARED_LESS;
 }
 
 struct asked {

@@ -37,10 +37,10 @@ static __always_inline bool is_thread_followed(u32 tid)
 
 static __always_inline bool current_comm_matches_filter(void)
 {
-	u8 comm[COMM_BYTES] = {};
+	u64 comm[COMM_BYTES / sizeof(u64)];
 
-	bpf_get_current_comm(comm, sizeof(comm));
-	return comm_globs_match(&config.comms, comm);
+	copy_current_comm(comm);
+	return comm_globs_match(&config.comms, (const u8 *)comm);
 }
 
 static __always_inline bool cpu_matches_filter(u32 cpu)
@@ -93,9 +93,10 @@ static __always_inline bool thread_passes_chosen_filters(u32 tid, u32 cpu)
 {
 	if (config.by_cpu && !cpu_matches_filter(cpu))
 		return false;
-	if (!is_thread_followed(tid))
-		return false;
+	/* The name costs less than the lookup of the thread. */
 	if (config.by_comm && !current_comm_matches_filter())
+		return false;
+	if (!is_thread_followed(tid))
 		return false;
 	return !config.cgroup || current_cgroup_matches_filter();
 }

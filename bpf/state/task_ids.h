@@ -77,6 +77,15 @@ static __always_inline u64 current_pid_and_tid(void)
 	return tid ? (u64)tgid_of(task) << 32 | tid : 0;
 }
 
+/* Copies the name of the current task, whose bytes after the text are 0, without a call. */
+static __always_inline void copy_current_comm(u64 *comm)
+{
+	const struct task_struct *task = (void *)bpf_get_current_task_btf();
+
+	comm[0] = *(const u64 *)&task->comm[0];
+	comm[1] = *(const u64 *)&task->comm[8];
+}
+
 static __always_inline u32 current_tid(void)
 {
 	if (!in_pid_namespace())

@@ -162,7 +162,7 @@ static void print_heading_of_columns(const struct diff *diff)
 		printf("  event");
 	for (u32 key = 0; key < TABLE_KEY_COUNT; key++)
 		if (shows_key_column(diff, key))
-			printf("  %s", table_key_name(key));
+			printf("  %s", report_key_title(&diff->fields, key));
 	putchar('\n');
 }
 
@@ -310,7 +310,7 @@ static int print_csv(const struct diff *diff)
 		printf(",comm,kernel,user");
 	for (u32 key = 0; key < TABLE_KEY_COUNT && !diff->values->stacks; key++)
 		if (shows_key_column(diff, key))
-			printf(",%s", table_key_name(key));
+			printf(",%s", report_key_title(&diff->fields, key));
 	putchar('\n');
 	for (u32 i = 0; i < diff->comparison->row_count && !ferror(stdout) && !err; i++) {
 		const struct comparison_row *row = &diff->comparison->rows[i];
@@ -393,7 +393,7 @@ static json_t *make_json_of_diff_row(const struct diff *diff, const struct compa
 
 		for (u32 key = 0; key < TABLE_KEY_COUNT; key++)
 			if (shows_key_column(diff, key))
-				json_object_set_new(object, table_key_name(key),
+				json_object_set_new(object, report_key_title(&diff->fields, key),
 						    json_text(cell_text(diff, row, key, room)));
 	}
 	return object;

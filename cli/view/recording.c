@@ -336,12 +336,15 @@ static int check_cgroups(const struct string_list *cgroups)
 static int parse_event_filter(const struct recording_values *values,
 			      struct recording_choice *choice)
 {
+	struct stackmap_error error;
+
 	choice->filter = (struct event_filter){
 		.comms = values->comms,
 		.cgroups = values->cgroups,
 		.events = values->events,
 		.traces = values->traces,
 		.spans = values->spans,
+		.attributes = values->attributes,
 		.pids = values->pids,
 		.tids = values->tids,
 		.cpus = values->cpus,
@@ -349,6 +352,10 @@ static int parse_event_filter(const struct recording_values *values,
 	};
 	if (check_cgroups(&values->cgroups))
 		return -EINVAL;
+	if (event_filter_check_words(&choice->filter, &error)) {
+		print_error_message(&error);
+		return -EINVAL;
+	}
 	if (!values->time || !parse_time_range(values->time, &choice->filter))
 		return 0;
 	message("--time %s: must be FROM,TO in seconds, such as 12.5,13", values->time);
@@ -365,7 +372,8 @@ static int check_store_filters(const struct recording_values *values, const char
 		{"pid", values->pids.count > 0},   {"tid", values->tids.count > 0},
 		{"cpu", values->cpus.count > 0},   {"time", values->time},
 		{"instance", values->instance},	   {"trace", values->traces.count > 0},
-		{"span", values->spans.count > 0}, {"value", values->value},
+		{"span", values->spans.count > 0}, {"attribute", values->attributes.count > 0},
+		{"value", values->value},
 	};
 
 	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
@@ -375,6 +383,7 @@ static int check_store_filters(const struct recording_values *values, const char
 				: i == 3 ? "has times of day: --since, --until"
 				: i == 4 ? "is no instance"
 				: i < 7	 ? "has no trace ids"
+				: i == 7 ? "has no attributes of processes"
 					 : "has one value of an event");
 			return -EINVAL;
 		}

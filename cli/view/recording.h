@@ -64,7 +64,7 @@ struct trace_reader *recordings_open_folder(const char *path);
 struct recording_values {
 	const char *instance, *time;
 	const char *value; /* chosen value of events; the option row VALUE_ROW() sets it */
-	struct string_list comms, cgroups, events, traces, spans;
+	struct string_list comms, cgroups, events, traces, spans, attributes;
 	struct number_list pids, tids, cpus;
 	struct from_values from;
 };
@@ -89,6 +89,8 @@ struct recording_values {
 	{"event", 'e', OPTION_STRINGS, "EVENT", offsetof(values, member.events), "Events",	\
 		"only this event (a glob); may be repeated"},					\
 	TRACE_ROWS(values, member.),							\
+	{"attribute", 0, OPTION_STRINGS, "ATTRIBUTE", offsetof(values, member.attributes), "Events", \
+		"only processes that publish it: service.name=shop (a glob); may be repeated"}, \
 	{"pid", 'p', OPTION_NUMBERS, "PID", offsetof(values, member.pids), "Events",		\
 		"only this process, all its threads; several like 12,34", 0, INT32_MAX},	\
 	{"tid", 0, OPTION_NUMBERS, "TID", offsetof(values, member.tids), "Events",		\

@@ -91,6 +91,7 @@ enum table_measure { TABLE_MEASURES(X) TABLE_MEASURE_COUNT };
 #undef X
 
 #define TABLE_FIELDS_MAX (TABLE_KEY_COUNT + TABLE_MEASURE_COUNT)
+#define REPORT_KEY_ROOM 288 /* room for a key with the name of an attribute */
 
 struct table_field {
 	bool is_key;
@@ -102,6 +103,8 @@ struct table_field {
 
 struct report_fields {
 	u32 keys; /* keys among the fields, as bits 1 << enum table_key */
+	/* with TABLE_ATTRIBUTE: the attribute as the user wrote it, with or without "attribute:" */
+	char attribute[REPORT_KEY_ROOM];
 	u32 count;
 	struct table_field field[TABLE_FIELDS_MAX];
 };
@@ -120,7 +123,9 @@ int report_fields_check_store(const struct report_fields *fields);
 /* Adds `event` as the first column, to distinguish rows of several sources. */
 void report_fields_add_event(struct report_fields *fields);
 
-const char *table_field_name(const struct table_field *field);
+const char *report_key_title(const struct report_fields *fields, enum table_key key);
+/* The name of the attribute among the keys; meaningless if there is none. */
+const char *report_attribute(const struct report_fields *fields);
 
 /* The words that the two lists accept (words of struct option_row). */
 extern const char report_key_words[];

@@ -62,6 +62,8 @@ static int collect_histograms(struct view *view, const struct report *report,
 	*view = (struct view){.report = report, .request = request};
 	if (request->table) {
 		options.keys = request->table->fields.keys;
+		options.reader = report->reader;
+		options.attribute = report_attribute(&request->table->fields);
 		err = report_table_create(profile, &options, &view->table);
 	}
 	if (err)
@@ -229,7 +231,7 @@ int report_hist_csv(const struct report *report, const struct report_hist_reques
 	printf(",histogram,event");
 	for (u32 key = 0; request->table && key < TABLE_KEY_COUNT; key++)
 		if (key != TABLE_EVENT && request->table->fields.keys & 1U << key)
-			printf(",%s", table_key_name(key));
+			printf(",%s", report_key_title(&request->table->fields, key));
 	printf("%s\n", request->table ? "" : ",comm,kernel,user");
 	for (u32 i = 0; i < view.count && !ferror(stdout) && !err; i++)
 		err = print_csv_group(&view, &view.groups[i]);
@@ -284,7 +286,8 @@ static int add_group_keys(const struct view *view, const struct group *group, js
 		else
 			cell = json_text(report_table_text(view->table, report->sources,
 							   group->table_row, key, room));
-		failed |= json_object_set_new(object, table_key_name(key), cell);
+		failed |= json_object_set_new(
+			object, report_key_title(&view->request->table->fields, key), cell);
 	}
 	return failed;
 }

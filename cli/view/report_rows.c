@@ -34,9 +34,24 @@ const char report_field_words[] = TABLE_KEYS(X) TABLE_MEASURES(X);
 
 #define FRAME_KEYS (1U << TABLE_DSO | 1U << TABLE_SYMBOL)
 
-const char *table_field_name(const struct table_field *field)
+#define ATTRIBUTE_PREFIX "attribute:"
+
+const char *report_attribute(const struct report_fields *fields)
 {
-	return field->is_key ? table_key_name(field->key) : measure_names[field->measure];
+	size_t length = strlen(ATTRIBUTE_PREFIX);
+
+	return fields->attribute +
+	       (strncmp(fields->attribute, ATTRIBUTE_PREFIX, length) ? 0 : length);
+}
+
+const char *report_key_title(const struct report_fields *fields, enum table_key key)
+{
+	return key == TABLE_ATTRIBUTE ? fields->attribute : table_key_name(key);
+}
+
+static const char *field_title(const struct report_fields *fields, const struct table_field *field)
+{
+	return field->is_key ? report_key_title(fields, field->key) : measure_names[field->measure];
 }
 
 static void append_field(struct report_fields *fields, struct table_field field)
@@ -44,7 +59,9 @@ static void append_field(struct report_fields *fields, struct table_field field)
 	if (field.is_key)
 		fields->keys |= 1U << field.key;
 	for (u32 i = 0; i < fields->count; i++)
-		if (strcmp(table_field_name(&fields->field[i]), table_field_name(&field)) == 0)
+		if (fields->field[i].is_key == field.is_key &&
+		    (field.is_key ? fields->field[i].key == field.key
+				  : fields->field[i].measure == field.measure))
 			return;
 	fields->field[fields->count++] = field;
 }
@@ -59,11 +76,33 @@ static void append_measure_column(struct report_fields *fields, enum table_measu
 	append_field(fields, (struct table_field){.measure = measure});
 }
 
+/* Names of attributes have dots, and no other key has; another name is written with the prefix. */
+static bool is_attribute(const char *name)
+{
+	size_t length = strlen(ATTRIBUTE_PREFIX);
+
+	return strncmp(name, ATTRIBUTE_PREFIX, length) ? strchr(name, '.') != NULL : name[length];
+}
+
+static int append_attribute(struct report_fields *fields, const char *option, const char *name)
+{
+	if (fields->attribute[0] && strcmp(fields->attribute, name) != 0) {
+		message("%s %s: a table has one attribute, and %s is one already", option, name,
+			fields->attribute);
+		return -EINVAL;
+	}
+	strcpy(fields->attribute, name);
+	append_key_column(fields, TABLE_ATTRIBUTE);
+	return 0;
+}
+
 static int append_field_by_name(struct report_fields *fields, const char *option, const char *name,
 				bool measures)
 {
 	struct table_field field = {.is_key = true};
 
+	if (is_attribute(name))
+		return append_attribute(fields, option, name);
 	if (!table_key_find(name, &field.key)) {
 		append_field(fields, field);
 		return 0;
@@ -83,7 +122,7 @@ static int append_field_by_name(struct report_fields *fields, const char *option
 static int parse_field_list(const char *option, const char *list, bool measures,
 			    struct report_fields *fields)
 {
-	char name[32];
+	char name[REPORT_KEY_ROOM];
 	int err = 0;
 
 	for (const char *end; !err; list = end + 1) {
@@ -102,6 +141,7 @@ int report_fields_parse(const char *sort, const char *columns, struct report_fie
 
 	if (sort && parse_field_list("--sort", sort, false, &keys))
 		return -EINVAL;
+	strcpy(shown.attribute, keys.attribute);
 	if (!columns) {
 		/*
 		 * Percentages come first, then numbers. The column `children` is shown only for
@@ -124,6 +164,7 @@ void report_fields_add_event(struct report_fields *fields)
 {
 	struct report_fields with = {.keys = fields->keys};
 
+	strcpy(with.attribute, fields->attribute);
 	append_key_column(&with, TABLE_EVENT);
 	for (u32 i = 0; i < fields->count; i++)
 		append_field(&with, fields->field[i]);
@@ -132,13 +173,15 @@ void report_fields_add_event(struct report_fields *fields)
 
 int report_fields_check_store(const struct report_fields *fields)
 {
-	static const enum table_key keys[] = {TABLE_PID, TABLE_TID, TABLE_CPU, TABLE_TRACE,
-					      TABLE_SPAN};
+	static const enum table_key keys[] = {TABLE_PID,   TABLE_TID,  TABLE_CPU,
+					      TABLE_TRACE, TABLE_SPAN, TABLE_ATTRIBUTE};
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
 		if (fields->keys & 1U << keys[i]) {
-			message("--sort %s: a store has no %s", table_key_name(keys[i]),
-				i < 3 ? "processes, threads and CPUs" : "trace ids");
+			message("--sort %s: a store has no %s", report_key_title(fields, keys[i]),
+				i < 3	? "processes, threads and CPUs"
+				: i < 5 ? "trace ids"
+					: "attributes of processes");
 			return -EINVAL;
 		}
 	return 0;
@@ -255,7 +298,7 @@ static void set_column_widths(const struct view *view, const struct table_row *r
 		const struct table_field *field = &fields->field[f];
 
 		texts |= (u32)is_text_column(field) << f;
-		widths[f] = (u32)strlen(table_field_name(field)) + (f ? 0 : 2);
+		widths[f] = (u32)strlen(field_title(fields, field)) + (f ? 0 : 2);
 		for (u32 i = 0; i < count && i < view->report->limit; i++) {
 			size_t length = printable_count(cell_text(view, &rows[i], field, room));
 
@@ -276,7 +319,7 @@ static void print_rows(const struct view *view, const struct table_row *rows, u3
 	set_column_widths(view, rows, count, widths);
 	printf("# ");
 	for (u32 i = 0; i < fields->count; i++)
-		print_cell(&fields->field[i], table_field_name(&fields->field[i]),
+		print_cell(&fields->field[i], field_title(fields, &fields->field[i]),
 			   widths[i] - (i ? 0 : 2), i + 1 == fields->count);
 	for (u32 i = 0; i < count && shown < view->report->limit && !ferror(stdout); i++) {
 		if (!is_row_shown(view, &rows[i]))
@@ -297,7 +340,9 @@ static int make_table_view(struct view *view, const struct report *report,
 {
 	enum profile_weight *by_count = calloc(report->source_count + 1UL, sizeof(*by_count));
 	struct table_options options = {.keys = request->fields.keys,
-					.by_children = request->by_children};
+					.by_children = request->by_children,
+					.reader = report->reader,
+					.attribute = report_attribute(&request->fields)};
 	int err;
 
 	if (!by_count)
@@ -373,7 +418,7 @@ int report_table_csv(const struct report *report, const struct report_table_requ
 	if (sources > 1)
 		report_fields_add_event(&fields);
 	for (u32 i = 0; i < fields.count; i++)
-		printf("%s%s", i ? "," : "", table_field_name(&fields.field[i]));
+		printf("%s%s", i ? "," : "", field_title(&fields, &fields.field[i]));
 	putchar('\n');
 	for (u32 i = 0; i < view.table->row_count && !ferror(stdout); i++) {
 		const struct table_row *row = &view.table->rows[i];
@@ -438,7 +483,7 @@ static json_t *row_json(const struct view *view, const struct table_row *row)
 			cell = json_text(cell_text(view, row, &field, room));
 		else
 			cell = json_integer(row->cell[key]);
-		if (json_object_set_new(object, table_key_name(key), cell)) {
+		if (json_object_set_new(object, report_key_title(view->fields, key), cell)) {
 			json_decref(object);
 			return NULL;
 		}

@@ -10,6 +10,7 @@
 #include "comm_glob.h"
 #include "error.h"
 #include "name_match.h"
+#include "report/name/process_attributes.h"
 #include "trace/read/names.h"
 
 static bool event_name_matches(const char *glob, const char *name)
@@ -63,8 +64,17 @@ static int check_hex_ids(const char *option, const struct string_list *ids, size
 	return 0;
 }
 
-int event_filter_check_ids(const struct event_filter *filter, struct stackmap_error *error)
+int event_filter_check_words(const struct event_filter *filter, struct stackmap_error *error)
 {
+	for (size_t i = 0; i < filter->attributes.count; i++) {
+		const char *text = filter->attributes.items[i];
+
+		if (*text == '=' || !strchr(text, '='))
+			return error_set(error, EINVAL,
+					 "--attribute %s: must be NAME=VALUE, such as "
+					 "service.name=shop",
+					 text);
+	}
 	return check_hex_ids("trace", &filter->traces, 32, error)
 		       ?: check_hex_ids("span", &filter->spans, 16, error);
 }
@@ -72,9 +82,12 @@ int event_filter_check_ids(const struct event_filter *filter, struct stackmap_er
 int event_filter_check(const struct event_filter *filter, const struct trace_reader *reader,
 		       struct stackmap_error *error)
 {
+	const struct trace_process *processes;
 	const struct trace_cgroup *cgroups;
 	int err = 0;
 
+	if (filter->use)
+		memset(filter->use->attributes, 0, sizeof(filter->use->attributes));
 	for (size_t i = 0; i < filter->events.count && !err; i++)
 		err = check_event_name(filter->events.items[i], reader, error);
 	if (!err && filter->cgroups.count && !trace_reader_cgroups(reader, &cgroups))
@@ -82,7 +95,13 @@ int event_filter_check(const struct event_filter *filter, const struct trace_rea
 				"--cgroup %s: this recording holds no cgroups (made by an older "
 				"stackmap, or where no cgroup2 file system was mounted)",
 				filter->cgroups.items[0]);
-	err = err ?: event_filter_check_ids(filter, error);
+	err = err ?: event_filter_check_words(filter, error);
+	if (!err && filter->attributes.count && !trace_reader_processes(reader, &processes))
+		err = error_set(
+			error, ENOENT,
+			"--attribute %s: this recording has no attributes of processes; record "
+			"--trace-ids has those that are published",
+			filter->attributes.items[0]);
 	if (!err && (filter->traces.count || filter->spans.count) &&
 	    !trace_reader_info(reader)->has_contexts)
 		err = error_set(error, ENOENT,
@@ -148,6 +167,63 @@ static bool id_begins_with_any(const struct string_list *ids, const char *name)
 	return !ids->count;
 }
 
+/* True if one of the globs that the filter has for the name of this item matches the value. */
+static bool attribute_matches(const struct string_list *wanted, size_t item,
+			      const struct process_attributes *published)
+{
+	const char *text = wanted->items[item];
+	size_t length = (size_t)(strchr(text, '=') - text);
+	char name[PROCESS_TEXT_MAX + 1];
+	const char *value;
+
+	if (length >= sizeof(name))
+		return false;
+	memcpy(name, text, length);
+	name[length] = '\0';
+	value = process_attributes_find(published, name);
+	for (size_t i = 0; value && i < wanted->count; i++)
+		if (!strncmp(wanted->items[i], text, length + 1) &&
+		    !fnmatch(wanted->items[i] + length + 1, value, 0))
+			return true;
+	return false;
+}
+
+static bool attributes_match(const struct string_list *wanted, const struct trace_reader *reader,
+			     u32 process)
+{
+	const struct trace_process *processes;
+	struct process_attributes published;
+	bool passes;
+
+	trace_reader_processes(reader, &processes);
+	passes = !process_attributes_read(&processes[process - 1], &published);
+	for (size_t i = 0; i < wanted->count && passes; i++)
+		passes = attribute_matches(wanted, i, &published);
+	process_attributes_clear(&published);
+	return passes;
+}
+
+/* Tests what the event's process publishes. A process that publishes nothing does not pass. */
+static bool event_has_attributes(const struct event_filter *filter,
+				 const struct trace_reader *reader, const struct trace_event *event)
+{
+	u32 process = trace_reader_process_of_event(reader, event);
+	struct event_filter_use *use = filter->use;
+	size_t slot = use ? process % (sizeof(use->attributes) / sizeof(*use->attributes)) : 0;
+	bool passes;
+
+	if (!process)
+		return false;
+	if (use && use->attributes[slot].process == process)
+		return use->attributes[slot].passes;
+	passes = attributes_match(&filter->attributes, reader, process);
+	if (use) {
+		use->attributes[slot].process = process;
+		use->attributes[slot].passes = passes;
+	}
+	return passes;
+}
+
 static bool event_passes(const struct event_filter *filter, const struct trace_reader *reader,
 			 const struct trace_event *event)
 {
@@ -169,7 +245,8 @@ static bool event_passes(const struct event_filter *filter, const struct trace_r
 	}
 	trace_reader_sources(reader, &sources);
 	return name_matches_any(&filter->events, sources[event->kind].name, event_name_matches) &&
-	       event_filter_passes_thread(filter, reader, event->tid, event->time);
+	       event_filter_passes_thread(filter, reader, event->tid, event->time) &&
+	       (!filter->attributes.count || event_has_attributes(filter, reader, event));
 }
 
 bool event_filter_passes(const struct event_filter *filter, const struct trace_reader *reader,

@@ -14,6 +14,12 @@
  * passes. */
 struct event_filter_use {
 	bool met, passed;
+	/* whether the attributes of a process pass, since reading them takes long; at the process
+	 * number modulo the length. event_filter_check() empties the table. */
+	struct {
+		u32 process; /* number of the process context; 0: the slot is free */
+		bool passes;
+	} attributes[64];
 };
 
 struct event_filter {
@@ -22,18 +28,22 @@ struct event_filter {
 	struct string_list cgroups;
 	struct string_list events;	  /* globs over names of sources */
 	struct string_list traces, spans; /* hexadecimal ids, or the first digits of ids */
+	/* NAME=GLOB: attributes that the process publishes. Of each name that the list has, one
+	 * glob must match. */
+	struct string_list attributes;
 	struct number_list pids, tids, cpus;
 	u64 from, to; /* range of time, ns; events at exactly these times pass. `to` 0: no end */
 	/* set while events are filtered; NULL: the caller does not need it */
 	struct event_filter_use *use;
 };
 
-/* -EINVAL: an id of a trace or span is malformed. */
-int event_filter_check_ids(const struct event_filter *filter, struct stackmap_error *error);
+/* -EINVAL: an id of a trace or span, or an attribute, is malformed. */
+int event_filter_check_words(const struct event_filter *filter, struct stackmap_error *error);
 
 /* Compares the filter with the recording. -ENOENT: the recording lacks the named source; or the
- * filter names a cgroup, a trace or a span, and the recording has no cgroups or no trace ids.
- * -EINVAL: malformed id of a trace or span. */
+ * filter names a cgroup, a trace, a span or an attribute, and the recording has no cgroups, trace
+ * ids or attributes. -EINVAL: as event_filter_check_words(). Called for each recording before its
+ * events are filtered. */
 int event_filter_check(const struct event_filter *filter, const struct trace_reader *reader,
 		       struct stackmap_error *error);
 

@@ -197,3 +197,11 @@ void process_attributes_clear(struct process_attributes *attributes)
 	}
 	attributes->count = 0;
 }
+
+const char *process_attributes_find(const struct process_attributes *attributes, const char *key)
+{
+	for (u32 i = 0; i < attributes->count; i++)
+		if (!strcmp(attributes->items[i].key, key))
+			return attributes->items[i].value;
+	return NULL;
+}

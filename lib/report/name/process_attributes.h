@@ -30,5 +30,7 @@ struct process_attributes {
 /* Reads the attributes; the caller clears *out in any case. 0 or -ENOMEM. */
 int process_attributes_read(const struct trace_process *process, struct process_attributes *out);
 void process_attributes_clear(struct process_attributes *attributes);
+/* The value of the attribute with this key; NULL: the process has not published it. */
+const char *process_attributes_find(const struct process_attributes *attributes, const char *key);
 
 #endif

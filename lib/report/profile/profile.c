@@ -102,6 +102,8 @@ static int set_task_of_event_key(struct counter *counter, const struct trace_eve
 		key->pid = task->tgid;
 	if (task && counter->split & EVENTS_BY_CGROUP)
 		key->cgroup = task->cgroup;
+	if (task && counter->split & EVENTS_BY_PROCESS)
+		key->process = trace_reader_process(counter->reader, task->tgid, event->time);
 	if (counter->split & EVENTS_BY_TID)
 		key->tid = event->tid;
 	return key->comm == HASH_INDEX_NONE ? -ENOMEM : 0;
@@ -311,6 +313,8 @@ static int compare_row_keys(const struct profile_row *left, const struct profile
 		return order(left->trace, right->trace);
 	if (left->span != right->span)
 		return order(left->span, right->span);
+	if (left->process != right->process)
+		return order(left->process, right->process);
 	if (left->slice != right->slice)
 		return order(left->slice, right->slice);
 	return strcmp(left->comm, right->comm);
@@ -324,7 +328,7 @@ static bool has_same_row_key(const void *rows, u32 index, const void *key)
 	       row->kind == wanted->kind && row->tid == wanted->tid && row->pid == wanted->pid &&
 	       row->cpu == wanted->cpu && row->cgroup == wanted->cgroup &&
 	       row->trace == wanted->trace && row->span == wanted->span &&
-	       row->slice == wanted->slice &&
+	       row->slice == wanted->slice && row->process == wanted->process &&
 	       memcmp(row->comm, wanted->comm, sizeof(row->comm)) == 0;
 }
 
@@ -341,6 +345,7 @@ static struct profile_row *find_or_add_profile_row(struct builder *builder,
 	sum = hash_word(sum, (u64)key->tid << 32 | key->pid);
 	sum = hash_word(sum, (u64)key->slice << 32 | key->cgroup);
 	sum = hash_word(sum, (u64)key->trace << 32 | key->span);
+	sum = hash_word(sum, key->process);
 	hash = hash_end(hash_word(sum, (u64)key->kind << 32 | key->cpu));
 	index = hash_index_find(&builder->index, hash, has_same_row_key, profile->storage, key);
 	if (index != HASH_INDEX_NONE)
@@ -381,6 +386,7 @@ static int add_count_to_row(struct builder *builder, const struct event_count *i
 				  .pid = from->pid,
 				  .tid = from->tid,
 				  .cpu = from->cpu,
+				  .process = from->process,
 				  .slice = from->slice};
 	struct profile_row *row;
 

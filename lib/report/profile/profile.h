@@ -31,6 +31,7 @@ enum event_split {
 	EVENTS_BY_CGROUP = 1 << 3,
 	EVENTS_BY_TRACE = 1 << 5,
 	EVENTS_BY_SPAN = 1 << 6,
+	EVENTS_BY_PROCESS = 1 << 7, /* by process context */
 	/* each event_count also has the distribution of its events' values, which is not part of
 	   the key */
 	EVENTS_WITH_VALUES = 1 << 4,
@@ -66,8 +67,8 @@ struct event_key {
 	u16 slice;	   /* number of the time slice */
 	u32 pid, tid, cpu; /* ids of process, thread and CPU; 0: unknown, or not part of the key */
 	u32 cgroup;	   /* number of the cgroup; 0: unknown, or not part of the key */
-	u32 context;  /* number of the trace and span, from 1 on; 0: not part of the key, or none */
-	u32 reserved; /* 0 */
+	u32 context; /* number of the trace and span, from 1 on; 0: not part of the key, or none */
+	u32 process; /* number of the process context; 0: not part of the key, or none */
 };
 
 struct event_count {
@@ -128,6 +129,7 @@ struct profile_row {
 		cpu; /* ids of process, thread and CPU; 0: unknown, or rows are not split by it */
 	u32 cgroup;  /* label id of the cgroup's path, if rows are split by cgroups */
 	u32 trace, span; /* label ids, or PROFILE_NO_LABEL: the events have no trace or span */
+	u32 process;	 /* number of the process context; 0: none, or rows are not split by it */
 	u32 slice;	 /* time slice; 0: rows are not split by time */
 	const struct profile_path *kernel;
 	const struct profile_path *user;

@@ -15,6 +15,7 @@
 #include "hash_index.h"
 #include "order.h"
 #include "profile.h"
+#include "report/name/process_attributes.h"
 
 #define UNKNOWN "[unknown]"
 #define NO_CELL UINT32_MAX
@@ -37,6 +38,8 @@ struct builder {
 	u32 room, last_room;
 	struct label_cells *labels;
 	u32 label_room;
+	/* by number of the process context: label of the attribute, or PROFILE_NO_LABEL */
+	u32 *attributes;
 	struct whole_stack stack;
 };
 
@@ -65,7 +68,8 @@ u32 table_keys_split(u32 keys)
 	       (keys & 1U << TABLE_CPU ? EVENTS_BY_CPU : 0) |
 	       (keys & 1U << TABLE_CGROUP ? EVENTS_BY_CGROUP : 0) |
 	       (keys & 1U << TABLE_TRACE ? EVENTS_BY_TRACE : 0) |
-	       (keys & 1U << TABLE_SPAN ? EVENTS_BY_SPAN : 0);
+	       (keys & 1U << TABLE_SPAN ? EVENTS_BY_SPAN : 0) |
+	       (keys & 1U << TABLE_ATTRIBUTE ? EVENTS_BY_PROCESS : 0);
 }
 
 static bool table_has_key(const struct builder *builder, enum table_key key)
@@ -156,6 +160,34 @@ static int set_frame_cells(struct builder *builder, u32 label, struct table_row 
 	return 0;
 }
 
+/* Reads the attribute of each process: a process may have any number of rows. */
+static int read_attributes(struct builder *builder)
+{
+	const struct trace_process *processes;
+	u32 count = trace_reader_processes(builder->options->reader, &processes);
+	int err = 0;
+
+	builder->attributes = calloc(count + 1UL, sizeof(*builder->attributes));
+	if (!builder->attributes)
+		return -ENOMEM;
+	builder->attributes[0] = PROFILE_NO_LABEL;
+	for (u32 i = 0; i < count && !err; i++) {
+		struct process_attributes published;
+		u32 label = PROFILE_NO_LABEL;
+		const char *value;
+
+		err = process_attributes_read(&processes[i], &published);
+		value = process_attributes_find(&published, builder->options->attribute);
+		if (value)
+			label = frame_names_intern(builder->profile->names, value);
+		if (value && label == PROFILE_NO_LABEL)
+			err = -ENOMEM;
+		builder->attributes[i + 1] = label;
+		process_attributes_clear(&published);
+	}
+	return err;
+}
+
 static int set_event_cells(const struct builder *builder, const struct profile_row *row,
 			   struct table_row *key)
 {
@@ -180,6 +212,8 @@ static int set_event_cells(const struct builder *builder, const struct profile_r
 		key->cell[TABLE_TRACE] = row->trace;
 	if (table_has_key(builder, TABLE_SPAN))
 		key->cell[TABLE_SPAN] = row->span;
+	if (table_has_key(builder, TABLE_ATTRIBUTE))
+		key->cell[TABLE_ATTRIBUTE] = builder->attributes[row->process];
 	return comm == UINT32_MAX ? -ENOMEM : 0;
 }
 
@@ -258,16 +292,19 @@ int report_table_create(const struct profile *profile, const struct table_option
 {
 	struct report_table *table = calloc(1, sizeof(*table));
 	struct builder builder = {.profile = profile, .options = options, .table = table};
-	int err;
+	int err = 0;
 
 	if (!table)
 		return -ENOMEM;
 	table->profile = profile;
-	err = add_profile_rows(&builder);
+	if (table_has_key(&builder, TABLE_ATTRIBUTE))
+		err = read_attributes(&builder);
+	err = err ?: add_profile_rows(&builder);
 	hash_index_free(&builder.index);
 	whole_stack_free(&builder.stack);
 	free(builder.last_stack);
 	free(builder.labels);
+	free(builder.attributes);
 	if (err) {
 		report_table_free(&table);
 		return err;
@@ -302,6 +339,7 @@ const char *report_table_text(const struct report_table *table, const struct tra
 	case TABLE_CGROUP:
 	case TABLE_TRACE:
 	case TABLE_SPAN:
+	case TABLE_ATTRIBUTE:
 	case TABLE_DSO:
 	case TABLE_SYMBOL:
 		return frame_names_label(table->profile->names, row->cell[key]);

@@ -13,7 +13,8 @@
 #include "profile.h"
 #include "ring.h"
 
-/* Keys: X(ID, name, meaning). The names are those of perf. */
+/* Keys: X(ID, name, meaning). The names are those of perf. TABLE_ATTRIBUTE is any attribute that
+ * processes publish, with the name of the most usual one here. */
 #define TABLE_KEYS(X)                                                                              \
 	X(EVENT, "event", "the source of the event")                                               \
 	X(PID, "pid", "the process")                                                               \
@@ -23,6 +24,7 @@
 	X(CPU, "cpu", "the CPU")                                                                   \
 	X(TRACE, "trace", "the trace that the thread works for")                                   \
 	X(SPAN, "span", "the span of the trace")                                                   \
+	X(ATTRIBUTE, "service.name", "an attribute that the process publishes")                    \
 	X(DSO, "dso", "the file of the code")                                                      \
 	X(SYMBOL, "symbol", "the function")
 
@@ -56,6 +58,9 @@ struct table_options {
 	bool by_children;	       /* true: rows are sorted by `children`, false: by `self` */
 	bool together;		       /* true: rows of all sources are sorted together */
 	bool by_file_name; /* true: files with the same frame_names_file() are one file */
+	/* with TABLE_ATTRIBUTE: the recording of the profile, and the name of the attribute */
+	const struct trace_reader *reader;
+	const char *attribute;
 };
 
 struct report_table {
@@ -73,11 +78,11 @@ void report_table_free(struct report_table **table);
 /* The enum event_split that the keys need, as bits. */
 u32 table_keys_split(u32 keys);
 
-/* False for the process and the thread of an interrupt, which has neither, and for the trace and
- * the span of events without one. */
+/* False for the process and the thread of an interrupt, which has neither, and for the trace, the
+ * span and the attribute of events without one. */
 static inline bool table_row_has(const struct table_row *row, enum table_key key)
 {
-	if (key == TABLE_TRACE || key == TABLE_SPAN)
+	if (key == TABLE_TRACE || key == TABLE_SPAN || key == TABLE_ATTRIBUTE)
 		return row->cell[key] != PROFILE_NO_LABEL;
 	return (key != TABLE_PID && key != TABLE_TID) || row->cell[key] != TID_INTERRUPT;
 }

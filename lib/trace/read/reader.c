@@ -771,6 +771,14 @@ u32 trace_reader_process(const struct trace_reader *reader, u32 tgid, u64 time)
 	return number && processes[number - 1].tgid == tgid ? number : 0;
 }
 
+u32 trace_reader_process_of_event(const struct trace_reader *reader,
+				  const struct trace_event *event)
+{
+	const struct trace_task *task = trace_reader_task(reader, event->tid, event->time);
+
+	return task ? trace_reader_process(reader, task->tgid, event->time) : 0;
+}
+
 u32 trace_reader_symbols(const struct trace_reader *reader, const struct trace_symbol **symbols)
 {
 	*symbols = reader->records[TRACE_BLOCK_SYMBOLS].items;

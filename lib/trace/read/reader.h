@@ -77,6 +77,9 @@ u32 trace_reader_processes(const struct trace_reader *reader,
 			   const struct trace_process **processes);
 /* The number of the context of the process that had the id at a time; 0: it has no context. */
 u32 trace_reader_process(const struct trace_reader *reader, u32 tgid, u64 time);
+/* The number of the context of the event's process; 0: it has no context, or is not known. */
+u32 trace_reader_process_of_event(const struct trace_reader *reader,
+				  const struct trace_event *event);
 u32 trace_reader_symbols(const struct trace_reader *reader, const struct trace_symbol **symbols);
 /* The ledger of the recording. NULL: the recording was not finished and has no ledger. */
 const struct trace_ledger *trace_reader_ledger(const struct trace_reader *reader);

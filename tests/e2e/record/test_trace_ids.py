@@ -199,7 +199,7 @@ def check_filter(recording, events):
         expected = sum(event.span is not None and int(event.span, 16) in spans for event in events)
         assert sum(row["self"]["count"] for row in shown) == expected, (options, shown, expected)
     for option, text in ("--span", "2x"), ("--trace", "0" * 33):
-        assert "hexadecimal" in stackmap("report", option, text, recording.path, status=1).stderr
+        assert "hexadecimal" in stackmap("report", option, text, recording.path, status=2).stderr
 
 
 def check_links(recording, by_span):
@@ -238,6 +238,43 @@ def test_attributes_that_a_process_publishes():
             otlp = Otlp(file.read())
         samples = [otlp.attributes(sample) for profile in otlp.profiles for sample in profile["samples"]]
         never(not samples or any({key: sample.get(key) for key in PUBLISHED} != PUBLISHED for sample in samples), samples)
+
+
+TEXTS = " ".join("%s=%s" % item for item in PUBLISHED.items())
+
+
+@one_of_several
+def test_views_by_attributes():
+    """Of two processes one publishes: its events, and no others, are in the rows, and pass the filters, of its attributes."""
+    needs("bpf", "raw tracepoints")
+    recording = record("--trace-ids", "-e", CALL, "--", "sh", "-c", '"$0" 1.5 silent & "$0" 1.5; wait', program("process_context"))
+    (process,) = json.loads(recording.read("report", "--json"))["processes"]
+    tids = collections.Counter(event.tid for event in recording.events())
+    others, events = sum(tids.values()) - tids[process["pid"]], tids[process["pid"]]
+    assert process["attributes"] == PUBLISHED and others and events, (process, tids)
+    for key, value in list(PUBLISHED.items()) + [("attribute:service.version", PUBLISHED["service.version"]), ("service.instance.id", None)]:
+        expected = {None: others, value: events} if value else {None: others + events}
+        assert {row[key]: row["self"]["count"] for row in table(recording, "--sort", key)} == expected, (key, expected)
+    text = recording.read("report", "--csv", "--sort", "service.name,pid")
+    assert {row["service.name"]: int(row["count"]) for row in csv.DictReader(io.StringIO(text)) if row["pid"] == str(process["pid"])} == {"shop": events}, text
+    for filters, expected in ((["service.name=sh*"], events), (["service.name=x"], 0), (["service.name=shop", "service.version=1.0"], 0),
+                              (["service.name=x", "service.name=shop", "service.version=[12].0"], events), (["service=shop"], 0)):
+        rows = table(recording, "--sort", "comm", *(word for one in filters for word in ("--attribute", one)))
+        assert sum(row["self"]["count"] for row in rows) == expected, (filters, rows, expected)
+    for form in [], ["--ids"], ["--hashes"]:
+        lines = [line for line in recording.read("script", "--show-attributes", *form).splitlines() if re.search(r"] \d+\.\d+: ", line)]
+        assert [sum(line.endswith(" " + TEXTS) for line in lines), len(lines)] == [events, events + others], lines[:5]
+    text = stackmap("diff", "--sort", "service.name", "--json", "--noise", recording.path, recording.path).stdout
+    assert {row["service.name"]: row["before"]["count"] for row in json.loads(text)["rows"]} == {"-": others, "shop": events}, text
+
+
+def test_words_of_attributes_that_cannot_be():
+    needs("bpf")
+    recording = record("-F", "99", "--", "true")
+    for options, words in ((["--attribute", "shop"], "service.name=shop"), (["--sort", "service.name,service.version"], "one attribute"),
+                           (["--sort", "attribute:"], "no such key"), (["--attribute", "service.name=shop", "--from", "http://127.0.0.1:1"], "no attributes")):
+        assert words in stackmap("report", *options, status=2).stderr, options
+    assert "record --trace-ids" in stackmap("report", "--attribute", "service.name=shop", recording.path, status=1).stderr
 
 
 @one_of_several

@@ -52,8 +52,9 @@ def test_a_probe_at_two_places_has_the_arguments_of_each():
 
 def test_probes_are_chosen_by_globs_and_listed():
     names = {"usdt:%s:known:%s" % (PROGRAM, name) for name in ("counted", "guarded", "twice")}
+    memory = {"usdt:%s:otel_memory:%s" % (PROGRAM, name) for name in ("alloc", "free")}
     listed = stackmap("list", "usdt:%s:*" % PROGRAM).stdout
-    assert names == {word for line in listed.splitlines() for word in line.split() if word.startswith("usdt:")}, listed
+    assert names | memory == {word for line in listed.splitlines() for word in line.split() if word.startswith("usdt:")}, listed
     assert {event.name for event in recorded("known:*").events()} == names
     assert len(list(recorded("kn*:*d").events())) == 2 * CALLS
     assert len(list(recorded("counted").events())) == CALLS
@@ -100,8 +101,8 @@ def test_probes_of_a_process_in_another_root_are_those_of_its_file():
             time.sleep(0.01)
         listed = stackmap("list", "-p", process.pid).stdout.split()
         process.kill()
-    path = "usdt:/proc/%u/root/a:b:known:" % process.pid
-    assert {word for word in listed if word.startswith("usdt:")} == {path + name for name in ("counted", "guarded", "twice")}, listed
+    path = "usdt:/proc/%u/root/a:b:" % process.pid
+    assert {word for word in listed if word.startswith("usdt:")} == {path + name for name in ("known:counted", "known:guarded", "known:twice", "otel_memory:alloc", "otel_memory:free")}, listed
 
 
 def test_probes_of_a_package_are_those_of_its_files():
@@ -113,6 +114,16 @@ def test_probes_of_a_package_are_those_of_its_files():
     assert set(probes) <= set(stackmap("list", "--package", package).stdout.splitlines()), probes
     assert "no such package" in stackmap("list", "--package", "nothing-of-this-name", status=1).stderr
     assert "exclude each other" in stackmap("list", "--package", package, "-p", 1, status=2).stderr
+
+
+def test_memory_probes_of_opentelemetry():
+    """An allocator says of each sampled block how many bytes it stands for, and when it is freed: the rest is alive at the end."""
+    assert values("otel_memory:alloc/value=arg3:bytes/") == [512 << 10] * CALLS
+    assert values("otel_memory:alloc/value=arg2:bytes/") == list(range(16, 16 + CALLS))
+    alive = "alive:usdt:%s:otel_memory:alloc..usdt:%s:otel_memory:free/by=arg1:arg1,value=arg3:bytes/" % (PROGRAM, PROGRAM)
+    events = list(record("-e", alive, "--", PROGRAM, CALLS).events())
+    assert [event.value for event in events] == [512 << 10] * (CALLS // 2), len(events)
+    assert all(user_frames(event)[0].name.startswith("work") for event in events), user_frames(events[0])
 
 
 def test_a_span_may_lie_between_probes():

@@ -23,7 +23,8 @@ static const enum profile_weight by_count[SOURCES];
 
 static struct report_table *table_of(u32 keys)
 {
-	const struct table_options options = {.keys = keys, .by = by_count};
+	const struct table_options options = {
+		.keys = keys, .by = by_count, .reader = reader, .attribute = "service.name"};
 	struct report_table *table;
 
 	assert_int_equal(report_table_create(profile, &options, &table), 0);
