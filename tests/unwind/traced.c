@@ -120,6 +120,8 @@ static void maps_line(struct traced *traced, const char *line)
 		mapping->image = image_of(traced, traced->mapping_count - 1);
 	else if (strstr(line, "[vdso]"))
 		mapping->image = start;
+	else if (strstr(line, "[uprobes]"))
+		traced->has_probes = true;
 }
 
 void traced_list_code(const struct traced *traced, struct listed_mappings *mappings)
@@ -166,6 +168,7 @@ void traced_maps(struct traced *traced)
 	if (!maps)
 		return;
 	traced->mapping_count = 0;
+	traced->has_probes = false;
 	while (fgets(line, sizeof(line), maps)) {
 		maps_line(traced, line);
 		hash = hash_line(hash, line);

@@ -39,6 +39,7 @@ struct traced {
 	bool is_compat;
 	u64 generation; /* incremented when the mappings have changed */
 	u64 maps_hash;
+	bool has_probes; /* the process has run into user probes, of any recorder */
 	u32 mapping_count;
 	struct traced_mapping mapping[TRACED_MAPPINGS_MAX];
 	struct unwind_registers registers; /* of tid */
