@@ -87,6 +87,8 @@ static long cpu_add_counters(u32 cpu, struct reading **context)
 	for (i = 0; i < SCRATCH_SLOTS; i++) {
 		scratch_add_counters(reading, &own->scratch[i]);
 		walk_counters_add(reading, &own->scratch[i]);
+		/* Without it clang 19 keeps all sums on the stack, which is too small on 6.1. */
+		barrier_compiler();
 	}
 	return 0;
 }
