@@ -269,16 +269,6 @@ CORE_PART void perl_find_id_of_function(struct script *script)
 		walk->perl.last_id = perl_find_or_add_id(script, walk->key);
 }
 
-/* Adds the frame of the id in walk->perl.last_id; 0: the loop stays native. */
-CORE_PART void perl_frame_add(struct script *script)
-{
-	struct perl_walk *perl = &script->walk->perl;
-	u64 id = core_reload(perl->last_id);
-
-	perl->is_unnamed |= !id;
-	script_frame_add(script, FRAME_SCRIPT(SCRIPT_PERL, id));
-}
-
 /* Adds the function of the Perl context whose words are in walk->frame_word. The context of a
  * format has no number of calls. */
 CORE_PART void perl_function_add(struct script_walk *walk)
@@ -624,8 +614,12 @@ static long perl_walk_step(u32 i, void *arg)
 		perl->loop = PERL_LOOP_REST;
 	if (core_reload(walk->end) & PERL_FINDS_ID)
 		perl_find_id_of_function(script);
-	if (core_reload(walk->end) & PERL_ADDS_FRAME)
-		perl_frame_add(script);
+	if (core_reload(walk->end) & PERL_ADDS_FRAME) {
+		u64 id = core_reload(perl->last_id);
+
+		perl->is_unnamed |= !id; /* the loop then stays native */
+		script_frame_add(script, FRAME_SCRIPT(SCRIPT_PERL, id));
+	}
 	if (core_reload(walk->end) & PERL_LEAVES_LOOP)
 		perl_loop_leave(walk);
 	if (core_reload(walk->end) & PERL_ADDS_NATIVE)

@@ -403,14 +403,6 @@ CORE_PART void script_loop_keep_native(struct script_walk *walk, u32 end)
 	walk->end = end | SCRIPT_ADDS_NATIVE;
 }
 
-CORE_PART void script_loop_drop_failed_frames(struct script_walk *walk, u32 end)
-{
-	walk->unjoined += end >> 1 & 1;
-	walk->unknown += end >> 2 & 1;
-	script_loop_frames_drop(walk);
-	walk->frame = walk->thread = 0;
-}
-
 CORE_PART void script_loop_leave(struct script_walk *walk)
 {
 	u32 is_empty = walk->depth == walk->start;
@@ -482,18 +474,6 @@ CORE_PART bool script_is_entry_frame(const struct script_walk *walk)
 	       walk->layout.entry_value;
 }
 
-/*
- * Skips the frame with which another loop was entered, a loop further in that left no mark: the
- * script frames so far belong to that loop, and are dropped.
- */
-CORE_PART void script_entry_frame_skip(struct script_walk *walk)
-{
-	script_loop_frames_drop(walk);
-	walk->frame = script_word_of_frame_at(walk, walk->layout.frame_previous);
-	if (!core_reload(walk->frame))
-		script_loop_keep_native(walk, SCRIPT_UNJOINED);
-}
-
 /* Adds a frame of the function whose code object was read. False: the function has no id. */
 CORE_PART bool script_function_add(struct script *script)
 {
@@ -518,7 +498,12 @@ CORE_PART void script_add_frame_and_step(struct script *script)
 	}
 	is_last = script_is_entry_frame(walk);
 	if (is_last && walk->entry && walk->frame != walk->entry) {
-		script_entry_frame_skip(walk);
+		/* The frame is one with which another loop was entered, a loop further in that left
+		 * no mark: the script frames so far belong to that loop, and are dropped. */
+		script_loop_frames_drop(walk);
+		walk->frame = script_word_of_frame_at(walk, walk->layout.frame_previous);
+		if (!core_reload(walk->frame))
+			script_loop_keep_native(walk, SCRIPT_UNJOINED);
 		return;
 	}
 	if (is_last && !walk->layout.entry_is_frame) {
@@ -601,8 +586,12 @@ static long script_walk_step(u32 i, void *arg)
 	else
 		walk->is_done = 1;
 	end = core_reload(walk->end);
-	if (end & (SCRIPT_UNJOINED | SCRIPT_UNKNOWN))
-		script_loop_drop_failed_frames(walk, end);
+	if (end & (SCRIPT_UNJOINED | SCRIPT_UNKNOWN)) {
+		walk->unjoined += end >> 1 & 1;
+		walk->unknown += end >> 2 & 1;
+		script_loop_frames_drop(walk);
+		walk->frame = walk->thread = 0;
+	}
 	if (end & SCRIPT_ADDS_NATIVE)
 		script_add_native_frame(script);
 	return (walk->is_done | walk->is_native) != 0;

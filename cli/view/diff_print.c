@@ -361,24 +361,18 @@ static json_t *make_json_array_of_path(const struct report *report, const struct
 	return array;
 }
 
-static json_t *make_json_of_relative_change(const struct comparison_row *row)
-{
-	double before = row->share[BEFORE].amount;
-
-	return before > 0 ? json_real(100 * comparison_amount_change(row) / before) : json_null();
-}
-
 static json_t *make_json_of_diff_row(const struct diff *diff, const struct comparison_row *row)
 {
+	double before = row->share[BEFORE].amount;
 	double noise = noise_of_diff_row(diff, row);
-	json_t *object =
-		json_pack("{s:o, s:o, s:o, s:f, s:f, s:o, s:o}", "event",
-			  json_text(event_name_of_diff_row(diff, row)), "before",
-			  make_json_of_share(&row->share[BEFORE]), "after",
-			  make_json_of_share(&row->share[AFTER]), "delta",
-			  comparison_share_change(row), "change", comparison_amount_change(row),
-			  "change_percent", make_json_of_relative_change(row), "noise",
-			  isfinite(noise) ? json_real(noise) : json_null());
+	json_t *object = json_pack(
+		"{s:o, s:o, s:o, s:f, s:f, s:o, s:o}", "event",
+		json_text(event_name_of_diff_row(diff, row)), "before",
+		make_json_of_share(&row->share[BEFORE]), "after",
+		make_json_of_share(&row->share[AFTER]), "delta", comparison_share_change(row),
+		"change", comparison_amount_change(row), "change_percent",
+		before > 0 ? json_real(100 * comparison_amount_change(row) / before) : json_null(),
+		"noise", isfinite(noise) ? json_real(noise) : json_null());
 
 	if (object && diff->values->stacks) {
 		const struct report *report = report_of_row(diff, row);

@@ -396,16 +396,6 @@ CORE_PART u32 search_eh_frame_records(struct unwind *unwind)
 	return search->stop;
 }
 
-/* Prepares a linear search through all records of the section. */
-CORE_PART void prepare_search_of_all_records(struct unwind *unwind)
-{
-	struct eh_search *search = &unwind->eh;
-
-	search->record_end = unwind->image.eh_frame.start;
-	search->records_end = unwind->image.eh_frame.end;
-	search->records = search->record_end ? EH_ENTRIES_MAX : 0;
-}
-
 /* True if a record is a CIE in the form that all compilers and assemblers write for 64-bit code. */
 CORE_PART bool is_usual_cie(struct unwind *unwind, u64 record)
 {
@@ -582,10 +572,14 @@ CORE_PART u32 fde_find(struct unwind *unwind)
 		search->is_empty = 0;
 		search_eh_frame_without_headers(unwind);
 	}
-	if (stop == STOP_NO_RULE)
-		prepare_search_of_all_records(unwind);
-	else if (stop)
+	if (stop == STOP_NO_RULE) {
+		/* a linear search through all records of the section */
+		search->record_end = unwind->image.eh_frame.start;
+		search->records_end = unwind->image.eh_frame.end;
+		search->records = search->record_end ? EH_ENTRIES_MAX : 0;
+	} else if (stop) {
 		return stop;
+	}
 	if (!core_reload(search->records))
 		return unwind->image.searched ? STOP_NO_RULE : unwind_table_read_stop(unwind);
 	stop = search_eh_frame_records(unwind);

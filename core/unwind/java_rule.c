@@ -356,19 +356,6 @@ CORE_PART bool java_is_return_address(struct unwind *unwind, u64 address)
 		is_after_call(core_reload(java->other)));
 }
 
-/*
- * For the return address that java_is_return_address() has checked: true if it lies in the
- * interpreter, or follows a direct call of code in the frame's own block.
- */
-CORE_PART bool java_return_follows_own_call(struct unwind *unwind)
-{
-	struct java_walk *java = &unwind->java;
-
-	return java->word - java->interpreter < java->interpreter_bytes ||
-	       (call_is_direct(java->other) &&
-		call_target(java->word, java->other) - java->blob < java->block_bytes);
-}
-
 /* Sets java->method if the block is the code of a method. */
 CORE_PART void java_blob_method_find(struct unwind *unwind)
 {
@@ -402,8 +389,12 @@ CORE_PART bool java_make_compiled_code_rule(struct unwind *unwind)
 	    !java_is_return_address(unwind, unwind->registers.value[REGISTER_RSP] +
 						    8 * (u64)java->words - 8))
 		return false;
-	/* An unrecognised end of a function would yield the caller's caller. */
-	if (unwind->is_interrupted && !java_return_follows_own_call(unwind))
+	/* An unrecognised end of a function would yield the caller's caller. So the return address,
+	 * which java_is_return_address() has checked, must lie in the interpreter, or follow a
+	 * direct call of code in the frame's own block. */
+	if (unwind->is_interrupted && java->word - java->interpreter >= java->interpreter_bytes &&
+	    !(call_is_direct(java->other) &&
+	      call_target(java->word, java->other) - java->blob < java->block_bytes))
 		return false;
 	unwind->rule = (struct unwind_rule){
 		.cfa_register = REGISTER_RSP,

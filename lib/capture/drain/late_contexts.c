@@ -57,15 +57,6 @@ static bool is_context_lost(const struct recording *recording, struct late_event
 	return late->delivered && deferred_stacks_is_epoch_over(stacks, late->delivered);
 }
 
-/* True if an event of this source may be held here. */
-static bool can_hold(const struct recording *recording, u32 kind)
-{
-	return recording->mode == READ_DRAIN && !loaded_is_flight(recording->loaded) &&
-	       recording->deferred->late_count < LATE_EVENTS_MAX &&
-	       !alive_events_are_kept_of_source(recording, kind) &&
-	       !span_stacks_is_begin(recording, kind);
-}
-
 int context_set_from_slot(struct recording *recording, const struct event_slot *slot,
 			  struct trace_event *event, u32 *late)
 {
@@ -79,7 +70,12 @@ int context_set_from_slot(struct recording *recording, const struct event_slot *
 			: NULL;
 	if (words)
 		return set_context(recording, words, event);
-	if (recording->deferred && can_hold(recording, event->kind))
+	/* The event is held if its source and the ways of this reading allow that. */
+	if (recording->deferred && recording->mode == READ_DRAIN &&
+	    !loaded_is_flight(recording->loaded) &&
+	    recording->deferred->late_count < LATE_EVENTS_MAX &&
+	    !alive_events_are_kept_of_source(recording, event->kind) &&
+	    !span_stacks_is_begin(recording, event->kind))
 		*late = cookie;
 	else
 		count_unread(recording);

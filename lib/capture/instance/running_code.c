@@ -21,36 +21,29 @@ struct running_file {
 		      then by address */
 };
 
-/* Reads the file numbers of all mappings from the iterator. Each read has room for many numbers and
- * ends after a whole number. */
-static void read_mapping_numbers(int iterator, struct running_file *files, u32 *place)
-{
-	u32 numbers[NUMBERS_AT_ONCE];
-	ssize_t bytes;
-
-	do {
-		bytes = read(iterator, numbers, sizeof(numbers));
-		for (ssize_t i = 0; i < bytes / (ssize_t)sizeof(*numbers); i++) {
-			if (numbers[i] >= MAPPINGS_MAX)
-				continue;
-			files[numbers[i]].number = numbers[i];
-			files[numbers[i]].mappings++;
-			files[numbers[i]].place = ++*place;
-		}
-	} while (bytes > 0 || (bytes < 0 && errno == EAGAIN && !interrupted()));
-}
-
 /* Counts the mappings of each file in a process; pid 0: in all processes. */
 static void count_files_of_process(int program, u32 pid, struct running_file *files, u32 *place)
 {
 	union bpf_iter_link_info info = {.task.pid = pid};
 	LIBBPF_OPTS(bpf_link_create_opts, options, .iter_info = &info,
 		    .iter_info_len = sizeof(info));
+	u32 numbers[NUMBERS_AT_ONCE];
+	ssize_t bytes;
 	int link = bpf_link_create(program, 0, BPF_TRACE_ITER, &options);
 	int iterator = link < 0 ? -1 : bpf_iter_create(link);
 
 	if (iterator >= 0) {
-		read_mapping_numbers(iterator, files, place);
+		/* Each read has room for many numbers and ends after a whole number. */
+		do {
+			bytes = read(iterator, numbers, sizeof(numbers));
+			for (ssize_t i = 0; i < bytes / (ssize_t)sizeof(*numbers); i++) {
+				if (numbers[i] >= MAPPINGS_MAX)
+					continue;
+				files[numbers[i]].number = numbers[i];
+				files[numbers[i]].mappings++;
+				files[numbers[i]].place = ++*place;
+			}
+		} while (bytes > 0 || (bytes < 0 && errno == EAGAIN && !interrupted()));
 		close(iterator);
 	}
 	if (link >= 0)

@@ -161,30 +161,22 @@ static void stop_perf_events(struct attachment *attachment)
 	}
 }
 
-/* Sums a source's counts of program runs over all CPUs. */
-static struct perf_runs sum_perf_runs(const struct attachment *attachment, u32 kind)
-{
-	struct perf_runs *runs = calloc(libbpf_num_possible_cpus(), sizeof(*runs)), sum = {};
-	int fd = bpf_map__fd(attachment->sets[0].object->maps.perf_runs), cpu;
-
-	if (runs && !bpf_map_lookup_elem(fd, &kind, runs))
-		for (cpu = 0; cpu < libbpf_num_possible_cpus(); cpu++) {
-			sum.runs += runs[cpu].runs;
-			sum.count += runs[cpu].count;
-		}
-	free(runs);
-	return sum;
-}
-
 static u64 count_skipped_runs(const struct attachment *attachment, u32 kind)
 {
-	struct perf_runs sum = sum_perf_runs(attachment, kind);
-	u64 count = attachment->event_count ? 0 : sum.count;
+	struct perf_runs *runs = calloc(libbpf_num_possible_cpus(), sizeof(*runs));
+	int fd = bpf_map__fd(attachment->sets[0].object->maps.perf_runs);
+	u64 ran = 0, count = 0;
 
+	if (runs && !bpf_map_lookup_elem(fd, &kind, runs))
+		for (int cpu = 0; cpu < libbpf_num_possible_cpus(); cpu++) {
+			ran += runs[cpu].runs;
+			count += attachment->event_count ? 0 : runs[cpu].count;
+		}
+	free(runs);
 	for (u32 i = 0; i < attachment->event_count; i++)
 		if (attachment->events[i].kind == kind)
 			count += attachment->events[i].count;
-	return count > sum.runs ? count - sum.runs : 0;
+	return count > ran ? count - ran : 0;
 }
 
 u64 attach_count_skipped_perf_events(const struct attachment *attachment, u32 kind)

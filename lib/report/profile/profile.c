@@ -291,31 +291,6 @@ struct builder {
 	u32 room;
 };
 
-static int compare_row_keys(const struct profile_row *left, const struct profile_row *right)
-{
-	if (left->kind != right->kind)
-		return order(left->kind, right->kind);
-	if (left->kernel != right->kernel)
-		return order(left->kernel->id, right->kernel->id);
-	if (left->user != right->user)
-		return order(left->user->id, right->user->id);
-	if (left->tid != right->tid)
-		return order(left->tid, right->tid);
-	if (left->pid != right->pid)
-		return order(left->pid, right->pid);
-	if (left->cpu != right->cpu)
-		return order(left->cpu, right->cpu);
-	if (left->cgroup != right->cgroup)
-		return order(left->cgroup, right->cgroup);
-	if (left->trace != right->trace)
-		return order(left->trace, right->trace);
-	if (left->span != right->span)
-		return order(left->span, right->span);
-	if (left->slice != right->slice)
-		return order(left->slice, right->slice);
-	return strcmp(left->comm, right->comm);
-}
-
 static bool has_same_row_key(const void *rows, u32 index, const void *key)
 {
 	const struct profile_row *row = &((const struct profile_row *)rows)[index], *wanted = key;
@@ -415,7 +390,27 @@ static int compare_rows_by_count_and_value(const void *a, const void *b)
 		return order(right->count, left->count);
 	if (left->value != right->value)
 		return order(right->value, left->value);
-	return compare_row_keys(left, right);
+	if (left->kind != right->kind)
+		return order(left->kind, right->kind);
+	if (left->kernel != right->kernel)
+		return order(left->kernel->id, right->kernel->id);
+	if (left->user != right->user)
+		return order(left->user->id, right->user->id);
+	if (left->tid != right->tid)
+		return order(left->tid, right->tid);
+	if (left->pid != right->pid)
+		return order(left->pid, right->pid);
+	if (left->cpu != right->cpu)
+		return order(left->cpu, right->cpu);
+	if (left->cgroup != right->cgroup)
+		return order(left->cgroup, right->cgroup);
+	if (left->trace != right->trace)
+		return order(left->trace, right->trace);
+	if (left->span != right->span)
+		return order(left->span, right->span);
+	if (left->slice != right->slice)
+		return order(left->slice, right->slice);
+	return strcmp(left->comm, right->comm);
 }
 
 static double row_share_of_source_total(const struct profile_row *row,

@@ -703,30 +703,26 @@ void symbolizers_wait(const struct symbolizers *symbolizers, int ms)
 	poll(ready, symbolizers->count, ms);
 }
 
-/* Drops a client's jobs for symbols. Jobs that were sent stay in the list until the process has
- * answered them. */
-static void drop_client_jobs(struct symbolizers *symbolizers, struct symbolizer_client *client)
-{
-	u32 kept = 0;
-
-	for (u32 i = 0; i < client->count; i++) {
-		struct symbolizer_job *job = &client->jobs[i];
-
-		if (job->what == SYMBOLIZER_SYMBOLS && !job->is_dropped) {
-			count_job_failures(symbolizers, client, job, 1);
-			job->is_dropped = true;
-			client->hangs = client->sent;
-		}
-		if (job->is_dropped && i >= client->sent)
-			symbolizer_job_clear(job);
-		else
-			client->jobs[kept++] = *job;
-	}
-	client->count = kept;
-}
-
 void symbolizers_drop(struct symbolizers *symbolizers)
 {
-	for (u32 i = 0; i < symbolizers->count; i++)
-		drop_client_jobs(symbolizers, &symbolizers->clients[i]);
+	for (u32 number = 0; number < symbolizers->count; number++) {
+		struct symbolizer_client *client = &symbolizers->clients[number];
+		u32 kept = 0;
+
+		/* Jobs that were sent stay in the list until the process has answered them. */
+		for (u32 i = 0; i < client->count; i++) {
+			struct symbolizer_job *job = &client->jobs[i];
+
+			if (job->what == SYMBOLIZER_SYMBOLS && !job->is_dropped) {
+				count_job_failures(symbolizers, client, job, 1);
+				job->is_dropped = true;
+				client->hangs = client->sent;
+			}
+			if (job->is_dropped && i >= client->sent)
+				symbolizer_job_clear(job);
+			else
+				client->jobs[kept++] = *job;
+		}
+		client->count = kept;
+	}
 }

@@ -219,12 +219,6 @@ static bool follow_all_paths_of_loop(struct paths *paths)
 	return true;
 }
 
-static bool is_nop(const struct x86_instruction *code)
-{
-	return (code->map == X86_MAP_ONE_BYTE && code->opcode == 0x90) ||
-	       (code->map == X86_MAP_0F && code->opcode == 0x1f);
-}
-
 /* Follows the code of a part that no path has led to: the targets of jumps to an address in a
  * register. */
 static bool follow_code_without_paths(struct paths *paths, const struct part *part, u64 start)
@@ -235,7 +229,9 @@ static bool follow_code_without_paths(struct paths *paths, const struct part *pa
 
 		if (!script_loop_instruction(paths->loop, address, &code))
 			return false;
-		if (paths->holds[index] == HOLDS_ALL && !is_nop(&code) &&
+		if (paths->holds[index] == HOLDS_ALL &&
+		    !((code.map == X86_MAP_ONE_BYTE && code.opcode == 0x90) ||
+		      (code.map == X86_MAP_0F && code.opcode == 0x1f)) &&
 		    !(address >= paths->fatal && address < paths->fatal_end)) {
 			intersect_places_of_instruction(paths, address, HOLDS_REGISTER(X86_RBX));
 			if (!follow_all_paths_of_loop(paths))
