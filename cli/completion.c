@@ -232,7 +232,8 @@ static bool option_takes_argument(const struct option_row *row)
 
 /*
  * The option of a group of short options, as "-ab", whose argument is the next word. The first
- * letter that takes an argument takes the rest of the group as its argument, if there is any.
+ * letter that takes an argument has the rest of the group as its argument, unless it is the last
+ * letter of the group.
  */
 static const struct option_row *short_option_awaiting_argument(const struct command *command,
 							       const char *letters)

@@ -65,16 +65,20 @@ enum perl_loop {
 #define CONTEXT_NEXT 7 /* lower half: index of the next function's context */
 #define CONTEXT_CODE 9
 #define CONTEXT_CALLS 10 /* lower half: calls of the function before this one that run */
-#define CONTEXT_CATCH 12 /* in the frame of docatch(), if an evaluation began there */
+#define CONTEXT_CATCH 12 /* the frame of docatch() in which an evaluation began; 0: none */
 
 /* The first byte of a context. */
 #define CONTEXT_TYPE(kind) ((kind)&15)
 #define TYPE_FUNCTION 9
 #define TYPE_FORMAT 10
 #define TYPE_EVALUATION 11
-#define KIND_CALLBACK 0x10 /* of functions: the mark */
-#define KIND_SAME 0x80	   /* of functions: code of a regular expression in the same function */
-#define KIND_BLOCK 0x40	   /* of evaluations: no string */
+#define KIND_CALLBACK                                                                              \
+	0x10 /* functions: part of a multicall, such as the block of a sort or of List::Util       \
+		(CXp_MULTICALL) */
+#define KIND_SAME                                                                                  \
+	0x80		/* functions: code of a regular expression in the function that runs it    \
+			   (CXp_SUB_RE_FAKE) */
+#define KIND_BLOCK 0x40 /* evaluations: of a block, not of a string (CXp_TRYBLOCK) */
 
 /* The head of a value: address of the body, then flags in an upper half. */
 #define VALUE_TYPE(flags) ((flags) >> 32 & 0xff)
@@ -96,10 +100,12 @@ enum perl_loop {
 #define FLAG_NAMED 0x8000    /* CODE_NAME is the name, and not a glob that has it */
 #define FLAG_LEXICAL 0x10000 /* the name has no package */
 
-#define GLOB_NAME 32 /* in its body, and after it the package */
+#define GLOB_NAME 32 /* offset of the name in the body of a glob; the next word is the package */
 #define HASH_NAME 32
 #define HASH_NAME_COUNT 3 /* word after HASH_NAME, upper half: not 0: a list of names is there */
-#define NAME_TEXT 8	  /* after 32 bits each of hash and length */
+#define NAME_TEXT                                                                                  \
+	8 /* offset of the text in a name; before the text are the hash and the length, 32 bits    \
+	     each */
 #define OPERATION_KIND 32 /* 9 bits of number; in the upper half of the word the line */
 #define OPERATION_WORDS 5
 #define OPERATION_NUMBER(word) ((word)&0x1ff)
@@ -110,7 +116,7 @@ enum perl_loop {
  * decides is verified by itself.
  */
 enum perl_end {
-	PERL_FINDS_ID = 1, /* of the function that was read */
+	PERL_FINDS_ID = 1, /* finds the id of the function that was read */
 	PERL_ADDS_FRAME = 2,
 	PERL_LEAVES_LOOP = 4,
 	PERL_ADDS_NATIVE = 8,
@@ -337,7 +343,8 @@ CORE_PART void perl_save_place_of_loop(struct script_walk *walk)
 	walk->perl.kept = walk->perl.place;
 }
 
-/* Goes back to the place that was kept: the contexts after it are those of a loop further out. */
+/* Goes back to the place that was kept when the loop began. From this place on, the contexts belong
+ * to a loop further out. */
 CORE_PART void perl_restore_place_of_loop(struct script_walk *walk)
 {
 	perl_frames_drop(walk, walk->perl.kept.depth);
@@ -526,8 +533,8 @@ CORE_PART void perl_match_loop_entry(struct script_walk *walk, u32 kind, bool is
 	}
 }
 
-/* True for the function that the block of a sort, or the code of a regular expression, calls last:
- * these have no operation after it. */
+/* True for a function that the block of a sort, or code in a regular expression, calls in its last
+ * operation. No operation follows such a call, so the function has no loop of its own. */
 CORE_PART bool perl_is_call_without_own_loop(const struct perl_walk *perl, u32 kind)
 {
 	return perl->loop >= PERL_LOOP_CATCH && !(kind & KIND_CALLBACK) &&

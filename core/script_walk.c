@@ -14,7 +14,7 @@
 _Static_assert(SCRIPT_FRAME_WORDS <= FRAME_WORDS_MASK + 1, "a mask bounds an index");
 _Static_assert(SCRIPT_CODE_WORDS <= CODE_WORDS_MASK + 1, "a mask bounds an index");
 
-/* Odd numbers with half of the bits set, as in unwind/rule_search.c. */
+/* Multipliers of the hash: odd numbers with half of the bits set, as in unwind/rule_search.c. */
 #define KEY_WORD 0x9e3779b97f4a7c15ULL
 #define SEAL_ID 0xbf58476d1ce4e5b9ULL
 
@@ -103,9 +103,9 @@ CORE_PART u64 script_first_bytes_mask(u64 count)
 }
 
 /*
- * Sets the characters of the text object of Java (Symbol) whose words were read from byte 0 on. The
- * hash covers all characters of a text that ends in these words. It leaves out the number of
- * references, which changes.
+ * Describes the text of a Symbol, a text object of Java, whose first words are in walk->text_word.
+ * If the whole text is in these words, it gets a hash of all its characters. The hash leaves out
+ * the number of references, which changes.
  */
 CORE_PART bool script_text_of_java(struct script_walk *walk, u64 address)
 {
@@ -375,7 +375,7 @@ CORE_PART u64 script_loop_enter(struct script *script, const struct script_mark 
 	return core_reload(walk->frame) | core_reload(walk->thread);
 }
 
-/* Removes the script frames of the current loop, which were added already. */
+/* Removes the script frames of the current loop that were added so far. */
 CORE_PART void script_loop_frames_drop(struct script_walk *walk)
 {
 	/* the ring of a deep stack has overwritten older frames */

@@ -355,8 +355,8 @@ enum option_result option_parse(const struct command *command, int argc, char **
 			return result;
 	}
 	/*
-	 * Each of these operands was the argument of an option, which took one or two words of
-	 * argv, so there is room for the operand before the others.
+	 * Each operand that is put back was the argument of an option. The option took one or two
+	 * words of argv, so there is room for one more operand before the others.
 	 */
 	while (parser.operand_count)
 		argv[--optind] = (char *)parser.operands[--parser.operand_count];
@@ -575,7 +575,7 @@ static struct option_file *create_option_file(const struct command *command)
 	return file;
 }
 
-/* --- lines of the file --- */
+/* --- lines of an option file --- */
 
 static char *trim_blanks(char *text)
 {

@@ -13,7 +13,8 @@
 /* number of columns that print_cells_of_row() and the spaces after the cells take */
 #define NUMBER_COLUMNS 87
 
-/* Rows that are printed, those that the noise hides, and those that --top leaves out. */
+/* Numbers of rows: printed, hidden because their change is within the noise, and left out by --top.
+ */
 struct shown {
 	u32 printed, within_noise, left_out;
 };
@@ -254,9 +255,9 @@ static void print_diff_as_text(const struct diff *diff)
 		if (!is_row_printed(diff, row, &shown))
 			continue;
 		/*
-		 * Both amounts with their shares, then the change of the amount relative to the
-		 * first one, the change of the share, and the noise of the last of these, or with
-		 * --per of the one before.
+		 * The columns are both amounts with their shares, the change of the amount
+		 * relative to the first one, the change of the share, and the noise: of the change
+		 * of the share, or with --per of the change of the amount.
 		 */
 		change = comparison_amount_change(row);
 		print_amount_and_percent(diff, row, BEFORE);

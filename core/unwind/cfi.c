@@ -297,8 +297,8 @@ CORE_GLOBAL int cfi_read_operands(struct unwind *unwind)
 }
 
 /*
- * Runs the instruction at the position. True: a pointer follows the instruction, which is the new
- * location.
+ * Runs the instruction at the position. True: the new location follows the instruction as a
+ * pointer.
  */
 CORE_GLOBAL_PART int run_next_instruction(struct unwind *unwind)
 {

@@ -559,7 +559,8 @@ CORE_GLOBAL_PART int make_rule_of_code_without_tables(struct direct_walk *walk, 
 	return STOP_NONE;
 }
 
-/* True if the rule is one of V8's own code, whose frames the callback names. */
+/* True if the rule is for a built-in function of V8. The callback names the frames of these
+ * functions. */
 CORE_PART bool rule_is_left_to_callback(struct direct_walk *walk)
 {
 	const struct unwind_rule *rule = &walk->search.rule;

@@ -380,8 +380,8 @@ static long open_next_record(u32 i, void *arg)
 	if (search->stop == STOP_UNSUPPORTED && search->records > 1 && search->record_end > record)
 		search->stop = STOP_NO_RULE;
 	/*
-	 * If a record could not be opened, such as the terminator, record_end is still the end of
-	 * the record before it.
+	 * If a record such as the terminator could not be opened, record_end is still the end of
+	 * the record before.
 	 */
 	return search->stop != STOP_NO_RULE || search->record_end <= record;
 }
@@ -445,9 +445,9 @@ CORE_PART bool move_scan_to_previous_block(struct unwind *unwind)
 }
 
 /*
- * Examines one address where a record may begin. If the block overlaps a section, or lies close
- * after one, a record begins near; the record leads to its CIE, and more CIEs may lie close before
- * that one.
+ * Examines one address where a record may begin. If the block overlaps an .eh_frame section, or
+ * lies close after one, a record begins near this address. The record leads to its CIE, and more
+ * CIEs may lie close before that CIE.
  */
 static long scan_address_for_eh_frame(u32 i, void *arg)
 {

@@ -304,7 +304,8 @@ CORE_PART void name_v8_frame(struct unwind *unwind)
 		unwind_v8_name(unwind);
 }
 
-/* True if further functions of V8 run in the current frame, which have no frames yet. */
+/* True if more functions of V8 run in the current frame (inlined ones), and were not added as
+ * frames yet. */
 CORE_PART bool has_v8_functions(const struct unwind *unwind)
 {
 	return core_reload(unwind->v8.inlined.left);

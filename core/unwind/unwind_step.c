@@ -100,7 +100,8 @@ CORE_PART u32 compute_cfa(struct unwind *unwind, const struct unwind_rule *rule,
 	return STOP_NONE;
 }
 
-/* The largest slot of a rule, in words below the base, among the slots that one read covers. */
+/* The slot that lies farthest below the base, in words, among the slots of a rule that one read can
+ * cover. */
 CORE_GLOBAL_PART u32 largest_slot_of_rule(const struct unwind_rule *rule)
 {
 	u64 deepest = 1;

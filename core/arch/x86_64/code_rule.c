@@ -28,7 +28,7 @@ CORE_GLOBAL int code_scan_rule(struct near_code *scan, struct unwind_rule *rule)
 #define CODE_BEFORE 6 /* number of code bytes before the pc in struct code */
 #define WORD 8
 #define WORDS_BEFORE (NEAR_CODE_BEFORE / WORD)
-/* An argument in place of a number of words: one word was pushed, which is rbp. */
+/* In place of a number of words: one word was pushed, and this word is rbp. */
 #define PUSHED_RBP 16
 
 #define BYTES_1(code) ((u8)(code))
@@ -503,7 +503,8 @@ CORE_GLOBAL_PART int interpret_instruction(struct near_code *scan)
 		return 1;
 	first = BYTE(code, 0);
 	prefix = first == REX_W || first == REX_B ? first : 0;
-	/* The length is kept in memory: the verifier would follow the rest once for each length. */
+	/* The length is kept in memory, since the verifier would follow the rest of the code once
+	 * for each length in a register. */
 	scan->length = instruction_length(scan, code, prefix);
 	is_understood = is_below(0, core_reload(scan->length));
 	scan->at += scan->length + (is_understood & is_below(0, prefix));

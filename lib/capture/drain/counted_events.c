@@ -15,7 +15,7 @@
 #include "counted_row.h"
 #include "error.h"
 
-/* The most events that one record of the file stands for. */
+/* A record of the file can stand for this many events. */
 #define RECORD_EVENTS_MAX (1ULL << 32)
 
 /* Writes `count` events with the sum `value`, in which values differ by 1 at most. */

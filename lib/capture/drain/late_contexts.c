@@ -10,7 +10,8 @@
 #include "capture/drain/span_stacks.h"
 #include "error.h"
 
-/* The most events that are held; a further event is written without trace and span. */
+/* This many events at most are held back for their trace and span; a further event is written
+ * without them. */
 #define LATE_EVENTS_MAX 16384
 
 struct late_event {
@@ -70,7 +71,8 @@ int context_set_from_slot(struct recording *recording, const struct event_slot *
 			: NULL;
 	if (words)
 		return set_context(recording, words, event);
-	/* The event is held if its source and the ways of this reading allow that. */
+	/* The event is held back until its context comes, if the read mode and the event's source
+	 * allow that. */
 	if (recording->deferred && recording->mode == READ_DRAIN &&
 	    !loaded_is_flight(recording->loaded) &&
 	    recording->deferred->late_count < LATE_EVENTS_MAX &&

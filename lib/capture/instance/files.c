@@ -103,7 +103,7 @@ static const struct iterated iterated[] = {
  * frames, with lines below 300 bytes, or 128 kernel frames, and at least 26 kilobytes. */
 #define POOL_WORDS_A_PART 64
 #define SLOTS_A_PART 2048
-#define EVENTS_A_PART 64 /* also rows of aggregated events */
+#define EVENTS_A_PART 64 /* number of events, or of rows of aggregated events */
 /* Objects that the iterator needs in addition to the parts: one object ends the read, and the
  * kernel shows the last object twice. */
 #define OBJECTS_MORE 2
@@ -172,8 +172,8 @@ static int set_map_text(const struct bpf_map *map, u32 at, const char *text)
 	return result;
 }
 
-/* Stores the name of a thread that exists. A name that the BPF programs have stored since they are
- * attached is newer and stays. */
+/* Stores the name of a thread that existed before the BPF programs were attached. A name that the
+ * programs have stored since then is newer and stays. */
 static int store_thread_name(void *arg, u32 tgid, u32 tid)
 {
 	const struct bpf_map *names = arg;

@@ -51,8 +51,8 @@ static void count_files_of_process(int program, u32 pid, struct running_file *fi
 }
 
 /* Orders files by their number of mappings. Among files with equally many mappings the file at the
- * highest address comes first: the kernel maps downwards, and dynamic linkers map the libraries
- * that the program itself needs before libraries that those libraries need. */
+ * highest address comes first: the kernel maps downwards, and dynamic linkers map the libraries of
+ * the program before the libraries of its libraries. */
 static int compare_files_by_mapping_count(const void *a, const void *b)
 {
 	const struct running_file *left = a, *right = b;

@@ -44,8 +44,8 @@ struct parser {
 	const char *folders, *pmu, *subject;
 	struct pmu_event *event;
 	struct stackmap_error *error;
-	bool is_named; /* the terms that are being parsed are what an event's name stands for, so
-			  they cannot contain names */
+	bool is_named; /* true: the terms that are being parsed are the definition of an event's
+			  name, so they cannot contain names of events */
 };
 
 /* Reads the first line of a file in the PMU's folder; the caller frees it. NULL: no such file, or

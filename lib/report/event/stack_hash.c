@@ -249,7 +249,8 @@ struct frame_identity frame_identities_of(struct frame_identities *identities,
 struct stack_hashes {
 	struct frame_identities *identities;
 	const struct trace_stack *stacks;
-	struct known_hash *sides;      /* hash of each side, by stack index */
+	struct known_hash
+		*sides; /* hash of the stack as a kernel part or user part, by stack index */
 	struct frame_identity *frames; /* identities of the frames that are being hashed; as many as
 					  the deepest stack has */
 };

@@ -56,7 +56,8 @@ enum frame_identity_kind {
 /* The position of a frame in its stack. */
 enum frame_role {
 	FRAME_RETURN,	/* a return address: its code is that of the byte before it */
-	FRAME_EXECUTED, /* innermost frame of a side without a leaf: the pc at its entry or exit */
+	FRAME_EXECUTED, /* innermost frame of a kernel part or user part without a leaf: the pc at
+			   its entry or exit */
 	FRAME_LEAF,
 };
 

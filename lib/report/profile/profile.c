@@ -554,7 +554,7 @@ void profile_weights_clear(struct profile_weights *weights)
 
 /* Appends the marker of a path, if it has one. Markers are interned as labels without an object. */
 
-#define MARKERS_MAX 2 /* room for the marker of each side */
+#define MARKERS_MAX 2 /* room for the markers of the kernel part and the user part */
 
 static int append_marker(struct whole_stack *stack, const struct profile *profile,
 			 const char *marker)

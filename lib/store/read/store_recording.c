@@ -434,7 +434,7 @@ static int make_stack_of_one_named_frame(struct located_code *located, const cha
 		       ?: write_stack(located, 0, STACK_USER, &to->user);
 }
 
-/* Writes those parts of a stack that were not written before. 0, or -errno. */
+/* Writes the parts of a stack that were not written before. 0, or -errno. */
 static int located_code_write_stack(struct located_code *located, u32 number,
 				    const struct located_stack **out)
 {

@@ -111,7 +111,7 @@ int stack_memo_begin(struct stack_memo *memo, struct trace_reader *reader)
 	return 0;
 }
 
-/* --- sides in the cache --- */
+/* --- kernel parts and user parts in the cache --- */
 
 struct side_key {
 	const struct stack_memo *memo;
@@ -247,7 +247,7 @@ struct located_frame {
 /* What the window knows of one stack. */
 struct side {
 	bool is_made;
-	u32 number; /* number of the side in the cache of stack hashes */
+	u32 number; /* number of the kernel part or user part in the cache of stack hashes */
 	struct stack_hash frames;
 };
 
@@ -259,7 +259,8 @@ struct window_stacks {
 	struct side *sides; /* by stack index: each stack is the kernel side or the user side of
 			       events */
 	struct intern frames;
-	struct frame_identity *hashed; /* frames of the side that is being hashed */
+	struct frame_identity
+		*hashed; /* frames of the kernel part or user part that is being hashed */
 	u32 hashed_room;
 	struct stack_hash no_frames;
 	bool by_pointers; /* frame pointers alone gave the user stacks: why they end is unknown */
@@ -303,7 +304,7 @@ void window_stacks_free(struct window_stacks **stacks)
 	free(old);
 }
 
-/* --- hashes of sides and stacks --- */
+/* --- hashes of kernel parts, user parts and whole stacks --- */
 
 /* False for generated code, which may be replaced before the next window. */
 static bool is_frame_stable(const struct window_stacks *stacks, const struct frame_place *place,
@@ -369,7 +370,7 @@ static int hash_frames_of_side(struct window_stacks *stacks, const struct trace_
 /* The kernel or user part of an event's stack: why it ends, and its frames. */
 struct stack_part {
 	const struct trace_stack *stack; /* frames of the part; NULL: the part has no frames */
-	u32 number;			 /* number of the side in the cache of stack hashes */
+	u32 number; /* number of the kernel part or user part in the cache of stack hashes */
 	struct stack_hash_side hashed;
 };
 
@@ -519,7 +520,8 @@ static int append_part_frames(struct window_stacks *stacks, u64 leaf, const stru
 	return err;
 }
 
-/* Appends either the offset or the object of each frame of a side, leaf included. */
+/* Appends either the offset or the object of each frame of a kernel part or user part, leaf
+ * included. */
 static void append_frame_fields(struct window_stacks *stacks, u64 leaf,
 				const struct stack_part *part, bool offsets)
 {

@@ -29,7 +29,7 @@
 #define STACK_MEMO_NONE UINT32_MAX
 
 struct memo_side {
-	u32 first, depth; /* position and number of the side's frames in `frames` */
+	u32 first, depth; /* position and number of the part's frames in `frames` */
 	struct stack_hash hash;
 };
 
@@ -42,7 +42,7 @@ struct memo_key {
 	const char *kernel_end, *user_end;
 	u32 kernel, user; /* number of the kernel side and of the user side; STACK_MEMO_NONE: the
 			     stack lacks this side */
-	u64 whose;	  /* side of the leaf: enum stack_leaf */
+	u64 whose;	  /* the part that the leaf belongs to: enum stack_leaf */
 };
 
 struct memo_stack {

@@ -140,8 +140,8 @@ int mapped_file_build_id(int fd, u8 *build_id)
 	return bytes;
 }
 
-/* Writes the components, which the record has innermost first, to the path from its end. False if
- * they do not make a path, or a path that is too long. */
+/* Joins the components of a path. The record has the innermost component first, so the path is
+ * written from its end. False: the components do not make a path, or the path is too long. */
 static bool join_components(const struct mapping_record *record, char *path, size_t path_bytes)
 {
 	const char *name = (const char *)record->path;

@@ -154,7 +154,7 @@ struct known_process {
 
 /* A visit of a process. */
 struct visit {
-	u64 deadline; /* clock_ms() at which the visit should have ended; 0: no visit */
+	u64 deadline; /* clock_ms() by which the visit has to end; 0: no visit */
 	u64 process;  /* as in struct context_place */
 	u32 tgid;
 	uid_t uid;
@@ -598,8 +598,8 @@ static void find_context_place_of_process(struct search *search, u32 key)
 	found = place;
 	is_alive = read_user_of_process(place.tgid, &uid);
 	if (is_alive && is_passed_over(search, &place, uid)) {
-		/* A place that was found becomes unknown, too: a change of it is not noticed any
-		 * more. */
+		/* A place that was found is forgotten, too, since changes of the place are not
+		 * noticed any more. */
 		found.way = CONTEXT_UNKNOWN;
 		found.offset = 0;
 		found.module = 0;
@@ -714,7 +714,7 @@ static bool check_visitor(struct search *search, u64 *overdue)
 	if (!has_died)
 		kill(search->visitor, SIGKILL);
 	hang = *search->visit;
-	if (hang.deadline == deadline) /* else the visit has ended just now */
+	if (hang.deadline == deadline) /* a different deadline: the visit has ended just now */
 		search->hangs[search->hang_count++ % HANGS_MAX] = hang;
 	return !start_visitor(search);
 }

@@ -15,7 +15,7 @@ struct known {
 	struct trace_process process; /* message: NULL = none is kept, as all were refused */
 	uid_t uid;
 	bool is_refused; /* counted as refused since the last file */
-	bool has_ended;	 /* at the end of the last file */
+	bool has_ended;	 /* true: the process had ended at the end of the last file */
 };
 
 struct process_contexts {
@@ -155,8 +155,8 @@ u64 process_contexts_end_file(struct process_contexts *contexts, bool keeps_ende
 			continue;
 		}
 		known->is_refused = false;
-		/* If another process has the id by now, the ended process stays until that one
-		 * ends. */
+		/* If another process has got the id, the entry of the ended process stays until the
+		 * other process ends. */
 		known->has_ended = kill((pid_t)known->process.tgid, 0) && errno == ESRCH;
 	}
 	contexts->refused = 0;

@@ -37,7 +37,7 @@
 #define CLIENT_KERNEL 1
 #define CLIENT_TABLES 2
 #define CLIENT_ANALYSES 3
-/* On a machine with less memory than this (bytes), root's files are read by one process at a time.
+/* On a machine with less memory than this (bytes), one process at a time reads files of user root.
  */
 #define TURNS_BELOW (1ULL << 30)
 #define END_MS 50
@@ -75,7 +75,7 @@ struct symbolizers {
 	bool has_no_room;	/* the engine's map of tables is full */
 	bool takes_turns;	/* only one process reads a file of root at a time */
 	bool was_awaited;
-	int readiness; /* how the start of root's symbolizer ended: 0 or -errno */
+	int readiness; /* result of starting the symbolizer for files of user root: 0 or -errno */
 	struct build_id ids[MAPPINGS_MAX];
 	struct symbol_cache cache;
 };

@@ -294,7 +294,8 @@ int table_publish(int map, u32 number, const struct file_table *table)
 {
 	struct file_table_chunk root;
 
-	/* A table with the rows of analysed code replaces a table without such rows. */
+	/* A table that also has rows from the analysis of the machine code replaces a table without
+	 * them. */
 	if (!table->chunks[FILE_TABLE_ROOT].is_partial &&
 	    !table_map_get(map, ROOT_KEY(number), &root) && root.is_partial) {
 		/* The code has no rule between the two roots, so the chunks of the old table are

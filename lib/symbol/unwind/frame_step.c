@@ -364,9 +364,9 @@ static enum frame_step_result step_other_instruction(struct frame_state *state,
 		bytes = operand_bytes(instruction);
 	if ((instruction->map == X86_MAP_0F || instruction->map == X86_MAP_VECTOR) &&
 	    (opcode == 0x11 || opcode == 0x29 || opcode == 0x7f)) {
-		/* How many bytes a move out of a vector register stores: movss and movsd those of
-		 * one number, movq those of an MMX register; vectors of more than 16 bytes count as
-		 * 16. */
+		/* The number of bytes that a move out of a vector register stores: movss, movsd and
+		 * movq of an MMX register count as 8 bytes, all other moves as 16, even of larger
+		 * vectors. */
 		bool is_half = instruction->map == X86_MAP_0F &&
 			       ((instruction->opcode == 0x11 && instruction->repeat) ||
 				(instruction->opcode == 0x7f && !instruction->repeat &&

@@ -364,8 +364,8 @@ static void apply_instruction_to_standing(struct standing *standing,
  * its table. */
 static void read_stack_switches(const struct function *function, struct go_parts *parts)
 {
-	/* Go's own functions keep the registers that their assembler callers count on; others keep
-	 * those that C keeps. */
+	/* Go's own functions preserve the registers that their callers in assembler rely on; other
+	 * functions preserve the callee-saved registers of C. */
 	const u32 kept = 1U << X86_RBX | 1U << X86_RBP | 0xfU << X86_R12;
 	const u8 *code = function->code;
 	u32 bytes = function->code_bytes, next;

@@ -70,7 +70,8 @@ struct paths {
 	const struct script_loop *loop;
 	struct part parts[1 + SCRIPT_LOOP_PARTS_MAX];
 	u32 part_count, bytes;
-	u64 fatal, fatal_end; /* code that runs without a thread's state, which no path enters */
+	u64 fatal,
+		fatal_end; /* code that runs without a thread's state; no path enters this code */
 	u64 *holds;   /* set of places before each instruction, by the number of the instruction's
 			 first byte */
 	u32 *pending; /* numbers of instructions whose set has changed, and that have to be followed
