@@ -567,7 +567,7 @@ static int append_marker(struct whole_stack *stack, const struct profile *profil
 	return 0;
 }
 
-static int append_stack_side(struct whole_stack *stack, const struct profile *profile,
+static int append_stack_part(struct whole_stack *stack, const struct profile *profile,
 			     const struct profile_path *path)
 {
 	const char *marker = profile_path_marker(path);
@@ -584,8 +584,8 @@ int whole_stack_set_labels_of_row(struct whole_stack *stack, const struct profil
 	int err = array_make_rooms(stack->labels, depth, stack->room);
 
 	stack->depth = 0;
-	err = err ?: append_stack_side(stack, profile, row->kernel);
-	err = err ?: append_stack_side(stack, profile, row->user);
+	err = err ?: append_stack_part(stack, profile, row->kernel);
+	err = err ?: append_stack_part(stack, profile, row->user);
 	if (!err && !stack->depth)
 		err = append_marker(stack, profile, row->user->end->marker);
 	return err;

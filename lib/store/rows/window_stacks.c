@@ -92,7 +92,7 @@ int stack_memo_begin(struct stack_memo *memo, struct trace_reader *reader)
 	u32 count = trace_reader_mappings(reader, &mappings), highest = 0;
 	u64 modules = hash_modules(reader);
 	u64 bytes =
-		(u64)memo->side_count * (sizeof(struct memo_side) + 4 * sizeof(struct hash_slot)) +
+		(u64)memo->side_count * (sizeof(struct memo_part) + 4 * sizeof(struct hash_slot)) +
 		(u64)memo->stack_count *
 			(sizeof(struct memo_stack) + 4 * sizeof(struct hash_slot)) +
 		(u64)memo->frame_count * sizeof(*memo->frames);
@@ -118,9 +118,9 @@ struct side_key {
 	const struct trace_stack *stack;
 };
 
-static bool has_side_frames(const void *sides, u32 index, const void *arg)
+static bool has_part_frames(const void *sides, u32 index, const void *arg)
 {
-	const struct memo_side *side = &((const struct memo_side *)sides)[index];
+	const struct memo_part *side = &((const struct memo_part *)sides)[index];
 	const struct side_key *key = arg;
 
 	return side->depth == key->stack->depth &&
@@ -128,33 +128,33 @@ static bool has_side_frames(const void *sides, u32 index, const void *arg)
 		       side->depth * sizeof(*key->memo->frames));
 }
 
-static u32 hash_side_frames(const struct trace_stack *stack)
+static u32 hash_part_frames(const struct trace_stack *stack)
 {
 	return hash_end(
 		hash_words(stack->depth, stack->frames, stack->depth * sizeof(*stack->frames)));
 }
 
-u32 stack_memo_find_side(const struct stack_memo *memo, const struct trace_stack *stack)
+u32 stack_memo_find_part(const struct stack_memo *memo, const struct trace_stack *stack)
 {
 	const struct side_key key = {memo, stack};
 
-	return hash_index_find(&memo->side_index, hash_side_frames(stack), has_side_frames,
+	return hash_index_find(&memo->side_index, hash_part_frames(stack), has_part_frames,
 			       memo->sides, &key);
 }
 
-u32 stack_memo_add_side(struct stack_memo *memo, const struct trace_stack *stack,
+u32 stack_memo_add_part(struct stack_memo *memo, const struct trace_stack *stack,
 			const struct stack_hash *hash)
 {
 	u32 depth = stack->depth;
 
 	if (array_make_room(memo->sides, memo->side_count, memo->side_room) ||
 	    array_make_rooms(memo->frames, (u64)memo->frame_count + depth, memo->frame_room) ||
-	    hash_index_add(&memo->side_index, hash_side_frames(stack), memo->side_count))
+	    hash_index_add(&memo->side_index, hash_part_frames(stack), memo->side_count))
 		return STACK_MEMO_NONE;
 	if (depth)
 		memcpy(memo->frames + memo->frame_count, stack->frames,
 		       depth * sizeof(*memo->frames));
-	memo->sides[memo->side_count] = (struct memo_side){memo->frame_count, depth, *hash};
+	memo->sides[memo->side_count] = (struct memo_part){memo->frame_count, depth, *hash};
 	memo->frame_count += depth;
 	return memo->side_count++;
 }
@@ -345,7 +345,7 @@ static struct located_frame *find_or_add_frame(struct window_stacks *stacks, u64
 	return placed;
 }
 
-static int hash_frames_of_side(struct window_stacks *stacks, const struct trace_stack *stack,
+static int hash_frames_of_part(struct window_stacks *stacks, const struct trace_stack *stack,
 			       struct side *side)
 {
 	bool is_stable = true;
@@ -363,7 +363,7 @@ static int hash_frames_of_side(struct window_stacks *stacks, const struct trace_
 	}
 	side->frames = stack_hash_frames(stacks->hashed, stack->depth);
 	if (is_stable)
-		side->number = stack_memo_add_side(stacks->rows.memo, stack, &side->frames);
+		side->number = stack_memo_add_part(stacks->rows.memo, stack, &side->frames);
 	return 0;
 }
 
@@ -371,7 +371,7 @@ static int hash_frames_of_side(struct window_stacks *stacks, const struct trace_
 struct stack_part {
 	const struct trace_stack *stack; /* frames of the part; NULL: the part has no frames */
 	u32 number; /* number of the kernel part or user part in the cache of stack hashes */
-	struct stack_hash_side hashed;
+	struct stack_hash_part hashed;
 };
 
 static int find_or_hash_stack_part(struct window_stacks *stacks, u32 index, u32 reason,
@@ -382,10 +382,10 @@ static int find_or_hash_stack_part(struct window_stacks *stacks, u32 index, u32 
 	const struct stack_end *end = stack_end_of(stack, reason);
 
 	if (side && !side->is_made) {
-		side->number = stack_memo_find_side(stacks->rows.memo, stack);
+		side->number = stack_memo_find_part(stacks->rows.memo, stack);
 		if (side->number != STACK_MEMO_NONE)
 			side->frames = stacks->rows.memo->sides[side->number].hash;
-		else if (hash_frames_of_side(stacks, stack, side))
+		else if (hash_frames_of_part(stacks, stack, side))
 			return -ENOMEM;
 		side->is_made = true;
 	}
