@@ -22,7 +22,7 @@ enum deferral_way {
 	DEFERRAL_ASSISTED = 1,	/* user space, from a copy of registers and stack */
 };
 
-/* The PID namespace whose tasks are recorded. Recorded ids are those of this namespace. */
+/* The PID namespace whose tasks are recorded. Recorded ids are the ids in this namespace. */
 struct pid_namespace_id {
 	u64 address; /* address of the kernel's struct; 0: the initial namespace */
 	u32 level;   /* number of PID namespaces around it; 0: the initial namespace */

@@ -52,8 +52,8 @@ struct counted_row {
 };
 ABI_SIZE(struct counted_row, 64);
 
-/* The values of a row's events. A reader takes the least and the greatest value, which are then
- * those of later events. */
+/* The values of the events in a row. When a reader takes the least and the greatest value, it
+ * resets both, so that they are then the least and greatest of later events. */
 struct counted_range {
 	u64 begun; /* number of events that were, or are being, added to the row */
 	u64 most;
@@ -74,8 +74,8 @@ ABI_SIZE(struct counted_range, 32);
 struct counted_table {
 	u64 busy_until; /* CLOCK_MONOTONIC ns; not used by an instance that aggregates */
 	/* sums of the reported_count of all rows, freed ones included: */
-	u64 reported;  /* as far as files have reported it */
-	u64 discarded; /* as far as resets have raised it */
+	u64 reported;  /* the sum that files have reported */
+	u64 discarded; /* the sum that resets have discarded */
 	u64 reserved[5];
 	struct counted_row row[];
 };

@@ -22,8 +22,8 @@
 #define TASKS_MAX (1U << 17)
 
 /*
- * The registers with which a task entered the kernel. While they are equal, the task has not left
- * it.
+ * The registers with which a task entered the kernel. While these registers are unchanged, the
+ * task has not left the kernel.
  */
 struct kernel_entry {
 	u64 ip;

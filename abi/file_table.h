@@ -81,7 +81,7 @@ struct file_table_search {
 	u32 base; /* `base` of the root when the search began */
 	u32 target;
 	u32 at;	   /* index of the entry that was found in the current chunk */
-	u32 start; /* file offset of that entry */
+	u32 start; /* file offset at which the entry `at` begins */
 };
 ABI_SIZE(struct file_table_search, 56);
 

@@ -118,8 +118,8 @@ struct inline_stack {
 };
 
 /*
- * A slot of the task ring: the name and cgroup of a thread, and the time from which they hold. Its
- * size is constant.
+ * A slot of the task ring: the name and cgroup of a thread, and the time from which both hold. All
+ * slots of a task ring have the same size.
  */
 struct task_slot {
 	u32 commit;

@@ -106,12 +106,15 @@ struct vma_search {
 	u64 space;	  /* address of a user namespace */
 	u64 node[32];	  /* copy of one node of the maple tree */
 	u64 unread_count; /* used elements of `unread` */
-	/* addresses whose build id or moved code is looked up after the walk */
+	/* addresses in mappings for which the build id, or the file that their code was copied
+	 * from, is looked up after the walk */
 	u64 unread[BUILD_IDS_UNREAD_MAX];
-	struct moved_key moved_key; /* key of a mapping that may be moved code */
+	struct moved_key moved_key; /* key of a mapping without a file that may hold code copied
+				       from a file (abi/mapping.h) */
 	struct moved_code moved;
 	struct mapping_record record;
-	u8 path_slack[256]; /* after record.path: a component is read at any offset in the path */
+	u8 path_slack[256]; /* room after record.path, because the verifier assumes that a component
+			       is read to any offset in the path */
 };
 
 #define SCRATCH_PAGES 256

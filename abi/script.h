@@ -65,7 +65,8 @@ enum script_runtime { SCRIPT_NONE, SCRIPT_RUNTIMES(X) SCRIPT_RUNTIME_COUNT };
 #define MAPPING_SCRIPT_FIRST MAPPING_SCRIPT(SCRIPT_RUNTIME_COUNT - 1)
 #define MAPPING_IS_SCRIPT(number) ((number) >= MAPPING_SCRIPT_FIRST && (number) < MAPPINGS_MAX)
 
-/* The runtime of the frames whose file has a name; SCRIPT_NONE: they are no script's. */
+/* The runtime whose script frames have `path` as the name of their file; SCRIPT_NONE: `path` is not
+ * the name of a runtime. */
 static inline enum script_runtime script_runtime_of(const char *path)
 {
 #define X(id, name)                                                                                \
@@ -76,7 +77,8 @@ static inline enum script_runtime script_runtime_of(const char *path)
 	return SCRIPT_NONE;
 }
 
-/* The name that stands for the file of a mapping number; NULL: the number is that of a file. */
+/* The runtime's name, which a mapping number of script functions has in place of a path; NULL: the
+ * number stands for a file. */
 static inline const char *script_path_of(u32 number)
 {
 #define X(id, name)                                                                                \
@@ -152,22 +154,25 @@ enum script_text_kind {
 enum script_link {
 	SCRIPT_LINK_NONE, /* not known: the offsets of the interpreter's version are not known */
 	/*
-	 * not known: the offsets of the version are, but the code of this build is not understood
+	 * Not known: the offsets of the interpreter's version are known, but the code of this
+	 * build is not understood.
 	 */
 	SCRIPT_LINK_UNREAD,
-	SCRIPT_LINK_FRAME,  /* at CFA - link */
-	SCRIPT_LINK_THREAD, /* in the thread's state, whose address lies at CFA - link */
+	SCRIPT_LINK_FRAME,  /* the address is at CFA - link */
+	SCRIPT_LINK_THREAD, /* the address is in the thread's state, whose address lies at CFA -
+			       link */
 	/*
-	 * in the thread's state, whose address lies at the thread pointer - link, or is in the list
-	 * of threads
+	 * The address is in the thread's state, whose address lies at the thread pointer - link,
+	 * or is in the list of threads.
 	 */
 	SCRIPT_LINK_TLS,
 	/*
-	 * in the thread's state, whose address is in the interpreter's list of threads. The `link -
-	 * entry` bytes before `loop` run when a frame is linked whose caller is not known yet
+	 * The address is in the thread's state, whose address is in the interpreter's list of
+	 * threads. The `link - entry` bytes before `loop` run when a frame is linked whose caller
+	 * is not known yet.
 	 */
 	SCRIPT_LINK_LIST,
-	SCRIPT_LINK_REGISTER, /* in the register that the rule's operand names */
+	SCRIPT_LINK_REGISTER, /* the address is in the register that the rule's operand names */
 	SCRIPT_LINK_COUNT,
 };
 
@@ -190,7 +195,7 @@ enum java_numbers {
 
 /* The description of an address in compiled code (PcDesc). */
 struct java_place {
-	s32 distance; /* of the address from the code's first byte */
+	s32 distance; /* distance of the address from the code's first byte */
 	u32 scope;    /* distance of the scope in the block's scopes; 0: none */
 	u32 reserved[2];
 };
@@ -326,7 +331,7 @@ enum perl_caller {		  /* functions of the file that run the loop */
 };
 
 struct perl_layout {
-	u32 caller[PERL_CALLERS];	/* file offset of such a function; 0: none */
+	u32 caller[PERL_CALLERS]; /* file offset of the function; 0: the file does not have it */
 	u16 caller_bytes[PERL_CALLERS]; /* its length */
 	u16 stacks;			/* in an interpreter: address of the current stack */
 	u16 program;			/* address of the name of the program's file */
@@ -539,7 +544,7 @@ ABI_SIZE(struct script_record, 16 + 3 * (8 + SCRIPT_TEXT_BYTES));
 /* The search for the id of a record. */
 struct script_search {
 	u64 hash;    /* the hash that is tried next */
-	u64 differs; /* 0: `other` has the same contents as `record` */
+	u64 differs; /* not 0: `other` differs from `record` */
 	s64 id;	     /* < 0: another record has the hash */
 	struct script_record record, other;
 };
@@ -551,15 +556,15 @@ struct script_search {
 /* A place in the contexts of an interpreter of Perl, from the innermost one on. */
 struct perl_place {
 	u64 stack;    /* address of the description of a stack; 0: all contexts were passed */
-	u64 next;     /* the same of the stack further out; 0: none */
+	u64 next;     /* address of the description of the stack further out; 0: none */
 	u64 contexts; /* address of the stack's first context */
-	s64 index;    /* of the next function's context there; < 0: none is left */
+	s64 index;    /* index of the next function's context in the stack; < 0: none is left */
 	u32 kind;     /* of the stack */
 	u32 depth;    /* frames of the result before the place */
 };
 
 struct perl_text {
-	u64 address; /* of the first character; 0: no text */
+	u64 address; /* address of the first character; 0: no text */
 	u64 bytes;
 };
 
@@ -612,7 +617,8 @@ struct script_walk {
 	struct script_layout layout; /* layout of the current loop */
 	u64 type;		     /* run time address that corresponds to layout.type */
 	u64 frame; /* address of the script frame that is read next; 0: not in a loop */
-	u64 place; /* address of that frame's current instruction; 0: the frame holds it */
+	u64 place; /* address of the current instruction of `frame`; 0: the frame itself holds this
+		      address */
 	/* address of the script frame that must end the loop's frames; 0: any entry frame does */
 	u64 entry;
 	/* address of the thread's state that is compared with the current thread; 0: none */
@@ -629,7 +635,7 @@ struct script_walk {
 	u64 code;			  /* address of the code object in code_word */
 	u64 key;			  /* cache key of the code object */
 	u64 text_word[SCRIPT_TEXT_WORDS]; /* words of a string object */
-	u64 text_hash;			  /* hash of that string */
+	u64 text_hash;			  /* hash of the string in text_word */
 	u64 text_from;			  /* address of the string's characters */
 	u64 text_bytes;			  /* bytes of all characters of the string */
 	u32 text_width;			  /* bytes of a character, as in struct script_text */

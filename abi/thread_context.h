@@ -33,8 +33,9 @@ ABI_SIZE(struct thread_context_record, 32);
 #define THREAD_CONTEXT_BYTES 28 /* number of bytes of the record that are read */
 
 /*
- * An event's trace and span, as words of its slot. All 0: the event has none. No context has a
- * trace with a span of 0; such words say in the first one why an event has no context yet:
+ * An event's trace and span, as words of its slot. All 0: the event has no context. No context has
+ * a trace with a span of 0, so words with a span of 0 say in the first word why the event has no
+ * context yet:
  */
 #define CONTEXT_WORDS 3
 #define CONTEXT_SPAN 2					/* index of the span's word */

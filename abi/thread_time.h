@@ -50,7 +50,8 @@ struct thread_time {
 	u32 state;
 	u64 exec;  /* when the running thread became another program (execve); 0: it has not */
 	u64 waits; /* number of times that the thread had left a CPU to wait, at its last switch */
-	/* 1: its current waits were recorded as events, although they have not ended */
+	/* 1: the thread's current waits were recorded as events, although these waits have not
+	 * ended */
 	u64 is_recorded;
 };
 

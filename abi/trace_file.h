@@ -48,7 +48,7 @@ struct trace_file_header {
 	u8 byte_order;
 	u8 reserved; /* 0 */
 	u16 version;
-	u32 checksum; /* CRC-32 of the 12 bytes before it */
+	u32 checksum; /* CRC-32 of the 12 bytes before this member */
 };
 ABI_SIZE(struct trace_file_header, 16);
 ABI_OFFSET(struct trace_file_header, checksum, 12);
@@ -175,9 +175,9 @@ enum trace_event_column {
 #define KEY_SYMBOL_ANY (KEY_SUCCESSORS + 1)
 
 /*
- * A stack in a key or a resolution is the reason for a missing stack, or KEY_STACK_BASE + the
- * signed difference between its index and the highest index before it in the block (at first 0):
- * new stacks have small numbers.
+ * A stack in a key or a resolution is a number: the reason for a missing stack, or KEY_STACK_BASE
+ * + the signed difference between the stack's index and the highest index so far in the block (at
+ * first 0). New stacks therefore have small numbers.
  */
 #define KEY_STACK_BASE 16U
 

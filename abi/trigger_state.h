@@ -31,7 +31,7 @@ struct trigger_row {
 struct trigger_state {
 	u64 delay;     /* time from the event to the stop, ns */
 	u64 stop_time; /* time of the event that stops the instance: CLOCK_MONOTONIC, ns; 0: none */
-	u64 stop_kind; /* kind of that event + 1; 0: not written yet */
+	u64 stop_kind; /* kind of the event that stops the instance, + 1; 0: not written yet */
 	/* stop_time as ns since the epoch, once a process has asked; 0: not yet */
 	u64 stop_realtime;
 	struct trigger_row row[KIND_SOURCES];

@@ -99,7 +99,8 @@ struct return_search {
 	u64 before;    /* the eight bytes in front of the address `value` */
 	u32 is_unread; /* 1: the word could not be read */
 	/* Output: */
-	u64 target; /* start of the function that `called` calls */
+	u64 target; /* start of the function that the call before the return address `called` calls
+		     */
 	/* 1 + index of the RETURN_OF_CALL word whose target is nearest to the pc; 0: none */
 	u32 called;
 	u32 is_inner; /* 1: `called` may be the return of a helper to the pc's own function */
@@ -112,7 +113,8 @@ struct return_search {
 	/* 1: the frame pointer points to a 0, so its caller is the outermost frame */
 	u32 is_chain_end;
 	u32 saved_pointer;  /* 1 + index of the last word that may be a frame pointer; 0: none */
-	u32 called_pointer; /* 1 + index of the last such word before `called`; 0: none */
+	u32 called_pointer; /* 1 + index of the last word before `called` that may be a frame
+			       pointer; 0: none */
 	u32 is_guess;	    /* 1: the word that the search chose is not proven */
 };
 
@@ -135,7 +137,7 @@ struct rule_search {
 	u64 word; /* eight bytes of code before the pc */
 };
 
-/* The stacks that one walk has left (core/stack_switch.h). */
+/* The stacks from which one walk has switched to another stack (core/stack_switch.h). */
 
 #define STACK_SWITCHES_MAX 8 /* most left stacks that a walk remembers; a power of two */
 

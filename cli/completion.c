@@ -42,24 +42,6 @@ static void print_candidate_if_it_completes(const struct value *value, const cha
 		printf("%.*s%s\n", value->list_bytes, value->list, word);
 }
 
-static void request_file_completion(const struct value *value)
-{
-	(void)value;
-	printf(":files\n");
-}
-
-static void request_directory_completion(const struct value *value)
-{
-	(void)value;
-	printf(":directories\n");
-}
-
-static void request_command_completion(const struct value *value)
-{
-	(void)value;
-	printf(":commands\n");
-}
-
 static int offer_source_name(void *value, const char *group, const char *name)
 {
 	(void)group;
@@ -138,11 +120,6 @@ static void offer_user_groups(const struct value *value)
 	endgrent();
 }
 
-static void offer_no_candidates(const struct value *value)
-{
-	(void)value;
-}
-
 /* The candidates for each kind of value. The first matching row counts. */
 static const struct {
 	const char *option; /* long name of the option; NULL: the row is for any option, and for
@@ -151,6 +128,9 @@ static const struct {
 	void (*offer)(const struct value *value);
 	/* prints the candidates that one thread of the machine gives; used if `offer` is NULL */
 	int (*offer_task)(void *value, u32 tgid, u32 tid);
+	/* asks the shell for candidates (cli/completion/stackmap); used if both functions are NULL;
+	 * NULL: no candidates */
+	const char *request;
 } values[] = {
 	{"comm", "NAME", NULL, offer_comm},
 	{NULL, "NAME", offer_instances},
@@ -160,10 +140,10 @@ static const struct {
 	{NULL, "PID", NULL, offer_pid},
 	{NULL, "TID", NULL, offer_tid},
 	{NULL, "GROUP", offer_user_groups},
-	{NULL, "DIR", request_directory_completion},
-	{NULL, "FILE", request_file_completion},
-	{NULL, "COMMAND", request_command_completion},
-	{NULL, "URL", offer_no_candidates},
+	{NULL, "DIR", .request = ":directories"},
+	{NULL, "FILE", .request = ":files"},
+	{NULL, "COMMAND", .request = ":commands"},
+	{NULL, "URL"},
 };
 
 /*
@@ -204,12 +184,14 @@ static void offer_values_of_option(const struct option_row *option, const char *
 			continue;
 		if (values[i].offer)
 			values[i].offer(&value);
-		else
+		else if (values[i].offer_task)
 			proc_tasks_each(values[i].offer_task, &value);
+		else if (values[i].request)
+			puts(values[i].request);
 		return;
 	}
 	if (!option)
-		request_file_completion(&value);
+		puts(":files");
 }
 
 struct line {
@@ -250,7 +232,8 @@ static bool option_takes_argument(const struct option_row *row)
 
 /*
  * The option of a group of short options, as "-ab", whose argument is the next word. The first
- * letter that takes an argument takes the rest of the group as its argument, if there is any.
+ * letter that takes an argument has the rest of the group as its argument, unless it is the last
+ * letter of the group.
  */
 static const struct option_row *short_option_awaiting_argument(const struct command *command,
 							       const char *letters)

@@ -85,19 +85,6 @@ static int draw_page_of_recordings(const struct flamegraph_values *values, struc
 	return status;
 }
 
-/*
- * Chooses the first or second recording. With a store, the operand is the second value of an
- * option.
- */
-static int choose_recording(const struct recording_values *values, int count, char **operands,
-			    u32 number, struct recording_choice *choice)
-{
-	if (!values->from.url)
-		return choose_recording_by_options(values, operands + number, choice);
-	return number ? recording_choose_second(values, operands, choice)
-		      : choose_recording_by_options(values, operands + count, choice);
-}
-
 static int flamegraph_run(const void *arg, int count, char **operands)
 {
 	const struct flamegraph_values *values = arg;
@@ -114,7 +101,11 @@ static int flamegraph_run(const void *arg, int count, char **operands)
 	for (u32 i = 0; i < inputs.count; i++) {
 		struct recording_choice *choice = &inputs.choice[i];
 
-		if (choose_recording(&values->recording, count, operands, i, choice))
+		/* With a store, the operand is the second value of an option. */
+		if (i && is_store ? recording_choose_second(&values->recording, operands, choice)
+				  : choose_recording_by_options(
+					    &values->recording,
+					    operands + (is_store ? (u32)count : i), choice))
 			return EXIT_USAGE;
 		choice->store.question.no_inlined = values->names.no_inline;
 		set_time_step_of_query(&choice->store);

@@ -67,7 +67,7 @@ static inline struct counted_range *counted_range_at(const struct capture_config
 struct counted_increase {
 	u64 count;
 	u64 value;	 /* sum */
-	u64 least, most; /* without a range: 0 */
+	u64 least, most; /* 0 if the row has no range */
 };
 
 /* Takes what was counted since the last time. False: nothing, or the row is left for later. */
@@ -116,8 +116,9 @@ static inline u32 counted_rows_in_use(const struct counted_table *table, u32 row
 }
 
 /*
- * Frees a row that names a stack of another generation than that of `tag`, once all of it was
- * taken. Programs do not name such stacks any more, so none is at the row or finds its key.
+ * Frees a row that names a stack of another generation than that of `tag`, once the reader has
+ * taken all counts of the row. BPF programs do not name stacks of an old generation any more, so
+ * no program is adding to the row, and no program finds its key.
  */
 static inline void counted_row_free_old(struct counted_row *row, struct counted_range *range,
 					u32 slot_mask, u32 tag)

@@ -151,9 +151,9 @@
 #define core_loop(count, body, arg) bpf_loop(count, body, arg, 0)
 
 /*
- * The same for a loop that few events reach. If the verifier knows that the flags are 0, the kernel
- * writes the loop into the program, and moves all instructions behind it. The verifier knows no
- * value of a variable.
+ * Flags of bpf_loop() for a loop that few events reach. If the verifier knew that the flags are 0,
+ * the kernel would write the loop into the program, and would move all instructions after the
+ * loop. The flags are in a variable, whose value the verifier does not know.
  */
 static volatile u64 core_no_flags __attribute__((unused));
 

@@ -65,16 +65,20 @@ enum perl_loop {
 #define CONTEXT_NEXT 7 /* lower half: index of the next function's context */
 #define CONTEXT_CODE 9
 #define CONTEXT_CALLS 10 /* lower half: calls of the function before this one that run */
-#define CONTEXT_CATCH 12 /* in the frame of docatch(), if an evaluation began there */
+#define CONTEXT_CATCH 12 /* the frame of docatch() in which an evaluation began; 0: none */
 
 /* The first byte of a context. */
 #define CONTEXT_TYPE(kind) ((kind)&15)
 #define TYPE_FUNCTION 9
 #define TYPE_FORMAT 10
 #define TYPE_EVALUATION 11
-#define KIND_CALLBACK 0x10 /* of functions: the mark */
-#define KIND_SAME 0x80	   /* of functions: code of a regular expression in the same function */
-#define KIND_BLOCK 0x40	   /* of evaluations: no string */
+#define KIND_CALLBACK                                                                              \
+	0x10 /* functions: part of a multicall, such as the block of a sort or of List::Util       \
+		(CXp_MULTICALL) */
+#define KIND_SAME                                                                                  \
+	0x80		/* functions: code of a regular expression in the function that runs it    \
+			   (CXp_SUB_RE_FAKE) */
+#define KIND_BLOCK 0x40 /* evaluations: of a block, not of a string (CXp_TRYBLOCK) */
 
 /* The head of a value: address of the body, then flags in an upper half. */
 #define VALUE_TYPE(flags) ((flags) >> 32 & 0xff)
@@ -96,10 +100,12 @@ enum perl_loop {
 #define FLAG_NAMED 0x8000    /* CODE_NAME is the name, and not a glob that has it */
 #define FLAG_LEXICAL 0x10000 /* the name has no package */
 
-#define GLOB_NAME 32 /* in its body, and after it the package */
+#define GLOB_NAME 32 /* offset of the name in the body of a glob; the next word is the package */
 #define HASH_NAME 32
 #define HASH_NAME_COUNT 3 /* word after HASH_NAME, upper half: not 0: a list of names is there */
-#define NAME_TEXT 8	  /* after 32 bits each of hash and length */
+#define NAME_TEXT                                                                                  \
+	8 /* offset of the text in a name; before the text are the hash and the length, 32 bits    \
+	     each */
 #define OPERATION_KIND 32 /* 9 bits of number; in the upper half of the word the line */
 #define OPERATION_WORDS 5
 #define OPERATION_NUMBER(word) ((word)&0x1ff)
@@ -110,7 +116,7 @@ enum perl_loop {
  * decides is verified by itself.
  */
 enum perl_end {
-	PERL_FINDS_ID = 1, /* of the function that was read */
+	PERL_FINDS_ID = 1, /* finds the id of the function that was read */
 	PERL_ADDS_FRAME = 2,
 	PERL_LEAVES_LOOP = 4,
 	PERL_ADDS_NATIVE = 8,
@@ -269,16 +275,6 @@ CORE_PART void perl_find_id_of_function(struct script *script)
 		walk->perl.last_id = perl_find_or_add_id(script, walk->key);
 }
 
-/* Adds the frame of the id in walk->perl.last_id; 0: the loop stays native. */
-CORE_PART void perl_frame_add(struct script *script)
-{
-	struct perl_walk *perl = &script->walk->perl;
-	u64 id = core_reload(perl->last_id);
-
-	perl->is_unnamed |= !id;
-	script_frame_add(script, FRAME_SCRIPT(SCRIPT_PERL, id));
-}
-
 /* Adds the function of the Perl context whose words are in walk->frame_word. The context of a
  * format has no number of calls. */
 CORE_PART void perl_function_add(struct script_walk *walk)
@@ -347,7 +343,8 @@ CORE_PART void perl_save_place_of_loop(struct script_walk *walk)
 	walk->perl.kept = walk->perl.place;
 }
 
-/* Goes back to the place that was kept: the contexts after it are those of a loop further out. */
+/* Goes back to the place that was kept when the loop began. From this place on, the contexts belong
+ * to a loop further out. */
 CORE_PART void perl_restore_place_of_loop(struct script_walk *walk)
 {
 	perl_frames_drop(walk, walk->perl.kept.depth);
@@ -536,8 +533,8 @@ CORE_PART void perl_match_loop_entry(struct script_walk *walk, u32 kind, bool is
 	}
 }
 
-/* True for the function that the block of a sort, or the code of a regular expression, calls last:
- * these have no operation after it. */
+/* True for a function that the block of a sort, or code in a regular expression, calls in its last
+ * operation. No operation follows such a call, so the function has no loop of its own. */
 CORE_PART bool perl_is_call_without_own_loop(const struct perl_walk *perl, u32 kind)
 {
 	return perl->loop >= PERL_LOOP_CATCH && !(kind & KIND_CALLBACK) &&
@@ -624,8 +621,12 @@ static long perl_walk_step(u32 i, void *arg)
 		perl->loop = PERL_LOOP_REST;
 	if (core_reload(walk->end) & PERL_FINDS_ID)
 		perl_find_id_of_function(script);
-	if (core_reload(walk->end) & PERL_ADDS_FRAME)
-		perl_frame_add(script);
+	if (core_reload(walk->end) & PERL_ADDS_FRAME) {
+		u64 id = core_reload(perl->last_id);
+
+		perl->is_unnamed |= !id; /* the loop then stays native */
+		script_frame_add(script, FRAME_SCRIPT(SCRIPT_PERL, id));
+	}
 	if (core_reload(walk->end) & PERL_LEAVES_LOOP)
 		perl_loop_leave(walk);
 	if (core_reload(walk->end) & PERL_ADDS_NATIVE)

@@ -16,8 +16,8 @@ CORE_INLINE const struct script_layout *perl_layout_of(struct script *script, u3
  * NUL, and keeps the text for perl_find_or_add_id(). False: unreadable or too long. */
 CORE_INLINE bool perl_file_read(struct script *script, u64 address);
 
-/* Defined by the embedder: the id of the function of walk->perl, which the cache does not have; 0:
- * none. */
+/* Defined by the embedder: the id of the function in walk->perl, for which the cache has no id; 0:
+ * the function gets no id. */
 CORE_INLINE u64 perl_find_or_add_id(struct script *script, u64 key);
 
 /* Walks over script->native, as script_walk(). */

@@ -14,7 +14,7 @@
 _Static_assert(SCRIPT_FRAME_WORDS <= FRAME_WORDS_MASK + 1, "a mask bounds an index");
 _Static_assert(SCRIPT_CODE_WORDS <= CODE_WORDS_MASK + 1, "a mask bounds an index");
 
-/* Odd numbers with half of the bits set, as in unwind/rule_search.c. */
+/* Multipliers of the hash: odd numbers with half of the bits set, as in unwind/rule_search.c. */
 #define KEY_WORD 0x9e3779b97f4a7c15ULL
 #define SEAL_ID 0xbf58476d1ce4e5b9ULL
 
@@ -103,9 +103,9 @@ CORE_PART u64 script_first_bytes_mask(u64 count)
 }
 
 /*
- * Sets the characters of the text object of Java (Symbol) whose words were read from byte 0 on. The
- * hash covers all characters of a text that ends in these words. It leaves out the number of
- * references, which changes.
+ * Describes the text of a Symbol, a text object of Java, whose first words are in walk->text_word.
+ * If the whole text is in these words, it gets a hash of all its characters. The hash leaves out
+ * the number of references, which changes.
  */
 CORE_PART bool script_text_of_java(struct script_walk *walk, u64 address)
 {
@@ -375,7 +375,7 @@ CORE_PART u64 script_loop_enter(struct script *script, const struct script_mark 
 	return core_reload(walk->frame) | core_reload(walk->thread);
 }
 
-/* Removes the script frames of the current loop, which were added already. */
+/* Removes the script frames of the current loop that were added so far. */
 CORE_PART void script_loop_frames_drop(struct script_walk *walk)
 {
 	/* the ring of a deep stack has overwritten older frames */
@@ -401,14 +401,6 @@ enum script_end {
 CORE_PART void script_loop_keep_native(struct script_walk *walk, u32 end)
 {
 	walk->end = end | SCRIPT_ADDS_NATIVE;
-}
-
-CORE_PART void script_loop_drop_failed_frames(struct script_walk *walk, u32 end)
-{
-	walk->unjoined += end >> 1 & 1;
-	walk->unknown += end >> 2 & 1;
-	script_loop_frames_drop(walk);
-	walk->frame = walk->thread = 0;
 }
 
 CORE_PART void script_loop_leave(struct script_walk *walk)
@@ -482,18 +474,6 @@ CORE_PART bool script_is_entry_frame(const struct script_walk *walk)
 	       walk->layout.entry_value;
 }
 
-/*
- * Skips the frame with which another loop was entered, a loop further in that left no mark: the
- * script frames so far belong to that loop, and are dropped.
- */
-CORE_PART void script_entry_frame_skip(struct script_walk *walk)
-{
-	script_loop_frames_drop(walk);
-	walk->frame = script_word_of_frame_at(walk, walk->layout.frame_previous);
-	if (!core_reload(walk->frame))
-		script_loop_keep_native(walk, SCRIPT_UNJOINED);
-}
-
 /* Adds a frame of the function whose code object was read. False: the function has no id. */
 CORE_PART bool script_function_add(struct script *script)
 {
@@ -518,7 +498,12 @@ CORE_PART void script_add_frame_and_step(struct script *script)
 	}
 	is_last = script_is_entry_frame(walk);
 	if (is_last && walk->entry && walk->frame != walk->entry) {
-		script_entry_frame_skip(walk);
+		/* The frame is one with which another loop was entered, a loop further in that left
+		 * no mark: the script frames so far belong to that loop, and are dropped. */
+		script_loop_frames_drop(walk);
+		walk->frame = script_word_of_frame_at(walk, walk->layout.frame_previous);
+		if (!core_reload(walk->frame))
+			script_loop_keep_native(walk, SCRIPT_UNJOINED);
 		return;
 	}
 	if (is_last && !walk->layout.entry_is_frame) {
@@ -601,8 +586,12 @@ static long script_walk_step(u32 i, void *arg)
 	else
 		walk->is_done = 1;
 	end = core_reload(walk->end);
-	if (end & (SCRIPT_UNJOINED | SCRIPT_UNKNOWN))
-		script_loop_drop_failed_frames(walk, end);
+	if (end & (SCRIPT_UNJOINED | SCRIPT_UNKNOWN)) {
+		walk->unjoined += end >> 1 & 1;
+		walk->unknown += end >> 2 & 1;
+		script_loop_frames_drop(walk);
+		walk->frame = walk->thread = 0;
+	}
 	if (end & SCRIPT_ADDS_NATIVE)
 		script_add_native_frame(script);
 	return (walk->is_done | walk->is_native) != 0;

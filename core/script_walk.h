@@ -22,7 +22,7 @@ struct script {
 	const struct script_cache *cache;
 	const struct stack *native;
 	struct stack *stack; /* receives the resulting frames, depth and flags */
-	void *memory;	     /* private to the embedder */
+	void *memory; /* for the functions that the embedder defines; the walk does not use it */
 };
 
 /* Defined by the embedder: reads memory of the task, all bytes or none. */
@@ -34,7 +34,8 @@ CORE_INLINE const struct script_layout *script_layout_of(struct script *script, 
 /* Defined by the embedder: the task's thread pointer. */
 CORE_INLINE u64 script_thread_pointer(void);
 
-/* Defined by the embedder: the id of walk->code, which the cache does not have; 0: none. */
+/* Defined by the embedder: the id of the code object walk->code, for which the cache has no id; 0:
+ * the code object gets no id. */
 CORE_INLINE u64 script_find_or_add_id(struct script *script);
 
 /*

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The multipliers are those of splitmix64 and xxHash: the upper bits of a product depend on all
+ * The multipliers are taken from splitmix64 and xxHash: the upper bits of a product depend on all
  * bits of the word.
  */
 #include "hash_index.h"

@@ -14,6 +14,11 @@ static inline int order(u64 a, u64 b)
 	return (a > b) - (a < b);
 }
 
+static inline u64 clamp_u64(u64 value, u64 least, u64 most)
+{
+	return value < least ? least : value > most ? most : value;
+}
+
 /* Comparison functions of qsort(3) for arrays of numbers, and of pointers to texts. */
 static inline int compare_u64(const void *left, const void *right)
 {

@@ -23,7 +23,8 @@ struct trace_event_raw_sched_prepare_exec {
 	u32 pid;
 } __attribute__((preserve_access_index));
 
-/* Call before the old program's memory goes: events from here on have this cookie. */
+/* Called before the memory of the old program is freed: later events of this execve have this
+ * cookie. */
 static __always_inline void execve_record_begin(u32 cookie)
 {
 	u64 task = bpf_get_current_task();

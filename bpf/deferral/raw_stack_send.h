@@ -90,7 +90,8 @@ static long raw_copy_page(u32 i, struct raw_walk *walk)
 	return 0;
 }
 
-/* Puts a return address back by the kernel's list, which tells the word that held it. */
+/* Restores a return address that a return probe has replaced. The kernel's list of return probes
+ * has the address of the stack word that held it. */
 static long raw_restore_return(u32 i, struct raw_walk *walk)
 {
 	const struct return_instance *taken = (void *)walk->buffer->taken;

@@ -18,9 +18,9 @@ extern struct task_struct *bpf_task_from_pid(s32 pid) __ksym __weak;
 extern void bpf_task_release(struct task_struct *task) __ksym __weak;
 
 /*
- * True if a task's registers or memory are no longer those of its request. rt_sigreturn writes the
- * registers while a reader looks, so they are also compared when the cookie is taken. execve
- * replaces the memory before the registers.
+ * True if the registers or the memory of a task have changed since its request. rt_sigreturn
+ * writes the registers while a reader reads them, so the registers are compared again when the
+ * cookie is taken. execve replaces the memory before the registers.
  */
 static __always_inline bool has_left_request(struct task_struct *task,
 					     const struct kernel_entry *entry)

@@ -381,8 +381,8 @@ static long evaluate_condition(u32 i, struct asked *asked)
 }
 
 /*
- * The spans that have begun and not ended. User space counts those that are left when recording
- * ends.
+ * The spans that have begun and not ended. User space counts the spans that are open when
+ * recording ends.
  */
 HASH_MAP(spans, 1, struct span_key, struct span_begins);
 

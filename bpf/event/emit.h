@@ -27,8 +27,8 @@
 #define SKIP_TRAMPOLINE SKIP_PROGRAM
 
 /*
- * The most frames that bpf_get_stack() returns after it has skipped `skip` frames. A stack of that
- * depth may be cut.
+ * bpf_get_stack() returns this many frames at most after it has skipped `skip` frames. A stack of
+ * this depth may be cut.
  */
 static __always_inline u32 kernel_depth_limit(u32 skip)
 {

@@ -45,7 +45,8 @@ struct thread_count {
 	u64 last[COUNTERS_MAX];
 	/* count of the CPU at the first event after a switch that no program saw */
 	u64 base[COUNTERS_MAX];
-	/* number of switches of the thread at that event; ~0: no such event */
+	/* number of switches of the thread at the event from which it is counted; ~0: no such event
+	 */
 	u64 base_switches[COUNTERS_MAX];
 	u64 base_place[COUNTERS_MAX]; /* COUNT_PLACE() at that event */
 };
@@ -55,7 +56,7 @@ struct thread_count {
 
 struct cpu_count {
 	u64 task;     /* thread that has the CPU; 0: no switch was seen yet */
-	u64 switches; /* number of switches of that thread when it got the CPU */
+	u64 switches; /* number of switches of the thread of `begin` when it got the CPU */
 	u64 changes;
 	u64 begin[COUNTERS_MAX]; /* count when the thread got the CPU; or COUNT_UNKNOWN */
 };
@@ -249,8 +250,9 @@ static __always_inline void count_thread_from_now(struct thread_count *count,
 }
 
 /*
- * The value of an event: the count since the thread's last event that read the counter. An event of
- * an interrupt may come between reading and storing; it has the rest of the count then.
+ * The value of an event: the count since the thread's last event that read the counter. An event
+ * of an interrupt may come between reading and storing; this event then gets the rest of the
+ * count.
  */
 __noinline u64 count_since_last_event_of_thread(u32 counter, u32 in_switch)
 {

@@ -299,8 +299,8 @@ static __always_inline u64 run_time_at_unseen_switches(const struct task_struct 
 }
 
 /*
- * The thread leaves its CPU, but no program saw it begin to run: the running time that the kernel
- * counted is put at the end of the wait.
+ * The thread leaves its CPU, but no program has seen the thread begin to run. The running time
+ * that the kernel counted is taken to lie at the end of the wait.
  */
 static __always_inline void time_add_unseen_run_at_end(struct task_struct *task,
 						       struct thread_time *time, u32 cpu, u64 now)
@@ -316,8 +316,8 @@ static __always_inline void time_add_unseen_run_at_end(struct task_struct *task,
 }
 
 /*
- * The thread does not run, but no program saw it leave its CPU: the running time that the kernel
- * counted is put at the beginning.
+ * The thread does not run, but no program has seen the thread leave its CPU. The running time that
+ * the kernel counted is taken to lie at the beginning of the time since the last change.
  */
 static __always_inline void time_add_unseen_run_at_begin(const struct task_struct *task,
 							 struct thread_time *time, u64 now)

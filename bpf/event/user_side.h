@@ -40,7 +40,7 @@ struct hit {
 	u64 further; /* the second value that the source asks for */
 	/* address that the event's numbers are read from; 0: not known yet */
 	u64 numbers;
-	bool is_record;	  /* the event is at a tracepoint, whose program is attached by perf */
+	bool is_record;	  /* the program is attached to a tracepoint through a perf event */
 	bool is_function; /* the event is in a kernel function, and the program has its registers */
 	/* the event wakes a task or queues work; its own task may be outside of the namespace */
 	bool is_waker;
@@ -170,7 +170,8 @@ static __always_inline void fp_walk_stack(struct scratch *scratch)
 
 struct user_side {
 	struct stack_field field;
-	/* innermost frame of a CPU sample in user mode, apart from the stack; 0: no such frame */
+	/* innermost frame of a CPU sample in user mode, which is not in the stack; 0: no sample, or
+	 * not in user mode */
 	u64 leaf;
 };
 
@@ -193,7 +194,8 @@ static __always_inline struct user_side unwind_user_stack_by_frame_pointers(cons
 }
 
 /*
- * True in rt_sigreturn: the registers may be half those of the program that the signal interrupted.
+ * True in rt_sigreturn(), where some registers may already have the values of the program that the
+ * signal interrupted, and the others not yet.
  */
 static __always_inline bool is_in_sigreturn(void)
 {
@@ -233,8 +235,8 @@ static __always_inline u64 known_user_field(void)
 	return word || !config.user_at_syscall ? word : field_of_stack_taken_at_entry();
 }
 
-/* True if only the callback has the rules of the code at which the walk has ended. A counted event
- * has no place for a stack that comes later. */
+/* True if only the callback has the rules of the code at which the walk has ended. An event that is
+ * only counted in a table (abi/counted.h) has no place for a stack that comes later. */
 static __always_inline bool is_walk_left_to_callback(const struct scratch *scratch)
 {
 	return scratch->direct.has_left_generated &&

@@ -31,9 +31,9 @@ struct bpf_task_work {
 #endif
 
 /*
- * One scheduled callback. It is free again only after the callback has returned. Each task has two
- * that take turns, and a callback begins by giving the turn to the other: a busy work is then
- * always one that will still run.
+ * The work item of a scheduled callback, which can be used again only after the callback has
+ * returned. Each task has two work items in turn. A callback first passes the turn to the other
+ * item. If the item in turn is busy, its callback has therefore not begun yet.
  */
 struct deferral_work {
 	struct bpf_task_work work;

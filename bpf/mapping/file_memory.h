@@ -24,11 +24,12 @@
 
 #define FILE_READS_MAX 32    /* number of separate ranges of reads; a power of two */
 #define FILE_READS_NEAR 4096 /* largest gap, in bytes, between reads of one range */
-#define FILE_PARTS_MAX 4     /* the most mappings that one range may lie in */
+#define FILE_PARTS_MAX 4     /* a range of a file is read from this many mappings at most */
 
 struct file_reads {
 	u32 is_noted;	/* 1: the reads that follow make a rule, and are noted */
-	u32 is_altered; /* 1: some of the memory read does not show the file */
+	u32 is_altered; /* 1: some of the memory that was read differs from the file, or may differ
+			 */
 	u32 is_written; /* 1: some of the memory read may have been written to */
 	u32 count;
 	u32 checked;

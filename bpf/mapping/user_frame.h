@@ -42,9 +42,10 @@ static __always_inline bool search_address_space_of_task(struct vma_search *sear
 }
 
 /*
- * The same for the current task. A worker of io_uring has memory, but never was in user mode. A
- * global function: for each pointer that is loaded from a typed
- * task the verifier looks through all names of the kernel's types, on every path that leads there.
+ * search_address_space_of_task() for the current task. Workers of io_uring are left out: they have
+ * the memory of a process, but never were in user mode. The function is global, so the verifier
+ * checks it once: for each pointer that is loaded from a typed task, the verifier searches all
+ * names of the kernel's types.
  */
 __noinline int search_current_address_space(struct vma_search *search)
 {

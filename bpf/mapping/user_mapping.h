@@ -48,7 +48,7 @@ struct {
 	__uint(max_entries, 4096);
 } new_code SEC(".maps");
 
-/* a bit for each mapping number that user space was told */
+/* a bit for each mapping number whose record was sent to user space */
 unsigned long long code_met[MAPPINGS_MAX / 64];
 
 /* Not inlined: the number must be on a BPF stack that has room. */
@@ -75,7 +75,8 @@ __noinline int new_code_report(u32 number)
 /* User space adds 1 when a mapping has become MOVED_FILE: this makes all cached mappings void. */
 unsigned int moved_generation;
 
-/* Shared memory is never compared: other processes may write to it. */
+/* True if the mapping may be code that was copied from a file. Shared memory is left out, since
+ * other processes may write to it after the comparison with the file. */
 static __always_inline bool may_be_moved_code(const struct vma_entry *entry)
 {
 	return !(entry->flags & VM_SHARED);
@@ -263,8 +264,8 @@ static __always_inline bool is_probe_mapping(const struct vma_search *search,
 }
 
 /*
- * Limits search->vma to the part of anonymous code that one number can stand for: addresses with
- * equal upper bits.
+ * Limits search->vma to the part of anonymous code that one mapping number can stand for:
+ * addresses with equal upper bits.
  */
 static __always_inline void limit_anonymous_range(struct known_vma *vma,
 						  const struct vma_entry *entry, u64 top)
@@ -428,7 +429,8 @@ static __always_inline void mapping_set_first_process(struct vma_search *search,
 	record->offset = search->vma.file_offset;
 }
 
-/* True if a mapping needs more work: its build id is not read yet, or it may be moved code. */
+/* True if a mapping needs more work: its build id is not read yet, or it may hold code that was
+ * copied from a file. */
 static __always_inline bool needs_work_after_walk(const struct vma_search *search,
 						  const struct mapping_record *record)
 {

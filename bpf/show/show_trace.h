@@ -183,7 +183,7 @@ static __always_inline void task_print(struct seq_file *seq, u32 tid)
 	BPF_SEQ_PRINTF(seq, "%s-%u", (u64)name.comm, TID_SHOWN(tid));
 }
 
-/* Reasons that are not printed: there is no such stack. */
+/* These reasons are not printed: the task has no stack of this kind. */
 #define SILENT_REASONS                                                                             \
 	(1u << REASON_NOT_ASKED | 1u << REASON_NO_FRAMES | 1u << REASON_REFUSED |                  \
 	 1u << REASON_INTERRUPT)

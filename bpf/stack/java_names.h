@@ -12,7 +12,8 @@
 
 #ifdef UNWIND_KNOWS_JAVA
 
-/* The words of the walk's method, as those of a code object. */
+/* Indexes in the words of the current method (Java), which are where other runtimes have the words
+ * of a code object. */
 enum java_code_word { JAVA_NAME, JAVA_FILE, JAVA_CONSTANTS, JAVA_LINE, JAVA_HOLDER };
 
 static __always_inline void java_set_script_walk(struct script_walk *script,

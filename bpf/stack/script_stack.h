@@ -188,8 +188,8 @@ static __always_inline int script_record_id(struct scratch *scratch)
 }
 
 /*
- * The id of the code object of the walk, which the cache does not have; 0: none. On 6.1 the BPF
- * stack has no more room for functions below this one.
+ * The id of the code object of the walk, for which the cache has no id; 0: the code object gets no
+ * id. On 6.1 the BPF stack has no more room for functions that this one would call.
  */
 __noinline int script_read_record_and_find_id(struct scratch *scratch)
 {
@@ -274,7 +274,7 @@ __noinline int script_replace_loop_frames(struct scratch *scratch)
 	return 1;
 }
 
-/* The same after a direct walk that is final. */
+/* Like the function before, after a direct walk whose result is final. */
 static __always_inline void script_replace_after_direct_walk(struct scratch *scratch)
 {
 	if (!scratch->direct.scripts.count)

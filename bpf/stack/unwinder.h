@@ -29,8 +29,9 @@
 #include "unwind/unwind.h"
 
 /*
- * Programs that may sleep hold this lock while they use the stack map: user space swaps a map after
- * all programs that use it have left. The kfuncs are absent before 6.2.
+ * BPF programs that may sleep hold this lock (RCU) while they use the stack map: user space swaps
+ * the tables of the map only after all programs that use the old table have ended. The kfuncs do
+ * not exist before Linux 6.2.
  */
 extern void bpf_rcu_read_lock(void) __ksym __weak;
 extern void bpf_rcu_read_unlock(void) __ksym __weak;

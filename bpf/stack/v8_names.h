@@ -21,9 +21,9 @@
 #define V8_CODE_BELOW_ROOT 16
 
 /*
- * Finds the layout of V8's file. The file is that of the current frame's code. Generated code
- * belongs to none; there r13 holds the address of V8's roots, and words below it have the addresses
- * of V8's own code.
+ * Finds the layout of the file that contains V8, which is the file of the current frame's code.
+ * Generated code belongs to no file; in generated code r13 holds the address of V8's roots, and
+ * words below the roots have the addresses of V8's built-in functions, which are in the file.
  */
 __noinline int unwinder_find_v8(struct unwinder *unwinder)
 {

@@ -280,9 +280,9 @@ int task_move(struct bpf_raw_tracepoint_args *ctx)
 }
 
 /*
- * Moves the entry of a thread that calls execve: the thread goes on with the id of its process,
- * whose first thread may be freed by now, with its entry. In a PID namespace the former id is not
- * known (0).
+ * Moves the entry of a thread that calls execve: the thread gets the id of its process. The first
+ * thread, which had this id, may be freed already, and its entry with it. `old_tid` is the
+ * thread's id before execve; 0: not known, as in a PID namespace.
  */
 static __always_inline void follow_execing_thread(const struct task_struct *task, u32 tid,
 						  u32 old_tid)

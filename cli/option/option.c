@@ -256,28 +256,9 @@ static bool accept_negated_flag(const struct parser *parser, const char *name, c
 	return false;
 }
 
-static void report_unknown_long_option(const struct parser *parser, const char *word)
-{
-	char option[64];
-
-	snprintf(option, sizeof(option), "%.*s", long_option_length(word), word);
-	if (!report_foreign_option(parser, option)) {
-		const char *name = option + 2;
-		struct name_match match;
-
-		name_match_init(&match, name);
-		for (int i = 0; i < parser->rows; i++)
-			name_match_compare_name(&match, parser->row[i]->name);
-		if (match.nearest[0])
-			message("--%s: unknown option; did you mean --%s?", name, match.nearest);
-		else
-			message("--%s: unknown option, see 'stackmap help %s'", name,
-				parser->command->name);
-	}
-}
-
 static void report_unknown_option(const struct parser *parser, char **argv)
 {
+	struct name_match match;
 	const char *word = argv[optind - 1];
 	const char *name = parser->command->name;
 
@@ -289,11 +270,23 @@ static void report_unknown_option(const struct parser *parser, char **argv)
 		if (!report_foreign_option(parser, option))
 			message("%s: unknown option, see 'stackmap help %s'", option,
 				parser->command->name);
-	} else if (is_ambiguous_prefix(parser, word))
+	} else if (is_ambiguous_prefix(parser, word)) {
 		message("%.*s: stands for several options, see 'stackmap help %s'",
 			long_option_length(word), word, name);
-	else
-		report_unknown_long_option(parser, word);
+	} else {
+		char option[64];
+
+		snprintf(option, sizeof(option), "%.*s", long_option_length(word), word);
+		if (report_foreign_option(parser, option))
+			return;
+		name_match_init(&match, option + 2);
+		for (int i = 0; i < parser->rows; i++)
+			name_match_compare_name(&match, parser->row[i]->name);
+		if (match.nearest[0])
+			message("%s: unknown option; did you mean --%s?", option, match.nearest);
+		else
+			message("%s: unknown option, see 'stackmap help %s'", option, name);
+	}
 }
 
 static enum option_result report_unexpected_operand(const struct command *command,
@@ -362,8 +355,8 @@ enum option_result option_parse(const struct command *command, int argc, char **
 			return result;
 	}
 	/*
-	 * Each of these operands was the argument of an option, which took one or two words of
-	 * argv, so there is room for the operand before the others.
+	 * Each operand that is put back was the argument of an option. The option took one or two
+	 * words of argv, so there is room for one more operand before the others.
 	 */
 	while (parser.operand_count)
 		argv[--optind] = (char *)parser.operands[--parser.operand_count];
@@ -582,7 +575,7 @@ static struct option_file *create_option_file(const struct command *command)
 	return file;
 }
 
-/* --- lines of the file --- */
+/* --- lines of an option file --- */
 
 static char *trim_blanks(char *text)
 {

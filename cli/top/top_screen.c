@@ -25,19 +25,6 @@
 
 #define OBJECT_MAX 32 /* width of the column for a file's name on a terminal */
 
-/* Numbers the shown source among the sources that have events. */
-static void find_place_among_sources(const struct top_view *view, u32 *place, u32 *count)
-{
-	*place = *count = 0;
-	for (u32 kind = 0; kind < view->model->source_count; kind++) {
-		if (!view->model->sources[kind].weight)
-			continue;
-		++*count;
-		if (kind <= view->choice.kind)
-			*place = *count;
-	}
-}
-
 static void format_weight_of_source(const struct top_view *view, char *text, size_t bytes)
 {
 	const struct top_model *model = view->model;
@@ -62,13 +49,18 @@ void top_format_title(const struct top_view *view, char *text, size_t bytes)
 				     ? model->sources[view->choice.kind].name
 				     : "";
 	char clock[16], weight[64], place_text[32] = "";
-	u32 place, count;
+	u32 place = 0, count = 0;
 	struct tm local;
 
 	localtime_r(&view->time, &local);
 	strftime(clock, sizeof(clock), "%T", &local);
 	format_weight_of_source(view, weight, sizeof(weight));
-	find_place_among_sources(view, &place, &count);
+	/* the number of the shown source among the sources that have events */
+	for (u32 kind = 0; kind < model->source_count; kind++) {
+		count += model->sources[kind].weight != 0;
+		if (model->sources[kind].weight && kind <= view->choice.kind)
+			place = count;
+	}
 	if (count > 1)
 		snprintf(place_text, sizeof(place_text), "(%u of %u) ", place, count);
 	snprintf(text, bytes, "%s%s%s%s  %s in %.1f s  %s%s", clock,

@@ -26,7 +26,7 @@ struct top_view {
 	bool shows_traces; /* stacks are of traces, and traces are listed, too */
 };
 
-/* The lines above those of the view, cut to `bytes`. */
+/* Formats the two lines above the view's lines, each cut to `bytes`. */
 void top_format_title(const struct top_view *view, char *text, size_t bytes);
 void top_format_ledger_line(const struct top_view *view, char *text, size_t bytes);
 const char *top_heading_of_columns(const struct top_view *view);
@@ -34,7 +34,7 @@ const char *top_heading_of_columns(const struct top_view *view);
 /* A line without name and object, which come last, because they have any length. */
 void top_format_line_start(const struct top_line *line, char *text, size_t bytes);
 
-/* Prints a refresh, with at most `limit` functions or stacks. */
+/* Prints the view as it is now, with at most `limit` functions or stacks (for `top --batch`). */
 void top_print(const struct top_view *view, u64 limit, FILE *to);
 
 struct top_screen;

@@ -13,7 +13,8 @@
 /* number of columns that print_cells_of_row() and the spaces after the cells take */
 #define NUMBER_COLUMNS 87
 
-/* Rows that are printed, those that the noise hides, and those that --top leaves out. */
+/* Numbers of rows: printed, hidden because their change is within the noise, and left out by --top.
+ */
 struct shown {
 	u32 printed, within_noise, left_out;
 };
@@ -254,9 +255,9 @@ static void print_diff_as_text(const struct diff *diff)
 		if (!is_row_printed(diff, row, &shown))
 			continue;
 		/*
-		 * Both amounts with their shares, then the change of the amount relative to the
-		 * first one, the change of the share, and the noise of the last of these, or with
-		 * --per of the one before.
+		 * The columns are both amounts with their shares, the change of the amount
+		 * relative to the first one, the change of the share, and the noise: of the change
+		 * of the share, or with --per of the change of the amount.
 		 */
 		change = comparison_amount_change(row);
 		print_amount_and_percent(diff, row, BEFORE);
@@ -361,24 +362,18 @@ static json_t *make_json_array_of_path(const struct report *report, const struct
 	return array;
 }
 
-static json_t *make_json_of_relative_change(const struct comparison_row *row)
-{
-	double before = row->share[BEFORE].amount;
-
-	return before > 0 ? json_real(100 * comparison_amount_change(row) / before) : json_null();
-}
-
 static json_t *make_json_of_diff_row(const struct diff *diff, const struct comparison_row *row)
 {
+	double before = row->share[BEFORE].amount;
 	double noise = noise_of_diff_row(diff, row);
-	json_t *object =
-		json_pack("{s:o, s:o, s:o, s:f, s:f, s:o, s:o}", "event",
-			  json_text(event_name_of_diff_row(diff, row)), "before",
-			  make_json_of_share(&row->share[BEFORE]), "after",
-			  make_json_of_share(&row->share[AFTER]), "delta",
-			  comparison_share_change(row), "change", comparison_amount_change(row),
-			  "change_percent", make_json_of_relative_change(row), "noise",
-			  isfinite(noise) ? json_real(noise) : json_null());
+	json_t *object = json_pack(
+		"{s:o, s:o, s:o, s:f, s:f, s:o, s:o}", "event",
+		json_text(event_name_of_diff_row(diff, row)), "before",
+		make_json_of_share(&row->share[BEFORE]), "after",
+		make_json_of_share(&row->share[AFTER]), "delta", comparison_share_change(row),
+		"change", comparison_amount_change(row), "change_percent",
+		before > 0 ? json_real(100 * comparison_amount_change(row) / before) : json_null(),
+		"noise", isfinite(noise) ? json_real(noise) : json_null());
 
 	if (object && diff->values->stacks) {
 		const struct report *report = report_of_row(diff, row);

@@ -15,8 +15,8 @@ struct from_values {
 	const char *user, *password_file, *ca_file;
 	bool allow_cleartext;
 	u64 cap;
-	u64 seconds; /* not set by an option; not 0: length of the time range from `since` on,
-			seconds */
+	u64 seconds; /* length of the time range from `since` on, in seconds; 0: the range has no
+			length of its own. No option sets this member. */
 };
 
 /* The option rows of a command whose struct `values` has a struct from_values as `member`. */
@@ -51,7 +51,8 @@ struct from_values {
 		1, 10000000}
 /* clang-format on */
 
-/* A question to a store, and the result. Its texts belong to the values. */
+/* A question to a store, and the result. The texts of the question belong to the parsed options
+ * (from_values). */
 struct from_choice {
 	struct store_access access;
 	const char *password_file;

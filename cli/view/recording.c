@@ -333,35 +333,6 @@ static int check_cgroups(const struct string_list *cgroups)
 	return 0;
 }
 
-static int parse_event_filter(const struct recording_values *values,
-			      struct recording_choice *choice)
-{
-	struct stackmap_error error;
-
-	choice->filter = (struct event_filter){
-		.comms = values->comms,
-		.cgroups = values->cgroups,
-		.events = values->events,
-		.traces = values->traces,
-		.spans = values->spans,
-		.attributes = values->attributes,
-		.pids = values->pids,
-		.tids = values->tids,
-		.cpus = values->cpus,
-		.use = &choice->use,
-	};
-	if (check_cgroups(&values->cgroups))
-		return -EINVAL;
-	if (event_filter_check_words(&choice->filter, &error)) {
-		print_error_message(&error);
-		return -EINVAL;
-	}
-	if (!values->time || !parse_time_range(values->time, &choice->filter))
-		return 0;
-	message("--time %s: must be FROM,TO in seconds, such as 12.5,13", values->time);
-	return -EINVAL;
-}
-
 /* Refuses filters that a store does not support. */
 static int check_store_filters(const struct recording_values *values, const char *operand)
 {
@@ -424,6 +395,8 @@ int recording_choose_second(const struct recording_values *values, char *const *
 int choose_recording_by_options(const struct recording_values *values, char *const *operands,
 				struct recording_choice *choice)
 {
+	struct stackmap_error error;
+
 	if (values->from.url)
 		return check_store_filters(values, operands[0])
 			       ?: set_store_question(values, &values->from, choice);
@@ -439,7 +412,28 @@ int choose_recording_by_options(const struct recording_values *values, char *con
 		message("--instance %s and %s: choose one", values->instance, operands[0]);
 		return -EINVAL;
 	}
-	return parse_event_filter(values, choice);
+	choice->filter = (struct event_filter){
+		.comms = values->comms,
+		.cgroups = values->cgroups,
+		.events = values->events,
+		.traces = values->traces,
+		.spans = values->spans,
+		.attributes = values->attributes,
+		.pids = values->pids,
+		.tids = values->tids,
+		.cpus = values->cpus,
+		.use = &choice->use,
+	};
+	if (check_cgroups(&values->cgroups))
+		return -EINVAL;
+	if (event_filter_check_words(&choice->filter, &error)) {
+		print_error_message(&error);
+		return -EINVAL;
+	}
+	if (!values->time || !parse_time_range(values->time, &choice->filter))
+		return 0;
+	message("--time %s: must be FROM,TO in seconds, such as 12.5,13", values->time);
+	return -EINVAL;
 }
 
 struct trace_reader *recording_open(const struct recording_choice *choice)

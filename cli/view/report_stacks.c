@@ -201,7 +201,8 @@ static void print_children_of_tree_node(struct tree *tree, const struct calltree
 	}
 }
 
-static void print_title_of_tree(const struct tree *tree)
+/* Prints the tree of a function. The function is the root, and has a line of its own. */
+static void print_tree(struct tree *tree, struct calltree_node *root)
 {
 	static const char *const titles[][2] = {
 		[CALLTREE_WHOLE] = {"call tree", "function (outermost first)"},
@@ -217,12 +218,6 @@ static void print_title_of_tree(const struct tree *tree)
 	       tree->request->view == CALLTREE_CALLERS ? "through here, from here on"
 						       : "with callees, itself",
 	       title[1]);
-}
-
-/* Prints the tree of a function. The function is the root, and has a line of its own. */
-static void print_tree(struct tree *tree, struct calltree_node *root)
-{
-	print_title_of_tree(tree);
 	if (tree->request->view == CALLTREE_WHOLE) {
 		print_children_of_tree_node(tree, root, 0);
 		return;

@@ -61,21 +61,14 @@ CORE_GLOBAL int rule_cache_get_exact(const struct rule_cache *cache, const struc
 	return true;
 }
 
-/*
- * True if a cached rule for an aligned block of `bytes` bytes (a granule) may serve this pc. At the
- * first byte of a block, an interrupted pc needs its own rule.
- */
-CORE_PART bool may_use_granule(const struct rule_key *key, u64 bytes)
-{
-	return !(key->place & RULE_KEY_INTERRUPTED) || key->place & (bytes - 1);
-}
-
 CORE_PART bool get_granule_rule(const struct rule_cache *cache, const struct rule_key *key,
 				u64 bytes, struct unwind_rule *rule)
 {
 	struct rule_key granule = rule_key_of_granule(key, bytes);
 
-	return may_use_granule(key, bytes) && rule_cache_get_exact(cache, &granule, rule);
+	/* At the first byte of a block (a granule), an interrupted pc needs its own rule. */
+	return (!(key->place & RULE_KEY_INTERRUPTED) || key->place & (bytes - 1)) &&
+	       rule_cache_get_exact(cache, &granule, rule);
 }
 
 /* The look-ups are not a loop: Linux 6.1 refuses a loop that ends with a call. */

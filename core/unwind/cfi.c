@@ -78,13 +78,6 @@ CORE_PART void advance_location(struct cfi *cfi, u64 location)
 		cfi->next = location;
 }
 
-CORE_PART void remember_row(struct cfi *cfi)
-{
-	cfi->remembered[cfi->remembered_count & (CFI_REMEMBERED_MAX - 1)] = cfi->row;
-	if (++cfi->remembered_count > CFI_REMEMBERED_MAX)
-		cfi->stop = STOP_UNSUPPORTED;
-}
-
 CORE_PART void restore_remembered_row(struct cfi *cfi)
 {
 	if (cfi->remembered_count == 0) {
@@ -100,13 +93,6 @@ CORE_PART void restore_initial_cell(struct cfi *cfi, u64 reg)
 	*cfi_cell_of_register(&cfi->row, reg) = *cfi_cell_of_register(&cfi->entry.row, reg);
 }
 
-CORE_PART void define_cfa(struct cfi *cfi, u64 reg, s64 offset)
-{
-	if (!is_table_register(reg) || offset != (s32)offset)
-		cfi->stop = STOP_UNSUPPORTED;
-	cfi->row.cfa = (struct cfi_cell){.how = CFI_OFFSET, .reg = reg, .offset = offset};
-}
-
 /*
  * Returns the cell of a DWARF expression, a block of operations, and moves the position after the
  * block.
@@ -120,14 +106,6 @@ CORE_PART struct cfi_cell make_expression_cell(struct unwind *unwind, u32 how, u
 	if (length > 0xffff || offset != (s32)offset)
 		cfi->stop = STOP_UNSUPPORTED;
 	return (struct cfi_cell){.how = how, .length = length, .offset = offset};
-}
-
-CORE_PART void read_new_location(struct unwind *unwind)
-{
-	unwind->cfi.stop =
-		bytes_take_encoded_pointer(unwind, unwind->cfi.entry.pointer_encoding, 0);
-	if (!unwind->cfi.stop)
-		advance_location(&unwind->cfi, unwind->pointer);
 }
 
 /* Runs an instruction that defines the CFA. False: the instruction is another one. */
@@ -165,7 +143,9 @@ CORE_PART bool run_cfa_instruction(struct unwind *unwind, u32 instruction,
 	default:
 		return false;
 	}
-	define_cfa(cfi, reg, offset);
+	if (!is_table_register(reg) || offset != (s32)offset)
+		cfi->stop = STOP_UNSUPPORTED;
+	cfi->row.cfa = (struct cfi_cell){.how = CFI_OFFSET, .reg = reg, .offset = offset};
 	unwind->bytes.at = operands->position + taken;
 	return true;
 }
@@ -248,7 +228,9 @@ CORE_PART bool run_one_operand_instruction(struct unwind *unwind, u32 instructio
 		taken = a->bytes;
 		break;
 	case CFA_REMEMBER_STATE:
-		remember_row(cfi);
+		cfi->remembered[cfi->remembered_count & (CFI_REMEMBERED_MAX - 1)] = cfi->row;
+		if (++cfi->remembered_count > CFI_REMEMBERED_MAX)
+			cfi->stop = STOP_UNSUPPORTED;
 		break;
 	case CFA_RESTORE_STATE:
 		restore_remembered_row(cfi);
@@ -315,8 +297,8 @@ CORE_GLOBAL int cfi_read_operands(struct unwind *unwind)
 }
 
 /*
- * Runs the instruction at the position. True: a pointer follows the instruction, which is the new
- * location.
+ * Runs the instruction at the position. True: the new location follows the instruction as a
+ * pointer.
  */
 CORE_GLOBAL_PART int run_next_instruction(struct unwind *unwind)
 {
@@ -347,8 +329,12 @@ static long cfi_run_one_instruction(u32 i, void *arg)
 	cfi->stop = unwind_spend_budget(unwind) ? bytes_ready(unwind) : STOP_BUDGET;
 	if (cfi->stop)
 		return 1;
-	if (run_next_instruction(unwind))
-		read_new_location(unwind);
+	if (run_next_instruction(unwind)) {
+		/* the instruction sets a new location, whose address follows */
+		cfi->stop = bytes_take_encoded_pointer(unwind, cfi->entry.pointer_encoding, 0);
+		if (!cfi->stop)
+			advance_location(cfi, unwind->pointer);
+	}
 	return cfi->stop != STOP_NONE;
 }
 

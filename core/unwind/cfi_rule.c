@@ -13,11 +13,6 @@ CORE_PART u32 evaluate_expression_of_cell(struct unwind *unwind, const struct cf
 	return expr_evaluate(unwind, unwind->cfi.entry.cie + cell->offset, cell->length);
 }
 
-CORE_PART bool is_addend_encodable(s64 addend)
-{
-	return addend >= 0 && (u64)addend % SLOT_WORD == 0 && (u64)addend / SLOT_WORD <= 0xff;
-}
-
 /* Sets the CFA from an evaluated expression. */
 CORE_PART u32 set_cfa_from_term(const struct expr_term *term, struct unwind_rule *rule)
 {
@@ -39,7 +34,10 @@ CORE_PART u32 set_cfa_from_term(const struct expr_term *term, struct unwind_rule
 	case EXPR_DEREF:
 		rule->cfa_kind = term->kind == EXPR_DEREF ? CFA_DEREF : CFA_DEREF_INDEX;
 		rule->operand = (u32)term->addend / SLOT_WORD;
-		return is_addend_encodable(term->addend) ? STOP_NONE : STOP_UNSUPPORTED;
+		return term->addend >= 0 && (u64)term->addend % SLOT_WORD == 0 &&
+				       (u64)term->addend / SLOT_WORD <= 0xff
+			       ? STOP_NONE
+			       : STOP_UNSUPPORTED;
 	}
 	return STOP_UNSUPPORTED;
 }

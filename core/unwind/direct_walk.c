@@ -38,13 +38,6 @@ CORE_PART bool direct_knows_register(const struct direct_walk *walk, u32 reg)
 
 /* --- the window, a copy of stack words --- */
 
-CORE_PART bool direct_window_covers(const struct direct_walk *walk, u64 end, u32 words)
-{
-	u64 low = end - 8 * words - walk->window_start;
-
-	return low < walk->window_bytes && walk->window_bytes - low >= 8 * words;
-}
-
 /*
  * Fills the window with the `words` words below the address `end`, and with memory after them. If
  * the window cannot be read whole, the part up to the end of its page is read.
@@ -69,7 +62,10 @@ CORE_GLOBAL_PART int direct_window_fill(struct direct_walk *walk, u64 end, u32 w
 
 CORE_PART bool direct_window_cover_or_fill(struct direct_walk *walk, u64 end, u32 words)
 {
-	return direct_window_covers(walk, end, words) || direct_window_fill(walk, end, words);
+	u64 low = end - 8 * words - walk->window_start;
+
+	return (low < walk->window_bytes && walk->window_bytes - low >= 8 * words) ||
+	       direct_window_fill(walk, end, words);
 }
 
 /* The index, in the window, of an address that the window covers. */
@@ -523,11 +519,6 @@ CORE_GLOBAL_PART int step_by_other_rule(struct direct_walk *walk, const struct c
 
 /* --- finding the step --- */
 
-CORE_PART u32 step_cache_index(u64 place)
-{
-	return (place * STEP_CACHE_FACTOR) >> (64 - STEP_CACHE_BITS);
-}
-
 /*
  * The entry at walk->step_cache_index. The index is read from memory again, so that the verifier
  * knows no more than that the result is an entry.
@@ -568,7 +559,8 @@ CORE_GLOBAL_PART int make_rule_of_code_without_tables(struct direct_walk *walk, 
 	return STOP_NONE;
 }
 
-/* True if the rule is one of V8's own code, whose frames the callback names. */
+/* True if the rule is for a built-in function of V8. The callback names the frames of these
+ * functions. */
 CORE_PART bool rule_is_left_to_callback(struct direct_walk *walk)
 {
 	const struct unwind_rule *rule = &walk->search.rule;
@@ -678,7 +670,7 @@ static long direct_walk_frame(u32 i, void *arg)
 	bool is_generated = false;
 	u64 frame = direct_frame_of_pc(direct, walk->registers.value[REGISTER_PC], &is_generated);
 	u64 place = frame | walk->interrupted;
-	u32 index = step_cache_index(place), stop = STOP_NONE;
+	u32 index = (place * STEP_CACHE_FACTOR) >> (64 - STEP_CACHE_BITS), stop = STOP_NONE;
 	const struct cached_step *step;
 
 	if (!frame) {

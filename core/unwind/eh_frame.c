@@ -380,8 +380,8 @@ static long open_next_record(u32 i, void *arg)
 	if (search->stop == STOP_UNSUPPORTED && search->records > 1 && search->record_end > record)
 		search->stop = STOP_NO_RULE;
 	/*
-	 * If a record could not be opened, such as the terminator, record_end is still the end of
-	 * the record before it.
+	 * If a record such as the terminator could not be opened, record_end is still the end of
+	 * the record before.
 	 */
 	return search->stop != STOP_NO_RULE || search->record_end <= record;
 }
@@ -394,16 +394,6 @@ CORE_PART u32 search_eh_frame_records(struct unwind *unwind)
 	search->stop = STOP_NO_RULE;
 	core_rare_loop(search->records, open_next_record, &unwind);
 	return search->stop;
-}
-
-/* Prepares a linear search through all records of the section. */
-CORE_PART void prepare_search_of_all_records(struct unwind *unwind)
-{
-	struct eh_search *search = &unwind->eh;
-
-	search->record_end = unwind->image.eh_frame.start;
-	search->records_end = unwind->image.eh_frame.end;
-	search->records = search->record_end ? EH_ENTRIES_MAX : 0;
 }
 
 /* True if a record is a CIE in the form that all compilers and assemblers write for 64-bit code. */
@@ -455,9 +445,9 @@ CORE_PART bool move_scan_to_previous_block(struct unwind *unwind)
 }
 
 /*
- * Examines one address where a record may begin. If the block overlaps a section, or lies close
- * after one, a record begins near; the record leads to its CIE, and more CIEs may lie close before
- * that one.
+ * Examines one address where a record may begin. If the block overlaps an .eh_frame section, or
+ * lies close after one, a record begins near this address. The record leads to its CIE, and more
+ * CIEs may lie close before that CIE.
  */
 static long scan_address_for_eh_frame(u32 i, void *arg)
 {
@@ -582,10 +572,14 @@ CORE_PART u32 fde_find(struct unwind *unwind)
 		search->is_empty = 0;
 		search_eh_frame_without_headers(unwind);
 	}
-	if (stop == STOP_NO_RULE)
-		prepare_search_of_all_records(unwind);
-	else if (stop)
+	if (stop == STOP_NO_RULE) {
+		/* a linear search through all records of the section */
+		search->record_end = unwind->image.eh_frame.start;
+		search->records_end = unwind->image.eh_frame.end;
+		search->records = search->record_end ? EH_ENTRIES_MAX : 0;
+	} else if (stop) {
 		return stop;
+	}
 	if (!core_reload(search->records))
 		return unwind->image.searched ? STOP_NO_RULE : unwind_table_read_stop(unwind);
 	stop = search_eh_frame_records(unwind);

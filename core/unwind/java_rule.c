@@ -141,10 +141,10 @@ CORE_PART bool java_find_code_block_of_pc(struct unwind *unwind)
 
 /* Instructions, as little-endian numbers. */
 #define JAVA_BYTES_3 0xffffffULL
-#define JAVA_ADD_8 0xc48348	/* add $8 bits, %rsp */
-#define JAVA_ADD_32 0xc48148	/* add $32 bits, %rsp */
-#define JAVA_SUB_8 0xec8348	/* sub $8 bits, %rsp */
-#define JAVA_SUB_32 0xec8148	/* sub $32 bits, %rsp */
+#define JAVA_ADD_8 0xc48348	/* add an 8-bit constant to rsp */
+#define JAVA_ADD_32 0xc48148	/* add a 32-bit constant to rsp */
+#define JAVA_SUB_8 0xec8348	/* subtract an 8-bit constant from rsp */
+#define JAVA_SUB_32 0xec8148	/* subtract a 32-bit constant from rsp */
 #define JAVA_SUB_BYTES 4	/* of the former */
 #define JAVA_STORE_RBP 0x6c8948 /* mov %rbp, distance(%rsp) */
 #define JAVA_TOUCH 0x248489	/* mov %eax, distance(%rsp): the stack overflow check */
@@ -162,7 +162,8 @@ CORE_PART bool java_find_code_block_of_pc(struct unwind *unwind)
 #define JAVA_POP_R8 0x5841
 #define JAVA_POP_R8_MASK 0xf8ff
 
-#define JAVA_END_BYTES 14 /* from pop %rbp to ret: a comparison and a jump are between them */
+#define JAVA_END_BYTES                                                                             \
+	14 /* distance from pop %rbp to ret, with a comparison and a jump in between */
 #define JAVA_END_NONE 0xff
 
 /*
@@ -356,19 +357,6 @@ CORE_PART bool java_is_return_address(struct unwind *unwind, u64 address)
 		is_after_call(core_reload(java->other)));
 }
 
-/*
- * For the return address that java_is_return_address() has checked: true if it lies in the
- * interpreter, or follows a direct call of code in the frame's own block.
- */
-CORE_PART bool java_return_follows_own_call(struct unwind *unwind)
-{
-	struct java_walk *java = &unwind->java;
-
-	return java->word - java->interpreter < java->interpreter_bytes ||
-	       (call_is_direct(java->other) &&
-		call_target(java->word, java->other) - java->blob < java->block_bytes);
-}
-
 /* Sets java->method if the block is the code of a method. */
 CORE_PART void java_blob_method_find(struct unwind *unwind)
 {
@@ -402,8 +390,12 @@ CORE_PART bool java_make_compiled_code_rule(struct unwind *unwind)
 	    !java_is_return_address(unwind, unwind->registers.value[REGISTER_RSP] +
 						    8 * (u64)java->words - 8))
 		return false;
-	/* An unrecognised end of a function would yield the caller's caller. */
-	if (unwind->is_interrupted && !java_return_follows_own_call(unwind))
+	/* An unrecognised end of a function would yield the caller's caller. The return address,
+	 * which java_is_return_address() has checked, must therefore lie in the interpreter, or
+	 * follow a direct call of code in the frame's own block. */
+	if (unwind->is_interrupted && java->word - java->interpreter >= java->interpreter_bytes &&
+	    !(call_is_direct(java->other) &&
+	      call_target(java->word, java->other) - java->blob < java->block_bytes))
 		return false;
 	unwind->rule = (struct unwind_rule){
 		.cfa_register = REGISTER_RSP,

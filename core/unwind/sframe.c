@@ -36,17 +36,6 @@
 #define CONTROL_IS_DEREF(word) ((word)&2)
 #define CONTROL_REGISTER(word) ((word) >> 3)
 
-CORE_PART bool is_header_supported(const struct sframe_header *header)
-{
-	return header->magic == SFRAME_MAGIC && header->version >= 1 && header->version <= 3 &&
-	       header->abi == SFRAME_ABI && header->flags & SFRAME_SORTED && header->function_count;
-}
-
-CORE_PART u32 sframe_index_entry_bytes(u32 version)
-{
-	return version == 1 ? 17 : version == 2 ? 20 : 16;
-}
-
 /* Reads the section's header and finds its parts. */
 CORE_OUTLINED u32 open_sframe_section(struct unwind *unwind)
 {
@@ -57,13 +46,14 @@ CORE_OUTLINED u32 open_sframe_section(struct unwind *unwind)
 	search->section = unwind->image.sframe.start;
 	if (!unwind_fetch(unwind, search->section, &search->header, sizeof(search->header)))
 		return unwind_table_read_stop(unwind);
-	if (!is_header_supported(header))
+	if (!(header->magic == SFRAME_MAGIC && header->version >= 1 && header->version <= 3 &&
+	      header->abi == SFRAME_ABI && header->flags & SFRAME_SORTED && header->function_count))
 		return STOP_UNSUPPORTED;
 	first = search->section + sizeof(*header) + header->extra_bytes;
 	search->functions = first + header->functions;
 	search->rows = first + header->rows;
 	search->rows_end = search->rows + header->row_bytes;
-	search->entry_bytes = sframe_index_entry_bytes(header->version);
+	search->entry_bytes = header->version == 1 ? 17 : header->version == 2 ? 20 : 16;
 	search->low = 0;
 	search->high = header->function_count;
 	return search->rows_end <= unwind->image.sframe.end ? STOP_NONE : STOP_BAD_TABLE;
@@ -159,17 +149,6 @@ CORE_PART u32 find_sframe_function(struct unwind *unwind)
 	return FUNCTION_ROW_TYPE(search->info) <= ROW_TYPE_MAX ? STOP_NONE : STOP_BAD_TABLE;
 }
 
-/* Stores the data words of the row at the position. */
-CORE_PART void store_row_words(struct sframe_search *search, struct unwind_bytes *bytes)
-{
-	u32 size = 1U << ROW_WORD_SIZE(search->row_info);
-
-	for (u32 i = 0; i < ROW_WORDS_MAX; i++) {
-		search->word[i] = bytes_peek(bytes);
-		bytes->at += size;
-	}
-}
-
 static long read_next_sframe_row(u32 i, void *arg)
 {
 	struct unwind *unwind = *(struct unwind **)arg;
@@ -196,7 +175,10 @@ static long read_next_sframe_row(u32 i, void *arg)
 	}
 	search->found = true;
 	search->row_info = info;
-	store_row_words(search, bytes);
+	for (u32 i = 0, size = 1U << ROW_WORD_SIZE(search->row_info); i < ROW_WORDS_MAX; i++) {
+		search->word[i] = bytes_peek(bytes);
+		bytes->at += size;
+	}
 	bytes->at = next;
 	return 0;
 }

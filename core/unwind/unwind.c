@@ -36,17 +36,6 @@ CORE_PART bool is_after_syscall(struct unwind *unwind, u64 pc)
 	       unwind->word == SYSCALL_CODE;
 }
 
-/*
- * The address that rules are looked up for. For a frame that made a call, it is an address within
- * the call instruction.
- */
-CORE_PART u64 rule_lookup_address(struct unwind *unwind)
-{
-	u64 pc = unwind->registers.value[REGISTER_PC];
-
-	return unwind->is_interrupted && !is_after_syscall(unwind, pc) ? pc : pc - 1;
-}
-
 #ifdef UNWIND_KNOWS_JAVA
 /*
  * Makes the rule of code that no table covers. For an interrupted frame the code's bytes are
@@ -150,33 +139,17 @@ CORE_PART u32 make_generated_code_rule(struct unwind *unwind)
 
 CORE_INLINE u32 unwind_rule(struct unwind *unwind)
 {
+	u64 pc = unwind->registers.value[REGISTER_PC];
 	u32 stop = STOP_NO_RULE;
 
-	unwind->lookup_pc = rule_lookup_address(unwind);
+	/* For a frame that made a call, the rule is looked up for an address within the call
+	 * instruction. */
+	unwind->lookup_pc = unwind->is_interrupted && !is_after_syscall(unwind, pc) ? pc : pc - 1;
 	unwind->code_seen = 0;
 	unwind->same_from = unwind->same_to = 0;
 	if (!core_reload(unwind->is_by_code) && !unwind->is_compat && unwind->mapping.image)
 		stop = make_table_rule(unwind, &unwind->rule);
 	return stop == STOP_NO_RULE ? make_generated_code_rule(unwind) : stop;
-}
-
-/*
- * True if the rule of the current pc may be in the cache. The rule of code without a file is never
- * cached.
- */
-CORE_PART bool may_use_cached_rule(const struct unwind *unwind)
-{
-	return !unwind->is_compat && unwind->mapping.image;
-}
-
-/*
- * True if the rule depends on its cache key alone. False: the rule was made from a part of the code
- * only, or without the tables of its file.
- */
-CORE_PART bool is_rule_cacheable(const struct unwind *unwind)
-{
-	return unwind->budget && unwind->code_seen != CODE_UNREADABLE && unwind->mapping.image &&
-	       !unwind->is_by_code;
 }
 
 /*
@@ -208,8 +181,9 @@ u32 find_or_make_rule(struct unwind *unwind)
 {
 	u32 stop;
 
-	/* in memory: the verifier would follow each value of a local variable */
-	unwind->is_lasting = may_use_cached_rule(unwind);
+	/* The rule of code without a file is never cached. The answer is in memory, since the
+	 * verifier would follow each value of a local variable. */
+	unwind->is_lasting = !unwind->is_compat && unwind->mapping.image;
 	unwind->granule = 1;
 	unwind->is_by_code = 0;
 	unwind->is_listed = 0;
@@ -220,21 +194,14 @@ u32 find_or_make_rule(struct unwind *unwind)
 			return STOP_NONE;
 	}
 	stop = unwind_rule(unwind);
-	if (stop || !core_reload(unwind->is_lasting) || !is_rule_cacheable(unwind))
+	/* A rule that was made from a part of the code only, or without the tables of its file, is
+	 * not cached, since the cache key does not say so. */
+	if (stop || !core_reload(unwind->is_lasting) || !unwind->budget ||
+	    unwind->code_seen == CODE_UNREADABLE || !unwind->mapping.image || unwind->is_by_code)
 		return stop;
 	compute_granule(unwind);
 	unwind_cache_rule(unwind);
 	return STOP_NONE;
-}
-
-/* Sets unwind->mapping to the mapping of the current pc. */
-CORE_PART bool enter_mapping_of_pc(struct unwind *unwind)
-{
-	u64 pc = unwind->registers.value[REGISTER_PC];
-
-	if (pc >= unwind->mapping.start && pc < unwind->mapping.end)
-		return true;
-	return unwind_find_mapping(unwind, pc);
 }
 
 CORE_PART bool is_frame_pointer_rule(const struct unwind *unwind)
@@ -305,15 +272,6 @@ CORE_GLOBAL_PART int stop_reason_of_searched_step(struct unwind *unwind, u32 sto
 }
 
 /*
- * The number to add to the pc of the current frame, which says that the frame was interrupted
- * (abi/stack.h). 0 for the leaf, whose pc is exact.
- */
-CORE_PART u64 pc_addend_of_interrupted_frame(const struct unwind *unwind)
-{
-	return unwind->depth && unwind->is_interrupted ? FRAME_BEHIND_INTERRUPTED : 0;
-}
-
-/*
  * Marks the frame of a signal trampoline: the handler returns to the trampoline's first
  * instruction, which follows no call.
  */
@@ -346,7 +304,8 @@ CORE_PART void name_v8_frame(struct unwind *unwind)
 		unwind_v8_name(unwind);
 }
 
-/* True if further functions of V8 run in the current frame, which have no frames yet. */
+/* True if more functions of V8 run in the current frame (inlined ones), and were not added as
+ * frames yet. */
 CORE_PART bool has_v8_functions(const struct unwind *unwind)
 {
 	return core_reload(unwind->v8.inlined.left);
@@ -408,18 +367,12 @@ CORE_PART u32 understand_frame(struct unwind *unwind)
 	return stop;
 }
 
-CORE_PART u32 step_to_caller(struct unwind *unwind)
-{
-	return has_v8_functions(unwind)
-		       ? STOP_NONE
-		       : (u32)stop_reason_of_searched_step(unwind, unwind_step(unwind));
-}
-
 /* Adds the current frame. The leaf is added even outside of code. */
 CORE_PART u32 add_current_frame(struct unwind *unwind)
 {
-	bool is_code = enter_mapping_of_pc(unwind);
 	u64 pc = unwind->registers.value[REGISTER_PC];
+	bool is_code = (pc >= unwind->mapping.start && pc < unwind->mapping.end) ||
+		       unwind_find_mapping(unwind, pc);
 	u32 index = unwind->depth;
 
 	if (!is_code && index)
@@ -428,8 +381,11 @@ CORE_PART u32 add_current_frame(struct unwind *unwind)
 		return STOP_DEPTH;
 	index = deep_stack_slot(index);
 	core_one_register(index);
+	/* FRAME_BEHIND_INTERRUPTED says that the frame was interrupted (abi/stack.h). The pc of the
+	 * leaf is exact without it. */
 	unwind->frame[index & (UNWIND_FRAMES - 1)] =
-		(unwind_frame(unwind, pc) + pc_addend_of_interrupted_frame(unwind)) |
+		(unwind_frame(unwind, pc) +
+		 (unwind->depth && unwind->is_interrupted ? FRAME_BEHIND_INTERRUPTED : 0)) |
 		(unwind->is_guessed ? unwind->guess_mark : 0);
 	unwind->depth++;
 	return is_code ? STOP_NONE : STOP_NOT_CODE;
@@ -460,7 +416,10 @@ static long walk_frame(u32 i, void *arg)
 			unwind->stop = understand_frame(unwind);
 	}
 	if (!core_reload(unwind->stop))
-		unwind->stop = step_to_caller(unwind);
+		unwind->stop =
+			has_v8_functions(unwind)
+				? STOP_NONE
+				: (u32)stop_reason_of_searched_step(unwind, unwind_step(unwind));
 	if (core_reload(unwind->budget) || unwind->refills == UNWIND_REFILLS_MAX ||
 	    !unwind_wait_for_missing_page(unwind)) {
 		add_inlined_frames(unwind);

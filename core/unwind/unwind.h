@@ -55,7 +55,8 @@ struct unwind;
  */
 
 #define BYTES_WINDOW 256 /* size of the window in bytes, a power of two */
-#define BYTES_STEP 32	 /* the most bytes that one step decodes: an opcode and two operands */
+#define BYTES_STEP                                                                                 \
+	32 /* largest number of bytes that one step decodes: an opcode and two operands */
 
 struct unwind_bytes {
 	u64 at;
@@ -233,7 +234,7 @@ enum cfi_how {
 	 * of the expression. The expression has `length` bytes and begins at CIE + offset.
 	 */
 	CFI_EXPRESSION,
-	CFI_VALUE_EXPRESSION /* the register's value is the result of such an expression */
+	CFI_VALUE_EXPRESSION /* the register's value is the result of an expression */
 };
 
 struct cfi_cell {
@@ -545,8 +546,8 @@ struct java_walk {
 	u64 scopes;		   /* address of the scopes of the block's code */
 	u64 places;		   /* address of the descriptions of the code's addresses */
 	u64 methods;		   /* address of the array with the addresses of methods */
-	s64 distance;		   /* of the pc from the first byte of the code */
-	u32 place_from, place_end; /* range of the descriptions that the search has left */
+	s64 distance;		   /* distance of the pc from the first byte of the code */
+	u32 place_from, place_end; /* range of the descriptions that are still to be searched */
 	struct java_place place;   /* the description that was read last */
 	u32 scope;		   /* distance of the current scope; 0: there is none */
 	u32 is_unnamed;		   /* 1: a function in `chain` has no id */
@@ -649,7 +650,7 @@ struct unwind {
 	/* State of the walk: */
 	u32 max_depth;
 	u32 refills;
-	u32 first;	    /* number of frames before those of the current registers */
+	u32 first; /* number of frames in `frame` before the frame of the current registers */
 	u32 is_interrupted; /* 1: the current frame's pc is exact, not the address after a call */
 	u32 is_lasting;	    /* 1: the rule of the current pc may be cached */
 	u32 is_by_code;	    /* 1: the cache says that no table covers the current pc */

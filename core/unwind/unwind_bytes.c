@@ -67,13 +67,6 @@ CORE_GLOBAL_PART u32 window_bytes_to_read(struct unwind *unwind)
 	return left < BYTES_WINDOW ? left : BYTES_WINDOW;
 }
 
-CORE_PART void window_fill(struct unwind *unwind, struct unwind_bytes *bytes, u32 count)
-{
-	core_one_register(count);
-	if (count <= BYTES_WINDOW && read_within_budget(unwind, bytes->at, bytes->window, count))
-		bytes->filled = count;
-}
-
 /*
  * The result of bytes_ready(). It is computed in a function of its own, so that the verifier
  * follows one number in the callers, not a path for each constant.
@@ -93,9 +86,14 @@ CORE_GLOBAL_PART u32 stop_reason_of_window_read(struct unwind *unwind)
 CORE_SUBPROGRAM u32 bytes_ready(struct unwind *unwind)
 {
 	u32 count = window_bytes_to_read(unwind);
+	struct unwind_bytes *bytes = &unwind->bytes;
 
-	if (count)
-		window_fill(unwind, &unwind->bytes, count);
+	if (count) {
+		core_one_register(count);
+		if (count <= BYTES_WINDOW &&
+		    read_within_budget(unwind, bytes->at, bytes->window, count))
+			bytes->filled = count;
+	}
 	return stop_reason_of_window_read(unwind);
 }
 
@@ -291,12 +289,6 @@ CORE_PART void record_elf_segment(struct unwind *unwind)
 		add_image_segment(unwind);
 }
 
-CORE_PART u64 program_header_address(const struct unwind *unwind, u32 i)
-{
-	return unwind->image.header + unwind->elf.header.segments_offset +
-	       (u64)i * sizeof(struct elf_program_header);
-}
-
 static long read_program_header(u32 i, void *arg)
 {
 	struct unwind *unwind = *(struct unwind **)arg;
@@ -304,7 +296,10 @@ static long read_program_header(u32 i, void *arg)
 
 	if (i >= unwind->elf.header.segment_count)
 		return 1;
-	if (!unwind_fetch(unwind, program_header_address(unwind, i), segment, sizeof(*segment))) {
+	if (!unwind_fetch(unwind,
+			  unwind->image.header + unwind->elf.header.segments_offset +
+				  (u64)i * sizeof(*segment),
+			  segment, sizeof(*segment))) {
 		unwind->image.header = 0;
 		return 1;
 	}

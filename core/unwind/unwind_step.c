@@ -100,7 +100,8 @@ CORE_PART u32 compute_cfa(struct unwind *unwind, const struct unwind_rule *rule,
 	return STOP_NONE;
 }
 
-/* The largest slot of a rule, in words below the base, among the slots that one read covers. */
+/* The slot that lies farthest below the base, in words, among the slots of a rule that one read can
+ * cover. */
 CORE_GLOBAL_PART u32 largest_slot_of_rule(const struct unwind_rule *rule)
 {
 	u64 deepest = 1;
@@ -196,15 +197,6 @@ CORE_PART u64 slots_base_address(const struct unwind *unwind, const struct unwin
 	return base + RULE_BASE_BYTES;
 }
 
-/*
- * True if a register of the caller is saved on the stack. False: all of them are still in
- * registers.
- */
-CORE_PART bool has_saved_registers(const struct unwind_rule *rule)
-{
-	return !RETURN_MAY_BE_IN_REGISTER || rule->slot[SLOT_RETURN] || rule->slot[SLOT_FP];
-}
-
 CORE_PART u32 restore_registers_of_caller(struct unwind *unwind, const struct unwind_rule *rule,
 					  u64 cfa)
 {
@@ -213,8 +205,10 @@ CORE_PART u32 restore_registers_of_caller(struct unwind *unwind, const struct un
 	unwind->restore = (struct slot_restore){.cfa = cfa, .base = base};
 	unwind->caller.known = 0;
 	unwind->caller.value[REGISTER_RESULT] = unwind->registers.value[REGISTER_RESULT];
+	/* If nothing is saved on the stack, all registers of the caller are still in registers. */
 	if (!unwind->is_compat &&
-	    (!has_saved_registers(rule) || !read_saved_words(unwind, rule, base)))
+	    ((RETURN_MAY_BE_IN_REGISTER && !rule->slot[SLOT_RETURN] && !rule->slot[SLOT_FP]) ||
+	     !read_saved_words(unwind, rule, base)))
 		unwind->saved_count = 0;
 	core_rare_loop(SLOT_COUNT, restore_register_of_caller, &unwind);
 	return unwind->restore.stop;

@@ -59,7 +59,7 @@
 #define SCOPE_HAS_NAME(flags) (((flags) >> 12 & 3) != 0)
 #define SCOPE_HAS_INFERRED(flags) ((flags) >> 14 & 1)
 
-#define SCRIPT_NAME 2 /* index of the name's word in a script */
+#define SCRIPT_NAME 2 /* index of the word that holds the name in a Script object of V8 */
 
 CORE_PART u64 v8_hash_add(u64 hash, u64 word)
 {

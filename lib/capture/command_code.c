@@ -186,13 +186,6 @@ void command_code_begin(struct command_code *code, const char *path)
 	code->linker = child < 0 ? 0 : child;
 }
 
-/* True for signals that end the linker. They end it silently; all other signals are suppressed. */
-static bool is_fatal_signal(int signal)
-{
-	return signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE ||
-	       signal == SIGABRT || signal == SIGSYS;
-}
-
 static void kill_linker(struct command_code *code)
 {
 	code->is_given_up = true;
@@ -207,7 +200,8 @@ static void kill_linker(struct command_code *code)
 static void handle_ptrace_stop(struct command_code *code, int status)
 {
 	bool is_exiting = status >> 16 == PTRACE_EVENT_EXIT;
-	bool is_at_exec = code->stops_at_exec && WSTOPSIG(status) == SIGTRAP;
+	int signal = WSTOPSIG(status);
+	bool is_at_exec = code->stops_at_exec && signal == SIGTRAP;
 
 	if ((is_exiting || is_at_exec) && !code->is_given_up) {
 		struct number_range range = {code->linker, code->linker};
@@ -220,13 +214,15 @@ static void handle_ptrace_stop(struct command_code *code, int status)
 		return;
 	}
 	if (!code->is_followed) {
-		code->stops_at_exec = WSTOPSIG(status) == STOP_SIGNAL;
+		code->stops_at_exec = signal == STOP_SIGNAL;
 		code->is_followed = !ptrace(PTRACE_SETOPTIONS, code->linker, 0,
 					    PTRACE_O_TRACEEXIT | PTRACE_O_EXITKILL);
 		if (!code->is_followed)
 			kill_linker(code);
 	}
-	if (!is_exiting && is_fatal_signal(WSTOPSIG(status)))
+	/* Fatal signals end the linker silently; all other signals are suppressed. */
+	if (!is_exiting && (signal == SIGSEGV || signal == SIGBUS || signal == SIGILL ||
+			    signal == SIGFPE || signal == SIGABRT || signal == SIGSYS))
 		kill_linker(code);
 	ptrace(PTRACE_CONT, code->linker, 0, 0);
 }

@@ -113,7 +113,7 @@ static const struct part *find_or_make_frames_of_stack(struct event_stacks *stac
 
 /* Appends the kernel stack or the user stack of an event. `leaf` 0: the leaf is not on this
  * side. */
-static int append_stack_side(struct event_stacks *stacks, u64 leaf, u32 index, u32 reason,
+static int append_stack_part(struct event_stacks *stacks, u64 leaf, u32 index, u32 reason,
 			     bool in_kernel)
 {
 	struct part *joined = &stacks->joined;
@@ -142,9 +142,9 @@ int event_stacks_find(struct event_stacks *stacks, const struct trace_event *eve
 	bool leaf_in_kernel = FRAME_IS_KERNEL(event->leaf);
 
 	stacks->joined.depth = 0;
-	if (append_stack_side(stacks, leaf_in_kernel ? event->leaf : 0, event->kernel,
+	if (append_stack_part(stacks, leaf_in_kernel ? event->leaf : 0, event->kernel,
 			      event->kernel_reason, true) ||
-	    append_stack_side(stacks, leaf_in_kernel ? 0 : event->leaf, event->user,
+	    append_stack_part(stacks, leaf_in_kernel ? 0 : event->leaf, event->user,
 			      event->user_reason, false))
 		return -ENOMEM;
 	*out = (struct event_stack){stacks->joined.frames, stacks->joined.depth};

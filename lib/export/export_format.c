@@ -33,3 +33,20 @@ const char *value_unit_word(const char *unit)
 			return words[i].word;
 	return NULL;
 }
+
+struct file_append {
+	ProtobufCBuffer base; /* first member: protobuf-c gets its address */
+	FILE *to;
+};
+
+static void append_to_file(ProtobufCBuffer *buffer, size_t bytes, const uint8_t *data)
+{
+	fwrite(data, 1, bytes, ((struct file_append *)buffer)->to);
+}
+
+void export_pack_to_file(const ProtobufCMessage *message, FILE *to)
+{
+	struct file_append file = {.base.append = append_to_file, .to = to};
+
+	protobuf_c_message_pack_to_buffer(message, &file.base);
+}

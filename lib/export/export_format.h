@@ -6,6 +6,7 @@
 #ifndef LIB_EXPORT_EXPORT_FORMAT_H
 #define LIB_EXPORT_EXPORT_FORMAT_H
 
+#include <protobuf-c/protobuf-c.h>
 #include <stdio.h>
 
 #include "array.h"
@@ -67,5 +68,8 @@ const struct export_format *export_format_find(const char *name);
 /* The unit of a value in the words of pprof, OTLP and speedscope: "nanoseconds", "bytes"...; NULL:
  * these formats have no word for the unit. */
 const char *value_unit_word(const char *unit);
+
+/* Writes a message to a file. A write error shows in ferror() of `to`. */
+void export_pack_to_file(const ProtobufCMessage *message, FILE *to);
 
 #endif

@@ -489,16 +489,6 @@ static int encode_resource(const struct trace_info *info, const struct export_id
 	return resource.failed || to->failed ? -ENOMEM : 0;
 }
 
-struct file_append {
-	ProtobufCBuffer base; /* first member: protobuf-c gets its address */
-	FILE *to;
-};
-
-static void append_to_file(ProtobufCBuffer *buffer, size_t bytes, const uint8_t *data)
-{
-	fwrite(data, 1, bytes, ((struct file_append *)buffer)->to);
-}
-
 static int write_request(const struct trace_reader *reader, const struct export_identity *identity,
 			 const struct byte_buffer *profiles, const struct byte_buffer *dictionary,
 			 FILE *to)
@@ -513,13 +503,12 @@ static int write_request(const struct trace_reader *reader, const struct export_
 	if (!err) {
 		Otlp__Request message = OTLP__REQUEST__INIT;
 		ProtobufCBinaryData encoded = {resource.used, resource.data};
-		struct file_append file = {.base.append = append_to_file, .to = to};
 
 		/* A request without profiles has no resource. */
 		message.resource_profiles = &encoded;
 		message.n_resource_profiles = resource.used ? 1 : 0;
 		message.dictionary = (ProtobufCBinaryData){dictionary->used, dictionary->data};
-		protobuf_c_message_pack_to_buffer(&message.base, &file.base);
+		export_pack_to_file(&message.base, to);
 	}
 	byte_buffer_free(&resource);
 	byte_buffer_free(&scope);

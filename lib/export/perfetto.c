@@ -73,19 +73,8 @@ struct perfetto {
 	FILE *to;
 };
 
-struct file_append {
-	ProtobufCBuffer base; /* first member: protobuf-c gets its address */
-	FILE *to;
-};
-
-static void append_to_file(ProtobufCBuffer *buffer, size_t bytes, const uint8_t *data)
-{
-	fwrite(data, 1, bytes, ((struct file_append *)buffer)->to);
-}
-
 static void put_packet(struct perfetto *perfetto, Perfetto__TracePacket *packet)
 {
-	struct file_append buffer = {.base.append = append_to_file, .to = perfetto->to};
 	Perfetto__Trace part = PERFETTO__TRACE__INIT;
 
 	packet->has_trusted_packet_sequence_id = packet->has_sequence_flags = 1;
@@ -94,7 +83,7 @@ static void put_packet(struct perfetto *perfetto, Perfetto__TracePacket *packet)
 	perfetto->has_begun = true;
 	part.packet = &packet;
 	part.n_packet = 1;
-	perfetto__trace__pack_to_buffer(&part, &buffer.base);
+	export_pack_to_file(&part.base, perfetto->to);
 }
 
 static void put_packet_with_time(struct perfetto *perfetto, Perfetto__TracePacket *packet, u64 time)

@@ -41,7 +41,7 @@
 /* Values of pprof.program_of, which has the main program of each stack. */
 #define PROGRAM_NOT_SEARCHED 0
 #define PROGRAM_NONE 1
-/* this value and those above: PROGRAM_FIRST + index of the main program's mapping */
+/* this value and higher values: PROGRAM_FIRST + index of the main program's mapping */
 #define PROGRAM_FIRST 2
 
 enum { LABEL_COMM, LABEL_PID, LABEL_TID, LABEL_CPU, LABEL_CGROUP, LABELS };
@@ -460,8 +460,8 @@ static int write_profile_fields_before_samples(struct pprof *pprof)
 
 /* --- samples of events --- */
 
-/* Locations are written outermost first, so that without a main program the outermost file is
- * the first mapping. */
+/* pprof takes the first mapping for the main program. Locations are written outermost first, so
+ * that without a main program the outermost file is the first mapping. */
 static int set_sample_locations(struct pprof *pprof, const struct event_stack *stack, size_t *count)
 {
 	size_t at;

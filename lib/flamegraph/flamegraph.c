@@ -93,7 +93,7 @@ static int compare_by_descending_events(const void *left, const void *right)
 	return order(b->events, a->events) ?: order(a->thread, b->thread);
 }
 
-/* Joins a thread to the thread TID_OTHERS of the same name. */
+/* Merges a thread into the thread TID_OTHERS of the same name. */
 static int merge_thread_into_others_of_name(struct flamegraph *graph, struct time_cells *cells,
 					    u32 number)
 {
@@ -376,7 +376,8 @@ static int add_wait_of_event(struct builder *builder, const struct pending *pend
 							    : NULL});
 }
 
-/* Sets thread and stack of one side of a wait by its event; without an event they stay unknown. */
+/* Sets the thread and the stack of the sleeper or of the waker of a wait, by the event of that
+ * task; without an event both stay unknown. */
 static int set_thread_and_stack_of_wait_side(struct builder *builder,
 					     const struct trace_event *event,
 					     struct wait_side *side)

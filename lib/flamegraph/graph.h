@@ -59,7 +59,8 @@ struct flamegraph {
 	struct intern threads;
 	struct graph_source *sources; /* sources that have events, of all recordings */
 	u32 source_count, source_room;
-	/* The recordings; room for as many as flamegraph_create() was told. */
+	/* The recordings; the array has room for the number that was given to flamegraph_create().
+	 */
 	struct graph_recording *recordings;
 	u32 recording_count;
 };

@@ -133,7 +133,8 @@ struct address {
 struct address_counts {
 	const struct trace_stack *stacks;
 	u32 stack_count;
-	/* by stack: how many events have no leaf on this side, and how many have one */
+	/* by stack: number of events whose leaf does not belong to this part (kernel or user), and
+	 * of events whose leaf does */
 	u64 (*events)[2];
 	struct intern addresses;
 };
@@ -196,8 +197,8 @@ int address_counts_each(struct address_counts *counts,
 		const struct trace_stack *stack = &counts->stacks[i];
 		const u64 *events = counts->events[i];
 
-		/* The first frame of a stack is a return address only if the event has a leaf on
-		 * this side. */
+		/* The first frame of a stack is a return address only if the event's leaf belongs
+		 * to this part (kernel or user). */
 		for (u32 below = 0; below < 2 && stack->depth && !result; below++)
 			if (events[below])
 				result = count_address(counts, stack->frames[0], below,

@@ -55,7 +55,7 @@ void thread_waits_clear(struct thread_waits *waits);
 /* Sums of the events in queued work, by their stack and by the thread and stack that queued the
  * work (record --origins). */
 
-/* The most sums that the page shows; those with most events are chosen. */
+/* The page shows this many sums at most: the sums with most events. */
 #define QUEUED_WORK_MAX 4096U
 
 struct queued_work {

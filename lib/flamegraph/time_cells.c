@@ -45,7 +45,8 @@ static int add_event_to_time_bucket(struct time_cells *cells, u32 bucket,
 	struct time_cell what = *event, *cell;
 	struct intern_key key;
 
-	/* Replaces the CPU and the thread of a cell by those in which they are joined. */
+	/* Replaces the CPU and the thread of a cell by the CPU and the thread that they are merged
+	 * into. */
 	if (cells->joins_cpus)
 		what.cpu = CPUS_JOINED;
 	if (event->thread < cells->joined_count)

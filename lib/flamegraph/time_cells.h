@@ -62,8 +62,8 @@ void time_cells_prefetch_cell(const struct time_cells *cells, const struct time_
 /* Joins buckets until they are at least 2^shift ns wide. -ENOMEM. */
 int time_cells_widen_time_steps(struct time_cells *cells, u32 shift);
 
-/* Joins cells that have become equal by `joins_cpus` or `joined`, in buckets of 2^shift ns.
- * -ENOMEM. */
+/* Merges cells that are equal once CPUs (`joins_cpus`) or threads (`joined`) are merged, or once
+ * buckets are 2^shift ns wide. -ENOMEM. */
 int time_cells_merge_by_time_step(struct time_cells *cells, u32 shift);
 
 static inline struct time_cell *time_cells_at(const struct time_cells *cells, u32 index)

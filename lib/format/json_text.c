@@ -91,58 +91,39 @@ static int set_count_member(json_t *object, const char *name, u64 count)
 	return json_object_set_new(object, name, json_integer((json_int_t)count));
 }
 
-static json_t *json_lost_counts(const u64 *lost)
-{
-	json_t *object = json_object();
-	int failures = 0;
-
-	for (int i = 0; i < LOST_COUNT; i++)
-		failures |= set_count_member(object, lost_names[i], lost[i]);
-	return json_or_null_after_failure(object, failures);
-}
-
-static json_t *json_stop_counts(const u64 *stops)
-{
-	json_t *object = json_object();
-	int failures = 0;
-
-	for (int i = 0; i < STOP_COUNT; i++)
-		if (stack_end_is_cut(stack_end_of_stop(i)))
-			failures |= set_count_member(object, stack_end_of_stop(i)->name, stops[i]);
-	return json_or_null_after_failure(object, failures);
-}
-
-static json_t *json_reason_counts(const u64 *reasons)
-{
-	json_t *object = json_object();
-	int failures = 0;
-
-	for (int i = 0; i < REASON_COUNT; i++)
-		failures |= set_count_member(object, stack_end_of_reason(i)->name, reasons[i]);
-	return json_or_null_after_failure(object, failures);
-}
-
 static json_t *json_user_stacks(const struct trace_ledger *ledger)
 {
+	json_t *stops = json_object(), *reasons = json_object();
+	int failures = 0;
 	u64 complete = 0;
 
-	for (int i = 0; i < STOP_COUNT; i++)
-		if (i != STOP_NONE && !stack_end_is_cut(stack_end_of_stop(i)))
+	for (int i = 0; i < STOP_COUNT; i++) {
+		const struct stack_end *end = stack_end_of_stop(i);
+
+		if (stack_end_is_cut(end))
+			failures |= set_count_member(stops, end->name, ledger->user_stops[i]);
+		else if (i != STOP_NONE)
 			complete += ledger->user_stops[i];
+	}
+	for (int i = 0; i < REASON_COUNT; i++)
+		failures |= set_count_member(reasons, stack_end_of_reason(i)->name,
+					     ledger->user_reasons[i]);
 	return json_pack("{s:I, s:I, s:o, s:o}", "complete", (json_int_t)complete, "unknown_end",
 			 (json_int_t)ledger->user_stops[STOP_NONE], "stops",
-			 json_stop_counts(ledger->user_stops), "reasons",
-			 json_reason_counts(ledger->user_reasons));
+			 json_or_null_after_failure(stops, failures), "reasons",
+			 json_or_null_after_failure(reasons, failures));
 }
 
 json_t *json_event_counts_of_ledger(const struct trace_ledger *ledger)
 {
-	json_t *object = json_object();
+	json_t *object = json_object(), *lost = json_object();
 	int failures = set_count_member(object, "produced", ledger->produced);
 
 	failures |= set_count_member(object, "recorded", ledger->recorded);
 	failures |= set_count_member(object, "counted_only", ledger->counted);
-	failures |= json_object_set_new(object, "lost", json_lost_counts(ledger->lost));
+	for (int i = 0; i < LOST_COUNT; i++)
+		failures |= set_count_member(lost, lost_names[i], ledger->lost[i]);
+	failures |= json_object_set_new(object, "lost", lost);
 	return json_or_null_after_failure(object, failures);
 }
 

@@ -64,14 +64,6 @@ static bool decode_utf8(const u8 *text, u32 bytes, u32 *code)
 	       (*code < SURROGATE_FIRST || *code > SURROGATE_LAST);
 }
 
-static bool is_printable(u32 code)
-{
-	for (size_t i = 0; i < sizeof(unprintable) / sizeof(*unprintable); i++)
-		if (code <= unprintable[i].last)
-			return code < unprintable[i].first;
-	return true;
-}
-
 enum printable classify_next_character(const char *text, u32 *bytes)
 {
 	const u8 *character = (const u8 *)text;
@@ -81,7 +73,10 @@ enum printable classify_next_character(const char *text, u32 *bytes)
 	if (!decode_utf8(character, length, &code))
 		return NO_CHARACTER;
 	*bytes = length;
-	return is_printable(code) ? PRINTABLE : UNPRINTABLE;
+	for (size_t i = 0; i < sizeof(unprintable) / sizeof(*unprintable); i++)
+		if (code <= unprintable[i].last)
+			return code < unprintable[i].first ? PRINTABLE : UNPRINTABLE;
+	return PRINTABLE;
 }
 
 bool is_text_printable(const char *text)
@@ -104,22 +99,13 @@ u32 printable_put_next(const char *text, FILE *to)
 	return bytes;
 }
 
-/* Returns the number of printable ASCII bytes at the beginning of a text. */
-static size_t count_leading_ascii(const char *text)
-{
-	size_t count = 0;
-
-	while (text[count] >= ' ' && text[count] <= '~')
-		count++;
-	return count;
-}
-
 void printable_put(const char *text, FILE *to)
 {
 	size_t ascii;
 
 	for (; *text; text += printable_put_next(text, to)) {
-		ascii = count_leading_ascii(text);
+		for (ascii = 0; text[ascii] >= ' ' && text[ascii] <= '~';)
+			ascii++;
 		fwrite_unlocked(text, 1, ascii, to);
 		text += ascii;
 		if (!*text)

@@ -277,26 +277,13 @@ static int set_path_too_long_error(const struct importing *importing)
 	return error_set_errno(importing->error, ENAMETOOLONG, importing->import->from);
 }
 
-/* Sets the path of the trace.dat, and the path of the folder that has the stacks. */
-static int find_trace_and_stacks(struct importing *importing)
+static int open_ring_to_import(struct importing *importing)
 {
 	const struct ftrace_import *import = importing->import;
 	char copy[PATH_MAX];
 	struct stat status;
-	bool is_folder = !stat(import->from, &status) && S_ISDIR(status.st_mode);
-	int length = snprintf(importing->file, PATH_MAX, "%s%s", import->from,
-			      is_folder ? "/trace.dat" : "");
-
-	if (length >= PATH_MAX)
-		return set_path_too_long_error(importing);
-	strcpy(copy, importing->file);
-	length = snprintf(importing->folder, PATH_MAX, "%s", import->stacks ?: dirname(copy));
-	return length >= PATH_MAX ? set_path_too_long_error(importing) : 0;
-}
-
-static int open_ring_to_import(struct importing *importing)
-{
-	const struct ftrace_import *import = importing->import;
+	bool is_folder;
+	int length;
 
 	if (ring_live_is(import->from)) {
 		if (import->buffer)
@@ -306,9 +293,16 @@ static int open_ring_to_import(struct importing *importing)
 		snprintf(importing->folder, PATH_MAX, "%s", import->stacks ?: import->from);
 		return ring_live_open(import->from, &importing->live, importing->error);
 	}
-	return find_trace_and_stacks(importing)
-		       ?: ring_file_open(importing->file, import->buffer, &importing->ring,
-					 importing->error);
+	is_folder = !stat(import->from, &status) && S_ISDIR(status.st_mode);
+	length = snprintf(importing->file, PATH_MAX, "%s%s", import->from,
+			  is_folder ? "/trace.dat" : "");
+	if (length >= PATH_MAX)
+		return set_path_too_long_error(importing);
+	strcpy(copy, importing->file);
+	length = snprintf(importing->folder, PATH_MAX, "%s", import->stacks ?: dirname(copy));
+	if (length >= PATH_MAX)
+		return set_path_too_long_error(importing);
+	return ring_file_open(importing->file, import->buffer, &importing->ring, importing->error);
 }
 
 int ftrace_import(const struct ftrace_import *import, const char *path,

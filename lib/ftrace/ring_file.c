@@ -134,19 +134,11 @@ static int read_events_of_buffer_instance(struct file_service *service,
 	return buffer ? tracecmd_iterate_events(buffer, NULL, 0, decode_record, service) : -ENOENT;
 }
 
-static struct tracecmd_input *find_buffer_instance_by_name(struct file_service *service,
-							   const char *name)
-{
-	for (int i = 0; i < tracecmd_buffer_instances(service->input); i++)
-		if (!strcmp(tracecmd_buffer_instance_name(service->input, i), name))
-			return tracecmd_buffer_instance_handle(service->input, i);
-	return NULL;
-}
-
 static int open_trace_input(struct file_service *service, int file,
 			    const struct file_request *request)
 {
 	struct tep_handle *formats;
+	int i;
 
 	tracecmd_set_loglevel(TEP_LOG_NONE);
 	service->input = tracecmd_open_fd(file, TRACECMD_FL_LOAD_NO_PLUGINS);
@@ -156,7 +148,13 @@ static int open_trace_input(struct file_service *service, int file,
 	if (tep_get_long_size(formats) != sizeof(u64))
 		return -EPROTONOSUPPORT;
 	if (request->has_buffer) {
-		service->buffer = find_buffer_instance_by_name(service, request->buffer);
+		for (i = 0; i < tracecmd_buffer_instances(service->input); i++)
+			if (!strcmp(tracecmd_buffer_instance_name(service->input, i),
+				    request->buffer))
+				break;
+		if (i == tracecmd_buffer_instances(service->input))
+			return -ENOENT;
+		service->buffer = tracecmd_buffer_instance_handle(service->input, i);
 		if (!service->buffer)
 			return -ENOENT;
 	}

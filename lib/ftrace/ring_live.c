@@ -153,8 +153,8 @@ u64 ring_live_realtime(const struct ring_live *ring)
 	return ring->realtime;
 }
 
-/* Passes on all entries but losses that the records report, because the stats have these losses,
- * too. */
+/* Passes on all entries. Losses that records report are left out, since the statistics of the
+ * buffer have them, too. */
 static int pass_entry_unless_reported_loss(void *arg, const struct ftrace_entry *entry,
 					   const void *payload)
 {

@@ -275,24 +275,6 @@ static int open_special_file_of_trusted_user(struct output *output, const struct
 	return 0;
 }
 
-static int open_existing_device_or_fifo(struct output *output, struct stackmap_error *error)
-{
-	struct stat status;
-	int standard, result;
-
-	if (fstatat(output->place.folder, output->place.name, &status, 0))
-		return set_output_write_error(output->path, -errno, error);
-	standard = find_standard_stream(&status);
-	result = standard < 0 ? open_special_file_of_trusted_user(output, &status)
-			      : open_standard_stream(standard, output);
-	if (result == -EPERM)
-		return error_set(error, EPERM,
-				 "%s: a FIFO or device of user %u, who could read what is written, "
-				 "is left alone; '-o - >%s' writes it all the same",
-				 output->path, status.st_uid, output->path);
-	return result ? set_output_write_error(output->path, result, error) : 0;
-}
-
 /* --- regular files --- */
 
 static void drop_recorded_temporary_name(struct output *output)
@@ -386,14 +368,26 @@ static int open_regular_file(struct output *output, struct stackmap_error *error
 
 static int open_named_output(struct output *output, struct stackmap_error *error)
 {
-	const struct stat *status = &output->place.status;
-	int result = output_place_find(output->path, &output->place, error);
+	const struct stat *found = &output->place.status;
+	int standard, result = output_place_find(output->path, &output->place, error);
+	struct stat status;
 
 	if (result)
 		return result;
-	if (!output->place.exists || S_ISREG(status->st_mode) || S_ISDIR(status->st_mode))
+	if (!output->place.exists || S_ISREG(found->st_mode) || S_ISDIR(found->st_mode))
 		return open_regular_file(output, error);
-	return open_existing_device_or_fifo(output, error);
+	/* a device or FIFO */
+	if (fstatat(output->place.folder, output->place.name, &status, 0))
+		return set_output_write_error(output->path, -errno, error);
+	standard = find_standard_stream(&status);
+	result = standard < 0 ? open_special_file_of_trusted_user(output, &status)
+			      : open_standard_stream(standard, output);
+	if (result == -EPERM)
+		return error_set(error, EPERM,
+				 "%s: a FIFO or device of user %u, who could read what is written, "
+				 "is left alone; '-o - >%s' writes it all the same",
+				 output->path, status.st_uid, output->path);
+	return result ? set_output_write_error(output->path, result, error) : 0;
 }
 
 int output_open(const char *path, enum output_kind kind, struct output *output,

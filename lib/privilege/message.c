@@ -38,22 +38,6 @@ static int handle_socket_failure(int socket, short events, u64 deadline)
 	return poll(&wanted, 1, (deadline - time) / 1000000 + 1) < 0 && errno != EINTR ? -errno : 0;
 }
 
-static void add_descriptors(struct msghdr *message, union files_header *files, const int *fds,
-			    u32 count)
-{
-	size_t bytes = count * sizeof(*fds);
-
-	memset(files, 0, sizeof(*files));
-	message->msg_control = files;
-	message->msg_controllen = CMSG_SPACE(bytes);
-	files->header = (struct cmsghdr){
-		.cmsg_len = CMSG_LEN(bytes),
-		.cmsg_level = SOL_SOCKET,
-		.cmsg_type = SCM_RIGHTS,
-	};
-	memcpy(CMSG_DATA(&files->header), fds, bytes);
-}
-
 int message_send_files(int socket, const void *data, size_t bytes, const int *fds, u32 count,
 		       u64 deadline)
 {
@@ -64,8 +48,17 @@ int message_send_files(int socket, const void *data, size_t bytes, const int *fd
 
 	if (count > MESSAGE_FILES_MAX)
 		return -EINVAL;
-	if (count)
-		add_descriptors(&message, &files, fds, count);
+	if (count) {
+		memset(&files, 0, sizeof(files));
+		message.msg_control = &files;
+		message.msg_controllen = CMSG_SPACE(count * sizeof(*fds));
+		files.header = (struct cmsghdr){
+			.cmsg_len = CMSG_LEN(count * sizeof(*fds)),
+			.cmsg_level = SOL_SOCKET,
+			.cmsg_type = SCM_RIGHTS,
+		};
+		memcpy(CMSG_DATA(&files.header), fds, count * sizeof(*fds));
+	}
 	while (part.iov_len && !result) {
 		ssize_t sent = sendmsg(socket, &message, flags);
 

@@ -15,19 +15,6 @@
 
 static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/* Writes three bytes as four base64 digits; "=" replaces the digits of missing bytes. */
-static void put_base64_group(const u8 *bytes, size_t count, char *to)
-{
-	u32 bits = (u32)bytes[0] << 16;
-
-	if (count > 1)
-		bits |= (u32)bytes[1] << 8;
-	if (count > 2)
-		bits |= bytes[2];
-	for (u32 i = 0; i < 4; i++)
-		to[i] = i <= count ? digits[bits >> (18 - 6 * i) & 63] : '=';
-}
-
 static json_t *encode_base64(const char *bytes, size_t length)
 {
 	size_t digit_count = (length + 2) / 3 * 4;
@@ -36,9 +23,19 @@ static json_t *encode_base64(const char *bytes, size_t length)
 
 	if (!text)
 		return NULL;
-	for (size_t i = 0; i < length; i += 3)
-		put_base64_group((const u8 *)&bytes[i], length - i < 3 ? length - i : 3,
-				 &text[i / 3 * 4]);
+	/* Three bytes are four base64 digits; "=" replaces the digits of missing bytes. */
+	for (size_t i = 0; i < length; i += 3) {
+		size_t left = length - i < 3 ? length - i : 3;
+		u32 bits = (u32)(u8)bytes[i] << 16;
+
+		if (left > 1)
+			bits |= (u32)(u8)bytes[i + 1] << 8;
+		if (left > 2)
+			bits |= (u8)bytes[i + 2];
+		for (u32 digit = 0; digit < 4; digit++)
+			text[i / 3 * 4 + digit] =
+				digit <= left ? digits[bits >> (18 - 6 * digit) & 63] : '=';
+	}
 	string = json_stringn_nocheck(text, digit_count);
 	free(text);
 	return string;

@@ -17,7 +17,7 @@ struct rotation {
 	u64 keep;      /* number of files to keep; 0: all files are kept */
 	const char *output;
 	u64 number; /* number of the file that is being written */
-	u64 end_ms; /* time by clock_ms() at which that file ends */
+	u64 end_ms; /* time by clock_ms() at which the file that is being written ends */
 };
 
 /* Parses `word`: "60s", "10min", "2h", or a size like "100M"; NULL: no rotation. -EINVAL. */

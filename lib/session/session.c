@@ -33,6 +33,7 @@
 #include "clock.h"
 #include "command_line.h"
 #include "error.h"
+#include "order.h"
 #include "product_version.h"
 #include "session/duration.h"
 #include "session/rotation.h"
@@ -332,19 +333,14 @@ static int check_output_writable(const char *path, struct stackmap_error *error)
 
 /* --- symbols of a rotation's file --- */
 
-static u64 clamp_u64_to_range(u64 value, u64 least, u64 most)
-{
-	return value < least ? least : value > most ? most : value;
-}
-
 /* Called when a file is to end: decides how long the file waits for symbols. */
 static void begin_wait_for_symbols(struct session *session, u64 now)
 {
 	const struct rotation *rotation = &session->rotation;
 	u64 length = now - rotation->end_ms + rotation->period_ms;
 
-	session->naming_until = now + clamp_u64_to_range(length / PATIENCE_SHARE, 0, PATIENCE_MS);
-	session->naming_own_until = now + clamp_u64_to_range(length, PATIENCE_MS_LAST, PATIENCE_MS);
+	session->naming_until = now + clamp_u64(length / PATIENCE_SHARE, 0, PATIENCE_MS);
+	session->naming_own_until = now + clamp_u64(length, PATIENCE_MS_LAST, PATIENCE_MS);
 }
 
 /* Waits for the symbols of a rotation's last file. capture_finish() returns an error again. */
@@ -357,9 +353,8 @@ static void wait_for_symbols_of_last_file(struct session *session)
 	if (!session->naming_until)
 		begin_wait_for_symbols(session, now);
 	capture_await_symbols_ahead(
-		session->capture,
-		clamp_u64_to_range(session->naming_until, least, UINT64_MAX) - now,
-		clamp_u64_to_range(session->naming_own_until, least, UINT64_MAX) - now, 0);
+		session->capture, clamp_u64(session->naming_until, least, UINT64_MAX) - now,
+		clamp_u64(session->naming_own_until, least, UINT64_MAX) - now, 0);
 }
 
 /* --- open and start --- */

@@ -18,9 +18,9 @@ enum session_use {
 	/* the instance's events are read and removed; an instance that is a flight recorder is
 	   refused */
 	SESSION_TAKE,
-	/* as SESSION_TAKE, but the events of a flight recorder are copied once */
+	/* like SESSION_TAKE, but copies the events of a flight recorder once */
 	SESSION_TAKE_OR_COPY,
-	/* as SESSION_TAKE, but the events of a flight recorder are copied repeatedly */
+	/* like SESSION_TAKE, but copies the events of a flight recorder repeatedly */
 	SESSION_TAKE_OR_VIEW,
 	SESSION_COPY, /* the events of any instance are copied once */
 };
@@ -54,7 +54,8 @@ struct session_options {
 	u64 bits;		/* size of the stack map, which holds 2^bits stacks */
 	bool no_dedup;
 
-	/* name of an instance, whose events are read instead of those of own programs */
+	/* name of an instance; the session reads the instance's events and has no programs of its
+	 * own */
 	const char *instance;
 	enum session_use use; /* how the instance is read */
 

@@ -193,18 +193,6 @@ void stackmap_map_free(struct stackmap_map **map)
 	*map = NULL;
 }
 
-static void copy_stack(struct stack *stack, const u64 *frames, u32 depth)
-{
-	stack->flags = STACK_USER;
-	if (depth > STACKMAP_DEPTH_MAX) {
-		depth = STACKMAP_DEPTH_MAX;
-		stack->flags |= STACK_TRUNCATED;
-	}
-	stack->depth = depth;
-	memcpy(stack->word, frames, depth * sizeof(*frames));
-	stack_pack(stack);
-}
-
 int64_t stackmap_map_get_id(struct stackmap_map *map, const uint64_t *frames, uint32_t depth)
 {
 	u32 cpu = current_cpu();
@@ -214,7 +202,14 @@ int64_t stackmap_map_get_id(struct stackmap_map *map, const uint64_t *frames, ui
 
 	if (!map || !frames || depth == 0)
 		return -EINVAL;
-	copy_stack(&stack, frames, depth);
+	stack.flags = STACK_USER;
+	if (depth > STACKMAP_DEPTH_MAX) {
+		depth = STACKMAP_DEPTH_MAX;
+		stack.flags |= STACK_TRUNCATED;
+	}
+	stack.depth = depth;
+	memcpy(stack.word, frames, depth * sizeof(*frames));
+	stack_pack(&stack);
 	users = in_use_count_user(&map->in_use, cpu);
 	id = stack_map_get_id(__atomic_load_n(&map->table, __ATOMIC_SEQ_CST), &map->geometry, cpu,
 			      &stack);

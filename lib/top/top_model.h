@@ -131,11 +131,12 @@ struct top_choice {
 };
 
 enum top_line_type {
-	TOP_LINE_FUNCTION, /* a function of the list; set are self, total, text and object */
-	TOP_LINE_TRACE,	   /* a trace of the list; set are self and text (the id) */
-	/* a stack of the list; set are self, text (its innermost function), comm and trace */
+	TOP_LINE_FUNCTION, /* a function in the list; it has `self`, `total`, `text` and `object` */
+	TOP_LINE_TRACE,	   /* a trace in the list; it has `self`, and its id as `text` */
+	/* a stack in the list; it has `self`, its innermost function as `text`, `comm` and `trace`
+	 */
 	TOP_LINE_STACK,
-	TOP_LINE_PART,	/* a stack of the unfolded function or trace; set are self and comm */
+	TOP_LINE_PART,	/* a stack of the unfolded function or trace; it has `self` and `comm` */
 	TOP_LINE_FRAME, /* in_kernel, text, object */
 	TOP_LINE_END,	/* an end with missing frames; set are in_kernel and text (the marker of the
 			   end) */

@@ -98,7 +98,8 @@ struct trace_process {
 };
 
 struct trace_stack {
-	u32 id;	   /* as `stack_map` prints it; unique within the recording's generation; never 0 */
+	u32 id; /* id of the stack as the file `stack_map` prints it; unique within the recording's
+		   generation; never 0 */
 	u32 flags; /* STACK_TRUNCATED, STACK_USER, STACK_STOP */
 	/* 0: the stack map refused the stack, whose frames were recorded in full */
 	u64 generation;

@@ -140,10 +140,10 @@ functions() {
 	recording functions 103 $entry -e syscalls:sys_enter_write/value=count:bytes/ -e k:vfs_read -e kr:vfs_read \
 		-e k:${call}_getpgid -- sh -c '
 		for i in 1 2 3; do echo 123456789; done >/dev/null; read -r byte_by_byte </proc/version
-		for i in 1 2 3 4 5 6; do known_counts_static getpgid=1000 & done; wait'
+		for i in 1 2 3 4 5 6; do known_counts_static getpgid=300 & done; wait'
 	has functions k:vfs_read 50 $read_caller
 	has functions kr:vfs_read 50 ksys_read
-	! grep -q '^yes *kprobe multi  ' doctor.out || has functions k:${call}_getpgid 6000 $entry
+	! grep -q '^yes *kprobe multi  ' doctor.out || has functions k:${call}_getpgid 1800 $entry
 	values functions syscalls:sys_enter_write 3 10 bytes
 }
 

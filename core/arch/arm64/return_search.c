@@ -22,12 +22,6 @@
 #define WORD_RECORD 1
 #define NO_POINTER 0
 
-CORE_PART bool has_frame_pointer(const struct return_search *search)
-{
-	return search->knows_rbp && search->rbp >= search->rsp &&
-	       search->rbp - search->rsp < STACK_NEAR && !(search->rbp & 7);
-}
-
 CORE_GLOBAL int return_search_set_registers(struct return_search *search,
 					    const struct unwind_registers *registers)
 {
@@ -43,7 +37,10 @@ CORE_GLOBAL int return_search_set_registers(struct return_search *search,
 	search->link = search->is_interrupted && registers->known >> REGISTER_LINK & 1 ? link : 0;
 	search->code_mask = registers->value[REGISTER_CODE_MASK];
 	search->is_at_entry = registers->at_entry;
-	search->pointer = has_frame_pointer(search) ? WORD_RECORD : NO_POINTER;
+	search->pointer = (search->knows_rbp && search->rbp >= search->rsp &&
+			   search->rbp - search->rsp < STACK_NEAR && !(search->rbp & 7))
+				  ? WORD_RECORD
+				  : NO_POINTER;
 	search->first = search->link ? WORD_LINK : WORD_RECORD;
 	search->words = search->pointer + 1 - search->first;
 	search->calls = RETURN_NO_CALL;

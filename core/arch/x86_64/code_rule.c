@@ -28,7 +28,7 @@ CORE_GLOBAL int code_scan_rule(struct near_code *scan, struct unwind_rule *rule)
 #define CODE_BEFORE 6 /* number of code bytes before the pc in struct code */
 #define WORD 8
 #define WORDS_BEFORE (NEAR_CODE_BEFORE / WORD)
-/* An argument in place of a number of words: one word was pushed, which is rbp. */
+/* In place of a number of words: one word was pushed, and this word is rbp. */
 #define PUSHED_RBP 16
 
 #define BYTES_1(code) ((u8)(code))
@@ -103,16 +103,13 @@ CORE_PART void make_stack_pointer_rule(struct unwind_rule *rule, u32 words, u32 
 #define XOR_EBP_EBP_1 EACH_BYTE(0x31)
 #define XOR_EBP_EBP_2 EACH_BYTE(0xed)
 
-/* Not 0 if one of the bytes of `word` is 0 (Mycroft's test). */
-CORE_PART u64 has_zero_byte(u64 word)
-{
-	return (word - EACH_BYTE(1)) & ~word & EACH_BYTE(0x80);
-}
-
 /* Not 0 if the instruction xor %ebp, %ebp begins in the word. */
 CORE_PART u64 has_instruction_clearing_ebp(u64 word, u64 next)
 {
-	return has_zero_byte((word ^ XOR_EBP_EBP_1) | ((word >> 8 | next << 56) ^ XOR_EBP_EBP_2));
+	u64 differ = (word ^ XOR_EBP_EBP_1) | ((word >> 8 | next << 56) ^ XOR_EBP_EBP_2);
+
+	/* Mycroft's test: not 0 if one of the bytes is 0 */
+	return (differ - EACH_BYTE(1)) & ~differ & EACH_BYTE(0x80);
 }
 
 /* True if the pc is at the start of the dynamic linker: mov %rsp, %rdi; call; mov %rax, %r12. */
@@ -188,21 +185,6 @@ CORE_PART int words_pushed_by_stub(const struct code *code)
 }
 
 /*
- * True in a function with which 32-bit position-independent code gets its own address: mov (%esp),
- * %REG; ret.
- */
-CORE_PART bool is_pc_thunk(u64 at)
-{
-	return (at & 0xffffc7ff) == MOV_ESP_DEREF_RET;
-}
-
-/* True at the jump of a function that consists of a landing pad (endbr64) and a jump elsewhere. */
-CORE_PART bool is_at_jump_after_landing_pad(const struct code *code)
-{
-	return BYTES_1(code->at) == JMP && BYTES_4(code->before >> 16) == ENDBR64;
-}
-
-/*
  * The number of words that the function has pushed, at the beginning of a function or at the end of
  * a 32-bit one; -1: the pc is at neither.
  */
@@ -211,8 +193,13 @@ CORE_PART int pushed_words_at_function_edge(const struct code *code)
 	u64 at = code->at;
 	u8 byte_before = code->before >> 40;
 
-	if (BYTES_1(at) == RET || BYTES_1(at) == PUSH_RBP || is_at_jump_after_landing_pad(code) ||
-	    BYTES_4(at) == ENDBR64 || BYTES_4(at) == ENDBR32 || is_pc_thunk(at))
+	/* Also at the jump of a function that is only a landing pad (endbr64) and a jump elsewhere,
+	 * and in a function with which 32-bit position-independent code gets its own address: mov
+	 * (%esp), %REG; ret. */
+	if (BYTES_1(at) == RET || BYTES_1(at) == PUSH_RBP ||
+	    (BYTES_1(code->at) == JMP && BYTES_4(code->before >> 16) == ENDBR64) ||
+	    BYTES_4(at) == ENDBR64 || BYTES_4(at) == ENDBR32 ||
+	    (at & 0xffffc7ff) == MOV_ESP_DEREF_RET)
 		return 0;
 	if (byte_before != PUSH_RBP)
 		return -1;
@@ -245,27 +232,6 @@ CORE_PART void make_signal_frame_rule(struct unwind_rule *rule)
 }
 
 /*
- * True directly after the system call of clone(). No table covers this code, since two threads
- * return from the call.
- */
-CORE_PART bool is_pc_after_clone_system_call(const struct code *code)
-{
-	return BYTES_2(code->before >> 32) == SYSCALL_CODE &&
-	       (code->at & TEST_RAX_JL_JE_RET_MASK) == TEST_RAX_JL_JE_RET;
-}
-
-/*
- * The number of words between rsp and the return address if the pc is at an instruction where only
- * an interrupted frame can be; -1: the pc is in other code.
- */
-CORE_PART int stack_words_of_interrupted_frame(const struct code *code)
-{
-	int words = words_pushed_by_stub(code);
-
-	return words < 0 ? pushed_words_at_function_edge(code) : words;
-}
-
-/*
  * Makes the rule if the pc is at an instruction where only an interrupted frame can be. False: the
  * pc is in other code. The number of words is passed in memory: the verifier would follow the rest
  * once for each number.
@@ -279,7 +245,8 @@ CORE_PART bool make_interrupted_rule(struct near_code *near, const struct code *
 		make_stack_pointer_rule(rule, 3, word, 4);
 		return true;
 	}
-	near->words = stack_words_of_interrupted_frame(code);
+	words = words_pushed_by_stub(code);
+	near->words = words < 0 ? pushed_words_at_function_edge(code) : words;
 	words = core_reload(near->words);
 	if (words == PUSHED_RBP)
 		make_stack_pointer_rule(rule, 1, word, 2);
@@ -325,7 +292,9 @@ CORE_GLOBAL int code_rule(struct near_code *near, struct unwind_rule *rule, u32 
 	near->at = 0;
 	code.at = near->word[WORDS_BEFORE];
 	code.before = near->word[WORDS_BEFORE - 1] >> 8 * (WORD - CODE_BEFORE);
-	if (is_interrupted && word == WORD && is_pc_after_clone_system_call(&code)) {
+	/* Two threads return from clone(), so no table covers the code after this system call. */
+	if (is_interrupted && word == WORD && BYTES_2(code.before >> 32) == SYSCALL_CODE &&
+	    (code.at & TEST_RAX_JL_JE_RET_MASK) == TEST_RAX_JL_JE_RET) {
 		/* clone() has returned 0 to the new thread, which has no caller. */
 		make_stack_pointer_rule(rule, 0, WORD, 0);
 		if (!rax)
@@ -534,7 +503,8 @@ CORE_GLOBAL_PART int interpret_instruction(struct near_code *scan)
 		return 1;
 	first = BYTE(code, 0);
 	prefix = first == REX_W || first == REX_B ? first : 0;
-	/* The length is kept in memory: the verifier would follow the rest once for each length. */
+	/* The length is kept in memory, since the verifier would follow the rest of the code once
+	 * for each length in a register. */
 	scan->length = instruction_length(scan, code, prefix);
 	is_understood = is_below(0, core_reload(scan->length));
 	scan->at += scan->length + (is_understood & is_below(0, prefix));
@@ -549,11 +519,6 @@ CORE_PART u8 slot_from_which_pop_restores(const struct near_code *scan, u32 numb
 	s64 popped = scan->popped[number & 15];
 
 	return popped ? slot_of_word_below_base(popped - 1 - scan->bytes - 8) : 0;
-}
-
-CORE_PART bool is_scan_plausible(const struct near_code *scan)
-{
-	return scan->has_end && scan->bytes >= 0 && (u64)scan->bytes % SLOT_WORD == 0;
 }
 
 CORE_PART void make_rule_from_pops(const struct near_code *scan, struct unwind_rule *rule)
@@ -571,8 +536,10 @@ CORE_PART void make_rule_from_pops(const struct near_code *scan, struct unwind_r
 	};
 }
 
-CORE_PART void begin_code_scan(struct near_code *scan)
+CORE_GLOBAL int code_scan_rule(struct near_code *scan, struct unwind_rule *rule)
 {
+	if (core_is_null(scan) || core_is_null(rule))
+		return 0;
 	scan->bytes = 0;
 	scan->at = 0;
 	scan->instructions = 0;
@@ -580,17 +547,10 @@ CORE_PART void begin_code_scan(struct near_code *scan)
 	scan->after_branch = 0;
 	for (u32 i = 0; i < sizeof(scan->popped) / sizeof(*scan->popped); i++)
 		scan->popped[i] = 0;
-}
-
-CORE_GLOBAL int code_scan_rule(struct near_code *scan, struct unwind_rule *rule)
-{
-	if (core_is_null(scan) || core_is_null(rule))
-		return 0;
-	begin_code_scan(scan);
 	for (u32 i = 0; i < INSTRUCTIONS_MAX; i++)
 		if (interpret_instruction(scan))
 			break;
-	if (!is_scan_plausible(scan))
+	if (!(scan->has_end && scan->bytes >= 0 && (u64)scan->bytes % SLOT_WORD == 0))
 		return 0;
 	make_rule_from_pops(scan, rule);
 	return 1;

@@ -28,16 +28,6 @@ CORE_PART u32 frame_pointer_word_index(struct return_search *search)
 	return RETURN_WORDS_MAX - 1;
 }
 
-/*
- * True if a stack may begin at this frame: rbp is 0, or the pc is a return address that no call has
- * pushed.
- */
-CORE_PART bool may_stack_begin_at_frame(const struct return_search *search)
-{
-	return search->flags & RULE_ENTRY &&
-	       ((search->knows_rbp && !search->rbp) || search->flags & RULE_UNCALLED);
-}
-
 CORE_GLOBAL int return_search_set_registers(struct return_search *search,
 					    const struct unwind_registers *registers)
 {
@@ -177,40 +167,14 @@ CORE_PART void make_stack_word_rule(const struct return_search *search, u32 word
 	};
 }
 
-/*
- * True if, before the frame pointer, the search has passed a word that is an address after a call.
- */
-CORE_PART bool has_call_before_frame_pointer(const struct return_search *search)
-{
-	return search->calls && search->calls - 1 < search->pointer;
-}
-
-/*
- * True if the word above rbp proves that rbp is the function's frame pointer. Only a function that
- * has not made a call may have no frame pointer yet.
- */
-CORE_PART bool is_frame_pointer_proven(const struct return_search *search)
-{
-	return (search->pointer_kind | search->is_chain_end) &&
-	       (!search->is_interrupted || (search->is_generated && search->called != 1));
-}
-
-/*
- * True if rbp may be the caller's frame pointer: the instructions before the found return addresses
- * call other functions than the pc's. These signs count only if the file has no table yet that
- * could say more of the code, because virtual machines jump between functions.
- */
-CORE_PART bool may_rbp_be_of_callers_caller(const struct return_search *search)
-{
-	return search->may_hide && (search->pointer_kind == RETURN_DIRECT ||
-				    (search->called && search->called - 1 != search->pointer));
-}
-
 CORE_PART u32 end_search_by_frame_pointer(struct return_search *search, struct unwind_rule *rule)
 {
-	search->is_guess = search->pointer_kind != RETURN_OF_CALL &&
-			   (search->is_far || has_call_before_frame_pointer(search) ||
-			    (search->pointer_kind == RETURN_NO_CALL && !search->is_chain_end));
+	/* It is a guess, too, if the search has passed an address after a call before the frame
+	 * pointer. */
+	search->is_guess =
+		search->pointer_kind != RETURN_OF_CALL &&
+		(search->is_far || (search->calls && search->calls - 1 < search->pointer) ||
+		 (search->pointer_kind == RETURN_NO_CALL && !search->is_chain_end));
 	if (search->pointer != NO_POINTER)
 		return STOP_NONE;
 	if (search->calls != 1)
@@ -228,10 +192,22 @@ CORE_GLOBAL int return_search_make_rule(struct return_search *search, struct unw
 		make_stack_word_rule(search, 0, rule);
 		return STOP_NONE;
 	}
-	if (may_stack_begin_at_frame(search) && !search->called && !search->calls)
+	/* A stack may begin here: rbp is 0, or the pc is a return address that no call has pushed.
+	 */
+	if (search->flags & RULE_ENTRY &&
+	    ((search->knows_rbp && !search->rbp) || search->flags & RULE_UNCALLED) &&
+	    !search->called && !search->calls)
 		return search->is_unread ? STOP_STACK_UNREADABLE : STOP_ROOT;
-	if (is_frame_pointer_proven(search)) {
-		search->is_guess = may_rbp_be_of_callers_caller(search);
+	/* The word above rbp proves the frame pointer, except in a function that has not made a
+	 * call. */
+	if ((search->pointer_kind | search->is_chain_end) &&
+	    (!search->is_interrupted || (search->is_generated && search->called != 1))) {
+		/* rbp may be of the caller if the calls before the found return addresses are to
+		 * other functions than that of the pc. The signs count only without a table of the
+		 * file, since virtual machines jump between functions. */
+		search->is_guess = search->may_hide &&
+				   (search->pointer_kind == RETURN_DIRECT ||
+				    (search->called && search->called - 1 != search->pointer));
 		return STOP_NONE;
 	}
 	if (!search->called || search->called - 1 >= search->pointer)

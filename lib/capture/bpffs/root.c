@@ -16,15 +16,6 @@
 
 #define LOCK_TRY_MS 10
 
-static int mount_bpffs(void)
-{
-	struct statfs status;
-
-	if (!statfs(ROOT_BPFFS, &status) && status.f_type == BPF_FS_MAGIC)
-		return 0;
-	return mount("bpf", ROOT_BPFFS, "bpf", 0, "mode=0700") ? -errno : 0;
-}
-
 static int lock_file_with_timeout(int fd, int ms)
 {
 	for (; ms > 0; ms -= LOCK_TRY_MS) {
@@ -39,16 +30,6 @@ static int lock_file_with_timeout(int fd, int ms)
 	return -EAGAIN;
 }
 
-/* True if the descriptor is that of the current directory ROOT. The last user removes the
- * directory, and a process that waited for the lock then has locked a removed directory. */
-static bool is_current_root(int fd)
-{
-	struct stat here, there;
-
-	return !fstat(fd, &here) && !stat(ROOT, &there) && here.st_ino == there.st_ino &&
-	       here.st_dev == there.st_dev;
-}
-
 bool root_trusts_owner(uid_t owner)
 {
 	return !owner || owner == geteuid();
@@ -57,7 +38,7 @@ bool root_trusts_owner(uid_t owner)
 /* Tries to make and lock the root. -ENOENT: the directory was removed meanwhile. */
 static int try_root_lock(int ms)
 {
-	struct stat status;
+	struct stat status, root;
 	int fd, result;
 
 	if (mkdir(ROOT, 0711) && errno != EEXIST)
@@ -67,7 +48,10 @@ static int try_root_lock(int ms)
 		return -errno;
 	result = fstat(fd, &status) ? -errno : root_trusts_owner(status.st_uid) ? 0 : -EPERM;
 	result = result ?: lock_file_with_timeout(fd, ms);
-	if (!result && !is_current_root(fd))
+	/* The last user removes the directory, and a process that waited for the lock then has
+	 * locked a removed directory. */
+	if (!result &&
+	    (stat(ROOT, &root) || root.st_ino != status.st_ino || root.st_dev != status.st_dev))
 		result = -ENOENT;
 	if (!result)
 		return fd;
@@ -77,10 +61,12 @@ static int try_root_lock(int ms)
 
 int root_lock(int ms)
 {
-	int result = mount_bpffs();
+	struct statfs mounted;
+	int result;
 
-	if (result)
-		return result;
+	if ((statfs(ROOT_BPFFS, &mounted) || mounted.f_type != BPF_FS_MAGIC) &&
+	    mount("bpf", ROOT_BPFFS, "bpf", 0, "mode=0700"))
+		return -errno;
 	do
 		result = try_root_lock(ms);
 	while (result == -ENOENT);

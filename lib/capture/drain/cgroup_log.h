@@ -29,9 +29,9 @@ void cgroup_log_begin_file(struct cgroup_log *log);
 /* Begins a round of reading the rings; new directories may exist. */
 void cgroup_log_begin_round(struct cgroup_log *log);
 
-/* Set *number to the number of a cgroup in the file, 0 if the cgroup is not known, and write the
- * cgroup unless the file has it. One function takes the kernel's id of the cgroup, the other the
- * path. */
+/* Both functions set *number to the number of a cgroup in the file, 0 if the cgroup is not known,
+ * and write the cgroup unless the file has it. The first function takes the kernel's id of the
+ * cgroup, the second one its path. */
 int cgroup_log_number_by_id(struct cgroup_log *log, struct trace_writer *writer, u64 id,
 			    u32 *number);
 int cgroup_log_number_by_path(struct cgroup_log *log, struct trace_writer *writer, const char *path,

@@ -15,7 +15,7 @@
 #include "counted_row.h"
 #include "error.h"
 
-/* The most events that one record of the file stands for. */
+/* A record of the file can stand for this many events. */
 #define RECORD_EVENTS_MAX (1ULL << 32)
 
 /* Writes `count` events with the sum `value`, in which values differ by 1 at most. */
@@ -39,22 +39,6 @@ static int write_event_records(struct recording *recording, struct trace_event *
 	return result;
 }
 
-static int write_increase(struct recording *recording, struct trace_event *event,
-			  const struct stack_ref *user, const struct counted_increase *increase)
-{
-	u64 count = increase->count, value = increase->value;
-	int result = 0;
-
-	if (count > 1 && increase->least < increase->most) {
-		result = write_event_records(recording, event, user, 1, increase->least);
-		result = first_error(
-			result, write_event_records(recording, event, user, 1, increase->most));
-		count -= 2;
-		value -= increase->least + increase->most;
-	}
-	return first_error(result, write_event_records(recording, event, user, count, value));
-}
-
 static int write_events_of_counted_row(struct recording *recording, const struct counted_key *key,
 				       u32 cpu, struct counted_increase increase)
 {
@@ -70,7 +54,7 @@ static int write_events_of_counted_row(struct recording *recording, const struct
 	};
 	const struct source *source;
 	struct stack_ref user;
-	int result;
+	int result, written = 0;
 
 	if (event.kind >= recording->loaded->sources->count)
 		return 0;
@@ -79,7 +63,17 @@ static int write_events_of_counted_row(struct recording *recording, const struct
 	    strcmp(source->unit, TRACE_UNIT_ADDRESS) == 0) /* addresses cannot be summed up */
 		increase = (struct counted_increase){.count = increase.count};
 	result = records_fill_stacks(recording, NULL, 0, &fields, &event, &user);
-	return write_increase(recording, &event, &user, &increase) ?: result;
+	/* The least and the most value are written as events of their own. */
+	if (increase.count > 1 && increase.least < increase.most) {
+		written = write_event_records(recording, &event, &user, 1, increase.least);
+		written = first_error(
+			written, write_event_records(recording, &event, &user, 1, increase.most));
+		increase.count -= 2;
+		increase.value -= increase.least + increase.most;
+	}
+	written = first_error(written, write_event_records(recording, &event, &user, increase.count,
+							   increase.value));
+	return written ?: result;
 }
 
 int counted_events_write(struct recording *recording)

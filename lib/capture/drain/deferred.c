@@ -131,7 +131,8 @@ static bool is_generated_code(void *loaded, u64 frame)
 	return !record || record->key.kind == MAPPING_ANON;
 }
 
-/* Unwinds a held raw stack again. False: the stack waits for the rules of another file now. */
+/* Unwinds a raw stack again that was held back until rules of a file are known. False: the stack
+ * now waits for the rules of another file. */
 static bool unwind_held_stack_again(struct recording *recording, struct held_stack *held, bool all,
 				    int *result)
 {

@@ -24,8 +24,8 @@ struct ring_buffer;
 
 struct deferred {
 	struct deferred_stacks *stacks;
-	struct open_cookies open; /* cookies that were open when they were read last: at a snapshot,
-				     at a sweep, or at the end */
+	struct open_cookies open; /* the open cookies, as they were read at the last snapshot, at
+				     the last sweep, or at the end */
 	struct held_stacks held;  /* raw stacks that wait for the unwind rules of a file */
 	struct late_event *late;  /* events that wait for their trace and span (late_contexts.h) */
 	u32 late_count, late_room;

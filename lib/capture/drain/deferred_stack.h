@@ -143,8 +143,8 @@ const u64 *deferred_stacks_context(const struct deferred_stacks *stacks, u32 tid
  * stack was dropped. A peeked stack is not delivered. */
 u64 deferred_stacks_delivered(const struct deferred_stacks *stacks, u32 tid, u32 cookie);
 
-/* True if a whole epoch has passed since this one: the rings have no slot any more that was
- * committed before it ended. */
+/* True if a whole epoch has passed since `epoch`: the rings then have no slots any more that were
+ * committed before `epoch` ended. */
 bool deferred_stacks_is_epoch_over(const struct deferred_stacks *stacks, u64 epoch);
 
 /* True if events wait for the stack of this cookie. */

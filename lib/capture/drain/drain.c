@@ -99,7 +99,7 @@ int records_take_event(struct recording *recording, const struct ring_view *ring
 	enum span_side stacks;
 	struct trace_event end;
 	struct stack_ref user;
-	u32 late = 0; /* cookie of the trace and span, if they have not come yet */
+	u32 late = 0; /* cookie of the event's trace and span if they have not been read yet */
 	int result;
 
 	if (event.kind >= recording->loaded->sources->count)

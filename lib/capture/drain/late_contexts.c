@@ -10,7 +10,8 @@
 #include "capture/drain/span_stacks.h"
 #include "error.h"
 
-/* The most events that are held; a further event is written without trace and span. */
+/* This many events at most are held back for their trace and span; a further event is written
+ * without them. */
 #define LATE_EVENTS_MAX 16384
 
 struct late_event {
@@ -57,15 +58,6 @@ static bool is_context_lost(const struct recording *recording, struct late_event
 	return late->delivered && deferred_stacks_is_epoch_over(stacks, late->delivered);
 }
 
-/* True if an event of this source may be held here. */
-static bool can_hold(const struct recording *recording, u32 kind)
-{
-	return recording->mode == READ_DRAIN && !loaded_is_flight(recording->loaded) &&
-	       recording->deferred->late_count < LATE_EVENTS_MAX &&
-	       !alive_events_are_kept_of_source(recording, kind) &&
-	       !span_stacks_is_begin(recording, kind);
-}
-
 int context_set_from_slot(struct recording *recording, const struct event_slot *slot,
 			  struct trace_event *event, u32 *late)
 {
@@ -79,7 +71,13 @@ int context_set_from_slot(struct recording *recording, const struct event_slot *
 			: NULL;
 	if (words)
 		return set_context(recording, words, event);
-	if (recording->deferred && can_hold(recording, event->kind))
+	/* The event is held back until its context comes, if the read mode and the event's source
+	 * allow that. */
+	if (recording->deferred && recording->mode == READ_DRAIN &&
+	    !loaded_is_flight(recording->loaded) &&
+	    recording->deferred->late_count < LATE_EVENTS_MAX &&
+	    !alive_events_are_kept_of_source(recording, event->kind) &&
+	    !span_stacks_is_begin(recording, event->kind))
 		*late = cookie;
 	else
 		count_unread(recording);

@@ -21,7 +21,8 @@ int context_set_from_slot(struct recording *recording, const struct event_slot *
  */
 int late_contexts_hold(struct recording *recording, const struct trace_event *event, u32 cookie);
 
-/* Writes the held events whose trace and span have come. Called when all rings were read. */
+/* Writes the events that were held back for their trace and span, as far as these have come. Called
+ * when all rings were read. */
 int late_contexts_end_round(struct recording *recording);
 
 /* Writes all held events. Called when the file has no more placeholders. */

@@ -26,7 +26,8 @@
 #define PACE_MS_MAX 100
 #define PACE_MS_IDLE 1000
 #define PACE_MS_WATCH 2 /* longest time between rounds while more new code is expected */
-/* The most events that one CPU makes in a ms; with stacks a kernel makes fewer. */
+/* Upper limit of the number of events that one CPU produces in a millisecond; a kernel that takes
+ * stacks produces fewer. */
 #define PACE_EVENTS_PER_MS 350
 
 struct pace {

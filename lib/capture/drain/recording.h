@@ -23,10 +23,10 @@ enum read_mode {
 
 /* The reader's state for one CPU. Positions are positions in the rings of this CPU. */
 struct cpu_reader {
-	u64 events;	 /* number of events that were written to the current file, are held back by
-			    alive_events.h, or are begins of spans */
-	u64 ended;	 /* number of those `events` that are not in the file: held events of ended
-			    things, and begins of spans */
+	u64 events; /* number of events that were written to the current file, are held back by
+		       alive_events.h, or are begins of spans */
+	u64 ended;  /* number of `events` that are not in the file: held events of what has ended
+		       (alive: sources), and begins of spans */
 	u64 passed_over; /* flight recorder: number of older events in slots that writers could not
 			    claim */
 	u64 end;   /* position up to which this round reads; deferred stacks before it are known */
@@ -34,7 +34,8 @@ struct cpu_reader {
 	u64 task_limit; /* position in the task ring at which this file ends; 0 = not set */
 	u64 epoch_end;	/* head of the ring when the epoch began (capture/drain/deferred_stack.h) */
 	u64 consumed_before; /* number of events that readers had consumed when the file began */
-	u64 counted_before;  /* number of counted events (abi/counted.h) that earlier files have */
+	u64 counted_before;  /* number of events that were only counted (abi/counted.h) and that
+				earlier files have */
 	u64 swap_end; /* records from this position on name no stack of the previous generation */
 };
 
@@ -91,17 +92,19 @@ struct recording {
 	u64 next_ask; /* clock_ms() of the next request of recording_request_symbols_ahead(); 0 = no
 		       * request yet
 		       */
-	u64 next_learn, learn_ms; /* for recording_request_symbols_now_and_then(): clock_ms() of the
-				     next call, and the interval */
+	u64 next_learn, learn_ms; /* clock_ms() of the next request for symbols by
+				     recording_request_symbols_now_and_then(), and the interval of
+				     requests */
 	bool kernel_asked; /* the kernel's list of symbols was requested before the file ends */
 	u64 names_until;   /* clock_ms() at which the wait for symbols ends; 0 = no limit */
 	u64 hurries_until; /* clock_ms() at which the wait for symbols ends after the user has asked
 			      to end; 0 = not asked yet */
-	u64 moved_next;	   /* clock_ms() of the next search for moved code */
+	u64 moved_next;	   /* clock_ms() of the next search for code that processes have copied from
+			      files (symbolizer/moved_check.h) */
 	u32 script_loop_tables; /* symbolizers_script_loop_tables() when loaded_forget_rules() was
 				   called last */
-	u32 moved_files;	/* number of moved mappings that were found to be parts of files
-				   (symbolizer/moved_check.h) */
+	u32 moved_files; /* number of mappings without a file that turned out to be copies of parts
+			    of files (symbolizer/moved_check.h) */
 	u64 tabulate_again; /* clock_ms() after which evicted unwind tables are requested again */
 	u64 rules_until; /* clock_ms() until which programs send raw stacks that lack rules to this
 			    reader */

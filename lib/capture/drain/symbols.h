@@ -48,8 +48,8 @@ int symbols_visit_symbolizers(struct recording *recording);
 /* Writes the mapping of an interpreter unless the recording file has it. */
 int script_names_write_mapping(struct recording *recording, u32 number);
 
-/* Writes the names of script functions as symbols of an interpreter's mapping. An offset of a frame
- * in this mapping is a function's id. */
+/* Writes the names of script functions as symbols of an interpreter's mapping. The offset of a
+ * frame in this mapping is the id of a function. */
 int script_names_write(struct recording *recording, u32 number, const u64 *offsets, u32 count);
 
 /* Writes the interpreters whose functions could not be read, each as a symbol in the interpreter's

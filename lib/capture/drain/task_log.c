@@ -165,16 +165,9 @@ static int write_scanned_thread(void *arg, u32 tgid, u32 tid)
 	return write_proc_thread(scan->log, scan->writer, tgid, tid);
 }
 
-static int write_proc_threads(struct task_log *log, struct trace_writer *writer, u32 only)
-{
-	struct scan scan = {.log = log, .writer = writer};
-
-	return only ? write_proc_thread(log, writer, only, only)
-		    : proc_tasks_each(write_scanned_thread, &scan);
-}
-
 int task_log_scan(struct task_log *log, struct trace_writer *writer, u32 only)
 {
+	struct scan scan = {.log = log, .writer = writer};
 	struct trace_task zero = {};
 	int result;
 
@@ -186,7 +179,10 @@ int task_log_scan(struct task_log *log, struct trace_writer *writer, u32 only)
 	memset(log->known, 0, sizeof(log->known));
 	log->knows_interrupt = false;
 	mark_thread_in_file(log, 0);
-	return result || log->options.ignores_proc ? result : write_proc_threads(log, writer, only);
+	if (result || log->options.ignores_proc)
+		return result;
+	return only ? write_proc_thread(log, writer, only, only)
+		    : proc_tasks_each(write_scanned_thread, &scan);
 }
 
 static int append_name_record(struct task_log *log, const struct task_slot *slot, u64 time)

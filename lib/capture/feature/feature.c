@@ -138,7 +138,8 @@ void feature_probe_once(enum feature feature, struct feature_result *result)
 		boot_fact_store(BOOT_FACTS_FOLDER, feature_name(feature), true);
 }
 
-/* The most functions for which each may have a program of its own, which slows the start. */
+/* Up to this many kernel functions get a program each; programs of their own for more functions
+ * would make the start slow. */
 #define KERNEL_FUNCTIONS_FEW 4
 
 static bool is_feature_working(enum feature feature)

@@ -86,20 +86,9 @@ int attempt_pmu(const char **step)
 	return close_attempt_fd_or_error(open_perf_event(&attr, 0, -1));
 }
 
-static int open_raw_tracepoint(int program, u64 cookie)
-{
-	struct raw_tracepoint_attr attr = {
-		.name = (uintptr_t)RARE_TRACEPOINT,
-		.prog_fd = program,
-		.cookie = cookie,
-	};
-	int link = syscall(SYS_bpf, BPF_RAW_TRACEPOINT_OPEN, &attr, sizeof(attr));
-
-	return link < 0 ? -errno : link;
-}
-
 static int try_raw_tracepoint(u64 cookie, const char **step)
 {
+	struct raw_tracepoint_attr attr = {.name = (uintptr_t)RARE_TRACEPOINT, .cookie = cookie};
 	int program, link;
 
 	*step = "load a BPF program";
@@ -108,7 +97,9 @@ static int try_raw_tracepoint(u64 cookie, const char **step)
 		return program;
 	*step = cookie ? "attach to " RARE_TRACEPOINT " with a cookie"
 		       : "attach to " RARE_TRACEPOINT;
-	link = open_raw_tracepoint(program, cookie);
+	attr.prog_fd = program;
+	link = syscall(SYS_bpf, BPF_RAW_TRACEPOINT_OPEN, &attr, sizeof(attr));
+	link = link < 0 ? -errno : link;
 	close(program);
 	return close_attempt_fd_or_error(link);
 }

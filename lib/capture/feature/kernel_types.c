@@ -46,25 +46,18 @@ struct subset {
 	struct bytes out_types, out_strings;
 };
 
-/* The length of a type's name without a flavor (libbpf): NAME___FLAVOR stands for NAME of the
- * kernel. */
-static size_t length_without_flavor(const char *name)
-{
-	const char *flavor = NULL, *at = name;
-
-	while ((at = strstr(at + 1, FLAVOR)))
-		flavor = at;
-	return flavor ? (size_t)(flavor - name) : strlen(name);
-}
-
 static int add_name_without_flavor(struct text_set *names, const char *name)
 {
+	const char *flavor = NULL, *at = name;
 	char *plain;
 	u32 number;
 
 	if (!*name)
 		return 0;
-	plain = strndup(name, length_without_flavor(name));
+	/* NAME___FLAVOR stands for NAME of the kernel (libbpf). */
+	while ((at = strstr(at + 1, FLAVOR)))
+		flavor = at;
+	plain = strndup(name, flavor ? (size_t)(flavor - name) : strlen(name));
 	number = plain ? text_set_find_or_add_number(names, plain) : HASH_INDEX_NONE;
 	free(plain);
 	return number == HASH_INDEX_NONE ? -ENOMEM : 0;

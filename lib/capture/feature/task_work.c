@@ -79,26 +79,23 @@ static int open_sampling_clock(const struct bpf_program *program)
 	return -errno;
 }
 
-/* Runs in user mode until the callback has run, or the clock has interrupted ASKED_MAX times. */
-static void spin_in_user_mode(volatile struct task_work_probe_bpf__bss *shared)
-{
-	u64 end = clock_ns(CLOCK_THREAD_CPUTIME_ID) + CPU_NS_MAX;
-
-	while (!shared->called_back && shared->asked < ASKED_MAX &&
-	       clock_ns(CLOCK_THREAD_CPUTIME_ID) < end)
-		for (u32 i = 0; i < 10000 && !shared->called_back; i++)
-			shared->user_steps++;
-}
-
 static int try_task_work_callback(struct task_work_probe_bpf *probe, const char **step)
 {
+	volatile struct task_work_probe_bpf__bss *shared = probe->bss;
 	int clock;
+	u64 end;
 
 	*step = "ask the kernel for a callback, from a clock's interrupt";
 	clock = open_sampling_clock(probe->progs.ask_for_callback);
 	if (clock < 0)
 		return clock;
-	spin_in_user_mode(probe->bss);
+	/* Runs in user mode until the callback has run, or the clock has interrupted ASKED_MAX
+	 * times. */
+	end = clock_ns(CLOCK_THREAD_CPUTIME_ID) + CPU_NS_MAX;
+	while (!shared->called_back && shared->asked < ASKED_MAX &&
+	       clock_ns(CLOCK_THREAD_CPUTIME_ID) < end)
+		for (u32 i = 0; i < 10000 && !shared->called_back; i++)
+			shared->user_steps++;
 	close(clock);
 	if (probe->bss->called_back)
 		return 0;

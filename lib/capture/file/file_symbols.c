@@ -162,8 +162,8 @@ static struct patience compute_symbol_wait_deadlines(struct recording *recording
 	if (is_end_requested()) {
 		u64 end, least = clock_ms() + HURRY_MS_LEAST;
 
-		/* After the user has asked to end, all files share one wait: a window that is being
-		 * closed, and the last one after it. */
+		/* When the user has asked to end, all files share one wait for symbols: the window
+		 * that is being closed and the last window. */
 		if (!recording->hurries_until)
 			recording->hurries_until = clock_ms() + HURRY_MS;
 		end = recording->hurries_until > least ? recording->hurries_until : least;

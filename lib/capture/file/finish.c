@@ -49,20 +49,16 @@ static struct trace_source make_trace_source(const struct source *source)
 	};
 }
 
-static enum read_mode choose_read_mode(const struct loaded *loaded)
-{
-	if (loaded_is_flight(loaded) && !loaded->opened)
-		return READ_SNAPSHOT;
-	return loaded_is_frozen(loaded) ? READ_LIVE : READ_DRAIN;
-}
-
 int recording_begin(struct recording *recording, struct trace_writer *writer,
 		    struct stackmap_error *error)
 {
-	const struct source_list *sources = recording->loaded->sources;
+	const struct loaded *loaded = recording->loaded;
+	const struct source_list *sources = loaded->sources;
 	int result = 0;
 
-	recording->mode = choose_read_mode(recording->loaded);
+	recording->mode = loaded_is_frozen(loaded) ? READ_LIVE : READ_DRAIN;
+	if (loaded_is_flight(loaded) && !loaded->opened)
+		recording->mode = READ_SNAPSHOT;
 	recording_begin_file(recording);
 	file_ledger_begin(recording);
 	for (u32 kind = 0; kind < sources->count && !result; kind++) {

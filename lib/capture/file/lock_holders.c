@@ -51,14 +51,6 @@ static bool read_futex_words_of_thread(u32 tid, u64 address, u32 words[WORDS])
 	return got == WORDS * sizeof(*words);
 }
 
-static bool is_other_thread_of_process(u32 tid, u32 other)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%u/task/%u", tid, other);
-	return other && other != tid && access(path, F_OK) == 0;
-}
-
 /* Returns the id of the thread that holds the lock for which thread `tid` waits; 0: no lock, or the
  * holder is not known. */
 static u32 find_holder_for_waiter(u32 tid)
@@ -77,7 +69,9 @@ static u32 find_holder_for_waiter(u32 tid)
 	    number == SYS_futex && read_futex_words_of_thread(tid, address, words))
 		holder = futex_lock_holder(words, (u32)operation);
 	fclose(file);
-	return is_other_thread_of_process(tid, holder) ? holder : 0;
+	/* The holder must be another thread of the same process. */
+	snprintf(path, sizeof(path), "/proc/%u/task/%u", tid, holder);
+	return holder && holder != tid && access(path, F_OK) == 0 ? holder : 0;
 }
 
 void lock_holders_find(struct loaded *loaded, struct lock_holders *list)

@@ -100,26 +100,24 @@ int unwind_blocked_at_end(struct recording *recording)
 	return 0;
 }
 
-/* True if the file needs the stack of an open cookie. A snapshot takes stacks before events, so it
- * needs all stacks that it does not have yet. */
-static bool is_stack_of_cookie_needed(const struct recording *recording,
-				      const struct open_cookie *open)
-{
-	if (recording->mode != READ_DRAIN)
-		return !deferred_stacks_find(recording->deferred->stacks, open->tid, open->cookie);
-	return deferred_stacks_is_awaited(recording->deferred->stacks, open->tid, open->cookie);
-}
-
 int unwind_blocked_peek(struct recording *recording, const struct open_cookies *list, u32 *next,
 			u32 ms)
 {
+	struct deferred_stacks *stacks = recording->deferred->stacks;
 	u64 end = clock_ms() + ms;
 
 	if (recording->loaded->unwind_blocked_program < 0 || interrupted())
 		*next = list->count;
 	while (*next < list->count) {
 		const struct open_cookie *open = &list->items[(*next)++];
-		int result = is_stack_of_cookie_needed(recording, open) ? -EAGAIN : 0;
+		/* A snapshot takes stacks before events, so it needs all stacks that it does not
+		 * have yet.
+		 */
+		bool is_needed =
+			recording->mode == READ_DRAIN
+				? deferred_stacks_is_awaited(stacks, open->tid, open->cookie)
+				: !deferred_stacks_find(stacks, open->tid, open->cookie);
+		int result = is_needed ? -EAGAIN : 0;
 
 		/* Another reader of the instance may have the answer for a moment. */
 		for (int i = 0; i < PEEKS_MAX && (result == -EAGAIN || result == -ENOSPC); i++)

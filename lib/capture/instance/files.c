@@ -103,7 +103,7 @@ static const struct iterated iterated[] = {
  * frames, with lines below 300 bytes, or 128 kernel frames, and at least 26 kilobytes. */
 #define POOL_WORDS_A_PART 64
 #define SLOTS_A_PART 2048
-#define EVENTS_A_PART 64 /* also rows of aggregated events */
+#define EVENTS_A_PART 64 /* number of events, or of rows of aggregated events */
 /* Objects that the iterator needs in addition to the parts: one object ends the read, and the
  * kernel shows the last object twice. */
 #define OBJECTS_MORE 2
@@ -172,8 +172,8 @@ static int set_map_text(const struct bpf_map *map, u32 at, const char *text)
 	return result;
 }
 
-/* Stores the name of a thread that exists. A name that the BPF programs have stored since they are
- * attached is newer and stays. */
+/* Stores the name of a thread that existed before the BPF programs were attached. A name that the
+ * programs have stored since then is newer and stays. */
 static int store_thread_name(void *arg, u32 tgid, u32 tid)
 {
 	const struct bpf_map *names = arg;
@@ -251,15 +251,6 @@ static int load_bpf_object_of_files(struct files_bpf *files, struct loaded *load
 	return result ?: fill_name_maps(files, loaded, kernel);
 }
 
-static int set_file_access(const char *path, gid_t group)
-{
-	if (group == FILES_NO_GROUP)
-		return chmod(path, 0400) ? -errno : 0;
-	if (chown(path, -1, group) || chmod(path, 0440))
-		return -errno;
-	return 0;
-}
-
 #define SHOWS "show_"
 
 /* Makes the path of a readable file, which has the name of its program, without "show_". */
@@ -275,14 +266,16 @@ static int pin_file(const struct bpf_program *program, int map, const struct fil
 	LIBBPF_OPTS(bpf_iter_attach_opts, over_map, .link_info = &info,
 		    .link_info_len = sizeof(info));
 	struct bpf_link *link = bpf_program__attach_iter(program, map < 0 ? NULL : &over_map);
+	bool has_group = options->group != FILES_NO_GROUP;
 	char path[PATH_MAX];
 	int result = libbpf_get_error(link);
 
 	if (result)
 		return result;
 	make_file_path(program, options, path, sizeof(path));
-	result = bpf_obj_pin(bpf_link__fd(link), path) ? -errno
-						       : set_file_access(path, options->group);
+	if (bpf_obj_pin(bpf_link__fd(link), path) ||
+	    (has_group && chown(path, -1, options->group)) || chmod(path, has_group ? 0440 : 0400))
+		result = -errno;
 	bpf_link__destroy(link);
 	return result;
 }

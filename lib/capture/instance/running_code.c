@@ -21,36 +21,29 @@ struct running_file {
 		      then by address */
 };
 
-/* Reads the file numbers of all mappings from the iterator. Each read has room for many numbers and
- * ends after a whole number. */
-static void read_mapping_numbers(int iterator, struct running_file *files, u32 *place)
-{
-	u32 numbers[NUMBERS_AT_ONCE];
-	ssize_t bytes;
-
-	do {
-		bytes = read(iterator, numbers, sizeof(numbers));
-		for (ssize_t i = 0; i < bytes / (ssize_t)sizeof(*numbers); i++) {
-			if (numbers[i] >= MAPPINGS_MAX)
-				continue;
-			files[numbers[i]].number = numbers[i];
-			files[numbers[i]].mappings++;
-			files[numbers[i]].place = ++*place;
-		}
-	} while (bytes > 0 || (bytes < 0 && errno == EAGAIN && !interrupted()));
-}
-
 /* Counts the mappings of each file in a process; pid 0: in all processes. */
 static void count_files_of_process(int program, u32 pid, struct running_file *files, u32 *place)
 {
 	union bpf_iter_link_info info = {.task.pid = pid};
 	LIBBPF_OPTS(bpf_link_create_opts, options, .iter_info = &info,
 		    .iter_info_len = sizeof(info));
+	u32 numbers[NUMBERS_AT_ONCE];
+	ssize_t bytes;
 	int link = bpf_link_create(program, 0, BPF_TRACE_ITER, &options);
 	int iterator = link < 0 ? -1 : bpf_iter_create(link);
 
 	if (iterator >= 0) {
-		read_mapping_numbers(iterator, files, place);
+		/* Each read has room for many numbers and ends after a whole number. */
+		do {
+			bytes = read(iterator, numbers, sizeof(numbers));
+			for (ssize_t i = 0; i < bytes / (ssize_t)sizeof(*numbers); i++) {
+				if (numbers[i] >= MAPPINGS_MAX)
+					continue;
+				files[numbers[i]].number = numbers[i];
+				files[numbers[i]].mappings++;
+				files[numbers[i]].place = ++*place;
+			}
+		} while (bytes > 0 || (bytes < 0 && errno == EAGAIN && !interrupted()));
 		close(iterator);
 	}
 	if (link >= 0)
@@ -58,8 +51,8 @@ static void count_files_of_process(int program, u32 pid, struct running_file *fi
 }
 
 /* Orders files by their number of mappings. Among files with equally many mappings the file at the
- * highest address comes first: the kernel maps downwards, and dynamic linkers map the libraries
- * that the program itself needs before libraries that those libraries need. */
+ * highest address comes first: the kernel maps downwards, and dynamic linkers map the libraries of
+ * the program before the libraries of its libraries. */
 static int compare_files_by_mapping_count(const void *a, const void *b)
 {
 	const struct running_file *left = a, *right = b;

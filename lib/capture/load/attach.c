@@ -161,30 +161,22 @@ static void stop_perf_events(struct attachment *attachment)
 	}
 }
 
-/* Sums a source's counts of program runs over all CPUs. */
-static struct perf_runs sum_perf_runs(const struct attachment *attachment, u32 kind)
-{
-	struct perf_runs *runs = calloc(libbpf_num_possible_cpus(), sizeof(*runs)), sum = {};
-	int fd = bpf_map__fd(attachment->sets[0].object->maps.perf_runs), cpu;
-
-	if (runs && !bpf_map_lookup_elem(fd, &kind, runs))
-		for (cpu = 0; cpu < libbpf_num_possible_cpus(); cpu++) {
-			sum.runs += runs[cpu].runs;
-			sum.count += runs[cpu].count;
-		}
-	free(runs);
-	return sum;
-}
-
 static u64 count_skipped_runs(const struct attachment *attachment, u32 kind)
 {
-	struct perf_runs sum = sum_perf_runs(attachment, kind);
-	u64 count = attachment->event_count ? 0 : sum.count;
+	struct perf_runs *runs = calloc(libbpf_num_possible_cpus(), sizeof(*runs));
+	int fd = bpf_map__fd(attachment->sets[0].object->maps.perf_runs);
+	u64 ran = 0, count = 0;
 
+	if (runs && !bpf_map_lookup_elem(fd, &kind, runs))
+		for (int cpu = 0; cpu < libbpf_num_possible_cpus(); cpu++) {
+			ran += runs[cpu].runs;
+			count += attachment->event_count ? 0 : runs[cpu].count;
+		}
+	free(runs);
 	for (u32 i = 0; i < attachment->event_count; i++)
 		if (attachment->events[i].kind == kind)
 			count += attachment->events[i].count;
-	return count > sum.runs ? count - sum.runs : 0;
+	return count > ran ? count - ran : 0;
 }
 
 u64 attach_count_skipped_perf_events(const struct attachment *attachment, u32 kind)
@@ -682,10 +674,11 @@ static int attach_time_programs(struct attachment *attachment, u32 kind)
 }
 
 /*
- * Ends the time accounts of threads: they do not change any more. A program that runs meanwhile may
- * have read the clock before the end, and may record a wait that the stop iterator would record,
- * too. membarrier() returns when all such runs are over, as it waits for a grace period of RCU
- * (membarrier(2), MEMBARRIER_CMD_GLOBAL). Kernels with nohz_full refuse this call.
+ * Ends the time accounts of threads: no account changes after this time. A BPF program that runs
+ * meanwhile may have read the clock before the end, and may record a wait that the stop iterator
+ * would record, too. membarrier() returns when all runs of such programs are over, as it waits for
+ * a grace period of RCU (membarrier(2), MEMBARRIER_CMD_GLOBAL). Kernels with nohz_full refuse this
+ * call.
  */
 static void end_time_accounts(struct attachment *attachment)
 {
@@ -698,9 +691,9 @@ static void end_time_accounts(struct attachment *attachment)
 }
 
 /*
- * The tracepoints at the end of work are attached before those at its begin, so that each begun
- * work is seen to end; and these before those at its queueing, so that each queued work is seen to
- * begin. A kernel may lack io_uring and its tracepoint.
+ * Tracepoints are attached in the reverse order of events: first the end of work, then its begin,
+ * then its queueing. The end of each begun work, and the begin of each queued work, is then seen.
+ * A kernel may lack io_uring and its tracepoint.
  */
 static int attach_origin_programs(struct attachment *attachment)
 {
@@ -793,8 +786,8 @@ int attachment_open_cpu_events(struct attachment *attachment, u32 cpu)
 	return result;
 }
 
-/* Tells the programs whether all sources of -e alive:... are attached: a thing that begins before
- * that might end unseen. */
+/* Tells the programs whether all sources of -e alive:... are attached. A thing that begins before
+ * all are attached might end unseen, and is left out. */
 static void set_alive_sources_attached(const struct attachment *attachment, bool is_open)
 {
 	if (attachment->plan->config.alive)

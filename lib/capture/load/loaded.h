@@ -165,7 +165,8 @@ struct ring_view loaded_ring(const struct loaded *loaded, u32 cpu);
 struct ring_view loaded_task_ring(const struct loaded *loaded, u32 cpu);
 const struct scratch *loaded_scratch(const struct loaded *loaded, u32 cpu);
 
-/* Returns the counted events of a CPU (abi/counted.h); NULL: no events are counted. */
+/* Returns the table of a CPU's events that were only counted (abi/counted.h); NULL: no events are
+ * counted. */
 struct counted_table *loaded_counted_table(const struct loaded *loaded, u32 cpu);
 /* Frees the rows of the table that name stacks of another generation than the published one, and
  * that were taken as a whole. */

@@ -18,6 +18,7 @@
 #include "comm_glob.h"
 #include "counted.h"
 #include "error.h"
+#include "order.h"
 #include "ring.h"
 #include "symbol/file/whole_file.h"
 #include "thread_context.h"
@@ -74,25 +75,6 @@ static int plan_stack_table_size(const struct capture_options *options, struct p
 	return 0;
 }
 
-static u64 default_ring_bytes(u32 cpus)
-{
-	u64 share = RING_BYTES_ALL / cpus;
-
-	if (share > RING_BYTES_DEFAULT)
-		return RING_BYTES_DEFAULT;
-	return share > RING_BYTES_LEAST ? share : RING_BYTES_LEAST;
-}
-
-static u32 default_task_slots(const struct capture_config *config)
-{
-	u32 share = TASK_SLOTS_ALL / config->cpus;
-	u32 most = config->flight ? TASK_SLOTS_FLIGHT : TASK_SLOTS_DRAIN;
-
-	if (share > most)
-		return most;
-	return share > TASK_SLOTS_LEAST ? share : TASK_SLOTS_LEAST;
-}
-
 /* Sets the size of the tables of counted events. A capture that aggregates has as many rows as fit
  * into *bytes, the size of a ring. Its ring has deferred stacks only, and becomes small. */
 static int plan_counted_rows(struct capture_config *config, u64 *bytes,
@@ -121,7 +103,9 @@ static int plan_ring_sizes(const struct capture_options *options, struct plan *p
 			   struct stackmap_error *error)
 {
 	struct capture_config *config = &plan->config;
-	u64 bytes = options->ring_bytes ? options->ring_bytes : default_ring_bytes(config->cpus);
+	u64 bytes = options->ring_bytes
+			    ?: clamp_u64(RING_BYTES_ALL / config->cpus, RING_BYTES_LEAST,
+					 RING_BYTES_DEFAULT);
 	u64 header = sizeof(struct ring_header);
 	u64 least = header + RING_SLOTS_MIN * config->slot_size;
 	int result;
@@ -141,7 +125,8 @@ static int plan_ring_sizes(const struct capture_options *options, struct plan *p
 			(unsigned long long)bytes, (unsigned long long)least, RING_BYTES_MAX);
 	config->ring_slots = (bytes - header) / config->slot_size;
 	config->last_slot = (config->ring_slots - 1) * config->slot_size;
-	config->task_slots = default_task_slots(config);
+	config->task_slots = clamp_u64(TASK_SLOTS_ALL / config->cpus, TASK_SLOTS_LEAST,
+				       config->flight ? TASK_SLOTS_FLIGHT : TASK_SLOTS_DRAIN);
 	return 0;
 }
 

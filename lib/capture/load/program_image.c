@@ -50,25 +50,6 @@ static int image_copy_referenced_memory(struct program_image *image)
 		       : -ENOMEM;
 }
 
-static int image_init(struct program_image *image, struct bpf_program *program,
-		      const struct bpf_prog_load_opts *options)
-{
-	size_t bytes = options->sz < sizeof(*options) ? options->sz : sizeof(*options);
-
-	*image = (struct program_image){
-		.program = program,
-		.type = bpf_program__type(program),
-		.name = bpf_program__name(program),
-		.code = (struct bpf_insn *)bpf_program__insns(program),
-		.count = bpf_program__insn_cnt(program),
-	};
-	memcpy(&image->options, options, bytes);
-	image->options.sz = sizeof(image->options);
-	/* Descriptors are for calls of module functions, which no program has. */
-	image->options.fd_array = NULL;
-	return image_copy_referenced_memory(image);
-}
-
 static void image_free(struct program_image *image)
 {
 	free(image->code);
@@ -90,6 +71,7 @@ static int replace_by_empty_program(struct bpf_program *program, struct bpf_prog
 static int keep_program_image(struct bpf_program *program, struct bpf_prog_load_opts *options,
 			      long cookie)
 {
+	size_t bytes = options->sz < sizeof(*options) ? options->sz : sizeof(*options);
 	struct program_image *image;
 
 	options->prog_flags |= cookie;
@@ -98,7 +80,18 @@ static int keep_program_image(struct bpf_program *program, struct bpf_prog_load_
 	if (array_make_room(taken->images, taken->count, taken->room))
 		return -ENOMEM;
 	image = &taken->images[taken->count++];
-	return image_init(image, program, options) ?: replace_by_empty_program(program, options);
+	*image = (struct program_image){
+		.program = program,
+		.type = bpf_program__type(program),
+		.name = bpf_program__name(program),
+		.code = (struct bpf_insn *)bpf_program__insns(program),
+		.count = bpf_program__insn_cnt(program),
+	};
+	memcpy(&image->options, options, bytes);
+	image->options.sz = sizeof(image->options);
+	/* Descriptors are for calls of module functions, which no program has. */
+	image->options.fd_array = NULL;
+	return image_copy_referenced_memory(image) ?: replace_by_empty_program(program, options);
 }
 
 static int register_result;
@@ -170,16 +163,6 @@ void program_images_end_keeping(struct program_images *images)
 		bpf_program__unload(images->images[i].program);
 }
 
-/* Replaces, in the instructions of an image, the map of constants by the map of the load. */
-static void replace_map_of_constants(struct program_image *image, const struct program_load *load)
-{
-	for (u32 i = 0; i < image->count; i++)
-		if (image->code[i].code == (BPF_LD | BPF_IMM | BPF_DW) &&
-		    image->code[i].src_reg == BPF_PSEUDO_MAP_VALUE &&
-		    image->code[i].imm == load->constants)
-			image->code[i].imm = load->own_constants;
-}
-
 /* Removes code that cannot run from an image. If the constants cannot be read, which the kernel may
  * refuse, the image keeps all its code. */
 static int remove_unreachable_code(struct program_image *image, int constants)
@@ -206,7 +189,13 @@ static int load_program(const struct program_load *load)
 	int result = image_copy_referenced_memory(&image), fd;
 
 	if (!result) {
-		replace_map_of_constants(&image, load);
+		/* The instructions use the map of constants of this load instead of the first one.
+		 */
+		for (u32 i = 0; i < image.count; i++)
+			if (image.code[i].code == (BPF_LD | BPF_IMM | BPF_DW) &&
+			    image.code[i].src_reg == BPF_PSEUDO_MAP_VALUE &&
+			    image.code[i].imm == load->constants)
+				image.code[i].imm = load->own_constants;
 		result = remove_unreachable_code(&image, load->own_constants);
 	}
 	if (!result) {

@@ -142,16 +142,6 @@ static void set_config_constants_of_set(const struct program_set *set,
 	config->sample = set->sample;
 }
 
-static void set_constants(struct program_set *set, const struct plan *plan)
-{
-	struct capture_bpf__rodata *constants = set->object->rodata;
-
-	memcpy(&constants->config, &plan->config, sizeof(plan->config));
-	memcpy(&constants->geometry, &plan->geometry, sizeof(plan->geometry));
-	memcpy(&constants->syscalls, &plan->syscalls, sizeof(plan->syscalls));
-	set_config_constants_of_set(set, (struct capture_config *)&constants->config);
-}
-
 /* Number of elements of the map task_names; each CPU keeps some free elements for itself. */
 #define TASK_NAMES 8192
 #define TASK_NAMES_A_CPU 128
@@ -307,17 +297,22 @@ static int open_set_object(struct program_set *set, const struct plan *plan, u32
 {
 	enum program function = program_if_set_is_one_function(set);
 	int result = program_set_open_object(set);
+	struct capture_bpf__rodata *constants;
 	u32 callers;
 
 	if (result)
 		return result;
+	constants = set->object->rodata;
 	select_programs_to_load(set, plan);
 	callers = programs_with_callbacks(set, callers_programs, plan);
 	for (u32 bit = PROGRAM_SAMPLE; bit <= PROGRAM_LAST; bit <<= 1)
 		if (callers & bit)
 			bpf_program__set_autoload(program_set_find_callback(set, bit).program,
 						  true);
-	set_constants(set, plan);
+	memcpy(&constants->config, &plan->config, sizeof(plan->config));
+	memcpy(&constants->geometry, &plan->geometry, sizeof(plan->geometry));
+	memcpy(&constants->syscalls, &plan->syscalls, sizeof(plan->syscalls));
+	set_config_constants_of_set(set, (struct capture_config *)&constants->config);
 	if (function)
 		result = bpf_program__set_attach_target(program_set_find_program(set, function), 0,
 							set->function);

@@ -44,8 +44,8 @@ struct parser {
 	const char *folders, *pmu, *subject;
 	struct pmu_event *event;
 	struct stackmap_error *error;
-	bool is_named; /* the terms that are being parsed are what an event's name stands for, so
-			  they cannot contain names */
+	bool is_named; /* true: the terms that are being parsed are the definition of an event's
+			  name, so they cannot contain names of events */
 };
 
 /* Reads the first line of a file in the PMU's folder; the caller frees it. NULL: no such file, or
@@ -226,16 +226,6 @@ static int set_unknown_pmu_error(const struct parser *parser)
 			 parser->subject, parser->pmu, names[0] ? names : "none");
 }
 
-static int parse_raw_event(const char *word, const char *subject, struct pmu_event *out,
-			   struct stackmap_error *error)
-{
-	errno = 0;
-	out->type = PERF_TYPE_RAW;
-	out->config[0] = strtoull(word + 1, NULL, 16);
-	return errno ? error_set(error, ERANGE, "%s: the number has more than 64 bits", subject)
-		     : 0;
-}
-
 int pmu_event_parse(const char *folders, const char *word, const char *subject,
 		    struct pmu_event *out, struct stackmap_error *error)
 {
@@ -247,7 +237,12 @@ int pmu_event_parse(const char *folders, const char *word, const char *subject,
 	if (!copy)
 		return error_set(error, ENOMEM, "%s: out of memory", subject);
 	if (pmu_event_is_raw(word)) {
-		err = parse_raw_event(word, subject, &event, error);
+		errno = 0;
+		event.type = PERF_TYPE_RAW;
+		event.config[0] = strtoull(word + 1, NULL, 16);
+		if (errno)
+			err = error_set(error, ERANGE, "%s: the number has more than 64 bits",
+					subject);
 	} else {
 		strsep(&terms, "/");
 		terms[strcspn(terms, "/")] = '\0';

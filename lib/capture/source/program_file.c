@@ -98,22 +98,6 @@ static void *read_library_cache(size_t *bytes)
 	return cache;
 }
 
-static int find_program_in_path(const char *name, char path[PATH_MAX])
-{
-	const char *directory = getenv("PATH");
-	char candidate[PATH_MAX];
-
-	while (directory && *directory) {
-		int length = (int)strcspn(directory, ":");
-
-		snprintf(candidate, sizeof(candidate), "%.*s/%s", length, directory, name);
-		if (access(candidate, X_OK) == 0 && realpath(candidate, path))
-			return 0;
-		directory += length + (directory[length] == ':');
-	}
-	return -ENOENT;
-}
-
 static int find_library(const char *name, char path[PATH_MAX])
 {
 	char candidate[PATH_MAX];
@@ -129,7 +113,9 @@ static int find_library(const char *name, char path[PATH_MAX])
 
 int program_file_find(const char *name, char path[PATH_MAX])
 {
+	const char *directory = getenv("PATH");
 	struct stat file, resolved;
+	char candidate[PATH_MAX];
 
 	if (strchr(name, '/')) {
 		if (stat(name, &file))
@@ -144,7 +130,15 @@ int program_file_find(const char *name, char path[PATH_MAX])
 		strcpy(path, name);
 		return 0;
 	}
-	return find_program_in_path(name, path) == 0 ? 0 : find_library(name, path);
+	while (directory && *directory) {
+		int length = (int)strcspn(directory, ":");
+
+		snprintf(candidate, sizeof(candidate), "%.*s/%s", length, directory, name);
+		if (access(candidate, X_OK) == 0 && realpath(candidate, path))
+			return 0;
+		directory += length + (directory[length] == ':');
+	}
+	return find_library(name, path);
 }
 
 /* Opens a file if it is a regular one. Opening a FIFO or a device could block or have effects;

@@ -81,45 +81,35 @@ static bool are_questions_equal(const struct source *a, const struct source *b)
 	       !memcmp(&a->question, &b->question, sizeof(a->question));
 }
 
-static bool are_sources_equal(const struct source *a, const struct source *b)
-{
-	return a->type == b->type && a->on_return == b->on_return && a->offset == b->offset &&
-	       a->period == b->period && a->frequency == b->frequency && !strcmp(a->name, b->name);
-}
-
 /* Finds an equal source in the list; NULL: the list has none. */
 static struct source *find_same_source(struct source_list *list, const struct source *source)
 {
-	for (u32 i = 0; i < list->count; i++)
-		if (are_sources_equal(&list->sources[i], source))
-			return &list->sources[i];
+	for (u32 i = 0; i < list->count; i++) {
+		struct source *other = &list->sources[i];
+
+		if (other->type == source->type && other->on_return == source->on_return &&
+		    other->offset == source->offset && other->period == source->period &&
+		    other->frequency == source->frequency && !strcmp(other->name, source->name))
+			return other;
+	}
 	return NULL;
 }
 
-/* True if both sources are the same system call or kernel function, whose program makes one event
- * only. */
-static bool is_same_probe_point(const struct source *a, const struct source *b)
-{
-	if (a->type != b->type || a->on_return != b->on_return)
-		return false;
-	return a->type == SOURCE_SYSCALL  ? a->syscall == b->syscall
-	       : a->type == SOURCE_KERNEL ? !strcmp(a->target, b->target)
-					  : false;
-}
-
+/* True if the list has a source of the same system call or kernel function, whose program makes one
+ * event only. */
 static bool has_source_with_probe_point(const struct source_list *list, const struct source *source)
 {
-	for (u32 i = 0; i < list->count; i++)
-		if (is_same_probe_point(&list->sources[i], source))
-			return true;
-	return false;
-}
+	for (u32 i = 0; i < list->count; i++) {
+		const struct source *other = &list->sources[i];
 
-static bool are_counters_equal(const struct source_counter *a, const struct source_counter *b)
-{
-	return a->is_given == b->is_given && a->no_user == b->no_user &&
-	       a->no_kernel == b->no_kernel && a->perf_type == b->perf_type &&
-	       !memcmp(a->perf_config, b->perf_config, sizeof(a->perf_config));
+		if (other->type != source->type || other->on_return != source->on_return)
+			continue;
+		if (source->type == SOURCE_SYSCALL && other->syscall == source->syscall)
+			return true;
+		if (source->type == SOURCE_KERNEL && !strcmp(other->target, source->target))
+			return true;
+	}
+	return false;
 }
 
 /* The number of a counter, from 1 on: the number of an equal counter in the list, or a new one. */
@@ -129,9 +119,13 @@ static u8 assign_counter_number(const struct source_list *list,
 	u8 most = 0;
 
 	for (u32 i = 0; i < list->count; i++) {
+		const struct source_counter *other = &list->sources[i].counter;
 		u8 number = list->sources[i].question.counter;
 
-		if (number && are_counters_equal(&list->sources[i].counter, counter))
+		if (number && other->is_given == counter->is_given &&
+		    other->no_user == counter->no_user && other->no_kernel == counter->no_kernel &&
+		    other->perf_type == counter->perf_type &&
+		    !memcmp(other->perf_config, counter->perf_config, sizeof(other->perf_config)))
 			return number;
 		most = number > most ? number : most;
 	}
@@ -496,20 +490,6 @@ static int list_sources_of_kind(struct source_word *word, const struct source_op
 	return ops->find(&word->query, pass_source_name_to_caller, catalogue, error);
 }
 
-static int list_sources_of_word(struct source_word *word, struct catalogue *catalogue,
-				struct stackmap_error *error)
-{
-	int err = 0;
-
-	if (word->ops)
-		err = list_sources_of_kind(word, word->ops, catalogue, error);
-	for (size_t i = 0; !word->ops && !err && i < NAMED_COUNT; i++)
-		err = list_sources_of_kind(word, named_ops[i], catalogue, error);
-	if (!err && !word->query.match.found)
-		err = set_not_found_error(word, error);
-	return err;
-}
-
 int source_catalogue(const char *pattern,
 		     int (*each)(void *arg, const char *group, const char *name), void *arg,
 		     struct stackmap_error *error)
@@ -521,7 +501,12 @@ int source_catalogue(const char *pattern,
 
 	if (err)
 		return err;
-	err = list_sources_of_word(&word, &catalogue, error);
+	if (word.ops)
+		err = list_sources_of_kind(&word, word.ops, &catalogue, error);
+	for (size_t i = 0; !word.ops && !err && i < NAMED_COUNT; i++)
+		err = list_sources_of_kind(&word, named_ops[i], &catalogue, error);
+	if (!err && !word.query.match.found)
+		err = set_not_found_error(&word, error);
 	source_word_clear(&word);
 	return err;
 }

@@ -119,21 +119,6 @@ static const struct perf_event_name events[] = {
 
 #define EVENT_COUNT (sizeof(events) / sizeof(events[0]))
 
-/* True for events that may happen at any instruction, like samples; other events happen only at the
- * kernel code that counts them. */
-static bool may_event_hit_any_instruction(const struct source *source)
-{
-	return source->perf_type != PERF_TYPE_SOFTWARE ||
-	       source->perf_config[0] == PERF_COUNT_SW_CPU_CLOCK ||
-	       source->perf_config[0] == PERF_COUNT_SW_TASK_CLOCK;
-}
-
-/* True for an errno which says that the event does not exist; other errors are refusals. */
-static bool is_missing_event_error(int err)
-{
-	return err == ENOENT || err == ENODEV || err == EOPNOTSUPP || err == EINVAL;
-}
-
 /* Opens the perf event for this thread, to see whether this machine has it; in user mode only,
  * unless it is a counter: a PMU that takes no samples counts user mode and the kernel together. */
 static bool can_open_perf_event_of_source(const struct source *source, bool is_counter)
@@ -155,7 +140,8 @@ static bool can_open_perf_event_of_source(const struct source *source, bool is_c
 		return true;
 	fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 	if (fd < 0)
-		return !is_missing_event_error(errno);
+		return !(errno == ENOENT || errno == ENODEV || errno == EOPNOTSUPP ||
+			 errno == EINVAL);
 	close(fd);
 	return true;
 }
@@ -188,23 +174,25 @@ static int check_frequency(u64 frequency, struct stackmap_error *error)
 			 frequency ? " (kernel.perf_event_max_sample_rate)" : "");
 }
 
-static void set_flags_of_event_modes(struct source *source, const char *modes)
-{
-	source->no_kernel = strchr(modes, 'u') && !strchr(modes, 'k');
-	source->no_user = strchr(modes, 'k') && !strchr(modes, 'u');
-	for (; *modes; modes++)
-		source->precise += *modes == 'p';
-}
-
 /* Completes a source, whose name and perf event are set, with type, modes, period or frequency and
  * question, and passes it to visit(). */
 static int visit_completed_source(struct source *source, struct source_query *query,
 				  source_visit visit, void *arg, struct stackmap_error *error)
 {
+	const char *modes = query->modes ?: "";
 	int err = 0;
 
-	source->type = may_event_hit_any_instruction(source) ? SOURCE_SAMPLE : SOURCE_PERF;
-	set_flags_of_event_modes(source, query->modes ?: "");
+	/* These events may happen at any instruction; other events happen only in the kernel code
+	 * that counts them. */
+	source->type = source->perf_type != PERF_TYPE_SOFTWARE ||
+				       source->perf_config[0] == PERF_COUNT_SW_CPU_CLOCK ||
+				       source->perf_config[0] == PERF_COUNT_SW_TASK_CLOCK
+			       ? SOURCE_SAMPLE
+			       : SOURCE_PERF;
+	source->no_kernel = strchr(modes, 'u') && !strchr(modes, 'k');
+	source->no_user = strchr(modes, 'k') && !strchr(modes, 'u');
+	for (; *modes; modes++)
+		source->precise += *modes == 'p';
 	if (query->period)
 		source->period = query->period;
 	else if (!source->period && !source->frequency && query->period_default &&

@@ -206,22 +206,6 @@ static const struct {
 
 #define OPERATORS (sizeof(operators) / sizeof(*operators))
 
-static char *find_operator_start(char *text)
-{
-	while (*text && (is_arrow(text) || !strchr("<>=!~", *text)))
-		text += is_arrow(text) ? 2 : 1;
-	return text;
-}
-
-static u32 find_operator(const char *text)
-{
-	u32 i = 0;
-
-	while (i < OPERATORS && !begins_with(text, operators[i].text))
-		i++;
-	return i;
-}
-
 static const struct {
 	const char *suffix;
 	u64 factor;
@@ -278,14 +262,17 @@ static int parse_condition(char *text, const char *subject, struct condition_wor
 			   struct stackmap_error *error)
 {
 	char whole[96], *operator, * name, *type;
-	u32 found;
+	u32 found = 0;
 	int err = 0;
 
 	text = trim_blanks(text);
 	strncpy(whole, text, sizeof(whole) - 1);
 	whole[sizeof(whole) - 1] = '\0';
-	operator= find_operator_start(text);
-	found = find_operator(operator);
+	operator= text;
+	while (*operator&&(is_arrow(operator) || !strchr("<>=!~", *operator)))
+		operator+= is_arrow(operator) ? 2 : 1;
+	while (found < OPERATORS && !begins_with(operator, operators[found].text))
+		found++;
 	if (found == OPERATORS)
 		return set_bad_condition_error(subject, whole, error);
 	text = trim_blanks(operator+ strlen(operators[found].text));

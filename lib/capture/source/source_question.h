@@ -68,9 +68,9 @@ struct question_words {
 	struct condition_words conditions[QUESTION_CONDITIONS_MAX];
 	u32 count;
 	const char *by, *by_end; /* keys of a span at its begin and its end; NULL: not given */
-	u64 every;	/* INTEGER of every=, for alive: one thing is recorded for so many units of
-			   value; 0: not given */
-	bool has_stack; /* stack=begin, stack=end or stack=both was given */
+	u64 every; /* INTEGER of every=, for alive: sources: one thing is recorded for each INTEGER
+		      units of value; 0: not given */
+	bool has_stack;	       /* stack=begin, stack=end or stack=both was given */
 	enum span_side stacks; /* stacks of a span's events: of the begin, the end, or both */
 	enum span_role role;   /* role of the source if it is begin or end of a span; source_span.c
 				  sets it */

@@ -28,15 +28,6 @@ static char *find_dots_between_span_events(char *text)
 	return NULL;
 }
 
-static void set_questions_of_both_span_ends(struct source_span *span,
-					    const struct question_words *asks)
-{
-	span->begin.query.asks =
-		(struct question_words){.by = asks->by, .stacks = asks->stacks, .role = SPAN_BEGIN};
-	span->end.query.asks = *asks;
-	span->end.query.asks.role = SPAN_END;
-}
-
 /* Makes the word for the entry of a function from the word for its return: u: for ur:, uprobe: for
  * uretprobe:. NULL: another word, or no memory. */
 static char *make_entry_word(const char *text)
@@ -146,7 +137,10 @@ static int parse_begin_and_end_words(struct source_span *span, char *spec,
 				 asks->by + (asks->by[0] == '*'));
 	if (asks->every)
 		return error_set(error, EINVAL, "%s: only alive: has every=", subject);
-	set_questions_of_both_span_ends(span, asks);
+	span->begin.query.asks =
+		(struct question_words){.by = asks->by, .stacks = asks->stacks, .role = SPAN_BEGIN};
+	span->end.query.asks = *asks;
+	span->end.query.asks.role = SPAN_END;
 	return 0;
 }
 

@@ -46,16 +46,6 @@ static const struct {
 	       {"uname", "newuname"}, {"sendfile", "sendfile64"}, {"umount2", "umount"},
 	       SYSCALL_EVENTS};
 
-static void set_tracepoint_name_of_syscall(struct syscall_entry *entry)
-{
-	for (size_t i = 0; i < sizeof(renamed) / sizeof(renamed[0]); i++) {
-		if (strcmp(entry->name, renamed[i].call))
-			continue;
-		entry->alias = renamed[i].call;
-		entry->name = renamed[i].event;
-	}
-}
-
 struct search {
 	struct source_query *query;
 	source_visit visit;
@@ -131,7 +121,12 @@ static int find_system_calls(struct source_query *query, source_visit visit, voi
 	int err = 0;
 
 	for (size_t i = 0; i < TABLE_COUNT; i++)
-		set_tracepoint_name_of_syscall(&table[i]);
+		for (size_t j = 0; j < sizeof(renamed) / sizeof(renamed[0]); j++) {
+			if (strcmp(table[i].name, renamed[j].call))
+				continue;
+			table[i].alias = renamed[j].call;
+			table[i].name = renamed[j].event;
+		}
 	if (query->asks.name || query->asks.count)
 		search.events = tracefs_open_events();
 	for (size_t i = 0; i < 2 * TABLE_COUNT && !err; i++)

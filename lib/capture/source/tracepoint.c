@@ -177,15 +177,6 @@ static bool is_pointer(const char *declaration)
 	return strchr(declaration, '*');
 }
 
-/* Reduces an argument to the bytes of its type. */
-static void narrow_argument_to_type(struct description *description)
-{
-	if (is_word_sized(description->declaration) || is_pointer(description->declaration))
-		return;
-	description->field.bytes = sizeof(u32);
-	description->field.is_signed = !is_unsigned(description->declaration);
-}
-
 /* The types cap_user_header_t and cap_user_data_t are pointers. */
 static bool is_number_field(const struct description *description)
 {
@@ -219,10 +210,14 @@ static void parse_format_line(struct numbers *numbers, const char *line)
 	if (strcmp(name, numbers->wanted))
 		return;
 	description.field.is_address = is_pointer(description.declaration);
-	if (numbers->are_arguments)
-		narrow_argument_to_type(&description);
-	else if (description.field.is_address)
+	if (!numbers->are_arguments && description.field.is_address) {
 		description.field.bytes = ADDRESS_BYTES;
+	} else if (numbers->are_arguments && !description.field.is_address &&
+		   !is_word_sized(description.declaration)) {
+		/* An argument is reduced to the bytes of its type. */
+		description.field.bytes = sizeof(u32);
+		description.field.is_signed = !is_unsigned(description.declaration);
+	}
 	description.field.tracepoint = numbers->field.tracepoint;
 	numbers->field = description.field;
 	numbers->found = true;

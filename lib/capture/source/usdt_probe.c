@@ -27,14 +27,6 @@ struct walk {
 	void *arg;
 };
 
-/* The file offset of an instruction; 0: the address is in no code segment. */
-static u64 file_offset_of_code(const struct walk *walk, u64 address)
-{
-	const struct elf_segment *segment = elf_segment_of(&walk->segments, address);
-
-	return segment ? address - segment->address + segment->offset : 0;
-}
-
 /* The file offset of a variable; 0: the file has no bytes for the variable. */
 static u64 file_offset_of_variable(const struct walk *walk, u64 address)
 {
@@ -64,6 +56,7 @@ static int visit_probe_of_elf_note(const struct walk *walk, const char *text, si
 {
 	bool is_64_bit = gelf_getclass(walk->elf) == ELFCLASS64;
 	size_t width = is_64_bit ? sizeof(u64) : sizeof(u32);
+	const struct elf_segment *code;
 	const char *end = text + bytes;
 	u64 address[ADDRESSES] = {}, moved;
 	struct usdt_probe probe;
@@ -80,7 +73,8 @@ static int visit_probe_of_elf_note(const struct walk *walk, const char *text, si
 	probe.arguments = probe.name ? take_string_from_note(&text, end) : NULL;
 	if (!probe.arguments)
 		return 0;
-	probe.offset = file_offset_of_code(walk, address[0] + moved);
+	code = elf_segment_of(&walk->segments, address[0] + moved);
+	probe.offset = code ? address[0] + moved - code->address + code->offset : 0;
 	probe.semaphore = address[2] ? file_offset_of_variable(walk, address[2] + moved) : 0;
 	if (!probe.offset || !probe.semaphore != !address[2])
 		return 0;
@@ -242,22 +236,19 @@ static bool parse_memory(const char *text, struct event_number *out)
 	return true;
 }
 
-/* The next argument begins after a blank; a blank inside of brackets belongs to the argument. */
-static const char *skip_to_next_usdt_argument(const char *text)
-{
-	while (*text && *text != ' ')
-		text += *text == '[' ? strcspn(text, "]") : 1;
-	return text + strspn(text, " ");
-}
-
 int usdt_argument_find(const char *arguments, u32 number, struct event_number *out)
 {
 	struct event_number found = {};
 	s32 bytes;
 
 	arguments += strspn(arguments, " ");
-	while (*arguments && --number)
-		arguments = skip_to_next_usdt_argument(arguments);
+	while (*arguments && --number) {
+		/* The next argument begins after a blank; a blank inside of brackets belongs to the
+		 * argument. */
+		while (*arguments && *arguments != ' ')
+			arguments += *arguments == '[' ? strcspn(arguments, "]") : 1;
+		arguments += strspn(arguments, " ");
+	}
 	if (!*arguments)
 		return -ENOENT;
 	if (!parse_number(arguments, &arguments, &bytes) || *arguments != '@')

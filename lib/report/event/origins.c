@@ -101,8 +101,8 @@ void origins_free(struct origins **origins)
 	*origins = NULL;
 }
 
-/* The origin with this role and the time and CPU of the event. NULL: no origin has them, or several
- * have. */
+/* The origin that has this role, and the time and CPU of the event. NULL: no origin or several
+ * origins have this role, time and CPU. */
 static const struct trace_event *find_only_origin(const struct origins *origins,
 						  const struct trace_event *event, enum role role)
 {

@@ -249,7 +249,8 @@ struct frame_identity frame_identities_of(struct frame_identities *identities,
 struct stack_hashes {
 	struct frame_identities *identities;
 	const struct trace_stack *stacks;
-	struct known_hash *sides;      /* hash of each side, by stack index */
+	struct known_hash
+		*sides; /* hash of the stack as a kernel part or user part, by stack index */
 	struct frame_identity *frames; /* identities of the frames that are being hashed; as many as
 					  the deepest stack has */
 };
@@ -262,7 +263,7 @@ static void hash_add_frame(SHA2_CTX *hash, const struct frame_identity *frame)
 	hash_add_number(hash, frame->offset);
 }
 
-static void hash_add_stack_side(SHA2_CTX *hash, const struct stack_hash_side *side)
+static void hash_add_stack_part(SHA2_CTX *hash, const struct stack_hash_part *side)
 {
 	SHA256Update(hash, (const u8 *)side->end, strlen(side->end) + 1);
 	SHA256Update(hash, side->frames.byte, sizeof(side->frames.byte));
@@ -289,8 +290,8 @@ struct stack_hash stack_hash_frames(const struct frame_identity *frames, u32 dep
 }
 
 struct stack_hash stack_hash_join(enum stack_leaf leaf, const struct frame_identity *frame,
-				  const struct stack_hash_side *kernel,
-				  const struct stack_hash_side *user)
+				  const struct stack_hash_part *kernel,
+				  const struct stack_hash_part *user)
 {
 	SHA2_CTX hash;
 
@@ -298,8 +299,8 @@ struct stack_hash stack_hash_join(enum stack_leaf leaf, const struct frame_ident
 	hash_add_number(&hash, leaf);
 	if (leaf != STACK_LEAF_NONE)
 		hash_add_frame(&hash, frame);
-	hash_add_stack_side(&hash, kernel);
-	hash_add_stack_side(&hash, user);
+	hash_add_stack_part(&hash, kernel);
+	hash_add_stack_part(&hash, user);
 	return finish_hash(&hash);
 }
 
@@ -357,7 +358,7 @@ static struct frame_identity find_frame_identity(struct stack_hashes *hashes, u6
 	return frame_identities_of(hashes->identities, &place);
 }
 
-static struct stack_hash_side hash_stack_side(struct stack_hashes *hashes, u32 stack, u32 reason)
+static struct stack_hash_part hash_stack_part(struct stack_hashes *hashes, u32 stack, u32 reason)
 {
 	bool has_stack = stack != TRACE_NO_STACK;
 	const struct trace_stack *frames = has_stack ? &hashes->stacks[stack] : NULL;
@@ -365,22 +366,22 @@ static struct stack_hash_side hash_stack_side(struct stack_hashes *hashes, u32 s
 	const char *end = stack_end_of(frames, reason)->name;
 
 	if (!side)
-		return (struct stack_hash_side){end, stack_hash_frames(NULL, 0)};
+		return (struct stack_hash_part){end, stack_hash_frames(NULL, 0)};
 	if (!side->is_made) {
 		for (u32 i = 0; i < frames->depth; i++)
 			hashes->frames[i] =
 				find_frame_identity(hashes, frames->frames[i], FRAME_RETURN);
 		*side = (struct known_hash){true, stack_hash_frames(hashes->frames, frames->depth)};
 	}
-	return (struct stack_hash_side){end, side->hash};
+	return (struct stack_hash_part){end, side->hash};
 }
 
 struct stack_hash stack_hashes_of(struct stack_hashes *hashes, const struct trace_event *event)
 {
-	const struct stack_hash_side kernel =
-		hash_stack_side(hashes, event->kernel, event->kernel_reason);
-	const struct stack_hash_side user =
-		hash_stack_side(hashes, event->user, event->user_reason);
+	const struct stack_hash_part kernel =
+		hash_stack_part(hashes, event->kernel, event->kernel_reason);
+	const struct stack_hash_part user =
+		hash_stack_part(hashes, event->user, event->user_reason);
 	enum stack_leaf leaf = stack_leaf_of(event);
 	struct frame_identity frame = {};
 

@@ -56,7 +56,8 @@ enum frame_identity_kind {
 /* The position of a frame in its stack. */
 enum frame_role {
 	FRAME_RETURN,	/* a return address: its code is that of the byte before it */
-	FRAME_EXECUTED, /* innermost frame of a side without a leaf: the pc at its entry or exit */
+	FRAME_EXECUTED, /* innermost frame of a kernel part or user part without a leaf: the pc at
+			   its entry or exit */
 	FRAME_LEAF,
 };
 
@@ -118,7 +119,7 @@ struct stack_hash {
 /* The values are part of the rows of stores, so they never change. */
 enum stack_leaf { STACK_LEAF_NONE = 0, STACK_LEAF_KERNEL = 1, STACK_LEAF_USER = 2 };
 
-struct stack_hash_side {
+struct stack_hash_part {
 	const char *end; /* reason for the end: `name` of its struct stack_end */
 	struct stack_hash frames;
 };
@@ -126,8 +127,8 @@ struct stack_hash_side {
 struct stack_hash stack_hash_frames(const struct frame_identity *frames, u32 depth);
 /* `frame` is the identity of the leaf; unused with STACK_LEAF_NONE. */
 struct stack_hash stack_hash_join(enum stack_leaf leaf, const struct frame_identity *frame,
-				  const struct stack_hash_side *kernel,
-				  const struct stack_hash_side *user);
+				  const struct stack_hash_part *kernel,
+				  const struct stack_hash_part *user);
 
 enum stack_leaf stack_leaf_of(const struct trace_event *event);
 

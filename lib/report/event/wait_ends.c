@@ -19,8 +19,8 @@ struct wakeups {
 	u32 waiter, waker, holder; /* kinds of the events of waiters, wakers and lock holders;
 				      TRACE_NO_SOURCE: not in the recording */
 	const struct trace_source *sources;
-	/* A wait that began at this time (ns) or before began before the recording: for the events
-	 * of offcpu-time, and for those of accounts. */
+	/* ns: a wait that began at this time or earlier began before the recording. The first time
+	 * is for events of offcpu-time, the second one for events of thread accounts. */
 	u64 recording_begin, times_begin;
 	struct trace_event *events;
 	u32 count, room;

@@ -109,7 +109,7 @@ struct chain {
 	u32 threads[WAIT_CHAIN_MAX + 1];
 };
 
-/* Adds the waits of the thread of `other`, as far as they lie between the two times. */
+/* Adds the waits of the thread of `other`, each cut to the time between `from` and `to`. */
 static int add_steps_of_waker(struct chain *chain, struct node *above,
 			      const struct trace_event *other, u64 from, u64 to)
 {

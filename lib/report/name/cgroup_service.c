@@ -81,7 +81,8 @@ static bool is_login_session(const struct part *part)
 	return begins_with(part, "session-") && ends_with(part, ".scope");
 }
 
-/* Cuts a part to the service's name in it. False: the part has no useful name. */
+/* Cuts a part of a cgroup's path to the name of the service in it. False: the part has no useful
+ * name. */
 static bool cut_component_to_service_name(struct part *part)
 {
 	const char *at;

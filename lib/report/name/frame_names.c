@@ -68,8 +68,8 @@ void code_layout_find(const struct trace_reader *reader, u32 mapping, struct elf
 struct lookup_addresses {
 	u64 *address;
 	size_t count, room;
-	u64 recent[1 << RECENT_BITS]; /* by hash value of an address: the address that was collected
-					 last */
+	u64 recent[1 << RECENT_BITS]; /* a cache by hash value: the address that was collected last
+				       */
 };
 
 struct found {

@@ -79,8 +79,8 @@ struct comparison {
 /* The number of lost events in a ledger, which may be NULL. Events that a flight recorder has
  * overwritten, that a reset has dropped, or that came during a pause do not count. */
 u64 count_lost_events_of_ledger(const struct trace_ledger *ledger);
-/* The factor from the amounts of a recording to those of all events that were produced. 1: no event
- * was lost. */
+/* The factor by which the amounts of a recording are multiplied to estimate the amounts of all
+ * events that were produced. 1: no event was lost. */
 double scale_factor_of_lost_events(const struct trace_ledger *ledger);
 
 /* The part of count_lost_events_of_ledger() that is known to be of one source, and the part whose

@@ -24,7 +24,9 @@
 
 /* probability that any row of an unchanged program exceeds its interval */
 #define OUTSIDE 0.05
-#define EVENTS_LEAST 5	  /* of both sides; a row with fewer does not count as a comparison */
+#define EVENTS_LEAST                                                                               \
+	5 /* number of events on both sides; a row with fewer events does not count as a           \
+	     comparison */
 #define POOLED_DEGREES 10 /* most degrees of freedom of the median row's scatter */
 #define DEGREES_MOST 256
 #define ROUNDING 1e-6

@@ -293,33 +293,6 @@ struct builder {
 	u32 room;
 };
 
-static int compare_row_keys(const struct profile_row *left, const struct profile_row *right)
-{
-	if (left->kind != right->kind)
-		return order(left->kind, right->kind);
-	if (left->kernel != right->kernel)
-		return order(left->kernel->id, right->kernel->id);
-	if (left->user != right->user)
-		return order(left->user->id, right->user->id);
-	if (left->tid != right->tid)
-		return order(left->tid, right->tid);
-	if (left->pid != right->pid)
-		return order(left->pid, right->pid);
-	if (left->cpu != right->cpu)
-		return order(left->cpu, right->cpu);
-	if (left->cgroup != right->cgroup)
-		return order(left->cgroup, right->cgroup);
-	if (left->trace != right->trace)
-		return order(left->trace, right->trace);
-	if (left->span != right->span)
-		return order(left->span, right->span);
-	if (left->process != right->process)
-		return order(left->process, right->process);
-	if (left->slice != right->slice)
-		return order(left->slice, right->slice);
-	return strcmp(left->comm, right->comm);
-}
-
 static bool has_same_row_key(const void *rows, u32 index, const void *key)
 {
 	const struct profile_row *row = &((const struct profile_row *)rows)[index], *wanted = key;
@@ -421,7 +394,29 @@ static int compare_rows_by_count_and_value(const void *a, const void *b)
 		return order(right->count, left->count);
 	if (left->value != right->value)
 		return order(right->value, left->value);
-	return compare_row_keys(left, right);
+	if (left->kind != right->kind)
+		return order(left->kind, right->kind);
+	if (left->kernel != right->kernel)
+		return order(left->kernel->id, right->kernel->id);
+	if (left->user != right->user)
+		return order(left->user->id, right->user->id);
+	if (left->tid != right->tid)
+		return order(left->tid, right->tid);
+	if (left->pid != right->pid)
+		return order(left->pid, right->pid);
+	if (left->cpu != right->cpu)
+		return order(left->cpu, right->cpu);
+	if (left->cgroup != right->cgroup)
+		return order(left->cgroup, right->cgroup);
+	if (left->trace != right->trace)
+		return order(left->trace, right->trace);
+	if (left->span != right->span)
+		return order(left->span, right->span);
+	if (left->process != right->process)
+		return order(left->process, right->process);
+	if (left->slice != right->slice)
+		return order(left->slice, right->slice);
+	return strcmp(left->comm, right->comm);
 }
 
 static double row_share_of_source_total(const struct profile_row *row,
@@ -565,7 +560,7 @@ void profile_weights_clear(struct profile_weights *weights)
 
 /* Appends the marker of a path, if it has one. Markers are interned as labels without an object. */
 
-#define MARKERS_MAX 2 /* room for the marker of each side */
+#define MARKERS_MAX 2 /* room for the markers of the kernel part and the user part */
 
 static int append_marker(struct whole_stack *stack, const struct profile *profile,
 			 const char *marker)
@@ -578,7 +573,7 @@ static int append_marker(struct whole_stack *stack, const struct profile *profil
 	return 0;
 }
 
-static int append_stack_side(struct whole_stack *stack, const struct profile *profile,
+static int append_stack_part(struct whole_stack *stack, const struct profile *profile,
 			     const struct profile_path *path)
 {
 	const char *marker = profile_path_marker(path);
@@ -595,8 +590,8 @@ int whole_stack_set_labels_of_row(struct whole_stack *stack, const struct profil
 	int err = array_make_rooms(stack->labels, depth, stack->room);
 
 	stack->depth = 0;
-	err = err ?: append_stack_side(stack, profile, row->kernel);
-	err = err ?: append_stack_side(stack, profile, row->user);
+	err = err ?: append_stack_part(stack, profile, row->kernel);
+	err = err ?: append_stack_part(stack, profile, row->user);
 	if (!err && !stack->depth)
 		err = append_marker(stack, profile, row->user->end->marker);
 	return err;

@@ -49,7 +49,8 @@ struct table_row {
 				    */
 	u32 slice; /* number of the time slice; 0: the profile is not split by time */
 	struct table_sum self, children;
-	struct distribution values; /* of `self`, or of `children` if they order the table */
+	struct distribution values; /* distribution of the values of `self`, or of `children` if the
+				       rows are sorted by `children` */
 };
 
 struct table_options {

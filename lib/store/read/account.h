@@ -27,7 +27,8 @@ struct store_host {
 	u64 stored;   /* sum of the counts in `events`, repeated rows included */
 	u64 repeated; /* the part of `stored` that is in repeated rows */
 	u64 missing;
-	u64 surplus; /* events in the store beyond those that the host counts as recorded */
+	u64 surplus; /* number of events that the store has in excess of what the host counts as
+			recorded */
 	char *kernel,
 		*machine; /* release of the kernel and name of the architecture; NULL: unknown */
 	u32 cpus;

@@ -85,8 +85,8 @@ static int set_stack_frames(struct store_code *code, struct store_stack *stack, 
 	if (!stack->places)
 		return -ENOMEM;
 	for (u32 i = 0; i < stack->depth; i++) {
-		/* The first frame of a side is a program counter, all others are return addresses.
-		 */
+		/* The first frame of a kernel part or user part is a program counter, all others
+		 * are return addresses. */
 		bool executed = i == 0 || i == stack->kernel_depth;
 		u64 offset;
 

@@ -42,7 +42,7 @@ struct store_place {
 
 struct store_stack {
 	bool is_known;
-	u8 leaf; /* the side whose first frame is the leaf: 1 kernel, 2 user; 0: the stack has no
+	u8 leaf; /* the part whose first frame is the leaf: 1 kernel, 2 user; 0: the stack has no
 		    leaf */
 	const char *kernel_end, *user_end;
 	u32 kernel_depth, depth;

@@ -392,7 +392,7 @@ static int write_stack(struct located_code *located, u32 from, u32 flags, u32 *i
  * Writes the frames of the kernel or user part of a stack. If the part has no stack but a leaf, the
  * leaf is one frame, so functions inlined at it are left out.
  */
-static int write_stack_side(struct located_code *located, const struct side *side, u64 *leaf,
+static int write_stack_part(struct located_code *located, const struct side *side, u64 *leaf,
 			    u32 *index, u32 *flags)
 {
 	bool is_there = side->count > side->has_leaf;
@@ -434,7 +434,7 @@ static int make_stack_of_one_named_frame(struct located_code *located, const cha
 		       ?: write_stack(located, 0, STACK_USER, &to->user);
 }
 
-/* Writes those parts of a stack that were not written before. 0, or -errno. */
+/* Writes the parts of a stack that were not written before. 0, or -errno. */
 static int located_code_write_stack(struct located_code *located, u32 number,
 				    const struct located_stack **out)
 {
@@ -460,9 +460,9 @@ static int located_code_write_stack(struct located_code *located, u32 number,
 		stack->kernel_reason = reason_by_name(from->kernel_end);
 		stack->user_reason = reason_by_name(from->user_end);
 		stack->user_stop = stop_reason_by_name(from->user_end);
-		err = write_stack_side(located, &kernel, &stack->leaf, &stack->kernel,
+		err = write_stack_part(located, &kernel, &stack->leaf, &stack->kernel,
 				       &stack->kernel_flags)
-			      ?: write_stack_side(located, &user, &stack->leaf, &stack->user,
+			      ?: write_stack_part(located, &user, &stack->leaf, &stack->user,
 						  &stack->user_flags);
 	}
 	if (err)

@@ -26,29 +26,11 @@ static u32 count_loss_causes(const struct window_ledger *window)
 	return count;
 }
 
-static void append_loss_causes_and_counts(struct byte_buffer *rows,
-					  const struct window_ledger *window, const char *lost_as,
-					  u64 lost)
-{
-	row_put_count(rows, count_loss_causes(window) + (lost != 0));
-	for (u32 i = 0; i < LOST_COUNT; i++)
-		if (window->lost[i])
-			row_put_text(rows, cause_names[i]);
-	if (lost)
-		row_put_text(rows, lost_as);
-	row_put_count(rows, count_loss_causes(window) + (lost != 0));
-	for (u32 i = 0; i < LOST_COUNT; i++)
-		if (window->lost[i])
-			row_put_u64(rows, window->lost[i]);
-	if (lost)
-		row_put_u64(rows, lost);
-}
-
 int batch_ledger_rows(const struct batch *batch, const char *lost_as, struct byte_buffer *rows)
 {
 	for (u32 i = 0; i < batch->window_count; i++) {
 		const struct window_ledger *window = &batch->windows[i];
-		u64 kept = window->recorded;
+		u64 kept = window->recorded, lost;
 
 		if (lost_as && window->stored < window->recorded)
 			kept = window->stored;
@@ -59,7 +41,19 @@ int batch_ledger_rows(const struct batch *batch, const char *lost_as, struct byt
 		row_put_u16(rows, window->seconds);
 		row_put_u64(rows, window->produced);
 		row_put_u64(rows, kept);
-		append_loss_causes_and_counts(rows, window, lost_as, window->recorded - kept);
+		lost = window->recorded - kept;
+		row_put_count(rows, count_loss_causes(window) + (lost != 0));
+		for (u32 cause = 0; cause < LOST_COUNT; cause++)
+			if (window->lost[cause])
+				row_put_text(rows, cause_names[cause]);
+		if (lost)
+			row_put_text(rows, lost_as);
+		row_put_count(rows, count_loss_causes(window) + (lost != 0));
+		for (u32 cause = 0; cause < LOST_COUNT; cause++)
+			if (window->lost[cause])
+				row_put_u64(rows, window->lost[cause]);
+		if (lost)
+			row_put_u64(rows, lost);
 		row_put_u32(rows, (u32)window->skew);
 		row_put_u8(rows, lost_as ? STATE_LOST : STATE_SENT);
 	}

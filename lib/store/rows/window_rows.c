@@ -116,24 +116,6 @@ static bool has_event_key(const void *sums, u32 index, const void *key)
 	return !memcmp(&((const struct event_sum *)sums)[index].key, key, sizeof(struct event_key));
 }
 
-static int event_table_add(struct event_table *table, const struct event_key *key, u32 count,
-			   u64 value)
-{
-	u32 hash = hash_end(hash_words(0, key, sizeof(*key)));
-	u32 found = hash_index_find(&table->sum_index, hash, has_event_key, table->sums, key);
-
-	if (found == HASH_INDEX_NONE) {
-		found = table->sum_count;
-		if (array_make_room(table->sums, table->sum_count, table->sum_room) ||
-		    hash_index_add(&table->sum_index, hash, found))
-			return -ENOMEM;
-		table->sums[table->sum_count++] = (struct event_sum){.key = *key};
-	}
-	table->sums[found].count += count;
-	table->sums[found].value += value;
-	return 0;
-}
-
 /* --- rows of the sums --- */
 
 static int compare_sums(const void *a, const void *b)
@@ -342,12 +324,13 @@ static u32 find_or_add_stack(struct window *window, const struct trace_event *ev
 static int add_event_to_sums(void *arg, const struct trace_event *event)
 {
 	struct window *window = arg;
+	struct event_table *table = &window->rows->events;
 	struct event_key key = {
 		.window = window->number,
 		.task = find_or_add_task(window, event),
 		.stack = find_or_add_stack(window, event),
 	};
-	u32 *number = &window->events[event->kind];
+	u32 *number = &window->events[event->kind], hash, found;
 
 	if (!*number)
 		*number = text_set_find_or_add_number(&window->rows->events.texts,
@@ -359,7 +342,18 @@ static int add_event_to_sums(void *arg, const struct trace_event *event)
 	    key.stack == HASH_INDEX_NONE)
 		return -ENOMEM;
 	window->seen += event_stands_for(event);
-	return event_table_add(&window->rows->events, &key, event_stands_for(event), event->value);
+	hash = hash_end(hash_words(0, &key, sizeof(key)));
+	found = hash_index_find(&table->sum_index, hash, has_event_key, table->sums, &key);
+	if (found == HASH_INDEX_NONE) {
+		found = table->sum_count;
+		if (array_make_room(table->sums, table->sum_count, table->sum_room) ||
+		    hash_index_add(&table->sum_index, hash, found))
+			return -ENOMEM;
+		table->sums[table->sum_count++] = (struct event_sum){.key = key};
+	}
+	table->sums[found].count += event_stands_for(event);
+	table->sums[found].value += event->value;
+	return 0;
 }
 
 /* --- a window --- */

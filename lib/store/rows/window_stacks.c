@@ -92,7 +92,7 @@ int stack_memo_begin(struct stack_memo *memo, struct trace_reader *reader)
 	u32 count = trace_reader_mappings(reader, &mappings), highest = 0;
 	u64 modules = hash_modules(reader);
 	u64 bytes =
-		(u64)memo->side_count * (sizeof(struct memo_side) + 4 * sizeof(struct hash_slot)) +
+		(u64)memo->side_count * (sizeof(struct memo_part) + 4 * sizeof(struct hash_slot)) +
 		(u64)memo->stack_count *
 			(sizeof(struct memo_stack) + 4 * sizeof(struct hash_slot)) +
 		(u64)memo->frame_count * sizeof(*memo->frames);
@@ -111,16 +111,16 @@ int stack_memo_begin(struct stack_memo *memo, struct trace_reader *reader)
 	return 0;
 }
 
-/* --- sides in the cache --- */
+/* --- kernel parts and user parts in the cache --- */
 
 struct side_key {
 	const struct stack_memo *memo;
 	const struct trace_stack *stack;
 };
 
-static bool has_side_frames(const void *sides, u32 index, const void *arg)
+static bool has_part_frames(const void *sides, u32 index, const void *arg)
 {
-	const struct memo_side *side = &((const struct memo_side *)sides)[index];
+	const struct memo_part *side = &((const struct memo_part *)sides)[index];
 	const struct side_key *key = arg;
 
 	return side->depth == key->stack->depth &&
@@ -128,33 +128,33 @@ static bool has_side_frames(const void *sides, u32 index, const void *arg)
 		       side->depth * sizeof(*key->memo->frames));
 }
 
-static u32 hash_side_frames(const struct trace_stack *stack)
+static u32 hash_part_frames(const struct trace_stack *stack)
 {
 	return hash_end(
 		hash_words(stack->depth, stack->frames, stack->depth * sizeof(*stack->frames)));
 }
 
-u32 stack_memo_find_side(const struct stack_memo *memo, const struct trace_stack *stack)
+u32 stack_memo_find_part(const struct stack_memo *memo, const struct trace_stack *stack)
 {
 	const struct side_key key = {memo, stack};
 
-	return hash_index_find(&memo->side_index, hash_side_frames(stack), has_side_frames,
+	return hash_index_find(&memo->side_index, hash_part_frames(stack), has_part_frames,
 			       memo->sides, &key);
 }
 
-u32 stack_memo_add_side(struct stack_memo *memo, const struct trace_stack *stack,
+u32 stack_memo_add_part(struct stack_memo *memo, const struct trace_stack *stack,
 			const struct stack_hash *hash)
 {
 	u32 depth = stack->depth;
 
 	if (array_make_room(memo->sides, memo->side_count, memo->side_room) ||
 	    array_make_rooms(memo->frames, (u64)memo->frame_count + depth, memo->frame_room) ||
-	    hash_index_add(&memo->side_index, hash_side_frames(stack), memo->side_count))
+	    hash_index_add(&memo->side_index, hash_part_frames(stack), memo->side_count))
 		return STACK_MEMO_NONE;
 	if (depth)
 		memcpy(memo->frames + memo->frame_count, stack->frames,
 		       depth * sizeof(*memo->frames));
-	memo->sides[memo->side_count] = (struct memo_side){memo->frame_count, depth, *hash};
+	memo->sides[memo->side_count] = (struct memo_part){memo->frame_count, depth, *hash};
 	memo->frame_count += depth;
 	return memo->side_count++;
 }
@@ -247,7 +247,7 @@ struct located_frame {
 /* What the window knows of one stack. */
 struct side {
 	bool is_made;
-	u32 number; /* number of the side in the cache of stack hashes */
+	u32 number; /* number of the kernel part or user part in the cache of stack hashes */
 	struct stack_hash frames;
 };
 
@@ -259,7 +259,8 @@ struct window_stacks {
 	struct side *sides; /* by stack index: each stack is the kernel side or the user side of
 			       events */
 	struct intern frames;
-	struct frame_identity *hashed; /* frames of the side that is being hashed */
+	struct frame_identity
+		*hashed; /* frames of the kernel part or user part that is being hashed */
 	u32 hashed_room;
 	struct stack_hash no_frames;
 	bool by_pointers; /* frame pointers alone gave the user stacks: why they end is unknown */
@@ -303,7 +304,7 @@ void window_stacks_free(struct window_stacks **stacks)
 	free(old);
 }
 
-/* --- hashes of sides and stacks --- */
+/* --- hashes of kernel parts, user parts and whole stacks --- */
 
 /* False for generated code, which may be replaced before the next window. */
 static bool is_frame_stable(const struct window_stacks *stacks, const struct frame_place *place,
@@ -344,7 +345,7 @@ static struct located_frame *find_or_add_frame(struct window_stacks *stacks, u64
 	return placed;
 }
 
-static int hash_frames_of_side(struct window_stacks *stacks, const struct trace_stack *stack,
+static int hash_frames_of_part(struct window_stacks *stacks, const struct trace_stack *stack,
 			       struct side *side)
 {
 	bool is_stable = true;
@@ -362,15 +363,15 @@ static int hash_frames_of_side(struct window_stacks *stacks, const struct trace_
 	}
 	side->frames = stack_hash_frames(stacks->hashed, stack->depth);
 	if (is_stable)
-		side->number = stack_memo_add_side(stacks->rows.memo, stack, &side->frames);
+		side->number = stack_memo_add_part(stacks->rows.memo, stack, &side->frames);
 	return 0;
 }
 
 /* The kernel or user part of an event's stack: why it ends, and its frames. */
 struct stack_part {
 	const struct trace_stack *stack; /* frames of the part; NULL: the part has no frames */
-	u32 number;			 /* number of the side in the cache of stack hashes */
-	struct stack_hash_side hashed;
+	u32 number; /* number of the kernel part or user part in the cache of stack hashes */
+	struct stack_hash_part hashed;
 };
 
 static int find_or_hash_stack_part(struct window_stacks *stacks, u32 index, u32 reason,
@@ -381,10 +382,10 @@ static int find_or_hash_stack_part(struct window_stacks *stacks, u32 index, u32 
 	const struct stack_end *end = stack_end_of(stack, reason);
 
 	if (side && !side->is_made) {
-		side->number = stack_memo_find_side(stacks->rows.memo, stack);
+		side->number = stack_memo_find_part(stacks->rows.memo, stack);
 		if (side->number != STACK_MEMO_NONE)
 			side->frames = stacks->rows.memo->sides[side->number].hash;
-		else if (hash_frames_of_side(stacks, stack, side))
+		else if (hash_frames_of_part(stacks, stack, side))
 			return -ENOMEM;
 		side->is_made = true;
 	}
@@ -519,7 +520,8 @@ static int append_part_frames(struct window_stacks *stacks, u64 leaf, const stru
 	return err;
 }
 
-/* Appends either the offset or the object of each frame of a side, leaf included. */
+/* Appends either the offset or the object of each frame of a kernel part or user part, leaf
+ * included. */
 static void append_frame_fields(struct window_stacks *stacks, u64 leaf,
 				const struct stack_part *part, bool offsets)
 {

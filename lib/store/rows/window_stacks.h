@@ -28,8 +28,8 @@
 
 #define STACK_MEMO_NONE UINT32_MAX
 
-struct memo_side {
-	u32 first, depth; /* position and number of the side's frames in `frames` */
+struct memo_part {
+	u32 first, depth; /* position and number of the part's frames in `frames` */
 	struct stack_hash hash;
 };
 
@@ -42,7 +42,7 @@ struct memo_key {
 	const char *kernel_end, *user_end;
 	u32 kernel, user; /* number of the kernel side and of the user side; STACK_MEMO_NONE: the
 			     stack lacks this side */
-	u64 whose;	  /* side of the leaf: enum stack_leaf */
+	u64 whose;	  /* the part that the leaf belongs to: enum stack_leaf */
 };
 
 struct memo_stack {
@@ -56,7 +56,7 @@ struct stack_memo {
 	u64 most; /* limit of the cache's memory, bytes */
 	u64 modules;
 	struct hash_index side_index, stack_index;
-	struct memo_side *sides;
+	struct memo_part *sides;
 	struct memo_stack *stacks;
 	u64 *frames;
 	u64 *mappings; /* hash of each mapping, by mapping number */
@@ -71,12 +71,12 @@ void stack_memo_free(struct stack_memo *memo);
 
 /* Returns the number of the side with these frames, or STACK_MEMO_NONE if the side is not cached.
  */
-u32 stack_memo_find_side(const struct stack_memo *memo, const struct trace_stack *stack);
+u32 stack_memo_find_part(const struct stack_memo *memo, const struct trace_stack *stack);
 /*
  * Adds a side that is not cached, and returns its number. If memory is short, the side is not
  * added: STACK_MEMO_NONE.
  */
-u32 stack_memo_add_side(struct stack_memo *memo, const struct trace_stack *stack,
+u32 stack_memo_add_part(struct stack_memo *memo, const struct trace_stack *stack,
 			const struct stack_hash *hash);
 
 /*

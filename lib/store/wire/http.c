@@ -280,25 +280,6 @@ static bool add_header(struct exchange *exchange, const char *line)
 	return longer;
 }
 
-/* "Expect:" disables the 100-continue handshake, which costs a round trip. */
-static bool add_headers(struct exchange *exchange)
-{
-	const char *const *headers = exchange->request->headers;
-	bool added = add_header(exchange, "Expect:");
-	char *line;
-
-	for (; added && headers && *headers; headers++)
-		added = add_header(exchange, *headers);
-	if (added && exchange->http->bearer) {
-		if (asprintf(&line, "Authorization: Bearer %s", exchange->http->bearer) < 0)
-			line = NULL;
-		added = line && add_header(exchange, line);
-		erase_secret(&line);
-	}
-	library.set(exchange->http->curl, CURLOPT_HTTPHEADER, exchange->headers);
-	return added;
-}
-
 static bool add_form_parts(struct exchange *exchange)
 {
 	const struct http_request *request = exchange->request;
@@ -337,7 +318,10 @@ static bool add_request_body(struct exchange *exchange)
 
 static bool prepare_request(struct exchange *exchange)
 {
+	const char *const *headers = exchange->request->headers;
 	struct http *http = exchange->http;
+	bool added;
+	char *line;
 
 	set_curl_connection_options(http);
 	if (asprintf(&exchange->url, "%s%s", http->base, exchange->request->target) < 0) {
@@ -349,7 +333,18 @@ static bool prepare_request(struct exchange *exchange)
 	library.set(http->curl, CURLOPT_WRITEDATA, exchange);
 	library.set(http->curl, CURLOPT_HEADERFUNCTION, receive_header);
 	library.set(http->curl, CURLOPT_HEADERDATA, exchange);
-	return add_headers(exchange) && add_request_body(exchange);
+	/* "Expect:" disables the 100-continue handshake, which costs a round trip. */
+	added = add_header(exchange, "Expect:");
+	for (; added && headers && *headers; headers++)
+		added = add_header(exchange, *headers);
+	if (added && http->bearer) {
+		if (asprintf(&line, "Authorization: Bearer %s", http->bearer) < 0)
+			line = NULL;
+		added = line && add_header(exchange, line);
+		erase_secret(&line);
+	}
+	library.set(http->curl, CURLOPT_HTTPHEADER, exchange->headers);
+	return added && add_request_body(exchange);
 }
 
 static void count_transferred_bytes(struct http *http)

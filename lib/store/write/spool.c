@@ -59,7 +59,7 @@ enum spool_kind {
 	SPOOL_BATCH,
 	SPOOL_LOST,
 	SPOOL_REFUSED
-}; /* spool.h has the ending of each kind of file */
+}; /* spool.h lists the endings of the files' names */
 
 struct spool_item {
 	u64 number;

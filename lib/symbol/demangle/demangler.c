@@ -125,20 +125,6 @@ void demangler_free(struct demangler **demangler)
 	*demangler = NULL;
 }
 
-static int receive_mangled_name(int socket, struct demangle_message *message)
-{
-	int result = message_receive(socket, message, HEAD_BYTES, MESSAGE_NO_DEADLINE);
-
-	if (!result && message->bytes > DEMANGLE_NAME_BYTES_MAX)
-		result = -EINVAL;
-	result = result
-			 ?: message_receive(socket, message->name, message->bytes,
-					    MESSAGE_NO_DEADLINE);
-	if (!result)
-		message->name[message->bytes] = 0;
-	return result;
-}
-
 /* libiberty returns NULL both for a name that is not mangled and for a name that takes too much
  * memory; errno tells the two apart. */
 static int send_demangled_name(int socket, struct demangle_message *message)
@@ -165,9 +151,18 @@ static void demangle_serve(int socket)
 	struct demangle_message *message = malloc(sizeof(*message));
 	int result = message ? 0 : -ENOMEM;
 
-	while (!result)
-		result = receive_mangled_name(socket, message)
-				 ?: send_demangled_name(socket, message);
+	while (!result) {
+		result = message_receive(socket, message, HEAD_BYTES, MESSAGE_NO_DEADLINE);
+		if (!result && message->bytes > DEMANGLE_NAME_BYTES_MAX)
+			result = -EINVAL;
+		result = result
+				 ?: message_receive(socket, message->name, message->bytes,
+						    MESSAGE_NO_DEADLINE);
+		if (result)
+			break;
+		message->name[message->bytes] = 0;
+		result = send_demangled_name(socket, message);
+	}
 	free(message);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Demangled names in bounded time and memory. Symbols are not trusted: names of a hundred bytes
- * exist that take a demangler forever, or all memory. Names that might are demangled in a sandbox
- * with a time limit.
+ * Demangled names in bounded time and memory. Symbols are not trusted: there are names of a
+ * hundred bytes for which a demangler would run forever, or use all memory. Names that may be of
+ * this kind are demangled in a sandbox with a time limit.
  */
 #ifndef LIB_SYMBOL_DEMANGLER_H
 #define LIB_SYMBOL_DEMANGLER_H

@@ -229,7 +229,7 @@ struct debug_info {
 	u32 unit_count, unit_room;
 	/* Address ranges of the units; the value is the index of the unit. */
 	struct code_ranges ranges;
-	u64 slide; /* of a kernel: run time address - link time address */
+	u64 slide; /* for a kernel: run time address - link time address; else 0 */
 	bool is_kernel;
 	bool is_damaged;
 	bool is_split; /* functions are described in other files (.dwo, .dwp) */

@@ -396,20 +396,10 @@ static void walk_parameters(struct parameter_walk *walk)
 			set_location_if_wanted_parameter(walk, &die);
 }
 
-/* True if the compiler cannot have changed the function's calling convention, whatever it knows of
- * the callers. */
-static bool must_keep_calling_convention(const struct argument_search *search)
-{
-	Dwarf_Die function = search->function;
-
-	return !search->is_foreign && !is_compiler_clone_of_function(search->symbol) &&
-	       read_flag(&function, DW_AT_external) &&
-	       read_constant(&function, DW_AT_calling_convention) != NO_CALL_CONVENTION;
-}
-
 static int choose_location(const struct parameter_walk *walk, struct value *value)
 {
 	const struct argument_search *search = walk->search;
+	Dwarf_Die function = search->function;
 	int length = (int)walk->length;
 	bool keeps;
 
@@ -420,7 +410,11 @@ static int choose_location(const struct parameter_walk *walk, struct value *valu
 	if (!walk->is_typed)
 		return set_reason(search, EINVAL, "the type of %.*s is not known", length,
 				  walk->name);
-	keeps = must_keep_calling_convention(search);
+	/* The compiler cannot have changed the calling convention, whatever it knows of the
+	 * callers. */
+	keeps = !search->is_foreign && !is_compiler_clone_of_function(search->symbol) &&
+		read_flag(&function, DW_AT_external) &&
+		read_constant(&function, DW_AT_calling_convention) != NO_CALL_CONVENTION;
 	if (walk->location == PLACE_KNOWN ||
 	    (walk->location == PLACE_OF_BODY && !(keeps && walk->convention == PLACE_KNOWN))) {
 		*value = walk->by_location;

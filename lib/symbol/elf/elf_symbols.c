@@ -53,8 +53,8 @@ struct reader {
 	struct symbol_table *table;
 	struct slot *slots; /* sorted by address */
 	size_t slot_count, slot_room;
-	size_t section_index; /* index of the section that `section` has: neighbouring symbols share
-				 a section */
+	size_t section_index; /* index of the section whose header is in `section`, kept because
+				 neighbouring symbols are in the same section */
 	GElf_Shdr section;
 };
 

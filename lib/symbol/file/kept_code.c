@@ -83,20 +83,16 @@ int kept_code_keep(struct kept_code *code, const struct mapping_record *record, 
 	return 0;
 }
 
-static bool is_kept_file_unchanged(const struct kept *kept)
-{
-	struct stat status;
-
-	return !fstat(kept->file, &status) && status.st_mtim.tv_sec == kept->written.tv_sec &&
-	       status.st_mtim.tv_nsec == kept->written.tv_nsec;
-}
-
 int kept_code_open(const struct kept_code *code, const struct mapping_record *record,
 		   const char *path, kept_code_opener open)
 {
 	const struct kept *kept = find_kept_file(code, &record->key);
-	int file =
-		kept && is_kept_file_unchanged(kept) ? fcntl(kept->file, F_DUPFD_CLOEXEC, 0) : -1;
+	struct stat status;
+	int file = -1;
 
+	/* the file that is kept, if it is unchanged */
+	if (kept && !fstat(kept->file, &status) && status.st_mtim.tv_sec == kept->written.tv_sec &&
+	    status.st_mtim.tv_nsec == kept->written.tv_nsec)
+		file = fcntl(kept->file, F_DUPFD_CLOEXEC, 0);
 	return file < 0 ? open(record, path) : file;
 }

@@ -140,8 +140,8 @@ int mapped_file_build_id(int fd, u8 *build_id)
 	return bytes;
 }
 
-/* Writes the components, which the record has innermost first, to the path from its end. False if
- * they do not make a path, or a path that is too long. */
+/* Joins the components of a path. The record has the innermost component first, so the path is
+ * written from its end. False: the components do not make a path, or the path is too long. */
 static bool join_components(const struct mapping_record *record, char *path, size_t path_bytes)
 {
 	const char *name = (const char *)record->path;
@@ -164,28 +164,25 @@ static bool join_components(const struct mapping_record *record, char *path, siz
 	return true;
 }
 
-/* Puts "..." before a path that has lost its outer components; such a path is not absolute. */
-static void mark_path_as_cut(char *path, size_t path_bytes)
-{
-	size_t length = strlen(path);
-
-	if (length + 4 > path_bytes)
-		length = path_bytes - 4;
-	memmove(path + 3, path, length);
-	memcpy(path, "...", 3);
-	path[length + 3] = 0;
-}
-
 void mapped_file_path(const struct mapping_record *record, char *path, size_t path_bytes)
 {
+	size_t length;
+
 	path[0] = 0;
 	if (path_bytes < 8 || record->path_bytes > sizeof(record->path) ||
 	    !join_components(record, path, path_bytes)) {
 		path[0] = 0;
 		return;
 	}
-	if (!record->path_whole)
-		mark_path_as_cut(path, path_bytes);
+	if (record->path_whole)
+		return;
+	/* A path that has lost its outer components begins with "...", so it is not absolute. */
+	length = strlen(path);
+	if (length + 4 > path_bytes)
+		length = path_bytes - 4;
+	memmove(path + 3, path, length);
+	memcpy(path, "...", 3);
+	path[length + 3] = 0;
 }
 
 /* Copies the build id that the BPF programs have read from the mapping. */

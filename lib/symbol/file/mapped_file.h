@@ -54,10 +54,12 @@ int mapped_file_build_id(int fd, u8 *build_id);
 #define FILE_OWNER_NONE (~0ULL)
 /* Owner of the kernel's symbols, which no file of a user delays. */
 #define FILE_OWNER_KERNEL (~1ULL)
-/* Owner of jobs that read the unwind tables of root's files; jobs for names of these files belong
- * to root. */
+/* The owner of jobs that read the unwind tables of files of user root. Jobs for symbols of these
+ * files have root as owner. */
 #define FILE_OWNER_TABLES (~2ULL)
-#define FILE_OWNER_ANALYSES (~3ULL) /* owner of jobs that analyse code of root's files */
+#define FILE_OWNER_ANALYSES                                                                        \
+	(~3ULL) /* owner of jobs that analyse the code of files of user root                       \
+		 */
 
 /* The owner of a mapping's file, by the mapping's record; for generated code the user of the
  * process. */

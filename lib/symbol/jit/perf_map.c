@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The end of a map that is too long is read, as it is the newest part. */
+/* If a map is too long, only its end is read, which is the newest part. */
 #include "perf_map.h"
 
 #include <stdlib.h>

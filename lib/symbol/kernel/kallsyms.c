@@ -402,7 +402,8 @@ static int compare_line_addresses(const void *left, const void *right)
 	return order(a->address, b->address) ?: order(a->line, b->line);
 }
 
-/* Most lines are those of the kernel's image, which ascend already; the lines of modules do not. */
+/* Most lines are of the kernel's image, whose addresses ascend already; the addresses of modules do
+ * not. */
 static void sort_lines_by_address(struct kallsyms_static *code)
 {
 	struct kallsyms_place *places = code->places;

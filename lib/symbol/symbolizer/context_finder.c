@@ -161,7 +161,7 @@ struct known_process {
 
 /* A visit of a process. */
 struct visit {
-	u64 deadline; /* clock_ms() at which the visit should have ended; 0: no visit */
+	u64 deadline; /* clock_ms() by which the visit has to end; 0: no visit */
 	u64 process;  /* as in struct context_place */
 	u32 tgid;
 	uid_t uid;
@@ -208,20 +208,15 @@ static bool read_context_head(u32 tgid, u64 address, struct context_head *head)
 	       head->version == CONTEXT_VERSION;
 }
 
-/* True if a line of /proc/PID/maps has a name by which process contexts are found. */
-static bool is_named_as_context(const char *line)
-{
-	return strstr(line, "/memfd:" CONTEXT_SIGNATURE) ||
-	       strstr(line, "[anon_shmem:" CONTEXT_SIGNATURE "]") ||
-	       strstr(line, "[anon:" CONTEXT_SIGNATURE "]");
-}
-
 static u64 find_context(u32 tgid, const char *line)
 {
+	bool has_context_name = strstr(line, "/memfd:" CONTEXT_SIGNATURE) ||
+				strstr(line, "[anon_shmem:" CONTEXT_SIGNATURE "]") ||
+				strstr(line, "[anon:" CONTEXT_SIGNATURE "]");
 	struct context_head head;
 	u64 start;
 
-	return is_named_as_context(line) && sscanf(line, "%" SCNx64 "-", &start) == 1 &&
+	return has_context_name && sscanf(line, "%" SCNx64 "-", &start) == 1 &&
 			       read_context_head(tgid, start, &head)
 		       ? start
 		       : 0;
@@ -317,17 +312,6 @@ static void set_visit_deadline(struct search *search, u64 deadline)
 	__atomic_store_n(&search->visit->deadline, deadline, __ATOMIC_RELEASE);
 }
 
-/* Asks the sandbox, and excludes the time of the request from the time of the visit. */
-static void request_thread_variable_in_time(struct search *search, int descriptor,
-					    struct known_file *file)
-{
-	u64 deadline = search->visit->deadline, begin = clock_ms();
-
-	set_visit_deadline(search, deadline + SANDBOX_MS);
-	request_thread_variable(search, descriptor, file);
-	set_visit_deadline(search, deadline + (clock_ms() - begin));
-}
-
 /* Returns the variable as a file has it; NULL: the file lacks it, or could not be read. */
 static const struct thread_variable *find_variable_in_file(struct search *search, int descriptor)
 {
@@ -340,8 +324,14 @@ static const struct thread_variable *find_variable_in_file(struct search *search
 	if (!file)
 		return NULL;
 	if (file->failures && search->lookup && file->failures != FILE_TRIES &&
-	    (!search->user || search->user->failures < USER_FAILURES))
-		request_thread_variable_in_time(search, descriptor, file);
+	    (!search->user || search->user->failures < USER_FAILURES)) {
+		/* The time of the sandbox's answer does not count as time of the visit. */
+		u64 deadline = search->visit->deadline, begin = clock_ms();
+
+		set_visit_deadline(search, deadline + SANDBOX_MS);
+		request_thread_variable(search, descriptor, file);
+		set_visit_deadline(search, deadline + (clock_ms() - begin));
+	}
 	search->has_failed |= file->failures != 0;
 	return file->variable.is_found ? &file->variable : NULL;
 }
@@ -583,15 +573,6 @@ static bool visit_process(struct search *search, struct known_process *process, 
 	return is_alive;
 }
 
-/* Makes the place unknown, also one that was found: nothing notices any more that it changes. */
-static void pass_over_process(struct known_process *process, struct context_place *place)
-{
-	place->way = CONTEXT_UNKNOWN;
-	place->offset = 0;
-	place->module = 0;
-	process->has_failed = true;
-}
-
 static void find_context_place_of_process(struct search *search, u32 key)
 {
 	struct known_process *process;
@@ -613,9 +594,14 @@ static void find_context_place_of_process(struct search *search, u32 key)
 	process->interval =
 		process->interval < AGAIN_MS_MAX / 2 ? process->interval * 2 : AGAIN_MS_MAX;
 	found = place;
-	if (is_alive && is_passed_over(search, &place, uid))
-		pass_over_process(process, &found);
-	else if (is_alive)
+	if (is_alive && is_passed_over(search, &place, uid)) {
+		/* A place that was found is forgotten, too, since changes of the place are not
+		 * noticed any more. */
+		found.way = CONTEXT_UNKNOWN;
+		found.offset = 0;
+		found.module = 0;
+		process->has_failed = true;
+	} else if (is_alive)
 		is_alive = visit_process(search, process, uid, &found);
 	if (!is_alive)
 		call_bpf_map_command(BPF_MAP_DELETE_ELEM, search->map, &key, NULL, 0);
@@ -699,17 +685,6 @@ static int start_visitor(struct search *search)
 	return search->visitor < 0 ? -errno : 0;
 }
 
-/* Reaps all visitors that have died. True: the present one is among them. */
-static bool has_visitor_died(const struct search *search)
-{
-	bool has_died = false;
-	pid_t child;
-
-	while ((child = waitpid(-1, NULL, WNOHANG)) > 0)
-		has_died |= child == search->visitor;
-	return has_died;
-}
-
 /*
  * Looks at the visit. False: there is no visitor any more. A visit is given up when two looks in a
  * row find it after its deadline, since this process may have been stopped together with the
@@ -718,11 +693,16 @@ static bool has_visitor_died(const struct search *search)
  */
 static bool check_visitor(struct search *search, u64 *overdue)
 {
-	bool has_died = has_visitor_died(search);
-	u64 deadline = __atomic_load_n(&search->visit->deadline, __ATOMIC_ACQUIRE);
-	bool is_late = deadline && clock_ms() > deadline;
+	bool has_died = false, is_late;
 	struct visit hang;
+	u64 deadline;
+	pid_t child;
 
+	/* Reaps all visitors that have died. */
+	while ((child = waitpid(-1, NULL, WNOHANG)) > 0)
+		has_died |= child == search->visitor;
+	deadline = __atomic_load_n(&search->visit->deadline, __ATOMIC_ACQUIRE);
+	is_late = deadline && clock_ms() > deadline;
 	if (has_died && !deadline)
 		return false;
 	if (!has_died && !(is_late && deadline == *overdue)) {
@@ -733,7 +713,7 @@ static bool check_visitor(struct search *search, u64 *overdue)
 	if (!has_died)
 		kill(search->visitor, SIGKILL);
 	hang = *search->visit;
-	if (hang.deadline == deadline) /* else the visit has ended just now */
+	if (hang.deadline == deadline) /* a different deadline: the visit has ended just now */
 		search->hangs[search->hang_count++ % HANGS_MAX] = hang;
 	return !start_visitor(search);
 }
@@ -778,30 +758,27 @@ int context_finder_start(int map, struct context_finder **out)
 				  MESSAGE_NO_DEADLINE);
 }
 
-static void take_published(struct context_finder *finder, const struct published *published)
-{
-	const struct trace_process process = {
-		.tgid = published->tgid,
-		.since = published->since,
-		.bytes = published->bytes,
-		.message = published->message,
-	};
-
-	if (published->is_withdrawn)
-		process_contexts_drop(finder->contexts, process.tgid, process.since);
-	else
-		process_contexts_keep(finder->contexts, &process, published->uid);
-}
-
 void context_finder_collect(struct context_finder *finder)
 {
 	struct published *buffer = &finder->buffer;
 	ssize_t bytes;
 
-	while ((bytes = recv(finder->worker.socket, buffer, sizeof(*buffer), MSG_DONTWAIT)) > 0)
-		if ((size_t)bytes >= offsetof(struct published, message) &&
-		    (size_t)bytes == offsetof(struct published, message) + (u64)buffer->bytes)
-			take_published(finder, buffer);
+	while ((bytes = recv(finder->worker.socket, buffer, sizeof(*buffer), MSG_DONTWAIT)) > 0) {
+		const struct trace_process process = {
+			.tgid = buffer->tgid,
+			.since = buffer->since,
+			.bytes = buffer->bytes,
+			.message = buffer->message,
+		};
+
+		if ((size_t)bytes < offsetof(struct published, message) ||
+		    (size_t)bytes != offsetof(struct published, message) + (u64)buffer->bytes)
+			continue;
+		if (buffer->is_withdrawn)
+			process_contexts_drop(finder->contexts, process.tgid, process.since);
+		else
+			process_contexts_keep(finder->contexts, &process, buffer->uid);
+	}
 }
 
 struct process_contexts *context_finder_contexts(struct context_finder *finder)

@@ -16,7 +16,7 @@ struct known {
 	struct trace_process process; /* message: NULL = none is kept, as all were refused */
 	uid_t uid;
 	bool is_refused; /* counted as refused since the last file */
-	bool has_ended;	 /* at the end of the last file */
+	bool has_ended;	 /* true: the process had ended at the end of the last file */
 };
 
 struct process_contexts {
@@ -113,21 +113,6 @@ static bool has_room(const struct process_contexts *contexts, const struct known
 	return user_kept <= USER_CONTEXTS_MAX && user_bytes <= USER_CONTEXTS_BYTES_MAX;
 }
 
-static void refuse(struct process_contexts *contexts, struct known *known)
-{
-	if (known && known->is_refused)
-		return;
-	contexts->refused++;
-	if (known)
-		known->is_refused = true;
-}
-
-static bool has_same_message(const struct trace_process *kept, const struct trace_process *process)
-{
-	return kept->message && kept->bytes == process->bytes &&
-	       !memcmp(kept->message, process->message, process->bytes);
-}
-
 void process_contexts_keep(struct process_contexts *contexts, const struct trace_process *process,
 			   uid_t uid)
 {
@@ -135,12 +120,15 @@ void process_contexts_keep(struct process_contexts *contexts, const struct trace
 		find_known(contexts, process->tgid, process->since) ?: add_known(contexts, process);
 	u8 *message = NULL;
 
-	if (known && has_same_message(&known->process, process))
+	if (known && known->process.message && known->process.bytes == process->bytes &&
+	    !memcmp(known->process.message, process->message, process->bytes))
 		return;
 	if (known && has_room(contexts, known, process->bytes, uid))
 		message = malloc(process->bytes + 1UL);
 	if (!message) {
-		refuse(contexts, known);
+		contexts->refused += !known || !known->is_refused;
+		if (known)
+			known->is_refused = true;
 		return;
 	}
 	memcpy(message, process->message, process->bytes);
@@ -171,13 +159,6 @@ int process_contexts_each(const struct process_contexts *contexts,
 	return result;
 }
 
-/* True if no process has the id. If another process has the id by now, the ended process stays
- * until that one ends. */
-static bool has_process_ended(u32 tgid)
-{
-	return kill((pid_t)tgid, 0) && errno == ESRCH;
-}
-
 u64 process_contexts_end_file(struct process_contexts *contexts, bool keeps_ended)
 {
 	bool drops = !keeps_ended || contexts->refused;
@@ -191,7 +172,9 @@ u64 process_contexts_end_file(struct process_contexts *contexts, bool keeps_ende
 			continue;
 		}
 		known->is_refused = false;
-		known->has_ended = has_process_ended(known->process.tgid);
+		/* If another process has got the id, the entry of the ended process stays until the
+		 * other process ends. */
+		known->has_ended = kill((pid_t)known->process.tgid, 0) && errno == ESRCH;
 	}
 	contexts->refused = 0;
 	return refused;

@@ -31,13 +31,6 @@ void symbol_cache_free(struct symbol_cache *cache)
 	*cache = (struct symbol_cache){};
 }
 
-static const struct cache_range *cached_range_at(const struct cache_file *file, u64 address)
-{
-	u32 count = bisect(file->count, i, file->ranges[i].start <= address);
-
-	return count && address < file->ranges[count - 1].end ? &file->ranges[count - 1] : NULL;
-}
-
 int symbol_cache_find(const struct symbol_cache *cache, u32 number, u64 *addresses, u32 *count,
 		      int (*each)(void *arg, const struct trace_symbol *symbol), void *arg)
 {
@@ -45,10 +38,13 @@ int symbol_cache_find(const struct symbol_cache *cache, u32 number, u64 *address
 	int result = 0;
 
 	for (u32 i = 0; i < *count && !result; i++) {
-		const struct cache_range *range =
-			cached_range_at(&cache->files[number], addresses[i]);
+		const struct cache_range *ranges = cache->files[number].ranges, *range = NULL;
+		u32 before =
+			bisect(cache->files[number].count, at, ranges[at].start <= addresses[i]);
 		const struct cache_symbol *symbol;
 
+		if (before && addresses[i] < ranges[before - 1].end)
+			range = &ranges[before - 1];
 		if (!range) {
 			addresses[kept++] = addresses[i];
 		} else if (range->symbol != NO_SYMBOL && range->symbol != last) {

@@ -91,7 +91,8 @@ static int answer_table(struct symbol_lookup *lookup, const struct symbolizer_re
 	return result;
 }
 
-/* Compares moved code of a process with the file of a mapping; request->count is the process id. */
+/* Compares code that a process has copied into memory without a file with the file of a mapping;
+ * request->count is the process id. */
 static int answer_moved_code(struct symbol_lookup *lookup, const struct symbolizer_request *request,
 			     int map)
 {

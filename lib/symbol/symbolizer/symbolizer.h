@@ -28,8 +28,8 @@ enum symbolizer_what {
 	 * engine's map, and the open file of the mapping unless the symbolizer is to open it by the
 	 * record. */
 	SYMBOLIZER_ANALYSIS,
-	SYMBOLIZER_MOVED, /* compare moved code with its file; files: the engine's map of moved code
-			   */
+	SYMBOLIZER_MOVED, /* compare code that a process has copied from a file with the file;
+			     files: the engine's map of copied code */
 };
 
 struct symbolizer_request {

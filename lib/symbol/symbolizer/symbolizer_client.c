@@ -24,8 +24,8 @@
 #define IDENTIFY_MS 3000
 #define SYMBOLS_MS 12000
 
-/* Until it is ready, a new process runs only our own code. On an emulated machine that started
- * forty recordings at once, that took more than 10 s. */
+/* Until a new process is ready, it runs only our own code. On an emulated machine that started
+ * forty recordings at once, the start of a process took more than 10 s. */
 #define START_MS 60000
 
 #define STARTS_MAX 3

@@ -37,7 +37,7 @@
 #define CLIENT_KERNEL 1
 #define CLIENT_TABLES 2
 #define CLIENT_ANALYSES 3
-/* On a machine with less memory than this (bytes), root's files are read by one process at a time.
+/* On a machine with less memory than this (bytes), one process at a time reads files of user root.
  */
 #define TURNS_BELOW (1ULL << 30)
 #define END_MS 50
@@ -75,7 +75,7 @@ struct symbolizers {
 	bool has_no_room;	/* the engine's map of tables is full */
 	bool takes_turns;	/* only one process reads a file of root at a time */
 	bool was_awaited;
-	int readiness; /* how the start of root's symbolizer ended: 0 or -errno */
+	int readiness; /* result of starting the symbolizer for files of user root: 0 or -errno */
 	struct build_id ids[MAPPINGS_MAX];
 	struct symbol_cache cache;
 };
@@ -703,30 +703,26 @@ void symbolizers_wait(const struct symbolizers *symbolizers, int ms)
 	poll(ready, symbolizers->count, ms);
 }
 
-/* Drops a client's jobs for symbols. Jobs that were sent stay in the list until the process has
- * answered them. */
-static void drop_client_jobs(struct symbolizers *symbolizers, struct symbolizer_client *client)
-{
-	u32 kept = 0;
-
-	for (u32 i = 0; i < client->count; i++) {
-		struct symbolizer_job *job = &client->jobs[i];
-
-		if (job->what == SYMBOLIZER_SYMBOLS && !job->is_dropped) {
-			count_job_failures(symbolizers, client, job, 1);
-			job->is_dropped = true;
-			client->hangs = client->sent;
-		}
-		if (job->is_dropped && i >= client->sent)
-			symbolizer_job_clear(job);
-		else
-			client->jobs[kept++] = *job;
-	}
-	client->count = kept;
-}
-
 void symbolizers_drop(struct symbolizers *symbolizers)
 {
-	for (u32 i = 0; i < symbolizers->count; i++)
-		drop_client_jobs(symbolizers, &symbolizers->clients[i]);
+	for (u32 number = 0; number < symbolizers->count; number++) {
+		struct symbolizer_client *client = &symbolizers->clients[number];
+		u32 kept = 0;
+
+		/* Jobs that were sent stay in the list until the process has answered them. */
+		for (u32 i = 0; i < client->count; i++) {
+			struct symbolizer_job *job = &client->jobs[i];
+
+			if (job->what == SYMBOLIZER_SYMBOLS && !job->is_dropped) {
+				count_job_failures(symbolizers, client, job, 1);
+				job->is_dropped = true;
+				client->hangs = client->sent;
+			}
+			if (job->is_dropped && i >= client->sent)
+				symbolizer_job_clear(job);
+			else
+				client->jobs[kept++] = *job;
+		}
+		client->count = kept;
+	}
 }

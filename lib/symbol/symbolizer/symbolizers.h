@@ -49,17 +49,17 @@ void symbolizers_request_build_id(struct symbolizers *symbolizers, u32 number,
 void symbolizers_request_unwind_table(struct symbolizers *symbolizers, u32 number,
 				      const struct mapping_record *record, int map);
 
-/* Notes that events have met the mapping, and how many user stacks its code has ended, or made a
- * guess, for want of a rule. Tables and analyses of files that events have met go before those of
- * other files, the file with most such stacks first. */
+/* Notes that stacks of events have frames in the mapping, and how many user stacks end in its code,
+ * or continue by a guess, because the code has no rule. Tables and analyses of files with such
+ * frames are made before those of other files, the file with most such stacks first. */
 void symbolizers_raise_table_urgency(struct symbolizers *symbolizers, u32 number, u64 stacks);
 
 /* Lets the table of each file be requested once more: unused tables may have been evicted, and a
  * map that was full may have room. */
 void symbolizers_allow_table_requests_again(struct symbolizers *symbolizers);
 
-/* Requests that a symbolizer, that of the process's user, compares moved code (moved_check.h) of
- * the process with the file of the record. The result goes to the engine's map. */
+/* Requests that the symbolizer for the process's user compares copied code of the process
+ * (moved_check.h) with the file of the record. The result goes to the engine's map. */
 void symbolizers_request_code_comparison(struct symbolizers *symbolizers, u32 number, u32 tgid,
 					 const struct mapping_record *record, int map);
 
@@ -108,7 +108,8 @@ static inline enum symbolizers_which symbolizers_awaited(u64 now, u64 others, u6
 	return now < own ? SYMBOLIZERS_TRUSTED : SYMBOLIZERS_KERNEL;
 }
 
-/* True if requested tables, or requested rows of analysed code, have not been answered yet. */
+/* True if the symbolizers have not yet delivered requested unwind tables, or requested rows from
+ * the analysis of machine code. */
 bool symbolizers_are_tabulating(const struct symbolizers *symbolizers);
 bool symbolizers_are_analysing(const struct symbolizers *symbolizers);
 

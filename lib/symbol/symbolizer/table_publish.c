@@ -267,20 +267,6 @@ static bool has_equal_chunk(int map, u64 key, const struct file_table_chunk *chu
 	return !memcmp(&other, chunk, sizeof(other));
 }
 
-static int add_other_chunks(int map, u32 number, const struct file_table *table, u32 base)
-{
-	int result = 0;
-
-	for (u32 i = 1; i < table->count && !result; i++) {
-		u64 key = FILE_TABLE_KEY(number, base + i);
-
-		result = add_table_chunk_or_evict(map, key, &table->chunks[i], table->count - i);
-		if (result == -EEXIST)
-			result = has_equal_chunk(map, key, &table->chunks[i]) ? 0 : -ESTALE;
-	}
-	return result;
-}
-
 static int add_table_chunks(int map, u32 number, const struct file_table *table)
 {
 	struct file_table_chunk root;
@@ -289,7 +275,13 @@ static int add_table_chunks(int map, u32 number, const struct file_table *table)
 
 	if (result)
 		return result;
-	result = add_other_chunks(map, number, table, base);
+	for (u32 i = 1; i < table->count && !result; i++) {
+		u64 key = FILE_TABLE_KEY(number, base + i);
+
+		result = add_table_chunk_or_evict(map, key, &table->chunks[i], table->count - i);
+		if (result == -EEXIST)
+			result = has_equal_chunk(map, key, &table->chunks[i]) ? 0 : -ESTALE;
+	}
 	if (!result && !table_map_get(map, ROOT_KEY(number), &root) && root.base == base)
 		return 0;
 	if (result)
@@ -302,7 +294,8 @@ int table_publish(int map, u32 number, const struct file_table *table)
 {
 	struct file_table_chunk root;
 
-	/* A table with the rows of analysed code replaces a table without such rows. */
+	/* A table that also has rows from the analysis of the machine code replaces a table without
+	 * them. */
 	if (!table->chunks[FILE_TABLE_ROOT].is_partial &&
 	    !table_map_get(map, ROOT_KEY(number), &root) && root.is_partial) {
 		/* The code has no rule between the two roots, so the chunks of the old table are

@@ -33,24 +33,19 @@
 
 /* --- Code that no path reaches. --- */
 
-/* True if a symbol gives the end of the function. */
-static bool has_end_by_symbol(const struct code_analysis *analysis, const struct function *function)
-{
-	const struct file_span *symbol = code_span_before(
-		analysis->image->symbols, analysis->image->symbol_count, function->start);
-
-	return symbol && symbol->start == function->start && symbol->end == function->end;
-}
-
 static u32 end_of_unreached_code(const struct code_analysis *analysis,
 				 const struct function *function)
 {
+	const struct file_span *symbol;
 	u32 end = function->end, last = function->start;
 
 	for (u32 at = function->start + 1; at < end; at++)
 		if (*code_mark_at(analysis, at) & MARK_START)
 			end = at;
-	if (end == function->end && has_end_by_symbol(analysis, function))
+	symbol = code_span_before(analysis->image->symbols, analysis->image->symbol_count,
+				  function->start);
+	if (end == function->end && symbol && symbol->start == function->start &&
+	    symbol->end == function->end)
 		return end;
 	for (u32 i = function->runs; i; i = analysis->runs[i - 1].next)
 		if (analysis->runs[i - 1].end <= end && analysis->runs[i - 1].end > last)

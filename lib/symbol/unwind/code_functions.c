@@ -318,8 +318,8 @@ void record_registers_lost_at_entry(struct code_analysis *analysis, u32 number, 
 	retry_analysis_of_function(analysis, number);
 }
 
-/* Tries the callers of a function again, since the function keeps fewer registers than they
- * assumed. */
+/* Analyses the callers of a function again, since the function preserves fewer registers than the
+ * analysis of the callers has assumed. */
 void function_retry_users(struct code_analysis *analysis, u32 number)
 {
 	analysis->functions[number].has_changed = false;

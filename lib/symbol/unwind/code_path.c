@@ -23,7 +23,7 @@ struct path {
 	bool is_over;
 };
 
-/* Records the instructions of the path as those of its function. */
+/* Records that the instructions of the path belong to the path's function. */
 static void path_record_instructions(struct path *path)
 {
 	struct code_analysis *analysis = path->analysis;

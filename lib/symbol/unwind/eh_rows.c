@@ -390,7 +390,7 @@ static int add_covered_range(struct reading *reading, u64 start, u64 end)
 	return 0;
 }
 
-/* Adds a row for those parts of [start, end) that are code. */
+/* Adds a row for the parts of [start, end) that are code. */
 static int add_row_for_code(struct reading *reading, u64 start, u64 end,
 			    const struct unwind_rule *rule)
 {

@@ -24,7 +24,8 @@
 
 #define GAP_BYTES_MIN 32     /* a file with fewer bytes of code without tables is not analysed */
 #define PADDING_BYTES_MAX 15 /* the most bytes of padding between functions */
-/* In code without a table, crtbegin.o's code begins within so many bytes, or is not there. */
+/* In code without a table, the code of crtbegin.o begins within this many bytes, or the file does
+ * not have it. */
 #define START_CODE_LOOK 128
 #define START_CODE_FIRST 18  /* bytes of deregister_tm_clones() */
 #define START_CODE_BYTES 256 /* the most bytes of crtbegin.o's code */

@@ -350,8 +350,9 @@ static enum frame_step_result exchange_registers(struct frame_state *state,
 	return result == FRAME_STEPPED ? set_register(state, b, first) : result;
 }
 
-/* Forgets the stack words that an instruction of another kind writes. */
-static void drop_written_words(struct frame_state *state, const struct x86_instruction *instruction)
+/* Forgets the stack words and the registers that an instruction of another kind writes. */
+static enum frame_step_result step_other_instruction(struct frame_state *state,
+						     const struct x86_instruction *instruction)
 {
 	u8 opcode = instruction->opcode;
 	struct frame_value place;
@@ -363,9 +364,9 @@ static void drop_written_words(struct frame_state *state, const struct x86_instr
 		bytes = operand_bytes(instruction);
 	if ((instruction->map == X86_MAP_0F || instruction->map == X86_MAP_VECTOR) &&
 	    (opcode == 0x11 || opcode == 0x29 || opcode == 0x7f)) {
-		/* How many bytes a move out of a vector register stores: movss and movsd those of
-		 * one number, movq those of an MMX register; vectors of more than 16 bytes count as
-		 * 16. */
+		/* The number of bytes that a move out of a vector register stores: movss, movsd and
+		 * movq of an MMX register count as 8 bytes, all other moves as 16, even of larger
+		 * vectors. */
 		bool is_half = instruction->map == X86_MAP_0F &&
 			       ((instruction->opcode == 0x11 && instruction->repeat) ||
 				(instruction->opcode == 0x7f && !instruction->repeat &&
@@ -376,12 +377,6 @@ static void drop_written_words(struct frame_state *state, const struct x86_instr
 	if (bytes && stack_address_of_operand(state, instruction, &place) &&
 	    !(place.kind == VALUE_CFA && place.offset >= -FRAME_WORD))
 		store_to_stack(state, place, unknown, bytes);
-}
-
-static enum frame_step_result step_other_instruction(struct frame_state *state,
-						     const struct x86_instruction *instruction)
-{
-	drop_written_words(state, instruction);
 	return forget_written_registers(state, instruction);
 }
 

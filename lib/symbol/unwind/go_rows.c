@@ -364,8 +364,8 @@ static void apply_instruction_to_standing(struct standing *standing,
  * its table. */
 static void read_stack_switches(const struct function *function, struct go_parts *parts)
 {
-	/* Go's own functions keep the registers that their assembler callers count on; others keep
-	 * those that C keeps. */
+	/* Go's own functions preserve the registers that their callers in assembler rely on; other
+	 * functions preserve the callee-saved registers of C. */
 	const u32 kept = 1U << X86_RBX | 1U << X86_RBP | 0xfU << X86_R12;
 	const u8 *code = function->code;
 	u32 bytes = function->code_bytes, next;
@@ -597,16 +597,6 @@ static bool sets_frame_pointer(const struct function *function)
 	return false;
 }
 
-/* The code to which a signal handler returns (rt_sigreturn) has no caller; core/unwind knows this
- * code by its bytes. */
-static bool is_go_signal_return_function(const struct function *function)
-{
-	const u8 *code = function->code;
-
-	return (function->code_bytes >= 9 && !memcmp(code, "\x48\xc7\xc0\x0f\0\0\0\x0f\x05", 9)) ||
-	       (function->code_bytes >= 7 && !memcmp(code, "\xb8\x0f\0\0\0\x0f\x05", 7));
-}
-
 static bool is_name_of_function(const struct function *function, const char *name)
 {
 	return !strcmp(function->name, name);
@@ -721,7 +711,11 @@ static int add_function(struct go_reader *reader, const struct go_function *entr
 	read_function_code(reader, &function);
 	if (function.flags & GO_IS_OUTERMOST)
 		return add_row_for_code(reader, entry->start, entry->end, &outermost);
-	if (is_go_signal_return_function(&function))
+	/* The code to which a signal handler returns (rt_sigreturn) has no caller; core/unwind
+	 * knows this code by its bytes. */
+	if ((function.code_bytes >= 9 &&
+	     !memcmp(function.code, "\x48\xc7\xc0\x0f\0\0\0\x0f\x05", 9)) ||
+	    (function.code_bytes >= 7 && !memcmp(function.code, "\xb8\x0f\0\0\0\x0f\x05", 7)))
 		return 0;
 	is_switching = function.flags & GO_WRITES_RSP;
 	at = go_find_runs_of_quantity(&reader->table, entry, GO_DEPTH, &run);

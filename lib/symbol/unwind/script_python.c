@@ -382,21 +382,6 @@ static bool read_tls_offset_of_thread_state(struct loop *loop)
 	return place < 0 && place % WORD == 0;
 }
 
-/* Decides how a walk finds the thread's state. False: no walk of that kind knows code that runs
- * before the frame is filled. */
-static bool choose_way_to_thread_state(struct loop *loop)
-{
-	if (loop->link) {
-		loop->runtime = loop->threads = 0;
-		return !loop->unfilled;
-	}
-	loop->link_kind =
-		read_tls_offset_of_thread_state(loop) ? SCRIPT_LINK_TLS : SCRIPT_LINK_LIST;
-	if (loop->link_kind == SCRIPT_LINK_LIST)
-		loop->link = loop->entry + loop->unfilled;
-	return loop->link_kind == SCRIPT_LINK_LIST || !loop->unfilled;
-}
-
 /* Finds the end of the code that runs without a thread state. False: it does not end in a call. */
 static bool find_end_of_code_without_thread(struct loop *loop)
 {
@@ -617,13 +602,6 @@ static void read_python_version(Elf *elf, struct loop *loop, struct script_layou
 		layout->link_kind = SCRIPT_LINK_UNREAD;
 }
 
-/* The number of bytes of the native frame that a walk relies on. */
-static u32 native_frame_bytes_read_by_walk(const struct loop *loop)
-{
-	return loop->link_kind > SCRIPT_LINK_THREAD || loop->entry > loop->link ? loop->entry
-										: loop->link;
-}
-
 /* Marks the code in which the words that a walk reads are valid. */
 static bool mark_code_of_python_loop(struct loop *loop)
 {
@@ -647,7 +625,17 @@ static bool read_python_loop(struct loop *loop, const struct script_layout *layo
 		return read_python_loop_prologue(loop);
 	if (!read_python_debug_offsets(loop, layout) || !read_prologue_of_entry_frame(loop))
 		return false;
-	return choose_way_to_thread_state(loop);
+	/* How a walk finds the thread's state. No walk that begins there knows code that runs
+	 * before the frame is filled. */
+	if (loop->link) {
+		loop->runtime = loop->threads = 0;
+		return !loop->unfilled;
+	}
+	loop->link_kind =
+		read_tls_offset_of_thread_state(loop) ? SCRIPT_LINK_TLS : SCRIPT_LINK_LIST;
+	if (loop->link_kind == SCRIPT_LINK_LIST)
+		loop->link = loop->entry + loop->unfilled;
+	return loop->link_kind == SCRIPT_LINK_LIST || !loop->unfilled;
 }
 
 /* The number of jumps in a part of the loop to addresses that the code does not tell. */
@@ -699,7 +687,10 @@ int script_python_read(struct script_loop *file)
 	    !find_gaps_in_whole_loop(&loop) || !mark_code_of_python_loop(&loop) ||
 	    !script_loop_offset(file, loop.body, &offset))
 		return -EOPNOTSUPP;
-	file->stack_bytes = native_frame_bytes_read_by_walk(&loop);
+	/* The part of the native frame that a walk reads. */
+	file->stack_bytes = loop.link_kind > SCRIPT_LINK_THREAD || loop.entry > loop.link
+				    ? loop.entry
+				    : loop.link;
 	layout->loop = offset;
 	layout->link = loop.link;
 	layout->link_kind = loop.link_kind;

@@ -70,7 +70,8 @@ struct paths {
 	const struct script_loop *loop;
 	struct part parts[1 + SCRIPT_LOOP_PARTS_MAX];
 	u32 part_count, bytes;
-	u64 fatal, fatal_end; /* code that runs without a thread's state, which no path enters */
+	u64 fatal,
+		fatal_end; /* code that runs without a thread's state; no path enters this code */
 	u64 *holds;   /* set of places before each instruction, by the number of the instruction's
 			 first byte */
 	u32 *pending; /* numbers of instructions whose set has changed, and that have to be followed
@@ -219,12 +220,6 @@ static bool follow_all_paths_of_loop(struct paths *paths)
 	return true;
 }
 
-static bool is_nop(const struct x86_instruction *code)
-{
-	return (code->map == X86_MAP_ONE_BYTE && code->opcode == 0x90) ||
-	       (code->map == X86_MAP_0F && code->opcode == 0x1f);
-}
-
 /* Follows the code of a part that no path has led to: the targets of jumps to an address in a
  * register. */
 static bool follow_code_without_paths(struct paths *paths, const struct part *part, u64 start)
@@ -235,7 +230,9 @@ static bool follow_code_without_paths(struct paths *paths, const struct part *pa
 
 		if (!script_loop_instruction(paths->loop, address, &code))
 			return false;
-		if (paths->holds[index] == HOLDS_ALL && !is_nop(&code) &&
+		if (paths->holds[index] == HOLDS_ALL &&
+		    !((code.map == X86_MAP_ONE_BYTE && code.opcode == 0x90) ||
+		      (code.map == X86_MAP_0F && code.opcode == 0x1f)) &&
 		    !(address >= paths->fatal && address < paths->fatal_end)) {
 			intersect_places_of_instruction(paths, address, HOLDS_REGISTER(X86_RBX));
 			if (!follow_all_paths_of_loop(paths))

@@ -152,13 +152,6 @@ static bool is_frame_load(const struct x86_instruction *code)
 	       offset == THREAD_FRAME;
 }
 
-/* True for an instruction that copies a register to another one. */
-static bool is_move(const struct x86_instruction *code)
-{
-	return code->map == X86_MAP_ONE_BYTE && code->opcode == 0x89 && code->is_wide &&
-	       !code->is_memory;
-}
-
 /* Reads the begin of a function. Sets *body to the end of the instruction that loads r14. False:
  * the function does not begin as the loop does. */
 static bool read_ruby_loop_prologue(const struct script_loop *loop, u64 *body)
@@ -190,7 +183,8 @@ static bool read_ruby_loop_prologue(const struct script_loop *loop, u64 *body)
 		}
 		if (code.writes >> X86_R15 & 1 || code.writes >> X86_R14 & 1)
 			return false;
-		is_moved = is_move(&code) && states >> code.reg & 1;
+		is_moved = code.map == X86_MAP_ONE_BYTE && code.opcode == 0x89 && code.is_wide &&
+			   !code.is_memory && states >> code.reg & 1;
 		states &= ~code.writes;
 		states |= (u32)is_moved << code.rm;
 	}
@@ -226,15 +220,6 @@ static bool find_slot_of_saved_r15(struct script_loop *loop, u64 body)
 		return false;
 	loop->stack_bytes = SLOT_WORD * rule->slot[SLOT_R15];
 	return true;
-}
-
-/* True for an instruction after which r15 may have another value than a frame of the loop. */
-static bool is_other_write(const struct x86_instruction *code)
-{
-	bool is_pop = code->map == X86_MAP_ONE_BYTE && (code->opcode & 0xf8) == 0x58 &&
-		      code->rm == X86_R15;
-
-	return is_pop || (code->writes >> X86_R15 & 1 && !is_frame_load(code));
 }
 
 /* Code in which r15 may have another value than a frame of the loop. */
@@ -306,11 +291,16 @@ static bool mark_code_where_r15_is_frame(struct script_loop *loop, u64 start, u6
 		return false;
 	for (u64 address = start; address < end;) {
 		struct x86_instruction code;
+		bool is_pop;
 
 		if (!script_loop_instruction(loop, address, &code))
 			return false;
 		address += code.length;
-		if (is_other_write(&code) && !add_place_to_unmark(&other, address))
+		is_pop = code.map == X86_MAP_ONE_BYTE && (code.opcode & 0xf8) == 0x58 &&
+			 code.rm == X86_R15;
+		/* r15 may now have another value than a frame of the loop. */
+		if ((is_pop || (code.writes >> X86_R15 & 1 && !is_frame_load(&code))) &&
+		    !add_place_to_unmark(&other, address))
 			return false;
 		while (other.place_count)
 			if (!unmark_code_from_place(loop, &other,

@@ -200,19 +200,12 @@ static u16 registers_written_implicitly(const struct x86_instruction *instructio
 	return opcode >= 0xe0 && opcode <= 0xe2 ? 1U << X86_RCX : 0;
 }
 
-static bool opcode_has_byte_operand(u8 opcode)
-{
-	return (opcode < 0x40 && !(opcode & 5)) || (opcode < 0x40 && (opcode & 7) == 2) ||
-	       opcode == 0x80 || opcode == 0x86 || opcode == 0x88 || opcode == 0x8a ||
-	       opcode == 0xc0 || opcode == 0xc6 || opcode == 0xd0 || opcode == 0xd2 ||
-	       opcode == 0xf6 || opcode == 0xfe || (opcode >= 0xb0 && opcode <= 0xb7);
-}
-
 static bool decode_one_byte(struct cursor *cursor, struct x86_instruction *instruction,
 			    bool has_rex)
 {
 	u8 opcode = instruction->opcode, group;
 	char letter = one_byte[opcode];
+	bool has_byte_operand;
 	u32 bytes;
 
 	if (letter == '!' || letter == 'p')
@@ -235,7 +228,12 @@ static bool decode_one_byte(struct cursor *cursor, struct x86_instruction *instr
 		instruction->writes = group < 2 ? 0 : 1U << X86_RAX | 1U << X86_RDX;
 	if ((opcode >= 0x80 && opcode <= 0x83 && group == 7) || (opcode == 0xff && group >= 2))
 		instruction->writes = 0;
-	if (opcode_has_byte_operand(opcode) && !has_rex)
+	has_byte_operand = (opcode < 0x40 && !(opcode & 5)) ||
+			   (opcode < 0x40 && (opcode & 7) == 2) || opcode == 0x80 ||
+			   opcode == 0x86 || opcode == 0x88 || opcode == 0x8a || opcode == 0xc0 ||
+			   opcode == 0xc6 || opcode == 0xd0 || opcode == 0xd2 || opcode == 0xf6 ||
+			   opcode == 0xfe || (opcode >= 0xb0 && opcode <= 0xb7);
+	if (has_byte_operand && !has_rex)
 		/* Without a REX prefix, the byte registers 4 to 7 are ah, ch, dh and bh. */
 		instruction->writes =
 			(instruction->writes & ~0xf0U) | (instruction->writes >> 4 & 0xf);

@@ -133,30 +133,10 @@ static int append_payload(struct block_sealer *sealer, const struct block_builde
 	return 0;
 }
 
-static void write_block_header(struct block_sealer *sealer, const struct block_builder *builder,
-			       u32 sequence, size_t raw, enum trace_coding coding)
-{
-	struct trace_block_header header = {
-		.magic = TRACE_BLOCK_MAGIC,
-		.type = builder->type,
-		.coding = (u8)coding,
-		.cpu = builder->cpu,
-		.sequence = sequence,
-		.stored_bytes = (u32)(sealer->out.used - sizeof(header)),
-		.raw_bytes = (u32)raw,
-		.records = builder->records,
-		.columns = builder->columns,
-		.first_time = builder->first_time,
-		.last_time = builder->last_time,
-	};
-
-	header.checksum = block_checksum(&header, sealer->out.data + sizeof(header));
-	memcpy(sealer->out.data, &header, sizeof(header));
-}
-
 int block_seal(struct block_sealer *sealer, const struct block_builder *builder, u32 sequence,
 	       const u8 **bytes, size_t *count)
 {
+	struct trace_block_header header;
 	enum trace_coding coding;
 	bool failed = false;
 	size_t raw;
@@ -173,7 +153,21 @@ int block_seal(struct block_sealer *sealer, const struct block_builder *builder,
 		return -E2BIG;
 	if (append_payload(sealer, builder, raw, &coding))
 		return -ENOMEM;
-	write_block_header(sealer, builder, sequence, raw, coding);
+	header = (struct trace_block_header){
+		.magic = TRACE_BLOCK_MAGIC,
+		.type = builder->type,
+		.coding = (u8)coding,
+		.cpu = builder->cpu,
+		.sequence = sequence,
+		.stored_bytes = (u32)(sealer->out.used - sizeof(header)),
+		.raw_bytes = (u32)raw,
+		.records = builder->records,
+		.columns = builder->columns,
+		.first_time = builder->first_time,
+		.last_time = builder->last_time,
+	};
+	header.checksum = block_checksum(&header, sealer->out.data + sizeof(header));
+	memcpy(sealer->out.data, &header, sizeof(header));
 	*bytes = sealer->out.data;
 	*count = sealer->out.used;
 	return 0;

@@ -21,9 +21,9 @@ const char *trace_source_state(const char *name);
  * times up. */
 #define TRACE_ORIGIN "queued-by"
 
-/* A span's source is "span:BEGIN..END", that of its begin is "span:BEGIN..". Events of the begin
- * are beside those of the span (record, stack=both): each belongs to the span's event of the same
- * time and CPU, and has the stacks and the thread of the begin, and the span's value. */
+/* The source of a span is "span:BEGIN..END"; the source of the span's begin is "span:BEGIN..". With
+ * stack=both (record), each event of a span has an event of its begin with the same time and CPU.
+ * The event of the begin has the stacks and the thread of the begin, and the value of the span. */
 bool trace_source_is_span(const char *name);
 bool trace_source_is_span_begin(const char *name);
 

@@ -206,8 +206,8 @@ void stack_encoder_add_placeholder(struct stack_encoder *encoder)
 struct stack_decoder {
 	struct block_view *view;
 	struct frame_dictionary *dictionary;
-	u32 id; /* id of the previous stack; the next three members are also those of the previous
-		   stack */
+	u32 id; /* id of the previous stack; the next three members are of the previous stack, too
+		 */
 	u64 generation;
 	u32 depth;
 	u32 path[TRACE_DEPTH_MAX];

@@ -46,8 +46,7 @@ struct stack_encoder {
 	struct block_builder builder;
 	struct frame_dictionary dictionary;
 	struct hash_index index; /* finds the key of a frame */
-	/* id of the previous stack; `generation` and `depth` are also those of the previous
-	 * stack */
+	/* id of the previous stack; `generation` and `depth` are of the previous stack, too */
 	u32 id;
 	u64 generation;
 	u32 depth;

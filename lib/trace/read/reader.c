@@ -397,12 +397,24 @@ static int set_not_a_recording_error(const char *path, struct stackmap_error *er
 			    "%s: not a recording: its first bytes are not stackmap's", path);
 }
 
-static int read_file_header(struct trace_reader *reader, const char *path,
-			    struct stackmap_error *error)
+static int check_file_and_header(struct trace_reader *reader, const char *path,
+				 struct stackmap_error *error)
 {
 	struct trace_file_header header;
-	ssize_t got = pread(reader->fd, &header, sizeof(header), 0);
+	struct stat status;
+	ssize_t got;
 
+	if (fstat(reader->fd, &status))
+		return error_set(error, errno, "%s: cannot be read: %s", path, strerror(errno));
+	if (S_ISDIR(status.st_mode))
+		return error_set(error, EISDIR, "%s: cannot be read: %s", path, strerror(EISDIR));
+	if (!S_ISREG(status.st_mode))
+		return error_set(error, ESPIPE,
+				 "%s: cannot be read: a recording is read from a regular file only",
+				 path);
+	reader->size = (u64)status.st_size;
+	reader->arena.limit = MEMORY_MIN + MEMORY_OF_A_BYTE * reader->size;
+	got = pread(reader->fd, &header, sizeof(header), 0);
 	if (got < 0)
 		return error_set(error, errno, "%s: cannot be read: %s", path, strerror(errno));
 	if (got < (ssize_t)sizeof(header) || memcmp(header.magic, magic, sizeof(magic)) != 0)
@@ -423,24 +435,6 @@ static int read_file_header(struct trace_reader *reader, const char *path,
 		return set_not_a_recording_error(path, error);
 	reader->version = header.version;
 	return 0;
-}
-
-static int check_file_and_header(struct trace_reader *reader, const char *path,
-				 struct stackmap_error *error)
-{
-	struct stat status;
-
-	if (fstat(reader->fd, &status))
-		return error_set(error, errno, "%s: cannot be read: %s", path, strerror(errno));
-	if (S_ISDIR(status.st_mode))
-		return error_set(error, EISDIR, "%s: cannot be read: %s", path, strerror(EISDIR));
-	if (!S_ISREG(status.st_mode))
-		return error_set(error, ESPIPE,
-				 "%s: cannot be read: a recording is read from a regular file only",
-				 path);
-	reader->size = (u64)status.st_size;
-	reader->arena.limit = MEMORY_MIN + MEMORY_OF_A_BYTE * reader->size;
-	return read_file_header(reader, path, error);
 }
 
 static struct trace_reader *create_reader(const char *path)

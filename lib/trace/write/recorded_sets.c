@@ -64,17 +64,6 @@ void context_set_free(struct context_set *set)
 #define FRAME_SET_BITS_MIN 10
 #define FRAME_SET_BITS_MAX 30
 
-/* Linear probing: the table doubles when it is half full, so every search ends at a free slot. */
-static u32 find_frame_slot(const struct frame_set *set, u64 frame)
-{
-	u32 mask = (1U << set->bits) - 1;
-	u32 slot = (u32)((frame * 0x9e3779b97f4a7c15ULL) >> (64 - set->bits));
-
-	while (set->frames[slot] && set->frames[slot] != frame)
-		slot = (slot + 1) & mask;
-	return slot;
-}
-
 void frame_set_free(struct frame_set *set)
 {
 	free(set->frames);
@@ -82,10 +71,14 @@ void frame_set_free(struct frame_set *set)
 	memset(set, 0, sizeof(*set));
 }
 
+/* Linear probing: the table doubles when it is half full, so every search ends at a free slot. */
 static void frame_set_insert(struct frame_set *set, u64 frame, u8 uses)
 {
-	u32 slot = find_frame_slot(set, frame);
+	u32 mask = (1U << set->bits) - 1;
+	u32 slot = (u32)((frame * 0x9e3779b97f4a7c15ULL) >> (64 - set->bits));
 
+	while (set->frames[slot] && set->frames[slot] != frame)
+		slot = (slot + 1) & mask;
 	set->count += !set->frames[slot];
 	set->frames[slot] = frame;
 	set->uses[slot] |= uses;

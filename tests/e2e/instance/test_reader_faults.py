@@ -99,19 +99,26 @@ def check_harmed_reading(command, step, fault):
     assert found["produced"] - before["produced"] == found["recorded"] - before["recorded"] == 1100, (before, found)
 
 
-def test_those_who_drain_are_harmed():
-    """Killed or refused at any step: the account stays whole, and another goes on where they were."""
-    for command in (("record", "--instance", "x", "-o", "f.data"), ("script", "--instance", "x", "-f")):
-        begin()
-        start("--ring", "1M")
-        steps = steps_of_reading(command)
-        for step in steps:
-            for fault in ("signal=KILL", "error=ENOMEM"):
-                with told(*command, fault, "at", step):
-                    check_harmed_reading(command, step, fault)
-        stop()
-        check_nothing_left()
+def check_reading_that_is_harmed(*command):
+    """Killed or refused at any step: the account stays whole, and another reader goes on where this one was."""
+    begin()
+    start("--ring", "1M")
+    steps = steps_of_reading(command)
+    for step in steps:
+        for fault in ("signal=KILL", "error=ENOMEM"):
+            with told(*command, fault, "at", step):
+                check_harmed_reading(command, step, fault)
+    stop()
+    check_nothing_left()
     check_next_start()
+
+
+def test_a_recorder_that_drains_is_harmed():
+    check_reading_that_is_harmed("record", "--instance", "x", "-o", "f.data")
+
+
+def test_a_follower_that_drains_is_harmed():
+    check_reading_that_is_harmed("script", "--instance", "x", "-f")
 
 
 if __name__ == "__main__":

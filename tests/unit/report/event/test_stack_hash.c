@@ -323,8 +323,8 @@ TEST(a_hash_can_be_computed_from_stored_parts)
 		make_identity_by_build_id((const u8[]){0x12, 0x34}, 2, 0x1040),
 		make_identity_by_build_id((const u8[]){0x12, 0x34}, 2, 0x1080),
 	};
-	const struct stack_hash_side kernel_side = {"root", stack_hash_frames(kernel, 2)};
-	const struct stack_hash_side user_side = {"root", stack_hash_frames(user, 3)};
+	const struct stack_hash_part kernel_side = {"root", stack_hash_frames(kernel, 2)};
+	const struct stack_hash_part user_side = {"root", stack_hash_frames(user, 3)};
 
 	assert_true(are_stack_hashes_equal(
 		hash_of(&here, make_usual_recorded_stack(&here)),

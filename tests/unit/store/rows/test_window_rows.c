@@ -303,9 +303,9 @@ static struct stack_hash compute_hash_of_stored_stack(const struct stored_stack 
 	const struct frame_identity *kernel = stack->frames, *user = kernel + stack->kernel_depth;
 	u32 kernel_depth = stack->kernel_depth, user_depth = stack->depth - kernel_depth;
 	bool in_kernel = stack->leaf == STACK_LEAF_KERNEL, in_user = stack->leaf == STACK_LEAF_USER;
-	const struct stack_hash_side kernel_side = {
+	const struct stack_hash_part kernel_side = {
 		stack->kernel_end, stack_hash_frames(kernel + in_kernel, kernel_depth - in_kernel)};
-	const struct stack_hash_side user_side = {
+	const struct stack_hash_part user_side = {
 		stack->user_end, stack_hash_frames(user + in_user, user_depth - in_user)};
 
 	return stack_hash_join(stack->leaf, in_user ? user : kernel, &kernel_side, &user_side);
