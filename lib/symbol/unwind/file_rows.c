@@ -17,13 +17,16 @@
 #include "array.h"
 #include "code_analysis.h"
 #include "code_file.h"
+#include "code_functions.h"
 #include "code_rows.h"
 #include "file_image.h"
 #include "privilege/memory_limit.h"
 #include "symbol/unwind/script_loop.h"
+#include "x86_decode.h"
 
 #define GAP_BYTES_MIN 32     /* a file with fewer bytes of code without tables is not analysed */
-#define PADDING_BYTES_MAX 15 /* the most bytes of padding between functions */
+#define PADDING_BYTES_MAX 15 /* the most bytes of padding between functions aligned to 16 bytes */
+#define PADDING_LOOK 256     /* longer gaps are not searched for padding */
 /* In code without a table, the code of crtbegin.o begins within this many bytes, or the file does
  * not have it. */
 #define START_CODE_LOOK 128
@@ -156,12 +159,29 @@ static bool has_crtbegin_code_near(const struct code_image *image, u32 at)
 	return false;
 }
 
+/* True if [at, end) is padding only. Functions that are aligned to more than 16 bytes have much of
+ * it between them: 1.7 KB in Debian's libc, nearly all of whose code has tables. */
+static bool is_padding_only(const struct code_image *image, u32 at, u32 end)
+{
+	u8 code[PADDING_LOOK];
+	struct x86_instruction instruction;
+	u32 bytes = end - at;
+
+	if (bytes > sizeof(code) || !image->read(image->context, at, code, bytes))
+		return false;
+	for (u32 i = 0; i < bytes; i += instruction.length)
+		if (!x86_decode(code + i, bytes - i, &instruction) ||
+		    !code_is_padding(&instruction))
+			return false;
+	return true;
+}
+
 /* The number of bytes of [at, end) whose analysis is worth while. */
 static u64 count_bytes_worth_analysis(const struct code_image *image, u32 at, u32 end)
 {
 	u64 bytes = end - at;
 
-	if (bytes <= PADDING_BYTES_MAX)
+	if (bytes <= PADDING_BYTES_MAX || is_padding_only(image, at, end))
 		return 0;
 	if (!has_crtbegin_code_near(image, at))
 		return bytes;

@@ -9,8 +9,6 @@
 
 #include <string.h>
 
-#include "symbol/elf/elf_words.h"
-
 /* The bytes that an instruction of x86-64 stores to memory as whole general or vector registers; 0:
  * it stores none, or is of a kind that is not known. */
 static u32 x86_bytes_stored_from_registers(const struct x86_instruction *code)
@@ -334,8 +332,8 @@ static bool arm64_loop_code(const u8 *bytes, u64 left, u64 address, struct loop_
 
 bool script_loop_code(const struct script_loop *loop, u64 address, struct loop_code *code)
 {
-	const u8 *bytes = elf_words_bytes(loop->elf, address, 1);
-	u64 left = elf_words_left(loop->elf, address);
+	u64 left;
+	const u8 *bytes = script_loop_bytes(loop, address, &left);
 
 	*code = (struct loop_code){.base = LOOP_NO_REGISTER,
 				   .stored = {LOOP_NO_REGISTER, LOOP_NO_REGISTER},

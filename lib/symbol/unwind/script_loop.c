@@ -24,7 +24,20 @@ bool script_loop_enter(struct script_loop *loop, u64 address)
 	loop->start = span->start;
 	loop->end = span->end;
 	loop->code = elf_words_bytes(loop->elf, loop->start, loop->end - loop->start);
+	loop->code_bytes = elf_words_left(loop->elf, loop->start);
 	return loop->code;
+}
+
+const u8 *script_loop_bytes(const struct script_loop *loop, u64 address, u64 *left)
+{
+	u64 offset = address - loop->start;
+
+	if (loop->code && offset < loop->end - loop->start) {
+		*left = loop->code_bytes - offset;
+		return loop->code + offset;
+	}
+	*left = elf_words_left(loop->elf, address);
+	return elf_words_bytes(loop->elf, address, 1);
 }
 
 bool script_loop_offset(const struct script_loop *loop, u64 address, u64 *offset)
@@ -45,8 +58,8 @@ const struct unwind_rule *script_loop_rule(const struct script_loop *loop, u64 a
 bool script_loop_instruction(const struct script_loop *loop, u64 address,
 			     struct x86_instruction *code)
 {
-	const u8 *bytes = elf_words_bytes(loop->elf, address, 1);
-	u64 left = elf_words_left(loop->elf, address);
+	u64 left;
+	const u8 *bytes = script_loop_bytes(loop, address, &left);
 
 	return loop->machine == EM_X86_64 && bytes &&
 	       x86_decode(bytes, left < X86_LENGTH_MAX ? left : X86_LENGTH_MAX, code);

@@ -70,6 +70,7 @@ struct script_loop {
 	/* Addresses in the file; script_loop_enter() sets them: */
 	u64 start, end;
 	const u8 *code;
+	u64 code_bytes; /* number of bytes from `code` to the end of its section */
 
 	/* Output: */
 	struct script_layout layout;
@@ -88,6 +89,11 @@ struct script_loop {
 /* Sets the loop to the function at an address of the file. False: the function's code is not
  * known. */
 bool script_loop_enter(struct script_loop *loop, u64 address);
+
+/* Returns the file's bytes from an address on; *left is their number, to the end of the section.
+ * NULL: the file has no bytes at the address. An analysis reads each instruction of a loop, so the
+ * loop's own bytes are returned without a search among the sections. */
+const u8 *script_loop_bytes(const struct script_loop *loop, u64 address, u64 *left);
 
 bool script_loop_offset(const struct script_loop *loop, u64 address, u64 *offset);
 

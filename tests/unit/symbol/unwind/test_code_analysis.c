@@ -708,6 +708,23 @@ TEST(tables_come_before_the_analysis)
 	code_rows_clear(&first);
 }
 
+/* 64 functions with tables, each aligned to 64 bytes: 4 KB of padding, and no other code. */
+TEST(padding_alone_is_not_analysed)
+{
+	static const struct sample sample = {"padded", "gcc -shared -nostdlib -o $OUT $IN",
+					     ".rept 64\n.p2align 6\n.cfi_startproc\nret\n"
+					     ".cfi_endproc\n.endr\n",
+					     ".s"};
+	char path[SAMPLE_PATH_BYTES];
+	struct code_rows rows;
+
+	sample_build(&sample, path);
+	read_unanalysed(path, &rows);
+	assert_true(rows.rule_count > 0);
+	assert_false(rows.is_partial);
+	code_rows_clear(&rows);
+}
+
 /* The first table has no row, and says that it is partial. */
 TEST(a_program_without_tables_is_partial_at_first)
 {
