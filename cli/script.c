@@ -18,6 +18,7 @@
 #include "report/event/stack_hash.h"
 #include "report/event/wait_ends.h"
 #include "report/name/frame_names.h"
+#include "script.h"
 #include "terminal/message.h"
 #include "trace/block/source_name.h"
 #include "trace/read/names.h"
@@ -158,7 +159,7 @@ static int print_frame(const struct script *script, u64 frame, bool return_addre
 		print_source_line(script, &name->functions[i], to);
 	}
 	fprintf(to, "\t%16llx ", (unsigned long long)name->address);
-	if (FRAME_IS_OMITTED(name->frame))
+	if (FRAME_IS_OMITTED(name->frame) && name->frame != FRAME_OMITTED_SOME)
 		fprintf(to, "[%llu frames omitted]", (unsigned long long)name->address);
 	else
 		printable_put(frame_names_label(script->names, name->label), to);

@@ -515,6 +515,56 @@ TEST(inlined_functions_are_frames, machine_make)
 	}
 }
 
+/* A frame whose return address is the return barrier, which follows no call, in a block with the
+ * given name. */
+static void barrier_put(const char *kind)
+{
+	machine_make(NULL);
+	put_bytes(KIND, kind, strlen(kind) + 1);
+	put(BLOB + 96, BASE + KIND);
+	set_registers_of_java_frame(LOOP + 8, STACK, STACK + 0x100);
+	unwind.registers.value[REGISTER_R13] = BASE + CONST + 48;
+	interpreted_put(STACK + 0x100, STACK + 0x140, COMPILED + 16, CONST + 48);
+	put(STACK + 0x208, BASE + LOOP + 0x2000);
+}
+
+TEST(frames_of_a_virtual_thread_in_the_heap, machine_make)
+{
+	static const char *const kinds[] = {"StubRoutines (continuation stubs)",
+					    "StubRoutines (continuationstubs)"};
+
+	(void)state;
+	for (u32 i = 0; i < 2; i++) {
+		barrier_put(kinds[i]);
+		unwind_stack(&unwind, 3);
+		assert_int_equal(unwind.depth, 3);
+		assert_int_equal(unwind.frame[0], BASE + LOOP + 8);
+		assert_int_equal(unwind.frame[1], FRAME_OMITTED_SOME);
+		assert_int_equal(unwind.frame[2], BASE + LOOP + 0x2000);
+		assert_int_equal(unwind.is_guessed, 0);
+	}
+}
+
+TEST(return_addresses_that_are_no_barrier, machine_make)
+{
+	(void)state;
+	barrier_put("StubRoutines (compiler stubs)");
+	assert_false(java_rule(&unwind));
+	barrier_put("StubRoutines (continuation stubs)");
+	unwind.java.layout.has_names = 0;
+	assert_false(java_rule(&unwind));
+	/* The barrier's own frame is proven by the distance from rsp to rbp and by the caller. */
+	barrier_put("StubRoutines (continuation stubs)");
+	assert_true(java_rule(&unwind));
+	set_registers_of_java_frame(COMPILED + 16, STACK + 0x140, STACK + 0x200);
+	assert_true(java_rule(&unwind));
+	unwind.registers.value[REGISTER_FP] += 0x100;
+	assert_false(java_rule(&unwind));
+	unwind.registers.value[REGISTER_FP] -= 0x100;
+	put(STACK + 0x208, BASE + KIND);
+	assert_false(java_rule(&unwind));
+}
+
 /* The data of the virtual machine may be cyclic or point to unmapped memory. */
 TEST(forged_machines, machine_make)
 {
