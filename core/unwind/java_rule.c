@@ -151,24 +151,40 @@ CORE_GLOBAL_PART int java_find_code_block(struct unwind *unwind)
 	       unwind_peek(unwind, block + layout->block_used, &java->byte, 1) && java->byte == 1;
 }
 
+/* Sets java->kind to the first characters of the name of the block that contains the address.
+ * Leaves java->blob as it is. */
+CORE_GLOBAL_PART int java_find_kind_of_code(struct unwind *unwind, u64 address)
+{
+	struct java_walk *java;
+	u64 blob, block_bytes;
+	bool is_found;
+
+	if (core_is_null(unwind))
+		return false;
+	java = &unwind->java;
+	blob = java->blob;
+	block_bytes = java->block_bytes;
+	java->code = address;
+	is_found = java->layout.has_names && java_find_code_block(unwind) &&
+		   java_read_word(unwind, java->blob + java->layout.blob_name, &java->code) &&
+		   unwind_peek(unwind, java->code, java->kind, sizeof(java->kind));
+	java->blob = blob;
+	java->block_bytes = block_bytes;
+	return is_found;
+}
+
 /* The second and the third word of "StubRoutines (continuation stubs)"; OpenJDK 25 has no space
  * before the last word. */
 #define JAVA_STUBS_SECOND 0x6f63282073656e69ULL /* "ines (co" */
 #define JAVA_STUBS_THIRD 0x697461756e69746eULL	/* "ntinuati" */
 
 /* True if the address, which follows no call, is that of the return barrier. */
-CORE_GLOBAL_PART int java_is_return_barrier(struct unwind *unwind, u64 address)
+CORE_PART bool java_is_return_barrier(struct unwind *unwind, u64 address)
 {
-	struct java_walk *java;
+	struct java_walk *java = &unwind->java;
 
-	if (core_is_null(unwind))
-		return false;
-	java = &unwind->java;
-	java->code = address;
-	if (!java->layout.has_names || !java_find_code_block(unwind) ||
-	    !java_read_word(unwind, java->blob + java->layout.blob_name, &java->code) ||
-	    !unwind_peek(unwind, java->code + 8, java->numbers, sizeof(java->numbers)) ||
-	    java->numbers[0] != JAVA_STUBS_SECOND || java->numbers[1] != JAVA_STUBS_THIRD)
+	if (!java_find_kind_of_code(unwind, address) || java->kind[1] != JAVA_STUBS_SECOND ||
+	    java->kind[2] != JAVA_STUBS_THIRD)
 		return false;
 	java->barrier = java->word = address;
 	return true;
@@ -196,6 +212,8 @@ CORE_GLOBAL_PART int java_is_return_barrier(struct unwind *unwind, u64 address)
 #define JAVA_JMP 0xe9
 #define JAVA_POP 0x58
 #define JAVA_POP_MASK 0xf8
+#define JAVA_PUSH 0x50 /* to 0x57; pop: 0x58 to 0x5f */
+#define JAVA_PUSH_R8 0x5041
 #define JAVA_POP_R8 0x5841
 #define JAVA_POP_R8_MASK 0xf8ff
 
@@ -408,6 +426,26 @@ CORE_PART bool java_return_follows_own_call(struct unwind *unwind)
 		call_target(java->word, java->other) - java->blob < java->block_bytes);
 }
 
+/*
+ * For the same return address: true if it follows a direct call of code that is no compiled method.
+ * Calls of interfaces, of virtual functions and of method handles go to such stubs, which jump to
+ * the method. The stub does not say which method, so further facts must exclude an unrecognised end
+ * of the function: the CFA is aligned, which it would not be after the last pop, and the
+ * instruction at the pc neither pushes nor pops.
+ */
+CORE_PART bool java_return_follows_call_of_stub(struct unwind *unwind)
+{
+	struct java_walk *java = &unwind->java;
+	u64 code = java_code_bytes_after_pc(unwind, 0);
+
+	if (!java_is_equal(code & 0xf0, JAVA_PUSH) && !java_is_equal(code & 0xf0ff, JAVA_PUSH_R8) &&
+	    !((unwind->registers.value[REGISTER_RSP] + 8 * (u64)java->words) & 15) &&
+	    call_is_direct(java->other) &&
+	    java_find_kind_of_code(unwind, call_target(java->word, java->other)))
+		return java->kind[0] != JAVA_COMPILED_KIND;
+	return false;
+}
+
 /* Sets java->method if the block is the code of a method. */
 CORE_PART void java_blob_method_find(struct unwind *unwind)
 {
@@ -443,7 +481,8 @@ CORE_PART bool java_make_compiled_code_rule(struct unwind *unwind)
 						    8 * (u64)java->words - 8))
 		return false;
 	/* An unrecognised end of a function would yield the caller's caller. */
-	if (unwind->is_interrupted && !java_return_follows_own_call(unwind))
+	if (unwind->is_interrupted && !java_return_follows_own_call(unwind) &&
+	    !java_return_follows_call_of_stub(unwind))
 		return false;
 	unwind->rule = (struct unwind_rule){
 		.cfa_register = REGISTER_RSP,

@@ -259,6 +259,49 @@ TEST(the_last_instructions, machine_make)
 	}
 }
 
+#define STUB (CODE + 14 * 128) /* a block of one segment */
+#define STUB_BLOB (STUB + HEADER)
+
+/* An interrupted function whose return address follows a direct call of a stub. */
+static void called_by_stub_put(const char *kind, u64 rsp)
+{
+	machine_make(NULL);
+	memory[SEGMENTS + 14] = 0;
+	put(STUB, 1);
+	put(STUB + 8, 1);
+	put_bytes(KIND, kind, strlen(kind) + 1);
+	put(STUB_BLOB + 96, BASE + KIND);
+	put_bytes(COMPILED - 5, CALL_CODE, 5);
+	memcpy(memory + COMPILED - 4, &(s32){STUB + 64 - COMPILED}, 4);
+	set_registers_of_java_frame(COMPILED + 64, rsp, rsp + 0x200);
+	put(rsp + 8 * COMPILED_WORDS - 8, BASE + COMPILED);
+	unwind.is_interrupted = true;
+	unwind_code_rule(&unwind, &unwind.rule);
+}
+
+TEST(interrupted_functions_that_stubs_have_called, machine_make)
+{
+	(void)state;
+	called_by_stub_put("vtable chunks", STACK);
+	assert_true(java_rule(&unwind));
+	assert_int_equal(unwind.rule.cfa_offset, 8 * COMPILED_WORDS);
+	assert_int_equal(unwind.java.blob, BASE + CODE + 4 * 128 + HEADER);
+	called_by_stub_put("native nmethod", STACK);
+	assert_true(java_rule(&unwind));
+	called_by_stub_put("nmethod", STACK); /* another method's code */
+	assert_false(java_rule(&unwind));
+	called_by_stub_put("vtable chunks", STACK + 8); /* as after the last pop */
+	assert_false(java_rule(&unwind));
+	called_by_stub_put("vtable chunks", STACK);
+	memory[COMPILED + 64] = 0x5d; /* pop %rbp */
+	unwind_code_rule(&unwind, &unwind.rule);
+	assert_false(java_rule(&unwind));
+	called_by_stub_put("vtable chunks", STACK);
+	put_bytes(COMPILED + 64, "\x41\x50", 2); /* push %r8 */
+	unwind_code_rule(&unwind, &unwind.rule);
+	assert_false(java_rule(&unwind));
+}
+
 TEST(a_frame_of_the_interpreter, machine_make)
 {
 	set_registers_of_java_frame(LOOP + 8, STACK, STACK + 0x100);
