@@ -98,6 +98,11 @@ static inline const char *script_path_of(u32 number)
 #define SCRIPT_ID(offset) ((u32)((offset) >> SCRIPT_PLACE_BITS))
 #define FRAME_SCRIPT(runtime, id) FRAME_USER(MAPPING_SCRIPT(runtime), SCRIPT_START(id) | 1)
 /*
+ * In the stack of a virtual thread of Java: the frames that are in Java's heap, whose number is not
+ * known (core/unwind/java_rule.c).
+ */
+#define FRAME_OMITTED_SOME FRAME_OMITTED(FRAME_OFFSET_MASK)
+/*
  * No function has id 0: symbols at offsets of this id name the interpreters whose functions could
  * not be read; the offset is the mapping number of the interpreter's file.
  */

@@ -76,8 +76,11 @@ static bool find_user_name(const struct dump *dump, u64 frame, char *text, size_
 	const char *path = script_path_of(FRAME_MAPPING(frame)), *slash;
 
 	if (FRAME_IS_OMITTED(frame)) {
-		snprintf(text, bytes, "[%llu frames omitted]",
-			 (unsigned long long)FRAME_OFFSET(frame));
+		if (frame == FRAME_OMITTED_SOME)
+			snprintf(text, bytes, "[frames omitted]");
+		else
+			snprintf(text, bytes, "[%llu frames omitted]",
+				 (unsigned long long)FRAME_OFFSET(frame));
 		return true;
 	}
 	if (!path && dump->mappings)

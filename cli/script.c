@@ -19,6 +19,7 @@
 #include "report/event/wait_ends.h"
 #include "report/name/frame_names.h"
 #include "report/name/process_attributes.h"
+#include "script.h"
 #include "terminal/message.h"
 #include "trace/block/source_name.h"
 #include "trace/read/names.h"
@@ -162,7 +163,7 @@ static int print_frame(const struct script *script, u64 frame, bool return_addre
 		print_source_line(script, &name->functions[i], to);
 	}
 	fprintf(to, "\t%16llx ", (unsigned long long)name->address);
-	if (FRAME_IS_OMITTED(name->frame))
+	if (FRAME_IS_OMITTED(name->frame) && name->frame != FRAME_OMITTED_SOME)
 		fprintf(to, "[%llu frames omitted]", (unsigned long long)name->address);
 	else
 		printable_put(frame_names_label(script->names, name->label), to);

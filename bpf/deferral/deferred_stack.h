@@ -118,7 +118,8 @@ static __always_inline bool deferred_stack_leave_to_user_space(struct scratch *s
 	const struct unwind *walk = &unwinder->walk;
 
 	return are_rules_awaited() && walk->mapping.image && !walk->scripts.count &&
-	       !walk->v8.has_names && 1U << walk->stop & STOPS_WITHOUT_RULE &&
+	       !walk->java.is_found && !walk->v8.has_names &&
+	       1U << walk->stop & STOPS_WITHOUT_RULE &&
 	       search_current_address_space(&scratch->search) &&
 	       !raw_save(scratch, tid, cookie, RAW_BETTER);
 }

@@ -78,6 +78,10 @@ static __always_inline void user_frame_print(struct seq_file *seq, u64 frame)
 	u32 number = FRAME_MAPPING(frame);
 	struct mapping_record *record = bpf_map_lookup_elem(&mappings, &number);
 
+	if (frame == FRAME_OMITTED_SOME) {
+		BPF_SEQ_PRINTF(seq, "[frames omitted]");
+		return;
+	}
 	if (FRAME_IS_OMITTED(frame)) {
 		BPF_SEQ_PRINTF(seq, "[%llu frames omitted]", FRAME_OFFSET(frame));
 		return;

@@ -14,6 +14,15 @@
  *   the call of a stack's first function
  *                   CFA = rbp + 16; the saved registers of the machine's C++ code lie below
  *
+ * A virtual thread (OpenJDK 21 and later) that goes on after it was suspended has only its
+ * innermost frames on the stack. The frames further out stay in an object of Java's heap until a
+ * function returns to them. The return address of the outermost frame on the stack is that of a
+ * stub of the machine (the return barrier), which copies further frames to the stack. At the
+ * barrier rsp is the address of the machine's description of the virtual thread, which lies in the
+ * frame of Continuation.enterSpecial(), and rbp is that frame's. One frame stands for the frames in
+ * the heap and for enterSpecial() (FRAME_OMITTED_SOME); the walk goes on with the function that
+ * runs virtual threads.
+ *
  * An interrupted frame may be incomplete. In compiled code the first and the last instructions of a
  * function are recognised by their bytes. In the interpreter r13 holds the address of the current
  * bytecode, which must lie in the method's bytecode: while a frame is made or given back, r13 has
@@ -83,7 +92,7 @@ static long java_check_heap_for_pc(u32 i, void *arg)
 {
 	struct unwind *unwind = *(struct unwind **)arg;
 	struct java_walk *java = &unwind->java;
-	u64 memory = java->layout.heap_memory, pc = unwind->registers.value[REGISTER_PC];
+	u64 memory = java->layout.heap_memory, pc = java->code;
 
 	if (i >= java->heap_count || !java_read_word(unwind, java->heaps + 8 * i, &java->word) ||
 	    !java_read_word(unwind, java->word + memory + java->layout.space_low, &java->low) ||
@@ -110,13 +119,18 @@ static long java_step_to_segment_of_block(u32 i, void *arg)
 	return 0;
 }
 
-/* Sets java->blob to the object of the block that contains the pc. */
-CORE_PART bool java_find_code_block_of_pc(struct unwind *unwind)
+/* Sets java->blob to the object of the block that contains the address java->code. */
+CORE_GLOBAL_PART int java_find_code_block(struct unwind *unwind)
 {
-	struct java_walk *java = &unwind->java;
-	const struct java_layout *layout = &java->layout;
-	u64 pc = unwind->registers.value[REGISTER_PC], block;
+	const struct java_layout *layout;
+	struct java_walk *java;
+	u64 pc, block;
 
+	if (core_is_null(unwind))
+		return false;
+	java = &unwind->java;
+	layout = &java->layout;
+	pc = java->code;
 	java->has_heap = java->has_block = 0;
 	core_rare_loop(HEAPS_MAX, java_check_heap_for_pc, &unwind);
 	if (!core_reload(java->has_heap) ||
@@ -135,6 +149,45 @@ CORE_PART bool java_find_code_block_of_pc(struct unwind *unwind)
 	java->block_bytes = (u64)core_reload(java->half) << (java->shift & 31);
 	return pc - block < java->block_bytes &&
 	       unwind_peek(unwind, block + layout->block_used, &java->byte, 1) && java->byte == 1;
+}
+
+/* Sets java->kind to the first characters of the name of the block that contains the address.
+ * Leaves java->blob as it is. */
+CORE_GLOBAL_PART int java_find_kind_of_code(struct unwind *unwind, u64 address)
+{
+	struct java_walk *java;
+	u64 blob, block_bytes;
+	bool is_found;
+
+	if (core_is_null(unwind))
+		return false;
+	java = &unwind->java;
+	blob = java->blob;
+	block_bytes = java->block_bytes;
+	java->code = address;
+	is_found = java->layout.has_names && java_find_code_block(unwind) &&
+		   java_read_word(unwind, java->blob + java->layout.blob_name, &java->code) &&
+		   unwind_peek(unwind, java->code, java->kind, sizeof(java->kind));
+	java->blob = blob;
+	java->block_bytes = block_bytes;
+	return is_found;
+}
+
+/* The second and the third word of "StubRoutines (continuation stubs)"; OpenJDK 25 has no space
+ * before the last word. */
+#define JAVA_STUBS_SECOND 0x6f63282073656e69ULL /* "ines (co" */
+#define JAVA_STUBS_THIRD 0x697461756e69746eULL	/* "ntinuati" */
+
+/* True if the address, which follows no call, is that of the return barrier. */
+CORE_PART bool java_is_return_barrier(struct unwind *unwind, u64 address)
+{
+	struct java_walk *java = &unwind->java;
+
+	if (!java_find_kind_of_code(unwind, address) || java->kind[1] != JAVA_STUBS_SECOND ||
+	    java->kind[2] != JAVA_STUBS_THIRD)
+		return false;
+	java->barrier = java->word = address;
+	return true;
 }
 
 /* --- compiled code --- */
@@ -159,6 +212,8 @@ CORE_PART bool java_find_code_block_of_pc(struct unwind *unwind)
 #define JAVA_JMP 0xe9
 #define JAVA_POP 0x58
 #define JAVA_POP_MASK 0xf8
+#define JAVA_PUSH 0x50 /* to 0x57; pop: 0x58 to 0x5f */
+#define JAVA_PUSH_R8 0x5041
 #define JAVA_POP_R8 0x5841
 #define JAVA_POP_R8_MASK 0xf8ff
 
@@ -341,8 +396,8 @@ CORE_PART bool java_count_pushed_words(struct unwind *unwind)
 }
 
 /* True if the word at an address is a plausible return address: after a call instruction, in the
- * interpreter, which pushes return addresses without a call, or after the call of the stack's
- * first function. */
+ * interpreter, which pushes return addresses without a call, after the call of the stack's first
+ * function, or the return barrier of a virtual thread. */
 CORE_PART bool java_is_return_address(struct unwind *unwind, u64 address)
 {
 	struct java_walk *java = &unwind->java;
@@ -354,7 +409,42 @@ CORE_PART bool java_is_return_address(struct unwind *unwind, u64 address)
 	pc = core_reload(java->word);
 	return pc == java->call_return || pc - java->interpreter < java->interpreter_bytes ||
 	       (unwind_peek(unwind, pc - 8, &java->other, 8) &&
-		is_after_call(core_reload(java->other)));
+		is_after_call(core_reload(java->other))) ||
+	       java_is_return_barrier(unwind, pc);
+}
+
+/*
+ * For the return address that java_is_return_address() has checked: true if it lies in the
+ * interpreter, is the return barrier, or follows a direct call of code in the frame's own block.
+ */
+CORE_PART bool java_return_follows_own_call(struct unwind *unwind)
+{
+	struct java_walk *java = &unwind->java;
+
+	return java->word - java->interpreter < java->interpreter_bytes ||
+	       java->word == java->barrier ||
+	       (call_is_direct(java->other) &&
+		call_target(java->word, java->other) - java->blob < java->block_bytes);
+}
+
+/*
+ * For the same return address: true if it follows a direct call of code that is no compiled method.
+ * Calls of interfaces, of virtual functions and of method handles go to such stubs, which jump to
+ * the method. The stub does not say which method, so further facts must exclude an unrecognised end
+ * of the function: the CFA is aligned, which it would not be after the last pop, and the
+ * instruction at the pc neither pushes nor pops.
+ */
+CORE_PART bool java_return_follows_call_of_stub(struct unwind *unwind)
+{
+	struct java_walk *java = &unwind->java;
+	u64 code = java_code_bytes_after_pc(unwind, 0);
+
+	if (!java_is_equal(code & 0xf0, JAVA_PUSH) && !java_is_equal(code & 0xf0ff, JAVA_PUSH_R8) &&
+	    !((unwind->registers.value[REGISTER_RSP] + 8 * (u64)java->words) & 15) &&
+	    call_is_direct(java->other) &&
+	    java_find_kind_of_code(unwind, call_target(java->word, java->other)))
+		return java->kind[0] != JAVA_COMPILED_KIND;
+	return false;
 }
 
 /* Sets java->method if the block is the code of a method. */
@@ -378,7 +468,8 @@ CORE_PART bool java_make_compiled_code_rule(struct unwind *unwind)
 {
 	struct java_walk *java = &unwind->java;
 
-	if (!java_find_code_block_of_pc(unwind))
+	java->code = unwind->registers.value[REGISTER_PC];
+	if (!java_find_code_block(unwind))
 		return false;
 	java_blob_method_find(unwind);
 	if (!unwind_peek(unwind, java->blob + java->layout.blob_frame, &java->words, 4) ||
@@ -390,12 +481,9 @@ CORE_PART bool java_make_compiled_code_rule(struct unwind *unwind)
 	    !java_is_return_address(unwind, unwind->registers.value[REGISTER_RSP] +
 						    8 * (u64)java->words - 8))
 		return false;
-	/* An unrecognised end of a function would yield the caller's caller. The return address,
-	 * which java_is_return_address() has checked, must therefore lie in the interpreter, or
-	 * follow a direct call of code in the frame's own block. */
-	if (unwind->is_interrupted && java->word - java->interpreter >= java->interpreter_bytes &&
-	    !(call_is_direct(java->other) &&
-	      call_target(java->word, java->other) - java->blob < java->block_bytes))
+	/* An unrecognised end of a function would yield the caller's caller. */
+	if (unwind->is_interrupted && !java_return_follows_own_call(unwind) &&
+	    !java_return_follows_call_of_stub(unwind))
 		return false;
 	unwind->rule = (struct unwind_rule){
 		.cfa_register = REGISTER_RSP,
@@ -473,6 +561,26 @@ CORE_PART void java_make_first_call_rule(struct unwind *unwind)
 	};
 }
 
+#define CONTINUATION_BYTES_MAX 256 /* the most bytes of the description of a virtual thread */
+
+CORE_PART bool java_make_barrier_rule(struct unwind *unwind)
+{
+	u64 frame = unwind->registers.value[REGISTER_RBP];
+
+	if (!java_register_is_known(unwind, REGISTER_RBP) ||
+	    frame - unwind->registers.value[REGISTER_RSP] > CONTINUATION_BYTES_MAX ||
+	    !java_is_return_address(unwind, frame + 8))
+		return false;
+	unwind->java.is_omitted = 1;
+	unwind->rule = (struct unwind_rule){
+		.cfa_register = REGISTER_RBP,
+		.cfa_offset = 16,
+		.base = RULE_BASE_CFA,
+		.slot = {SLOT_LOST, 2, SLOT_LOST, SLOT_LOST, SLOT_LOST, 0, 1},
+	};
+	return true;
+}
+
 CORE_SUBPROGRAM bool java_rule(struct unwind *unwind)
 {
 	const struct java_walk *java;
@@ -486,6 +594,8 @@ CORE_SUBPROGRAM bool java_rule(struct unwind *unwind)
 		java_make_first_call_rule(unwind);
 		return true;
 	}
+	if (pc == java->barrier && !unwind->is_interrupted)
+		return java_make_barrier_rule(unwind);
 	return pc - java->interpreter < java->interpreter_bytes
 		       ? java_make_interpreter_rule(unwind)
 		       : java_make_compiled_code_rule(unwind);

@@ -61,18 +61,9 @@ CORE_PART u32 make_generated_code_rule(struct unwind *unwind)
 /* Searches for the virtual machine if the current frame's code belongs to no file. */
 CORE_PART void find_java_machine(struct unwind *unwind)
 {
-	unwind->java.method = unwind->java.inlined = 0;
+	unwind->java.method = unwind->java.inlined = unwind->java.is_omitted = 0;
 	if (!unwind->mapping.image && !core_reload(unwind->java.is_found))
 		unwind_java_find(unwind);
-}
-
-/* Names the current frame, if it has a method. False: a page is missing that may be waited for. */
-CORE_PART bool name_java_frame(struct unwind *unwind)
-{
-	if (!core_reload(unwind->java.method))
-		return true;
-	unwind_java_name(unwind);
-	return core_reload(unwind->budget);
 }
 
 CORE_PART u64 *frame_before_next(struct unwind *unwind)
@@ -81,6 +72,17 @@ CORE_PART u64 *frame_before_next(struct unwind *unwind)
 
 	core_one_register(index);
 	return &unwind->frame[index & (UNWIND_FRAMES - 1)];
+}
+
+/* Names the current frame, if it has a method. False: a page is missing that may be waited for. */
+CORE_PART bool name_java_frame(struct unwind *unwind)
+{
+	if (core_reload(unwind->java.is_omitted) && !core_reload(unwind->is_guessed))
+		*frame_before_next(unwind) = FRAME_OMITTED_SOME;
+	if (!core_reload(unwind->java.method))
+		return true;
+	unwind_java_name(unwind);
+	return core_reload(unwind->budget);
 }
 
 /* Replaces the last frame by one of an inlined function, and adds it again as the next one. */
@@ -443,7 +445,7 @@ CORE_INLINE u32 unwind_stack(struct unwind *unwind, u32 max_depth)
 	unwind->switches.entered = unwind->registers.value[REGISTER_SP];
 	unwind->switches.count = 0;
 	unwind->java.tries = unwind->java.is_found = unwind->java.is_open = 0;
-	unwind->java.last_method = unwind->java.inlined = 0;
+	unwind->java.last_method = unwind->java.inlined = unwind->java.barrier = 0;
 	unwind->v8.tries = unwind->v8.is_found = unwind->v8.has_names = 0;
 	unwind->v8.last_shared = unwind->v8.file_script = 0;
 	unwind->v8.inlined.steps_left = V8_STEPS_MAX;

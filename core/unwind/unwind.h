@@ -516,7 +516,11 @@ struct java_walk {
 	/* bounds of the heap that the pc lies in, and its map of segments */
 	u64 low, high, segments;
 	u64 segment; /* number of the current segment in the search */
+	u64 code;    /* the address whose block is searched for */
+	u64 kind[3]; /* the first characters of the name of a block */
 	u64 blob, block_bytes;
+	u64 barrier;	/* the return barrier of a virtual thread; 0: not met on this stack */
+	u32 is_omitted; /* 1: the current frame stands for frames in Java's heap */
 	u64 word, other;
 	u64 sender; /* the caller's rsp */
 	u64 method; /* address of the current frame's method; 0: unknown */

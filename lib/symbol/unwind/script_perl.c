@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Perl 5.36, 5.40 and 5.42 with threads (run.c, perl.c, gv.c, pp_ctl.c, cop.h, intrpvar.h there),
- * as GCC builds it on x86-64. The loop keeps the address of the interpreter in a register that its
- * caller has saved:
+ * Perl 5.36, 5.38, 5.40 and 5.42 with threads (run.c, perl.c, gv.c, pp_ctl.c, cop.h, intrpvar.h
+ * there), as GCC builds it on x86-64. The loop keeps the address of the interpreter in a register
+ * that its caller has saved:
  *
  *   mov %rdi, %rbx
  *   call *16(%rax)     the function of an operation
@@ -34,6 +34,7 @@ struct version {
 
 static const struct version versions[] = {
 	{0x0524, 2288, 1472, 195, 167, 347},
+	{0x0526, 2072, 1240, 198, 170, 350}, /* by the headers of 5.38.2; no program ran */
 	{0x0528, 2072, 1240, 198, 170, 350},
 	{0x052a, 2072, 1240, 202, 171, 354},
 };

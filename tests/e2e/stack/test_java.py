@@ -22,7 +22,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCES = os.path.join(HERE, os.pardir, "programs", "stack")
 FETCH = os.path.join(HERE, os.pardir, os.pardir, "vm", "fetch-package")
 CACHE = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "stackmap")
-FUNCTION = re.compile(r"\??\s*JavaCalls(?:\$\w+)?\.(\w+) \(JavaCalls\.java\)")
+FUNCTION = re.compile(r"\??\s*Java(?:Calls|Virtual)(?:\$\w+)?\.(\w+) \(Java(?:Calls|Virtual)\.java\)")
 MADE = re.compile(r"\??\s*Made(\d+)\.(?:run|(?:inner|outer)_(\d+)) \(JavaMakes\.java\)")
 ALLOCATES = re.compile(r"JavaAllocates\.(\w+) \(JavaAllocates\.java\)")
 INTERPRETED, COMPILED, INLINED = "[java]", "[java compiled]", "[java inlined]"
@@ -45,6 +45,17 @@ CALLERS = {
     "failing": ["run"],
     "reflecting": ["run"],
 }
+
+
+VIRTUAL_CALLERS = {
+    "burn": ["work_of_plain", "work_of_resumed", "work_of_returned"],
+    "work_of_plain": ["plain"],
+    "work_of_resumed": ["recurse"],
+    "work_of_returned": ["recurse"],
+    "plain": ["run"],
+    "recurse": ["run", "recurse"],
+}
+IN_HEAP = "[frames omitted]"  # stands for the frames of a virtual thread that are not on the stack
 
 
 def homes():
@@ -106,11 +117,11 @@ def needs_callbacks():
         raise Skip("this kernel has no callbacks for BPF programs (Linux 6.18)")
 
 
-def ancestors(name):
+def ancestors(name, callers=None):
     """All functions that may be further out than one with this name."""
     found, left = set(), [name]
     while left:
-        for caller in CALLERS.get(left.pop(), []):
+        for caller in (callers or CALLERS).get(left.pop(), []):
             if caller not in found:
                 found.add(caller)
                 left.append(caller)
@@ -217,6 +228,32 @@ def check_made(machine, *options):
     assert count > 100 and last > 40, (count, last)
 
 
+def virtual_ancestors(name):
+    return ancestors(name, VIRTUAL_CALLERS)
+
+
+def check_virtual_threads(machine, rounds, callers_of, *options):
+    """A virtual thread that goes on after it was suspended has only its innermost frames on the stack. One frame stands for the others, and the
+    stack goes on with the function that runs virtual threads."""
+    wrong, kinds, stacks = collections.Counter(), collections.Counter(), 0
+    for event in second_half(run(machine, "JavaVirtual", *options, argument=rounds)):
+        frames = [(name or IN_HEAP * (frame.name == IN_HEAP), frame.name, sure)
+                  for frame, (name, _, sure) in zip(user_frames(event), functions_of(event))]
+        if not any(name in VIRTUAL_CALLERS for name, *_ in frames):
+            continue
+        stacks += 1
+        kinds[is_whole(event), any(name == IN_HEAP for name, *_ in frames)] += 1
+        for (callee, *_), (caller, label, sure) in zip(frames, frames[1:]):
+            if callee in VIRTUAL_CALLERS and caller and sure:
+                wrong[callee, caller] += caller not in [*callers_of(callee), *[IN_HEAP] * (callee in ("plain", "recurse"))]
+            if callee == IN_HEAP:
+                wrong[callee, label] += not label.startswith("jdk.internal.vm.Continuation.run ")
+    wrong += collections.Counter()
+    never(wrong, (wrong.most_common(5), stacks))
+    print(machine[-1], options, "%d stacks of virtual threads: (whole, frames in the heap) %s" % (stacks, dict(kinds)))
+    assert stacks > 50 and kinds[True, True] >= 0.8 * stacks, (stacks, kinds)
+
+
 def check_probes(machine, libc="libc.so.6"):
     """Both callers of allocate() call it equally often. The first stacks may come before libjvm's table."""
     for option in ("-Xint", "-XX:-Inline", "-XX:+Inline"):
@@ -262,6 +299,17 @@ def test_the_interpreter():
 
 
 @one_of_several
+def test_virtual_threads():
+    needs_callbacks()
+    found = machines()
+    if max(found) < 21:
+        raise Skip("no JDK here has virtual threads (21 or later)")
+    check_virtual_threads(found[max(found)], 100, VIRTUAL_CALLERS.get, "-Xint")
+    check_virtual_threads(found[max(found)], 1500, VIRTUAL_CALLERS.get, "-XX:-Inline")
+    check_virtual_threads(found[max(found)], 1500, virtual_ancestors)
+
+
+@one_of_several
 def test_classes_that_replace_others():
     needs_callbacks()
     found = machines()
@@ -297,6 +345,8 @@ def test_machine_21_of_debian_13():
     needs_callbacks()
     root, machine = machine_of_debian_13(21)
     check_probes(machine, root + "/usr/lib/x86_64-linux-gnu/libc.so.6")
+    check_virtual_threads(machine, 100, VIRTUAL_CALLERS.get, "-Xint")
+    check_virtual_threads(machine, 1500, virtual_ancestors)
     check_all(machine, 0.75)  # more samples are in stubs and entries of functions there, whose callers are guessed
 
 

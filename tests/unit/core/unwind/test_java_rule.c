@@ -259,6 +259,49 @@ TEST(the_last_instructions, machine_make)
 	}
 }
 
+#define STUB (CODE + 14 * 128) /* a block of one segment */
+#define STUB_BLOB (STUB + HEADER)
+
+/* An interrupted function whose return address follows a direct call of a stub. */
+static void called_by_stub_put(const char *kind, u64 rsp)
+{
+	machine_make(NULL);
+	memory[SEGMENTS + 14] = 0;
+	put(STUB, 1);
+	put(STUB + 8, 1);
+	put_bytes(KIND, kind, strlen(kind) + 1);
+	put(STUB_BLOB + 96, BASE + KIND);
+	put_bytes(COMPILED - 5, CALL_CODE, 5);
+	memcpy(memory + COMPILED - 4, &(s32){STUB + 64 - COMPILED}, 4);
+	set_registers_of_java_frame(COMPILED + 64, rsp, rsp + 0x200);
+	put(rsp + 8 * COMPILED_WORDS - 8, BASE + COMPILED);
+	unwind.is_interrupted = true;
+	unwind_code_rule(&unwind, &unwind.rule);
+}
+
+TEST(interrupted_functions_that_stubs_have_called, machine_make)
+{
+	(void)state;
+	called_by_stub_put("vtable chunks", STACK);
+	assert_true(java_rule(&unwind));
+	assert_int_equal(unwind.rule.cfa_offset, 8 * COMPILED_WORDS);
+	assert_int_equal(unwind.java.blob, BASE + CODE + 4 * 128 + HEADER);
+	called_by_stub_put("native nmethod", STACK);
+	assert_true(java_rule(&unwind));
+	called_by_stub_put("nmethod", STACK); /* another method's code */
+	assert_false(java_rule(&unwind));
+	called_by_stub_put("vtable chunks", STACK + 8); /* as after the last pop */
+	assert_false(java_rule(&unwind));
+	called_by_stub_put("vtable chunks", STACK);
+	memory[COMPILED + 64] = 0x5d; /* pop %rbp */
+	unwind_code_rule(&unwind, &unwind.rule);
+	assert_false(java_rule(&unwind));
+	called_by_stub_put("vtable chunks", STACK);
+	put_bytes(COMPILED + 64, "\x41\x50", 2); /* push %r8 */
+	unwind_code_rule(&unwind, &unwind.rule);
+	assert_false(java_rule(&unwind));
+}
+
 TEST(a_frame_of_the_interpreter, machine_make)
 {
 	set_registers_of_java_frame(LOOP + 8, STACK, STACK + 0x100);
@@ -513,6 +556,56 @@ TEST(inlined_functions_are_frames, machine_make)
 					       : BASE + COMPILED);
 		assert_int_equal(unwind.stop == STOP_DEPTH, most < 8);
 	}
+}
+
+/* A frame whose return address is the return barrier, which follows no call, in a block with the
+ * given name. */
+static void barrier_put(const char *kind)
+{
+	machine_make(NULL);
+	put_bytes(KIND, kind, strlen(kind) + 1);
+	put(BLOB + 96, BASE + KIND);
+	set_registers_of_java_frame(LOOP + 8, STACK, STACK + 0x100);
+	unwind.registers.value[REGISTER_R13] = BASE + CONST + 48;
+	interpreted_put(STACK + 0x100, STACK + 0x140, COMPILED + 16, CONST + 48);
+	put(STACK + 0x208, BASE + LOOP + 0x2000);
+}
+
+TEST(frames_of_a_virtual_thread_in_the_heap, machine_make)
+{
+	static const char *const kinds[] = {"StubRoutines (continuation stubs)",
+					    "StubRoutines (continuationstubs)"};
+
+	(void)state;
+	for (u32 i = 0; i < 2; i++) {
+		barrier_put(kinds[i]);
+		unwind_stack(&unwind, 3);
+		assert_int_equal(unwind.depth, 3);
+		assert_int_equal(unwind.frame[0], BASE + LOOP + 8);
+		assert_int_equal(unwind.frame[1], FRAME_OMITTED_SOME);
+		assert_int_equal(unwind.frame[2], BASE + LOOP + 0x2000);
+		assert_int_equal(unwind.is_guessed, 0);
+	}
+}
+
+TEST(return_addresses_that_are_no_barrier, machine_make)
+{
+	(void)state;
+	barrier_put("StubRoutines (compiler stubs)");
+	assert_false(java_rule(&unwind));
+	barrier_put("StubRoutines (continuation stubs)");
+	unwind.java.layout.has_names = 0;
+	assert_false(java_rule(&unwind));
+	/* The barrier's own frame is proven by the distance from rsp to rbp and by the caller. */
+	barrier_put("StubRoutines (continuation stubs)");
+	assert_true(java_rule(&unwind));
+	set_registers_of_java_frame(COMPILED + 16, STACK + 0x140, STACK + 0x200);
+	assert_true(java_rule(&unwind));
+	unwind.registers.value[REGISTER_FP] += 0x100;
+	assert_false(java_rule(&unwind));
+	unwind.registers.value[REGISTER_FP] -= 0x100;
+	put(STACK + 0x208, BASE + KIND);
+	assert_false(java_rule(&unwind));
 }
 
 /* The data of the virtual machine may be cyclic or point to unmapped memory. */
