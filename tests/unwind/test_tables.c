@@ -6,13 +6,15 @@
  * The architecture is the one that this file is built for (UNWIND_ARM64), and each FILE is of that
  * architecture.
  *
- *   test_tables COUNT FILE...     COUNT instructions of each file
+ *   test_tables COUNT FILE...            COUNT instructions of each file
+ *   test_tables --code COUNT FILE...     the rules that an analysis of arm64's code gives, from
+ *                                        which the tables are hidden; more instructions have none
  *
  * A line for each file says how many callers were equal, different, and not compared: code that
  * libdw finds no entry for, rules that only say where a signal or the outermost frame is, and
  * expressions that one of both sides refuses. The test fails on each difference, and where less
- * than 99 % of the instructions that libdw knows could be compared. Exit: 0, 1, 2 for wrong
- * arguments.
+ * than 99 % of the instructions that libdw knows could be compared, or 80 % of those of code. Exit:
+ * 0, 1, 2 for wrong arguments.
  */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -23,6 +25,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "symbol/unwind/arm64_analysis.h"
+#include "symbol/unwind/code_file.h"
 #include "symbol/unwind/code_rows.h"
 #include "symbol/unwind/file_image.h"
 #define CORE_EMBEDDED
@@ -34,6 +38,7 @@
 	      */
 #define OPERANDS_MAX 32
 #define COMPARED_PERMILLE 990
+#define COMPARED_CODE_PERMILLE 800
 
 enum outcome {
 	EQUAL,
@@ -197,7 +202,10 @@ static enum outcome register_by_libdw(Dwarf_Frame *frame, u32 reg, u64 cfa, u64 
 	return EQUAL;
 }
 
-static enum outcome caller_by_libdw(Dwarf_CFI *table, u64 address, struct caller *caller)
+/* `any_cfa`: 0 if only tables that give the CFA by the stack or the frame pointer are compared. By
+ * other registers longjmp() and setcontext() find the frame that they are about to enter. */
+static enum outcome caller_by_libdw(Dwarf_CFI *table, u64 address, bool any_cfa,
+				    struct caller *caller)
 {
 	Dwarf_Frame *frame;
 	enum outcome outcome = NO_ENTRY;
@@ -214,6 +222,9 @@ static enum outcome caller_by_libdw(Dwarf_CFI *table, u64 address, struct caller
 	if (outcome == EQUAL && (dwarf_frame_cfa(frame, &ops, &count) ||
 				 !operations_value(ops, count, 0, &caller->sp, &is_value)))
 		outcome = NOT_EVALUATED;
+	if (outcome == EQUAL && !any_cfa && ops->number != REGISTER_SP &&
+	    ops->number != REGISTER_FP)
+		outcome = MARKED;
 	if (outcome == EQUAL)
 		outcome = register_by_libdw(frame, column, caller->sp, &caller->pc);
 	if (outcome == EQUAL)
@@ -239,15 +250,82 @@ static enum outcome caller_by_rule(const struct unwind_rule *rule, struct caller
 	return EQUAL;
 }
 
-static enum outcome compare(const struct code_rows *rows, Dwarf_CFI *table, u64 address, u64 offset)
+#ifdef UNWIND_ARM64
+static struct code_file *code;
+static struct arm64_analysis *analysis;
+
+static bool analysis_begin(int file)
+{
+	return !code_file_create(file, NULL, 0, &code) &&
+	       !arm64_analysis_create(code_file_image(code), &analysis);
+}
+
+static const struct unwind_rule *rule_by_code(u32 address)
+{
+	static struct unwind_rule rule;
+	u32 at = address, end;
+
+	return arm64_analysis_next(analysis, &at, address + 4, &rule, &end) ? &rule : NULL;
+}
+
+/* Makes registers and words of the stack agree where the analysis says that they do. */
+static void registers_agree_with_analysis(u32 address)
+{
+	const struct arm64_frame *frame = arm64_analysis_frame(analysis, address);
+	u64 *value = unwind.registers.value;
+	u64 cfa;
+
+	if (!frame || frame->sp == DISTANCE_UNKNOWN)
+		return;
+	cfa = value[REGISTER_SP] + frame->sp;
+	if (frame->fp != FP_IS_CALLERS && frame->fp != DISTANCE_UNKNOWN)
+		value[REGISTER_FP] = cfa - frame->fp;
+	else if (frame->fp == FP_IS_CALLERS && frame->fp_place)
+		value[REGISTER_FP] = word_at(cfa - frame->fp_place);
+	if (frame->has_link && frame->link_place)
+		value[REGISTER_LINK] = word_at(cfa - frame->link_place);
+}
+
+static void analysis_end(void)
+{
+	arm64_analysis_free(&analysis);
+	code_file_free(&code);
+}
+#else
+static bool analysis_begin(int file)
+{
+	(void)file;
+	return false;
+}
+
+static const struct unwind_rule *rule_by_code(u32 address)
+{
+	(void)address;
+	return NULL;
+}
+
+static void registers_agree_with_analysis(u32 address)
+{
+	(void)address;
+}
+
+static void analysis_end(void)
+{
+}
+#endif
+
+static enum outcome compare(const struct unwind_rule *rule, Dwarf_CFI *table, u64 address,
+			    bool is_code)
 {
 	struct caller expected = {}, got = {};
 	enum outcome outcome;
 
 	registers_make_up(address);
-	outcome = caller_by_libdw(table, address, &expected);
+	if (is_code)
+		registers_agree_with_analysis(address);
+	outcome = caller_by_libdw(table, address, !is_code, &expected);
 	if (outcome == EQUAL)
-		outcome = caller_by_rule(code_rows_rule(rows, offset), &got);
+		outcome = caller_by_rule(rule, &got);
 	if (outcome == EQUAL && (got.sp != expected.sp || got.pc != expected.pc ||
 				 (got.has_fp && expected.has_fp && got.fp != expected.fp))) {
 		printf("%#" PRIx64 ": sp %#" PRIx64 ", fp %#" PRIx64 ", pc %#" PRIx64
@@ -261,7 +339,7 @@ static enum outcome compare(const struct code_rows *rows, Dwarf_CFI *table, u64 
 }
 
 /* Compares `count` instructions of the functions that tables cover. 0 or 1. */
-static int compare_file(const char *path, u32 count)
+static int compare_file(const char *path, u32 count, bool is_code)
 {
 	struct code_rows rows = {};
 	struct file_spans covered = {};
@@ -272,7 +350,7 @@ static int compare_file(const char *path, u32 count)
 	Dwarf_CFI *table = elf ? dwarf_getcfi_elf(elf) : NULL;
 
 	if (!table || file_image_create(file, &image) ||
-	    code_rows_read_tables(file, &rows, &covered)) {
+	    code_rows_read_tables(file, &rows, &covered) || (is_code && !analysis_begin(file))) {
 		printf("%s: its tables cannot be read\n", path);
 		goto out;
 	}
@@ -292,7 +370,9 @@ static int compare_file(const char *path, u32 count)
 #endif
 		end = FILE_IMAGE_BASE + covered.spans[span].end;
 		if (file_image_code(image, FILE_IMAGE_BASE + address, &end, &offset))
-			outcomes[compare(&rows, table, address, offset)]++;
+			outcomes[compare(is_code ? rule_by_code(address)
+						 : code_rows_rule(&rows, offset),
+					 table, address, is_code)]++;
 	}
 	known = count - outcomes[NO_ENTRY] - outcomes[MARKED];
 	printf("%s: %" PRIu64 " equal, %" PRIu64 " different, %" PRIu64
@@ -300,8 +380,12 @@ static int compare_file(const char *path, u32 count)
 	       " signal or outermost, %" PRIu64 " refused, %" PRIu64 " not evaluated\n",
 	       path, outcomes[EQUAL], outcomes[DIFFERENT], outcomes[FP_UNKNOWN], outcomes[NO_ENTRY],
 	       outcomes[NO_ROW], outcomes[MARKED], outcomes[REFUSED], outcomes[NOT_EVALUATED]);
-	result = outcomes[DIFFERENT] || outcomes[EQUAL] * 1000 < known * COMPARED_PERMILLE;
+	result = outcomes[DIFFERENT] ||
+		 outcomes[EQUAL] * 1000 <
+			 known * (is_code ? COMPARED_CODE_PERMILLE : COMPARED_PERMILLE);
 out:
+	if (is_code)
+		analysis_end();
 	if (image)
 		file_image_free(&image);
 	free(covered.spans);
@@ -316,14 +400,15 @@ out:
 
 int main(int argc, char **argv)
 {
-	int result = 0;
+	bool is_code = argc > 1 && !strcmp(argv[1], "--code");
+	int result = 0, count_at = is_code ? 2 : 1;
 
-	if (argc < 3 || atoi(argv[1]) <= 0) {
-		fprintf(stderr, "usage: test_tables COUNT FILE...\n");
+	if (argc < count_at + 2 || atoi(argv[count_at]) <= 0) {
+		fprintf(stderr, "usage: test_tables [--code] COUNT FILE...\n");
 		return 2;
 	}
 	elf_version(EV_CURRENT);
-	for (int i = 2; i < argc; i++)
-		result |= compare_file(argv[i], atoi(argv[1]));
+	for (int i = count_at + 1; i < argc; i++)
+		result |= compare_file(argv[i], atoi(argv[count_at]), is_code);
 	return result;
 }

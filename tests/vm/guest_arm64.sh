@@ -169,4 +169,9 @@ for library in descriptor module initial; do
 	traced spans_loader 3 /bin/libspans_$library.so
 done
 
+# Attributes that a process publishes of itself.
+recording attributes --trace-ids -e syscalls:sys_enter_getppid -- process_context 15
+stackmap report attributes.data | grep -q '^# process: *[0-9]* service\.name=shop service\.version=[12]\.0$' ||
+	fault "attributes: $(stackmap report attributes.data | grep '^#')"
+
 [ "$faults" -eq 0 ]

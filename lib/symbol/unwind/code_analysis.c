@@ -20,10 +20,12 @@
  */
 #include "code_analysis.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "arm64_analysis.h"
 #include "array.h"
 #include "code_functions.h"
 #include "order.h"
@@ -431,6 +433,10 @@ int code_analysis_create(const struct code_image *image, struct code_analysis **
 	if (!analysis)
 		return -ENOMEM;
 	analysis->image = image;
+	if (image->machine == EM_AARCH64) {
+		analysis->result = arm64_analysis_create(image, &analysis->arm64);
+		goto out;
+	}
 	analysis->map = calloc(bytes + X86_LENGTH_MAX, sizeof(*analysis->map));
 	analysis->marks = calloc(bytes + X86_LENGTH_MAX, 1);
 	analysis->steps_max = (u64)STEPS_PER_BYTE * bytes + STEPS_LEAST;
@@ -438,6 +444,7 @@ int code_analysis_create(const struct code_image *image, struct code_analysis **
 		analysis->result = -ENOMEM;
 	else
 		analyse_functions(analysis);
+out:
 	result = analysis->result;
 	if (result)
 		code_analysis_free(&analysis);
@@ -452,6 +459,7 @@ void code_analysis_free(struct code_analysis **analysis_at)
 
 	if (!analysis)
 		return;
+	arm64_analysis_free(&analysis->arm64);
 	free(analysis->map);
 	free(analysis->marks);
 	free(analysis->states);
@@ -471,8 +479,9 @@ void code_analysis_free(struct code_analysis **analysis_at)
 
 const struct frame_state *code_analysis_state(const struct code_analysis *analysis, u32 address)
 {
-	u32 map =
-		code_has_address(analysis, address) ? *code_map_at(analysis, address) : MAP_NOTHING;
+	u32 map = !analysis->arm64 && code_has_address(analysis, address)
+			  ? *code_map_at(analysis, address)
+			  : MAP_NOTHING;
 
 	return map >= MAP_STATE ? &analysis->states[map - MAP_STATE] : NULL;
 }
@@ -496,6 +505,8 @@ bool code_analysis_next(const struct code_analysis *analysis, u32 *address, u32 
 {
 	u32 at = *address, map = MAP_NOTHING;
 
+	if (analysis->arm64)
+		return arm64_analysis_next(analysis->arm64, address, end, rule, rule_end);
 	if (end > analysis->image->end)
 		end = analysis->image->end;
 	for (; at < end; at++) {

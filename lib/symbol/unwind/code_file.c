@@ -94,6 +94,10 @@ static bool is_noreturn_name(const char *name)
 /* The most bytes of a table of symbols, names or relocations. */
 #define TABLE_BYTES_MAX (64U << 20)
 #define BLOCK_BYTES 16384U
+/* Instructions of arm64. */
+#define BTI 0xd503241f
+#define BTI_MASK 0xffffff3f
+#define STP_X16_LINK 0xa9bf7bf0 /* stp x16, x30, [sp, #-16]! */
 /* Stands for the target of a pointer that the dynamic linker binds to another file. */
 #define IMPORTED 0
 
@@ -194,7 +198,7 @@ static int read_headers(struct code_file *file)
 
 	if (!read_file_at(file, 0, header, sizeof(*header)) ||
 	    memcmp(header->e_ident, ELFMAG, SELFMAG) || header->e_ident[EI_CLASS] != ELFCLASS64 ||
-	    header->e_ident[EI_DATA] != ELFDATA2LSB || header->e_machine != EM_X86_64 ||
+	    header->e_ident[EI_DATA] != ELFDATA2LSB || header->e_machine != REGISTERS_ELF_MACHINE ||
 	    header->e_phentsize != sizeof(Elf64_Phdr) || header->e_phnum > SEGMENTS_MAX)
 		return -ENOEXEC;
 	for (u32 i = 0; i < header->e_phnum; i++) {
@@ -305,6 +309,17 @@ static u32 sort_spans(struct file_span *spans, u32 count)
 	return kept;
 }
 
+/* True if a section is arm64's PLT, which has no tables, and stubs that are recognised at the
+ * event. */
+static bool is_plt_of_arm64(struct code_file *file, const Elf64_Shdr *section)
+{
+	u32 code[2];
+
+	return file->header.e_machine == EM_AARCH64 && section->sh_addr <= INT32_MAX &&
+	       read_memory(file, section->sh_addr, code, sizeof(code)) &&
+	       code[(code[0] & BTI_MASK) == BTI] == STP_X16_LINK;
+}
+
 static int find_code_sections(struct code_file *file)
 {
 	int result = 0;
@@ -313,7 +328,7 @@ static int find_code_sections(struct code_file *file)
 		const Elf64_Shdr *section = &file->sections[i];
 
 		if (section->sh_type == SHT_PROGBITS && section->sh_flags & SHF_EXECINSTR &&
-		    section->sh_flags & SHF_ALLOC)
+		    section->sh_flags & SHF_ALLOC && !is_plt_of_arm64(file, section))
 			result = add_code_span(file, section->sh_addr, section->sh_size);
 	}
 	for (u32 i = 0; i < file->segment_count && !result && !file->section_count; i++)
@@ -435,10 +450,29 @@ static int add_slot_of_imported_function(struct code_file *file, u64 slot, const
 	return add_noreturn_slot(file, slot, name) ?: append_code_pointer(file, slot, IMPORTED);
 }
 
+/* The number that a type of relocation has for x86-64, of those that hold addresses. */
+static u32 relocation_type(const struct code_file *file, u64 info)
+{
+	static const u32 types[][2] = {
+		{R_AARCH64_RELATIVE, R_X86_64_RELATIVE}, {R_AARCH64_IRELATIVE, R_X86_64_IRELATIVE},
+		{R_AARCH64_GLOB_DAT, R_X86_64_GLOB_DAT}, {R_AARCH64_JUMP_SLOT, R_X86_64_JUMP_SLOT},
+		{R_AARCH64_ABS64, R_X86_64_64},
+	};
+	u32 type = ELF64_R_TYPE(info);
+
+	if (file->header.e_machine != EM_AARCH64)
+		return type;
+	for (u32 i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		if (type == types[i][0])
+			return types[i][1];
+	return R_X86_64_NONE;
+}
+
 static int add_relocation(struct code_file *file, const Elf64_Rela *relocation,
 			  const struct symbols *symbols)
 {
-	u32 type = ELF64_R_TYPE(relocation->r_info), number = ELF64_R_SYM(relocation->r_info);
+	u32 type = relocation_type(file, relocation->r_info);
+	u32 number = ELF64_R_SYM(relocation->r_info);
 	const Elf64_Sym *symbol = number < symbols->count ? &symbols->symbol[number] : NULL;
 
 	if (type == R_X86_64_RELATIVE)
@@ -637,6 +671,7 @@ int code_file_open(int descriptor, const struct file_span *covered, u32 count,
 	for (u32 i = 0; i < file->section_count; i++)
 		image->has_symbols |= file->sections[i].sh_type == SHT_SYMTAB ||
 				      file->sections[i].sh_type == SHT_DYNSYM;
+	image->machine = file->header.e_machine;
 	image->is_fixed = file->header.e_type == ET_EXEC;
 	image->sections = file->spans;
 	image->section_count = file->span_count;

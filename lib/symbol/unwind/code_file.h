@@ -16,6 +16,7 @@ struct code_pointer {
 struct code_image {
 	const u8 *bytes; /* the bytes of all code, from address `start` on */
 	u32 start, end;
+	u16 machine; /* EM_X86_64 or EM_AARCH64 */
 	bool has_symbols;
 	bool is_fixed; /* the file is mapped at its link time addresses */
 	u32 entry;     /* entry point of a program; 0 = the file has none */
@@ -41,8 +42,8 @@ struct code_image {
 struct code_file;
 
 /* Finds the sections of code of a file, without reading the code. The caller keeps `file` open and
- * `covered` unchanged until the code file is freed. -ENOEXEC: not an ELF file for x86-64, or too
- * large; -ENOMEM. */
+ * `covered` unchanged until the code file is freed. -ENOEXEC: not an ELF file of the
+ * architecture whose registers rules have, or too large; -ENOMEM. */
 int code_file_open(int file, const struct file_span *covered, u32 count, struct code_file **out);
 
 /* Reads code, symbols and pointers of the file. -ENOEXEC, -ENOMEM. */

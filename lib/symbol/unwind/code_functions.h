@@ -88,6 +88,7 @@ struct user {
 
 struct code_analysis {
 	const struct code_image *image;
+	struct arm64_analysis *arm64; /* the analysis of code for arm64; all else is unused then */
 	u32 *map;
 	u8 *marks;
 	struct frame_state *states;

@@ -10,6 +10,7 @@
  * Tables are shared by all instances on a machine, so for want of memory a table is partial: a
  * process with more memory then makes it anew.
  */
+#include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +31,7 @@
 /* In code without a table, the code of crtbegin.o begins within this many bytes, or the file does
  * not have it. */
 #define START_CODE_LOOK 128
-#define START_CODE_FIRST 18  /* bytes of deregister_tm_clones() */
+#define START_CODE_FIRST 24  /* bytes of deregister_tm_clones() that are looked at */
 #define START_CODE_BYTES 256 /* the most bytes of crtbegin.o's code */
 /* An analysis is done only if at least 1/4096 of all code is without a table. */
 #define GAP_SHARE 4096
@@ -136,6 +137,22 @@ static bool next_uncovered_part(const struct file_spans *covered, u32 *span, u32
 	return true;
 }
 
+/* adrp x0; add x0, x0; adrp x1; add x1, x1; cmp x1, x0; b.eq */
+static bool is_crtbegin_code_of_arm64(const u8 *bytes)
+{
+	static const u32 masks[] = {0x9f00001f, 0xffc003ff, 0x9f00001f,
+				    0xffc003ff, 0xffffffff, 0xff00001f};
+	static const u32 wanted[] = {0x90000000, 0x91000000, 0x90000001,
+				     0x91000021, 0xeb00003f, 0x54000000};
+	u32 code[6];
+
+	memcpy(code, bytes, sizeof(code));
+	for (u32 i = 0; i < 6; i++)
+		if ((code[i] & masks[i]) != wanted[i])
+			return false;
+	return true;
+}
+
 /* True if crtbegin.o's functions begin within START_CODE_LOOK bytes: the first of them,
  * deregister_tm_clones(), compares two addresses and leaves if they are equal. They have no table
  * in any program, and are read at the event. */
@@ -148,6 +165,11 @@ static bool has_crtbegin_code_near(const struct code_image *image, u32 at)
 	for (u32 i = 0; i < START_CODE_LOOK; i++) {
 		const u8 *here = code + i;
 
+		if (image->machine == EM_AARCH64) {
+			if (i % 4 == 0 && is_crtbegin_code_of_arm64(here))
+				return true;
+			continue;
+		}
 		/* lea X(%rip),%rdi; lea Y(%rip),%rax; cmp %rdi,%rax; je */
 		if (!memcmp(here, "\x48\x8d\x3d", 3) && !memcmp(here + 7, "\x48\x8d\x05", 3) &&
 		    !memcmp(here + 14, "\x48\x39\xf8\x74", 4))

@@ -3,6 +3,23 @@
 # exit status. Their programs are in folders of these names. Sourced by both-architectures, and by the guest that it starts.
 export LC_ALL=C TZ=UTC DEBUGINFOD_URLS=
 
+# record_more NAME PROGRAM: what an instance without a process holds, as a recording and as its files, and the windows of an agent
+record_more() {
+	local home=/sys/fs/bpf/stackmap/both result=0 agent
+	stackmap start both -e syscalls:sys_enter_kill --comm 'frame_kinds*' --flight 1M && "$2" 20 1000 && stackmap pause both &&
+		cat $home/stack_map_bin >"$1.stacks" && cat $home/mappings >"$1.mappings" &&
+		stackmap record -q -o "$1-instance.data" --instance both || result=1
+	stackmap stop both || return
+	stackmap agent --config /dev/null --host "$1" --to http://127.0.0.1:1 --spool "$1-spool" --exemplars "$1-windows" --window 1 \
+		--batch 1 -e "u:$2:mark" 2>"$1-agent.log" &
+	agent=$!
+	while ! grep -q ': recording as ' "$1-agent.log" && kill -0 $agent; do sleep 0.1; done
+	"$2" 20 1000 || result=1
+	kill -TERM $agent
+	wait $agent || result=1
+	return $result
+}
+
 # say NAME COMMAND...
 say() {
 	local name=$1
@@ -34,6 +51,15 @@ say_recordings() {
 			done
 		}
 	done
+	for recording in arm64 x86-64; do
+		say $recording-instance.report report --no-inline --top 0 $recording-instance.data
+		say $recording-instance.script script --no-inline $recording-instance.data
+		say $recording.dump dump --mappings $recording.mappings $recording.stacks
+		say $recording-windows.report report --no-inline --top 0 $recording-windows
+		say $recording-windows.folded export --no-inline --format folded $recording-windows
+	done
+	say windows.merge merge -o windows.data arm64-windows x86-64-windows
+	say windows.json export --format json --no-inline windows.data
 	say diff diff --no-inline --top 0 arm64.data x86-64.data
 	say diff.stacks diff --no-inline --stacks --json x86-64.data arm64.data
 	say diff.csv diff --no-inline --csv --sort dso,symbol arm64.data x86-64.data
