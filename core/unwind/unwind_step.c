@@ -205,7 +205,8 @@ CORE_PART u32 restore_registers_of_caller(struct unwind *unwind, const struct un
 	unwind->restore = (struct slot_restore){.cfa = cfa, .base = base};
 	unwind->caller.known = 0;
 	unwind->caller.value[REGISTER_RESULT] = unwind->registers.value[REGISTER_RESULT];
-	/* If nothing is saved on the stack, all registers of the caller are still in registers. */
+	/* If no register is saved on the stack, all registers of the caller are still in registers.
+	 */
 	if (!unwind->is_compat &&
 	    ((RETURN_MAY_BE_IN_REGISTER && !rule->slot[SLOT_RETURN] && !rule->slot[SLOT_FP]) ||
 	     !read_saved_words(unwind, rule, base)))

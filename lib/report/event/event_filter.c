@@ -203,7 +203,8 @@ static bool attributes_match(const struct string_list *wanted, const struct trac
 	return passes;
 }
 
-/* Tests what the event's process publishes. A process that publishes nothing does not pass. */
+/* Tests the attributes that the event's process publishes. A process without attributes does not
+ * pass. */
 static bool event_has_attributes(const struct event_filter *filter,
 				 const struct trace_reader *reader, const struct trace_event *event)
 {

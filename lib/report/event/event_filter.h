@@ -28,8 +28,8 @@ struct event_filter {
 	struct string_list cgroups;
 	struct string_list events;	  /* globs over names of sources */
 	struct string_list traces, spans; /* hexadecimal ids, or the first digits of ids */
-	/* NAME=GLOB: attributes that the process publishes. Of each name that the list has, one
-	 * glob must match. */
+	/* NAME=GLOB: attributes that the process publishes. For each name in the list,
+	 * one glob must match. */
 	struct string_list attributes;
 	struct number_list pids, tids, cpus;
 	u64 from, to; /* range of time, ns; events at exactly these times pass. `to` 0: no end */

@@ -66,7 +66,7 @@ struct arm64_path {
 	u32 next; /* index + 1 of the next waiter of the same function */
 };
 
-/* What an instruction had before a trial. */
+/* State and owner of an instruction before a trial. */
 struct arm64_undo {
 	u32 at, state, owner;
 };
@@ -367,7 +367,7 @@ static void set_state(struct arm64_analysis *analysis, u32 at, u32 state, u32 ow
 }
 
 /* Enters an instruction with a state, which becomes the common part of all states with which the
- * function enters it. False: the path ends, since nothing is new, or by a contradiction. */
+ * function enters it. False: the path ends, since the state is known, or by a contradiction. */
 static bool enter(struct arm64_analysis *analysis, u32 function, u32 at, struct arm64_frame *frame)
 {
 	u32 there = analysis->state[at], owner = analysis->owner[at], number;

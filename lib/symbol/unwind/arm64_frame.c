@@ -83,7 +83,7 @@ static s32 distance_of_base(const struct arm64_frame *frame, u32 reg)
 	return reg == FP && frame->fp != FP_IS_CALLERS ? frame->fp : DISTANCE_UNKNOWN;
 }
 
-/* Words below sp hold nothing that is kept. */
+/* Words below sp hold no kept values. */
 static void set_sp(struct arm64_frame *frame, s32 distance)
 {
 	frame->sp = distance;
