@@ -64,7 +64,7 @@ ABI_SIZE(struct file_table_chunk, 4016);
 /* CLOCK_MONOTONIC in units of about a minute, so that a root is rarely written to. */
 #define FILE_TABLE_TIME(ns) ((u32)((ns) >> 36))
 
-/* A search (core/unwind/table_search.h). */
+/* A search for the unwind rule of a file offset (core/unwind/table_search.h). */
 struct file_table_search {
 	/* Input: */
 	u32 number; /* mapping number of the file */
@@ -77,7 +77,7 @@ struct file_table_search {
 	u32 to;		/* end of the rule, or end of the leaf: the rule may go on there */
 	struct unwind_rule rule;
 
-	/* State of the search: */
+	/* Used by core/unwind/table_search.c only: */
 	u32 base; /* `base` of the root when the search began */
 	u32 target;
 	u32 at;	   /* index of the entry that was found in the current chunk */

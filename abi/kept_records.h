@@ -124,7 +124,7 @@ struct reading {
 	u64 script_unknown;
 	u64 script_missed;
 	u64 deferred[STOP_COUNT];
-	struct ring_place place[]; /* by CPU */
+	struct ring_place place[]; /* index: CPU */
 };
 #define READING_BYTES(cpus) (sizeof(struct reading) + (u64)(cpus) * sizeof(struct ring_place))
 

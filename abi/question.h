@@ -145,7 +145,7 @@ struct question {
 	struct event_number factor;  /* number by which the value is multiplied; bytes 0: none */
 	struct event_number further; /* the second value; bytes 0: none */
 	struct event_number further_factor;
-	u32 count; /* of conditions */
+	u32 count; /* number of conditions */
 	/*
 	 * number of the span, from 1; 0: none. ALIVE_*: 1: keys of different processes are
 	 * different

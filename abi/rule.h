@@ -148,7 +148,7 @@ struct unwind_rule {
 	u8 operand;
 	u8 base;	     /* base of the slots: RULE_BASE_CFA, or the number of a register */
 	u8 flags;	     /* enum rule_flag */
-	u8 slot[RULE_SLOTS]; /* by enum rule_slot */
+	u8 slot[RULE_SLOTS]; /* index: enum rule_slot */
 };
 ABI_SIZE(struct unwind_rule, 16);
 

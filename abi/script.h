@@ -218,9 +218,10 @@ struct java_layout {
 	u16 heap_shift;	   /* binary logarithm of the bytes of a segment, 32 bits */
 	u16 class_pool;	   /* in a class: address of its pool of constants */
 	u8 space_low, space_high; /* in an address range: its first address, and its end */
-	/* in an array: number of elements, 32 bits; address of the elements */
+	/* in the array of code heaps: number of elements, 32 bits; address of the elements */
 	u8 array_count, array_data;
-	/* in a queue: address of its code; bytes of the code, 32 bits */
+	/* in the interpreter's queue of code (StubQueue): address of the code; bytes of the code,
+	 * 32 bits */
 	u8 queue_start, queue_bytes;
 	/* in a block's header: a byte that says that the block is used; length of the header */
 	u8 block_used, block_bytes;
@@ -329,7 +330,7 @@ ABI_SIZE(struct v8_layout, 54);
 enum perl_caller {		  /* functions of the file that run the loop */
 		   PERL_RUN,	  /* perl_run(): the program outside of functions */
 		   PERL_CALL,	  /* call_sv(): one function */
-		   PERL_OPERATOR, /* amagic_call(): the same */
+		   PERL_OPERATOR, /* amagic_call(): one function, too */
 		   PERL_EVALUATE, /* eval_sv(): code in a string */
 		   PERL_CATCH,	  /* docatch(): what the loop further out was about to run */
 		   PERL_CALLERS,
@@ -337,7 +338,7 @@ enum perl_caller {		  /* functions of the file that run the loop */
 
 struct perl_layout {
 	u32 caller[PERL_CALLERS]; /* file offset of the function; 0: the file does not have it */
-	u16 caller_bytes[PERL_CALLERS]; /* its length */
+	u16 caller_bytes[PERL_CALLERS]; /* length of the function in bytes */
 	u16 stacks;			/* in an interpreter: address of the current stack */
 	u16 program;			/* address of the name of the program's file */
 	u16 statement;			/* number of the operation that begins a statement */
@@ -564,7 +565,7 @@ struct perl_place {
 	u64 next;     /* address of the description of the stack further out; 0: none */
 	u64 contexts; /* address of the stack's first context */
 	s64 index;    /* index of the next function's context in the stack; < 0: none is left */
-	u32 kind;     /* of the stack */
+	u32 kind;     /* kind of the stack that the place is in */
 	u32 depth;    /* frames of the result before the place */
 };
 
@@ -577,10 +578,11 @@ struct perl_text {
 struct perl_walk {
 	struct perl_layout layout;
 	struct perl_place place;
-	struct perl_place kept; /* where the frames of the current loop end if no more are its */
-	u64 interpreter;	/* its address */
-	u64 inner, outer;	/* CFA of the current loop, and of the next one further out */
-	u64 operation;	/* number of the interpreter's current one; 0: a loop has just ended */
+	struct perl_place
+		kept; /* end of the current loop's frames if no further frame belongs to the loop */
+	u64 interpreter;  /* address of the interpreter */
+	u64 inner, outer; /* CFA of the current loop, and of the next one further out */
+	u64 operation; /* number of the interpreter's current operation; 0: a loop has just ended */
 	u64 first_code; /* the innermost function's code, number of calls and context */
 	u64 first_calls;
 	u64 first_context;
@@ -594,7 +596,7 @@ struct perl_walk {
 	u32 passed;	 /* functions of the current loop so far */
 	u32 loops;	 /* loops so far */
 	u32 is_caught;	 /* 1: an evaluation began in the frame of docatch() */
-	u32 is_taken;	 /* 1: the loop further in has the functions of the next one */
+	u32 is_taken;	 /* 1: docatch()'s loop, further in, runs the functions of the next one */
 	u32 is_unnamed;	 /* 1: a function of the current loop has no id */
 	u32 is_complete; /* 1: the native stack has all loops */
 	u32 first_line;

@@ -46,10 +46,10 @@ ABI_SIZE(struct thread_context_record, 32);
 enum context_way {
 	CONTEXT_UNKNOWN, /* not known: user space has not looked yet */
 	CONTEXT_NONE,	 /* no file of the process has the variable */
-	CONTEXT_STATIC,	 /* at the address thread pointer + offset */
+	CONTEXT_STATIC,	 /* the variable is at the address thread pointer + offset */
 	/*
-	 * in the thread's block of the module + offset; the thread pointer leads to the vector of
-	 * blocks (glibc: dtv)
+	 * the variable is at the address of the thread's block of the module + offset; the thread
+	 * pointer leads to the vector of blocks (glibc: dtv)
 	 */
 	CONTEXT_DYNAMIC,
 };

@@ -252,7 +252,7 @@ static void print_event_count(const struct trace_event *event)
  */
 static void print_other_thread(const struct script *script, const struct trace_event *event)
 {
-	const struct trace_event *other = wakeups_other(script->wakeups, event);
+	const struct trace_event *other = wakeups_other_event_of_wait(script->wakeups, event);
 	const struct trace_task *task;
 
 	if (wakeups_is_since_before(script->wakeups, event))

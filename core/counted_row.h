@@ -29,7 +29,8 @@
 #define COUNTED_RAISE_TRIES 8
 #define COUNTED_TAKE_TRIES 1000
 
-CORE_PART void counted_raise(u64 *number, u64 to)
+/* Raises a number to `to`, unless the number is higher already. */
+CORE_PART void counted_raise_to_at_least(u64 *number, u64 to)
 {
 	u64 before = atomic_load_relaxed(number);
 
@@ -47,8 +48,8 @@ CORE_PART void counted_row_add(struct counted_row *row, struct counted_range *ra
 {
 	if (range) {
 		atomic_fetch_add_acq_rel(&range->begun, 1);
-		counted_raise(&range->most, value);
-		counted_raise(&range->least_inverted, ~value);
+		counted_raise_to_at_least(&range->most, value);
+		counted_raise_to_at_least(&range->least_inverted, ~value);
 	}
 	atomic_add_relaxed(&row->value, value);
 	atomic_fetch_add_acq_rel(&row->count, 1);
@@ -85,14 +86,15 @@ static inline bool counted_row_take(struct counted_row *row, struct counted_rang
 			return false;
 		if (!range)
 			break;
-		counted_raise(&most, atomic_exchange_acq_rel(&range->most, 0));
-		counted_raise(&least_inverted, atomic_exchange_acq_rel(&range->least_inverted, 0));
+		counted_raise_to_at_least(&most, atomic_exchange_acq_rel(&range->most, 0));
+		counted_raise_to_at_least(&least_inverted,
+					  atomic_exchange_acq_rel(&range->least_inverted, 0));
 		if (atomic_load_acquire(&range->begun) == count)
 			break;
 		if (i < COUNTED_TAKE_TRIES)
 			continue;
-		counted_raise(&range->most, most);
-		counted_raise(&range->least_inverted, least_inverted);
+		counted_raise_to_at_least(&range->most, most);
+		counted_raise_to_at_least(&range->least_inverted, least_inverted);
 		return false;
 	}
 	*increase = (struct counted_increase){.count = count - row->reported_count,

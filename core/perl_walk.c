@@ -91,11 +91,11 @@ enum perl_loop {
 /* The body of a function, in words. */
 #define CODE_WORDS 13
 #define CODE_PACKAGE 4
-#define CODE_START 5 /* its first operation */
+#define CODE_START 5 /* address of the function's first operation */
 #define CODE_NAME 7
 #define CODE_FILE 8
-#define CODE_FLAGS 11 /* in the upper half */
-#define CODE_CALLS 12 /* lower half */
+#define CODE_FLAGS 11 /* upper half of the word: flags */
+#define CODE_CALLS 12 /* lower half of the word: calls of the function that run */
 #define FLAG_EXTENSION 0x8
 #define FLAG_NAMED 0x8000    /* CODE_NAME is the name, and not a glob that has it */
 #define FLAG_LEXICAL 0x10000 /* the name has no package */

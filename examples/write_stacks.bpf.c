@@ -18,8 +18,8 @@ struct {
 	__type(value, u64);
 } counts SEC(".maps");
 
-__u64 calls;	     /* of write() */
-__u64 without_stack; /* of these, whose stack could not be had */
+__u64 calls;	     /* number of calls of write() */
+__u64 without_stack; /* number of calls whose stack could not be taken */
 
 static void stackmap_answer(u32 tid, u32 cookie, struct stack *stack, u32 reason)
 {

@@ -146,7 +146,7 @@ int text_pool_put(struct text_pool *pool, const char *text, u32 *offset)
 	return 0;
 }
 
-int text_pool_begin(struct text_pool *pool)
+int text_pool_init(struct text_pool *pool)
 {
 	u32 empty;
 

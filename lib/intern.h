@@ -93,11 +93,11 @@ static inline u64 intern_word_of_address(const void *entry)
 struct text_pool {
 	char *data;
 	u32 bytes, room;
-	struct hash_index index; /* of offsets */
+	struct hash_index index; /* finds a text's offset in `data` by the text */
 };
 
 /* Starts a pool with the empty text. 0 or -ENOMEM. */
-int text_pool_begin(struct text_pool *pool);
+int text_pool_init(struct text_pool *pool);
 
 /* Returns the buffer of all texts, for the caller to free, and leaves the pool all zero. */
 char *text_pool_take(struct text_pool *pool);

@@ -13,7 +13,7 @@
 int number_parse(const char *text, bool suffix, u64 *number);
 
 struct number_range {
-	u64 first, last; /* both included */
+	u64 first, last; /* the range includes both numbers */
 };
 
 /* A list of numbers. All zero: empty. */

@@ -12,7 +12,7 @@
 #define EXACTNESS_DEPTH (EXACTNESS_LEVELS + 2)
 #define EXACTNESS_THREADS 4
 #define EXACTNESS_EVENTS_MAX (1U << 20)
-#define EXACTNESS_BUCKETS 16384 /* of BPF_MAP_TYPE_STACK_TRACE */
+#define EXACTNESS_BUCKETS 16384 /* max_entries of the map of type BPF_MAP_TYPE_STACK_TRACE */
 
 struct exactness_result {
 	s32 id;	    /* id in the stack map, or -errno */

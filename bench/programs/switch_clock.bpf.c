@@ -27,7 +27,7 @@ struct task_struct {
 #pragma clang attribute pop
 
 struct {
-	__uint(type, BPF_MAP_TYPE_HASH); /* by thread */
+	__uint(type, BPF_MAP_TYPE_HASH); /* key: thread */
 	__uint(max_entries, 1 << 16);
 	__type(key, u32);
 	__type(value, struct switch_clock);

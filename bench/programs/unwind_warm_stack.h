@@ -4,6 +4,6 @@
 #define BENCH_UNWIND_WARM_STACK_H
 
 long warm_stack_framed(void (*leaf)(void));   /* compiled with frame pointers */
-long warm_stack_unframed(void (*leaf)(void)); /* compiled without them */
+long warm_stack_unframed(void (*leaf)(void)); /* compiled without frame pointers */
 
 #endif

@@ -19,14 +19,14 @@
 
 struct unwinder;
 
-HASH_MAP(deferrals, TASKS_MAX, u32, struct deferral);	   /* by tid */
-HASH_MAP(works, 2 * TASKS_MAX, u32, struct deferral_work); /* by WORK_KEY */
+HASH_MAP(deferrals, TASKS_MAX, u32, struct deferral);	   /* key: tid */
+HASH_MAP(works, 2 * TASKS_MAX, u32, struct deferral_work); /* key: WORK_KEY() */
 
 /*
  * The registers of tasks at a user function that could not be walked: a later walk from there finds
  * the rules.
  */
-HASH_MAP(unlearned, TASKS_MAX, u32, struct unwind_registers); /* by tid */
+HASH_MAP(unlearned, TASKS_MAX, u32, struct unwind_registers); /* key: tid */
 
 static int on_task_resume(struct bpf_map *map, void *key, void *value);
 

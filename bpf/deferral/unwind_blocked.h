@@ -22,8 +22,8 @@ extern void bpf_task_release(struct task_struct *task) __ksym __weak;
  * writes the registers while a reader reads them, so the registers are compared again when the
  * cookie is taken. execve replaces the memory before the registers.
  */
-static __always_inline bool has_left_request(struct task_struct *task,
-					     const struct kernel_entry *entry)
+static __always_inline bool has_task_changed_since_request(struct task_struct *task,
+							   const struct kernel_entry *entry)
 {
 	struct pt_regs___kernel *regs = (void *)bpf_task_pt_regs(task);
 
@@ -109,7 +109,7 @@ static __always_inline bool is_cookie_pending(struct deferral *deferral, u32 coo
 static __always_inline s32 unwind_blocked_task(struct task_struct *task, struct deferral *deferral,
 					       struct unwind_blocked_request *request)
 {
-	if (has_left_request(task, &deferral->entry))
+	if (has_task_changed_since_request(task, &deferral->entry))
 		return -EAGAIN;
 	if (request->operation == UNWIND_BLOCKED_TAKE)
 		return take_pending_cookie(deferral, request->cookie);

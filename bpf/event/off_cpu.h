@@ -19,7 +19,7 @@
 #define TASK_INTERRUPTIBLE 1U
 #define TASK_UNINTERRUPTIBLE 2U
 
-HASH_MAP(blocked, TASKS_MAX, u32, struct blocked); /* by tid */
+HASH_MAP(blocked, TASKS_MAX, u32, struct blocked); /* key: tid */
 
 /*
  * Takes the user stack by frame pointers and stores it in the map: for --user-unwind fp, without

@@ -208,7 +208,8 @@ static __always_inline struct stack_field origin_stack_field(const struct origin
 }
 
 /*
- * Records the origin of the event that was written before, if the origin is known. A global
+ * Records the origin of the event that was written last: the stacks of the task that queued the
+ * work in which the event occurred. Does nothing if the origin is not known. A global
  * function: verified once for all programs, and empty without --origins.
  */
 __noinline int origin_record(struct scratch *scratch, u32 cpu, u64 time, u32 is_sample)

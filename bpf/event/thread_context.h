@@ -42,8 +42,8 @@ static __always_inline void context_request_place(struct task_struct *task, u32 
 }
 
 /* Returns the entry of the current task's process if it is of this program; else NULL. */
-static __always_inline const struct context_place *context_place_known(struct task_struct *task,
-								       u32 key)
+static __always_inline const struct context_place *
+context_place_of_current_process(struct task_struct *task, u32 key)
 {
 	const struct context_place *place = bpf_map_lookup_elem(&context_places, &key);
 
@@ -61,7 +61,7 @@ static __always_inline const struct context_place *context_place_of(struct task_
 								    struct scratch *scratch)
 {
 	u32 key = bpf_get_current_pid_tgid() >> 32;
-	const struct context_place *place = context_place_known(task, key);
+	const struct context_place *place = context_place_of_current_process(task, key);
 
 	if (!place)
 		context_request_place(task, key);
@@ -225,7 +225,7 @@ __noinline int context_place_copy(struct context_place *out)
 
 	if (!config.trace_ids || !out || !task->mm)
 		return 0;
-	place = context_place_known(task, bpf_get_current_pid_tgid() >> 32);
+	place = context_place_of_current_process(task, bpf_get_current_pid_tgid() >> 32);
 	if (!place)
 		return 0;
 	out->offset = place->offset;

@@ -52,7 +52,7 @@ struct file_reads {
 };
 
 /* Resets the noted reads for a walk of any process. */
-static __always_inline void file_reads_begin(struct file_reads *reads)
+static __always_inline void file_reads_reset(struct file_reads *reads)
 {
 	reads->is_noted = 0;
 	reads->is_altered = 0;
@@ -164,7 +164,7 @@ static __always_inline bool is_in_checked_mapping(const struct file_reads *reads
 }
 
 /* Checks one mapping of a range of reads. */
-static long file_part_check(u32 i, struct file_check *check)
+static long check_mapping_of_noted_reads(u32 i, struct file_check *check)
 {
 	struct vma_search *search = check->search;
 	const struct vma_entry *entry = &search->entry;
@@ -185,7 +185,7 @@ static long file_part_check(u32 i, struct file_check *check)
 	return 0;
 }
 
-static long file_range_check(u32 i, struct file_check *check)
+static long check_range_of_noted_reads(u32 i, struct file_check *check)
 {
 	struct file_reads *reads = check->reads;
 	struct vma_search *search = check->search;
@@ -197,7 +197,7 @@ static long file_range_check(u32 i, struct file_check *check)
 	reads->checked++;
 	if (is_in_checked_mapping(reads, search))
 		return 0;
-	core_rare_loop(FILE_PARTS_MAX + 1, file_part_check, check);
+	core_rare_loop(FILE_PARTS_MAX + 1, check_mapping_of_noted_reads, check);
 	return 0;
 }
 
@@ -217,7 +217,7 @@ static __always_inline bool were_all_noted_reads_of_file(struct file_reads *read
 {
 	struct file_check check = {.reads = reads, .search = search, .image = image};
 
-	core_rare_loop(FILE_READS_MAX, file_range_check, &check);
+	core_rare_loop(FILE_READS_MAX, check_range_of_noted_reads, &check);
 	if (have_mappings_changed(search))
 		reads->is_altered = 1;
 	return !reads->is_altered;

@@ -156,7 +156,7 @@ static __always_inline long copy_symbol_name(struct symbol_line *line,
 		u64 word = load_u64(line->rest + at);
 		u64 nul = (word - SYMBOL_BYTES_OF(1)) & ~word & SYMBOL_BYTES_OF(0x80);
 
-		if (nul) { /* its lowest bit is in the first byte that is 0 */
+		if (nul) { /* the lowest set bit is in the first NUL of `word` */
 			u64 before = ((nul & -nul) - 1) & SYMBOL_BYTES_OF(1);
 
 			return at + (before * SYMBOL_BYTES_OF(1) >> 56);

@@ -408,7 +408,7 @@ static __always_inline void unwind_from_given_registers(struct unwinder *unwinde
 	walk->guess_mark = FRAME_GUESSED;
 	unwinder->rule.table.now = 0;
 	unwind_drop_mapping_and_tables(walk);
-	file_reads_begin(&unwinder->reads);
+	file_reads_reset(&unwinder->reads);
 	unwinder->missing = (struct missing_read){};
 	unwinder->search.wants_entry = 1;
 	if (!search_current_address_space(&unwinder->search))

@@ -29,7 +29,8 @@ HASH_MAP(engine_tasks, TASKS_MAX, u32, struct engine_task);
 SHARED_ARRAY_MAP(rules, 1, struct rule_cache);
 
 /* Written by user space; programs only note the use of a table. */
-HASH_MAP(file_tables, FILE_TABLE_CHUNKS_MAX, u64, struct file_table_chunk); /* by FILE_TABLE_KEY */
+HASH_MAP(file_tables, FILE_TABLE_CHUNKS_MAX, u64,
+	 struct file_table_chunk); /* key: FILE_TABLE_KEY() */
 
 HASH_MAP(script_numbers, SCRIPTS_MAX, u64, u32); /* key: hash of the record's contents */
 HASH_MAP(script_records, SCRIPTS_MAX, u32, struct script_record);

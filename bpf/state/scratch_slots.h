@@ -11,7 +11,7 @@ struct cpu_scratch {
 	struct scratch scratch[SCRATCH_SLOTS];
 };
 
-SHARED_ARRAY_MAP(scratch_slots, 1, struct cpu_scratch); /* by CPU */
+SHARED_ARRAY_MAP(scratch_slots, 1, struct cpu_scratch); /* key: CPU */
 
 /*
  * Claims a free scratch slot of this CPU. Returns its index, or SCRATCH_SLOTS if all are taken. A

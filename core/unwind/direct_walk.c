@@ -39,8 +39,9 @@ CORE_PART bool direct_knows_register(const struct direct_walk *walk, u32 reg)
 /* --- the window, a copy of stack words --- */
 
 /*
- * Fills the window with the `words` words below the address `end`, and with memory after them. If
- * the window cannot be read whole, the part up to the end of its page is read.
+ * Fills the window with memory from the address `end - 8 * words` on, beyond `end`, until the
+ * window is full. If that cannot be read, the memory up to the end of the page of the first word is
+ * read. True: the `words` words below `end` are in the window.
  */
 CORE_GLOBAL_PART int direct_window_fill(struct direct_walk *walk, u64 end, u32 words)
 {

@@ -198,7 +198,7 @@ CORE_PART bool java_is_return_barrier(struct unwind *unwind, u64 address)
 #define JAVA_ADD_32 0xc48148	/* add a 32-bit constant to rsp */
 #define JAVA_SUB_8 0xec8348	/* subtract an 8-bit constant from rsp */
 #define JAVA_SUB_32 0xec8148	/* subtract a 32-bit constant from rsp */
-#define JAVA_SUB_BYTES 4	/* of the former */
+#define JAVA_SUB_BYTES 4	/* length of the instruction with the 8-bit constant */
 #define JAVA_STORE_RBP 0x6c8948 /* mov %rbp, distance(%rsp) */
 #define JAVA_TOUCH 0x248489	/* mov %eax, distance(%rsp): the stack overflow check */
 #define JAVA_TOUCH_BYTES 7
@@ -212,7 +212,7 @@ CORE_PART bool java_is_return_barrier(struct unwind *unwind, u64 address)
 #define JAVA_JMP 0xe9
 #define JAVA_POP 0x58
 #define JAVA_POP_MASK 0xf8
-#define JAVA_PUSH 0x50 /* to 0x57; pop: 0x58 to 0x5f */
+#define JAVA_PUSH 0x50 /* push has the opcodes 0x50 to 0x57, pop 0x58 to 0x5f */
 #define JAVA_PUSH_R8 0x5041
 #define JAVA_POP_R8 0x5841
 #define JAVA_POP_R8_MASK 0xf8ff

@@ -105,8 +105,8 @@ static long add_inlined_frame(u32 i, void *arg)
 	return 0;
 }
 
-/* Adds the functions that the compiler has put into the function of the last frame. Called when the
- * frame is not tried again. */
+/* Adds the functions that the compiler has put into the function of the last frame. Called once the
+ * step from the frame is final, since walk_frame() may be repeated for a frame. */
 CORE_GLOBAL_PART int add_inlined_frames(struct unwind *unwind)
 {
 	if (core_is_null(unwind) || !unwind->java.inlined)
@@ -401,8 +401,8 @@ CORE_PART void drop_read_tables(struct unwind *unwind)
 }
 
 /*
- * Handles one frame. If the frame is tried again, all tables that were read in part are dropped
- * first.
+ * Handles one frame. If the budget was spent and is refilled, the next call repeats the same frame.
+ * All tables that were read in part are dropped before.
  */
 static long walk_frame(u32 i, void *arg)
 {

@@ -458,7 +458,8 @@ CORE_SUBPROGRAM u32 sframe_rule(struct unwind *unwind, struct unwind_rule *rule)
  * four bytes.
  */
 #define UNWIND_BUDGET 200000U
-#define UNWIND_REFILLS_MAX 1024 /* how often frames may be tried again in one walk */
+#define UNWIND_REFILLS_MAX                                                                         \
+	1024 /* how often one walk may repeat a frame after a refill of its budget */
 /* A value of unwind->code_seen: the rule was made without all of the code, or from registers. */
 #define CODE_UNREADABLE (~0ULL)
 #define UNWIND_FRAMES 512 /* size of the frame buffer: > STACK_USER_DEPTH_MAX, a power of two */
@@ -581,8 +582,8 @@ struct v8_text {
 struct v8_inlined {
 	u32 count;  /* number of functions that are known of the current frame */
 	u32 left;   /* number of functions further out that get frames after the last one */
-	u64 native; /* the frame of the code that runs them */
-	u64 shared[V8_INLINED_MAX]; /* their shared objects, the outermost function first */
+	u64 native; /* the frame of the machine code that runs the functions */
+	u64 shared[V8_INLINED_MAX]; /* shared objects of the functions, outermost first */
 	u64 data;		    /* the array that describes the calls of the code */
 	u32 low, high;		    /* the calls, by number, that may be the current one */
 	u32 pc;			    /* distance of the current pc from the first instruction */
@@ -593,10 +594,11 @@ struct v8_inlined {
 	u64 list;   /* address of the first byte of all lists */
 	u32 list_bytes;
 	u32 at;	     /* position of the next instruction */
-	u32 back;    /* position in the list that the current list refers to */
-	u32 behind;  /* number of instructions that `back` is behind `at` */
-	u32 skipped; /* number of instructions at `back` that are to be passed over */
-	u32 matched; /* number of instructions at `back` that belong to the current list */
+	u32 back;    /* position in the earlier list that the current list refers to */
+	u32 behind;  /* number of instructions that were read at `at` since `back` was used: as many
+		      are skipped when `back` is used next */
+	u32 skipped; /* number of instructions that are still to be skipped at `back` */
+	u32 matched; /* number of instructions that are still to be read at `back` */
 	u32 steps_left;
 	u32 opcode;
 	u32 operand[V8_OPERANDS_MAX];

@@ -127,7 +127,7 @@ uint32_t stackmap_recording_stack_count(const struct stackmap_recording *recordi
 const struct stackmap_call_stack *
 stackmap_recording_stack(const struct stackmap_recording *recording, uint32_t index);
 
-/* The symbols of a frame: its function and its file. */
+/* The symbols of a frame: the function, and the mapped file (program or library) with its code. */
 struct stackmap_frame {
 	uint64_t frame; /* the number that stands for the frame in a stack; equal code in a
 			   recording has equal numbers */

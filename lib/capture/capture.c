@@ -55,7 +55,7 @@ static int load_programs(struct capture *capture, const struct capture_options *
 	*code = (struct command_code){.loaded = &capture->loaded,
 				      .symbolizers = capture->symbolizers};
 	if (plan_defers_user_stacks(&capture->loaded.plan))
-		command_code_begin(code, options->command_path);
+		command_code_start_linker(code, options->command_path);
 	result = loaded_prepare(&capture->loaded, error)
 			 ?: loaded_load(&capture->loaded, &meanwhile, error);
 	command_code_end(code);

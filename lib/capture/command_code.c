@@ -172,7 +172,7 @@ static void run_linker(const char *linker, const char *path, pid_t parent)
 	_exit(127);
 }
 
-void command_code_begin(struct command_code *code, const char *path)
+void command_code_start_linker(struct command_code *code, const char *path)
 {
 	const char *linker = NULL;
 	pid_t parent = getpid(), child;

@@ -34,7 +34,7 @@ struct command_code {
 };
 
 /* Starts the linker's process. `path`: the command's file; NULL: the call has no effect. */
-void command_code_begin(struct command_code *code, const char *path);
+void command_code_start_linker(struct command_code *code, const char *path);
 
 /* Called again and again: requests the tables as soon as the linker has mapped all files. Never
  * waits for the linker. */

@@ -198,7 +198,7 @@ static int put_event_arguments(struct chrome *chrome, const struct trace_event *
 	if (is_interrupt(event))
 		fprintf(chrome->to, ",\"task\":\"%s\"", TID_INTERRUPT_NAME);
 	/* Writes the thread at the other end of a wait as an argument, if it is known. */
-	other = wakeups_other(chrome->wakeups, event);
+	other = wakeups_other_event_of_wait(chrome->wakeups, event);
 	is_waker = wakeups_is_waker(chrome->wakeups, event);
 	if (other) {
 		if (is_interrupt(other))
@@ -278,15 +278,16 @@ static int put_event(struct chrome *chrome, const struct trace_event *event)
 			event->tid);
 	err = err ?: put_event_type_and_time(chrome, event) ?: put_event_arguments(chrome, event, &stack);
 	if (!err) {
-		const struct trace_event *waker = wakeups_other(chrome->wakeups, event);
+		const struct trace_event *waker =
+			wakeups_other_event_of_wait(chrome->wakeups, event);
 
 		if (wakeups_is_wait(chrome->wakeups, event) && waker && !is_interrupt(waker) &&
 		    wakeups_is_waker(chrome->wakeups, waker) && waker->time <= event->time &&
 		    event_filter_passes(chrome->filter, chrome->reader, waker)) {
-			write_end_of_wake_up_arrow(chrome, "\"s\"", wait_begin(event), waker->tid,
-						   waker->time);
-			write_end_of_wake_up_arrow(chrome, "\"f\",\"bp\":\"e\"", wait_begin(event),
-						   event->tid, waker->time);
+			write_end_of_wake_up_arrow(chrome, "\"s\"", wait_begin_time(event),
+						   waker->tid, waker->time);
+			write_end_of_wake_up_arrow(chrome, "\"f\",\"bp\":\"e\"",
+						   wait_begin_time(event), event->tid, waker->time);
 		}
 	}
 	return err;
@@ -294,7 +295,7 @@ static int put_event(struct chrome *chrome, const struct trace_event *event)
 
 /* --- states of threads --- */
 
-static int by_thread_and_begin(const void *left, const void *right)
+static int compare_intervals_by_thread_and_begin(const void *left, const void *right)
 {
 	const struct interval *a = left, *b = right;
 
@@ -326,7 +327,7 @@ static int put_running_slices(struct chrome *chrome, const struct thread_account
 	int err = 0;
 
 	for (size_t i = bisect(chrome->wait_count, j,
-			       by_thread_and_begin(&chrome->waits[j], &key) < 0);
+			       compare_intervals_by_thread_and_begin(&chrome->waits[j], &key) < 0);
 	     i < chrome->wait_count && chrome->waits[i].tid == account->tid &&
 	     chrome->waits[i].end <= account->end && !err;
 	     i++) {
@@ -352,7 +353,7 @@ static int put_all_running_slices(struct chrome *chrome)
 		return 0;
 	if (chrome->wait_count)
 		qsort(chrome->waits, chrome->wait_count, sizeof(*chrome->waits),
-		      by_thread_and_begin);
+		      compare_intervals_by_thread_and_begin);
 	for (u32 i = 0; i < count && !err; i++)
 		if (accounts[i].tid && event_filter_passes_thread(chrome->filter, chrome->reader,
 								  accounts[i].tid, accounts[i].end))
@@ -372,7 +373,7 @@ static int export_event(void *arg, const struct trace_event *event)
 		if (array_make_room(chrome->waits, chrome->wait_count, chrome->wait_room))
 			return -ENOMEM;
 		chrome->waits[chrome->wait_count++] = (struct interval){
-			.tid = event->tid, .begin = wait_begin(event), .end = event->time};
+			.tid = event->tid, .begin = wait_begin_time(event), .end = event->time};
 	}
 	return put_event(chrome, event);
 }

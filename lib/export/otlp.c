@@ -55,7 +55,7 @@ struct columns {
 struct published {
 	s32 index[PROCESS_ATTRIBUTES_MAX];
 	u32 count;
-	bool has_service; /* the service is among them */
+	bool has_service; /* true: the service's name is one of the attributes */
 };
 
 struct otlp {

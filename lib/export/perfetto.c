@@ -312,7 +312,7 @@ static int put_task_states(struct perfetto *perfetto, const struct trace_event *
 		return -ENOMEM;
 	for (u32 i = 0; i < sizeof(states) / sizeof(*states); i++)
 		if (states[i] && strcmp(states[i], name) == 0)
-			put_task_state(perfetto, event, comm, i, wait_begin(event));
+			put_task_state(perfetto, event, comm, i, wait_begin_time(event));
 	if (strcmp(name, "runnable") == 0)
 		put_task_state(perfetto, event, comm, TASK_RUNNING, event->time);
 	free(comm);
@@ -320,7 +320,7 @@ static int put_task_states(struct perfetto *perfetto, const struct trace_event *
 }
 
 /* The begin of the slice of an event; 0: the event is an instant. */
-static u64 find_slice_begin(struct perfetto *perfetto, const struct trace_event *event)
+static u64 find_slice_start_time(struct perfetto *perfetto, const struct trace_event *event)
 {
 	const struct trace_source *source = &perfetto->sources[event->kind];
 	const struct intern_key key = {{event->tid, false}};
@@ -331,10 +331,10 @@ static u64 find_slice_begin(struct perfetto *perfetto, const struct trace_event 
 	    event->value >= event->time || wakeups_is_waker(perfetto->wakeups, event) ||
 	    wakeups_is_holder(perfetto->wakeups, event) ||
 	    (perfetto->has_states && !is_thread_state(perfetto, event)) ||
-	    wait_begin(event) < thread->slices_end)
+	    wait_begin_time(event) < thread->slices_end)
 		return 0;
 	thread->slices_end = event->time;
-	return wait_begin(event);
+	return wait_begin_time(event);
 }
 
 static void add_annotation(Perfetto__TrackEvent *message, Perfetto__DebugAnnotation *annotation,
@@ -372,8 +372,8 @@ static int put_track_event(struct perfetto *perfetto, const struct trace_event *
 	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
 	Perfetto__TrackEvent message = PERFETTO__TRACK_EVENT__INIT;
 	Perfetto__DebugAnnotation annotations[ANNOTATIONS_MAX], *list[ANNOTATIONS_MAX];
-	u64 begin = find_slice_begin(perfetto, event), flow = wait_begin(event);
-	const struct trace_event *other = wakeups_other(perfetto->wakeups, event);
+	u64 begin = find_slice_start_time(perfetto, event), flow = wait_begin_time(event);
+	const struct trace_event *other = wakeups_other_event_of_wait(perfetto->wakeups, event);
 	/* A flow connects the events of a waiter and its waker if the filter passes both. */
 	bool has_flow = other && !wakeups_is_holder(perfetto->wakeups, other) &&
 			!wakeups_is_holder(perfetto->wakeups, event) &&

@@ -361,10 +361,10 @@ static int add_wait_of_event(struct builder *builder, const struct pending *pend
 	    !(wakeups_is_wait(builder->wakeups, event) ||
 	      trace_source_state(builder->sources[event->kind].name)))
 		return 0;
-	other = wakeups_other(builder->wakeups, event);
+	other = wakeups_other_event_of_wait(builder->wakeups, event);
 	return thread_waits_add(
 		&builder->recording->waits,
-		&(struct thread_wait){.begin = wait_begin(event),
+		&(struct thread_wait){.begin = wait_begin_time(event),
 				      .length = event->value,
 				      .thread = pending->cell.thread,
 				      .user = pending->cell.user,
@@ -568,10 +568,10 @@ int flamegraph_add(struct flamegraph *graph, struct trace_reader *reader, const 
 	int err;
 
 	recording->reader = reader;
-	time_cells_begin(&recording->cells);
-	time_cells_begin(&recording->counts);
-	queued_works_begin(&recording->works);
-	stack_values_begin(&recording->values);
+	time_cells_init(&recording->cells);
+	time_cells_init(&recording->counts);
+	queued_works_init(&recording->works);
+	stack_values_init(&recording->values);
 	recording->name = strdup(name);
 	err = recording->name ? allocate_sources_of_builder(&builder) : -ENOMEM;
 	if (!err)
@@ -613,7 +613,7 @@ int flamegraph_create(const struct frame_naming *naming, u32 recordings, struct 
 		return -ENOMEM;
 	graph->naming = naming;
 	graph->threads = INTERN(struct graph_thread);
-	source_lines_begin(&graph->lines);
+	source_lines_init(&graph->lines);
 	graph->recordings = calloc(recordings + 1UL, sizeof(*graph->recordings));
 	if (!graph->recordings || stack_tree_create(&graph->tree)) {
 		free(graph->recordings);

@@ -7,7 +7,7 @@
 
 #include "order.h"
 
-void source_lines_begin(struct source_lines *lines)
+void source_lines_init(struct source_lines *lines)
 {
 	*lines = (struct source_lines){
 		.files = TEXT_SET, .shown_files = TEXT_SET, .lines = INTERN(struct source_line)};

@@ -40,7 +40,7 @@ struct source_lines {
 	u32 shown_count;
 };
 
-void source_lines_begin(struct source_lines *lines);
+void source_lines_init(struct source_lines *lines);
 void source_lines_clear(struct source_lines *lines);
 
 /* -ENOMEM. */

@@ -83,7 +83,7 @@ void thread_waits_clear(struct thread_waits *waits)
 	*waits = (struct thread_waits){};
 }
 
-void queued_works_begin(struct queued_works *works)
+void queued_works_init(struct queued_works *works)
 {
 	*works = (struct queued_works){.threads = INTERN(struct intern_key),
 				       .works = INTERN(struct queued_work)};

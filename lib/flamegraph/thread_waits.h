@@ -74,7 +74,7 @@ struct queued_works {
 	u32 shown_count;
 };
 
-void queued_works_begin(struct queued_works *works);
+void queued_works_init(struct queued_works *works);
 void queued_works_clear(struct queued_works *works);
 int queued_works_add(struct queued_works *works, const struct time_cell *work,
 		     const struct time_cell *origin); /* -ENOMEM */

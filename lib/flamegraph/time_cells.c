@@ -13,7 +13,7 @@
 
 #define SHIFT_MIN 10U
 
-void time_cells_begin(struct time_cells *cells)
+void time_cells_init(struct time_cells *cells)
 {
 	*cells = (struct time_cells){.cells = INTERN(struct time_cell), .shift = SHIFT_MIN};
 }
@@ -109,7 +109,7 @@ int time_cells_add(struct time_cells *cells, u64 time, const struct time_cell *w
 	return err ?: add_event_to_time_bucket(cells, (u32)(since >> cells->shift), what);
 }
 
-void stack_values_begin(struct stack_values *values)
+void stack_values_init(struct stack_values *values)
 {
 	*values = (struct stack_values){.stacks = INTERN(struct values_of_stack),
 					.digits = DISTRIBUTION_DIGITS_EXACT};
@@ -166,6 +166,6 @@ void stack_values_finish(struct stack_values *values)
 	if (count_distinct_values(values) <= VALUES_MAX)
 		return;
 	stack_values_clear(values);
-	stack_values_begin(values);
+	stack_values_init(values);
 	values->digits = 0;
 }

@@ -47,7 +47,7 @@ struct time_cells {
 	u32 joined_count;
 };
 
-void time_cells_begin(struct time_cells *cells);
+void time_cells_init(struct time_cells *cells);
 void time_cells_clear(struct time_cells *cells);
 
 /* Counts an event, given by the paths, thread, source, cpu, count and value of `what`. Calls must
@@ -94,7 +94,7 @@ struct stack_values {
 		       values are kept */
 };
 
-void stack_values_begin(struct stack_values *values);
+void stack_values_init(struct stack_values *values);
 void stack_values_clear(struct stack_values *values);
 
 /* Adds the events of a cell by their paths, source and sum of values. `task`: a pointer that is the

@@ -35,7 +35,7 @@ struct ftrace_decoder {
 	struct tep_handle *formats;
 	ftrace_take *take;
 	void *arg;		     /* argument of take() */
-	struct event_class *classes; /* by id */
+	struct event_class *classes; /* index: id of the event type */
 	u32 class_room;
 	u16 kinds;
 	u8 *named; /* one bit for each thread whose name was passed on already */

@@ -104,7 +104,7 @@ int ftrace_events_create(struct trace_writer *writer, const struct stack_files *
 	if (!events)
 		return -ENOMEM;
 	events->writer = writer;
-	ftrace_stacks_begin(&events->stacks, writer, files, is_entry_code, arg);
+	ftrace_stacks_init(&events->stacks, writer, files, is_entry_code, arg);
 	*out = events;
 	return 0;
 }

@@ -151,9 +151,9 @@ struct known_code {
 	enum { CODE_UNKNOWN, CODE_ENTRY, CODE_OTHER } what;
 };
 
-void ftrace_stacks_begin(struct ftrace_stacks *stacks, struct trace_writer *writer,
-			 const struct stack_files *files, ftrace_is_entry_code *is_entry_code,
-			 void *arg)
+void ftrace_stacks_init(struct ftrace_stacks *stacks, struct trace_writer *writer,
+			const struct stack_files *files, ftrace_is_entry_code *is_entry_code,
+			void *arg)
 {
 	*stacks = (struct ftrace_stacks){writer, files, is_entry_code, arg,
 					 INTERN(struct known_code)};

@@ -60,9 +60,9 @@ struct ftrace_stacks {
 	u64 unknown_frames; /* number of user frames that have no mapping */
 };
 
-void ftrace_stacks_begin(struct ftrace_stacks *stacks, struct trace_writer *writer,
-			 const struct stack_files *files, ftrace_is_entry_code *is_entry_code,
-			 void *arg);
+void ftrace_stacks_init(struct ftrace_stacks *stacks, struct trace_writer *writer,
+			const struct stack_files *files, ftrace_is_entry_code *is_entry_code,
+			void *arg);
 void ftrace_stacks_free(struct ftrace_stacks *stacks);
 
 /* Sets *index to the stack's index in the recording, or to TRACE_NO_STACK if the files have no

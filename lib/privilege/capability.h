@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Reads and drops the capabilities of this process. */
+/* Functions that read the capabilities of this process, and one that drops capabilities. */
 #ifndef LIB_PRIVILEGE_CAPABILITY_H
 #define LIB_PRIVILEGE_CAPABILITY_H
 

@@ -18,9 +18,11 @@ enum session_use {
 	/* the instance's events are read and removed; an instance that is a flight recorder is
 	   refused */
 	SESSION_TAKE,
-	/* like SESSION_TAKE, but copies the events of a flight recorder once */
+	/* like SESSION_TAKE; if the instance is a flight recorder, its events are copied once
+	   and stay in its rings */
 	SESSION_TAKE_OR_COPY,
-	/* like SESSION_TAKE, but copies the events of a flight recorder repeatedly */
+	/* like SESSION_TAKE; if the instance is a flight recorder, its events are copied
+	   repeatedly and stay in its rings */
 	SESSION_TAKE_OR_VIEW,
 	SESSION_COPY, /* the events of any instance are copied once */
 };

@@ -85,7 +85,7 @@ struct top_model {
 	u32 stack_count;
 	/* significant binary digits of the values; DISTRIBUTION_DIGITS_EXACT: values are exact */
 	u32 value_digits;
-	bool has_aggregates; /* the windows' (struct trace_info) */
+	bool has_aggregates; /* true: the windows have aggregates, as struct trace_info says */
 	struct top_index *index;
 };
 

@@ -92,7 +92,7 @@ struct trace_context {
  * the process's own, unchecked (report/name/process_attributes.h). */
 struct trace_process {
 	u32 tgid;
-	u32 bytes; /* at most TRACE_PROCESS_BYTES_MAX */
+	u32 bytes; /* length of the message, at most TRACE_PROCESS_BYTES_MAX */
 	u64 since; /* CLOCK_MONOTONIC, ns: when the process began */
 	const u8 *message;
 };

@@ -89,7 +89,7 @@ TEST(a_text_is_put_once)
 	char text[64], *data;
 	u32 offset, bytes;
 
-	assert_int_equal(text_pool_begin(&pool), 0);
+	assert_int_equal(text_pool_init(&pool), 0);
 	for (u32 i = 0; i < TEXTS; i++) {
 		pool_text(i, text);
 		assert_int_equal(text_pool_put(&pool, text, &offsets[i]), 0);
@@ -116,7 +116,7 @@ TEST(the_empty_text_is_the_first)
 	struct text_pool pool;
 	u32 offset = 1;
 
-	assert_int_equal(text_pool_begin(&pool), 0);
+	assert_int_equal(text_pool_init(&pool), 0);
 	assert_int_equal(text_pool_put(&pool, "", &offset), 0);
 	assert_int_equal(offset, 0);
 	assert_int_equal(pool.bytes, 1);
@@ -130,7 +130,7 @@ TEST(a_text_is_longer_than_all_before)
 	u32 offset;
 
 	memset(text, 'x', sizeof(text) - 1);
-	assert_int_equal(text_pool_begin(&pool), 0);
+	assert_int_equal(text_pool_init(&pool), 0);
 	assert_int_equal(text_pool_put(&pool, text, &offset), 0);
 	assert_int_equal(offset, 1);
 	assert_string_equal(pool.data + offset, text);

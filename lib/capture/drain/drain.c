@@ -120,7 +120,7 @@ int records_take_event(struct recording *recording, const struct ring_view *ring
 	if (alive_events_are_kept_of_source(recording, event.kind))
 		return alive_events_keep_event(recording, &event, &user) ?: result;
 	if (span_stacks_is_begin(recording, event.kind))
-		return span_stacks_take_begin(recording, &event, &user) ?: result;
+		return span_stacks_take_begin_or_end(recording, &event, &user) ?: result;
 	records_count_stacks(recording, &event, &user);
 	recording->cpus[cpu].events++;
 	result = (late ? late_contexts_hold(recording, &event, late)

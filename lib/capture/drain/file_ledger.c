@@ -59,7 +59,7 @@ static u64 *reported_losses_of_cpu(const struct loaded *loaded, u32 cpu)
 	return loaded_ring(loaded, cpu).header->reported;
 }
 
-void file_ledger_begin(struct recording *recording)
+void file_ledger_store_earlier_counts(struct recording *recording)
 {
 	for (u32 cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++) {
 		struct ring_view ring = loaded_ring(recording->loaded, cpu);

@@ -18,7 +18,7 @@ struct recording;
 struct stack_ref;
 
 /* Begins a file: stores the counts that earlier files have reported. */
-void file_ledger_begin(struct recording *recording);
+void file_ledger_store_earlier_counts(struct recording *recording);
 
 /* Counts a user stack that `events` events have, by its stop reason or the reason of its absence.
  */

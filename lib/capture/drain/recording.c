@@ -51,7 +51,7 @@ int recording_create(struct recording *recording, struct loaded *loaded,
 	if (!result && loaded->plan.times)
 		result = thread_times_create(recording);
 	if (!result && config->user_stacks)
-		result = new_code_create(recording);
+		result = new_code_ring_create(recording);
 	if (result || !config->user_stacks || config->user_unwind != USER_UNWIND_AUTO)
 		return result;
 	recording->pace.watches = config->deferral == DEFERRAL_ASSISTED;
@@ -74,7 +74,7 @@ void recording_free(struct recording *recording)
 	alive_events_free(recording);
 	span_stacks_free(recording);
 	thread_times_free(recording);
-	new_code_free(recording);
+	new_code_ring_free(recording);
 	for (u32 i = 0; i < TABLE_ROLES; i++)
 		free(recording->stacks[i].items);
 	drop_symbol_requests(recording);
@@ -109,19 +109,19 @@ static int request_symbols_of_new_mapping(void *arg, void *data, size_t bytes)
 	return 0;
 }
 
-static const struct bpf_map *new_code_map(const struct recording *recording)
+static const struct bpf_map *bpf_map_of_new_code(const struct recording *recording)
 {
 	return loaded_programs(recording->loaded)->maps.new_code;
 }
 
-int new_code_create(struct recording *recording)
+int new_code_ring_create(struct recording *recording)
 {
-	recording->new_code = ring_buffer__new(bpf_map__fd(new_code_map(recording)),
+	recording->new_code = ring_buffer__new(bpf_map__fd(bpf_map_of_new_code(recording)),
 					       request_symbols_of_new_mapping, recording, NULL);
 	return recording->new_code ? 0 : -errno;
 }
 
-void new_code_free(struct recording *recording)
+void new_code_ring_free(struct recording *recording)
 {
 	ring_buffer__free(recording->new_code);
 	recording->new_code = NULL;
@@ -134,5 +134,5 @@ void new_code_take_mappings(struct recording *recording)
 
 int new_code_fd(const struct recording *recording)
 {
-	return bpf_map__fd(new_code_map(recording));
+	return bpf_map__fd(bpf_map_of_new_code(recording));
 }

@@ -124,8 +124,8 @@ void recording_begin_file(struct recording *recording);
 
 /* A BPF ring buffer with the numbers of mappings that programs of the instance see for the first
  * time. 0 or -errno. */
-int new_code_create(struct recording *recording);
-void new_code_free(struct recording *recording);
+int new_code_ring_create(struct recording *recording);
+void new_code_ring_free(struct recording *recording);
 
 /* Requests the build id and the unwind table of all mappings that were reported since the last
  * call; their files are opened at once. */

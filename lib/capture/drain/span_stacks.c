@@ -109,8 +109,8 @@ static bool is_span_begin_with_mark(const void *begins, u32 index, const void *m
 	return ((const struct held_begin *)begins)[index].event.value == *(const u64 *)mark;
 }
 
-int span_stacks_take_begin(struct recording *recording, const struct trace_event *event,
-			   const struct stack_ref *user)
+int span_stacks_take_begin_or_end(struct recording *recording, const struct trace_event *event,
+				  const struct stack_ref *user)
 {
 	struct span_stacks *spans = recording->spans;
 
@@ -124,7 +124,7 @@ int span_stacks_take_begin(struct recording *recording, const struct trace_event
 	return 0;
 }
 
-static struct held_begin *find_held_begin(const struct span_stacks *spans, u64 mark)
+static struct held_begin *find_held_span_begin(const struct span_stacks *spans, u64 mark)
 {
 	u32 index = hash_index_find(&spans->by_mark, hash_span_mark(mark), is_span_begin_with_mark,
 				    spans->begins, &mark);
@@ -133,8 +133,8 @@ static struct held_begin *find_held_begin(const struct span_stacks *spans, u64 m
 }
 
 /* Writes a span's event with the span's time, and with the task and the stacks of its begin. */
-static int write_end_with_begin(struct recording *recording, const struct trace_event *end,
-				struct held_begin *begin)
+static int write_span_end_with_begin(struct recording *recording, const struct trace_event *end,
+				     struct held_begin *begin)
 {
 	struct trace_event event = *end;
 
@@ -142,8 +142,8 @@ static int write_end_with_begin(struct recording *recording, const struct trace_
 	begin->is_done = true;
 	if (span_stacks_at_end_of_source(recording, end->kind) == SPAN_STACKS_BOTH) {
 		event.kind = begin->event.kind;
-		recording->cpus[end->cpu].ended--; /* span_stacks_take_begin() has counted this
-						      event as one that is not in the file */
+		recording->cpus[end->cpu].ended--; /* span_stacks_take_begin_or_end() has counted
+						      this event as one that is not in the file */
 	}
 	event.value = SPAN_MARK_TIME(end->time - end->value);
 	event.tid = begin->event.tid;
@@ -166,13 +166,13 @@ int span_stacks_take_end(struct recording *recording, const struct trace_event *
 	int result = 0;
 
 	end.value &= ~SPAN_MARK_END;
-	begin = find_held_begin(spans, end.value);
+	begin = find_held_span_begin(spans, end.value);
 	if (span_stacks_at_end_of_source(recording, end.kind) == SPAN_STACKS_BEGIN) {
 		recording->cpus[end.cpu].events++;
 		result = task_log_ensure_thread(recording->tasks, recording->writer, end.tid);
 	}
 	if (begin && !begin->is_done)
-		return write_end_with_begin(recording, &end, begin) ?: result;
+		return write_span_end_with_begin(recording, &end, begin) ?: result;
 	if (array_make_room(spans->ends, spans->end_count, spans->end_room))
 		return -ENOMEM;
 	spans->ends[spans->end_count++] = (struct waiting_end){end, clock_ms()};
@@ -181,7 +181,7 @@ int span_stacks_take_end(struct recording *recording, const struct trace_event *
 
 /* Writes the end of a span whose begin was lost, without stacks, unless the end was written
  * already. */
-static int write_end_without_begin(struct recording *recording, const struct trace_event *end)
+static int write_span_end_without_begin(struct recording *recording, const struct trace_event *end)
 {
 	u32 reason = loaded_is_flight(recording->loaded) ? REASON_ANSWER_OVERWRITTEN
 							 : REASON_ANSWER_LOST;
@@ -206,14 +206,14 @@ static int write_waiting_ends(struct recording *recording, bool all)
 
 	for (u32 i = 0; i < spans->end_count; i++) {
 		struct waiting_end *end = &spans->ends[i];
-		struct held_begin *begin = find_held_begin(spans, end->event.value);
+		struct held_begin *begin = find_held_span_begin(spans, end->event.value);
 
 		if (begin && !begin->is_done)
-			result = first_error(result,
-					     write_end_with_begin(recording, &end->event, begin));
+			result = first_error(
+				result, write_span_end_with_begin(recording, &end->event, begin));
 		else if (all || now >= end->since + WAIT_MS)
 			result = first_error(result,
-					     write_end_without_begin(recording, &end->event));
+					     write_span_end_without_begin(recording, &end->event));
 		else
 			spans->ends[kept++] = *end;
 	}

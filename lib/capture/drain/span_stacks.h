@@ -36,8 +36,8 @@ enum span_side span_stacks_at_end_of_source(const struct recording *recording, u
 
 /* Takes an event from a ring: the begin or the end of a span, whose value is the mark. With
  * stack=both the end is written already. -ENOMEM, or an error of the writer. */
-int span_stacks_take_begin(struct recording *recording, const struct trace_event *event,
-			   const struct stack_ref *user);
+int span_stacks_take_begin_or_end(struct recording *recording, const struct trace_event *event,
+				  const struct stack_ref *user);
 int span_stacks_take_end(struct recording *recording, const struct trace_event *event);
 
 /* Called when all rings were read: writes the ends of spans whose begins were read. -ENOMEM, or an

@@ -60,7 +60,7 @@ int recording_begin(struct recording *recording, struct trace_writer *writer,
 	if (loaded_is_flight(loaded) && !loaded->opened)
 		recording->mode = READ_SNAPSHOT;
 	recording_begin_file(recording);
-	file_ledger_begin(recording);
+	file_ledger_store_earlier_counts(recording);
 	for (u32 kind = 0; kind < sources->count && !result; kind++) {
 		struct trace_source written = make_trace_source(&sources->sources[kind]);
 

@@ -88,7 +88,7 @@ int recording_snapshot(struct recording *recording)
 	int result;
 
 	records_set_time_limit_of_round(recording);
-	file_ledger_begin(recording);
+	file_ledger_store_earlier_counts(recording);
 	result = snapshot_task_rings(recording);
 	result = first_error(result, snapshot_deferred_stacks(recording));
 	result = first_error(result, snapshot_event_rings(recording, records_take_event));

@@ -104,7 +104,7 @@ static size_t length_of_name(const char *text)
 	return length;
 }
 
-static bool is_name(const char *text)
+static bool is_valid_name(const char *text)
 {
 	return text[0] && length_of_name(text) == strlen(text);
 }
@@ -159,7 +159,7 @@ static bool parse_value(char *text, struct value_words *out)
 {
 	char *factor = strsep(&text, ":"), *name = strsep(&factor, "*"), *part;
 
-	if (!is_name(name) || (factor && !is_name(factor)))
+	if (!is_valid_name(name) || (factor && !is_valid_name(factor)))
 		return false;
 	out->name = name;
 	out->factor = factor;
@@ -347,7 +347,7 @@ static bool parse_key(char *text, struct question_words *out)
 	out->by = name;
 	out->by_end = text ?: name;
 	name += name[0] == '*';
-	return is_name(name) && is_name(out->by_end);
+	return is_valid_name(name) && is_valid_name(out->by_end);
 }
 
 static bool parse_stack(const char *text, struct question_words *out)

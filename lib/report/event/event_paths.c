@@ -58,7 +58,7 @@ static bool is_same_leaf(const void *leaves, u32 index, const void *frame)
 	return ((const struct leaf *)leaves)[index].frame == *(const u64 *)frame;
 }
 
-static bool is_same_path(const void *paths, u32 index, const void *key)
+static bool is_same_profile_path(const void *paths, u32 index, const void *key)
 {
 	const struct profile_path *path = ((struct profile_path *const *)paths)[index];
 	const struct profile_path *wanted = key;
@@ -139,7 +139,7 @@ static const struct profile_path *intern_path(struct event_paths *paths, const s
 	for (u32 i = 0; i < path->depth; i++)
 		word = hash_word(word, path->labels[i]);
 	hash = hash_end(word);
-	index = hash_index_find(&paths->path_index, hash, is_same_path, paths->paths, path);
+	index = hash_index_find(&paths->path_index, hash, is_same_profile_path, paths->paths, path);
 	if (index != HASH_INDEX_NONE) {
 		free(path);
 		return paths->paths[index];

@@ -172,8 +172,8 @@ static int add_kernel_lock_wait_of_contention(struct table *table, struct thread
 	if (!begin)
 		return 0;
 	thread->open_count = i - 1; /* the end events of waits that began later were lost */
-	if (thread->sleep && wait_begin(thread->sleep) >= begin->time)
-		other = wakeups_other(table->wakeups, thread->sleep);
+	if (thread->sleep && wait_begin_time(thread->sleep) >= begin->time)
+		other = wakeups_other_event_of_wait(table->wakeups, thread->sleep);
 	sleeper = wait_ends_find(table->ends, begin);
 	if (!sleeper)
 		return -ENOMEM;
@@ -200,7 +200,7 @@ static int add_futex_wait_of_sleep(struct table *table, struct thread *thread,
 		find_or_add_lock(table, thread->futex, task,
 				 find_lock_type_by_functions(table->names, sleeper->user)
 					 ?: "futex"),
-		thread->sleep, wakeups_other(table->wakeups, event), event->value);
+		thread->sleep, wakeups_other_event_of_wait(table->wakeups, event), event->value);
 }
 
 static int handle_lock_event(void *arg, const struct trace_event *event)

@@ -12,10 +12,12 @@
 #include "order.h"
 #include "trace/block/source_name.h"
 
+/* What the events of a source are: origins of queued work, begins of spans, or spans. */
 enum role { ROLE_NONE, ROLE_QUEUED, ROLE_BEGIN, ROLE_SPAN };
 
 struct origins {
-	enum role *roles; /* role of each source, by kind */
+	enum role *roles; /* role of each source; index: number of the source, as in `kind` of an
+			     event */
 	bool has_any;	  /* true: a source of the recording has origins */
 	struct trace_event *events;
 	u32 count, room;

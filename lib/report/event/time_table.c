@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Accounts are sorted by the key. Accounts with equal keys are added up. */
+/* An account holds the time that one thread spent in each state. The accounts are sorted by the key
+ * of the rows, and accounts with equal keys are added up to one row. */
 #include "time_table.h"
 
 #include <errno.h>
@@ -142,14 +143,15 @@ static int add_idle_wait(void *arg, const struct trace_event *event)
 	if (!end)
 		return -ENOMEM;
 	at = bisect(idle->count, i,
-		    idle->rows[i].tid < event->tid || (idle->rows[i].tid == event->tid &&
-						       idle->rows[i].begin <= wait_begin(event)));
+		    idle->rows[i].tid < event->tid ||
+			    (idle->rows[i].tid == event->tid &&
+			     idle->rows[i].begin <= wait_begin_time(event)));
 	if (end->is_idle && at && idle->rows[at - 1].tid == event->tid)
 		idle->rows[at - 1].idle += event->value;
 	return 0;
 }
 
-static int by_thread_and_begin(const void *left, const void *right)
+static int compare_rows_by_thread_and_begin(const void *left, const void *right)
 {
 	const struct time_row *a = left, *b = right;
 
@@ -166,7 +168,8 @@ static int count_idle_time(struct time_table *table, struct trace_reader *reader
 	while (idle.kind < count && strcmp(sources[idle.kind].name, "time:interruptible"))
 		idle.kind++;
 	if (table->count)
-		qsort(table->rows, table->count, sizeof(*table->rows), by_thread_and_begin);
+		qsort(table->rows, table->count, sizeof(*table->rows),
+		      compare_rows_by_thread_and_begin);
 	return trace_reader_events(reader, add_idle_wait, &idle, NULL) == -ENOMEM ? -ENOMEM : 0;
 }
 

@@ -64,7 +64,7 @@ static int compare_events_by_wait_begin(const void *left, const void *right)
 {
 	const struct trace_event *a = left, *b = right;
 
-	return order(wait_begin(a), wait_begin(b)) ?: order(b->time, a->time);
+	return order(wait_begin_time(a), wait_begin_time(b)) ?: order(b->time, a->time);
 }
 
 /* Joins the readable events of a damaged file. Events of a summary are not joined: an event that
@@ -113,7 +113,7 @@ void wakeups_free(struct wakeups **wakeups)
 
 bool wakeups_is_since_before(const struct wakeups *wakeups, const struct trace_event *event)
 {
-	u64 begin = wait_begin(event);
+	u64 begin = wait_begin_time(event);
 
 	if (!event_is_single(event))
 		return false;
@@ -130,17 +130,17 @@ bool wakeups_has_wakers(const struct wakeups *wakeups)
 
 /* A waiter may be woken while the holder of its lock is searched for. The wait then has both a
  * waker and a holder, and the holder is ignored. */
-const struct trace_event *wakeups_other(const struct wakeups *wakeups,
-					const struct trace_event *event)
+const struct trace_event *wakeups_other_event_of_wait(const struct wakeups *wakeups,
+						      const struct trace_event *event)
 {
-	u64 begin = wait_begin(event);
+	u64 begin = wait_begin_time(event);
 	const struct trace_event *wait = NULL, *waker = NULL, *holder = NULL, *end;
 	u32 waits = 0, wakers = 0, holders = 0;
 
 	if (!is_wait_waker_or_holder_event(wakeups, event))
 		return NULL;
-	for (size_t i = bisect(wakeups->count, i, wait_begin(&wakeups->events[i]) < begin);
-	     i < wakeups->count && wait_begin(&wakeups->events[i]) == begin; i++) {
+	for (size_t i = bisect(wakeups->count, i, wait_begin_time(&wakeups->events[i]) < begin);
+	     i < wakeups->count && wait_begin_time(&wakeups->events[i]) == begin; i++) {
 		const struct trace_event *each = &wakeups->events[i];
 
 		if (wakeups_is_wait(wakeups, each) && ++waits)

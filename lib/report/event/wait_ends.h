@@ -36,8 +36,8 @@ bool wakeups_is_waker(const struct wakeups *wakeups, const struct trace_event *e
 bool wakeups_is_holder(const struct wakeups *wakeups, const struct trace_event *event);
 
 /* For the event of one end of a wait: the event of the other end. NULL: unknown. */
-const struct trace_event *wakeups_other(const struct wakeups *wakeups,
-					const struct trace_event *event);
+const struct trace_event *wakeups_other_event_of_wait(const struct wakeups *wakeups,
+						      const struct trace_event *event);
 
 /* Sets *events to the events of both ends of all waits, sorted by the begin of the wait, and
  * returns their number: 0 for a recording without wakers. */
@@ -47,7 +47,7 @@ u32 wakeups_events(const struct wakeups *wakeups, const struct trace_event **eve
  * recording began. */
 bool wakeups_is_since_before(const struct wakeups *wakeups, const struct trace_event *event);
 
-static inline u64 wait_begin(const struct trace_event *event)
+static inline u64 wait_begin_time(const struct trace_event *event)
 {
 	return event->time - event->value;
 }

@@ -82,7 +82,7 @@ static int add_all_waits(struct pairs *pairs, const struct event_filter *filter)
 		pairs->waits[pairs->wait_count++] = wait;
 		if (!event_filter_passes(filter, pairs->reader, wait))
 			continue;
-		other = wakeups_other(pairs->wakeups, wait);
+		other = wakeups_other_event_of_wait(pairs->wakeups, wait);
 		node = find_or_add_pair_node(pairs, NULL, wait, other);
 		if (!node)
 			return -ENOMEM;
@@ -129,18 +129,18 @@ static int add_steps_of_waker(struct chain *chain, struct node *above,
 							       pairs->waits[i]->time <= from));
 	     at < pairs->wait_count && pairs->waits[at]->tid == tid && !err; at++) {
 		const struct trace_event *wait = pairs->waits[at], *next;
-		u64 begin = wait_begin(wait) > from ? wait_begin(wait) : from;
+		u64 begin = wait_begin_time(wait) > from ? wait_begin_time(wait) : from;
 		u64 end = wait->time < to ? wait->time : to;
 		struct node *node;
 
-		if (wait_begin(wait) >= to)
+		if (wait_begin_time(wait) >= to)
 			break;
 		if (!chain->left) {
 			above->pair.is_partial = true;
 			break;
 		}
 		chain->left--;
-		next = wakeups_other(pairs->wakeups, wait);
+		next = wakeups_other_event_of_wait(pairs->wakeups, wait);
 		node = find_or_add_pair_node(pairs, above, wait, next);
 		if (!node)
 			return -ENOMEM;
@@ -206,11 +206,11 @@ static int make_pair_rows(struct pairs *pairs, u32 steps, u64 chained)
 		struct chain chain = {.pairs = pairs, .steps = steps, .left = CHAIN_WAITS_MAX};
 		struct node *node = (struct node *)pairs->sorted[i];
 		const struct trace_event *wait = node->pair.longest;
-		const struct trace_event *other = wakeups_other(pairs->wakeups, wait);
+		const struct trace_event *other = wakeups_other_event_of_wait(pairs->wakeups, wait);
 
 		chain.threads[0] = wait->tid;
 		if (other)
-			err = add_steps_of_waker(&chain, node, other, wait_begin(wait),
+			err = add_steps_of_waker(&chain, node, other, wait_begin_time(wait),
 						 wait->time < other->time ? wait->time
 									  : other->time);
 	}

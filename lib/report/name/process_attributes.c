@@ -117,7 +117,8 @@ static int read_value(struct byte_cursor value, char **out)
 	return length < 0 ? -ENOMEM : 0;
 }
 
-static bool has_key(const struct process_attributes *attributes, const struct byte_cursor *key)
+static bool has_attribute_with_key(const struct process_attributes *attributes,
+				   const struct byte_cursor *key)
 {
 	size_t length = byte_cursor_left(key);
 
@@ -146,7 +147,7 @@ static int read_attribute(struct byte_cursor message, struct process_attributes 
 		if (field.number == 2 && field.form == FORM_BYTES)
 			value = field.bytes;
 	}
-	if (message.bad || !byte_cursor_left(&key) || has_key(out, &key) ||
+	if (message.bad || !byte_cursor_left(&key) || has_attribute_with_key(out, &key) ||
 	    !is_text_at_index(&key)) {
 		out->left_out++;
 		return 0;

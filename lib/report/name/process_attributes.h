@@ -21,7 +21,8 @@ struct process_attribute {
 };
 
 struct process_attributes {
-	struct process_attribute items[PROCESS_ATTRIBUTES_MAX]; /* in the order of the message */
+	struct process_attribute
+		items[PROCESS_ATTRIBUTES_MAX]; /* attributes in the order of the message */
 	u32 count;
 	u32 left_out;	 /* number of attributes that are not among `items` */
 	bool is_damaged; /* the rest of the message could not be read */

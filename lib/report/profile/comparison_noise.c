@@ -44,13 +44,13 @@ struct side_noise {
 	const struct compared_units *units;
 	double *scale;	       /* by source: the whole of which a rank is a percentage */
 	double *residuals;     /* [row * units + unit]: residual of the row in the unit */
-	struct estimate *rows; /* by row */
+	struct estimate *rows; /* index: row */
 	double degrees, pooled_degrees, scatter;
 };
 
 /* The denominator of a unit. A rank is the sum of the weights divided by the sum of the
  * denominators. */
-static double unit_denominator(const struct side_noise *side, u32 source, u32 unit)
+static double rank_denominator_of_unit(const struct side_noise *side, u32 source, u32 unit)
 {
 	const struct compared_units *units = side->units;
 
@@ -80,12 +80,12 @@ static void estimate_row_variance(struct side_noise *side, u32 row, u32 source)
 	double sum = 0, part = 0;
 
 	for (u32 unit = 0; unit < side->units->count; unit++)
-		sum += unit_denominator(side, source, unit);
+		sum += rank_denominator_of_unit(side, source, unit);
 	if (sum <= 0)
 		return;
 	estimate->rank /= sum;
 	for (u32 unit = 0; unit < side->units->count; unit++)
-		residuals[unit] -= estimate->rank * unit_denominator(side, source, unit);
+		residuals[unit] -= estimate->rank * rank_denominator_of_unit(side, source, unit);
 	estimate->variance = residual_variance(side->units, residuals) / (sum * sum);
 	if (!side->units->divisors)
 		part = fmin(estimate->rank / 100, 1);

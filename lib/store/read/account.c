@@ -77,7 +77,7 @@ static u32 hash_host(const struct host_key *key)
 	return hash_end(hash);
 }
 
-static bool has_host_key(const void *hosts, u32 index, const void *arg)
+static bool is_host_of_key(const void *hosts, u32 index, const void *arg)
 {
 	const struct store_host *host = &((const struct store_host *)hosts)[index];
 	const struct host_key *key = arg;
@@ -88,8 +88,8 @@ static bool has_host_key(const void *hosts, u32 index, const void *arg)
 
 static struct store_host *find_host(struct store_account *account, const struct host_key *key)
 {
-	u32 index =
-		hash_index_find(&account->index, hash_host(key), has_host_key, account->hosts, key);
+	u32 index = hash_index_find(&account->index, hash_host(key), is_host_of_key, account->hosts,
+				    key);
 
 	return index == HASH_INDEX_NONE ? NULL : &account->hosts[index];
 }

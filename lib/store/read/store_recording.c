@@ -488,7 +488,7 @@ static void clear_answer(struct answer *answer)
 	store_code_clear(&answer->code);
 }
 
-static int query_answer_once(struct shards *shards, const struct store_question *question,
+static int query_shards_once(struct shards *shards, const struct store_question *question,
 			     struct answer *answer, struct stackmap_error *error)
 {
 	return selection_make(shards, question, &answer->selection, error)
@@ -503,10 +503,10 @@ static int query_answer_once(struct shards *shards, const struct store_question 
  * Sends all queries. If a server does not answer one of them, all queries are repeated without this
  * server.
  */
-static int query_answer(struct shards *shards, const struct store_question *question,
-			struct answer *answer, struct stackmap_error *error)
+static int query_shards_until_complete(struct shards *shards, const struct store_question *question,
+				       struct answer *answer, struct stackmap_error *error)
 {
-	int err = query_answer_once(shards, question, answer, error);
+	int err = query_shards_once(shards, question, answer, error);
 	bool any_is_there = true;
 
 	while (err == SHARD_WENT && any_is_there) {
@@ -515,7 +515,7 @@ static int query_answer(struct shards *shards, const struct store_question *ques
 			any_is_there |= !reason_shard_is_missing(shards, i);
 		if (any_is_there) {
 			clear_answer(answer);
-			err = query_answer_once(shards, question, answer, error);
+			err = query_shards_once(shards, question, answer, error);
 		}
 	}
 	return err;
@@ -767,7 +767,7 @@ int store_recording_open(struct shards *shards, const struct store_recording_req
 			 struct stackmap_error *error)
 {
 	struct answer answer = {};
-	int err = query_answer(shards, &request->question, &answer, error)
+	int err = query_shards_until_complete(shards, &request->question, &answer, error)
 			  ?: write_recording(request, &answer, reader, error);
 
 	if (!err) {

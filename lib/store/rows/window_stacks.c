@@ -86,7 +86,7 @@ static bool record_hash_of_each_mapping(struct stack_memo *memo, const struct tr
 	return same;
 }
 
-int stack_memo_begin(struct stack_memo *memo, struct trace_reader *reader)
+int stack_memo_prepare_for_window(struct stack_memo *memo, struct trace_reader *reader)
 {
 	const struct trace_mapping *mappings;
 	u32 count = trace_reader_mappings(reader, &mappings), highest = 0;
@@ -282,7 +282,7 @@ int window_stacks_create(struct trace_reader *reader, const struct stack_rows *r
 	stacks->no_frames = stack_hash_frames(NULL, 0);
 	count = trace_reader_stacks(reader, &stacks->stacks);
 	stacks->sides = calloc(count ?: 1, sizeof(*stacks->sides));
-	if (!stacks->sides || stack_memo_begin(rows->memo, reader) ||
+	if (!stacks->sides || stack_memo_prepare_for_window(rows->memo, reader) ||
 	    frame_identities_create(reader, &stacks->identities))
 		window_stacks_free(&stacks);
 	else

@@ -66,7 +66,7 @@ struct stack_memo {
 /*
  * Prepares the cache for a window. Side numbers that were returned before become invalid. -ENOMEM.
  */
-int stack_memo_begin(struct stack_memo *memo, struct trace_reader *reader);
+int stack_memo_prepare_for_window(struct stack_memo *memo, struct trace_reader *reader);
 void stack_memo_free(struct stack_memo *memo);
 
 /* Returns the number of the side with these frames, or STACK_MEMO_NONE if the side is not cached.

@@ -27,7 +27,9 @@ struct spooled_batch {
 	size_t bytes;
 };
 
-/* Appends the bytes of the file. If `lost_as` is not NULL, the rows are left out. -ENOMEM. */
+/* Appends the bytes of a batch file to the buffer `file`. `lost_as`: the cause by which the rows
+ * are lost (LOST_AS_..., spool.h); the file then has the ledger without the rows. NULL: the file
+ * has the rows, too. -ENOMEM. */
 int batch_file_encode(const struct batch *batch, const char *lost_as, struct byte_buffer *file);
 
 /*

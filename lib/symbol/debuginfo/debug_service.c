@@ -78,7 +78,7 @@ static int find_names_of_places(struct debug_info *info, const u64 *places, u32 
 
 	if (!writer.out)
 		return -ENOMEM;
-	result = text_pool_begin(&writer.texts);
+	result = text_pool_init(&writer.texts);
 	result = result ?: debug_info_find(info, places, count, write_place_item, &writer);
 	if (fclose(writer.out))
 		result = -ENOMEM;

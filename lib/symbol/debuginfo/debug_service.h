@@ -18,6 +18,7 @@
 #include "symbol/elf/elf_layout.h"
 #include "symbol/elf/file_identity.h"
 
+/* The kinds of requests to the service. A place is a file offset, or an address of the kernel. */
 enum debug_what {
 	DEBUG_LINK,	/* requests which parts and links one file has */
 	DEBUG_PLACES,	/* requests the symbols and functions at places */

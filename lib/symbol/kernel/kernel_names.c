@@ -20,7 +20,7 @@
 
 struct kernel_names {
 	struct symbol_table *table;
-	u64 stext; /* at run time */
+	u64 stext; /* run time address of the symbol _stext */
 	bool is_elf;
 	struct elf_segments segments;
 	u64 moved; /* run time address - link time address, modulo 2^64 */

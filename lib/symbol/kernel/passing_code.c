@@ -310,7 +310,7 @@ int passing_code_create(int modules, struct passing_code **out)
 	struct passing_code *code = calloc(1, sizeof(*code));
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
 
-	if (!code || text_pool_begin(&code->names)) {
+	if (!code || text_pool_init(&code->names)) {
 		free(code);
 		return -ENOMEM;
 	}

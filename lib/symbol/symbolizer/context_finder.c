@@ -92,7 +92,7 @@
 
 /* A process context, as the visitor sends it. */
 struct published {
-	u64 since; /* as in struct trace_process */
+	u64 since; /* time when the process began, as in struct trace_process */
 	u32 tgid;
 	u32 uid;
 	u32 bytes;	  /* used part of `message` */
@@ -104,7 +104,7 @@ struct published {
 struct context_finder {
 	struct file_worker worker;
 	struct process_contexts *contexts;
-	struct published buffer; /* for the message that is received */
+	struct published buffer; /* holds the message that is being received */
 };
 
 /* --- the visitor --- */
@@ -114,7 +114,7 @@ struct context_head {
 	char signature[8];
 	u32 version;
 	u32 bytes;
-	u64 published; /* time of the last change; 0: it is being changed */
+	u64 published; /* time of the last change; 0: the context is being changed */
 	u64 message;   /* address */
 };
 
@@ -162,7 +162,7 @@ struct known_process {
 /* A visit of a process. */
 struct visit {
 	u64 deadline; /* clock_ms() by which the visit has to end; 0: no visit */
-	u64 process;  /* as in struct context_place */
+	u64 process;  /* time when the process began, as in struct context_place */
 	u32 tgid;
 	uid_t uid;
 };
@@ -183,8 +183,8 @@ struct search {
 	struct known_user *user; /* user of the process that is visited; NULL: root */
 	bool has_failed;	 /* a file of the visited process could not be looked at */
 	u64 context;		 /* address of the visited process's context; 0: none */
-	int socket;		 /* to the recorder */
-	struct published buffer; /* for the message that is sent */
+	int socket;		 /* socket to the recorder */
+	struct published buffer; /* holds the message that is being sent */
 };
 
 static int call_bpf_map_command(int command, int map, const u32 *key, const void *value, u64 flags)
@@ -368,7 +368,7 @@ static int open_regular_file(const char *path, ino_t inode)
 
 /* Opens the file of a mapping. `line`: the mapping's line of /proc/PID/maps. Removed files can be
  * opened through /proc/PID/map_files only. */
-static int open_image(u32 tgid, const struct image *image, const char *line)
+static int open_file_of_mapping(u32 tgid, const struct image *image, const char *line)
 {
 	const char *name = strchr(line, '/');
 	char path[PATH_BYTES + 32];
@@ -435,7 +435,7 @@ static void set_context_place_by_elf_image(struct search *search, const struct i
 					   const char *line, struct context_place *place)
 {
 	const struct thread_variable *variable;
-	int file = open_image(place->tgid, image, line);
+	int file = open_file_of_mapping(place->tgid, image, line);
 
 	if (file < 0)
 		return;
@@ -463,8 +463,8 @@ static struct known_user *find_or_add_user(struct search *search, uid_t uid)
 }
 
 /* True if a visit of the process, or USER_HANGS visits of its user's processes, have not ended. */
-static bool is_passed_over(const struct search *search, const struct context_place *place,
-			   uid_t uid)
+static bool is_process_skipped_after_hangs(const struct search *search,
+					   const struct context_place *place, uid_t uid)
 {
 	u32 of_user = 0;
 
@@ -594,7 +594,7 @@ static void find_context_place_of_process(struct search *search, u32 key)
 	process->interval =
 		process->interval < AGAIN_MS_MAX / 2 ? process->interval * 2 : AGAIN_MS_MAX;
 	found = place;
-	if (is_alive && is_passed_over(search, &place, uid)) {
+	if (is_alive && is_process_skipped_after_hangs(search, &place, uid)) {
 		/* A place that was found is forgotten, too, since changes of the place are not
 		 * noticed any more. */
 		found.way = CONTEXT_UNKNOWN;

@@ -23,7 +23,7 @@ struct process_contexts {
 	struct known *known;
 	u32 count, room;
 	u32 kept;  /* number of messages */
-	u64 bytes; /* of all messages */
+	u64 bytes; /* length of all messages together */
 	u64 refused;
 };
 
@@ -60,7 +60,8 @@ bool process_contexts_read_user(u32 tgid, uid_t *uid)
 	return true;
 }
 
-static struct known *find_known(const struct process_contexts *contexts, u32 tgid, u64 since)
+static struct known *find_known_context(const struct process_contexts *contexts, u32 tgid,
+					u64 since)
 {
 	for (u32 i = 0; i < contexts->count; i++)
 		if (contexts->known[i].process.tgid == tgid &&
@@ -69,8 +70,8 @@ static struct known *find_known(const struct process_contexts *contexts, u32 tgi
 	return NULL;
 }
 
-static struct known *add_known(struct process_contexts *contexts,
-			       const struct trace_process *process)
+static struct known *add_known_context(struct process_contexts *contexts,
+				       const struct trace_process *process)
 {
 	struct known *known;
 
@@ -82,7 +83,7 @@ static struct known *add_known(struct process_contexts *contexts,
 	return known;
 }
 
-static void drop_known(struct process_contexts *contexts, struct known *known)
+static void drop_known_context(struct process_contexts *contexts, struct known *known)
 {
 	contexts->kept -= known->process.message != NULL;
 	contexts->bytes -= known->process.bytes;
@@ -91,8 +92,8 @@ static void drop_known(struct process_contexts *contexts, struct known *known)
 }
 
 /* True if a message of `bytes` in place of the known one exceeds no limit. */
-static bool has_room(const struct process_contexts *contexts, const struct known *known, u32 bytes,
-		     uid_t uid)
+static bool has_room_for_message(const struct process_contexts *contexts, const struct known *known,
+				 u32 bytes, uid_t uid)
 {
 	u32 user_kept = 1;
 	u64 user_bytes = bytes;
@@ -116,14 +117,14 @@ static bool has_room(const struct process_contexts *contexts, const struct known
 void process_contexts_keep(struct process_contexts *contexts, const struct trace_process *process,
 			   uid_t uid)
 {
-	struct known *known =
-		find_known(contexts, process->tgid, process->since) ?: add_known(contexts, process);
+	struct known *known = find_known_context(contexts, process->tgid, process->since)
+				      ?: add_known_context(contexts, process);
 	u8 *message = NULL;
 
 	if (known && known->process.message && known->process.bytes == process->bytes &&
 	    !memcmp(known->process.message, process->message, process->bytes))
 		return;
-	if (known && has_room(contexts, known, process->bytes, uid))
+	if (known && has_room_for_message(contexts, known, process->bytes, uid))
 		message = malloc(process->bytes + 1UL);
 	if (!message) {
 		contexts->refused += !known || !known->is_refused;
@@ -142,10 +143,10 @@ void process_contexts_keep(struct process_contexts *contexts, const struct trace
 
 void process_contexts_drop(struct process_contexts *contexts, u32 tgid, u64 since)
 {
-	struct known *known = find_known(contexts, tgid, since);
+	struct known *known = find_known_context(contexts, tgid, since);
 
 	if (known)
-		drop_known(contexts, known);
+		drop_known_context(contexts, known);
 }
 
 int process_contexts_each(const struct process_contexts *contexts,
@@ -168,7 +169,7 @@ u64 process_contexts_end_file(struct process_contexts *contexts, bool keeps_ende
 		struct known *known = &contexts->known[i];
 
 		if (!known->process.message || (known->has_ended && drops)) {
-			drop_known(contexts, known);
+			drop_known_context(contexts, known);
 			continue;
 		}
 		known->is_refused = false;

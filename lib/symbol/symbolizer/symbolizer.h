@@ -21,15 +21,16 @@
 enum symbolizer_what {
 	SYMBOLIZER_READY,
 	SYMBOLIZER_IDENTIFY, /* keep the file of a mapping open, and read its build id */
-	SYMBOLIZER_SYMBOLS,  /* find symbols; files: the addresses as u64; for the kernel also
-				kallsyms, modules, and both files of a kernel_copy */
-	SYMBOLIZER_TABLE,    /* put the file's unwind table into a map; files: the engine's map */
-	/* Add the file's unwind table with the rows of code that no table covers; files: the
+	/* Find symbols; passed files: a file of addresses, each a u64; for the kernel also
+	 * kallsyms, modules, and both files of a kernel_copy. */
+	SYMBOLIZER_SYMBOLS,
+	SYMBOLIZER_TABLE, /* put the file's unwind table into a map; passed file: the map */
+	/* Add the file's unwind table with the rows of code that no table covers; passed files: the
 	 * engine's map, and the open file of the mapping unless the symbolizer is to open it by the
 	 * record. */
 	SYMBOLIZER_ANALYSIS,
 	SYMBOLIZER_MOVED, /* compare code that a process has copied from a file with the file;
-			     files: the engine's map of copied code */
+			     passed file: the engine's map of copied code */
 };
 
 struct symbolizer_request {

@@ -48,7 +48,8 @@ struct symbolizer_callbacks {
 	/* The known build id of a mapping, or NULL. */
 	const struct build_id *(*id)(void *arg, u32 number);
 	bool takes_turns; /* only one table is sent to a process at a time */
-	/* False: jobs that read whole files have to wait. */
+	/* Set by the caller. False: the client sends no jobs that read whole files, since it is the
+	 * turn of another client. */
 	bool may_read;
 	/* How often events have missed the unwind table of a mapping: of two tables, or of two
 	 * analyses, the more urgent one is sent first. */

@@ -27,7 +27,7 @@
 #include "order.h"
 
 #define NONE UINT32_MAX
-#define BYTES 4 /* of an instruction */
+#define BYTES 4 /* length of an instruction */
 #define STEPS_PER_INSTRUCTION 64
 #define STEPS_LEAST 100000
 #define NOP 0xd503201f
@@ -44,9 +44,9 @@ enum system_call {
 };
 
 /* The bits of the mark that each instruction has. */
-#define MARK_CODE 1    /* in a section */
-#define MARK_COVERED 2 /* a table has a rule */
-#define MARK_START 4   /* a function begins */
+#define MARK_CODE 1    /* the instruction is in a section of code */
+#define MARK_COVERED 2 /* an unwind table of the file has a rule for the instruction */
+#define MARK_START 4   /* a function begins with the instruction */
 
 enum function_status { FUNCTION_IDLE, FUNCTION_OPEN, FUNCTION_FAILED };
 
@@ -74,16 +74,16 @@ struct arm64_undo {
 struct arm64_analysis {
 	const struct code_image *image;
 	u32 count;  /* instructions */
-	u32 *state; /* of each instruction: number of a state + 1; 0 = not reached */
-	u32 *owner; /* of each instruction: number of a function */
+	u32 *state; /* state of each instruction: index in `frames` + 1; 0 = not reached */
+	u32 *owner; /* function of each instruction: index in `functions` */
 	u8 *marks;
 	struct arm64_frame *frames;
 	u32 frame_count, frame_room;
 	struct hash_index frame_index;
 	struct arm64_function *functions;
 	u32 function_count, function_room;
-	struct hash_index function_index; /* by start */
-	struct arm64_path *paths;	  /* to be followed */
+	struct hash_index function_index; /* finds a function by its start */
+	struct arm64_path *paths;	  /* paths that are still to be followed */
 	u32 path_count, path_room;
 	struct arm64_path *waiters;
 	u32 waiter_count, waiter_room;
@@ -537,8 +537,8 @@ static void follow_all(struct arm64_analysis *analysis)
 
 /* --- Trials. --- */
 
-/* True if other code may begin after the instruction. */
-static bool is_end(enum arm64_flow flow)
+/* True if execution never goes on with the next instruction. */
+static bool never_falls_through(enum arm64_flow flow)
 {
 	return flow == ARM64_JUMP || flow == ARM64_JUMP_INDIRECT || flow == ARM64_RETURN ||
 	       flow == ARM64_TRAP;
@@ -618,7 +618,8 @@ static u32 end_of_function(const struct arm64_analysis *analysis,
 
 /* Follows the code that no path reaches in a function with indirect jumps, which may lead there: a
  * block begins after the end of another one. */
-static void fill_function(struct arm64_analysis *analysis, u32 number, u32 at, u32 end)
+static void follow_unreached_code_in_function(struct arm64_analysis *analysis, u32 number, u32 at,
+					      u32 end)
 {
 	struct arm64_frame frame = analysis->frames[analysis->functions[number].jump_state];
 	bool may_begin = true;
@@ -633,19 +634,19 @@ static void fill_function(struct arm64_analysis *analysis, u32 number, u32 at, u
 		}
 		if (may_begin && try_path(analysis, number, at, &frame, false))
 			continue;
-		may_begin = is_end(arm64_flow_of(code, &distance));
+		may_begin = never_falls_through(arm64_flow_of(code, &distance));
 	}
 }
 
-static void fill_functions(struct arm64_analysis *analysis)
+static void follow_unreached_code_in_all_functions(struct arm64_analysis *analysis)
 {
 	for (u32 number = 0; number < analysis->function_count && !analysis->result; number++) {
 		const struct arm64_function *function = &analysis->functions[number];
 
 		if (function->status == FUNCTION_OPEN && function->has_jumps &&
 		    !function->jumps_differ)
-			fill_function(analysis, number, function->start,
-				      end_of_function(analysis, function));
+			follow_unreached_code_in_function(analysis, number, function->start,
+							  end_of_function(analysis, function));
 	}
 }
 
@@ -674,8 +675,8 @@ static void try_addresses_in_code(struct arm64_analysis *analysis)
 	}
 }
 
-/* Tries the first instruction after an end and padding. */
-static void try_gaps(struct arm64_analysis *analysis)
+/* Tries the first instruction after padding, and after an instruction that never falls through. */
+static void try_code_after_padding(struct arm64_analysis *analysis)
 {
 	bool may_begin = true;
 
@@ -691,7 +692,8 @@ static void try_gaps(struct arm64_analysis *analysis)
 			continue;
 		if (!analysis->state[at] && may_begin)
 			try_start(analysis, at);
-		may_begin = state_at(analysis, at) || is_end(arm64_flow_of(code, &distance));
+		may_begin = state_at(analysis, at) ||
+			    never_falls_through(arm64_flow_of(code, &distance));
 	}
 }
 
@@ -751,11 +753,11 @@ static void analyse(struct arm64_analysis *analysis)
 		follow_all(analysis);
 	}
 	if (image->has_symbols)
-		fill_functions(analysis);
+		follow_unreached_code_in_all_functions(analysis);
 	try_pointers(analysis);
 	try_addresses_in_code(analysis);
-	try_gaps(analysis);
-	fill_functions(analysis);
+	try_code_after_padding(analysis);
+	follow_unreached_code_in_all_functions(analysis);
 }
 
 int arm64_analysis_create(const struct code_image *image, struct arm64_analysis **out)

@@ -23,7 +23,7 @@ static s64 signed_bits(u32 code, u32 from, u32 count)
 	return (s64)((u64)code << (64 - from - count)) >> (64 - count);
 }
 
-static bool is_class(u32 code, u32 mask, u32 value)
+static bool matches_encoding(u32 code, u32 mask, u32 value)
 {
 	return (code & mask) == value;
 }
@@ -33,34 +33,38 @@ enum arm64_flow arm64_flow_of(u32 code, s64 *distance)
 	u32 class = bits(code, 25, 4);
 
 	*distance = 0;
-	if (is_class(code, 0xffff0000, 0))
+	if (matches_encoding(code, 0xffff0000, 0))
 		return ARM64_TRAP; /* udf */
 	if (class == 1 || class == 3 || !class)
 		return ARM64_NO_INSTRUCTION;
-	if (is_class(code, 0x7c000000, 0x14000000)) {
+	if (matches_encoding(code, 0x7c000000, 0x14000000)) {
 		*distance = 4 * signed_bits(code, 0, 26);
 		return code >> 31 ? ARM64_CALL : ARM64_JUMP;
 	}
-	if (is_class(code, 0xff000000, 0x54000000) || is_class(code, 0x7e000000, 0x34000000)) {
+	if (matches_encoding(code, 0xff000000, 0x54000000) ||
+	    matches_encoding(code, 0x7e000000, 0x34000000)) {
 		*distance = 4 * signed_bits(code, 5, 19);
 		return ARM64_BRANCH;
 	}
-	if (is_class(code, 0x7e000000, 0x36000000)) { /* tbz, tbnz */
+	if (matches_encoding(code, 0x7e000000, 0x36000000)) { /* tbz, tbnz */
 		*distance = 4 * signed_bits(code, 5, 14);
 		return ARM64_BRANCH;
 	}
 	/* ret; retaa, retab; retaasppc, retabsppc */
-	if (code == 0xd65f03c0 || is_class(code, 0xfffffbff, 0xd65f0bff) ||
-	    is_class(code, 0xffc0001f, 0x5500001f))
+	if (code == 0xd65f03c0 || matches_encoding(code, 0xfffffbff, 0xd65f0bff) ||
+	    matches_encoding(code, 0xffc0001f, 0x5500001f))
 		return ARM64_RETURN;
 	/* br, ret by another register; and the forms that authenticate */
-	if (is_class(code, 0xffbffc1f, 0xd61f0000) || is_class(code, 0xfefff800, 0xd61f0800))
+	if (matches_encoding(code, 0xffbffc1f, 0xd61f0000) ||
+	    matches_encoding(code, 0xfefff800, 0xd61f0800))
 		return ARM64_JUMP_INDIRECT;
-	if (is_class(code, 0xfffffc1f, 0xd63f0000) || is_class(code, 0xfefff800, 0xd63f0800))
+	if (matches_encoding(code, 0xfffffc1f, 0xd63f0000) ||
+	    matches_encoding(code, 0xfefff800, 0xd63f0800))
 		return ARM64_CALL_INDIRECT;
-	if (is_class(code, 0xffe0001f, 0xd4000001))
+	if (matches_encoding(code, 0xffe0001f, 0xd4000001))
 		return ARM64_SYSTEM_CALL;
-	if (is_class(code, 0xffe0001f, 0xd4200000) || is_class(code, 0xffe0001f, 0xd4400000))
+	if (matches_encoding(code, 0xffe0001f, 0xd4200000) ||
+	    matches_encoding(code, 0xffe0001f, 0xd4400000))
 		return ARM64_TRAP; /* brk, hlt */
 	return ARM64_NEXT;
 }
@@ -229,19 +233,20 @@ static void step_other_memory(struct arm64_frame *frame, struct arm64_constants 
 			      u32 code)
 {
 	bool is_vector = bits(code, 26, 1);
-	bool is_by_register = is_class(code, 0x3b200c00, 0x38200800);
+	bool is_by_register = matches_encoding(code, 0x3b200c00, 0x38200800);
 	/* structures of vectors with a written base; ldraa, ldrab with one; tags with one */
-	bool writes_base = (is_class(code, 0xbe000000, 0x0c000000) && bits(code, 23, 1)) ||
-			   is_class(code, 0xff200c00, 0xf8200c00) ||
-			   (is_class(code, 0xff200000, 0xd9200000) && bits(code, 10, 2) & 1);
+	bool writes_base =
+		(matches_encoding(code, 0xbe000000, 0x0c000000) && bits(code, 23, 1)) ||
+		matches_encoding(code, 0xff200c00, 0xf8200c00) ||
+		(matches_encoding(code, 0xff200000, 0xd9200000) && bits(code, 10, 2) & 1);
 
 	if (writes_base)
 		set_address(frame, constants, bits(code, 5, 5), DISTANCE_UNKNOWN);
-	if (is_vector ||
-	    (is_by_register && (!bits(code, 22, 2) || is_class(code, 0xc0c00000, 0xc0800000))))
+	if (is_vector || (is_by_register &&
+			  (!bits(code, 22, 2) || matches_encoding(code, 0xc0c00000, 0xc0800000))))
 		return;
 	set_unknown(frame, constants, bits(code, 0, 5));
-	if (is_class(code, 0x3f000000, 0x08000000)) { /* exclusive, compare and swap */
+	if (matches_encoding(code, 0x3f000000, 0x08000000)) { /* exclusive, compare and swap */
 		set_unknown(frame, constants, bits(code, 10, 5));
 		set_unknown(frame, constants, bits(code, 16, 5));
 	}
@@ -249,9 +254,10 @@ static void step_other_memory(struct arm64_frame *frame, struct arm64_constants 
 
 static void step_memory(struct arm64_frame *frame, struct arm64_constants *constants, u32 code)
 {
-	if (is_class(code, 0x3a000000, 0x28000000))
+	if (matches_encoding(code, 0x3a000000, 0x28000000))
 		step_pair(frame, constants, code);
-	else if (is_class(code, 0x3b000000, 0x39000000) || is_class(code, 0x3b200000, 0x38000000))
+	else if (matches_encoding(code, 0x3b000000, 0x39000000) ||
+		 matches_encoding(code, 0x3b200000, 0x38000000))
 		step_single(frame, constants, code);
 	else
 		step_other_memory(frame, constants, code);
@@ -328,12 +334,13 @@ static void step_immediate(struct arm64_frame *frame, struct arm64_constants *co
 {
 	u32 reg = bits(code, 0, 5);
 
-	if (is_class(code, 0x1f800000, 0x11000000))
+	if (matches_encoding(code, 0x1f800000, 0x11000000))
 		step_add_immediate(frame, constants, code);
-	else if (is_class(code, 0x1f800000, 0x12800000))
+	else if (matches_encoding(code, 0x1f800000, 0x12800000))
 		step_move_immediate(frame, constants, code);
-	else if (reg == SP && (is_class(code, 0x1f800000, 0x11800000) ||
-			       (is_class(code, 0x1f800000, 0x12000000) && bits(code, 29, 2) != 3)))
+	else if (reg == SP &&
+		 (matches_encoding(code, 0x1f800000, 0x11800000) ||
+		  (matches_encoding(code, 0x1f800000, 0x12000000) && bits(code, 29, 2) != 3)))
 		set_sp(frame, DISTANCE_UNKNOWN); /* addg, subg; and, orr, eor */
 	else if (reg != SP)
 		set_unknown(frame, constants, reg);
@@ -344,21 +351,21 @@ static void step_registers(struct arm64_frame *frame, struct arm64_constants *co
 	u32 reg = bits(code, 0, 5);
 	u64 value;
 
-	if (is_class(code, 0x1fe00000, 0x0b200000)) {
+	if (matches_encoding(code, 0x1fe00000, 0x0b200000)) {
 		step_add_extended(frame, constants, code);
 		return;
 	}
 	/* pacia, autia and their like */
-	if (is_class(code, 0xffff0000, 0xdac10000) && reg == LINK)
+	if (matches_encoding(code, 0xffff0000, 0xdac10000) && reg == LINK)
 		return;
-	if (is_class(code, 0xffe0fc00, 0x9ac01000) && reg == SP) { /* irg */
+	if (matches_encoding(code, 0xffe0fc00, 0x9ac01000) && reg == SP) { /* irg */
 		set_sp(frame, DISTANCE_UNKNOWN);
 		return;
 	}
 	/* conditional comparisons set flags only */
-	if (reg == SP || is_class(code, 0x1fe00000, 0x1a400000))
+	if (reg == SP || matches_encoding(code, 0x1fe00000, 0x1a400000))
 		return;
-	if (is_class(code, 0x7fe0ffe0, 0x2a0003e0) &&
+	if (matches_encoding(code, 0x7fe0ffe0, 0x2a0003e0) &&
 	    get_constant(constants, bits(code, 16, 5), &value))
 		set_constant(frame, constants, reg, code >> 31 ? value : (u32)value);
 	else
@@ -371,10 +378,11 @@ static bool writes_general_register(u32 code)
 	u32 kind = bits(code, 16, 3);
 
 	/* conversions, with fixed point, too; smov, umov */
-	return ((is_class(code, 0x5f20fc00, 0x1e200000) ||
-		 is_class(code, 0x5f200000, 0x1e000000)) &&
+	return ((matches_encoding(code, 0x5f20fc00, 0x1e200000) ||
+		 matches_encoding(code, 0x5f200000, 0x1e000000)) &&
 		kind != 2 && kind != 3 && kind != 7) ||
-	       is_class(code, 0xbfe0fc00, 0x0e002c00) || is_class(code, 0xbfe0fc00, 0x0e003c00);
+	       matches_encoding(code, 0xbfe0fc00, 0x0e002c00) ||
+	       matches_encoding(code, 0xbfe0fc00, 0x0e003c00);
 }
 
 void arm64_frame_step(struct arm64_frame *frame, struct arm64_constants *constants, u32 code)
@@ -389,10 +397,10 @@ void arm64_frame_step(struct arm64_frame *frame, struct arm64_constants *constan
 		step_memory(frame, constants, code);
 	else if ((class & 7) == 7 && writes_general_register(code))
 		set_unknown(frame, constants, reg);
-	else if (class == 2 && is_class(code, 0xffa0f000, 0x04205000)) /* addvl, addpl */
+	else if (class == 2 && matches_encoding(code, 0xffa0f000, 0x04205000)) /* addvl, addpl */
 		set_address(frame, constants, reg, DISTANCE_UNKNOWN);
-	else if (class == 2 || is_class(code, 0xfff00000, 0xd5300000) ||
-		 is_class(code, 0xfff80000, 0xd5280000))
+	else if (class == 2 || matches_encoding(code, 0xfff00000, 0xd5300000) ||
+		 matches_encoding(code, 0xfff80000, 0xd5280000))
 		set_unknown(frame, constants, reg); /* SVE; mrs, sysl */
 }
 

@@ -35,6 +35,9 @@
 
 /* --- Code that no path reaches. --- */
 
+/* The address at which the search for unreached code of a function ends: the end of the function if
+ * its symbol gives it and no other function begins before; else the end of the last code of the
+ * function that a path has reached. */
 static u32 end_of_unreached_code(const struct code_analysis *analysis,
 				 const struct function *function)
 {

@@ -43,8 +43,8 @@ struct function {
 	bool returns;
 	bool has_exit;	    /* a path has ended with an exit that proves the stack depth */
 	bool has_switch;    /* the function loads rsp from memory: it switches stacks */
-	bool has_aligned;   /* the function makes a call with rsp aligned as the ABI demands */
-	bool has_unaligned; /* the function makes a call with rsp not so aligned */
+	bool has_aligned;   /* at one call or more, rsp is aligned as the ABI demands */
+	bool has_unaligned; /* at one call or more, rsp is not so aligned */
 	bool has_jumps;	    /* the function has jumps with unknown targets */
 	bool jumps_differ;  /* the states of the frame at these jumps contradict each other */
 	bool fill_failed;

@@ -27,7 +27,7 @@ struct code_rows {
 	u32 count, room;
 	struct unwind_rule *rules; /* each rule once */
 	u32 rule_count, rule_room;
-	struct hash_index index; /* of rules */
+	struct hash_index index; /* finds a rule in `rules` */
 	bool is_partial; /* an analysis, or a process with more memory, would find more rows */
 	/* layout of the interpreter in the file; without `link` its build or version is not
 	 * known */

@@ -216,7 +216,7 @@ static bool are_vm_texts_as_expected(const struct table *tables)
 }
 
 /* True if the descriptions of addresses (PcDesc) are those of struct java_place. */
-static bool places_are_known(const struct table *tables)
+static bool is_pc_desc_layout_known(const struct table *tables)
 {
 	u8 distance, scope, bytes;
 
@@ -278,7 +278,8 @@ static bool narrow_member_read(const struct table *tables, const char *type, con
  * code are in the block of the code; OpenJDK 25 has two memory areas apart from the block, for data
  * that never change and for data that do. *end is the place of the second distance.
  */
-static bool scope_members_read(const struct table *tables, struct java_layout *layout, u8 *end)
+static bool read_scope_member_offsets(const struct table *tables, struct java_layout *layout,
+				      u8 *end)
 {
 	if (!find_vm_table_entry(&tables[MEMBERS], "CodeBlob", "_mutable_data"))
 		return read_offset_of_member(tables, "CompiledMethod", "_scopes_data_begin",
@@ -302,9 +303,9 @@ static void scopes_read(const struct table *tables, struct java_layout *layout)
 {
 	u8 end;
 
-	if (scope_members_read(tables, layout, &end) &&
+	if (read_scope_member_offsets(tables, layout, &end) &&
 	    narrow_member_read(tables, "nmethod", "_scopes_pcs_offset", &layout->scope_places) &&
-	    end == layout->scope_places + 1 && places_are_known(tables))
+	    end == layout->scope_places + 1 && is_pc_desc_layout_known(tables))
 		layout->scope_numbers =
 			find_vm_table_entry(&tables[MEMBERS], "nmethod", "_stack_traversal_mark")
 				? JAVA_NUMBERS_FROM_0

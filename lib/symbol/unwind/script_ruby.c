@@ -230,7 +230,8 @@ struct other_code {
 	u32 instructions_left;
 };
 
-static bool add_place_to_unmark(struct other_code *other, u64 address)
+/* Adds an address from which on code is to be unmarked. False: the list is full. */
+static bool add_address_of_code_to_unmark(struct other_code *other, u64 address)
 {
 	if (other->place_count == PLACES_MAX)
 		return false;
@@ -272,7 +273,7 @@ static bool unmark_code_from_place(struct script_loop *loop, struct other_code *
 			break;
 		flow = x86_flow_of(&code);
 		if ((flow == X86_JUMP || flow == X86_BRANCH) &&
-		    !add_place_to_unmark(other, address + code.immediate))
+		    !add_address_of_code_to_unmark(other, address + code.immediate))
 			return false;
 	}
 	return address == start || script_loop_unmark(loop, start, address);
@@ -300,7 +301,7 @@ static bool mark_code_where_r15_is_frame(struct script_loop *loop, u64 start, u6
 			 code.rm == X86_R15;
 		/* r15 may now have another value than a frame of the loop. */
 		if ((is_pop || (code.writes >> X86_R15 & 1 && !is_frame_load(&code))) &&
-		    !add_place_to_unmark(&other, address))
+		    !add_address_of_code_to_unmark(&other, address))
 			return false;
 		while (other.place_count)
 			if (!unmark_code_from_place(loop, &other,

@@ -31,7 +31,7 @@ enum x86_register {
 	X86_R14,
 	X86_R15,
 	X86_REGISTERS,
-	X86_RIP = X86_REGISTERS, /* as a base */
+	X86_RIP = X86_REGISTERS, /* only as the base of an address */
 	X86_NO_REGISTER,
 };
 

@@ -360,8 +360,8 @@ static bool is_whole_block_read(const struct event_decoder *decoder)
 	       number_reader_done(&decoder->further);
 }
 
-static void set_columns_of_number_reader(struct number_reader *reader,
-					 const struct byte_cursor *column)
+static void number_reader_set_columns(struct number_reader *reader,
+				      const struct byte_cursor *column)
 {
 	reader->codes = column[0];
 	reader->bits = column[1];
@@ -375,12 +375,12 @@ int event_block_decode(struct block_view *view, const struct event_limits *limit
 
 	if (view->header.columns != limits->columns)
 		return -EBADMSG;
-	set_columns_of_number_reader(&decoder.time, &view->column[EVENT_COLUMN_TIME]);
-	set_columns_of_number_reader(&decoder.leaf, &view->column[EVENT_COLUMN_LEAF]);
-	set_columns_of_number_reader(&decoder.value, &view->column[EVENT_COLUMN_VALUE]);
-	set_columns_of_number_reader(&decoder.repeats, &view->column[EVENT_COLUMN_REPEATS]);
-	set_columns_of_number_reader(&decoder.context, &view->column[EVENT_COLUMN_CONTEXT]);
-	set_columns_of_number_reader(&decoder.further, &view->column[EVENT_COLUMN_FURTHER]);
+	number_reader_set_columns(&decoder.time, &view->column[EVENT_COLUMN_TIME]);
+	number_reader_set_columns(&decoder.leaf, &view->column[EVENT_COLUMN_LEAF]);
+	number_reader_set_columns(&decoder.value, &view->column[EVENT_COLUMN_VALUE]);
+	number_reader_set_columns(&decoder.repeats, &view->column[EVENT_COLUMN_REPEATS]);
+	number_reader_set_columns(&decoder.context, &view->column[EVENT_COLUMN_CONTEXT]);
+	number_reader_set_columns(&decoder.further, &view->column[EVENT_COLUMN_FURTHER]);
 	decoder.numbers = (byte_cursor_left(&decoder.leaf.codes) ? HAS_LEAF : 0) |
 			  (byte_cursor_left(&decoder.value.codes) ? HAS_VALUE : 0) |
 			  (byte_cursor_left(&decoder.repeats.codes) ? HAS_REPEATS : 0) |

@@ -32,7 +32,7 @@ static struct command_code begin_command_code(const char *path)
 	struct command_code code = {.loaded = &capture->loaded,
 				    .symbolizers = capture_symbolizers(capture)};
 
-	command_code_begin(&code, path);
+	command_code_start_linker(&code, path);
 	return code;
 }
 

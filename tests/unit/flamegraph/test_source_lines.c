@@ -13,7 +13,7 @@ static struct tree_frame frames[LINES_MAX];
 static int begin(void **state)
 {
 	(void)state;
-	source_lines_begin(&lines);
+	source_lines_init(&lines);
 	for (u32 i = 0; i < LINES_MAX; i++)
 		frames[i].number = i;
 	return 0;

@@ -9,7 +9,7 @@ static struct stack_values values;
 static int begin(void **state)
 {
 	(void)state;
-	stack_values_begin(&values);
+	stack_values_init(&values);
 	return 0;
 }
 

@@ -14,7 +14,7 @@ static struct time_cells cells;
 static int begin(void **state)
 {
 	(void)state;
-	time_cells_begin(&cells);
+	time_cells_init(&cells);
 	return 0;
 }
 

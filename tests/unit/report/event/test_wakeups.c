@@ -70,7 +70,7 @@ static int clear(void **state)
 /* The thread at the other end of an event's wait; 0: unknown. */
 static u32 tid_at_other_end_of_wait(u32 index)
 {
-	const struct trace_event *end = wakeups_other(wakeups, &events[index]);
+	const struct trace_event *end = wakeups_other_event_of_wait(wakeups, &events[index]);
 
 	return end ? end->tid : 0;
 }
@@ -82,7 +82,7 @@ TEST(both_ends, NULL, clear)
 	write_recording(true, false);
 	for (u32 i = 0; i < COUNT; i++)
 		assert_int_equal(tid_at_other_end_of_wait(i), others[i]);
-	assert_int_equal(wakeups_other(wakeups, &events[0])->time, 1700);
+	assert_int_equal(wakeups_other_event_of_wait(wakeups, &events[0])->time, 1700);
 	assert_true(wakeups_is_waker(wakeups, &events[0]));
 	assert_false(wakeups_is_waker(wakeups, &events[2]));
 }
