@@ -387,7 +387,7 @@ int on_wake(u64 *ctx)
 SEC("stackmap.raw_tp")
 int on_queue_work(struct bpf_raw_tracepoint_args *ctx)
 {
-	u64 running = soft_work_word((void *)ctx->args[1]);
+	u64 running = address_of_soft_work_word((void *)ctx->args[1]);
 
 	return tail_call_callback_scheduler(ctx, &callbacks_raw_tp,
 					    origin_object_queued(ctx, ctx->args[2], running));

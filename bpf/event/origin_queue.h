@@ -10,7 +10,7 @@
 #include "origin.h"
 
 /* Address of the kernel's word that holds a high-resolution timer while its callback runs. */
-static __always_inline u64 running_timer_word(const struct hrtimer *timer)
+static __always_inline u64 address_of_running_timer_word(const struct hrtimer *timer)
 {
 	u64 base = (u64)BPF_CORE_READ(timer, base);
 
@@ -20,7 +20,7 @@ static __always_inline u64 running_timer_word(const struct hrtimer *timer)
 }
 
 /* Address of the worker's word that holds the work item which the worker executes. */
-static __always_inline u64 current_work_word(u64 worker)
+static __always_inline u64 address_of_current_work_word(u64 worker)
 {
 	return worker ? worker + bpf_core_field_offset(struct worker, current_work) : 0;
 }
@@ -28,14 +28,16 @@ static __always_inline u64 current_work_word(u64 worker)
 /*
  * Address of the kernel's word that holds a work item while it runs as a soft interrupt of the CPU.
  */
-static __always_inline u64 soft_work_word(const struct pool_workqueue *queue)
+static __always_inline u64 address_of_soft_work_word(const struct pool_workqueue *queue)
 {
 	u64 node;
 
 	if (!(BPF_CORE_READ(queue, wq, flags) & WQ_BH))
 		return 0;
 	node = (u64)BPF_CORE_READ(queue, pool, workers.next);
-	return node ? current_work_word(node - bpf_core_field_offset(struct worker, node)) : 0;
+	return node ? address_of_current_work_word(node -
+						   bpf_core_field_offset(struct worker, node))
+		    : 0;
 }
 
 /* Keeps the origin of a work item that queues itself. False: the object is another one. */
@@ -159,7 +161,7 @@ static __always_inline void origin_call_begin(u64 object, bool is_hrtimer)
 	if (!origin_of_object(object, origin))
 		origin->time = origin->running = 0;
 	if (is_hrtimer)
-		origin->running = running_timer_word(timer);
+		origin->running = address_of_running_timer_word(timer);
 	calls->call[place].is_hrtimer = is_hrtimer;
 	origin->object = object;
 	atomic_store_release(&calls->call[place].task, task);
@@ -195,7 +197,7 @@ static __always_inline void origin_work_begin(u64 object)
 
 	if (BPF_CORE_READ(worker, flags) & PF_WQ_WORKER) {
 		thread = BPF_CORE_READ(worker, worker_private);
-		running = current_work_word((u64)BPF_CORE_READ(thread, data));
+		running = address_of_current_work_word((u64)BPF_CORE_READ(thread, data));
 	}
 	if (!running || !origin_is_running(running, object)) {
 		origin_call_begin(object, false);

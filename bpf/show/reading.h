@@ -105,7 +105,7 @@ static __always_inline struct reading *reading_of_position(u32 at)
 	return bpf_map_lookup_elem(&readings, &at);
 }
 
-static __always_inline struct reading *reading_find(u64 session)
+static __always_inline struct reading *reading_find_by_session(u64 session)
 {
 	struct reading_search search = {.session = session, .found = READINGS_MAX};
 
@@ -153,14 +153,14 @@ __noinline int reading_claim(u64 session)
 static __always_inline struct reading *reading_find_or_claim(const struct bpf_iter_meta *meta)
 {
 	u64 session = meta->session_id + 1;
-	struct reading *reading = reading_find(session);
+	struct reading *reading = reading_find_by_session(session);
 	u32 try;
 
 	if (!meta->seq_num && !reading) {
 		for (try = 0; try < CLAIM_TRIES; try++)
 			if (reading_claim(session))
 				break;
-		reading = reading_find(session);
+		reading = reading_find_by_session(session);
 	}
 	if (reading)
 		reading->used = bpf_ktime_get_ns();
@@ -170,7 +170,7 @@ static __always_inline struct reading *reading_find_or_claim(const struct bpf_it
 /* Ends a read. Fails if not the whole file was shown. */
 static __always_inline int reading_end(const struct bpf_iter_meta *meta)
 {
-	struct reading *reading = reading_find(meta->session_id + 1);
+	struct reading *reading = reading_find_by_session(meta->session_id + 1);
 
 	if (!reading || !reading->is_whole)
 		return reading_fail_line_too_long(meta->seq);

@@ -15,7 +15,7 @@
 #include "format/printable.h"
 
 /* Full-width characters and leading spaces count, too, because some spreadsheets accept them. */
-static bool is_formula(const char *text)
+static bool may_be_spreadsheet_formula(const char *text)
 {
 	static const char *const begins[] = {"=",      "+",	 "-",	   "@",	    "'",
 					     "\uff1d", "\uff0b", "\uff0d", "\uff20"};
@@ -37,7 +37,7 @@ void csv_put(const char *comma, const char *text, FILE *to)
 
 	fprintf(to, "%s%s", comma, quote);
 	while (*text) {
-		if (is_first && is_formula(text))
+		if (is_first && may_be_spreadsheet_formula(text))
 			fputc('\'', to);
 		if (*text == '"')
 			fputc('"', to);

@@ -109,7 +109,7 @@ static int open_side(struct diff_side *side)
 	int status;
 
 	if (!first->choice.from && !first->choice.is_instance) {
-		status = recordings_open_each(side->name, &list);
+		status = recordings_open_all(side->name, &list);
 		if (status)
 			return status;
 		if (list.count <= DIFF_RECORDINGS_MAX) {

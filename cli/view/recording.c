@@ -246,7 +246,7 @@ struct trace_reader *recordings_open_folder(const char *path)
 	return reader;
 }
 
-int recordings_open_each(const char *paths, struct recording_list *list)
+int recordings_open_all(const char *paths, struct recording_list *list)
 {
 	char *copy = strdup(paths), *rest = copy, *path;
 	struct stackmap_error error;

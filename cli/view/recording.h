@@ -51,7 +51,7 @@ u32 report_damaged_recordings(const struct recording_list *list);
  * whole is the name of a file, this file is opened. 0, or EXIT_FAILED after a message: the list is
  * empty then.
  */
-int recordings_open_each(const char *paths, struct recording_list *list);
+int recordings_open_all(const char *paths, struct recording_list *list);
 
 /*
  * Merges all recordings of a folder in memory. The result counts as damaged if one of them is

@@ -155,7 +155,7 @@ CORE_GLOBAL_PART int v8_list_find(struct unwind *unwind)
 }
 
 /* The place in the window of a position of the list; V8_LIST_WINDOW: the bytes are unreadable. */
-CORE_GLOBAL_PART int v8_window_place(struct unwind *unwind, u32 at)
+CORE_GLOBAL_PART int v8_window_index_of_position(struct unwind *unwind, u32 at)
 {
 	struct v8_inlined *inlined;
 	u32 bytes;
@@ -226,7 +226,7 @@ CORE_GLOBAL_PART int v8_instruction_read(struct unwind *unwind)
 	inlined = &unwind->v8.inlined;
 	is_earlier = core_reload(inlined->skipped) | core_reload(inlined->matched);
 	at = is_earlier ? inlined->back : inlined->at;
-	start = place = v8_window_place(unwind, at);
+	start = place = v8_window_index_of_position(unwind, at);
 	core_one_register(place);
 	if (place >= V8_LIST_WINDOW || !inlined->steps_left)
 		return 0;

@@ -95,7 +95,7 @@ static int add_number_attribute(struct attributes *attributes, const char *key, 
 }
 
 /* True for the keys of the sample's own attributes, which a process context does not replace. */
-static bool is_own_key(const char *key)
+static bool is_key_of_sample_attribute(const char *key)
 {
 	static const char *const keys[] = {"thread.name", "process.pid", "thread.id",
 					   "cpu.logical_number", "process.linux.cgroup"};
@@ -116,7 +116,8 @@ static int read_published(struct otlp *otlp, const struct trace_process *process
 		const struct process_attribute *each = &attributes.items[i];
 		bool is_service = !strcmp(each->key, "service.name");
 
-		if (is_own_key(each->key) || (is_service && otlp->options->identity.service))
+		if (is_key_of_sample_attribute(each->key) ||
+		    (is_service && otlp->options->identity.service))
 			continue;
 		out->has_service |= is_service;
 		err = otlp_text_attribute(otlp->tables, each->key, each->value,

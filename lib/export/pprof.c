@@ -255,7 +255,7 @@ static int write_location_once(struct pprof *pprof, const struct event_frame *fr
 
 /* --- the main program --- */
 
-static bool is_library(const char *path)
+static bool is_path_of_library(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	const char *end = strstr(slash ? slash : path, ".so");
@@ -269,7 +269,7 @@ static u32 find_mapping_of_main_program(const struct pprof *pprof, const struct 
 		const struct trace_mapping *mapping =
 			trace_reader_mapping(pprof->reader, FRAME_MAPPING(stack->frames[i]));
 
-		if (mapping && mapping->kind == MAPPING_FILE && !is_library(mapping->path))
+		if (mapping && mapping->kind == MAPPING_FILE && !is_path_of_library(mapping->path))
 			return (u32)(mapping - pprof->mappings) + PROGRAM_FIRST;
 	}
 	return PROGRAM_NONE;

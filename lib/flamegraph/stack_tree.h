@@ -52,7 +52,7 @@ struct stack_tree {
 	struct text_set texts;
 	struct intern objects, frames, nodes;
 	struct tree_node *root;
-	struct tree_frame **sorted; /* frames by number */
+	struct tree_frame **sorted; /* frames; index: number of the frame */
 
 	/* Set before the first frame is added: files of one name in different folders are one
 	 * object (frame_names_file()), whose path is the file name if it was found in several

@@ -180,7 +180,7 @@ static void set_path_components(const char *path, struct mapping_record *record)
 static int open_mapped_file_by_path(const struct mapping_record *record, const char *path)
 {
 	return path[0] == '/' && record->path_whole
-		       ? file_place_open_regular_file(file_place_below("/", path))
+		       ? file_place_open_regular_file(file_place_open_below_root("/", path))
 		       : -ENOENT;
 }
 

@@ -21,7 +21,7 @@
 
 /* Writes a text as part of a name, in which "{", "}", "=" and "," are separators and therefore
  * replaced. */
-static void put_name_part(FILE *to, const char *word)
+static void put_text_as_name_part(FILE *to, const char *word)
 {
 	for (; *word; word++)
 		fputc(strchr("{}=,\"\\ ", *word) || (u8)*word < 0x20 ? '_' : *word, to);
@@ -43,7 +43,7 @@ static int put_name_label(void *arg, const char *key, const char *value)
 	if (!plain)
 		return -ENOMEM;
 	fprintf(labels->to, "%s%s=", labels->others ? "," : "", plain);
-	put_name_part(labels->to, value);
+	put_text_as_name_part(labels->to, value);
 	labels->others = true;
 	free(plain);
 	return 0;
@@ -59,7 +59,7 @@ static char *make_application_name(const struct push_profile *profile)
 
 	if (!labels.to)
 		return NULL;
-	put_name_part(labels.to, profile->options->identity.service ?: NAME);
+	put_text_as_name_part(labels.to, profile->options->identity.service ?: NAME);
 	fputc('{', labels.to);
 	err = push_labels(profile, put_name_label, &labels);
 	fputc('}', labels.to);

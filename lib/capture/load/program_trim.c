@@ -77,7 +77,7 @@ static bool is_long_jump(const struct bpf_insn *insn)
 	return insn->code == (BPF_JMP32 | BPF_JA);
 }
 
-static bool is_unconditional(const struct bpf_insn *insn)
+static bool is_unconditional_jump(const struct bpf_insn *insn)
 {
 	return is_jump(insn) && BPF_OP(insn->code) == BPF_JA;
 }
@@ -296,7 +296,7 @@ static enum branch decide_branch(const struct bpf_insn *insn, const struct value
 	u32 op = BPF_OP(insn->code);
 	bool is_true;
 
-	if (is_unconditional(insn))
+	if (is_unconditional_jump(insn))
 		return BRANCH_ALWAYS;
 	if (a.kind != VALUE_NUMBER || b.kind != VALUE_NUMBER || op > BPF_JSLE)
 		return BRANCH_BOTH;
@@ -349,7 +349,7 @@ static void mark_kept_instructions(struct trim *trim)
 			 points[index_of_jump_or_call_target(trim, i)].place != kept);
 		if (point->is_kept) {
 			kept += 1 + is_64_bit_immediate_load(insn);
-			if (branch == BRANCH_ALWAYS && !is_unconditional(insn))
+			if (branch == BRANCH_ALWAYS && !is_unconditional_jump(insn))
 				*insn = (struct bpf_insn){.code = BPF_JMP | BPF_JA,
 							  .off = insn->off};
 		}

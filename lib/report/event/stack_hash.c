@@ -169,8 +169,8 @@ static void locate_user_frame(const struct frame_identities *identities, struct 
 	place->start = place->symbol ? place->symbol->start : 0;
 }
 
-struct frame_place frame_identities_place(const struct frame_identities *identities, u64 frame,
-					  enum frame_role role)
+struct frame_place frame_identities_find_place(const struct frame_identities *identities, u64 frame,
+					       enum frame_role role)
 {
 	struct frame_place place = {
 		.object = {.kind = FRAME_UNKNOWN, .path = ""},
@@ -353,7 +353,8 @@ void stack_hashes_free(struct stack_hashes **hashes)
 static struct frame_identity find_frame_identity(struct stack_hashes *hashes, u64 frame,
 						 enum frame_role role)
 {
-	const struct frame_place place = frame_identities_place(hashes->identities, frame, role);
+	const struct frame_place place =
+		frame_identities_find_place(hashes->identities, frame, role);
 
 	return frame_identities_of(hashes->identities, &place);
 }

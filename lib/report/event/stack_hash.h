@@ -96,8 +96,8 @@ struct frame_identities;
 int frame_identities_create(struct trace_reader *reader, struct frame_identities **out);
 void frame_identities_free(struct frame_identities **identities);
 
-struct frame_place frame_identities_place(const struct frame_identities *identities, u64 frame,
-					  enum frame_role role);
+struct frame_place frame_identities_find_place(const struct frame_identities *identities, u64 frame,
+					       enum frame_role role);
 struct frame_identity frame_identities_of(struct frame_identities *identities,
 					  const struct frame_place *place);
 

@@ -338,7 +338,8 @@ static struct located_frame *find_or_add_frame(struct window_stacks *stacks, u64
 
 	if (!placed || placed->is_made)
 		return placed;
-	place = frame_identities_place(stacks->identities, frame, frame_role_for_identity(role));
+	place = frame_identities_find_place(stacks->identities, frame,
+					    frame_role_for_identity(role));
 	placed->identity = frame_identities_of(stacks->identities, &place);
 	placed->is_stable = is_frame_stable(stacks, &place, frame);
 	placed->is_made = true;
@@ -476,9 +477,9 @@ static int append_unsent_frame_rows(struct window_stacks *stacks,
 	enum frame_role role = placed->key.word[1];
 	/* For generated code: the place from which the frame's identity in the store was made. */
 	bool is_identity_place = role == FRAME_EXECUTED && !placed->is_stable;
-	const struct frame_place place =
-		frame_identities_place(stacks->identities, placed->key.word[0],
-				       is_identity_place ? frame_role_for_identity(role) : role);
+	const struct frame_place place = frame_identities_find_place(
+		stacks->identities, placed->key.word[0],
+		is_identity_place ? frame_role_for_identity(role) : role);
 	u64 looked_up = frame_identity_lookup_offset(placed->identity.offset, role);
 	const struct sent_key object = make_sent_key(placed->identity.object, KEY_OBJECT);
 	const struct sent_key frame =

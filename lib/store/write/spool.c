@@ -174,7 +174,7 @@ static int write_spool_file(int folder, const char *temporary, const char *name,
 	return err;
 }
 
-static bool is_own_file(const struct stat *status)
+static bool is_regular_file_of_this_user(const struct stat *status)
 {
 	return S_ISREG(status->st_mode) && status->st_uid == geteuid() && status->st_nlink == 1;
 }
@@ -187,7 +187,7 @@ static int read_own_file(int file, u8 **data, size_t *bytes)
 
 	if (fstat(file, &status))
 		return -errno;
-	if (!is_own_file(&status))
+	if (!is_regular_file_of_this_user(&status))
 		return -EPERM;
 	if ((u64)status.st_size > SPOOL_FILE_BYTES_MAX)
 		return -EFBIG;
@@ -257,7 +257,7 @@ static int add_item_to_list(int folder, const char *name, struct spool_list *lis
 		return 0;
 	if (fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW))
 		return errno == ENOENT ? 0 : -errno;
-	if (!is_own_file(&status)) {
+	if (!is_regular_file_of_this_user(&status)) {
 		list->strangers++;
 		return 0;
 	}

@@ -42,7 +42,8 @@ static int open_below_roots(const char *const roots[DEBUG_ROOTS_MAX], const char
 			    bool (*accept)(void *arg, int file), void *arg)
 {
 	for (u32 i = 0; i < DEBUG_ROOTS_MAX && roots[i]; i++) {
-		int file = file_place_open_regular_file(file_place_below_links(roots[i], path));
+		int file = file_place_open_regular_file(
+			file_place_open_below_following_links(roots[i], path));
 
 		if (file >= 0 && accept(arg, file))
 			return file;

@@ -45,7 +45,7 @@ static int write_function(struct writer *writer, const struct code_place *place)
 	return result;
 }
 
-static int write_place_item(void *arg, u32 index, const struct code_place *functions, u32 count)
+static int write_names_of_place(void *arg, u32 index, const struct code_place *functions, u32 count)
 {
 	struct writer *writer = arg;
 	struct debug_item item = {.place = index, .functions = count};
@@ -79,7 +79,7 @@ static int find_names_of_places(struct debug_info *info, const u64 *places, u32 
 	if (!writer.out)
 		return -ENOMEM;
 	result = text_pool_init(&writer.texts);
-	result = result ?: debug_info_find(info, places, count, write_place_item, &writer);
+	result = result ?: debug_info_find(info, places, count, write_names_of_place, &writer);
 	if (fclose(writer.out))
 		result = -ENOMEM;
 	answer->items = writer.items;

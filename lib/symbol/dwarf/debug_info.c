@@ -537,7 +537,7 @@ static int find_functions_in_unit(struct debug_info *info, const struct target *
 				       &info->is_damaged);
 	for (u32 i = 0; i < count && !result; i++) {
 		struct code_place places[CODE_PLACES_MAX];
-		u32 functions = go_table_places(&info->go, addresses[i], places);
+		u32 functions = go_table_find_places(&info->go, addresses[i], places);
 
 		result = pass_functions_of_target_to_caller(group, i, places, functions);
 	}

@@ -310,7 +310,7 @@ static u32 read_attribute_number(Dwarf_Die *die, unsigned int name)
 
 /* The called function of an inlined call, and the line of the call in the outer function. The
  * result is kept, as reading an entry is expensive, and many addresses are in the same calls. */
-static const struct code_place *inlined_call_place(struct unit *unit, u32 call)
+static const struct code_place *find_function_and_line_of_inlined_call(struct unit *unit, u32 call)
 {
 	struct inline_part *part = &unit->inlined.parts[call];
 
@@ -342,7 +342,8 @@ static int find_functions_at_address(struct unit *unit, u64 address, const struc
 	if (count > 0)
 		count = find_inlined_calls(unit, index, address, calls);
 	for (int i = 0; i < count; i++) {
-		const struct code_place *call = inlined_call_place(unit, calls[count - 1 - i]);
+		const struct code_place *call =
+			find_function_and_line_of_inlined_call(unit, calls[count - 1 - i]);
 
 		places[i] = at;
 		places[i].function = call->function;

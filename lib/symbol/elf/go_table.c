@@ -420,7 +420,7 @@ static bool read_inlined_call(const struct go_table *table, const struct go_func
 	return true;
 }
 
-u32 go_table_places(const struct go_table *table, u64 address, struct code_place *places)
+u32 go_table_find_places(const struct go_table *table, u64 address, struct code_place *places)
 {
 	struct go_function function;
 	u32 count = 0;

@@ -71,6 +71,6 @@ bool go_read_next_run(const struct go_table *table, const struct go_function *fu
 /* Writes the functions of an address to places[CODE_PLACES_MAX], innermost first; the last one is
  * the function that was called. Texts live as long as the Elf. Returns their number; 0: no Go
  * function is at the address. */
-u32 go_table_places(const struct go_table *table, u64 address, struct code_place *places);
+u32 go_table_find_places(const struct go_table *table, u64 address, struct code_place *places);
 
 #endif

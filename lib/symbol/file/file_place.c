@@ -27,12 +27,12 @@ static int open_path_from(int folder, const char *path, u64 resolve)
 	return place < 0 ? -ENOENT : place;
 }
 
-int file_place_in(int folder, const char *path)
+int file_place_open_in_folder(int folder, const char *path)
 {
 	return open_path_from(folder, path, RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS);
 }
 
-int file_place_cached(const char *path)
+int file_place_open_if_cached(const char *path)
 {
 	return open_path_from(AT_FDCWD, path, RESOLVE_CACHED | RESOLVE_NO_SYMLINKS);
 }
@@ -48,12 +48,12 @@ static int open_path_below(const char *root, const char *path, u64 resolve)
 	return place;
 }
 
-int file_place_below(const char *root, const char *path)
+int file_place_open_below_root(const char *root, const char *path)
 {
 	return open_path_below(root, path, RESOLVE_NO_SYMLINKS);
 }
 
-int file_place_below_links(const char *root, const char *path)
+int file_place_open_below_following_links(const char *root, const char *path)
 {
 	return open_path_below(root, path, 0);
 }

@@ -12,17 +12,17 @@
 
 /* Opens a path below the folder `root`. Returns an O_PATH descriptor, or -ENOENT. ".." does not
  * lead out of the root, and symbolic links are not followed. */
-int file_place_below(const char *root, const char *path);
+int file_place_open_below_root(const char *root, const char *path);
 
-/* Like file_place_below(), but symbolic links are followed inside the root. */
-int file_place_below_links(const char *root, const char *path);
+/* Like file_place_open_below_root(), but symbolic links are followed inside the root. */
+int file_place_open_below_following_links(const char *root, const char *path);
 
-/* Like file_place_below(), below a folder that is open already. */
-int file_place_in(int folder, const char *path);
+/* Like file_place_open_below_root(), below a folder that is open already. */
+int file_place_open_in_folder(int folder, const char *path);
 
-/* Like file_place_below(), below the root of this process, if the kernel's cache holds the whole
- * path. No file system is asked, so the call does not wait for one. */
-int file_place_cached(const char *path);
+/* Like file_place_open_below_root(), below the root of this process, if the kernel's cache holds
+ * the whole path. No file system is asked, so the call does not wait for one. */
+int file_place_open_if_cached(const char *path);
 
 /* Opens the file of an O_PATH descriptor for reading; or -ENOENT. */
 int file_place_read(int place);

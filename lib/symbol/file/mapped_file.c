@@ -30,7 +30,7 @@
 #define KERNEL_DEVICE(device) ((u64)major(device) << 20 | minor(device))
 
 /* True if device, inode and the time of the last write are those of the record. */
-static bool is_same_file(int fd, const struct mapping_key *key)
+static bool is_file_of_mapping_key(int fd, const struct mapping_key *key)
 {
 	struct stat stat;
 
@@ -51,7 +51,7 @@ static bool is_same_generation(int fd, const struct mapping_key *key)
 
 bool is_file_of_mapping_record(int fd, const struct mapping_record *record)
 {
-	return is_same_file(fd, &record->key) && is_same_generation(fd, &record->key);
+	return is_file_of_mapping_key(fd, &record->key) && is_same_generation(fd, &record->key);
 }
 
 /* Opens the file of the O_PATH descriptor `place` for reading, if it is the file of the record.
@@ -62,7 +62,7 @@ static int open_if_same_file(int place, const struct mapping_key *key)
 
 	if (place < 0)
 		return -ENOENT;
-	if (is_same_file(place, key))
+	if (is_file_of_mapping_key(place, key))
 		fd = file_place_read(place);
 	close(place);
 	if (fd >= 0 && is_same_generation(fd, key))
@@ -72,8 +72,8 @@ static int open_if_same_file(int place, const struct mapping_key *key)
 	return -ENOENT;
 }
 
-/* Does the same as is_same_file(), with what the kernel has cached of the inode: the file system is
- * not asked. */
+/* Does the same as is_file_of_mapping_key(), with what the kernel has cached of the inode: the file
+ * system is not asked. */
 static bool is_same_cached_file(int place, const struct mapping_key *key)
 {
 	const u32 wanted = STATX_TYPE | STATX_INO | STATX_MTIME;
@@ -93,7 +93,7 @@ int mapped_file_open_cached(const struct mapping_record *record, const char *pat
 
 	if (record->key.kind != MAPPING_FILE || path[0] != '/')
 		return -ENOENT;
-	place = file_place_cached(path);
+	place = file_place_open_if_cached(path);
 	if (place < 0)
 		return -ENOENT;
 	if (is_same_cached_file(place, &record->key))
@@ -113,7 +113,7 @@ int mapped_file_open(const struct mapping_record *record, const char *path)
 		return -ENOENT;
 	if (is_absolute) {
 		snprintf(proc, sizeof(proc), "/proc/%u/root", record->tgid);
-		fd = open_if_same_file(file_place_below(proc, path), &record->key);
+		fd = open_if_same_file(file_place_open_below_root(proc, path), &record->key);
 	}
 	if (fd < 0) {
 		snprintf(proc, sizeof(proc), "/proc/%u/map_files/%llx-%llx", record->tgid,
@@ -121,7 +121,7 @@ int mapped_file_open(const struct mapping_record *record, const char *path)
 		fd = open_if_same_file(open(proc, O_PATH | O_CLOEXEC), &record->key);
 	}
 	if (fd < 0 && is_absolute)
-		fd = open_if_same_file(file_place_below("/", path), &record->key);
+		fd = open_if_same_file(file_place_open_below_root("/", path), &record->key);
 	return fd;
 }
 

@@ -115,7 +115,7 @@ int perf_map_folder(u32 tgid)
 	char root[64];
 
 	snprintf(root, sizeof(root), "/proc/%u/root", tgid);
-	return file_place_below(root, "tmp");
+	return file_place_open_below_root(root, "tmp");
 }
 
 int perf_map_open(int folder, const struct runtime_process *process)
@@ -125,7 +125,7 @@ int perf_map_open(int folder, const struct runtime_process *process)
 	int place, fd = -ENOENT;
 
 	snprintf(name, sizeof(name), "perf-%u.map", process->inner_id);
-	place = file_place_in(folder, name);
+	place = file_place_open_in_folder(folder, name);
 	if (place < 0)
 		return -ENOENT;
 	if (!fstat(place, &status) && status.st_nlink == 1 &&
@@ -177,7 +177,7 @@ static int open_mapped_path(u32 tgid, const struct mapped_line *mapped)
 	if (place >= 0)
 		return place;
 	snprintf(path, sizeof(path), "/proc/%u/root", tgid);
-	return file_place_below(path, mapped->path);
+	return file_place_open_below_root(path, mapped->path);
 }
 
 static int open_mapped_file(const struct runtime_process *process, const struct mapped_line *mapped)
@@ -335,7 +335,7 @@ struct runtime_names runtime_files_open(const struct runtime_files *files, u32 t
 		const struct runtime_process ours = {
 			.since = since, .user = getuid(), .inner_id = tgid};
 
-		live.folder = file_place_below("/", "tmp");
+		live.folder = file_place_open_below_root("/", "tmp");
 		if (live.folder >= 0)
 			names.perf_map = perf_map_open(live.folder, &ours);
 	}

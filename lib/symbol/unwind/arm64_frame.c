@@ -229,8 +229,8 @@ static void step_single(struct arm64_frame *frame, struct arm64_constants *const
 }
 
 /* The other loads and stores; of these, only registers that they write count. */
-static void step_other_memory(struct arm64_frame *frame, struct arm64_constants *constants,
-			      u32 code)
+static void step_other_load_or_store(struct arm64_frame *frame, struct arm64_constants *constants,
+				     u32 code)
 {
 	bool is_vector = bits(code, 26, 1);
 	bool is_by_register = matches_encoding(code, 0x3b200c00, 0x38200800);
@@ -260,7 +260,7 @@ static void step_memory(struct arm64_frame *frame, struct arm64_constants *const
 		 matches_encoding(code, 0x3b200000, 0x38000000))
 		step_single(frame, constants, code);
 	else
-		step_other_memory(frame, constants, code);
+		step_other_load_or_store(frame, constants, code);
 }
 
 /* --- Arithmetic. --- */

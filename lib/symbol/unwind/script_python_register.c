@@ -115,7 +115,7 @@ static void intersect_places_of_instruction(struct paths *paths, u64 address, u6
 }
 
 /* True for instructions that are known not to store to their operand in memory. */
-static bool is_load(const struct x86_instruction *code)
+static bool never_stores_to_operand(const struct x86_instruction *code)
 {
 	u8 group = code->reg & 7;
 
@@ -170,7 +170,7 @@ static u64 places_of_frame_after_instruction(const struct paths *paths, u64 addr
 		after &= ~HOLDS_REGISTER(code->rm);
 	if (flow == X86_CALL || flow == X86_CALL_INDIRECT)
 		return after & ~CALL_LOSES;
-	if (is_stack && !is_load(code))
+	if (is_stack && !never_stores_to_operand(code))
 		after &= ~set_bits_of_overwritten_words(code, below);
 	if (!is_move || (code->is_memory && !is_stack))
 		return after;

@@ -389,7 +389,7 @@ static bool decode_vector(struct cursor *cursor, struct x86_instruction *instruc
 	return true;
 }
 
-static bool is_prefix(u8 byte)
+static bool is_prefix_byte(u8 byte)
 {
 	return byte == 0x26 || byte == 0x2e || byte == 0x36 || byte == 0x3e ||
 	       (byte >= 0x64 && byte <= 0x67) || byte == 0xf0 || byte == 0xf2 || byte == 0xf3;
@@ -424,7 +424,7 @@ bool x86_decode(const u8 *code, u32 bytes, struct x86_instruction *instruction)
 	u8 byte;
 
 	*instruction = (struct x86_instruction){.base = X86_NO_REGISTER, .index = X86_NO_REGISTER};
-	for (byte = read_code_byte(&cursor); is_prefix(byte) && cursor.at < cursor.end;
+	for (byte = read_code_byte(&cursor); is_prefix_byte(byte) && cursor.at < cursor.end;
 	     byte = read_code_byte(&cursor)) {
 		instruction->is_narrow |= byte == 0x66;
 		cursor.is_short_address |= byte == 0x67;

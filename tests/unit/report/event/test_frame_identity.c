@@ -91,7 +91,7 @@ static int close_recording(void **state)
 static void assert_place(u64 frame, enum frame_role role, enum frame_identity_kind kind,
 			 const char *object, u64 offset, u64 start)
 {
-	const struct frame_place place = frame_identities_place(identities, frame, role);
+	const struct frame_place place = frame_identities_find_place(identities, frame, role);
 
 	assert_int_equal(place.object.kind, kind);
 	assert_string_equal(place.object.path, object);
@@ -123,7 +123,7 @@ TEST(a_leaf_is_the_start_of_its_function)
 TEST(a_return_address_is_of_the_byte_before)
 {
 	const struct frame_place place =
-		frame_identities_place(identities, FRAME_USER(LIBC, 0x2040), FRAME_RETURN);
+		frame_identities_find_place(identities, FRAME_USER(LIBC, 0x2040), FRAME_RETURN);
 
 	assert_non_null(place.symbol);
 	assert_string_equal(place.symbol->name, "read");
@@ -138,13 +138,13 @@ TEST(a_return_address_is_of_the_byte_before)
 TEST(an_executed_address_is_not_moved)
 {
 	struct frame_place place =
-		frame_identities_place(identities, FRAME_USER(LIBC, 0x2000), FRAME_EXECUTED);
+		frame_identities_find_place(identities, FRAME_USER(LIBC, 0x2000), FRAME_EXECUTED);
 
 	assert_string_equal(place.symbol->name, "read");
 	assert_int_equal(frame_identity_lookup_offset(place.offset, FRAME_EXECUTED), 0x2000);
-	place = frame_identities_place(identities, FRAME_USER(LIBC, 0x2020), FRAME_EXECUTED);
+	place = frame_identities_find_place(identities, FRAME_USER(LIBC, 0x2020), FRAME_EXECUTED);
 	assert_int_equal(place.offset, 0x2020);
-	place = frame_identities_place(identities, FRAME_USER(LIBC, 0x2040), FRAME_EXECUTED);
+	place = frame_identities_find_place(identities, FRAME_USER(LIBC, 0x2040), FRAME_EXECUTED);
 	assert_null(place.symbol);
 }
 
@@ -169,7 +169,8 @@ TEST(unidentified_code_belongs_to_its_host)
 
 static struct frame_identity identity_at(u64 frame)
 {
-	const struct frame_place place = frame_identities_place(identities, frame, FRAME_RETURN);
+	const struct frame_place place =
+		frame_identities_find_place(identities, frame, FRAME_RETURN);
 
 	return frame_identities_of(identities, &place);
 }
@@ -200,7 +201,8 @@ TEST(objects_have_different_ids)
 
 static bool has_same_identity_on_other_host(struct frame_identities *elsewhere, u64 frame)
 {
-	const struct frame_place place = frame_identities_place(elsewhere, frame, FRAME_RETURN);
+	const struct frame_place place =
+		frame_identities_find_place(elsewhere, frame, FRAME_RETURN);
 	struct frame_identity there = frame_identities_of(elsewhere, &place);
 	struct frame_identity here = identity_at(frame);
 

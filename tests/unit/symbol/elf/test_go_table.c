@@ -207,7 +207,7 @@ static int compare(void *arg, u32 index, const struct code_place *functions, u32
 {
 	struct comparison *comparison = arg;
 	struct code_place places[CODE_PLACES_MAX];
-	u32 found = go_table_places(comparison->table, comparison->addresses[index], places);
+	u32 found = go_table_find_places(comparison->table, comparison->addresses[index], places);
 	bool is_equal = found == count;
 
 	if (!count)
@@ -279,9 +279,9 @@ TEST(damaged_tables, program_open, program_close)
 		program_reopen();
 		for (u64 each = 0; !go_table_read(program.elf, &table) && each < 50; each++)
 			if (go_function_read(&table, rand() % table.functions, &function))
-				assert_in_range(go_table_places(&table,
-								function.start + rand() % 64,
-								places),
+				assert_in_range(go_table_find_places(&table,
+								     function.start + rand() % 64,
+								     places),
 						0, CODE_PLACES_MAX);
 		bytes[at] = kept;
 	}
