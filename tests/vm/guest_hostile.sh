@@ -19,7 +19,7 @@ check() {
 	!/ main[+].*\n.* _start[+][^\n]*$/ { if (!cut++) print }
 	END {
 		print "    " mode ": " stacks + 0 " stacks of the honest process, " cut + 0 " not whole"
-		exit stacks < 20 || 200 * cut > stacks
+		exit stacks < 10 || 200 * cut > stacks
 	}'
 }
 
