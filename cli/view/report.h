@@ -124,7 +124,7 @@ int report_fields_check_store(const struct report_fields *fields);
 void report_fields_add_event(struct report_fields *fields);
 
 const char *report_key_title(const struct report_fields *fields, enum table_key key);
-/* The name of the attribute among the keys; meaningless if there is none. */
+/* The name of the attribute among the keys. Not set if no key is an attribute. */
 const char *report_attribute(const struct report_fields *fields);
 
 /* The words that the two lists accept (words of struct option_row). */

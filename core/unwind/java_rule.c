@@ -428,11 +428,11 @@ CORE_PART bool java_return_follows_own_call(struct unwind *unwind)
 }
 
 /*
- * For the same return address: true if it follows a direct call of code that is no compiled method.
- * Calls of interfaces, of virtual functions and of method handles go to such stubs, which jump to
- * the method. The stub does not say which method, so further facts must exclude an unrecognised end
- * of the function: the CFA is aligned, which it would not be after the last pop, and the
- * instruction at the pc neither pushes nor pops.
+ * Returns true if the same return address follows a direct call of a stub, not of a compiled
+ * method. Calls of interfaces, of virtual functions and of method handles go to such stubs, which
+ * jump to the method. The stub does not say which method, so further facts must exclude an
+ * unrecognised end of the function: the CFA is aligned, which it would not be after the last pop,
+ * and the instruction at the pc neither pushes nor pops.
  */
 CORE_PART bool java_return_follows_call_of_stub(struct unwind *unwind)
 {

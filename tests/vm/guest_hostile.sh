@@ -19,13 +19,13 @@ check() {
 	!/ main[+].*\n.* _start[+][^\n]*$/ { if (!cut++) print }
 	END {
 		print "    " mode ": " stacks + 0 " stacks of the honest process, " cut + 0 " not whole"
-		exit stacks < 10 || 200 * cut > stacks
+		exit stacks < 20 || 200 * cut > stacks
 	}'
 }
 
 lie() {
 	rm -f h.data
-	stackmap record -o h.data -a -F 99 -e cpu-clock -- \
+	stackmap record -o h.data -a -F 199 -e cpu-clock -- \
 		sh -c "hostile honest & echo \$! >honest.pid; hostile $1 && wait \$(cat honest.pid)" >h.log 2>&1 ||
 		fault "$1: ended with $?: $(tail -n 3 h.log)"
 	grep -q 'recorded + 0 lost' h.log || fault "$1: $(cat h.log)"

@@ -12,7 +12,7 @@
 #include "order.h"
 #include "trace/block/source_name.h"
 
-/* What the events of a source are: origins of queued work, begins of spans, or spans. */
+/* The meaning of a source's events: origins of queued work, begins of spans, or spans. */
 enum role { ROLE_NONE, ROLE_QUEUED, ROLE_BEGIN, ROLE_SPAN };
 
 struct origins {

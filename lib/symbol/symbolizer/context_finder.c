@@ -686,10 +686,10 @@ static int start_visitor(struct search *search)
 }
 
 /*
- * Looks at the visit. False: there is no visitor any more. A visit is given up when two looks in a
- * row find it after its deadline, since this process may have been stopped together with the
- * visitor. *overdue: deadline of the visit that the last look has found so; 0: none. A visitor that
- * dies in a visit is replaced as one whose visit does not end.
+ * Checks whether the visit ends in time. False: no visitor runs any more. A visit is given up when
+ * two looks in a row find it after its deadline, since this process may have been stopped together
+ * with the visitor. *overdue: deadline of the visit that the last look has found so; 0: none. A
+ * visitor that dies in a visit is replaced as one whose visit does not end.
  */
 static bool check_visitor(struct search *search, u64 *overdue)
 {

@@ -174,7 +174,7 @@ static u32 function_at(const struct arm64_analysis *analysis, u32 start)
 			       analysis->functions, &start);
 }
 
-/* The number of the function that begins at an instruction; NONE: there is no memory. */
+/* The number of the function that begins at an instruction; NONE: out of memory. */
 static u32 find_or_add_function(struct arm64_analysis *analysis, u32 start)
 {
 	u32 found = function_at(analysis, start);
@@ -273,7 +273,7 @@ static bool is_noreturn_address(const struct code_image *image, u32 address)
 	return index && image->noreturn[index - 1] == address;
 }
 
-/* The slot that a stub of the PLT jumps by; 0: there is no stub. */
+/* Returns the slot that holds the address to which a stub of the PLT jumps; 0: not a stub. */
 static u32 slot_of_stub(const struct arm64_analysis *analysis, u32 address)
 {
 	u32 at = (address - analysis->image->start) / BYTES, code;

@@ -54,7 +54,7 @@ enum arm64_flow arm64_flow_of(u32 code, s64 *distance);
 
 static const struct arm64_frame arm64_frame_at_entry = {.fp = FP_IS_CALLERS, .has_link = 1};
 
-/* Applies an instruction that is no branch, jump or call. */
+/* Applies an instruction after which the next one in memory runs. */
 void arm64_frame_step(struct arm64_frame *frame, struct arm64_constants *constants, u32 code);
 
 /* True if a function may be left here: its stack is empty, and x29 and x30 are the caller's. */

@@ -39,7 +39,7 @@ class Object:
 
 
 def most_map_calls(code):
-    """The most calls of map helpers on a way through a function. A loop is an error: then there is no most."""
+    """Returns the greatest number of calls of map helpers on a path through a function. Fails on a loop, which has no greatest number."""
     instructions = list(struct.iter_unpack("<BBhi", code))
     most, pending = {}, [0]
     begun = set()
