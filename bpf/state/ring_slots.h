@@ -7,6 +7,7 @@
 #define BPF_RING_SLOTS_H
 
 #include "counted_events.h"
+#include "ledger.h"
 #include "rings.h"
 #include "scratch_slots.h"
 
@@ -34,6 +35,9 @@ u32 freezer_tgid; /* process that has set PAUSE_SNAPSHOT; 0: none */
 /* Synchronise resets of the stack map with readers (lib/capture/load/loaded.h). */
 u64 generation;
 u64 generation_done;
+
+/* User space adds to it: how much of each note of the ledger the files have that were drained. */
+u64 notes_reported[NOTE_COUNT];
 
 #define FLIGHT_TRIES 4
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The counters in scratch slots and rings only grow, so a file reports the difference to what
- * earlier files have reported. Runs of programs that the kernel skipped are not counted by CPU;
- * their reported number is kept in the ring header of CPU 0. */
+/* The counters in scratch slots, rings and global variables of the programs only grow, so a file
+ * reports the difference to what earlier files have reported. Runs of programs that the kernel
+ * skipped are not counted by CPU; their reported number is kept in the ring header of CPU 0. */
 #include "capture/drain/file_ledger.h"
 
 #include "capture/drain/counted_events.h"
@@ -105,7 +105,8 @@ static struct trace_cpu_ledger cpu_ledger_since_last_file(const struct recording
 	return ledger;
 }
 
-static void sum_ledger_note_counters(const struct loaded *loaded, u64 *notes)
+/* Adds what the BPF programs have counted since the start. */
+static void sum_notes_of_programs(const struct loaded *loaded, u64 *notes)
 {
 	const struct capture_bpf__bss *memory = loaded_programs(loaded)->bss;
 
@@ -123,29 +124,37 @@ static void sum_ledger_note_counters(const struct loaded *loaded, u64 *notes)
 			notes[NOTE_UNPLACED_CONTEXTS] += counters->context_unknown;
 		}
 	}
-	notes[NOTE_UNNAMED_TASKS] = memory->tasks_lost;
-	notes[NOTE_UNFOLLOWED_TASKS] = memory->follow_lost;
-	notes[NOTE_UNFINISHED_WAITS] = memory->unfinished_waits;
-	notes[NOTE_MISSED_WAITS] = loaded->attachment.missed_waits;
-	notes[NOTE_WAITS_BEFORE] = memory->waits_before;
-	notes[NOTE_UNSEEN_SWITCHES] = memory->time_rest.unseen ?: memory->unseen_waits;
-	notes[NOTE_UNTIMED_THREADS] = memory->time_rest.untimed;
-	notes[NOTE_UNFINISHED_SPANS] = loaded->attachment.unfinished_spans;
-	notes[NOTE_UNBEGUN_SPANS] = memory->spans_unbegun;
-	notes[NOTE_UNKEPT_SPANS] = memory->spans_unkept;
-	notes[NOTE_UNREAD_NUMBERS] = memory->numbers_unread;
-	notes[NOTE_FIRST_COUNTS] = memory->counts_first;
-	notes[NOTE_UNREAD_COUNTS] = memory->counts_unread;
-	notes[NOTE_UNKEPT_COUNTS] = memory->counts_unkept;
-	notes[NOTE_COMPAT_CALLS] = memory->compat_calls;
-	notes[NOTE_UNMET_CONDITIONS] = memory->conditions_unmet;
-	notes[NOTE_LATE_CPUS] = loaded->attachment.hotplug.came;
-	notes[NOTE_UNSAMPLED_CPUS] = loaded->attachment.hotplug.unsampled;
+	notes[NOTE_UNNAMED_TASKS] += memory->tasks_lost;
+	notes[NOTE_UNFOLLOWED_TASKS] += memory->follow_lost;
+	notes[NOTE_UNFINISHED_WAITS] += memory->unfinished_waits;
+	notes[NOTE_WAITS_BEFORE] += memory->waits_before;
+	notes[NOTE_UNSEEN_SWITCHES] += memory->time_rest.unseen ?: memory->unseen_waits;
+	notes[NOTE_UNTIMED_THREADS] += memory->time_rest.untimed;
+	notes[NOTE_UNBEGUN_SPANS] += memory->spans_unbegun;
+	notes[NOTE_UNKEPT_SPANS] += memory->spans_unkept;
+	notes[NOTE_UNREAD_NUMBERS] += memory->numbers_unread;
+	notes[NOTE_FIRST_COUNTS] += memory->counts_first;
+	notes[NOTE_UNREAD_COUNTS] += memory->counts_unread;
+	notes[NOTE_UNKEPT_COUNTS] += memory->counts_unkept;
+	notes[NOTE_COMPAT_CALLS] += memory->compat_calls;
+	notes[NOTE_UNMET_CONDITIONS] += memory->conditions_unmet;
+}
+
+/* Adds what this process has counted and has not yet marked as reported. */
+static void add_notes_of_attachment(const struct attachment *attachment, u64 *notes)
+{
+	notes[NOTE_MISSED_WAITS] += attachment->missed_waits;
+	notes[NOTE_UNFINISHED_SPANS] += attachment->unfinished_spans;
+	notes[NOTE_LATE_CPUS] += attachment->hotplug.came;
+	notes[NOTE_UNSAMPLED_CPUS] += attachment->hotplug.unsampled;
 }
 
 void file_ledger_sum(const struct recording *recording, struct trace_ledger *ledger,
 		     struct trace_cpu_ledger *cpus)
 {
+	const u64 *reported = loaded_programs(recording->loaded)->bss->notes_reported;
+	u64 counted[NOTE_COUNT] = {};
+
 	*ledger = recording->written;
 	for (u32 cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++) {
 		cpus[cpu] = cpu_ledger_since_last_file(recording, cpu);
@@ -153,9 +162,10 @@ void file_ledger_sum(const struct recording *recording, struct trace_ledger *led
 		for (u32 cause = 0; cause < LOST_COUNT; cause++)
 			ledger->lost[cause] += cpus[cpu].lost[cause];
 	}
-	sum_ledger_note_counters(recording->loaded, ledger->notes);
-	ledger->notes[NOTE_UNSEEN_ALIVE] = recording->written.notes[NOTE_UNSEEN_ALIVE];
-	ledger->notes[NOTE_UNKEPT_CONTEXTS] = recording->written.notes[NOTE_UNKEPT_CONTEXTS];
+	sum_notes_of_programs(recording->loaded, counted);
+	for (u32 note = 0; note < NOTE_COUNT; note++)
+		ledger->notes[note] += counted[note] - reported[note];
+	add_notes_of_attachment(&recording->loaded->attachment, ledger->notes);
 	ledger->recorded = trace_writer_recorded(recording->writer);
 	ledger->counted = trace_writer_counted(recording->writer);
 	ledger->lost[LOST_WRITE_ERROR] += trace_writer_lost(recording->writer);
@@ -203,15 +213,27 @@ void file_ledger_losses(const struct recording *recording, u64 *lost)
 	}
 }
 
-void file_ledger_add_to_reported_losses(struct loaded *loaded, const struct trace_ledger *ledger,
-					const struct trace_cpu_ledger *cpus, const u64 *lost)
+void file_ledger_mark_as_reported(struct recording *recording, const struct trace_ledger *ledger,
+				  const struct trace_cpu_ledger *cpus, const u64 *lost)
 {
+	struct loaded *loaded = recording->loaded;
+	u64 *reported = loaded_programs(loaded)->bss->notes_reported;
+	u64 of_process[NOTE_COUNT] = {};
+
 	for (u32 cpu = 0; cpu < loaded->plan.config.cpus; cpu++)
 		for (u32 cause = 0; cause < LOST_COUNT; cause++)
 			reported_losses_of_cpu(loaded, cpu)[cause] += cpus[cpu].lost[cause];
 	reported_losses_of_cpu(loaded, 0)[LOST_RECURSION] += ledger->lost[LOST_RECURSION];
 	for (u32 kind = 0; kind < loaded->plan.config.losses; kind++)
 		*loaded_source_losses(loaded, loaded->plan.config.cpus, kind) += lost[kind];
+	add_notes_of_attachment(&loaded->attachment, of_process);
+	for (u32 note = 0; note < NOTE_COUNT; note++)
+		reported[note] +=
+			ledger->notes[note] - recording->written.notes[note] - of_process[note];
+	/* CPUs that could not be sampled stay so: each later file says it, too. */
+	loaded->attachment.missed_waits = 0;
+	loaded->attachment.unfinished_spans = 0;
+	loaded->attachment.hotplug.came = 0;
 }
 
 void sum_event_totals_of_cpus(const struct loaded *loaded, struct trace_ledger *totals)
@@ -225,7 +247,8 @@ void sum_event_totals_of_cpus(const struct loaded *loaded, struct trace_ledger *
 		for (u32 cause = 0; cause < LOST_COUNT; cause++)
 			totals->lost[cause] += each.lost[cause];
 	}
-	sum_ledger_note_counters(loaded, totals->notes);
+	sum_notes_of_programs(loaded, totals->notes);
+	add_notes_of_attachment(&loaded->attachment, totals->notes);
 	totals->lost[LOST_RECURSION] = count_skipped_program_runs(loaded);
 	totals->produced += totals->lost[LOST_RECURSION];
 	totals->recorded =

@@ -36,10 +36,10 @@ void file_ledger_sum(const struct recording *recording, struct trace_ledger *led
  */
 void file_ledger_losses(const struct recording *recording, u64 *lost);
 
-/* Marks the losses of a ledger, and those by source, as reported, for a reader that consumes
- * events. */
-void file_ledger_add_to_reported_losses(struct loaded *loaded, const struct trace_ledger *ledger,
-					const struct trace_cpu_ledger *cpus, const u64 *lost);
+/* Marks the losses and notes of a ledger, and the losses by source, as reported, for a reader that
+ * consumes events: later files leave them out. */
+void file_ledger_mark_as_reported(struct recording *recording, const struct trace_ledger *ledger,
+				  const struct trace_cpu_ledger *cpus, const u64 *lost);
 
 /* Sums up the ledger of the whole instance since its start. `recorded`: events that were read or
  * are in the rings. */

@@ -150,7 +150,7 @@ int recording_finish(struct recording *recording, struct trace_ledger *ledger,
 	trace_writer_ledger(recording->writer, ledger, cpus, recording->loaded->plan.config.cpus);
 	trace_writer_losses(recording->writer, lost);
 	if (recording->mode == READ_DRAIN)
-		file_ledger_add_to_reported_losses(recording->loaded, ledger, cpus, lost);
+		file_ledger_mark_as_reported(recording, ledger, cpus, lost);
 	free(cpus);
 	free(lost);
 	recording->writer = NULL;

@@ -8,13 +8,14 @@ import re
 
 from harness.cases import main, needs, program, run, stackmap
 from harness.engine_folder import enter_own_mounts, fresh_bpffs
-from harness.recording import names_of, record
+from harness.recording import Recording, names_of, record
 
 PROGRAM = program("known_counts")
 COMMAND = [PROGRAM, "arguments=1000"]
 TAKE, TAKEN = "u:%s:take" % PROGRAM, "ur:%s:take" % PROGRAM
 TEN = "ur:%s:ten" % PROGRAM
 CALLS = 1000
+UNMET = re.compile(r"ledger: +([0-9]+) events did not meet the conditions")
 
 ADJUST, EXEC = "oom:oom_score_adj_update", "sched:sched_process_exec"
 SET = ["sh", "-c", "for score in 250 1000 7; do echo $score >/proc/self/oom_score_adj; done"]
@@ -90,13 +91,20 @@ def test_conditions_and_their_complements_add_up():
 
 def test_the_ledger_counts_what_does_not_meet_the_conditions():
     needs_functions()
-    note = re.compile(r"ledger: +([0-9]+) events did not meet the conditions")
     for options, unmet in ((["--count-unmet"], [str(CALLS - 100 + CALLS // 10)]), ([], [])):
         recording = record(*options, "-e", "%s/if=arg1<100/,%s/if=ret:s32<0/" % (TAKE, TEN), "--", *COMMAND)
         assert recording.check()["recorded"] == 100 + CALLS - CALLS // 10, recording.messages
-        assert note.findall(recording.messages) == note.findall(recording.read("report")) == unmet, recording.messages
+        assert UNMET.findall(recording.messages) == UNMET.findall(recording.read("report")) == unmet, recording.messages
     none = record("-e", "%s/if=arg1<-1/" % TAKE, "--", *COMMAND)
     assert "%s that met its conditions" % TAKE in none.messages, none.messages
+
+
+def test_the_windows_of_a_rotation_count_this_once_together():
+    needs_functions()
+    stackmap("record", "--count-unmet", "-o", "w.data", "--rotate", "1s", "-e", "%s/if=arg1<100/" % TAKE, "--", "sh", "-c",
+             "for i in 1 2 3; do %s; sleep 1; done" % " ".join(map(str, COMMAND)))
+    counts = [int(count) for name in os.listdir(".") for count in UNMET.findall(Recording(name, is_window=True).read("report"))]
+    assert len(counts) > 1 and sum(counts) == 3 * (CALLS - 100), counts
 
 
 def recorded_or_none(word):
