@@ -128,6 +128,10 @@ static int print_details_of_instance(const struct instance *instance, void *unus
 	printf("\n");
 	printf("  user stacks  %s\n", describe_user_stack_method_chosen(status->user_way));
 	print_stack_map_counters(&status->stacks);
+	if (status->rows_max)
+		printf("  sums         %u %% full: %u of %u rows on the CPU with most\n",
+		       (u32)(100ULL * status->rows_used / status->rows_max), status->rows_used,
+		       status->rows_max);
 	printf("  memory       %.1f MiB: %.1f rings, %.1f stack map, %.1f the rest\n",
 	       status->memory / MIB, status->rings / MIB, status->tables / MIB,
 	       (status->memory - status->rings - status->tables) / MIB);
@@ -170,7 +174,7 @@ static json_t *instance_json(const struct instance *instance)
 	for (u32 kind = 0; kind < sources->count; kind++)
 		json_array_append_new(names, json_text(sources->sources[kind].name));
 	return json_pack(
-		"{s:s, s:s, s:s, s:f, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:I, s:I, s:I, s:o}",
+		"{s:s, s:s, s:s, s:f, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:I, s:I, s:I, s:o}",
 		"name", instance->name, "state", instance_state_name(instance), "mode",
 		instance_mode_name(instance), "since", instance->metadata->start_realtime / 1e9,
 		"command", json_text(instance->metadata->command), "stopped_by",
@@ -187,6 +191,10 @@ static json_t *instance_json(const struct instance *instance)
 			  table_stat_fill(&status->stacks), "counted",
 			  (json_int_t)status->stacks.refs, "not_counted",
 			  (json_int_t)table_stat_refused(&status->stacks)),
+		"sums",
+		status->rows_max ? json_pack("{s:i, s:i}", "rows", (int)status->rows_used,
+					     "max_rows", (int)status->rows_max)
+				 : json_null(),
 		"memory", (json_int_t)status->memory, "memory_rings", (json_int_t)status->rings,
 		"memory_stack_map", (json_int_t)status->tables, "ledger",
 		json_event_counts_of_ledger(&status->ledger));

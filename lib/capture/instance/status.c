@@ -14,6 +14,7 @@
 #include "capture/drain/file_ledger.h"
 #include "capture/load/skeleton.h"
 #include "capture/load/text_ranges.h"
+#include "counted_row.h"
 #include "stack_map.h"
 #include "stack_pack.h"
 #include "symbol/file/whole_file.h"
@@ -106,6 +107,7 @@ int instance_each_stack(struct loaded *loaded,
 void instance_status_read(struct loaded *loaded, struct folder *folder,
 			  struct instance_status *status)
 {
+	const struct capture_config *config = &loaded->plan.config;
 	const struct bpf_map *map;
 
 	*status = (struct instance_status){
@@ -126,5 +128,13 @@ void instance_status_read(struct loaded *loaded, struct folder *folder,
 			status->memory += read_memory_bytes_of_map(bpf_map__fd(map));
 	}
 	instance_read_table_stat(loaded, &status->stacks);
+	status->rows_max = config->aggregate ? config->counted_rows : 0;
+	for (u32 cpu = 0; status->rows_max && cpu < config->cpus; cpu++) {
+		const struct counted_table *table = loaded_counted_table(loaded, cpu);
+		u32 used = table ? counted_rows_in_use(table, status->rows_max) : 0;
+
+		if (used > status->rows_used)
+			status->rows_used = used;
+	}
 	sum_event_totals_of_cpus(loaded, &status->ledger);
 }

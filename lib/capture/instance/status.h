@@ -45,6 +45,8 @@ struct instance_status {
 	u64 memory;	   /* bytes of the instance's maps, without maps that instances share */
 	u64 rings, tables; /* bytes of the rings and of the tables of the stack map, which are part
 			      of `memory` */
+	/* of an instance that aggregates, on the CPU with most rows in use; 0: it does not */
+	u32 rows_used, rows_max;
 	struct trace_ledger ledger; /* ledger since the start of the instance */
 };
 

@@ -168,13 +168,17 @@ def test_top_shows_and_takes():
 def test_a_full_table():
     """64 rows: a thread has 24, of two callers and of ten."""
     start("--ring", "8K")
+    assert status_of("sums")["sums"] == {"rows": 0, "max_rows": 64}
     for _ in range(6):
         call(1000)
-    ledger = status_of("sums")["ledger"]
+    status = status_of("sums")
+    ledger = status["ledger"]
+    assert 48 < status["sums"]["rows"] <= 64, status
     lost = ledger["lost"]["table_full"]
     assert ledger["produced"] == 12000 == ledger["counted_only"] + lost and lost > 0, ledger
     assert stat_of("sums")["table_full"] == str(lost)
     stackmap("reset", "sums")
+    assert "of 64 rows on the CPU" in stackmap("status", "sums").stdout and status_of("sums")["sums"]["rows"] == 0
     assert "a reset emptied the rings or the table for --aggregate" in stackmap("status", "sums").stdout
     call(250)
     assert status_of("sums")["ledger"]["lost"]["table_full"] == lost, "a reset empties the table"
