@@ -7,24 +7,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "array.h"
-
-/* The most processes that are known, with those that were refused. */
-#define KNOWN_MAX (2 * PROCESS_CONTEXTS_MAX)
+#define PROCESS_IDS (1U << 22) /* the kernel's limit */
 
 struct known {
-	struct trace_process process; /* message: NULL = none is kept, as all were refused */
+	struct trace_process process;
 	uid_t uid;
-	bool is_refused; /* counted as refused since the last file */
-	bool has_ended;	 /* true: the process had ended at the end of the last file */
+	bool has_ended; /* true: the process had ended at the end of the last file */
 };
 
 struct process_contexts {
-	struct known *known;
-	u32 count, room;
-	u32 kept;  /* number of messages */
-	u64 bytes; /* length of all messages together */
-	u64 refused;
+	u32 count;
+	u64 bytes;   /* length of all messages together */
+	u64 refused; /* number of processes that were refused since the last file */
+	u8 refused_by_id[PROCESS_IDS / 8]; /* a bit for each process id: counted in `refused` */
+	struct known known[PROCESS_CONTEXTS_MAX];
 };
 
 int process_contexts_create(struct process_contexts **out)
@@ -39,7 +35,6 @@ void process_contexts_free(struct process_contexts **contexts)
 		return;
 	for (u32 i = 0; i < (*contexts)->count; i++)
 		free((void *)(*contexts)->known[i].process.message);
-	free((*contexts)->known);
 	free(*contexts);
 	*contexts = NULL;
 }
@@ -60,8 +55,7 @@ bool process_contexts_read_user(u32 tgid, uid_t *uid)
 	return true;
 }
 
-static struct known *find_known_context(const struct process_contexts *contexts, u32 tgid,
-					u64 since)
+static struct known *find_known_context(struct process_contexts *contexts, u32 tgid, u64 since)
 {
 	for (u32 i = 0; i < contexts->count; i++)
 		if (contexts->known[i].process.tgid == tgid &&
@@ -70,43 +64,30 @@ static struct known *find_known_context(const struct process_contexts *contexts,
 	return NULL;
 }
 
-static struct known *add_known_context(struct process_contexts *contexts,
-				       const struct trace_process *process)
-{
-	struct known *known;
-
-	if (contexts->count == KNOWN_MAX ||
-	    array_make_room(contexts->known, contexts->count, contexts->room))
-		return NULL;
-	known = &contexts->known[contexts->count++];
-	*known = (struct known){.process = {.tgid = process->tgid, .since = process->since}};
-	return known;
-}
-
 static void drop_known_context(struct process_contexts *contexts, struct known *known)
 {
-	contexts->kept -= known->process.message != NULL;
 	contexts->bytes -= known->process.bytes;
 	free((void *)known->process.message);
 	*known = contexts->known[--contexts->count];
 }
 
-/* True if a message of `bytes` in place of the known one exceeds no limit. */
+/* True if a message of `bytes` in place of the known one, or of none (NULL), exceeds no limit. */
 static bool has_room_for_message(const struct process_contexts *contexts, const struct known *known,
 				 u32 bytes, uid_t uid)
 {
+	u64 all_bytes = contexts->bytes - (known ? known->process.bytes : 0) + bytes;
 	u32 user_kept = 1;
 	u64 user_bytes = bytes;
 
-	if (contexts->kept + !known->process.message > PROCESS_CONTEXTS_MAX ||
-	    contexts->bytes - known->process.bytes + bytes > PROCESS_CONTEXTS_BYTES_MAX)
+	if (contexts->count + !known > PROCESS_CONTEXTS_MAX ||
+	    all_bytes > PROCESS_CONTEXTS_BYTES_MAX)
 		return false;
 	if (!uid)
 		return true;
 	for (u32 i = 0; i < contexts->count; i++) {
 		const struct known *other = &contexts->known[i];
 
-		if (other == known || other->uid != uid || !other->process.message)
+		if (other == known || other->uid != uid)
 			continue;
 		user_kept++;
 		user_bytes += other->process.bytes;
@@ -114,31 +95,36 @@ static bool has_room_for_message(const struct process_contexts *contexts, const 
 	return user_kept <= USER_CONTEXTS_MAX && user_bytes <= USER_CONTEXTS_BYTES_MAX;
 }
 
+static void refuse_context(struct process_contexts *contexts, u32 tgid)
+{
+	u8 *byte = &contexts->refused_by_id[tgid % PROCESS_IDS / 8], bit = 1U << tgid % 8;
+
+	contexts->refused += !(*byte & bit);
+	*byte |= bit;
+}
+
 void process_contexts_keep(struct process_contexts *contexts, const struct trace_process *process,
 			   uid_t uid)
 {
-	struct known *known = find_known_context(contexts, process->tgid, process->since)
-				      ?: add_known_context(contexts, process);
+	struct known *known = find_known_context(contexts, process->tgid, process->since);
 	u8 *message = NULL;
 
-	if (known && known->process.message && known->process.bytes == process->bytes &&
+	if (known && known->process.bytes == process->bytes &&
 	    !memcmp(known->process.message, process->message, process->bytes))
 		return;
-	if (known && has_room_for_message(contexts, known, process->bytes, uid))
+	if (has_room_for_message(contexts, known, process->bytes, uid))
 		message = malloc(process->bytes + 1UL);
 	if (!message) {
-		contexts->refused += !known || !known->is_refused;
-		if (known)
-			known->is_refused = true;
+		refuse_context(contexts, process->tgid);
 		return;
 	}
+	if (known)
+		drop_known_context(contexts, known);
 	memcpy(message, process->message, process->bytes);
-	contexts->kept += !known->process.message;
-	contexts->bytes = contexts->bytes - known->process.bytes + process->bytes;
-	free((void *)known->process.message);
+	known = &contexts->known[contexts->count++];
+	*known = (struct known){.process = *process, .uid = uid};
 	known->process.message = message;
-	known->process.bytes = process->bytes;
-	known->uid = uid;
+	contexts->bytes += process->bytes;
 }
 
 void process_contexts_drop(struct process_contexts *contexts, u32 tgid, u64 since)
@@ -155,8 +141,7 @@ int process_contexts_each(const struct process_contexts *contexts,
 	int result = 0;
 
 	for (u32 i = 0; i < contexts->count && !result; i++)
-		if (contexts->known[i].process.message)
-			result = each(arg, &contexts->known[i].process);
+		result = each(arg, &contexts->known[i].process);
 	return result;
 }
 
@@ -168,15 +153,16 @@ u64 process_contexts_end_file(struct process_contexts *contexts, bool keeps_ende
 	for (u32 i = contexts->count; i-- > 0;) {
 		struct known *known = &contexts->known[i];
 
-		if (!known->process.message || (known->has_ended && drops)) {
+		if (known->has_ended && drops) {
 			drop_known_context(contexts, known);
 			continue;
 		}
-		known->is_refused = false;
 		/* If another process has got the id, the entry of the ended process stays until the
 		 * other process ends. */
 		known->has_ended = kill((pid_t)known->process.tgid, 0) && errno == ESRCH;
 	}
 	contexts->refused = 0;
+	if (refused)
+		memset(contexts->refused_by_id, 0, PROCESS_IDS / 8);
 	return refused;
 }

@@ -170,6 +170,18 @@ TEST(a_process_without_room_keeps_its_earlier_context, setup, teardown)
 	assert_int_equal(process_contexts_end_file(*state, true), 1);
 }
 
+TEST(each_of_many_refused_processes_is_counted_once, setup, teardown)
+{
+	const u32 processes = 3 * PROCESS_CONTEXTS_MAX;
+
+	for (u32 visit = 0; visit < 2; visit++)
+		for (u32 tgid = 1; tgid <= processes; tgid++)
+			keep(*state, tgid, 100, USER, 1, 'a');
+	assert_int_equal(process_contexts_end_file(*state, true), processes - USER_CONTEXTS_MAX);
+	keep(*state, processes, 100, USER, 1, 'a');
+	assert_int_equal(process_contexts_end_file(*state, true), 1);
+}
+
 /* Its last events may be in the file after the one at whose end it was found to have ended. */
 TEST(a_process_that_has_ended_is_in_one_more_file, setup, teardown)
 {
