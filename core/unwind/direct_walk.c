@@ -146,7 +146,7 @@ CORE_PART u32 check_user_pc(u64 pc)
 CORE_PART void restore_from_slot(struct direct_walk *walk, u64 end, u32 slot, u32 reg)
 {
 	if (slot)
-		walk->registers.value[reg] = direct_window_word(walk, end - slot);
+		walk->registers.value[reg] = untag_address(direct_window_word(walk, end - slot));
 }
 
 /*

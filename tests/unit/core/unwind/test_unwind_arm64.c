@@ -8,6 +8,7 @@
 
 #define MASK ((1ULL << 48) - 1)
 #define SIGNED(address) ((address) | 0x5aULL << 48)
+#define TAGGED(address) ((address) | 0x5aULL << 56)
 #define SP WORD(100)
 #define CODE (MEMORY_BASE + 512)
 #define NOP 0xd503201f
@@ -269,7 +270,8 @@ TEST(the_signal_trampoline_leads_to_the_interrupted_registers)
 		code_at(code, 4, at, at != 1);
 		for (u32 i = 0; i < 31; i++)
 			saved[i] = 0x1000 + i;
-		saved[31] = SP + 1024;
+		saved[29] = TAGGED(saved[29]);
+		saved[31] = TAGGED(SP + 1024);
 		saved[32] = CODE + 80;
 		assert_int_equal(step(&unwind.rule), STOP_NONE);
 		assert_int_equal(value[REGISTER_PC], CODE + 80);
@@ -383,8 +385,8 @@ TEST(the_direct_walk_gives_the_same_stack)
 	cache_rule_of_pc(CODE + 12, false, &by_fp);
 	cache_rule_of_pc(CODE + 16, false, &outermost);
 	value[REGISTER_LINK] = SIGNED(CODE + 4);
-	record_put(caller, next, SIGNED(CODE + 8));
-	record_put(next, last, SIGNED(CODE + 12));
+	record_put(caller, TAGGED(next), SIGNED(CODE + 8));
+	record_put(next, TAGGED(last), SIGNED(TAGGED(CODE + 12)));
 	record_put(last, 0, SIGNED(CODE + 16));
 	walk = (struct direct_walk){.registers = unwind.registers, .max_depth = 100};
 	direct_walk(&direct);
