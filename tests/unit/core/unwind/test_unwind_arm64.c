@@ -298,6 +298,8 @@ static void word_put(u64 at, u32 code)
 	memcpy((u8 *)memory + (at - MEMORY_BASE), &code, sizeof(code));
 }
 
+static u64 mapping_end; /* of the pc's mapping, which begins at CODE; 0: not known */
+
 /* Searches with these return addresses; without a frame pointer if `pointer`, its distance from sp,
  * is 0. */
 static u32 find(u64 link, u64 pointer, u64 record_link, bool is_interrupted)
@@ -318,6 +320,8 @@ static u32 find(u64 link, u64 pointer, u64 record_link, bool is_interrupted)
 	search->flags = RULE_FRAME_POINTER;
 	search->word = 8;
 	search->is_interrupted = is_interrupted;
+	search->mapping_start = mapping_end ? CODE : 0;
+	search->mapping_end = mapping_end;
 	return_search_set_registers(search, &unwind.registers);
 	for (u32 i = 0; return_search_choose_word(search, i); i++) {
 		assert_true(unwind_peek(&unwind, search->address, &search->value, 8));
@@ -351,6 +355,25 @@ TEST(calls_prove_where_the_return_address_is)
 	assert_int_equal(find(BY_POINTER, 0, 0, true), STOP_NONE);
 	assert_found(REGISTER_SP, true);
 	assert_int_equal(find(0, 0, 0, false), STOP_ROOT);
+}
+
+TEST(a_caller_in_another_mapping_is_proven_by_any_call)
+{
+	mapping_end = CALLER;
+	assert_int_equal(find(BY_POINTER, 64, CALLER, true), STOP_NONE);
+	assert_found(REGISTER_SP, false);
+	assert_int_equal(find(OUTER, 64, CALLER, true), STOP_NONE);
+	assert_found(REGISTER_SP, false);
+	/* the frame record is the function's own */
+	assert_int_equal(find(BY_POINTER, 64, BY_POINTER, true), STOP_NONE);
+	assert_found(REGISTER_FP, false);
+	/* the function has made a call */
+	assert_int_equal(find(OWN, 64, CALLER, true), STOP_NONE);
+	assert_found(REGISTER_FP, false);
+	mapping_end = BY_POINTER + 4;
+	assert_int_equal(find(BY_POINTER, 64, BY_POINTER, true), STOP_NONE);
+	assert_found(REGISTER_FP, true);
+	mapping_end = 0;
 }
 
 /* --- both walks --- */
