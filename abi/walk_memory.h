@@ -73,8 +73,10 @@ struct return_search {
 	u64 pc;
 	u64 rsp;
 	u64 rbp;
-	u64 link;	 /* arm64: the return address in x30, without its signature; 0: not known */
-	u64 code_mask;	 /* arm64: the bits that make up an address of code */
+	u64 link;      /* arm64: the return address in x30, without its signature; 0: not known */
+	u64 code_mask; /* arm64: the bits that make up an address of code */
+	/* arm64: the range of the mapping that holds the pc; both 0: not known */
+	u64 mapping_start, mapping_end;
 	u32 word;	 /* bytes of a stack word: 4 in a 32-bit task, else 8 */
 	u32 knows_rbp;	 /* 1: rbp has the value that the frame's function sees */
 	u32 is_at_entry; /* 1: the pc is a function's first instruction */
@@ -103,7 +105,8 @@ struct return_search {
 		     */
 	/* 1 + index of the RETURN_OF_CALL word whose target is nearest to the pc; 0: none */
 	u32 called;
-	u32 is_inner; /* 1: `called` may be the return of a helper to the pc's own function */
+	u32 is_outside; /* arm64, 1: `link` is a return address outside of the pc's mapping */
+	u32 is_inner;	/* 1: `called` may be the return of a helper to the pc's own function */
 	/*
 	 * 1 + index of the first word that is the return address of another call: of an indirect
 	 * call, or of a call of another function; 0: none

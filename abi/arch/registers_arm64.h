@@ -41,5 +41,8 @@ enum rule_slot { SLOT_FP, SLOT_RETURN, SLOT_COUNT };
 #define RULE_BASE_WORDS 32
 #define THREAD_ID_REACH 4096
 #define STEP_MASK_SHIFT 16
+/* The CPU ignores the upper byte of an address of data, which programs use as a tag (TBI); reads
+ * by the kernel do not ignore it. */
+#define UNTAGGED_ADDRESS_MASK (~0ULL >> 8)
 
 #endif

@@ -7,7 +7,8 @@
  * SKIP_PROGRAM: number of frames that a BPF program and its caller have in the kernel stack
  * EVENT_PC(): the pc of a perf event's context
  * MEMORY_PAGE_BITS: a page of memory has 2^MEMORY_PAGE_BITS bytes; the program has `config`
- * regs_pc(), regs_sp(), regs_frame_pointer(): user registers at an entry into the kernel
+ * regs_pc(), regs_sp(), regs_frame_pointer(): user registers at an entry into the kernel, without
+ *     tags (TBI)
  * regs_syscall(): the number of the system call; NO_SYSCALL in an exception or interrupt
  * read_syscall_number(): the same of registers that only bpf_probe_read_kernel() can read
  * regs_are_compat(): true if the registers are those of 32-bit code
@@ -21,6 +22,7 @@
  * regs_link(): the return address at the first instruction of a function; 0: the stack has it
  * code_address(): an address of code without the bits that may sign a return address; the program
  *     has `config`
+ * data_address(): an address of data without a tag that the CPU ignores (TBI)
  * RETURNS_ARE_ON_STACK: 1 if the kernel's list of return addresses that probes took names the stack
  *     word that held each of them
  * link_register_slot(): in an array of registers, the one with the return address of a function

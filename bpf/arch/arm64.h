@@ -10,6 +10,7 @@
 #define SKIP_PROGRAM 3 /* the kernel's stack walk lists the frame of the BPF program twice */
 #define EVENT_PC(ctx) ((ctx)->regs.pc)
 #define FRAME_POINTER 29
+#define data_address(address) ((address)&UNTAGGED_ADDRESS_MASK)
 #define LINK 30
 #define COMPAT_SP 13
 #define RETURNS_ARE_ON_STACK 0
@@ -52,12 +53,12 @@ static __always_inline bool regs_are_compat(const struct pt_regs___kernel *regs)
 /* The stack pointer of 32-bit code is R13. */
 static __always_inline u64 regs_sp(const struct pt_regs___kernel *regs)
 {
-	return regs_are_compat(regs) ? regs->regs[COMPAT_SP] : regs->sp;
+	return regs_are_compat(regs) ? regs->regs[COMPAT_SP] : data_address(regs->sp);
 }
 
 static __always_inline u64 regs_frame_pointer(const struct pt_regs___kernel *regs)
 {
-	return regs->regs[FRAME_POINTER];
+	return data_address(regs->regs[FRAME_POINTER]);
 }
 
 static __always_inline u64 regs_link(const struct pt_regs___kernel *regs)
@@ -89,6 +90,7 @@ static __always_inline void regs_copy_masked(const struct pt_regs___kernel *regs
 	for (u32 i = REGISTER_THREAD + 1; i <= REGISTER_LINK; i++)
 		value[i] = regs->regs[i];
 	value[REGISTER_CODE_MASK] = code_mask;
+	value[REGISTER_FP] = regs_frame_pointer(regs);
 	value[REGISTER_PC] = regs->pc;
 	value[REGISTER_THREAD] = 0;
 	value[REGISTER_SP] = regs_sp(regs);

@@ -151,6 +151,11 @@ static __always_inline u64 code_address(u64 address)
 	return address;
 }
 
+static __always_inline u64 data_address(u64 address)
+{
+	return address;
+}
+
 /*
  * The kernel's list of return addresses that probes took has, for each one, the address of the
  * stack word that held it.

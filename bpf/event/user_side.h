@@ -118,7 +118,7 @@ static __always_inline void fp_walk_advance(struct user_walk *walk)
 	    !read_two_stack_words(walk, walk->fp, words))
 		return;
 	walk->sp = walk->fp + (walk->compat ? 4 : 8);
-	walk->fp = words[0];
+	walk->fp = data_address(words[0]);
 	walk->pc = code_address(words[1]);
 }
 

@@ -18,6 +18,7 @@
  *     UCONTEXT_SP, UCONTEXT_PC: the offsets of sp and pc in it
  * set_signal_registers(): sets all registers from the kernel's ucontext
  * strip_code_signature(): a code address without its signature bits (PAC)
+ * untag_address(): an address of data without a tag that the CPU ignores (TBI)
  * complete_caller_registers(): sets the registers of a caller that no rule describes
  * rule_loses_sp(): true if, after a step by the rule, only a lower bound of the caller's stack
  *     pointer is known

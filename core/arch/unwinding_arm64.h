@@ -49,6 +49,11 @@ CORE_PART bool is_ignored_instruction(u32 instruction)
 #define UCONTEXT_SP (UCONTEXT_GENERAL + 8 * SIGNAL_CONTEXT_SP)
 #define UCONTEXT_PC (UCONTEXT_GENERAL + 8 * SIGNAL_CONTEXT_PC)
 
+CORE_PART u64 untag_address(u64 address)
+{
+	return address & UNTAGGED_ADDRESS_MASK;
+}
+
 /* The kernel saves x0 to x30, sp and pc. */
 CORE_PART void set_signal_registers(const u64 saved[SIGNAL_CONTEXT_WORDS],
 				    struct unwind_registers *caller)
@@ -57,7 +62,8 @@ CORE_PART void set_signal_registers(const u64 saved[SIGNAL_CONTEXT_WORDS],
 		caller->value[i] = saved[i];
 	for (u32 i = REGISTER_THREAD + 1; i <= REGISTER_LINK; i++)
 		caller->value[i] = saved[i];
-	caller->value[REGISTER_SP] = saved[SIGNAL_CONTEXT_SP];
+	caller->value[REGISTER_FP] = untag_address(saved[REGISTER_FP]);
+	caller->value[REGISTER_SP] = untag_address(saved[SIGNAL_CONTEXT_SP]);
 	caller->value[REGISTER_PC] = saved[SIGNAL_CONTEXT_PC];
 	caller->known = REGISTERS_ALL;
 }
@@ -83,6 +89,7 @@ CORE_PART void complete_caller_registers(struct unwind_registers *caller,
 	caller->value[REGISTER_THREAD] = registers->value[REGISTER_THREAD];
 	caller->value[REGISTER_CODE_MASK] = registers->value[REGISTER_CODE_MASK];
 	caller->value[REGISTER_PC] = strip_code_signature(registers, caller->value[REGISTER_PC]);
+	caller->value[REGISTER_FP] = untag_address(caller->value[REGISTER_FP]);
 	if (rule_loses_sp(rule))
 		caller->known &= ~(1U << REGISTER_SP);
 }

@@ -68,6 +68,11 @@ CORE_PART u64 strip_code_signature(const struct unwind_registers *registers, u64
 	return address;
 }
 
+CORE_PART u64 untag_address(u64 address)
+{
+	return address;
+}
+
 CORE_PART void complete_caller_registers(struct unwind_registers *caller,
 					 const struct unwind_registers *registers,
 					 const struct unwind_rule *rule)

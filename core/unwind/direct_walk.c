@@ -146,7 +146,7 @@ CORE_PART u32 check_user_pc(u64 pc)
 CORE_PART void restore_from_slot(struct direct_walk *walk, u64 end, u32 slot, u32 reg)
 {
 	if (slot)
-		walk->registers.value[reg] = direct_window_word(walk, end - slot);
+		walk->registers.value[reg] = untag_address(direct_window_word(walk, end - slot));
 }
 
 /*
@@ -688,8 +688,15 @@ static long direct_walk_frame(u32 i, void *arg)
 	step = step_cache_entry(direct);
 	core_one_register(step); /* the step's address is computed once, not at each use */
 	if (!stop && step) {
-		if (!step->is_plain)
+		if (!step->is_plain) {
 			walk->frame_index = i;
+			if (RETURN_MAY_BE_IN_REGISTER) {
+				struct code_range range = direct_mapping_range(direct);
+
+				walk->returns.mapping_start = range.start;
+				walk->returns.mapping_end = range.end;
+			}
+		}
 		add_frame(direct, i, walk->is_guessed ? frame | FRAME_GUESSED : frame, step);
 		stop = step->is_plain ? step_by_plain_rule(walk, step)
 				      : (u32)step_by_other_rule(walk, step);

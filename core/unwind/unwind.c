@@ -247,6 +247,8 @@ CORE_GLOBAL_PART int search_return_address(struct unwind *unwind)
 	search->is_generated = !unwind->is_compat && !unwind->mapping.image;
 	search->is_unlisted = !(search->is_generated | core_reload(unwind->is_by_code) |
 				core_reload(unwind->is_listed));
+	search->mapping_start = unwind->mapping.start;
+	search->mapping_end = unwind->mapping.end;
 	return_search_set_registers(search, &unwind->registers);
 	core_rare_loop(RETURN_WORDS_MAX, check_stack_word_for_return, &unwind);
 	stop = return_search_make_rule(search, &unwind->rule);

@@ -86,8 +86,8 @@ recording functions -e k:ksys_write -- known_counts_static faults=10
 [ "$(events functions k:ksys_write)" -ge 1 ] || fault 'functions: no ksys_write'
 stackmap report functions.data | grep -q '\[k\] __arm64_sys_write$' || fault "functions: ksys_write has no caller: $(stackmap report functions.data)"
 
-# Each kind of frame of programs without frame pointers; the last one signs its return addresses.
-for program in frame_kinds frame_kinds_static frame_kinds_protected; do
+# Each kind of frame of programs without frame pointers; one signs its return addresses, and the code of the last one has no unwind tables.
+for program in frame_kinds frame_kinds_static frame_kinds_protected frame_kinds_no_tables; do
 	recording "$program" -e "u:/bin/$program:mark" -- "$program" 20
 	whole "$program"
 	stackmap export --format folded "$program.data" >"$program.folded"
@@ -115,6 +115,22 @@ for program in frame_kinds frame_kinds_static frame_kinds_protected; do
 	[ "$(grep -c ';main;spin;spin_without_calls' spins.folded)" -ge 1 ] || fault "$program: no sample of a function without calls"
 	! grep ';spin_without_calls' spins.folded | grep -qv ';main;spin;spin_without_calls' || fault "$program: $(cat spins.folded)"
 done
+
+# Vectors of SVE behind a signal frame, tags in addresses (TBI), in code whose pages are guarded (BTI) and that signs its return addresses.
+recording arm64_frames -e u:/bin/arm64_frames:mark -- arm64_frames 20
+whole arm64_frames
+stackmap export --format folded arm64_frames.data >arm64_frames.folded
+calls_from arm64_frames 'faulting_frame;__kernel_rt_sigreturn;on_fault' 20
+calls_from arm64_frames call_tagged_address 20
+for frame in return pointer stack; do
+	calls_from arm64_frames "call_tagged_frames;tagged_${frame}_frame" 20
+done
+recording clock -F 199 -- arm64_frames 1 1000000
+grep -q "^vectors of [1-9][0-9]* bytes, pages are guarded" clock.log || fault "arm64_frames: $(cat clock.log)"
+whole clock
+stackmap export --format folded clock.data >clock.folded
+[ "$(grep -c ';main;read_clock;[^;]*clock_gettime[^;]*;__kernel_clock_gettime' clock.folded)" -ge 1 ] || fault "no sample of the vdso: $(cat clock.folded)"
+! grep __kernel_clock_gettime clock.folded | grep -qv ';main;read_clock;' || fault "the vdso: $(cat clock.folded)"
 
 # narrow NAME FUNCTIONS: each user stack of compat_stack is one function of these, and says why it ends there
 narrow() {

@@ -3,10 +3,13 @@
  * The return address of a frame that no rule covers is in x30, as long as an interrupted function
  * has made no call, or in the frame record that x29 points to. An address directly after `bl T`,
  * with T at most FUNCTION_BYTES_MAX before the pc, is proven to be the return address: T is the
- * start of the function. If x30 and the frame record both prove one, the one with the nearer T
- * counts, since the pc lies in the function that starts last. Without such a proof the step by x29
- * is a guess: x29 may be the caller's. x29 = 0 marks the end of the stack (AAPCS64, "The Frame
- * Pointer").
+ * start of the function. An address after any call, but outside of the mapping that holds the pc,
+ * is proven, too, if x30 has it: the function has made no call, since x30 would lie in the function
+ * behind one. (The vdso has no tables and is called through pointers.) If the frame record has the
+ * same address, the record is the function's own. If x30 and the frame record both prove one, the
+ * one with the nearer T counts, since the pc lies in the function that starts last. Without such a
+ * proof the step by x29 is a guess: x29 may be the caller's. x29 = 0 marks the end of the stack
+ * (AAPCS64, "The Frame Pointer").
  *
  * The search looks at two words: word 0 is x30, word 1 is the return address in the frame record.
  * The embedder reads the stack for word 0, too, but the search takes the value of x30 instead.
@@ -48,6 +51,7 @@ CORE_GLOBAL int return_search_set_registers(struct return_search *search,
 	search->target = 0;
 	search->called = 0;
 	search->is_inner = 0;
+	search->is_outside = 0;
 	search->is_unread = 0;
 	if (search->is_at_entry)
 		search->words = 0;
@@ -112,8 +116,15 @@ CORE_GLOBAL int return_search_check_code_before(struct return_search *search)
 		search->target = target;
 		search->called = kind == RETURN_OF_CALL;
 		search->is_inner = search->pc - search->value < search->pc - target;
+		search->is_outside = kind != RETURN_NO_CALL && search->mapping_end &&
+				     search->value - search->mapping_start >=
+					     search->mapping_end - search->mapping_start;
 	} else {
 		search->pointer_kind = kind;
+		if (search->is_outside && search->value == search->link) {
+			search->is_outside = 0;
+			search->pointer_kind = RETURN_OF_CALL;
+		}
 		if (kind == RETURN_OF_CALL && search->called && target >= search->target)
 			search->called = 0;
 	}
@@ -134,8 +145,8 @@ CORE_GLOBAL int return_search_make_rule(struct return_search *search, struct unw
 	if (core_is_null(search) || core_is_null(rule))
 		return STOP_NO_RULE;
 	search->is_guess = 0;
-	if (search->is_at_entry || search->called) {
-		search->is_guess = !search->is_at_entry && search->is_inner;
+	if (search->is_at_entry || search->called || search->is_outside) {
+		search->is_guess = !search->is_at_entry && !search->is_outside && search->is_inner;
 		make_found_link_rule(rule);
 		return STOP_NONE;
 	}

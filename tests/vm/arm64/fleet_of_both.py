@@ -55,8 +55,10 @@ def check_store(url, access, commands):
         windows = sorted(printed(*ours, "export", "--no-inline", "--format", "folded", host + "-windows").splitlines())
         stored = sorted(printed(*ours, "export", "--no-inline", "--format", "folded", "--host", host, *access).splitlines())
         assert windows == stored, (host, windows, stored)
-        assert len([line for line in stored if line.endswith(" 20")]) == 5, (host, stored)
-        events += sum(int(line.rsplit(" ", 1)[1]) for line in stored)
+        counts = [int(line.rsplit(" ", 1)[1]) for line in stored]
+        # Seven places have 20 calls each; two of them are in one function, if the functions have names.
+        assert sum(counts) == 140 and set(counts) <= {20, 40}, (host, stored)
+        events += sum(counts)
     return events, len(wanted)
 
 

@@ -8,6 +8,7 @@
 
 #define MASK ((1ULL << 48) - 1)
 #define SIGNED(address) ((address) | 0x5aULL << 48)
+#define TAGGED(address) ((address) | 0x5aULL << 56)
 #define SP WORD(100)
 #define CODE (MEMORY_BASE + 512)
 #define NOP 0xd503201f
@@ -269,7 +270,8 @@ TEST(the_signal_trampoline_leads_to_the_interrupted_registers)
 		code_at(code, 4, at, at != 1);
 		for (u32 i = 0; i < 31; i++)
 			saved[i] = 0x1000 + i;
-		saved[31] = SP + 1024;
+		saved[29] = TAGGED(saved[29]);
+		saved[31] = TAGGED(SP + 1024);
 		saved[32] = CODE + 80;
 		assert_int_equal(step(&unwind.rule), STOP_NONE);
 		assert_int_equal(value[REGISTER_PC], CODE + 80);
@@ -296,6 +298,8 @@ static void word_put(u64 at, u32 code)
 	memcpy((u8 *)memory + (at - MEMORY_BASE), &code, sizeof(code));
 }
 
+static u64 mapping_end; /* of the pc's mapping, which begins at CODE; 0: not known */
+
 /* Searches with these return addresses; without a frame pointer if `pointer`, its distance from sp,
  * is 0. */
 static u32 find(u64 link, u64 pointer, u64 record_link, bool is_interrupted)
@@ -316,6 +320,8 @@ static u32 find(u64 link, u64 pointer, u64 record_link, bool is_interrupted)
 	search->flags = RULE_FRAME_POINTER;
 	search->word = 8;
 	search->is_interrupted = is_interrupted;
+	search->mapping_start = mapping_end ? CODE : 0;
+	search->mapping_end = mapping_end;
 	return_search_set_registers(search, &unwind.registers);
 	for (u32 i = 0; return_search_choose_word(search, i); i++) {
 		assert_true(unwind_peek(&unwind, search->address, &search->value, 8));
@@ -351,6 +357,25 @@ TEST(calls_prove_where_the_return_address_is)
 	assert_int_equal(find(0, 0, 0, false), STOP_ROOT);
 }
 
+TEST(a_caller_in_another_mapping_is_proven_by_any_call)
+{
+	mapping_end = CALLER;
+	assert_int_equal(find(BY_POINTER, 64, CALLER, true), STOP_NONE);
+	assert_found(REGISTER_SP, false);
+	assert_int_equal(find(OUTER, 64, CALLER, true), STOP_NONE);
+	assert_found(REGISTER_SP, false);
+	/* the frame record is the function's own */
+	assert_int_equal(find(BY_POINTER, 64, BY_POINTER, true), STOP_NONE);
+	assert_found(REGISTER_FP, false);
+	/* the function has made a call */
+	assert_int_equal(find(OWN, 64, CALLER, true), STOP_NONE);
+	assert_found(REGISTER_FP, false);
+	mapping_end = BY_POINTER + 4;
+	assert_int_equal(find(BY_POINTER, 64, BY_POINTER, true), STOP_NONE);
+	assert_found(REGISTER_FP, true);
+	mapping_end = 0;
+}
+
 /* --- both walks --- */
 
 static void cache_rule_of_pc(u64 pc, bool is_interrupted, const struct unwind_rule *made)
@@ -383,8 +408,8 @@ TEST(the_direct_walk_gives_the_same_stack)
 	cache_rule_of_pc(CODE + 12, false, &by_fp);
 	cache_rule_of_pc(CODE + 16, false, &outermost);
 	value[REGISTER_LINK] = SIGNED(CODE + 4);
-	record_put(caller, next, SIGNED(CODE + 8));
-	record_put(next, last, SIGNED(CODE + 12));
+	record_put(caller, TAGGED(next), SIGNED(CODE + 8));
+	record_put(next, TAGGED(last), SIGNED(TAGGED(CODE + 12)));
 	record_put(last, 0, SIGNED(CODE + 16));
 	walk = (struct direct_walk){.registers = unwind.registers, .max_depth = 100};
 	direct_walk(&direct);
