@@ -11,7 +11,9 @@
  *   or without the return address, two depths at one place, a known function entered with a stack.
  *   A continuation after a call always takes a frame off the stack, so code that was taken for a
  *   start or for a continuation by mistake contradicts itself.
- * - Code after a call is followed when the callee is known to return.
+ * - Code after a call is followed when the callee is known to return, or is not known. Where
+ * another function begins directly after such code, the last call is taken for one that does not
+ * return, and the function is followed again.
  * - Targets of an indirect jump are not read. Code of the function that no path reaches has the
  * state of the frame at this jump, on trial, if all such jumps of the function have the same one.
  * - Code that makes the system calls clone() or rt_sigreturn() has no rules.
@@ -28,31 +30,28 @@
 
 #define NONE UINT32_MAX
 #define BYTES 4 /* length of an instruction */
-#define STEPS_PER_INSTRUCTION 64
-#define STEPS_LEAST 100000
+#define STEPS_PER_INSTRUCTION 128
+#define STEPS_LEAST 1000000
 #define NOP 0xd503201f
 #define TRIAL                                                                                      \
 	(1U << 31) /* in the owner of an instruction: the instruction was entered in this trial */
-#define NUMBER_REGISTER 8 /* the number of a system call */
-
-enum system_call {
-	SYSTEM_CALL_EXIT = 93,
-	SYSTEM_CALL_EXIT_GROUP = 94,
-	SYSTEM_CALL_RETURN_OF_SIGNAL = 139,
-	SYSTEM_CALL_CLONE = 220,
-	SYSTEM_CALL_CLONE3 = 435,
-};
 
 /* The bits of the mark that each instruction has. */
 #define MARK_CODE 1    /* the instruction is in a section of code */
 #define MARK_COVERED 2 /* an unwind table of the file has a rule for the instruction */
 #define MARK_START 4   /* a function begins with the instruction */
+#define MARK_ENDS 8    /* the instruction is a call that is taken for one that does not return */
 
-enum function_status { FUNCTION_IDLE, FUNCTION_OPEN, FUNCTION_FAILED };
+#define TRIES_MAX 12
+#define PADDING_MAX 16 /* the most instructions of padding between functions */
+
+/* A function that is followed again is a new one, and the old one is retired. */
+enum function_status { FUNCTION_IDLE, FUNCTION_OPEN, FUNCTION_FAILED, FUNCTION_RETIRED };
 
 struct arm64_function {
-	u32 start, end;	   /* indexes of instructions; end = start: not known */
-	u8 status;	   /* enum function_status */
+	u32 start, end; /* indexes of instructions; end = start: not known */
+	u8 status;	/* enum function_status */
+	u8 tries;
 	bool returns;	   /* a path leaves the function */
 	bool has_jumps;	   /* jumps with unknown targets */
 	bool jumps_differ; /* the frame has different states at these */
@@ -63,6 +62,7 @@ struct arm64_function {
 /* A path that is to be followed from an instruction. */
 struct arm64_path {
 	u32 function, at, state;
+	u32 call; /* the last call on the path; NONE: no call */
 	u32 next; /* index + 1 of the next waiter of the same function */
 };
 
@@ -87,7 +87,9 @@ struct arm64_analysis {
 	u32 path_count, path_room;
 	struct arm64_path *waiters;
 	u32 waiter_count, waiter_room;
+	u32 call; /* the last call on the path that is followed */
 	bool is_trial, has_contradiction;
+	u32 blamed;    /* the call that explains the contradiction of a trial; NONE: no call does */
 	bool has_exit; /* a path has ended with a return, which proves that the stack is empty there
 			*/
 	bool has_joined; /* a path has met code of its function from before the trial, in its state
@@ -154,6 +156,13 @@ static u32 state_at(const struct arm64_analysis *analysis, u32 at)
 											 : 0;
 }
 
+/* True if a function has entered the instruction, unless it was followed again without. */
+static bool is_reached(const struct arm64_analysis *analysis, u32 at)
+{
+	return analysis->state[at] &&
+	       analysis->functions[analysis->owner[at]].status != FUNCTION_RETIRED;
+}
+
 /* --- Functions. --- */
 
 static u32 hash_of_start(u32 start)
@@ -165,7 +174,8 @@ static bool is_function_at(const void *things, u32 index, const void *key)
 {
 	const struct arm64_function *functions = things;
 
-	return functions[index].start == *(const u32 *)key;
+	return functions[index].start == *(const u32 *)key &&
+	       functions[index].status != FUNCTION_RETIRED;
 }
 
 static u32 function_at(const struct arm64_analysis *analysis, u32 start)
@@ -195,7 +205,7 @@ static u32 find_or_add_function(struct arm64_analysis *analysis, u32 start)
 }
 
 static void add_path(struct arm64_analysis *analysis, u32 function, u32 at,
-		     const struct arm64_frame *frame)
+		     const struct arm64_frame *frame, u32 call)
 {
 	u32 state = number_of_frame(analysis, frame);
 
@@ -203,7 +213,7 @@ static void add_path(struct arm64_analysis *analysis, u32 function, u32 at,
 		analysis->result = -ENOMEM;
 	else
 		analysis->paths[analysis->path_count++] =
-			(struct arm64_path){function, at, state, 0};
+			(struct arm64_path){function, at, state, call, 0};
 }
 
 /* Begins to follow a function that no path has entered yet. */
@@ -215,7 +225,7 @@ static void begin_function(struct arm64_analysis *analysis, u32 number)
 		return;
 	function->status = FUNCTION_OPEN;
 	analysis->marks[function->start] |= MARK_START;
-	add_path(analysis, number, function->start, &arm64_frame_at_entry);
+	add_path(analysis, number, function->start, &arm64_frame_at_entry, NONE);
 }
 
 /* Paths that wait for the function go on, after a trial if there is one. */
@@ -248,7 +258,7 @@ static void wait_for(struct arm64_analysis *analysis, u32 number, u32 function, 
 		return;
 	}
 	analysis->waiters[analysis->waiter_count++] =
-		(struct arm64_path){function, at, state, *first};
+		(struct arm64_path){function, at, state, analysis->call, *first};
 	*first = analysis->waiter_count;
 }
 
@@ -264,6 +274,30 @@ static void contradict(struct arm64_analysis *analysis, u32 number)
 	set_returns(analysis, number);
 }
 
+/* A path of the function cannot be right. If a call on the path explains this by not returning, the
+ * function is followed again without the code after the call. */
+static void contradict_unless_call_ends(struct arm64_analysis *analysis, u32 number, u32 call)
+{
+	struct arm64_function again = analysis->functions[number];
+
+	if (analysis->is_trial && !analysis->has_contradiction)
+		analysis->blamed = call;
+	if (analysis->is_trial || call == NONE || again.tries == TRIES_MAX) {
+		contradict(analysis, number);
+		return;
+	}
+	analysis->marks[call] |= MARK_ENDS;
+	analysis->functions[number].status = FUNCTION_RETIRED;
+	number = find_or_add_function(analysis, again.start);
+	if (number == NONE)
+		return;
+	again.has_jumps = again.jumps_differ = false;
+	again.status = FUNCTION_IDLE;
+	again.tries++;
+	analysis->functions[number] = again;
+	begin_function(analysis, number);
+}
+
 /* --- Calls. --- */
 
 static bool is_noreturn_address(const struct code_image *image, u32 address)
@@ -276,20 +310,12 @@ static bool is_noreturn_address(const struct code_image *image, u32 address)
 /* Returns the slot that holds the address to which a stub of the PLT jumps; 0: not a stub. */
 static u32 slot_of_stub(const struct arm64_analysis *analysis, u32 address)
 {
-	u32 at = (address - analysis->image->start) / BYTES, code;
-	u64 page;
+	u32 at = (address - analysis->image->start) / BYTES;
 
 	if (address < analysis->image->start || at + 3 >= analysis->count)
 		return 0;
-	at += (code_at(analysis, at) & 0xffffff3f) == 0xd503241f; /* bti */
-	code = code_at(analysis, at);
-	if ((code & 0x9f00001f) != 0x90000010 ||
-	    (code_at(analysis, at + 1) & 0xffc003ff) != 0xf9400211)
-		return 0;
-	page = (s64)((u64)(code >> 5 & 0x7ffff) << 45) >> 43;
-	page = ((page | (code >> 29 & 3)) << 12) +
-	       ((analysis->image->start + at * BYTES) & ~0xfffULL);
-	return (u32)page + (code_at(analysis, at + 1) >> 10 & 0xfff) * 8;
+	return arm64_slot_of_stub(analysis->image->bytes + (u64)at * BYTES,
+				  analysis->image->start + at * BYTES);
 }
 
 static bool is_call_without_return(const struct arm64_analysis *analysis, s64 target)
@@ -366,21 +392,45 @@ static void set_state(struct arm64_analysis *analysis, u32 at, u32 state, u32 ow
 	analysis->owner[at] = owner | (analysis->is_trial ? TRIAL : 0);
 }
 
+/* The call of a function directly before an instruction, apart from padding; NONE: there is none.
+ */
+static u32 call_before(const struct arm64_analysis *analysis, u32 at, u32 function)
+{
+	s64 distance;
+
+	for (u32 i = 0; i < PADDING_MAX && at--; i++) {
+		enum arm64_flow flow = arm64_flow_of(code_at(analysis, at), &distance);
+
+		if (flow == ARM64_CALL || flow == ARM64_CALL_INDIRECT)
+			return analysis->state[at] && analysis->owner[at] == function ? at : NONE;
+		if (code_at(analysis, at) != NOP)
+			break;
+	}
+	return NONE;
+}
+
 /* Enters an instruction with a state, which becomes the common part of all states with which the
  * function enters it. False: the path ends, since the state is known, or by a contradiction. */
 static bool enter(struct arm64_analysis *analysis, u32 function, u32 at, struct arm64_frame *frame)
 {
 	u32 there = analysis->state[at], owner = analysis->owner[at], number;
 
-	if (there && analysis->functions[owner & ~TRIAL].status == FUNCTION_FAILED)
+	if (there && analysis->functions[owner & ~TRIAL].status >= FUNCTION_FAILED)
 		there = 0;
 	if (there && (owner & ~TRIAL) != function) {
 		/* Code that two functions share, each with the same frame. */
-		if (memcmp(&analysis->frames[there - 1], frame, sizeof(*frame)))
-			contradict(analysis, function);
-		else
+		if (!memcmp(&analysis->frames[there - 1], frame, sizeof(*frame))) {
 			set_returns(analysis, function);
-		return false;
+			return false;
+		}
+		number = arm64_frame_is_at_entry(frame) ? call_before(analysis, at, owner) : NONE;
+		if (analysis->is_trial || number == NONE) {
+			contradict(analysis, function);
+			return false;
+		}
+		/* A function begins here, so the call before has not returned. */
+		contradict_unless_call_ends(analysis, owner, number);
+		there = 0;
 	}
 	if (there && !arm64_frame_keep_common(frame, &analysis->frames[there - 1])) {
 		contradict(analysis, function);
@@ -399,21 +449,20 @@ static void follow_jump(struct arm64_analysis *analysis, u32 function, s64 targe
 			const struct arm64_frame *frame)
 {
 	u32 at = index_of(analysis, target);
-	bool is_at_entry = arm64_frame_is_at_entry(frame);
 
 	if (is_call_without_return(analysis, target))
 		return;
 	if (at == NONE || (analysis->marks[at] & (MARK_START | MARK_COVERED) &&
 			   at != analysis->functions[function].start)) {
-		if (!is_at_entry)
-			contradict(analysis, function);
+		if (!arm64_frame_is_at_entry(frame))
+			contradict_unless_call_ends(analysis, function, analysis->call);
 		else if (at == NONE)
 			set_returns(analysis, function);
 		else
 			follow_tail_call(analysis, function, at);
 		return;
 	}
-	add_path(analysis, function, at, frame);
+	add_path(analysis, function, at, frame, analysis->call);
 }
 
 /* A jump through a register: the end of the function, or a jump within it. */
@@ -430,14 +479,6 @@ static void note_indirect_jump(struct arm64_analysis *analysis, u32 number,
 	function->jump_state = state;
 }
 
-/* The number of the system call that an instruction makes; 0: not known. */
-static u32 system_call_number(const struct arm64_constants *constants)
-{
-	return constants->known & 1U << (NUMBER_REGISTER - CONSTANT_FIRST)
-		       ? constants->value[NUMBER_REGISTER - CONSTANT_FIRST]
-		       : 0;
-}
-
 /* Follows one path until it ends. */
 static void follow_path(struct arm64_analysis *analysis, const struct arm64_path *path)
 {
@@ -446,12 +487,15 @@ static void follow_path(struct arm64_analysis *analysis, const struct arm64_path
 	u32 number = path->function, at = path->at;
 	bool is_after_call = false;
 
+	analysis->call = path->call;
 	for (;; at++) {
 		struct arm64_function *function = &analysis->functions[number];
 		s64 distance, target;
 		enum arm64_flow flow;
 		u32 code, call;
 
+		if (function->status != FUNCTION_OPEN)
+			return;
 		if (at >= analysis->count || !(analysis->marks[at] & MARK_CODE) ||
 		    (analysis->marks[at] & (MARK_START | MARK_COVERED) && at != function->start)) {
 			/* The function before has not returned. */
@@ -459,14 +503,18 @@ static void follow_path(struct arm64_analysis *analysis, const struct arm64_path
 			    analysis->marks[at] & MARK_START)
 				follow_tail_call(analysis, number, at);
 			else if (!is_after_call)
-				contradict(analysis, number);
+				contradict_unless_call_ends(analysis, number, analysis->call);
 			return;
 		}
 		if (++analysis->steps > analysis->steps_max)
 			analysis->result = -E2BIG;
+		code = code_at(analysis, at);
+		if (arm64_begins_another(&frame, code)) {
+			contradict_unless_call_ends(analysis, number, analysis->call);
+			return;
+		}
 		if (analysis->result || !enter(analysis, number, at, &frame))
 			return;
-		code = code_at(analysis, at);
 		is_after_call &= code == NOP;
 		flow = arm64_flow_of(code, &distance);
 		target = (s64)analysis->image->start + (s64)at * BYTES + distance;
@@ -488,22 +536,18 @@ static void follow_path(struct arm64_analysis *analysis, const struct arm64_path
 		case ARM64_CALL:
 		case ARM64_CALL_INDIRECT:
 			frame.has_link = 0;
+			frame.is_after_call = 1;
 			constants.known = 0;
 			is_after_call = true;
+			if (analysis->marks[at] & MARK_ENDS)
+				return;
+			analysis->call = at;
 			if (flow == ARM64_CALL &&
 			    !follow_call(analysis, number, at, target, &frame))
 				return;
 			continue;
-		case ARM64_RETURN:
-			if (!arm64_frame_is_at_entry(&frame)) {
-				contradict(analysis, number);
-				return;
-			}
-			analysis->has_exit = true;
-			set_returns(analysis, number);
-			return;
 		case ARM64_SYSTEM_CALL:
-			call = system_call_number(&constants);
+			call = arm64_system_call_number(&constants);
 			if (call == SYSTEM_CALL_EXIT || call == SYSTEM_CALL_EXIT_GROUP)
 				return;
 			if (call != SYSTEM_CALL_CLONE && call != SYSTEM_CALL_CLONE3 &&
@@ -513,8 +557,15 @@ static void follow_path(struct arm64_analysis *analysis, const struct arm64_path
 			return;
 		case ARM64_TRAP:
 			return;
+		case ARM64_RETURN:
+			if (arm64_frame_is_at_entry(&frame)) {
+				analysis->has_exit = true;
+				set_returns(analysis, number);
+				return;
+			}
+			/* fall through */
 		case ARM64_NO_INSTRUCTION:
-			contradict(analysis, number);
+			contradict_unless_call_ends(analysis, number, analysis->call);
 			return;
 		}
 	}
@@ -525,7 +576,7 @@ static void follow_all(struct arm64_analysis *analysis)
 	while (analysis->path_count && !analysis->result && !analysis->has_contradiction) {
 		struct arm64_path path = analysis->paths[--analysis->path_count];
 
-		if (analysis->functions[path.function].status == FUNCTION_FAILED)
+		if (analysis->functions[path.function].status >= FUNCTION_FAILED)
 			continue;
 		if (path.at == NONE)
 			set_returns(analysis, path.function);
@@ -537,13 +588,6 @@ static void follow_all(struct arm64_analysis *analysis)
 
 /* --- Trials. --- */
 
-/* True if execution never goes on with the next instruction. */
-static bool never_falls_through(enum arm64_flow flow)
-{
-	return flow == ARM64_JUMP || flow == ARM64_JUMP_INDIRECT || flow == ARM64_RETURN ||
-	       flow == ARM64_TRAP;
-}
-
 /* Follows a path of function `number` on trial: a contradiction, or a missing proof, takes
  * everything back. A return is a proof, and for a path within a known function also code that is
  * known. True: the trial has succeeded. */
@@ -551,27 +595,38 @@ static bool try_path(struct arm64_analysis *analysis, u32 number, u32 at,
 		     const struct arm64_frame *frame, bool is_start)
 {
 	struct arm64_function before = analysis->functions[number];
+	u32 ends[TRIES_MAX], tries = 0;
 	bool is_good;
 
-	analysis->is_trial = true;
-	analysis->has_contradiction = analysis->has_exit = analysis->has_joined = false;
-	analysis->undo_count = analysis->called_count = 0;
-	add_path(analysis, number, at, frame);
-	follow_all(analysis);
-	is_good = !analysis->has_contradiction &&
-		  (analysis->has_exit || (!is_start && analysis->has_joined));
-	analysis->is_trial = analysis->has_contradiction = false;
-	while (analysis->undo_count) {
-		const struct arm64_undo *undo = &analysis->undo[--analysis->undo_count];
+	for (;;) {
+		analysis->is_trial = true;
+		analysis->has_contradiction = analysis->has_exit = analysis->has_joined = false;
+		analysis->undo_count = analysis->called_count = 0;
+		analysis->blamed = NONE;
+		add_path(analysis, number, at, frame, NONE);
+		follow_all(analysis);
+		is_good = !analysis->has_contradiction &&
+			  (analysis->has_exit || (!is_start && analysis->has_joined));
+		analysis->is_trial = analysis->has_contradiction = false;
+		while (analysis->undo_count) {
+			const struct arm64_undo *undo = &analysis->undo[--analysis->undo_count];
 
-		analysis->owner[undo->at] = is_good ? number : undo->owner;
-		if (!is_good)
-			analysis->state[undo->at] = undo->state;
-	}
-	if (!is_good) {
+			analysis->owner[undo->at] = is_good ? number : undo->owner;
+			if (!is_good)
+				analysis->state[undo->at] = undo->state;
+		}
+		if (is_good)
+			break;
 		analysis->functions[number] = before;
-		return false;
+		if (analysis->blamed == NONE || tries == TRIES_MAX || analysis->result)
+			break;
+		ends[tries++] = analysis->blamed;
+		analysis->marks[analysis->blamed] |= MARK_ENDS;
 	}
+	while (tries && !is_good)
+		analysis->marks[ends[--tries]] &= ~MARK_ENDS;
+	if (!is_good)
+		return false;
 	for (u32 i = 0; i < analysis->called_count && !analysis->result; i++) {
 		u32 called = find_or_add_function(analysis, analysis->called[i]);
 
@@ -589,7 +644,7 @@ static void try_start(struct arm64_analysis *analysis, u32 at)
 {
 	u32 number;
 
-	if (at == NONE || analysis->state[at] || analysis->marks[at] & MARK_COVERED ||
+	if (at == NONE || is_reached(analysis, at) || analysis->marks[at] & MARK_COVERED ||
 	    analysis->result || function_at(analysis, at) != HASH_INDEX_NONE)
 		return;
 	number = find_or_add_function(analysis, at);
@@ -626,15 +681,14 @@ static void follow_unreached_code_in_function(struct arm64_analysis *analysis, u
 
 	for (; at < end && !analysis->result; at++) {
 		u32 code = code_at(analysis, at);
-		s64 distance;
 
-		if (analysis->state[at] || code == NOP || !(analysis->marks[at] & MARK_CODE)) {
+		if (is_reached(analysis, at) || code == NOP || !(analysis->marks[at] & MARK_CODE)) {
 			may_begin = true;
 			continue;
 		}
 		if (may_begin && try_path(analysis, number, at, &frame, false))
 			continue;
-		may_begin = never_falls_through(arm64_flow_of(code, &distance));
+		may_begin = arm64_never_falls_through(code);
 	}
 }
 
@@ -660,18 +714,12 @@ static void try_pointers(struct arm64_analysis *analysis)
 static void try_addresses_in_code(struct arm64_analysis *analysis)
 {
 	for (u32 at = 0; at + 1 < analysis->count && !analysis->result; at++) {
-		u32 code = code_at(analysis, at), next = code_at(analysis, at + 1);
-		s64 here = (s64)analysis->image->start + (s64)at * BYTES;
-		s64 distance = (s64)((u64)(code >> 5 & 0x7ffff) << 45) >> 43 | (code >> 29 & 3);
+		s64 here = (s64)analysis->image->start + (s64)at * BYTES, address;
 
-		if (!(analysis->marks[at] & MARK_CODE))
-			continue;
-		if ((code & 0x9f000000) == 0x10000000)
-			try_start(analysis, index_of(analysis, here + distance));
-		else if ((code & 0x9f000000) == 0x90000000 && (next & 0xffc00000) == 0x91000000 &&
-			 (next >> 5 & 31) == (code & 31))
-			try_start(analysis, index_of(analysis, (here & ~0xfffLL) + distance * 4096 +
-								       (next >> 10 & 0xfff)));
+		if (analysis->marks[at] & MARK_CODE &&
+		    arm64_makes_address(code_at(analysis, at), code_at(analysis, at + 1), here,
+					&address))
+			try_start(analysis, index_of(analysis, address));
 	}
 }
 
@@ -682,18 +730,16 @@ static void try_code_after_padding(struct arm64_analysis *analysis)
 
 	for (u32 at = 0; at < analysis->count && !analysis->result; at++) {
 		u32 code = code_at(analysis, at);
-		s64 distance;
 
 		if (!(analysis->marks[at] & MARK_CODE) || analysis->marks[at] & MARK_COVERED) {
 			may_begin = true;
 			continue;
 		}
-		if (!analysis->state[at] && (code == NOP || !code))
+		if (!is_reached(analysis, at) && (code == NOP || !code))
 			continue;
-		if (!analysis->state[at] && may_begin)
+		if (!is_reached(analysis, at) && may_begin)
 			try_start(analysis, at);
-		may_begin = state_at(analysis, at) ||
-			    never_falls_through(arm64_flow_of(code, &distance));
+		may_begin = state_at(analysis, at) || arm64_never_falls_through(code);
 	}
 }
 

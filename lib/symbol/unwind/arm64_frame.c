@@ -6,10 +6,13 @@
  */
 #include "arm64_frame.h"
 
+#include <string.h>
+
 #define FP 29
 #define LINK 30
 #define SP 31 /* number 31 is the zero register in most instructions */
 #define WORD 8
+#define NUMBER 8	       /* the register with the number of a system call */
 #define NEAR_WORDS 60	       /* slots in the window of stack words of a walk (cfi_rule.c) */
 #define DISTANCE_MAX (1 << 28) /* no frame is larger */
 
@@ -69,6 +72,60 @@ enum arm64_flow arm64_flow_of(u32 code, s64 *distance)
 	return ARM64_NEXT;
 }
 
+bool arm64_never_falls_through(u32 code)
+{
+	s64 distance;
+	enum arm64_flow flow = arm64_flow_of(code, &distance);
+
+	return flow == ARM64_JUMP || flow == ARM64_JUMP_INDIRECT || flow == ARM64_RETURN ||
+	       flow == ARM64_TRAP;
+}
+
+bool arm64_makes_address(u32 code, u32 next, s64 here, s64 *address)
+{
+	s64 distance = signed_bits(code, 5, 19) * 4 | bits(code, 29, 2);
+
+	*address = here + distance;
+	if (matches_encoding(code, 0x9f000000, 0x10000000))
+		return true;
+	*address = (here & ~0xfffLL) + distance * 4096 + bits(next, 10, 12);
+	return matches_encoding(code, 0x9f000000, 0x90000000) &&
+	       matches_encoding(next, 0xffc00000, 0x91000000) &&
+	       bits(next, 5, 5) == bits(code, 0, 5);
+}
+
+u32 arm64_slot_of_stub(const void *bytes, u32 address)
+{
+	u32 code[3], at;
+
+	memcpy(code, bytes, sizeof(code));
+	at = matches_encoding(code[0], 0xffffff3f, 0xd503241f); /* bti */
+	if (!matches_encoding(code[at], 0x9f00001f, 0x90000010) ||
+	    !matches_encoding(code[at + 1], 0xffc003ff, 0xf9400211))
+		return 0;
+	return ((address + at * 4) & ~0xfffU) +
+	       (u32)(signed_bits(code[at], 5, 19) * 4 | bits(code[at], 29, 2)) * 4096 +
+	       bits(code[at + 1], 10, 12) * WORD;
+}
+
+bool arm64_begins_another(const struct arm64_frame *frame, u32 code)
+{
+	bool is_pair = matches_encoding(code, 0xfe4003e0, 0xa80003e0) &&
+		       (bits(code, 0, 5) == LINK || bits(code, 10, 5) == LINK);
+	bool is_single = matches_encoding(code, 0xffc003ff, 0xf90003fe) ||
+			 matches_encoding(code, 0xffe003ff, 0xf80003fe);
+
+	if (code == 0xd503233f || code == 0xd503237f || code == 0xd503245f)
+		return frame->sp || frame->is_after_call;
+	if (frame->is_after_call)
+		return is_pair || is_single;
+	/* stp x29, x30, [sp, #n]; stp x29, x30, [sp, #-n]!; str x30, [sp, #-n]! */
+	return frame->has_link && frame->link_place &&
+	       (matches_encoding(code, 0xfec07fff, 0xa8807bfd) ||
+		matches_encoding(code, 0xfec07fff, 0xa8007bfd) ||
+		matches_encoding(code, 0xffe00fff, 0xf8000ffe));
+}
+
 static s32 moved(s32 distance, s64 bytes)
 {
 	s64 result = distance - bytes;
@@ -105,7 +162,7 @@ static void set_unknown(struct arm64_frame *frame, struct arm64_constants *const
 	if (reg == FP)
 		frame->fp = DISTANCE_UNKNOWN;
 	else if (reg == LINK)
-		frame->has_link = 0;
+		frame->has_link = frame->is_after_call = 0;
 	else if (reg - CONSTANT_FIRST < CONSTANT_COUNT)
 		constants->known &= ~(1U << (reg - CONSTANT_FIRST));
 }
@@ -127,6 +184,13 @@ static bool get_constant(const struct arm64_constants *constants, u32 reg, u64 *
 		return false;
 	*value = constants->value[reg - CONSTANT_FIRST];
 	return true;
+}
+
+u32 arm64_system_call_number(const struct arm64_constants *constants)
+{
+	u64 number;
+
+	return get_constant(constants, NUMBER, &number) ? number : 0;
 }
 
 /* A register, which may be sp, gets an address at a distance. */
@@ -426,6 +490,7 @@ bool arm64_frame_keep_common(struct arm64_frame *frame, const struct arm64_frame
 	if (frame->link_place != other->link_place)
 		frame->link_place = 0;
 	frame->has_link &= other->has_link;
+	frame->is_after_call &= other->is_after_call;
 	return true;
 }
 

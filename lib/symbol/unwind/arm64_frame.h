@@ -17,13 +17,13 @@
 #define DISTANCE_UNKNOWN INT32_MIN
 #define FP_IS_CALLERS INT32_MAX /* x29 has the caller's value */
 
-struct arm64_frame {	/* the size is a multiple of 8 bytes, so that the state can be hashed */
-	s32 sp;		/* distance of sp */
-	s32 fp;		/* distance of x29 */
-	s32 fp_place;	/* distance of the word with the caller's x29; 0 = not saved */
-	s32 link_place; /* distance of the word with the return address; 0 = not saved */
-	u32 has_link;	/* 1: x30 has the return address */
-	u32 reserved;
+struct arm64_frame {	   /* the size is a multiple of 8 bytes, so that the state can be hashed */
+	s32 sp;		   /* distance of sp */
+	s32 fp;		   /* distance of x29 */
+	s32 fp_place;	   /* distance of the word with the caller's x29; 0 = not saved */
+	s32 link_place;	   /* distance of the word with the return address; 0 = not saved */
+	u32 has_link;	   /* 1: x30 has the return address */
+	u32 is_after_call; /* 1: x30 has the address after a call that the function has made */
 };
 
 /* Known numbers in x8 to x17: sizes of large frames, and numbers of system calls. */
@@ -51,6 +51,30 @@ enum arm64_flow {
 /* Control flow after an instruction. *distance: bytes from the instruction to the target of a
  * branch, a jump or a call. */
 enum arm64_flow arm64_flow_of(u32 code, s64 *distance);
+
+/* True if execution never goes on with the next instruction. */
+bool arm64_never_falls_through(u32 code);
+
+/* Sets the address that adr makes, or adrp and an addition after it, at the address `here`. */
+bool arm64_makes_address(u32 code, u32 next, s64 here, s64 *address);
+
+/* The slot that holds the address to which a stub of the PLT jumps; 0: the code is no stub. */
+u32 arm64_slot_of_stub(const void *bytes, u32 address);
+
+enum system_call {
+	SYSTEM_CALL_EXIT = 93,
+	SYSTEM_CALL_EXIT_GROUP = 94,
+	SYSTEM_CALL_RETURN_OF_SIGNAL = 139,
+	SYSTEM_CALL_CLONE = 220,
+	SYSTEM_CALL_CLONE3 = 435,
+};
+
+/* The number of the system call that is made; 0: not known. */
+u32 arm64_system_call_number(const struct arm64_constants *constants);
+
+/* True if an instruction begins another function: paciasp, pacibsp or bti c in a frame, and a store
+ * of x30 where it has the address after a call, or a second one of the return address. */
+bool arm64_begins_another(const struct arm64_frame *frame, u32 code);
 
 static const struct arm64_frame arm64_frame_at_entry = {.fp = FP_IS_CALLERS, .has_link = 1};
 

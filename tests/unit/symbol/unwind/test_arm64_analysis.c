@@ -248,6 +248,103 @@ TEST(without_symbols_a_start_after_an_end_needs_an_exit, NULL, end)
 		assert_false(has_rule(at));
 }
 
+TEST(a_call_ends_its_path_if_another_function_begins_after_it, NULL, end)
+{
+	/* a function whose last call does not return, and one that returns or does not */
+	static const u32 returns[] = {
+		STP_BEFORE(FP, LINK, 32), CBZ(0, 3), LDP_AFTER(FP, LINK, 32), RET, BLR(1), OTHER,
+		STP_BEFORE(FP, LINK, 16), BLR(1),    LDP_AFTER(FP, LINK, 16), RET};
+	static const u32 stays[] = {STP_BEFORE(FP, LINK, 32),
+				    CBZ(0, 3),
+				    LDP_AFTER(FP, LINK, 32),
+				    RET,
+				    BLR(1),
+				    STP(FP, LINK, 16),
+				    BLR(1),
+				    BRK};
+
+	for (u32 has_symbols = 0; has_symbols < 2; has_symbols++) {
+		analyse(returns, 10, has_symbols, (const u32[]){0});
+		assert_rule(3, REGISTER_SP, 0, 0, 0);
+		assert_rule(4, REGISTER_SP, 32, 4, 3);
+		assert_rule(5, REGISTER_SP, 0, 0, 0);
+		assert_rule(8, REGISTER_SP, 16, 2, 1);
+		arm64_analysis_free(&analysis);
+		analyse(stays, 8, has_symbols, (const u32[]){0});
+		assert_rule(4, REGISTER_SP, 32, 4, 3);
+		assert_false(has_rule(5));
+		assert_false(has_rule(6));
+		arm64_analysis_free(&analysis);
+	}
+}
+
+TEST(a_call_ends_its_path_if_the_code_after_it_is_called_or_jumped_to, NULL, end)
+{
+	static const u32 called[] = {STP_BEFORE(FP, LINK, 32),
+				     CBZ(0, 3),
+				     LDP_AFTER(FP, LINK, 32),
+				     RET,
+				     BLR(1),
+				     SUB_SP(16),
+				     B(0),
+				     OTHER,
+				     STP_BEFORE(FP, LINK, 48),
+				     BL(-4),
+				     BRK};
+	static const u32 jumped_to[] = {STP_BEFORE(FP, LINK, 32),
+					CBZ(0, 3),
+					LDP_AFTER(FP, LINK, 32),
+					RET,
+					BLR(1),
+					SUB_SP(16),
+					B(0),
+					OTHER,
+					B(-3)};
+
+	ANALYSE(called, 7);
+	assert_rule(4, REGISTER_SP, 32, 4, 3);
+	assert_rule(5, REGISTER_SP, 0, 0, 0);
+	assert_rule(6, REGISTER_SP, 16, 0, 0);
+	arm64_analysis_free(&analysis);
+	ANALYSE(jumped_to, 7);
+	assert_rule(4, REGISTER_SP, 32, 4, 3);
+	assert_rule(5, REGISTER_SP, 0, 0, 0);
+	assert_rule(6, REGISTER_SP, 16, 0, 0);
+}
+
+TEST(code_of_an_indirect_jump_ends_before_the_next_function, NULL, end)
+{
+	/* x30 still has the return address at the jump; the last block does not end */
+	static const u32 code[] = {STP_BEFORE(FP, LINK, 16),
+				   BR(0),
+				   LDP_AFTER(FP, LINK, 16),
+				   RET,
+				   OTHER,
+				   PACIASP,
+				   SUB_SP(32),
+				   B(-3)};
+
+	ANALYSE(code);
+	assert_rule(2, REGISTER_SP, 16, 2, 1);
+	for (u32 at = 4; at < 8; at++)
+		assert_false(has_rule(at));
+}
+
+TEST(a_register_x30_that_a_function_uses_itself_may_be_stored, NULL, end)
+{
+	static const u32 code[] = {STP_BEFORE(FP, LINK, 32),
+				   BLR(1),
+				   MOV(LINK, 1),
+				   STP(19, LINK, 16),
+				   LDP(19, LINK, 16),
+				   LDP_AFTER(FP, LINK, 32),
+				   RET};
+
+	ANALYSE(code);
+	assert_rule(5, REGISTER_SP, 32, 4, 3);
+	assert_rule(6, REGISTER_SP, 0, 0, 0);
+}
+
 TEST(a_run_of_one_rule_ends_where_the_rule_changes, NULL, end)
 {
 	static const u32 code[] = {OTHER, OTHER, SUB_SP(16), ADD_SP(16), RET};
