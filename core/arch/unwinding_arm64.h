@@ -51,7 +51,7 @@ CORE_PART bool is_ignored_instruction(u32 instruction)
 
 CORE_PART u64 untag_address(u64 address)
 {
-	return address & UNTAGGED_ADDRESS_MASK;
+	return address_without_tag(address);
 }
 
 /* The kernel saves x0 to x30, sp and pc. */

@@ -9,6 +9,7 @@
 #define MASK ((1ULL << 48) - 1)
 #define SIGNED(address) ((address) | 0x5aULL << 48)
 #define TAGGED(address) ((address) | 0x5aULL << 56)
+#define TAG_ALONE (1ULL << 63)
 #define SP WORD(100)
 #define CODE (MEMORY_BASE + 512)
 #define NOP 0xd503201f
@@ -167,6 +168,18 @@ TEST(x30_counts_in_the_interrupted_frame_alone)
 	assert_int_equal(step(&leaf), STOP_NO_PROGRESS);
 }
 
+/* x29 may be any number where a program keeps no frame pointers: it is no end of the stack. */
+TEST(a_register_that_has_a_tag_alone_is_not_zero)
+{
+	begin();
+	record_put(SP, TAG_ALONE, 0);
+	assert_int_equal(step(&framed), STOP_NULL_RETURN);
+	assert_int_equal(value[REGISTER_FP], TAG_ALONE);
+	begin();
+	record_put(SP, 0, 0);
+	assert_int_equal(step(&framed), STOP_ROOT);
+}
+
 TEST(slots_count_from_a_base)
 {
 	const struct unwind_rule far = {.cfa_register = REGISTER_SP,
@@ -270,14 +283,14 @@ TEST(the_signal_trampoline_leads_to_the_interrupted_registers)
 		code_at(code, 4, at, at != 1);
 		for (u32 i = 0; i < 31; i++)
 			saved[i] = 0x1000 + i;
-		saved[29] = TAGGED(saved[29]);
+		saved[29] = at == 1 ? TAG_ALONE : TAGGED(saved[29]);
 		saved[31] = TAGGED(SP + 1024);
 		saved[32] = CODE + 80;
 		assert_int_equal(step(&unwind.rule), STOP_NONE);
 		assert_int_equal(value[REGISTER_PC], CODE + 80);
 		assert_int_equal(value[REGISTER_SP], SP + 1024);
 		assert_int_equal(value[REGISTER_LINK], 0x1000 + 30);
-		assert_int_equal(value[REGISTER_FP], 0x1000 + 29);
+		assert_int_equal(value[REGISTER_FP], at == 1 ? TAG_ALONE : 0x1000 + 29);
 		assert_int_equal(value[0], 0x1000);
 		assert_int_equal(value[REGISTER_CODE_MASK], MASK);
 		assert_true(unwind.is_interrupted && is_known(REGISTER_LINK));
@@ -421,6 +434,24 @@ TEST(the_direct_walk_gives_the_same_stack)
 	for (u32 i = 0; i < 5; i++) {
 		assert_int_equal(unwind.frame[i], CODE + 4 * i);
 		assert_int_equal(stack.word[i], frame_of_walk(unwind.frame[i]));
+	}
+	memory_rules = NULL;
+	memory_image = 0;
+}
+
+TEST(a_direct_walk_does_not_end_the_stack_at_a_tag_alone)
+{
+	for (u32 i = 0; i < 2; i++) {
+		begin();
+		memory_rules = &rules;
+		memory_image = MEMORY_BASE;
+		value[REGISTER_PC] = CODE + 32;
+		cache_rule_of_pc(CODE + 32, true, &framed);
+		record_put(SP, i ? TAG_ALONE : 0, 0);
+		walk = (struct direct_walk){.registers = unwind.registers, .max_depth = 100};
+		direct_walk(&direct);
+		assert_int_equal(stack.depth, 1);
+		assert_int_equal(walk.stop, i ? STOP_NOT_CODE : STOP_ROOT);
 	}
 	memory_rules = NULL;
 	memory_image = 0;
