@@ -312,6 +312,7 @@ static void word_put(u64 at, u32 code)
 }
 
 static u64 mapping_end; /* of the pc's mapping, which begins at CODE; 0: not known */
+static bool is_vdso;	/* this mapping is the vdso */
 
 /* Searches with these return addresses; without a frame pointer if `pointer`, its distance from sp,
  * is 0. */
@@ -335,6 +336,7 @@ static u32 find(u64 link, u64 pointer, u64 record_link, bool is_interrupted)
 	search->is_interrupted = is_interrupted;
 	search->mapping_start = mapping_end ? CODE : 0;
 	search->mapping_end = mapping_end;
+	search->is_vdso = is_vdso;
 	return_search_set_registers(search, &unwind.registers);
 	for (u32 i = 0; return_search_choose_word(search, i); i++) {
 		assert_true(unwind_peek(&unwind, search->address, &search->value, 8));
@@ -370,23 +372,67 @@ TEST(calls_prove_where_the_return_address_is)
 	assert_int_equal(find(0, 0, 0, false), STOP_ROOT);
 }
 
-TEST(a_caller_in_another_mapping_is_proven_by_any_call)
+TEST(any_call_in_another_mapping_proves_the_caller_of_the_vdso_alone)
 {
-	mapping_end = CALLER;
-	assert_int_equal(find(BY_POINTER, 64, CALLER, true), STOP_NONE);
+	for (u32 i = 0; i < 2; i++) {
+		is_vdso = i;
+		mapping_end = CALLER;
+		assert_int_equal(find(BY_POINTER, 64, CALLER, true), STOP_NONE);
+		assert_found(REGISTER_SP, !is_vdso);
+		assert_int_equal(find(OUTER, 64, CALLER, true), STOP_NONE);
+		assert_found(REGISTER_SP, !is_vdso);
+		/* the frame record is the function's own */
+		assert_int_equal(find(BY_POINTER, 64, BY_POINTER, true), STOP_NONE);
+		assert_found(REGISTER_FP, !is_vdso);
+		/* the function has made a call */
+		assert_int_equal(find(OWN, 64, CALLER, true), STOP_NONE);
+		assert_found(REGISTER_FP, false);
+		mapping_end = BY_POINTER + 4;
+		assert_int_equal(find(BY_POINTER, 64, BY_POINTER, true), STOP_NONE);
+		assert_found(REGISTER_FP, true);
+	}
+	mapping_end = is_vdso = 0;
+}
+
+/* A leaf may have moved sp for its variables, so that its caller's frame begins further up. */
+TEST(a_proof_of_x30_says_nothing_of_sp)
+{
+	const struct unwind_rule recordless = {.cfa_register = REGISTER_SP,
+					       .cfa_offset = 32,
+					       .base = RULE_BASE_CFA,
+					       .slot = {[SLOT_RETURN] = 1}};
+
+	for (u32 i = 0; i < 2; i++) {
+		u64 link = i ? BY_POINTER : CALLER;
+
+		is_vdso = i;
+		mapping_end = i ? CALLER : 0;
+		find(link, 64, OUTER, true);
+		assert_int_equal(unwind_step(&unwind), STOP_NONE);
+		assert_int_equal(value[REGISTER_PC], link);
+		assert_false(is_known(REGISTER_SP));
+		assert_int_equal(step(&framed), STOP_NONE);
+		assert_int_equal(value[REGISTER_PC], OUTER);
+		assert_int_equal(value[REGISTER_SP], SP + 64 + 48);
+		find(link, 64, OUTER, true);
+		assert_int_equal(unwind_step(&unwind), STOP_NONE);
+		assert_int_equal(step(&recordless), STOP_UNKNOWN_REGISTER);
+	}
+	mapping_end = is_vdso = 0;
+}
+
+TEST(sp_counts_as_unmoved_at_an_entry_and_after_a_guess)
+{
+	find(BY_POINTER, 0, 0, true);
+	assert_int_equal(unwind_step(&unwind), STOP_NONE);
+	assert_true(is_known(REGISTER_SP));
+	find(BY_POINTER, 64, OUTER, true);
+	unwind.registers.at_entry = 1;
+	return_search_set_registers(&unwind.returns, &unwind.registers);
+	return_search_make_rule(&unwind.returns, &unwind.rule);
 	assert_found(REGISTER_SP, false);
-	assert_int_equal(find(OUTER, 64, CALLER, true), STOP_NONE);
-	assert_found(REGISTER_SP, false);
-	/* the frame record is the function's own */
-	assert_int_equal(find(BY_POINTER, 64, BY_POINTER, true), STOP_NONE);
-	assert_found(REGISTER_FP, false);
-	/* the function has made a call */
-	assert_int_equal(find(OWN, 64, CALLER, true), STOP_NONE);
-	assert_found(REGISTER_FP, false);
-	mapping_end = BY_POINTER + 4;
-	assert_int_equal(find(BY_POINTER, 64, BY_POINTER, true), STOP_NONE);
-	assert_found(REGISTER_FP, true);
-	mapping_end = 0;
+	assert_int_equal(unwind_step(&unwind), STOP_NONE);
+	assert_true(is_known(REGISTER_SP));
 }
 
 /* --- both walks --- */
@@ -435,6 +481,33 @@ TEST(the_direct_walk_gives_the_same_stack)
 		assert_int_equal(unwind.frame[i], CODE + 4 * i);
 		assert_int_equal(stack.word[i], frame_of_walk(unwind.frame[i]));
 	}
+	memory_rules = NULL;
+	memory_image = 0;
+}
+
+TEST(the_callback_finds_the_caller_of_a_leaf_that_has_moved_sp)
+{
+	const struct unwind_rule pointer = {.cfa_register = REGISTER_FP,
+					    .cfa_offset = 16,
+					    .base = RULE_BASE_CFA,
+					    .flags = RULE_FRAME_POINTER,
+					    .slot = {2, 1}};
+	const struct unwind_rule outermost = {.flags = RULE_OUTERMOST};
+
+	find(CALLER, 64, OUTER, true);
+	memory_rules = &rules;
+	memory_image = MEMORY_BASE;
+	cache_rule_of_pc(PC, true, &pointer);
+	cache_rule_of_pc(CALLER, false, &framed);
+	cache_rule_of_pc(OUTER, false, &outermost);
+	walk = (struct direct_walk){.registers = unwind.registers, .max_depth = 100};
+	direct_walk(&direct);
+	assert_int_equal(walk.stop, STOP_UNKNOWN_REGISTER);
+	assert_false(walk.is_final);
+	assert_int_equal(unwind_stack(&unwind, 100), 3);
+	assert_int_equal(unwind.stop, STOP_ROOT);
+	assert_int_equal(unwind.frame[1], CALLER);
+	assert_int_equal(unwind.frame[2], OUTER);
 	memory_rules = NULL;
 	memory_image = 0;
 }
