@@ -77,6 +77,7 @@ struct return_search {
 	u64 code_mask; /* arm64: the bits that make up an address of code */
 	/* arm64: the range of the mapping that holds the pc; both 0: not known */
 	u64 mapping_start, mapping_end;
+	u32 is_vdso;	 /* arm64, 1: this mapping is the vdso */
 	u32 word;	 /* bytes of a stack word: 4 in a 32-bit task, else 8 */
 	u32 knows_rbp;	 /* 1: rbp has the value that the frame's function sees */
 	u32 is_at_entry; /* 1: the pc is a function's first instruction */

@@ -41,8 +41,17 @@ enum rule_slot { SLOT_FP, SLOT_RETURN, SLOT_COUNT };
 #define RULE_BASE_WORDS 32
 #define THREAD_ID_REACH 4096
 #define STEP_MASK_SHIFT 16
-/* The CPU ignores the upper byte of an address of data, which programs use as a tag (TBI); reads
- * by the kernel do not ignore it. */
-#define UNTAGGED_ADDRESS_MASK (~0ULL >> 8)
+
+/*
+ * The CPU ignores the upper byte of an address of data, which programs use as a tag (TBI); reads by
+ * the kernel do not ignore it. A value that has nothing but a tag is a number, not an address, and
+ * stays: x29 = 0 ends a stack. A branch would double the paths that a verifier follows.
+ */
+ABI_INLINE u64 address_without_tag(u64 address)
+{
+	u64 low = address & ~0ULL >> 8;
+
+	return low | (address & -((low - 1) >> 63));
+}
 
 #endif

@@ -10,7 +10,7 @@
 #define SKIP_PROGRAM 3 /* the kernel's stack walk lists the frame of the BPF program twice */
 #define EVENT_PC(ctx) ((ctx)->regs.pc)
 #define FRAME_POINTER 29
-#define data_address(address) ((address)&UNTAGGED_ADDRESS_MASK)
+#define data_address address_without_tag
 #define LINK 30
 #define COMPAT_SP 13
 #define RETURNS_ARE_ON_STACK 0

@@ -83,7 +83,7 @@ CORE_INLINE struct code_range direct_mapping_range(struct direct *direct)
 	const struct scratch *scratch = direct->memory;
 	const struct known_vma *vma = &scratch->search.vma;
 
-	return (struct code_range){vma->start, vma->end};
+	return (struct code_range){vma->start, vma->end, is_below(vma->kind ^ MAPPING_VDSO, 1)};
 }
 
 /*

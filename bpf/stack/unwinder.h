@@ -199,6 +199,7 @@ CORE_INLINE bool unwind_find_mapping(struct unwind *walk, u64 pc)
 	walk->mapping.start = search->entry.start;
 	walk->mapping.end = search->entry.end;
 	walk->mapping.image = search->vma.kind == MAPPING_ANON ? 0 : IMAGE_LATER;
+	walk->mapping.is_vdso = is_below(search->vma.kind ^ MAPPING_VDSO, 1);
 	return true;
 }
 

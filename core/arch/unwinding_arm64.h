@@ -51,7 +51,7 @@ CORE_PART bool is_ignored_instruction(u32 instruction)
 
 CORE_PART u64 untag_address(u64 address)
 {
-	return address & UNTAGGED_ADDRESS_MASK;
+	return address_without_tag(address);
 }
 
 /* The kernel saves x0 to x30, sp and pc. */
@@ -73,13 +73,18 @@ CORE_PART u64 strip_code_signature(const struct unwind_registers *registers, u64
 	return address & registers->value[REGISTER_CODE_MASK];
 }
 
+/* The operand of a rule by sp for a frame whose size is not known: the CFA lies at sp or higher. */
+#define OPERAND_LOSES_SP 1
+
 /*
  * A frame pointer leads to a frame record, and the record may lie anywhere in its frame: the
- * caller's stack pointer is not known from the frame pointer.
+ * caller's stack pointer is not known from the frame pointer. Other rules that the search makes are
+ * by sp, with or without OPERAND_LOSES_SP.
  */
 CORE_PART u32 rule_loses_sp(const struct unwind_rule *rule)
 {
-	return rule->flags & RULE_FRAME_POINTER && rule->cfa_register == REGISTER_FP;
+	return rule->flags & RULE_FRAME_POINTER &&
+	       ((rule->cfa_register ^ REGISTER_SP) | rule->operand);
 }
 
 CORE_PART void complete_caller_registers(struct unwind_registers *caller,

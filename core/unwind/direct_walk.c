@@ -695,6 +695,7 @@ static long direct_walk_frame(u32 i, void *arg)
 
 				walk->returns.mapping_start = range.start;
 				walk->returns.mapping_end = range.end;
+				walk->returns.is_vdso = range.is_vdso;
 			}
 		}
 		add_frame(direct, i, walk->is_guessed ? frame | FRAME_GUESSED : frame, step);

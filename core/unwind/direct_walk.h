@@ -25,6 +25,7 @@
 
 struct code_range {
 	u64 start, end;
+	u64 is_vdso; /* 1: the range is the vdso */
 };
 
 struct direct {

@@ -249,6 +249,7 @@ CORE_GLOBAL_PART int search_return_address(struct unwind *unwind)
 				core_reload(unwind->is_listed));
 	search->mapping_start = unwind->mapping.start;
 	search->mapping_end = unwind->mapping.end;
+	search->is_vdso = unwind->mapping.is_vdso;
 	return_search_set_registers(search, &unwind->registers);
 	core_rare_loop(RETURN_WORDS_MAX, check_stack_word_for_return, &unwind);
 	stop = return_search_make_rule(search, &unwind->rule);

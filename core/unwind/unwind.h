@@ -473,6 +473,7 @@ struct unwind_mapping {
 	 * segment may share the header's page of the file and so show the header, too.
 	 */
 	u64 image;
+	u64 is_vdso; /* 1: the mapping is the vdso */
 };
 
 struct elf_header { /* The parts of Elf64_Ehdr that the unwinder uses. */

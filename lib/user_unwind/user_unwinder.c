@@ -306,6 +306,7 @@ bool unwind_find_mapping(struct unwind *unwind, u64 pc)
 		.end = mapping->end,
 		.image = choose_mapping_to_read(&unwinder->memory, mapping, record),
 	};
+	unwind->mapping.is_vdso = unwinder->memory.kind == MAPPING_VDSO;
 	return true;
 }
 

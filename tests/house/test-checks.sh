@@ -221,6 +221,31 @@ times_of_several_logs_add_up() {
 	failures=$((failures + 1))
 }
 
+# Without a linker for arm64 its sources are read all the same.
+sources_are_read_without_a_linker() {
+	local commands="$top/commands" source status
+	[ -d /usr/aarch64-linux-gnu/include ] && command -v clang-14 >/dev/null || return
+	mkdir "$commands"
+	ln -s "$(command -v clang-14)" "$commands"
+	ln -s "$(python3 -c 'import sys; print(sys.executable)')" "$commands/python3"
+	while read -r status source; do
+		new_tree
+		mkdir -p "$tree/scripts" "$tree/lib/capture/source" "$tree/build"
+		cp "$scripts/check-arm64" "$tree/scripts"
+		printf '#!/bin/sh\n' >"$tree/lib/capture/source/syscall_names.sh"
+		chmod +x "$tree/lib/capture/source/syscall_names.sh"
+		file core/hash.c <<<"$source"
+		echo '[{"file": "../core/hash.c", "command": "cc -I../abi"}]' >"$tree/build/compile_commands.json"
+		PATH=$commands "$tree/scripts/check-arm64" "$tree/build" >"$top/read" 2>&1
+		[ $? -eq "$status" ] && grep -q '1 sources read' "$top/read" && continue
+		echo "check-arm64 without a linker, $source: not $status and read: $(cat "$top/read")"
+		failures=$((failures + 1))
+	done <<-'END'
+		77 int hash;
+		1 int hash = unknown;
+	END
+}
+
 command -v git >/dev/null || { echo 'git is missing'; exit 77; }
 clean_tree_passes
 layer_breaches_fail
@@ -232,4 +257,5 @@ each_failure_has_a_line_at_the_end
 logs_add_up_and_none_is_empty
 riddles_fail
 times_of_several_logs_add_up
+sources_are_read_without_a_linker
 [ "$failures" -eq 0 ]

@@ -3,13 +3,21 @@
  * The return address of a frame that no rule covers is in x30, as long as an interrupted function
  * has made no call, or in the frame record that x29 points to. An address directly after `bl T`,
  * with T at most FUNCTION_BYTES_MAX before the pc, is proven to be the return address: T is the
- * start of the function. An address after any call, but outside of the mapping that holds the pc,
- * is proven, too, if x30 has it: the function has made no call, since x30 would lie in the function
- * behind one. (The vdso has no tables and is called through pointers.) If the frame record has the
- * same address, the record is the function's own. If x30 and the frame record both prove one, the
- * one with the nearer T counts, since the pc lies in the function that starts last. Without such a
- * proof the step by x29 is a guess: x29 may be the caller's. x29 = 0 marks the end of the stack
- * (AAPCS64, "The Frame Pointer").
+ * start of the function. If x30 and the frame record both prove one, the one with the nearer T
+ * counts, since the pc lies in the function that starts last.
+ *
+ * An address after any call, but outside of the mapping that holds the pc, shows that the function
+ * has made no call if x30 has it: x30 would lie in the function behind one. If the frame record has
+ * the same address, the record is the function's own. In the vdso, which has no tables and is
+ * called through pointers, this is a proof. In other code it is a guess: code that is jumped to
+ * from another mapping (a runtime's generated code jumps to its library) has an old x30.
+ *
+ * A proof of x30 says nothing of sp, which the function may have moved for its variables: the
+ * caller's sp is not known after the step. After a guess, sp counts as unmoved. At a function's
+ * entry it is.
+ *
+ * Without a proof the step by x29 is a guess: x29 may be the caller's. x29 = 0 marks the end of the
+ * stack (AAPCS64, "The Frame Pointer").
  *
  * The search looks at two words: word 0 is x30, word 1 is the return address in the frame record.
  * The embedder reads the stack for word 0, too, but the search takes the value of x30 instead.
@@ -123,7 +131,8 @@ CORE_GLOBAL int return_search_check_code_before(struct return_search *search)
 		search->pointer_kind = kind;
 		if (search->is_outside && search->value == search->link) {
 			search->is_outside = 0;
-			search->pointer_kind = RETURN_OF_CALL;
+			if (search->is_vdso)
+				search->pointer_kind = RETURN_OF_CALL;
 		}
 		if (kind == RETURN_OF_CALL && search->called && target >= search->target)
 			search->called = 0;
@@ -131,10 +140,11 @@ CORE_GLOBAL int return_search_check_code_before(struct return_search *search)
 	return 0;
 }
 
-CORE_PART void make_found_link_rule(struct unwind_rule *rule)
+CORE_PART void make_found_link_rule(const struct return_search *search, struct unwind_rule *rule)
 {
 	*rule = (struct unwind_rule){
 		.cfa_register = REGISTER_SP,
+		.operand = search->is_at_entry | search->is_guess ? 0 : OPERAND_LOSES_SP,
 		.base = RULE_BASE_CFA,
 		.flags = RULE_FRAME_POINTER,
 	};
@@ -146,8 +156,9 @@ CORE_GLOBAL int return_search_make_rule(struct return_search *search, struct unw
 		return STOP_NO_RULE;
 	search->is_guess = 0;
 	if (search->is_at_entry || search->called || search->is_outside) {
-		search->is_guess = !search->is_at_entry && !search->is_outside && search->is_inner;
-		make_found_link_rule(rule);
+		search->is_guess = !search->is_at_entry &&
+				   (search->called ? search->is_inner : !search->is_vdso);
+		make_found_link_rule(search, rule);
 		return STOP_NONE;
 	}
 	if (search->is_unread)
@@ -158,7 +169,7 @@ CORE_GLOBAL int return_search_make_rule(struct return_search *search, struct unw
 	}
 	if (search->calls != RETURN_NO_CALL) {
 		search->is_guess = 1;
-		make_found_link_rule(rule);
+		make_found_link_rule(search, rule);
 		return STOP_NONE;
 	}
 	return search->knows_rbp && !search->rbp ? STOP_ROOT : STOP_NO_RULE;

@@ -9,6 +9,7 @@
 #define MASK ((1ULL << 48) - 1)
 #define SIGNED(address) ((address) | 0x5aULL << 48)
 #define TAGGED(address) ((address) | 0x5aULL << 56)
+#define TAG_ALONE (1ULL << 63)
 #define SP WORD(100)
 #define CODE (MEMORY_BASE + 512)
 #define NOP 0xd503201f
@@ -167,6 +168,18 @@ TEST(x30_counts_in_the_interrupted_frame_alone)
 	assert_int_equal(step(&leaf), STOP_NO_PROGRESS);
 }
 
+/* x29 may be any number where a program keeps no frame pointers: it is no end of the stack. */
+TEST(a_register_that_has_a_tag_alone_is_not_zero)
+{
+	begin();
+	record_put(SP, TAG_ALONE, 0);
+	assert_int_equal(step(&framed), STOP_NULL_RETURN);
+	assert_int_equal(value[REGISTER_FP], TAG_ALONE);
+	begin();
+	record_put(SP, 0, 0);
+	assert_int_equal(step(&framed), STOP_ROOT);
+}
+
 TEST(slots_count_from_a_base)
 {
 	const struct unwind_rule far = {.cfa_register = REGISTER_SP,
@@ -270,14 +283,14 @@ TEST(the_signal_trampoline_leads_to_the_interrupted_registers)
 		code_at(code, 4, at, at != 1);
 		for (u32 i = 0; i < 31; i++)
 			saved[i] = 0x1000 + i;
-		saved[29] = TAGGED(saved[29]);
+		saved[29] = at == 1 ? TAG_ALONE : TAGGED(saved[29]);
 		saved[31] = TAGGED(SP + 1024);
 		saved[32] = CODE + 80;
 		assert_int_equal(step(&unwind.rule), STOP_NONE);
 		assert_int_equal(value[REGISTER_PC], CODE + 80);
 		assert_int_equal(value[REGISTER_SP], SP + 1024);
 		assert_int_equal(value[REGISTER_LINK], 0x1000 + 30);
-		assert_int_equal(value[REGISTER_FP], 0x1000 + 29);
+		assert_int_equal(value[REGISTER_FP], at == 1 ? TAG_ALONE : 0x1000 + 29);
 		assert_int_equal(value[0], 0x1000);
 		assert_int_equal(value[REGISTER_CODE_MASK], MASK);
 		assert_true(unwind.is_interrupted && is_known(REGISTER_LINK));
@@ -299,6 +312,7 @@ static void word_put(u64 at, u32 code)
 }
 
 static u64 mapping_end; /* of the pc's mapping, which begins at CODE; 0: not known */
+static bool is_vdso;	/* this mapping is the vdso */
 
 /* Searches with these return addresses; without a frame pointer if `pointer`, its distance from sp,
  * is 0. */
@@ -322,6 +336,7 @@ static u32 find(u64 link, u64 pointer, u64 record_link, bool is_interrupted)
 	search->is_interrupted = is_interrupted;
 	search->mapping_start = mapping_end ? CODE : 0;
 	search->mapping_end = mapping_end;
+	search->is_vdso = is_vdso;
 	return_search_set_registers(search, &unwind.registers);
 	for (u32 i = 0; return_search_choose_word(search, i); i++) {
 		assert_true(unwind_peek(&unwind, search->address, &search->value, 8));
@@ -357,23 +372,67 @@ TEST(calls_prove_where_the_return_address_is)
 	assert_int_equal(find(0, 0, 0, false), STOP_ROOT);
 }
 
-TEST(a_caller_in_another_mapping_is_proven_by_any_call)
+TEST(any_call_in_another_mapping_proves_the_caller_of_the_vdso_alone)
 {
-	mapping_end = CALLER;
-	assert_int_equal(find(BY_POINTER, 64, CALLER, true), STOP_NONE);
+	for (u32 i = 0; i < 2; i++) {
+		is_vdso = i;
+		mapping_end = CALLER;
+		assert_int_equal(find(BY_POINTER, 64, CALLER, true), STOP_NONE);
+		assert_found(REGISTER_SP, !is_vdso);
+		assert_int_equal(find(OUTER, 64, CALLER, true), STOP_NONE);
+		assert_found(REGISTER_SP, !is_vdso);
+		/* the frame record is the function's own */
+		assert_int_equal(find(BY_POINTER, 64, BY_POINTER, true), STOP_NONE);
+		assert_found(REGISTER_FP, !is_vdso);
+		/* the function has made a call */
+		assert_int_equal(find(OWN, 64, CALLER, true), STOP_NONE);
+		assert_found(REGISTER_FP, false);
+		mapping_end = BY_POINTER + 4;
+		assert_int_equal(find(BY_POINTER, 64, BY_POINTER, true), STOP_NONE);
+		assert_found(REGISTER_FP, true);
+	}
+	mapping_end = is_vdso = 0;
+}
+
+/* A leaf may have moved sp for its variables, so that its caller's frame begins further up. */
+TEST(a_proof_of_x30_says_nothing_of_sp)
+{
+	const struct unwind_rule recordless = {.cfa_register = REGISTER_SP,
+					       .cfa_offset = 32,
+					       .base = RULE_BASE_CFA,
+					       .slot = {[SLOT_RETURN] = 1}};
+
+	for (u32 i = 0; i < 2; i++) {
+		u64 link = i ? BY_POINTER : CALLER;
+
+		is_vdso = i;
+		mapping_end = i ? CALLER : 0;
+		find(link, 64, OUTER, true);
+		assert_int_equal(unwind_step(&unwind), STOP_NONE);
+		assert_int_equal(value[REGISTER_PC], link);
+		assert_false(is_known(REGISTER_SP));
+		assert_int_equal(step(&framed), STOP_NONE);
+		assert_int_equal(value[REGISTER_PC], OUTER);
+		assert_int_equal(value[REGISTER_SP], SP + 64 + 48);
+		find(link, 64, OUTER, true);
+		assert_int_equal(unwind_step(&unwind), STOP_NONE);
+		assert_int_equal(step(&recordless), STOP_UNKNOWN_REGISTER);
+	}
+	mapping_end = is_vdso = 0;
+}
+
+TEST(sp_counts_as_unmoved_at_an_entry_and_after_a_guess)
+{
+	find(BY_POINTER, 0, 0, true);
+	assert_int_equal(unwind_step(&unwind), STOP_NONE);
+	assert_true(is_known(REGISTER_SP));
+	find(BY_POINTER, 64, OUTER, true);
+	unwind.registers.at_entry = 1;
+	return_search_set_registers(&unwind.returns, &unwind.registers);
+	return_search_make_rule(&unwind.returns, &unwind.rule);
 	assert_found(REGISTER_SP, false);
-	assert_int_equal(find(OUTER, 64, CALLER, true), STOP_NONE);
-	assert_found(REGISTER_SP, false);
-	/* the frame record is the function's own */
-	assert_int_equal(find(BY_POINTER, 64, BY_POINTER, true), STOP_NONE);
-	assert_found(REGISTER_FP, false);
-	/* the function has made a call */
-	assert_int_equal(find(OWN, 64, CALLER, true), STOP_NONE);
-	assert_found(REGISTER_FP, false);
-	mapping_end = BY_POINTER + 4;
-	assert_int_equal(find(BY_POINTER, 64, BY_POINTER, true), STOP_NONE);
-	assert_found(REGISTER_FP, true);
-	mapping_end = 0;
+	assert_int_equal(unwind_step(&unwind), STOP_NONE);
+	assert_true(is_known(REGISTER_SP));
 }
 
 /* --- both walks --- */
@@ -421,6 +480,51 @@ TEST(the_direct_walk_gives_the_same_stack)
 	for (u32 i = 0; i < 5; i++) {
 		assert_int_equal(unwind.frame[i], CODE + 4 * i);
 		assert_int_equal(stack.word[i], frame_of_walk(unwind.frame[i]));
+	}
+	memory_rules = NULL;
+	memory_image = 0;
+}
+
+TEST(the_callback_finds_the_caller_of_a_leaf_that_has_moved_sp)
+{
+	const struct unwind_rule pointer = {.cfa_register = REGISTER_FP,
+					    .cfa_offset = 16,
+					    .base = RULE_BASE_CFA,
+					    .flags = RULE_FRAME_POINTER,
+					    .slot = {2, 1}};
+	const struct unwind_rule outermost = {.flags = RULE_OUTERMOST};
+
+	find(CALLER, 64, OUTER, true);
+	memory_rules = &rules;
+	memory_image = MEMORY_BASE;
+	cache_rule_of_pc(PC, true, &pointer);
+	cache_rule_of_pc(CALLER, false, &framed);
+	cache_rule_of_pc(OUTER, false, &outermost);
+	walk = (struct direct_walk){.registers = unwind.registers, .max_depth = 100};
+	direct_walk(&direct);
+	assert_int_equal(walk.stop, STOP_UNKNOWN_REGISTER);
+	assert_false(walk.is_final);
+	assert_int_equal(unwind_stack(&unwind, 100), 3);
+	assert_int_equal(unwind.stop, STOP_ROOT);
+	assert_int_equal(unwind.frame[1], CALLER);
+	assert_int_equal(unwind.frame[2], OUTER);
+	memory_rules = NULL;
+	memory_image = 0;
+}
+
+TEST(a_direct_walk_does_not_end_the_stack_at_a_tag_alone)
+{
+	for (u32 i = 0; i < 2; i++) {
+		begin();
+		memory_rules = &rules;
+		memory_image = MEMORY_BASE;
+		value[REGISTER_PC] = CODE + 32;
+		cache_rule_of_pc(CODE + 32, true, &framed);
+		record_put(SP, i ? TAG_ALONE : 0, 0);
+		walk = (struct direct_walk){.registers = unwind.registers, .max_depth = 100};
+		direct_walk(&direct);
+		assert_int_equal(stack.depth, 1);
+		assert_int_equal(walk.stop, i ? STOP_NOT_CODE : STOP_ROOT);
 	}
 	memory_rules = NULL;
 	memory_image = 0;
