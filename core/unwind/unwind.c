@@ -50,8 +50,7 @@ CORE_PART u32 make_generated_code_rule(struct unwind *unwind)
 	if (!is_of_file && !unwind->is_interrupted && unwind_java_rule(unwind))
 		return STOP_NONE;
 	stop = unwind_code_rule(unwind, &unwind->rule);
-	if (stop || is_of_file || !core_reload(unwind->java.is_found) ||
-	    !(core_reload(unwind->rule.flags) & RULE_FRAME_POINTER))
+	if (stop || is_of_file || !core_reload(unwind->java.is_found))
 		return stop;
 	if (!unwind->is_interrupted || !unwind_java_rule(unwind))
 		unwind->rule.flags &= ~(RULE_ENTRY | RULE_UNCALLED);
