@@ -591,25 +591,28 @@ CORE_PART void java_propose_moved_stack(struct java_walk *java)
 
 /* --- blocks --- */
 
-/* Reads the name of the block's kind, and sets java->method if the block is the code of a method.
- */
-CORE_PART bool java_blob_kind_read(struct unwind *unwind)
+/* Finds the block of the pc and the name of its kind, and sets java->method if the block is the
+ * code of a method. */
+CORE_PART bool java_find_block_and_kind(struct unwind *unwind)
 {
 	struct java_walk *java = &unwind->java;
 
 	java->own_kind = 0;
+	java->code = unwind->registers.value[REGISTER_PC];
+	if (!java_find_code_block(unwind))
+		return false;
 	if (!java->layout.has_names ||
 	    !java_read_word(unwind, java->blob + java->layout.blob_name, &java->word) ||
 	    !unwind_peek(unwind, java->word, java->kind, sizeof(java->kind)))
-		return false;
+		return true;
+	java->own_name = java->word;
 	java->own_kind = java->kind[0];
+	java->is_compiled = 1;
 	java->is_thrower = !unwind->is_interrupted && (java->kind[0] == JAVA_EXCEPTION_KIND ||
 						       java->kind[2] == JAVA_EXCEPTION_THIRD);
-	if (java->own_kind != JAVA_COMPILED_KIND && java->own_kind != JAVA_NATIVE_KIND)
-		return false;
-	if (!java_read_word(unwind, java->blob + java->layout.blob_method, &java->method))
+	if ((java->own_kind == JAVA_COMPILED_KIND || java->own_kind == JAVA_NATIVE_KIND) &&
+	    !java_read_word(unwind, java->blob + java->layout.blob_method, &java->method))
 		java->method = 0;
-	java->is_compiled = 1;
 	return true;
 }
 
@@ -647,10 +650,11 @@ CORE_GLOBAL_PART int java_propose_block_rule(struct unwind *unwind)
 	if (core_is_null(unwind))
 		return false;
 	java = &unwind->java;
-	java->code = unwind->registers.value[REGISTER_PC];
-	if (!java_find_code_block(unwind))
+	/* For a frame of a block, a rule by the bytes at the pc is right. */
+	if (!java_find_block_and_kind(unwind) ||
+	    (unwind->is_interrupted && !(unwind->rule.flags & RULE_FRAME_POINTER)))
 		return false;
-	is_method = java_blob_kind_read(unwind);
+	is_method = java->method != 0;
 	if (!unwind_peek(unwind, java->blob + java->layout.blob_frame, &java->words, 4))
 		return false;
 	if (core_reload(java->words) - FRAME_WORDS_MIN > FRAME_WORDS_MAX)
@@ -872,9 +876,6 @@ CORE_SUBPROGRAM bool java_rule(struct unwind *unwind)
 	}
 	is_interpreter = pc - java->interpreter < java->interpreter_bytes;
 	is_barrier = pc == java->barrier && !unwind->is_interrupted;
-	/* A rule by the bytes at the pc is right, but for the caller's rsp in the interpreter. */
-	if (unwind->is_interrupted && !is_interpreter && !(unwind->rule.flags & RULE_FRAME_POINTER))
-		return false;
 	java->is_thrower = 0;
 	java->callee = 0;
 	if (!(is_barrier       ? java_propose_barrier_rule(unwind)

@@ -516,10 +516,11 @@ struct java_walk {
 	u32 shift;
 	/* bounds of the heap that the pc lies in, and its map of segments */
 	u64 low, high, segments;
-	u64 segment;	/* number of the current segment in the search */
-	u64 code;	/* the address whose block is searched for */
-	u64 kind[3];	/* the first characters of the name of a block */
-	u64 own_kind;	/* the first characters of the name of the current frame's block */
+	u64 segment; /* number of the current segment in the search */
+	u64 code;    /* the address whose block is searched for */
+	u64 kind[3]; /* the first characters of the name of a block */
+	/* address of the name of the current frame's block, 0: unknown; its first characters */
+	u64 own_name, own_kind;
 	u32 is_thrower; /* 1: the block is the stub that looks for the handler of an exception */
 	/* in the code that enters a method: where it takes the return address from the stack, and
 	 * where it puts the address back and begins to make the frame */
