@@ -212,7 +212,6 @@ CORE_PART bool java_find_kind_of_code(struct unwind *unwind, u64 address)
 #define JAVA_COMPARE_8_BYTES 4
 #define JAVA_CALL_R10 0xd2ff41 /* call *%r10 */
 #define JAVA_MOVABS_R10 0xba49 /* movabs $address, %r10 */
-#define JAVA_JMP_RBX 0x63ff    /* jmp *distance(%rbx): to the code of the method in rbx */
 #define JAVA_GUARD 0x7f8341    /* cmpl $number, distance(%r15): is the code still valid? */
 #define JAVA_GUARD_BYTES 5
 #define JAVA_GUARD_32 0x7f8141 /* the same with a number of 32 bits */
@@ -323,8 +322,7 @@ CORE_GLOBAL_PART int java_epilogue_state_find(struct unwind *unwind)
 				    JAVA_COMPARE_8));
 }
 
-/* Sets java->end to `i` if the instructions that make the frame begin `i` bytes after the pc, or
- * the one by which a native function that has no frame jumps to another one. */
+/* Sets java->end to `i` if the instructions that make the frame begin `i` bytes after the pc. */
 static long java_match_prologue(u32 i, void *arg)
 {
 	struct unwind *unwind = *(struct unwind **)arg;
@@ -339,9 +337,7 @@ static long java_match_prologue(u32 i, void *arg)
 	if ((java_is_equal(code & 0xff, JAVA_PUSH_RBP) &
 	     (java_is_instruction(code >> 8, JAVA_SUB_8) |
 	      java_is_instruction(code >> 8, JAVA_SUB_32))) |
-	    (java_is_instruction(code, JAVA_SUB_8) & java_is_instruction(next, JAVA_STORE_RBP)) |
-	    (java_is_equal(code & 0xffff, JAVA_JMP_RBX) &
-	     java_is_equal(unwind->java.own_kind, JAVA_NATIVE_KIND))) {
+	    (java_is_instruction(code, JAVA_SUB_8) & java_is_instruction(next, JAVA_STORE_RBP))) {
 		unwind->java.end = i;
 		return 1;
 	}
