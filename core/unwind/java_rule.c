@@ -467,6 +467,7 @@ CORE_GLOBAL_PART int java_is_return_address(struct unwind *unwind)
 		return true;
 	if (!java_find_kind_of_code(unwind, pc))
 		return false;
+	java->word = pc; /* the search has used the word */
 	if (java->is_thrower)
 		return java->kind[0] == JAVA_COMPILED_KIND;
 	if (java->kind[1] != JAVA_STUBS_SECOND || java->kind[2] != JAVA_STUBS_THIRD)

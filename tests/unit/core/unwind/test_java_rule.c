@@ -852,6 +852,32 @@ TEST(frames_of_a_virtual_thread_in_the_heap, machine_make)
 	}
 }
 
+/* The barrier lies in the first block; compiled code of a second block is interrupted. */
+TEST(an_interrupted_function_above_the_barrier, machine_make)
+{
+	barrier_put("StubRoutines (continuation stubs)");
+	memory[SEGMENTS + 14] = 0;
+	memory[SEGMENTS + 15] = 1;
+	put(STUB, 2);
+	put(STUB + 8, 1);
+	put(STUB_BLOB + 20, 16);
+	put(STUB_BLOB + 28, COMPILED_WORDS);
+	put(STUB_BLOB + 32, BASE + STUB + 0x90);
+	put(STUB_BLOB + 96, BASE + KIND + 64);
+	put_bytes(KIND + 64, "nmethod", 8);
+	memset(memory + STUB + 0x90, 0x90, 0x60);
+	set_registers_of_java_frame(STUB + 0xb0, STACK, STACK + 0x300);
+	put(STACK + 8 * COMPILED_WORDS - 8, BASE + COMPILED + 16);
+	put(STACK + 8 * COMPILED_WORDS - 16, BASE + STACK + 0x80);
+	put(STACK + 0x88, BASE + LOOP + 0x2000);
+	unwind_stack(&unwind, 3);
+	assert_int_equal(unwind.depth, 3);
+	assert_int_equal(unwind.frame[0], BASE + STUB + 0xb0);
+	assert_int_equal(unwind.frame[1], FRAME_OMITTED_SOME);
+	assert_int_equal(unwind.frame[2], BASE + LOOP + 0x2000);
+	assert_int_equal(unwind.is_guessed, 0);
+}
+
 TEST(return_addresses_that_are_no_barrier, machine_make)
 {
 	(void)state;
