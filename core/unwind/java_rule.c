@@ -32,7 +32,7 @@
  * and holds the bytecode's address itself. The interpreter consists of parts (codelets), whose
  * names say which part calls and which one is returned to.
  *
- * Stubs of the machine that keep a frame pointer have no size of a frame. The return address above
+ * The machine's routines keep a frame pointer and have no size of a frame. The return address above
  * rbp proves the frame if it follows a direct call of the stub's own block. Stubs that jump to a
  * method have no frame. All other code has the rule that it would have without the machine's data.
  */
@@ -52,6 +52,7 @@
 #define JAVA_NATIVE_KIND 0x6e2065766974616eULL	  /* "native n" of "native nmethod" */
 #define JAVA_VIRTUAL_KIND 0x6320656c62617476ULL	  /* "vtable c" of "vtable chunks" */
 #define JAVA_HANDLE_KIND 0x6148646f6874654dULL	  /* "MethodHa" of "MethodHandles adapters" */
+#define JAVA_STUBS_KIND 0x74756f5262757453ULL	  /* "StubRout" of "StubRoutines ..." */
 #define JAVA_EXCEPTION_KIND 0x655f656c646e6168ULL /* "handle_e" of "handle_exception ..." */
 /* the third word of "C1 Runtime handle_exception_blob" (OpenJDK 25) */
 #define JAVA_EXCEPTION_THIRD 0x7470656378655f65ULL /* "e_except" */
@@ -616,7 +617,8 @@ CORE_PART bool java_find_block_and_kind(struct unwind *unwind)
 /*
  * Proposes the rule of a stub whose frame has no known size. A stub that jumps to a method has no
  * frame; such a stub of method handles is entered from the interpreter, with the caller's rsp in
- * r13. All others keep a frame pointer, but in their first and last instructions.
+ * r13. The machine's routines keep a frame pointer, but in their first and last instructions. Other
+ * blocks have no rule here: adapters, for instance, make no frame, so rbp is that of a caller.
  */
 CORE_PART bool java_propose_stub_rule(struct unwind *unwind)
 {
@@ -634,7 +636,7 @@ CORE_PART bool java_propose_stub_rule(struct unwind *unwind)
 		       (!is_handle || core_reload(java->sender) - rsp <= SENDER_BYTES_MAX);
 	}
 	java_propose_rule(unwind, REGISTER_RBP, 2, 2, JAVA_PROOF_BLOCK);
-	return java_register_is_known(unwind, REGISTER_RBP) &&
+	return java->own_kind == JAVA_STUBS_KIND && java_register_is_known(unwind, REGISTER_RBP) &&
 	       unwind->registers.value[REGISTER_RBP] - rsp <= STUB_FRAME_MAX;
 }
 
@@ -642,20 +644,17 @@ CORE_PART bool java_propose_stub_rule(struct unwind *unwind)
 CORE_GLOBAL_PART int java_propose_block_rule(struct unwind *unwind)
 {
 	struct java_walk *java;
-	bool is_method;
 
 	if (core_is_null(unwind))
 		return false;
 	java = &unwind->java;
 	/* For a frame of a block, a rule by the bytes at the pc is right. */
 	if (!java_find_block_and_kind(unwind) ||
-	    (unwind->is_interrupted && !(unwind->rule.flags & RULE_FRAME_POINTER)))
-		return false;
-	is_method = java->method != 0;
-	if (!unwind_peek(unwind, java->blob + java->layout.blob_frame, &java->words, 4))
+	    (unwind->is_interrupted && !(unwind->rule.flags & RULE_FRAME_POINTER)) ||
+	    !unwind_peek(unwind, java->blob + java->layout.blob_frame, &java->words, 4))
 		return false;
 	if (core_reload(java->words) - FRAME_WORDS_MIN > FRAME_WORDS_MAX)
-		return !is_method && java_propose_stub_rule(unwind);
+		return java_propose_stub_rule(unwind);
 	java->slot = 2;
 	if (!(unwind->is_interrupted ? java_interrupted_state_find(unwind)
 				     : java_count_pushed_words(unwind)))

@@ -511,6 +511,25 @@ TEST(stubs_with_a_frame_pointer, machine_make)
 	assert_false(java_rule(&unwind));
 }
 
+/* Adapters make no frame: rbp is that of a caller, which code behind a call of the same block may
+ * have called. */
+TEST(code_that_makes_no_frame, machine_make)
+{
+	static const char *const kinds[] = {"I2C/C2I adapters", "InlineCacheBuffer", "StubQueue"};
+
+	for (u32 i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		stub_put(kinds[i], COMPILED - 0x40);
+		put(STACK, BASE + LOOP + 0x1800);
+		put(STACK + 0x88, BASE + LOOP + 0x1800);
+		assert_false(java_rule(&unwind));
+	}
+	stub_put("StubRoutines", COMPILED - 0x40);
+	put(STACK + 0x88, BASE + LOOP + 0x1800);
+	assert_true(java_rule(&unwind));
+	unwind.java.layout.has_names = 0; /* the kind is unknown */
+	assert_false(java_rule(&unwind));
+}
+
 TEST(stubs_that_jump_to_a_method, machine_make)
 {
 	stub_put("vtable chunks", COMPILED - 0x40);
