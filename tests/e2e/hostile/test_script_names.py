@@ -80,17 +80,18 @@ def test_processes_with_equal_addresses_have_their_own_names():
         assert found[twin] == [((twin + "_twin").ljust(12, "_"),)] * CALLS, (twin, collections.Counter(found[twin]).most_common(3))
 
 
-def check_machine(imitation, *modes):
+def check_machine(imitation, *modes, **named):
     """A frame that leads nowhere has no name or, if the forged words are not those that names need, the names of its process. Two processes
-    with equal addresses have their own names."""
+    with equal addresses have their own names. `named`: mode -> the names of each of its stacks."""
     if "deferred: in the kernel" not in stackmap("--version", "--verbose").stdout:
         raise Skip("this kernel has no callbacks for BPF programs (Linux 6.18)")
-    found = names_by_thread(*modes, "plain", "twins", imitation=imitation)
+    found = names_by_thread(*modes, *named, "plain", "twins", imitation=imitation)
     plain = PLAIN[imitation]
     for twin in "first", "second":
         never(found[twin] != [tuple(name.replace("by_hand", twin.ljust(7, "_")) for name in plain)] * CALLS,
               (twin, collections.Counter(found[twin]).most_common(3)))
-    assert found["plain"] == [plain] * CALLS, collections.Counter(found["plain"]).most_common(3)
+    for mode, names in {"plain": plain, **named}.items():
+        assert found[mode] == [names] * CALLS, (mode, collections.Counter(found[mode]).most_common(3))
     for mode in modes:
         wrong = collections.Counter(name for names in found[mode] for name in names if name not in plain)
         never(wrong, (mode, wrong.most_common(3)))
@@ -99,7 +100,7 @@ def check_machine(imitation, *modes):
 
 @one_of_several
 def test_forged_machines_of_java():
-    check_machine("java_imitation", "cycle", "deep", "forged", "long")
+    check_machine("java_imitation", "cycle", "deep", "forged", "long", stub=("Imitated stub",))
 
 
 @one_of_several

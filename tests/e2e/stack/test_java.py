@@ -179,6 +179,8 @@ def check_machine(machine, share, callers_of, *options):
                 wrong[callee, caller] += caller not in callers_of(callee)
     wrong += collections.Counter()
     never(wrong, (wrong.most_common(5), len(later)))
+    names = collections.Counter(frame.name for event in later for frame in user_frames(event))
+    never({name for name in names if name.lstrip("? ").startswith(".")}, names.most_common(20))
     whole, named = sum(map(is_whole, later)), sum(map(is_named, later))
     print(machine[-1], options, "%d stacks, %.2f %% whole, %.2f %% named, pairs %s" % (
         len(later), 100 * whole / len(later), 100 * named / len(later), dict(pairs)))

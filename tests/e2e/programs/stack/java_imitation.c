@@ -10,6 +10,7 @@
  *   long      the names have 65,535 bytes
  *   twins     two processes with equal addresses, lengths and hashes, and different names
  *   plain     one method
+ *   stub      the block has a name, and is not the code of a method
  *   wait      no calls; ends by a signal
  *
  * usage: java_imitation MODE CALLS
@@ -379,6 +380,8 @@ static int run(const char *mode, unsigned calls)
 		memset(pool.constant[1]->characters, 'x', LONG_BYTES);
 		pool.constant[1]->length = LONG_BYTES;
 	}
+	if (!strcmp(mode, "stub"))
+		block->kind = "Imitated stub\0\0\0\0\0\0\0\0\0\0";
 	if (!strcmp(mode, "deep")) {
 		run_deep(calls);
 		return 0;
