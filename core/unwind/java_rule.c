@@ -589,8 +589,8 @@ CORE_PART void java_propose_moved_stack(struct java_walk *java)
 
 /* --- blocks --- */
 
-/* Finds the block of the pc and the name of its kind, and sets java->method if the block is the
- * code of a method. */
+/* Finds the block of the pc and the name of its kind. Sets java->method if the block is the code of
+ * a method, and java->own_name if it is not. */
 CORE_PART bool java_find_block_and_kind(struct unwind *unwind)
 {
 	struct java_walk *java = &unwind->java;
@@ -603,13 +603,13 @@ CORE_PART bool java_find_block_and_kind(struct unwind *unwind)
 	    !java_read_word(unwind, java->blob + java->layout.blob_name, &java->word) ||
 	    !unwind_peek(unwind, java->word, java->kind, sizeof(java->kind)))
 		return true;
-	java->own_name = java->word;
 	java->own_kind = java->kind[0];
 	java->is_compiled = 1;
 	java->is_thrower = !unwind->is_interrupted && (java->kind[0] == JAVA_EXCEPTION_KIND ||
 						       java->kind[2] == JAVA_EXCEPTION_THIRD);
-	if ((java->own_kind == JAVA_COMPILED_KIND || java->own_kind == JAVA_NATIVE_KIND) &&
-	    !java_read_word(unwind, java->blob + java->layout.blob_method, &java->method))
+	if (java->own_kind != JAVA_COMPILED_KIND && java->own_kind != JAVA_NATIVE_KIND)
+		java->own_name = java->word;
+	else if (!java_read_word(unwind, java->blob + java->layout.blob_method, &java->method))
 		java->method = 0;
 	return true;
 }

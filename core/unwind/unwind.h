@@ -519,7 +519,8 @@ struct java_walk {
 	u64 segment; /* number of the current segment in the search */
 	u64 code;    /* the address whose block is searched for */
 	u64 kind[3]; /* the first characters of the name of a block */
-	/* address of the name of the current frame's block, 0: unknown; its first characters */
+	/* address of the name of the current frame's block, 0: unknown, or the block is a method's
+	 * code; first characters of the block's name */
 	u64 own_name, own_kind;
 	u32 is_thrower; /* 1: the block is the stub that looks for the handler of an exception */
 	/* in the code that enters a method: where it takes the return address from the stack, and

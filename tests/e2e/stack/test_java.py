@@ -155,9 +155,9 @@ def functions_of(event):
 
 
 def is_named(event):
-    """True if all of the stack's generated code has names, from the leaf to run()."""
-    for name, where, _ in functions_of(event):
-        if where == "[anon]":
+    """True if all of the stack's generated code has names, from the leaf to run(). A block's kind is not the name of its method."""
+    for (name, where, _), frame in zip(functions_of(event), user_frames(event)):
+        if where == "[anon]" or frame.name.lstrip("? .") in ("nmethod", "native nmethod"):
             return False
         if name == "run":
             return True

@@ -668,9 +668,11 @@ TEST(the_method_of_compiled_code, machine_make)
 		put(CODE + 4 * 128 + HEADER + 112, BASE + METHOD);
 		set_registers_of_java_frame(COMPILED, STACK, STACK + 0x200);
 		put(STACK + 8 * COMPILED_WORDS - 8, BASE + COMPILED);
-		unwind.java.method = 0;
+		unwind.java.method = unwind.java.own_name = 0;
 		assert_true(java_rule(&unwind));
 		assert_int_equal(unwind.java.method, i < 2 ? BASE + METHOD : 0);
+		/* a method's block does not lend its name */
+		assert_int_equal(unwind.java.own_name, i < 2 ? 0 : BASE + KIND);
 		if (i < 2) {
 			assert_int_equal(unwind.java.is_compiled, 1);
 			check_names();
