@@ -793,7 +793,7 @@ CORE_GLOBAL_PART int java_is_at_call(struct unwind *unwind)
 CORE_PART bool java_bytecode_is_in_method(struct unwind *unwind, u64 frame)
 {
 	struct java_walk *java = &unwind->java;
-	u64 place, first;
+	u64 place, first, rsp;
 	bool is_inside;
 
 	if (!java_read_word(unwind, frame - INTERPRETED_METHOD, &java->callee) ||
@@ -809,9 +809,13 @@ CORE_PART bool java_bytecode_is_in_method(struct unwind *unwind, u64 frame)
 		return is_inside;
 	if (!java_register_is_known(unwind, REGISTER_R13))
 		return false;
+	rsp = unwind->registers.value[REGISTER_RSP];
+	/* After `leave`, r13 is the callee's, whose saved rbp and return address are around rsp. */
 	if (unwind->registers.value[REGISTER_R13] - first < java->complete)
-		return true;
-	if (!is_inside || frame - unwind->registers.value[REGISTER_RSP] < INTERPRETED_PLACE)
+		return !unwind_peek(unwind, rsp - 8, java->kind, 16) ||
+		       core_reload(java->kind[0]) != frame ||
+		       java->kind[1] - java->interpreter >= java->interpreter_bytes;
+	if (!is_inside || frame - rsp < INTERPRETED_PLACE)
 		return false;
 	return place ? java_is_at_call(unwind)
 		     : java_entry_distance_find(unwind, java->callee) &&

@@ -330,6 +330,16 @@ TEST(frames_that_are_not_proven, machine_make)
 	assert_false(java_rule(&unwind));
 	unwind.registers.value[REGISTER_R13] = BASE + CONST + 48 + 1;
 	assert_true(java_rule(&unwind));
+	/* The frame of the same method has just been left: the caller's rbp and the return address
+	 * are the words around rsp. */
+	put(STACK - 8, BASE + STACK + 0x100);
+	put(STACK, BASE + LOOP + 16);
+	assert_false(java_rule(&unwind));
+	put(STACK, BASE + STACK);
+	assert_true(java_rule(&unwind));
+	put(STACK - 8, BASE + STACK + 0x80);
+	put(STACK, BASE + LOOP + 16);
+	assert_true(java_rule(&unwind));
 	/* The return address is behind no call. */
 	unwind.is_interrupted = false;
 	interpreted_put(STACK + 0x100, STACK + 0x140, COMPILED + 16, CONST + 48);
