@@ -15,7 +15,7 @@
 
 /* The version of all that is shared, as part of the engine folder's name: of its layout, and of
  * what tables of files have, since a rule of an older table would hide a mark of a newer one. */
-#define ENGINE_VERSION 19
+#define ENGINE_VERSION 20
 
 /* number of unwinders: stacks that are being unwound, or kept for other instances, at once */
 #define UNWINDERS_MAX 256

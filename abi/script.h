@@ -237,11 +237,18 @@ struct java_layout {
 	 */
 	u8 blob_complete;
 	/* 1: the word at blob_code is a distance of 32 bits, that at blob_complete has 16 bits */
-	u8 blob_is_short;
-	u8 method_const; /* in a method (Method): address of its constant part (ConstMethod) */
-	u8 const_count;	 /* in the constant part: length of the method's bytecode, 16 bits */
+	u8 blob_is_short : 4;
+	u8 scope_numbers : 4; /* enum java_numbers; JAVA_NUMBERS_UNKNOWN: see below */
+	u8 method_const;      /* in a method (Method): address of its constant part (ConstMethod) */
+	u8 const_count;	      /* in the constant part: length of the method's bytecode, 16 bits */
 	/* in the constant part: length of the constant part; the bytecode follows it */
 	u8 const_bytes;
+	/*
+	 * in a method: address of the interpreter's code that its calls enter; 0: unknown. If
+	 * known, a codelet of the interpreter begins with the address of its name, and at byte 8
+	 * has its length, 32 bits
+	 */
+	u8 method_entry;
 	u8 has_names;	/* 1: the members below are known, and texts are SCRIPT_TEXT_JAVA */
 	u8 const_pool;	/* in a method's constant part: address of the pool of constants */
 	u8 const_name;	/* in the constant part: number of the method's name in the pool, 16 bits */
@@ -256,10 +263,9 @@ struct java_layout {
 	u8 blob_method; /* in the object of a block with a method's code: address of the method */
 	/*
 	 * The members that lead to functions which a compiler has put into a method (inlined
-	 * functions). Some are in units of 4 bytes.
+	 * functions). Some are in units of 4 bytes. scope_numbers says whether they are known.
 	 */
-	u8 scope_numbers; /* enum java_numbers; JAVA_NUMBERS_UNKNOWN: the members are not known */
-	u8 scope_data;	  /* in the object of a block: address of the scopes */
+	u8 scope_data; /* in the object of a block: address of the scopes */
 	/*
 	 * in the object of a block, / 4: two distances of 32 bits, of the first described address
 	 * and of the end of all described addresses. They count from the object; if scope_apart is

@@ -50,6 +50,7 @@
 #include "unwind/dwarf_expr.c"
 #include "unwind/eh_frame.c"
 #include "unwind/java_rule.c"
+#include "unwind/java_name.c"
 #include "unwind/rule_search.c"
 #include "unwind/sframe.c"
 #include "unwind/table_search.c"

@@ -14,6 +14,8 @@
 
 /* Indexes in the words of the current method (Java), which are where other runtimes have the words
  * of a code object. */
+#define JAVA_BLOCKS 1 /* start of the hash of a block's name */
+
 enum java_code_word { JAVA_NAME, JAVA_FILE, JAVA_CONSTANTS, JAVA_LINE, JAVA_HOLDER };
 
 static __always_inline void java_set_script_walk(struct script_walk *script,
@@ -84,6 +86,56 @@ __noinline int java_method_id_in_scratch_slot(struct unwinder *unwinder, u32 has
 	return id;
 }
 
+#define STUB_NAME_BYTES 64 /* the most bytes that are read of the name of a block */
+
+/* The id of the name that the machine has given to a block of code, which stands for the block's
+ * frames that have no method. */
+static __always_inline int java_find_or_add_block_id(struct scratch *scratch, u64 name)
+{
+	struct script_record *record = &scratch->script_search.record;
+	u32 zero = 0;
+	struct script_cache *cache = bpf_map_lookup_elem(&script_ids, &zero);
+	u64 hash = JAVA_BLOCKS, key;
+	long bytes;
+	int id;
+
+	/* reading from NULL fails, and leaves zeros */
+	bpf_probe_read_kernel(record, sizeof(*record), NULL);
+	bytes = bpf_probe_read_user_str(record->name.text, STUB_NAME_BYTES, (void *)name);
+	if (!cache || bytes <= 1 || bytes > STUB_NAME_BYTES)
+		return 0;
+	record->runtime = SCRIPT_JAVA;
+	record->name.bytes = bytes - 1;
+	for (u32 i = 0; i < STUB_NAME_BYTES / 8; i++)
+		hash = (hash ^ ((u64 *)record->name.text)[i]) * 0x9e3779b97f4a7c15ULL;
+	scratch->script.seed = script_hash_secret();
+	key = script_text_key(&scratch->script, hash);
+	id = script_find_cached_id_of_key(cache, key);
+	if (!id) {
+		id = script_record_id(scratch);
+		if (id > 0)
+			script_cache_put(cache, key, id);
+	}
+	return id > 0 ? id : 0;
+}
+
+/* Claims a scratch slot for java_find_or_add_block_id(). */
+__noinline int java_block_id_in_scratch_slot(struct unwinder *unwinder)
+{
+	struct scratch *scratch = scratch_claim(bpf_get_smp_processor_id());
+	int id = 0;
+
+	if (!scratch)
+		return 0;
+	if (unwinder) {
+		scratch->script.space = unwinder->search.vma.space;
+		id = java_find_or_add_block_id(scratch, unwinder->walk.java.own_name);
+	}
+	scratch->counters.script_joined += id != 0;
+	scratch_release(scratch);
+	return id;
+}
+
 /* The id of the current frame's method. The names are read only if the cache has no id. */
 static __always_inline int java_method_id_of_frame(struct unwinder *unwinder)
 {
@@ -122,25 +174,33 @@ static long java_name_function(u32 i, struct unwinder **context)
 	return !core_reload(java->last_id);
 }
 
-/* The frame gets the name of its outermost function. If an inlined function has no name, none of
- * the frame's inlined functions is shown, since another one would seem to be its caller. */
+/*
+ * The frame gets the name of its outermost function. If an inlined function has no name, none of
+ * the frame's inlined functions is shown, since another one would seem to be its caller. A frame
+ * without a function gets the name of its block.
+ */
 __noinline int unwinder_name_java(struct unwinder *unwinder)
 {
 	struct java_walk *java;
+	u64 id = 0;
 	u32 last;
 
 	if (!unwinder)
 		return 0;
 	java = &unwinder->walk.java;
-	if (!java_inlined_find(&unwinder->walk))
-		java_method_id_in_scratch_slot(unwinder, 0, 0);
-	bpf_loop(JAVA_CHAIN_MAX, java_name_function, &unwinder, core_no_flags);
-	last = java->inlined;
-	core_one_register(last);
-	unwinder_name_frame(unwinder, SCRIPT_JAVA + java->is_compiled,
-			    java->chain[last & (JAVA_CHAIN_MAX - 1)]);
-	if (core_reload(java->is_unnamed))
-		java->inlined = 0;
+	if (java->method) {
+		if (!java_inlined_find(&unwinder->walk))
+			java_method_id_in_scratch_slot(unwinder, 0, 0);
+		bpf_loop(JAVA_CHAIN_MAX, java_name_function, &unwinder, core_no_flags);
+		last = java->inlined;
+		core_one_register(last);
+		id = java->chain[last & (JAVA_CHAIN_MAX - 1)];
+		if (core_reload(java->is_unnamed))
+			java->inlined = 0;
+	}
+	if (!id && java->own_name && unwinder->walk.budget)
+		id = (u32)java_block_id_in_scratch_slot(unwinder);
+	unwinder_name_frame(unwinder, SCRIPT_JAVA + java->is_compiled, id);
 	return 0;
 }
 

@@ -26,15 +26,15 @@
  * An interrupted frame may be incomplete. In compiled code the first and the last instructions of a
  * function are recognised by their bytes. In the interpreter r13 holds the address of the current
  * bytecode, which must lie in the method's bytecode: while a frame is made or given back, r13 has
- * another value. All other code has the rule that it would have without the machine's data.
+ * another value. While a method is entered, rbx holds its address, and the method has the address
+ * of the interpreter's code that enters it. Until the frame is linked, r13 is the caller's rsp.
+ * While the interpreter calls or returns to a frame, r13 has any value, but the frame is complete
+ * and holds the bytecode's address itself. The interpreter consists of parts (codelets), whose
+ * names say which part calls and which one is returned to.
  *
- * Compiled code of a method contains code of functions that the compiler has put into it (inlined
- * functions). The compiler describes some addresses of the code, sorted: all return addresses at
- * which the thread may stop, but not those of most other instructions. A described address leads to
- * a scope, a sequence of numbers: the distance of the scope of the caller (0: none), and the number
- * of the scope's method in an array. So the scopes of an address are the functions that run there,
- * innermost first. Addresses that are not described have no inlined functions here: what the
- * machine itself assumes for them, the scopes of the next described address, may be wrong.
+ * The machine's routines keep a frame pointer and have no size of a frame. The return address above
+ * rbp proves the frame if it follows a direct call of the stub's own block. Stubs that jump to a
+ * method have no frame. All other code has the rule that it would have without the machine's data.
  */
 #include "unwind.h"
 
@@ -47,8 +47,29 @@
 #define FRAME_WORDS_MAX 8192
 #define SENDER_BYTES_MAX (1 << 19) /* the most bytes that the local variables of a method take */
 #define COMPLETE_NEVER 0xffff
-#define JAVA_COMPILED_KIND 0x00646f6874656d6eULL /* "nmethod" */
-#define JAVA_NATIVE_KIND 0x6e2065766974616eULL	 /* the beginning of "native nmethod" */
+/* The beginnings of names, as little-endian numbers. */
+#define JAVA_COMPILED_KIND 0x00646f6874656d6eULL  /* "nmethod" */
+#define JAVA_NATIVE_KIND 0x6e2065766974616eULL	  /* "native n" of "native nmethod" */
+#define JAVA_VIRTUAL_KIND 0x6320656c62617476ULL	  /* "vtable c" of "vtable chunks" */
+#define JAVA_HANDLE_KIND 0x6148646f6874654dULL	  /* "MethodHa" of "MethodHandles adapters" */
+#define JAVA_STUBS_KIND 0x74756f5262757453ULL	  /* "StubRout" of "StubRoutines ..." */
+#define JAVA_EXCEPTION_KIND 0x655f656c646e6168ULL /* "handle_e" of "handle_exception ..." */
+/* the third word of "C1 Runtime handle_exception_blob" (OpenJDK 25) */
+#define JAVA_EXCEPTION_THIRD 0x7470656378655f65ULL /* "e_except" */
+#define JAVA_INVOKE_CODELET 0x656b6f766e69ULL	   /* "invoke" */
+#define JAVA_INVOKE_MASK 0xffffffffffffULL
+#define JAVA_RETURN_CODELET 0x65206e7275746572ULL /* "return e" of "return entry points" */
+
+#define STUB_FRAME_MAX 4096 /* the most bytes of a stub's frame */
+#define STUB_CODE_MAX 1024  /* the most bytes of a stub that jumps to a method */
+#define CODELETS_MAX 512
+
+#define ENTRY_BYTES_MAX 192	    /* the most bytes of code up to the link of a frame */
+#define NATIVE_ENTRY_BYTES_MAX 4096 /* the most bytes of the code that runs native methods */
+#define ENTRY_POP 0xf8cc748d4c58ULL /* pop %rax; lea -8(%rsp,%rcx,8), %r14 */
+#define ENTRY_POP_MASK 0xffffffffffffULL
+#define ENTRY_PUSH 0xec8b485550ULL /* push %rax; push %rbp; mov %rsp, %rbp */
+#define ENTRY_PUSH_MASK 0xffffffffffULL
 
 /* Distances below rbp in a frame of the interpreter. */
 #define INTERPRETED_SENDER 8
@@ -153,17 +174,12 @@ CORE_GLOBAL_PART int java_find_code_block(struct unwind *unwind)
 
 /* Sets java->kind to the first characters of the name of the block that contains the address.
  * Leaves java->blob as it is. */
-CORE_GLOBAL_PART int java_find_kind_of_code(struct unwind *unwind, u64 address)
+CORE_PART bool java_find_kind_of_code(struct unwind *unwind, u64 address)
 {
-	struct java_walk *java;
-	u64 blob, block_bytes;
+	struct java_walk *java = &unwind->java;
+	u64 blob = java->blob, block_bytes = java->block_bytes;
 	bool is_found;
 
-	if (core_is_null(unwind))
-		return false;
-	java = &unwind->java;
-	blob = java->blob;
-	block_bytes = java->block_bytes;
 	java->code = address;
 	is_found = java->layout.has_names && java_find_code_block(unwind) &&
 		   java_read_word(unwind, java->blob + java->layout.blob_name, &java->code) &&
@@ -178,18 +194,6 @@ CORE_GLOBAL_PART int java_find_kind_of_code(struct unwind *unwind, u64 address)
 #define JAVA_STUBS_SECOND 0x6f63282073656e69ULL /* "ines (co" */
 #define JAVA_STUBS_THIRD 0x697461756e69746eULL	/* "ntinuati" */
 
-/* True if the address, which follows no call, is that of the return barrier. */
-CORE_PART bool java_is_return_barrier(struct unwind *unwind, u64 address)
-{
-	struct java_walk *java = &unwind->java;
-
-	if (!java_find_kind_of_code(unwind, address) || java->kind[1] != JAVA_STUBS_SECOND ||
-	    java->kind[2] != JAVA_STUBS_THIRD)
-		return false;
-	java->barrier = java->word = address;
-	return true;
-}
-
 /* --- compiled code --- */
 
 /* Instructions, as little-endian numbers. */
@@ -200,13 +204,19 @@ CORE_PART bool java_is_return_barrier(struct unwind *unwind, u64 address)
 #define JAVA_SUB_32 0xec8148	/* subtract a 32-bit constant from rsp */
 #define JAVA_SUB_BYTES 4	/* length of the instruction with the 8-bit constant */
 #define JAVA_STORE_RBP 0x6c8948 /* mov %rbp, distance(%rsp) */
-#define JAVA_TOUCH 0x248489	/* mov %eax, distance(%rsp): the stack overflow check */
-#define JAVA_TOUCH_BYTES 7
-#define JAVA_LEA_R10 0x158d4c /* lea distance(%rip), %r10 */
-#define JAVA_SET_R10 0x97894d /* mov %r10, distance(%r15) */
+#define JAVA_LEA_R10 0x158d4c	/* lea distance(%rip), %r10 */
+#define JAVA_SET_R10 0x97894d	/* mov %r10, distance(%r15) */
 #define JAVA_SET_BYTES 7
 #define JAVA_COMPARE 0xa73b49 /* cmp distance(%r15), %rsp */
 #define JAVA_COMPARE_BYTES 7
+#define JAVA_COMPARE_8 0x673b49 /* the same with a distance of 8 bits */
+#define JAVA_COMPARE_8_BYTES 4
+#define JAVA_CALL_R10 0xd2ff41 /* call *%r10 */
+#define JAVA_MOVABS_R10 0xba49 /* movabs $address, %r10 */
+#define JAVA_GUARD 0x7f8341    /* cmpl $number, distance(%r15): is the code still valid? */
+#define JAVA_GUARD_BYTES 5
+#define JAVA_GUARD_32 0x7f8141 /* the same with a number of 32 bits */
+#define JAVA_GUARD_32_BYTES 8
 #define JAVA_PUSH_RBP 0x55
 #define JAVA_POP_RBP 0x5d
 #define JAVA_JMP 0xe9
@@ -220,6 +230,7 @@ CORE_PART bool java_is_return_barrier(struct unwind *unwind, u64 address)
 #define JAVA_END_BYTES                                                                             \
 	14 /* distance from pop %rbp to ret, with a comparison and a jump in between */
 #define JAVA_END_NONE 0xff
+#define JAVA_PROLOGUE_BYTES 80 /* the most bytes of code before a frame is made */
 
 /*
  * Eight bytes of code from byte `at` of the window around the pc on; the pc is at byte
@@ -306,7 +317,32 @@ CORE_GLOBAL_PART int java_epilogue_state_find(struct unwind *unwind)
 	return end < 2 || end == JAVA_END_NONE ||
 	       (end == 1 + JAVA_COMPARE_BYTES &&
 		java_is_instruction(java_code_bytes_before_pc(unwind, JAVA_COMPARE_BYTES),
-				    JAVA_COMPARE));
+				    JAVA_COMPARE)) ||
+	       (end == 1 + JAVA_COMPARE_8_BYTES &&
+		java_is_instruction(java_code_bytes_before_pc(unwind, JAVA_COMPARE_8_BYTES),
+				    JAVA_COMPARE_8));
+}
+
+/* Sets java->end to `i` if the instructions that make the frame begin `i` bytes after the pc. */
+static long java_match_prologue(u32 i, void *arg)
+{
+	struct unwind *unwind = *(struct unwind **)arg;
+	u32 at = NEAR_CODE_BEFORE + i;
+	u64 code, next;
+
+	core_one_register(at);
+	if (at > NEAR_CODE_BYTES - 16)
+		return 1;
+	code = java_code_bytes_in_window(unwind, at);
+	next = java_code_bytes_in_window(unwind, at + JAVA_SUB_BYTES);
+	if ((java_is_equal(code & 0xff, JAVA_PUSH_RBP) &
+	     (java_is_instruction(code >> 8, JAVA_SUB_8) |
+	      java_is_instruction(code >> 8, JAVA_SUB_32))) |
+	    (java_is_instruction(code, JAVA_SUB_8) & java_is_instruction(next, JAVA_STORE_RBP))) {
+		unwind->java.end = i;
+		return 1;
+	}
+	return 0;
 }
 
 /*
@@ -317,7 +353,8 @@ CORE_GLOBAL_PART int java_epilogue_state_find(struct unwind *unwind)
 CORE_GLOBAL_PART int java_prologue_state_find(struct unwind *unwind)
 {
 	struct java_walk *java;
-	u64 at, is_pushed, is_stored, is_called;
+	u64 at, is_pushed, is_stored, is_guarded;
+	u32 left, end;
 
 	if (core_is_null(unwind))
 		return 0;
@@ -328,16 +365,25 @@ CORE_GLOBAL_PART int java_prologue_state_find(struct unwind *unwind)
 	is_stored =
 		java_is_instruction(at, JAVA_STORE_RBP) &
 		java_is_instruction(java_code_bytes_before_pc(unwind, JAVA_SUB_BYTES), JAVA_SUB_8);
-	is_called = (java_is_instruction(at, JAVA_TOUCH) &
-		     java_is_equal(java_code_bytes_after_pc(unwind, JAVA_TOUCH_BYTES) & 0xff,
-				   JAVA_PUSH_RBP)) |
-		    (java_is_instruction(at, JAVA_SUB_8) &
-		     java_is_instruction(java_code_bytes_after_pc(unwind, JAVA_SUB_BYTES),
-					 JAVA_STORE_RBP));
+	is_guarded = java_is_instruction(at, JAVA_GUARD) | java_is_instruction(at, JAVA_GUARD_32) |
+		     java_is_instruction(java_code_bytes_before_pc(unwind, JAVA_GUARD_BYTES),
+					 JAVA_GUARD) |
+		     java_is_instruction(java_code_bytes_before_pc(unwind, JAVA_GUARD_32_BYTES),
+					 JAVA_GUARD_32);
+	if (is_guarded)
+		return 1;
 	java->slot = 2 * is_pushed;
-	if (!is_stored)
-		java->words = 1 + is_pushed;
-	return is_pushed | is_stored | is_called;
+	if (is_pushed)
+		java->words = 2;
+	if (is_pushed | is_stored)
+		return 1;
+	/* The caller's class is checked, and the end of the stack, before the frame is made. */
+	left = java->complete - java->distance;
+	java->end = JAVA_END_NONE;
+	core_rare_loop(JAVA_PROLOGUE_BYTES, java_match_prologue, &unwind);
+	end = core_reload(java->end);
+	java->words = 1;
+	return end < left;
 }
 
 /* Sets java->distance to that of the pc from the first byte of the block's code. */
@@ -395,44 +441,86 @@ CORE_PART bool java_count_pushed_words(struct unwind *unwind)
 	return true;
 }
 
-/* True if the word at an address is a plausible return address: after a call instruction, in the
- * interpreter, which pushes return addresses without a call, after the call of the stack's first
- * function, or the return barrier of a virtual thread. */
-CORE_PART bool java_is_return_address(struct unwind *unwind, u64 address)
+/* --- the return address --- */
+
+/*
+ * True if the word at java->return_at, or java->word if that is 0, is a plausible return address:
+ * after a call instruction, in the interpreter, which pushes return addresses without a call, after
+ * the call of the stack's first function, or the return barrier of a virtual thread. The stub that
+ * looks for the handler of an exception returns to the instruction of a compiled method that has
+ * thrown. Sets java->word to the address, and java->other to the code before it.
+ */
+CORE_GLOBAL_PART int java_is_return_address(struct unwind *unwind)
 {
-	struct java_walk *java = &unwind->java;
+	struct java_walk *java;
 	u64 pc;
 
-	if (!java_read_word(unwind, address, &java->word))
+	if (core_is_null(unwind))
 		return false;
+	java = &unwind->java;
 	java->other = 0;
+	if (java->return_at && !java_read_word(unwind, java->return_at, &java->word))
+		return false;
 	pc = core_reload(java->word);
-	return pc == java->call_return || pc - java->interpreter < java->interpreter_bytes ||
-	       (unwind_peek(unwind, pc - 8, &java->other, 8) &&
-		is_after_call(core_reload(java->other))) ||
-	       java_is_return_barrier(unwind, pc);
+	if (pc == java->call_return || pc - java->interpreter < java->interpreter_bytes ||
+	    (unwind_peek(unwind, pc - 8, &java->other, 8) &&
+	     is_after_call(core_reload(java->other))))
+		return true;
+	if (!java_find_kind_of_code(unwind, pc))
+		return false;
+	java->word = pc; /* the search has used the word */
+	if (java->is_thrower)
+		return java->kind[0] == JAVA_COMPILED_KIND;
+	if (java->kind[1] != JAVA_STUBS_SECOND || java->kind[2] != JAVA_STUBS_THIRD)
+		return false;
+	java->barrier = pc;
+	return true;
 }
 
-/*
- * For the return address that java_is_return_address() has checked: true if it lies in the
- * interpreter, is the return barrier, or follows a direct call of code in the frame's own block.
- */
-CORE_PART bool java_return_follows_own_call(struct unwind *unwind)
+/* What must be true of a frame's return address in addition. */
+enum java_proof {
+	JAVA_PROOF_NONE,
+	JAVA_PROOF_OWN,	  /* an interrupted function was called by the return address's code */
+	JAVA_PROOF_BLOCK, /* the address follows a direct call of the frame's own block */
+	JAVA_PROOF_NEAR,  /* the same, of an instruction that is shortly before the pc */
+	JAVA_PROOF_LOOP,  /* the address is in the interpreter */
+};
+
+CORE_PART bool java_returns_to_interpreter(const struct java_walk *java)
 {
-	struct java_walk *java = &unwind->java;
-
-	return java->word - java->interpreter < java->interpreter_bytes ||
-	       java->word == java->barrier ||
-	       (call_is_direct(java->other) &&
-		call_target(java->word, java->other) - java->blob < java->block_bytes);
+	return java->word - java->interpreter < java->interpreter_bytes;
 }
 
 /*
- * Returns true if the same return address follows a direct call of a stub, not of a compiled
- * method. Calls of interfaces, of virtual functions and of method handles go to such stubs, which
- * jump to the method. The stub does not say which method, so further facts must exclude an
- * unrecognised end of the function: the CFA is aligned, which it would not be after the last pop,
- * and the instruction at the pc neither pushes nor pops.
+ * Sets java->code to the address that the call before the return address has called: directly, or
+ * by `movabs $address, %r10; call *%r10`. 0: unknown.
+ */
+CORE_GLOBAL_PART int java_call_target_find(struct unwind *unwind)
+{
+	struct java_walk *java;
+	u64 first;
+
+	if (core_is_null(unwind))
+		return false;
+	java = &unwind->java;
+	java->code = 0;
+	if (call_is_direct(java->other)) {
+		java->code = call_target(java->word, java->other);
+	} else if (java->other >> 40 == JAVA_CALL_R10 &&
+		   unwind_peek(unwind, java->word - 16, java->kind, 16)) {
+		first = core_reload(java->kind[0]);
+		if ((first >> 24 & 0xffff) == JAVA_MOVABS_R10)
+			java->code = first >> 40 | java->kind[1] << 24;
+	}
+	return java->code != 0;
+}
+
+/*
+ * Returns true if the return address follows a direct call of a stub, not of a compiled method.
+ * Calls of interfaces, of virtual functions and of method handles go to such stubs, which jump to
+ * the method. The stub does not say which method, so further facts must exclude an unrecognised end
+ * of the function: the CFA is aligned, which it would not be after the last pop, and the
+ * instruction at the pc neither pushes nor pops.
  */
 CORE_PART bool java_return_follows_call_of_stub(struct unwind *unwind)
 {
@@ -441,390 +529,372 @@ CORE_PART bool java_return_follows_call_of_stub(struct unwind *unwind)
 
 	if (!java_is_equal(code & 0xf0, JAVA_PUSH) && !java_is_equal(code & 0xf0ff, JAVA_PUSH_R8) &&
 	    !((unwind->registers.value[REGISTER_RSP] + 8 * (u64)java->words) & 15) &&
-	    call_is_direct(java->other) &&
-	    java_find_kind_of_code(unwind, call_target(java->word, java->other)))
+	    java_find_kind_of_code(unwind, java->code))
 		return java->kind[0] != JAVA_COMPILED_KIND;
 	return false;
 }
 
-/* Sets java->method if the block is the code of a method. */
-CORE_PART void java_blob_method_find(struct unwind *unwind)
+/* An unrecognised end of a function would yield the caller's caller. */
+CORE_GLOBAL_PART int java_is_return_proven(struct unwind *unwind)
 {
-	struct java_walk *java = &unwind->java;
-	u64 kind;
+	const struct java_walk *java;
+	u64 pc;
 
-	if (!java->layout.has_names ||
-	    !java_read_word(unwind, java->blob + java->layout.blob_name, &java->word) ||
-	    !java_read_word(unwind, java->word, &java->other))
-		return;
-	kind = core_reload(java->other);
-	if ((kind != JAVA_COMPILED_KIND && kind != JAVA_NATIVE_KIND) ||
-	    !java_read_word(unwind, java->blob + java->layout.blob_method, &java->method))
-		java->method = 0;
-	java->is_compiled = 1;
+	if (core_is_null(unwind))
+		return false;
+	java = &unwind->java;
+	pc = unwind->registers.value[REGISTER_PC];
+	if (java->proof == JAVA_PROOF_NONE)
+		return true;
+	if (java->proof == JAVA_PROOF_LOOP)
+		return java_returns_to_interpreter(java);
+	if (java->proof == JAVA_PROOF_OWN &&
+	    (java_returns_to_interpreter(java) || java->word == java->barrier))
+		return true;
+	if (!java_call_target_find(unwind))
+		return false;
+	if (core_reload(java->code) - java->blob < java->block_bytes)
+		return java->proof != JAVA_PROOF_NEAR || pc - java->code < STUB_CODE_MAX;
+	return java->proof == JAVA_PROOF_OWN && java_return_follows_call_of_stub(unwind);
 }
 
-CORE_PART bool java_make_compiled_code_rule(struct unwind *unwind)
+/*
+ * Proposes a rule: the CFA lies so many words above a register, the caller's rbp `rbp_slot` words
+ * below the CFA (0: it is unchanged), and the return address in the word before the CFA.
+ */
+CORE_PART void java_propose_rule(struct unwind *unwind, u32 reg, u32 words, u32 rbp_slot,
+				 enum java_proof proof)
 {
 	struct java_walk *java = &unwind->java;
 
+	java->rule = (struct unwind_rule){
+		.cfa_register = reg,
+		.cfa_offset = 8 * words,
+		.base = RULE_BASE_CFA,
+		.slot = {SLOT_LOST, rbp_slot, SLOT_LOST, SLOT_LOST, SLOT_LOST, 0, 1},
+	};
+	java->return_at = unwind->registers.value[reg & (REGISTER_SLOTS - 1)] + 8 * (u64)words - 8;
+	java->proof = proof;
+}
+
+/*
+ * The caller's rsp is java->sender. A rule can only move the stack by a register, so r14 takes the
+ * value for this step; the caller does not rely on r14.
+ */
+CORE_PART void java_propose_moved_stack(struct java_walk *java)
+{
+	java->rule.operand = REGISTER_R14;
+	java->rule.flags = RULE_STACK_MOVED;
+}
+
+/* --- blocks --- */
+
+/* Finds the block of the pc and the name of its kind. Sets java->method if the block is the code of
+ * a method, and java->own_name if it is not. */
+CORE_PART bool java_find_block_and_kind(struct unwind *unwind)
+{
+	struct java_walk *java = &unwind->java;
+
+	java->own_kind = 0;
 	java->code = unwind->registers.value[REGISTER_PC];
 	if (!java_find_code_block(unwind))
 		return false;
-	java_blob_method_find(unwind);
-	if (!unwind_peek(unwind, java->blob + java->layout.blob_frame, &java->words, 4) ||
-	    core_reload(java->words) - FRAME_WORDS_MIN > FRAME_WORDS_MAX)
+	if (!java->layout.has_names ||
+	    !java_read_word(unwind, java->blob + java->layout.blob_name, &java->word) ||
+	    !unwind_peek(unwind, java->word, java->kind, sizeof(java->kind)))
+		return true;
+	java->own_kind = java->kind[0];
+	java->is_compiled = 1;
+	java->is_thrower = !unwind->is_interrupted && (java->kind[0] == JAVA_EXCEPTION_KIND ||
+						       java->kind[2] == JAVA_EXCEPTION_THIRD);
+	if (java->own_kind != JAVA_COMPILED_KIND && java->own_kind != JAVA_NATIVE_KIND)
+		java->own_name = java->word;
+	else if (!java_read_word(unwind, java->blob + java->layout.blob_method, &java->method))
+		java->method = 0;
+	return true;
+}
+
+/*
+ * Proposes the rule of a stub whose frame has no known size. A stub that jumps to a method has no
+ * frame; such a stub of method handles is entered from the interpreter, with the caller's rsp in
+ * r13. The machine's routines keep a frame pointer, but in their first and last instructions. Other
+ * blocks have no rule here: adapters, for instance, make no frame, so rbp is that of a caller.
+ */
+CORE_PART bool java_propose_stub_rule(struct unwind *unwind)
+{
+	struct java_walk *java = &unwind->java;
+	u64 rsp = unwind->registers.value[REGISTER_RSP];
+	bool is_handle = java->own_kind == JAVA_HANDLE_KIND;
+
+	if (is_handle || java->own_kind == JAVA_VIRTUAL_KIND) {
+		java_propose_rule(unwind, REGISTER_RSP, 1, 0,
+				  is_handle ? JAVA_PROOF_LOOP : JAVA_PROOF_NEAR);
+		java->sender = unwind->registers.value[REGISTER_R13];
+		if (is_handle)
+			java_propose_moved_stack(java);
+		return unwind->is_interrupted &&
+		       (!is_handle || core_reload(java->sender) - rsp <= SENDER_BYTES_MAX);
+	}
+	java_propose_rule(unwind, REGISTER_RBP, 2, 2, JAVA_PROOF_BLOCK);
+	return java->own_kind == JAVA_STUBS_KIND && java_register_is_known(unwind, REGISTER_RBP) &&
+	       unwind->registers.value[REGISTER_RBP] - rsp <= STUB_FRAME_MAX;
+}
+
+/* Proposes the rule of code in a block. */
+CORE_GLOBAL_PART int java_propose_block_rule(struct unwind *unwind)
+{
+	struct java_walk *java;
+
+	if (core_is_null(unwind))
 		return false;
+	java = &unwind->java;
+	/* For a frame of a block, a rule by the bytes at the pc is right. */
+	if (!java_find_block_and_kind(unwind) ||
+	    (unwind->is_interrupted && !(unwind->rule.flags & RULE_FRAME_POINTER)) ||
+	    !unwind_peek(unwind, java->blob + java->layout.blob_frame, &java->words, 4))
+		return false;
+	if (core_reload(java->words) - FRAME_WORDS_MIN > FRAME_WORDS_MAX)
+		return java_propose_stub_rule(unwind);
 	java->slot = 2;
 	if (!(unwind->is_interrupted ? java_interrupted_state_find(unwind)
-				     : java_count_pushed_words(unwind)) ||
-	    !java_is_return_address(unwind, unwind->registers.value[REGISTER_RSP] +
-						    8 * (u64)java->words - 8))
+				     : java_count_pushed_words(unwind)))
 		return false;
-	/* An unrecognised end of a function would yield the caller's caller. */
-	if (unwind->is_interrupted && !java_return_follows_own_call(unwind) &&
-	    !java_return_follows_call_of_stub(unwind))
-		return false;
-	unwind->rule = (struct unwind_rule){
-		.cfa_register = REGISTER_RSP,
-		.cfa_offset = 8 * java->words,
-		.base = RULE_BASE_CFA,
-		.slot = {SLOT_LOST, java->slot, SLOT_LOST, SLOT_LOST, SLOT_LOST, 0, 1},
-	};
+	java_propose_rule(unwind, REGISTER_RSP, java->words, java->slot,
+			  unwind->is_interrupted ? JAVA_PROOF_OWN : JAVA_PROOF_NONE);
 	return true;
 }
 
 /* --- the interpreter --- */
 
-/* True if the frame's current bytecode lies in the bytecode of the frame's method. */
-CORE_PART bool java_bytecode_is_in_method(struct unwind *unwind)
+/* Notes where the code in unwind->bytes.window takes the return address from the stack, and where
+ * it begins to make the frame. */
+static long java_match_entry(u32 i, void *arg)
+{
+	struct unwind *unwind = *(struct unwind **)arg;
+	u64 code;
+
+	core_one_register(i);
+	if (i >= ENTRY_BYTES_MAX)
+		return 1;
+	code = core_load_u64(unwind->bytes.window + i);
+	if ((code & ENTRY_POP_MASK) == ENTRY_POP)
+		unwind->java.popped = i;
+	unwind->java.pushed = i;
+	return (code & ENTRY_PUSH_MASK) == ENTRY_PUSH;
+}
+
+/* Sets java->distance to the distance of the pc from the code that a call of the method enters. */
+CORE_PART bool java_entry_distance_find(struct unwind *unwind, u64 method)
 {
 	struct java_walk *java = &unwind->java;
-	u64 frame = unwind->registers.value[REGISTER_RBP], place, first;
 
-	if (!java_read_word(unwind, frame - INTERPRETED_METHOD, &java->word) ||
-	    !java_read_word(unwind, java->word + java->layout.method_const, &java->other) ||
+	if (!java->layout.method_entry ||
+	    !java_read_word(unwind, method + java->layout.method_entry, &java->word))
+		return false;
+	java->distance = unwind->registers.value[REGISTER_PC] - java->word;
+	return java_returns_to_interpreter(java);
+}
+
+/*
+ * Proposes the rule of an interrupted frame whose method is being entered: rbx has the method's
+ * address. The return address goes from the stack to rax and, behind the method's variables, back
+ * to the stack, where the frame is made. r13 is the caller's rsp until the frame has it.
+ */
+CORE_GLOBAL_PART int java_propose_entry_rule(struct unwind *unwind)
+{
+	const struct unwind_registers *registers;
+	u32 at, is_in_register, is_pushed, is_linked;
+	struct java_walk *java;
+	u64 rsp, frame;
+
+	if (core_is_null(unwind))
+		return false;
+	java = &unwind->java;
+	registers = &unwind->registers;
+	if (registers->known != REGISTERS_ALL ||
+	    !java_entry_distance_find(unwind, registers->value[REGISTER_RBX]) ||
+	    (u64)core_reload(java->distance) >= ENTRY_BYTES_MAX)
+		return false;
+	java->popped = ENTRY_BYTES_MAX;
+	unwind->bytes.filled = 0; /* the window holds other bytes now */
+	if (!unwind_peek(unwind, java->word, unwind->bytes.window, BYTES_WINDOW))
+		return false;
+	core_rare_loop(ENTRY_BYTES_MAX, java_match_entry, &unwind);
+	at = java->distance;
+	if (core_reload(java->popped) >= core_reload(java->pushed) ||
+	    java->pushed == ENTRY_BYTES_MAX - 1)
+		return false;
+	rsp = registers->value[REGISTER_RSP];
+	frame = registers->value[REGISTER_RBP];
+	is_in_register = is_below(java->popped, at) & is_below(at, java->pushed + 1);
+	is_pushed = java_is_equal(at, java->pushed + 2);
+	is_linked = is_below(java->pushed + 2, at);
+	java->sender = registers->value[REGISTER_R13];
+	if (is_linked) {
+		/* The frame is complete when it has the method's address. */
+		if (frame - rsp >= INTERPRETED_METHOD ||
+		    (frame - rsp >= INTERPRETED_SENDER &&
+		     !java_read_word(unwind, frame - INTERPRETED_SENDER, &java->sender)))
+			return false;
+		java_propose_rule(unwind, REGISTER_RBP, 2, 2, JAVA_PROOF_NONE);
+	} else {
+		java_propose_rule(unwind, REGISTER_RSP, 1 + is_pushed, 2 * is_pushed,
+				  JAVA_PROOF_NONE);
+	}
+	java_propose_moved_stack(java);
+	if (is_in_register) {
+		java->return_at = 0;
+		java->word = registers->value[REGISTER_RAX];
+		java->rule.slot[SLOT_RETURN] = SLOT_IN_REGISTER + REGISTER_RAX;
+	}
+	java->callee = registers->value[REGISTER_RBX];
+	return core_reload(java->sender) - rsp <= SENDER_BYTES_MAX;
+}
+
+/* Goes on to the next codelet of the interpreter, unless the current one contains the pc. */
+static long java_step_to_codelet(u32 i, void *arg)
+{
+	struct unwind *unwind = *(struct unwind **)arg;
+	struct java_walk *java = &unwind->java;
+	u32 bytes;
+
+	(void)i;
+	java->has_block = 0;
+	/* the address of the codelet's name, and the codelet's length */
+	if (!unwind_peek(unwind, java->code, java->kind, 16))
+		return 1;
+	bytes = java->kind[1];
+	java->has_block = unwind->registers.value[REGISTER_PC] - java->code < bytes;
+	java->code += bytes;
+	return core_reload(java->has_block) || !bytes;
+}
+
+/* True if the interrupted frame is complete, and calls or is returned to: the name of the codelet
+ * is that of a bytecode that calls, or "return entry points". */
+CORE_GLOBAL_PART int java_is_at_call(struct unwind *unwind)
+{
+	struct java_walk *java;
+
+	if (core_is_null(unwind) || !unwind->java.layout.method_entry)
+		return false;
+	java = &unwind->java;
+	java->code = java->interpreter;
+	core_rare_loop(CODELETS_MAX, java_step_to_codelet, &unwind);
+	if (!core_reload(java->has_block) || !java_read_word(unwind, java->kind[0], &java->word))
+		return false;
+	return (core_reload(java->word) & JAVA_INVOKE_MASK) == JAVA_INVOKE_CODELET ||
+	       java->word == JAVA_RETURN_CODELET;
+}
+
+/*
+ * True if the frame's current bytecode lies in the bytecode of the frame's method. A native method
+ * has no bytecode; its pc lies in the code that its calls enter.
+ */
+CORE_PART bool java_bytecode_is_in_method(struct unwind *unwind, u64 frame)
+{
+	struct java_walk *java = &unwind->java;
+	u64 place, first, rsp;
+	bool is_inside;
+
+	if (!java_read_word(unwind, frame - INTERPRETED_METHOD, &java->callee) ||
+	    !java_read_word(unwind, core_reload(java->callee) + java->layout.method_const,
+			    &java->other) ||
 	    !unwind_peek(unwind, java->other + java->layout.const_count, &java->complete, 2) ||
 	    !java_read_word(unwind, frame - INTERPRETED_PLACE, &java->word))
 		return false;
 	place = core_reload(java->word);
-	if (unwind->is_interrupted) {
-		if (!java_register_is_known(unwind, REGISTER_R13))
-			return false;
-		place = unwind->registers.value[REGISTER_R13];
-	}
 	first = java->other + java->layout.const_bytes;
-	return place - first < java->complete ||
-	       (!unwind->is_interrupted && !place && !java->complete);
+	is_inside = place - first < java->complete || (!place && !java->complete);
+	if (!unwind->is_interrupted)
+		return is_inside;
+	if (!java_register_is_known(unwind, REGISTER_R13))
+		return false;
+	rsp = unwind->registers.value[REGISTER_RSP];
+	/* After `leave`, r13 is the callee's, whose saved rbp and return address are around rsp. */
+	if (unwind->registers.value[REGISTER_R13] - first < java->complete)
+		return !unwind_peek(unwind, rsp - 8, java->kind, 16) ||
+		       core_reload(java->kind[0]) != frame ||
+		       java->kind[1] - java->interpreter >= java->interpreter_bytes;
+	if (!is_inside || frame - rsp < INTERPRETED_PLACE)
+		return false;
+	return place ? java_is_at_call(unwind)
+		     : java_entry_distance_find(unwind, java->callee) &&
+			       (u64)java->distance < NATIVE_ENTRY_BYTES_MAX;
 }
 
 /*
- * The caller's rsp is a word of the frame. A rule can only move the stack by a register, so r14
- * takes that word for this step; the caller does not rely on r14. A call by a method handle removes
- * a word from the caller's stack, so the caller's rsp may be the address of the return address.
+ * Proposes the rule of a complete frame of the interpreter. A call by a method handle removes a
+ * word from the caller's stack, so the caller's rsp may be the address of the return address.
  */
-CORE_PART bool java_make_interpreter_rule(struct unwind *unwind)
+CORE_GLOBAL_PART int java_propose_interpreter_rule(struct unwind *unwind)
 {
-	struct java_walk *java = &unwind->java;
-	u64 frame = unwind->registers.value[REGISTER_RBP];
+	struct java_walk *java;
+	u64 frame;
 
-	if (!java_register_is_known(unwind, REGISTER_RBP) ||
-	    frame < unwind->registers.value[REGISTER_RSP] || !java_bytecode_is_in_method(unwind) ||
-	    !java_read_word(unwind, frame - INTERPRETED_SENDER, &java->sender) ||
-	    core_reload(java->sender) - (frame + 8) > SENDER_BYTES_MAX ||
-	    !java_is_return_address(unwind, frame + 8))
+	if (core_is_null(unwind))
 		return false;
-	if (!java->layout.has_names ||
-	    !java_read_word(unwind, frame - INTERPRETED_METHOD, &java->method))
-		java->method = 0;
-	java->is_compiled = 0;
-	unwind->registers.value[REGISTER_R14] = java->sender;
-	unwind->registers.known |= 1U << REGISTER_R14;
-	unwind->rule = (struct unwind_rule){
-		.cfa_register = REGISTER_RBP,
-		.cfa_offset = 16,
-		.operand = REGISTER_R14,
-		.base = RULE_BASE_CFA,
-		.flags = RULE_STACK_MOVED,
-		.slot = {SLOT_LOST, 2, SLOT_LOST, SLOT_LOST, SLOT_LOST, 0, 1},
-	};
-	return true;
+	java = &unwind->java;
+	frame = unwind->registers.value[REGISTER_RBP];
+	if (!java_register_is_known(unwind, REGISTER_RBP) ||
+	    frame < unwind->registers.value[REGISTER_RSP] ||
+	    !java_bytecode_is_in_method(unwind, frame) ||
+	    !java_read_word(unwind, frame - INTERPRETED_SENDER, &java->sender))
+		return false;
+	java_propose_rule(unwind, REGISTER_RBP, 2, 2, JAVA_PROOF_NONE);
+	java_propose_moved_stack(java);
+	return core_reload(java->sender) - (frame + 8) <= SENDER_BYTES_MAX;
 }
 
-CORE_PART void java_make_first_call_rule(struct unwind *unwind)
-{
-	unwind->rule = (struct unwind_rule){
-		.cfa_register = REGISTER_RBP,
-		.cfa_offset = 16,
-		.base = RULE_BASE_CFA,
-		.slot = {9, 2, 10, 11, 12, 13, 1},
-	};
-}
+/* --- all frames --- */
 
 #define CONTINUATION_BYTES_MAX 256 /* the most bytes of the description of a virtual thread */
 
-CORE_PART bool java_make_barrier_rule(struct unwind *unwind)
+CORE_PART bool java_propose_barrier_rule(struct unwind *unwind)
 {
-	u64 frame = unwind->registers.value[REGISTER_RBP];
-
-	if (!java_register_is_known(unwind, REGISTER_RBP) ||
-	    frame - unwind->registers.value[REGISTER_RSP] > CONTINUATION_BYTES_MAX ||
-	    !java_is_return_address(unwind, frame + 8))
-		return false;
-	unwind->java.is_omitted = 1;
-	unwind->rule = (struct unwind_rule){
-		.cfa_register = REGISTER_RBP,
-		.cfa_offset = 16,
-		.base = RULE_BASE_CFA,
-		.slot = {SLOT_LOST, 2, SLOT_LOST, SLOT_LOST, SLOT_LOST, 0, 1},
-	};
-	return true;
+	java_propose_rule(unwind, REGISTER_RBP, 2, 2, JAVA_PROOF_NONE);
+	return java_register_is_known(unwind, REGISTER_RBP) &&
+	       unwind->registers.value[REGISTER_RBP] - unwind->registers.value[REGISTER_RSP] <=
+		       CONTINUATION_BYTES_MAX;
 }
 
 CORE_SUBPROGRAM bool java_rule(struct unwind *unwind)
 {
-	const struct java_walk *java;
-	u64 pc;
+	struct java_walk *java = &unwind->java;
+	bool is_interpreter, is_barrier;
+	u64 pc = unwind->registers.value[REGISTER_PC];
 
-	if (!core_reload(unwind->java.is_found) || !java_read_machine(unwind))
+	if (!core_reload(java->is_found) || !java_read_machine(unwind))
 		return false;
-	java = &unwind->java;
-	pc = unwind->registers.value[REGISTER_PC];
 	if (pc == java->call_return && !unwind->is_interrupted) {
-		java_make_first_call_rule(unwind);
+		unwind->rule = (struct unwind_rule){
+			.cfa_register = REGISTER_RBP,
+			.cfa_offset = 16,
+			.base = RULE_BASE_CFA,
+			.slot = {9, 2, 10, 11, 12, 13, 1},
+		};
 		return true;
 	}
-	if (pc == java->barrier && !unwind->is_interrupted)
-		return java_make_barrier_rule(unwind);
-	return pc - java->interpreter < java->interpreter_bytes
-		       ? java_make_interpreter_rule(unwind)
-		       : java_make_compiled_code_rule(unwind);
-}
-
-/* --- names --- */
-
-#define POOL_TEXT 1 /* the tag of a text in the pool of constants */
-#define WORDS_MASK (JAVA_WORDS - 1)
-
-_Static_assert((JAVA_WORDS & WORDS_MASK) == 0, "a mask bounds an index");
-
-/* The number of 16 or more bits at a byte offset in the words java->words_read. */
-CORE_PART u64 java_number_at(const struct java_walk *java, u32 offset)
-{
-	u32 index = offset / 8;
-
-	core_one_register(index);
-	return java->words_read[index & WORDS_MASK] >> 8 * (offset & 7);
-}
-
-/* Reads memory that leads to a name. A missing page is waited for if java->waits. */
-CORE_PART bool java_read_for_name(struct unwind *unwind, u64 address, void *buffer, u32 bytes)
-{
-	return unwind_peek(unwind, address, buffer, bytes) ||
-	       (core_reload(unwind->java.waits) && unwind_read(unwind, address, buffer, bytes));
-}
-
-CORE_SUBPROGRAM bool java_read_object_words(struct unwind *unwind, u64 address)
-{
-	return java_read_for_name(unwind, address, unwind->java.words_read, 8 * JAVA_WORDS);
-}
-
-/* Sets *text to the address of the text that has this number in the pool of constants. */
-CORE_PART bool java_text_address_find(struct unwind *unwind, u64 number, u64 *text)
-{
-	struct java_walk *java = &unwind->java;
-	const struct java_layout *layout = &java->layout;
-
-	return number && number < java->half &&
-	       java_read_for_name(unwind, java->tags + layout->tags_data + number, &java->byte,
-				  1) &&
-	       core_reload(java->byte) == POOL_TEXT &&
-	       java_read_for_name(unwind, java->pool + layout->pool_bytes + 8 * number, text, 8);
-}
-
-/*
- * Finds the constant part, the pool, the class and the name of java->method, and sets
- * java->complete to the number of the source file's name. The class must lead back to the pool.
- */
-CORE_SUBPROGRAM bool java_find_parts_of_method(struct unwind *unwind)
-{
-	struct java_walk *java = &unwind->java;
-	const struct java_layout *layout = &java->layout;
-	u64 number;
-
-	if (java->method & 7 ||
-	    !java_read_for_name(unwind, java->method + layout->method_const, &java->constants, 8) ||
-	    !java_read_object_words(unwind, java->constants))
+	is_interpreter = pc - java->interpreter < java->interpreter_bytes;
+	is_barrier = pc == java->barrier && !unwind->is_interrupted;
+	java->is_thrower = 0;
+	java->callee = 0;
+	if (!(is_barrier       ? java_propose_barrier_rule(unwind)
+	      : is_interpreter ? (unwind->is_interrupted && java_propose_entry_rule(unwind)) ||
+					 java_propose_interpreter_rule(unwind)
+			       : java_propose_block_rule(unwind)) ||
+	    !java_is_return_address(unwind) || !java_is_return_proven(unwind))
 		return false;
-	java->pool = java_number_at(java, layout->const_pool);
-	number = java_number_at(java, layout->const_name) & 0xffff;
-	if (!java_read_object_words(unwind, java->pool))
-		return false;
-	java->holder = java_number_at(java, layout->pool_class);
-	java->tags = java_number_at(java, layout->pool_tags);
-	java->half = java_number_at(java, layout->pool_count);
-	java->complete = java_number_at(java, layout->pool_file);
-	return java_read_for_name(unwind, java->holder + layout->class_pool, &java->word, 8) &&
-	       core_reload(java->word) == java->pool &&
-	       java_text_address_find(unwind, number, &java->name);
-}
-
-/* True if all bytes of a text are there. */
-CORE_SUBPROGRAM bool java_fault_in_text(struct unwind *unwind, u64 text)
-{
-	struct java_walk *java = &unwind->java;
-
-	return java_read_for_name(unwind, text, &java->word, 8) &&
-	       java_read_for_name(unwind, text + JAVA_TEXT_FROM - 1 + JAVA_TEXT_BYTES(java->word),
-				  &java->byte, 1);
-}
-
-CORE_SUBPROGRAM bool java_find_method_without_wait(struct unwind *unwind)
-{
-	unwind->java.waits = 0;
-	return java_find_parts_of_method(unwind);
-}
-
-CORE_SUBPROGRAM bool java_find_names_of_method(struct unwind *unwind)
-{
-	struct java_walk *java = &unwind->java;
-
-	java->waits = 1;
-	if (!java_find_parts_of_method(unwind) ||
-	    !java_fault_in_text(unwind, core_reload(java->name)) ||
-	    !java_read_for_name(unwind, java->holder + java->layout.class_name, &java->word, 8) ||
-	    !java_fault_in_text(unwind, core_reload(java->word)))
-		return false;
-	if (!core_reload(java->complete) ||
-	    !java_text_address_find(unwind, core_reload(java->complete), &java->file) ||
-	    !java_fault_in_text(unwind, core_reload(java->file)))
-		java->file = 0;
-	return core_reload(unwind->budget) != 0;
-}
-
-/* --- inlined functions --- */
-
-#define PLACE_STEPS_MAX 24
-#define METHODS_MAX 0xffff
-#define DIGITS_MAX 5
-#define DIGIT_BITS 6
-#define DIGIT_GOES_ON(digit) (((digit) + 64) >> 8) /* 1 if another digit follows */
-
-/* Sets the addresses of what the machine knows about the block's code. */
-CORE_PART bool java_code_data_find(struct unwind *unwind)
-{
-	struct java_walk *java = &unwind->java;
-	const struct java_layout *layout = &java->layout;
-	u64 from = java->blob, methods = java->blob;
-
-	if (!java_read_word(unwind, java->blob + layout->scope_data, &java->scopes) ||
-	    !java_read_word(unwind, java->blob + 4 * (u64)layout->scope_places, &java->word) ||
-	    !unwind_peek(unwind, java->blob + 4 * (u64)layout->scope_methods, &java->half, 4))
-		return false;
-	if (layout->scope_apart) {
-		from = core_reload(java->scopes);
-		java->scopes = from + (java->word >> 32);
-		if (!java_read_word(unwind, java->blob + layout->scope_apart, &java->other))
-			return false;
-		methods = core_reload(java->other);
+	java->is_omitted |= is_barrier;
+	if (is_interpreter) {
+		java->method = java->layout.has_names ? java->callee : 0;
+		java->is_compiled = 0;
 	}
-	java->methods = methods + core_reload(java->half);
-	java->places = from + (u32)java->word;
-	java->place_from = 0;
-	java->place_end = ((u32)(java->word >> 32) - (u32)java->word) / sizeof(struct java_place);
+	if (java->rule.flags & RULE_STACK_MOVED) {
+		unwind->registers.value[REGISTER_R14] = java->sender;
+		unwind->registers.known |= 1U << REGISTER_R14;
+	}
+	unwind->rule = java->rule;
 	return true;
-}
-
-/* One step of a binary search for the description of java->distance. */
-static long java_compare_place(u32 i, void *arg)
-{
-	struct unwind *unwind = *(struct unwind **)arg;
-	struct java_walk *java = &unwind->java;
-	u32 middle = (java->place_from + java->place_end) / 2;
-
-	(void)i;
-	if (java->place_from >= java->place_end ||
-	    !unwind_peek(unwind, java->places + sizeof(java->place) * (u64)middle, &java->place,
-			 sizeof(java->place)))
-		return 1;
-	if (java->place.distance < java->distance) {
-		java->place_from = middle + 1;
-	} else if (java->place.distance > java->distance) {
-		java->place_end = middle;
-	} else {
-		java->scope = java->place.scope;
-		return 1;
-	}
-	return 0;
-}
-
-/* The next number in java->numbers. A number consists of digits of 6 bits, the lowest first. */
-CORE_PART u32 java_number_take(struct java_walk *java)
-{
-	u32 at = java->numbers_at, value = 0, is_digit = 1, count = 0;
-	u32 first = is_below(java->layout.scope_numbers ^ JAVA_NUMBERS_FROM_1, 1);
-	u64 digits;
-
-	core_one_register(at);
-	digits = core_load_u64((const u8 *)java->numbers + (at & 7));
-	for (u32 i = 0; i < DIGITS_MAX; i++) {
-		u32 digit = digits >> 8 * i & 0xff;
-
-		value += is_digit * ((digit - first) << DIGIT_BITS * i);
-		count += is_digit;
-		is_digit &= DIGIT_GOES_ON(digit);
-	}
-	java->numbers_at += count;
-	return value;
-}
-
-/* Adds the method of the current scope to java->chain, and goes on to the scope of its caller,
- * which lies before it. */
-static long java_take_scope(u32 i, void *arg)
-{
-	struct unwind *unwind = *(struct unwind **)arg;
-	struct java_walk *java = &unwind->java;
-	u32 outer, method;
-
-	core_one_register(i);
-	if (i >= JAVA_CHAIN_MAX ||
-	    !unwind_peek(unwind, java->scopes + java->scope, java->numbers, 2 * DIGITS_MAX))
-		return 1;
-	java->numbers_at = 0;
-	outer = java_number_take(java);
-	method = java_number_take(java) - 1;
-	if (outer >= java->scope || method >= METHODS_MAX ||
-	    !java_read_word(unwind, java->methods + 8 * (u64)method, &java->word))
-		return 1;
-	java->chain[i & (JAVA_CHAIN_MAX - 1)] = java->word;
-	java->inlined = i;
-	java->scope = outer;
-	return !outer;
-}
-
-CORE_SUBPROGRAM bool java_inlined_find(struct unwind *unwind)
-{
-	struct java_walk *java = &unwind->java;
-	bool is_bad;
-
-	java->inlined = java->scope = 0;
-	java->chain[0] = java->method;
-	if (!java->is_compiled || !java->layout.scope_numbers)
-		return true;
-	if (!java_code_distance_find(unwind) || !java_code_data_find(unwind))
-		return false;
-	core_rare_loop(PLACE_STEPS_MAX, java_compare_place, &unwind);
-	if (!core_reload(java->scope))
-		return true;
-	core_rare_loop(JAVA_CHAIN_MAX, java_take_scope, &unwind);
-	/* The outermost scope must be that of the method which the block has code of. */
-	is_bad = core_reload(java->scope) ||
-		 java->chain[core_reload(java->inlined) & (JAVA_CHAIN_MAX - 1)] != java->method;
-	if (is_bad) {
-		java->inlined = 0;
-		java->chain[0] = java->method;
-	}
-	return !is_bad;
 }
 
 #endif

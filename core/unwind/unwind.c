@@ -50,8 +50,7 @@ CORE_PART u32 make_generated_code_rule(struct unwind *unwind)
 	if (!is_of_file && !unwind->is_interrupted && unwind_java_rule(unwind))
 		return STOP_NONE;
 	stop = unwind_code_rule(unwind, &unwind->rule);
-	if (stop || is_of_file || !core_reload(unwind->java.is_found) ||
-	    !(core_reload(unwind->rule.flags) & RULE_FRAME_POINTER))
+	if (stop || is_of_file || !core_reload(unwind->java.is_found))
 		return stop;
 	if (!unwind->is_interrupted || !unwind_java_rule(unwind))
 		unwind->rule.flags &= ~(RULE_ENTRY | RULE_UNCALLED);
@@ -62,6 +61,7 @@ CORE_PART u32 make_generated_code_rule(struct unwind *unwind)
 CORE_PART void find_java_machine(struct unwind *unwind)
 {
 	unwind->java.method = unwind->java.inlined = unwind->java.is_omitted = 0;
+	unwind->java.own_name = 0;
 	if (!unwind->mapping.image && !core_reload(unwind->java.is_found))
 		unwind_java_find(unwind);
 }
@@ -74,12 +74,13 @@ CORE_PART u64 *frame_before_next(struct unwind *unwind)
 	return &unwind->frame[index & (UNWIND_FRAMES - 1)];
 }
 
-/* Names the current frame, if it has a method. False: a page is missing that may be waited for. */
+/* Names the current frame, if it has a method or a block with a name. False: a page is missing that
+ * may be waited for. */
 CORE_PART bool name_java_frame(struct unwind *unwind)
 {
 	if (core_reload(unwind->java.is_omitted) && !core_reload(unwind->is_guessed))
 		*frame_before_next(unwind) = FRAME_OMITTED_SOME;
-	if (!core_reload(unwind->java.method))
+	if (!(core_reload(unwind->java.method) | core_reload(unwind->java.own_name)))
 		return true;
 	unwind_java_name(unwind);
 	return core_reload(unwind->budget);

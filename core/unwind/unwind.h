@@ -520,6 +520,19 @@ struct java_walk {
 	u64 segment; /* number of the current segment in the search */
 	u64 code;    /* the address whose block is searched for */
 	u64 kind[3]; /* the first characters of the name of a block */
+	/* address of the name of the current frame's block, 0: unknown, or the block is a method's
+	 * code; first characters of the block's name */
+	u64 own_name, own_kind;
+	u32 is_thrower; /* 1: the block is the stub that looks for the handler of an exception */
+	/* in the code that enters a method: where it takes the return address from the stack, and
+	 * where it puts the address back and begins to make the frame */
+	u32 popped, pushed;
+	/* the proposed rule of the current frame; what its return address must be, and where the
+	 * address is: 0: in `word` */
+	struct unwind_rule rule;
+	u32 proof;
+	u64 return_at;
+	u64 callee; /* the method that a frame of the interpreter runs or enters */
 	u64 blob, block_bytes;
 	u64 barrier;	/* the return barrier of a virtual thread; 0: not met on this stack */
 	u32 is_omitted; /* 1: the current frame stands for frames in Java's heap */

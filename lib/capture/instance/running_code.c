@@ -113,9 +113,11 @@ static void await_tables(struct symbolizers *symbolizers, u32 ms)
 	} while (has_open_requests(symbolizers) && now < end && !interrupted());
 }
 
-void running_code_await_tables(const struct loaded *loaded, struct symbolizers *symbolizers,
+void running_code_await_tables(struct loaded *loaded, struct symbolizers *symbolizers,
 			       const struct number_list *pids, u32 ms)
 {
 	running_code_request_tables(loaded, symbolizers, pids, MAPPINGS_MAX);
 	await_tables(symbolizers, ms);
+	if (symbolizers_leave_generated(symbolizers))
+		loaded_stop_walks_at_generated_code(loaded);
 }

@@ -20,7 +20,7 @@ void running_code_request_tables(const struct loaded *loaded, struct symbolizers
 
 /* Requests the tables of all files of these processes, and waits at most `ms` for them. For an
  * instance that may have no reader later. */
-void running_code_await_tables(const struct loaded *loaded, struct symbolizers *symbolizers,
+void running_code_await_tables(struct loaded *loaded, struct symbolizers *symbolizers,
 			       const struct number_list *pids, u32 ms);
 
 /* Takes the answers of the symbolizers and sends further requests; never waits. -errno: no more

@@ -312,6 +312,18 @@ static void scopes_read(const struct table *tables, struct java_layout *layout)
 				: JAVA_NUMBERS_FROM_1;
 }
 
+/* Reads the member that leads to the interpreter's code for a method. Without it, frames that the
+ * interpreter makes, calls from or returns to are not known. */
+static void read_method_entry(const struct table *tables, struct java_layout *layout)
+{
+	u8 bytes, name, entry;
+
+	if (read_offset_of_member(tables, "InterpreterCodelet", "_size", &bytes) && bytes == 8 &&
+	    read_offset_of_member(tables, "InterpreterCodelet", "_description", &name) &&
+	    name == 0 && read_offset_of_member(tables, "Method", "_i2i_entry", &entry))
+		layout->method_entry = entry;
+}
+
 static bool read_layout_of_java_machine(const struct table *tables, struct java_layout *layout)
 {
 	return read_address_of_static_member(tables, "CodeCache", "_heaps", &layout->heaps) &&
@@ -352,6 +364,7 @@ int script_java_read(struct script_loop *loop)
 	if (is_read) {
 		add_words_stored_by_code(&tables[MEMBERS]);
 		is_read = read_layout_of_java_machine(tables, &layout);
+		read_method_entry(tables, &layout);
 		layout.has_names = is_read && read_layout_of_method_names(tables, &layout);
 		if (layout.has_names)
 			scopes_read(tables, &layout);

@@ -155,9 +155,9 @@ def functions_of(event):
 
 
 def is_named(event):
-    """True if all of the stack's generated code has names, from the leaf to run()."""
-    for name, where, _ in functions_of(event):
-        if where == "[anon]":
+    """True if all of the stack's generated code has names, from the leaf to run(). A block's kind is not the name of its method."""
+    for (name, where, _), frame in zip(functions_of(event), user_frames(event)):
+        if where == "[anon]" or frame.name.lstrip("? .") in ("nmethod", "native nmethod"):
             return False
         if name == "run":
             return True
@@ -179,6 +179,8 @@ def check_machine(machine, share, callers_of, *options):
                 wrong[callee, caller] += caller not in callers_of(callee)
     wrong += collections.Counter()
     never(wrong, (wrong.most_common(5), len(later)))
+    names = collections.Counter(frame.name for event in later for frame in user_frames(event))
+    never({name for name in names if name.lstrip("? ").startswith(".")}, names.most_common(20))
     whole, named = sum(map(is_whole, later)), sum(map(is_named, later))
     print(machine[-1], options, "%d stacks, %.2f %% whole, %.2f %% named, pairs %s" % (
         len(later), 100 * whole / len(later), 100 * named / len(later), dict(pairs)))
