@@ -117,23 +117,28 @@ static int write_function_name(struct recording *recording, u32 number, u32 id,
 	struct trace_symbol symbol = {
 		.mapping = number, .start = SCRIPT_START(id), .size = SCRIPT_START(1), .name = all};
 	const char *slash;
+	s32 line = (s32)record->first_line;
 
 	if (!convert_text_to_utf8(&record->name, name) ||
 	    !convert_text_to_utf8(&record->file, file) ||
 	    !convert_text_to_utf8(&record->owner, owner))
 		return 0;
-	/* Ruby: "(eval at PATH:LINE)" */
-	slash = file[0] == '(' ? NULL : strrchr(file, '/');
+	/* Ruby: "(eval at PATH:LINE)", "<internal:PATH>" */
+	slash = file[0] == '(' || file[0] == '<' ? NULL : strrchr(file, '/');
+	/* Code that a template engine makes from a text may begin at a negative line. Ruby 3.1
+	 * stores lines with 31 bits. */
+	if (record->runtime == SCRIPT_RUBY)
+		line = (s32)(record->first_line << 1) >> 1;
 	if (record->runtime == SCRIPT_JAVA)
 		format_java_name(owner, name, file, all, sizeof(all));
 	else if (record->runtime == SCRIPT_V8)
 		format_v8_name(name, file, all, sizeof(all));
 	else
-		snprintf(all, sizeof(all), "%s%s%s (%s:%u)", owner, owner[0] ? "::" : "",
+		snprintf(all, sizeof(all), "%s%s%s (%s:%d)", owner, owner[0] ? "::" : "",
 			 name[0]			  ? name
 			 : record->runtime == SCRIPT_PERL ? "<main>"
 							  : "<file>",
-			 slash && slash[1] ? slash + 1 : file, record->first_line);
+			 slash && slash[1] ? slash + 1 : file, line);
 	return trace_writer_symbol(recording->writer, &symbol);
 }
 

@@ -136,12 +136,12 @@ static enum missing_reason find_user_file_reason(const struct trace_reader *read
 
 	if (mapping->kind == MAPPING_ANON)
 		return MISSING_GENERATED;
-	if (!mapping->build_id_bytes)
-		return MISSING_NO_ID;
 	if (!debug)
-		return MISSING_NOT_LOOKED;
+		return mapping->build_id_bytes ? MISSING_NOT_LOOKED : MISSING_NO_ID;
 	code_layout_find(reader, mapping->number, &code.layout);
 	facts = debug_lookup_facts(debug, &code);
+	if (facts.is_graalvm && !facts.has_names)
+		return MISSING_GRAALVM;
 	if (!facts.has_id)
 		return MISSING_NO_ID;
 	if (facts.has_names)

@@ -26,6 +26,10 @@ struct debug_lookup;
 	  "")                                                                                      \
 	X(STRIPPED, "stripped",                                                                    \
 	  "the file is stripped, and no debug file with its build id is here", "")                 \
+	X(GRAALVM, "graalvm",                                                                      \
+	  "the file is a native image of GraalVM without names of functions, and unwind tables "   \
+	  "cover little of its code",                                                              \
+	  "")                                                                                      \
 	X(UNPLACED, "unplaced",                                                                    \
 	  "a debug file is here, but nothing tells where the code lies in the file, which is not", \
 	  "the file itself, below --sysroot")                                                      \

@@ -154,6 +154,19 @@ static bool is_unnamed_share_worth_hint(const struct share *share, const struct 
 	       10 * share->unnamed >= profile->count;
 }
 
+/* Programs of .NET may have any name. The runtime names its own threads ".NET TP Worker", ".NET
+ * Tiered Compilation Worker" and so on. */
+static bool has_dotnet_thread(const struct trace_reader *reader, u32 tgid)
+{
+	const struct trace_task *tasks;
+	u32 count = trace_reader_tasks(reader, &tasks);
+
+	for (u32 i = 0; i < count; i++)
+		if (tasks[i].tgid == tgid && begins_with(tasks[i].comm, ".NET "))
+			return true;
+	return false;
+}
+
 static void find_generating_runtimes(const struct trace_reader *reader, bool found[RUNTIMES])
 {
 	const struct trace_mapping *mappings;
@@ -168,6 +181,8 @@ static void find_generating_runtimes(const struct trace_reader *reader, bool fou
 		task = trace_reader_task(reader, mappings[i].tgid, UINT64_MAX);
 		while (task && !begins_with(task->comm, runtimes[runtime].process))
 			runtime++;
+		if (runtime == OTHER && has_dotnet_thread(reader, mappings[i].tgid))
+			runtime = DOTNET;
 		found[task ? runtime : OTHER] = true;
 	}
 }

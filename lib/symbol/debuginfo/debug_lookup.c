@@ -586,12 +586,31 @@ int debug_lookup_find(struct debug_lookup *lookup, const struct debug_code *code
 	return result;
 }
 
+/* Looks at the mapped file, which need not have a build id if the recorded one had none: the file's
+ * kind is told, and none of its names. */
+static bool is_graalvm_image(struct debug_search *search)
+{
+	struct wanted wanted = describe_wanted_file(search, NEED_NOTHING);
+	const char *path = mapped_path(search);
+	int file;
+
+	if (path[0] != '/' || search->code->mapping->kind != MAPPING_FILE)
+		return false;
+	file = open_below_roots(search->roots, path, has_wanted_build_id_and_parts, &wanted);
+	if (file < 0)
+		return false;
+	close(file);
+	return wanted.link.is_graalvm;
+}
+
 struct debug_facts debug_lookup_facts(struct debug_lookup *lookup, const struct debug_code *code)
 {
 	struct debug_facts facts = {};
 	struct debug_search search;
+	int err = search_begin(&search, lookup, code);
 
-	if (search_begin(&search, lookup, code))
+	facts.is_graalvm = is_graalvm_image(&search);
+	if (err)
 		return facts;
 	search_debug_file_on_this_machine(&search);
 	search_debuginfod(&search);

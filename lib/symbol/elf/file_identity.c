@@ -146,6 +146,7 @@ void debug_link_read(Elf *elf, struct debug_link *link)
 	link->has_dwarf = has_section(elf, ".debug_info") || has_section(elf, ".zdebug_info");
 	link->has_symbols = has_section(elf, ".symtab") || has_section(elf, ".gnu_debugdata");
 	link->has_go = has_section(elf, ".gopclntab") || has_section(elf, ".noptrdata");
+	link->is_graalvm = has_section(elf, ".svm_heap");
 	link->has_code = segments.count && has_section(elf, ".text");
 	copy_debug_link_name(debug_link_section(elf, ".gnu_debuglink"), link->file);
 	if (strchr(link->file, '/') || !strcmp(link->file, "..") || !strcmp(link->file, "."))

@@ -26,6 +26,7 @@ struct debug_link {
 	bool has_dwarf;
 	bool has_symbols; /* .symtab, or .gnu_debugdata */
 	bool has_go;	  /* a Go program: .gopclntab names its functions */
+	bool is_graalvm;  /* a native image of GraalVM: .svm_heap is its heap */
 	bool has_code; /* .text has its bytes in this file, so the program headers tell where code
 			  lies */
 	u32 build_id_bytes;

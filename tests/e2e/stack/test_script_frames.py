@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 
 from harness.cases import main, needs, never, one_of_several, program, stackmap
 from harness.engine_folder import fresh_bpffs
@@ -17,10 +18,12 @@ from harness.machine_code import UNTIL_IT_RAN
 from harness.recording import Recording, function, record, second_half, user_frames
 from harness.skip import Skip
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "unwind", "situations"))
+from judge import is_python_loop  # noqa: E402
+
 CALLS = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "programs", "stack", "script_calls.py")
 SCRIPT = "script_calls.py"
 NAME = re.compile(r"^(.*) \((.*):(\d+)\)$")  # qualified name, file, first line
-NAMELESS = re.compile(r"\+0x([0-9a-f]+)\.\.0x([0-9a-f]+)$")  # a function of a stripped file
 
 # function -> its callers; "" begins a thread, "exec" is the module that exec() runs
 CALLERS = {
@@ -57,17 +60,11 @@ def python(minor):
     raise Skip("no CPython 3.%d with ctypes here (Debian package python3.%d)" % (minor, minor))
 
 
-def is_loop(frame):
-    """The loop's own frame. Compilers move a large part of it away, which has no name in a stripped file; no other function is as large."""
-    match = NAMELESS.search(frame.name) if "python3" in frame.object else None
-    return "_PyEval_EvalFrameDefault" in frame.name or bool(match) and int(match[2], 16) - int(match[1], 16) > 50000
-
-
 def script_functions(event, has_qualified=True):
     """The functions of scripts, innermost first; those of other files than ours and of threading.py, and native loops, are None."""
     functions = []
     for frame in user_frames(event):
-        if is_loop(frame):
+        if is_python_loop(frame):
             functions.append(None)
         if frame.object != "[python]":
             continue
@@ -94,7 +91,7 @@ def check_calls(minor):
                 wrong[callee, caller] += 1
         if "run" in functions:
             whole.append(functions[-1] in ("<module>", "Thread._bootstrap") and
-                         not any(map(is_loop, user_frames(event))))
+                         not any(map(is_python_loop, user_frames(event))))
     never(wrong, wrong.most_common(5))
     later = second_half(whole)
     assert len(whole) > 300 and sum(later) >= 0.99 * len(later), (len(whole), len(later), sum(later))

@@ -9,6 +9,7 @@ import re
 import shutil
 
 from harness.cases import main, needs, never, one_of_several
+from harness.engine_folder import fresh_bpffs
 from harness.recording import function, record, second_half, user_frames
 from harness.skip import Skip
 
@@ -105,6 +106,32 @@ def test_php_8_4():
 @one_of_several
 def test_php_8_5():
     check_calls(php("8.5"))
+
+
+REQUESTS = 200
+MADE = re.compile(r"(?:inner|outer)_(\d{7}) \(script_makes\.php.*:\d+\)")
+
+
+@one_of_several
+def test_functions_of_requests_that_replace_others():
+    """Functions of a request have the addresses of those of the one before, and names of the same length. The numbers grow, and most requests
+    have a sample: an earlier function's name in place of each one's own would be the same number again and again."""
+    needs("bpf", "perf events")
+    for version in "8.2", "8.4", "8.5":
+        if shutil.which("php" + version):
+            break
+    fresh_bpffs()  # the ids are those of this test's engine
+    recording = record("-F", 4999, "--", php(version), CALLS.replace("script_calls", "script_makes"), REQUESTS)
+    last, met, wrong = 0, set(), collections.Counter()
+    for event in recording.events():
+        matches = [MADE.fullmatch(function(frame)) for frame in user_frames(event) if frame.object == "[php]"]
+        numbers = {int(match[1]) for match in matches if match}
+        if len(numbers) > 1 or (numbers and min(numbers) < last):
+            wrong[last, tuple(sorted(numbers))] += 1
+        last = max(numbers | {last})
+        met |= numbers
+    never(wrong, (wrong.most_common(5), len(met)))
+    assert len(met) > REQUESTS / 2, len(met)
 
 
 if __name__ == "__main__":

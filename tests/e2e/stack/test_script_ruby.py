@@ -8,15 +8,19 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 
 from harness.cases import main, needs, never, one_of_several, stackmap
 from harness.engine_folder import fresh_bpffs
 from harness.recording import function, record, second_half, user_frames
 from harness.skip import Skip
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "unwind", "situations"))
+from judge import RubyLoop  # noqa: E402
+
 PROGRAMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "programs", "stack")
-NAME = re.compile(r"^(.*) \((.*):(\d+)\)$")  # name, file, first line
-NAMELESS = re.compile(r"\+0x([0-9a-f]+)\.\.0x([0-9a-f]+)$")  # a function without a name: begin, end
+NAME = re.compile(r"^(.*) \((.*):(-?\d+)\)$")  # name, file, first line
+TEMPLATE = "<internal:made/template.rb>"  # a text that begins at line -6, as those of template engines do
 
 # function -> its callers; "" is the begin of a stack, "eval" the code that eval() runs
 CALLERS = {
@@ -70,28 +74,6 @@ def ruby(version):
     return path
 
 
-class Loop:
-    """The loop of a library, which exports no name: the function that begins with mov 16(%rdi), %r15 (3.4: %rbx) and mov (%r15), %r14."""
-
-    def __init__(self):
-        self.places = {}
-
-    def is_in(self, frame):
-        match = NAMELESS.search(frame.name)
-        if not match or "libruby" not in frame.object:
-            return False
-        if frame.object not in self.places:
-            with open(frame.object, "rb") as file:
-                code = file.read()
-            for begin in rb"\x4c\x8b\x7f\x10.{0,16}\x4d\x8b\x37", rb"\x4c\x8b\x7b\x10\x4d\x8b\x37":
-                places = [found.start() for found in re.finditer(begin, code, re.DOTALL)]
-                if len(places) == 1:
-                    break
-            assert len(places) == 1, "the code of the loop has changed"
-            self.places[frame.object] = places[0]
-        return int(match[1], 16) <= self.places[frame.object] < int(match[2], 16)
-
-
 def script_functions(event, loop):
     """The functions of the script, innermost first; loops that stay native are None. Functions of Ruby's own are left out."""
     functions = []
@@ -100,9 +82,9 @@ def script_functions(event, loop):
             functions.append(None)
         if frame.object == "[ruby]":
             name, file, _ = NAME.match(function(frame)).groups()
-            if not file.startswith("<internal:"):
-                assert file.endswith(".rb") or file.startswith("(eval"), frame
-                functions.append("eval" if file.startswith("(eval") else name)
+            if file == TEMPLATE or not file.startswith("<internal:"):
+                assert file.endswith(".rb") or file.startswith("(eval") or file == TEMPLATE, frame
+                functions.append("eval" if file.startswith("(eval") or file == TEMPLATE else name)
     return functions
 
 
@@ -110,7 +92,7 @@ def check_calls(version, *options, rate=1999, seconds=2):
     needs("bpf", "perf events")
     recording = record("-F", rate, "--", ruby(version), "--disable-gems", *options, PROGRAMS + "/script_calls.rb", seconds, 3)
     recording.check()
-    wrong, whole, met, loop = collections.Counter(), [], set(), Loop()
+    wrong, whole, met, loop = collections.Counter(), [], set(), RubyLoop()
     for event in recording.events():
         functions = script_functions(event, loop)
         met.update(functions)
@@ -123,6 +105,7 @@ def check_calls(version, *options, rate=1999, seconds=2):
     later = second_half(whole)
     assert len(whole) > 200 * seconds and sum(later) >= 0.99 * len(later), (len(whole), len(later), sum(later))
     assert not set(CALLERS) - met - RARE, set(CALLERS) - met
+    assert " (%s:-6)" % TEMPLATE in recording.script, "names and lines are those of Ruby"
     assert not re.search(r"^# note: +Ruby", recording.read("report", "--no-pager"), re.M), "no advice for what has names"
     return len(whole), sum(whole)
 
@@ -153,7 +136,7 @@ def test_code_that_is_compiled_at_run_time_has_no_wrong_names():
     path = ruby("3.3")
     if subprocess.run([path, "--yjit", "-e", ""], capture_output=True, check=False).returncode:
         raise Skip("this Ruby has no YJIT")
-    wrong, loop = collections.Counter(), Loop()
+    wrong, loop = collections.Counter(), RubyLoop()
     for event in record("-F", 1999, "--", path, "--yjit", PROGRAMS + "/script_calls.rb", 2, 3).events():
         functions = script_functions(event, loop)
         for callee, caller in zip(functions, functions[1:]):

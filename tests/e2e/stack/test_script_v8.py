@@ -154,7 +154,8 @@ def test_functions_within_others():
     needs_callbacks()
     for node, version in nodes():
         met, hidden = check_calls(node, version)
-        assert {(name, INLINED) for name in ("burn", "work_of_plain", "plain", "Shape", "square_area")} <= set(met), met
+        small = () if version > "v22" else ("Shape", "square_area")  # Maglev of Node.js 22 may keep these two apart
+        assert {(name, INLINED) for name in ("burn", "work_of_plain", "plain", *small)} <= set(met), met
         assert hidden < 0.05, hidden
 
 

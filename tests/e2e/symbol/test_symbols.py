@@ -176,6 +176,15 @@ def test_missing_build_id():
     assert file["build_id"] == "" and "--build-id" in file["fix"], file
 
 
+def test_image_of_graalvm():
+    """A part of the file that these images alone have. Some have no build id."""
+    for name, build_id in ("image", "sha1"), ("bare_image", "none"):
+        build(name, "-Wl,--build-id=" + build_id)
+        run("objcopy", "--strip-all", "--add-section", ".svm_heap=" + name, name)
+        file = check_missing(record_calls(name), name, "graalvm")
+        assert not file["fix"] and "native image of GraalVM" in file["why"], file
+
+
 def test_missing_package():
     awk = os.path.realpath(shutil.which("mawk") or "/usr/bin/missing")
     if not os.path.exists(awk) or run("dpkg", "-S", awk, status=None).returncode:

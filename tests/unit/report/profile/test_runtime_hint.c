@@ -25,6 +25,7 @@ struct content {
 	bool calls;			 /* code of the program calls the generated code */
 	const char *file;		 /* file of the program, or NULL */
 	const char *object;		 /* of the generated code; NULL: "[anon]" */
+	const char *thread;		 /* name of the second thread, or NULL */
 };
 
 static int write_names(struct trace_writer *writer, const struct content *content)
@@ -49,6 +50,8 @@ static int write_names(struct trace_writer *writer, const struct content *conten
 	int err = trace_writer_source(writer, &source) ?: trace_writer_mapping(writer, &program);
 
 	snprintf(leader.comm, sizeof(leader.comm), "%s", content->process);
+	if (content->thread)
+		snprintf(thread.comm, sizeof(thread.comm), "%s", content->thread);
 	err = err ?: trace_writer_mapping(writer, &generated) ?: trace_writer_task(writer, &leader) ?: trace_writer_task(writer, &thread);
 	if (!err && content->program)
 		err = trace_writer_symbol(writer, &own);
@@ -129,6 +132,8 @@ TEST(each_runtime_has_its_remedy)
 	check(&(struct content){"ruby3.1", 5, 5}, "Ruby code", "reads no functions of scripts");
 	check(&(struct content){"php-fpm8.2", 5, 5}, "PHP code", "opcache.jit_debug");
 	check(&(struct content){"dotnet", 5, 5}, ".NET code", "DOTNET_PerfMapEnabled=1");
+	check(&(struct content){"azmcp", 5, 5, .thread = ".NET TP Worker"}, ".NET code",
+	      "DOTNET_PerfMapEnabled=1");
 	check(&(struct content){"beam.smp", 5, 5}, "Erlang code", "erl +JPperf true");
 	check(&(struct content){"luajit", 5, 5}, "generated code", "/tmp/perf-PID.map");
 }
