@@ -22,7 +22,7 @@
  * The version of all pinned maps of an instance, this value included. The number grows with every
  * change after which a reader would misread an older or newer instance.
  */
-#define METADATA_VERSION 14
+#define METADATA_VERSION 15
 
 /* The type of a source; numbers are never reused. */
 enum source_type {

@@ -14,12 +14,12 @@
  * passes. */
 struct event_filter_use {
 	bool met, passed;
-	/* whether the attributes of a process pass, since reading them takes long; at the process
-	 * number modulo the length. event_filter_check() empties the table. */
+	/* whether attributes pass, since reading them takes long; at a hash of their numbers.
+	 * event_filter_check() empties the table. */
 	struct {
-		u32 process; /* number of the process context; 0: the slot is free */
+		struct attribute_numbers from; /* all 0: the slot is free */
 		bool passes;
-	} attributes[64];
+	} attributes[256];
 };
 
 struct event_filter {
@@ -28,8 +28,8 @@ struct event_filter {
 	struct string_list cgroups;
 	struct string_list events;	  /* globs over names of sources */
 	struct string_list traces, spans; /* hexadecimal ids, or the first digits of ids */
-	/* NAME=GLOB: attributes that the process publishes. For each name in the list,
-	 * one glob must match. */
+	/* NAME=GLOB: attributes that the process or the thread publishes. For each name in
+	 * the list, one glob must match. */
 	struct string_list attributes;
 	struct number_list pids, tids, cpus;
 	u64 from, to; /* range of time, ns; events at exactly these times pass. `to` 0: no end */

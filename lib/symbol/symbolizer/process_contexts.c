@@ -122,8 +122,10 @@ void process_contexts_keep(struct process_contexts *contexts, const struct trace
 	u8 *message = NULL;
 
 	if (known && known->process.message && known->process.bytes == process->bytes &&
-	    !memcmp(known->process.message, process->message, process->bytes))
+	    !memcmp(known->process.message, process->message, process->bytes)) {
+		known->process.program = process->program;
 		return;
+	}
 	if (known && has_room_for_message(contexts, known, process->bytes, uid))
 		message = malloc(process->bytes + 1UL);
 	if (!message) {
@@ -138,6 +140,7 @@ void process_contexts_keep(struct process_contexts *contexts, const struct trace
 	free((void *)known->process.message);
 	known->process.message = message;
 	known->process.bytes = process->bytes;
+	known->process.program = process->program;
 	known->uid = uid;
 }
 

@@ -134,11 +134,25 @@ static int read_thread_account(struct trace_reader *reader, struct block_view *v
 static int read_context(struct trace_reader *reader, struct block_view *view)
 {
 	struct trace_context *context;
+	int err;
 
 	if (!reader->info.has_contexts)
 		return -EBADMSG;
 	context = add_record_of_block_type(reader, TRACE_BLOCK_CONTEXTS, sizeof(*context));
-	return context ? record_get_context(view, context) : -ENOMEM;
+	err = context ? record_get_context(view, reader->version, context) : -ENOMEM;
+	if (err)
+		return err;
+	return context->attributes <= reader->records[TRACE_BLOCK_ATTRIBUTES].count ? 0 : -EBADMSG;
+}
+
+static int read_attributes(struct trace_reader *reader, struct block_view *view)
+{
+	struct trace_attributes *attributes;
+
+	if (!reader->info.has_attributes)
+		return -EBADMSG;
+	attributes = add_record_of_block_type(reader, TRACE_BLOCK_ATTRIBUTES, sizeof(*attributes));
+	return attributes ? record_get_attributes(view, &reader->arena, attributes) : -ENOMEM;
 }
 
 static int read_process(struct trace_reader *reader, struct block_view *view)
@@ -148,7 +162,8 @@ static int read_process(struct trace_reader *reader, struct block_view *view)
 	if (!reader->info.has_contexts)
 		return -EBADMSG;
 	process = add_record_of_block_type(reader, TRACE_BLOCK_PROCESSES, sizeof(*process));
-	return process ? record_get_process(view, &reader->arena, process) : -ENOMEM;
+	return process ? record_get_process(view, reader->version, &reader->arena, process)
+		       : -ENOMEM;
 }
 
 static int compare_processes(const void *left, const void *right)
@@ -270,6 +285,7 @@ static const struct {
 	[TRACE_BLOCK_CONTEXTS] = {.record = read_context},
 	[TRACE_BLOCK_LOSSES] = {.block = read_losses},
 	[TRACE_BLOCK_PROCESSES] = {.record = read_process},
+	[TRACE_BLOCK_ATTRIBUTES] = {.record = read_attributes},
 };
 
 static int read_records(struct trace_reader *reader, struct block_view *view)
@@ -424,13 +440,13 @@ static int check_file_and_header(struct trace_reader *reader, const char *path,
 		return error_set_at(error, EBADMSG, 0,
 				    "%s: damaged at byte 0: the file header's checksum is wrong",
 				    path);
-	if (header.version > TRACE_FILE_VERSION_AGGREGATES ||
+	if (header.version > TRACE_FILE_VERSION_ATTRIBUTES ||
 	    header.byte_order != TRACE_FILE_LITTLE_ENDIAN)
 		return error_set_at(error, EPROTONOSUPPORT, 0,
 				    "%s: format version %u, byte order %u: this stackmap reads up "
 				    "to version %u",
 				    path, header.version, header.byte_order,
-				    TRACE_FILE_VERSION_AGGREGATES);
+				    TRACE_FILE_VERSION_ATTRIBUTES);
 	if (!header.version || header.reserved)
 		return set_not_a_recording_error(path, error);
 	reader->version = header.version;
@@ -493,8 +509,8 @@ int trace_reader_open_fd(int fd, const char *path, struct trace_reader **out,
 	reader->info.is_summary = reader->version == TRACE_FILE_VERSION_SUMMARY;
 	reader->info.has_times = reader->version == TRACE_FILE_VERSION_TIMES;
 	reader->info.has_aggregates = reader->version == TRACE_FILE_VERSION_AGGREGATES;
-	reader->info.has_losses =
-		reader->version == TRACE_FILE_VERSION_LOSSES || reader->info.has_aggregates;
+	reader->info.has_attributes = reader->version == TRACE_FILE_VERSION_ATTRIBUTES;
+	reader->info.has_losses = reader->version >= TRACE_FILE_VERSION_LOSSES;
 	reader->info.has_further =
 		reader->version == TRACE_FILE_VERSION_FURTHER || reader->info.has_losses;
 	reader->info.has_contexts =
@@ -507,9 +523,11 @@ int trace_reader_open_fd(int fd, const char *path, struct trace_reader **out,
 		qsort(reader->records[TRACE_BLOCK_PROCESSES].items,
 		      reader->records[TRACE_BLOCK_PROCESSES].count, sizeof(struct trace_process),
 		      compare_processes);
-	/* From version 8 on, the version does not tell whether the recorder took contexts. The
-	 * threads of a process that publishes attributes need not publish a context. */
-	if (reader->info.has_further)
+	reader->info.has_attributes = reader->records[TRACE_BLOCK_ATTRIBUTES].count > 0;
+	/* From version 8 on, the version does not tell whether the recorder took contexts, but for
+	 * version 11. The threads of a process that publishes attributes need not publish a
+	 * context. */
+	if (reader->info.has_further && reader->version != TRACE_FILE_VERSION_ATTRIBUTES)
 		reader->info.has_contexts = reader->records[TRACE_BLOCK_CONTEXTS].count > 0 ||
 					    reader->records[TRACE_BLOCK_PROCESSES].count > 0;
 	source_count = trace_reader_sources(reader, &sources);
@@ -517,7 +535,7 @@ int trace_reader_open_fd(int fd, const char *path, struct trace_reader **out,
 		reader->info.has_further = 0;
 	for (u32 kind = 0; reader->info.has_losses && kind < source_count; kind++)
 		reader->info.has_further |= (sources[kind].extras & TRACE_EXTRA_FURTHER) != 0;
-	if (reader->info.has_aggregates)
+	if (reader->version >= TRACE_FILE_VERSION_AGGREGATES)
 		reader->info.has_losses = reader->records[TRACE_BLOCK_LOSSES].count > 0;
 	stacks = &reader->records[TRACE_BLOCK_STACKS];
 	resolutions = &reader->records[TRACE_BLOCK_RESOLUTIONS];
@@ -749,6 +767,13 @@ const struct trace_context *trace_reader_context(const struct trace_reader *read
 	return event->has_context ? &contexts[event->context] : NULL;
 }
 
+u32 trace_reader_attributes(const struct trace_reader *reader,
+			    const struct trace_attributes **attributes)
+{
+	*attributes = reader->records[TRACE_BLOCK_ATTRIBUTES].items;
+	return reader->records[TRACE_BLOCK_ATTRIBUTES].count;
+}
+
 u32 trace_reader_processes(const struct trace_reader *reader,
 			   const struct trace_process **processes)
 {
@@ -765,12 +790,16 @@ u32 trace_reader_process(const struct trace_reader *reader, u32 tgid, u64 time)
 	return number && processes[number - 1].tgid == tgid ? number : 0;
 }
 
-u32 trace_reader_process_of_event(const struct trace_reader *reader,
-				  const struct trace_event *event)
+struct attribute_numbers trace_reader_attribute_numbers(const struct trace_reader *reader,
+							const struct trace_event *event,
+							const struct trace_task *task)
 {
-	const struct trace_task *task = trace_reader_task(reader, event->tid, event->time);
+	const struct trace_context *context = trace_reader_context(reader, event);
 
-	return task ? trace_reader_process(reader, task->tgid, event->time) : 0;
+	return (struct attribute_numbers){
+		.process = task ? trace_reader_process(reader, task->tgid, event->time) : 0,
+		.thread = context ? context->attributes : 0,
+	};
 }
 
 u32 trace_reader_symbols(const struct trace_reader *reader, const struct trace_symbol **symbols)

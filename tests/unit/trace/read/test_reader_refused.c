@@ -83,9 +83,9 @@ TEST(newer_version_is_refused_by_name)
 	struct trace_reader *reader = NULL;
 	struct stackmap_error error;
 
-	write_header_of_version(TRACE_FILE_VERSION_AGGREGATES + 1, TRACE_FILE_LITTLE_ENDIAN);
+	write_header_of_version(TRACE_FILE_VERSION_ATTRIBUTES + 1, TRACE_FILE_LITTLE_ENDIAN);
 	assert_int_equal(trace_reader_open(path, &reader, &error), -EPROTONOSUPPORT);
-	assert_non_null(strstr(error.message, "version 10"));
+	assert_non_null(strstr(error.message, "version 11"));
 	write_header_of_version(TRACE_FILE_VERSION, 2);
 	assert_int_equal(trace_reader_open(path, &reader, &error), -EPROTONOSUPPORT);
 	assert_null(reader);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Events are read back with their trace and span; such files have version 7. */
+/* Events are read back with their trace, span and attributes; such files have version 7, or with
+ * attributes 11. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "data_folder.h"
 #include "recording.h"
+#include "thread_context.h"
 #include "trace/read/names.h"
 #include "trace/read/reader.h"
 #include "trace_file.h"
@@ -62,6 +64,7 @@ TEST(contexts_come_back, make_directory, remove_directory)
 	assert_int_equal(trace_reader_open(path, &reader, NULL), 0);
 	assert_null(trace_reader_damage(reader));
 	assert_true(trace_reader_info(reader)->has_contexts);
+	assert_false(trace_reader_info(reader)->has_attributes);
 	assert_int_equal(trace_reader_contexts(reader, &contexts), CONTEXTS);
 	assert_memory_equal(contexts, recording->contexts, CONTEXTS * sizeof(*contexts));
 	assert_int_equal(trace_reader_events(reader, compare, &comparison, NULL), 0);
@@ -70,9 +73,10 @@ TEST(contexts_come_back, make_directory, remove_directory)
 	recording_free(&recording);
 }
 
-static struct trace_writer *begin(bool has_contexts)
+static struct trace_writer *begin(bool has_contexts, bool has_attributes)
 {
 	const struct trace_info info = {.has_contexts = has_contexts,
+					.has_attributes = has_attributes,
 					.has_counted = 1,
 					.cpus = 1,
 					.hostname = "",
@@ -124,7 +128,7 @@ static void expect_process(const struct trace_reader *reader, u32 tgid, u64 time
 TEST(messages_of_processes_are_found_by_id_and_time, make_directory, remove_directory)
 {
 	const struct trace_process too_long = {.bytes = TRACE_PROCESS_BYTES_MAX + 1};
-	struct trace_writer *writer = begin(true);
+	struct trace_writer *writer = begin(true, false);
 	const struct trace_process *processes;
 	struct trace_reader *reader;
 
@@ -151,7 +155,7 @@ TEST(equal_contexts_have_one_number, make_directory, remove_directory)
 {
 	const struct trace_context first = {.trace = {1}, .span = {2}};
 	const struct trace_context second = {.trace = {1}, .span = {3}};
-	struct trace_writer *writer = begin(true);
+	struct trace_writer *writer = begin(true, false);
 	u32 number;
 
 	assert_int_equal(trace_writer_context(writer, &first, &number), 0);
@@ -167,7 +171,7 @@ TEST(unknown_contexts_are_refused, make_directory, remove_directory)
 {
 	const struct trace_context context = {.trace = {1}, .span = {2}};
 	struct trace_event event = event_with(1);
-	struct trace_writer *writer = begin(true);
+	struct trace_writer *writer = begin(true, false);
 	u32 number;
 
 	assert_int_equal(trace_writer_context(writer, &context, &number), 0);
@@ -178,10 +182,94 @@ TEST(unknown_contexts_are_refused, make_directory, remove_directory)
 	event.is_counted = 0;
 	assert_int_equal(trace_writer_event(writer, &event), 0);
 	trace_writer_discard(&writer);
-	writer = begin(false);
+	writer = begin(false, true);
 	assert_int_equal(trace_writer_context(writer, &context, &number), -EINVAL);
 	assert_int_equal(trace_writer_event(writer, &event), -EINVAL);
 	trace_writer_discard(&writer);
+}
+
+TEST(attributes_come_back_with_their_contexts, make_directory, remove_directory)
+{
+	const struct trace_attributes first = {4, 0, (const u8 *)"\0\2ab"};
+	const struct trace_attributes other = {4, 1, first.data};
+	struct trace_context context = {.trace = {1}, .span = {2}}, alone = {.attributes = 1};
+	struct trace_writer *writer = begin(true, true);
+	const struct trace_attributes *attributes;
+	const struct trace_context *contexts;
+	struct trace_event event = event_with(0);
+	struct trace_reader *reader;
+	char room[CONTEXT_NAME_ROOM];
+	u32 number;
+
+	assert_int_equal(trace_writer_attributes(writer, &first, &number), 0);
+	assert_int_equal(number, 1);
+	assert_int_equal(trace_writer_attributes(writer, &other, &number), 0);
+	assert_int_equal(number, 2);
+	assert_int_equal(trace_writer_attributes(writer, &first, &number), 0);
+	assert_int_equal(number, 1);
+	context.attributes = 2;
+	assert_int_equal(trace_writer_context(writer, &context, &number), 0);
+	context.attributes = 1;
+	assert_int_equal(trace_writer_context(writer, &context, &number), 0);
+	assert_int_equal(number, 1);
+	assert_int_equal(trace_writer_context(writer, &alone, &number), 0);
+	assert_int_equal(trace_writer_event(writer, &event), 0);
+	assert_int_equal(trace_writer_close(&writer), 0);
+	assert_int_equal(version_of_file(), TRACE_FILE_VERSION_ATTRIBUTES);
+	assert_int_equal(trace_reader_open(path, &reader, NULL), 0);
+	assert_null(trace_reader_damage(reader));
+	assert_true(trace_reader_info(reader)->has_attributes);
+	assert_int_equal(trace_reader_attributes(reader, &attributes), 2);
+	assert_int_equal(attributes[1].bytes, 4);
+	assert_int_equal(attributes[1].program, 1);
+	assert_memory_equal(attributes[0].data, first.data, 4);
+	assert_int_equal(trace_reader_contexts(reader, &contexts), 3);
+	assert_int_equal(contexts[0].attributes, 2);
+	assert_memory_equal(&contexts[1], &context, sizeof(context));
+	assert_string_equal(format_trace_id_name(&contexts[2], room), "-");
+	assert_string_equal(format_span_id_name(&contexts[2], room), "-");
+	trace_reader_close(&reader);
+}
+
+TEST(attributes_that_cannot_be_written_are_refused, make_directory, remove_directory)
+{
+	static const u8 bytes[ATTRIBUTE_BYTES_MAX + 1];
+	struct trace_context context = {.trace = {1}, .span = {2}, .attributes = 1};
+	struct trace_writer *writer = begin(true, false);
+	u32 number;
+
+	assert_int_equal(
+		trace_writer_attributes(writer, &(struct trace_attributes){4, 0, bytes}, &number),
+		-EINVAL);
+	trace_writer_discard(&writer);
+	writer = begin(true, true);
+	assert_int_equal(trace_writer_context(writer, &context, &number), -EINVAL);
+	assert_int_equal(
+		trace_writer_attributes(writer, &(struct trace_attributes){sizeof(bytes), 0, bytes},
+					&number),
+		-EINVAL);
+	assert_int_equal(
+		trace_writer_attributes(
+			writer, &(struct trace_attributes){ATTRIBUTE_BYTES_MAX, 0, bytes}, &number),
+		0);
+	trace_writer_discard(&writer);
+}
+
+TEST(attributes_beyond_the_most_bytes_find_no_room, make_directory, remove_directory)
+{
+	struct trace_writer *writer = begin(true, true);
+	u8 bytes[ATTRIBUTE_BYTES_MAX] = {};
+	u32 number, count = 0;
+	int err = 0;
+
+	for (; !err && count < (64U << 20) / sizeof(bytes); count++) {
+		memcpy(bytes, &count, sizeof(count));
+		err = trace_writer_attributes(
+			writer, &(struct trace_attributes){sizeof(bytes), 0, bytes}, &number);
+	}
+	assert_int_equal(err, -E2BIG);
+	assert_int_equal(count, (32U << 20) / sizeof(bytes) + 1);
+	assert_int_equal(trace_writer_close(&writer), 0);
 }
 
 TEST(ids_are_texts_of_hexadecimal_digits)
