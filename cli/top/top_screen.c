@@ -91,12 +91,16 @@ void top_format_ledger_line(const struct top_view *view, char *text, size_t byte
 const char *top_heading_of_columns(const struct top_view *view)
 {
 	if (view->choice.stacks && view->shows_traces)
-		return "  SHARE  COMMAND          TRACE                             INNERMOST "
-		       "FUNCTION";
+		return view->model->attribute ? "  SHARE  COMMAND          ATTRIBUTE               "
+						"          INNERMOST "
+						"FUNCTION"
+					      : "  SHARE  COMMAND          TRACE                   "
+						"          INNERMOST "
+						"FUNCTION";
 	if (view->choice.stacks)
 		return "  SHARE  COMMAND          INNERMOST FUNCTION";
 	if (view->choice.order == TOP_BY_TRACE)
-		return "  SHARE* TRACE";
+		return view->model->attribute ? "  SHARE* ATTRIBUTE" : "  SHARE* TRACE";
 	return view->choice.order == TOP_BY_SELF ? "  SELF*   TOTAL  FUNCTION"
 						 : "  SELF    TOTAL* FUNCTION";
 }
@@ -211,7 +215,9 @@ static const char *const help_lines[] = {
 	"PgUp PgDn      a page up, down",
 	"g G            the first line, the last",
 	"Enter          unfold a function (its hottest stacks) or a stack, and fold it again",
-	"s              order functions by self, or by total; with --sort trace: or traces",
+	"s              order functions by self, or by total; with --sort trace: or traces; with "
+	"an "
+	"attribute: or its values",
 	"t              stacks instead of functions, and back",
 	"e              the next event that has come",
 	"v              the values of what is unfolded: as a histogram (log2), a linear one, or "

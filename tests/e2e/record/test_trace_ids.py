@@ -504,6 +504,19 @@ def test_top_shows_the_stacks_of_a_span():
     assert "span_2" in functions, functions
 
 
+def test_top_lists_the_values_of_an_attribute():
+    needs("bpf", "perf events")
+    text = Text("--sort", "http.route", "--comm", COMM, "-e", CALL)
+    text.refresh()
+    shown, values = {}, {"/1", "/2", "/5", LONG_VALUES[0]}
+    while not values <= set(shown):
+        run(program("attributes", called=COMM), "1")
+        shown = {match[2]: float(match[1]) for match in map(SHOWN.match, text.refresh()[3:])}
+    text.end()
+    assert set(shown) == values | {"-"} and abs(sum(shown.values()) - 100) < 0.1, shown
+    assert "no such order" in stackmap("top", "-b", "--sort", "route", status=2).stderr
+
+
 def test_top_refuses_what_has_no_ids():
     needs("bpf")
     assert "hexadecimal" in stackmap("top", "-b", "--trace", "x", status=2).stderr
