@@ -288,7 +288,7 @@ __noinline u64 thread_pointer_of_current(void)
 /*
  * Leaves the context of the current thread, which could not be read, to the callback: the words in
  * scratch->context have the cookie. If that cannot be, the event keeps what could be read, or is
- * counted.
+ * counted. Ids that were read are kept, since the callback may come too late or never.
  */
 __noinline int context_request(struct scratch *scratch, u32 is_probe)
 {
@@ -296,7 +296,7 @@ __noinline int context_request(struct scratch *scratch, u32 is_probe)
 	u32 tid = current_tid();
 	s64 cookie = 0;
 
-	if (!config.trace_ids || !scratch)
+	if (!config.trace_ids || !scratch || scratch->context[CONTEXT_SPAN])
 		return 0;
 	if (context_may_be_deferred(scratch, tid, is_probe))
 		cookie = deferral_request(scratch, bpf_get_smp_processor_id());

@@ -57,6 +57,12 @@ FUNCTION(page_7)    /* attributes in a page that cannot be read */
 FUNCTION(half_8)    /* a trace without a span */
 FUNCTION(many_9)    /* 255 keys */
 
+/* attributes in a page that cannot be read; the process ends before a callback */
+__attribute__((noinline, noclone)) static void ending_7(void)
+{
+	_exit(0);
+}
+
 FUNCTION(flood_0)
 
 static double now(void)
@@ -183,6 +189,9 @@ static void forge(void)
 			add(&record, (uint8_t)key, "", 0);
 		work(&record, 1, many_9);
 	}
+	begin(last, 7);
+	last->head.attribute_bytes = 3;
+	work(last, 1, ending_7);
 }
 
 static void flood(void)
