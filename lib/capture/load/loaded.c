@@ -775,7 +775,8 @@ int loaded_freeze(struct loaded *loaded)
 	return copy_shared_array_to_own_memory(&loaded->rings)
 		       ?: copy_shared_array_to_own_memory(&loaded->task_rings)
 		       ?: copy_shared_array_to_own_memory(&loaded->scratch_slots)
-		       ?: copy_shared_array_to_own_memory(&loaded->counted);
+		       ?: copy_shared_array_to_own_memory(&loaded->counted)
+		       ?: copy_shared_array_to_own_memory(&loaded->attribute_slots);
 }
 
 void loaded_resume_events(struct loaded *loaded)
@@ -790,6 +791,7 @@ void loaded_thaw(struct loaded *loaded)
 	free_own_copy_of_shared_array(&loaded->task_rings);
 	free_own_copy_of_shared_array(&loaded->scratch_slots);
 	free_own_copy_of_shared_array(&loaded->counted);
+	free_own_copy_of_shared_array(&loaded->attribute_slots);
 }
 
 bool loaded_is_frozen(const struct loaded *loaded)

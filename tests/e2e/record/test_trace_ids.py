@@ -8,6 +8,7 @@ import io
 import json
 import os
 import re
+import signal
 import subprocess
 
 from harness.cases import PROGRAMS, STACKMAP, Skip, main, needs, needs_command, never, one_of_several, program, run, stackmap
@@ -15,7 +16,7 @@ from harness.engine_folder import fresh_bpffs
 from harness.otlp import Otlp, single
 from harness.recording import Recording, names_of, record
 from harness.top_text import Text
-from harness.waiting import wait_until
+from harness.waiting import read_text, wait_until
 
 CALL = "syscalls:sys_enter_getppid"
 OF_SPAN = re.compile(r"(span|nothing)_(\d)$")
@@ -387,6 +388,28 @@ def test_each_attribute_of_a_flood_is_right_or_counted():
         never(route and (not span or int(span[1], 16) != int(route[1])), line)
     known = {words: int(count) for count, words in WITHOUT_ATTRIBUTES.findall(recording.messages)}
     assert known.get("these", 0) == missing and ids > missing, (known, missing, ids)
+
+
+def commands_of(parent):
+    """The names of the programs that its child processes run."""
+    return [read_text("/proc/%s/comm" % child).strip() for child in read_text("/proc/%d/task/%d/children" % (parent, parent)).split()]
+
+
+def test_a_snapshot_has_the_attributes_of_its_moment():
+    """The newest events of a snapshot have their attributes, though the program goes on and overwrites the table."""
+    needs("bpf", "raw tracepoints")
+    newest, number = [], 0
+    with subprocess.Popen([STACKMAP, "record", "--trace-ids", "--flight", "8M", "-e", CALL, "-o", "s.data", "--", program("attributes"), "60", "flood"],
+                          stderr=subprocess.DEVNULL) as recorder:
+        wait_until(lambda: "attributes" in commands_of(recorder.pid))
+        while len(newest) < 300:
+            number += 1
+            recorder.send_signal(signal.SIGUSR2)
+            wait_until(lambda: os.path.exists("s.data.%d" % number))
+            lines = stackmap("script", "--show-attributes", "s.data.%d" % number, status=None).stdout.splitlines()
+            newest = [line for line in lines if " span " in line][-300:]
+        recorder.send_signal(signal.SIGINT)
+    never([line for line in newest if " http.route=" not in line], newest)
 
 
 def test_an_instance_and_a_flight_recorder_have_attributes_of_threads():
