@@ -106,7 +106,8 @@ int attribute_set_number(struct attribute_set *set, const struct trace_attribute
 	u32 known = hash_index_find(&set->index, hash, has_same_attributes, set->items, &search);
 
 	if (known == HASH_INDEX_NONE) {
-		if (set->bytes.used + attributes->bytes > ATTRIBUTE_SET_BYTES_MAX)
+		if (set->bytes.used + attributes->bytes + (count + 1UL) * ATTRIBUTE_SET_COST >
+		    ATTRIBUTE_SET_BYTES_MAX)
 			return -E2BIG;
 		if (array_make_room(set->items, count, set->room))
 			return -ENOMEM;

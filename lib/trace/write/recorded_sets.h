@@ -33,8 +33,10 @@ static inline u32 context_set_count(const struct context_set *set)
 int context_set_number(struct context_set *set, const struct trace_context *context, u32 *number);
 void context_set_free(struct context_set *set);
 
-/* The most bytes of attributes of a recording. */
+/* The most bytes of attributes of a recording. Each record counts as ATTRIBUTE_SET_COST bytes more,
+ * about what the recorder keeps of it beside its bytes, so that short records have a limit, too. */
 #define ATTRIBUTE_SET_BYTES_MAX (32U << 20)
+#define ATTRIBUTE_SET_COST 64U
 
 /* The distinct attributes of threads, in the order in which they came. */
 struct attribute_set {
