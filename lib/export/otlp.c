@@ -68,6 +68,7 @@ struct otlp {
 	struct columns *columns; /* by kind: the encoded samples of each source */
 	/* what was read last, since reading takes long (attribute_numbers_slot()); NULL: nothing */
 	struct published *published[PUBLISHED_KNOWN];
+	struct kept_process kept;
 	u64 first, last; /* times of the first and the last event */
 	struct event_stacks *stacks;
 	struct sample_table *samples;
@@ -111,7 +112,7 @@ static bool is_key_of_sample_attribute(const char *key)
 static int read_published(struct otlp *otlp, struct published *out)
 {
 	struct process_attributes attributes;
-	int err = event_attributes_read(otlp->reader, out->from, &attributes);
+	int err = event_attributes_read(&otlp->kept, otlp->reader, out->from, &attributes);
 
 	for (u32 i = 0; i < attributes.count && !err; i++) {
 		const struct process_attribute *each = &attributes.items[i];
@@ -247,7 +248,7 @@ static int count_event(void *arg, const struct trace_event *event)
 	otlp->first = otlp->first ?: event->time;
 	otlp->last = event->time;
 	task = trace_reader_task(otlp->reader, event->tid, event->time);
-	process = task ? trace_reader_process(otlp->reader, task->tgid, event->time) : 0;
+	process = trace_reader_attribute_numbers(otlp->reader, event, task).process;
 	err = sample_table_add(otlp->samples, event, task, process);
 	if (err != -ENOSPC)
 		return err;
@@ -547,6 +548,7 @@ static int otlp_write(struct trace_reader *reader, const struct export_options *
 	free(otlp.columns);
 	for (u32 i = 0; i < PUBLISHED_KNOWN; i++)
 		free(otlp.published[i]);
+	kept_process_clear(&otlp.kept);
 	byte_buffer_free(&otlp.profiles);
 	otlp_tables_free(&otlp.tables);
 	event_stacks_free(&otlp.stacks);

@@ -173,6 +173,21 @@ static int compare_processes(const void *left, const void *right)
 	return order(a->tgid, b->tgid) ?: order(a->since, b->since);
 }
 
+/* A merged recording may have contexts of several programs of a process, and several of one. */
+static int compare_programs(const void *left, const void *right)
+{
+	const struct trace_process *a = left, *b = right;
+
+	return compare_processes(a, b) ?: order(a->program, b->program);
+}
+
+static int compare_contexts_of_processes(const void *left, const void *right)
+{
+	const struct trace_process *a = left, *b = right;
+
+	return compare_programs(a, b) ?: order(a->bytes, b->bytes);
+}
+
 static int read_symbols(struct trace_reader *reader, struct block_view *view)
 {
 	struct trace_symbol before = {0};
@@ -522,7 +537,7 @@ int trace_reader_open_fd(int fd, const char *path, struct trace_reader **out,
 	if (reader->records[TRACE_BLOCK_PROCESSES].count)
 		qsort(reader->records[TRACE_BLOCK_PROCESSES].items,
 		      reader->records[TRACE_BLOCK_PROCESSES].count, sizeof(struct trace_process),
-		      compare_processes);
+		      compare_contexts_of_processes);
 	reader->info.has_attributes = reader->records[TRACE_BLOCK_ATTRIBUTES].count > 0;
 	/* From version 8 on, the version does not tell whether the recorder took contexts, but for
 	 * version 11. The threads of a process that publishes attributes need not publish a
@@ -790,16 +805,32 @@ u32 trace_reader_process(const struct trace_reader *reader, u32 tgid, u64 time)
 	return number && processes[number - 1].tgid == tgid ? number : 0;
 }
 
+/* Returns the number of the longest context that the same process has of the program whose thread
+ * has the attributes; `process` if there is none. */
+static u32 find_context_of_program(const struct trace_reader *reader, u32 process, u32 thread)
+{
+	const struct trace_attributes *attributes;
+	const struct trace_process *processes;
+	u32 count = trace_reader_processes(reader, &processes), number;
+	struct trace_process key = processes[process - 1];
+
+	trace_reader_attributes(reader, &attributes);
+	key.program = attributes[thread - 1].program;
+	number = (u32)bisect(count, i, compare_programs(&processes[i], &key) <= 0);
+	return number && !compare_programs(&processes[number - 1], &key) ? number : process;
+}
+
 struct attribute_numbers trace_reader_attribute_numbers(const struct trace_reader *reader,
 							const struct trace_event *event,
 							const struct trace_task *task)
 {
 	const struct trace_context *context = trace_reader_context(reader, event);
+	u32 process = task ? trace_reader_process(reader, task->tgid, event->time) : 0;
+	u32 thread = context ? context->attributes : 0;
 
-	return (struct attribute_numbers){
-		.process = task ? trace_reader_process(reader, task->tgid, event->time) : 0,
-		.thread = context ? context->attributes : 0,
-	};
+	if (process && thread)
+		process = find_context_of_program(reader, process, thread);
+	return (struct attribute_numbers){.process = process, .thread = thread};
 }
 
 u32 trace_reader_symbols(const struct trace_reader *reader, const struct trace_symbol **symbols)

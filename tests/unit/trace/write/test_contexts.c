@@ -151,6 +151,73 @@ TEST(messages_of_processes_are_found_by_id_and_time, make_directory, remove_dire
 	trace_reader_close(&reader);
 }
 
+/* The numbers of an event of process 70 whose thread's attributes are of a program. */
+static struct attribute_numbers numbers_of_program(const struct trace_reader *reader, u32 program)
+{
+	const struct trace_task task = {.tgid = 70};
+	const struct trace_context *contexts;
+	struct trace_event event = event_with(0);
+
+	for (u32 i = 0; i < trace_reader_contexts(reader, &contexts); i++) {
+		const struct trace_attributes *attributes;
+
+		trace_reader_attributes(reader, &attributes);
+		if (attributes[contexts[i].attributes - 1].program == program)
+			event.context = i;
+	}
+	event.time = 500;
+	return trace_reader_attribute_numbers(reader, &event, &task);
+}
+
+/* A merged recording may have several messages of a process: of its programs, and of one program at
+ * several times. */
+TEST(a_thread_has_the_longest_message_of_its_program, make_directory, remove_directory)
+{
+	static const char *const messages[] = {"of program 7", "7", "longer, of program 7", "6"};
+	static const u16 programs[] = {7, 7, 7, 6};
+	const struct trace_process *processes;
+	struct trace_reader *reader;
+
+	for (u32 first = 0; first < 4; first++) {
+		struct trace_writer *writer = begin(true, true);
+		u32 number;
+
+		for (u32 i = 0; i < 4; i++) {
+			u32 turn = (first + i) % 4;
+
+			assert_int_equal(trace_writer_process(
+						 writer,
+						 &(struct trace_process){
+							 .tgid = 70,
+							 .since = 200,
+							 .program = programs[turn],
+							 .bytes = (u32)strlen(messages[turn]),
+							 .message = (const u8 *)messages[turn]}),
+					 0);
+		}
+		for (u16 program = 6; program <= 8; program++) {
+			struct trace_attributes attributes = {4, program, (const u8 *)"\0\2ab"};
+			struct trace_context context = {};
+
+			assert_int_equal(
+				trace_writer_attributes(writer, &attributes, &context.attributes),
+				0);
+			assert_int_equal(trace_writer_context(writer, &context, &number), 0);
+		}
+		assert_int_equal(trace_writer_close(&writer), 0);
+		assert_int_equal(trace_reader_open(path, &reader, NULL), 0);
+		trace_reader_processes(reader, &processes);
+		for (u32 program = 6; program <= 8; program++) {
+			u32 expected = program == 6 ? 3 : 2;
+			u32 process = numbers_of_program(reader, program).process;
+
+			assert_int_not_equal(process, 0);
+			assert_int_equal(processes[process - 1].bytes, strlen(messages[expected]));
+		}
+		trace_reader_close(&reader);
+	}
+}
+
 TEST(equal_contexts_have_one_number, make_directory, remove_directory)
 {
 	const struct trace_context first = {.trace = {1}, .span = {2}};
