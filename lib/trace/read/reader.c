@@ -21,6 +21,7 @@
 #include "arena.h"
 #include "error.h"
 #include "order.h"
+#include "ring.h"
 #include "trace/block/event_block.h"
 #include "trace/block/record_block.h"
 #include "trace/block/resolution_block.h"
@@ -79,7 +80,8 @@ static int read_source(struct trace_reader *reader, struct block_view *view)
 	struct trace_source *source;
 
 	/* The ledgers of sources are as many as the sources, which therefore come before. */
-	if (reader->records[TRACE_BLOCK_LOSSES].count)
+	if (reader->records[TRACE_BLOCK_LOSSES].count ||
+	    reader->records[TRACE_BLOCK_SOURCES].count == KIND_SOURCES)
 		return -EBADMSG;
 	source = add_record_of_block_type(reader, TRACE_BLOCK_SOURCES, sizeof(*source));
 	return source ? record_get_source(view, &reader->arena, source) : -ENOMEM;
