@@ -527,6 +527,19 @@ def test_top_shows_the_stacks_of_a_span():
     assert "span_2" in functions, functions
 
 
+def check_top_cuts_long_values_beside_stacks():
+    text = Text("--stacks", "--sort", "http.route", "--comm", COMM, "-e", CALL, "--no-kernel")
+    text.refresh()
+    lines = []
+    while not any("fff" in line for line in lines):
+        run(program("attributes", called=COMM), "2")
+        lines = text.refresh()[3:]
+    text.end()
+    shown = [re.match(r" *[0-9.]+%%  %s {2,}(.{32})  getppid  " % COMM, line) for line in lines]
+    assert all(shown), lines
+    assert {"f" * 15 + "..." + "f" * 14, "/1".ljust(32)} <= {match[1] for match in shown}, lines
+
+
 def test_top_lists_the_values_of_an_attribute():
     needs("bpf", "perf events")
     text = Text("--sort", "http.route", "--comm", COMM, "-e", CALL)
@@ -537,6 +550,7 @@ def test_top_lists_the_values_of_an_attribute():
         shown = {match[2]: float(match[1]) for match in map(SHOWN.match, text.refresh()[3:])}
     text.end()
     assert set(shown) == values | {"-"} and abs(sum(shown.values()) - 100) < 0.1, shown
+    check_top_cuts_long_values_beside_stacks()
     assert "no such order" in stackmap("top", "-b", "--sort", "route", status=2).stderr
 
 
