@@ -197,8 +197,8 @@ static int start_events_of_top(struct top_feed *feed, const struct session_optio
 		return print_error_and_choose_exit_status(result, &error);
 	if (options->trace_ids &&
 	    !capture_loaded(session_capture(feed->session))->plan.config.trace_ids) {
-		message("--sort trace, --trace and --span: instance %s has no trace ids; start "
-			"--trace-ids has",
+		message("--sort trace or by an attribute, --trace and --span: instance %s has no "
+			"trace ids; start --trace-ids has",
 			options->instance);
 		return EXIT_FAILED;
 	}
@@ -617,7 +617,8 @@ static int run_feed_and_screen(struct top *top, const struct session_options *re
 		return EXIT_USAGE;
 	}
 	if (record->trace_ids && top->values->from.url) {
-		message("--sort trace, --trace and --span: a store has no trace ids");
+		message("--sort trace or by an attribute, --trace and --span: a store has no trace "
+			"ids");
 		return EXIT_USAGE;
 	}
 	result = event_filter_check_words(&filter, &error);

@@ -558,6 +558,7 @@ def test_top_refuses_what_has_no_ids():
     needs("bpf")
     assert "hexadecimal" in stackmap("top", "-b", "--trace", "x", status=2).stderr
     assert "no trace ids" in stackmap("top", "-b", "--sort", "trace", "--from", "http://127.0.0.1:1", status=2).stderr
+    assert "by an attribute" in stackmap("top", "-b", "--sort", "http.route", "--from", "http://127.0.0.1:1", status=2).stderr
     fresh_bpffs()
     stackmap("start", "without", "--ring", "1M", "-e", CALL)
     assert "start --trace-ids" in stackmap("top", "-b", "--sort", "trace", "--instance", "without", status=1).stderr
