@@ -77,6 +77,7 @@ struct script {
 		struct attribute_numbers from; /* all 0: the slot is free */
 		char *text;
 	} * attributes;
+	struct kept_process *kept;
 };
 
 /* The kernel part or the user part of an event's stack. */
@@ -302,7 +303,7 @@ static char *make_attribute_text(const struct script *script, struct attribute_n
 
 	if (!to)
 		return NULL;
-	err = event_attributes_read(script->reader, from, &published);
+	err = event_attributes_read(script->kept, script->reader, from, &published);
 	for (u32 i = 0; i < published.count; i++) {
 		putc(' ', to);
 		printable_put(published.items[i].key, to);
@@ -460,6 +461,7 @@ static int print_event(void *arg, const struct trace_event *event)
 /* Prints all events. If the output fails, the loop ends; main() reports the failure. */
 static int print_events(struct script *script, struct stackmap_error *error)
 {
+	struct kept_process kept = {};
 	struct stack_texts texts = {};
 	int err = frame_names_create(script->reader, &script->naming, &script->names)
 			  ?: wakeups_create(script->reader, &script->wakeups)
@@ -468,6 +470,7 @@ static int print_events(struct script *script, struct stackmap_error *error)
 
 	trace_reader_sources(script->reader, &script->sources);
 	script->texts = &texts;
+	script->kept = &kept;
 	texts.count = 2 * (size_t)trace_reader_stacks(script->reader, &script->stacks);
 	texts.items = calloc(texts.count + 1, sizeof(*texts.items));
 	texts.maker = open_memstream(&texts.made, &texts.made_bytes);
@@ -491,6 +494,7 @@ static int print_events(struct script *script, struct stackmap_error *error)
 	for (u32 i = 0; script->attributes && i < ATTRIBUTE_TEXTS; i++)
 		free(script->attributes[i].text);
 	free(script->attributes);
+	kept_process_clear(&kept);
 	return err > 0 ? 0 : err;
 }
 

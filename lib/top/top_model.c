@@ -184,6 +184,7 @@ struct window {
 		struct attribute_numbers from; /* all 0: the slot is free */
 		const struct top_label *label;
 	} attributes[256];
+	struct kept_process kept;
 	const struct top_label *
 		/* by id of a label in the profile: the label in the model; NULL: not looked up
 		 * yet */
@@ -234,7 +235,7 @@ static const struct top_label *find_attribute_label(struct window *window,
 		return find_label(window->model->index, TOP_NO_TRACE, NULL);
 	if (!memcmp(&window->attributes[slot].from, &row->attributes, sizeof(row->attributes)))
 		return window->attributes[slot].label;
-	if (!event_attributes_read(window->reader, row->attributes, &published))
+	if (!event_attributes_read(&window->kept, window->reader, row->attributes, &published))
 		label = find_label(window->model->index,
 				   process_attributes_find(&published, window->model->attribute)
 					   ?: TOP_NO_TRACE,
@@ -330,6 +331,7 @@ int top_model_add(struct top_model *model, const struct trace_reader *reader,
 	for (u32 i = 0; i < profile->row_count && !err; i++)
 		err = add_profile_row(&window, profile->rows[i]);
 	free(window.labels);
+	kept_process_clear(&window.kept);
 	if (!err) {
 		u32 *digits = &model->value_digits;
 

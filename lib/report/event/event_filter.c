@@ -79,6 +79,12 @@ int event_filter_check_words(const struct event_filter *filter, struct stackmap_
 		       ?: check_hex_ids("span", &filter->spans, 16, error);
 }
 
+void event_filter_end_use(const struct event_filter *filter)
+{
+	if (filter->use)
+		kept_process_clear(&filter->use->kept);
+}
+
 int event_filter_check(const struct event_filter *filter, const struct trace_reader *reader,
 		       struct stackmap_error *error)
 {
@@ -86,6 +92,7 @@ int event_filter_check(const struct event_filter *filter, const struct trace_rea
 	const struct trace_cgroup *cgroups;
 	int err = 0;
 
+	event_filter_end_use(filter);
 	if (filter->use)
 		memset(filter->use->attributes, 0, sizeof(filter->use->attributes));
 	for (size_t i = 0; i < filter->events.count && !err; i++)
@@ -188,15 +195,18 @@ static bool attribute_matches(const struct string_list *wanted, size_t item,
 	return false;
 }
 
-static bool attributes_match(const struct string_list *wanted, const struct trace_reader *reader,
+static bool attributes_match(const struct event_filter *filter, const struct trace_reader *reader,
 			     struct attribute_numbers from)
 {
+	struct kept_process alone = {};
+	struct kept_process *kept = filter->use ? &filter->use->kept : &alone;
 	struct process_attributes published;
-	bool passes = !event_attributes_read(reader, from, &published);
+	bool passes = !event_attributes_read(kept, reader, from, &published);
 
-	for (size_t i = 0; i < wanted->count && passes; i++)
-		passes = attribute_matches(wanted, i, &published);
+	for (size_t i = 0; i < filter->attributes.count && passes; i++)
+		passes = attribute_matches(&filter->attributes, i, &published);
 	process_attributes_clear(&published);
+	kept_process_clear(&alone);
 	return passes;
 }
 
@@ -218,7 +228,7 @@ static bool event_has_attributes(const struct event_filter *filter,
 					      sizeof(use->attributes) / sizeof(*use->attributes));
 	if (use && !memcmp(&use->attributes[slot].from, &from, sizeof(from)))
 		return use->attributes[slot].passes;
-	passes = attributes_match(&filter->attributes, reader, from);
+	passes = attributes_match(filter, reader, from);
 	if (use) {
 		use->attributes[slot].from = from;
 		use->attributes[slot].passes = passes;

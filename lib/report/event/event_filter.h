@@ -8,6 +8,7 @@
 
 #include "array.h"
 #include "number_list.h"
+#include "report/name/process_attributes.h"
 #include "trace/read/reader.h"
 
 /* Set while events are filtered: `met` at the first event, `passed` at the first event that
@@ -20,6 +21,7 @@ struct event_filter_use {
 		struct attribute_numbers from; /* all 0: the slot is free */
 		bool passes;
 	} attributes[256];
+	struct kept_process kept; /* event_filter_end_use() frees it */
 };
 
 struct event_filter {
@@ -46,6 +48,9 @@ int event_filter_check_words(const struct event_filter *filter, struct stackmap_
  * events are filtered. */
 int event_filter_check(const struct event_filter *filter, const struct trace_reader *reader,
 		       struct stackmap_error *error);
+
+/* Frees what the filter keeps of a recording, before the reader is closed. */
+void event_filter_end_use(const struct event_filter *filter);
 
 /* Tests a thread, with its name and cgroup at the time, against the lists of tasks: comms, cgroups,
  * pids and tids. */

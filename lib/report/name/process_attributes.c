@@ -22,8 +22,6 @@
 
 #include <jansson.h>
 
-#include "trace/bytes/byte_buffer.h"
-
 enum field_form { FORM_VARINT = 0, FORM_8_BYTES = 1, FORM_BYTES = 2, FORM_4_BYTES = 5 };
 
 struct field {
@@ -194,12 +192,6 @@ int process_attributes_read(const struct trace_process *process, struct process_
 	return err;
 }
 
-/* The keys of threads' attributes, by number. A key that is no text is empty. */
-struct thread_keys {
-	struct byte_cursor key[256];
-	u32 count;
-};
-
 #define THREAD_KEYS "threadlocal.attribute_key_map"
 
 /* Reads the list of keys if that is what the KeyValue is. The last list counts. */
@@ -279,26 +271,24 @@ static void remove_attribute(struct process_attributes *attributes, const struct
 	}
 }
 
-static int add_thread_attributes(const struct trace_process *process,
+/* `keys`: the list of the thread's program. */
+static int add_thread_attributes(const struct thread_keys *keys,
 				 const struct trace_attributes *attributes,
 				 struct process_attributes *out)
 {
 	struct byte_cursor values[256] = {};
-	struct thread_keys keys = {};
 	u32 added = 0;
 
-	if (process && process->program == attributes->program)
-		read_thread_keys(process, &keys);
 	read_thread_values(attributes, values);
 	for (u32 number = 0; number < 256; number++) {
-		const struct byte_cursor *key = &keys.key[number];
+		const struct byte_cursor *key = &keys->key[number];
 		struct process_attribute *item;
 
 		if (!values[number].at)
 			continue;
-		if (number < keys.count)
+		if (number < keys->count)
 			remove_attribute(out, key);
-		if (number >= keys.count || !byte_cursor_left(key) || !is_text_at_index(key) ||
+		if (number >= keys->count || !byte_cursor_left(key) || !is_text_at_index(key) ||
 		    !is_text_at_index(&values[number]) || added == THREAD_ATTRIBUTES_MAX) {
 			out->left_out++;
 			continue;
@@ -313,29 +303,70 @@ static int add_thread_attributes(const struct trace_process *process,
 	return 0;
 }
 
-int published_attributes_read(const struct trace_process *process,
+/* Reads the message of a process, unless it is the one that was read last. */
+static int keep_process(struct kept_process *kept, const struct trace_process *process)
+{
+	int err;
+
+	if (kept->process == process)
+		return 0;
+	kept_process_clear(kept);
+	err = process_attributes_read(process, &kept->attributes);
+	if (err)
+		return err;
+	read_thread_keys(process, &kept->keys);
+	kept->process = process;
+	return 0;
+}
+
+static int copy_attributes(const struct process_attributes *from, struct process_attributes *out)
+{
+	out->left_out = from->left_out;
+	out->is_damaged = from->is_damaged;
+	for (; out->count < from->count; out->count++) {
+		struct process_attribute *item = &out->items[out->count];
+
+		item->key = strdup(from->items[out->count].key);
+		item->value = strdup(from->items[out->count].value);
+		if (!item->key || !item->value) {
+			out->count++;
+			return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+int published_attributes_read(struct kept_process *kept, const struct trace_process *process,
 			      const struct trace_attributes *thread, struct process_attributes *out)
 {
+	static const struct thread_keys none;
+	bool has_keys = process && thread && process->program == thread->program;
 	int err = 0;
 
 	*out = (struct process_attributes){};
 	if (process)
-		err = process_attributes_read(process, out);
+		err = keep_process(kept, process) ?: copy_attributes(&kept->attributes, out);
 	if (thread && !err)
-		err = add_thread_attributes(process, thread, out);
+		err = add_thread_attributes(has_keys ? &kept->keys : &none, thread, out);
 	return err;
 }
 
-int event_attributes_read(const struct trace_reader *reader, struct attribute_numbers from,
-			  struct process_attributes *out)
+int event_attributes_read(struct kept_process *kept, const struct trace_reader *reader,
+			  struct attribute_numbers from, struct process_attributes *out)
 {
 	const struct trace_attributes *attributes;
 	const struct trace_process *processes;
 
 	trace_reader_attributes(reader, &attributes);
 	trace_reader_processes(reader, &processes);
-	return published_attributes_read(from.process ? &processes[from.process - 1] : NULL,
+	return published_attributes_read(kept, from.process ? &processes[from.process - 1] : NULL,
 					 from.thread ? &attributes[from.thread - 1] : NULL, out);
+}
+
+void kept_process_clear(struct kept_process *kept)
+{
+	process_attributes_clear(&kept->attributes);
+	*kept = (struct kept_process){};
 }
 
 void process_attributes_clear(struct process_attributes *attributes)

@@ -17,6 +17,7 @@
 #ifndef LIB_REPORT_PROCESS_ATTRIBUTES_H
 #define LIB_REPORT_PROCESS_ATTRIBUTES_H
 
+#include "trace/bytes/byte_buffer.h"
 #include "trace/read/reader.h"
 
 #define PROCESS_ATTRIBUTES_MAX 32
@@ -37,15 +38,31 @@ struct process_attributes {
 	bool is_damaged; /* the rest of the message could not be read */
 };
 
+/* The keys of threads' attributes, by number. A key that is no text is empty. */
+struct thread_keys {
+	struct byte_cursor key[256];
+	u32 count;
+};
+
+/* What the last process that was asked for has published: its message takes long to read, and its
+ * threads may have many records. All 0: nothing is kept. */
+struct kept_process {
+	const struct trace_process *process;
+	struct process_attributes attributes;
+	struct thread_keys keys;
+};
+
 /* Reads the attributes; the caller clears *out in any case. 0 or -ENOMEM. */
 int process_attributes_read(const struct trace_process *process, struct process_attributes *out);
-/* The same for the attributes of a process and of a thread; either may be NULL. */
-int published_attributes_read(const struct trace_process *process,
+/* The same for the attributes of a process and of a thread; either may be NULL. The caller clears
+ * *kept before the process's message is freed. */
+int published_attributes_read(struct kept_process *kept, const struct trace_process *process,
 			      const struct trace_attributes *thread,
 			      struct process_attributes *out);
 /* The same for the attributes of an event. */
-int event_attributes_read(const struct trace_reader *reader, struct attribute_numbers from,
-			  struct process_attributes *out);
+int event_attributes_read(struct kept_process *kept, const struct trace_reader *reader,
+			  struct attribute_numbers from, struct process_attributes *out);
+void kept_process_clear(struct kept_process *kept);
 void process_attributes_clear(struct process_attributes *attributes);
 /* The value of the attribute with this key; NULL: the process has not published it. */
 const char *process_attributes_find(const struct process_attributes *attributes, const char *key);

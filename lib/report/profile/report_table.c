@@ -43,6 +43,7 @@ struct builder {
 		struct attribute_numbers from; /* all 0: the slot is free */
 		u32 label;		       /* PROFILE_NO_LABEL: it is not published */
 	} * attributes;
+	struct kept_process *kept;
 	struct whole_stack stack;
 };
 
@@ -183,7 +184,7 @@ static int set_attribute_cell(const struct builder *builder, struct attribute_nu
 		key->cell[TABLE_ATTRIBUTE] = known->label;
 		return 0;
 	}
-	err = event_attributes_read(builder->options->reader, from, &published);
+	err = event_attributes_read(builder->kept, builder->options->reader, from, &published);
 	value = process_attributes_find(&published, builder->options->attribute);
 	if (value)
 		label = frame_names_intern(builder->profile->names, value);
@@ -299,7 +300,9 @@ int report_table_create(const struct profile *profile, const struct table_option
 			struct report_table **out)
 {
 	struct report_table *table = calloc(1, sizeof(*table));
-	struct builder builder = {.profile = profile, .options = options, .table = table};
+	struct kept_process kept = {};
+	struct builder builder = {
+		.profile = profile, .options = options, .table = table, .kept = &kept};
 	int err;
 
 	if (!table)
@@ -312,6 +315,7 @@ int report_table_create(const struct profile *profile, const struct table_option
 	free(builder.last_stack);
 	free(builder.labels);
 	free(builder.attributes);
+	kept_process_clear(&kept);
 	if (err) {
 		report_table_free(&table);
 		return err;

@@ -212,15 +212,17 @@ static void read_record(const struct byte_buffer *message, const char *record, u
 {
 	const struct trace_process process = {.message = message->data,
 					      .bytes = (u32)message->used};
+	struct kept_process kept = {};
 	u8 *copy = malloc(bytes + 1);
 
 	assert_non_null(copy);
 	memcpy(copy, record, bytes);
 	assert_int_equal(published_attributes_read(
-				 &process,
+				 &kept, &process,
 				 &(struct trace_attributes){.bytes = (u16)bytes, .data = copy},
 				 out),
 			 0);
+	kept_process_clear(&kept);
 	free(copy);
 }
 
@@ -287,16 +289,46 @@ TEST(attributes_of_a_thread_without_the_list_of_its_program_have_no_names)
 	const struct trace_process other = {
 		.message = message.data, .bytes = (u32)message.used, .program = 2};
 	const struct trace_attributes record = {3, 1, (const u8 *)"\0\1x"};
+	struct kept_process kept = {};
 
-	assert_int_equal(published_attributes_read(NULL, &record, &attributes), 0);
+	assert_int_equal(published_attributes_read(&kept, NULL, &record, &attributes), 0);
 	assert_int_equal(attributes.count, 0);
 	assert_int_equal(attributes.left_out, 1);
 	process_attributes_clear(&attributes);
-	assert_int_equal(published_attributes_read(&other, &record, &attributes), 0);
+	assert_int_equal(published_attributes_read(&kept, &other, &record, &attributes), 0);
 	expect(&attributes, 0, "a", "process");
 	assert_int_equal(attributes.count, 1);
 	assert_int_equal(attributes.left_out, 1);
 	process_attributes_clear(&attributes);
+	kept_process_clear(&kept);
+	byte_buffer_free(&message);
+}
+
+/* A message takes long to read, and its process may have any number of records. */
+TEST(the_message_of_a_process_is_read_once_for_all_records_of_its_threads)
+{
+	struct byte_buffer message = message_with_keys(keys, 4);
+	const struct trace_process process = {.message = message.data, .bytes = (u32)message.used};
+	const struct trace_attributes first = {3, 0, (const u8 *)"\0\1x"};
+	const struct trace_attributes second = {3, 0, (const u8 *)"\0\1y"};
+	const struct trace_process damaged = process;
+	struct process_attributes attributes;
+	struct kept_process kept = {};
+
+	assert_int_equal(published_attributes_read(&kept, &process, &first, &attributes), 0);
+	process_attributes_clear(&attributes);
+	message.data[0] = 0xff;
+	assert_int_equal(published_attributes_read(&kept, &process, &second, &attributes), 0);
+	assert_false(attributes.is_damaged);
+	assert_int_equal(attributes.count, 2);
+	expect(&attributes, 0, "a", "process");
+	expect(&attributes, 1, "b", "y");
+	process_attributes_clear(&attributes);
+	assert_int_equal(published_attributes_read(&kept, &damaged, &second, &attributes), 0);
+	assert_true(attributes.is_damaged);
+	assert_int_equal(attributes.count, 0);
+	process_attributes_clear(&attributes);
+	kept_process_clear(&kept);
 	byte_buffer_free(&message);
 }
 
