@@ -99,6 +99,7 @@ struct capture_config {
 	u32 count_unmet; /* 1: events that do not meet their conditions are counted */
 	u32 schedules;	 /* 1: on_sample itself schedules the callback (bpf/deferral/callback.h) */
 	u64 cgroup;	 /* id of the cgroup whose tasks are recorded; 0: tasks of all cgroups */
+	u64 attribute_key[2]; /* secret key of the hashes of attributes (abi/thread_context.h) */
 	struct comm_globs comms;
 	u64 cpu_mask[CONFIG_CPUS_MAX / 64];
 };

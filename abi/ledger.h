@@ -108,7 +108,14 @@ enum stack_reason { STACK_REASONS(X) REASON_COUNT };
 	X(UNMET_CONDITIONS, "unmet_conditions",                                                    \
 	  "events did not meet the conditions of their source, and are not produced")              \
 	X(UNKEPT_PROCESSES, "unkept_processes",                                                    \
-	  "processes without the attributes that they publish: there was no room for more")
+	  "processes without the attributes that they publish: there was no room for more")        \
+	X(UNREAD_ATTRIBUTES, "unread_attributes",                                                  \
+	  "events without their thread's attributes: these could not be read, or not in time")     \
+	X(LONG_ATTRIBUTES, "long_attributes",                                                      \
+	  "events without their thread's attributes: more than 612 bytes")                         \
+	X(UNKEPT_ATTRIBUTES, "unkept_attributes",                                                  \
+	  "events without their thread's attributes: the file has 32 MiB of them, which is the "   \
+	  "most")
 
 #define X(id, name, meaning) ABI_ENUM_ENTRY(NOTE, id)
 enum ledger_note { LEDGER_NOTES(X) NOTE_COUNT };

@@ -61,10 +61,10 @@ ABI_OFFSET(struct ring_header, tail, 128);
 
 /*
  * A slot of an event: 24 bytes, and extra words. The leaf, the value and the second value come
- * first, where the instance has them; then the CONTEXT_WORDS words of trace and span.
+ * first, where the instance has them; then the CONTEXT_WORDS words of the context.
  */
 #define EVENT_NUMBERS_MAX 3 /* most numbers of an event: leaf, value and second value */
-#define EVENT_EXTRA_MAX 6
+#define EVENT_EXTRA_MAX 7
 #define EVENT_SLOT_SIZE(extras) (24U + 8U * (extras))
 
 struct event_slot {

@@ -153,7 +153,7 @@ struct scratch {
 	u64 counted_since; /* time when the event began to be counted */
 	u64 event[EVENT_SLOT_SIZE(EVENT_NUMBERS_MAX) /
 		  8];		    /* the event's slot, until it is written */
-	u64 context[CONTEXT_WORDS]; /* trace and span of the event */
+	u64 context[CONTEXT_WORDS]; /* context of the event (abi/thread_context.h) */
 	struct counted_key counted_key;
 	u64 counted_value;
 	struct origin origin; /* origin of an object that is being queued */
@@ -173,8 +173,12 @@ struct scratch {
 	struct stack user;
 	struct script_walk script;
 	struct script_search script_search;
-	/* the stack `user`, with the frames of scripts in place of loops */
-	struct stack script_stack;
+	union {
+		/* the stack `user`, with the frames of scripts in place of loops */
+		struct stack script_stack;
+		/* attributes of the event's thread; read when the stack has been stored */
+		struct context_attributes attributes;
+	};
 };
 
 #endif

@@ -37,6 +37,8 @@
 #define TRACE_FILE_VERSION_LOSSES 9 /* version of a recording whose sources may have ledgers */
 /* version of a recording whose counted events are apart by powers of two of their values */
 #define TRACE_FILE_VERSION_AGGREGATES 10
+/* version of a recording whose events may have attributes of their threads */
+#define TRACE_FILE_VERSION_ATTRIBUTES 11
 #define TRACE_FILE_VERSION_CGROUPS 2 /* first version in which tasks have a cgroup */
 /* first version with symbol addresses; before, all symbols had a name */
 #define TRACE_FILE_VERSION_ADDRESSES 3
@@ -69,7 +71,9 @@ ABI_OFFSET(struct trace_file_header, checksum, 12);
 	X(TIMES, "times", "accounts of threads' time")                                             \
 	X(CONTEXTS, "contexts", "traces and spans, in the order of their numbers")                 \
 	X(LOSSES, "losses", "the account of each source, in the order of their kinds")             \
-	X(PROCESSES, "processes", "process contexts: attributes that processes publish")
+	X(PROCESSES, "processes", "process contexts: attributes that processes publish")           \
+	X(ATTRIBUTES, "attributes",                                                                \
+	  "attributes that threads publish, in the order of their numbers")
 
 #define X(id, name, meaning) ABI_ENUM_ENTRY(TRACE_BLOCK, id)
 enum trace_block_type { TRACE_BLOCK_TYPES(X) TRACE_BLOCK_TYPE_COUNT };

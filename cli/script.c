@@ -72,8 +72,12 @@ struct script {
 	struct origins *origins;
 	struct stack_hashes *hashes;
 	struct stack_texts *texts;
-	/* attributes of processes as text; index: number of the process context; NULL: not made */
-	char **attributes;
+	/* attributes of events as text, since making it takes long (attribute_numbers_slot()) */
+	struct attribute_text {
+		struct attribute_numbers from; /* all 0: the slot is free */
+		char *text;
+	} * attributes;
+	struct kept_process *kept;
 };
 
 /* The kernel part or the user part of an event's stack. */
@@ -285,10 +289,12 @@ static void print_origin(const struct script *script, const struct trace_event *
 	printf(" %u", TID_SHOWN(origin->tid));
 }
 
-/* Returns what a process publishes as text, " NAME=VALUE" for each attribute; NULL: no memory. */
-static char *make_attribute_text(const struct script *script, u32 process)
+#define ATTRIBUTE_TEXTS 4096
+
+/* Returns what a process and a thread publish as text, " NAME=VALUE" for each attribute; NULL: no
+ * memory. */
+static char *make_attribute_text(const struct script *script, struct attribute_numbers from)
 {
-	const struct trace_process *processes;
 	struct process_attributes published;
 	char *text = NULL;
 	size_t bytes;
@@ -297,14 +303,15 @@ static char *make_attribute_text(const struct script *script, u32 process)
 
 	if (!to)
 		return NULL;
-	trace_reader_processes(script->reader, &processes);
-	err = process_attributes_read(&processes[process - 1], &published);
+	err = event_attributes_read(script->kept, script->reader, from, &published);
 	for (u32 i = 0; i < published.count; i++) {
 		putc(' ', to);
 		printable_put(published.items[i].key, to);
 		putc('=', to);
 		printable_put(published.items[i].value, to);
 	}
+	if (published.left_out && from.thread)
+		fprintf(to, " (%u attributes are not shown)", published.left_out);
 	process_attributes_clear(&published);
 	if (!fclose(to) && !err)
 		return text;
@@ -312,19 +319,28 @@ static char *make_attribute_text(const struct script *script, u32 process)
 	return NULL;
 }
 
-/* Prints what the process of the event publishes of itself. */
+/* Prints what the process and the thread of the event publish. */
 static int print_attributes(const struct script *script, const struct trace_event *event)
 {
-	u32 process =
-		script->show_attributes ? trace_reader_process_of_event(script->reader, event) : 0;
+	const struct trace_task *task;
+	struct attribute_numbers from;
+	struct attribute_text *made;
 
-	if (!process)
+	if (!script->show_attributes)
 		return 0;
-	if (!script->attributes[process])
-		script->attributes[process] = make_attribute_text(script, process);
-	if (!script->attributes[process])
+	task = trace_reader_task(script->reader, event->tid, event->time);
+	from = trace_reader_attribute_numbers(script->reader, event, task);
+	if (!from.process && !from.thread)
+		return 0;
+	made = &script->attributes[attribute_numbers_slot(from, ATTRIBUTE_TEXTS)];
+	if (memcmp(&made->from, &from, sizeof(from)) != 0) {
+		free(made->text);
+		made->from = from;
+		made->text = make_attribute_text(script, from);
+	}
+	if (!made->text)
 		return -ENOMEM;
-	fputs(script->attributes[process], stdout);
+	fputs(made->text, stdout);
 	return 0;
 }
 
@@ -349,7 +365,7 @@ static int print_event_with_stacks(const struct script *script, const struct tra
 		printf(" and %llu ", (unsigned long long)event->further);
 		printable_put(source->further_unit, stdout);
 	}
-	if (context) {
+	if (context && context_has_ids(context)) {
 		printf(" trace %s", format_trace_id_name(context, room));
 		printf(" span %s", format_span_id_name(context, room));
 	}
@@ -445,8 +461,7 @@ static int print_event(void *arg, const struct trace_event *event)
 /* Prints all events. If the output fails, the loop ends; main() reports the failure. */
 static int print_events(struct script *script, struct stackmap_error *error)
 {
-	const struct trace_process *processes;
-	u32 process_count = trace_reader_processes(script->reader, &processes);
+	struct kept_process kept = {};
 	struct stack_texts texts = {};
 	int err = frame_names_create(script->reader, &script->naming, &script->names)
 			  ?: wakeups_create(script->reader, &script->wakeups)
@@ -455,10 +470,11 @@ static int print_events(struct script *script, struct stackmap_error *error)
 
 	trace_reader_sources(script->reader, &script->sources);
 	script->texts = &texts;
+	script->kept = &kept;
 	texts.count = 2 * (size_t)trace_reader_stacks(script->reader, &script->stacks);
 	texts.items = calloc(texts.count + 1, sizeof(*texts.items));
 	texts.maker = open_memstream(&texts.made, &texts.made_bytes);
-	script->attributes = calloc(process_count + 1UL, sizeof(*script->attributes));
+	script->attributes = calloc(ATTRIBUTE_TEXTS, sizeof(*script->attributes));
 	if (!err && (!texts.items || !texts.maker || !script->attributes))
 		err = -ENOMEM;
 	if (!err)
@@ -475,9 +491,10 @@ static int print_events(struct script *script, struct stackmap_error *error)
 		fclose(texts.maker);
 	free(texts.made);
 	free(texts.items);
-	for (u32 i = 0; script->attributes && i <= process_count; i++)
-		free(script->attributes[i]);
+	for (u32 i = 0; script->attributes && i < ATTRIBUTE_TEXTS; i++)
+		free(script->attributes[i].text);
 	free(script->attributes);
+	kept_process_clear(&kept);
 	return err > 0 ? 0 : err;
 }
 

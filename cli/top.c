@@ -34,6 +34,7 @@
 #include "view/from.h"
 #include "view/ledger_text.h"
 #include "view/recording.h"
+#include "view/report.h"
 
 #define FREQUENCY_DEFAULT 99
 #define DELAY_DEFAULT 2 /* seconds */
@@ -196,8 +197,8 @@ static int start_events_of_top(struct top_feed *feed, const struct session_optio
 		return print_error_and_choose_exit_status(result, &error);
 	if (options->trace_ids &&
 	    !capture_loaded(session_capture(feed->session))->plan.config.trace_ids) {
-		message("--sort trace, --trace and --span: instance %s has no trace ids; start "
-			"--trace-ids has",
+		message("--sort trace or by an attribute, --trace and --span: instance %s has no "
+			"trace ids; start --trace-ids has",
 			options->instance);
 		return EXIT_FAILED;
 	}
@@ -356,7 +357,9 @@ static int add_window(struct top *top, struct stackmap_error *error)
 {
 	const struct frame_naming naming = {.mangled = top->values->no_demangle};
 	u32 split = (top->view.choice.histograms ? EVENTS_WITH_VALUES : 0) |
-		    (top->view.shows_traces ? EVENTS_BY_TRACE : 0);
+		    (!top->view.shows_traces  ? 0
+		     : top->coming->attribute ? EVENTS_BY_ATTRIBUTES
+					      : EVENTS_BY_TRACE);
 	struct trace_reader *reader;
 	struct event_filter filter;
 	struct profile *profile;
@@ -574,7 +577,10 @@ static int create_models_and_watch_signals(struct top *top)
 	top->view.stacks = &top->feed.stacks;
 	top->view.stop = &top->feed.stop;
 	top->view.choice.stacks = top->values->stacks;
-	top->view.shows_traces = !strcmp(top->values->sort, "trace");
+	if (report_is_attribute(top->values->sort))
+		top->shown->attribute = top->coming->attribute =
+			report_attribute_name(top->values->sort);
+	top->view.shows_traces = top->shown->attribute || !strcmp(top->values->sort, "trace");
 	top->view.choice.order = top->view.shows_traces		       ? TOP_BY_TRACE
 				 : !strcmp(top->values->sort, "total") ? TOP_BY_TOTAL
 								       : TOP_BY_SELF;
@@ -591,17 +597,28 @@ static int run_feed_and_screen(struct top *top, const struct session_options *re
 {
 	const struct event_filter filter = {.traces = top->values->traces,
 					    .spans = top->values->spans};
+	static const char *const orders[] = {"self", "total", "trace"};
 	struct stackmap_error error;
 	int status = top->values->batch ? EXIT_DONE : top_screen_check();
+	bool had_screen, is_order = report_is_attribute(top->values->sort);
 	int result;
-	bool had_screen;
 
+	for (size_t i = 0; i < sizeof(orders) / sizeof(*orders); i++)
+		is_order |= !strcmp(top->values->sort, orders[i]);
+	if (!is_order) {
+		message("--sort %s: no such order; there are self, total, trace, and attributes "
+			"such as "
+			"service.name",
+			top->values->sort);
+		return EXIT_USAGE;
+	}
 	if (top->values->hist && top->values->from.url) {
 		message("--hist: a store has sums and no single values");
 		return EXIT_USAGE;
 	}
 	if (record->trace_ids && top->values->from.url) {
-		message("--sort trace, --trace and --span: a store has no trace ids");
+		message("--sort trace or by an attribute, --trace and --span: a store has no trace "
+			"ids");
 		return EXIT_USAGE;
 	}
 	result = event_filter_check_words(&filter, &error);
@@ -641,7 +658,8 @@ static int top_run(const void *arg, int count, char **operands)
 
 	(void)count;
 	(void)operands;
-	record.trace_ids = !strcmp(top.values->sort, "trace") || top.values->traces.count ||
+	record.trace_ids = !strcmp(top.values->sort, "trace") ||
+			   report_is_attribute(top.values->sort) || top.values->traces.count ||
 			   top.values->spans.count;
 	/* The default is the whole machine at FREQUENCY_DEFAULT. */
 	if (!record.instance && !top.values->from.url) {
@@ -670,9 +688,9 @@ static int top_run(const void *arg, int count, char **operands)
 static const struct option_row rows[] = {
 	ROW(delay, .name = "delay", .letter = 'd', .type = OPTION_U64, .argument = "SECONDS",
 	    .group = "View", .min = 1, .max = 3600, .help = "from refresh to refresh (default 2, of a store 10)"),
-	ROW(sort, .name = "sort", .letter = 's', .type = OPTION_WORD, .argument = "ORDER",
+	ROW(sort, .name = "sort", .letter = 's', .type = OPTION_STRING, .argument = "ORDER",
 	    .group = "View", .words = "self, total, trace",
-	    .help = "functions by self (default) or total, or traces (record --trace-ids)"),
+	    .help = "functions by self (default) or total, traces, or an attribute's values: service.name"),
 	ROW(stacks, .name = "stacks", .type = OPTION_FLAG, .group = "View",
 	    .help = "begin with stacks instead of functions"),
 	ROW(hist, .name = "hist", .type = OPTION_WORD, .argument = "SCALE", .group = "View",

@@ -122,7 +122,8 @@ static __always_inline void event_write(void *ctx, const struct hit *hit, struct
 			user.field = stack_field_of_reason(REASON_NOT_ASKED);
 		} else {
 			user = take_user_stack_of_event(hit, scratch, cpu);
-			if (config.trace_ids && context_read(scratch))
+			if (config.trace_ids && !(config.count && is_event_counted_only(scratch)) &&
+			    context_read(scratch))
 				context_request(scratch, hit->is_probe);
 		}
 	}

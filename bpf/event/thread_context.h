@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Trace and span of the current thread (--trace-ids, abi/thread_context.h). The thread is
- * interrupted or in the kernel while its record is read: a thread marks its record as invalid
- * before it changes the record, so the read sees no half-written ids. A page that is missing
- * at the event is read in the callback of the event's cookie.
+ * Trace, span and attributes of the current thread (--trace-ids, abi/thread_context.h). The thread
+ * is interrupted or in the kernel while its record is read: a thread marks its record as invalid
+ * before it changes the record, so the read sees no half-written ids, and the attributes are those
+ * of the ids. A page that is missing at the event is read in the callback of the event's cookie.
  *
  * The programs add an entry for a process that is new or has called execve. The events of a process
  * have no ids until user space has completed the entry.
@@ -16,6 +16,7 @@
 #include "deferral/deliver.h"
 #include "deferral/execve.h"
 #include "kernel/kernel_types.h"
+#include "keyed_hash.h"
 #include "mapping/file_memory.h"
 #include "stack/unwinder.h"
 #include "state/map.h"
@@ -25,6 +26,7 @@
 
 HASH_MAP(context_places, 1, u32, struct context_place);	    /* key: the kernel's process id */
 HASH_MAP(waiting_contexts, 1, u32, struct waiting_context); /* key: tid, as in the map `blocked` */
+SHARED_ARRAY_MAP(attribute_slots, 1, struct attribute_slot);
 
 u64 contexts_unplaced; /* number of failed attempts to add a process to context_places */
 
@@ -123,21 +125,111 @@ static __always_inline s64 context_record_address(u64 pointer, const struct cont
 	return record >> 63 ? -EFAULT : (s64)record;
 }
 
-/* Sets `words`, which are 0, to the context of the thread with this thread pointer, if it has one.
- * 0 or -EFAULT. */
+/* Reads `bytes` bytes of attributes, at most ATTRIBUTE_BYTES_MAX. 0 or -EFAULT. */
+static __always_inline int attributes_read(struct context_attributes *attributes, u32 bytes,
+					   u32 program, u64 from, struct vma_search *search)
+{
+	core_one_register(bytes);
+	if (bytes > ATTRIBUTE_BYTES_MAX)
+		return -EFAULT;
+	attributes->word[ATTRIBUTE_WORDS(bytes) - 1] = 0;
+	attributes->bytes = bytes;
+	attributes->program = program;
+	return context_memory_read(attributes->data, bytes, from, search);
+}
+
+struct attribute_hashing {
+	struct keyed_hash hash;
+	const struct context_attributes *attributes;
+};
+
+static long attribute_word_hash(u32 i, struct attribute_hashing *hashing)
+{
+	core_one_register(i);
+	if (i < ATTRIBUTE_WORDS(ATTRIBUTE_BYTES_MAX))
+		keyed_hash_add(&hashing->hash, hashing->attributes->word[i]);
+	return 0;
+}
+
+/* Writes the attributes to the slot of their set that was written first, unless another program
+ * writes there: the reader counts events whose attributes it does not find. */
+static __always_inline void attributes_write(const struct context_attributes *attributes, u64 hash,
+					     u32 first)
+{
+	struct attribute_slot *slot = bpf_map_lookup_elem(&attribute_slots, &first);
+	u32 index;
+
+	if (!slot)
+		return;
+	index = first + atomic_fetch_add_acq_rel(&slot->turn, 1) % ATTRIBUTE_WAYS;
+	slot = bpf_map_lookup_elem(&attribute_slots, &index);
+	if (!slot || atomic_exchange_acq_rel(&slot->busy, 1))
+		return;
+	atomic_store_release(&slot->hash, 0);
+	bpf_probe_read_kernel(&slot->attributes, sizeof(slot->attributes), attributes);
+	atomic_store_release(&slot->hash, hash);
+	atomic_store_release(&slot->busy, 0);
+}
+
+/* Returns the hash of the attributes, under which the table then has them. A global function:
+ * verified once. */
+__noinline u64 attributes_keep(struct context_attributes *attributes)
+{
+	struct attribute_hashing hashing = {.attributes = attributes};
+	u32 words, first, index;
+	u64 hash;
+
+	if (!config.trace_ids || !attributes)
+		return 0;
+	words = ATTRIBUTE_WORDS(attributes->bytes);
+	keyed_hash_begin(&hashing.hash, config.attribute_key[0], config.attribute_key[1]);
+	bpf_loop(words, attribute_word_hash, &hashing, 0);
+	hash = keyed_hash_end(&hashing.hash, words);
+	if (hash < ATTRIBUTES_LEAST_HASH)
+		hash += ATTRIBUTES_LEAST_HASH;
+	first = hash % ATTRIBUTE_SETS * ATTRIBUTE_WAYS;
+	for (u32 way = 0; way < ATTRIBUTE_WAYS; way++) {
+		const struct attribute_slot *slot;
+
+		index = first + way;
+		slot = bpf_map_lookup_elem(&attribute_slots, &index);
+		if (slot && atomic_load_relaxed(&slot->hash) == hash)
+			return hash;
+	}
+	attributes_write(attributes, hash, first);
+	return hash;
+}
+
+/*
+ * Sets `words`, which are 0, to the context of the thread with this thread pointer, if it has one.
+ * `attributes` is memory for the attributes. 0; -EFAULT: the words lack what could not be read.
+ */
 static __always_inline int context_find(u64 pointer, const struct context_place *place,
-					struct vma_search *search, u64 *words)
+					struct vma_search *search,
+					struct context_attributes *attributes, u64 *words)
 {
 	struct thread_context_record record = {};
 	s64 at = context_record_address(pointer, place, search);
 
 	if (at < 0 || (at > 0 && context_memory_read(&record, THREAD_CONTEXT_BYTES, at, search)))
 		return -EFAULT;
-	if (record.is_valid != 1 || !(record.trace[0] | record.trace[1]) || !record.span)
+	if (record.is_valid != 1 || !(record.trace[0] | record.trace[1]) != !record.span)
 		return 0;
 	words[0] = record.trace[0];
 	words[1] = record.trace[1];
 	words[CONTEXT_SPAN] = record.span;
+	if (!record.attribute_bytes)
+		return 0;
+	if (record.attribute_bytes > ATTRIBUTE_BYTES_MAX) {
+		words[CONTEXT_ATTRIBUTES] = ATTRIBUTES_TOO_LONG;
+		return 0;
+	}
+	if (attributes_read(attributes, record.attribute_bytes, place->execs,
+			    at + THREAD_CONTEXT_BYTES, search)) {
+		words[CONTEXT_ATTRIBUTES] = ATTRIBUTES_UNREADABLE;
+		return -EFAULT;
+	}
+	words[CONTEXT_ATTRIBUTES] = attributes_keep(attributes);
 	return 0;
 }
 
@@ -155,13 +247,14 @@ __noinline int context_read(struct scratch *scratch)
 
 	if (!config.trace_ids || !scratch)
 		return 0;
-	scratch->context[0] = scratch->context[1] = scratch->context[2] = 0;
+	context_words_clear(scratch->context);
 	task = (void *)bpf_get_current_task_btf();
 	if (!task->mm || task->flags & PF_IO_WORKER)
 		return 0;
 	place = context_place_of(task, scratch);
 	pointer = place ? thread_pointer_of(&task->thread) : 0;
-	return pointer ? context_find(pointer, place, NULL, scratch->context) : 0;
+	return pointer ? context_find(pointer, place, NULL, &scratch->attributes, scratch->context)
+		       : 0;
 }
 
 /*
@@ -194,7 +287,8 @@ __noinline u64 thread_pointer_of_current(void)
 
 /*
  * Leaves the context of the current thread, which could not be read, to the callback: the words in
- * scratch->context have the cookie. If that cannot be, the event is counted.
+ * scratch->context have the cookie. If that cannot be, the event keeps what could be read, or is
+ * counted. Ids that were read are kept, since the callback may come too late or never.
  */
 __noinline int context_request(struct scratch *scratch, u32 is_probe)
 {
@@ -202,17 +296,19 @@ __noinline int context_request(struct scratch *scratch, u32 is_probe)
 	u32 tid = current_tid();
 	s64 cookie = 0;
 
-	if (!config.trace_ids || !scratch)
+	if (!config.trace_ids || !scratch || scratch->context[CONTEXT_SPAN])
 		return 0;
 	if (context_may_be_deferred(scratch, tid, is_probe))
 		cookie = deferral_request(scratch, bpf_get_smp_processor_id());
 	deferral = cookie > 0 ? bpf_map_lookup_elem(&deferrals, &tid) : NULL;
 	if (!deferral) {
-		scratch->counters.context_unread++;
+		if (!scratch->context[CONTEXT_ATTRIBUTES])
+			scratch->counters.context_unread++;
 		return 0;
 	}
 	deferral->thread_pointer = thread_pointer_of_current();
 	deferral->context = cookie;
+	context_words_clear(scratch->context);
 	scratch->context[0] = CONTEXT_AWAITED((u32)cookie);
 	return 0;
 }
@@ -228,6 +324,7 @@ __noinline int context_place_copy(struct context_place *out)
 	place = context_place_of_current_process(task, bpf_get_current_pid_tgid() >> 32);
 	if (!place)
 		return 0;
+	out->execs = place->execs;
 	out->offset = place->offset;
 	out->module = place->module;
 	out->way = place->way;
@@ -252,14 +349,15 @@ __noinline int context_commit(struct scratch *scratch, u32 cpu, u64 wait)
 			       EVENT_FLAGS(STATE_NONE, STATE_COOKIE));
 	slot->kernel = (u32)wait;
 	slot->user = 0;
-	slot->extra[EVENT_NUMBERS(config)] = scratch->context[0];
-	slot->extra[EVENT_NUMBERS(config) + 1] = scratch->context[1];
-	slot->extra[EVENT_NUMBERS(config) + 2] = scratch->context[2];
+	context_words_copy(&slot->extra[EVENT_NUMBERS(config)], scratch->context);
 	atomic_store_release(&slot->commit, COMMIT_OF(position));
 	return 0;
 }
 
-/* Reads the context in the callback. 0, or -EFAULT: not readable, or the callback is too late. */
+/*
+ * Reads the context in the callback. 0, or -EFAULT: not readable, or the callback is too late. The
+ * unwinder is claimed for its search and walks no stack, so the attributes have room in its frames.
+ */
 static __always_inline int context_read_in_callback(const struct deferral *deferral, u64 *words)
 {
 	struct context_place place = {};
@@ -278,7 +376,8 @@ static __always_inline int context_read_in_callback(const struct deferral *defer
 	unwinder->cookie = 0;
 	unwinder->search.wants_entry = 1;
 	if (search_current_address_space(&unwinder->search))
-		error = context_find(pointer, &place, &unwinder->search, words);
+		error = context_find(pointer, &place, &unwinder->search,
+				     (void *)unwinder->walk.frame, words);
 	unwinder_release(unwinder);
 	return error;
 }
@@ -289,15 +388,13 @@ static __noinline int context_deliver(const struct deferral *deferral, u64 wait)
 	struct scratch *scratch;
 	u32 cpu;
 
-	if (context_read_in_callback(deferral, words))
+	if (context_read_in_callback(deferral, words) && !words[CONTEXT_ATTRIBUTES])
 		words[0] = CONTEXT_UNREADABLE;
 	cpu = bpf_get_smp_processor_id();
 	scratch = scratch_claim(cpu);
 	if (!scratch)
 		return 0;
-	scratch->context[0] = words[0];
-	scratch->context[1] = words[1];
-	scratch->context[2] = words[2];
+	context_words_copy(scratch->context, words);
 	context_commit(scratch, cpu, wait);
 	scratch_release(scratch);
 	return 0;
@@ -321,10 +418,8 @@ __noinline int context_keep(struct scratch *scratch, u32 tid, u64 since)
 
 	if (!config.trace_ids || !scratch)
 		return 0;
-	kept.word[0] = scratch->context[0];
-	kept.word[1] = scratch->context[1];
-	kept.word[2] = scratch->context[2];
-	if (!(kept.word[0] | kept.word[CONTEXT_SPAN]))
+	context_words_copy(kept.word, scratch->context);
+	if (!(kept.word[0] | kept.word[CONTEXT_SPAN] | kept.word[CONTEXT_ATTRIBUTES]))
 		return bpf_map_delete_elem(&waiting_contexts, &tid);
 	if (bpf_map_update_elem(&waiting_contexts, &tid, &kept, BPF_ANY))
 		scratch->counters.context_unread++;
@@ -341,11 +436,8 @@ __noinline int context_take(struct scratch *scratch, u32 tid, u64 since)
 	kept = bpf_map_lookup_elem(&waiting_contexts, &tid);
 	if (!kept)
 		return 0;
-	if (kept->since == since) {
-		scratch->context[0] = kept->word[0];
-		scratch->context[1] = kept->word[1];
-		scratch->context[2] = kept->word[2];
-	}
+	if (kept->since == since)
+		context_words_copy(scratch->context, kept->word);
 	return 0;
 }
 

@@ -41,6 +41,21 @@ u64 notes_reported[NOTE_COUNT];
 
 #define FLIGHT_TRIES 4
 
+/* The words of a context (abi/thread_context.h). The verifier takes no copy of bytes between maps
+ * that a compiler would make a call of. */
+static __always_inline void context_words_copy(u64 *to, const u64 *from)
+{
+	to[0] = from[0];
+	to[1] = from[1];
+	to[CONTEXT_SPAN] = from[CONTEXT_SPAN];
+	to[CONTEXT_ATTRIBUTES] = from[CONTEXT_ATTRIBUTES];
+}
+
+static __always_inline void context_words_clear(u64 *words)
+{
+	words[0] = words[1] = words[CONTEXT_SPAN] = words[CONTEXT_ATTRIBUTES] = 0;
+}
+
 /* Counts the event that a claimed slot still shows. Deferred stacks are not events. */
 static __always_inline void count_overwritten(struct scratch *scratch, const u32 *claimed)
 {
@@ -96,7 +111,7 @@ __noinline u64 event_reserve(struct scratch *scratch, u32 cpu, u32 kind)
 	if (!scratch || !ring)
 		return 0;
 	if (config.trace_ids)
-		scratch->context[0] = scratch->context[1] = scratch->context[2] = 0;
+		context_words_clear(scratch->context);
 	position = config.flight ? ring_claim_slot_in_flight_mode(ring, scratch)
 				 : ring_reserve_slot_in_drain_mode(ring, scratch, cpu);
 	if (!position) {
@@ -145,11 +160,8 @@ __noinline int event_commit(struct scratch *scratch, u32 cpu)
 		slot->extra[1] = event->extra[1];
 	if (config.further && config.leaf)
 		slot->extra[2] = event->extra[2];
-	if (config.trace_ids) {
-		slot->extra[EVENT_NUMBERS(config)] = scratch->context[0];
-		slot->extra[EVENT_NUMBERS(config) + 1] = scratch->context[1];
-		slot->extra[EVENT_NUMBERS(config) + 2] = scratch->context[2];
-	}
+	if (config.trace_ids)
+		context_words_copy(&slot->extra[EVENT_NUMBERS(config)], scratch->context);
 	atomic_store_release(&slot->commit, COMMIT_OF(position));
 	return 0;
 }

@@ -91,14 +91,35 @@ void top_format_ledger_line(const struct top_view *view, char *text, size_t byte
 const char *top_heading_of_columns(const struct top_view *view)
 {
 	if (view->choice.stacks && view->shows_traces)
-		return "  SHARE  COMMAND          TRACE                             INNERMOST "
-		       "FUNCTION";
+		return view->model->attribute ? "  SHARE  COMMAND          ATTRIBUTE               "
+						"          INNERMOST "
+						"FUNCTION"
+					      : "  SHARE  COMMAND          TRACE                   "
+						"          INNERMOST "
+						"FUNCTION";
 	if (view->choice.stacks)
 		return "  SHARE  COMMAND          INNERMOST FUNCTION";
 	if (view->choice.order == TOP_BY_TRACE)
-		return "  SHARE* TRACE";
+		return view->model->attribute ? "  SHARE* ATTRIBUTE" : "  SHARE* TRACE";
 	return view->choice.order == TOP_BY_SELF ? "  SELF*   TOTAL  FUNCTION"
 						 : "  SELF    TOTAL* FUNCTION";
+}
+
+#define LABEL_COLUMNS 32 /* columns of a trace, or of an attribute's value, beside a stack */
+/* Bytes of the start of a line: numbers, a command, and a label of characters of 4 bytes. */
+#define LINE_START_ROOM 256
+
+/* Appends a trace or a value, of LABEL_COLUMNS columns, and two blanks. */
+static void append_label(const char *label, char *text, size_t bytes)
+{
+	size_t used = strlen(text), columns = printable_count(label);
+	FILE *to = fmemopen(text + used, bytes - used, "w");
+
+	if (!to)
+		return;
+	printable_put_cut(label, LABEL_COLUMNS, to);
+	fprintf(to, "%*s", columns < LABEL_COLUMNS ? (int)(LABEL_COLUMNS - columns) + 2 : 2, "");
+	fclose(to);
 }
 
 void top_format_line_start(const struct top_line *line, char *text, size_t bytes)
@@ -110,7 +131,7 @@ void top_format_line_start(const struct top_line *line, char *text, size_t bytes
 	case TOP_LINE_STACK:
 		snprintf(text, bytes, "%6.2f%%  %-15s  ", line->self, line->comm);
 		if (line->trace)
-			snprintf(text + strlen(text), bytes - strlen(text), "%-32s  ", line->trace);
+			append_label(line->trace, text, bytes);
 		break;
 	case TOP_LINE_TRACE:
 		snprintf(text, bytes, "%6.2f%%  ", line->self);
@@ -132,7 +153,7 @@ void top_format_line_start(const struct top_line *line, char *text, size_t bytes
 /* A line is cut to the width of the terminal. */
 static void print_line(const struct top_line *line, FILE *to)
 {
-	char start[64];
+	char start[LINE_START_ROOM];
 	u32 object, used;
 
 	top_format_line_start(line, start, sizeof(start));
@@ -211,7 +232,9 @@ static const char *const help_lines[] = {
 	"PgUp PgDn      a page up, down",
 	"g G            the first line, the last",
 	"Enter          unfold a function (its hottest stacks) or a stack, and fold it again",
-	"s              order functions by self, or by total; with --sort trace: or traces",
+	"s              order functions by self, or by total; with --sort trace: or traces; with "
+	"an "
+	"attribute: or its values",
 	"t              stacks instead of functions, and back",
 	"e              the next event that has come",
 	"v              the values of what is unfolded: as a histogram (log2), a linear one, or "
@@ -356,7 +379,7 @@ static attr_t color_of_top_line(const struct top_screen *screen, const struct to
 static void draw_line(const struct top_screen *screen, int row, const struct top_line *line,
 		      bool selected)
 {
-	char start[64];
+	char start[LINE_START_ROOM];
 
 	if (row >= LINES)
 		return;

@@ -23,7 +23,8 @@ struct top_view {
 	time_t time;			 /* time of the refresh */
 	double seconds;			 /* length of the time span that is shown, seconds */
 	bool paused;
-	bool shows_traces; /* stacks are of traces, and traces are listed, too */
+	/* stacks are of traces or of values of the model's attribute, which are listed, too */
+	bool shows_traces;
 };
 
 /* Formats the two lines above the view's lines, each cut to `bytes`. */

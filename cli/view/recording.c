@@ -560,6 +560,7 @@ int recording_close(struct trace_reader **reader, const struct recording_choice 
 		explain_no_events(choice, *reader);
 	if (damage)
 		print_error_message(damage);
+	event_filter_end_use(&choice->filter);
 	trace_reader_close(reader);
 	return err || damage || (choice->from && choice->from->is_partial) ? EXIT_FAILED
 									   : EXIT_DONE;

@@ -90,7 +90,7 @@ struct recording_values {
 		"only this event (a glob); may be repeated"},					\
 	TRACE_ROWS(values, member.),							\
 	{"attribute", 0, OPTION_STRINGS, "ATTRIBUTE", offsetof(values, member.attributes), "Events", \
-		"only processes that publish it: service.name=shop (a glob); may be repeated"}, \
+		"only events whose process or thread has it: service.name=shop (a glob); may be repeated"}, \
 	{"pid", 'p', OPTION_NUMBERS, "PID", offsetof(values, member.pids), "Events",		\
 		"only this process, all its threads; several like 12,34", 0, INT32_MAX},	\
 	{"tid", 0, OPTION_NUMBERS, "TID", offsetof(values, member.tids), "Events",		\

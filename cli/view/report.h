@@ -124,6 +124,12 @@ int report_fields_check_store(const struct report_fields *fields);
 void report_fields_add_event(struct report_fields *fields);
 
 const char *report_key_title(const struct report_fields *fields, enum table_key key);
+/* True if the word is the name of an attribute: with a dot, which no other key has, or with
+ * "attribute:" in front. */
+bool report_is_attribute(const char *word);
+/* The name of the attribute in such a word. */
+const char *report_attribute_name(const char *word);
+
 /* The name of the attribute among the keys. Not set if no key is an attribute. */
 const char *report_attribute(const struct report_fields *fields);
 

@@ -36,12 +36,23 @@ const char report_field_words[] = TABLE_KEYS(X) TABLE_MEASURES(X);
 
 #define ATTRIBUTE_PREFIX "attribute:"
 
-const char *report_attribute(const struct report_fields *fields)
+bool report_is_attribute(const char *word)
 {
 	size_t length = strlen(ATTRIBUTE_PREFIX);
 
-	return fields->attribute +
-	       (strncmp(fields->attribute, ATTRIBUTE_PREFIX, length) ? 0 : length);
+	return strncmp(word, ATTRIBUTE_PREFIX, length) ? strchr(word, '.') != NULL : word[length];
+}
+
+const char *report_attribute_name(const char *word)
+{
+	size_t length = strlen(ATTRIBUTE_PREFIX);
+
+	return word + (strncmp(word, ATTRIBUTE_PREFIX, length) ? 0 : length);
+}
+
+const char *report_attribute(const struct report_fields *fields)
+{
+	return report_attribute_name(fields->attribute);
 }
 
 const char *report_key_title(const struct report_fields *fields, enum table_key key)
@@ -76,14 +87,6 @@ static void append_measure_column(struct report_fields *fields, enum table_measu
 	append_field(fields, (struct table_field){.measure = measure});
 }
 
-/* Names of attributes have dots, and no other key has; another name is written with the prefix. */
-static bool is_attribute(const char *name)
-{
-	size_t length = strlen(ATTRIBUTE_PREFIX);
-
-	return strncmp(name, ATTRIBUTE_PREFIX, length) ? strchr(name, '.') != NULL : name[length];
-}
-
 static int append_attribute(struct report_fields *fields, const char *option, const char *name)
 {
 	if (fields->attribute[0] && strcmp(fields->attribute, name) != 0) {
@@ -101,7 +104,7 @@ static int append_field_by_name(struct report_fields *fields, const char *option
 {
 	struct table_field field = {.is_key = true};
 
-	if (is_attribute(name))
+	if (report_is_attribute(name))
 		return append_attribute(fields, option, name);
 	if (!table_key_find(name, &field.key)) {
 		append_field(fields, field);

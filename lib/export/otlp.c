@@ -36,7 +36,8 @@
 #define SECOND 1000000000ULL
 #define ID_BYTES 16
 
-#define SAMPLE_ATTRIBUTES_MAX (6 + PROCESS_ATTRIBUTES_MAX)
+#define SAMPLE_ATTRIBUTES_MAX (6 + ATTRIBUTES_MAX)
+#define PUBLISHED_KNOWN 4096
 
 enum { PRODUCED, RECORDED, COUNTED_ONLY, LEDGER_ATTRIBUTES = COUNTED_ONLY + 1 + LOST_COUNT };
 
@@ -51,9 +52,10 @@ struct columns {
 	struct byte_buffer counts, values;
 };
 
-/* The attributes that a process has published, as numbers of the dictionary. */
+/* The attributes that a process and a thread have published, as numbers of the dictionary. */
 struct published {
-	s32 index[PROCESS_ATTRIBUTES_MAX];
+	struct attribute_numbers from;
+	s32 index[ATTRIBUTES_MAX];
 	u32 count;
 	bool has_service; /* true: the service's name is one of the attributes */
 };
@@ -63,9 +65,10 @@ struct otlp {
 	const struct export_options *options;
 	const struct trace_source *sources;
 	u32 source_count;
-	struct columns *columns;      /* by kind: the encoded samples of each source */
-	struct published **published; /* by number of the process - 1; NULL: not read yet */
-	u32 process_count;
+	struct columns *columns; /* by kind: the encoded samples of each source */
+	/* what was read last, since reading takes long (attribute_numbers_slot()); NULL: nothing */
+	struct published *published[PUBLISHED_KNOWN];
+	struct kept_process kept;
 	u64 first, last; /* times of the first and the last event */
 	struct event_stacks *stacks;
 	struct sample_table *samples;
@@ -94,7 +97,7 @@ static int add_number_attribute(struct attributes *attributes, const char *key, 
 				     &attributes->index[attributes->count++]);
 }
 
-/* True for the keys of the sample's own attributes, which a process context does not replace. */
+/* True for the keys of the sample's own attributes, which published attributes do not replace. */
 static bool is_key_of_sample_attribute(const char *key)
 {
 	static const char *const keys[] = {"thread.name", "process.pid", "thread.id",
@@ -106,11 +109,10 @@ static bool is_key_of_sample_attribute(const char *key)
 	return false;
 }
 
-static int read_published(struct otlp *otlp, const struct trace_process *process,
-			  struct published *out)
+static int read_published(struct otlp *otlp, struct published *out)
 {
 	struct process_attributes attributes;
-	int err = process_attributes_read(process, &attributes);
+	int err = event_attributes_read(&otlp->kept, otlp->reader, out->from, &attributes);
 
 	for (u32 i = 0; i < attributes.count && !err; i++) {
 		const struct process_attribute *each = &attributes.items[i];
@@ -127,32 +129,34 @@ static int read_published(struct otlp *otlp, const struct trace_process *process
 	return err;
 }
 
-/* Returns the attributes of a process context; NULL without memory. The message is read for the
- * first sample of the process only: a process may have any number of samples, and publish a message
- * that takes long to read. */
-static const struct published *find_or_read_published(struct otlp *otlp, u32 process)
+/* Returns the attributes; NULL without memory. A process may have any number of samples, and
+ * publish a message that takes long to read. */
+static const struct published *find_or_read_published(struct otlp *otlp,
+						      struct attribute_numbers from)
 {
-	struct published **known = &otlp->published[process - 1];
-	const struct trace_process *processes;
+	struct published **known = &otlp->published[attribute_numbers_slot(from, PUBLISHED_KNOWN)];
 
-	if (*known)
+	if (*known && !memcmp(&(*known)->from, &from, sizeof(from)))
 		return *known;
+	free(*known);
 	*known = calloc(1, sizeof(**known));
-	trace_reader_processes(otlp->reader, &processes);
-	if (!*known || read_published(otlp, &processes[process - 1], *known))
+	if (!*known)
 		return NULL;
-	return *known;
+	(*known)->from = from;
+	return read_published(otlp, *known) ? NULL : *known;
 }
 
-/* Adds the attributes of the process context. *has_service: the service is among them. */
-static int add_process_attributes(struct otlp *otlp, u32 process, struct attributes *attributes,
-				  bool *has_service)
+/* Adds the attributes of process and thread. *has_service: the service is among them. */
+static int add_published_attributes(struct otlp *otlp, const struct sample_key *key,
+				    struct attributes *attributes, bool *has_service)
 {
+	const struct trace_context *context = trace_reader_context(otlp->reader, &key->event);
+	const struct attribute_numbers from = {key->process, context ? context->attributes : 0};
 	const struct published *published;
 
-	if (!process)
+	if (!from.process)
 		return 0;
-	published = find_or_read_published(otlp, process);
+	published = find_or_read_published(otlp, from);
 	if (!published)
 		return -ENOMEM;
 	for (u32 i = 0; i < published->count; i++)
@@ -179,7 +183,7 @@ static int set_sample_attributes(struct otlp *otlp, const struct sample_key *key
 	err = err ?: add_number_attribute(attributes, "cpu.logical_number", key->event.cpu);
 	err = err ?: add_text_attribute(attributes, "process.linux.cgroup", cgroup);
 	if (!err && key->event.tid != TID_INTERRUPT)
-		err = add_process_attributes(otlp, key->process, attributes, &has_service);
+		err = add_published_attributes(otlp, key, attributes, &has_service);
 	if (err || has_service || otlp->options->identity.service || cgroup[0] != '/' ||
 	    !cgroup_service_name(cgroup, service))
 		return err;
@@ -204,6 +208,7 @@ static int put_sample(void *arg, const struct sample *sample)
 	struct columns *columns = &otlp->columns[event->kind];
 	Otlp__Sample message = OTLP__SAMPLE__INIT;
 	struct attributes attributes = {.tables = otlp->tables};
+	const struct trace_context *context = trace_reader_context(otlp->reader, event);
 	struct event_stack stack;
 	int err = event_stacks_find(otlp->stacks, event, &stack);
 
@@ -211,7 +216,7 @@ static int put_sample(void *arg, const struct sample *sample)
 		err = event_stacks_missing(otlp->stacks, event, &stack);
 	err = err ?: otlp_stack(otlp->tables, &stack, &message.stack_index);
 	err = err ?: set_sample_attributes(otlp, &sample->key, &attributes);
-	if (!err && event->has_context)
+	if (!err && context && context_has_ids(context))
 		err = otlp_link(otlp->tables, event->context, &message.link_index);
 	if (err)
 		return err;
@@ -243,7 +248,7 @@ static int count_event(void *arg, const struct trace_event *event)
 	otlp->first = otlp->first ?: event->time;
 	otlp->last = event->time;
 	task = trace_reader_task(otlp->reader, event->tid, event->time);
-	process = task ? trace_reader_process(otlp->reader, task->tgid, event->time) : 0;
+	process = trace_reader_attribute_numbers(otlp->reader, event, task).process;
 	err = sample_table_add(otlp->samples, event, task, process);
 	if (err != -ENOSPC)
 		return err;
@@ -520,14 +525,11 @@ static int otlp_write(struct trace_reader *reader, const struct export_options *
 		      struct stackmap_error *error)
 {
 	struct otlp otlp = {.reader = reader, .options = options};
-	const struct trace_process *processes;
 	int err = 0;
 
 	otlp.source_count = trace_reader_sources(reader, &otlp.sources);
 	otlp.columns = calloc(otlp.source_count + 1UL, sizeof(struct columns));
-	otlp.process_count = trace_reader_processes(reader, &processes);
-	otlp.published = calloc(otlp.process_count + 1UL, sizeof(*otlp.published));
-	if (!otlp.columns || !otlp.published || sample_table_create(SAMPLES, true, &otlp.samples) ||
+	if (!otlp.columns || sample_table_create(SAMPLES, true, &otlp.samples) ||
 	    event_stacks_create(reader, &options->naming, &otlp.stacks) ||
 	    otlp_tables_create(reader, &otlp.tables))
 		err = -ENOMEM;
@@ -544,9 +546,9 @@ static int otlp_write(struct trace_reader *reader, const struct export_options *
 		byte_buffer_free(&otlp.columns[i].values);
 	}
 	free(otlp.columns);
-	for (u32 i = 0; otlp.published && i < otlp.process_count; i++)
+	for (u32 i = 0; i < PUBLISHED_KNOWN; i++)
 		free(otlp.published[i]);
-	free(otlp.published);
+	kept_process_clear(&otlp.kept);
 	byte_buffer_free(&otlp.profiles);
 	otlp_tables_free(&otlp.tables);
 	event_stacks_free(&otlp.stacks);

@@ -57,7 +57,7 @@ struct part {
 	u32 cgroups_before; /* number of cgroups of the recordings that were added before */
 	u16 *kinds;
 	u32 *stacks;
-	u32 *contexts;
+	u32 *contexts, *attributes; /* their numbers in the merged recording */
 };
 
 /* Sets *kind to the merged recording's number of an event source; a new source is added and
@@ -258,17 +258,29 @@ static int add_thread_times(const struct part *part)
 
 static int add_contexts(struct part *part)
 {
+	const struct trace_attributes *attributes;
 	const struct trace_context *contexts;
+	u32 attribute_count = trace_reader_attributes(part->reader, &attributes);
 	u32 count = trace_reader_contexts(part->reader, &contexts);
 	int err = 0;
 
 	if (part->merge->is_summary)
 		return 0;
 	part->contexts = calloc(count + 1UL, sizeof(*part->contexts));
-	if (!part->contexts)
+	part->attributes = calloc(attribute_count + 1UL, sizeof(*part->attributes));
+	if (!part->contexts || !part->attributes)
 		return -ENOMEM;
-	for (u32 i = 0; i < count && !err; i++)
-		err = trace_writer_context(part->merge->writer, &contexts[i], &part->contexts[i]);
+	for (u32 i = 0; i < attribute_count && !err; i++) {
+		err = trace_writer_attributes(part->merge->writer, &attributes[i],
+					      &part->attributes[i + 1]);
+		err = err == -E2BIG ? 0 : err; /* count_unkept_attributes() */
+	}
+	for (u32 i = 0; i < count && !err; i++) {
+		struct trace_context moved = contexts[i];
+
+		moved.attributes = part->attributes[moved.attributes];
+		err = trace_writer_context(part->merge->writer, &moved, &part->contexts[i]);
+	}
 	return err;
 }
 
@@ -296,6 +308,15 @@ static u32 translate_stack_index(const struct part *part, u32 stack)
 	return stack == TRACE_NO_STACK ? TRACE_NO_STACK : part->stacks[stack];
 }
 
+/* Counts an event whose attributes found no room in the merged recording. */
+static void count_unkept_attributes(const struct part *part, const struct trace_event *event)
+{
+	const struct trace_context *context = trace_reader_context(part->reader, event);
+
+	if (context->attributes && !part->attributes[context->attributes])
+		part->merge->ledger.notes[NOTE_UNKEPT_ATTRIBUTES]++;
+}
+
 static int add_event(void *arg, const struct trace_event *event)
 {
 	const struct part *part = arg;
@@ -309,6 +330,8 @@ static int add_event(void *arg, const struct trace_event *event)
 	if (event->has_context) {
 		moved.has_context = !part->merge->is_summary;
 		moved.context = moved.has_context ? part->contexts[event->context] : 0;
+		if (moved.has_context)
+			count_unkept_attributes(part, event);
 	}
 	moved.leaf = code_map_frame(part->code, event->leaf);
 	moved.tid = translate_thread_id(part, moved.tid);
@@ -378,6 +401,7 @@ static int add_recording(struct merge *merge, u32 number, struct stackmap_error 
 	free(part.kinds);
 	free(part.stacks);
 	free(part.contexts);
+	free(part.attributes);
 	return err;
 }
 
@@ -422,10 +446,12 @@ static void describe_merged_recording(const struct merge *merge, struct texts *t
 		has_part_aggregates |= info->has_aggregates;
 		whole->has_aggregates &= info->has_aggregates || (ledger && !ledger->counted);
 		whole->has_contexts |= info->has_contexts;
+		whole->has_attributes |= info->has_attributes;
 		whole->has_further |= info->has_further;
 		whole->has_losses |= info->has_losses || has_other_source;
 	}
-	whole->has_aggregates &= has_part_aggregates;
+	/* The version of a recording with attributes does not promise aggregates. */
+	whole->has_aggregates &= has_part_aggregates && !whole->has_attributes;
 	whole->start_monotonic = whole->start_realtime - merge->machines.booted;
 	whole->cpus = merge->machines.cpus;
 	whole->hostname = texts->hostname;

@@ -193,6 +193,8 @@ static void init_recording_info(const struct session *session, struct recording_
 				.has_times = capture_loaded(session->capture)->plan.times,
 				.has_contexts =
 					capture_loaded(session->capture)->plan.config.trace_ids,
+				.has_attributes =
+					capture_loaded(session->capture)->plan.config.trace_ids,
 				.has_further =
 					capture_loaded(session->capture)->plan.config.further,
 				.has_counted = capture_loaded(session->capture)->plan.config.count,

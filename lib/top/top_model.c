@@ -12,6 +12,7 @@
 #include "array.h"
 #include "format/value_text.h"
 #include "order.h"
+#include "report/name/process_attributes.h"
 
 #define FNV_BASIS 14695981039346656037ULL
 #define FNV_PRIME 1099511628211ULL
@@ -176,7 +177,14 @@ static int add_or_merge_stack(struct top_model *model, struct top_stack *stack)
 /* The state of adding a window to the model. */
 struct window {
 	struct top_model *model;
+	const struct trace_reader *reader;
 	const struct profile *profile;
+	/* labels of the attribute, since reading it takes long (attribute_numbers_slot()) */
+	struct {
+		struct attribute_numbers from; /* all 0: the slot is free */
+		const struct top_label *label;
+	} attributes[256];
+	struct kept_process kept;
 	const struct top_label *
 		/* by id of a label in the profile: the label in the model; NULL: not looked up
 		 * yet */
@@ -205,6 +213,39 @@ static int set_labels_of_path_frames(struct window *window, const struct profile
 	return 0;
 }
 
+static const struct top_label *find_trace_label(struct window *window,
+						const struct profile_row *row)
+{
+	return find_label(window->model->index,
+			  row->trace == PROFILE_NO_LABEL
+				  ? TOP_NO_TRACE
+				  : frame_names_label(window->profile->names, row->trace),
+			  NULL);
+}
+
+static const struct top_label *find_attribute_label(struct window *window,
+						    const struct profile_row *row)
+{
+	u32 slots = sizeof(window->attributes) / sizeof(*window->attributes);
+	u32 slot = attribute_numbers_slot(row->attributes, slots);
+	const struct top_label *label = NULL;
+	struct process_attributes published;
+
+	if (!row->attributes.process)
+		return find_label(window->model->index, TOP_NO_TRACE, NULL);
+	if (!memcmp(&window->attributes[slot].from, &row->attributes, sizeof(row->attributes)))
+		return window->attributes[slot].label;
+	if (!event_attributes_read(&window->kept, window->reader, row->attributes, &published))
+		label = find_label(window->model->index,
+				   process_attributes_find(&published, window->model->attribute)
+					   ?: TOP_NO_TRACE,
+				   NULL);
+	process_attributes_clear(&published);
+	window->attributes[slot].from = row->attributes;
+	window->attributes[slot].label = label;
+	return label;
+}
+
 static struct top_stack *create_stack(struct window *window, const struct profile_row *row)
 {
 	const struct profile *profile = window->profile;
@@ -213,12 +254,9 @@ static struct top_stack *create_stack(struct window *window, const struct profil
 
 	if (!stack)
 		return NULL;
-	if (profile->split & EVENTS_BY_TRACE) {
-		stack->trace = find_label(window->model->index,
-					  row->trace == PROFILE_NO_LABEL
-						  ? TOP_NO_TRACE
-						  : frame_names_label(profile->names, row->trace),
-					  NULL);
+	if (profile->split & (EVENTS_BY_TRACE | EVENTS_BY_ATTRIBUTES)) {
+		stack->trace = profile->split & EVENTS_BY_TRACE ? find_trace_label(window, row)
+								: find_attribute_label(window, row);
 		if (!stack->trace) {
 			free_stack(stack);
 			return NULL;
@@ -282,7 +320,7 @@ static u64 count_stored_values_of_stacks(const struct top_model *model)
 int top_model_add(struct top_model *model, const struct trace_reader *reader,
 		  const struct profile *profile)
 {
-	struct window window = {.model = model, .profile = profile};
+	struct window window = {.model = model, .reader = reader, .profile = profile};
 	const struct trace_source *sources;
 	u32 count = trace_reader_sources(reader, &sources);
 	int err = 0;
@@ -293,6 +331,7 @@ int top_model_add(struct top_model *model, const struct trace_reader *reader,
 	for (u32 i = 0; i < profile->row_count && !err; i++)
 		err = add_profile_row(&window, profile->rows[i]);
 	free(window.labels);
+	kept_process_clear(&window.kept);
 	if (!err) {
 		u32 *digits = &model->value_digits;
 

@@ -8,7 +8,8 @@
  * For each source:
  *
  *    weight = sum of all functions' self = sum of all stacks' weights + unlisted
- *           = sum of all traces' self, with profiles that are split by EVENTS_BY_TRACE
+ *           = sum of all traces' self, with profiles that are split by EVENTS_BY_TRACE; and the
+ *             same for the values of an attribute, with EVENTS_BY_ATTRIBUTES
  *
  * Stacks of two traces are two stacks.
  *
@@ -47,8 +48,8 @@ struct top_function {
 	u64 last_stack;
 };
 
-/* A trace is counted as a function that is on all stacks of its events: `self` and `total` are
- * equal, the name is the id, or TOP_NO_TRACE. */
+/* A trace, or the value of an attribute, is counted as a function that is on all stacks of its
+ * events: `self` and `total` are equal, the name is the id or the value, or TOP_NO_TRACE. */
 #define TOP_NO_TRACE "-"
 
 struct top_stack {
@@ -56,7 +57,7 @@ struct top_stack {
 	char comm[16];
 	u64 key;
 	u64 weight;
-	const struct top_label *trace; /* NULL: the profile was not split by trace */
+	const struct top_label *trace; /* NULL: the profile was not split by trace or attribute */
 	/* empty if events of the source have no values, or values were not read */
 	struct distribution values;
 	const struct stack_end *kernel_end, *user_end;
@@ -79,8 +80,10 @@ struct top_model {
 	struct top_source *sources;
 	u32 source_count;
 	struct intern functions; /* struct top_function */
-	struct intern traces; /* struct top_function of each trace; empty if profiles are not split
-				 by trace */
+	struct intern traces;  /* struct top_function of each trace or value of the attribute; empty
+				  if  profiles are not split by these */
+	const char *attribute; /* name of the attribute, set by the caller for EVENTS_BY_ATTRIBUTES
+				*/
 	struct top_stack **stacks;
 	u32 stack_count;
 	/* significant binary digits of the values; DISTRIBUTION_DIGITS_EXACT: values are exact */
@@ -116,7 +119,7 @@ u32 top_model_next_source(const struct top_model *model, u32 kind);
 enum top_order {
 	TOP_BY_SELF,
 	TOP_BY_TOTAL,
-	TOP_BY_TRACE, /* traces instead of functions */
+	TOP_BY_TRACE, /* traces, or values of the attribute, instead of functions */
 };
 
 struct top_choice {
@@ -132,7 +135,7 @@ struct top_choice {
 
 enum top_line_type {
 	TOP_LINE_FUNCTION, /* a function in the list; it has `self`, `total`, `text` and `object` */
-	TOP_LINE_TRACE,	   /* a trace in the list; it has `self`, and its id as `text` */
+	TOP_LINE_TRACE, /* a trace or value of the attribute; it has `self`, and its id as `text` */
 	/* a stack in the list; it has `self`, its innermost function as `text`, `comm` and `trace`
 	 */
 	TOP_LINE_STACK,

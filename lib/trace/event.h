@@ -81,12 +81,44 @@ static inline bool event_is_single(const struct trace_event *event)
 	return event_stands_for(event) == 1 && !event->is_counted;
 }
 
-/* The trace and span of a thread's work (OpenTelemetry). A recording numbers its contexts from 0 in
- * the order of the file. */
+/* The context that a thread publishes (OpenTelemetry, OTEP 4947): trace and span, whose bytes are 0
+ * if there are none, and attributes. A recording numbers its contexts from 0 in the order of the
+ * file. */
 struct trace_context {
 	u8 trace[16];
 	u8 span[8];
+	u32 attributes; /* number of the thread's attributes, from 1 on; 0: none */
 };
+
+/* True if the context has a trace and a span, and not attributes alone. */
+static inline bool context_has_ids(const struct trace_context *context)
+{
+	for (size_t i = 0; i < sizeof(context->span); i++)
+		if (context->span[i])
+			return true;
+	return false;
+}
+
+/* The attributes of a thread's work: the bytes of its record, unchecked
+ * (report/name/process_attributes.h). A recording numbers them from 1 in the order of the file. */
+struct trace_attributes {
+	u16 bytes;   /* at most ATTRIBUTE_BYTES_MAX */
+	u16 program; /* which program of its process the thread was running, as in trace_process */
+	const u8 *data;
+};
+
+/* An event's attributes come from the process context and the thread's attributes with these
+ * numbers; 0: none. */
+struct attribute_numbers {
+	u32 process, thread;
+};
+
+/* The slot for attributes in a table of results, where a later result takes the place of an earlier
+ * one. `slots`: a power of two. */
+static inline u32 attribute_numbers_slot(struct attribute_numbers from, u32 slots)
+{
+	return (from.process * 0x9e3779b9U ^ from.thread) & (slots - 1);
+}
 
 /* A process context: attributes that a process publishes (OpenTelemetry, OTEP 4719). The bytes are
  * the process's own, unchecked (report/name/process_attributes.h). */
@@ -94,6 +126,9 @@ struct trace_process {
 	u32 tgid;
 	u32 bytes; /* length of the message, at most TRACE_PROCESS_BYTES_MAX */
 	u64 since; /* CLOCK_MONOTONIC, ns: when the process began */
+	/* The kernel's number of execs of the process and its parents, modulo 2^16, when the
+	 * program began that publishes the message. 0 before version 11. */
+	u16 program;
 	const u8 *message;
 };
 
@@ -242,8 +277,12 @@ struct trace_info {
 	/* not 0: records of events that are only counted may occur; not in a summary */
 	u32 has_counted;
 	u32 has_contexts; /* not 0: events may have a trace and a span; not in a summary */
-	u32 has_further;  /* not 0: events may have a second value; not in a summary */
-	u32 has_losses;	  /* not 0: sources may have ledgers; not in a summary */
+	/* not 0: events may have attributes of their threads; not in a summary, only with
+	 * has_contexts
+	 */
+	u32 has_attributes;
+	u32 has_further; /* not 0: events may have a second value; not in a summary */
+	u32 has_losses;	 /* not 0: sources may have ledgers; not in a summary */
 	/*
 	 * not 0: the values of the events that one record of counted events stands for are in one
 	 * power of two, and so is their average (lib/capture/drain/counted_events.c); not in a

@@ -89,6 +89,22 @@ static void look_at_processes(struct trace_reader *reader)
 	}
 }
 
+static void look_at_attributes(const struct trace_reader *reader)
+{
+	const struct trace_attributes *attributes;
+	const struct trace_context *contexts;
+	u32 count = trace_reader_attributes(reader, &attributes);
+	u32 context_count = trace_reader_contexts(reader, &contexts);
+	volatile u8 sum = 0;
+
+	for (u32 i = 0; i < count; i++)
+		for (u32 k = 0; k < attributes[i].bytes; k++)
+			sum ^= attributes[i].data[k];
+	for (u32 i = 0; i < context_count; i++)
+		if (contexts[i].attributes > count)
+			abort();
+}
+
 static void read_all_of_recording(struct trace_reader *reader)
 {
 	const struct trace_info *info = trace_reader_info(reader);
@@ -99,6 +115,7 @@ static void read_all_of_recording(struct trace_reader *reader)
 	sums.stack_count = trace_reader_stacks(reader, &sums.stacks);
 	sums.context_count = trace_reader_contexts(reader, &contexts);
 	look_at_processes(reader);
+	look_at_attributes(reader);
 	sums.source_count = trace_reader_sources(reader, &sources);
 	look_at_stacks(&sums);
 	trace_reader_events(reader, check_event, &sums, NULL);

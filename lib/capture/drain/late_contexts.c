@@ -9,6 +9,7 @@
 #include "capture/drain/deferred.h"
 #include "capture/drain/span_stacks.h"
 #include "error.h"
+#include "keyed_hash.h"
 
 /* This many events at most are held back for their trace and span; a further event is written
  * without them. */
@@ -25,19 +26,105 @@ static void count_unread(struct recording *recording)
 	recording->written.notes[NOTE_UNREAD_CONTEXTS]++;
 }
 
-/* Sets the trace and span of an event from the words of a context that is not awaited any more. */
-static int set_context(struct recording *recording, const u64 *words, struct trace_event *event)
+static bool has_hash(const void *items, u32 index, const void *hash)
 {
-	struct trace_context context;
+	return ((const struct written_attribute *)items)[index].hash == *(const u64 *)hash;
+}
+
+static u64 hash_attributes(const struct recording *recording,
+			   const struct context_attributes *attributes)
+{
+	const u64 *key = recording->loaded->plan.config.attribute_key;
+	u32 words = ATTRIBUTE_WORDS(attributes->bytes);
+	struct keyed_hash hash;
+	u64 result;
+
+	keyed_hash_begin(&hash, key[0], key[1]);
+	for (u32 i = 0; i < words; i++)
+		keyed_hash_add(&hash, attributes->word[i]);
+	result = keyed_hash_end(&hash, words);
+	return result < ATTRIBUTES_LEAST_HASH ? result + ATTRIBUTES_LEAST_HASH : result;
+}
+
+/* Copies the attributes with a hash out of the programs' table, where they may be overwritten at
+ * any time. False: the table does not have them. */
+static bool read_attributes(const struct recording *recording, u64 hash,
+			    struct context_attributes *out)
+{
+	const struct attribute_slot *slots = recording->loaded->attribute_slots.memory;
+
+	slots += hash % ATTRIBUTE_SETS * ATTRIBUTE_WAYS;
+	for (u32 way = 0; way < ATTRIBUTE_WAYS; way++) {
+		if (__atomic_load_n(&slots[way].hash, __ATOMIC_ACQUIRE) != hash)
+			continue;
+		memcpy(out, &slots[way].attributes, sizeof(*out));
+		if (out->bytes <= ATTRIBUTE_BYTES_MAX && hash_attributes(recording, out) == hash)
+			return true;
+	}
+	return false;
+}
+
+/* Sets *number to the number that the attributes with this hash have in the file. 0: they are not
+ * known, or the file has no room for them, and the event is counted. An error of the writer. */
+static int write_attributes(struct recording *recording, u64 hash, u32 *number)
+{
+	struct written_attributes *written = &recording->attributes;
+	u32 count = written->index.count;
+	u32 known = hash_index_find(&written->index, (u32)hash, has_hash, written->items, &hash);
+	struct context_attributes read;
 	int result;
 
-	if (!words[CONTEXT_SPAN]) {
-		if (words[0])
-			count_unread(recording);
+	if (known != HASH_INDEX_NONE) {
+		*number = written->items[known].number;
+		return 0;
+	}
+	if (!read_attributes(recording, hash, &read)) {
+		recording->written.notes[NOTE_UNREAD_ATTRIBUTES]++;
+		return 0;
+	}
+	result = trace_writer_attributes(recording->writer,
+					 &(struct trace_attributes){.bytes = read.bytes,
+								    .program = read.program,
+								    .data = read.data},
+					 number);
+	if (result == -E2BIG) {
+		recording->written.notes[NOTE_UNKEPT_ATTRIBUTES]++;
+		return 0;
+	}
+	if (result)
+		return result;
+	if (array_make_room(written->items, count, written->room) ||
+	    hash_index_add(&written->index, (u32)hash, count))
+		return -ENOMEM;
+	written->items[count] = (struct written_attribute){hash, *number};
+	return 0;
+}
+
+/* Sets the trace, span and attributes of an event from the words of a context that is not awaited
+ * any more. */
+static int set_context(struct recording *recording, const u64 *words, struct trace_event *event)
+{
+	u64 attributes = words[CONTEXT_ATTRIBUTES];
+	struct trace_context context = {};
+	int result;
+
+	if (!words[CONTEXT_SPAN] && words[0]) {
+		count_unread(recording);
 		return 0;
 	}
 	memcpy(context.trace, words, sizeof(context.trace));
 	memcpy(context.span, &words[CONTEXT_SPAN], sizeof(context.span));
+	if (attributes == ATTRIBUTES_UNREADABLE)
+		recording->written.notes[NOTE_UNREAD_ATTRIBUTES]++;
+	else if (attributes == ATTRIBUTES_TOO_LONG)
+		recording->written.notes[NOTE_LONG_ATTRIBUTES]++;
+	else if (attributes) {
+		result = write_attributes(recording, attributes, &context.attributes);
+		if (result)
+			return result;
+	}
+	if (!words[CONTEXT_SPAN] && !context.attributes)
+		return 0;
 	result = trace_writer_context(recording->writer, &context, &event->context);
 	event->has_context = !result;
 	if (result != -E2BIG)

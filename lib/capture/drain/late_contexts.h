@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Trace and span of events (--trace-ids). A slot has them, or the cookie whose callback delivers
- * them in a slot of its own (abi/thread_context.h). The callback comes when the thread returns to
- * user mode: soon after the event, or after the system call in which the thread blocks. A drain
- * holds an event until its trace and span come; a snapshot has all that it will ever have.
+ * Trace, span and attributes of events (--trace-ids). A slot has them, or the cookie whose callback
+ * delivers them in a slot of its own (abi/thread_context.h). The callback comes when the thread
+ * returns to user mode: soon after the event, or after the system call in which the thread blocks.
+ * A drain holds an event until its trace and span come; a snapshot has all that it will ever have.
  *
- * An event whose trace and span do not come is written without them and counted.
+ * An event whose trace and span do not come is written without them and counted. A slot has the
+ * hash of the attributes; their bytes are read when the file does not have that hash yet. They may
+ * be overwritten in the programs' table by then, and such an event is counted, too.
  */
 #ifndef LIB_CAPTURE_LATE_CONTEXTS_H
 #define LIB_CAPTURE_LATE_CONTEXTS_H

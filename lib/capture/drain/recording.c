@@ -77,6 +77,8 @@ void recording_free(struct recording *recording)
 	new_code_ring_free(recording);
 	for (u32 i = 0; i < TABLE_ROLES; i++)
 		free(recording->stacks[i].items);
+	free(recording->attributes.items);
+	hash_index_free(&recording->attributes.index);
 	drop_symbol_requests(recording);
 	if (recording->tasks)
 		task_log_free(&recording->tasks);
@@ -87,6 +89,7 @@ void recording_begin_file(struct recording *recording)
 {
 	for (u32 i = 0; i < TABLE_ROLES; i++)
 		recording->stacks[i].generation = 0;
+	hash_index_clear(&recording->attributes.index);
 	drop_symbol_requests(recording);
 	memset(recording->mapping_written, 0, sizeof(recording->mapping_written));
 	memset(&recording->written, 0, sizeof(recording->written));

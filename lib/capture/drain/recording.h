@@ -10,6 +10,7 @@
 #include "capture/drain/pace.h"
 #include "capture/drain/task_log.h"
 #include "capture/load/loaded.h"
+#include "hash_index.h"
 #include "trace/write/frame_addresses.h"
 #include "trace/write/writer.h"
 
@@ -53,6 +54,16 @@ struct written_table {
 			   an earlier file */
 };
 
+/* Attributes of threads that the current file has, by their hash (abi/thread_context.h). */
+struct written_attributes {
+	struct hash_index index;
+	struct written_attribute {
+		u64 hash;
+		u32 number; /* in the file */
+	} * items;
+	u32 room;
+};
+
 struct alive_events;
 struct context_finder;
 struct deferred;
@@ -82,6 +93,7 @@ struct recording {
 	u64 time_limit;	     /* ns: all events that are read in this round are at most as late */
 	u64 generation_seen; /* the generation of the stack map that was published last */
 	struct written_table stacks[TABLE_ROLES];
+	struct written_attributes attributes;
 	bool mapping_met[MAPPINGS_MAX];	    /* the mapping was seen in a stack of this file or of an
 					       earlier file */
 	bool mapping_written[MAPPINGS_MAX]; /* the current file has the mapping */

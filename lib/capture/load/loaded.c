@@ -482,6 +482,8 @@ int loaded_map_memory(struct loaded *loaded)
 		 config->count ? config->cpus : 1},
 		{&loaded->source_losses, maps->source_losses, sizeof(u64),
 		 config->losses ? (config->cpus + 1) * config->losses : 1},
+		{&loaded->attribute_slots, maps->attribute_slots, sizeof(struct attribute_slot),
+		 config->trace_ids ? ATTRIBUTE_SLOTS : 1},
 		{&loaded->triggers, maps->triggers, sizeof(struct trigger_state), 1},
 		{&loaded->mappings, maps->mappings, sizeof(struct mapping_record), MAPPINGS_MAX},
 		{&loaded->rules, maps->rules, sizeof(struct rule_cache), 1},
@@ -666,6 +668,7 @@ void loaded_free(struct loaded *loaded)
 	unmap_array(&loaded->scratch_slots);
 	unmap_array(&loaded->counted);
 	unmap_array(&loaded->source_losses);
+	unmap_array(&loaded->attribute_slots);
 	unmap_array(&loaded->triggers);
 	unmap_array(&loaded->mappings);
 	unmap_array(&loaded->rules);
@@ -772,7 +775,8 @@ int loaded_freeze(struct loaded *loaded)
 	return copy_shared_array_to_own_memory(&loaded->rings)
 		       ?: copy_shared_array_to_own_memory(&loaded->task_rings)
 		       ?: copy_shared_array_to_own_memory(&loaded->scratch_slots)
-		       ?: copy_shared_array_to_own_memory(&loaded->counted);
+		       ?: copy_shared_array_to_own_memory(&loaded->counted)
+		       ?: copy_shared_array_to_own_memory(&loaded->attribute_slots);
 }
 
 void loaded_resume_events(struct loaded *loaded)
@@ -787,6 +791,7 @@ void loaded_thaw(struct loaded *loaded)
 	free_own_copy_of_shared_array(&loaded->task_rings);
 	free_own_copy_of_shared_array(&loaded->scratch_slots);
 	free_own_copy_of_shared_array(&loaded->counted);
+	free_own_copy_of_shared_array(&loaded->attribute_slots);
 }
 
 bool loaded_is_frozen(const struct loaded *loaded)

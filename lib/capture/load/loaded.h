@@ -123,6 +123,7 @@ struct loaded {
 	struct shared_array scratch_slots;
 	struct shared_array counted;
 	struct shared_array source_losses;
+	struct shared_array attribute_slots;
 	struct shared_array triggers;
 	struct shared_array mappings;
 	struct shared_array rules;

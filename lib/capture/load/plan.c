@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "arch/host.h"
@@ -335,6 +336,10 @@ int plan_make(const struct capture_options *options, struct plan *plan,
 	whole_file_scan("/proc/sys/kernel/perf_event_max_stack", "%u", &config->max_depth);
 	set_config_of_sources(options, plan);
 	config->trace_ids = options->trace_ids;
+	if (config->trace_ids && getrandom(config->attribute_key, sizeof(config->attribute_key),
+					   0) != sizeof(config->attribute_key))
+		return error_set(error, errno, "--trace-ids: no random numbers: %s",
+				 strerror(errno));
 	config->count_unmet = options->count_unmet;
 	config->aggregate = options->aggregate;
 	config->slot_size =

@@ -202,6 +202,9 @@ static int set_map_sizes_of_object(struct program_set *set, const struct plan *p
 		result = result
 				 ?: bpf_map__set_max_entries(object->maps.context_places,
 							     CONTEXT_PLACES_MAX);
+		result = result
+				 ?: bpf_map__set_max_entries(object->maps.attribute_slots,
+							     ATTRIBUTE_SLOTS);
 		if (plan->off_cpu)
 			result = result
 					 ?: bpf_map__set_max_entries(object->maps.waiting_contexts,

@@ -79,6 +79,12 @@ int event_filter_check_words(const struct event_filter *filter, struct stackmap_
 		       ?: check_hex_ids("span", &filter->spans, 16, error);
 }
 
+void event_filter_end_use(const struct event_filter *filter)
+{
+	if (filter->use)
+		kept_process_clear(&filter->use->kept);
+}
+
 int event_filter_check(const struct event_filter *filter, const struct trace_reader *reader,
 		       struct stackmap_error *error)
 {
@@ -86,6 +92,7 @@ int event_filter_check(const struct event_filter *filter, const struct trace_rea
 	const struct trace_cgroup *cgroups;
 	int err = 0;
 
+	event_filter_end_use(filter);
 	if (filter->use)
 		memset(filter->use->attributes, 0, sizeof(filter->use->attributes));
 	for (size_t i = 0; i < filter->events.count && !err; i++)
@@ -188,38 +195,42 @@ static bool attribute_matches(const struct string_list *wanted, size_t item,
 	return false;
 }
 
-static bool attributes_match(const struct string_list *wanted, const struct trace_reader *reader,
-			     u32 process)
+static bool attributes_match(const struct event_filter *filter, const struct trace_reader *reader,
+			     struct attribute_numbers from)
 {
-	const struct trace_process *processes;
+	struct kept_process alone = {};
+	struct kept_process *kept = filter->use ? &filter->use->kept : &alone;
 	struct process_attributes published;
-	bool passes;
+	bool passes = !event_attributes_read(kept, reader, from, &published);
 
-	trace_reader_processes(reader, &processes);
-	passes = !process_attributes_read(&processes[process - 1], &published);
-	for (size_t i = 0; i < wanted->count && passes; i++)
-		passes = attribute_matches(wanted, i, &published);
+	for (size_t i = 0; i < filter->attributes.count && passes; i++)
+		passes = attribute_matches(&filter->attributes, i, &published);
 	process_attributes_clear(&published);
+	kept_process_clear(&alone);
 	return passes;
 }
 
-/* Tests the attributes that the event's process publishes. A process without attributes does not
- * pass. */
+/* Tests the attributes that the event's process and thread publish. An event without attributes
+ * does not pass. */
 static bool event_has_attributes(const struct event_filter *filter,
 				 const struct trace_reader *reader, const struct trace_event *event)
 {
-	u32 process = trace_reader_process_of_event(reader, event);
+	const struct trace_task *task = trace_reader_task(reader, event->tid, event->time);
+	struct attribute_numbers from = trace_reader_attribute_numbers(reader, event, task);
 	struct event_filter_use *use = filter->use;
-	size_t slot = use ? process % (sizeof(use->attributes) / sizeof(*use->attributes)) : 0;
+	size_t slot = 0;
 	bool passes;
 
-	if (!process)
+	if (!from.process)
 		return false;
-	if (use && use->attributes[slot].process == process)
+	if (use)
+		slot = attribute_numbers_slot(from,
+					      sizeof(use->attributes) / sizeof(*use->attributes));
+	if (use && !memcmp(&use->attributes[slot].from, &from, sizeof(from)))
 		return use->attributes[slot].passes;
-	passes = attributes_match(&filter->attributes, reader, process);
+	passes = attributes_match(filter, reader, from);
 	if (use) {
-		use->attributes[slot].process = process;
+		use->attributes[slot].from = from;
 		use->attributes[slot].passes = passes;
 	}
 	return passes;

@@ -8,18 +8,20 @@
 
 #include "array.h"
 #include "number_list.h"
+#include "report/name/process_attributes.h"
 #include "trace/read/reader.h"
 
 /* Set while events are filtered: `met` at the first event, `passed` at the first event that
  * passes. */
 struct event_filter_use {
 	bool met, passed;
-	/* whether the attributes of a process pass, since reading them takes long; at the process
-	 * number modulo the length. event_filter_check() empties the table. */
+	/* whether attributes pass, since reading them takes long; at a hash of their numbers.
+	 * event_filter_check() empties the table. */
 	struct {
-		u32 process; /* number of the process context; 0: the slot is free */
+		struct attribute_numbers from; /* all 0: the slot is free */
 		bool passes;
-	} attributes[64];
+	} attributes[256];
+	struct kept_process kept; /* event_filter_end_use() frees it */
 };
 
 struct event_filter {
@@ -28,8 +30,8 @@ struct event_filter {
 	struct string_list cgroups;
 	struct string_list events;	  /* globs over names of sources */
 	struct string_list traces, spans; /* hexadecimal ids, or the first digits of ids */
-	/* NAME=GLOB: attributes that the process publishes. For each name in the list,
-	 * one glob must match. */
+	/* NAME=GLOB: attributes that the process or the thread publishes. For each name in
+	 * the list, one glob must match. */
 	struct string_list attributes;
 	struct number_list pids, tids, cpus;
 	u64 from, to; /* range of time, ns; events at exactly these times pass. `to` 0: no end */
@@ -46,6 +48,9 @@ int event_filter_check_words(const struct event_filter *filter, struct stackmap_
  * events are filtered. */
 int event_filter_check(const struct event_filter *filter, const struct trace_reader *reader,
 		       struct stackmap_error *error);
+
+/* Frees what the filter keeps of a recording, before the reader is closed. */
+void event_filter_end_use(const struct event_filter *filter);
 
 /* Tests a thread, with its name and cgroup at the time, against the lists of tasks: comms, cgroups,
  * pids and tids. */

@@ -102,8 +102,8 @@ static int set_task_of_event_key(struct counter *counter, const struct trace_eve
 		key->pid = task->tgid;
 	if (task && counter->split & EVENTS_BY_CGROUP)
 		key->cgroup = task->cgroup;
-	if (task && counter->split & EVENTS_BY_PROCESS)
-		key->process = trace_reader_process(counter->reader, task->tgid, event->time);
+	if (counter->split & EVENTS_BY_ATTRIBUTES)
+		key->attributes = trace_reader_attribute_numbers(counter->reader, event, task);
 	if (counter->split & EVENTS_BY_TID)
 		key->tid = event->tid;
 	return key->comm == HASH_INDEX_NONE ? -ENOMEM : 0;
@@ -147,7 +147,7 @@ static int set_key_of_pending_event(struct counter *counter, struct pending *pen
 	if (set_task_of_event_key(counter, event, key))
 		return -ENOMEM;
 	if (counter->split & EVENTS_BY_CPU)
-		key->cpu = event->cpu;
+		key->cpu = (u16)event->cpu;
 	if (counter->split & (EVENTS_BY_TRACE | EVENTS_BY_SPAN) && event->has_context)
 		key->context = event->context + 1;
 	if (counter->slices)
@@ -301,7 +301,9 @@ static bool has_same_row_key(const void *rows, u32 index, const void *key)
 	       row->kind == wanted->kind && row->tid == wanted->tid && row->pid == wanted->pid &&
 	       row->cpu == wanted->cpu && row->cgroup == wanted->cgroup &&
 	       row->trace == wanted->trace && row->span == wanted->span &&
-	       row->slice == wanted->slice && row->process == wanted->process &&
+	       row->slice == wanted->slice &&
+	       row->attributes.process == wanted->attributes.process &&
+	       row->attributes.thread == wanted->attributes.thread &&
 	       memcmp(row->comm, wanted->comm, sizeof(row->comm)) == 0;
 }
 
@@ -318,7 +320,7 @@ static struct profile_row *find_or_add_profile_row(struct builder *builder,
 	sum = hash_word(sum, (u64)key->tid << 32 | key->pid);
 	sum = hash_word(sum, (u64)key->slice << 32 | key->cgroup);
 	sum = hash_word(sum, (u64)key->trace << 32 | key->span);
-	sum = hash_word(sum, key->process);
+	sum = hash_word(sum, (u64)key->attributes.process << 32 | key->attributes.thread);
 	hash = hash_end(hash_word(sum, (u64)key->kind << 32 | key->cpu));
 	index = hash_index_find(&builder->index, hash, has_same_row_key, profile->storage, key);
 	if (index != HASH_INDEX_NONE)
@@ -359,7 +361,7 @@ static int add_count_to_row(struct builder *builder, const struct event_count *i
 				  .pid = from->pid,
 				  .tid = from->tid,
 				  .cpu = from->cpu,
-				  .process = from->process,
+				  .attributes = from->attributes,
 				  .slice = from->slice};
 	struct profile_row *row;
 
@@ -412,8 +414,10 @@ static int compare_rows_by_count_and_value(const void *a, const void *b)
 		return order(left->trace, right->trace);
 	if (left->span != right->span)
 		return order(left->span, right->span);
-	if (left->process != right->process)
-		return order(left->process, right->process);
+	if (left->attributes.process != right->attributes.process)
+		return order(left->attributes.process, right->attributes.process);
+	if (left->attributes.thread != right->attributes.thread)
+		return order(left->attributes.thread, right->attributes.thread);
 	if (left->slice != right->slice)
 		return order(left->slice, right->slice);
 	return strcmp(left->comm, right->comm);

@@ -31,7 +31,7 @@ enum event_split {
 	EVENTS_BY_CGROUP = 1 << 3,
 	EVENTS_BY_TRACE = 1 << 5,
 	EVENTS_BY_SPAN = 1 << 6,
-	EVENTS_BY_PROCESS = 1 << 7, /* by process context */
+	EVENTS_BY_ATTRIBUTES = 1 << 7, /* by what the events' attributes come from */
 	/* each event_count also has the distribution of its events' values, which is not part of
 	   the key */
 	EVENTS_WITH_VALUES = 1 << 4,
@@ -60,15 +60,16 @@ struct event_key {
 	u32 user;
 	u32 leaf; /* key of the leaf from event_paths_leaf(), or PATH_NO_LEAF */
 	u32 comm; /* index of the task's name in event_counts.comms */
-	u16 kind;
+	u16 kind : 15;
+	u16 leaf_in_kernel : 1;
 	u8 kernel_reason; /* why the kernel stack is missing (enum stack_reason); 0 with a stack */
 	u8 user_reason;
-	u16 leaf_in_kernel;
-	u16 slice;	   /* number of the time slice */
-	u32 pid, tid, cpu; /* ids of process, thread and CPU; 0: unknown, or not part of the key */
-	u32 cgroup;	   /* number of the cgroup; 0: unknown, or not part of the key */
-	u32 context; /* number of the trace and span, from 1 on; 0: not part of the key, or none */
-	u32 process; /* number of the process context; 0: not part of the key, or none */
+	u16 cpu;   /* number of the CPU, as in a block of the file; 0: also not part of the key */
+	u16 slice; /* number of the time slice */
+	u32 pid, tid; /* ids of process and thread; 0: unknown, or not part of the key */
+	u32 cgroup;   /* number of the cgroup; 0: unknown, or not part of the key */
+	u32 context;  /* number of the trace and span, from 1 on; 0: not part of the key, or none */
+	struct attribute_numbers attributes; /* all 0: not part of the key, or none */
 };
 
 struct event_count {
@@ -129,8 +130,8 @@ struct profile_row {
 		cpu; /* ids of process, thread and CPU; 0: unknown, or rows are not split by it */
 	u32 cgroup;  /* label id of the cgroup's path, if rows are split by cgroups */
 	u32 trace, span; /* label ids, or PROFILE_NO_LABEL: the events have no trace or span */
-	u32 process;	 /* number of the process context; 0: none, or rows are not split by it */
-	u32 slice;	 /* time slice; 0: rows are not split by time */
+	struct attribute_numbers attributes; /* all 0: none, or rows are not split by them */
+	u32 slice;			     /* time slice; 0: rows are not split by time */
 	const struct profile_path *kernel;
 	const struct profile_path *user;
 	u64 count;

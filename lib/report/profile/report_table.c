@@ -38,8 +38,12 @@ struct builder {
 	u32 room, last_room;
 	struct label_cells *labels;
 	u32 label_room;
-	/* by number of the process context: label of the attribute, or PROFILE_NO_LABEL */
-	u32 *attributes;
+	/* labels of the attribute, since reading it takes long (attribute_numbers_slot()) */
+	struct attribute_label {
+		struct attribute_numbers from; /* all 0: the slot is free */
+		u32 label;		       /* PROFILE_NO_LABEL: it is not published */
+	} * attributes;
+	struct kept_process *kept;
 	struct whole_stack stack;
 };
 
@@ -69,7 +73,7 @@ u32 table_keys_split(u32 keys)
 	       (keys & 1U << TABLE_CGROUP ? EVENTS_BY_CGROUP : 0) |
 	       (keys & 1U << TABLE_TRACE ? EVENTS_BY_TRACE : 0) |
 	       (keys & 1U << TABLE_SPAN ? EVENTS_BY_SPAN : 0) |
-	       (keys & 1U << TABLE_ATTRIBUTE ? EVENTS_BY_PROCESS : 0);
+	       (keys & 1U << TABLE_ATTRIBUTE ? EVENTS_BY_ATTRIBUTES : 0);
 }
 
 static bool table_has_key(const struct builder *builder, enum table_key key)
@@ -160,38 +164,43 @@ static int set_frame_cells(struct builder *builder, u32 label, struct table_row 
 	return 0;
 }
 
-/* Reads the attribute of each process: a process may have any number of rows. */
-static int read_attributes(struct builder *builder)
+#define ATTRIBUTE_LABELS 4096
+
+/* Sets the cell of the attribute. 0 or -ENOMEM. */
+static int set_attribute_cell(const struct builder *builder, struct attribute_numbers from,
+			      struct table_row *key)
 {
-	const struct trace_process *processes;
-	u32 count = trace_reader_processes(builder->options->reader, &processes);
-	int err = 0;
+	struct attribute_label *known =
+		&builder->attributes[attribute_numbers_slot(from, ATTRIBUTE_LABELS)];
+	struct process_attributes published;
+	u32 label = PROFILE_NO_LABEL;
+	const char *value;
+	int err;
 
-	builder->attributes = calloc(count + 1UL, sizeof(*builder->attributes));
-	if (!builder->attributes)
-		return -ENOMEM;
-	builder->attributes[0] = PROFILE_NO_LABEL;
-	for (u32 i = 0; i < count && !err; i++) {
-		struct process_attributes published;
-		u32 label = PROFILE_NO_LABEL;
-		const char *value;
-
-		err = process_attributes_read(&processes[i], &published);
-		value = process_attributes_find(&published, builder->options->attribute);
-		if (value)
-			label = frame_names_intern(builder->profile->names, value);
-		if (value && label == PROFILE_NO_LABEL)
-			err = -ENOMEM;
-		builder->attributes[i + 1] = label;
-		process_attributes_clear(&published);
+	key->cell[TABLE_ATTRIBUTE] = label;
+	if (!from.process)
+		return 0;
+	if (!memcmp(&known->from, &from, sizeof(from))) {
+		key->cell[TABLE_ATTRIBUTE] = known->label;
+		return 0;
 	}
-	return err;
+	err = event_attributes_read(builder->kept, builder->options->reader, from, &published);
+	value = process_attributes_find(&published, builder->options->attribute);
+	if (value)
+		label = frame_names_intern(builder->profile->names, value);
+	process_attributes_clear(&published);
+	if (err || (value && label == PROFILE_NO_LABEL))
+		return -ENOMEM;
+	*known = (struct attribute_label){from, label};
+	key->cell[TABLE_ATTRIBUTE] = label;
+	return 0;
 }
 
 static int set_event_cells(const struct builder *builder, const struct profile_row *row,
 			   struct table_row *key)
 {
 	u32 comm = 0;
+	int err = 0;
 
 	*key = (struct table_row){.kind = row->kind, .slice = row->slice};
 	if (table_has_key(builder, TABLE_COMM))
@@ -213,8 +222,8 @@ static int set_event_cells(const struct builder *builder, const struct profile_r
 	if (table_has_key(builder, TABLE_SPAN))
 		key->cell[TABLE_SPAN] = row->span;
 	if (table_has_key(builder, TABLE_ATTRIBUTE))
-		key->cell[TABLE_ATTRIBUTE] = builder->attributes[row->process];
-	return comm == UINT32_MAX ? -ENOMEM : 0;
+		err = set_attribute_cell(builder, row->attributes, key);
+	return comm == UINT32_MAX ? -ENOMEM : err;
 }
 
 static int add_rows_of_stack(struct builder *builder, const struct profile_row *row, u32 number,
@@ -291,20 +300,22 @@ int report_table_create(const struct profile *profile, const struct table_option
 			struct report_table **out)
 {
 	struct report_table *table = calloc(1, sizeof(*table));
-	struct builder builder = {.profile = profile, .options = options, .table = table};
-	int err = 0;
+	struct kept_process kept = {};
+	struct builder builder = {
+		.profile = profile, .options = options, .table = table, .kept = &kept};
+	int err;
 
 	if (!table)
 		return -ENOMEM;
 	table->profile = profile;
-	if (table_has_key(&builder, TABLE_ATTRIBUTE))
-		err = read_attributes(&builder);
-	err = err ?: add_profile_rows(&builder);
+	builder.attributes = calloc(ATTRIBUTE_LABELS, sizeof(*builder.attributes));
+	err = builder.attributes ? add_profile_rows(&builder) : -ENOMEM;
 	hash_index_free(&builder.index);
 	whole_stack_free(&builder.stack);
 	free(builder.last_stack);
 	free(builder.labels);
 	free(builder.attributes);
+	kept_process_clear(&kept);
 	if (err) {
 		report_table_free(&table);
 		return err;

@@ -96,6 +96,7 @@ struct published {
 	u32 tgid;
 	u32 uid;
 	u32 bytes;	  /* used part of `message` */
+	u32 program;	  /* as in struct trace_process */
 	u32 is_withdrawn; /* the program that published the last message has gone by execve(), and
 			     the new one publishes none */
 	u8 message[TRACE_PROCESS_BYTES_MAX];
@@ -248,6 +249,7 @@ static void send_context(struct search *search, struct known_process *process, u
 	u64 published = 0;
 
 	out->since = process->process;
+	out->program = (u16)process->execs;
 	out->tgid = tgid;
 	out->uid = search->visit->uid;
 	out->bytes = 0;
@@ -767,6 +769,7 @@ void context_finder_collect(struct context_finder *finder)
 		const struct trace_process process = {
 			.tgid = buffer->tgid,
 			.since = buffer->since,
+			.program = (u16)buffer->program,
 			.bytes = buffer->bytes,
 			.message = buffer->message,
 		};

@@ -110,8 +110,10 @@ void process_contexts_keep(struct process_contexts *contexts, const struct trace
 	u8 *message = NULL;
 
 	if (known && known->process.bytes == process->bytes &&
-	    !memcmp(known->process.message, process->message, process->bytes))
+	    !memcmp(known->process.message, process->message, process->bytes)) {
+		known->process.program = process->program;
 		return;
+	}
 	if (has_room_for_message(contexts, known, process->bytes, uid))
 		message = malloc(process->bytes + 1UL);
 	if (!message) {

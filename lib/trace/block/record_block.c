@@ -4,7 +4,10 @@
 #include "trace/block/record_block.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
+
+#include "thread_context.h"
 
 void record_builder_init(struct block_builder *builder, enum trace_block_type type)
 {
@@ -224,48 +227,93 @@ int record_get_cgroup(struct block_view *view, struct arena *arena, struct trace
 	return error_of_record_reading(view, has_memory);
 }
 
-void record_put_context(struct block_builder *builder, const struct trace_context *context)
+/* Reads bytes that a process or thread has published, and sets *out to a copy. */
+static int get_bytes(struct block_view *view, struct arena *arena, u32 bytes, const u8 **out)
 {
-	byte_buffer_append(begin_record(builder), context, sizeof(*context));
+	const u8 *found = byte_cursor_read_bytes(number_column_of_record_block(view), bytes);
+	u8 *copy = found ? arena_alloc(arena, bytes + 1UL) : NULL;
+
+	if (copy)
+		memcpy(copy, found, bytes);
+	*out = copy;
+	return error_of_record_reading(view, !found || copy);
 }
 
-int record_get_context(struct block_view *view, struct trace_context *context)
-{
-	const u8 *bytes =
-		byte_cursor_read_bytes(number_column_of_record_block(view), sizeof(*context));
+#define ID_BYTES offsetof(struct trace_context, attributes)
 
-	if (bytes)
-		memcpy(context, bytes, sizeof(*context));
+void record_put_context(struct block_builder *builder, u32 version,
+			const struct trace_context *context)
+{
+	struct byte_buffer *column = begin_record(builder);
+
+	byte_buffer_append(column, context, ID_BYTES);
+	if (version >= TRACE_FILE_VERSION_ATTRIBUTES)
+		byte_buffer_varint(column, context->attributes);
+}
+
+int record_get_context(struct block_view *view, u32 version, struct trace_context *context)
+{
+	struct byte_cursor *column = number_column_of_record_block(view);
+	const u8 *ids = byte_cursor_read_bytes(column, ID_BYTES);
+
+	*context = (struct trace_context){};
+	if (ids)
+		memcpy(context, ids, ID_BYTES);
+	if (version >= TRACE_FILE_VERSION_ATTRIBUTES)
+		context->attributes = byte_cursor_u32(column);
 	return error_of_record_reading(view, true);
 }
 
-void record_put_process(struct block_builder *builder, const struct trace_process *process)
+void record_put_attributes(struct block_builder *builder, const struct trace_attributes *attributes)
+{
+	struct byte_buffer *column = begin_record(builder);
+
+	byte_buffer_varint(column, attributes->program);
+	byte_buffer_varint(column, attributes->bytes);
+	byte_buffer_append(column, attributes->data, attributes->bytes);
+}
+
+int record_get_attributes(struct block_view *view, struct arena *arena,
+			  struct trace_attributes *attributes)
+{
+	struct byte_cursor *column = number_column_of_record_block(view);
+	u64 bytes;
+
+	attributes->program = (u16)byte_cursor_varint(column);
+	bytes = byte_cursor_varint(column);
+	if (!bytes || bytes > ATTRIBUTE_BYTES_MAX)
+		return -EBADMSG;
+	attributes->bytes = (u16)bytes;
+	return get_bytes(view, arena, attributes->bytes, &attributes->data);
+}
+
+void record_put_process(struct block_builder *builder, u32 version,
+			const struct trace_process *process)
 {
 	struct byte_buffer *column = begin_record(builder);
 
 	byte_buffer_varint(column, process->tgid);
 	byte_buffer_varint(column, process->since);
+	if (version >= TRACE_FILE_VERSION_ATTRIBUTES)
+		byte_buffer_varint(column, process->program);
 	byte_buffer_varint(column, process->bytes);
 	byte_buffer_append(column, process->message, process->bytes);
 }
 
-int record_get_process(struct block_view *view, struct arena *arena, struct trace_process *process)
+int record_get_process(struct block_view *view, u32 version, struct arena *arena,
+		       struct trace_process *process)
 {
 	struct byte_cursor *column = number_column_of_record_block(view);
-	const u8 *message;
-	u8 *copy;
 
 	process->tgid = byte_cursor_u32(column);
 	process->since = byte_cursor_varint(column);
+	process->program = 0;
+	if (version >= TRACE_FILE_VERSION_ATTRIBUTES)
+		process->program = (u16)byte_cursor_varint(column);
 	process->bytes = byte_cursor_u32(column);
 	if (process->bytes > TRACE_PROCESS_BYTES_MAX)
 		return -EBADMSG;
-	message = byte_cursor_read_bytes(column, process->bytes);
-	copy = message ? arena_alloc(arena, process->bytes + 1UL) : NULL;
-	if (copy)
-		memcpy(copy, message, process->bytes);
-	process->message = copy;
-	return error_of_record_reading(view, !message || copy);
+	return get_bytes(view, arena, process->bytes, &process->message);
 }
 
 void record_put_task(struct block_builder *builder, const struct trace_task *task)

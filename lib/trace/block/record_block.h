@@ -21,8 +21,13 @@ void record_put_source(struct block_builder *builder, const struct trace_source 
 void record_put_module(struct block_builder *builder, const struct trace_module *module);
 void record_put_mapping(struct block_builder *builder, const struct trace_mapping *mapping);
 void record_put_cgroup(struct block_builder *builder, const struct trace_cgroup *cgroup);
-void record_put_context(struct block_builder *builder, const struct trace_context *context);
-void record_put_process(struct block_builder *builder, const struct trace_process *process);
+/* `version`: version of the file. */
+void record_put_context(struct block_builder *builder, u32 version,
+			const struct trace_context *context);
+void record_put_attributes(struct block_builder *builder,
+			   const struct trace_attributes *attributes);
+void record_put_process(struct block_builder *builder, u32 version,
+			const struct trace_process *process);
 void record_put_task(struct block_builder *builder, const struct trace_task *task);
 /* Addresses are written as differences to `before`, the previous symbol of the block (all zero for
  * the first symbol). */
@@ -42,8 +47,11 @@ int record_get_source(struct block_view *view, struct arena *arena, struct trace
 int record_get_module(struct block_view *view, struct arena *arena, struct trace_module *module);
 int record_get_mapping(struct block_view *view, struct arena *arena, struct trace_mapping *mapping);
 int record_get_cgroup(struct block_view *view, struct arena *arena, struct trace_cgroup *cgroup);
-int record_get_context(struct block_view *view, struct trace_context *context);
-int record_get_process(struct block_view *view, struct arena *arena, struct trace_process *process);
+int record_get_context(struct block_view *view, u32 version, struct trace_context *context);
+int record_get_attributes(struct block_view *view, struct arena *arena,
+			  struct trace_attributes *attributes);
+int record_get_process(struct block_view *view, u32 version, struct arena *arena,
+		       struct trace_process *process);
 /* Reads the next task. `version`: version of the file. */
 int record_get_task(struct block_view *view, u32 version, struct trace_task *task);
 /* Reads the next symbol. `version`: version of the file. */

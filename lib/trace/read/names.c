@@ -38,12 +38,14 @@ static const char *format_hex_id(const u8 *id, size_t bytes, char room[CONTEXT_N
 
 const char *format_trace_id_name(const struct trace_context *context, char room[CONTEXT_NAME_ROOM])
 {
-	return context ? format_hex_id(context->trace, sizeof(context->trace), room)
+	return context && context_has_ids(context)
+		       ? format_hex_id(context->trace, sizeof(context->trace), room)
 		       : CONTEXT_NAME_NONE;
 }
 
 const char *format_span_id_name(const struct trace_context *context, char room[CONTEXT_NAME_ROOM])
 {
-	return context ? format_hex_id(context->span, sizeof(context->span), room)
+	return context && context_has_ids(context)
+		       ? format_hex_id(context->span, sizeof(context->span), room)
 		       : CONTEXT_NAME_NONE;
 }

@@ -21,6 +21,7 @@
 #include "arena.h"
 #include "error.h"
 #include "order.h"
+#include "ring.h"
 #include "trace/block/event_block.h"
 #include "trace/block/record_block.h"
 #include "trace/block/resolution_block.h"
@@ -79,7 +80,8 @@ static int read_source(struct trace_reader *reader, struct block_view *view)
 	struct trace_source *source;
 
 	/* The ledgers of sources are as many as the sources, which therefore come before. */
-	if (reader->records[TRACE_BLOCK_LOSSES].count)
+	if (reader->records[TRACE_BLOCK_LOSSES].count ||
+	    reader->records[TRACE_BLOCK_SOURCES].count == KIND_SOURCES)
 		return -EBADMSG;
 	source = add_record_of_block_type(reader, TRACE_BLOCK_SOURCES, sizeof(*source));
 	return source ? record_get_source(view, &reader->arena, source) : -ENOMEM;
@@ -134,11 +136,25 @@ static int read_thread_account(struct trace_reader *reader, struct block_view *v
 static int read_context(struct trace_reader *reader, struct block_view *view)
 {
 	struct trace_context *context;
+	int err;
 
 	if (!reader->info.has_contexts)
 		return -EBADMSG;
 	context = add_record_of_block_type(reader, TRACE_BLOCK_CONTEXTS, sizeof(*context));
-	return context ? record_get_context(view, context) : -ENOMEM;
+	err = context ? record_get_context(view, reader->version, context) : -ENOMEM;
+	if (err)
+		return err;
+	return context->attributes <= reader->records[TRACE_BLOCK_ATTRIBUTES].count ? 0 : -EBADMSG;
+}
+
+static int read_attributes(struct trace_reader *reader, struct block_view *view)
+{
+	struct trace_attributes *attributes;
+
+	if (!reader->info.has_attributes)
+		return -EBADMSG;
+	attributes = add_record_of_block_type(reader, TRACE_BLOCK_ATTRIBUTES, sizeof(*attributes));
+	return attributes ? record_get_attributes(view, &reader->arena, attributes) : -ENOMEM;
 }
 
 static int read_process(struct trace_reader *reader, struct block_view *view)
@@ -148,7 +164,8 @@ static int read_process(struct trace_reader *reader, struct block_view *view)
 	if (!reader->info.has_contexts)
 		return -EBADMSG;
 	process = add_record_of_block_type(reader, TRACE_BLOCK_PROCESSES, sizeof(*process));
-	return process ? record_get_process(view, &reader->arena, process) : -ENOMEM;
+	return process ? record_get_process(view, reader->version, &reader->arena, process)
+		       : -ENOMEM;
 }
 
 static int compare_processes(const void *left, const void *right)
@@ -156,6 +173,21 @@ static int compare_processes(const void *left, const void *right)
 	const struct trace_process *a = left, *b = right;
 
 	return order(a->tgid, b->tgid) ?: order(a->since, b->since);
+}
+
+/* A merged recording may have contexts of several programs of a process, and several of one. */
+static int compare_programs(const void *left, const void *right)
+{
+	const struct trace_process *a = left, *b = right;
+
+	return compare_processes(a, b) ?: order(a->program, b->program);
+}
+
+static int compare_contexts_of_processes(const void *left, const void *right)
+{
+	const struct trace_process *a = left, *b = right;
+
+	return compare_programs(a, b) ?: order(a->bytes, b->bytes);
 }
 
 static int read_symbols(struct trace_reader *reader, struct block_view *view)
@@ -270,6 +302,7 @@ static const struct {
 	[TRACE_BLOCK_CONTEXTS] = {.record = read_context},
 	[TRACE_BLOCK_LOSSES] = {.block = read_losses},
 	[TRACE_BLOCK_PROCESSES] = {.record = read_process},
+	[TRACE_BLOCK_ATTRIBUTES] = {.record = read_attributes},
 };
 
 static int read_records(struct trace_reader *reader, struct block_view *view)
@@ -424,13 +457,13 @@ static int check_file_and_header(struct trace_reader *reader, const char *path,
 		return error_set_at(error, EBADMSG, 0,
 				    "%s: damaged at byte 0: the file header's checksum is wrong",
 				    path);
-	if (header.version > TRACE_FILE_VERSION_AGGREGATES ||
+	if (header.version > TRACE_FILE_VERSION_ATTRIBUTES ||
 	    header.byte_order != TRACE_FILE_LITTLE_ENDIAN)
 		return error_set_at(error, EPROTONOSUPPORT, 0,
 				    "%s: format version %u, byte order %u: this stackmap reads up "
 				    "to version %u",
 				    path, header.version, header.byte_order,
-				    TRACE_FILE_VERSION_AGGREGATES);
+				    TRACE_FILE_VERSION_ATTRIBUTES);
 	if (!header.version || header.reserved)
 		return set_not_a_recording_error(path, error);
 	reader->version = header.version;
@@ -493,8 +526,8 @@ int trace_reader_open_fd(int fd, const char *path, struct trace_reader **out,
 	reader->info.is_summary = reader->version == TRACE_FILE_VERSION_SUMMARY;
 	reader->info.has_times = reader->version == TRACE_FILE_VERSION_TIMES;
 	reader->info.has_aggregates = reader->version == TRACE_FILE_VERSION_AGGREGATES;
-	reader->info.has_losses =
-		reader->version == TRACE_FILE_VERSION_LOSSES || reader->info.has_aggregates;
+	reader->info.has_attributes = reader->version == TRACE_FILE_VERSION_ATTRIBUTES;
+	reader->info.has_losses = reader->version >= TRACE_FILE_VERSION_LOSSES;
 	reader->info.has_further =
 		reader->version == TRACE_FILE_VERSION_FURTHER || reader->info.has_losses;
 	reader->info.has_contexts =
@@ -506,10 +539,12 @@ int trace_reader_open_fd(int fd, const char *path, struct trace_reader **out,
 	if (reader->records[TRACE_BLOCK_PROCESSES].count)
 		qsort(reader->records[TRACE_BLOCK_PROCESSES].items,
 		      reader->records[TRACE_BLOCK_PROCESSES].count, sizeof(struct trace_process),
-		      compare_processes);
-	/* From version 8 on, the version does not tell whether the recorder took contexts. The
-	 * threads of a process that publishes attributes need not publish a context. */
-	if (reader->info.has_further)
+		      compare_contexts_of_processes);
+	reader->info.has_attributes = reader->records[TRACE_BLOCK_ATTRIBUTES].count > 0;
+	/* From version 8 on, the version does not tell whether the recorder took contexts, but for
+	 * version 11. The threads of a process that publishes attributes need not publish a
+	 * context. */
+	if (reader->info.has_further && reader->version != TRACE_FILE_VERSION_ATTRIBUTES)
 		reader->info.has_contexts = reader->records[TRACE_BLOCK_CONTEXTS].count > 0 ||
 					    reader->records[TRACE_BLOCK_PROCESSES].count > 0;
 	source_count = trace_reader_sources(reader, &sources);
@@ -517,7 +552,7 @@ int trace_reader_open_fd(int fd, const char *path, struct trace_reader **out,
 		reader->info.has_further = 0;
 	for (u32 kind = 0; reader->info.has_losses && kind < source_count; kind++)
 		reader->info.has_further |= (sources[kind].extras & TRACE_EXTRA_FURTHER) != 0;
-	if (reader->info.has_aggregates)
+	if (reader->version >= TRACE_FILE_VERSION_AGGREGATES)
 		reader->info.has_losses = reader->records[TRACE_BLOCK_LOSSES].count > 0;
 	stacks = &reader->records[TRACE_BLOCK_STACKS];
 	resolutions = &reader->records[TRACE_BLOCK_RESOLUTIONS];
@@ -749,6 +784,13 @@ const struct trace_context *trace_reader_context(const struct trace_reader *read
 	return event->has_context ? &contexts[event->context] : NULL;
 }
 
+u32 trace_reader_attributes(const struct trace_reader *reader,
+			    const struct trace_attributes **attributes)
+{
+	*attributes = reader->records[TRACE_BLOCK_ATTRIBUTES].items;
+	return reader->records[TRACE_BLOCK_ATTRIBUTES].count;
+}
+
 u32 trace_reader_processes(const struct trace_reader *reader,
 			   const struct trace_process **processes)
 {
@@ -765,12 +807,32 @@ u32 trace_reader_process(const struct trace_reader *reader, u32 tgid, u64 time)
 	return number && processes[number - 1].tgid == tgid ? number : 0;
 }
 
-u32 trace_reader_process_of_event(const struct trace_reader *reader,
-				  const struct trace_event *event)
+/* Returns the number of the longest context that the same process has of the program whose thread
+ * has the attributes; `process` if there is none. */
+static u32 find_context_of_program(const struct trace_reader *reader, u32 process, u32 thread)
 {
-	const struct trace_task *task = trace_reader_task(reader, event->tid, event->time);
+	const struct trace_attributes *attributes;
+	const struct trace_process *processes;
+	u32 count = trace_reader_processes(reader, &processes), number;
+	struct trace_process key = processes[process - 1];
 
-	return task ? trace_reader_process(reader, task->tgid, event->time) : 0;
+	trace_reader_attributes(reader, &attributes);
+	key.program = attributes[thread - 1].program;
+	number = (u32)bisect(count, i, compare_programs(&processes[i], &key) <= 0);
+	return number && !compare_programs(&processes[number - 1], &key) ? number : process;
+}
+
+struct attribute_numbers trace_reader_attribute_numbers(const struct trace_reader *reader,
+							const struct trace_event *event,
+							const struct trace_task *task)
+{
+	const struct trace_context *context = trace_reader_context(reader, event);
+	u32 process = task ? trace_reader_process(reader, task->tgid, event->time) : 0;
+	u32 thread = context ? context->attributes : 0;
+
+	if (process && thread)
+		process = find_context_of_program(reader, process, thread);
+	return (struct attribute_numbers){.process = process, .thread = thread};
 }
 
 u32 trace_reader_symbols(const struct trace_reader *reader, const struct trace_symbol **symbols)

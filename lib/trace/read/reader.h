@@ -68,7 +68,11 @@ u32 trace_reader_tasks(const struct trace_reader *reader, const struct trace_tas
 /* An account with thread id 0 is the sum of ended threads whose accounts found no room. */
 u32 trace_reader_times(const struct trace_reader *reader, const struct thread_account **accounts);
 u32 trace_reader_contexts(const struct trace_reader *reader, const struct trace_context **contexts);
-/* The trace and span of an event. NULL: the event has none. */
+/* Sets *attributes to the attributes of threads, and returns their count; the first ones have
+ * number 1. */
+u32 trace_reader_attributes(const struct trace_reader *reader,
+			    const struct trace_attributes **attributes);
+/* The trace, span and attributes of an event. NULL: the event has none. */
 const struct trace_context *trace_reader_context(const struct trace_reader *reader,
 						 const struct trace_event *event);
 /* Sets *processes to the process contexts, in the order of process ids and times, and returns their
@@ -77,9 +81,10 @@ u32 trace_reader_processes(const struct trace_reader *reader,
 			   const struct trace_process **processes);
 /* The number of the context of the process that had the id at a time; 0: it has no context. */
 u32 trace_reader_process(const struct trace_reader *reader, u32 tgid, u64 time);
-/* The number of the context of the event's process; 0: it has no context, or is not known. */
-u32 trace_reader_process_of_event(const struct trace_reader *reader,
-				  const struct trace_event *event);
+/* The numbers of an event's attributes. `task`: the event's task at the time, or NULL. */
+struct attribute_numbers trace_reader_attribute_numbers(const struct trace_reader *reader,
+							const struct trace_event *event,
+							const struct trace_task *task);
 u32 trace_reader_symbols(const struct trace_reader *reader, const struct trace_symbol **symbols);
 /* The ledger of the recording. NULL: the recording was not finished and has no ledger. */
 const struct trace_ledger *trace_reader_ledger(const struct trace_reader *reader);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Contexts and stacks are found by a hash index, frames in an open-addressing table. */
+/* Contexts, attributes and stacks are found by a hash index, frames in an open-addressing table. */
 #include "trace/write/recorded_sets.h"
 
 #include <errno.h>
@@ -8,6 +8,7 @@
 #include <sys/random.h>
 
 #include "array.h"
+#include "keyed_hash.h"
 
 #define CONTEXTS_MAX (1U << 22)
 
@@ -59,6 +60,74 @@ void context_set_free(struct context_set *set)
 	free(set->items);
 	hash_index_free(&set->index);
 	*set = (struct context_set){};
+}
+
+/* Programs that are recorded choose the attributes, so their hash has a secret key, too. */
+static u32 hash_attributes(struct attribute_set *set, const struct trace_attributes *attributes)
+{
+	struct keyed_hash hash;
+	u32 words = 0;
+
+	if (!set->index.count &&
+	    getrandom(set->key, sizeof(set->key), GRND_NONBLOCK) != sizeof(set->key))
+		set->key[0] = (u64)set;
+	keyed_hash_begin(&hash, set->key[0], set->key[1]);
+	keyed_hash_add(&hash, (u64)attributes->program << 16 | attributes->bytes);
+	for (u32 at = 0; at < attributes->bytes; at += sizeof(u64), words++) {
+		u32 left = attributes->bytes - at;
+		u64 word = 0;
+
+		memcpy(&word, &attributes->data[at], left < sizeof(word) ? left : sizeof(word));
+		keyed_hash_add(&hash, word);
+	}
+	return (u32)keyed_hash_end(&hash, words + 1);
+}
+
+struct attribute_search {
+	const struct attribute_set *set;
+	const struct trace_attributes *attributes;
+};
+
+static bool has_same_attributes(const void *items, u32 index, const void *key)
+{
+	const struct attribute_place *place = &((const struct attribute_place *)items)[index];
+	const struct attribute_search *search = key;
+
+	return place->bytes == search->attributes->bytes &&
+	       place->program == search->attributes->program &&
+	       !memcmp(&search->set->bytes.data[place->at], search->attributes->data, place->bytes);
+}
+
+int attribute_set_number(struct attribute_set *set, const struct trace_attributes *attributes,
+			 u32 *number)
+{
+	const struct attribute_search search = {set, attributes};
+	u32 hash = hash_attributes(set, attributes), count = set->index.count;
+	u32 known = hash_index_find(&set->index, hash, has_same_attributes, set->items, &search);
+
+	if (known == HASH_INDEX_NONE) {
+		if (set->bytes.used + attributes->bytes + (count + 1UL) * ATTRIBUTE_SET_COST >
+		    ATTRIBUTE_SET_BYTES_MAX)
+			return -E2BIG;
+		if (array_make_room(set->items, count, set->room))
+			return -ENOMEM;
+		set->items[count] = (struct attribute_place){
+			(u32)set->bytes.used, attributes->bytes, attributes->program};
+		byte_buffer_append(&set->bytes, attributes->data, attributes->bytes);
+		if (set->bytes.failed || hash_index_add(&set->index, hash, count))
+			return -ENOMEM;
+		known = count;
+	}
+	*number = known + 1;
+	return 0;
+}
+
+void attribute_set_free(struct attribute_set *set)
+{
+	byte_buffer_free(&set->bytes);
+	free(set->items);
+	hash_index_free(&set->index);
+	*set = (struct attribute_set){};
 }
 
 #define FRAME_SET_BITS_MIN 10

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The sets of traces and spans, of frames, and of stacks without an id that a recording has so far.
- * All zero: an empty set.
+ * The sets of traces and spans, of threads' attributes, of frames, and of stacks without an id that
+ * a recording has so far. All zero: an empty set.
  */
 #ifndef LIB_TRACE_WRITE_RECORDED_SETS_H
 #define LIB_TRACE_WRITE_RECORDED_SETS_H
@@ -10,6 +10,7 @@
 
 #include "hash_index.h"
 #include "scalar.h"
+#include "trace/bytes/byte_buffer.h"
 #include "trace/event.h"
 
 #define CONTEXT_HALVES (sizeof(struct trace_context) / sizeof(u32))
@@ -31,6 +32,34 @@ static inline u32 context_set_count(const struct context_set *set)
  * -E2BIG: the set is full. */
 int context_set_number(struct context_set *set, const struct trace_context *context, u32 *number);
 void context_set_free(struct context_set *set);
+
+/* The most bytes of attributes of a recording. Each record counts as ATTRIBUTE_SET_COST bytes more,
+ * about what the recorder keeps of it beside its bytes, so that short records have a limit, too. */
+#define ATTRIBUTE_SET_BYTES_MAX (32U << 20)
+#define ATTRIBUTE_SET_COST 64U
+
+/* The distinct attributes of threads, in the order in which they came. */
+struct attribute_set {
+	u64 key[2]; /* secret key of the hash */
+	struct byte_buffer bytes;
+	struct attribute_place {
+		u32 at; /* where the attributes are in `bytes` */
+		u16 bytes, program;
+	} * items;
+	u32 room;
+	struct hash_index index;
+};
+
+static inline u32 attribute_set_count(const struct attribute_set *set)
+{
+	return set->index.count;
+}
+
+/* Sets *number to the number, from 1 on, of equal attributes, which are added if the set lacks
+ * them. -ENOMEM, -E2BIG: the set is full. */
+int attribute_set_number(struct attribute_set *set, const struct trace_attributes *attributes,
+			 u32 *number);
+void attribute_set_free(struct attribute_set *set);
 
 enum frame_use { FRAME_EXACT = 1 << 0, FRAME_RETURN_ADDRESS = 1 << 1 };
 

@@ -20,6 +20,7 @@
 #include "order.h"
 #include "output/output.h"
 #include "scalar.h"
+#include "thread_context.h"
 #include "trace/block/event_block.h"
 #include "trace/block/record_block.h"
 #include "trace/block/resolution_block.h"
@@ -123,14 +124,15 @@ struct trace_writer {
 	struct output output;
 	struct block_sealer *sealer;
 	struct event_encoder *encoder;
-	bool is_summary, has_times, has_contexts, has_further, has_losses;
+	bool is_summary, has_times, has_contexts, has_attributes, has_further, has_losses;
 	u32 version;
 	u32 sequence;
 	int error;
 
 	struct block_builder sources, modules, mappings, cgroups, tasks, times, context_records,
-		processes;
+		attribute_records, processes;
 	struct context_set contexts;
+	struct attribute_set attributes;
 	struct stack_encoder stacks;
 	struct resolution_encoder resolutions;
 	struct symbol_entry *symbols;
@@ -207,6 +209,7 @@ static int write_definitions(struct trace_writer *writer)
 	write_stacks(writer);
 	write_resolutions(writer);
 	write_records(writer, &writer->times);
+	write_records(writer, &writer->attribute_records);
 	write_records(writer, &writer->context_records);
 	write_records(writer, &writer->processes);
 	write_records(writer, &writer->cgroups);
@@ -261,8 +264,10 @@ static void writer_free(struct trace_writer **writer)
 	block_builder_free(&old->tasks);
 	block_builder_free(&old->times);
 	block_builder_free(&old->context_records);
+	block_builder_free(&old->attribute_records);
 	block_builder_free(&old->processes);
 	context_set_free(&old->contexts);
+	attribute_set_free(&old->attributes);
 	stack_encoder_free(&old->stacks);
 	resolution_encoder_free(&old->resolutions);
 	free(old->symbols);
@@ -290,6 +295,7 @@ static struct trace_writer *create_writer(const struct trace_info *info)
 	record_builder_init(&writer->tasks, TRACE_BLOCK_TASKS);
 	record_builder_init(&writer->times, TRACE_BLOCK_TIMES);
 	record_builder_init(&writer->context_records, TRACE_BLOCK_CONTEXTS);
+	record_builder_init(&writer->attribute_records, TRACE_BLOCK_ATTRIBUTES);
 	record_builder_init(&writer->processes, TRACE_BLOCK_PROCESSES);
 	resolution_encoder_init(&writer->resolutions);
 	event_buffers_init(&writer->events, info->cpus);
@@ -297,16 +303,18 @@ static struct trace_writer *create_writer(const struct trace_info *info)
 	writer->is_summary = info->is_summary;
 	writer->has_times = info->has_times && !info->is_summary;
 	writer->has_contexts = info->has_contexts && !info->is_summary;
+	writer->has_attributes = info->has_attributes && writer->has_contexts;
 	writer->has_further = info->has_further && !info->is_summary;
 	writer->has_losses = info->has_losses && !info->is_summary;
-	writer->version = info->is_summary	 ? TRACE_FILE_VERSION_SUMMARY
-			  : info->has_aggregates ? TRACE_FILE_VERSION_AGGREGATES
-			  : info->has_losses	 ? TRACE_FILE_VERSION_LOSSES
-			  : info->has_further	 ? TRACE_FILE_VERSION_FURTHER
-			  : info->has_contexts	 ? TRACE_FILE_VERSION_CONTEXTS
-			  : info->has_counted	 ? TRACE_FILE_VERSION_COUNTED
-			  : info->has_times	 ? TRACE_FILE_VERSION_TIMES
-						 : TRACE_FILE_VERSION;
+	writer->version = info->is_summary	   ? TRACE_FILE_VERSION_SUMMARY
+			  : writer->has_attributes ? TRACE_FILE_VERSION_ATTRIBUTES
+			  : info->has_aggregates   ? TRACE_FILE_VERSION_AGGREGATES
+			  : info->has_losses	   ? TRACE_FILE_VERSION_LOSSES
+			  : info->has_further	   ? TRACE_FILE_VERSION_FURTHER
+			  : info->has_contexts	   ? TRACE_FILE_VERSION_CONTEXTS
+			  : info->has_counted	   ? TRACE_FILE_VERSION_COUNTED
+			  : info->has_times	   ? TRACE_FILE_VERSION_TIMES
+						   : TRACE_FILE_VERSION;
 	if (stack_encoder_init(&writer->stacks) || block_sealer_create(&writer->sealer) ||
 	    event_encoder_create(&writer->encoder))
 		writer_free(&writer);
@@ -447,15 +455,38 @@ int trace_writer_context(struct trace_writer *writer, const struct trace_context
 
 	if (writer->error)
 		return writer->error;
-	if (!writer->has_contexts)
+	if (!writer->has_contexts || context->attributes > attribute_set_count(&writer->attributes))
 		return -EINVAL;
 	err = context_set_number(&writer->contexts, context, number);
 	if (err)
 		return err == -E2BIG ? err : keep_first_error(writer, err);
 	if (*number < count)
 		return 0;
-	record_put_context(&writer->context_records, context);
-	return write_records_if_many(writer, &writer->context_records);
+	record_put_context(&writer->context_records, writer->version, context);
+	if (block_builder_bytes(&writer->context_records) < DEFINITIONS_BYTES_MAX)
+		return writer->error;
+	write_records(writer, &writer->attribute_records);
+	return write_records(writer, &writer->context_records);
+}
+
+int trace_writer_attributes(struct trace_writer *writer, const struct trace_attributes *attributes,
+			    u32 *number)
+{
+	u32 count = attribute_set_count(&writer->attributes);
+	int err;
+
+	if (writer->error)
+		return writer->error;
+	if (!writer->has_attributes || !attributes->bytes ||
+	    attributes->bytes > ATTRIBUTE_BYTES_MAX)
+		return -EINVAL;
+	err = attribute_set_number(&writer->attributes, attributes, number);
+	if (err)
+		return err == -E2BIG ? err : keep_first_error(writer, err);
+	if (*number <= count)
+		return 0;
+	record_put_attributes(&writer->attribute_records, attributes);
+	return write_records_if_many(writer, &writer->attribute_records);
 }
 
 int trace_writer_process(struct trace_writer *writer, const struct trace_process *process)
@@ -464,7 +495,7 @@ int trace_writer_process(struct trace_writer *writer, const struct trace_process
 		return writer->error;
 	if (!writer->has_contexts || process->bytes > TRACE_PROCESS_BYTES_MAX)
 		return -EINVAL;
-	record_put_process(&writer->processes, process);
+	record_put_process(&writer->processes, writer->version, process);
 	return write_records_if_many(writer, &writer->processes);
 }
 

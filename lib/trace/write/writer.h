@@ -43,6 +43,11 @@ int trace_writer_task(struct trace_writer *writer, const struct trace_task *task
 int trace_writer_context(struct trace_writer *writer, const struct trace_context *context,
 			 u32 *number);
 
+/* Sets *number to the number of the attributes, for contexts; equal attributes have one number.
+ * -EINVAL if trace_info.has_attributes is 0; -E2BIG: the file has too many. */
+int trace_writer_attributes(struct trace_writer *writer, const struct trace_attributes *attributes,
+			    u32 *number);
+
 /* Adds a process context. -EINVAL if trace_info.has_contexts is 0, or if the
  * message is too long. */
 int trace_writer_process(struct trace_writer *writer, const struct trace_process *process);

@@ -8,6 +8,7 @@ import io
 import json
 import os
 import re
+import signal
 import subprocess
 
 from harness.cases import PROGRAMS, STACKMAP, Skip, main, needs, needs_command, never, one_of_several, program, run, stackmap
@@ -15,7 +16,7 @@ from harness.engine_folder import fresh_bpffs
 from harness.otlp import Otlp, single
 from harness.recording import Recording, names_of, record
 from harness.top_text import Text
-from harness.waiting import wait_until
+from harness.waiting import read_text, wait_until
 
 CALL = "syscalls:sys_enter_getppid"
 OF_SPAN = re.compile(r"(span|nothing)_(\d)$")
@@ -123,8 +124,10 @@ def test_ids_of_a_page_that_is_not_in_memory():
         if span and begun:
             never(not event.span or int(event.span, 16) != span, (event.name, event.span, names_of(event)))
             right.add((event.name, span))
-    never("without trace ids" in recording.messages, recording.messages)
+    never("without trace ids" in recording.messages or "without their thread's attributes" in recording.messages, recording.messages)
     assert OF_MISSING <= right, right
+    lines = [line for line in recording.read("script", "--show-attributes").splitlines() if " span " in line]
+    never([line for line in lines if "1 attributes are not shown" not in line], lines)  # the process publishes no list of keys
     recording.check()
 
 
@@ -277,6 +280,150 @@ def test_words_of_attributes_that_cannot_be():
     assert "record --trace-ids" in stackmap("report", "--attribute", "service.name=shop", recording.path, status=1).stderr
 
 
+OF_ATTRIBUTES = re.compile(r" (http\.route|worker\.id|service\.name)=(\S*)")
+OF_FUNCTION = re.compile(r" (\w+_\d)\+0x")
+LONG_VALUES = ("f" * 255, "f" * 96)
+# by function: the span, and the attributes but worker.id of route_1, which is that of the thread
+OF_THREADS = {"route_1": (1, {"http.route": "/1"}), "route_2": (0, {"http.route": "/2"}), "service_3": (3, {"service.name": "thread"}), "nothing_4": (4, {}),
+              "cut_5": (5, {"http.route": "/5"}), "invalid_6": (0, {}), "full_7": (7, dict(zip(("http.route", "worker.id"), LONG_VALUES)))}
+# by function: the span, the attributes, and how many are left out
+FORGED = {"control_1": (1, {}, 1), "bytes_2": (2, {}, 1), "number_3": (3, {}, 1), "key_4": (4, {}, 1), "service_5": (5, None, 1), "long_6": (6, {}, 0),
+          "page_7": (7, {}, 0), "ending_7": (7, {}, 0), "half_8": (0, {}, 0), "many_9": (9, {"worker.id": "", "service.name": ""}, 253)}
+NOT_SHOWN = re.compile(r"\((\d+) attributes are not shown\)")
+WITHOUT_ATTRIBUTES = re.compile(r"(\d+) events without their thread's attributes: (\w+)")
+
+
+def attributes_of(text):
+    """Of each event of `script --show-attributes`: the thread's id, the function of the program, the span, the attributes, and how many are not shown."""
+    for part in text.split("\n\n"):
+        head, _, lines = part.lstrip("\n").partition("\n")
+        function, span, not_shown = OF_FUNCTION.search(lines), re.search(r" span (\w+)", head), NOT_SHOWN.search(head)
+        if function:
+            yield int(head.split()[1]), function[1], int(span[1], 16) if span else 0, dict(OF_ATTRIBUTES.findall(head)), int(not_shown[1]) if not_shown else 0
+
+
+def check_attributes_of_threads(recording):
+    """Each event has the attributes that its function says, or is one of those from before the search. Returns the events by route."""
+    early, workers, routes = 0, collections.defaultdict(set), collections.Counter()
+    for tid, function, span, attributes, not_shown in attributes_of(recording.read("script", "--no-inline", "--show-attributes")):
+        expected = OF_THREADS[function]
+        found = {key: value for key, value in attributes.items() if key != "worker.id" or function != "route_1"}
+        routes[attributes.get("http.route")] += 1
+        if found == {"service.name": "shop"} and not span and expected[0:2] != (0, {}):
+            early += 1
+            continue
+        never((span, found) != (expected[0], {"service.name": "shop", **expected[1]}) or not_shown, (function, span, attributes, not_shown))
+        if function == "route_1":
+            workers[tid].add(attributes["worker.id"])
+    assert sorted(workers.values(), key=str) == [{"first"}, {"second"}], workers
+    assert {"/1", "/2", "/5", LONG_VALUES[0]} <= set(routes), routes
+    never(early > sum(map(int, WITHOUT_IDS.findall(recording.messages))), (early, recording.messages))
+    return routes
+
+
+def record_attributes(*arguments, options=("--off-cpu",)):
+    needs("bpf", "raw tracepoints")
+    return record("--trace-ids", *options, "-e", CALL, "--", program("attributes"), *arguments)
+
+
+@one_of_several
+def test_attributes_of_threads():
+    recording = record_attributes("1")
+    routes = check_attributes_of_threads(recording)
+    recording.check()
+    never("without their thread's attributes" in recording.messages, recording.messages)
+    stackmap("merge", "-o", "merged.data", recording.path, recording.path)
+    for merged, times in (recording, 1), (Recording("merged.data"), 2):
+        sums = collections.Counter()
+        for row in table(merged, "--sort", "http.route"):
+            sums[row["http.route"]] += row["self"]["count"]
+        assert {route: sums[route] for route in routes if route} == {route: times * count for route, count in routes.items() if route}, (sums, routes)
+        for globs, shown in (["/[15]"], ["/1", "/5"]), (["/2"], ["/2"]), (["/3"], []):
+            rows = table(merged, "--sort", "comm", *("--attribute=http.route=" + glob for glob in globs))
+            assert sum(row["self"]["count"] for row in rows) == times * sum(routes[route] for route in shown), (globs, rows, routes)
+    services = {row["service.name"]: row["self"]["count"] for row in table(recording, "--sort", "service.name", "--event", CALL)}
+    assert set(services) == {"shop", "thread"}, services
+    stackmap("export", "-f", "otlp", "-o", "attributes.otlp", recording.path)
+    with open("attributes.otlp", "rb") as file:
+        otlp = Otlp(file.read())
+    sums = collections.Counter()
+    samples = [(sample, otlp.attributes(sample)) for sample in otlp.profiles[0]["samples"]]
+    for sample, attributes in samples:
+        sums[attributes.get("http.route")] += sum(sample["values"])
+        link = otlp.tables["link"][single(sample, "link_index")]
+        never(link and not any(single(link, "span_id")), link)
+        never(not link and attributes.get("http.route") not in (None, "/2"), attributes)
+    assert set(sums) == set(routes), (sums, routes)
+
+
+@one_of_several
+def test_forged_attributes_of_threads():
+    """What cannot be shown is counted and hides what it would replace; what cannot be read is in the ledger. The ids stay."""
+    recording = record_attributes("1", "forged", options=("-e", "syscalls:sys_enter_exit_group"))
+    counts, early = collections.Counter(), 0
+    for _, function, span, attributes, not_shown in attributes_of(recording.read("script", "--no-inline", "--show-attributes")):
+        expected = FORGED[function]
+        if attributes == {"service.name": "shop"} and not span and not not_shown and function != "half_8":
+            early += 1
+            continue
+        wanted = {} if expected[1] is None else {"service.name": "shop", **expected[1]}
+        never((span, attributes, not_shown) != (expected[0], wanted, expected[2]), (function, span, attributes, not_shown))
+        counts[function] += 1
+    assert set(counts) == set(FORGED), counts
+    never("\033" in recording.read("script", "--show-attributes") + recording.read("report", "--sort", "http.route"), counts)
+    known = {words: int(count) for count, words in WITHOUT_ATTRIBUTES.findall(recording.messages)}
+    assert known == {"these": counts["page_7"] + counts["ending_7"], "more": counts["long_6"]}, (known, counts)
+    never(early > sum(map(int, WITHOUT_IDS.findall(recording.messages))), (early, recording.messages))
+    recording.check()
+
+
+def test_each_attribute_of_a_flood_is_right_or_counted():
+    """Each event has other attributes, more than the table of the programs holds between two visits of the recorder."""
+    recording = record_attributes("1", "flood", options=())
+    ids = missing = 0
+    for line in recording.read("script", "--show-attributes").splitlines():
+        span, route = re.search(r" span (\w+)", line), re.search(r" http\.route=/(\d+)", line)
+        ids += span is not None
+        missing += span is not None and route is None
+        never(route and (not span or int(span[1], 16) != int(route[1])), line)
+    known = {words: int(count) for count, words in WITHOUT_ATTRIBUTES.findall(recording.messages)}
+    assert known.get("these", 0) == missing and ids > missing, (known, missing, ids)
+
+
+def commands_of(parent):
+    """The names of the programs that its child processes run."""
+    return [read_text("/proc/%s/comm" % child).strip() for child in read_text("/proc/%d/task/%d/children" % (parent, parent)).split()]
+
+
+def test_a_snapshot_has_the_attributes_of_its_moment():
+    """The newest events of a snapshot have their attributes, though the program goes on and overwrites the table."""
+    needs("bpf", "raw tracepoints")
+    newest, number = [], 0
+    with subprocess.Popen([STACKMAP, "record", "--trace-ids", "--flight", "8M", "-e", CALL, "-o", "s.data", "--", program("attributes"), "60", "flood"],
+                          stderr=subprocess.DEVNULL) as recorder:
+        wait_until(lambda: "attributes" in commands_of(recorder.pid))
+        while len(newest) < 300:
+            number += 1
+            recorder.send_signal(signal.SIGUSR2)
+            wait_until(lambda: os.path.exists("s.data.%d" % number))
+            lines = stackmap("script", "--show-attributes", "s.data.%d" % number, status=None).stdout.splitlines()
+            newest = [line for line in lines if " span " in line][-300:]
+        recorder.send_signal(signal.SIGINT)
+    never([line for line in newest if " http.route=" not in line], newest)
+
+
+def test_an_instance_and_a_flight_recorder_have_attributes_of_threads():
+    needs("bpf", "raw tracepoints")
+    fresh_bpffs()
+    stackmap("start", "live", "--trace-ids", "--off-cpu", "--ring", "8M", "-e", CALL, "--comm", COMM)
+    with subprocess.Popen([STACKMAP, "record", "--instance", "live", "-o", "i.data"], stderr=subprocess.PIPE, text=True) as reader:
+        wait_until(lambda: json.loads(stackmap("status", "live", "--json").stdout)["reader"] == reader.pid)
+        run(program("attributes", called=COMM), "1")
+        stackmap("stop", "live")
+        check_attributes_of_threads(Recording("i.data", reader.stderr.read()))
+    check_attributes_of_threads(record_attributes("1", options=("--off-cpu", "--flight", "32M")))
+
+
 @one_of_several
 def test_attributes_in_named_anonymous_memory():
     _, processes = published_by("1", "anonymous")
@@ -380,10 +527,38 @@ def test_top_shows_the_stacks_of_a_span():
     assert "span_2" in functions, functions
 
 
+def check_top_cuts_long_values_beside_stacks():
+    text = Text("--stacks", "--sort", "http.route", "--comm", COMM, "-e", CALL, "--no-kernel")
+    text.refresh()
+    lines = []
+    while not any("fff" in line for line in lines):
+        run(program("attributes", called=COMM), "2")
+        lines = text.refresh()[3:]
+    text.end()
+    shown = [re.match(r" *[0-9.]+%%  %s {2,}(.{32})  getppid  " % COMM, line) for line in lines]
+    assert all(shown), lines
+    assert {"f" * 15 + "..." + "f" * 14, "/1".ljust(32)} <= {match[1] for match in shown}, lines
+
+
+def test_top_lists_the_values_of_an_attribute():
+    needs("bpf", "perf events")
+    text = Text("--sort", "http.route", "--comm", COMM, "-e", CALL)
+    text.refresh()
+    shown, values = {}, {"/1", "/2", "/5", LONG_VALUES[0]}
+    while not values <= set(shown):
+        run(program("attributes", called=COMM), "1")
+        shown = {match[2]: float(match[1]) for match in map(SHOWN.match, text.refresh()[3:])}
+    text.end()
+    assert set(shown) == values | {"-"} and abs(sum(shown.values()) - 100) < 0.1, shown
+    check_top_cuts_long_values_beside_stacks()
+    assert "no such order" in stackmap("top", "-b", "--sort", "route", status=2).stderr
+
+
 def test_top_refuses_what_has_no_ids():
     needs("bpf")
     assert "hexadecimal" in stackmap("top", "-b", "--trace", "x", status=2).stderr
     assert "no trace ids" in stackmap("top", "-b", "--sort", "trace", "--from", "http://127.0.0.1:1", status=2).stderr
+    assert "by an attribute" in stackmap("top", "-b", "--sort", "http.route", "--from", "http://127.0.0.1:1", status=2).stderr
     fresh_bpffs()
     stackmap("start", "without", "--ring", "1M", "-e", CALL)
     assert "start --trace-ids" in stackmap("top", "-b", "--sort", "trace", "--instance", "without", status=1).stderr

@@ -408,7 +408,18 @@ TEST(namesakes_of_two_files_are_two, create, end)
 	trace_reader_close(&namesakes);
 }
 
-/* Two stacks of trace 0x0a, one of which trace 0x0b has, too, and an event without a trace. */
+/* The message of a process that publishes the list of its threads' keys: http.route. */
+static const struct trace_process key_list = {
+	.tgid = 7,
+	.bytes = 51,
+	.message = (const u8 *)"\x12\x31\x0a\x1d"
+			       "threadlocal.attribute_key_map"
+			       "\x12\x10\x2a\x0e\x0a\x0c\x0a\x0a"
+			       "http.route",
+};
+
+/* Two stacks of trace 0x0a, one of which trace 0x0b has, too, and an event without a trace. The
+ * events of trace 0x0a have the attribute http.route=/a, that of trace 0x0b /b. */
 static struct trace_reader *traces_recording(void)
 {
 	const struct trace_source source = {
@@ -417,13 +428,26 @@ static struct trace_reader *traces_recording(void)
 	struct memory_recording recording;
 	struct trace_reader *traces;
 
-	about.has_contexts = 1;
+	about.has_contexts = about.has_attributes = 1;
 	assert_int_equal(memory_recording_begin(&recording, "traces", &about, NULL), 0);
 	assert_int_equal(trace_writer_source(recording.writer, &source), 0);
+	assert_int_equal(
+		trace_writer_task(recording.writer, &(struct trace_task){.tid = 7, .tgid = 7}), 0);
+	assert_int_equal(trace_writer_process(recording.writer, &key_list), 0);
+	for (u32 i = 0, number; i < 2; i++)
+		assert_int_equal(
+			trace_writer_attributes(
+				recording.writer,
+				&(struct trace_attributes){
+					.bytes = 4, .data = (const u8 *)(i ? "\0\2/b" : "\0\2/a")},
+				&number),
+			0);
 	for (u32 i = 0; i < 4; i++) {
 		const struct trace_context context = {.trace[15] = i == 2 ? 0x0b : 0x0a,
-						      .span[7] = i + 1};
+						      .span[7] = i + 1,
+						      .attributes = i == 2 ? 2 : 1};
 		struct trace_event event = {.time = i + 1,
+					    .tid = 7,
 					    .leaf = 0xffffffff80000000 + (i == 1 ? 16 : 0),
 					    .value = 10 << i,
 					    .has_context = i < 3,
@@ -467,6 +491,23 @@ TEST(traces_have_their_events, create, end)
 	check_line(3, TOP_LINE_PART, 13.33, 0, "");
 	check_line(5, TOP_LINE_PART, 6.67, 0, "");
 	assert_int_equal(lines.count, 7);
+	trace_reader_close(&traces);
+}
+
+TEST(values_of_an_attribute_have_their_events, create, end)
+{
+	struct top_choice choice = {.order = TOP_BY_TRACE};
+	struct trace_reader *traces = traces_recording();
+
+	model->attribute = "http.route";
+	for (u32 window = 0; window < 2; window++)
+		add_window_split(traces, EVENTS_BY_ATTRIBUTES);
+	check_sums();
+	assert_int_equal(top_lines_make(&lines, model, &choice), 0);
+	assert_int_equal(lines.count, 3);
+	check_line(0, TOP_LINE_TRACE, 53.33, 53.33, TOP_NO_TRACE);
+	check_line(1, TOP_LINE_TRACE, 26.67, 26.67, "/b");
+	check_line(2, TOP_LINE_TRACE, 20, 20, "/a");
 	trace_reader_close(&traces);
 }
 

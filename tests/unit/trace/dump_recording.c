@@ -78,7 +78,18 @@ static int print_event(void *arg, const struct trace_event *event)
 	       (uint64_t)event_stands_for(event));
 	printf(" %s", format_trace_id_name(context, room));
 	printf(" %s", format_span_id_name(context, room));
-	printf(" %" PRIu64 "\n", (uint64_t)event->further);
+	printf(" %" PRIu64 " ", (uint64_t)event->further);
+	if (!context || !context->attributes)
+		putchar('-');
+	else {
+		const struct trace_attributes *attributes;
+
+		trace_reader_attributes(arg, &attributes);
+		attributes += context->attributes - 1;
+		for (u32 i = 0; i < attributes->bytes; i++)
+			printf("%02x", attributes->data[i]);
+	}
+	putchar('\n');
 	return 0;
 }
 

@@ -121,7 +121,7 @@ class Recording:
         self.lines, self.symbols, self.events = [], [], []
         self.addresses_shown, self.sources = None, []
         self.cgroup_lines, self.task_lines, self.modules = [], [], []
-        self.stack_lines, self.ledger, self.time_lines, self.contexts = [], [], [], []
+        self.stack_lines, self.ledger, self.time_lines, self.contexts, self.attributes = [], [], [], [], []
         self.index, self.resolution = [], {}  # by index in the file: of the stack given out, and what a placeholder is
         self.frames, self.order = [0], KeyOrder()
         self.order.keys = 1
@@ -136,7 +136,7 @@ class Recording:
             extras = numbers.varint()
             self.sources.append((text.string(), extras, text.string()))
             if extras & 4:
-                assert self.version in (8, 9, 10)
+                assert self.version in (8, 9, 10, 11)
                 for _ in ("unit", "name of the value", "name of the further value"):
                     text.string()
 
@@ -168,7 +168,7 @@ class Recording:
 
     def times(self, records, columns, header):
         numbers = columns[0]
-        assert self.version in (5, 7, 8, 9, 10)
+        assert self.version in (5, 7, 8, 9, 10, 11)
         for _ in range(records):
             begin, length = numbers.varint(), numbers.varint()
             spent = [numbers.varint() for _ in range(numbers.varint())]
@@ -178,9 +178,17 @@ class Recording:
             self.time_lines.append(f"time {begin} {begin + length} {' '.join(map(str, spent))} {stolen} {tid} {tgid}")
 
     def contexts_of_block(self, records, columns, header):
-        assert self.version in (7, 8, 9, 10)
+        assert self.version in (7, 8, 9, 10, 11)
         for _ in range(records):
-            self.contexts.append((columns[0].hexadecimal(16), columns[0].hexadecimal(8)))
+            ids = columns[0].hexadecimal(16), columns[0].hexadecimal(8)
+            number = columns[0].varint() if self.version == 11 else 0
+            self.contexts.append((*ids, self.attributes[number - 1] if number else "-"))
+
+    def attributes_of_block(self, records, columns, header):
+        assert self.version == 11
+        for _ in range(records):
+            columns[0].varint()  # the program
+            self.attributes.append(columns[0].hexadecimal(columns[0].varint()))
 
     def stacks(self, records, columns, header):
         ids, shapes, order, regions, offsets = columns
@@ -257,9 +265,9 @@ class Recording:
                 contexts[key] = contexts.get(key, 0) + unzigzag(context.next())
             if has_further:
                 furthers[key] = (furthers.get(key, 0) + unzigzag(further.next())) & MASK
-            own = self.contexts[contexts[key] - 1] if contexts.get(key) else ("-", "-")
+            own = self.contexts[contexts[key] - 1] if contexts.get(key) else ("-", "-", "-")
             self.events.append((now, header["cpu"], thread, kind, in_kernel, in_user, leaves.get(key, 0),
-                                values.get(key, 0), 1 + repeats.next() if has_repeats else 1, (*own, str(furthers.get(key, 0)))))
+                                values.get(key, 0), 1 + repeats.next() if has_repeats else 1, (*own[:2], str(furthers.get(key, 0)), own[2])))
 
     def resolved(self, event):
         """With the resolution in the place of a placeholder."""
@@ -297,18 +305,18 @@ class Recording:
         self.ledger.append("ledger " + " ".join(map(str, fields)))
 
     def losses(self, records, columns, header):
-        assert self.version in (9, 10) and records == len(self.sources)
+        assert self.version in (9, 10, 11) and records == len(self.sources)
         for _ in range(records):
             self.ledger.append("losses " + " ".join(str(columns[0].varint()) for _ in range(3)))
 
     def read(self, data):
         magic, order, zero, self.version, checksum = struct.unpack_from("<8sBBHI", data)
-        assert (magic, order, zero) == (b"stackmap", 1, 0) and self.version in (3, 4, 5, 6, 7, 8, 9, 10)
+        assert (magic, order, zero) == (b"stackmap", 1, 0) and self.version in (3, 4, 5, 6, 7, 8, 9, 10, 11)
         assert checksum == zlib.crc32(data[:12])
         readers = {0: self.info, 1: self.sources_of_block, 2: self.modules_of_block, 3: self.mappings,
                    4: self.stacks, 5: self.tasks, 6: self.events_of_block, 7: self.symbols_of_block,
                    8: self.ledger_of_block, 10: self.resolutions, 11: self.cgroups, 12: self.times, 13: self.contexts_of_block,
-                   14: self.losses}
+                   14: self.losses, 16: self.attributes_of_block}
         at = 16
         sequence = 0
         while at < len(data):

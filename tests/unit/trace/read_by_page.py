@@ -13,7 +13,7 @@ import tempfile
 from page_reader import Recording
 
 PAGE = pathlib.Path(__file__).resolve().parents[3] / "docs" / "man" / "stackmap-data.5"
-OF_LATER_VERSIONS = {12, 13, 14, 15}  # kinds of blocks: times, contexts, losses, processes
+OF_LATER_VERSIONS = {12, 13, 14, 15, 16}  # kinds of blocks: times, contexts, losses, processes, attributes
 
 
 def first_versions():

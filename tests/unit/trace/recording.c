@@ -269,6 +269,8 @@ static void make_contexts(struct recording *recording)
 	for (u32 i = 0; i < count; i++) {
 		memset(recording->contexts[i].trace, 1 + (int)(i / 3), 16);
 		memcpy(recording->contexts[i].span, &(u64){i + 1}, 8);
+		if (recording->shape.has_attributes)
+			recording->contexts[i].attributes = i % 3;
 	}
 	for (u32 i = 0; count && i < recording->shape.events; i++) {
 		recording->events[i].has_context = i % 3 != 0;
@@ -323,6 +325,7 @@ static void make_info(struct recording *recording)
 		.is_summary = recording->shape.is_summary,
 		.has_times = recording->shape.times != 0,
 		.has_contexts = recording->shape.contexts != 0,
+		.has_attributes = recording->shape.has_attributes,
 		.has_further = recording->shape.has_further,
 		.has_losses = recording->shape.has_losses,
 		.has_counted = recording->shape.has_aggregates,
@@ -465,6 +468,12 @@ static int write_definitions(const struct recording *recording, struct trace_wri
 		err = write_tasks(recording, writer);
 	for (u32 i = 0; i < recording->shape.times && !err; i++)
 		err = trace_writer_time(writer, &recording->accounts[i]);
+	for (u32 i = 0, number; recording->shape.has_attributes && i < 2 && !err; i++)
+		err = trace_writer_attributes(
+			writer,
+			&(struct trace_attributes){.bytes = (u16)(3 + i),
+						   .data = (const u8 *)"\0\2abc"},
+			&number);
 	for (u32 i = 0, number; i < recording->shape.contexts && !err; i++)
 		err = trace_writer_context(writer, &recording->contexts[i], &number);
 	for (u32 i = 0; i < recording->shape.contexts && i < 3 && !err; i++)

@@ -31,6 +31,7 @@ struct recording_shape {
 	bool is_summary;     /* true: events have repeats, all else is unchanged */
 	u32 times;	     /* number of accounts of threads' time */
 	u32 contexts;	     /* number of traces and spans; two of three events have one */
+	bool has_attributes; /* true: two of three contexts have attributes */
 	bool has_further;    /* true: two of three events have a further value */
 	bool has_losses;     /* the sources, at most LOST_COUNT, have ledgers */
 	bool has_aggregates; /* the recording says so; no event is counted only */

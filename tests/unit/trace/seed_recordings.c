@@ -80,6 +80,7 @@ static void write_seed(const char *folder, u32 i)
 		.is_summary = i >= SUMMARIES_FROM,
 		.times = i < SUMMARIES_FROM ? i / 2 * 3 : 0,
 		.contexts = i == 1 || i == 5 ? i : 0,
+		.has_attributes = i == 5,
 		.has_further = i == 2 || i == 5,
 		.has_losses = i == 3 || i == 5,
 		.has_aggregates = i == 3,

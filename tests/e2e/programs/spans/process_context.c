@@ -19,7 +19,6 @@
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,18 +29,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PAGE 4096
+#include "published_process.h"
+
 #define LATE_PROCESSES 100
 #define LATE_SECONDS 2
 #define NOBODY 65534
-
-struct head {
-	char signature[8];
-	uint32_t version;
-	uint32_t bytes;
-	volatile uint64_t published;
-	uint64_t message;
-};
 
 static double now(void)
 {
@@ -49,25 +41,6 @@ static double now(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &time);
 	return time.tv_sec + time.tv_nsec / 1e9;
-}
-
-/* Appends a field of bytes shorter than 128. */
-static uint8_t *put_field(uint8_t *to, uint8_t number, const void *data, size_t bytes)
-{
-	*to++ = (uint8_t)(number << 3 | 2);
-	*to++ = (uint8_t)bytes;
-	memcpy(to, data, bytes);
-	return to + bytes;
-}
-
-static uint8_t *put_attribute(uint8_t *to, const char *key, const char *text)
-{
-	uint8_t value[64], message[128], *end;
-	size_t value_bytes = (size_t)(put_field(value, 1, text, strlen(text)) - value);
-
-	end = put_field(message, 1, key, strlen(key));
-	end = put_field(end, 2, value, value_bytes);
-	return put_field(to, 1, message, (size_t)(end - message));
 }
 
 /* Brings the page of the fault that `faults` tells of, and takes it away again. */
@@ -111,6 +84,7 @@ static void publish(struct head *head, const char *version, const char *kind)
 	static uint8_t messages[2][256];
 	static int turn;
 	uint8_t resource[128], *message = messages[turn++ % 2], *end;
+	uint32_t bytes;
 
 	end = put_attribute(resource, "service.name", "shop");
 	end = put_attribute(end, "service.version", version);
@@ -119,34 +93,16 @@ static void publish(struct head *head, const char *version, const char *kind)
 	end = put_field(message, 1, resource, (size_t)(end - resource));
 	if (!strcmp(kind, "damaged"))
 		*end++ = 0xff;
-	head->published = 0;
-	atomic_thread_fence(memory_order_seq_cst);
-	head->message = (uint64_t)(uintptr_t)message;
-	head->bytes = (uint32_t)(end - message);
+	bytes = (uint32_t)(end - message);
 	if (!strcmp(kind, "nowhere")) {
-		head->message = 4096;
-		head->bytes = UINT32_MAX;
+		message = (uint8_t *)PAGE;
+		bytes = UINT32_MAX;
 	}
 	if (!strcmp(kind, "endless"))
-		head->message = (uint64_t)(uintptr_t)map_awaited_page(0);
+		message = map_awaited_page(0);
 	if (!strcmp(kind, "late"))
-		head->message = (uint64_t)(uintptr_t)map_awaited_page(1);
-	atomic_thread_fence(memory_order_seq_cst);
-	head->published = (uint64_t)(now() * 1e9);
-}
-
-static struct head *map_head(int is_anonymous)
-{
-	int file = is_anonymous ? -1 : memfd_create("OTEL_CTX", MFD_CLOEXEC);
-	struct head *head;
-
-	if (!is_anonymous && (file < 0 || ftruncate(file, PAGE)))
-		return MAP_FAILED;
-	head = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
-		    MAP_PRIVATE | (is_anonymous ? MAP_ANONYMOUS : 0), file, 0);
-	if (!is_anonymous)
-		close(file);
-	return head;
+		message = map_awaited_page(1);
+	publish_message(head, message, bytes, strcmp(kind, "silent") != 0);
 }
 
 int main(int count, char **arguments)
@@ -159,15 +115,10 @@ int main(int count, char **arguments)
 	for (int i = 1; is_late && i < LATE_PROCESSES && fork(); i++) {
 	}
 	head = map_head(!strcmp(kind, "anonymous"));
-	if (count < 2 || head == MAP_FAILED || madvise(head, PAGE, MADV_DONTFORK))
+	if (count < 2 || head == MAP_FAILED)
 		return 2;
 	seconds = atof(arguments[1]);
-	head->version = 2;
 	publish(head, "1.0", kind);
-	atomic_thread_fence(memory_order_seq_cst);
-	if (strcmp(kind, "silent"))
-		memcpy(head->signature, "OTEL_CTX", sizeof(head->signature));
-	prctl(PR_SET_VMA, PR_SET_VMA_ANON_NAME, head, PAGE, "OTEL_CTX");
 	while (now() < begin + seconds) {
 		getppid();
 		usleep(is_late ? 50000 : 1000);

@@ -7,8 +7,9 @@
  *   spans_missing TURNS       the page can be mapped again
  *   spans_missing TURNS none  it cannot: the thread may not read the page
  *
- * In each turn getppid() is called in span_1(), and nanosleep() in span_2() and span_3(): for a
- * moment, and for longer than the recorder waits between two visits.
+ * The record has an attribute, too. In each turn getppid() is called in span_1(), and nanosleep()
+ * in span_2() and span_3(): for a moment, and for longer than the recorder waits between two
+ * visits.
  */
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -44,6 +45,8 @@ static void work_for(struct published *record, uint8_t span)
 	memset(record->trace, 0x70, sizeof(record->trace));
 	memset(record->span, 0, sizeof(record->span));
 	record->span[7] = span;
+	memcpy(record + 1, "\0\1x", 3); /* an attribute */
+	record->attribute_bytes = 3;
 	record->valid = 1;
 	publish(record);
 	if (madvise(record, page_bytes, MADV_DONTNEED) ||

@@ -181,3 +181,174 @@ TEST(bytes_of_any_kind_are_read_without_a_crash)
 	}
 	byte_buffer_free(&message);
 }
+
+/* Makes the message of a process with an attribute of its own, a=process, and the list of keys. */
+static struct byte_buffer message_with_keys(const char *const *keys, u32 count)
+{
+	struct byte_buffer resource = {}, list = {}, value = {}, pair = {}, message;
+
+	for (u32 i = 0; i < count; i++) {
+		struct byte_buffer item = {};
+
+		put_field(&item, 1, keys[i], strlen(keys[i]));
+		put_field(&list, 1, item.data, item.used);
+		byte_buffer_free(&item);
+	}
+	put_field(&value, 5, list.data, list.used);
+	put_field(&pair, 1, "threadlocal.attribute_key_map", 29);
+	put_field(&pair, 2, value.data, value.used);
+	put_text(&resource, "a", "process");
+	message = message_of(&resource);
+	put_field(&message, 2, pair.data, pair.used);
+	byte_buffer_free(&list);
+	byte_buffer_free(&value);
+	byte_buffer_free(&pair);
+	return message;
+}
+
+/* Reads a record of `bytes` bytes of a thread whose process has published the message. */
+static void read_record(const struct byte_buffer *message, const char *record, u32 bytes,
+			struct process_attributes *out)
+{
+	const struct trace_process process = {.message = message->data,
+					      .bytes = (u32)message->used};
+	struct kept_process kept = {};
+	u8 *copy = malloc(bytes + 1);
+
+	assert_non_null(copy);
+	memcpy(copy, record, bytes);
+	assert_int_equal(published_attributes_read(
+				 &kept, &process,
+				 &(struct trace_attributes){.bytes = (u16)bytes, .data = copy},
+				 out),
+			 0);
+	kept_process_clear(&kept);
+	free(copy);
+}
+
+static const char *const keys[] = {"b", "a", "c\n", ""};
+
+TEST(the_last_value_of_a_thread_counts_more_than_that_of_its_process)
+{
+	struct byte_buffer message = message_with_keys(keys, 4);
+	struct process_attributes attributes;
+
+	read_record(&message,
+		    "\0\1x"
+		    "\1\3own"
+		    "\0\0",
+		    10, &attributes);
+	assert_int_equal(attributes.count, 2);
+	assert_int_equal(attributes.left_out, 0);
+	expect(&attributes, 0, "b", "");
+	expect(&attributes, 1, "a", "own");
+	process_attributes_clear(&attributes);
+	byte_buffer_free(&message);
+}
+
+TEST(what_a_thread_publishes_in_vain_is_counted_and_replaces_the_value_of_its_process)
+{
+	struct byte_buffer message = message_with_keys(keys, 4);
+	struct process_attributes attributes;
+
+	/* a control character, keys that cannot be shown, a number without key, no UTF-8 */
+	read_record(&message,
+		    "\1\1\t"
+		    "\2\1x"
+		    "\3\1x"
+		    "\4\1x"
+		    "\0\1\xff",
+		    15, &attributes);
+	assert_int_equal(attributes.count, 0);
+	assert_int_equal(attributes.left_out, 5);
+	process_attributes_clear(&attributes);
+	byte_buffer_free(&message);
+}
+
+TEST(an_attribute_that_does_not_end_in_its_record_does_not_count)
+{
+	struct byte_buffer message = message_with_keys(keys, 4);
+	static const char record[] = "\0\1x"
+				     "\1\4own";
+
+	for (u32 bytes = 0; bytes < sizeof(record); bytes++) {
+		struct process_attributes attributes;
+
+		read_record(&message, record, bytes, &attributes);
+		expect(&attributes, 0, "a", "process");
+		assert_int_equal(attributes.count, bytes < 3 ? 1 : 2);
+		process_attributes_clear(&attributes);
+	}
+	byte_buffer_free(&message);
+}
+
+TEST(attributes_of_a_thread_without_the_list_of_its_program_have_no_names)
+{
+	struct process_attributes attributes;
+	struct byte_buffer message = message_with_keys(keys, 4);
+	const struct trace_process other = {
+		.message = message.data, .bytes = (u32)message.used, .program = 2};
+	const struct trace_attributes record = {3, 1, (const u8 *)"\0\1x"};
+	struct kept_process kept = {};
+
+	assert_int_equal(published_attributes_read(&kept, NULL, &record, &attributes), 0);
+	assert_int_equal(attributes.count, 0);
+	assert_int_equal(attributes.left_out, 1);
+	process_attributes_clear(&attributes);
+	assert_int_equal(published_attributes_read(&kept, &other, &record, &attributes), 0);
+	expect(&attributes, 0, "a", "process");
+	assert_int_equal(attributes.count, 1);
+	assert_int_equal(attributes.left_out, 1);
+	process_attributes_clear(&attributes);
+	kept_process_clear(&kept);
+	byte_buffer_free(&message);
+}
+
+/* A message takes long to read, and its process may have any number of records. */
+TEST(the_message_of_a_process_is_read_once_for_all_records_of_its_threads)
+{
+	struct byte_buffer message = message_with_keys(keys, 4);
+	const struct trace_process process = {.message = message.data, .bytes = (u32)message.used};
+	const struct trace_attributes first = {3, 0, (const u8 *)"\0\1x"};
+	const struct trace_attributes second = {3, 0, (const u8 *)"\0\1y"};
+	const struct trace_process damaged = process;
+	struct process_attributes attributes;
+	struct kept_process kept = {};
+
+	assert_int_equal(published_attributes_read(&kept, &process, &first, &attributes), 0);
+	process_attributes_clear(&attributes);
+	message.data[0] = 0xff;
+	assert_int_equal(published_attributes_read(&kept, &process, &second, &attributes), 0);
+	assert_false(attributes.is_damaged);
+	assert_int_equal(attributes.count, 2);
+	expect(&attributes, 0, "a", "process");
+	expect(&attributes, 1, "b", "y");
+	process_attributes_clear(&attributes);
+	assert_int_equal(published_attributes_read(&kept, &damaged, &second, &attributes), 0);
+	assert_true(attributes.is_damaged);
+	assert_int_equal(attributes.count, 0);
+	process_attributes_clear(&attributes);
+	kept_process_clear(&kept);
+	byte_buffer_free(&message);
+}
+
+TEST(further_attributes_of_a_thread_are_counted)
+{
+	struct process_attributes attributes;
+	const char *many[256];
+	char names[256][4], record[3 * 256];
+	struct byte_buffer message;
+
+	for (u32 i = 0; i < 256; i++) {
+		snprintf(names[i], sizeof(names[i]), "%03u", i);
+		many[i] = names[i];
+		memcpy(&record[3 * i], (u8[]){(u8)i, 1, 'x'}, 3);
+	}
+	message = message_with_keys(many, 256);
+	read_record(&message, record, 3 * 204, &attributes);
+	assert_int_equal(attributes.count, 1 + THREAD_ATTRIBUTES_MAX);
+	assert_int_equal(attributes.left_out, 204 - THREAD_ATTRIBUTES_MAX);
+	expect(&attributes, 1, "000", "x");
+	process_attributes_clear(&attributes);
+	byte_buffer_free(&message);
+}

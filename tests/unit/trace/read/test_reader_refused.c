@@ -11,6 +11,7 @@
 
 #include "data_folder.h"
 #include "recording.h"
+#include "ring.h"
 #include "trace/read/reader.h"
 #include "trace_file.h"
 #include "unit_test.h"
@@ -83,9 +84,9 @@ TEST(newer_version_is_refused_by_name)
 	struct trace_reader *reader = NULL;
 	struct stackmap_error error;
 
-	write_header_of_version(TRACE_FILE_VERSION_AGGREGATES + 1, TRACE_FILE_LITTLE_ENDIAN);
+	write_header_of_version(TRACE_FILE_VERSION_ATTRIBUTES + 1, TRACE_FILE_LITTLE_ENDIAN);
 	assert_int_equal(trace_reader_open(path, &reader, &error), -EPROTONOSUPPORT);
-	assert_non_null(strstr(error.message, "version 10"));
+	assert_non_null(strstr(error.message, "version 11"));
 	write_header_of_version(TRACE_FILE_VERSION, 2);
 	assert_int_equal(trace_reader_open(path, &reader, &error), -EPROTONOSUPPORT);
 	assert_null(reader);
@@ -151,6 +152,42 @@ TEST(sources_after_their_ledgers_are_refused)
 	count = trace_reader_source_ledgers(reader, &ledgers);
 	assert_int_equal(count, shape.sources);
 	assert_int_equal(trace_reader_sources(reader, &sources), shape.sources);
+	trace_reader_close(&reader);
+	free(file);
+	free(data);
+	recording_free(&recording);
+}
+
+/* The kind of an event, which is the number of its source, has room for no more. */
+TEST(sources_beyond_the_most_are_refused)
+{
+	struct recording *recording = recording_create(&small);
+	struct trace_reader *reader = NULL;
+	const struct trace_source *sources;
+	size_t bytes, used = sizeof(struct trace_file_header), at = used;
+	struct trace_block_header header;
+	u8 *data, *file;
+	u32 number = 0;
+
+	assert_int_equal(recording_write(recording, path, NULL, NULL), 0);
+	data = file_read(path, &bytes);
+	file = calloc(KIND_SOURCES, bytes);
+	assert_non_null(file);
+	memcpy(file, data, used);
+	for (; at < bytes; at += sizeof(header) + header.stored_bytes) {
+		u32 turns = 1;
+
+		memcpy(&header, data + at, sizeof(header));
+		if (header.type == TRACE_BLOCK_SOURCES)
+			turns = KIND_SOURCES / small.sources + 1;
+		while (turns--)
+			append_block(file, &used, data + at, sizeof(header) + header.stored_bytes,
+				     number++);
+	}
+	file_write(damaged_path, file, used);
+	assert_int_equal(trace_reader_open(damaged_path, &reader, NULL), 0);
+	assert_int_equal(trace_reader_sources(reader, &sources), KIND_SOURCES);
+	assert_non_null(trace_reader_damage(reader));
 	trace_reader_close(&reader);
 	free(file);
 	free(data);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Events are read back with their trace and span; such files have version 7. */
+/* Events are read back with their trace, span and attributes; such files have version 7, or with
+ * attributes 11. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "data_folder.h"
 #include "recording.h"
+#include "thread_context.h"
 #include "trace/read/names.h"
 #include "trace/read/reader.h"
 #include "trace_file.h"
@@ -62,6 +64,7 @@ TEST(contexts_come_back, make_directory, remove_directory)
 	assert_int_equal(trace_reader_open(path, &reader, NULL), 0);
 	assert_null(trace_reader_damage(reader));
 	assert_true(trace_reader_info(reader)->has_contexts);
+	assert_false(trace_reader_info(reader)->has_attributes);
 	assert_int_equal(trace_reader_contexts(reader, &contexts), CONTEXTS);
 	assert_memory_equal(contexts, recording->contexts, CONTEXTS * sizeof(*contexts));
 	assert_int_equal(trace_reader_events(reader, compare, &comparison, NULL), 0);
@@ -70,9 +73,10 @@ TEST(contexts_come_back, make_directory, remove_directory)
 	recording_free(&recording);
 }
 
-static struct trace_writer *begin(bool has_contexts)
+static struct trace_writer *begin(bool has_contexts, bool has_attributes)
 {
 	const struct trace_info info = {.has_contexts = has_contexts,
+					.has_attributes = has_attributes,
 					.has_counted = 1,
 					.cpus = 1,
 					.hostname = "",
@@ -124,7 +128,7 @@ static void expect_process(const struct trace_reader *reader, u32 tgid, u64 time
 TEST(messages_of_processes_are_found_by_id_and_time, make_directory, remove_directory)
 {
 	const struct trace_process too_long = {.bytes = TRACE_PROCESS_BYTES_MAX + 1};
-	struct trace_writer *writer = begin(true);
+	struct trace_writer *writer = begin(true, false);
 	const struct trace_process *processes;
 	struct trace_reader *reader;
 
@@ -147,11 +151,78 @@ TEST(messages_of_processes_are_found_by_id_and_time, make_directory, remove_dire
 	trace_reader_close(&reader);
 }
 
+/* The numbers of an event of process 70 whose thread's attributes are of a program. */
+static struct attribute_numbers numbers_of_program(const struct trace_reader *reader, u32 program)
+{
+	const struct trace_task task = {.tgid = 70};
+	const struct trace_context *contexts;
+	struct trace_event event = event_with(0);
+
+	for (u32 i = 0; i < trace_reader_contexts(reader, &contexts); i++) {
+		const struct trace_attributes *attributes;
+
+		trace_reader_attributes(reader, &attributes);
+		if (attributes[contexts[i].attributes - 1].program == program)
+			event.context = i;
+	}
+	event.time = 500;
+	return trace_reader_attribute_numbers(reader, &event, &task);
+}
+
+/* A merged recording may have several messages of a process: of its programs, and of one program at
+ * several times. */
+TEST(a_thread_has_the_longest_message_of_its_program, make_directory, remove_directory)
+{
+	static const char *const messages[] = {"of program 7", "7", "longer, of program 7", "6"};
+	static const u16 programs[] = {7, 7, 7, 6};
+	const struct trace_process *processes;
+	struct trace_reader *reader;
+
+	for (u32 first = 0; first < 4; first++) {
+		struct trace_writer *writer = begin(true, true);
+		u32 number;
+
+		for (u32 i = 0; i < 4; i++) {
+			u32 turn = (first + i) % 4;
+
+			assert_int_equal(trace_writer_process(
+						 writer,
+						 &(struct trace_process){
+							 .tgid = 70,
+							 .since = 200,
+							 .program = programs[turn],
+							 .bytes = (u32)strlen(messages[turn]),
+							 .message = (const u8 *)messages[turn]}),
+					 0);
+		}
+		for (u16 program = 6; program <= 8; program++) {
+			struct trace_attributes attributes = {4, program, (const u8 *)"\0\2ab"};
+			struct trace_context context = {};
+
+			assert_int_equal(
+				trace_writer_attributes(writer, &attributes, &context.attributes),
+				0);
+			assert_int_equal(trace_writer_context(writer, &context, &number), 0);
+		}
+		assert_int_equal(trace_writer_close(&writer), 0);
+		assert_int_equal(trace_reader_open(path, &reader, NULL), 0);
+		trace_reader_processes(reader, &processes);
+		for (u32 program = 6; program <= 8; program++) {
+			u32 expected = program == 6 ? 3 : 2;
+			u32 process = numbers_of_program(reader, program).process;
+
+			assert_int_not_equal(process, 0);
+			assert_int_equal(processes[process - 1].bytes, strlen(messages[expected]));
+		}
+		trace_reader_close(&reader);
+	}
+}
+
 TEST(equal_contexts_have_one_number, make_directory, remove_directory)
 {
 	const struct trace_context first = {.trace = {1}, .span = {2}};
 	const struct trace_context second = {.trace = {1}, .span = {3}};
-	struct trace_writer *writer = begin(true);
+	struct trace_writer *writer = begin(true, false);
 	u32 number;
 
 	assert_int_equal(trace_writer_context(writer, &first, &number), 0);
@@ -167,7 +238,7 @@ TEST(unknown_contexts_are_refused, make_directory, remove_directory)
 {
 	const struct trace_context context = {.trace = {1}, .span = {2}};
 	struct trace_event event = event_with(1);
-	struct trace_writer *writer = begin(true);
+	struct trace_writer *writer = begin(true, false);
 	u32 number;
 
 	assert_int_equal(trace_writer_context(writer, &context, &number), 0);
@@ -178,10 +249,104 @@ TEST(unknown_contexts_are_refused, make_directory, remove_directory)
 	event.is_counted = 0;
 	assert_int_equal(trace_writer_event(writer, &event), 0);
 	trace_writer_discard(&writer);
-	writer = begin(false);
+	writer = begin(false, true);
 	assert_int_equal(trace_writer_context(writer, &context, &number), -EINVAL);
 	assert_int_equal(trace_writer_event(writer, &event), -EINVAL);
 	trace_writer_discard(&writer);
+}
+
+TEST(attributes_come_back_with_their_contexts, make_directory, remove_directory)
+{
+	const struct trace_attributes first = {4, 0, (const u8 *)"\0\2ab"};
+	const struct trace_attributes other = {4, 1, first.data};
+	struct trace_context context = {.trace = {1}, .span = {2}}, alone = {.attributes = 1};
+	struct trace_writer *writer = begin(true, true);
+	const struct trace_attributes *attributes;
+	const struct trace_context *contexts;
+	struct trace_event event = event_with(0);
+	struct trace_reader *reader;
+	char room[CONTEXT_NAME_ROOM];
+	u32 number;
+
+	assert_int_equal(trace_writer_attributes(writer, &first, &number), 0);
+	assert_int_equal(number, 1);
+	assert_int_equal(trace_writer_attributes(writer, &other, &number), 0);
+	assert_int_equal(number, 2);
+	assert_int_equal(trace_writer_attributes(writer, &first, &number), 0);
+	assert_int_equal(number, 1);
+	context.attributes = 2;
+	assert_int_equal(trace_writer_context(writer, &context, &number), 0);
+	context.attributes = 1;
+	assert_int_equal(trace_writer_context(writer, &context, &number), 0);
+	assert_int_equal(number, 1);
+	assert_int_equal(trace_writer_context(writer, &alone, &number), 0);
+	assert_int_equal(trace_writer_event(writer, &event), 0);
+	assert_int_equal(trace_writer_close(&writer), 0);
+	assert_int_equal(version_of_file(), TRACE_FILE_VERSION_ATTRIBUTES);
+	assert_int_equal(trace_reader_open(path, &reader, NULL), 0);
+	assert_null(trace_reader_damage(reader));
+	assert_true(trace_reader_info(reader)->has_attributes);
+	assert_int_equal(trace_reader_attributes(reader, &attributes), 2);
+	assert_int_equal(attributes[1].bytes, 4);
+	assert_int_equal(attributes[1].program, 1);
+	assert_memory_equal(attributes[0].data, first.data, 4);
+	assert_int_equal(trace_reader_contexts(reader, &contexts), 3);
+	assert_int_equal(contexts[0].attributes, 2);
+	assert_memory_equal(&contexts[1], &context, sizeof(context));
+	assert_string_equal(format_trace_id_name(&contexts[2], room), "-");
+	assert_string_equal(format_span_id_name(&contexts[2], room), "-");
+	trace_reader_close(&reader);
+}
+
+TEST(attributes_that_cannot_be_written_are_refused, make_directory, remove_directory)
+{
+	static const u8 bytes[ATTRIBUTE_BYTES_MAX + 1];
+	struct trace_context context = {.trace = {1}, .span = {2}, .attributes = 1};
+	struct trace_writer *writer = begin(true, false);
+	u32 number;
+
+	assert_int_equal(
+		trace_writer_attributes(writer, &(struct trace_attributes){4, 0, bytes}, &number),
+		-EINVAL);
+	trace_writer_discard(&writer);
+	writer = begin(true, true);
+	assert_int_equal(trace_writer_context(writer, &context, &number), -EINVAL);
+	assert_int_equal(
+		trace_writer_attributes(writer, &(struct trace_attributes){sizeof(bytes), 0, bytes},
+					&number),
+		-EINVAL);
+	assert_int_equal(
+		trace_writer_attributes(
+			writer, &(struct trace_attributes){ATTRIBUTE_BYTES_MAX, 0, bytes}, &number),
+		0);
+	trace_writer_discard(&writer);
+}
+
+/* Writes different attributes of `bytes` bytes until there is no room, and returns how many found
+ * room. */
+static u32 fill_with_attributes(u16 bytes)
+{
+	struct trace_writer *writer = begin(true, true);
+	u8 data[ATTRIBUTE_BYTES_MAX] = {};
+	u32 number, count = 0;
+
+	for (int err = 0; count < 1U << 20; count++) {
+		memcpy(data, &count, sizeof(count));
+		err = trace_writer_attributes(writer, &(struct trace_attributes){bytes, 0, data},
+					      &number);
+		assert_true(!err || err == -E2BIG);
+		if (err)
+			break;
+	}
+	assert_int_equal(trace_writer_close(&writer), 0);
+	return count;
+}
+
+TEST(attributes_beyond_the_most_bytes_find_no_room, make_directory, remove_directory)
+{
+	assert_int_equal(fill_with_attributes(ATTRIBUTE_BYTES_MAX),
+			 (32U << 20) / (ATTRIBUTE_BYTES_MAX + 64));
+	assert_int_equal(fill_with_attributes(4), (32U << 20) / (4 + 64));
 }
 
 TEST(ids_are_texts_of_hexadecimal_digits)
