@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * SipHash-1-3 (Aumasson and Bernstein 2012, "SipHash: a fast short-input PRF"), of whole 64-bit
- * words: one round for each word, three at the end. Without the key nobody can choose two texts
- * with the same hash, so a hash under a secret key can stand for bytes of another process.
+ * words: one round for each word, three at the end. Without the key a process cannot choose two
+ * texts with the same hash, so a hash under a secret key can stand for bytes of another process.
  */
 #ifndef CORE_KEYED_HASH_H
 #define CORE_KEYED_HASH_H

@@ -44,7 +44,7 @@ enum rule_slot { SLOT_FP, SLOT_RETURN, SLOT_COUNT };
 
 /*
  * The CPU ignores the upper byte of an address of data, which programs use as a tag (TBI); reads by
- * the kernel do not ignore it. A value that has nothing but a tag is a number, not an address, and
+ * the kernel do not ignore it. A value that has only a tag is a number, not an address, and
  * stays: x29 = 0 ends a stack. A branch would double the paths that a verifier follows.
  */
 ABI_INLINE u64 address_without_tag(u64 address)

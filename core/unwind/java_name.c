@@ -7,7 +7,7 @@
  * The compiler describes some addresses of its code, sorted: all return addresses at which the
  * thread may stop, but not those of most other instructions. A described address leads to a scope,
  * a sequence of numbers: the distance of the scope of the caller (0: none), and the number of the
- * scope's method in an array. So the scopes of an address are the functions that run there,
+ * scope's method in an array. The scopes of an address are therefore the functions that run there,
  * innermost first. Addresses that are not described have no inlined functions here: what the
  * machine itself assumes for them, the scopes of the next described address, may be wrong.
  *

@@ -477,7 +477,7 @@ CORE_GLOBAL_PART int java_is_return_address(struct unwind *unwind)
 	return true;
 }
 
-/* What must be true of a frame's return address in addition. */
+/* A further condition for a frame's return address. */
 enum java_proof {
 	JAVA_PROOF_NONE,
 	JAVA_PROOF_OWN,	  /* an interrupted function was called by the return address's code */

@@ -66,7 +66,8 @@ struct otlp {
 	const struct trace_source *sources;
 	u32 source_count;
 	struct columns *columns; /* by kind: the encoded samples of each source */
-	/* what was read last, since reading takes long (attribute_numbers_slot()); NULL: nothing */
+	/* attributes that were read last, since reading takes long; NULL: a free slot
+	 * (attribute_numbers_slot()) */
 	struct published *published[PUBLISHED_KNOWN];
 	struct kept_process kept;
 	u64 first, last; /* times of the first and the last event */

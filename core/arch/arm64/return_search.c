@@ -12,7 +12,7 @@
  * called through pointers, this is a proof. In other code it is a guess: code that is jumped to
  * from another mapping (a runtime's generated code jumps to its library) has an old x30.
  *
- * A proof of x30 says nothing of sp, which the function may have moved for its variables: the
+ * A proof of x30 does not prove sp, which the function may have moved for its variables: the
  * caller's sp is not known after the step. After a guess, sp counts as unmoved. At a function's
  * entry it is.
  *

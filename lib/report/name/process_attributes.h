@@ -44,8 +44,8 @@ struct thread_keys {
 	u32 count;
 };
 
-/* What the last process that was asked for has published: its message takes long to read, and its
- * threads may have many records. All 0: nothing is kept. */
+/* The published attributes of the process that was asked for last: its message takes long to read,
+ * and its threads may have many records. All 0: no process is kept. */
 struct kept_process {
 	const struct trace_process *process;
 	struct process_attributes attributes;

@@ -392,8 +392,7 @@ static void set_state(struct arm64_analysis *analysis, u32 at, u32 state, u32 ow
 	analysis->owner[at] = owner | (analysis->is_trial ? TRIAL : 0);
 }
 
-/* The call of a function directly before an instruction, apart from padding; NONE: there is none.
- */
+/* The call of a function directly before an instruction, apart from padding; NONE: no such call. */
 static u32 call_before(const struct arm64_analysis *analysis, u32 at, u32 function)
 {
 	s64 distance;
