@@ -475,11 +475,11 @@ CORE_GLOBAL_PART int java_is_return_address(struct unwind *unwind)
 		return java->kind[0] == JAVA_COMPILED_KIND;
 	if (java->kind[1] != JAVA_STUBS_SECOND || java->kind[2] != JAVA_STUBS_THIRD)
 		return false;
-	java->barrier = pc;
+	java->barrier = java->word = pc;
 	return true;
 }
 
-/* What must be true of a frame's return address in addition. */
+/* A further fact that must be true of a frame's return address. */
 enum java_proof {
 	JAVA_PROOF_NONE,
 	JAVA_PROOF_OWN,	  /* an interrupted function was called by the return address's code */

@@ -85,8 +85,9 @@ static bool convert_text_to_utf8(const struct script_text *text, char out[NAME_B
 	return used || !text->bytes;
 }
 
-/* Writes "java.lang.String.hashCode (String.java)". The name of a hidden class ends with an
- * address, "Calls$$Lambda$14+0x0000000800c03000", which is left out. */
+/* Writes "java.lang.String.hashCode (String.java)"; a block of the machine's code has a name alone.
+ * The name of a hidden class ends with an address, "Calls$$Lambda$14+0x0000000800c03000", which is
+ * left out. */
 static void format_java_name(char *owner, const char *name, const char *file, char *out, u32 bytes)
 {
 	char *address = strstr(owner, "+0x");
@@ -96,7 +97,8 @@ static void format_java_name(char *owner, const char *name, const char *file, ch
 	for (char *at = owner; *at; at++)
 		if (*at == '/')
 			*at = '.';
-	snprintf(out, bytes, file[0] ? "%s.%s (%s)" : "%s.%s", owner, name, file);
+	snprintf(out, bytes, file[0] ? "%s%s%s (%s)" : "%s%s%s", owner, owner[0] ? "." : "", name,
+		 file);
 }
 
 /* Writes "inner (t.js)". Node's own files have no path ("node:internal/fs"). */

@@ -339,8 +339,6 @@ TEST(frames_that_are_not_proven, machine_make)
 	assert_false(java_rule(&unwind));
 }
 
-/* --- the interpreter's own code --- */
-
 #define ENTRY (LOOP + 0x40) /* the code that enters METHOD */
 #define ENTRY_POPS 16	    /* distances in this code */
 #define ENTRY_PUSHES 24
@@ -406,23 +404,22 @@ TEST(methods_whose_frame_is_linked, machine_make)
 
 TEST(methods_that_are_not_entered, machine_make)
 {
-	entered_put(0, STACK, STACK + 0x300, STACK + 0x40);
-	put(STACK, BASE + COMPILED);
-	assert_true(java_rule(&unwind));
-	unwind.registers.value[REGISTER_R13] = BASE + STACK - 8; /* no caller's rsp */
-	assert_false(java_rule(&unwind));
-	unwind.registers.value[REGISTER_R13] = BASE + STACK + 0x40;
-	put(STACK, BASE + COMPILED + 16); /* no return address */
-	assert_false(java_rule(&unwind));
-	put(STACK, BASE + COMPILED);
-	put(METHOD + 56, BASE + ENTRY + 8); /* the pc is not in the method's entry */
-	assert_false(java_rule(&unwind));
-	put(METHOD + 56, BASE + ENTRY);
-	put(ENTRY + ENTRY_PUSHES, 0); /* the code is not that of an entry */
-	assert_false(java_rule(&unwind));
-	put_bytes(ENTRY + ENTRY_PUSHES, "\x50\x55\x48\x8b\xec", 5);
-	unwind.java.layout.method_entry = 0;
-	assert_false(java_rule(&unwind));
+	static const struct {
+		u64 at, value;
+	} words[] = {{STACK, COMPILED + 16},	 /* no return address */
+		     {METHOD + 56, ENTRY + 8},	 /* the pc is not in the method's entry */
+		     {ENTRY + ENTRY_PUSHES, 0}}; /* the code is not that of an entry */
+
+	for (u32 i = 0; i < 4; i++) {
+		entered_put(0, STACK, STACK + 0x300, STACK + 0x40);
+		put(STACK, BASE + COMPILED);
+		assert_true(java_rule(&unwind));
+		if (i < 3)
+			put(words[i].at, BASE + words[i].value);
+		else
+			unwind.registers.value[REGISTER_R13] = BASE + STACK - 8;
+		assert_false(java_rule(&unwind));
+	}
 }
 
 /* The interpreter's codelets: 256 bytes with another name, and the rest with this one. r13 of the
@@ -470,8 +467,6 @@ TEST(frames_of_native_methods, machine_make)
 	put(METHOD + 56, BASE + LOOP + 1024); /* the pc is not in the method's code */
 	assert_false(java_rule(&unwind));
 }
-
-/* --- stubs --- */
 
 /* An interrupted stub of this kind, which code behind the heap's first block has called. */
 static void stub_put(const char *kind, u64 target)
@@ -574,8 +569,6 @@ TEST(the_first_instructions, machine_make)
 		{"\x55\x48\x83\xec\x20\x41\x83\x7f\x20\x01\x75\x10", 12, 5, COMPILED_WORDS},
 		{"\x55\x48\x83\xec\x20\x41\x83\x7f\x20\x01\x75\x10", 12, 10, COMPILED_WORDS},
 		{"\x89\x84\x24\x00\xc0\xfe\xff\x48\x83\xec\x18\x48\x89\x6c\x24\x10", 16, 0, 1},
-		{"\x89\x84\x24\x00\xc0\xfe\xff\x48\x83\xec\x18\x48\x89\x6c\x24\x10", 16, 11,
-		 COMPILED_WORDS},
 		/* no frame is made up to the place where it is complete */
 		{"\x44\x8b\x56\x08\x44\x3b\x50\x08\x0f\x85\x00\x00\x00\x00", 14, 4, 0},
 	};
@@ -850,6 +843,17 @@ TEST(frames_of_a_virtual_thread_in_the_heap, machine_make)
 		assert_int_equal(unwind.frame[2], BASE + LOOP + 0x2000);
 		assert_int_equal(unwind.is_guessed, 0);
 	}
+}
+
+TEST(an_interrupted_function_that_returns_to_the_barrier, machine_make)
+{
+	barrier_put("StubRoutines (continuation stubs)");
+	set_registers_of_java_frame(COMPILED + 64, STACK, STACK + 0x200);
+	put(STACK + 8 * COMPILED_WORDS - 8, BASE + COMPILED + 16);
+	unwind.is_interrupted = true;
+	unwind.rule.flags = RULE_FRAME_POINTER;
+	assert_true(java_rule(&unwind));
+	assert_int_equal(unwind.java.barrier, BASE + COMPILED + 16);
 }
 
 TEST(return_addresses_that_are_no_barrier, machine_make)
