@@ -17,6 +17,7 @@
 #ifdef UNWIND_KNOWS_V8
 
 #define V8_TRIES_MAX 4
+#define V8_KNOWN_FACTOR 0x9e3779b97f4a7c15ULL
 /* a word below r13's address has the address of code of V8's file */
 #define V8_CODE_BELOW_ROOT 16
 
@@ -56,10 +57,12 @@ __noinline int unwinder_find_v8(struct unwinder *unwinder)
 		v8->is_found = root->script.runtime == SCRIPT_V8 && v8->layout.has_names;
 		v8->seed = script_hash_secret();
 		/*
-		 * Types that an earlier walk has cached may be of another process. Reading from
-		 * NULL fails, and leaves zeros.
+		 * Data that an earlier walk has cached may be of another process. Reading from NULL
+		 * fails, and leaves zeros.
 		 */
 		bpf_probe_read_kernel(v8->map, sizeof(v8->map), NULL);
+		bpf_probe_read_kernel(v8->known, sizeof(v8->known), NULL);
+		bpf_probe_read_kernel(v8->named, sizeof(v8->named), NULL);
 	}
 	if (is_generated)
 		mapping_find(&unwinder->search, registers->value[REGISTER_PC]);
@@ -142,17 +145,18 @@ __noinline int v8_function_id_in_scratch_slot(struct unwinder *unwinder, u32 has
 static __always_inline void v8_name_frame(struct unwinder *unwinder, u32 runtime, u64 shared)
 {
 	struct v8_walk *v8 = &unwinder->walk.v8;
+	u32 slot = shared * V8_KNOWN_FACTOR >> 32;
 
-	if (!shared || shared != v8->last_shared) {
+	core_one_register(slot);
+	slot &= V8_KNOWN - 1;
+	if (!shared || shared != v8->named[slot]) {
 		v8->shared = shared;
-		v8->last_shared = 0;
-		v8->last_id = v8_function_id_in_scratch_slot(
+		v8->id[slot] = (u32)v8_function_id_in_scratch_slot(
 			unwinder, shared && v8_read_names_of_function(&unwinder->walk));
-		if (core_reload(v8->last_id))
-			v8->last_shared = shared;
+		v8->named[slot] = core_reload(v8->id[slot]) ? shared : 0;
 	}
-	v8->has_names |= core_reload(v8->last_id) != 0;
-	unwinder_name_frame(unwinder, runtime, core_reload(v8->last_id));
+	v8->has_names |= core_reload(v8->id[slot]) != 0;
+	unwinder_name_frame(unwinder, runtime, core_reload(v8->id[slot]));
 }
 
 /* Finds the functions that run in the current frame. False: it is no frame of a function. */

@@ -310,6 +310,29 @@ CORE_PART void name_v8_frame(struct unwind *unwind)
 		unwind_v8_name(unwind);
 }
 
+/*
+ * True if the current frame has made a call and its words prove that it is a frame of V8: the frame
+ * then has its name and the rule of a frame pointer. Only code that V8 has generated and the pc of
+ * an earlier frame of V8 are tried, and no rule is looked up for these.
+ */
+CORE_PART bool is_known_v8_frame(struct unwind *unwind)
+{
+	unwind->v8.is_proven = unwind->v8.is_tried = unwind->is_saved_ready = 0;
+	if (unwind->is_interrupted | unwind->is_compat || !core_reload(unwind->v8.is_found) ||
+	    (unwind->mapping.image && unwind->registers.value[REGISTER_PC] != unwind->v8.last_pc))
+		return false;
+	unwind->rule = (struct unwind_rule){
+		.cfa_register = REGISTER_FP,
+		.cfa_offset = 16,
+		.base = RULE_BASE_CFA,
+		.flags = RULE_FRAME_POINTER,
+		.slot = {SLOTS_LOST_BUT_FP, [SLOT_FP] = 2, [SLOT_RETURN] = 1},
+	};
+	unwind->v8.is_own = unwind->v8.is_tried = 1;
+	name_v8_frame(unwind);
+	return core_reload(unwind->v8.is_proven);
+}
+
 /* True if more functions of V8 run in the current frame (inlined ones), and were not added as
  * frames yet. */
 CORE_PART bool has_v8_functions(const struct unwind *unwind)
@@ -336,6 +359,12 @@ CORE_PART void name_v8_frame(struct unwind *unwind)
 	(void)unwind;
 }
 
+CORE_PART bool is_known_v8_frame(struct unwind *unwind)
+{
+	(void)unwind;
+	return false;
+}
+
 CORE_PART bool has_v8_functions(const struct unwind *unwind)
 {
 	(void)unwind;
@@ -357,6 +386,8 @@ CORE_PART u32 understand_frame(struct unwind *unwind)
 	if (unwind->is_compat && !COMPAT_IS_UNWOUND)
 		return STOP_UNSUPPORTED;
 	find_java_machine(unwind);
+	if (is_known_v8_frame(unwind))
+		return STOP_NONE;
 	stop = find_or_make_rule(unwind);
 	if (!name_java_frame(unwind))
 		return STOP_BUDGET;
@@ -364,12 +395,18 @@ CORE_PART u32 understand_frame(struct unwind *unwind)
 		return stop;
 	mark_signal_trampoline(unwind);
 	note_if_v8_code(unwind);
-	if (is_frame_pointer_rule(unwind))
-		stop = search_return_address(unwind);
-	if (!stop)
+	/* A frame of V8 that has made a call needs no search if its words prove the frame pointer.
+	 */
+	if (!(unwind->is_interrupted | core_reload(unwind->v8.is_tried)))
 		name_v8_frame(unwind);
-	else
+	if (core_reload(unwind->v8.is_proven))
+		unwind->v8.last_pc = unwind->registers.value[REGISTER_PC];
+	else if (is_frame_pointer_rule(unwind))
+		stop = search_return_address(unwind);
+	if (stop)
 		stop = stop_reason_of_searched_step(unwind, stop);
+	else if (unwind->is_interrupted)
+		name_v8_frame(unwind);
 	return stop;
 }
 
@@ -451,7 +488,7 @@ CORE_INLINE u32 unwind_stack(struct unwind *unwind, u32 max_depth)
 	unwind->java.tries = unwind->java.is_found = unwind->java.is_open = 0;
 	unwind->java.last_method = unwind->java.inlined = unwind->java.barrier = 0;
 	unwind->v8.tries = unwind->v8.is_found = unwind->v8.has_names = 0;
-	unwind->v8.last_shared = unwind->v8.file_script = 0;
+	unwind->v8.file_script = unwind->v8.last_pc = 0;
 	unwind->v8.inlined.steps_left = V8_STEPS_MAX;
 	unwind->v8.inlined.left = 0;
 	script_marks_clear(&unwind->scripts);

@@ -501,8 +501,7 @@ struct elf_program_header {
 };
 ABI_SIZE(struct elf_program_header, 56);
 
-/* most functions of a frame of Java, the inlined ones included; a power of two */
-#define JAVA_CHAIN_MAX 32
+#define JAVA_CHAIN_MAX 32 /* most functions of a frame of Java; a power of two */
 
 /* The state of java_rule.c. */
 struct java_walk {
@@ -524,15 +523,13 @@ struct java_walk {
 	 * code; first characters of the block's name */
 	u64 own_name, own_kind;
 	u32 is_thrower; /* 1: the block is the stub that looks for the handler of an exception */
-	/* in the code that enters a method: where it takes the return address from the stack, and
-	 * where it puts the address back and begins to make the frame */
+	/* places in the code that enters a method: the return address leaves the stack, and returns
+	 */
 	u32 popped, pushed;
-	/* the proposed rule of the current frame; what its return address must be, and where the
-	 * address is: 0: in `word` */
-	struct unwind_rule rule;
-	u32 proof;
-	u64 return_at;
-	u64 callee; /* the method that a frame of the interpreter runs or enters */
+	struct unwind_rule rule; /* the proposed rule of the current frame */
+	u32 proof;		 /* enum java_proof: what the frame's return address must be */
+	u64 return_at;		 /* where the return address is; 0: in `word` */
+	u64 callee;		 /* the method that a frame of the interpreter runs or enters */
 	u64 blob, block_bytes;
 	u64 barrier;	/* the return barrier of a virtual thread; 0: not met on this stack */
 	u32 is_omitted; /* 1: the current frame stands for frames in Java's heap */
@@ -574,9 +571,8 @@ struct java_walk {
 	u32 numbers_at;		   /* byte in `numbers` of the next number */
 };
 
-#define V8_MAPS 8 /* number of object types that a walk remembers; a power of two */
-/* most parts of a string that are still to be read; a power of two */
-#define V8_TEXT_PARTS 16
+#define V8_MAPS 8	 /* number of object types that a walk remembers; a power of two */
+#define V8_TEXT_PARTS 16 /* most parts of a string that are still to be read; a power of two */
 #define V8_WORDS 8
 
 /* A text that was read; a part of a string is read after its other parts. */
@@ -621,15 +617,20 @@ struct v8_inlined {
 	u8 window[V8_LIST_WINDOW];
 };
 
+/* A frame that was read before. Equal words of a later frame lead to the same function. */
+#define V8_KNOWN 8 /* a power of two */
+struct v8_known {
+	u64 bytecode, function, context; /* words of the frame; bytecode is 0 in compiled code */
+	u64 object, shared;		 /* the function and its shared object */
+};
+
 /* The state of v8_name.c. */
 struct v8_walk {
-	/* number of searches for V8 on this stack, and whether one has found it */
-	u32 tries, is_found;
-	u32 has_names; /* 1: a frame of this stack has the name of a function */
+	u32 tries, is_found; /* number of searches for V8 on this stack; 1: it is found */
+	u32 has_names;	     /* 1: a frame of this stack has the name of a function */
 	struct v8_layout layout;
-	u64 seed;	  /* start value of `hash` */
-	u64 map[V8_MAPS]; /* addresses of objects that say the type of others (maps) */
-	u64 type[V8_MAPS];
+	u64 seed;			 /* start value of `hash` */
+	u64 map[V8_MAPS], type[V8_MAPS]; /* maps, and the types of the objects that have them */
 	u64 word[V8_WORDS];
 	u64 part[V8_TEXT_PARTS]; /* strings that are still to be read, the next one last */
 	u32 parts;
@@ -637,17 +638,18 @@ struct v8_walk {
 	u32 is_own;	 /* 1: the current frame's code may be V8's own */
 	u32 is_bad;	 /* 1: a string could not be read */
 	u16 half;
-	/*
-	 * tagged addresses of objects of the current frame's function: shared object, script, name
-	 */
+	/* tagged addresses of objects of the current frame's function */
 	u64 shared, script, name;
 	u64 function; /* tagged address of the current frame's function */
 	u64 object;   /* tagged address of the object that was read last (v8_object_read()) */
 	u64 hash;     /* hash of the function's name and file */
 	u64 name_of_file;
 	u64 file_script, file_hash; /* the script whose name is in text[1], and its hash */
-	/* the last function that was named on this stack, and its id; 0: none */
-	u64 last_shared, last_id;
+	/* 1: the words of the current frame prove that rbp is a frame pointer; 1: they were read */
+	u32 is_proven, is_tried;
+	u64 last_pc; /* the pc of the last frame that was proven; 0: none */
+	struct v8_known known[V8_KNOWN];
+	u64 named[V8_KNOWN], id[V8_KNOWN]; /* shared objects of functions, and the functions' ids */
 	/* index in `text` of the string that is being read: 1 for the file, 0 for the function */
 	u32 reading;
 	struct v8_text text[2]; /* name of the function, and of the file */
@@ -716,6 +718,8 @@ struct unwind {
 	struct v8_walk v8;
 	u64 saved[STEP_WORDS];
 	u64 saved_base;
+	u32 is_saved_ready; /* 1: the words below saved_base were read, and are those of the frame
+			     */
 	u32 saved_count;
 	u64 context[SIGNAL_CONTEXT_WORDS];
 };

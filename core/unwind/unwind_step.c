@@ -128,6 +128,9 @@ CORE_PART bool read_saved_words(struct unwind *unwind, const struct unwind_rule 
 	core_one_register(words);
 	if (words == 0 || words > STEP_WORDS)
 		return false;
+	if (core_reload(unwind->is_saved_ready) && unwind->saved_base == base &&
+	    unwind->saved_count >= words)
+		return true;
 	unwind->saved_count = words;
 	unwind->saved_base = base;
 	return unwind_fetch(unwind, base - 8 * words, unwind->saved, 8 * words);

@@ -187,49 +187,90 @@ CORE_GLOBAL_PART int v8_text_read(struct unwind *unwind, u64 string)
 
 /* --- frames --- */
 
-/* Reads the words below rbp. False: the frame is incomplete, or not that of a function. */
+/*
+ * Reads the words around rbp to unwind->saved: those of the function, and the caller's rbp and the
+ * return address, which the step to the caller takes from there. False: the frame is incomplete, or
+ * not that of a function.
+ */
 CORE_PART bool v8_frame_read(struct unwind *unwind, u32 is_compiled)
 {
 	const struct unwind_registers *registers = &unwind->registers;
 	u64 frame = registers->value[REGISTER_FP];
 	u64 last = frame - 8 * (u64)(is_compiled ? FRAME_WORDS - 1 : FRAME_WORDS);
 
-	return registers->known >> REGISTER_FP & 1 && !(frame & 7) &&
-	       (!unwind->is_interrupted || registers->value[REGISTER_SP] <= last) &&
-	       unwind_peek(unwind, frame - 8 * FRAME_WORDS, unwind->v8.word, 8 * FRAME_WORDS) &&
-	       (unwind->v8.word[WORD_CONTEXT] & OBJECT_MASK) == OBJECT_TAG &&
-	       (unwind->v8.word[WORD_FUNCTION] & OBJECT_MASK) == OBJECT_TAG &&
-	       unwind->v8.word[WORD_ARGUMENTS] - 1 < ARGUMENTS_MAX;
+	if (!(registers->known >> REGISTER_FP & 1) || frame & 7 ||
+	    (unwind->is_interrupted && registers->value[REGISTER_SP] > last) ||
+	    !unwind_peek(unwind, frame - 8 * FRAME_WORDS, unwind->saved, 8 * (FRAME_WORDS + 2)))
+		return false;
+	unwind->saved_base = frame + 16;
+	unwind->saved_count = FRAME_WORDS + 2;
+	unwind->is_saved_ready = 1;
+	return (unwind->saved[WORD_CONTEXT] & OBJECT_MASK) == OBJECT_TAG &&
+	       (unwind->saved[WORD_FUNCTION] & OBJECT_MASK) == OBJECT_TAG &&
+	       unwind->saved[WORD_ARGUMENTS] - 1 < ARGUMENTS_MAX;
+}
+
+/*
+ * Sets v8->function and v8->shared to those of the function word in `known`, and checks the types
+ * of all objects of the frame. 0: it is not the frame of a function; -1: a check failed.
+ */
+CORE_GLOBAL_PART int v8_function_read(struct unwind *unwind, struct v8_known *known)
+{
+	const struct v8_layout *layout;
+	struct v8_walk *v8;
+	u32 type, index;
+
+	if (core_is_null(unwind) || core_is_null(known))
+		return 0;
+	v8 = &unwind->v8;
+	layout = &v8->layout;
+	if (known->bytecode && (u32)v8_object_read(unwind, known->bytecode, 1) != layout->bytecode)
+		return 0;
+	type = v8_object_read(unwind, known->context, 1);
+	if (type - layout->context >= (u32)layout->context_end - layout->context)
+		return -1;
+	index = layout->function_shared / 8;
+	core_one_register(index);
+	type = v8_object_read(unwind, known->function, index + 1);
+	if (type - layout->function >= FUNCTION_TYPES)
+		return -1;
+	known->object = core_reload(v8->object);
+	known->shared = v8->word[index & (V8_WORDS - 1)];
+	return 1;
 }
 
 CORE_GLOBAL int v8_find_function_of_frame(struct unwind *unwind, u32 is_compiled)
 {
-	const struct v8_layout *layout;
-	struct v8_walk *v8;
+	struct v8_known *known;
 	u64 bytecode, function, context;
-	u32 type;
+	struct v8_walk *v8;
+	int found;
+	u32 slot;
 
 	if (core_is_null(unwind))
 		return 0;
 	v8 = &unwind->v8;
-	layout = &v8->layout;
 	v8->is_compiled = is_compiled;
 	if (!v8_frame_read(unwind, is_compiled))
 		return 0;
-	bytecode = v8->word[WORD_BYTECODE];
-	function = v8->word[WORD_FUNCTION];
-	context = v8->word[WORD_CONTEXT];
-	if (!is_compiled && (u32)v8_object_read(unwind, bytecode, 1) != layout->bytecode)
-		return 0;
-	type = v8_object_read(unwind, context, 1);
-	if (type - layout->context >= (u32)layout->context_end - layout->context)
-		return -1;
-	type = v8_object_read(unwind, function, 1);
-	v8->function = core_reload(v8->object);
-	if (type - layout->function >= FUNCTION_TYPES ||
-	    !v8_read_words(unwind, v8->function, layout->function_shared / 8, 1))
-		return -1;
-	v8->shared = v8->word[0];
+	bytecode = is_compiled ? 0 : unwind->saved[WORD_BYTECODE];
+	function = unwind->saved[WORD_FUNCTION];
+	context = unwind->saved[WORD_CONTEXT];
+	slot = function * HASH_FACTOR >> 32;
+	core_one_register(slot);
+	known = &v8->known[slot & (V8_KNOWN - 1)];
+	if (known->function != function || known->context != context ||
+	    known->bytecode != bytecode) {
+		*known = (struct v8_known){bytecode, function, context, 0, 0};
+		found = !is_compiled && !bytecode ? 0 : v8_function_read(unwind, known);
+		if (found <= 0) {
+			known->function = 0;
+			return found;
+		}
+	}
+	v8->function = known->object;
+	v8->shared = known->shared;
+	v8->is_proven = 1;
 	unwind->returns.is_guess = 0;
 	return 1;
 }

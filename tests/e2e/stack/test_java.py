@@ -214,10 +214,11 @@ def check_the_interpreter(machine):
     assert not any(where in (COMPILED, INLINED) for name, where in met if name), met
 
 
-def check_made(machine, *options):
-    """Each class has a number, and all its functions have it, too. The numbers grow, and a class lies where an earlier one did."""
+def check_made(machine, *options, seconds=SECONDS, rate=RATE):
+    """Each class has a number, and all its functions have it, too. The numbers grow, and a class lies where an earlier one did. Returns the
+    numbers of frames and of classes."""
     last, count, wrong = 0, 0, collections.Counter()
-    for event in run(machine, "JavaMakes", "-Xmx32m", "-XX:+UseSerialGC", *options):
+    for event in run(machine, "JavaMakes", "-Xmx32m", "-XX:+UseSerialGC", *options, events=("-F", rate), argument=seconds):
         frames = [frame for frame in user_frames(event) if not frame.name.startswith("?")]
         found = [match.groups() for match in map(MADE.match, [frame.name for frame in frames]) if match]
         numbers = {int(number) for numbers in found for number in numbers if number}
@@ -227,7 +228,7 @@ def check_made(machine, *options):
         last = max(numbers | {last})
     never(wrong, (wrong.most_common(5), count))
     print(machine[-1], options, "%d frames, %d classes" % (count, last))
-    assert count > 100 and last > 40, (count, last)
+    return count, last
 
 
 def virtual_ancestors(name):
@@ -315,8 +316,19 @@ def test_virtual_threads():
 def test_classes_that_replace_others():
     needs_callbacks()
     found = machines()
-    check_made(found[min(found)], "-Xint")
-    check_made(found[min(found)])
+    for options in ("-Xint",), ():
+        count, last = check_made(found[min(found)], *options)
+        assert count > 100 and last > 40, (count, last)
+
+
+@one_of_several
+def test_a_hundred_thousand_frames_of_classes_that_replace_others():
+    needs_callbacks()
+    for machine in machines().values():
+        count = 0
+        while count < 100000:
+            for options in ("-Xint",), ():
+                count += check_made(machine, *options, seconds=8, rate=4999)[0]
 
 
 @one_of_several

@@ -177,25 +177,42 @@ def test_functions_that_the_collector_moves():
             check_calls(node, version, "--expose-gc", "--compact-on-every-full-gc", *options)
 
 
+def check_made(node, version, *options, milliseconds=MILLISECONDS, rate=RATE):
+    """Each round has a number, and all its functions have it, too. The numbers grow. Returns the number of frames."""
+    last, count, wrong, kinds = 0, 0, collections.Counter(), set()
+    for event in run(node, "script_makes.js", *options, argument=milliseconds, events=("-F", rate)):
+        matches = [MADE.match(frame.name) for frame in user_frames(event) if frame.object in (INTERPRETED, COMPILED, INLINED)]
+        numbers = {int(match[2]) for match in matches if match}
+        kinds |= {match[1] for match in matches if match}
+        count += len([match for match in matches if match])
+        if len(numbers) > 1 or (numbers and min(numbers) < last):
+            wrong[last, tuple(sorted(numbers))] += 1
+        last = max(numbers | {last})
+    print(version, options, "%d frames, %d rounds" % (count, last - 100000), wrong.most_common(3))
+    never(wrong, (wrong.most_common(5), count))
+    assert count > 50 and last > 100040 and kinds == {"inner", "of_object", "outer"}, (count, last, kinds)
+    return count
+
+
+MADE_OPTIONS = (), ("--max-semi-space-size=1",), ("--no-opt", "--always-sparkplug")
+
+
 @one_of_several
 def test_functions_that_replace_others():
-    """Each round has a number, and all its functions have it, too. The numbers grow."""
     needs_callbacks()
     for node, version in nodes():
-        for options in ((), ("--max-semi-space-size=1",), ("--no-opt", "--always-sparkplug")):
-            last, count, wrong, kinds = 0, 0, collections.Counter(), set()
-            for event in run(node, "script_makes.js", *options):
-                matches = [MADE.match(frame.name) for frame in user_frames(event)
-                           if frame.object in (INTERPRETED, COMPILED, INLINED)]
-                numbers = {int(match[2]) for match in matches if match}
-                kinds |= {match[1] for match in matches if match}
-                count += len([match for match in matches if match])
-                if len(numbers) > 1 or (numbers and min(numbers) < last):
-                    wrong[last, tuple(sorted(numbers))] += 1
-                last = max(numbers | {last})
-            print(version, options, "%d frames, %d rounds" % (count, last - 100000), wrong.most_common(3))
-            never(wrong, (wrong.most_common(5), count))
-            assert count > 50 and last > 100040 and kinds == {"inner", "of_object", "outer"}, (count, last, kinds)
+        for options in MADE_OPTIONS:
+            check_made(node, version, *options)
+
+
+@one_of_several
+def test_a_hundred_thousand_frames_of_functions_that_replace_others():
+    needs_callbacks()
+    for node, version in nodes():
+        count = 0
+        while count < 100000:
+            for options in MADE_OPTIONS:
+                count += check_made(node, version, *options, milliseconds=4000, rate=4999)
 
 
 if __name__ == "__main__":

@@ -369,7 +369,7 @@ static void run_forged(unsigned number)
 	void **place = places[number / 6 % (sizeof(places) / sizeof(places[0]))];
 	void *kept = *place;
 
-	*place = number % 6 == 5 ? (void *)places : (void *)addresses[number % 6];
+	*place = number % 6 == 5 ? (void *)segments : (void *)addresses[number % 6];
 	enter_compiled();
 	*place = kept;
 }

@@ -482,6 +482,17 @@ TEST(an_interrupted_function_above_the_barrier, machine_make)
 	assert_int_equal(unwind.is_guessed, 0);
 }
 
+TEST(an_interrupted_function_that_returns_to_the_barrier, machine_make)
+{
+	barrier_put("StubRoutines (continuation stubs)");
+	set_registers_of_java_frame(COMPILED + 64, STACK, STACK + 0x200);
+	put(STACK + 8 * COMPILED_WORDS - 8, BASE + COMPILED + 16);
+	unwind.is_interrupted = true;
+	unwind.rule.flags = RULE_FRAME_POINTER;
+	assert_true(java_rule(&unwind));
+	assert_int_equal(unwind.java.barrier, BASE + COMPILED + 16);
+}
+
 TEST(return_addresses_that_are_no_barrier, machine_make)
 {
 	(void)state;
