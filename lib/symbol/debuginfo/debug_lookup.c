@@ -587,20 +587,21 @@ int debug_lookup_find(struct debug_lookup *lookup, const struct debug_code *code
 }
 
 /* Looks at the mapped file, which need not have a build id if the recorded one had none: the file's
- * kind is told, and none of its names. */
-static bool is_graalvm_image(struct debug_search *search)
+ * kind and whether it has names are told, and none of its names. */
+static void look_at_mapped_file(struct debug_search *search, struct debug_facts *facts)
 {
 	struct wanted wanted = describe_wanted_file(search, NEED_NOTHING);
 	const char *path = mapped_path(search);
 	int file;
 
 	if (path[0] != '/' || search->code->mapping->kind != MAPPING_FILE)
-		return false;
+		return;
 	file = open_below_roots(search->roots, path, has_wanted_build_id_and_parts, &wanted);
 	if (file < 0)
-		return false;
+		return;
 	close(file);
-	return wanted.link.is_graalvm;
+	facts->is_graalvm = wanted.link.is_graalvm;
+	facts->has_names = wanted.link.has_dwarf || wanted.link.has_symbols;
 }
 
 struct debug_facts debug_lookup_facts(struct debug_lookup *lookup, const struct debug_code *code)
@@ -609,7 +610,7 @@ struct debug_facts debug_lookup_facts(struct debug_lookup *lookup, const struct 
 	struct debug_search search;
 	int err = search_begin(&search, lookup, code);
 
-	facts.is_graalvm = is_graalvm_image(&search);
+	look_at_mapped_file(&search, &facts);
 	if (err)
 		return facts;
 	search_debug_file_on_this_machine(&search);

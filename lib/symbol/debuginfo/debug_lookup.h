@@ -62,9 +62,11 @@ struct debug_facts {
 	bool has_id;	  /* the recording has the build id of the code */
 	bool has_code;	  /* the mapped file was found */
 	bool is_replaced; /* the path of the mapped file leads to another file now */
-	bool has_names;	  /* a file with the build id has symbols or debug information */
-	bool is_graalvm;  /* the mapped file is a native image of GraalVM */
-	bool is_placed;	  /* the segments of the mapped file are known */
+	/* a file with the build id has symbols or debug information; the mapped file, if the
+	 * recording has no build id */
+	bool has_names;
+	bool is_graalvm; /* the mapped file is a native image of GraalVM */
+	bool is_placed;	 /* the segments of the mapped file are known */
 };
 struct debug_facts debug_lookup_facts(struct debug_lookup *lookup, const struct debug_code *code);
 

@@ -183,6 +183,9 @@ def test_image_of_graalvm():
         run("objcopy", "--strip-all", "--add-section", ".svm_heap=" + name, name)
         file = check_missing(record_calls(name), name, "graalvm")
         assert not file["fix"] and "native image of GraalVM" in file["why"], file
+    build("named_image", "-Wl,--build-id=none")
+    run("objcopy", "--strip-symbol=main", "--strip-symbol=outer", "--add-section", ".svm_heap=named_image", "named_image")
+    assert "--build-id" in check_missing(record_calls("named_image"), "named_image", "no_id")["fix"]
 
 
 def test_missing_package():
