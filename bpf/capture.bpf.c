@@ -50,7 +50,6 @@
 #include "unwind/dwarf_expr.c"
 #include "unwind/eh_frame.c"
 #include "unwind/java_rule.c"
-#include "unwind/java_name.c"
 #include "unwind/rule_search.c"
 #include "unwind/sframe.c"
 #include "unwind/table_search.c"
@@ -60,7 +59,8 @@
 #include "unwind/v8_inlined.c"
 #include "unwind/v8_name.c"
 
-#include "perl_walk.c" /* uses functions of script_walk.c */
+#include "perl_walk.c"	      /* uses functions of script_walk.c */
+#include "unwind/java_name.c" /* uses functions of java_rule.c */
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
