@@ -176,7 +176,6 @@ static int machine_make(void **state)
 		memory[SEGMENTS + 4 + i] = i;
 	put(CODE + 4 * 128, 8);
 	put(CODE + 4 * 128 + 8, 1);
-	put(blob + 28, COMPILED_WORDS);
 	put(blob + 20, 16);
 	put(blob + 28, COMPILED_WORDS);
 	put(blob + 32, BASE + blob + 0x40);
@@ -186,7 +185,6 @@ static int machine_make(void **state)
 	put(QUEUE + 8, BASE + LOOP);
 	memcpy(memory + QUEUE + 20, &(u32){0x1000}, 4);
 	put(CALL_RETURN, BASE + LOOP + 0x2000);
-	put(METHOD + 8, BASE + CONST);
 	memcpy(memory + CONST + 32, &(u16){20}, 2);
 	names_make();
 	memset(&unwind, 0, sizeof(unwind));
@@ -303,6 +301,9 @@ TEST(interrupted_functions_that_stubs_have_called, machine_make)
 	put_bytes(COMPILED + 64, "\x41\x50", 2); /* push %r8 */
 	unwind_code_rule(&unwind, &unwind.rule);
 	assert_false(java_rule(&unwind));
+	called_by_stub_put("StubRoutines (continuation stubs)", STACK);
+	put(STACK + 8 * COMPILED_WORDS - 8, BASE + STUB + 0x60); /* the return barrier */
+	assert_true(java_rule(&unwind));
 }
 
 TEST(a_frame_of_the_interpreter, machine_make)
@@ -330,16 +331,9 @@ TEST(frames_that_are_not_proven, machine_make)
 	assert_false(java_rule(&unwind));
 	unwind.registers.value[REGISTER_R13] = BASE + CONST + 48 + 1;
 	assert_true(java_rule(&unwind));
-	/* The frame of the same method has just been left: the caller's rbp and the return address
-	 * are the words around rsp. */
-	put(STACK - 8, BASE + STACK + 0x100);
+	put(STACK - 8, BASE + STACK + 0x100); /* a frame of the same method has just been left */
 	put(STACK, BASE + LOOP + 16);
 	assert_false(java_rule(&unwind));
-	put(STACK, BASE + STACK);
-	assert_true(java_rule(&unwind));
-	put(STACK - 8, BASE + STACK + 0x80);
-	put(STACK, BASE + LOOP + 16);
-	assert_true(java_rule(&unwind));
 	/* The return address is behind no call. */
 	unwind.is_interrupted = false;
 	interpreted_put(STACK + 0x100, STACK + 0x140, COMPILED + 16, CONST + 48);
@@ -374,21 +368,20 @@ static void entered_put(u32 at, u64 rsp, u64 rbp, u64 sender)
 TEST(methods_that_are_entered, machine_make)
 {
 	/* the place in the code; words from rsp to the return address, 9: it is in rax */
-	static const struct {
-		u32 at, words;
-	} places[] = {{0, 0},
-		      {15, 0},
-		      {ENTRY_POPS, 0},
-		      {ENTRY_POPS + 1, 9},
-		      {ENTRY_PUSHES, 9},
-		      {ENTRY_PUSHES + 1, 0},
-		      {ENTRY_PUSHES + 2, 1}};
+	static const u32 at[] = {0,
+				 15,
+				 ENTRY_POPS,
+				 ENTRY_POPS + 1,
+				 ENTRY_PUSHES,
+				 ENTRY_PUSHES + 1,
+				 ENTRY_PUSHES + 2};
+	static const u32 words[] = {0, 0, 0, 9, 9, 0, 1};
 
-	for (u32 i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		entered_put(places[i].at, STACK, STACK + 0x300, STACK + 0x40);
-		unwind.registers.value[REGISTER_RAX] = BASE + (places[i].words == 9 ? COMPILED : 0);
-		put(STACK + 8 * (u64)places[i].words, BASE + COMPILED);
-		put(STACK, places[i].words == 1 ? BASE + STACK + 0x300 : BASE + COMPILED);
+	for (u32 i = 0; i < sizeof(at) / sizeof(at[0]); i++) {
+		entered_put(at[i], STACK, STACK + 0x300, STACK + 0x40);
+		unwind.registers.value[REGISTER_RAX] = BASE + (words[i] == 9 ? COMPILED : 0);
+		put(STACK + 8 * (u64)words[i], BASE + COMPILED);
+		put(STACK, words[i] == 1 ? BASE + STACK + 0x300 : BASE + COMPILED);
 		assert_true(java_rule(&unwind));
 		assert_int_equal(unwind.java.method, BASE + METHOD);
 		assert_int_equal(unwind.java.is_compiled, 0);
@@ -519,24 +512,8 @@ TEST(stubs_with_a_frame_pointer, machine_make)
 	assert_false(java_rule(&unwind));
 	unwind.registers.value[REGISTER_FP] = BASE + STACK - 8;
 	assert_false(java_rule(&unwind));
-}
-
-/* Adapters make no frame: rbp is that of a caller, which code behind a call of the same block may
- * have called. */
-TEST(code_that_makes_no_frame, machine_make)
-{
-	static const char *const kinds[] = {"I2C/C2I adapters", "InlineCacheBuffer", "StubQueue"};
-
-	for (u32 i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		stub_put(kinds[i], COMPILED - 0x40);
-		put(STACK, BASE + LOOP + 0x1800);
-		put(STACK + 0x88, BASE + LOOP + 0x1800);
-		assert_false(java_rule(&unwind));
-	}
-	stub_put("StubRoutines", COMPILED - 0x40);
+	stub_put("I2C/C2I adapters", COMPILED - 0x40); /* they make no frame: rbp is a caller's */
 	put(STACK + 0x88, BASE + LOOP + 0x1800);
-	assert_true(java_rule(&unwind));
-	unwind.java.layout.has_names = 0; /* the kind is unknown */
 	assert_false(java_rule(&unwind));
 }
 
@@ -586,6 +563,9 @@ TEST(functions_that_have_thrown, machine_make)
 	}
 }
 
+#define COMPARES_CLASS "\x44\x8b\x56\x08\x44\x3b\x50\x08\x0f\x85\x00\x00\x00\x00"
+#define MAKES_FRAME "\x55\x48\x83\xec\x20\x41\x83\x7f\x20\x01\x75\x10"
+
 /* The first instructions of compiled functions: the place of the pc, and the words of the frame. */
 TEST(the_first_instructions, machine_make)
 {
@@ -594,24 +574,18 @@ TEST(the_first_instructions, machine_make)
 		u32 bytes, at, words;
 	} places[] = {
 		/* the caller's class is compared; a page is touched; the frame is made; a guard */
-		{"\x44\x8b\x56\x08\x44\x3b\x50\x08\x0f\x85\x00\x00\x00\x00"
-		 "\x55\x48\x83\xec\x20\x41\x83\x7f\x20\x01\x75\x10",
-		 27, 4, 1},
-		{"\x44\x8b\x56\x08\x44\x3b\x50\x08\x0f\x85\x00\x00\x00\x00"
-		 "\x55\x48\x83\xec\x20\x41\x83\x7f\x20\x01\x75\x10",
-		 27, 15, 2},
-		{"\x55\x48\x83\xec\x20\x41\x83\x7f\x20\x01\x75\x10", 12, 5, COMPILED_WORDS},
-		{"\x55\x48\x83\xec\x20\x41\x83\x7f\x20\x01\x75\x10", 12, 10, COMPILED_WORDS},
+		{COMPARES_CLASS MAKES_FRAME, 27, 4, 1},
+		{COMPARES_CLASS MAKES_FRAME, 27, 15, 2},
+		{MAKES_FRAME, 12, 5, COMPILED_WORDS},
+		{MAKES_FRAME, 12, 10, COMPILED_WORDS},
 		{"\x89\x84\x24\x00\xc0\xfe\xff\x48\x83\xec\x18\x48\x89\x6c\x24\x10", 16, 0, 1},
 		{"\x89\x84\x24\x00\xc0\xfe\xff\x48\x83\xec\x18\x48\x89\x6c\x24\x10", 16, 11,
 		 COMPILED_WORDS},
 		/* no frame is made up to the place where it is complete */
-		{"\x44\x8b\x56\x08\x44\x3b\x50\x08\x0f\x85\x00\x00\x00\x00", 14, 4, 0},
+		{COMPARES_CLASS, 14, 4, 0},
 	};
 
-	for (u32 i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		u64 code = COMPILED + 64;
-
+	for (u64 i = 0, code = COMPILED + 64; i < sizeof(places) / sizeof(places[0]); i++) {
 		machine_make(NULL);
 		put(CODE + 4 * 128 + HEADER + 32, BASE + code);
 		put(CODE + 4 * 128 + HEADER + 20, places[i].bytes);
@@ -681,7 +655,6 @@ TEST(the_method_of_compiled_code, machine_make)
 		unwind.java.method = unwind.java.own_name = 0;
 		assert_true(java_rule(&unwind));
 		assert_int_equal(unwind.java.method, i < 2 ? BASE + METHOD : 0);
-		/* a method's block does not lend its name */
 		assert_int_equal(unwind.java.own_name, i < 2 ? 0 : BASE + KIND);
 		if (i < 2) {
 			assert_int_equal(unwind.java.is_compiled, 1);
@@ -881,32 +854,6 @@ TEST(frames_of_a_virtual_thread_in_the_heap, machine_make)
 		assert_int_equal(unwind.frame[2], BASE + LOOP + 0x2000);
 		assert_int_equal(unwind.is_guessed, 0);
 	}
-}
-
-/* The barrier lies in the first block; compiled code of a second block is interrupted. */
-TEST(an_interrupted_function_above_the_barrier, machine_make)
-{
-	barrier_put("StubRoutines (continuation stubs)");
-	memory[SEGMENTS + 14] = 0;
-	memory[SEGMENTS + 15] = 1;
-	put(STUB, 2);
-	put(STUB + 8, 1);
-	put(STUB_BLOB + 20, 16);
-	put(STUB_BLOB + 28, COMPILED_WORDS);
-	put(STUB_BLOB + 32, BASE + STUB + 0x90);
-	put(STUB_BLOB + 96, BASE + KIND + 64);
-	put_bytes(KIND + 64, "nmethod", 8);
-	memset(memory + STUB + 0x90, 0x90, 0x60);
-	set_registers_of_java_frame(STUB + 0xb0, STACK, STACK + 0x300);
-	put(STACK + 8 * COMPILED_WORDS - 8, BASE + COMPILED + 16);
-	put(STACK + 8 * COMPILED_WORDS - 16, BASE + STACK + 0x80);
-	put(STACK + 0x88, BASE + LOOP + 0x2000);
-	unwind_stack(&unwind, 3);
-	assert_int_equal(unwind.depth, 3);
-	assert_int_equal(unwind.frame[0], BASE + STUB + 0xb0);
-	assert_int_equal(unwind.frame[1], FRAME_OMITTED_SOME);
-	assert_int_equal(unwind.frame[2], BASE + LOOP + 0x2000);
-	assert_int_equal(unwind.is_guessed, 0);
 }
 
 TEST(return_addresses_that_are_no_barrier, machine_make)
