@@ -59,7 +59,8 @@
 #include "unwind/v8_inlined.c"
 #include "unwind/v8_name.c"
 
-#include "perl_walk.c" /* uses functions of script_walk.c */
+#include "perl_walk.c"	      /* uses functions of script_walk.c */
+#include "unwind/java_name.c" /* uses functions of java_rule.c */
 
 #include "unwind/java_name.c" /* uses functions of java_rule.c */
 

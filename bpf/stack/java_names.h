@@ -87,6 +87,8 @@ __noinline int java_method_id_in_scratch_slot(struct unwinder *unwinder, u32 has
 }
 
 #define STUB_NAME_BYTES 64 /* the most bytes that are read of the name of a block */
+#define EIGHT_SPACES 0x2020202020202020ULL
+#define EIGHT_HIGH_BITS 0x8080808080808080ULL
 
 /* The id of the name that the machine has given to a block of code, which stands for the block's
  * frames that have no method. */
@@ -95,7 +97,7 @@ static __always_inline int java_find_or_add_block_id(struct scratch *scratch, u6
 	struct script_record *record = &scratch->script_search.record;
 	u32 zero = 0;
 	struct script_cache *cache = bpf_map_lookup_elem(&script_ids, &zero);
-	u64 hash = JAVA_BLOCKS, key;
+	u64 hash = JAVA_BLOCKS, key, first;
 	long bytes;
 	int id;
 
@@ -103,6 +105,10 @@ static __always_inline int java_find_or_add_block_id(struct scratch *scratch, u6
 	bpf_probe_read_kernel(record, sizeof(*record), NULL);
 	bytes = bpf_probe_read_user_str(record->name.text, STUB_NAME_BYTES, (void *)name);
 	if (!cache || bytes <= 1 || bytes > STUB_NAME_BYTES)
+		return 0;
+	/* A name begins with eight characters of ASCII, which an address never does. */
+	first = *(u64 *)record->name.text;
+	if ((first | (first - EIGHT_SPACES)) & EIGHT_HIGH_BITS)
 		return 0;
 	record->runtime = SCRIPT_JAVA;
 	record->name.bytes = bytes - 1;
