@@ -62,8 +62,6 @@
 #include "perl_walk.c"	      /* uses functions of script_walk.c */
 #include "unwind/java_name.c" /* uses functions of java_rule.c */
 
-#include "unwind/java_name.c" /* uses functions of java_rule.c */
-
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 const volatile struct syscall_kinds syscalls = {};
