@@ -45,7 +45,7 @@ struct thread_keys {
 };
 
 /* What the last process that was asked for has published: its message takes long to read, and its
- * threads may have many records. All 0: nothing is kept. */
+ * threads may have many records. All 0: no process yet. */
 struct kept_process {
 	const struct trace_process *process;
 	struct process_attributes attributes;

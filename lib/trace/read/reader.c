@@ -808,7 +808,7 @@ u32 trace_reader_process(const struct trace_reader *reader, u32 tgid, u64 time)
 }
 
 /* Returns the number of the longest context that the same process has of the program whose thread
- * has the attributes; `process` if there is none. */
+ * has the attributes; else `process`. */
 static u32 find_context_of_program(const struct trace_reader *reader, u32 process, u32 thread)
 {
 	const struct trace_attributes *attributes;
