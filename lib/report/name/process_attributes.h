@@ -45,7 +45,7 @@ struct thread_keys {
 };
 
 /* The published attributes of the process that was asked for last: its message takes long to read,
- * and its threads may have many records. All 0: no process is kept. */
+ * and its threads may have many records. All 0: no process yet. */
 struct kept_process {
 	const struct trace_process *process;
 	struct process_attributes attributes;
