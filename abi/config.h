@@ -44,19 +44,21 @@ struct comm_globs {
 enum alive_mode {
 	ALIVE_NONE = 0,
 	ALIVE_ALL,
-	ALIVE_SAMPLED, /* some sources take a sample */
+	/* some sources record a sample of the things that are alive (abi/question.h) */
+	ALIVE_SAMPLED,
 };
 
 struct capture_config {
 	u32 cpus; /* highest possible CPU number + 1 */
 	u32 bits; /* the stack map holds 2^bits stacks */
 	u32 pool_words;
-	u32 ring_slots;	  /* slots of the event ring, per CPU */
-	u32 last_slot;	  /* offset of the last slot from the first slot of a ring, in bytes */
-	u32 slot_size;	  /* EVENT_SLOT_SIZE() */
-	u32 task_slots;	  /* slots of the task ring, per CPU */
-	u32 flight;	  /* 1: new events overwrite the oldest; 0: a reader drains the rings */
-	u32 count;	  /* 1: drain: events that find their ring full are counted (counted.h) */
+	u32 ring_slots; /* slots of the event ring, per CPU */
+	u32 last_slot;	/* offset of the last slot from the first slot of a ring, in bytes */
+	u32 slot_size;	/* EVENT_SLOT_SIZE() */
+	u32 task_slots; /* slots of the task ring, per CPU */
+	u32 flight;	/* 1: new events overwrite the oldest; 0: a reader drains the rings */
+	/* 1, in drain mode: events that find their ring full are counted in rows (counted.h) */
+	u32 count;
 	u32 aggregate;	  /* 1: all events are counted, and none is recorded; `count` is set, too */
 	u32 counted_rows; /* rows of a CPU's table of counted events; a power of two */
 	u32 last_counted; /* offset of the last row from the first row, in bytes */
@@ -96,7 +98,7 @@ struct capture_config {
 	u32 further;	  /* 1: slots have room for a second value, after the value */
 	/* number of sources whose lost events are counted apart; 0: the instance has one source */
 	u32 losses;
-	u32 count_unmet; /* 1: events that do not meet their conditions are counted */
+	u32 count_unmet; /* 1: the number of events that do not meet their conditions is counted */
 	u32 schedules;	 /* 1: on_sample itself schedules the callback (bpf/deferral/callback.h) */
 	u64 cgroup;	 /* id of the cgroup whose tasks are recorded; 0: tasks of all cgroups */
 	u64 attribute_key[2]; /* secret key of the hashes of attributes (abi/thread_context.h) */
@@ -143,7 +145,7 @@ struct followed {
 /* Counters of one perf event, by CPU. */
 struct perf_runs {
 	u64 runs;  /* number of runs of the event's program */
-	u64 count; /* the event's own count at the last run; not for inherited events */
+	u64 count; /* the perf event's own count at the last run; not set for inherited events */
 };
 
 /* Counters of one tracepoint whose record is read, by CPU (core/field_runs.h). */
@@ -195,7 +197,8 @@ struct syscall_kinds {
  * kernel's stack that frame is the pc itself.
  *
  * TEXT_TASK: functions in which the end of an interrupt does the work of the interrupted task, such
- * as __schedule for a preemption. What they call is the task's and not the interrupt's.
+ * as __schedule for a preemption. Code that these functions call belongs to the task and not to the
+ * interrupt.
  */
 
 #define KERNEL_TEXT_MAX 8192

@@ -46,7 +46,7 @@ struct counted_row {
 	u64 state; /* enum counted_state */
 	struct counted_key key;
 	u64 count;
-	u64 value; /* sum */
+	u64 value; /* sum of the values of the counted events */
 	u64 reported_count;
 	u64 reported_value;
 };
@@ -69,13 +69,18 @@ ABI_SIZE(struct counted_range, 32);
  */
 #define COUNTED_SHARE 4
 #define COUNTED_AHEAD_NS 4000000000ULL
-#define COUNTED_EVENT_NS_MAX 100000ULL /* an event that took longer was interrupted */
+/* the most time that is taken for one event: an event that took longer was interrupted */
+#define COUNTED_EVENT_NS_MAX 100000ULL
 
 struct counted_table {
-	u64 busy_until; /* CLOCK_MONOTONIC ns; not used by an instance that aggregates */
+	/*
+	 * CLOCK_MONOTONIC, ns: time up to which the CPU has used its share for counting; not used
+	 * by an instance that aggregates
+	 */
+	u64 busy_until;
 	/* sums of the reported_count of all rows, freed ones included: */
-	u64 reported;  /* the sum that files have reported */
-	u64 discarded; /* the sum that resets have discarded */
+	u64 reported;  /* sum of the counts that files have reported */
+	u64 discarded; /* sum of the counts that resets have discarded */
 	u64 reserved[5];
 	struct counted_row row[];
 };

@@ -13,11 +13,17 @@
 
 #include "scalar.h"
 
-/* The version of all that is shared, as part of the engine folder's name: of its layout, and of
- * what tables of files have, since a rule of an older table would hide a mark of a newer one. */
+/*
+ * The version of the shared state, which is a part of the name of the engine's folder. The number
+ * grows with each change of the layout, or of what tables of files hold: a rule of an older table
+ * would hide a mark of a newer table.
+ */
 #define ENGINE_VERSION 20
 
-/* number of unwinders: stacks that are being unwound, or kept for other instances, at once */
+/*
+ * number of unwinders; each unwinder holds one stack, which is being unwound or is kept for other
+ * instances
+ */
 #define UNWINDERS_MAX 256
 #define TASKS_MAX (1U << 17)
 
@@ -86,14 +92,21 @@ enum deferral_state { DEFERRAL_IDLE = 0, DEFERRAL_PENDING = 1, DEFERRAL_RUNNING 
 
 struct deferral {
 	u64 word;
-	struct kernel_entry entry; /* the entry into the kernel that the cookie belongs to */
-	u32 turn;	      /* parity says which of the two deferral_works is scheduled next */
-	u32 ready;	      /* --user-at-syscall: id of the stack taken at the entry; 0: none */
-	u64 ready_generation; /* generation of `ready`: an id comes again when its tag wraps */
+	/* the task's entry into the kernel to which the cookie belongs */
+	struct kernel_entry entry;
+	/* its parity selects the one of the task's two deferral_works that is scheduled next */
+	u32 turn;
+	u32 ready; /* --user-at-syscall: id of the stack taken at the entry; 0: none */
+	/*
+	 * generation of the stack map that has the id `ready`: ids repeat when the tag of the
+	 * generation wraps
+	 */
+	u64 ready_generation;
 	struct kernel_entry ready_entry;
-	u32 delivered;	    /* cookie of the stack that is being written, or was written last */
-	u32 kernel_tid;	    /* the task's id in the initial namespace, for bpf_task_from_pid() */
-	u32 probed;	    /* cookie of the last stack that begins at a user probe; 0: none */
+	u32 delivered;	/* cookie of the stack that is being written, or was written last */
+	u32 kernel_tid; /* the task's id in the initial namespace, for bpf_task_from_pid() */
+	/* the last cookie whose stack begins with the registers at a user probe; 0: none */
+	u32 probed;
 	u32 context;	    /* cookie whose callback reads trace and span, too; 0: none */
 	u64 thread_pointer; /* the task's thread pointer when `context` was set */
 };
@@ -116,7 +129,11 @@ struct execve_call {
 
 /* A blocked task, as it was when it left its CPU. */
 struct blocked {
-	u64 since;	/* ns, CLOCK_MONOTONIC */
+	/*
+	 * CLOCK_MONOTONIC, ns: time when the task left its CPU; in struct thread_time: when the
+	 * thread's current state began
+	 */
+	u64 since;
 	u64 user;	/* stack field of the event's user stack | state << 32 */
 	u64 generation; /* generation of the stack map, if `user` is an id */
 	u64 switches;	/* number of the task's switches when the wait began */
@@ -127,7 +144,7 @@ struct blocked {
 #define BLOCKED_STATE(user) ((u32)((user) >> 32) & 3)
 
 /* --origins: the queueing of a work item, a timer or an io_uring request (bpf/event/origin.h). */
-/* most objects whose origin is remembered: queued ones, and some that were queued */
+/* most objects whose origin is remembered: queued objects, and some that are no longer queued */
 #define ORIGINS_MAX 16384U
 #define ORIGIN_WORKS_MAX 16384U /* most workers that execute a work item at once */
 #define ORIGIN_CALLS 4U		/* most callbacks that are under way at once on one CPU */
@@ -135,14 +152,16 @@ struct blocked {
 #define ORIGIN_CALL_HARD (ORIGIN_CALLS - 1)
 
 struct origin {
-	u64 object;	/* address of the work item, timer or request */
-	u64 time;	/* ns, CLOCK_MONOTONIC: when it was queued; 0: not known */
-	u64 generation; /* generation of the stack map to which the ids belong */
-	u64 kernel;	/* stack field of the kernel stack | state << 32: STACK_FIELD_WORD() */
-	u64 user;	/* stack field of the user stack | state << 32 */
-	u64 running;	/* address of a word of the kernel that holds the object while its callback
-			   runs; 0: not known */
-	u32 tid;	/* id of the task that queued the object; or TID_INTERRUPT */
+	u64 object; /* address of the work item, timer or request */
+	/* CLOCK_MONOTONIC, ns: time when the object was queued; 0: the time is not known */
+	u64 time;
+	/* generation of the stack map to which the ids in `kernel` and `user` belong */
+	u64 generation;
+	u64 kernel;  /* stack field of the kernel stack | state << 32: STACK_FIELD_WORD() */
+	u64 user;    /* stack field of the user stack | state << 32 */
+	u64 running; /* address of a word of the kernel that holds the object while its callback
+			runs; 0: not known */
+	u32 tid;     /* id of the task that queued the object; or TID_INTERRUPT */
 	u32 reserved;
 };
 
@@ -154,11 +173,14 @@ struct origin {
 struct origin_cpu_calls {
 	struct {
 		u64 task;	/* address of the current task_struct; 0: free */
-		u64 is_hrtimer; /* a high-resolution timer */
+		u64 is_hrtimer; /* 1: the callback is that of a high-resolution timer */
 		struct origin origin;
 	} call[ORIGIN_CALLS];
-	u64 ended; /* the object whose callback ended last */
-	/* address of the word that held this object while its callback ran (struct origin) */
+	u64 ended; /* address of the object whose callback ended last */
+	/*
+	 * address of the word that held the object `ended` while its callback ran (`running` of its
+	 * origin)
+	 */
 	u64 ended_running;
 };
 

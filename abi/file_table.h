@@ -41,7 +41,7 @@
 #define FILE_TABLE_ROW_RULE(row) ((row) >> 16)
 
 struct file_table_chunk {
-	u32 count; /* used entries of `word` */
+	u32 count; /* number of used entries of `word` */
 	u32 first; /* chunk that the first entry leads to; in a leaf: chunk of rule 1 */
 	/* The next members are used in the root only: */
 	/* the other chunks of the table have keys from this number on; never 0 in the map */
@@ -50,7 +50,8 @@ struct file_table_chunk {
 	u32 used; /* FILE_TABLE_TIME() of the last search that found a rule; written by programs */
 	u32 is_partial; /* 1: code that no table covers is not analysed yet */
 	/*
-	 * layout of scripts or of generated code; runtime SCRIPT_NONE: no rule has CFA_SCRIPT_LOOP
+	 * layout of the frames of scripts or of generated code; with runtime SCRIPT_NONE no rule of
+	 * the table has CFA_SCRIPT_LOOP
 	 */
 	struct script_layout script;
 	u32 word[FILE_TABLE_WORDS];
@@ -74,11 +75,15 @@ struct file_table_search {
 	/* Output: */
 	u32 is_partial; /* is_partial of the root */
 	u32 from;	/* first file offset that the rule covers */
-	u32 to;		/* end of the rule, or end of the leaf: the rule may go on there */
+	/*
+	 * the rule covers all offsets below this one: the next row begins here; after the last row
+	 * of a leaf: `offset` + 1, since the next leaf was not read
+	 */
+	u32 to;
 	struct unwind_rule rule;
 
 	/* Used by core/unwind/table_search.c only: */
-	u32 base; /* `base` of the root when the search began */
+	u32 base; /* `base` of the root, as it was when the search began */
 	u32 target;
 	u32 at;	   /* index of the entry that was found in the current chunk */
 	u32 start; /* file offset at which the entry `at` begins */

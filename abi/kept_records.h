@@ -27,10 +27,11 @@
 /* The type of a source; numbers are never reused. */
 enum source_type {
 	/*
-	 * Hits at any pc: -F (cycles if there is a PMU, else cpu-clock), clocks, hardware counters.
+	 * events that may hit at any pc: samples of -F (cycles if there is a PMU, else cpu-clock),
+	 * of clocks and of hardware counters
 	 */
 	SOURCE_SAMPLE = 0,
-	SOURCE_PERF = 1,       /* any other perf event */
+	SOURCE_PERF = 1,       /* a perf event of another type than those of SOURCE_SAMPLE */
 	SOURCE_TRACEPOINT = 2, /* raw tracepoint */
 	SOURCE_SYSCALL = 3,    /* one system call's entry or exit */
 	SOURCE_USER = 4,       /* uprobe */
@@ -55,7 +56,7 @@ struct metadata_header {
 	u32 version;	     /* the version of the instance; the first member in every version */
 	u32 address_shown;   /* 0: kptr_restrict hid kernel addresses */
 	u64 start_realtime;  /* ns since the epoch at start_monotonic */
-	u64 start_monotonic; /* ns */
+	u64 start_monotonic; /* CLOCK_MONOTONIC, ns: time that corresponds to start_realtime */
 	u32 sources;
 	u32 text_bytes;
 };
@@ -104,19 +105,28 @@ struct ring_place {
 };
 
 struct reading {
-	u64 session;	/* the kernel's number of the open file; 0: free */
-	u64 used;	/* time of the last call, ns */
+	u64 session; /* the kernel's number of the open file; 0: free */
+	/* CLOCK_MONOTONIC, ns: time when the program was last called for this read */
+	u64 used;
 	u64 generation; /* generation of the stack map; 0: not yet chosen */
-	u64 next;	/* number of the record that is shown next; of events: a time after them */
-	u64 part;	/* number of lines or bytes of that record that are shown already */
+	/*
+	 * number of the record that is shown next; file `trace`: a time that is later than all
+	 * shown events
+	 */
+	u64 next;
+	u64 part; /* number of lines or bytes of the record `next` that are shown already */
 	u64 is_begun;
 	u64 is_whole; /* 1: the whole file was shown */
 	u64 entries;
 	u64 refs;
 	u64 produced;
-	u64 counted; /* events that are counted only */
+	u64 counted; /* number of events that are counted only */
 	u64 lost[LOST_COUNT];
-	u64 walked; /* numbers of user stacks, as in struct scratch_counters */
+	/*
+	 * this member and the next ones: sums of the counters in struct scratch_counters over all
+	 * scratch slots
+	 */
+	u64 walked;
 	u64 table_steps;
 	u64 mapping_walks;
 	u64 script_joined;

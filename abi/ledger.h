@@ -54,7 +54,9 @@ enum ledger_lost { LEDGER_LOST(X) LOST_COUNT };
 enum stack_reason { STACK_REASONS(X) REASON_COUNT };
 #undef X
 
-/* Further gaps of a recording. The counts are not events. */
+/*
+ * Notes: further gaps of a recording, each with a count. The counts are not events of the ledger.
+ */
 #define LEDGER_NOTES(X)                                                                            \
 	X(UNKNOWN_FRAMES, "unknown_frames", "user frames whose file could not be identified")      \
 	X(UNNAMED_TASKS, "unnamed_tasks", "names of tasks that found the task ring full")          \

@@ -18,7 +18,10 @@
 /* Mapping numbers begin with 1. The highest numbers stand for scripts (script.h), not for files. */
 #define MAPPINGS_MAX 8192
 #define MAPPING_NONE 0 /* never given out */
-/* the mapping could not be read: offset = low address bits */
+/*
+ * mapping number of a frame whose mapping could not be read; the frame's offset holds the low bits
+ * of the address
+ */
 #define MAPPING_UNKNOWN ((1U << 23) - 1)
 
 enum mapping_kind { MAPPING_FREE = 0, MAPPING_FILE = 1, MAPPING_VDSO = 2, MAPPING_ANON = 3 };
@@ -43,7 +46,7 @@ ABI_SIZE(struct mapping_key, 32);
 struct mapping_record {
 	struct mapping_key key;
 	u32 tgid; /* process in which an event first met a mapping of the file */
-	/* failed attempts to read the build id: unreadable, or writable memory */
+	/* number of failed attempts to read the build id: its memory was unreadable, or writable */
 	u32 build_id_looks;
 	u64 start; /* address of the first byte of the mapping in that process */
 	u64 end;
@@ -54,15 +57,16 @@ struct mapping_record {
 	 */
 	u32 owner;
 	/*
-	 * magic number of the file system; 0: it is mounted in a user namespace, and `owner` is the
-	 * creator of that namespace, or of the outermost one around it but the initial one
+	 * magic number of the file system; 0: the file system is mounted in a user namespace, and
+	 * `owner` is the creator of the outermost user namespace around the mount, the initial one
+	 * not counted
 	 */
 	u32 file_system;
 	u8 build_id[MAPPING_BUILD_ID_MAX];
 	/* length of the build id; 0: it was not looked for, or is not readable yet */
 	u32 build_id_bytes;
 	u32 path_bytes; /* used bytes of path */
-	u32 path_whole; /* 0: the path had more components than fit */
+	u32 path_whole; /* 1: `path` has the whole path; 0: the path had more components than fit */
 	/* 0: only the scan of running processes has met the mapping, and no event yet */
 	u32 is_met;
 	u32 reserved;
@@ -75,8 +79,9 @@ struct mapping_record {
 ABI_SIZE(struct mapping_record, 512);
 
 /*
- * The address space that an entry belongs to, and its state. The kernel reuses the address of an
- * mm; the address together with the process and its execve count is unique.
+ * The address space to which a cached mapping or rule belongs, and the state of the address space.
+ * The kernel reuses the address of an mm; the address together with the process and its execve
+ * count is unique.
  */
 struct address_space {
 	u64 mm;
@@ -112,8 +117,11 @@ struct moved_key {
 	u64 mm; /* address of the process's mm_struct, as in struct address_space */
 	u64 process;
 	u64 execs;
-	u64 vma;   /* the kernel's vm_area_struct */
-	u64 stamp; /* vm_lock_seq; 0 before Linux 6.4, where changes are not noticed */
+	u64 vma; /* the kernel's vm_area_struct */
+	/*
+	 * the mapping's vm_lock_seq; 0 before Linux 6.4, where changes of a mapping are not noticed
+	 */
+	u64 stamp;
 };
 ABI_SIZE(struct moved_key, 40);
 
@@ -126,19 +134,21 @@ struct moved_code {
 	u32 state;  /* enum moved_state */
 	u32 number; /* mapping number of the file */
 	u32 tgid;
-	u32 is_writable; /* 1: the process can write to the mapping without changing it */
+	/* 1: the mapping is writable, so its bytes may change while its key stays the same */
+	u32 is_writable;
 	u64 start;
 	u64 end;
 	u64 offset; /* MOVED_FILE: file offset of `start` */
 	u64 image;  /* MOVED_FILE: address of the file's first segment */
-	u64 time;   /* CLOCK_MONOTONIC ns: last write of `state` */
-	u64 since;  /* MOVED_FILE: CLOCK_MONOTONIC ns when the state became MOVED_FILE */
+	u64 time;   /* CLOCK_MONOTONIC, ns: time of the last write of `state` */
+	u64 since;  /* MOVED_FILE: CLOCK_MONOTONIC, ns: time when the state became MOVED_FILE */
 };
 ABI_SIZE(struct moved_code, 72);
 
 /*
  * File systems whose files a server, or a process of any user, answers for: a read may wait
- * forever. They are known by their magic (linux/magic.h, super_block.s_magic).
+ * forever. These file systems are recognised by their magic numbers (linux/magic.h,
+ * super_block.s_magic).
  */
 
 #define FILE_SYSTEMS_OF_OTHERS(X)                                                                  \

@@ -21,7 +21,7 @@ enum number_place {
 	NUMBER_IN_KERNEL_MEMORY,
 	/* in memory of the current task; the number is not read if its page is not present */
 	NUMBER_IN_USER_MEMORY,
-	NUMBER_CONSTANT, /* displacement[0] */
+	NUMBER_CONSTANT, /* the number is displacement[0] */
 };
 
 #define NUMBER_STEPS_MAX 4
@@ -36,7 +36,10 @@ struct event_number {
 	 */
 	u8 steps;
 	u16 unused;
-	/* offsets: each is added to one of these pointers, in turn */
+	/*
+	 * an offset for each pointer that is followed: displacement[i] is added to the i-th pointer
+	 * before memory is read there
+	 */
 	s32 displacement[NUMBER_STEPS_MAX];
 };
 
@@ -118,7 +121,7 @@ struct span_begins {
  */
 struct alive_thing {
 	u64 serial; /* serial number of the thing: the value of its event in the ring */
-	u64 number; /* the value of its event in the file */
+	u64 number; /* the value that the event of the thing gets in the file */
 };
 
 #define ALIVE_MAX (1U << 20) /* most things that are alive at once */
@@ -157,7 +160,8 @@ struct question {
 	u8 stacks;	/* SPAN_BEGIN, SPAN_END: enum span_side */
 	u8 counter; /* number of the counter (COUNTER_INDEX()) that gives the value, from 1; 0: none
 		     */
-	u8 in_switch; /* 1: the value is from a counter, and the events are at sched_switch */
+	/* 1: the value comes from a perf counter, and the events are those of sched_switch */
+	u8 in_switch;
 	u16 unused;
 	struct event_number key;
 	u64 every; /* ALIVE_*: units of value for each taken thing; at most ALIVE_EVERY_MAX; 0: all

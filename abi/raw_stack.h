@@ -20,7 +20,7 @@ struct raw_mapping {
 	u64 start;
 	u64 end;
 	u64 offset; /* file offset of `start`; without a file: the lower bits of `start` */
-	u32 number; /* abi/mapping.h */
+	u32 number; /* mapping number (abi/mapping.h) */
 	u32 reserved;
 };
 ABI_SIZE(struct raw_mapping, 32);
@@ -28,13 +28,15 @@ ABI_SIZE(struct raw_mapping, 32);
 enum raw_flag {
 	RAW_COMPAT = 1 << 0, /* the task runs 32-bit code */
 	/*
-	 * the task is alive and a return to user mode would be noticed: the rest of the stack may
-	 * be read from it
+	 * the task is alive, and a return of the task to user mode would be noticed: the rest of
+	 * the stack may be read from the task
 	 */
 	RAW_ALIVE = 1 << 1,
-	RAW_SOME_MAPPINGS = 1 << 2, /* more mappings exist than fit */
+	/* the task has more executable mappings than `mapping` has room for */
+	RAW_SOME_MAPPINGS = 1 << 2,
 	RAW_AT_ENTRY = 1 << 3, /* the pc in the registers is the first instruction of a function */
-	RAW_BETTER = 1 << 4,   /* the record is only sent if it has all mappings */
+	/* the record is sent only if it has all executable mappings of the task */
+	RAW_BETTER = 1 << 4,
 };
 
 struct raw_stack {
@@ -80,7 +82,7 @@ struct unwind_blocked_request {
 	u32 operation; /* enum unwind_blocked_operation */
 	/*
 	 * 0; -ENOENT: the cookie is not pending any more; -EAGAIN: the registers have changed;
-	 * -ENOSPC: no memory to look or to answer now
+	 * -ENOSPC: no scratch slot or buffer is free, or another request writes the answer
 	 */
 	s32 result;
 	u64 answer; /* PEEK: `sequence` of the answer */
@@ -94,7 +96,7 @@ ABI_SIZE(struct unwind_blocked_request, 24);
  */
 struct unwind_blocked_answer {
 	u64 sequence; /* odd: the answer is being written */
-	u32 busy;     /* 1: a program writes */
+	u32 busy;     /* 1: a program writes the answer */
 	u32 reserved;
 	u64 raw[RAW_STACK_SIZE(0) / 8]; /* a struct raw_stack without a copy of the stack */
 };

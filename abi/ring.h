@@ -39,7 +39,7 @@
 #define RING_REPORTED_MAX 13
 
 struct ring_header {
-	u64 head; /* next position to hand out */
+	u64 head; /* the next position that a program takes */
 	u64 reserved0[15];
 	u64 tail; /* drain: positions before this one are consumed */
 	u64 consumed;
@@ -56,7 +56,10 @@ ABI_OFFSET(struct ring_header, tail, 128);
 #define TID_INTERRUPT 0xffffffffU
 #define TID_INTERRUPT_NAME "interrupt"
 
-/* The number in texts whose readers expect a number after each name: an interrupt has 0. */
+/*
+ * The thread id as texts show it whose readers expect a number after each name: 0 for an event in
+ * an interrupt.
+ */
 #define TID_SHOWN(tid) ((tid) == TID_INTERRUPT ? 0 : (tid))
 
 /*
@@ -108,8 +111,8 @@ enum event_kind {
 };
 
 /*
- * The payload of a run. A frame of a narrow stack takes one u32; a frame of a wide stack takes two,
- * low half first.
+ * The payload of a run of slots: the frames of one stack. A frame of a narrow stack takes one u32;
+ * a frame of a wide stack takes two, low half first.
  */
 struct inline_stack {
 	u16 depth;

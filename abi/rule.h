@@ -73,7 +73,11 @@ enum rule_flag {
 	 * (longjmp)
 	 */
 	RULE_STACK_MOVED = 1 << 3,
-	RULE_ENTRY = 1 << 4,	/* guessed: the frame is the outermost one if rbp is 0 */
+	/*
+	 * the rule is guessed for code in which stacks may begin: if rbp is 0, the frame is the
+	 * outermost one
+	 */
+	RULE_ENTRY = 1 << 4,
 	RULE_UNCALLED = 1 << 5, /* the pc is a return address that no call has pushed, but the
 				   creator of the stack (Go) */
 	/* no table covers the pc: the rule was made by an analysis of the function's code */
@@ -116,7 +120,8 @@ enum go_slot {
  */
 ABI_INLINE u8 slot_of_word_below_base(s64 offset)
 {
-	u64 distance = -(u64)offset; /* a huge number if the register is saved above the base */
+	/* a huge number if `offset` is positive: the register is saved above the base */
+	u64 distance = -(u64)offset;
 
 	if (distance % SLOT_WORD || !distance || distance > SLOT_WORDS_MAX * SLOT_WORD)
 		return SLOT_LOST;
@@ -126,14 +131,17 @@ ABI_INLINE u8 slot_of_word_below_base(s64 offset)
 /*
  * The operand of CFA_SCRIPT_LOOP: the number of a register that holds the address of the script's
  * innermost frame, and the number of a register that holds the address of that frame's instruction.
- * Interpreters without these do not read the words.
+ * The operand has no meaning for an interpreter that keeps neither address in a register.
  */
 #define RULE_LOOP_OPERAND(frame, place) ((frame) | (place) << 4)
 #define RULE_LOOP_FRAME(operand) ((operand)&15U)
 #define RULE_LOOP_PLACE(operand) ((operand) >> 4)
 
-/* The operand of a loop whose script frames only the callback finds. The walk at an event leaves a
- * stack with such a loop to the callback. rsp holds the address of no instruction. */
+/*
+ * The operand of a loop whose script frames only the callback finds. The walk at an event leaves a
+ * stack with such a loop to the callback. The number 7 in place of the second register marks such a
+ * loop: register 7 is rsp, which never holds the address of an instruction.
+ */
 #define RULE_LOOP_LEFT(frame) RULE_LOOP_OPERAND(frame, 7)
 #define RULE_LOOP_IS_LEFT(operand) (RULE_LOOP_PLACE(operand) == 7)
 

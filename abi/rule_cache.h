@@ -20,8 +20,8 @@
 #define RULE_CACHE_BITS 16
 
 /*
- * The step that a rule is for: from this frame (abi/stack.h), whose pc is exact (bit 63 set), or
- * after a call.
+ * Bit 63 of rule_key.place; the other bits are the frame (abi/stack.h) from which the rule steps.
+ * 1: the pc of the frame is exact; 0: the pc is the address after a call.
  */
 #define RULE_KEY_INTERRUPTED (1ULL << 63)
 
@@ -44,7 +44,8 @@ struct rule_key {
  */
 #define RULE_GRANULE_MAX 256
 #define RULE_GRANULE_MIN 16
-#define RULE_GRANULE_STEP 4 /* 256, 64, 16 */
+/* each granule has a quarter of the bytes of the next larger one: 256, 64, 16 */
+#define RULE_GRANULE_STEP 4
 
 static inline u64 rule_key_address(const struct rule_key *key)
 {
@@ -61,7 +62,7 @@ ABI_INLINE struct rule_key rule_key_of_granule(const struct rule_key *key, u64 b
  * Bytes of the largest granule that serves a pc and lies within [from, to), where the pc's rule
  * holds; 1: the pc alone. The pc is an address or an offset in its file.
  */
-ABI_INLINE u32 rule_granule(u64 pc, u32 is_interrupted, u64 from, u64 to)
+ABI_INLINE u32 rule_granule_bytes(u64 pc, u32 is_interrupted, u64 from, u64 to)
 {
 	u64 address = is_interrupted ? pc : pc - 1;
 
@@ -112,7 +113,8 @@ ABI_INLINE struct rule_key rule_key_of_address_space(const struct rule_key *key,
 /*
  * The key for a pc at which a row of a table begins: the code before the pc decides which of two
  * rules holds (core/unwind/direct_walk.c). The process may have written to that code, so the
- * decision serves this address space alone and is the one for the code as it was first met.
+ * decision serves this address space alone. The first decision stays, whatever is written to the
+ * code later.
  */
 ABI_INLINE struct rule_key rule_key_of_row_start(const struct rule_key *key,
 						 const struct address_space *space)
@@ -148,7 +150,7 @@ struct rule_cache {
 
 #define STEP_CACHE_BITS 12
 #define STEP_CACHE_KEPT (1U << STEP_CACHE_BITS)
-#define STEP_CACHE_SLOTS 8 /* scratch slots */
+#define STEP_CACHE_SLOTS 8 /* number of scratch slots, each with one entry of its own */
 
 /* A flag in cached_step.place: the pc is exact, not after a call. */
 #define STEP_INTERRUPTED (1ULL << 63)
@@ -165,7 +167,11 @@ struct cached_step {
 	/* Derived from the rule; masks are by DWARF number, from STEP_MASK_SHIFT on: */
 	u16 kept;     /* mask of the registers that keep their value */
 	u16 restored; /* mask of the registers that are saved below the CFA */
-	u16 words;    /* largest slot of `restored`, and flags; 0: the rule is of another kind */
+	/*
+	 * number of words below the CFA that a step reads, and STEP_BY_LINK; 0: the direct walk
+	 * cannot restore the registers by this rule
+	 */
+	u16 words;
 	u16 is_plain; /* 1: CFA = register + offset, and the rule has no special case */
 };
 ABI_SIZE(struct cached_step, 32);

@@ -35,31 +35,32 @@ struct scratch_counters {
 	u64 lost[LOST_COUNT];
 	u64 unknown_frames;
 	/* Numbers of user stacks that were walked by unwind tables at the event: */
-	u64 walked;	 /* stacks that the walk finished */
+	u64 walked;	 /* user stacks that the walk at the event finished */
 	u64 table_steps; /* frames that were stepped by a rule of a whole-file table */
-	/* stacks that the walk did not finish, by the stop reason of the walk */
+	/* user stacks that the walk at the event did not finish, by the stop reason of the walk */
 	u64 deferred[STOP_COUNT];
 	/* Numbers of frames of interpreters' loops in user stacks (script.h): */
-	u64 script_joined; /* the script's frames took the place of the native frame */
-	/* the frame stays native, because a check failed or memory was unreadable */
+	u64 script_joined; /* loops whose native frame was replaced by the script's frames */
+	/* loops whose frame stays native, because a check failed or memory was unreadable */
 	u64 script_unjoined;
-	u64 script_unknown; /* the frame stays native, because a function of the script has no id */
-	/* the frame stays native, because the stack has more than SCRIPT_MARKS_MAX loops */
+	/* loops whose frame stays native, because a function of the script has no id */
+	u64 script_unknown;
+	/* loops whose frame stays native, because the stack has more than SCRIPT_MARKS_MAX loops */
 	u64 script_missed;
 	/* Numbers of events without trace and span: */
-	u64 context_unread;  /* the thread's memory could not be read */
-	u64 context_unknown; /* user space had not looked at the process yet */
+	u64 context_unread;  /* events whose trace and span are in memory that could not be read */
+	u64 context_unknown; /* events of a process that user space had not looked at yet */
 };
 
 /* A mapping that contains a user address. */
 struct known_vma {
 	struct address_space space;
 	u64 start;
-	u64 end;	 /* 0: no mapping; `start` is then 0, too */
+	u64 end;	 /* 0: the address has no mapping; `start` is then 0, too */
 	u64 file_offset; /* file offset of `start` */
 	u64 image;	 /* address of the file's first segment (ELF header); 0: not mapped */
 	u32 number;
-	u16 has_image; /* 1: `image` was searched, also without success */
+	u16 has_image; /* 1: `image` was searched, with or without success */
 	u16 kind;      /* enum mapping_kind */
 };
 ABI_SIZE(struct known_vma, 64);
@@ -70,7 +71,7 @@ struct vma_entry {
 	u64 start;
 	u64 end;
 	u64 flags;
-	u64 page; /* number of the file's page at `start` */
+	u64 page; /* number of the page of the file that is mapped at `start` */
 	u64 file; /* the kernel's struct file; 0: no file */
 };
 
@@ -78,24 +79,28 @@ struct vma_entry {
 struct image_search {
 	u64 inode;
 	u64 offset; /* file offset of the lowest mapping of the image so far */
-	u64 limit;  /* only addresses below this one are left to search */
+	u64 limit;  /* the search goes on with the mappings below this address */
 	s64 error;
 };
 
-#define BUILD_IDS_UNREAD_MAX 16 /* most mappings that a walk notes; a power of two */
-#define RECENT_VMAS 8		/* most mappings of the last results; a power of two */
+/* most mappings of one walk whose build ids are looked up after the walk; a power of two */
+#define BUILD_IDS_UNREAD_MAX 16
+/* number of the last results that vma_search.recent keeps; a power of two */
+#define RECENT_VMAS 8
 
 /* The search for mappings in one address space: the last result, and working memory. */
 struct vma_search {
 	struct known_vma vma;
-	u32 tgid;	 /* id of the process that owns the address space */
-	u32 wants_entry; /* 1: `entry` must belong to each result, so `recent` is not used */
+	u32 tgid; /* id of the process that owns the address space */
+	/* 1: each result must come with its `entry`, so results are not taken from `recent` */
+	u32 wants_entry;
 	u32 recent_next;
 	u32 wants_data;	  /* 1: mappings of data count, not only code */
-	u32 recent_found; /* index in `recent` */
+	u32 recent_found; /* index of the element of `recent` that was found */
 	u32 reserved;
 	struct known_vma recent[RECENT_VMAS]; /* last results, overwritten in turn */
-	u64 walks;			      /* searches in the kernel's tree */
+	/* number of searches in the kernel's tree of mappings */
+	u64 walks;
 	struct vma_entry entry;
 	u64 slot; /* address of the word in the kernel's tree that holds entry.vma */
 	struct image_search image;
@@ -103,7 +108,8 @@ struct vma_search {
 		u64 dentry;
 		u64 mount;
 	} path;
-	u64 space;	  /* address of a user namespace */
+	/* address of the user namespace at which the search for a file's owner has arrived */
+	u64 space;
 	u64 node[32];	  /* copy of one node of the maple tree */
 	u64 unread_count; /* used elements of `unread` */
 	/* addresses in mappings for which the build id, or the file that their code was copied
@@ -143,16 +149,17 @@ struct frame_seen {
 
 struct scratch {
 	u32 busy;
-	u32 index;	  /* number of the slot on its CPU */
+	u32 index;	  /* number of this scratch slot among those of its CPU */
 	u64 refused;	  /* in a CPU's slot 0, atomic: events that found all slots busy */
 	u32 tid;	  /* id of the event's task; set in a PID namespace only */
 	u32 in_interrupt; /* 1: the event belongs to an interrupt and not to the interrupted task */
 	u32 wants_callback; /* the current task needs a callback after its event is written */
 	u32 interrupts; /* --origins: the interrupts on the kernel's stack (bpf/event/origin.h) */
 	u64 position;	/* place that is reserved for the event (bpf/state/ring_slots.h) */
-	u64 counted_since; /* time when the event began to be counted */
-	u64 event[EVENT_SLOT_SIZE(EVENT_NUMBERS_MAX) /
-		  8];		    /* the event's slot, until it is written */
+	/* CLOCK_MONOTONIC, ns: time when the program began to count the event in a row */
+	u64 counted_since;
+	/* the event's slot (struct event_slot), until event_commit() copies the slot to the ring */
+	u64 event[EVENT_SLOT_SIZE(EVENT_NUMBERS_MAX) / 8];
 	u64 context[CONTEXT_WORDS]; /* context of the event (abi/thread_context.h) */
 	struct counted_key counted_key;
 	u64 counted_value;
@@ -165,8 +172,10 @@ struct scratch {
 	 * next frame, too
 	 */
 	struct vma_search search;
-	struct known_vma page[SCRATCH_PAGES];	     /* direct-mapped by (mm, page) */
-	struct frame_seen seen[SCRATCH_FRAMES_SEEN]; /* direct-mapped by address */
+	/* cache of mappings, direct-mapped by (mm, page) */
+	struct known_vma page[SCRATCH_PAGES];
+	/* cache of the kinds of kernel functions, direct-mapped by address */
+	struct frame_seen seen[SCRATCH_FRAMES_SEEN];
 	struct user_walk walk;
 	struct direct_walk direct;
 	struct stack kernel;

@@ -7,9 +7,9 @@
  *
  * CPython 3.13 and later keep the address of the frame with which the loop was entered in the
  * native frame, and not that of the innermost frame. In these versions the walk begins at the
- * innermost frame of the thread, for the innermost loop, and at the frame after the last loop's,
- * for the others. It is the loop's own walk only if it ends at the frame that the native frame
- * holds.
+ * innermost frame of the thread, for the innermost loop, and for each other loop at the frame after
+ * the frames of the loop before. The frames that such a walk meets belong to the loop only if the
+ * walk ends at the frame that the native frame holds.
  *
  * A layout says where these words lie. It is made from the interpreter's file
  * (lib/symbol/unwind/script_loop.h), and the file's unwind table marks the code of the loop in
@@ -60,14 +60,17 @@
 enum script_runtime { SCRIPT_NONE, SCRIPT_RUNTIMES(X) SCRIPT_RUNTIME_COUNT };
 #undef X
 
-/* The last mapping numbers, which no file gets: arrays by mapping number have places for them. */
+/*
+ * The mapping number of a runtime: one of the last numbers, which no file gets. Arrays by mapping
+ * number have elements for these numbers, too.
+ */
 #define MAPPING_SCRIPT(runtime) (MAPPINGS_MAX - (runtime))
 #define MAPPING_SCRIPT_FIRST MAPPING_SCRIPT(SCRIPT_RUNTIME_COUNT - 1)
 #define MAPPING_IS_SCRIPT(number) ((number) >= MAPPING_SCRIPT_FIRST && (number) < MAPPINGS_MAX)
 
 /* The runtime whose script frames have `path` as the name of their file; SCRIPT_NONE: `path` is not
  * the name of a runtime. */
-static inline enum script_runtime script_runtime_of(const char *path)
+static inline enum script_runtime script_runtime_by_name(const char *path)
 {
 #define X(id, name)                                                                                \
 	if (!__builtin_strcmp(path, name))                                                         \
@@ -79,7 +82,7 @@ static inline enum script_runtime script_runtime_of(const char *path)
 
 /* The runtime's name, which a mapping number of script functions has in place of a path; NULL: the
  * number stands for a file. */
-static inline const char *script_path_of(u32 number)
+static inline const char *script_runtime_name_of_mapping(u32 number)
 {
 #define X(id, name)                                                                                \
 	if (number == MAPPING_SCRIPT(SCRIPT_##id))                                                 \
@@ -90,8 +93,9 @@ static inline const char *script_path_of(u32 number)
 }
 
 /*
- * The offset in a user frame of a script: the function's id, and a number from 1 on of a place in
- * the function; there is one place so far. Frames after the leaf are looked up one byte before.
+ * The offset in a user frame of a script: the id of the function, and the number of a place in the
+ * function. The only place number is 1, because frames after the leaf are looked up one byte before
+ * their offset.
  */
 #define SCRIPT_PLACE_BITS 16
 #define SCRIPT_START(id) ((u64)(id) << SCRIPT_PLACE_BITS)
@@ -103,15 +107,17 @@ static inline const char *script_path_of(u32 number)
  */
 #define FRAME_OMITTED_SOME FRAME_OMITTED(FRAME_OFFSET_MASK)
 /*
- * No function has id 0: symbols at offsets of this id name the interpreters whose functions could
- * not be read; the offset is the mapping number of the interpreter's file.
+ * The end of the offsets of id 0, which no function has. Symbols at these offsets name the
+ * interpreters whose functions could not be read; the offset is the mapping number of the
+ * interpreter's file.
  */
 #define SCRIPT_UNREAD_END SCRIPT_START(1)
 
 #define SCRIPT_FRAME_WORDS 10 /* number of words of a script's frame that are read */
 /*
- * Two more words are stored after the words of the frame: a word to which the frame leads, and the
- * address of the frame after this one.
+ * Indices of two more words, which are stored after the words of the frame: the word at the address
+ * that the frame holds at entry_from; and the address frame + frame_bytes, at which the frame
+ * further out lies if frames lie side by side.
  */
 #define SCRIPT_WORD_APART SCRIPT_FRAME_WORDS
 #define SCRIPT_WORD_BEHIND (SCRIPT_FRAME_WORDS + 1)
@@ -302,7 +308,7 @@ struct v8_layout {
 	u16 function;	    /* the first type of functions */
 	u16 shared;	    /* type of shared objects: what all closures of a function share */
 	u16 scope;	    /* type of scopes: the description of a function's variables */
-	u16 script;	    /* a source file */
+	u16 script;	    /* type of scripts: the source files */
 	u16 bytecode;	    /* type of a function's code for the interpreter */
 	u16 context;	    /* the first type of contexts */
 	u16 context_end;    /* the number after the last type of contexts */
@@ -317,11 +323,14 @@ struct v8_layout {
 	u8 code_deopt;	  /* in a description of code: the array that describes the calls */
 	/* address of the first instruction; 0: instructions follow the V8_CODE_HEADER */
 	u8 code_start;
-	u8 code_bytes;	/* number of bytes of the instructions, 32 bits */
-	u8 code_kind;	/* the kind of code that the optimizing compiler makes */
-	u8 opcodes;	/* number of opcodes in lists of frames; 0: no member of these is known */
+	u8 code_bytes; /* number of bytes of the instructions, 32 bits */
+	u8 code_kind;  /* the kind of code that the optimizing compiler makes */
+	/* number of opcodes in lists of frames; 0: no member for inlined functions is known */
+	u8 opcodes;
 	u8 opcode_sign; /* 1: opcodes have a sign bit, and no list refers to another one */
-	/* the first and the last opcode that begins a list; that stands for an interpreter's frame
+	/*
+	 * the first and the last opcode that begins a list of frames; the first and the last opcode
+	 * that stands for a frame of the interpreter
 	 */
 	u8 begin, begin_last, frame, frame_last;
 	u8 operands[V8_OPCODES_MAX / 2]; /* numbers of operands, two opcodes a byte */
@@ -335,10 +344,11 @@ ABI_SIZE(struct v8_layout, 54);
  */
 enum perl_caller {		  /* functions of the file that run the loop */
 		   PERL_RUN,	  /* perl_run(): the program outside of functions */
-		   PERL_CALL,	  /* call_sv(): one function */
-		   PERL_OPERATOR, /* amagic_call(): one function, too */
+		   PERL_CALL,	  /* call_sv(): one function that C code calls */
+		   PERL_OPERATOR, /* amagic_call(): the function of an overloaded operator */
 		   PERL_EVALUATE, /* eval_sv(): code in a string */
-		   PERL_CATCH,	  /* docatch(): what the loop further out was about to run */
+		   /* docatch(): the code that the loop further out was about to run */
+		   PERL_CATCH,
 		   PERL_CALLERS,
 };
 
@@ -346,10 +356,12 @@ struct perl_layout {
 	u32 caller[PERL_CALLERS]; /* file offset of the function; 0: the file does not have it */
 	u16 caller_bytes[PERL_CALLERS]; /* length of the function in bytes */
 	u16 stacks;			/* in an interpreter: address of the current stack */
-	u16 program;			/* address of the name of the program's file */
-	u16 statement;			/* number of the operation that begins a statement */
-	u16 sort;			/* number of Perl's operation `sort` */
-	u8 has_names;			/* 1 */
+	/* in an interpreter: address of the name of the program's file */
+	u16 program;
+	/* number of the first of Perl's two operations that begin a statement */
+	u16 statement;
+	u16 sort;     /* number of Perl's operation `sort` */
+	u8 has_names; /* always 1: the names of functions are known */
 };
 ABI_SIZE(struct perl_layout, 40);
 
@@ -367,9 +379,10 @@ struct script_layout {
 	union {
 		struct {
 			/*
-			 * Address of the type of code objects, less that of the byte at `loop`;
-			 * without types, of SCRIPT_OTHER_PLACES instructions at which a frame of
-			 * any function may be
+			 * Address of the type of code objects, less the address of the byte at
+			 * `loop`. In versions whose code objects have no type: the address, less
+			 * the same, of the first of SCRIPT_OTHER_PLACES instructions at which a
+			 * frame of any function may be
 			 */
 			s64 type;
 			/* Offsets in a script's frame: */
@@ -377,8 +390,8 @@ struct script_layout {
 			u8 frame_previous; /* address of the next frame further out */
 			u8 entry_mark;	   /* a byte that marks the end of the loop's frames */
 			/*
-			 * the value of the bits entry_mask in this byte, at the end of the loop's
-			 * frames
+			 * value of the bits entry_mask in the byte at entry_mark, in the frame at
+			 * which the loop's frames end
 			 */
 			u8 entry_value;
 			u8 entry_is_frame; /* 1: the marked frame runs a function of the script; 0:
@@ -399,14 +412,16 @@ struct script_layout {
 			u8 code_name; /* address of the qualified name */
 			u8 code_file; /* address of the file's name */
 			u8 code_lines;
-			u8 first_line; /* 32 bits */
+			u8 first_line; /* first line of the function, 32 bits */
 			/* offset of a number that no other code object has; 0: none */
 			u8 code_number;
 			/* bits that do not belong to the address, in the word at frame_code */
 			u8 code_tag;
 			u8 thread_frame; /* offset of the innermost frame's address in a thread's
 					    state */
-			/* Offsets in a thread's state, of the next one and of the thread pointer:
+			/*
+			 * Offsets in a thread's state: of the address of the next thread's state,
+			 * and of the thread pointer:
 			 */
 			u8 thread_next;
 			u8 thread_id;
@@ -505,14 +520,14 @@ struct cached_script {
 /*
  * The functions of a process that were new to the engine. A process gets a new id only while it has
  * fewer than SCRIPT_QUOTA() of the ids that are left, so that a program which makes functions
- * without end leaves ids to other programs. Two processes may have the same place, where the later
- * one replaces the other.
+ * without end leaves ids to other programs. Two processes may have the same element of the table;
+ * the later process then replaces the former one.
  */
 #define SCRIPT_QUOTA_BITS 10
 #define SCRIPT_QUOTA(ids_left) ((ids_left) / 4)
 
 struct script_quota {
-	u64 owner; /* hash of the address space */
+	u64 owner; /* hash of the address space of the process that has this quota */
 	u64 count;
 };
 
@@ -525,8 +540,8 @@ struct script_cache {
  * A function of a script, by its id. Ids are the engine's and are never given out twice. Two
  * records with equal contents are one function: a program that meets a function looks for its
  * contents by their hash, compares them whole, and makes SCRIPT_TRIES_MAX tries before it gives up;
- * each hash that another function has costs one. The seed of the hash is secret, so that a program
- * cannot take the places of another one's functions.
+ * each hash that another function has already costs one try. The seed of the hash is secret, so
+ * that no program can occupy the hashes of another program's functions.
  */
 #define SCRIPTS_MAX (1U << 16) /* number of script functions; ids are 1 .. SCRIPTS_MAX - 1 */
 #define SCRIPT_TRIES_MAX 5
@@ -535,7 +550,7 @@ struct script_cache {
 struct script_text {
 	u32 bytes;
 	u32 width; /* bytes of a character: 1, 2 or 4, in Latin-1, UCS-2 or UCS-4. 0: UTF-8 */
-	u8 text[SCRIPT_TEXT_BYTES]; /* 0 after `bytes` */
+	u8 text[SCRIPT_TEXT_BYTES]; /* the bytes after the first `bytes` bytes are 0 */
 };
 
 struct script_record {
@@ -557,7 +572,7 @@ ABI_SIZE(struct script_record, 16 + 3 * (8 + SCRIPT_TEXT_BYTES));
 struct script_search {
 	u64 hash;    /* the hash that is tried next */
 	u64 differs; /* not 0: `other` differs from `record` */
-	s64 id;	     /* < 0: another record has the hash */
+	s64 id;	     /* id of the record; 0: none yet; < 0: another record has the hash */
 	struct script_record record, other;
 };
 
@@ -572,7 +587,7 @@ struct perl_place {
 	u64 contexts; /* address of the stack's first context */
 	s64 index;    /* index of the next function's context in the stack; < 0: none is left */
 	u32 kind;     /* kind of the stack that the place is in */
-	u32 depth;    /* frames of the result before the place */
+	u32 depth;    /* number of frames in the resulting stack before the place */
 };
 
 struct perl_text {
@@ -589,20 +604,26 @@ struct perl_walk {
 	u64 interpreter;  /* address of the interpreter */
 	u64 inner, outer; /* CFA of the current loop, and of the next one further out */
 	u64 operation; /* number of the interpreter's current operation; 0: a loop has just ended */
-	u64 first_code; /* the innermost function's code, number of calls and context */
+	/*
+	 * the innermost function of the stack: its code, its CONTEXT_CALLS and the address of its
+	 * context
+	 */
+	u64 first_code;
 	u64 first_calls;
 	u64 first_context;
-	u64 context;   /* address of the current context */
-	u64 last_code; /* the last function's code, number of calls, and id */
+	u64 context; /* address of the current context */
+	/* the function that was read last: its code, the number of its running calls, and its id */
+	u64 last_code;
 	s64 last_calls;
 	u64 last_id;
 	u32 version;
-	u32 loop;	 /* enum perl_loop: the kind of the current loop */
-	u32 last_loop;	 /* the kind of the loop before */
-	u32 passed;	 /* functions of the current loop so far */
-	u32 loops;	 /* loops so far */
-	u32 is_caught;	 /* 1: an evaluation began in the frame of docatch() */
-	u32 is_taken;	 /* 1: docatch()'s loop, further in, runs the functions of the next one */
+	u32 loop;      /* enum perl_loop: the kind of the current loop */
+	u32 last_loop; /* the kind of the loop before */
+	u32 passed;    /* number of functions of the current loop so far */
+	u32 loops;     /* number of loops so far */
+	u32 is_caught; /* 1: an evaluation began in the frame of docatch() */
+	/* 1: the loop of docatch(), which lies further in, runs the functions of the next loop */
+	u32 is_taken;
 	u32 is_unnamed;	 /* 1: a function of the current loop has no id */
 	u32 is_complete; /* 1: the native stack has all loops */
 	u32 first_line;
@@ -614,9 +635,13 @@ struct perl_walk {
 struct script_walk {
 	/* Input: */
 	struct address_space space;
-	u64 seed;	/* start value of the hashes in seals and keys of the cache */
-	u32 max_depth;	/* most frames, the leaf included */
-	u32 leaf_apart; /* 1: the leaf of both stacks is their last word */
+	u64 seed;      /* start value of the hashes in seals and keys of the cache */
+	u32 max_depth; /* most frames, the leaf included */
+	/*
+	 * 1: the leaf of the native stack, and of the resulting stack, is the last word of its
+	 * array
+	 */
+	u32 leaf_apart;
 
 	/* Output: */
 	u32 joined; /* number of loops whose script frames are in the stack */
@@ -640,7 +665,7 @@ struct script_walk {
 	u32 end;   /* enum script_end of the current step */
 	u64 outer; /* address of the script frame after the last loop's frames; 0: unknown */
 	u32 at;	   /* index of the native frame that is read next */
-	u32 mark;  /* index of the next mark */
+	u32 mark;  /* index of the next loop in the list of loops (struct script_marks) */
 	u32 depth; /* number of frames so far */
 	u32 start; /* `depth` at the begin of the current loop */
 	u32 depth_native;
@@ -653,9 +678,11 @@ struct script_walk {
 	u64 text_bytes;			  /* bytes of all characters of the string */
 	u32 text_width;			  /* bytes of a character, as in struct script_text */
 	u32 text_has_hash;
-	u64 owner;				/* address of the name of a method's class */
-	u64 frame_word[SCRIPT_FRAME_WORDS + 6]; /* 16: a mask bounds an index */
-	u64 code_word[SCRIPT_CODE_WORDS + 12];	/* 32 */
+	u64 owner; /* address of the name of a method's class */
+	/* words of the script frame that was read; 16 words, so that a mask bounds an index */
+	u64 frame_word[SCRIPT_FRAME_WORDS + 6];
+	/* words of the code object that was read; 32 words, so that a mask bounds an index */
+	u64 code_word[SCRIPT_CODE_WORDS + 12];
 	struct perl_walk perl;
 };
 

@@ -35,7 +35,11 @@
 #define STACK_KERNEL_DEPTH_MAX 127
 #define STACK_USER_DEPTH_MAX 511
 #define STACK_WALK_DEPTH_MAX 16384 /* the most frames of a user stack that a walk follows */
-#define STACK_WORDS_MAX 512 /* > both limits: a fixed-size view that the verifier checks once */
+/*
+ * size of a stack's array, above both limits of depth. All stacks have an array of this size, so
+ * the verifier checks its bounds once
+ */
+#define STACK_WORDS_MAX 512
 
 #define FRAME_OFFSET_BITS 40
 #define FRAME_OFFSET_MASK ((1ULL << FRAME_OFFSET_BITS) - 1)
@@ -56,7 +60,10 @@
 #define FRAME_OMITTED(frames) ((u64)(frames))
 #define FRAME_IS_OMITTED(frame) ((frame) && !((frame) >> FRAME_OFFSET_BITS))
 
-/* not the instruction's length, as the instruction is not decoded */
+/*
+ * The number that is added to the pc of an interrupted function: 1 and not the length of the
+ * instruction, since the instruction is not decoded.
+ */
 #define FRAME_BEHIND_INTERRUPTED 1
 
 /*
@@ -70,9 +77,10 @@
 #define FRAME_NARROW_TOP 0xffffffff80000000ULL /* bits that are set in every narrow frame */
 
 enum stack_flag {
-	STACK_TRUNCATED = 1 << 0, /* cut at the depth limit: part of the identity */
-	STACK_NARROW = 1 << 1,	  /* two 32-bit frames a word */
-	STACK_USER = 1 << 2,	  /* user frames: (mapping, offset) */
+	/* the stack was cut at the depth limit. The flag is a part of the stack's identity */
+	STACK_TRUNCATED = 1 << 0,
+	STACK_NARROW = 1 << 1, /* two 32-bit frames a word */
+	STACK_USER = 1 << 2,   /* user frames: (mapping, offset) */
 };
 
 struct stack {

@@ -70,8 +70,11 @@ struct table_cpu {
 	u64 inserts;
 	u64 drops[TABLE_DROP_COUNT];
 	u64 spare;	/* capacity << 32 | pool word + 1 of an unused element; 0: no spare */
-	u64 lost_races; /* another CPU published the same stack first */
-	/* pool words given up: the excess of a spare, a replaced spare, the end of a full pool */
+	u64 lost_races; /* number of times that another CPU published the same stack first */
+	/*
+	 * number of pool words that were given up: the excess of a spare, a replaced spare, the end
+	 * of a full pool
+	 */
 	u64 wasted;
 };
 ABI_SIZE(struct table_cpu, 64);

@@ -30,7 +30,7 @@
  */
 struct thread_context_record {
 	u64 trace[2]; /* 16 bytes, in the order of the text; all 0: none */
-	u64 span;     /* 8 bytes, likewise */
+	u64 span;     /* 8 bytes, in the order of the text; 0: none */
 	u8 is_valid;
 	u8 flags;
 	u16 attribute_bytes;
@@ -46,8 +46,9 @@ ABI_SIZE(struct thread_context_record, 32);
  * first word why the event has no context yet:
  */
 #define CONTEXT_WORDS 4
-#define CONTEXT_SPAN 2					/* index of the span's word */
-#define CONTEXT_UNREADABLE 1ULL				/* the memory could not be read */
+#define CONTEXT_SPAN 2 /* index of the span's word */
+/* the memory of trace and span could not be read */
+#define CONTEXT_UNREADABLE 1ULL
 #define CONTEXT_AWAITED(cookie) (1ULL << 32 | (cookie)) /* the context of this cookie follows */
 
 /* The word of the attributes. 0: the record has none; the least numbers are no hashes, but reasons
@@ -91,7 +92,7 @@ struct attribute_slot {
 };
 ABI_SIZE(struct attribute_slot, 640);
 
-/* Where the variable lies, relative to the thread pointer. */
+/* How the address of the thread-local variable follows from the thread pointer. */
 enum context_way {
 	CONTEXT_UNKNOWN, /* not known: user space has not looked yet */
 	CONTEXT_NONE,	 /* no file of the process has the variable */
@@ -103,7 +104,7 @@ enum context_way {
 	CONTEXT_DYNAMIC,
 };
 
-#define CONTEXT_PLACES_MAX 4096 /* processes */
+#define CONTEXT_PLACES_MAX 4096 /* most processes for which the place of the variable is kept */
 #define CONTEXT_MODULES_MAX 65536
 
 /* Where the thread-local variable lies in a process. */

@@ -26,7 +26,7 @@ enum time_state { TIME_STATE_LIST(X) TIME_STATES };
 #undef X
 
 struct thread_account {
-	u64 begin; /* ns, CLOCK_MONOTONIC */
+	u64 begin; /* CLOCK_MONOTONIC, ns: time when the account begins */
 	u64 end;
 	u64 spent[TIME_STATES]; /* ns, by enum time_state */
 	/*
@@ -39,16 +39,23 @@ struct thread_account {
 };
 ABI_SIZE(struct thread_account, 72);
 
-/* A thread that is recorded. */
+/*
+ * The times of a recorded thread: its account up to the last change of state, and the state that
+ * the thread is in since then.
+ */
 struct thread_time {
-	struct thread_account account; /* up to from.since */
-	/* the current state: since when the thread is in it, and its user stack */
+	struct thread_account account; /* account of the thread up to the time from.since */
+	/* the time since when the thread is in its current state, and the thread's user stack */
 	struct blocked from;
 	/* begin of the blocked wait that has ended while the thread is still runnable; 0: none */
 	u64 blocked_since;
 	u32 blocked_state;
 	u32 state;
-	u64 exec;  /* when the running thread became another program (execve); 0: it has not */
+	/*
+	 * CLOCK_MONOTONIC, ns: time when the running thread began another program (execve); 0: it
+	 * has not
+	 */
+	u64 exec;
 	u64 waits; /* number of times that the thread had left a CPU to wait, at its last switch */
 	/* 1: the thread's current waits were recorded as events, although these waits have not
 	 * ended */

@@ -26,7 +26,7 @@
 	}
 #define TRACE_FILE_MAGIC_BYTES 8
 #define TRACE_FILE_VERSION 3
-/* version of a recording whose events stand for several events */
+/* version of a recording in which one event may stand for several equal events */
 #define TRACE_FILE_VERSION_SUMMARY 4
 #define TRACE_FILE_VERSION_TIMES 5   /* version of a recording with accounts of threads' time */
 #define TRACE_FILE_VERSION_COUNTED 6 /* version of a recording whose events may be counted only */
@@ -35,7 +35,7 @@
 /* version of a recording whose events may have a second value */
 #define TRACE_FILE_VERSION_FURTHER 8
 #define TRACE_FILE_VERSION_LOSSES 9 /* version of a recording whose sources may have ledgers */
-/* version of a recording whose counted events are apart by powers of two of their values */
+/* version of a recording whose counted events have a row for each power of two of their values */
 #define TRACE_FILE_VERSION_AGGREGATES 10
 /* version of a recording whose events may have attributes of their threads */
 #define TRACE_FILE_VERSION_ATTRIBUTES 11
@@ -48,7 +48,7 @@
 struct trace_file_header {
 	u8 magic[TRACE_FILE_MAGIC_BYTES];
 	u8 byte_order;
-	u8 reserved; /* 0 */
+	u8 reserved; /* always 0 */
 	u16 version;
 	u32 checksum; /* CRC-32 of the 12 bytes before this member */
 };
@@ -98,7 +98,7 @@ struct trace_block_header {
 	u32 stored_bytes; /* bytes of the payload in the file */
 	u32 raw_bytes;	  /* bytes of the decompressed payload, <= TRACE_BLOCK_RAW_MAX */
 	u32 records;
-	u32 columns;	/* <= TRACE_BLOCK_COLUMNS_MAX */
+	u32 columns;	/* number of columns, at most TRACE_BLOCK_COLUMNS_MAX */
 	u64 first_time; /* EVENTS: times of the first and of the last record; other blocks: 0 */
 	u64 last_time;
 };

@@ -65,7 +65,7 @@ enum return_kind {
 	RETURN_INDIRECT, /* an indirect call: any function */
 	RETURN_DIRECT,	 /* a direct call of another function */
 	RETURN_OF_CALL,	 /* a direct call of the function that seems to contain the pc */
-	RETURN_NEVER,	 /* only a value of `enough`: all words are searched */
+	RETURN_NEVER,	 /* no kind of a word, only a value of `enough`: all words are searched */
 };
 
 struct return_search {
@@ -83,7 +83,7 @@ struct return_search {
 	u32 is_at_entry; /* 1: the pc is a function's first instruction */
 	u32 flags;	 /* enum rule_flag of the rule that was made for the code without tables */
 	u32 is_interrupted; /* 1: the pc is exact, not after a call */
-	u32 is_generated;   /* 1: the code has no file with tables */
+	u32 is_generated;   /* 1: the code of the pc does not belong to a file with tables */
 	u32 is_unlisted;    /* 1: the file has no table yet that could say more of the code */
 	/* Derived from the input: */
 	u32 is_far;  /* 1: the frame pointer points beyond the searched words */
@@ -132,13 +132,19 @@ struct rule_search {
 
 	/* Output: */
 	struct unwind_rule rule;
-	u32 is_lasting;	 /* 1: the rule holds in every process and as long as the file exists */
-	u32 is_listed;	 /* 1: the file's table says that it does not cover the code */
-	u32 table_steps; /* rules found in tables of whole files; the owner sets it to 0 */
+	u32 is_lasting; /* 1: the rule holds in every process and as long as the file exists */
+	/* 1: the file has a table, and the table says that it does not cover the code */
+	u32 is_listed;
+	/*
+	 * number of rules that were found in tables of whole files; the owner of the search sets
+	 * the number to 0
+	 */
+	u32 table_steps;
 
 	/* State of the search: */
 	struct file_table_search table;
-	u64 word; /* eight bytes of code before the pc */
+	/* code bytes directly before the pc, in which a system call instruction is looked for */
+	u64 word;
 };
 
 /* The stacks from which one walk has switched to another stack (core/stack_switch.h). */
@@ -146,7 +152,8 @@ struct rule_search {
 #define STACK_SWITCHES_MAX 8 /* most left stacks that a walk remembers; a power of two */
 
 struct stack_range {
-	u64 from, to; /* rsp of the first and of the last frame that the walk met on this stack */
+	/* rsp of the first and of the last frame that the walk met on the left stack */
+	u64 from, to;
 };
 
 struct stack_switches {
@@ -177,15 +184,20 @@ struct go_caller {
 struct direct_walk {
 	/* Input: */
 	struct unwind_registers registers;
-	struct rule_search search; /* `space` is input */
-	u32 is_compat;		   /* 1: the task runs 32-bit code */
-	u32 max_depth;		   /* most frames, the leaf included: 1 .. STACK_WALK_DEPTH_MAX */
-	u32 leaf_apart;		   /* 1: the leaf goes to `leaf`, the stack begins at the caller */
-	u32 slot; /* number of the scratch slot on this CPU: slot 0 owns the step cache */
+	/* search for the rule of the current pc; `search.space` is input */
+	struct rule_search search;
+	u32 is_compat;	/* 1: the task runs 32-bit code */
+	u32 max_depth;	/* most frames, the leaf included: 1 .. STACK_WALK_DEPTH_MAX */
+	u32 leaf_apart; /* 1: the leaf goes to `leaf`, the stack begins at the caller */
+	u32 slot;	/* number of the scratch slot on this CPU: slot 0 owns the step cache */
 
 	/* Output: */
-	u32 stop;	/* enum stop_reason */
-	u32 is_cut;	/* 1: not final only because rules of the last frame's file are to come */
+	u32 stop; /* enum stop_reason */
+	/*
+	 * 1: the walk is not final only because the rules of the last frame's file are still to be
+	 * made
+	 */
+	u32 is_cut;
 	u64 leaf;	/* the innermost frame, if it is kept apart from the stack; 0: none */
 	u32 is_final;	/* 1: another unwinder would find no more frames */
 	u32 is_guessed; /* 1: a step was not proven; all frames after it have FRAME_GUESSED */

@@ -59,7 +59,7 @@
 #include "unwind/v8_inlined.c"
 #include "unwind/v8_name.c"
 
-#include "perl_walk.c"	      /* uses functions of script_walk.c */
+#include "perl_walk.c"	      /* included after script_walk.c, whose functions it uses */
 #include "unwind/java_name.c" /* uses functions of java_rule.c */
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
@@ -109,7 +109,7 @@ int on_sample(struct bpf_perf_event_data *ctx)
 
 	count_program_run(ctx, hit.kind);
 	if (!in_kernel)
-		hit.user_pc = program_pc();
+		hit.user_pc = user_pc_without_probe_code();
 
 	return schedule_callback_or_tail_call(ctx, &callbacks_perf_event,
 					      event_emit(ctx, &hit, NULL));
@@ -138,7 +138,7 @@ int on_field_value(void *ctx)
 SEC("stackmap.raw_tp")
 int on_field_call(void *ctx)
 {
-	field_value_count_call(ctx, config.kind);
+	field_value_count_run_of_second_program(ctx, config.kind);
 	return 0;
 }
 
@@ -271,8 +271,8 @@ int on_start(struct bpf_iter__task *ctx)
 }
 
 /*
- * on_start if no callback is asked for: the kernel has no task work, or the recording defers no
- * user stacks (bpf/event/since_before.h).
+ * The variant of on_start for instances whose iterator asks for no callback: the kernel has no task
+ * work, or the recording defers no user stacks (bpf/event/since_before.h).
  */
 SEC("iter/task")
 int on_start_plain(struct bpf_iter__task *ctx)
@@ -354,8 +354,8 @@ int on_time_start(struct bpf_iter__task *ctx)
 }
 
 /*
- * on_time_start if no callback is asked for: the kernel has no task work, or the recording defers
- * no user stacks.
+ * The variant of on_time_start for instances whose iterator asks for no callback: the kernel has no
+ * task work, or the recording defers no user stacks.
  */
 SEC("iter/task")
 int on_time_start_plain(struct bpf_iter__task *ctx)
@@ -394,7 +394,7 @@ int on_queue_work(struct bpf_raw_tracepoint_args *ctx)
 					    origin_object_queued(ctx, ctx->args[2], running));
 }
 
-/* timer_start, hrtimer_start */
+/* This program is attached to the tracepoints timer_start and hrtimer_start. */
 SEC("stackmap.raw_tp")
 int on_queue_timer(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -451,8 +451,8 @@ TIMER_PROGRAMS(timer, "timer", false)
 TIMER_PROGRAMS(hrtimer, "hrtimer", true)
 
 /*
- * At sched_process_exit and sched_prepare_exec. One program serves both, because verification is
- * half of the cost of a recording's start.
+ * This program is attached to sched_process_exit and to sched_prepare_exec. One program serves both
+ * tracepoints, because verification is half of the cost of a recording's start.
  */
 SEC("stackmap.raw_tp")
 int task_leave(void *ctx)

@@ -59,7 +59,10 @@ static __always_inline void deferred_stack_send_reason(struct scratch *scratch, 
 	stackmap_answer(tid, cookie, NULL, reason);
 }
 
-/* The functions of scripts get their names from a recorder, and a client has none. */
+/*
+ * Frames of interpreters' loops stay native: a recorder would name the functions of scripts, and a
+ * client has no recorder.
+ */
 static __always_inline u64 deferred_stack_replace_loop_frames(struct scratch *scratch)
 {
 	scratch->counters.script_unjoined += scratch->direct.scripts.count;
@@ -109,7 +112,7 @@ int stackmap_task_exit(void *ctx)
 {
 	u32 tid = current_tid();
 
-	if (tid || !in_pid_namespace()) {
+	if (tid || !records_ids_of_inner_pid_namespace()) {
 		serve_request_before_leaving(tid);
 		delete_deferral_state_of_task(tid);
 	}
@@ -145,8 +148,11 @@ CLIENT_CALL s64 stackmap_get_id(struct stack *stack)
 	return client_get_id(stack);
 }
 
-/* Returns a new cookie whose deferred stack is delivered before the function returns. */
-static __always_inline s64 request_served(void)
+/*
+ * Requests the stack of an exiting task: returns a new cookie, whose stack is delivered before the
+ * function returns.
+ */
+static __always_inline s64 deliver_stack_of_new_cookie(void)
 {
 	u32 cookie = cookie_new();
 
@@ -165,7 +171,7 @@ CLIENT_CALL s64 stackmap_request(void)
 	if (execve_user_stack_field())
 		return -EINVAL;
 	if (is_exiting())
-		return request_served();
+		return deliver_stack_of_new_cookie();
 	return deferral_request(NULL, 0);
 }
 

@@ -19,11 +19,12 @@ struct {
 	__type(value, struct deferral_work);
 } works SEC(".maps");
 
-u64 user_steps;	 /* user mode counts this up while the test runs */
-u64 asked_at;	 /* user_steps at the last request */
-u32 asked;	 /* number of requests */
-s32 answer;	 /* result of the last request: 0, or -errno */
-u32 called_back; /* number of callbacks before user mode went on */
+u64 user_steps; /* counter that the test's loop in user mode increments */
+u64 asked_at;	/* value of user_steps at the last request for a callback */
+u32 asked;	/* number of requests for a callback */
+s32 answer;	/* result of the last request: 0, or -errno */
+/* number of callbacks that came before user mode went on (user_steps was unchanged) */
+u32 called_back;
 
 static int on_resume(struct bpf_map *map, void *key, void *value)
 {

@@ -64,8 +64,8 @@ struct agent_choice {
 	double cpu_percent; /* limit for the agent's CPU use; 0: no limit */
 	struct store_url url;
 	bool pushes;	/* true: windows are sent to a receiver of profiles, and `url` is unused */
-	char *password; /* or NULL */
-	char *bearer;	/* or NULL */
+	char *password; /* password of the user; NULL: none */
+	char *bearer;	/* bearer token; NULL: none */
 	struct service_names *services;
 };
 
@@ -177,7 +177,7 @@ static int refuse_cleartext_secrets_for_url(const struct agent_choice *choice, c
 					     .allows_cleartext = choice->values.allow_cleartext};
 	struct stackmap_error error;
 
-	if (!http_check_secrets(&options, &error))
+	if (!http_refuse_cleartext_secrets(&options, &error))
 		return EXIT_DONE;
 	message("--to: %s", error.message);
 	return EXIT_USAGE;
@@ -240,7 +240,7 @@ static void agent_choice_forget_secrets(struct agent_choice *choice)
  */
 struct exemplars {
 	struct rotation rotation;
-	char *output; /* the kept windows are FOLDER/window.data; NULL: none are kept */
+	char *output; /* path of the kept windows, FOLDER/window.data; NULL: no windows are kept */
 	bool failed;  /* true: the last window could not be kept, and a message has said so */
 };
 
@@ -293,7 +293,7 @@ static void set_labels_of_machine(struct window_rows *rows, const struct string_
 	labels[count++] = memory;
 	if (frequency)
 		labels[count++] = rate;
-	if (window_rows_label(rows, labels, count))
+	if (window_rows_set_labels(rows, labels, count))
 		message("agent: %s", strerror(ENOMEM));
 	free(labels);
 }
@@ -472,7 +472,7 @@ static int open_session(struct agent *agent)
 	result = session_start(agent->session, &error);
 	if (result)
 		return print_error_and_choose_exit_status(result, &error);
-	report_user_stack_method(session_capture(agent->session));
+	report_refused_kernel_features(session_capture(agent->session));
 	return EXIT_DONE;
 }
 
@@ -554,7 +554,7 @@ static void begin_window(struct agent *agent)
 
 	agent->window_skew = clock_skew_to_store(agent);
 	agent->window_time =
-		agent->spool ? spool_take_window(agent->spool, now / 1000) : now / 1000;
+		agent->spool ? spool_reserve_window_time(agent->spool, now / 1000) : now / 1000;
 	agent->window_began = clock_ms();
 	agent->window_ends = agent->window_began + length - now % length;
 }
@@ -572,7 +572,7 @@ static void put_batch_into_spool(struct agent *agent)
 	struct spool_count count;
 	u64 lost;
 
-	if (!agent->rows || !window_rows_windows(agent->rows))
+	if (!agent->rows || !window_rows_window_count(agent->rows))
 		return;
 	if (window_rows_take(agent->rows, &batch)) {
 		message("agent: a batch is lost: %s", strerror(ENOMEM));
@@ -625,13 +625,13 @@ static int end_window(struct agent *agent, struct stackmap_error *error)
 		 * recording.
 		 */
 		if (agent->choice.pushes)
-			agent_pusher_take(&agent->pusher, &agent->sending, copy);
+			agent_pusher_pass_window(&agent->pusher, &agent->sending, copy);
 		else
 			other = copy;
 		if (other >= 0) {
 			struct stackmap_error kept_error, removal;
-			char *path =
-				rotation_next(&agent->exemplars.rotation, clock_ms(), &removal);
+			char *path = rotation_name_next_and_remove_oldest(
+				&agent->exemplars.rotation, clock_ms(), &removal);
 			bool failed = path && write_window_to_file(path, other, &kept_error);
 
 			/*

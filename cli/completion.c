@@ -57,7 +57,7 @@ static void offer_events(const struct value *value)
 	char pattern[256];
 
 	snprintf(pattern, sizeof(pattern), "%s*", value->start);
-	source_catalogue(pattern, offer_source_name, &offered, &error);
+	source_catalogue_each(pattern, offer_source_name, &offered, &error);
 }
 
 /* Prints the candidates for `diff --per`. */
@@ -245,7 +245,7 @@ static const struct option_row *short_option_awaiting_argument(const struct comm
 	return NULL;
 }
 
-static void skip_option_of_complete_word(struct line *line, const char *word)
+static void update_line_by_complete_word(struct line *line, const char *word)
 {
 	if (line->waiting) {
 		line->waiting = NULL;
@@ -313,7 +313,7 @@ int completion_print(int count, char *const *words)
 	if (count == 1 || !line.command)
 		return EXIT_DONE;
 	for (int i = 1; i < count - 1; i++)
-		skip_option_of_complete_word(&line, words[i]);
+		update_line_by_complete_word(&line, words[i]);
 	word = words[count - 1];
 	if (line.waiting)
 		offer_values_of_option(line.waiting, line.waiting->argument, word);

@@ -8,9 +8,9 @@
  * Rows of two recordings are the same if they have the same name: offsets and addresses differ from
  * build to build, and labels are numbers of one profile.
  *
- * Amounts are those of all events that were produced: each recording's are scaled up by what its
- * ledger says was lost, or a recording that lost a fifth of its events would look a fifth faster.
- * Shares, counts and values are those of the events in the file.
+ * Amounts are those of all events that were produced: the amounts of a recording are scaled up by
+ * the losses in its ledger. Otherwise a recording that lost a fifth of its events would look a
+ * fifth faster. Shares, counts and values are those of the events in the file.
  *
  * A side may be several recordings. Their scatter, or that of slices of the side's only recording,
  * says which changes are beyond the noise.
@@ -36,7 +36,7 @@
 #define LEAST_DEFAULT 0.005
 #define SEPARATOR '\n' /* separator of the parts of an item's text */
 
-/* -ENOMEM */
+/* Sets the scales of a recording's sources, and adds its ledger to the side's sums. -ENOMEM. */
 static int read_ledger_of_diff_part(struct diff_side *side, struct diff_part *part)
 {
 	const struct trace_reader *reader = part->report.reader;
@@ -49,7 +49,7 @@ static int read_ledger_of_diff_part(struct diff_side *side, struct diff_part *pa
 	if (!part->scales)
 		return -ENOMEM;
 	for (u32 kind = 0; kind < count; kind++)
-		part->scales[kind] = compared_scale_of(reader, kind);
+		part->scales[kind] = compared_scale_of_source(reader, kind);
 	side->produced += lost + (ledger ? ledger->recorded + ledger->counted : 0);
 	side->lost += lost;
 	return 0;
@@ -82,7 +82,7 @@ static int count_event_in_slice(void *arg, const struct trace_event *event)
 }
 
 /* Divides the time from the first chosen event of a side's only recording to the last one. */
-static int divide_time(struct diff_part *part, struct stackmap_error *error)
+static int divide_time_into_slices(struct diff_part *part, struct stackmap_error *error)
 {
 	struct count count = {.reader = part->report.reader,
 			      .filter = part->choice.filter,
@@ -149,7 +149,7 @@ static int make_comparison_units(const struct diff *diff, struct diff_side *side
 
 	units->are_slices = side->part_count == 1;
 	if (units->are_slices)
-		err = divide_time(side->parts[0], error);
+		err = divide_time_into_slices(side->parts[0], error);
 	for (u32 i = 0; i < side->part_count; i++) {
 		const struct trace_source *sources;
 
@@ -183,7 +183,8 @@ static u32 find_or_add_source_by_name(struct diff *diff, const struct report *re
 	return diff->source_count++;
 }
 
-static int add_sources(struct diff *diff, enum comparison_side side, struct diff_part *part)
+static int add_event_sums_by_source(struct diff *diff, enum comparison_side side,
+				    struct diff_part *part)
 {
 	const struct profile_weights *weights = &part->report.weights;
 
@@ -198,7 +199,8 @@ static int add_sources(struct diff *diff, enum comparison_side side, struct diff
 		diff->sources[source].totals[side] += weights->totals[kind];
 		diff->sources[source].amounts[side] +=
 			part->scales[kind] * (double)weights->totals[kind];
-		diff->sources[source].lost[side] += compared_lost_of(part->report.reader, kind);
+		diff->sources[source].lost[side] +=
+			compared_lost_of_source(part->report.reader, kind);
 	}
 	return 0;
 }
@@ -209,7 +211,8 @@ static u64 choose_count_or_value_as_weight(const struct report *report, u32 kind
 	return report->weights.by[kind] == WEIGHT_VALUE ? value : count;
 }
 
-/* As in tables of `stackmap report`: the share is of all events if the source is a key. */
+/* Sets the denominators of a side's shares. As in tables of `stackmap report`, a share is of the
+ * events of all sources if the source is a key. */
 static int set_denominators_of_shares(struct diff *diff, enum comparison_side side)
 {
 	struct compared_units *units = &diff->units[side];
@@ -222,7 +225,7 @@ static int set_denominators_of_shares(struct diff *diff, enum comparison_side si
 	units->lost_of = calloc(diff->source_count + 1UL, sizeof(u64));
 	if (!units->wholes || !units->amounts || !units->events || !units->lost_of)
 		return -ENOMEM;
-	/* Shares of all events of any source are changed by the losses of each. */
+	/* A share of the events of all sources is changed by the losses of each source. */
 	units->lost = recordings->lost;
 	for (u32 i = 0; i < diff->source_count; i++) {
 		units->amounts[i] = diff->sources[i].amounts[side];
@@ -255,7 +258,7 @@ static int set_denominators_of_shares(struct diff *diff, enum comparison_side si
 	return 0;
 }
 
-/* Fills the item, which owns `text` from now on. */
+/* Sets all members of an item except its text. */
 static void set_item_of_comparison(struct diff *diff, enum comparison_side side, u32 number,
 				   const struct diff_place *place, u32 kind, u32 slice, u64 count,
 				   u64 value)
@@ -292,7 +295,7 @@ static char *make_text_of_stack(const struct report *report, const struct profil
 const char *diff_cell_text(const struct diff_part *part, const struct table_row *row,
 			   enum table_key key, char room[DIFF_CELL_ROOM])
 {
-	return report_table_text(part->table, part->report.sources, row, key, room);
+	return report_table_cell_text(part->table, part->report.sources, row, key, room);
 }
 
 static char *make_text_of_row(const struct diff *diff, const struct diff_part *part,
@@ -316,7 +319,8 @@ static u32 count_rows(const struct diff_part *part)
 	return part->table ? part->table->row_count : part->report.profile->row_count;
 }
 
-/* The list has room for the rows of all parts. */
+/* Sets the items of a recording's rows. The side's list has room for the rows of all its
+ * recordings. */
 static int list_items_of_recording(struct diff *diff, enum comparison_side side, u32 number,
 				   u32 *listed)
 {
@@ -382,7 +386,7 @@ static int compare_recordings_of_sides(struct diff *diff)
 
 	for (u32 side = BEFORE; side < COMPARISON_SIDES; side++)
 		for (u32 i = 0; i < diff->side[side].part_count && !err; i++)
-			err = add_sources(diff, side, diff->side[side].parts[i]);
+			err = add_event_sums_by_source(diff, side, diff->side[side].parts[i]);
 	for (u32 i = 0; i < diff->source_count; i++)
 		met += diff->sources[i].counts[BEFORE] || diff->sources[i].counts[AFTER];
 	diff->many_sources = met > 1;
@@ -412,12 +416,12 @@ static int read_and_compare(struct diff *diff, struct frame_naming *naming,
 		err = make_comparison_units(diff, &diff->side[side], &diff->units[side], error);
 	for (u32 side = BEFORE; side < COMPARISON_SIDES && !err; side++)
 		for (u32 i = 0; i < diff->side[side].part_count && !err; i++)
-			err = profile_create_split(diff->side[side].parts[i]->report.reader,
-						   &diff->side[side].parts[i]->choice.filter,
-						   naming, table_keys_split(diff->fields.keys),
-						   &diff->side[side].parts[i]->slices,
-						   &diff->side[side].parts[i]->report.profile,
-						   error);
+			err = profile_create_split(
+				diff->side[side].parts[i]->report.reader,
+				&diff->side[side].parts[i]->choice.filter, naming,
+				event_split_of_table_keys(diff->fields.keys),
+				&diff->side[side].parts[i]->slices,
+				&diff->side[side].parts[i]->report.profile, error);
 	if (err)
 		return err;
 	err = compare_recordings_of_sides(diff);

@@ -69,11 +69,11 @@ static int append_stack_to_dump(void *arg, const struct stack_map_bin_stack *sta
 	return 0;
 }
 
-static bool find_user_name(const struct dump *dump, u64 frame, char *text, size_t bytes)
+static bool find_name_of_user_frame(const struct dump *dump, u64 frame, char *text, size_t bytes)
 {
 	const struct mapping_record *record = NULL;
 	char record_path[PATH_MAX];
-	const char *path = script_path_of(FRAME_MAPPING(frame)), *slash;
+	const char *path = script_runtime_name_of_mapping(FRAME_MAPPING(frame)), *slash;
 
 	if (FRAME_IS_OMITTED(frame)) {
 		if (frame == FRAME_OMITTED_SOME)
@@ -109,7 +109,7 @@ static bool find_frame_name(const struct dump *dump, u64 frame, u32 i, char *tex
 	struct symbol symbol;
 
 	if (!FRAME_IS_KERNEL(frame))
-		return find_user_name(dump, frame, text, bytes);
+		return find_name_of_user_frame(dump, frame, text, bytes);
 	/*
 	 * A return address belongs to the call before it, and this call may be the last instruction
 	 * of its function.

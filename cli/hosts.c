@@ -191,9 +191,9 @@ static int hosts_run(const void *arg, int count, char **operands)
 	(void)operands;
 	if (parse_options_of_hosts(values, &choice, stack))
 		return EXIT_USAGE;
-	shards = connect_to_store_and_describe(&choice);
+	shards = connect_to_store(&choice);
 	if (!shards) {
-		from_clear(&choice);
+		from_choice_clear(&choice);
 		return EXIT_FAILED;
 	}
 	/* The query is repeated whenever one more server does not answer. */
@@ -210,7 +210,7 @@ static int hosts_run(const void *arg, int count, char **operands)
 			status = EXIT_FAILED;
 	}
 	shards_close(&shards);
-	from_clear(&choice);
+	from_choice_clear(&choice);
 	return status;
 }
 

@@ -43,7 +43,7 @@ static int append_source_to_list(void *arg, const char *group, const char *name)
 
 struct list_values {
 	bool json;
-	u64 pid; /* 0: not given */
+	u64 pid; /* process whose probes are listed; 0: not given */
 	const char *package;
 };
 
@@ -60,7 +60,7 @@ static int list_file_probes(const char *path, const char *pattern, list_each eac
 	/* A path may have colons: the word has all its parts. */
 	if (asprintf(&word, "usdt:%s:%s%s", path, strchr(pattern, ':') ? "" : "*:", pattern) < 0)
 		return -ENOMEM;
-	err = source_catalogue(word, each, arg, &ignored);
+	err = source_catalogue_each(word, each, arg, &ignored);
 	free(word);
 	*found |= !err;
 	return err == -ENOMEM ? err : 0;
@@ -168,7 +168,7 @@ static int list_run(const void *arg, int count, char **operands)
 	else if (!err && values->package)
 		err = list_package_probes(values->package, pattern ?: "*", each, sources, &error);
 	else if (!err)
-		err = source_catalogue(pattern, each, sources, &error);
+		err = source_catalogue_each(pattern, each, sources, &error);
 	if (!err)
 		return sources && json_put(sources, stdout) ? EXIT_FAILED : EXIT_DONE;
 	json_decref(sources);

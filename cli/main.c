@@ -98,7 +98,7 @@ static int run_command(const struct command *command, int argc, char **argv)
 		status = command->run(values, argc - first, argv + first);
 		break;
 	case OPTION_HELP:
-		option_help(command, stdout);
+		option_print_help(command, stdout);
 		status = EXIT_DONE;
 		break;
 	default:
@@ -129,7 +129,7 @@ static int run_named_command(int argc, char **argv)
 		command = command_find(argv[2]);
 		if (!command)
 			return report_unknown_command(argv[2]);
-		option_help(command, stdout);
+		option_print_help(command, stdout);
 		return EXIT_DONE;
 	}
 	if (strcmp(name, "--complete") == 0)

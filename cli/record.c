@@ -44,9 +44,8 @@ struct record {
 	u32 snapshots;
 	u64 next_progress; /* time of the next progress line, by clock_ms() */
 	bool asked;	   /* true: a signal has asked the command to end */
-	u64 stop_told;	   /* the stop of the instance that was reported last, for
-			    * report_new_self_stop()
-			    */
+	u64 stop_told;	   /* time of the instance's stop that was reported last, for
+			      report_new_self_stop() */
 };
 
 static void print_file_summary(void *arg, const char *path, const struct trace_ledger *ledger,
@@ -238,9 +237,9 @@ static int start_recording(struct record *record, char **arguments)
 	if (result)
 		return print_error_and_choose_exit_status(result, &error);
 	if (!record->values->quiet)
-		report_user_stack_method(session_capture(record->session));
+		report_refused_kernel_features(session_capture(record->session));
 	report_stop_by_trigger(record);
-	if (!session_is_copied_at_once(record->session) && !signals_block_until_read())
+	if (!session_is_snapshot_without_trigger(record->session) && !signals_block_until_read())
 		return EXIT_FAILED;
 	result = record->workload.pid ? workload_start(&record->workload) : 0;
 	if (result) {
@@ -249,8 +248,9 @@ static int start_recording(struct record *record, char **arguments)
 	}
 	result = session_publish(record->session, &error);
 	return result ? print_error_and_choose_exit_status(result, &error)
-		      : drop_privileges_of_session(record->session, record->workload.pid,
-						   session_later_file(record->session));
+		      : drop_privileges_of_session(
+				record->session, record->workload.pid,
+				session_path_of_file_opened_later(record->session));
 }
 
 static int run_recording(struct record *record, char **arguments)
@@ -286,7 +286,7 @@ static int run_recording(struct record *record, char **arguments)
 	status = start_recording(record, arguments);
 	if (status)
 		return status;
-	if (!session_is_copied_at_once(record->session))
+	if (!session_is_snapshot_without_trigger(record->session))
 		record_events(record);
 	return finish_recording(record);
 }

@@ -31,7 +31,7 @@
 #define TOP_DEFAULT 20
 #define TOP_UNSET UINT64_MAX
 #define TREE_PERCENT_DEFAULT 1
-#define PROCESSES_SHOWN 20 /* lines of process contexts */
+#define PROCESSES_SHOWN 20 /* limit for the number of process contexts that are printed */
 
 struct report_values {
 	struct recording_values recording;
@@ -70,7 +70,7 @@ const char *format_duration_ns(u64 ns)
 	return text;
 }
 
-double share_or_zero(u64 part, u64 whole)
+double percent_or_zero(u64 part, u64 whole)
 {
 	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
@@ -380,8 +380,8 @@ static int print_text(struct report *report, const struct report_request *reques
 	return report_stacks_plain(report);
 }
 
-static int add_events_to_profile(struct report *report, struct report_request *request,
-				 struct stackmap_error *error)
+static int weigh_events_and_print_view(struct report *report, struct report_request *request,
+				       struct stackmap_error *error)
 {
 	const char *symbol = request->tree.symbol;
 	int err = symbol ? function_set_create(report->profile, symbol, &request->tree.functions,
@@ -457,9 +457,9 @@ static int make_requested_table(struct report *report, const struct report_reque
 	return err ? error_set(error, -err, "report: %s", strerror(-err)) : 0;
 }
 
-static int refuse_value_options_without_values(struct trace_reader *reader,
-					       const struct report_request *request,
-					       struct stackmap_error *error)
+static int refuse_histograms_without_values(struct trace_reader *reader,
+					    const struct report_request *request,
+					    struct stackmap_error *error)
 {
 	const struct trace_source *sources;
 	u32 count = trace_reader_sources(reader, &sources);
@@ -487,9 +487,10 @@ static int report_recording(struct report_request *request, struct trace_reader 
 				.debug = naming->debug,
 				.limit = request->limit,
 				.least = request->least};
-	u32 split = (request->is_table ? table_keys_split(request->table.fields.keys) : 0) |
-		    (request->hist.is_asked ? EVENTS_WITH_VALUES : 0);
-	int err = refuse_value_options_without_values(reader, request, error)
+	u32 split =
+		(request->is_table ? event_split_of_table_keys(request->table.fields.keys) : 0) |
+		(request->hist.is_asked ? EVENTS_WITH_VALUES : 0);
+	int err = refuse_histograms_without_values(reader, request, error)
 			  ?: profile_create_split(reader, &request->choice.filter, naming, split,
 						  NULL, &report.profile, error);
 
@@ -497,7 +498,7 @@ static int report_recording(struct report_request *request, struct trace_reader 
 		return err;
 	err = leaf_filter_apply(&request->leaves, report.profile, error);
 	err = err ?: make_time_table(&report, request, error) ?: make_requested_table(&report, request, error);
-	err = err ?: add_events_to_profile(&report, request, error);
+	err = err ?: weigh_events_and_print_view(&report, request, error);
 	profile_free(&report.profile);
 	time_table_free(&report.times);
 	wait_pairs_free(&report.wakers);
@@ -625,7 +626,9 @@ static int parse_request(const struct report_values *values, char **operands,
 	}
 	request->choice.store.question.no_inlined = values->names.no_inline;
 	/*
-	 * Chooses the keys. A store has fewer keys, and sends cgroups only if they are asked for.
+	 * A store sends cgroups only if the question asks for them. A store lacks some keys
+	 * (processes, threads, CPUs, trace ids, attributes); report_fields_check_store() refuses
+	 * these.
 	 */
 	keys = request->is_table ? request->table.fields.keys : 0;
 	request->choice.store.question.by_cgroup = keys & 1U << TABLE_CGROUP;

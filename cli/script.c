@@ -259,7 +259,7 @@ static void print_other_thread(const struct script *script, const struct trace_e
 	const struct trace_event *other = wakeups_other_event_of_wait(script->wakeups, event);
 	const struct trace_task *task;
 
-	if (wakeups_is_since_before(script->wakeups, event))
+	if (wakeups_wait_began_before_recording(script->wakeups, event))
 		printf(" since before");
 	if (!other)
 		return;
@@ -410,7 +410,7 @@ static void print_event_head(const struct script *script, const struct trace_eve
 
 static int print_event_with_hash(const struct script *script, const struct trace_event *event)
 {
-	struct stack_hash hash = stack_hashes_of(script->hashes, event);
+	struct stack_hash hash = stack_hashes_of_event(script->hashes, event);
 	int err;
 
 	print_event_head(script, event);

@@ -52,7 +52,7 @@ static int find_group_id_by_name(const char *name, gid_t *group)
  * Sets the session's options. If the options choose no tasks, the tasks of the whole machine are
  * recorded.
  */
-static int set_session_options(struct start *start)
+static int set_options_and_create_session(struct start *start)
 {
 	struct session_options *options = &start->options;
 	struct stackmap_error error;
@@ -82,7 +82,7 @@ static void print_next_steps(const struct start *start, const char *name,
 		message("%s: records until its rings are full; 'stackmap record --instance %s' "
 			"empties them into a file, --flight would keep the latest events",
 			name, name);
-	report_user_stack_method(capture);
+	report_refused_kernel_features(capture);
 	if (loaded_lacks_deferral(capture_loaded(capture)) &&
 	    !capture_refusals(capture)->user_stacks.message[0])
 		message("%s: this kernel cannot defer user stacks ('stackmap doctor' says why); "
@@ -133,7 +133,7 @@ static int start_run(const void *values, int count, char **operands)
 	(void)count;
 	raise_open_file_limit();
 	signals_install_and_open_fd();
-	status = set_session_options(&start) ?: start_instance(&start, operands[0]);
+	status = set_options_and_create_session(&start) ?: start_instance(&start, operands[0]);
 	session_close(&start.session);
 	folder_close(&start.folder);
 	if (status)

@@ -91,7 +91,7 @@ static void print_stack_map_counters(const struct table_stat *stacks)
 	printf("  stack map    %u %% full: %" PRIu64 " of %" PRIu64
 	       " stacks, pool %.1f of %.1f KiB, "
 	       "generation %" PRIu64 "\n",
-	       table_stat_fill(stacks), stacks->entries, stacks->max_entries,
+	       table_stat_fill_percent(stacks), stacks->entries, stacks->max_entries,
 	       stacks->pool_used * sizeof(u64) / 1024.0, stacks->pool_words * sizeof(u64) / 1024.0,
 	       stacks->generation);
 	if (refused)
@@ -154,7 +154,7 @@ static int print_instance_line(const struct instance *instance, void *unused)
 	 * ones still fit.
 	 */
 	if (!table_stat_refused(stacks))
-		snprintf(fill, sizeof(fill), "%u%%", table_stat_fill(stacks));
+		snprintf(fill, sizeof(fill), "%u%%", table_stat_fill_percent(stacks));
 	if (instance->status.reader)
 		snprintf(reader, sizeof(reader), "%d", instance->status.reader);
 	printf("%-16s %-9s  %-6s  %-19s  %12" PRIu64 "  %10" PRIu64 "  %6s  %s\n", instance->name,
@@ -188,7 +188,7 @@ static json_t *instance_json(const struct instance *instance)
 			  (json_int_t)status->stacks.pool_used, "pool",
 			  (json_int_t)status->stacks.pool_words, "generation",
 			  (json_int_t)status->stacks.generation, "full",
-			  table_stat_fill(&status->stacks), "counted",
+			  table_stat_fill_percent(&status->stacks), "counted",
 			  (json_int_t)status->stacks.refs, "not_counted",
 			  (json_int_t)table_stat_refused(&status->stacks)),
 		"sums",
@@ -228,7 +228,8 @@ static int read_and_show_instance(const char *name, show show, void *to,
 		instance.metadata = capture_metadata(capture);
 		instance_status_read(capture_loaded(capture), folder, &instance.status);
 		for (u32 kind = 0; kind < instance.metadata->sources.count; kind++)
-			instance.stops[kind] = self_stop_is_source(capture_loaded(capture), kind);
+			instance.stops[kind] =
+				self_stop_is_caused_by_source(capture_loaded(capture), kind);
 		result = show(&instance, to);
 		if (result)
 			snprintf(error->message, sizeof(error->message), "%s: %s", instance.name,

@@ -37,7 +37,7 @@
 #include "view/report.h"
 
 #define FREQUENCY_DEFAULT 99
-#define DELAY_DEFAULT 2 /* seconds */
+#define DELAY_DEFAULT 2 /* seconds between two refreshes */
 #define DELAY_OF_STORE 10
 
 /* --- the feed: where events come from --- */
@@ -57,7 +57,7 @@ struct store_feed {
 	struct from_choice choice;
 	const char *cgroup;
 	u64 seconds;		/* length of the time span that is shown, seconds */
-	struct text_set events; /* names of events, by kind */
+	struct text_set events; /* names of event sources; index: kind of the event */
 };
 
 struct top_feed {
@@ -78,7 +78,7 @@ struct top_feed {
  */
 #define SINCE_DEFAULT "5m"
 
-static int check_options(const struct session_options *record)
+static int refuse_recording_options_with_store(const struct session_options *record)
 {
 	const struct {
 		const char *name;
@@ -116,7 +116,8 @@ static int check_store_of_top(struct store_feed *feed, const struct from_values 
 
 	if (from->url && !from->since)
 		values.since = SINCE_DEFAULT;
-	if (parse_store_options(&values, &feed->choice) || (from->url && check_options(record)))
+	if (parse_store_options(&values, &feed->choice) ||
+	    (from->url && refuse_recording_options_with_store(record)))
 		return EXIT_USAGE;
 	if (!from->url)
 		return EXIT_DONE;
@@ -135,7 +136,7 @@ static int check_store_of_top(struct store_feed *feed, const struct from_values 
 	if (feed->cgroup)
 		wanted[STORE_FIELD_CGROUP] =
 			(struct string_list){.items = &feed->cgroup, .count = 1};
-	shards = connect_to_store_and_describe(&feed->choice);
+	shards = connect_to_store(&feed->choice);
 	if (!shards)
 		return EXIT_FAILED;
 	report_missing_store_servers(&feed->choice, shards);
@@ -202,7 +203,7 @@ static int start_events_of_top(struct top_feed *feed, const struct session_optio
 			options->instance);
 		return EXIT_FAILED;
 	}
-	report_user_stack_method(session_capture(feed->session));
+	report_refused_kernel_features(session_capture(feed->session));
 	return drop_privileges_of_session(feed->session, false, NULL);
 }
 
@@ -248,7 +249,7 @@ struct top {
 	struct top_screen *screen; /* screen of the terminal; NULL with --batch */
 	struct top_model *shown, *coming;
 	struct top_view view;
-	u32 selected;	  /* the selected line of the view */
+	u32 selected;	  /* number of the selected line in the view */
 	u64 selected_key; /* key of the selected line, to find the line after a refresh; 0 = no key
 			   */
 	bool chose_event;
@@ -270,7 +271,7 @@ static void draw_screen_or_help(struct top *top)
 	if (!top->screen)
 		return;
 	if (top->shows_help)
-		top_screen_help(top->screen);
+		top_screen_draw_help(top->screen);
 	else
 		top_screen_draw(top->screen, &top->view, top->selected);
 }
@@ -305,7 +306,7 @@ static int print_sources(struct top *top, struct stackmap_error *error)
 	do {
 		result = make_lines_and_keep_selection(top, error);
 		if (!result)
-			top_print(&top->view, top->values->lines, stdout);
+			top_print_view(&top->view, top->values->lines, stdout);
 		top->view.choice.kind = top_model_next_source(top->shown, top->view.choice.kind);
 	} while (!result && top->view.choice.kind != first);
 	if (fflush(stdout))
@@ -340,7 +341,7 @@ static int refresh_view(struct top *top, struct stackmap_error *error)
 	top_model_clear(top->coming);
 	top->began = now;
 	top->next_refresh = now + delay_ms(top);
-	/* Shows a source that has events, until the user has chosen one. */
+	/* Shows a source that has events, until the user has chosen a source. */
 	kind = &top->view.choice.kind;
 	if (!top->chose_event && *kind < top->shown->source_count &&
 	    !top->shown->sources[*kind].weight)
@@ -451,7 +452,7 @@ static void move_selection_by(struct top *top, s64 lines)
 
 static void handle_key(struct top *top, enum top_key key)
 {
-	u32 page = top_screen_page(top->screen);
+	u32 page = top_screen_lines_per_page(top->screen);
 
 	if (top->shows_help && key != TOP_KEY_REDRAW && key != TOP_KEY_QUIT) {
 		top->shows_help = false;
@@ -518,7 +519,7 @@ static int handle_typed_keys(struct top *top, struct stackmap_error *error)
 
 	if (!top->screen)
 		return 0;
-	while (!result && (key = top_screen_key(top->screen)) != TOP_KEY_NONE) {
+	while (!result && (key = top_screen_next_key(top->screen)) != TOP_KEY_NONE) {
 		handle_key(top, key);
 		result = make_lines_and_keep_selection(top, error);
 		draw_screen_or_help(top);
@@ -621,7 +622,7 @@ static int run_feed_and_screen(struct top *top, const struct session_options *re
 			"ids");
 		return EXIT_USAGE;
 	}
-	result = event_filter_check_words(&filter, &error);
+	result = event_filter_check_syntax(&filter, &error);
 	if (result)
 		return print_error_and_choose_exit_status(result, &error);
 	status = status ?: create_models_and_watch_signals(top);
@@ -669,7 +670,7 @@ static int top_run(const void *arg, int count, char **operands)
 	}
 	status = run_feed_and_screen(&top, &record);
 	session_close(&top.feed.session);
-	from_clear(&top.feed.store.choice);
+	from_choice_clear(&top.feed.store.choice);
 	text_set_clear(&top.feed.store.events);
 	if (top.feed.store.choice.is_partial)
 		status = EXIT_FAILED; /* a server did not answer at the last refresh */

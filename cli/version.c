@@ -116,7 +116,7 @@ int version_print(int count, char *const *words)
 	if (!uname(&system))
 		printf("%-18s %s %s, %s\n", "kernel:", system.sysname, system.release,
 		       system.machine);
-	if (capability_to_trace())
+	if (capability_allows_loading_programs())
 		print_recording_methods();
 	else
 		print_name_and_value("ways:", "they cannot be tried; run this as root");

@@ -44,8 +44,8 @@ CORE_PART u32 compare_numbers(u64 left, u64 right, bool is_signed)
  * (`enters`). A state that has a star after it stays set whatever the byte is (`stays`), and so
  * does state n + 1. State 0 of each glob is set at the start (`first`).
  *
- * Each byte of the text costs one load from a table. Without a state no byte sets one: after each
- * four bytes the walk ends there.
+ * Each byte of the text costs one load from a table. If no state is set, no later byte sets one:
+ * the walk tests for this after each four bytes, and ends.
  */
 CORE_PART bool comm_globs_match(const volatile struct comm_globs *globs, const u8 *comm)
 {

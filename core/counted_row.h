@@ -67,11 +67,14 @@ static inline struct counted_range *counted_range_at(const struct capture_config
 /* The events that a row has counted since it was last taken. */
 struct counted_increase {
 	u64 count;
-	u64 value;	 /* sum */
+	u64 value;	 /* sum of the values of these events */
 	u64 least, most; /* 0 if the row has no range */
 };
 
-/* Takes what was counted since the last time. False: nothing, or the row is left for later. */
+/*
+ * Takes the events that the row has counted since it was last taken. False: the row has no
+ * such events, or a program was stopped within the row, which is left for later.
+ */
 static inline bool counted_row_take(struct counted_row *row, struct counted_range *range,
 				    struct counted_increase *increase)
 {

@@ -30,8 +30,8 @@
  * had been before: a context that is being made or removed has words of an earlier one. No two
  * contexts have the same function and number of calls.
  *
- * A function's key is what its texts are: the interpreter has hashed the names of function and
- * package.
+ * The cache key of a function is made from its texts: the interpreter has hashed the names of the
+ * function and of its package.
  */
 #include "perl_walk.h"
 
@@ -46,15 +46,16 @@ enum perl_loop {
 	PERL_LOOP_REST, /* no loop: contexts that no loop has used */
 };
 
-/* An interpreter. */
+/* Offset in an interpreter of the address of its current operation. */
 #define INTERPRETER_OPERATION 8
 
 /* The description of a stack, in words. */
 #define STACK_DESCRIPTION 6
 #define STACK_CONTEXTS 1
 #define STACK_NEXT 2
-#define STACK_LAST 4	 /* lower half: index of the last context */
-#define STACK_FUNCTION 5 /* lower half: index of the last function's; upper half: kind */
+#define STACK_LAST 4 /* lower half: index of the last context */
+/* lower half: index of the context of the last function; upper half: kind of the stack */
+#define STACK_FUNCTION 5
 #define STACK_KIND_SORT 3
 #define STACK_KIND_CALLBACK 10
 
@@ -64,7 +65,8 @@ enum perl_loop {
 #define CONTEXT_RETURN 6
 #define CONTEXT_NEXT 7 /* lower half: index of the next function's context */
 #define CONTEXT_CODE 9
-#define CONTEXT_CALLS 10 /* lower half: calls of the function before this one that run */
+/* lower half: number of calls of the function that were running when this call began */
+#define CONTEXT_CALLS 10
 #define CONTEXT_CATCH 12 /* the frame of docatch() in which an evaluation began; 0: none */
 
 /* The first byte of a context. */
@@ -112,8 +114,8 @@ enum perl_loop {
 #define FILE_TAIL 16
 
 /*
- * The work at the end of perl_walk_step(), as bits in walk->end: one place does it, and what
- * decides is verified by itself.
+ * The work at the end of perl_walk_step(), as bits in walk->end. perl_walk_step() does this work in
+ * one place; the functions that set the bits are verified by themselves.
  */
 enum perl_end {
 	PERL_FINDS_ID = 1, /* finds the id of the function that was read */
@@ -211,7 +213,7 @@ CORE_PART bool perl_add_file_name_to_key(struct script *script, u64 address)
 	struct script_walk *walk = script->walk;
 	u64 *word = walk->text_word, bytes, from;
 
-	if (!perl_file_read(script, address))
+	if (!perl_read_file_name(script, address))
 		return false;
 	bytes = core_reload(walk->perl.file.bytes);
 	from = bytes > FILE_TAIL ? bytes - FILE_TAIL : 0;
@@ -336,7 +338,7 @@ CORE_PART void perl_frames_drop(struct script_walk *walk, u32 depth)
 	walk->depth = depth;
 }
 
-/* Notes that the frames so far are the current loop's. */
+/* Saves the current depth and place: up to here, the frames are those of the current loop. */
 CORE_PART void perl_save_place_of_loop(struct script_walk *walk)
 {
 	walk->perl.place.depth = walk->depth;
@@ -448,7 +450,8 @@ CORE_PART void perl_loop_enter(struct script *script, const struct script_mark *
 	perl_save_place_of_loop(walk);
 	if (!core_reload(perl->is_taken))
 		return;
-	perl->is_taken = 0; /* docatch()'s loop runs what this one was entered with */
+	/* the loop of docatch() runs the code for which this loop was entered */
+	perl->is_taken = 0;
 	if (perl->loop == PERL_LOOP_CALL || perl->loop == PERL_LOOP_OTHER)
 		walk->end |= PERL_LEAVES_LOOP;
 	else
@@ -480,7 +483,7 @@ CORE_PART void perl_stack_leave(struct script_walk *walk)
 	if (perl->place.kind == STACK_KIND_SORT && !(is_empty && perl_is_between_callbacks(perl)) &&
 	    (loop == PERL_LOOP_OTHER || (perl_catch_loop_runs_outer_code(walk) && !is_empty))) {
 		perl->is_taken = loop == PERL_LOOP_CATCH;
-		perl_stack_enter(walk, next); /* the block of a sort */
+		perl_stack_enter(walk, next); /* the stack of contexts of a sort's block */
 		walk->end |= PERL_LEAVES_LOOP;
 	} else if (loop == PERL_LOOP_REST) {
 		walk->is_done = !next;
@@ -492,7 +495,11 @@ CORE_PART void perl_stack_leave(struct script_walk *walk)
 		perl_stack_enter(walk, 0);
 		walk->end |= PERL_LEAVES_LOOP;
 	} else if (loop > PERL_LOOP_CALL || (loop == PERL_LOOP_CALL && !perl->loops)) {
-		walk->unjoined += loop == PERL_LOOP_CALL; /* the loop begins, or has ended */
+		/*
+		 * a loop of a call from C that has not run its first operation yet, or has run its
+		 * last one
+		 */
+		walk->unjoined += loop == PERL_LOOP_CALL;
 		perl_restore_place_of_loop(walk);
 		walk->end |= PERL_LEAVES_LOOP;
 	} else {

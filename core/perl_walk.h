@@ -14,7 +14,7 @@ CORE_INLINE const struct script_layout *perl_layout_of(struct script *script, u3
 
 /* Defined by the embedder: sets walk->perl.file to the text at an address, which ends at its first
  * NUL, and keeps the text for perl_find_or_add_id(). False: unreadable or too long. */
-CORE_INLINE bool perl_file_read(struct script *script, u64 address);
+CORE_INLINE bool perl_read_file_name(struct script *script, u64 address);
 
 /* Defined by the embedder: the id of the function in walk->perl, for which the cache has no id; 0:
  * the function gets no id. */

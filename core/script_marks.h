@@ -13,8 +13,10 @@ CORE_PART void script_marks_clear(struct script_marks *marks)
 	marks->count = marks->missed = 0;
 }
 
-/* The place for the frame of a loop; NULL: all places are used. A frame that is walked again
- * replaces itself. */
+/*
+ * Adds an element for the native frame of a loop and returns the element; NULL: all elements are
+ * used. If the last element is of the same frame, walked before, that element is returned.
+ */
 CORE_PART struct script_mark *script_marks_add(struct script_marks *marks, u64 index)
 {
 	u32 count = marks->count, last = count - 1, slot;

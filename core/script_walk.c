@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A loop with a bound takes all steps: it copies a native frame, enters a loop's frames, or adds
- * one of them. Frames of a loop are added as they are met. If a later one fails, all are dropped
- * again, and the native frame is added in their place.
+ * core_loop() takes all steps: a step copies a native frame, enters the script frames of an
+ * interpreter's loop, or adds one of these frames. If a script frame of a loop fails a check, all
+ * script frames of the loop are dropped again, and the native frame is added in their place.
  */
 #include "script_walk.h"
 #include "arch/registers.h"
@@ -68,7 +68,7 @@ CORE_PART u64 script_code_key(const struct script_walk *walk)
 }
 
 /* Sets the characters of the string object of CPython whose words were read from byte 16 on. */
-CORE_PART bool script_text_of_cpython(struct script_walk *walk, u64 address)
+CORE_PART bool script_find_text_of_cpython(struct script_walk *walk, u64 address)
 {
 	u32 kind = walk->text_word[2], width = kind >> 2 & 7;
 
@@ -82,7 +82,7 @@ CORE_PART bool script_text_of_cpython(struct script_walk *walk, u64 address)
 }
 
 /* Sets the characters of the string object of Ruby whose words were read from byte 0 on. */
-CORE_PART bool script_text_of_ruby(struct script_walk *walk, u64 address)
+CORE_PART bool script_find_text_of_ruby(struct script_walk *walk, u64 address)
 {
 	u64 flags = walk->text_word[0];
 	bool is_apart = RUBY_IS_APART(flags);
@@ -107,7 +107,7 @@ CORE_PART u64 script_first_bytes_mask(u64 count)
  * If the whole text is in these words, it gets a hash of all its characters. The hash leaves out
  * the number of references, which changes.
  */
-CORE_PART bool script_text_of_java(struct script_walk *walk, u64 address)
+CORE_PART bool script_find_text_of_java(struct script_walk *walk, u64 address)
 {
 	u64 bytes = JAVA_TEXT_BYTES(walk->text_word[0]), end = bytes + JAVA_TEXT_FROM, hash;
 
@@ -130,7 +130,7 @@ CORE_PART bool script_text_of_java(struct script_walk *walk, u64 address)
 }
 
 /* Sets the characters of the string object of PHP whose words were read from byte 8 on. */
-CORE_PART bool script_text_of_php(struct script_walk *walk, u64 address)
+CORE_PART bool script_find_text_of_php(struct script_walk *walk, u64 address)
 {
 	walk->text_width = 0;
 	walk->text_bytes = walk->text_word[1];
@@ -151,17 +151,17 @@ CORE_GLOBAL int script_find_text_of_runtime(struct script_walk *walk, u64 addres
 	    !script_read(address + SCRIPT_TEXT_FROM(kind), walk->text_word, SCRIPT_TEXT_WORDS * 8))
 		return 0;
 	if (kind == SCRIPT_TEXT_PHP)
-		return script_text_of_php(walk, address);
+		return script_find_text_of_php(walk, address);
 	if (kind == SCRIPT_TEXT_JAVA)
-		return script_text_of_java(walk, address);
+		return script_find_text_of_java(walk, address);
 	if (kind == SCRIPT_TEXT_CPYTHON)
-		return script_text_of_cpython(walk, address);
+		return script_find_text_of_cpython(walk, address);
 	if (RUBY_KIND(walk->text_word[0]) == RUBY_KIND_ARRAY) {
 		address = walk->text_word[2];
 		if (!script_read(address, walk->text_word, SCRIPT_TEXT_WORDS * 8))
 			return 0;
 	}
-	return script_text_of_ruby(walk, address);
+	return script_find_text_of_ruby(walk, address);
 }
 
 /*
@@ -237,7 +237,7 @@ CORE_GLOBAL int script_find_cached_id_of_code(struct script_walk *walk,
 	return script_key_compute(walk) ? script_find_cached_id_of_key(cache, walk->key) : 0;
 }
 
-CORE_INLINE u64 script_text_key(const struct script_walk *walk, u64 hash)
+CORE_INLINE u64 script_key_of_text_hash(const struct script_walk *walk, u64 hash)
 {
 	return script_hash_add(script_address_space_hash(walk), hash, KEY_WORD);
 }
@@ -455,8 +455,10 @@ CORE_PART bool script_code_read(struct script_walk *walk)
 		       : script_word_of_code_at(walk, walk->layout.code_type) == walk->type;
 }
 
-/* True for the interpreter's own code, after which the interpreter ends a call: the names of such
- * code are one object. */
+/*
+ * True for code of the interpreter itself, with which it ends a call and which is no function of
+ * the script: the name and the file name of such code are one object.
+ */
 CORE_PART bool script_code_is_internal(const struct script_walk *walk)
 {
 	u64 line = script_word_of_code_at(walk, walk->layout.first_line) >>

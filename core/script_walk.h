@@ -4,8 +4,8 @@
  * memory of the task is read frame by frame and may hold anything: each loop either has all its
  * frames, and each of them has a code object by its type or by its instructions, or stays native.
  *
- * The embedder supplies three functions: natively by linking them, in BPF by defining them before
- * it includes script_walk.c.
+ * The embedder supplies four functions: natively by linking them, in BPF by defining them before it
+ * includes script_walk.c.
  */
 #ifndef CORE_SCRIPT_WALK_H
 #define CORE_SCRIPT_WALK_H
@@ -52,7 +52,7 @@ CORE_INLINE u32 script_find_cached_id_of_key(const struct script_cache *cache, u
  * The cache key of a function that is known by the hash of its name and file; walk->seed is a part
  * of that hash.
  */
-CORE_INLINE u64 script_text_key(const struct script_walk *walk, u64 hash);
+CORE_INLINE u64 script_key_of_text_hash(const struct script_walk *walk, u64 hash);
 
 /*
  * Finds the characters of the string object at `address`, as walk->layout says. 0: unreadable, or

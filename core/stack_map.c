@@ -364,7 +364,8 @@ CORE_INLINE int stack_map_find(void *table, const volatile struct table_geometry
 	return 0;
 }
 
-CORE_INLINE int stack_map_take(void *table, const volatile struct table_geometry *geometry, u32 id)
+CORE_INLINE int stack_map_add_reference(void *table, const volatile struct table_geometry *geometry,
+					u32 id)
 {
 	struct table_view *element;
 	int result = stack_map_find(table, geometry, id, &element);

@@ -48,7 +48,8 @@ CORE_INLINE int stack_map_find(void *table, const volatile struct table_geometry
 			       struct table_view **out);
 
 /* Adds one reference to the stack of an id; errors as for stack_map_find(). */
-CORE_INLINE int stack_map_take(void *table, const volatile struct table_geometry *geometry, u32 id);
+CORE_INLINE int stack_map_add_reference(void *table, const volatile struct table_geometry *geometry,
+					u32 id);
 
 /* The element in slot `index` (0 .. slot_mask), or NULL; for walks over a table. */
 CORE_INLINE struct table_view *stack_map_at(void *table,

@@ -28,11 +28,11 @@
 #define STACK_SWITCH_WORD 8 /* the gap in bytes if the rule says that the stack changes */
 
 /*
- * True if a walk may step from rsp to caller_rsp. The caller asks about steps that
- * is_step_to_other_stack() has called far, and about steps that are known to change the stack.
- * `gap` is the smallest distance of another stack below the current one. An allowed step is
- * recorded as a change of stacks. When STACK_SWITCHES_MAX changes are recorded, only steps to
- * higher addresses are allowed, and no more changes are recorded. Any context.
+ * True if a walk may step from rsp to caller_rsp. The caller calls this function for steps for
+ * which is_step_to_other_stack() is true, and for steps that are known to change the stack. `gap`
+ * is the smallest distance of another stack below the current one. An allowed step is recorded as a
+ * change of stacks. When STACK_SWITCHES_MAX changes are recorded, only steps to higher addresses
+ * are allowed, and no more changes are recorded. Any context.
  */
 CORE_GLOBAL int check_stack_switch(struct stack_switches *switches, u64 rsp, u64 caller_rsp,
 				   u64 gap);
@@ -44,8 +44,8 @@ ABI_INLINE bool is_step_to_other_stack(u64 rsp, u64 caller_rsp)
 }
 
 /*
- * The smallest distance of another stack below the current one. A rule with RULE_SWITCHED has a
- * smaller one.
+ * The smallest distance in bytes of another stack below the current one: only one word for a rule
+ * with RULE_SWITCHED.
  */
 ABI_INLINE u64 least_distance_of_other_stack(u32 flags)
 {

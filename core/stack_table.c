@@ -93,7 +93,7 @@ u64 table_stat_refused(const struct table_stat *stat)
 	return refused;
 }
 
-u32 table_stat_fill(const struct table_stat *stat)
+u32 table_stat_fill_percent(const struct table_stat *stat)
 {
 	u64 entries = stat->entries * 100 / stat->max_entries;
 	u64 pool = stat->pool_used * 100 / stat->pool_words;
@@ -101,7 +101,7 @@ u32 table_stat_fill(const struct table_stat *stat)
 	return entries > pool ? entries : pool;
 }
 
-u32 stack_table_fill(const void *table, const struct table_geometry *geometry)
+u32 stack_table_fill_percent(const void *table, const struct table_geometry *geometry)
 {
 	const struct table_header *header = table;
 	u64 allocated = atomic_load_relaxed(&header->allocated);

@@ -28,7 +28,7 @@ struct table_stat {
 	u64 generation;
 	u64 entries; /* unique stacks stored; at most max_entries */
 	u64 max_entries;
-	u64 pool_used; /* words */
+	u64 pool_used; /* pool words that were handed out */
 	u64 pool_words;
 	u64 refs; /* sum of the reference counts: hits + inserts */
 	u64 inserts;
@@ -37,11 +37,11 @@ struct table_stat {
 	u64 wasted; /* pool words without a stack: pool_used = wasted + words of elements */
 };
 
-/* Calls that the table refused. */
+/* The number of calls that the table refused. */
 u64 table_stat_refused(const struct table_stat *stat);
 
 /* Fill level in percent: of the entries or of the pool, whichever is higher. */
-u32 table_stat_fill(const struct table_stat *stat);
+u32 table_stat_fill_percent(const struct table_stat *stat);
 
 /*
  * Computes the geometry. -ERANGE: bits is not in [TABLE_BITS_MIN, TABLE_BITS_MAX], pool_words is
@@ -49,8 +49,11 @@ u32 table_stat_fill(const struct table_stat *stat);
  */
 int table_geometry_set(struct table_geometry *geometry, u32 bits, u32 cpus, u32 pool_words);
 
-/* The same from what the table has handed out, without walking it. */
-u32 stack_table_fill(const void *table, const struct table_geometry *geometry);
+/*
+ * Fill level of a table in percent (of its entries or of its pool, whichever is higher), computed
+ * from what the table has handed out, without a walk over the table.
+ */
+u32 stack_table_fill_percent(const void *table, const struct table_geometry *geometry);
 
 /* Initialises an empty table in geometry->bytes of zeroes. */
 void stack_table_init(void *table, const struct table_geometry *geometry, u64 generation, u64 seed);

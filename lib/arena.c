@@ -20,7 +20,7 @@ struct arena_chunk {
 	u64 data[];
 };
 
-bool arena_count_foreign_bytes(struct arena *arena, u64 bytes)
+bool arena_charge_other_memory(struct arena *arena, u64 bytes)
 {
 	if (bytes > arena->limit - arena->taken)
 		return false;
@@ -28,7 +28,7 @@ bool arena_count_foreign_bytes(struct arena *arena, u64 bytes)
 	return true;
 }
 
-void arena_uncount_foreign_bytes(struct arena *arena, u64 bytes)
+void arena_uncharge_other_memory(struct arena *arena, u64 bytes)
 {
 	arena->taken -= bytes;
 }
@@ -38,7 +38,7 @@ static struct arena_chunk *add_chunk(struct arena *arena, size_t bytes)
 	size_t room = bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES;
 	struct arena_chunk *chunk;
 
-	if (!arena_count_foreign_bytes(arena, room))
+	if (!arena_charge_other_memory(arena, room))
 		return NULL;
 	chunk = malloc(sizeof(*chunk) + room);
 	if (!chunk)
@@ -92,7 +92,7 @@ static bool array_grow(struct arena *arena, struct arena_array *array, size_t it
 	void *items;
 
 	if (array->room > UINT32_MAX / 2 ||
-	    !arena_count_foreign_bytes(arena, (u64)(room - array->room) * item_bytes))
+	    !arena_charge_other_memory(arena, (u64)(room - array->room) * item_bytes))
 		return false;
 	items = reallocarray(array->items, room, item_bytes);
 	if (!items)

@@ -15,17 +15,18 @@
 struct arena_chunk;
 
 struct arena {
-	struct arena_chunk *chunk; /* the chunk in use; older ones are linked after it */
+	/* The chunk that is being filled; its `next` leads to the older chunks. */
+	struct arena_chunk *chunk;
 	u64 limit;
 	u64 taken; /* bytes taken so far, at most `limit` */
 };
 
 /*
- * Counts memory from another allocator against the limit, until arena_uncount_foreign_bytes().
+ * Counts memory from another allocator against the limit, until arena_uncharge_other_memory().
  * False: the limit would be exceeded.
  */
-bool arena_count_foreign_bytes(struct arena *arena, u64 bytes);
-void arena_uncount_foreign_bytes(struct arena *arena, u64 bytes);
+bool arena_charge_other_memory(struct arena *arena, u64 bytes);
+void arena_uncharge_other_memory(struct arena *arena, u64 bytes);
 
 /* Allocates memory that is aligned for any type of the library. NULL: the limit would be exceeded,
  * or no memory. */

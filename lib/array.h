@@ -32,8 +32,8 @@
 		err_;                                                                              \
 	})
 
-/* Give the array room for at least `least` items. `items` is the address of the pointer to the
- * items. */
+/* Both functions give the array room for at least `least` items. `items` is the address of the
+ * pointer to the items. 0, or -ENOMEM without any change. */
 int array_widen(void *items, u32 *room, u64 least, size_t item_bytes);
 int array_widen_zeroed(void *items, u32 *room, u64 least, size_t item_bytes);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Clocks as one number. */
+/* Reads a clock as one number, in ns or ms. */
 #ifndef LIB_CLOCK_H
 #define LIB_CLOCK_H
 

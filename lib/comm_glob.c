@@ -76,7 +76,7 @@ static void set_bytes_that_enter_glob_state(struct comm_globs *globs, u32 state,
 	}
 }
 
-/* Adds a glob of `count` elements, with states from `state` on. */
+/* Adds a glob of `count` elements to the automaton. The number of its first state is `state`. */
 static void add_glob_to_automaton(struct comm_globs *globs, const char *glob, u32 count, u32 state)
 {
 	const u32 end = state + count;

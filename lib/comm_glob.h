@@ -16,7 +16,8 @@
 bool comm_glob_matches(const char *glob, const char *comm);
 
 /*
- * Compiles globs for core/condition.h. -ERANGE: a glob that no name can match, or too many globs.
+ * Compiles globs to one automaton, which BPF programs run over the name of a task
+ * (core/condition.h). -ERANGE: a glob that no name can match, or too many globs.
  */
 int comm_globs_compile(const struct string_list *globs, struct comm_globs *out,
 		       struct stackmap_error *error);

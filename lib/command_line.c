@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* True if the word has only characters that a shell takes literally wherever they are in a word. */
+/* True if the word is not empty, and has only characters that a shell takes literally wherever they
+ * are in a word. */
 static bool needs_no_quotes(const char *word)
 {
 	for (const char *at = word; *at; at++)

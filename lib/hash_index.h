@@ -50,7 +50,7 @@ static inline void hash_index_prefetch_slot(const struct hash_index *table, u32 
 		__builtin_prefetch(&table->slots[hash & ((1U << table->bits) - 1)]);
 }
 
-/* The item that a search for `hash` looks at first, or HASH_INDEX_NONE. */
+/* Returns the index of the item that a search for `hash` looks at first, or HASH_INDEX_NONE. */
 static inline u32 hash_index_first_candidate(const struct hash_index *table, u32 hash)
 {
 	u32 place = table->slots ? table->slots[hash & ((1U << table->bits) - 1)].place : 0;

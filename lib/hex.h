@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Bytes as two hexadecimal digits each. */
+/* Reads hexadecimal digits, two for each byte. */
 #ifndef HEX_H
 #define HEX_H
 

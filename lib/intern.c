@@ -33,7 +33,7 @@ static void *add_entry(struct intern *table, const struct intern_key *key, u32 h
 	return entry;
 }
 
-void *intern_entry(struct intern *table, const struct intern_key *key)
+void *intern_find_or_add_entry(struct intern *table, const struct intern_key *key)
 {
 	u32 hash = hash_intern_key(key);
 	u32 found = hash_index_find(&table->index, hash, is_entry_of_key, table->entries, key);

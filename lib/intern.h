@@ -46,7 +46,7 @@ void intern_clear(struct intern *table);
  * Returns the entry with this key. A new key gets an entry whose bytes after the key are 0. NULL:
  * no memory.
  */
-void *intern_entry(struct intern *table, const struct intern_key *key);
+void *intern_find_or_add_entry(struct intern *table, const struct intern_key *key);
 
 /*
  * Prefetches for later lookups, in steps 0, 1 and 2: call each step for all keys of a batch before

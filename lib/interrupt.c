@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A signal handler runs in the thread that it interrupts, so two plain words suffice. */
+/* A signal handler runs in the thread that it interrupts, so two variables of type sig_atomic_t
+ * suffice for the two requests. */
 #include "interrupt.h"
 
 #include <signal.h>

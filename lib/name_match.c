@@ -10,7 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A name is near if at most a third of it, and at most this number of characters, has to change. */
+/* A name is near the pattern if few edits make the names equal (name_distance()): at most a third
+ * of the number of the pattern's characters, and at most this number. */
 #define DISTANCE_MAX 6
 
 static u32 minimum_of_two_distances(u32 a, u32 b)

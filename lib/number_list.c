@@ -73,7 +73,7 @@ static int parse_range(const char **text, struct number_range *range)
 	return range->last < range->first ? -EINVAL : 0;
 }
 
-int number_list_add(struct number_list *list, const char *text, u64 max)
+int number_list_parse_and_append(struct number_list *list, const char *text, u64 max)
 {
 	struct number_range range;
 	int err;

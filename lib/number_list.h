@@ -26,7 +26,7 @@ struct number_list {
  * Appends the numbers in `text`, none greater than `max`. -EINVAL: not a list; -ERANGE; -ENOMEM.
  * After an error the list may have become longer.
  */
-int number_list_add(struct number_list *list, const char *text, u64 max);
+int number_list_parse_and_append(struct number_list *list, const char *text, u64 max);
 void number_list_clear(struct number_list *list);
 
 bool number_list_has(const struct number_list *list, u64 number);

@@ -30,7 +30,8 @@ static inline int compare_texts(const void *left, const void *right)
 	return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
 
-/* The number of items `i` at the beginning for which the expression `is_before` is true. */
+/* Binary search: the number of items at the beginning of a sorted sequence for whose index `i` the
+ * expression `is_before` is true. */
 #define bisect(count, i, is_before)                                                                \
 	({                                                                                         \
 		size_t low_ = 0, high_ = (count);                                                  \

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# One object of all functions that the public headers declare, and of what they need: those names are global in it, all
-# others are its own. Both libraries are made of it, so that neither shows more or less than the headers, whatever
-# is called how inside. A function that is declared and not defined is an error of the linker.
+# Makes one object of all functions that the public headers declare, and of all code that these functions need. Only
+# the names of these functions are global in the object. Both libraries are made of this object, so that neither shows
+# more or less than the headers. A function that is declared and not defined is an error of the linker.
 #
 # usage: public_object.sh OBJECT ARCHIVE INCLUDE_DIR HEADER... -- COMPILER...
 set -eu

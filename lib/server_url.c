@@ -19,7 +19,7 @@ const char *server_url_refusal_reason(const char *url)
 	return NULL;
 }
 
-const struct server_scheme *server_url_take_scheme(const char **at)
+const struct server_scheme *server_url_parse_scheme(const char **at)
 {
 	static const struct server_scheme schemes[] = {{"http://", false}, {"https://", true}};
 
@@ -58,8 +58,8 @@ static u32 parse_port(const char **at, u32 otherwise)
 	return port <= UINT16_MAX ? port : 0;
 }
 
-const char *server_url_take_host(const struct server_scheme *scheme, u32 port, const char **at,
-				 char **base)
+const char *server_url_parse_host_and_make_base(const struct server_scheme *scheme, u32 port,
+						const char **at, char **base)
 {
 	const char *host = *at;
 	size_t length = length_of_host_in_url(host);
@@ -75,7 +75,7 @@ const char *server_url_take_host(const struct server_scheme *scheme, u32 port, c
 	return NULL;
 }
 
-u32 server_url_encode(char byte, char code[3])
+u32 server_url_percent_encode_byte(char byte, char code[3])
 {
 	static const char digits[] = "0123456789ABCDEF";
 	u8 value = (u8)byte;
@@ -90,9 +90,9 @@ u32 server_url_encode(char byte, char code[3])
 	return 3;
 }
 
-bool server_url_is_private(const char *base)
+bool server_url_is_tls_or_loopback(const char *base)
 {
-	const struct server_scheme *scheme = server_url_take_scheme(&base);
+	const struct server_scheme *scheme = server_url_parse_scheme(&base);
 	size_t length;
 
 	if (!scheme || scheme->tls)

@@ -11,7 +11,7 @@ enum unwind_register {
 	REGISTER_PC = REGISTER_RIP,
 	REGISTER_LINK = REGISTER_PC,
 	REGISTER_COUNT,
-	REGISTER_THREAD = REGISTER_COUNT, /* fs base */
+	REGISTER_THREAD = REGISTER_COUNT, /* the thread pointer: the base address of fs */
 };
 
 #define REGISTERS_ALL ((1U << REGISTER_COUNT) - 1)

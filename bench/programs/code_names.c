@@ -33,7 +33,7 @@ static u32 read_places(void)
 	u32 count = 0;
 
 	while (count < PLACES_MAX && scanf("%llx", &address) == 1) {
-		const struct elf_segment *segment = elf_segment_of(&segments, address);
+		const struct elf_segment *segment = elf_segment_of_address(&segments, address);
 
 		if (segment)
 			places[count++] = address - segment->address + segment->offset;
@@ -60,7 +60,7 @@ static bool identify(struct trace_mapping *mapping)
 
 static void print_name(const struct debug_name *name)
 {
-	const struct elf_segment *segment = elf_segment_at(&segments, name->place);
+	const struct elf_segment *segment = elf_segment_at_offset(&segments, name->place);
 
 	printf("0x%016llx\n",
 	       (unsigned long long)(name->place - segment->offset + segment->address));
@@ -85,8 +85,8 @@ int main(int argc, char **argv)
 	    debug_lookup_create(&choice, &lookup) || !identify(&mapping))
 		return EXIT_FAILURE;
 	count = read_places();
-	if (debug_lookup_find(lookup, &(struct debug_code){.mapping = &mapping}, places, count,
-			      &names))
+	if (debug_lookup_find_names(lookup, &(struct debug_code){.mapping = &mapping}, places,
+				    count, &names))
 		return EXIT_FAILURE;
 	for (u32 i = 0; i < count; i++)
 		if (debug_names_at(names, places[i]))

@@ -127,7 +127,8 @@ static void compare(struct truth *truth, const struct code_image *code,
 			const struct unwind_rule *rule;
 
 			if (at < code->start || at >= code->end ||
-			    !file_image_code(image, FILE_IMAGE_BASE + at, &code_end, &offset) ||
+			    !file_image_code_offset(image, FILE_IMAGE_BASE + at, &code_end,
+						    &offset) ||
 			    !x86_decode(code->bytes + (at - code->start), end - at, &instruction))
 				break;
 			rule = rule_at(rows, offset, &hint);
@@ -157,7 +158,7 @@ static int read_truth(int file, struct code_rows *rows, struct file_spans *cover
 	int result = code_rows_read_tables(file, rows, covered);
 
 	if (result == -ENOEXEC)
-		result = code_rows_read_debug(file, &none, rows, covered);
+		result = code_rows_read_debug_frame(file, &none, rows, covered);
 	if (result == -ENOENT)
 		result = code_rows_read_go(file, &none, rows, covered);
 	return result;

@@ -121,7 +121,7 @@ int main(int argc, char **argv)
 		fail("no memory");
 	for (int i = 1; i < argc; i++)
 		add_window(rows, argv[i], &sums);
-	if (window_rows_windows(rows))
+	if (window_rows_window_count(rows))
 		take_batch(rows, &sums);
 	print(&sums);
 	window_rows_free(&rows);

@@ -92,7 +92,7 @@ static long direct_turn(u32 i, void *arg)
 	struct round *round = arg;
 	struct scratch *scratch = round->scratch;
 
-	if (!search_current_address_space(&scratch->search))
+	if (!set_search_to_current_address_space(&scratch->search))
 		return 1;
 	registers_of_current(&scratch->direct.registers);
 	direct_stack_walk(scratch, round->cpu, control.depth, 0);
@@ -119,7 +119,7 @@ static __always_inline void learn(struct round *round)
 {
 	struct unwind *unwind = round->unwind;
 
-	if (!search_current_address_space(&round->scratch->search))
+	if (!set_search_to_current_address_space(&round->scratch->search))
 		return;
 	registers_of_current(&unwind->registers);
 	unwind->budget = UNWIND_BUDGET;

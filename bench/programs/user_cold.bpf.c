@@ -74,7 +74,7 @@ static __always_inline void walk_now(void)
 
 	if (!scratch)
 		return;
-	if (search_current_address_space(&scratch->search) &&
+	if (set_search_to_current_address_space(&scratch->search) &&
 	    !registers_of_current(&scratch->direct.registers)) {
 		scratch->direct.is_compat = 0;
 		direct_stack_walk(scratch, cpu, STACK_USER_DEPTH_MAX, 0);

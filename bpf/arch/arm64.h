@@ -134,7 +134,10 @@ static __always_inline u64 entry_return_address(void *ctx)
 	return regs->pc - bpf_get_func_ip(ctx) < ENTRY_BYTES ? regs->regs[LINK] : 0;
 }
 
-/* The pc of the trap is that of the breakpoint itself. */
+/*
+ * Always false: on arm64 the pc of a breakpoint's trap is the address of the breakpoint, not the
+ * address after it.
+ */
 static __always_inline bool is_after_breakpoint(u64 pc)
 {
 	(void)pc;
@@ -145,9 +148,9 @@ static __always_inline bool is_after_breakpoint(u64 pc)
 #define code_address(address) ((address)&config.code_mask)
 
 /*
- * The kernel's list of return addresses that probes took has, for each one, the stack pointer at
- * the function's entry, the innermost function first. The function's frame record lies at a lower
- * address than that.
+ * The kernel keeps a list of the return addresses that probes took, with the stack pointer at the
+ * entry of each function (`stack`), the innermost function first. The function's frame record, with
+ * the word `word`, lies at a lower address than `stack`.
  */
 static __always_inline bool is_probed_return_word(u64 stack, u64 word)
 {

@@ -157,8 +157,8 @@ static __always_inline u64 data_address(u64 address)
 }
 
 /*
- * The kernel's list of return addresses that probes took has, for each one, the address of the
- * stack word that held it.
+ * The kernel keeps a list of the return addresses that probes took, each with the address of the
+ * stack word that held it (`stack`).
  */
 static __always_inline bool is_probed_return_word(u64 stack, u64 word)
 {

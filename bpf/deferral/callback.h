@@ -37,9 +37,9 @@ static __always_inline bool is_callback_wanted(const struct scratch *scratch)
 }
 
 /*
- * The next functions are not inlined: their BPF stacks are free again when the task's stack is
- * copied. A request that another entry into the kernel has made keeps its callback: the program
- * that made the request has scheduled it.
+ * cancel_callback_and_take_cookie() and end_delivery_of_cancelled_cookie() are not inlined: their
+ * BPF stacks are free again when the task's stack is copied. A request that another entry into the
+ * kernel has made keeps its callback: the program that made the request has scheduled it.
  */
 __noinline u32 cancel_callback_and_take_cookie(u32 tid)
 {
@@ -62,11 +62,14 @@ __noinline int end_delivery_of_cancelled_cookie(u32 tid, u32 cookie)
 	return 0;
 }
 
-/* Saves the stack for user space to finish. */
+/*
+ * Saves the user stack of the current task, for which a cookie is pending, so that user space can
+ * finish the stack.
+ */
 static __always_inline void pending_stack_save(struct scratch *scratch, u32 cpu, u32 tid,
 					       u32 cookie)
 {
-	if (!search_current_address_space(&scratch->search)) {
+	if (!set_search_to_current_address_space(&scratch->search)) {
 		deferred_stack_send_reason(scratch, cpu, tid, cookie, REASON_REFUSED);
 		return;
 	}

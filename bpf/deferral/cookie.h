@@ -73,7 +73,7 @@ static __always_inline u32 cookie_find_or_open(u32 tid, u32 last, const struct k
 	task->entry = *entry;
 	if (atomic_cas_acq_rel(&task->word, word, TASK_WORD(cookie, 0)) == word)
 		return cookie;
-	/* the cookie that an interrupting program has opened */
+	/* this is the cookie that an interrupting program has opened */
 	cookie = TASK_COOKIE(atomic_load_relaxed(&task->word));
 	return cookie == last ? 0 : cookie;
 }

@@ -120,14 +120,14 @@ static __always_inline bool deferred_stack_leave_to_user_space(struct scratch *s
 	return are_rules_awaited() && walk->mapping.image && !walk->scripts.count &&
 	       !walk->java.is_found && !walk->v8.has_names &&
 	       1U << walk->stop & STOPS_WITHOUT_RULE &&
-	       search_current_address_space(&scratch->search) &&
-	       !raw_save(scratch, tid, cookie, RAW_BETTER);
+	       set_search_to_current_address_space(&scratch->search) &&
+	       !raw_save_current_stack(scratch, tid, cookie, RAW_BETTER);
 }
 
 static __always_inline void deferred_stack_send_memory(struct scratch *scratch, u32 cpu, u32 tid,
 						       u32 cookie)
 {
-	if (raw_save(scratch, tid, cookie, 0))
+	if (raw_save_current_stack(scratch, tid, cookie, 0))
 		deferred_stack_send_reason(scratch, cpu, tid, cookie, REASON_NO_ROOM);
 }
 

@@ -59,7 +59,10 @@ static __always_inline void set_start_registers(const struct deferral *deferral,
 		bpf_probe_read_kernel(&walk->registers, sizeof(*kept), kept);
 }
 
-/* Unwinds in a newly claimed unwinder. Returns its index, or UNWINDERS_MAX if none is free. */
+/*
+ * Unwinds the current task in a newly claimed unwinder, for the running cookie or for rules only.
+ * Returns the unwinder's index, or UNWINDERS_MAX if none is free.
+ */
 static __always_inline u32 deferred_stack_unwind_in_new_unwinder(const struct deferral *deferral,
 								 struct engine_task *task, u32 tid)
 {

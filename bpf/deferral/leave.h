@@ -13,8 +13,8 @@
 #include "state/task_ids.h"
 
 /*
- * Unwinds in this context, which may not fault. A stack that this walk cannot finish is saved for
- * user space.
+ * Delivers the stack of a task that exits or begins execve, by a walk that may not fault. A stack
+ * that this walk cannot finish is saved for user space.
  */
 static __always_inline void unwind_before_leaving(struct scratch *scratch, u32 cpu, u32 tid,
 						  u32 cookie)
@@ -22,7 +22,7 @@ static __always_inline void unwind_before_leaving(struct scratch *scratch, u32 c
 	struct direct_walk *walk = &scratch->direct;
 	u64 leaf;
 
-	if (!search_current_address_space(&scratch->search)) {
+	if (!set_search_to_current_address_space(&scratch->search)) {
 		deferred_stack_send_reason(scratch, cpu, tid, cookie, REASON_REFUSED);
 		return;
 	}
@@ -82,7 +82,7 @@ static __always_inline void deliver_stack_at_exit_or_exec(bool is_exit)
 	u64 pid_tgid = current_pid_and_tid();
 	u32 tid = pid_tgid, leader = pid_tgid >> 32, cookie = 0;
 
-	if (in_pid_namespace() && !tid) {
+	if (records_ids_of_inner_pid_namespace() && !tid) {
 		execve_delete_record();
 		return;
 	}

@@ -41,8 +41,8 @@ struct raw_buffer {
 	u64 end;  /* end of the stack's mapping */
 	u64 last; /* last address that the current leaf of the maple tree covers */
 	/*
-	 * the next return_instance whose address is put back, or the address that probes put in its
-	 * place
+	 * address of the next return_instance whose return address is put back; or the address that
+	 * probes have put in place of return addresses
 	 */
 	u64 taken;
 	struct place place;
@@ -92,7 +92,7 @@ static long raw_copy_page(u32 i, struct raw_walk *walk)
 
 /* Restores a return address that a return probe has replaced. The kernel's list of return probes
  * has the address of the stack word that held it. */
-static long raw_restore_return(u32 i, struct raw_walk *walk)
+static long raw_restore_return_address_of_probe(u32 i, struct raw_walk *walk)
 {
 	const struct return_instance *taken = (void *)walk->buffer->taken;
 	struct raw_stack *raw = &walk->buffer->raw;
@@ -114,7 +114,7 @@ static long raw_restore_return(u32 i, struct raw_walk *walk)
  * entry: a word with the address of the probes' memory, walk->buffer->taken, is the return address
  * of the innermost function whose entry lies above the word.
  */
-static long raw_restore_word(u32 i, struct raw_walk *walk)
+static long raw_restore_return_address_in_word(u32 i, struct raw_walk *walk)
 {
 	struct raw_stack *raw = &walk->buffer->raw;
 	u64 offset = 8 * i, *word, pc;
@@ -131,7 +131,7 @@ static long raw_restore_word(u32 i, struct raw_walk *walk)
 	return 0;
 }
 
-static __always_inline void raw_restore_words(struct raw_walk *walk)
+static __always_inline void raw_restore_return_addresses_in_words(struct raw_walk *walk)
 {
 	const struct task_struct *task = (void *)bpf_get_current_task();
 	const struct xol_area *area = probe_area(BPF_CORE_READ(task, mm));
@@ -145,12 +145,12 @@ static __always_inline void raw_restore_words(struct raw_walk *walk)
 		pc = original_return_address_of_word(raw->value[REGISTER_SP] - 8);
 		*link = pc ?: *link;
 	}
-	core_rare_loop(RAW_STACK_BYTES_MAX / 8, raw_restore_word, walk);
+	core_rare_loop(RAW_STACK_BYTES_MAX / 8, raw_restore_return_address_in_word, walk);
 }
 
 /*
- * Sets pc and sp to the place in the program. Only for the current task: another task is asleep in
- * a system call and has the right registers.
+ * Sets pc and sp to the place in the program's own code, not in a probe's copy of an instruction.
+ * Only for the current task: another task is asleep in a system call and has the right registers.
  */
 static __always_inline void raw_set_pc_and_sp(struct raw_buffer *buffer)
 {
@@ -160,18 +160,18 @@ static __always_inline void raw_set_pc_and_sp(struct raw_buffer *buffer)
 }
 
 /* Puts back the return addresses that probes have replaced on the stack. */
-static __always_inline void raw_restore_returns(struct raw_walk *walk)
+static __always_inline void raw_restore_return_addresses(struct raw_walk *walk)
 {
 	const struct uprobe_task *probes = uprobe_task_of_current();
 
 	if (!probes || walk->buffer->raw.flags & RAW_COMPAT)
 		return;
 	if (!RETURNS_ARE_ON_STACK) {
-		raw_restore_words(walk);
+		raw_restore_return_addresses_in_words(walk);
 		return;
 	}
 	walk->buffer->taken = (u64)BPF_CORE_READ(probes, return_instances);
-	core_rare_loop(PROBED_RETURNS_MAX, raw_restore_return, walk);
+	core_rare_loop(PROBED_RETURNS_MAX, raw_restore_return_address_of_probe, walk);
 }
 
 /*
@@ -190,12 +190,12 @@ static __always_inline void raw_copy_stack(struct raw_walk *walk)
 		walk->buffer->from = sp;
 	raw->stack_start = walk->buffer->from;
 	core_rare_loop(RAW_STACK_BYTES_MAX / RAW_PAGE + 1, raw_copy_page, walk);
-	raw_restore_returns(walk);
+	raw_restore_return_addresses(walk);
 }
 
 /*
- * Adds the executable mapping in slot i of the maple leaf to the list, if the slot has one. 1: the
- * list is full.
+ * Adds the executable mapping in slot i of the maple leaf to raw->mapping, if the slot has one. 1:
+ * the list is full.
  */
 static long raw_list_slot_mapping(u32 i, struct raw_walk *walk)
 {
@@ -230,8 +230,8 @@ static long raw_list_leaf_mappings(u32 i, struct raw_walk *walk)
 }
 
 /*
- * Fills in the mapping number of an entry of the list. The numbers are looked up after all mappings
- * were listed, because the search for a number overwrites search->node.
+ * Fills in the mapping number of element i of raw->mapping. The numbers are looked up after all
+ * mappings were listed, because the search for a number overwrites search->node.
  */
 static long raw_number_mapping(u32 i, struct raw_walk *walk)
 {
@@ -303,9 +303,9 @@ static __always_inline struct raw_buffer *raw_buffer_claim(u32 i)
 }
 
 /*
- * Sends the stack of a task whose address space scratch->search has entered, with these user
- * registers. False: the ring buffer has no room, or the program interrupted two others that send.
- * scratch->search.vma is undefined afterwards.
+ * Sends the stack of a task whose address space scratch->search has entered, with the user
+ * registers `regs`. False: the ring buffer has no room, or the program interrupted two others that
+ * send. scratch->search.vma is undefined afterwards.
  */
 static __always_inline bool raw_stack_send(struct scratch *scratch,
 					   const struct raw_request *request,
@@ -323,16 +323,16 @@ static __always_inline bool raw_stack_send(struct scratch *scratch,
 }
 
 /*
- * The next functions save user stacks that user space finishes: on kernels without task work, and
- * for tasks that do not return to user mode first.
+ * raw_save_...(): save user stacks that user space finishes, on kernels without task work, and for
+ * tasks that do not return to user mode first.
  */
 
 /*
- * Saves the current task's stack under a cookie of this thread id, with these enum raw_flag.
+ * Saves the current task's stack under a cookie of the thread id `tid`. `flags`: enum raw_flag.
  * scratch->search is in the task's address space. 0, or -ENOSPC: the ring buffer is full, or not
  * all mappings fit (RAW_BETTER).
  */
-__noinline int raw_save(struct scratch *scratch, u32 tid, u32 cookie, u32 flags)
+__noinline int raw_save_current_stack(struct scratch *scratch, u32 tid, u32 cookie, u32 flags)
 {
 	struct raw_request request = {
 		.tid = tid, .cookie = cookie, .flags = flags & (RAW_AT_ENTRY | RAW_BETTER)};
@@ -355,7 +355,7 @@ static __always_inline struct stack_field raw_save_with_new_cookie(struct scratc
 		return stack_field_of_reason(REASON_NO_STATE);
 	if (is_event_kept_for_origin(scratch))
 		cookie |= COOKIE_LASTING;
-	return raw_save(scratch, current_tid(), cookie, flags)
+	return raw_save_current_stack(scratch, current_tid(), cookie, flags)
 		       ? stack_field_of_reason(REASON_NO_ROOM)
 		       : stack_field_of_cookie(cookie);
 }

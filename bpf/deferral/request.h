@@ -23,8 +23,8 @@ HASH_MAP(deferrals, TASKS_MAX, u32, struct deferral);	   /* key: tid */
 HASH_MAP(works, 2 * TASKS_MAX, u32, struct deferral_work); /* key: WORK_KEY() */
 
 /*
- * The registers of tasks at a user function that could not be walked: a later walk from there finds
- * the rules.
+ * The registers of tasks at a user probe from which the walk failed: a later walk from these
+ * registers finds the missing rules.
  */
 HASH_MAP(unlearned, TASKS_MAX, u32, struct unwind_registers); /* key: tid */
 
@@ -59,8 +59,10 @@ static __always_inline u64 deferred_stack_replace_unwinder_loops(struct scratch 
 								 const struct unwinder *unwinder,
 								 u64 leaf);
 
-/* Defined by the embedder: leaves a stack that ends for want of a rule to user space. False: it is
- * to be delivered as it is. */
+/*
+ * Defined by the embedder: leaves to user space a stack that ends for want of a rule. False: the
+ * caller delivers the stack as it is.
+ */
 static __always_inline bool deferred_stack_leave_to_user_space(struct scratch *scratch, u32 tid,
 							       u32 cookie,
 							       const struct unwinder *unwinder);
@@ -122,8 +124,9 @@ static __always_inline int callback_schedule(u32 tid, const struct deferral *def
 }
 
 /*
- * Begins to wait for this entry's cookie; `before` is the word as it was read. The callback is
- * scheduled first, or is certain to be, because an interrupting program relies on it from then on.
+ * Makes the task wait for the cookie of `entry`; `before` is the value of deferral->word as the
+ * caller has read it. The callback is scheduled first, or is certain to be, because an interrupting
+ * program relies on it from then on.
  */
 static __always_inline s64 deferral_begin_wait(struct scratch *scratch, u32 tid,
 					       struct deferral *deferral, u64 before,
@@ -141,15 +144,16 @@ static __always_inline s64 deferral_begin_wait(struct scratch *scratch, u32 tid,
 	deferral->entry = *entry;
 	if (atomic_cas_acq_rel(&deferral->word, before, word) == before)
 		return cookie;
-	word = atomic_load_relaxed(&deferral->word); /* the word of an interrupting program */
+	/* this word was written by an interrupting program */
+	word = atomic_load_relaxed(&deferral->word);
 	return DEFERRAL_STATE(word) == DEFERRAL_IDLE ? -ENOMEM : DEFERRAL_COOKIE(word);
 }
 
 /*
- * A request while the cookie of another entry waits. In most cases its callback is still to come,
- * after rt_sigreturn or execve have replaced the registers: the callback will then deliver that
- * reason. If scheduling succeeds here, the kernel has never called back, and the old cookie gets
- * its reason now.
+ * A request while the cookie of another entry waits. In most cases the callback of the old cookie
+ * is still to come, after rt_sigreturn or execve have replaced the registers, and the callback will
+ * deliver REASON_CHANGED. If scheduling succeeds here, the kernel has never called back, and the
+ * old cookie gets REASON_CHANGED now.
  */
 static __always_inline s64 deferral_replace_cookie(struct scratch *scratch, u32 cpu, u32 tid,
 						   struct deferral *deferral, u64 before,
@@ -219,8 +223,9 @@ static __always_inline s64 deferral_request(struct scratch *scratch, u32 cpu)
 
 /*
  * Has the callback unwind from the registers at a user probe. The task is about to run the
- * instruction under the probe, or has run it when the callback comes, so its registers are others
- * then; but one instruction takes no frame away from the stack. Returns the cookie, or -ENOMEM.
+ * instruction under the probe, or has run it when the callback comes, so the task's registers are
+ * others then; but one instruction takes no frame away from the stack. Returns the cookie, or
+ * -ENOMEM.
  */
 static __always_inline s64 request_stack_at_probe(struct scratch *scratch, u32 cpu, u32 at_entry)
 {

@@ -33,7 +33,10 @@ static __always_inline bool has_task_changed_since_request(struct task_struct *t
 
 ARRAY_MAP(blocked_answer, 1, struct unwind_blocked_answer);
 
-/* The sequence is odd before the first word of the answer changes, and even after the last one. */
+/*
+ * Copies *raw to the answer. answer->sequence is odd before the first word of the answer changes,
+ * and even after the last one has changed.
+ */
 static __always_inline s32 unwind_blocked_store_answer(struct unwind_blocked_request *request,
 						       const struct raw_stack *raw)
 {
@@ -58,7 +61,7 @@ static __always_inline s32 unwind_blocked_make_snapshot(struct scratch *scratch,
 {
 	const struct raw_request wanted = {
 		.tid = request->tid,
-		.tgid = typed_tgid_of(task),
+		.tgid = tgid_of_typed_task(task),
 		.cookie = request->cookie,
 		.flags = RAW_ALIVE,
 	};
@@ -74,7 +77,7 @@ static __always_inline s32 unwind_blocked_read_task(struct scratch *scratch,
 	struct raw_buffer *buffer;
 	s32 result;
 
-	if (!search_address_space_of_task(&scratch->search, task))
+	if (!set_search_to_address_space_of_task(&scratch->search, task))
 		return -ENOENT;
 	buffer = raw_buffer_claim(0) ?: raw_buffer_claim(1);
 	if (!buffer)
@@ -106,8 +109,9 @@ static __always_inline bool is_cookie_pending(struct deferral *deferral, u32 coo
  * The registers are compared before the cookie: if the cookie is still PENDING afterwards, the
  * registers were valid.
  */
-static __always_inline s32 unwind_blocked_task(struct task_struct *task, struct deferral *deferral,
-					       struct unwind_blocked_request *request)
+static __always_inline s32 unwind_blocked_do_operation(struct task_struct *task,
+						       struct deferral *deferral,
+						       struct unwind_blocked_request *request)
 {
 	if (has_task_changed_since_request(task, &deferral->entry))
 		return -EAGAIN;
@@ -118,8 +122,8 @@ static __always_inline s32 unwind_blocked_task(struct task_struct *task, struct 
 	return unwind_blocked_peek(task, request);
 }
 
-static __always_inline s32 unwind_task_of_pending_cookie(struct deferral *deferral,
-							 struct unwind_blocked_request *request)
+static __always_inline s32 unwind_blocked_serve_request(struct deferral *deferral,
+							struct unwind_blocked_request *request)
 {
 	struct task_struct *task;
 	s32 result;
@@ -129,7 +133,7 @@ static __always_inline s32 unwind_task_of_pending_cookie(struct deferral *deferr
 	task = bpf_task_from_pid(deferral->kernel_tid);
 	if (!task)
 		return -ENOENT;
-	result = unwind_blocked_task(task, deferral, request);
+	result = unwind_blocked_do_operation(task, deferral, request);
 	bpf_task_release(task);
 	return result;
 }
@@ -140,7 +144,7 @@ int unwind_blocked(struct unwind_blocked_request *request)
 	u32 tid = request->tid;
 	struct deferral *deferral = bpf_map_lookup_elem(&deferrals, &tid);
 
-	request->result = deferral ? unwind_task_of_pending_cookie(deferral, request) : -ENOENT;
+	request->result = deferral ? unwind_blocked_serve_request(deferral, request) : -ENOENT;
 	return 0;
 }
 

@@ -14,8 +14,9 @@
  * ends. Both ends of a thread's span run in the thread; an interrupt that begins a span between
  * lookup and update ends it before it returns.
  *
- * Nearly all is in global functions, which the verifier goes through once and by themselves. They
- * take the base of the event as a number: what is read there is read by a helper.
+ * Nearly all of the code is in global functions: the verifier goes through each of them once, apart
+ * from its callers. Global functions take the base of the event as a number, and a helper reads the
+ * memory at that address.
  */
 #ifndef BPF_ANSWER_H
 #define BPF_ANSWER_H
@@ -41,7 +42,8 @@ static __always_inline u64 nonnegative_value(u64 number)
 }
 
 u64 numbers_unread;
-u64 conditions_unmet; /* events that did not meet their conditions; with config.count_unmet */
+/* number of events that did not meet their conditions; counted if config.count_unmet is set */
+u64 conditions_unmet;
 
 /* Reads `bytes` bytes, 1 to 8, of the event as a number whose upper bytes are zero. */
 static __always_inline u64 read_event_bytes(u64 address, u64 bytes)
@@ -104,7 +106,10 @@ __noinline u64 event_number_read(u64 base, const struct event_number *number)
 	return event_number_widen(value, number->bytes, number->is_signed);
 }
 
-/* As event_number_read(), without a call for a number that lies in the event itself. */
+/*
+ * Reads a number of the event as event_number_read() does, but without a call if the number lies in
+ * the event itself.
+ */
 static __always_inline u64 read_number_in_event(u64 base, const struct event_number *number)
 {
 	if (number->place != NUMBER_IN_EVENT)
@@ -161,7 +166,7 @@ static __always_inline u64 read_value_of_question(const struct question *questio
  */
 struct alive_call {
 	u64 sp;	       /* stack pointer at the entry; 0: the call has returned */
-	u64 number;    /* value of the event that the call becomes */
+	u64 number;    /* value of the thing that begins when the call returns */
 	u64 place;     /* address where the function stores the key; 0: the result is the key */
 	u64 is_wanted; /* 1: the call meets the conditions */
 };
@@ -175,8 +180,8 @@ MAP_OF(alive_calls, BPF_MAP_TYPE_LRU_HASH, 0, 1, u32, struct alive_call);
  */
 u64 alive_open;
 
-u64 spans_unbegun; /* ends of spans and of things whose begin is not known */
-u64 spans_unkept;  /* begins of spans and of things for which a map had no room */
+u64 spans_unbegun; /* number of ends of spans and of things whose begin is not known */
+u64 spans_unkept;  /* number of begins of spans and of things for which a map had no room */
 
 #define ERROR_ADDRESS ((u64)-4095) /* keys from here on are error codes, -1 is MAP_FAILED */
 
@@ -302,8 +307,8 @@ __noinline int alive_thing_end(const struct question *question, u64 base)
 }
 
 /*
- * The question of each source, by event kind. User space sets the size; one entry if no source
- * asks.
+ * The question of each source, by event kind. User space sets the size; the map has one entry if no
+ * source has a question.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -350,8 +355,11 @@ static __always_inline u64 event_meets_condition(const struct condition *conditi
 		condition->accepts) != 0;
 }
 
-/* Returns 1 if the event meets a condition, else 0. */
-__noinline int event_meets_condition_or_null(const struct condition *condition, u64 base, u64 time)
+/*
+ * A global function: verified once. Returns 1 if the event meets the condition; 0 if not, or if
+ * `condition` is NULL.
+ */
+__noinline int event_meets_nonnull_condition(const struct condition *condition, u64 base, u64 time)
 {
 	return condition ? event_meets_condition(condition, base, time) : 0;
 }
@@ -376,7 +384,7 @@ static long evaluate_condition(u32 i, struct asked *asked)
 		asked->is_met = 1;
 	}
 	if (asked->is_met)
-		asked->is_met = event_meets_condition_or_null(condition, asked->base, asked->time);
+		asked->is_met = event_meets_nonnull_condition(condition, asked->base, asked->time);
 	return 0;
 }
 
@@ -488,7 +496,8 @@ __noinline s64 evaluate_question(u32 kind, u64 base)
 		return ANSWER_NONE;
 	}
 	asked.is_met = 1 + core_unknown_zero(question->count);
-	if (question->count == 1) /* cheaper without the loop */
+	/* one condition is evaluated without the loop, which is cheaper */
+	if (question->count == 1)
 		asked.is_met = event_meets_condition(&question->conditions[0], base, asked.time);
 	else if (question->count)
 		core_rare_loop(QUESTION_CONDITIONS_MAX, evaluate_condition, &asked);

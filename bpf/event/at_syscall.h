@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * --user-at-syscall: the user stack is taken at the entry of each system call, so that every later
- * event of that call has it ready: as an id, or as the cookie that was opened at the entry. The
- * return of the call makes it void. Interrupts of user mode do not use it: their entry differs.
+ * --user-at-syscall: the user stack is taken at the entry of each system call, so that the stack is
+ * ready for every later event of that call: as an id, or as the cookie that was opened at the
+ * entry. When the call returns, the stack is no longer valid. Events in an interrupt of user mode
+ * do not use this stack, because their entry into the kernel is another one.
  */
 #ifndef BPF_AT_SYSCALL_H
 #define BPF_AT_SYSCALL_H
@@ -49,7 +50,7 @@ int take_at_syscall(void *ctx)
 	scratch = deferral ? scratch_claim(cpu) : NULL;
 	if (!scratch)
 		return 0;
-	if (search_current_address_space(&scratch->search)) {
+	if (set_search_to_current_address_space(&scratch->search)) {
 		take_stack_at_syscall_entry(scratch, cpu, deferral);
 		read_noted_build_ids(&scratch->search);
 	}

@@ -20,8 +20,8 @@
 #include "user_side.h"
 
 /*
- * Kernel frames of the BPF program and of its callers in the kernel; the glue of a raw tracepoint
- * may add more (foreign_frames.h).
+ * Number of kernel frames that the BPF program and its callers in the kernel have on the stack; the
+ * glue of a raw tracepoint may add more (foreign_frames.h).
  */
 #define SKIP_RAW_TRACEPOINT SKIP_PROGRAM
 #define SKIP_TRAMPOLINE SKIP_PROGRAM
@@ -53,8 +53,9 @@ static __always_inline bool may_be_in_interrupt(const struct hit *hit)
 }
 
 /*
- * Reads the kernel stack into scratch->kernel, with the result of bpf_get_stack(). The stack of a
- * function begins with its pc and its caller.
+ * Reads the kernel stack into scratch->kernel. Returns the number of bytes, or -errno, as
+ * bpf_get_stack() does. At a probe in a kernel function the stack begins with the pc of the
+ * function and its caller.
  */
 static __always_inline long kernel_stack_read(void *ctx, const struct hit *hit,
 					      struct scratch *scratch, u32 skip)
@@ -117,14 +118,15 @@ static __always_inline void event_write(void *ctx, const struct hit *hit, struct
 
 	kernel = kernel_stack_field(ctx, hit, scratch, cpu);
 	if (!may_be_in_interrupt(hit) || !scratch->in_interrupt) {
-		tid = in_pid_namespace() ? scratch->tid : (u32)bpf_get_current_pid_tgid();
+		tid = records_ids_of_inner_pid_namespace() ? scratch->tid
+							   : (u32)bpf_get_current_pid_tgid();
 		if (leaves_stacks_to_span_begin(hit)) {
 			user.field = stack_field_of_reason(REASON_NOT_ASKED);
 		} else {
 			user = take_user_stack_of_event(hit, scratch, cpu);
 			if (config.trace_ids && !(config.count && is_event_counted_only(scratch)) &&
 			    context_read(scratch))
-				context_request(scratch, hit->is_probe);
+				context_request_from_callback(scratch, hit->is_probe);
 		}
 	}
 	slot->tid = tid;
@@ -153,7 +155,7 @@ static __always_inline void event_write(void *ctx, const struct hit *hit, struct
  */
 static __always_inline bool event_read_tid(const struct hit *hit, struct scratch *scratch)
 {
-	if (!in_pid_namespace())
+	if (!records_ids_of_inner_pid_namespace())
 		return true;
 	scratch->tid = current_tid();
 	return scratch->tid || may_be_in_interrupt(hit);
@@ -203,10 +205,10 @@ static __always_inline bool evaluate_question_of_event(struct hit *hit, const vo
 }
 
 /*
- * True if an event of the recorder's own task is in an interrupt. Such an event belongs to no task,
- * so it is recorded, but not if the tasks or cgroups are chosen. The kernel's text has to be known
- * (kernel_text), as it is in all recordings with kernel stacks. An event without a scratch slot
- * counts as refused, though it may be the recorder's own.
+ * True if an event is recorded although the recorder's own task is the current one: the event is in
+ * an interrupt and so belongs to no task. False if the user has chosen tasks or cgroups. The
+ * kernel's text has to be known (kernel_text), as it is in all recordings with kernel stacks. An
+ * event without a scratch slot counts as refused, though it may be the recorder's own.
  */
 static __always_inline bool is_own_task_in_interrupt(void *ctx, u32 cpu, u32 kind)
 {
@@ -230,7 +232,10 @@ static __always_inline bool is_own_task_in_interrupt(void *ctx, u32 cpu, u32 kin
 	return is_interrupted;
 }
 
-/* Applies the filters to an event that may be in an interrupt. */
+/*
+ * True if an event passes the filters, or is in an interrupt of the recorder's own task
+ * (is_own_task_in_interrupt()).
+ */
 static __always_inline bool event_passes_filters_or_in_interrupt(void *ctx, struct hit *hit,
 								 u32 cpu)
 {

@@ -29,7 +29,7 @@ struct {
 	__type(value, struct field_runs);
 } field_runs SEC(".maps");
 
-static __always_inline void field_value_count_run(u32 kind)
+static __always_inline void field_value_count_run_of_first_program(u32 kind)
 {
 	struct field_runs *runs = bpf_map_lookup_elem(&field_runs, &kind);
 
@@ -37,7 +37,7 @@ static __always_inline void field_value_count_run(u32 kind)
 		field_runs_count_first_program(runs);
 }
 
-static __always_inline void field_value_count_call(void *ctx, u32 kind)
+static __always_inline void field_value_count_run_of_second_program(void *ctx, u32 kind)
 {
 	struct field_runs *runs;
 	struct hit hit = {};
@@ -49,8 +49,10 @@ static __always_inline void field_value_count_call(void *ctx, u32 kind)
 		field_runs_count_second_program(runs);
 }
 
-/* Answers the question of an event and records it. True: it needs a callback
- * (tail_call_callback_scheduler()). */
+/*
+ * Evaluates the question of an event and records the event. True: the event needs a callback
+ * (tail_call_callback_scheduler()).
+ */
 static __always_inline bool field_value_emit(void *record, u64 cookie)
 {
 	struct hit hit = {.kind = cookie, .is_record = true};
@@ -58,7 +60,7 @@ static __always_inline bool field_value_emit(void *record, u64 cookie)
 
 	if (!event_passes_filters_or_in_interrupt(record, &hit, cpu))
 		return false;
-	field_value_count_run(hit.kind);
+	field_value_count_run_of_first_program(hit.kind);
 	return evaluate_question_of_event(&hit, record) && event_record(record, &hit, cpu);
 }
 

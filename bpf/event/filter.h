@@ -27,7 +27,7 @@ static __always_inline bool is_thread_followed(u32 tid)
 {
 	struct followed *task;
 
-	if (in_pid_namespace() && !tid)
+	if (records_ids_of_inner_pid_namespace() && !tid)
 		return false;
 	if (!config.by_task)
 		return true;
@@ -50,7 +50,10 @@ static __always_inline bool cpu_matches_filter(u32 cpu)
 
 #define CGROUP_LEVELS_MAX 64
 
-/* Compares the id of the cgroup at a level with the chosen one: the comparison needs no map. */
+/*
+ * Sets *found if the cgroup of the current task at a level is the chosen one. The comparison by id
+ * needs no map.
+ */
 static long cgroup_at_level_matches_filter(u32 level, u32 *found)
 {
 	u64 id = bpf_get_current_ancestor_cgroup_id(level);
@@ -71,8 +74,9 @@ static __always_inline bool current_cgroup_matches_filter(void)
  * Ids of processes whose events are left out; 0: no process. A process clears its entry at exit,
  * since its id is reused.
  */
-u32 own_tgid;			  /* the recorder */
-u32 own_processes[OWN_PROCESSES]; /* child processes that open and parse files for the recorder */
+u32 own_tgid; /* process id of the recorder */
+/* process ids of the recorder's child processes, which open and parse files */
+u32 own_processes[OWN_PROCESSES];
 
 /* Finds the entry of a process: in the slot of its id, or in the next slot; else NULL. */
 static __always_inline u32 *find_own_process_slot(u32 tgid)
@@ -88,12 +92,12 @@ static __always_inline bool is_own_process(u32 tgid)
 	return tgid && (tgid == own_tgid || find_own_process_slot(tgid));
 }
 
-/* The filters for the current thread, whose id is `tid`. */
+/* True if the current thread, whose id is `tid`, passes the filters that the user has chosen. */
 static __always_inline bool thread_passes_chosen_filters(u32 tid, u32 cpu)
 {
 	if (config.by_cpu && !cpu_matches_filter(cpu))
 		return false;
-	/* The name costs less than the lookup of the thread. */
+	/* The comparison of the name comes first: it costs less than the lookup of the thread. */
 	if (config.by_comm && !current_comm_matches_filter())
 		return false;
 	if (!is_thread_followed(tid))

@@ -50,12 +50,15 @@ static __always_inline u64 off_cpu_save_stack(struct scratch *scratch)
 {
 	u32 cookie = cookie_new() | COOKIE_LASTING;
 
-	return raw_save(scratch, current_tid(), cookie, 0)
+	return raw_save_current_stack(scratch, current_tid(), cookie, 0)
 		       ? STACK_FIELD_WORD(REASON_NO_ROOM, STATE_NONE)
 		       : STACK_FIELD_WORD(cookie, STATE_COOKIE);
 }
 
-/* Requests the stack. The task returns to user mode only after its event. */
+/*
+ * Requests the user stack of the task. The task returns to user mode only after the event of its
+ * wait was recorded.
+ */
 static __always_inline u64 off_cpu_request_stack(struct scratch *scratch, u32 cpu)
 {
 	s64 cookie = deferral_request(scratch, cpu);
@@ -74,7 +77,7 @@ static __always_inline u64 off_cpu_take_user_stack(struct scratch *scratch, u32 
 	if (config.user_unwind == USER_UNWIND_AUTO && config.deferral == DEFERRAL_TASK_WORK &&
 	    !is_exiting())
 		return off_cpu_request_stack(scratch, cpu);
-	if (!search_current_address_space(&scratch->search))
+	if (!set_search_to_current_address_space(&scratch->search))
 		return STACK_FIELD_WORD(REASON_REFUSED, STATE_NONE);
 	word = config.user_unwind == USER_UNWIND_FP
 		       ? off_cpu_walk_frame_pointers(scratch, cpu, generation)
@@ -91,7 +94,7 @@ static __always_inline bool is_blocking(const struct task_struct *task, u32 stat
 static __always_inline void off_cpu_store_wait(const struct task_struct *task,
 					       struct scratch *scratch, u32 cpu)
 {
-	u32 tid = typed_tid_of(task);
+	u32 tid = tid_of_typed_task(task);
 	struct blocked from = {.user = STACK_FIELD_WORD(REASON_NOT_ASKED, STATE_NONE)};
 
 	if (config.user_stacks)
@@ -101,8 +104,8 @@ static __always_inline void off_cpu_store_wait(const struct task_struct *task,
 	from.ran = task->se.sum_exec_runtime;
 	if (config.trace_ids) {
 		if (context_read(scratch))
-			context_request(scratch, 0);
-		context_keep(scratch, tid, from.since);
+			context_request_from_callback(scratch, 0);
+		context_keep_until_wait_ends(scratch, tid, from.since);
 	}
 	if (!bpf_map_update_elem(&blocked, &tid, &from, BPF_ANY))
 		return;
@@ -147,7 +150,10 @@ static __always_inline struct stack_field off_cpu_kernel_stack(struct task_struc
 	return stack_store(scratch, stack, cpu);
 }
 
-/* The user stack field of the event. An id may be of a generation that is gone. */
+/*
+ * The user stack field of the event of a wait. A stack id that belongs to an older generation of
+ * the map becomes REASON_GONE.
+ */
 static __always_inline struct stack_field off_cpu_user_stack_field(const struct blocked *from)
 {
 	struct stack_field field = stack_field_of_word(from->user);
@@ -158,7 +164,9 @@ static __always_inline struct stack_field off_cpu_user_stack_field(const struct 
 	return field;
 }
 
-/* still_waits: the task has not run since the wait began, so its kernel stack is that of the wait.
+/*
+ * Writes the event of a wait. still_waits: the task has not run since the wait began, so its kernel
+ * stack is that of the wait.
  */
 static __always_inline void off_cpu_write_event(struct task_struct *task,
 						const struct blocked *from, struct scratch *scratch,
@@ -170,7 +178,7 @@ static __always_inline void off_cpu_write_event(struct task_struct *task,
 	if (still_waits)
 		kernel = off_cpu_kernel_stack(task, scratch, cpu);
 	user = off_cpu_user_stack_field(from);
-	slot->tid = typed_tid_of(task);
+	slot->tid = tid_of_typed_task(task);
 	slot->stamp = STAMP_OF(time, config.off_cpu_kind, EVENT_FLAGS(kernel.state, user.state));
 	slot->kernel = kernel.value;
 	slot->user = user.value;
@@ -178,7 +186,7 @@ static __always_inline void off_cpu_write_event(struct task_struct *task,
 		slot->extra[0] = 0;
 	slot->extra[config.leaf] = time - from->since;
 	if (config.trace_ids)
-		context_take(scratch, slot->tid, from->since);
+		context_take_kept_at_wait_begin(scratch, slot->tid, from->since);
 	event_commit(scratch, cpu);
 	origin_record_for_task(task, scratch, cpu, time);
 }
@@ -219,15 +227,16 @@ static __always_inline void off_cpu_record_wait(struct task_struct *task,
  * that removes the task from the map records its wait.
  *
  * Some kernels do not call programs at some switches (bpf/event/thread_time.h), so the wait that is
- * in the map may have ended before. It has if the task's count of switches has changed, or if the
- * caller sees the task leave a CPU (has_run). The task's kernel stack is not that of the wait then.
+ * in the map may have ended before. The wait has ended before if the task's count of switches has
+ * changed, or if the caller sees the task leave a CPU (has_run). The task's kernel stack is not
+ * that of the wait then.
  *
  * is_last: recording ends, and the wait is recorded even if a trigger has stopped the events.
  */
 static __always_inline bool off_cpu_wait_end(struct task_struct *task, u32 cpu, bool has_run,
 					     bool is_last)
 {
-	u32 tid = typed_tid_of(task);
+	u32 tid = tid_of_typed_task(task);
 	struct blocked *found = bpf_map_lookup_elem(&blocked, &tid), from;
 	u64 time;
 
@@ -257,19 +266,20 @@ static __always_inline void off_cpu_record_unfinished(struct task_struct *task)
 		unfinished_waits++;
 }
 
-u64 recording_begin; /* CLOCK_MONOTONIC, ns, when the recording began */
+u64 recording_begin; /* CLOCK_MONOTONIC, ns: time when the recording began */
 
 /*
  * Adds a task that already waits when recording begins: its wait counts from that begin. No two
  * waits begin at the same time, as a wait is told from others by its begin
  * (lib/report/event/wait_ends.h); all these begins are before any begin that the recording sees.
- * The task may have gone on meanwhile: then it does not wait, or has entered itself.
+ * The task may have gone on meanwhile: then the task does not wait, or has added its own wait to
+ * the map.
  */
 static __always_inline void off_cpu_add_waiting_task(struct task_struct *task, bool asks_user_stack)
 {
 	struct blocked from = {.since = recording_begin - waits_before}, *found;
 	u64 switches = count_switches_of_task(task);
-	u32 tid = typed_tid_of(task);
+	u32 tid = tid_of_typed_task(task);
 
 	if (!is_blocking(task, task->__state) || is_on_cpu(task) || !task_passes_filters(task))
 		return;
@@ -291,7 +301,7 @@ static __always_inline void off_cpu_add_waiting_task(struct task_struct *task, b
 static __always_inline bool off_cpu_record_waker(void *ctx, const struct task_struct *task)
 {
 	struct hit hit = {.kind = config.waker_kind, .skip = SKIP_RAW_TRACEPOINT, .is_waker = true};
-	u32 tid = typed_tid_of(task), cpu = bpf_get_smp_processor_id();
+	u32 tid = tid_of_typed_task(task), cpu = bpf_get_smp_processor_id();
 	struct blocked *from = bpf_map_lookup_elem(&blocked, &tid);
 
 	if (!from || from->switches != count_switches_of_task(task))

@@ -9,14 +9,15 @@
  *   an event                                   a second event, with the origin's thread and stacks
  *
  * Both events have the same time and CPU, by which a reader joins them (report/event/origins.h).
- * The value of the second is the time since the object was queued.
+ * The value of the second event is the time since the object was queued.
  *
  * An object that a timer's callback queues has the origin of the timer: so has a delayed work item,
  * which its timer queues, and a timer that starts itself again. A work item that queues itself
  * keeps its origin as well.
  *
- * The kernel skips a program that an interrupt, or a task that preempts, meets at work, so the end
- * of a callback may not be seen. Its origin is not taken for true after that:
+ * The kernel skips a program that an interrupt, or a task that preempts, meets at work, so no
+ * program may see the end of a callback. The origin of the callback is used only while one of these
+ * facts shows that the callback still runs:
  *
  *   a work item, a timer of high resolution    a word of the kernel holds the object while its
  *                                              callback runs: struct origin, `running`
@@ -105,8 +106,11 @@ struct {
 HASH_MAP(origin_works, 1, u64, struct origin);	     /* key: address of the worker's task_struct */
 ARRAY_MAP(origin_calls, 1, struct origin_cpu_calls); /* index: CPU */
 
-/* False: the callback has ended, although no program saw its end. */
-static __always_inline bool origin_is_running(u64 running, u64 object)
+/*
+ * True if the word at `running` still holds `object`, or if `running` is 0 (no such word is known).
+ * False: the object's callback has ended, although no program saw its end.
+ */
+static __always_inline bool is_callback_of_origin_running(u64 running, u64 object)
 {
 	u64 word = 0;
 
@@ -114,9 +118,12 @@ static __always_inline bool origin_is_running(u64 running, u64 object)
 	       (!bpf_probe_read_kernel(&word, sizeof(word), (void *)running) && word == object);
 }
 
-/* The innermost callback of a timer that the current task runs. A soft interrupt may be preempted
- * by other tasks with PREEMPT_RT, so the task is compared. A CPU sample is taken in the callback of
- * a high-resolution timer, and belongs to what this timer has interrupted. */
+/*
+ * Sets *out to the origin of the innermost timer callback that the current task runs. False: there
+ * is no such callback, or its origin is not known. A soft interrupt may be preempted by other tasks
+ * with PREEMPT_RT, so the task is compared. A CPU sample is taken in the callback of a
+ * high-resolution timer, and belongs to what this timer has interrupted.
+ */
 static __always_inline bool origin_of_timer_call(u32 interrupts, u32 cpu, bool is_sample,
 						 struct origin *out)
 {
@@ -131,8 +138,8 @@ static __always_inline bool origin_of_timer_call(u32 interrupts, u32 cpu, bool i
 		if (calls->call[i - 1].task != task || !calls->call[i - 1].origin.object ||
 		    (is_sample && calls->call[i - 1].is_hrtimer) ||
 		    (i - 1 != ORIGIN_CALL_HARD && !may_be_soft_interrupt(interrupts)) ||
-		    !origin_is_running(calls->call[i - 1].origin.running,
-				       calls->call[i - 1].origin.object))
+		    !is_callback_of_origin_running(calls->call[i - 1].origin.running,
+						   calls->call[i - 1].origin.object))
 			continue;
 		if (!calls->call[i - 1].origin.time)
 			return false;
@@ -142,8 +149,10 @@ static __always_inline bool origin_of_timer_call(u32 interrupts, u32 cpu, bool i
 	return false;
 }
 
-/* The map may give an element to another object at any time: then the second lookup
- * differs. */
+/*
+ * Sets *out to the origin of an object. The map may give the element to another object during the
+ * copy: then the second lookup has another result, and the function returns false.
+ */
 static __always_inline bool origin_of_object(u64 object, struct origin *out)
 {
 	const struct origin *found = bpf_map_lookup_elem(&origins, &object);
@@ -177,7 +186,7 @@ static __always_inline bool origin_of_task(u64 task, struct origin *out)
 
 	if (work) {
 		*out = *work;
-		return origin_is_running(out->running, out->object);
+		return is_callback_of_origin_running(out->running, out->object);
 	}
 	request = io_uring_request_of_worker((const void *)task);
 	return request && origin_of_object(request, out);
@@ -195,7 +204,8 @@ static __always_inline bool origin_find(const struct scratch *scratch, u32 cpu, 
 }
 
 /*
- * The stack field of an origin's stack. A stack id may be of a generation of the map that is gone.
+ * The stack field of an origin's stack. A stack id that belongs to an older generation of the map
+ * becomes REASON_GONE.
  */
 static __always_inline struct stack_field origin_stack_field(const struct origin *origin, u64 word)
 {

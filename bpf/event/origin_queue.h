@@ -51,15 +51,15 @@ static __always_inline bool keep_origin_of_requeued_work(u64 object)
 }
 
 /*
- * True for a timer that the kernel starts again after its callback. The timer counts as running
- * until then, and keeps its origin.
+ * True for a timer that the kernel starts again after its callback. The kernel's word still holds
+ * such a timer (calls->ended_running), and the timer keeps its origin.
  */
 static __always_inline bool is_restarted_timer(u64 object, u32 cpu)
 {
 	const struct origin_cpu_calls *calls = bpf_map_lookup_elem(&origin_calls, &cpu);
 
 	return calls && calls->ended == object && calls->ended_running &&
-	       origin_is_running(calls->ended_running, object);
+	       is_callback_of_origin_running(calls->ended_running, object);
 }
 
 /* The generation is read before the stacks: an id is of this generation, or counts as gone. */
@@ -83,7 +83,9 @@ static __always_inline void origin_take_stacks(void *ctx, const struct hit *hit,
 	origin->tid = TID_INTERRUPT;
 	if (!origin_of_timer_call(scratch->interrupts, cpu, false, origin) &&
 	    !scratch->in_interrupt) {
-		origin->tid = in_pid_namespace() ? scratch->tid : (u32)bpf_get_current_pid_tgid();
+		origin->tid = records_ids_of_inner_pid_namespace()
+				      ? scratch->tid
+				      : (u32)bpf_get_current_pid_tgid();
 		user = take_user_stack_of_event(hit, scratch, cpu).field;
 		origin->user = STACK_FIELD_WORD(user.value, user.state);
 	}
@@ -112,7 +114,7 @@ static __always_inline bool origin_object_queued(void *ctx, u64 object, u64 runn
 
 	scratch = is_paused ? NULL : scratch_claim(cpu);
 	if (!scratch) {
-		/* Another task may have queued the object before. */
+		/* The map may still have the origin of an earlier queueing, by another task. */
 		if (!is_restarted_timer(object, cpu))
 			bpf_map_delete_elem(&origins, &object);
 		return is_paused ? false
@@ -137,10 +139,12 @@ static __always_inline u32 soft_interrupt_call_index(u64 task)
 }
 
 /*
- * A callback inside another one hides the other's origin, even if its own is not known.
+ * Records the begin of a callback. A callback that runs inside another one hides the origin of the
+ * other one, even if its own origin is not known.
  *
- * The next callback overwrites a place whose end was not seen. The place holds no callback that
- * still runs, because hard interrupts do not nest, and neither do the soft interrupts of one task.
+ * A callback overwrites an element of calls->call whose callback ended unseen. The element holds no
+ * callback that still runs, because hard interrupts do not nest, and neither do the soft interrupts
+ * of one task.
  */
 static __always_inline void origin_call_begin(u64 object, bool is_hrtimer)
 {
@@ -187,7 +191,10 @@ static __always_inline void origin_call_end(u64 object)
 	calls->ended_running = calls->call[place].origin.running;
 }
 
-/* A worker begins a work item. Work items of soft interrupts run in any task, as timers do. */
+/*
+ * Records that a worker begins a work item. Work items of soft interrupts run in any task, as
+ * timers do, and are recorded as callbacks.
+ */
 static __always_inline void origin_work_begin(u64 object)
 {
 	const struct task_struct *worker = (void *)bpf_get_current_task();
@@ -199,7 +206,7 @@ static __always_inline void origin_work_begin(u64 object)
 		thread = BPF_CORE_READ(worker, worker_private);
 		running = address_of_current_work_word((u64)BPF_CORE_READ(thread, data));
 	}
-	if (!running || !origin_is_running(running, object)) {
+	if (!running || !is_callback_of_origin_running(running, object)) {
 		origin_call_begin(object, false);
 		return;
 	}
@@ -211,8 +218,8 @@ static __always_inline void origin_work_begin(u64 object)
 	if (bpf_map_update_elem(&origin_works, &task, &origin, BPF_ANY))
 		return;
 	/*
-	 * The next time that the work item is queued may be missed, as when an interrupt hits
-	 * on_queue_work().
+	 * The origin is deleted because it would be wrong for the next queueing of the work item,
+	 * which may be missed, as when an interrupt hits on_queue_work().
 	 */
 	bpf_map_delete_elem(&origins, &object);
 }

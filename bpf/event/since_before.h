@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Tasks that wait since before the recording. An iterator visits all tasks once, when the programs
- * of events are attached. The filters are asked about a task that is not the current one, and its
- * user stack is requested on its behalf: the request is made as the task itself would make it, with
- * the registers with which the task has entered the kernel, and the kernel calls back in the task
- * when the task returns to user mode. A task that stays asleep is unwound from outside at the end
- * (bpf/deferral/unwind_blocked.h), like any other.
+ * of events are attached. The filters are applied to a task that is not the current one, and the
+ * iterator's program requests the user stack of that task: the request is made as the task itself
+ * would make it, with the registers with which the task has entered the kernel, and the kernel
+ * calls back in the task when the task returns to user mode. A task that stays asleep is unwound
+ * from outside at the end (bpf/deferral/unwind_blocked.h), like any other.
  *
  * The task may wake up meanwhile. A request is only made if the task has none, and the callback
  * compares the registers: another entry into the kernel makes the stack REASON_CHANGED.
@@ -63,7 +63,7 @@ static __always_inline bool task_cgroup_matches_filter(const struct task_struct 
 /* current_thread_passes_filters() for any task, also one that is not the current one. */
 static __always_inline bool task_passes_filters(const struct task_struct *task)
 {
-	u32 tid = typed_tid_of(task), tgid = typed_tgid_of(task);
+	u32 tid = tid_of_typed_task(task), tgid = tgid_of_typed_task(task);
 
 	if (is_own_process(tgid))
 		return false;
@@ -75,8 +75,8 @@ static __always_inline bool task_passes_filters(const struct task_struct *task)
 }
 
 /*
- * The request that a task has made itself, as a stack field, if the task is still in the same entry
- * into the kernel.
+ * The stack field of a request that the task has made itself: the cookie, if the task is still in
+ * the entry into the kernel in which it made the request; else REASON_NO_STATE.
  */
 static __always_inline u64 requested_stack_field(const struct deferral *deferral,
 						 const struct kernel_entry *entry)
@@ -112,7 +112,7 @@ static __always_inline u64 user_stack_of_waiting_task(struct task_struct *task, 
 {
 	struct deferral asked = {.kernel_tid = task->pid}, *own;
 	struct pt_regs___kernel *regs;
-	u32 tid = typed_tid_of(task);
+	u32 tid = tid_of_typed_task(task);
 
 	if (!config.user_stacks)
 		return STACK_FIELD_WORD(REASON_NOT_ASKED, STATE_NONE);

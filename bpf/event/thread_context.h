@@ -28,22 +28,29 @@ HASH_MAP(context_places, 1, u32, struct context_place);	    /* key: the kernel's
 HASH_MAP(waiting_contexts, 1, u32, struct waiting_context); /* key: tid, as in the map `blocked` */
 SHARED_ARRAY_MAP(attribute_slots, 1, struct attribute_slot);
 
-u64 contexts_unplaced; /* number of failed attempts to add a process to context_places */
+/* number of failed attempts to add the entry of a process to context_places */
+u64 contexts_unplaced;
 
-/* Adds the process of the current task, for user space to complete. */
+/*
+ * Adds an entry for the process of the current task to context_places, which user space is to
+ * complete.
+ */
 static __always_inline void context_request_place(struct task_struct *task, u32 key)
 {
 	struct context_place asked = {
 		.process = task->group_leader->start_time,
 		.execs = task->self_exec_id,
-		.tgid = typed_tgid_of(task),
+		.tgid = tgid_of_typed_task(task),
 	};
 
 	if (bpf_map_update_elem(&context_places, &key, &asked, BPF_ANY))
 		atomic_add_relaxed(&contexts_unplaced, 1);
 }
 
-/* Returns the entry of the current task's process if it is of this program; else NULL. */
+/*
+ * Returns the entry of the current task's process if the entry is of the program that the process
+ * runs now; else NULL.
+ */
 static __always_inline const struct context_place *
 context_place_of_current_process(struct task_struct *task, u32 key)
 {
@@ -83,7 +90,7 @@ static __always_inline int context_memory_read(void *to, u32 bytes, u64 from,
 {
 	if (!bpf_probe_read_user(to, bytes, (const void *)from))
 		return 0;
-	if (!search || !missing_page_may_wait(search, from, from + bytes - 1) ||
+	if (!search || !may_wait_for_pages_of_read(search, from, from + bytes - 1) ||
 	    bpf_copy_from_user(to, bytes, (const void *)from))
 		return -EFAULT;
 	return 0;
@@ -235,9 +242,9 @@ static __always_inline int context_find(u64 pointer, const struct context_place 
 
 /*
  * Sets scratch->context to the context of the current thread; all 0: the thread has no context, or
- * the record could not be read. -EFAULT: the memory was not there; call context_request() then. As
- * a global function this is verified once for all programs. Without --trace-ids the function is
- * empty.
+ * the record could not be read. -EFAULT: the memory was not there; call
+ * context_request_from_callback() then. As a global function this is verified once for all
+ * programs. Without --trace-ids the function is empty.
  */
 __noinline int context_read(struct scratch *scratch)
 {
@@ -258,11 +265,11 @@ __noinline int context_read(struct scratch *scratch)
 }
 
 /*
- * The callback reads a context that an event could not read. Its entry into the kernel must be that
- * of the event, so that the thread has run no instruction in between; only then are the ids those
- * of the event. (Another thread may have written to the record; the specification forbids it.) So
- * an event at a user probe, or in the trap of its breakpoint, makes no request: the instruction
- * under the probe may run before the callback.
+ * The callback reads a context that an event could not read. The callback's entry into the kernel
+ * must be that of the event, so that the thread has run no instruction in between; only then are
+ * the ids those of the event. (Another thread may have written to the record; the specification
+ * forbids it.) So an event at a user probe, or in the trap of its breakpoint, makes no request: the
+ * instruction under the probe may run before the callback.
  */
 
 /*
@@ -290,7 +297,7 @@ __noinline u64 thread_pointer_of_current(void)
  * scratch->context have the cookie. If that cannot be, the event keeps what could be read, or is
  * counted. Ids that were read are kept, since the callback may come too late or never.
  */
-__noinline int context_request(struct scratch *scratch, u32 is_probe)
+__noinline int context_request_from_callback(struct scratch *scratch, u32 is_probe)
 {
 	struct deferral *deferral;
 	u32 tid = current_tid();
@@ -313,7 +320,11 @@ __noinline int context_request(struct scratch *scratch, u32 is_probe)
 	return 0;
 }
 
-/* Copies the place of the current process's context. 0: not known, or the process has none. */
+/*
+ * Sets *out to the place of the thread-local variable in which the threads of the current process
+ * publish trace and span. 1: *out has the place; 0: user space has not found the place yet, or the
+ * process has no such variable.
+ */
 __noinline int context_place_copy(struct context_place *out)
 {
 	struct task_struct *task = (void *)bpf_get_current_task_btf();
@@ -375,7 +386,7 @@ static __always_inline int context_read_in_callback(const struct deferral *defer
 		return -EFAULT;
 	unwinder->cookie = 0;
 	unwinder->search.wants_entry = 1;
-	if (search_current_address_space(&unwinder->search))
+	if (set_search_to_current_address_space(&unwinder->search))
 		error = context_find(pointer, &place, &unwinder->search,
 				     (void *)unwinder->walk.frame, words);
 	unwinder_release(unwinder);
@@ -409,10 +420,10 @@ static __always_inline void deferred_context_deliver(struct deferral *deferral, 
 }
 
 /*
- * Stores scratch->context, the context of the current thread, which begins to wait, for the event
- * that ends the wait.
+ * Stores scratch->context, the context of the current thread, which begins to wait, until the event
+ * of the wait is written.
  */
-__noinline int context_keep(struct scratch *scratch, u32 tid, u64 since)
+__noinline int context_keep_until_wait_ends(struct scratch *scratch, u32 tid, u64 since)
 {
 	struct waiting_context kept = {.since = since};
 
@@ -426,8 +437,9 @@ __noinline int context_keep(struct scratch *scratch, u32 tid, u64 since)
 	return 0;
 }
 
-/* Sets scratch->context to the trace context that context_keep() stored when the wait began. */
-__noinline int context_take(struct scratch *scratch, u32 tid, u64 since)
+/* Sets scratch->context to the trace context that context_keep_until_wait_ends() stored when the
+ * wait began. */
+__noinline int context_take_kept_at_wait_begin(struct scratch *scratch, u32 tid, u64 since)
 {
 	const struct waiting_context *kept;
 

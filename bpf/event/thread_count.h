@@ -35,7 +35,7 @@
 #include "state/map.h"
 
 #define COUNT_UNKNOWN (~0ULL)
-#define COUNT_NONE (~0ULL - 1) /* no event yet */
+#define COUNT_NONE (~0ULL - 1) /* the thread has had no event that read the counter */
 #define IS_COUNT(count) ((count) < COUNT_NONE)
 #define COUNT_TRIES 3
 
@@ -48,7 +48,8 @@ struct thread_count {
 	/* number of switches of the thread at the event from which it is counted; ~0: no such event
 	 */
 	u64 base_switches[COUNTERS_MAX];
-	u64 base_place[COUNTERS_MAX]; /* COUNT_PLACE() at that event */
+	/* COUNT_PLACE() at the event from which the thread is counted */
+	u64 base_place[COUNTERS_MAX];
 };
 
 /* A CPU and the CPU's number of changes (struct cpu_count), in one word. */
@@ -58,7 +59,8 @@ struct cpu_count {
 	u64 task;     /* thread that has the CPU; 0: no switch was seen yet */
 	u64 switches; /* number of switches of the thread of `begin` when it got the CPU */
 	u64 changes;
-	u64 begin[COUNTERS_MAX]; /* count when the thread got the CPU; or COUNT_UNKNOWN */
+	/* count of the CPU when the thread got the CPU; or COUNT_UNKNOWN */
+	u64 begin[COUNTERS_MAX];
 };
 
 HASH_MAP(thread_counts, 1, u64, struct thread_count); /* key: address of the task_struct */
@@ -74,7 +76,10 @@ u64 counts_first;  /* number of events before which their thread was not counted
 u64 counts_unread; /* number of events whose count is not known */
 u64 counts_unkept; /* number of events of threads for which thread_counts had no room */
 
-/* The number of times that a task has left a CPU: if it is what it was, the task has not run. */
+/*
+ * The number of times that a task has left a CPU. While this number does not change, the task has
+ * not begun to run.
+ */
 static __always_inline u64 count_switches_of_task(const struct task_struct *task)
 {
 	return task->nvcsw + task->nivcsw;
@@ -124,7 +129,10 @@ static __always_inline u64 cpu_count_at_thread_begin(const struct cpu_count *own
 	return COUNT_UNKNOWN;
 }
 
-/* Ends the time of a thread on the CPU for one counter, and begins that of the next. */
+/*
+ * Adds what a counter has counted on this CPU to the thread that leaves the CPU, and begins the
+ * count of the next thread.
+ */
 static __always_inline void hand_over_counter_to_next_thread(struct cpu_count *own,
 							     struct thread_count *count, u64 task,
 							     u64 switches, u32 counter, u32 cpu)
@@ -143,7 +151,9 @@ static __always_inline void hand_over_counter_to_next_thread(struct cpu_count *o
 		count->sum[counter] += now - begin;
 }
 
-/* The current task leaves its CPU for another one. */
+/*
+ * Divides the counts of the CPU at a switch: the task `before` leaves the CPU to the task `after`.
+ */
 static __always_inline void hand_over_counters_at_switch(const struct task_struct *before,
 							 const struct task_struct *after,
 							 bool is_dead, u32 cpu)
@@ -171,7 +181,10 @@ static __always_inline void hand_over_counters_at_switch(const struct task_struc
 		bpf_map_delete_elem(&thread_counts, &key);
 }
 
-/* A constant, because a thread_count is too large for the BPF stack. */
+/*
+ * The initial struct thread_count, with an element for each of the COUNTERS_MAX counters. It is a
+ * constant, because a thread_count is too large for the BPF stack.
+ */
 _Static_assert(COUNTERS_MAX == 4, "no_event_yet has four");
 
 static const struct thread_count no_event_yet = {
@@ -222,8 +235,9 @@ static __always_inline u64 count_of_current_task_so_far(const struct thread_coun
 }
 
 /*
- * Counts the current task from now on. A task that loses its CPU meanwhile has no base, and neither
- * has an event in an NMI during a change, which may still add counts from before the event.
+ * Begins the current task's count anew, at the present count of the CPU. A task that loses its CPU
+ * meanwhile has no base, and neither has an event in an NMI during a change, which may still add
+ * counts from before the event.
  */
 static __always_inline void count_thread_from_now(struct thread_count *count,
 						  const struct task_struct *task, u32 counter,

@@ -9,8 +9,9 @@
  *
  * All these tracepoints are called under the lock of the thread's run queue, so they change the
  * account of a thread one after the other. (sched_waking comes before that lock is taken: it may
- * pass the switch of a thread that is about to sleep.) Each moves the account on to `now`, so the
- * states add up to the thread's life whatever they are called.
+ * pass the switch of a thread that is about to sleep.) The program at each of these tracepoints
+ * adds the time up to `now` to the account of one state, so the times of all states add up to the
+ * life of the thread.
  *
  * Accounts have the address of the task_struct as their key. Ids do not tell a thread from the next
  * one: a thread's id is free before the thread leaves its CPU for the last time, and at an execve
@@ -45,8 +46,8 @@ struct {
 	__uint(max_entries, 1 << 20);
 } ended_times SEC(".maps");
 
-u64 time_begin;	 /* ns, when the accounts begin; 0: not yet */
-u64 time_end;	 /* ns, when the accounts end; 0: not yet */
+u64 time_begin;	 /* CLOCK_MONOTONIC, ns: time when the accounts begin; 0: not known yet */
+u64 time_end;	 /* CLOCK_MONOTONIC, ns: time when the accounts end; 0: not known yet */
 u64 time_seeded; /* 1: each thread that existed at the begin has an account, or is filtered out */
 struct time_rest time_rest;
 
@@ -94,7 +95,9 @@ static __noinline struct thread_time *time_account_open(struct task_struct *task
 {
 	u64 key = (u64)task;
 	struct thread_time time = {
-		.account = {.begin = begin, .tid = typed_tid_of(task), .tgid = typed_tgid_of(task)},
+		.account = {.begin = begin,
+			    .tid = tid_of_typed_task(task),
+			    .tgid = tgid_of_typed_task(task)},
 		.from = {.since = begin,
 			 .user = user,
 			 .switches = count_switches_of_task(task),
@@ -145,7 +148,7 @@ static __noinline void time_account_close(const struct thread_time *time)
 static __always_inline void time_account_split(const struct task_struct *task,
 					       struct thread_time *time, u64 now)
 {
-	u32 tid = typed_tid_of(task), i;
+	u32 tid = tid_of_typed_task(task), i;
 
 	if (!tid || tid == time->account.tid || task->flags & PF_EXITING)
 		return;
@@ -154,7 +157,7 @@ static __always_inline void time_account_split(const struct task_struct *task,
 	time->account.begin = time->from.since;
 	time->account.stolen = 0;
 	time->account.tid = tid;
-	time->account.tgid = typed_tgid_of(task);
+	time->account.tgid = tgid_of_typed_task(task);
 #pragma clang loop unroll(full)
 	for (i = 0; i < TIME_STATES; i++)
 		time->account.spent[i] = 0;
@@ -169,15 +172,15 @@ static __always_inline void time_account_note_stolen_time(const struct task_stru
 			now - time->from.since - (task->se.sum_exec_runtime - time->from.ran);
 }
 
-static __always_inline u64 time_user_stack(const struct task_struct *task, u32 cpu, u64 *generation,
-					   bool *wanted)
+static __always_inline u64 time_take_user_stack(const struct task_struct *task, u32 cpu,
+						u64 *generation, bool *wanted)
 {
 	u64 user = STACK_FIELD_WORD(REASON_NO_STATE, STATE_NONE);
 	struct scratch *scratch;
 
 	if (!config.user_stacks)
 		return STACK_FIELD_WORD(REASON_NOT_ASKED, STATE_NONE);
-	if (!task->mm || (in_pid_namespace() && !current_tid()))
+	if (!task->mm || (records_ids_of_inner_pid_namespace() && !current_tid()))
 		return STACK_FIELD_WORD(REASON_REFUSED, STATE_NONE);
 	scratch = scratch_claim(cpu);
 	if (!scratch)
@@ -198,8 +201,10 @@ static __always_inline u32 event_kind_of_state(u32 state)
 		.time_kinds[state == TIME_UNINTERRUPTIBLE ? TIME_UNINTERRUPTIBLE : TIME_STOPPED];
 }
 
-/* Reserves the place of a wait (event_reserve()). 0: the event is lost, or the recording leaves out
- * waits of this state. */
+/*
+ * Reserves a slot, or a row of counts, for the event of a wait (event_begin()). 0: the event is
+ * lost, or the recording leaves out waits of this state.
+ */
 static __always_inline u64 time_wait_reserve(u32 state, struct scratch *scratch, u32 cpu)
 {
 	u32 kind = event_kind_of_state(state);
@@ -233,7 +238,7 @@ static __always_inline void time_wait_write(u64 position, const struct task_stru
 	origin_record_for_task(task, scratch, cpu, end);
 }
 
-/* The task has not run since its account changed. */
+/* True if the task has not run since its account changed last. */
 static __always_inline bool is_task_still_in_same_wait(const struct task_struct *task,
 						       const struct thread_time *time)
 {
@@ -286,9 +291,9 @@ static __noinline void time_record_waits(struct task_struct *task, const struct 
 }
 
 /*
- * A kernel may keep programs away from switches, as from those of a virtual machine's agent: they
- * are neither called nor counted as skipped. The thread's own counters say what has happened: how
- * long it has run since the account changed, and whether it left its CPU to wait or was preempted.
+ * Returns how long the thread has run since its account changed last, by the kernel's own count. A
+ * kernel may keep programs away from switches, such as those of a virtual machine's agent: the
+ * kernel then neither calls the programs nor counts them as skipped.
  */
 static __always_inline u64 run_time_at_unseen_switches(const struct task_struct *task,
 						       const struct thread_time *time, u64 now)
@@ -330,8 +335,10 @@ static __always_inline void time_add_unseen_run_at_begin(const struct task_struc
 	atomic_add_relaxed(&time_rest.unseen, 1);
 }
 
-/* Opens the account of a thread that runs. The thread was there at the beginning, or has passed the
- * filters only since then. */
+/*
+ * Opens the account of a thread that runs. The thread existed when the recording began, or passes
+ * the filters only since then.
+ */
 static __always_inline struct thread_time *
 open_time_account_of_running_task(struct task_struct *task, u64 now)
 {
@@ -377,11 +384,14 @@ static __always_inline bool time_account_end_running(struct task_struct *task, b
 	time->from.switches = count_switches_of_task(task);
 	time->waits = task->nvcsw;
 	time->from.ran = task->se.sum_exec_runtime;
-	time->from.user = time_user_stack(task, cpu, &time->from.generation, &wanted);
+	time->from.user = time_take_user_stack(task, cpu, &time->from.generation, &wanted);
 	return wanted;
 }
 
-/* Opens the account of a thread that was there at the beginning and changes for the first time. */
+/*
+ * Opens the account of a waiting thread that existed when the recording began, at the first change
+ * of its state.
+ */
 static __always_inline struct thread_time *
 open_time_account_of_waiting_task(struct task_struct *task, u32 state)
 {
@@ -412,7 +422,7 @@ static __always_inline void time_account_begin_runnable(struct task_struct *task
 	time->state = TIME_RUNNABLE;
 }
 
-/* The task is about to run. */
+/* Ends the waits of a task that is about to run on this CPU. */
 static __always_inline void time_account_begin_running(struct task_struct *task, u32 cpu, u64 now)
 {
 	u64 key = (u64)task;

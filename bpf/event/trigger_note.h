@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Notes events that are triggers (abi/trigger_state.h), and ends the events of an instance that has
- * stopped itself. Each path to an event asks here first, before scratch slot and ring.
+ * stopped itself. Each program of events calls this code first, before it takes a scratch slot or a
+ * slot of the ring.
  */
 #ifndef BPF_TRIGGER_NOTE_H
 #define BPF_TRIGGER_NOTE_H
@@ -9,7 +10,10 @@
 #include "state/ring_slots.h"
 #include "state/triggers.h"
 
-/* A global function: verified once for all programs. */
+/*
+ * Notes the event if its kind is a trigger. Returns 0 if a trigger has stopped the instance before
+ * this event, else 1. A global function: verified once for all programs.
+ */
 __noinline int record_trigger_event(u32 event_kind)
 {
 	u32 key = 0;

@@ -29,16 +29,21 @@
 /* The properties of one event. */
 struct hit {
 	u32 kind;
-	u32 skip;	/* number of kernel frames that belong to the tracer */
-	bool is_sample; /* the pc is the event's leaf, and the stacks begin at the caller */
-	u64 kernel_pc;	/* pc of a sample in kernel mode; else 0 */
-	u64 user_pc;	/* pc of an event in user mode, where the task's registers are; else 0 */
+	u32 skip; /* number of kernel frames that belong to the tracer */
+	/*
+	 * the event is a CPU sample: its pc is the event's leaf, and the stacks begin at the caller
+	 */
+	bool is_sample;
+	u64 kernel_pc; /* pc of a sample in kernel mode; else 0 */
+	u64 user_pc;   /* pc of an event in user mode, where the task's registers are; else 0 */
 	/* the event is at a function's entry: the function's frame is not built yet */
 	bool at_entry;
 	/* value of the event, in the unit of the source; waker events: begin of the wait, ns */
 	u64 value;
 	u64 further; /* the second value that the source asks for */
-	/* address that the event's numbers are read from; 0: not known yet */
+	/*
+	 * address from which the numbers of the event are read (abi/question.h); 0: not known yet
+	 */
 	u64 numbers;
 	bool is_record;	  /* the program is attached to a tracepoint through a perf event */
 	bool is_function; /* the event is in a kernel function, and the program has its registers */
@@ -58,10 +63,11 @@ static __always_inline bool is_user_sample(const struct hit *hit)
  * The user stack of the current task at the event itself, by frame pointers, with reads that do not
  * fault.
  *
- * A frame pointer points to the caller's, with the return address above it; each lies further up
- * the stack. At the entry of a function, whose frame is not built yet, the return address is on top
- * of the stack. Code built without frame pointers uses rbp for any value: an address outside
- * executable mappings is such a value and ends the stack.
+ * A frame pointer points to the word with the caller's frame pointer; the word above that one has
+ * the return address. Each frame pointer lies further up the stack than the one before. At the
+ * entry of a function, whose frame is not built yet, the return address is on top of the stack.
+ * Code built without frame pointers uses rbp for any value: an address outside executable mappings
+ * is such a value and ends the stack.
  */
 
 /* Sets the walk's registers to the place where the task left user mode. */
@@ -149,8 +155,8 @@ static long fp_walk_step(u32 index, struct scratch **context)
 	}
 	core_one_register(slot);
 	scratch->user.word[slot & (STACK_WORDS_MAX - 1)] = frame;
-	scratch->user.depth =
-		index + 1; /* a counter on the BPF stack would be followed by the verifier */
+	/* The depth is in memory: the verifier would follow each value of a local counter. */
+	scratch->user.depth = index + 1;
 	fp_walk_advance(&scratch->walk);
 	return 0;
 }
@@ -219,7 +225,7 @@ __noinline u64 field_of_stack_taken_at_entry(void)
 	if (!deferral || !table || !deferral->ready ||
 	    deferral->ready_generation != table_generation(table) ||
 	    !is_same_kernel_entry(&deferral->ready_entry, &entry) ||
-	    stack_map_take(table, &geometry, deferral->ready))
+	    stack_map_add_reference(table, &geometry, deferral->ready))
 		return 0;
 	return STACK_FIELD_WORD(deferral->ready, STATE_ID);
 }
@@ -281,7 +287,10 @@ static __always_inline bool is_walk_awaiting_rules(const struct direct_walk *wal
 	return are_rules_awaited() && !walk->is_generated && 1U << walk->stop & STOPS_WITHOUT_RULE;
 }
 
-/* Counts the result of a walk. A global function: verified once for all programs. */
+/*
+ * Adds the result of the direct walk to the counters, and defers a stack whose rules are awaited. A
+ * global function: verified once for all programs.
+ */
 __noinline int count_result_of_direct_walk(struct scratch *scratch)
 {
 	u32 stop;
@@ -304,9 +313,9 @@ __noinline int count_result_of_direct_walk(struct scratch *scratch)
 }
 
 /*
- * The user part by unwind tables. The registers with which the task left user mode are also those
- * that an event in user mode interrupted. A cut stack that cannot be left to a later walk is taken
- * as far as this walk came.
+ * Takes the user part of an event by unwind tables. The registers with which the task left user
+ * mode are also those that an event in user mode interrupted. A cut stack that cannot be left to a
+ * later walk is taken as far as this walk came.
  */
 static __always_inline struct user_side unwind_user_stack_by_tables(const struct hit *hit,
 								    struct scratch *scratch,
@@ -346,9 +355,10 @@ static __always_inline struct user_side take_user_stack_of_event(const struct hi
 {
 	struct user_side side = {.field = stack_field_of_reason(REASON_NOT_ASKED)};
 
-	if ((!config.user_stacks && !is_user_sample(hit)) || (in_pid_namespace() && !scratch->tid))
+	if ((!config.user_stacks && !is_user_sample(hit)) ||
+	    (records_ids_of_inner_pid_namespace() && !scratch->tid))
 		return side;
-	if (!search_current_address_space(&scratch->search)) {
+	if (!set_search_to_current_address_space(&scratch->search)) {
 		side.field = stack_field_of_reason(REASON_REFUSED);
 		return side;
 	}

@@ -68,7 +68,7 @@ struct mm_struct {
 	struct seqcount mm_lock_seq;
 };
 
-/* mmap_lock with PREEMPT_RT. */
+/* The type of mmap_lock with PREEMPT_RT. */
 struct rwbase_rt {
 	struct {
 		int counter;
@@ -135,7 +135,9 @@ struct timespec64 {
 	long tv_nsec;
 };
 
-/* The modification time of a file: before 6.7, before 6.11, and since. */
+/*
+ * The modification time of a file: the field in kernels before 6.7, in 6.7 to 6.10, and since 6.11.
+ */
 struct inode___mtime {
 	struct timespec64 i_mtime;
 };
@@ -240,7 +242,8 @@ struct upid {
 };
 
 struct pid {
-	unsigned int level; /* level of the task's own namespace, the last of `numbers` */
+	/* level of the task's own namespace, which is the index of the last element of `numbers` */
+	unsigned int level;
 	struct upid numbers[1];
 };
 
@@ -328,12 +331,12 @@ struct task_struct {
 	struct thread_struct thread;
 };
 
-/* With PREEMPT_RT. */
+/* A field that task_struct has only with PREEMPT_RT. */
 struct task_struct___rt {
 	int softirq_disable_cnt;
 };
 
-/* The size of on_cpu since 7.1 or so. */
+/* The type of on_cpu in kernels since 7.1 or so. */
 struct task_struct___byte {
 	unsigned char on_cpu;
 };
@@ -349,7 +352,9 @@ struct bpf_iter__task {
 
 /* The ids of a task at each level of PID namespaces, from the initial one (0) to its own. */
 
-/* The entry of a level, which must not exceed the level of the task's own namespace. */
+/*
+ * Returns the id of a task at a level, which must not exceed the level of the task's own namespace.
+ */
 static __always_inline struct upid *upid_at(struct pid *pid, u32 level)
 {
 	return (void *)pid + bpf_core_field_offset(struct pid, numbers) +

@@ -115,15 +115,15 @@ static __always_inline struct place current_user_pc_without_probe_code(void)
 	return place;
 }
 
-__noinline u64 program_pc(void)
+__noinline u64 user_pc_without_probe_code(void)
 {
 	return current_user_pc_without_probe_code().pc;
 }
 
 /*
  * True if the registers with which the current task entered the kernel may be those of a
- * breakpoint's trap, and their pc is not yet the right one. False if the event itself knows the
- * place.
+ * breakpoint's trap, and their pc is not yet the right one. False if `place_known` is not 0: the
+ * event itself knows the pc.
  */
 __noinline int is_at_breakpoint_trap(u64 place_known)
 {
@@ -136,10 +136,10 @@ __noinline int is_at_breakpoint_trap(u64 place_known)
 struct probed_return {
 	struct return_instance *next;
 	u64 word;
-	u64 pc; /* 0: not found */
+	u64 pc; /* original return address of the word; 0: not found */
 };
 
-static long probed_return_step(u32 i, struct probed_return *search)
+static long compare_probed_return_with_word(u32 i, struct probed_return *search)
 {
 	struct return_instance *taken = search->next;
 
@@ -161,7 +161,7 @@ __noinline u64 original_return_address_of_word(u64 word)
 	if (!probes)
 		return 0;
 	search.next = BPF_CORE_READ(probes, return_instances);
-	core_rare_loop(PROBED_RETURNS_MAX, probed_return_step, &search);
+	core_rare_loop(PROBED_RETURNS_MAX, compare_probed_return_with_word, &search);
 	return search.pc;
 }
 

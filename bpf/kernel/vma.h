@@ -30,7 +30,8 @@
 #define MAPLE_TYPE(entry) (((entry) >> 3) & 15)
 #define MAPLE_NODE(entry) ((entry) & ~255ULL)
 #define MAPLE_ROOT_IS_NODE(entry) (((entry)&3) == 2 && (entry) > 4096)
-#define MAPLE_CHANGED 1 /* result of a search: the tree has changed meanwhile */
+/* result of a search for an entry: the tree has changed during the search */
+#define MAPLE_CHANGED 1
 #define MAPLE_LEAF_64 1
 #define MAPLE_ARANGE_64 3
 #define MAPLE_LEVELS_MAX 8

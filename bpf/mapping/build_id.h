@@ -101,7 +101,8 @@ CORE_INLINE bool elf_read(u64 address, void *buffer, u32 bytes)
 }
 
 /*
- * True if the mapping search->entry, with the file's first bytes, shows the contents of the file.
+ * True if the mapping search->entry, which has the first bytes of the file, shows the contents of
+ * the file and no private changes.
  */
 static __always_inline bool shows_file_contents(const struct vma_search *search)
 {

@@ -24,17 +24,17 @@
 
 #define FILE_READS_MAX 32    /* number of separate ranges of reads; a power of two */
 #define FILE_READS_NEAR 4096 /* largest gap, in bytes, between reads of one range */
-#define FILE_PARTS_MAX 4     /* a range of a file is read from this many mappings at most */
+#define FILE_PARTS_MAX 4     /* most mappings of the file that one range of reads may cover */
 
 struct file_reads {
-	u32 is_noted;	/* 1: the reads that follow make a rule, and are noted */
+	u32 is_noted;	/* 1: reads are noted, since a rule is made from them */
 	u32 is_altered; /* 1: some of the memory that was read differs from the file, or may differ
 			 */
 	u32 is_written; /* 1: some of the memory read may have been written to */
 	u32 count;
 	u32 checked;
 	u32 reserved;
-	u64 at; /* begin of the part of a range that is not checked yet */
+	u64 at; /* the part of the current range that is not checked yet: from `at` to `end` */
 	u64 end;
 	struct mapping_key key; /* key of the file that the mapping under check maps */
 	/*
@@ -51,7 +51,7 @@ struct file_reads {
 	} range[FILE_READS_MAX];
 };
 
-/* Resets the noted reads for a walk of any process. */
+/* Forgets the noted reads of the former walk, which may have been a walk of another process. */
 static __always_inline void file_reads_reset(struct file_reads *reads)
 {
 	reads->is_noted = 0;
@@ -63,8 +63,8 @@ static __always_inline void file_reads_reset(struct file_reads *reads)
 }
 
 /*
- * Notes a read. It joins the latest range if it is near, else begins a new range; without room it
- * extends the latest range over all bytes in between.
+ * Notes a read. A read near the latest range extends this range; any other read begins a new range.
+ * If no range is free, the read extends the latest range over all bytes in between.
  */
 static __always_inline void file_reads_add(struct file_reads *reads, u64 start, u32 bytes)
 {
@@ -251,8 +251,8 @@ static __always_inline bool is_virtiofs(struct super_block *mounted)
 }
 
 /*
- * True if other parties answer for a file system. Any file system that is mounted in a user
- * namespace is in its owner's hands.
+ * True if a user's process or a server answers for a file system. A file system that is mounted in
+ * a user namespace is in the hands of the namespace's owner.
  */
 static __always_inline bool is_file_system_served_by_user(struct super_block *mounted)
 {
@@ -325,7 +325,7 @@ static __always_inline bool may_wait_for_page(struct vma_search *search, u64 add
  * True if the pages of the first and of the last byte of a read may be waited for. Overwrites
  * search->entry.
  */
-__noinline int missing_page_may_wait(struct vma_search *search, u64 first, u64 last)
+__noinline int may_wait_for_pages_of_read(struct vma_search *search, u64 first, u64 last)
 {
 	return search && may_wait_for_page(search, first) &&
 	       (first >> PAGE_BITS == last >> PAGE_BITS || may_wait_for_page(search, last));

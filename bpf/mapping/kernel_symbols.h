@@ -37,7 +37,10 @@ struct bpf_iter__ksym {
 
 #pragma clang attribute pop
 
-/* "ADDRESS TYPE name", and for a module "<tab>[module]". Working memory of the one reader. */
+/*
+ * Memory in which the iterator makes one line of its output: "ADDRESS TYPE name", and for a module
+ * "<tab>[module]". One reader runs at a time, so there is one such line.
+ */
 struct symbol_line {
 	char digits[SYMBOL_DIGITS];
 	char type[3];
@@ -58,7 +61,10 @@ static __always_inline u64 to_eight_hex_digits(u32 number)
 	return digits + 0x3030303030303030ULL + letters * ('a' - '0' - 10);
 }
 
-/* Access one word. A memcpy() from or to an unaligned address would access each byte alone. */
+/*
+ * load_u64() and store_u64() access a word at any address by one instruction. A memcpy() from or to
+ * an unaligned address would access each byte alone.
+ */
 static __always_inline u64 load_u64(const char *from)
 {
 	return *(const u64 *)from;

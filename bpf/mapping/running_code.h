@@ -23,7 +23,7 @@
 #define RUNNING_STEPS_MAX 4096
 #define RUNNING_PAGE 4096
 
-/* Working memory of the one reading process. */
+/* Working memory of the walk over a task's mappings. One process reads at a time. */
 struct running_walk {
 	struct vma_search search;
 	u64 from; /* address from which the next mapping is searched; 0: the walk is over */
@@ -36,7 +36,10 @@ struct running_visit {
 	struct seq_file *seq;
 };
 
-/* Gives the file that was found a mapping number; 0: no number is left for running processes. */
+/*
+ * Returns the mapping number of the file that the search has found, and assigns one if the file has
+ * none; 0: no number is left for running processes.
+ */
 static __always_inline u32 assign_mapping_number_to_file(struct vma_search *search)
 {
 	const struct engine_state *engine = current_engine_state();
@@ -93,7 +96,7 @@ int number_running_code(struct bpf_iter__task *ctx)
 
 	visit.walk = bpf_map_lookup_elem(&running_code, &zero);
 	if (!visit.walk || !task || task->pid != task->tgid ||
-	    !search_address_space_of_task(&visit.walk->search, task))
+	    !set_search_to_address_space_of_task(&visit.walk->search, task))
 		return 0;
 	visit.walk->from = 0;
 	core_rare_loop(RUNNING_STEPS_MAX, visit_running_mapping, &visit);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * One user address as a position-independent frame, from the mappings of the current task. Found
- * mappings are cached in the scratch slot by page: in steady state a frame costs one look into that
- * memory and no look into the kernel's.
+ * mappings are cached in the scratch slot by page: in steady state a frame costs one lookup in the
+ * cache and none in the kernel's mappings.
  */
 #ifndef BPF_USER_FRAME_H
 #define BPF_USER_FRAME_H
@@ -20,13 +20,13 @@
  * odd while the kernel changes mappings; an odd `sequence` matches no cached mapping, and a search
  * under it caches no mapping.
  */
-static __always_inline bool search_address_space_of_task(struct vma_search *search,
-							 struct task_struct *task)
+static __always_inline bool set_search_to_address_space_of_task(struct vma_search *search,
+								struct task_struct *task)
 {
 	struct address_space *space = &search->vma.space;
 	struct mm_struct *mm = task->mm;
 
-	search->tgid = typed_tgid_of(task);
+	search->tgid = tgid_of_typed_task(task);
 	search->vma.start = search->vma.end = 0;
 	space->mm = (u64)mm;
 	if (!mm)
@@ -42,20 +42,21 @@ static __always_inline bool search_address_space_of_task(struct vma_search *sear
 }
 
 /*
- * search_address_space_of_task() for the current task. Workers of io_uring are left out: they have
- * the memory of a process, but never were in user mode. The function is global, so the verifier
- * checks it once: for each pointer that is loaded from a typed task, the verifier searches all
- * names of the kernel's types.
+ * set_search_to_address_space_of_task() for the current task. Workers of io_uring are left out:
+ * they have the memory of a process, but never were in user mode. The function is global, so the
+ * verifier checks it once: for each pointer that is loaded from a typed task, the verifier searches
+ * all names of the kernel's types.
  */
-__noinline int search_current_address_space(struct vma_search *search)
+__noinline int set_search_to_current_address_space(struct vma_search *search)
 {
 	struct task_struct *task = (void *)bpf_get_current_task_btf();
 
 	return search && !(task->flags & PF_IO_WORKER) &&
-	       search_address_space_of_task(search, task);
+	       set_search_to_address_space_of_task(search, task);
 }
 
-static __always_inline struct known_vma *cached_page(struct scratch *scratch, u64 address)
+static __always_inline struct known_vma *page_cache_slot_of_address(struct scratch *scratch,
+								    u64 address)
 {
 	u64 key = (address >> 12) + (scratch->search.vma.space.mm >> 6);
 
@@ -66,7 +67,7 @@ static __always_inline struct known_vma *cached_page(struct scratch *scratch, u6
 static __always_inline void page_cache_put(struct scratch *scratch, u64 address)
 {
 	if (!(scratch->search.vma.space.sequence & 1))
-		*cached_page(scratch, address) = scratch->search.vma;
+		*page_cache_slot_of_address(scratch, address) = scratch->search.vma;
 }
 
 /*
@@ -75,7 +76,7 @@ static __always_inline void page_cache_put(struct scratch *scratch, u64 address)
  */
 static __always_inline int mapping_find_with_page_cache(struct scratch *scratch, u64 address)
 {
-	struct known_vma *page = cached_page(scratch, address);
+	struct known_vma *page = page_cache_slot_of_address(scratch, address);
 	int error;
 
 	if (is_vma_valid_for(page, &scratch->search.vma.space, address)) {

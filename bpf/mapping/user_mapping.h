@@ -27,10 +27,11 @@ static __always_inline u64 entry_file_offset(const struct vma_entry *entry)
 }
 
 /*
- * Tells the recorder, which sleeps, of each mapping whose code this instance meets for the first
- * time: its file can be opened as long as the program lives, which may be some milliseconds. This
- * is the one thing for which programs wake a reader; the kernel wakes it after the interrupt. A
- * mapping that finds no room is met with its first event.
+ * Sends the number of each mapping whose code this instance meets for the first time to the
+ * recorder, and wakes the recorder: the file of the mapping can be opened as long as the program
+ * lives, which may be some milliseconds. Programs wake a reader only for this; the kernel wakes the
+ * reader after the interrupt. If the buffer has no room, user space learns of the mapping from its
+ * first event.
  */
 
 #ifdef INSTANCE_HAS_NO_RECORDER
@@ -48,10 +49,13 @@ struct {
 	__uint(max_entries, 4096);
 } new_code SEC(".maps");
 
-/* a bit for each mapping number whose record was sent to user space */
+/* a bit for each mapping number: 1 if the number was sent to user space */
 unsigned long long code_met[MAPPINGS_MAX / 64];
 
-/* Not inlined: the number must be on a BPF stack that has room. */
+/*
+ * Sends a mapping number to user space, once for each number. Not inlined: the number must be on a
+ * BPF stack that has room.
+ */
 __noinline int new_code_report(u32 number)
 {
 	unsigned long long bit = 1ULL << (number & 63), *word;
@@ -220,7 +224,10 @@ static __always_inline u64 file_modification_time(struct inode *inode)
 			    BPF_CORE_READ(plain, i_mtime.tv_nsec));
 }
 
-/* Field by field: a whole key would first be built on the BPF stack. */
+/*
+ * Sets *key to the key of a file. The fields are set one by one, because a whole key would first be
+ * built on the BPF stack.
+ */
 static __always_inline void mapping_key_from_inode(struct mapping_key *key, struct inode *inode)
 {
 	key->kind = MAPPING_FILE;
@@ -280,7 +287,8 @@ static __always_inline void limit_anonymous_range(struct known_vma *vma,
 }
 
 /*
- * Sets search->vma and search->record.key to the mapping at an address. False: no code with a name.
+ * Sets search->vma and search->record.key from the mapping search->entry of an address. False: the
+ * mapping is not executable (and data is not wanted), or is the kernel's memory for probes.
  */
 static __always_inline bool mapping_identify(struct vma_search *search, u64 address)
 {
@@ -458,8 +466,8 @@ static __always_inline void note_mapping_without_build_id(struct vma_search *sea
 }
 
 /*
- * Sets search->vma to the code at an address. -ENOENT: there is no code. -EAGAIN: the mappings are
- * being changed.
+ * Sets search->vma to the mapping of the code at an address. -ENOENT: there is no code. -EAGAIN:
+ * the mappings are being changed.
  */
 __noinline int mapping_lookup(struct vma_search *search, u64 address)
 {
@@ -472,7 +480,10 @@ __noinline int mapping_lookup(struct vma_search *search, u64 address)
 	return is_mapped_still(search) ? 0 : -EAGAIN;
 }
 
-/* No mapping has start and end 0, so one comparison suffices. */
+/*
+ * True if `vma` contains an address. A known_vma without a mapping has start and end 0 and contains
+ * no address, so one comparison suffices.
+ */
 static __always_inline bool vma_covers(const struct known_vma *vma, u64 address)
 {
 	return address - vma->start < vma->end - vma->start;

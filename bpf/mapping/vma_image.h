@@ -19,7 +19,7 @@
 
 /*
  * Adds a mapping to the image. The lowest mapping that shows the ELF header is the first segment;
- * below one without code there is no other. True: the search is over.
+ * below a first segment without code there is no other segment. True: the search is over.
  */
 static __always_inline bool image_add_segment(struct vma_search *search)
 {
@@ -58,7 +58,10 @@ static long image_search_lower_mapping(u32 index, struct vma_search **context)
 	return !is_lower_segment(search) || image_add_segment(search);
 }
 
-/* One search for the image. A global function: verified by itself. */
+/*
+ * Makes one search for the image (the first segment of the file). A global function: verified by
+ * itself.
+ */
 __noinline int image_lookup(struct vma_search *search)
 {
 	struct known_vma *vma;

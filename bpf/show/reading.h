@@ -86,7 +86,7 @@ static long reading_match_session(u32 i, struct reading_search *search)
 	return 1;
 }
 
-/* Finds a free position, or the one that was unused for the longest time. */
+/* Chooses a free position in `readings`, or the position that was unused for the longest time. */
 static long choose_reading_unused_longest(u32 i, struct reading_search *search)
 {
 	u32 at = (search->session + i) % READINGS_MAX;
@@ -179,7 +179,8 @@ static __always_inline int reading_end(const struct bpf_iter_meta *meta)
 }
 
 /*
- * Half a buffer: one call shows much, and the last elements are not used up for a few bytes each.
+ * True if at most half of the buffer is used. Each call then shows much, and the last objects are
+ * not used up for a few bytes each.
  */
 static __always_inline bool has_buffer_room(struct seq_file *seq)
 {
@@ -219,8 +220,9 @@ static __always_inline bool is_table_of_generation(void *table, u64 generation)
 }
 
 /*
- * Returns the generation's table in which the read began, or begins now. NULL: the map was reset
- * twice meanwhile. The table is valid until the program ends.
+ * Returns the table of the generation in which the read began. A read that begins now takes the
+ * current table. NULL: the map was reset twice meanwhile. The table is valid until the program
+ * ends.
  */
 static __always_inline void *table_of_reading(struct reading *reading)
 {

@@ -63,8 +63,8 @@ static long path_component_print_byte(u32 i, struct path_put *put)
 }
 
 /*
- * Walks from the last byte backwards and prints the component that begins here: at 0, or after a
- * NUL.
+ * Prints a component of the path if the component begins at the i-th byte from the end of
+ * record->path: at byte 0, or after a NUL.
  */
 static long path_component_print(u32 i, struct path_put *put)
 {

@@ -87,7 +87,10 @@ static long cpu_add_counters(u32 cpu, struct reading **context)
 	for (i = 0; i < SCRATCH_SLOTS; i++) {
 		scratch_add_counters(reading, &own->scratch[i]);
 		walk_counters_add(reading, &own->scratch[i]);
-		/* Without it clang 19 keeps all sums on the stack, which is too small on 6.1. */
+		/*
+		 * Without this barrier clang 19 keeps all sums on the BPF stack, which is too small
+		 * on 6.1.
+		 */
 		barrier_compiler();
 	}
 	return 0;
@@ -134,7 +137,10 @@ static __always_inline void table_counters_print(struct seq_file *seq,
 	BPF_SEQ_PRINTF(seq, "generation: %llu\n", reading->generation);
 }
 
-/* True if programs count this cause. Three causes occur between machines. */
+/*
+ * True if programs count events that were lost for this cause. Three causes (spool_full, clock,
+ * not_stored) occur only on the way to a store.
+ */
 static __always_inline bool is_counted_cause(enum ledger_lost cause)
 {
 	return cause != LOST_RECURSION && cause != LOST_WRITE_ERROR &&

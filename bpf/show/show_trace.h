@@ -46,7 +46,7 @@ static __always_inline bool is_slot_of_event(const struct event_slot *slot, u64 
 	       STAMP_KIND(slot->stamp) < KIND_SOURCES;
 }
 
-/* The full time of a stamp: the latest time with these low bits that is not after the read. */
+/* The full time of a stamp: the latest time with these low bits that is not after reading->next. */
 static __always_inline u64 expand_stamp_to_full_time(const struct reading *reading, u64 stamp)
 {
 	u64 period = 1ULL << STAMP_TIME_BITS;
@@ -272,11 +272,11 @@ static __always_inline void event_print(struct seq_file *seq, const struct event
 }
 
 /*
- * Prints the next event. The slot is copied first; the copy counts if the slot still holds the same
- * event.
+ * Prints the event at place->next. The slot is copied first; the copy counts if the slot still
+ * holds the same event.
  */
-static __always_inline void ring_place_print(struct file_show *show, const struct ring_place *place,
-					     u32 cpu)
+static __always_inline void print_event_at_ring_place(struct file_show *show,
+						      const struct ring_place *place, u32 cpu)
 {
 	struct ring_header *ring = bpf_map_lookup_elem(&rings, &cpu);
 	const struct event_slot *slot;
@@ -307,7 +307,7 @@ static long event_show(u32 i, struct file_show *show)
 		show->reading->is_whole = 1;
 		return 1;
 	}
-	ring_place_print(show, place, earliest.cpu);
+	print_event_at_ring_place(show, place, earliest.cpu);
 	place->done |= 1ULL << (place->next - place->position);
 	ring_place_find_next(show->reading, place, earliest.cpu);
 	return 0;

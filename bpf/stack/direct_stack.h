@@ -26,8 +26,9 @@ CORE_INLINE bool direct_read(u64 address, void *buffer, u32 bytes)
 }
 
 /*
- * Makes scratch->search.vma the mapping of a pc of the walk. Returns the pc, or the one that a
- * probe's return address stands for, or 0: no code is mapped there.
+ * Makes scratch->search.vma the mapping of a pc of the walk. Returns the pc; or, if the pc is an
+ * address that a return probe has put on the stack, the original return address; 0: no code is
+ * mapped at the pc.
  */
 __noinline u64 direct_find_mapping_of_pc(struct scratch *scratch, u64 pc)
 {
@@ -100,7 +101,7 @@ static __always_inline void make_lone_leaf_a_stack(struct scratch *scratch)
 }
 
 /*
- * Walks from scratch->direct.registers, after search_current_address_space(): frames to
+ * Walks from scratch->direct.registers, after set_search_to_current_address_space(): frames to
  * scratch->user, the stop to scratch->direct.stop. The stack counts only if
  * scratch->direct.is_final.
  */

@@ -15,7 +15,7 @@ struct stack_shift {
 	u32 count;
 };
 
-static long kernel_frame_shift(u32 i, struct stack_shift *shift)
+static long move_kernel_frame_inwards(u32 i, struct stack_shift *shift)
 {
 	struct stack *stack = &shift->scratch->kernel;
 	u32 count = shift->count;
@@ -27,13 +27,13 @@ static long kernel_frame_shift(u32 i, struct stack_shift *shift)
 }
 
 /* Removes the innermost `count` frames of scratch->kernel. */
-__noinline int kernel_stack_shift(struct scratch *scratch, u32 count)
+__noinline int kernel_stack_drop_innermost_frames(struct scratch *scratch, u32 count)
 {
 	struct stack_shift shift = {scratch, count};
 
 	if (!scratch || count > TRACER_FRAMES_MAX)
 		return 0;
-	bpf_loop(STACK_KERNEL_DEPTH_MAX, kernel_frame_shift, &shift, 0);
+	bpf_loop(STACK_KERNEL_DEPTH_MAX, move_kernel_frame_inwards, &shift, 0);
 	scratch->kernel.depth -= count;
 	return 0;
 }
@@ -47,7 +47,7 @@ static __always_inline void kernel_stack_drop_tracer_frames(struct scratch *scra
 		if (text_kind(scratch, scratch->kernel.word[count]) != TEXT_TRACER)
 			break;
 	if (count)
-		kernel_stack_shift(scratch, count);
+		kernel_stack_drop_innermost_frames(scratch, count);
 }
 
 /*

@@ -41,8 +41,8 @@ static __always_inline void java_set_script_walk(struct script_walk *script,
 }
 
 /*
- * The id of java->method; 0: none. `is_new`: java->file is set, so a new id may be made. The name
- * of the file is not a part of the key: it follows from the class.
+ * The id of java->method; 0: none. `is_new`: java->file is set, so that the method may get a new
+ * id. The name of the file is not a part of the cache key, because it follows from the class.
  */
 static __always_inline int java_find_or_add_method_id(struct scratch *scratch,
 						      const struct java_walk *java, u32 is_new)
@@ -115,7 +115,7 @@ static __always_inline int java_find_or_add_block_id(struct scratch *scratch, u6
 	for (u32 i = 0; i < STUB_NAME_BYTES / 8; i++)
 		hash = (hash ^ ((u64 *)record->name.text)[i]) * 0x9e3779b97f4a7c15ULL;
 	scratch->script.seed = script_hash_secret();
-	key = script_text_key(&scratch->script, hash);
+	key = script_key_of_text_hash(&scratch->script, hash);
 	id = script_find_cached_id_of_key(cache, key);
 	if (!id) {
 		id = script_record_id(scratch);
@@ -185,7 +185,7 @@ static long java_name_function(u32 i, struct unwinder **context)
  * the frame's inlined functions is shown, since another one would seem to be its caller. A frame
  * without a function gets the name of its block.
  */
-__noinline int unwinder_name_java(struct unwinder *unwinder)
+__noinline int unwinder_name_java_frame(struct unwinder *unwinder)
 {
 	struct java_walk *java;
 	u64 id = 0;
@@ -210,9 +210,9 @@ __noinline int unwinder_name_java(struct unwinder *unwinder)
 	return 0;
 }
 
-CORE_INLINE void unwind_java_name(struct unwind *walk)
+CORE_INLINE void unwind_name_java_frame(struct unwind *walk)
 {
-	unwinder_name_java(unwinder_of_walk(walk));
+	unwinder_name_java_frame(unwinder_of_walk(walk));
 }
 
 #endif

@@ -20,7 +20,7 @@ CORE_INLINE const struct script_layout *perl_layout_of(struct script *script, u3
 		       : NULL;
 }
 
-CORE_INLINE bool perl_file_read(struct script *script, u64 address)
+CORE_INLINE bool perl_read_file_name(struct script *script, u64 address)
 {
 	struct scratch *scratch = script->memory;
 	struct script_text *text = &scratch->script_search.record.file;

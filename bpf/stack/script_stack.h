@@ -39,8 +39,10 @@ CORE_INLINE const struct script_layout *script_layout_of(struct script *script, 
 	return root && root->script.link ? &root->script : NULL;
 }
 
-/* Reads the string object at `address`; 0 is an empty one. False: unreadable, too long, or no kind
- * that is known. */
+/*
+ * Reads the string object at `address`; the address 0 stands for an empty string. False: the object
+ * is unreadable, too long, or of no kind that is known.
+ */
 __noinline int script_text_read(struct script_text *text, struct script_walk *walk, u64 address)
 {
 	u64 bytes;
@@ -243,7 +245,10 @@ static __always_inline void script_replace_begin(struct scratch *scratch, struct
 	scratch->counters.script_missed += scratch->direct.scripts.missed;
 }
 
-/* Takes the result of a walk; without one the native stack stays. */
+/*
+ * Takes the result of a script walk into scratch->user. Without a result (is_walked false) the
+ * native stack stays.
+ */
 static __always_inline void script_replace_end(struct scratch *scratch, bool is_walked)
 {
 	if (!is_walked) {
@@ -259,8 +264,9 @@ static __always_inline void script_replace_end(struct scratch *scratch, bool is_
 }
 
 /*
- * Replaces the frames of loops in scratch->user. The leaf that is apart is scratch->direct.leaf,
- * the address space is scratch->script.space. A global function: verified by itself.
+ * Replaces the frames of loops in scratch->user. A leaf that is kept apart from the stack is
+ * scratch->direct.leaf; the address space is scratch->script.space. A global function: verified by
+ * itself.
  */
 __noinline int script_replace_loop_frames(struct scratch *scratch)
 {
@@ -274,7 +280,7 @@ __noinline int script_replace_loop_frames(struct scratch *scratch)
 	return 1;
 }
 
-/* Like the function before, after a direct walk whose result is final. */
+/* Calls script_replace_loop_frames() after a direct walk whose result is final. */
 static __always_inline void script_replace_after_direct_walk(struct scratch *scratch)
 {
 	if (!scratch->direct.scripts.count)

@@ -22,8 +22,8 @@ CORE_INLINE const struct file_table_chunk *file_table_chunk(const struct file_ta
  * another chunk: in another root this word is the time of use, too, and in other chunks the word
  * has no meaning.
  */
-CORE_INLINE void file_table_use(struct file_table_search *search,
-				const struct file_table_chunk *root)
+CORE_INLINE void file_table_mark_used(struct file_table_search *search,
+				      const struct file_table_chunk *root)
 {
 	u32 *used = (u32 *)&root->used;
 

@@ -169,7 +169,7 @@ CORE_INLINE bool unwind_wait_for_missing_page(struct unwind *walk)
 	missing->bytes = 0;
 	unwinder->reads.is_noted = 0;
 	walk->budget = missing->budget;
-	if (!missing_page_may_wait(&unwinder->search, first, last) ||
+	if (!may_wait_for_pages_of_read(&unwinder->search, first, last) ||
 	    bpf_copy_from_user(&byte, sizeof(byte), (const void *)first) ||
 	    bpf_copy_from_user(&byte, sizeof(byte), (const void *)last))
 		missing->refused = walk->depth;
@@ -212,7 +212,7 @@ CORE_INLINE bool unwind_find_mapping(struct unwind *walk, u64 pc)
  * address of its table of functions, and the table's first function belongs to libjvm. A file whose
  * table was removed has no layout.
  */
-__noinline int unwinder_find_java(struct unwinder *unwinder)
+__noinline int unwinder_find_java_layout(struct unwinder *unwinder)
 {
 	const struct unwind_registers *registers;
 	const struct file_table_chunk *root;
@@ -243,9 +243,9 @@ __noinline int unwinder_find_java(struct unwinder *unwinder)
 	return 0;
 }
 
-CORE_INLINE void unwind_java_find(struct unwind *walk)
+CORE_INLINE void unwind_find_java_layout(struct unwind *walk)
 {
-	unwinder_find_java(unwinder_of_walk(walk));
+	unwinder_find_java_layout(unwinder_of_walk(walk));
 }
 
 __noinline int unwinder_java_rule(struct unwinder *unwinder)
@@ -304,7 +304,11 @@ static __always_inline void find_elf_image_of_pc(struct unwinder *unwinder)
 	unwinder->walk.mapping.image = unwinder->search.vma.image;
 }
 
-/* Global functions: the verifier does not follow their changes to the walk. */
+/*
+ * Sets walk->rule to the cached rule of the current frame, or to the cached place of the file's
+ * table, and returns 1. 0: the cache has none. A global function: the verifier does not follow its
+ * changes to the walk.
+ */
 __noinline int unwinder_find_cached_rule(struct unwinder *unwinder)
 {
 	struct rule_cache *cache = current_rule_cache();
@@ -347,8 +351,11 @@ __noinline int is_rule_from_unchanged_file(struct unwinder *unwinder)
 }
 
 #ifdef UNWIND_KNOWS_V8
-/* Marks the rule that was made from code if the code is V8's own (RULE_OPERAND_V8). */
-__noinline int unwinder_mark_v8(struct unwinder *unwinder)
+/*
+ * Sets the operand of a rule that was made from the code to RULE_OPERAND_V8 if the code is V8's
+ * own.
+ */
+__noinline int unwinder_mark_rule_of_v8_code(struct unwinder *unwinder)
 {
 	const struct file_table_chunk *root;
 	u64 key;
@@ -393,7 +400,7 @@ CORE_INLINE void unwind_cache_rule(struct unwind *walk)
 	struct unwinder *unwinder = unwinder_of_walk(walk);
 
 #ifdef UNWIND_KNOWS_V8
-	unwinder_mark_v8(unwinder);
+	unwinder_mark_rule_of_v8_code(unwinder);
 #endif
 	if (is_rule_from_unchanged_file(unwinder))
 		unwinder_cache_rule(unwinder);
@@ -412,7 +419,7 @@ static __always_inline void unwind_from_given_registers(struct unwinder *unwinde
 	file_reads_reset(&unwinder->reads);
 	unwinder->missing = (struct missing_read){};
 	unwinder->search.wants_entry = 1;
-	if (!search_current_address_space(&unwinder->search))
+	if (!set_search_to_current_address_space(&unwinder->search))
 		return;
 	unwind_stack(walk, config.max_user_depth);
 	read_noted_build_ids(&unwinder->search);

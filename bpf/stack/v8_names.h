@@ -26,7 +26,7 @@
  * Generated code belongs to no file; in generated code r13 holds the address of V8's roots, and
  * words below the roots have the addresses of V8's built-in functions, which are in the file.
  */
-__noinline int unwinder_find_v8(struct unwinder *unwinder)
+__noinline int unwinder_find_v8_layout(struct unwinder *unwinder)
 {
 	const struct unwind_registers *registers;
 	const struct file_table_chunk *root;
@@ -109,7 +109,7 @@ static __always_inline int v8_find_or_add_function_id(struct scratch *scratch,
 	if (!cache)
 		return 0;
 	scratch->script.seed = script_hash_secret();
-	key = script_text_key(&scratch->script, v8->hash);
+	key = script_key_of_text_hash(&scratch->script, v8->hash);
 	id = script_find_cached_id_of_key(cache, key);
 	if (!id) {
 		id = v8_add_function_id(scratch, v8);
@@ -159,7 +159,10 @@ static __always_inline void v8_name_frame(struct unwinder *unwinder, u32 runtime
 	unwinder_name_frame(unwinder, runtime, core_reload(v8->id[slot]));
 }
 
-/* Finds the functions that run in the current frame. False: it is no frame of a function. */
+/*
+ * Finds the functions that run in the current frame. False: the frame is not that of a function of
+ * V8.
+ */
 static __always_inline bool v8_find_functions(struct unwinder *unwinder)
 {
 	struct unwind *walk = &unwinder->walk;
@@ -168,7 +171,7 @@ static __always_inline bool v8_find_functions(struct unwinder *unwinder)
 	int found;
 
 	if (!v8->is_found)
-		unwinder_find_v8(unwinder);
+		unwinder_find_v8_layout(unwinder);
 	if (!core_reload(v8->is_found))
 		return false;
 	found = v8_find_function_of_frame(walk, unwinder->search.vma.kind == MAPPING_ANON);
@@ -183,10 +186,10 @@ static __always_inline bool v8_find_functions(struct unwinder *unwinder)
 }
 
 /*
- * Names the current frame. If functions run within its function, it gets the name of the innermost
- * one, and the next calls add a frame each for the others.
+ * Names the current frame. If functions are inlined in the function of the frame, the frame gets
+ * the name of the innermost inlined one, and each further call adds a frame for the next function.
  */
-__noinline int unwinder_name_v8(struct unwinder *unwinder)
+__noinline int unwinder_name_v8_frame(struct unwinder *unwinder)
 {
 	struct v8_inlined *inlined;
 	struct unwind *walk;
@@ -212,9 +215,9 @@ __noinline int unwinder_name_v8(struct unwinder *unwinder)
 	return 0;
 }
 
-CORE_INLINE void unwind_v8_name(struct unwind *walk)
+CORE_INLINE void unwind_name_v8_frame(struct unwind *walk)
 {
-	unwinder_name_v8(unwinder_of_walk(walk));
+	unwinder_name_v8_frame(unwinder_of_walk(walk));
 }
 
 #endif

@@ -164,7 +164,10 @@ static __always_inline void counted_event_count_lost(struct scratch *scratch, u3
 	count_source_loss(cpu, STAMP_KIND(slot->stamp));
 }
 
-/* Counts the event in scratch->event. A global function: verified once for all programs. */
+/*
+ * Adds the event in scratch->event to a row, or counts the event as lost if no row is free. A
+ * global function: verified once for all programs.
+ */
 __noinline int counted_event_count_in_row(struct scratch *scratch, u32 cpu)
 {
 	struct counted_table *table = bpf_map_lookup_elem(&counted, &cpu);

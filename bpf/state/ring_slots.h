@@ -12,7 +12,7 @@
 #include "scratch_slots.h"
 
 /*
- * Until this time of the monotonic clock the recorder makes rules of files that it has met. A stack
+ * CLOCK_MONOTONIC, ns: until this time the recorder makes rules of files that it has met. A stack
  * that ends in code without a rule is sent as it is, and the recorder unwinds it when the rules are
  * there. The recorder moves the time on as it runs; after a recorder is killed the time passes, and
  * stacks are no longer sent.
@@ -32,7 +32,10 @@ static __always_inline bool are_rules_awaited(void)
 u32 paused;	  /* set of enum pause, as bits */
 u32 freezer_tgid; /* process that has set PAUSE_SNAPSHOT; 0: none */
 
-/* Synchronise resets of the stack map with readers (lib/capture/load/loaded.h). */
+/*
+ * generation and generation_done synchronise resets of the stack map with readers
+ * (lib/capture/load/loaded.c).
+ */
 u64 generation;
 u64 generation_done;
 
@@ -56,8 +59,11 @@ static __always_inline void context_words_clear(u64 *words)
 	words[0] = words[1] = words[CONTEXT_SPAN] = words[CONTEXT_ATTRIBUTES] = 0;
 }
 
-/* Counts the event that a claimed slot still shows. Deferred stacks are not events. */
-static __always_inline void count_overwritten(struct scratch *scratch, const u32 *claimed)
+/*
+ * Counts an event of the ring as overwritten: the event that a claimed slot still holds. Deferred
+ * stacks are not events.
+ */
+static __always_inline void count_overwritten_event(struct scratch *scratch, const u32 *claimed)
 {
 	const struct event_slot *slot = (const void *)claimed;
 
@@ -80,7 +86,7 @@ static __always_inline u64 ring_claim_slot_in_flight_mode(struct ring_header *ri
 			return 0;
 		claim = ring_claim(commit, position);
 		if (claim == CLAIM_EVENT)
-			count_overwritten(scratch, commit);
+			count_overwritten_event(scratch, commit);
 		if (claim >= CLAIM_FRESH)
 			return position;
 	}
@@ -133,7 +139,10 @@ static __always_inline u64 event_begin(struct scratch *scratch, u32 cpu, u32 kin
 	return event_reserve(scratch, cpu, kind);
 }
 
-/* Writes the event in scratch->event to its place. */
+/*
+ * Copies the event in scratch->event to the slot at scratch->position, or adds the event to a row
+ * of counts.
+ */
 __noinline int event_commit(struct scratch *scratch, u32 cpu)
 {
 	struct ring_header *ring = bpf_map_lookup_elem(&rings, &cpu);
@@ -195,7 +204,7 @@ static long run_claim_slot(u32 i, struct run *run)
 		return 1;
 	}
 	if (claim == CLAIM_EVENT)
-		count_overwritten(run->scratch, commit);
+		count_overwritten_event(run->scratch, commit);
 	run->claimed = i + 1;
 	return 0;
 }
@@ -230,8 +239,8 @@ static long run_write_slot(u32 i, struct run *run)
 }
 
 /*
- * Writes the whole stack after the event. Returns the position of the run; 0: the ring has no room.
- * Not inlined: its BPF stack would add to that of the lookup.
+ * Writes a stack in full to a run of slots after the slot of its event. Returns the position of the
+ * run; 0: the ring has no room. Not inlined: its BPF stack would add to that of the lookup.
  */
 static __noinline u64 ring_write_stack_run(struct ring_header *ring, struct scratch *scratch,
 					   const struct stack *stack)

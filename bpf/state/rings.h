@@ -48,9 +48,12 @@ static __always_inline u32 *ring_slot(struct ring_header *ring, u64 position)
 	return slot;
 }
 
-/* A row of a table, and its range; the index wraps around. Bounded as in ring_slot(). */
+/*
+ * A row of a table of counted events, and the range of the row. The index of the row wraps around.
+ * The offset is bounded as in ring_slot().
+ */
 struct counted_place {
-	struct counted_row *row;     /* NULL: never, but for the verifier */
+	struct counted_row *row;     /* never NULL in fact; the verifier demands a check */
 	struct counted_range *range; /* NULL: the instance does not aggregate */
 };
 

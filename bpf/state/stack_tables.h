@@ -26,7 +26,10 @@ static __always_inline void *stack_table_of_role(u32 role)
 	return inner ? bpf_map_lookup_elem(inner, &zero) : NULL;
 }
 
-/* Valid until the program ends; in programs that may sleep, until rcu_leave(). */
+/*
+ * Returns the table of the current generation. The pointer is valid until the program ends; in
+ * programs that may sleep, until rcu_leave().
+ */
 static __always_inline void *current_stack_table(void)
 {
 	return stack_table_of_role(TABLE_CURRENT);

@@ -14,19 +14,22 @@
 #include "instance.h"
 #include "kernel/kernel_types.h"
 
-static __always_inline bool in_pid_namespace(void)
+static __always_inline bool records_ids_of_inner_pid_namespace(void)
 {
 	return config.pids.level != 0;
 }
 
 /*
- * True if the namespace has ended and another one has its place in memory: a task was born there
- * with the id of a namespace's first task.
+ * True if the PID namespace has ended and another namespace has its place in memory: a task was
+ * born there with the id of a namespace's first task.
  */
 #define FIRST_IN_NAMESPACE 1U
 static bool namespace_ended;
 
-/* Not inlined: each of its many callers would make the programs larger. */
+/*
+ * Returns the id of a task in the PID namespace of the instance; 0: the task has none. Not inlined:
+ * each of the many callers would make the programs larger.
+ */
 static __noinline __attribute__((unused)) u32 task_id_in_namespace(const struct task_struct *task)
 {
 	struct pid *pid = BPF_CORE_READ(task, thread_pid);
@@ -40,25 +43,27 @@ static __noinline __attribute__((unused)) u32 task_id_in_namespace(const struct 
 
 static __always_inline u32 tid_of(const struct task_struct *task)
 {
-	return in_pid_namespace() ? task_id_in_namespace(task) : (u32)BPF_CORE_READ(task, pid);
+	return records_ids_of_inner_pid_namespace() ? task_id_in_namespace(task)
+						    : (u32)BPF_CORE_READ(task, pid);
 }
 
 static __always_inline u32 tgid_of(const struct task_struct *task)
 {
-	if (!in_pid_namespace())
+	if (!records_ids_of_inner_pid_namespace())
 		return BPF_CORE_READ(task, tgid);
 	return task_id_in_namespace(BPF_CORE_READ(task, group_leader));
 }
 
 /* tid_of() for a task whose type the verifier knows, so that fields are read without a call. */
-static __always_inline u32 typed_tid_of(const struct task_struct *task)
+static __always_inline u32 tid_of_typed_task(const struct task_struct *task)
 {
-	return in_pid_namespace() ? task_id_in_namespace(task) : (u32)task->pid;
+	return records_ids_of_inner_pid_namespace() ? task_id_in_namespace(task) : (u32)task->pid;
 }
 
-static __always_inline u32 typed_tgid_of(const struct task_struct *task)
+static __always_inline u32 tgid_of_typed_task(const struct task_struct *task)
 {
-	return in_pid_namespace() ? task_id_in_namespace(task->group_leader) : (u32)task->tgid;
+	return records_ids_of_inner_pid_namespace() ? task_id_in_namespace(task->group_leader)
+						    : (u32)task->tgid;
 }
 
 /*
@@ -70,7 +75,7 @@ static __always_inline u64 current_pid_and_tid(void)
 	const struct task_struct *task;
 	u32 tid;
 
-	if (!in_pid_namespace())
+	if (!records_ids_of_inner_pid_namespace())
 		return bpf_get_current_pid_tgid();
 	task = (void *)bpf_get_current_task();
 	tid = task_id_in_namespace(task);
@@ -88,7 +93,7 @@ static __always_inline void copy_current_comm(u64 *comm)
 
 static __always_inline u32 current_tid(void)
 {
-	if (!in_pid_namespace())
+	if (!records_ids_of_inner_pid_namespace())
 		return bpf_get_current_pid_tgid();
 	return task_id_in_namespace((void *)bpf_get_current_task());
 }

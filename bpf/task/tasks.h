@@ -105,8 +105,8 @@ static __always_inline bool is_of_cgroup2(const struct cgroup *cgroup)
 }
 
 /*
- * Runs one at a time: the kernel holds the lock of the path's buffer. A path that does not fit is
- * not kept, since the cut path would name another cgroup.
+ * The kernel runs this program on one CPU at a time, under the lock of the path's buffer. A path
+ * that does not fit is not kept, since the cut path would name another cgroup.
  */
 SEC("stackmap.raw_tp/cgroup_mkdir")
 int cgroup_made(struct bpf_raw_tracepoint_args *ctx)
@@ -215,7 +215,7 @@ int task_fork(struct bpf_raw_tracepoint_args *ctx)
 	u32 tid = tid_of(child);
 	struct followed now = {.task = (u64)child, .from = FOLLOW_NOW};
 
-	if (in_pid_namespace() && tid == FIRST_IN_NAMESPACE)
+	if (records_ids_of_inner_pid_namespace() && tid == FIRST_IN_NAMESPACE)
 		namespace_ended = true;
 	if (!is_child_followed(parent, tid)) {
 		unfollow_reused_tid(tid);
@@ -238,7 +238,10 @@ int task_rename(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-/* The kernel holds a lock during the walk, with interrupts off: some 0.5 us a thread. */
+/*
+ * Most threads of a process whose moves are recorded. The kernel holds a lock during the walk, with
+ * interrupts off: some 0.5 us for each thread.
+ */
 #define THREADS_MAX 4096
 
 struct thread_walk {
@@ -306,7 +309,7 @@ int task_exec(struct bpf_raw_tracepoint_args *ctx)
 	struct followed *own;
 
 	execve_record_end();
-	follow_execing_thread(task, tid, in_pid_namespace() ? 0 : ctx->args[1]);
+	follow_execing_thread(task, tid, records_ids_of_inner_pid_namespace() ? 0 : ctx->args[1]);
 	own = bpf_map_lookup_elem(&followed, &tid);
 	if (!own)
 		return 0;
@@ -328,14 +331,14 @@ static __always_inline void record_exiting_name(const struct task_struct *task, 
 		record_task_change(TASK_EXIT, task, tid, task->comm);
 }
 
-/* The task is freed. It has lost its ids in namespaces before. */
+/* Called when a task is freed. In a PID namespace the task has lost its ids before. */
 SEC("stackmap.raw_tp/sched_process_free")
 int task_free(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct task_struct *task = (void *)ctx->args[0];
 	u32 tid;
 
-	if (in_pid_namespace())
+	if (records_ids_of_inner_pid_namespace())
 		return 0;
 	tid = tid_of(task);
 	record_exiting_name(task, tid);
@@ -358,7 +361,7 @@ int task_exit(struct bpf_raw_tracepoint_args *ctx)
 {
 	u32 tid = current_tid(), *own;
 
-	if (in_pid_namespace())
+	if (records_ids_of_inner_pid_namespace())
 		record_exiting_name((void *)ctx->args[0], tid);
 	if (config.by_task && bpf_map_lookup_elem(&followed, &tid))
 		remember_exited_task(ctx->args[0], tid);

@@ -43,7 +43,7 @@ __attribute__((noreturn)) static void run_child(const struct agent_child *child,
 	signal(SIGTERM, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
 	signal(SIGPIPE, SIG_IGN);
-	if (capability_keep(0)) {
+	if (capability_keep_only(0)) {
 		message("%s: privileges cannot be given up", child->kind->what);
 		_exit(EXIT_FAILED);
 	}
@@ -120,7 +120,7 @@ void agent_child_clear(struct agent_child *child)
  */
 
 #define SENDER_LAST_MS 10000 /* milliseconds in which the sender may send the rest at the end */
-#define GRACE_MS 2000	     /* milliseconds after which an alarm ends the sender */
+#define GRACE_MS 2000	     /* milliseconds after SENDER_LAST_MS: an alarm ends the sender then */
 #define TRY_MS 200
 #define SPOOL_WAIT_MS 60000 /* milliseconds to wait for an earlier sender to leave the spool */
 
@@ -345,7 +345,7 @@ static int send_descriptor(int socket, int fd)
 	return sendmsg(socket, &header, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
-void agent_pusher_take(struct agent_pusher *pusher, const struct agent_child *child, int fd)
+void agent_pusher_pass_window(struct agent_pusher *pusher, const struct agent_child *child, int fd)
 {
 	const struct agent_pusher_state *state = child->state;
 	u32 taken = __atomic_load_n(&state->taken, __ATOMIC_ACQUIRE);

@@ -79,6 +79,6 @@ int agent_pusher_start(struct agent_child *child, const struct agent_pusher_opti
  * Passes a recording to the pusher, and closes `fd`. If several windows still wait for the pusher,
  * the window is lost. A message says so once, until a window is passed again.
  */
-void agent_pusher_take(struct agent_pusher *pusher, const struct agent_child *child, int fd);
+void agent_pusher_pass_window(struct agent_pusher *pusher, const struct agent_child *child, int fd);
 
 #endif

@@ -186,7 +186,7 @@ static int set_value(const struct option_row *row, const char *option, char *val
 		list->items[list->count++] = optarg;
 		return 0;
 	case OPTION_NUMBERS:
-		err = number_list_add(target, optarg, row->max);
+		err = number_list_parse_and_append(target, optarg, row->max);
 		if (err == -ENOMEM)
 			message("options: %s", strerror(ENOMEM));
 		else if (err)
@@ -400,7 +400,7 @@ static void print_help_line(const struct option_row *row, FILE *to)
 		fprintf(to, "%-*s%s\n", HELP_COLUMN, left, row->help);
 }
 
-void option_help(const struct command *command, FILE *to)
+void option_print_help(const struct command *command, FILE *to)
 {
 	const char *group = NULL;
 
@@ -417,8 +417,8 @@ void option_help(const struct command *command, FILE *to)
 }
 
 /*
- * Options of other tools, and questions that are lines of the grammar of events instead of options.
- * An option that is not in this table is answered with the nearest existing option.
+ * Options of other tools, and options for which the argument of -e is used here. An option that is
+ * not in this table is answered with the nearest existing option.
  */
 
 static const char stacks_always[] =

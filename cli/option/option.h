@@ -37,7 +37,7 @@ enum option_type {
 
 	/* Types of options that other tools have (find_option_of_other_tool()). Their rows store no
 	   value. */
-	OPTION_SAME,	/* the option means the same as the one that `words` names */
+	OPTION_SAME,	/* the option means the same as the option that `words` names */
 	OPTION_OPERAND, /* the argument is used as an operand of the command */
 	OPTION_USUAL,	/* an option without argument that asks for the usual behaviour */
 };
@@ -107,7 +107,7 @@ void option_clear(const struct command *command, void *values);
  */
 const char *cut_next_word_of_list(const char **words, size_t *length);
 
-void option_help(const struct command *command, FILE *to);
+void option_print_help(const struct command *command, FILE *to);
 
 /* Options and commands of perf, trace-cmd and the bcc tools that people type here out of habit. The
  * parser takes options that mean the same here. Each other option or command is answered with a

@@ -50,13 +50,13 @@ int drop_unneeded_privileges(const struct privilege_needs *needs, struct stackma
 		kept |= CAPABILITY(CAP_PERFMON);
 	if (needs->later_file && !is_file_in_folder_of_this_user(needs->later_file))
 		kept |= WRITING;
-	result = capability_keep(kept);
+	result = capability_keep_only(kept);
 	if (!result)
 		return 0;
 	return error_set(error, -result, "privileges cannot be given up: %s", strerror(-result));
 }
 
-int privilege_drop(const struct privilege_needs *needs)
+int privilege_drop_or_print_error(const struct privilege_needs *needs)
 {
 	struct stackmap_error error;
 
@@ -71,12 +71,12 @@ int privilege_drop(const struct privilege_needs *needs)
  */
 void privilege_keep_reading_of_files(void)
 {
-	capability_keep(CAPABILITY(CAP_DAC_READ_SEARCH) | WRITING);
+	capability_keep_only(CAPABILITY(CAP_DAC_READ_SEARCH) | WRITING);
 }
 
 void privilege_keep_reading_of_kernel_files(void)
 {
-	capability_keep(CAPABILITY(CAP_DAC_READ_SEARCH) | CAPABILITY(CAP_SYSLOG) | WRITING);
+	capability_keep_only(CAPABILITY(CAP_DAC_READ_SEARCH) | CAPABILITY(CAP_SYSLOG) | WRITING);
 }
 
 /*

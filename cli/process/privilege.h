@@ -21,7 +21,7 @@ struct privilege_needs {
 int drop_unneeded_privileges(const struct privilege_needs *needs, struct stackmap_error *error);
 
 /* Drops privileges. Returns EXIT_DONE, or EXIT_FAILED after a message. */
-int privilege_drop(const struct privilege_needs *needs);
+int privilege_drop_or_print_error(const struct privilege_needs *needs);
 
 /* Called before an untrusted recording is read; only capabilities for opening files are kept. */
 void privilege_keep_reading_of_files(void);

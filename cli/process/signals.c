@@ -55,7 +55,7 @@ static void on_first_signal(int signal)
 	errno = error;
 }
 
-static void on_repeated_signal(int signal)
+static void ignore_timer_signal(int signal)
 {
 	(void)signal;
 }
@@ -84,7 +84,7 @@ static sigset_t ending_signals(void)
 
 int signals_install_and_open_fd(void)
 {
-	const struct sigaction nothing = {.sa_handler = on_repeated_signal};
+	const struct sigaction nothing = {.sa_handler = ignore_timer_signal};
 	sigset_t watched = ending_signals(), other;
 	int fd;
 	sigset_t set;
@@ -116,7 +116,10 @@ bool signals_block_until_read(void)
 	return !begins;
 }
 
-/* An ignored signal that is not blocked is lost, so it stays blocked, and signals_wait() has it. */
+/*
+ * An ignored signal is lost while it is not blocked. Ignored signals therefore stay blocked, and
+ * signals_wait() returns them.
+ */
 void signals_unblock_for_finish(void)
 {
 	sigset_t set = ending_signals();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Two pipes with close-on-exec: one pipe delays the child's execve, the other one reports its
- * errno.
+ * Two pipes with close-on-exec: one pipe delays the child's execve, the other pipe reports the
+ * errno of execve.
  */
 #include "workload.h"
 
@@ -24,7 +24,7 @@
 
 #define POLL_MS 100
 
-static int is_executable_file(const char *path)
+static int check_file_is_executable(const char *path)
 {
 	struct stat status;
 
@@ -41,14 +41,14 @@ static int find_program(const char *name, char file[PATH_MAX])
 
 	snprintf(file, PATH_MAX, "%s", name);
 	if (strchr(name, '/'))
-		return is_executable_file(name);
+		return check_file_is_executable(name);
 	for (part = path ? path : "/usr/bin:/bin"; result && part; part = strchr(part, ':')) {
 		int bytes;
 
 		part += *part == ':';
 		bytes = strcspn(part, ":");
 		snprintf(file, PATH_MAX, "%.*s/%s", bytes ? bytes : 1, bytes ? part : ".", name);
-		result = is_executable_file(file) == 0 ? 0 : -ENOENT;
+		result = check_file_is_executable(file) == 0 ? 0 : -ENOENT;
 	}
 	return result;
 }

@@ -15,7 +15,8 @@ struct workload {
 	pid_t pid;   /* process id of the command; 0: no process */
 	char *path;  /* path of the program file that the command will execute */
 	int process; /* pidfd of the command, so that signals cannot reach a recycled pid */
-	int go;	     /* the child waits before execve until this descriptor is closed */
+	int go;	     /* pipe from which the child reads a byte before execve; the child exits if the
+			pipe is closed first */
 	int failed;  /* the child writes its errno here if execve fails */
 	int status;  /* wait() status of the command, set when it has ended */
 	u64 cpu_ns;  /* CPU time of the process and its children, set when it has ended */

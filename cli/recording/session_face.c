@@ -44,7 +44,7 @@ const char *describe_user_stack_method_chosen(enum user_way way)
 	return ways[way].meaning;
 }
 
-void report_user_stack_method(struct capture *capture)
+void report_refused_kernel_features(struct capture *capture)
 {
 	const struct capture_refusals *refusals = capture_refusals(capture);
 	const struct plan *plan = &capture_loaded(capture)->plan;
@@ -52,7 +52,7 @@ void report_user_stack_method(struct capture *capture)
 	if (refusals->user_stacks.message[0])
 		message("user stacks are taken %s; a better way was tried: %s",
 			describe_user_stack_method_chosen(
-				instance_user_way(capture_loaded(capture))),
+				instance_user_stack_method(capture_loaded(capture))),
 			refusals->user_stacks.message);
 	if (refusals->task_iterators.message[0] && (plan->off_cpu || plan->times))
 		message("waits that begin before the recording, or do not end in it, have no "
@@ -84,7 +84,7 @@ int drop_privileges_of_session(const struct session *session, bool ends_command,
 		.later_file = later_file,
 	};
 
-	return privilege_drop(&needs);
+	return privilege_drop_or_print_error(&needs);
 }
 
 void report_files_without_names(const struct session *session)
@@ -118,7 +118,7 @@ int try_recording_of_whole_machine(enum user_way *way, struct stackmap_error *er
 			 ?: session_start(session, error)
 			 ?: drop_unneeded_privileges(&needs, error);
 	if (!result) {
-		*way = instance_user_way(capture_loaded(session_capture(session)));
+		*way = instance_user_stack_method(capture_loaded(session_capture(session)));
 		*error = capture_refusals(session_capture(session))->user_stacks;
 	}
 	session_close(&session);

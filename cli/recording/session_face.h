@@ -15,7 +15,7 @@ const char *name_of_user_stack_method(enum user_way way);
 const char *describe_user_stack_method_chosen(enum user_way way);
 
 /* Reports each feature that the kernel refused, why, and what is used instead. */
-void report_user_stack_method(struct capture *capture);
+void report_refused_kernel_features(struct capture *capture);
 
 /* Reports how many user stacks were unwound at the event, and how many were deferred for which
  * reason, since the beginning of the recording or of the instance. */

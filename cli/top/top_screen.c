@@ -74,13 +74,13 @@ void top_format_ledger_line(const struct top_view *view, char *text, size_t byte
 	char ledger[256], map[128] = "", time[48];
 	int used = 0;
 
-	ledger_line(view->ledger, ledger, sizeof(ledger));
+	ledger_format_line(view->ledger, ledger, sizeof(ledger));
 	if (view->instance && refused)
 		snprintf(map, sizeof(map), "; stack map: full, %llu stacks of events are not in it",
 			 (unsigned long long)refused);
 	else if (view->instance && view->stacks->max_entries)
 		snprintf(map, sizeof(map), "; stack map: %u %% full",
-			 table_stat_fill(view->stacks));
+			 table_stat_fill_percent(view->stacks));
 	if (view->stop->is_over)
 		used = snprintf(text, bytes, "stopped by %s at %s; ", view->stop->name,
 				format_time_of_self_stop(view->stop, time, sizeof(time)));
@@ -169,7 +169,7 @@ static void print_line(const struct top_line *line, FILE *to)
 	fputc('\n', to);
 }
 
-void top_print(const struct top_view *view, u64 limit, FILE *to)
+void top_print_view(const struct top_view *view, u64 limit, FILE *to)
 {
 	char text[512];
 
@@ -308,7 +308,7 @@ void top_screen_close(struct top_screen **screen)
 	*screen = NULL;
 }
 
-enum top_key top_screen_key(struct top_screen *screen)
+enum top_key top_screen_next_key(struct top_screen *screen)
 {
 	int code = getch();
 
@@ -321,7 +321,7 @@ enum top_key top_screen_key(struct top_screen *screen)
 	return TOP_KEY_OTHER;
 }
 
-u32 top_screen_page(const struct top_screen *screen)
+u32 top_screen_lines_per_page(const struct top_screen *screen)
 {
 	(void)screen;
 	return LINES > HEAD_LINES ? (u32)(LINES - HEAD_LINES) : 1;
@@ -403,7 +403,7 @@ static void draw_line(const struct top_screen *screen, int row, const struct top
 static void scroll_to_selected_line(struct top_screen *screen, const struct top_view *view,
 				    u32 selected)
 {
-	u32 page = top_screen_page(screen), last = selected;
+	u32 page = top_screen_lines_per_page(screen), last = selected;
 
 	/* The last line that the selected line unfolds into. */
 	while (last + 1 < view->lines.count && !view->lines.lines[last + 1].key)
@@ -428,7 +428,7 @@ void top_screen_draw(struct top_screen *screen, const struct top_view *view, u32
 	top_format_ledger_line(view, text, sizeof(text));
 	draw_text_line(1, A_NORMAL, text);
 	draw_text_line(2, A_REVERSE, top_heading_of_columns(view));
-	for (u32 i = 0; i < top_screen_page(screen); i++) {
+	for (u32 i = 0; i < top_screen_lines_per_page(screen); i++) {
 		u32 line = screen->first + i;
 
 		if (line < view->lines.count)
@@ -438,7 +438,7 @@ void top_screen_draw(struct top_screen *screen, const struct top_view *view, u32
 	refresh();
 }
 
-void top_screen_help(struct top_screen *screen)
+void top_screen_draw_help(struct top_screen *screen)
 {
 	(void)screen;
 	erase();

@@ -32,11 +32,12 @@ void top_format_title(const struct top_view *view, char *text, size_t bytes);
 void top_format_ledger_line(const struct top_view *view, char *text, size_t bytes);
 const char *top_heading_of_columns(const struct top_view *view);
 
-/* A line without name and object, which come last, because they have any length. */
+/* Formats the start of a line, up to the name and the object. These come last, because they have
+ * any length. */
 void top_format_line_start(const struct top_line *line, char *text, size_t bytes);
 
 /* Prints the view as it is now, with at most `limit` functions or stacks (for `top --batch`). */
-void top_print(const struct top_view *view, u64 limit, FILE *to);
+void top_print_view(const struct top_view *view, u64 limit, FILE *to);
 
 struct top_screen;
 
@@ -70,13 +71,13 @@ int top_screen_open(struct top_screen **out);
 void top_screen_close(struct top_screen **screen);
 
 /* Returns the next key that was typed, without waiting for one. */
-enum top_key top_screen_key(struct top_screen *screen);
+enum top_key top_screen_next_key(struct top_screen *screen);
 
 /* The number of lines of a view that fit on the screen. */
-u32 top_screen_page(const struct top_screen *screen);
+u32 top_screen_lines_per_page(const struct top_screen *screen);
 
 /* Draws the view. `selected`: number of the selected line, which is made visible. */
 void top_screen_draw(struct top_screen *screen, const struct top_view *view, u32 selected);
-void top_screen_help(struct top_screen *screen);
+void top_screen_draw_help(struct top_screen *screen);
 
 #endif

@@ -36,7 +36,7 @@ struct diff_part {
 			   file */
 };
 
-/* Where the row of a compared item is. */
+/* The recording (number of the diff_part) and the row in it that a compared item is made from. */
 struct diff_place {
 	u32 part, row;
 };
@@ -46,20 +46,21 @@ struct diff_side {
 	struct diff_part *parts[DIFF_RECORDINGS_MAX];
 	u32 part_count;
 	u32 missing; /* number of recordings of a folder that could not be read */
-	/* number of events produced, and of events lost: count_lost_events_of_ledger(); both of the
-	 * time that the files are about */
+	/* number of events produced, and of events lost: count_lost_events_of_ledger(); both for
+	 * the time that the files cover */
 	u64 produced, lost;
 	struct diff_place *places; /* place of each item of the side's compared_list; index: number
 				      of the item */
 };
 
-/* A source of events of any recording: recordings number their sources in their own way. */
+/* A source of events, which is known by its name: each recording has its own numbers of sources. */
 struct diff_source {
 	const char *name;
 	enum profile_weight by;
 	u64 counts[COMPARISON_SIDES], totals[COMPARISON_SIDES];
 	double amounts[COMPARISON_SIDES]; /* `totals`, scaled up by the lost events */
-	u64 lost[COMPARISON_SIDES];	  /* compared_lost_of() */
+	u64 lost[COMPARISON_SIDES]; /* lost events of the source: sum of compared_lost_of_source()
+				       over the side's recordings */
 };
 
 struct diff {
@@ -107,7 +108,7 @@ int diff_close(struct diff *diff, int err, const struct stackmap_error *error);
 const char *diff_cell_text(const struct diff_part *part, const struct table_row *row,
 			   enum table_key key, char room[DIFF_CELL_ROOM]);
 
-/* Print the comparison as text, CSV or JSON. 0 or -errno; main() checks standard output later. */
+/* Prints the comparison as text, CSV or JSON. 0 or -errno; main() checks standard output later. */
 int diff_print(const struct diff *diff);
 
 #endif

@@ -10,7 +10,7 @@
 #include "format/printable.h"
 #include "terminal/terminal.h"
 
-/* number of columns that print_cells_of_row() and the spaces after the cells take */
+/* number of columns that the numbers of a row, and the spaces after the numbers, take */
 #define NUMBER_COLUMNS 87
 
 /* Numbers of rows: printed, hidden because their change is within the noise, and left out by --top.
@@ -49,8 +49,8 @@ static const char *event_name_of_diff_row(const struct diff *diff, const struct 
 
 /* True if the row is printed, and counts the row in *shown. The caller asks for the rows in the
  * order of their change. */
-static bool is_row_printed(const struct diff *diff, const struct comparison_row *row,
-			   struct shown *shown)
+static bool count_row_and_check_if_printed(const struct diff *diff,
+					   const struct comparison_row *row, struct shown *shown)
 {
 	bool takes_noise = diff->values->noise || diff->values->json || diff->values->csv;
 
@@ -207,7 +207,7 @@ static void print_side_totals(const struct diff *diff, enum comparison_side side
 	if (diff->values->per) {
 		printf("; per ");
 		printable_put(diff->values->per, stdout);
-		printf(", of %.10g", compared_divisor(&diff->units[side]));
+		printf(", of %.10g", sum_divisors_of_compared_units(&diff->units[side]));
 	}
 	putchar('\n');
 }
@@ -252,7 +252,7 @@ static void print_diff_as_text(const struct diff *diff)
 		double before;
 		double noise;
 
-		if (!is_row_printed(diff, row, &shown))
+		if (!count_row_and_check_if_printed(diff, row, &shown))
 			continue;
 		/*
 		 * The columns are both amounts with their shares, the change of the amount
@@ -318,7 +318,7 @@ static int print_csv(const struct diff *diff)
 		const struct compared_share *before = &row->share[BEFORE];
 		const struct compared_share *after = &row->share[AFTER];
 
-		if (!is_row_printed(diff, row, &shown))
+		if (!count_row_and_check_if_printed(diff, row, &shown))
 			continue;
 		printf("%.4f,%.4f,%.4f,%llu,%llu,%llu,%llu,", before->percent, after->percent,
 		       comparison_share_change(row), (unsigned long long)before->count,
@@ -355,7 +355,7 @@ static json_t *make_json_of_share(const struct compared_share *share)
 static json_t *make_json_array_of_path(const struct report *report, const struct profile_path *path)
 {
 	const char *marker = profile_path_marker(path);
-	json_t *array = json_path(report->profile, path);
+	json_t *array = json_names_of_stack_path(report->profile, path);
 
 	if (marker)
 		json_array_append_new(array, json_text(marker));
@@ -418,7 +418,7 @@ static int print_json(const struct diff *diff)
 	for (u32 i = 0; i < diff->comparison->row_count; i++) {
 		const struct comparison_row *row = &diff->comparison->rows[i];
 
-		if (is_row_printed(diff, row, &shown) &&
+		if (count_row_and_check_if_printed(diff, row, &shown) &&
 		    json_array_append_new(rows, make_json_of_diff_row(diff, row)))
 			return -ENOMEM;
 	}
@@ -427,8 +427,9 @@ static int print_json(const struct diff *diff)
 			  make_json_of_side_ledger(&diff->side[BEFORE]), "after",
 			  make_json_of_side_ledger(&diff->side[AFTER]), "per",
 			  diff->values->per ? json_text(diff->values->per) : json_null(), "units",
-			  json_pack("{s:f, s:f}", "before", compared_divisor(&diff->units[BEFORE]),
-				    "after", compared_divisor(&diff->units[AFTER])),
+			  json_pack("{s:f, s:f}", "before",
+				    sum_divisors_of_compared_units(&diff->units[BEFORE]), "after",
+				    sum_divisors_of_compared_units(&diff->units[AFTER])),
 			  diff->values->stacks ? "stacks" : "rows", rows),
 		stdout);
 }

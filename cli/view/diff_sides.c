@@ -78,7 +78,7 @@ int diff_choose(const struct diff_values *values, int count, char **operands, st
 }
 
 /* The first recording of a side has the choice (file names, filter) of the whole side. */
-static int open_recordings_of_side(struct diff_side *side, struct recording_list *list)
+static int move_recordings_of_list_to_side(struct diff_side *side, struct recording_list *list)
 {
 	struct diff_part *first = side->parts[0];
 	struct stackmap_error error;
@@ -114,7 +114,7 @@ static int open_side(struct diff_side *side)
 			return status;
 		if (list.count <= DIFF_RECORDINGS_MAX) {
 			side->missing = list.missing;
-			status = open_recordings_of_side(side, &list);
+			status = move_recordings_of_list_to_side(side, &list);
 			recording_list_clear(&list);
 			return status;
 		}

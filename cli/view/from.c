@@ -152,8 +152,8 @@ void set_time_step_of_query(struct from_choice *choice)
 	choice->question.step = (u32)(windows > 1 ? windows : 1) * WINDOW_SECONDS;
 }
 
-/* Describes the store that connect_to_store_and_describe() has read. */
-void from_clear(struct from_choice *choice)
+/* Erases the password that connect_to_store() has read. */
+void from_choice_clear(struct from_choice *choice)
 {
 	secret_free(&choice->password);
 }
@@ -251,7 +251,7 @@ static void describe_store_query(const struct store_question *question,
 	text[DESCRIPTION_BYTES - 1] = '\0';
 }
 
-struct shards *connect_to_store_and_describe(struct from_choice *choice)
+struct shards *connect_to_store(struct from_choice *choice)
 {
 	struct stackmap_error error;
 	struct shards *shards;
@@ -309,10 +309,10 @@ static struct trace_reader *query_recording(struct from_choice *choice, struct s
 
 struct trace_reader *open_recording_from_store(struct from_choice *choice)
 {
-	struct shards *shards = connect_to_store_and_describe(choice);
+	struct shards *shards = connect_to_store(choice);
 	struct trace_reader *reader = shards ? query_recording(choice, shards) : NULL;
 
 	shards_close(&shards);
-	from_clear(choice);
+	from_choice_clear(choice);
 	return reader;
 }

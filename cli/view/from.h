@@ -56,7 +56,7 @@ struct from_values {
 struct from_choice {
 	struct store_access access;
 	const char *password_file;
-	char *password; /* password, which connect_to_store_and_describe() reads */
+	char *password; /* password, which connect_to_store() reads */
 	struct store_question question;
 	bool is_partial; /* true: a server does not answer, so the result is incomplete */
 };
@@ -77,10 +77,10 @@ int copy_store_options_with_second_value(const struct from_values *values, char 
 
 /*
  * Connects to the servers of the store. Returns NULL after a message on failure. The caller calls
- * from_clear() in any case, after closing the connections.
+ * from_choice_clear() in any case, after closing the connections.
  */
-struct shards *connect_to_store_and_describe(struct from_choice *choice);
-void from_clear(struct from_choice *choice);
+struct shards *connect_to_store(struct from_choice *choice);
+void from_choice_clear(struct from_choice *choice);
 /* Lists on standard error the servers that do not answer. */
 void report_missing_store_servers(struct from_choice *choice, const struct shards *shards);
 

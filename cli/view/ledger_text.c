@@ -73,7 +73,7 @@ void ledger_print(const struct trace_ledger *ledger, const char *prefix, FILE *t
 				notes[i].meaning);
 }
 
-void ledger_line(const struct trace_ledger *ledger, char *text, size_t bytes)
+void ledger_format_line(const struct trace_ledger *ledger, char *text, size_t bytes)
 {
 	const char *mark = ":";
 	size_t used = format_balance(ledger, text, bytes);

@@ -16,7 +16,7 @@ void ledger_print(const struct trace_ledger *ledger, const char *prefix, FILE *t
  * Formats the ledger as one line, cut to `bytes`: "12 events = 9 recorded + 3 lost: 2 ring_full, 1
  * nested".
  */
-void ledger_line(const struct trace_ledger *ledger, char *text, size_t bytes);
+void ledger_format_line(const struct trace_ledger *ledger, char *text, size_t bytes);
 
 /* Texts about an instance that an event has stopped (capture/instance/self_stop.h). */
 

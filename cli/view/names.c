@@ -194,7 +194,7 @@ int open_names_of_frames(const struct names_values *values, struct frame_naming 
 	return 0;
 }
 
-int open_names_and_report_unused_options(const struct names_values *values,
+int set_naming_and_refuse_lookup_options(const struct names_values *values,
 					 struct frame_naming *naming)
 {
 	const struct {

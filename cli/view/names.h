@@ -50,7 +50,8 @@ struct names_values {
 /* clang-format on */
 
 /*
- * Checks that open recordings may share one naming: a copy of kallsyms is valid for one boot only.
+ * Sets naming->many_boots if the open recordings are of several boots: a copy of kallsyms is valid
+ * for one boot only.
  */
 void names_check_boots(struct frame_naming *naming, struct trace_reader *const *readers, u32 count);
 
@@ -63,7 +64,7 @@ int open_names_of_frames(const struct names_values *values, struct frame_naming 
  * Like open_names_of_frames(), for frames whose names are all in the recording: no files are read,
  * and options that name files are refused.
  */
-int open_names_and_report_unused_options(const struct names_values *values,
+int set_naming_and_refuse_lookup_options(const struct names_values *values,
 					 struct frame_naming *naming);
 void names_close(struct frame_naming *naming);
 

@@ -69,9 +69,8 @@ struct following {
 	int signals;
 	bool ended;
 	const char *name; /* name of the instance */
-	u64 stop_told;	  /* the stop of the instance that was reported last, for
-			   * report_new_self_stop()
-			   */
+	u64 stop_told;	  /* time of the instance's stop that was reported last, for
+			     report_new_self_stop() */
 };
 
 /* Collects events until they can be sorted, or until the end. */
@@ -183,7 +182,7 @@ static void report_left_out_data(const struct recording_list *list)
 			summary = trace_reader_name(list->readers[i]);
 		has_further |= info->has_further;
 		has_contexts |= trace_reader_contexts(list->readers[i], &contexts) > 0;
-		has_times |= trace_reader_times(list->readers[i], &times) > 0;
+		has_times |= trace_reader_accounts(list->readers[i], &times) > 0;
 	}
 	if (!summary || (!has_further && !has_contexts && !has_times))
 		return;
@@ -426,7 +425,7 @@ int choose_recording_by_options(const struct recording_values *values, char *con
 	};
 	if (check_cgroups(&values->cgroups))
 		return -EINVAL;
-	if (event_filter_check_words(&choice->filter, &error)) {
+	if (event_filter_check_syntax(&choice->filter, &error)) {
 		print_error_message(&error);
 		return -EINVAL;
 	}
@@ -571,5 +570,5 @@ int recording_names_open(const struct names_values *values, const struct recordi
 {
 	if (!choice->from)
 		return open_names_of_frames(values, naming);
-	return open_names_and_report_unused_options(values, naming);
+	return set_naming_and_refuse_lookup_options(values, naming);
 }

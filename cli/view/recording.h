@@ -140,8 +140,9 @@ int choose_recording_by_options(const struct recording_values *values, char *con
 int recording_choose_second(const struct recording_values *values, char *const *operands,
 			    struct recording_choice *choice);
 
-/* Calls open_names_of_frames(), or open_names_and_report_unused_options() for a store, whose frames
- * have their names already. */
+/* Sets *naming for the frames of the recording. The frames of a store have their names already, so
+ * an option that looks names up (--sysroot, --vmlinux, --kallsyms, --debuginfod, --lines) is an
+ * error with a store: EXIT_USAGE after a message. */
 int recording_names_open(const struct names_values *values, const struct recording_choice *choice,
 			 struct frame_naming *naming);
 

@@ -36,10 +36,13 @@ struct report {
 /* Formats a time with a suitable unit. The text is valid until the next call. */
 const char *format_duration_ns(u64 ns);
 /* Returns `part` in percent of `whole`; 0 if `whole` is 0. */
-double share_or_zero(u64 part, u64 whole);
+double percent_or_zero(u64 part, u64 whole);
 /* The weight of a row in percent of the weight of all events of its source. */
 double report_percent(const struct report *report, u32 kind, u64 weight);
-/* Formats the sum of values of a source with their unit, as " ns"; "" if they have no unit. */
+/*
+ * Formats a value of a source with its unit, as "79.7 s"; without a unit the value is a plain
+ * number. The text is valid until the next call.
+ */
 const char *format_value_of_source(const struct report *report, u32 kind, u64 value);
 /* The standard error of a value that is an estimate, as " +- 3 MiB"; "" for other values. */
 const char *format_sampling_error(const struct report *report, u32 kind, u64 estimates);
@@ -133,7 +136,7 @@ const char *report_attribute_name(const char *word);
 /* The name of the attribute among the keys. Not set if no key is an attribute. */
 const char *report_attribute(const struct report_fields *fields);
 
-/* The words that the two lists accept (words of struct option_row). */
+/* The words that the options --sort and --fields accept (words of struct option_row). */
 extern const char report_key_words[];
 extern const char report_field_words[];
 

@@ -20,8 +20,10 @@ struct group {
 	u32 kind;
 	u64 weight;
 	struct distribution *values;
-	const struct profile_row *stack;   /* NULL: the histogram is about a row of the table */
-	const struct table_row *table_row; /* NULL: the histogram is about a stack */
+	const struct profile_row *stack;   /* stack of the histogram; NULL: the histogram is about a
+					      row of the table */
+	const struct table_row *table_row; /* row of the histogram; NULL: the histogram is about a
+					      stack */
 };
 
 struct view {
@@ -130,8 +132,8 @@ static void print_histogram_title(const struct view *view, const struct group *g
 
 		if (!field->is_key || field->key == TABLE_EVENT)
 			continue;
-		printable_put(report_table_text(view->table, report->sources, group->table_row,
-						field->key, room),
+		printable_put(report_table_cell_text(view->table, report->sources, group->table_row,
+						     field->key, room),
 			      stdout);
 		fputs("  ", stdout);
 	}
@@ -203,8 +205,8 @@ static int print_csv_group(const struct view *view, const struct group *group)
 			continue;
 		if (table_row_has(group->table_row, key))
 			csv_put(",",
-				report_table_text(view->table, report->sources, group->table_row,
-						  key, room),
+				report_table_cell_text(view->table, report->sources,
+						       group->table_row, key, room),
 				stdout);
 		else
 			putchar(',');
@@ -271,8 +273,10 @@ static int add_group_keys(const struct view *view, const struct group *group, js
 
 	if (group->stack)
 		return json_object_set_new(object, "comm", json_text(group->stack->comm)) |
-		       json_set_path(object, "kernel", report->profile, group->stack->kernel) |
-		       json_set_path(object, "user", report->profile, group->stack->user);
+		       json_set_names_of_stack_path(object, "kernel", report->profile,
+						    group->stack->kernel) |
+		       json_set_names_of_stack_path(object, "user", report->profile,
+						    group->stack->user);
 	for (u32 key = 0; key < TABLE_KEY_COUNT; key++) {
 		bool is_number = key == TABLE_PID || key == TABLE_TID || key == TABLE_CPU;
 		json_t *cell;
@@ -284,8 +288,8 @@ static int add_group_keys(const struct view *view, const struct group *group, js
 		else if (is_number)
 			cell = json_integer(group->table_row->cell[key]);
 		else
-			cell = json_text(report_table_text(view->table, report->sources,
-							   group->table_row, key, room));
+			cell = json_text(report_table_cell_text(view->table, report->sources,
+								group->table_row, key, room));
 		failed |= json_object_set_new(
 			object, report_key_title(&view->request->table->fields, key), cell);
 	}

@@ -13,7 +13,7 @@
 #include "symbol/debuginfo/debian_package.h"
 #include "terminal/message.h"
 
-/* If at least this share of events lacks names, every report mentions it. */
+/* If at least this share of events lacks names, every report mentions the share. */
 #define NOTED_SHARE 0.1
 #define BUILD_ID_TEXT (2 * TRACE_BUILD_ID_MAX + 1)
 #define FIX_BYTES (2 * DEBIAN_PACKAGE_BYTES + 128)
@@ -110,7 +110,7 @@ int report_missing_plain(const struct report *report)
 	}
 	if (shown == report->limit && shown < missing.count)
 		printf("\n# %u of %u files shown, --top 0 shows all\n", shown, missing.count);
-	missing_interpreters_each(report->reader, print_interpreter, &has_lines);
+	missing_each_unread_interpreter(report->reader, print_interpreter, &has_lines);
 	missing_names_free(&missing);
 	return 0;
 }
@@ -157,7 +157,8 @@ int report_missing_json(const struct report *report)
 	for (u32 i = 0; i < shown; i++)
 		failed |= json_array_append_new(
 			files, make_json_of_missing_file(&missing, &missing.files[i]));
-	failed |= missing_interpreters_each(report->reader, append_interpreter_json, interpreters);
+	failed |= missing_each_unread_interpreter(report->reader, append_interpreter_json,
+						  interpreters);
 	value = json_pack("{s:I, s:I, s:o, s:o}", "events", (json_int_t)missing.events, "self",
 			  (json_int_t)missing.self, "missing", files, "unread_interpreters",
 			  interpreters);

@@ -13,8 +13,8 @@
 
 static double row_share(const struct report *report, const struct origin_row *row)
 {
-	return share_or_zero(origin_row_weight(report->origins, row),
-			     report->origins->weights[row->kind]);
+	return percent_or_zero(origin_row_weight(report->origins, row),
+			       report->origins->weights[row->kind]);
 }
 
 static u32 count_shown_rows(const struct report *report)
@@ -104,8 +104,8 @@ static json_t *make_json_of_origin_end(const struct report *report, const struct
 {
 	json_t *object = json_pack("{s:o, s:s*, s:s*}", "comm", json_text(end->comm), "interrupt",
 				   end->interrupt, "function", end->function);
-	int failed = json_set_path(object, "kernel", report->profile, end->kernel) |
-		     json_set_path(object, "user", report->profile, end->user);
+	int failed = json_set_names_of_stack_path(object, "kernel", report->profile, end->kernel) |
+		     json_set_names_of_stack_path(object, "user", report->profile, end->user);
 
 	if (!failed)
 		return object;

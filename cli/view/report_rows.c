@@ -256,7 +256,8 @@ static const char *cell_text(const struct view *view, const struct table_row *ro
 	enum table_measure measure = field->measure;
 
 	if (field->is_key)
-		return report_table_text(view->table, view->report->sources, row, field->key, room);
+		return report_table_cell_text(view->table, view->report->sources, row, field->key,
+					      room);
 	if (is_percentage(measure))
 		snprintf(room, CELL_ROOM, "%.2f%%", measure_share(view, row, measure));
 	else if (is_value_measure(measure))
@@ -458,8 +459,8 @@ static json_t *make_json_of_table_sum(const struct view *view, const struct tabl
 		json_pack("{s:f, s:I, s:I}", "percent", measure_share(view, row, share), "count",
 			  (json_int_t)sum->count, "value", (json_int_t)sum->value);
 
-	if (object &&
-	    json_set_error(object, view->report->sources[row->kind].name, sum->estimates)) {
+	if (object && json_set_standard_error(object, view->report->sources[row->kind].name,
+					      sum->estimates)) {
 		json_decref(object);
 		return NULL;
 	}

@@ -201,7 +201,7 @@ static void print_children_of_tree_node(struct tree *tree, const struct calltree
 	}
 }
 
-/* Prints the tree of a function. The function is the root, and has a line of its own. */
+/* Prints a tree. In the tree of a function, the function is the root and has a line of its own. */
 static void print_tree(struct tree *tree, struct calltree_node *root)
 {
 	static const char *const titles[][2] = {

@@ -58,7 +58,7 @@ void report_print_time_ledger(const struct time_table *table, const char *prefix
 
 static void print_time_and_share(u64 part, u64 life)
 {
-	printf("  %8s %5.1f%%", format_duration_ns(part), share_or_zero(part, life));
+	printf("  %8s %5.1f%%", format_duration_ns(part), percent_or_zero(part, life));
 }
 
 /*
@@ -85,7 +85,7 @@ static void print_times_of_states(const struct time_table *table, const struct t
 static bool is_row_shown(const struct report *report, const struct time_table *table,
 			 const struct time_row *row)
 {
-	return share_or_zero(row->life, table->all.life) >= report->least;
+	return percent_or_zero(row->life, table->all.life) >= report->least;
 }
 
 int report_time_plain(const struct report *report, const struct time_table *table,

@@ -64,7 +64,7 @@ void print_wait_pair_with_stacks(const struct report *report, const struct wait_
 				 u64 whole)
 {
 	printf("\n%s%6.2f%%  %llu  ", report->color ? "\033[1m" : "",
-	       share_or_zero(pair->total, whole), (unsigned long long)pair->count);
+	       percent_or_zero(pair->total, whole), (unsigned long long)pair->count);
 	print_sleeper_and_waker(pair);
 	print_wait_times(pair);
 	printf("%s\n", report->color ? "\033[0m" : "");
@@ -90,8 +90,8 @@ static u64 for_each_shown_row(const struct report *report,
 
 	for (u32 i = 0; i < pairs->count && !*err; i++) {
 		if (!pairs->rows[i]->depth) {
-			is_shown =
-				share_or_zero(pairs->rows[i]->total, pairs->total) >= report->least;
+			is_shown = percent_or_zero(pairs->rows[i]->total, pairs->total) >=
+				   report->least;
 			if (is_shown && shown++ == report->limit)
 				return shown - 1;
 		}
@@ -189,7 +189,7 @@ static int print_csv_row(const struct report *report, const struct wait_pair *co
 	(void)is_last;
 	if (pair->depth)
 		return 0;
-	printf("%.4f,%llu,%llu,%llu", share_or_zero(pair->total, report->wakers->total),
+	printf("%.4f,%llu,%llu,%llu", percent_or_zero(pair->total, report->wakers->total),
 	       (unsigned long long)pair->count, (unsigned long long)pair->total,
 	       (unsigned long long)pair->most);
 	err = print_sleeper_or_waker_as_csv(report, &pair->sleeper)
@@ -222,8 +222,8 @@ static json_t *wait_end_json(const struct report *report, const struct wait_end 
 	if (end->function)
 		failed |= json_object_set_new(object, "function", json_text(end->function));
 	failed |= json_object_set_new(object, "idle", json_boolean(end->is_idle));
-	failed |= json_set_path(object, "kernel", report->profile, end->kernel);
-	failed |= json_set_path(object, "user", report->profile, end->user);
+	failed |= json_set_names_of_stack_path(object, "kernel", report->profile, end->kernel);
+	failed |= json_set_names_of_stack_path(object, "user", report->profile, end->user);
 	if (!failed)
 		return object;
 	json_decref(object);
@@ -296,7 +296,7 @@ static u32 count_shown_locks(const struct report *report)
 	u32 count = 0;
 
 	while (count < report->locks->count && count < report->limit &&
-	       share_or_zero(report->locks->rows[count]->total, report->locks->total) >=
+	       percent_or_zero(report->locks->rows[count]->total, report->locks->total) >=
 		       report->least)
 		count++;
 	return count;
@@ -309,7 +309,7 @@ static void print_lock(const struct report *report, const struct lock_row *row)
 	if (report->limit < UINT64_MAX && shown > PAIRS_SHOWN)
 		shown = PAIRS_SHOWN;
 	printf("\n%s%6.2f%%  %llu  %s ", report->color ? "\033[1m" : "",
-	       share_or_zero(row->total, report->locks->total), (unsigned long long)row->count,
+	       percent_or_zero(row->total, report->locks->total), (unsigned long long)row->count,
 	       row->type);
 	if (row->address)
 		printf("%#llx", (unsigned long long)row->address);
@@ -353,7 +353,7 @@ int report_locks_csv(const struct report *report)
 		const struct lock_row *row = report->locks->rows[i];
 
 		printf("%.4f,%llu,%llu,%llu,%s,%#llx,",
-		       share_or_zero(row->total, report->locks->total),
+		       percent_or_zero(row->total, report->locks->total),
 		       (unsigned long long)row->count, (unsigned long long)row->total,
 		       (unsigned long long)row->most, row->type, (unsigned long long)row->address);
 		if (row->tgid)

@@ -5,7 +5,7 @@
  *
  * SYSCALL_CODE, SYSCALL_BYTES: the instruction of a system call, as a little-endian number
  * RETURN_COLUMN: the column of the return address in tables
- * COLUMNS_OF_REGISTERS(): the row's column for a register; COLUMN_IGNORED: no rule needs it
+ * cfi_column_of(): the row's column for a register; COLUMN_IGNORED: no rule needs it
  * are_usual_cie_alignments(): true for the three bytes after version and augmentation of a CIE that
  *     compilers write: alignment of code, alignment of data, column of the return address
  * is_ignored_instruction(): true for call frame instructions of the architecture that have no

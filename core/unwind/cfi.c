@@ -49,7 +49,7 @@ CORE_PART struct cfi_cell *cfi_cell_of_register(struct cfi_row *row, u64 reg)
 	return &row->column[column & (CFI_COLUMNS - 1)];
 }
 
-/* `in`: the register that holds the value, or 0. */
+/* Sets the cell of a register in the current row. `in`: the register that holds the value, or 0. */
 CORE_PART void set_register_cell(struct cfi *cfi, u64 reg, u32 how, u32 in, s64 offset)
 {
 	if (offset != (s32)offset)
@@ -262,7 +262,7 @@ CORE_PART bool run_one_byte_instruction(struct cfi *cfi, u32 instruction)
 	return instruction == CFA_NOP;
 }
 
-/* Runs every other instruction, except DW_CFA_set_loc. */
+/* Runs an instruction that is longer than one byte, except DW_CFA_set_loc. */
 CORE_PART void run_long_instruction(struct unwind *unwind, u32 instruction,
 				    const struct cfi_operands *operands)
 {
@@ -326,7 +326,7 @@ static long cfi_run_one_instruction(u32 i, void *arg)
 		cfi->found = true;
 		return 1;
 	}
-	cfi->stop = unwind_spend_budget(unwind) ? bytes_ready(unwind) : STOP_BUDGET;
+	cfi->stop = unwind_spend_budget(unwind) ? bytes_make_ready(unwind) : STOP_BUDGET;
 	if (cfi->stop)
 		return 1;
 	if (run_next_instruction(unwind)) {

@@ -6,7 +6,8 @@
  */
 #include "unwind.h"
 
-#define RULE_NEAR_WORDS 60 /* slots of 8 bytes in the window of stack words of a direct walk */
+/* a direct walk has a window of this many stack words below the base of the rule */
+#define RULE_NEAR_WORDS 60
 
 CORE_PART u32 evaluate_expression_of_cell(struct unwind *unwind, const struct cfi_cell *cell)
 {

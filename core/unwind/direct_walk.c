@@ -19,8 +19,7 @@
 #define WINDOW_BYTES (8 * WALK_WINDOW_WORDS)
 #define KNOWN(reg) (1U << (reg))
 /*
- * A flag in a number of words that a step needs: the return address is in REGISTER_LINK, so that 0
- * words may suffice.
+ * A flag in cached_step.words: the return address is in REGISTER_LINK, so that 0 words may suffice.
  */
 #define STEP_BY_LINK 0x8000
 #define STEP_CACHE_FACTOR 0x9e3779b97f4a7c15ULL
@@ -124,7 +123,7 @@ CORE_GLOBAL_PART int check_far_cfa(struct direct_walk *walk, const struct unwind
 		       : STOP_NO_PROGRESS;
 }
 
-/* Each step's CFA is checked, as check_frame() in unwind_step.c does. */
+/* Checks the CFA of a step, as check_cfa_and_caller_rsp() in unwind_step.c does. */
 CORE_PART u32 check_cfa(struct direct_walk *walk, const struct unwind_rule *rule, u64 cfa)
 {
 	if (cfa & 7)
@@ -521,8 +520,8 @@ CORE_GLOBAL_PART int step_by_other_rule(struct direct_walk *walk, const struct c
 /* --- finding the step --- */
 
 /*
- * The entry at walk->step_cache_index. The index is read from memory again, so that the verifier
- * knows no more than that the result is an entry.
+ * The entry at walk->step_index. The index is read from memory again, so that the verifier knows no
+ * more than that the result is an entry.
  */
 CORE_PART struct cached_step *step_cache_entry(struct direct *direct)
 {

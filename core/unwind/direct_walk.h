@@ -33,7 +33,7 @@ struct direct {
 	struct step_cache *steps;
 	struct rule_cache *rules;
 	struct stack *stack; /* receives the walk's frames, depth and flags */
-	void *memory;	     /* memory accessor, private to the embedder */
+	void *memory;	     /* data of the embedder, for direct_read(); the walk does not use it */
 };
 
 /* Defined by the embedder: reads memory of the task without a page fault, all bytes or none. */
@@ -47,8 +47,9 @@ CORE_INLINE bool direct_read(u64 address, void *buffer, u32 bytes);
 CORE_INLINE u64 direct_frame_of_pc(struct direct *direct, u64 pc, bool *is_generated);
 
 /*
- * Defined by the embedder, for the pc of the last direct_frame_of_pc() call: true if its mapping is
- * a file's and the tables of the file cannot be found. Also gives the range of that mapping.
+ * Defined by the embedder, for the pc of the last direct_frame_of_pc() call.
+ * direct_code_has_no_elf_header(): true if the pc lies in the mapping of a file, and the tables of
+ * that file cannot be found. direct_mapping_range(): the range of the mapping that contains the pc.
  */
 CORE_INLINE bool direct_code_has_no_elf_header(struct direct *direct);
 CORE_INLINE struct code_range direct_mapping_range(struct direct *direct);

@@ -37,12 +37,12 @@ enum dwarf_operation {
 #define PLT_ENTRY_MASK 15
 #define WORD_SHIFT 3
 
-CORE_PART struct expr_term term_constant(s64 value)
+CORE_PART struct expr_term make_constant_term(s64 value)
 {
 	return (struct expr_term){.kind = EXPR_CONSTANT, .offset = value};
 }
 
-CORE_PART struct expr_term term_register(u64 reg, s64 offset)
+CORE_PART struct expr_term make_register_term(u64 reg, s64 offset)
 {
 	return (struct expr_term){
 		.kind = is_table_register(reg) || reg == RETURN_COLUMN ? EXPR_REGISTER
@@ -106,7 +106,7 @@ CORE_PART struct expr_term term_add(struct expr_term a, struct expr_term b)
 		s64 constant = a.offset;
 
 		a = b;
-		b = term_constant(constant);
+		b = make_constant_term(constant);
 	}
 	if (b.kind == EXPR_CONSTANT)
 		return term_add_constant(a, b.offset);
@@ -162,7 +162,7 @@ CORE_PART struct expr_term term_dereference(struct expr_term term)
 	return term;
 }
 
-/* The operand of a DW_OP_const operation. *bytes: its length. */
+/* Returns the operand of a DW_OP_const operation, and sets *bytes to its length. */
 CORE_PART s64 constant_operand(const struct cfi_operands *operands, u32 operation, u64 *bytes)
 {
 	u32 size = 1 << ((operation - OP_CONST1U) >> 1 & 3), unused = 64 - 8 * size;
@@ -178,8 +178,9 @@ CORE_PART s64 constant_operand(const struct cfi_operands *operands, u32 operatio
 }
 
 /*
- * Applies an operation to the two uppermost terms, or to the uppermost term and a number behind the
- * operation. A difference is a sum with a negative constant; any other difference is invalid.
+ * Applies an operation to the two uppermost terms, or to the uppermost term and the number that
+ * follows the operation. A difference is a sum with a negative constant; any other difference is
+ * invalid.
  */
 CORE_PART struct expr_term apply_binary_operation(struct expr *expr,
 						  const struct cfi_operands *operands,
@@ -188,7 +189,7 @@ CORE_PART struct expr_term apply_binary_operation(struct expr *expr,
 	struct expr_term a, b;
 
 	if (operation == OP_PLUS_UCONST) {
-		b = term_constant(operands->first.value);
+		b = make_constant_term(operands->first.value);
 		*bytes = operands->first.bytes;
 	} else {
 		b = term_pop(expr);
@@ -215,24 +216,27 @@ CORE_PART struct expr_term apply_binary_operation(struct expr *expr,
 	return (struct expr_term){.kind = EXPR_INVALID};
 }
 
-/* *bytes, which is 0 before: the length of the operation's operands. */
+/*
+ * Applies an operation to the terms on the stack, and returns the resulting term. Sets *bytes,
+ * which is 0 before, to the length of the operation's operands.
+ */
 CORE_PART struct expr_term apply_operation(struct expr *expr, const struct cfi_operands *operands,
 					   u32 operation, u64 *bytes)
 {
 	const struct leb128 *first = &operands->first, *second = &operands->second;
 
 	if (operation - OP_LIT0 < OP_COUNT_OF_LITERALS)
-		return term_constant(operation - OP_LIT0);
+		return make_constant_term(operation - OP_LIT0);
 	if (operation - OP_BREG0 < OP_COUNT_OF_LITERALS) {
 		*bytes = first->bytes;
-		return term_register(operation - OP_BREG0, first->signed_value);
+		return make_register_term(operation - OP_BREG0, first->signed_value);
 	}
 	if (operation == OP_BREGX) {
 		*bytes = first->bytes + second->bytes;
-		return term_register(first->value, second->signed_value);
+		return make_register_term(first->value, second->signed_value);
 	}
 	if (operation >= OP_CONST1U && operation <= OP_CONSTS)
-		return term_constant(constant_operand(operands, operation, bytes));
+		return make_constant_term(constant_operand(operands, operation, bytes));
 	if (operation == OP_DEREF)
 		return term_dereference(term_pop(expr));
 	return apply_binary_operation(expr, operands, operation, bytes);
@@ -261,7 +265,7 @@ static long run_operation_step(u32 i, void *arg)
 	(void)i;
 	if (expr->stop || unwind->bytes.at == unwind->bytes.end)
 		return 1;
-	expr->stop = unwind_spend_budget(unwind) ? bytes_ready(unwind) : STOP_BUDGET;
+	expr->stop = unwind_spend_budget(unwind) ? bytes_make_ready(unwind) : STOP_BUDGET;
 	if (expr->stop)
 		return 1;
 	operation = bytes_take_u8(&unwind->bytes);

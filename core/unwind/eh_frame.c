@@ -46,7 +46,7 @@ CORE_PART u32 open_eh_frame_record(struct unwind *unwind, u64 address)
 
 	bytes_set_range(bytes, address,
 			end_of_mapped_image_memory(&unwind->image, address, LENGTH_BYTES));
-	stop = bytes_ready(unwind);
+	stop = bytes_make_ready(unwind);
 	if (stop)
 		return stop;
 	length = bytes_take(bytes, LENGTH_BYTES);
@@ -56,7 +56,7 @@ CORE_PART u32 open_eh_frame_record(struct unwind *unwind, u64 address)
 		return length == LENGTH_EXTENDED ? STOP_UNSUPPORTED : STOP_BAD_TABLE;
 	bytes->end = bytes->at + length;
 	unwind->eh.record_end = bytes->end;
-	return bytes_ready(unwind);
+	return bytes_make_ready(unwind);
 }
 
 /* Reads one letter of the augmentation string and its data. */
@@ -117,7 +117,7 @@ CORE_PART void read_augmentation_data(struct unwind *unwind)
 	cfi_read_operands(unwind);
 	unwind->bytes.at += length->bytes;
 	entry->start = unwind->bytes.at + length->value;
-	unwind->cfi.stop = bytes_ready(unwind);
+	unwind->cfi.stop = bytes_make_ready(unwind);
 	if (unwind->cfi.stop)
 		return;
 	core_rare_loop(AUGMENTATION_MAX, read_augmentation_letter, &unwind);
@@ -218,7 +218,7 @@ CORE_OUTLINED u32 fde_open(struct unwind *unwind, u64 address)
 	if (stop)
 		return stop;
 	bytes_set_range(&unwind->bytes, fields, end);
-	stop = bytes_ready(unwind);
+	stop = bytes_make_ready(unwind);
 	if (!stop)
 		stop = bytes_take_encoded_pointer(unwind, cfi->entry.pointer_encoding, 0);
 	cfi->location = unwind->pointer;
@@ -292,7 +292,7 @@ static long halve_index_range(u32 i, void *arg)
 		return 1;
 	if (!unwind_fetch(unwind, index_field_address(search, middle, false), &search->entry,
 			  sizeof(search->entry))) {
-		search->stop = unwind_table_read_stop(unwind);
+		search->stop = stop_reason_of_failed_table_read(unwind);
 		return 1;
 	}
 	if (decode_index_field(search, false) <= unwind->lookup_pc)
@@ -316,7 +316,7 @@ CORE_PART u32 search_eh_frame_hdr(struct unwind *unwind)
 		return search->stop;
 	if (!unwind_fetch(unwind, index_field_address(search, search->low, true), &search->entry,
 			  sizeof(search->entry)))
-		return unwind_table_read_stop(unwind);
+		return stop_reason_of_failed_table_read(unwind);
 	search->record_end = decode_index_field(search, true);
 	search->records_end = ~0ULL;
 	search->records = 1;
@@ -335,7 +335,7 @@ CORE_PART u32 open_eh_frame_hdr(struct unwind *unwind, const struct image_range 
 
 	bytes_set_range(&unwind->bytes, range->start,
 			range->start + (bytes < HDR_FIXED_BYTES ? bytes : HDR_FIXED_BYTES));
-	stop = bytes_ready(unwind);
+	stop = bytes_make_ready(unwind);
 	if (stop)
 		return stop;
 	if (bytes_take_u8(&unwind->bytes) != HDR_VERSION)
@@ -461,7 +461,7 @@ static long scan_address_for_eh_frame(u32 i, void *arg)
 		return 1;
 	if (!unwind_spend_budget(unwind))
 		return 1;
-	if (bytes_ready(unwind)) {
+	if (bytes_make_ready(unwind)) {
 		search->is_unreadable = 1;
 		return 1;
 	}
@@ -581,12 +581,13 @@ CORE_PART u32 fde_find(struct unwind *unwind)
 		return stop;
 	}
 	if (!core_reload(search->records))
-		return unwind->image.searched ? STOP_NO_RULE : unwind_table_read_stop(unwind);
+		return unwind->image.searched ? STOP_NO_RULE
+					      : stop_reason_of_failed_table_read(unwind);
 	stop = search_eh_frame_records(unwind);
 	return stop == STOP_BAD_TABLE && search->is_empty ? STOP_NO_RULE : stop;
 }
 
-CORE_INLINE u32 eh_frame_rule(struct unwind *unwind, struct unwind_rule *rule)
+CORE_INLINE u32 eh_frame_make_rule(struct unwind *unwind, struct unwind_rule *rule)
 {
 	u32 stop = fde_find(unwind);
 

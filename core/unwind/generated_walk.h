@@ -6,6 +6,7 @@
 #ifndef CORE_GENERATED_WALK_H
 #define CORE_GENERATED_WALK_H
 
+#include "rule.h"
 #include "scalar.h"
 #include "script.h"
 

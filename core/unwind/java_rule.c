@@ -386,7 +386,7 @@ CORE_GLOBAL_PART int java_prologue_state_find(struct unwind *unwind)
 	return end < left;
 }
 
-/* Sets java->distance to that of the pc from the first byte of the block's code. */
+/* Sets java->distance to the distance of the pc from the first byte of the block's code. */
 CORE_PART bool java_code_distance_find(struct unwind *unwind)
 {
 	struct java_walk *java = &unwind->java;

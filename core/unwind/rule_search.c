@@ -15,7 +15,7 @@
 
 CORE_GLOBAL_PART int granule_size_of_rule(u64 pc, u64 interrupted, u64 from, u64 to)
 {
-	return rule_granule(pc, interrupted != 0, from, to);
+	return rule_granule_bytes(pc, interrupted != 0, from, to);
 }
 
 CORE_PART void cache_granule_rule(struct rule_search *search, const struct rule_key *pc_key,

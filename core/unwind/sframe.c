@@ -45,7 +45,7 @@ CORE_OUTLINED u32 open_sframe_section(struct unwind *unwind)
 
 	search->section = unwind->image.sframe.start;
 	if (!unwind_fetch(unwind, search->section, &search->header, sizeof(search->header)))
-		return unwind_table_read_stop(unwind);
+		return stop_reason_of_failed_table_read(unwind);
 	if (!(header->magic == SFRAME_MAGIC && header->version >= 1 && header->version <= 3 &&
 	      header->abi == SFRAME_ABI && header->flags & SFRAME_SORTED && header->function_count))
 		return STOP_UNSUPPORTED;
@@ -68,7 +68,7 @@ CORE_OUTLINED u32 read_function_address(struct unwind *unwind, u64 index)
 
 	search->entry = search->functions + index * search->entry_bytes;
 	if (!unwind_fetch(unwind, search->entry, &unwind->word, is_wide ? 8 : 4))
-		return unwind_table_read_stop(unwind);
+		return stop_reason_of_failed_table_read(unwind);
 	offset = is_wide ? (s64)unwind->word : (s32)unwind->word;
 	search->function =
 		offset +
@@ -101,7 +101,7 @@ CORE_PART u32 read_sframe_entry_fields(struct unwind *unwind)
 	u32 stop;
 
 	bytes_set_range(bytes, search->entry, search->entry + search->entry_bytes);
-	stop = bytes_ready(unwind);
+	stop = bytes_make_ready(unwind);
 	if (stop)
 		return stop;
 	bytes->at += search->header.version == 3 ? 8 : 4;
@@ -109,7 +109,7 @@ CORE_PART u32 read_sframe_entry_fields(struct unwind *unwind)
 	search->first_row = bytes_take(bytes, 4);
 	if (search->header.version == 3) {
 		bytes_set_range(bytes, search->rows + search->first_row, search->rows_end);
-		stop = bytes_ready(unwind);
+		stop = bytes_make_ready(unwind);
 		search->rows_left = bytes_take(bytes, 2);
 	} else {
 		search->rows_left = bytes_take(bytes, 4);
@@ -159,7 +159,7 @@ static long read_next_sframe_row(u32 i, void *arg)
 
 	if (i >= search->rows_left)
 		return 1;
-	search->stop = unwind_spend_budget(unwind) ? bytes_ready(unwind) : STOP_BUDGET;
+	search->stop = unwind_spend_budget(unwind) ? bytes_make_ready(unwind) : STOP_BUDGET;
 	if (search->stop)
 		return 1;
 	start = bytes_take(bytes, FUNCTION_ADDRESS_BYTES(search->info));
@@ -301,7 +301,7 @@ CORE_PART u32 make_row_rule(const struct sframe_search *search, struct unwind_ru
 				: make_ordinary_rule(search, rule);
 }
 
-CORE_SUBPROGRAM u32 sframe_rule(struct unwind *unwind, struct unwind_rule *rule)
+CORE_SUBPROGRAM u32 sframe_make_rule(struct unwind *unwind, struct unwind_rule *rule)
 {
 	u32 stop;
 

@@ -84,7 +84,7 @@ CORE_PART bool is_root_unchanged(struct file_table_search *search)
 
 	if (!root || atomic_load_relaxed(&root->base) != search->base)
 		return false;
-	file_table_use(search, root);
+	file_table_mark_used(search, root);
 	return true;
 }
 

@@ -23,8 +23,8 @@ CORE_INLINE const struct file_table_chunk *file_table_chunk(const struct file_ta
 							    u32 index);
 
 /* Defined by the embedder: marks the root's table as being in use. */
-CORE_INLINE void file_table_use(struct file_table_search *search,
-				const struct file_table_chunk *root);
+CORE_INLINE void file_table_mark_used(struct file_table_search *search,
+				      const struct file_table_chunk *root);
 
 /*
  * Sets search->rule to the rule of search->offset. 0: the offset has no rule. Chunks may have any

@@ -19,9 +19,9 @@ CORE_PART u32 make_table_rule(struct unwind *unwind, struct unwind_rule *rule)
 
 	if (stop)
 		return stop;
-	stop = sframe_rule(unwind, rule);
+	stop = sframe_make_rule(unwind, rule);
 	if (stop == STOP_NO_RULE || stop == STOP_BAD_TABLE || stop == STOP_UNSUPPORTED)
-		stop = eh_frame_rule(unwind, rule);
+		stop = eh_frame_make_rule(unwind, rule);
 	return stop;
 }
 
@@ -63,10 +63,10 @@ CORE_PART void find_java_machine(struct unwind *unwind)
 	unwind->java.method = unwind->java.inlined = unwind->java.is_omitted = 0;
 	unwind->java.own_name = 0;
 	if (!unwind->mapping.image && !core_reload(unwind->java.is_found))
-		unwind_java_find(unwind);
+		unwind_find_java_layout(unwind);
 }
 
-CORE_PART u64 *frame_before_next(struct unwind *unwind)
+CORE_PART u64 *last_added_frame(struct unwind *unwind)
 {
 	u32 index = deep_stack_slot(unwind->depth - 1);
 
@@ -79,10 +79,10 @@ CORE_PART u64 *frame_before_next(struct unwind *unwind)
 CORE_PART bool name_java_frame(struct unwind *unwind)
 {
 	if (core_reload(unwind->java.is_omitted) && !core_reload(unwind->is_guessed))
-		*frame_before_next(unwind) = FRAME_OMITTED_SOME;
+		*last_added_frame(unwind) = FRAME_OMITTED_SOME;
 	if (!(core_reload(unwind->java.method) | core_reload(unwind->java.own_name)))
 		return true;
-	unwind_java_name(unwind);
+	unwind_name_java_frame(unwind);
 	return core_reload(unwind->budget);
 }
 
@@ -90,7 +90,7 @@ CORE_PART bool name_java_frame(struct unwind *unwind)
 static long add_inlined_frame(u32 i, void *arg)
 {
 	struct unwind *unwind = *(struct unwind **)arg;
-	u64 *frame = frame_before_next(unwind), outer = *frame;
+	u64 *frame = last_added_frame(unwind), outer = *frame;
 
 	core_one_register(i);
 	if (i >= unwind->java.inlined || i >= JAVA_CHAIN_MAX)
@@ -102,7 +102,7 @@ static long add_inlined_frame(u32 i, void *arg)
 		return 1;
 	}
 	unwind->depth++;
-	*frame_before_next(unwind) = outer;
+	*last_added_frame(unwind) = outer;
 	return 0;
 }
 
@@ -163,8 +163,9 @@ CORE_GLOBAL_PART int compute_granule(struct unwind *unwind)
 {
 	if (core_is_null(unwind))
 		return 0;
-	unwind->granule = rule_granule(unwind->registers.value[REGISTER_PC], unwind->is_interrupted,
-				       unwind->same_from, unwind->same_to);
+	unwind->granule =
+		rule_granule_bytes(unwind->registers.value[REGISTER_PC], unwind->is_interrupted,
+				   unwind->same_from, unwind->same_to);
 	return 0;
 }
 
@@ -184,8 +185,10 @@ u32 find_or_make_rule(struct unwind *unwind)
 {
 	u32 stop;
 
-	/* The rule of code without a file is never cached. The answer is in memory, since the
-	 * verifier would follow each value of a local variable. */
+	/*
+	 * The rule of code without a file is never cached. `is_lasting` is in memory, since the
+	 * verifier would follow each value of a local variable.
+	 */
 	unwind->is_lasting = !unwind->is_compat && unwind->mapping.image;
 	unwind->granule = 1;
 	unwind->is_by_code = 0;
@@ -291,8 +294,10 @@ CORE_PART void mark_signal_trampoline(struct unwind *unwind)
 }
 
 #ifdef UNWIND_KNOWS_V8
-/* Notes whether the code of the current frame is V8's own or without a table. A search replaces the
- * rule. */
+/*
+ * Notes whether the code of the current frame is V8's own or without a table. The caller does this
+ * before search_return_address(), which replaces the rule.
+ */
 CORE_PART void note_if_v8_code(struct unwind *unwind)
 {
 	unwind->v8.is_own = !unwind->mapping.image || core_reload(unwind->is_by_code) ||
@@ -307,7 +312,7 @@ CORE_PART void name_v8_frame(struct unwind *unwind)
 
 	if (core_reload(unwind->v8.is_own) && rule->cfa_kind == CFA_REGISTER &&
 	    rule->cfa_register == REGISTER_FP && rule->cfa_offset == 16 && !unwind->is_compat)
-		unwind_v8_name(unwind);
+		unwind_name_v8_frame(unwind);
 }
 
 /*
@@ -335,17 +340,17 @@ CORE_PART bool is_known_v8_frame(struct unwind *unwind)
 
 /* True if more functions of V8 run in the current frame (inlined ones), and were not added as
  * frames yet. */
-CORE_PART bool has_v8_functions(const struct unwind *unwind)
+CORE_PART bool has_unadded_v8_functions(const struct unwind *unwind)
 {
 	return core_reload(unwind->v8.inlined.left);
 }
 
-/* Adds a frame for the next one of these functions. */
-CORE_PART u32 add_v8_function(struct unwind *unwind)
+/* Adds a frame for the next inlined function of V8 that runs in the current frame. */
+CORE_PART u32 add_frame_of_v8_function(struct unwind *unwind)
 {
 	if (core_reload(unwind->depth) >= unwind->max_depth)
 		return STOP_DEPTH;
-	unwind_v8_name(unwind);
+	unwind_name_v8_frame(unwind);
 	return STOP_NONE;
 }
 #else
@@ -365,13 +370,13 @@ CORE_PART bool is_known_v8_frame(struct unwind *unwind)
 	return false;
 }
 
-CORE_PART bool has_v8_functions(const struct unwind *unwind)
+CORE_PART bool has_unadded_v8_functions(const struct unwind *unwind)
 {
 	(void)unwind;
 	return false;
 }
 
-CORE_PART u32 add_v8_function(struct unwind *unwind)
+CORE_PART u32 add_frame_of_v8_function(struct unwind *unwind)
 {
 	(void)unwind;
 	return STOP_NONE;
@@ -379,7 +384,7 @@ CORE_PART u32 add_v8_function(struct unwind *unwind)
 #endif
 
 /* Finds the rule of the current frame, and names the frame. */
-CORE_PART u32 understand_frame(struct unwind *unwind)
+CORE_PART u32 find_rule_and_name_of_frame(struct unwind *unwind)
 {
 	u32 stop;
 
@@ -450,17 +455,17 @@ static long walk_frame(u32 i, void *arg)
 	struct unwind *unwind = *(struct unwind **)arg;
 
 	(void)i;
-	if (has_v8_functions(unwind)) {
-		unwind->stop = add_v8_function(unwind);
+	if (has_unadded_v8_functions(unwind)) {
+		unwind->stop = add_frame_of_v8_function(unwind);
 	} else {
 		unwind->first = unwind->depth;
 		unwind->stop = add_current_frame(unwind);
 		if (!unwind->stop)
-			unwind->stop = understand_frame(unwind);
+			unwind->stop = find_rule_and_name_of_frame(unwind);
 	}
 	if (!core_reload(unwind->stop))
 		unwind->stop =
-			has_v8_functions(unwind)
+			has_unadded_v8_functions(unwind)
 				? STOP_NONE
 				: (u32)stop_reason_of_searched_step(unwind, unwind_step(unwind));
 	if (core_reload(unwind->budget) || unwind->refills == UNWIND_REFILLS_MAX ||

@@ -34,13 +34,15 @@
 
 struct unwind;
 
-/* An embedder that defines UNWIND_READS_JAVA defines two more functions: unwind_java_find() and
- * unwind_java_rule(). */
+/*
+ * An embedder that defines UNWIND_READS_JAVA defines three more functions:
+ * unwind_find_java_layout(), unwind_java_rule() and unwind_name_java_frame().
+ */
 #if defined(UNWIND_READS_JAVA) && defined(JAVA_HAS_RULES)
 #define UNWIND_KNOWS_JAVA
 #endif
 
-/* An embedder that defines UNWIND_READS_V8 defines unwind_v8_name(). */
+/* An embedder that defines UNWIND_READS_V8 defines unwind_name_v8_frame(). */
 #if defined(UNWIND_READS_V8) && defined(JAVA_HAS_RULES)
 #define UNWIND_KNOWS_V8
 #endif
@@ -49,8 +51,8 @@ struct unwind;
  * The reader of an unwind table in another address space: a position and an end, as addresses in
  * that space, and the window, a copy of the bytes around the position, which one read fills.
  *
- * bytes_ready() makes the next BYTES_STEP bytes valid for decoding. Decoding within a step makes no
- * checks: the caller checks once, at the end, that the position did not pass the end
+ * bytes_make_ready() makes the next BYTES_STEP bytes valid for decoding. Decoding within a step
+ * makes no checks: the caller checks once, at the end, that the position did not pass the end
  * (bytes_are_beyond_end). Before this check, decoding may return any bytes of the window, but never
  * reads outside of it.
  */
@@ -79,14 +81,14 @@ struct leb128 {
 	u64 bytes;
 };
 
-/* Reads memory of the task, and takes the read from the budget. */
+/* Reads memory of the task. The read takes one step from the budget. */
 CORE_SUBPROGRAM bool unwind_fetch(struct unwind *unwind, u64 address, void *buffer, u32 bytes);
 
 /*
  * Makes the next BYTES_STEP bytes ready to be decoded. STOP_NONE, STOP_BAD_TABLE at the end of the
  * table, STOP_TABLE_UNREADABLE or STOP_BUDGET.
  */
-CORE_SUBPROGRAM u32 bytes_ready(struct unwind *unwind);
+CORE_SUBPROGRAM u32 bytes_make_ready(struct unwind *unwind);
 
 /*
  * Reads a pointer in `encoding` (DW_EH_PE_*); `data` is the base of data-relative pointers. The
@@ -371,13 +373,17 @@ struct eh_search {
 	u16 is_empty;	   /* 1: the index is empty, so the file may have no section */
 	u64 block, block_end;
 	u64 segment; /* first address of the scanned block's segment */
-	u64 entry;   /* an index entry (function, FDE), or one field of a wide entry */
+	/*
+	 * the eight bytes that were last read from the index: a whole entry (function, FDE), or one
+	 * of the two fields of a wide entry
+	 */
+	u64 entry;
 };
 
 /*
  * Makes the rule of unwind->lookup_pc in the current image. STOP_NO_RULE: no entry covers the pc.
  */
-CORE_INLINE u32 eh_frame_rule(struct unwind *unwind, struct unwind_rule *rule);
+CORE_INLINE u32 eh_frame_make_rule(struct unwind *unwind, struct unwind_rule *rule);
 
 /* The executor: steps from the registers of a frame, by its rule, to those of its caller. */
 
@@ -420,14 +426,14 @@ struct sframe_header {
 	u32 function_count;
 	u32 row_count;
 	u32 row_bytes;
-	u32 functions; /* offset from the end of both headers */
+	u32 functions; /* offset of the index of functions from the end of both headers */
 	u32 rows;
 };
 ABI_SIZE(struct sframe_header, 28);
 
 struct sframe_search {
 	struct sframe_header header;
-	u64 section;   /* address of the .sframe section */
+	u64 section;   /* address of the .sframe section in the memory of the image */
 	u64 functions; /* address of the index of functions */
 	u64 entry;     /* address of the index entry that covers the pc */
 	u64 rows;
@@ -436,7 +442,7 @@ struct sframe_search {
 	u32 entry_bytes;
 	u32 stop;
 
-	u64 function; /* address of the function that this entry describes */
+	u64 function; /* address of the function that `entry` describes */
 	u32 function_bytes;
 	u32 first_row; /* offset of the function's first row from `rows` */
 	u32 rows_left;
@@ -451,7 +457,7 @@ struct sframe_search {
 };
 
 /* Makes the rule of unwind->lookup_pc in the current image. STOP_NO_RULE: no row covers the pc. */
-CORE_SUBPROGRAM u32 sframe_rule(struct unwind *unwind, struct unwind_rule *rule);
+CORE_SUBPROGRAM u32 sframe_make_rule(struct unwind *unwind, struct unwind_rule *rule);
 
 /*
  * The budget of a walk, in steps of work: reads, instructions, rows, records. A frame takes about
@@ -527,7 +533,11 @@ struct unwind {
 	 * may be cached (rule_search.h)
 	 */
 	u32 is_listed;
-	u32 is_search;	/* 1: the rule holds the place of a table (RULE_KEY_TABLE) */
+	/*
+	 * 1: unwind->rule and its element of the cache (RULE_KEY_TABLE) hold the place of the
+	 * file's .eh_frame section, not the rule of a frame
+	 */
+	u32 is_search;
 	u32 is_guessed; /* 1: a step so far, to this frame or a frame further in, was a guess */
 	/*
 	 * address whose rule is looked up: the pc; if the frame made a call, the byte before the pc
@@ -602,7 +612,7 @@ CORE_INLINE u64 unwind_frame(struct unwind *unwind, u64 pc);
  * Defined by an embedder that knows OpenJDK: looks for the virtual machine to which the current
  * frame's r15 leads (java_rule.c). If found, sets unwind->java.layout, .base and .is_found.
  */
-CORE_INLINE void unwind_java_find(struct unwind *unwind);
+CORE_INLINE void unwind_find_java_layout(struct unwind *unwind);
 
 /*
  * Defined by the same embedder: calls java_rule(). A BPF program makes it a function that is
@@ -616,7 +626,7 @@ CORE_INLINE bool unwind_java_rule(struct unwind *unwind);
  * functions and all have an id, unwind->java.inlined is their number, and the ids are in
  * unwind->java.chain.
  */
-CORE_INLINE void unwind_java_name(struct unwind *unwind);
+CORE_INLINE void unwind_name_java_frame(struct unwind *unwind);
 
 /*
  * Sets unwind->rule to the rule of the current frame. False: the frame does not belong to the
@@ -650,7 +660,7 @@ CORE_SUBPROGRAM bool java_inlined_find(struct unwind *unwind);
  * V8's function if v8_read_names_of_function() finds one. While unwind->v8.inlined.left is not 0, a
  * further call adds a frame for the next function.
  */
-CORE_INLINE void unwind_v8_name(struct unwind *unwind);
+CORE_INLINE void unwind_name_v8_frame(struct unwind *unwind);
 
 /*
  * Finds the function of the current frame, whose code was generated by V8 if `is_compiled`, and
@@ -729,12 +739,12 @@ static inline bool unwind_spend_budget(struct unwind *unwind)
 /*
  * The stop reason after a failed read of a table: the budget is spent, or the memory is unreadable.
  */
-static inline u32 unwind_table_read_stop(const struct unwind *unwind)
+static inline u32 stop_reason_of_failed_table_read(const struct unwind *unwind)
 {
 	return unwind->budget ? STOP_TABLE_UNREADABLE : STOP_BUDGET;
 }
 
-static inline u32 unwind_stack_read_stop(const struct unwind *unwind)
+static inline u32 stop_reason_of_failed_stack_read(const struct unwind *unwind)
 {
 	return unwind->budget ? STOP_STACK_UNREADABLE : STOP_BUDGET;
 }

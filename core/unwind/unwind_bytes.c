@@ -68,7 +68,7 @@ CORE_GLOBAL_PART u32 window_bytes_to_read(struct unwind *unwind)
 }
 
 /*
- * The result of bytes_ready(). It is computed in a function of its own, so that the verifier
+ * The result of bytes_make_ready(). It is computed in a function of its own, so that the verifier
  * follows one number in the callers, not a path for each constant.
  */
 CORE_GLOBAL_PART u32 stop_reason_of_window_read(struct unwind *unwind)
@@ -80,10 +80,10 @@ CORE_GLOBAL_PART u32 stop_reason_of_window_read(struct unwind *unwind)
 	bytes = &unwind->bytes;
 	if (bytes->at >= bytes->end)
 		return STOP_BAD_TABLE;
-	return bytes->filled ? STOP_NONE : unwind_table_read_stop(unwind);
+	return bytes->filled ? STOP_NONE : stop_reason_of_failed_table_read(unwind);
 }
 
-CORE_SUBPROGRAM u32 bytes_ready(struct unwind *unwind)
+CORE_SUBPROGRAM u32 bytes_make_ready(struct unwind *unwind)
 {
 	u32 count = window_bytes_to_read(unwind);
 	struct unwind_bytes *bytes = &unwind->bytes;
@@ -175,7 +175,7 @@ CORE_SUBPROGRAM u32 bytes_take_encoded_pointer(struct unwind *unwind, u32 encodi
 		return STOP_UNSUPPORTED;
 	if (encoding & POINTER_INDIRECT &&
 	    !read_within_budget(unwind, unwind->pointer, &unwind->pointer, sizeof(unwind->pointer)))
-		return unwind_table_read_stop(unwind);
+		return stop_reason_of_failed_table_read(unwind);
 	return STOP_NONE;
 }
 
@@ -226,7 +226,7 @@ CORE_PART bool is_rule_independent_of_mapping(const struct unwind *unwind)
 CORE_SUBPROGRAM u32 unwind_code_rule(struct unwind *unwind, struct unwind_rule *rule)
 {
 	if (!fetch_code_around_pc(unwind))
-		return unwind_table_read_stop(unwind);
+		return stop_reason_of_failed_table_read(unwind);
 	if (!code_rule(&unwind->near, rule, unwind->is_compat ? WORD / 2 : WORD,
 		       unwind->is_interrupted, unwind->registers.value[REGISTER_RESULT]) ||
 	    !is_rule_independent_of_mapping(unwind))
@@ -322,11 +322,11 @@ CORE_INLINE u32 image_read_headers(struct unwind *unwind)
 		return STOP_NONE;
 	unwind->image = (struct unwind_image){};
 	if (!unwind_fetch(unwind, unwind->mapping.image, header, sizeof(*header)))
-		return unwind_table_read_stop(unwind);
+		return stop_reason_of_failed_table_read(unwind);
 	if ((header->magic & ELF_MAGIC_MASK) != ELF_MAGIC_64_LITTLE ||
 	    header->segment_bytes != sizeof(struct elf_program_header))
 		return STOP_NO_RULE;
 	unwind->image.header = unwind->mapping.image;
 	core_rare_loop(SEGMENTS_MAX, read_program_header, &unwind);
-	return unwind->image.header ? STOP_NONE : unwind_table_read_stop(unwind);
+	return unwind->image.header ? STOP_NONE : stop_reason_of_failed_table_read(unwind);
 }

@@ -95,7 +95,7 @@ CORE_PART u32 compute_cfa(struct unwind *unwind, const struct unwind_rule *rule,
 	if (stop)
 		return stop;
 	if (!read_stack_word(unwind, *cfa, cfa))
-		return unwind_stack_read_stop(unwind);
+		return stop_reason_of_failed_stack_read(unwind);
 	*cfa += 8 * rule->operand;
 	return STOP_NONE;
 }
@@ -180,7 +180,7 @@ static long restore_register_of_caller(u32 i, void *arg)
 	} else if (slot) {
 		known = read_saved_word(unwind, base, slot, &value);
 		if (!known && base == restore->cfa)
-			restore->stop = unwind_stack_read_stop(unwind);
+			restore->stop = stop_reason_of_failed_stack_read(unwind);
 	} else {
 		known = get_known_register(&unwind->registers, from, &value);
 	}
@@ -228,7 +228,7 @@ CORE_OUTLINED u32 step_over_signal_frame(struct unwind *unwind)
 	ucontext += rule->cfa_offset;
 	if (!unwind_fetch(unwind, ucontext + UCONTEXT_GENERAL, unwind->context,
 			  sizeof(unwind->context)))
-		return unwind_stack_read_stop(unwind);
+		return stop_reason_of_failed_stack_read(unwind);
 	set_signal_registers(unwind->context, &unwind->caller);
 	unwind->switches.entered = unwind->caller.value[REGISTER_SP];
 	return STOP_NONE;
@@ -283,8 +283,9 @@ CORE_PART u32 check_cfa_and_caller_rsp(struct unwind *unwind, u64 cfa, u64 calle
 }
 
 /*
- * Records the frame of an interpreter's loop, whose script frames are read later. A guessed frame
- * may have another CFA. A stack that is deeper than STACK_USER_DEPTH_MAX keeps its native frames.
+ * Records the frame of an interpreter's loop, whose script frames are read later. The CFA of a
+ * guessed frame may be wrong, so such a frame is not recorded. A frame deeper than
+ * STACK_USER_DEPTH_MAX is not recorded either: such a stack keeps its native frames.
  */
 CORE_GLOBAL_PART int mark_loop_frame(struct unwind *unwind, u64 cfa)
 {

@@ -54,14 +54,17 @@
 #define CODE_KIND_MASK 15
 
 #define OPERAND_BYTES 8 /* bytes that are loaded of an operand */
-/* an instruction that begins here lies in the window */
+/*
+ * an instruction that begins at this index of the window, or before it, lies in the window as a
+ * whole
+ */
 #define WINDOW_LAST (V8_LIST_WINDOW - (V8_OPERANDS_MAX + 2) * OPERAND_BYTES)
 #define LIST_STEPS_MAX 2048
 #define LIST_FRAMES_MAX 64
 
 /* Reads the description of the function's code. False: the current pc is not in that code, or the
  * code has no inlined functions. */
-CORE_GLOBAL_PART int v8_code_find(struct unwind *unwind)
+CORE_GLOBAL_PART int v8_code_description_read(struct unwind *unwind)
 {
 	const struct v8_layout *layout;
 	struct v8_inlined *inlined;
@@ -211,8 +214,8 @@ CORE_PART u32 v8_operand_read(const struct v8_inlined *inlined, u32 place, u32 *
 
 /*
  * Reads the instruction at inlined->at or, if instructions of the earlier list are read, at
- * inlined->back, and moves that position behind the instruction. An opcode beyond the last one is
- * short for an instruction that refers to the earlier list, whose opcode is the last one.
+ * inlined->back, and moves that position to the end of the instruction. An opcode beyond the last
+ * one is short for an instruction that refers to the earlier list, whose opcode is the last one.
  */
 CORE_GLOBAL_PART int v8_instruction_read(struct unwind *unwind)
 {
@@ -259,7 +262,10 @@ CORE_GLOBAL_PART int v8_instruction_read(struct unwind *unwind)
 	return 1;
 }
 
-/* Adds the function of an interpreter's frame; `literal` is its number with a sign bit. */
+/*
+ * Adds the function of an interpreter's frame. `literal`: the number of its shared object among the
+ * literals, shifted left by a sign bit.
+ */
 CORE_PART bool v8_inlined_add(struct unwind *unwind, u32 literal)
 {
 	struct v8_inlined *inlined = &unwind->v8.inlined;
@@ -333,7 +339,7 @@ CORE_GLOBAL int v8_inlined_find(struct unwind *unwind)
 	layout = &unwind->v8.layout;
 	inlined = &unwind->v8.inlined;
 	inlined->count = inlined->left = 0;
-	if (!v8_code_find(unwind) || !v8_list_find(unwind))
+	if (!v8_code_description_read(unwind) || !v8_list_find(unwind))
 		return 0;
 	inlined->skipped = inlined->matched = 0;
 	inlined->back = inlined->at;

@@ -3,8 +3,10 @@
  * The functions of V8 (JavaScript; x86-64). Code of V8's interpreter and of its compilers keeps
  * frame pointers. A frame of a function has these words below rbp:
  *
- *   rbp - 8   context    rbp - 16   function    rbp - 24   number of arguments, the receiver
- * included rbp - 32  bytecode, if V8's interpreter or its baseline compiler runs the function
+ *   rbp - 8   context
+ *   rbp - 16  function
+ *   rbp - 24  number of arguments, the receiver included
+ *   rbp - 32  bytecode, if V8's interpreter or its baseline compiler runs the function
  *
  * All other frames of V8 have a small number, shifted to the left, in place of the context.
  *
@@ -154,7 +156,7 @@ static long v8_hash_add_word(u32 i, void *arg)
 	return 0;
 }
 
-/* Empties the text that is to be filled. */
+/* Selects the text that is to be filled (0: the function's name, 1: the file's) and empties it. */
 CORE_PART void v8_text_clear(struct v8_walk *v8, u32 reading)
 {
 	struct v8_text *text;
@@ -165,7 +167,7 @@ CORE_PART void v8_text_clear(struct v8_walk *v8, u32 reading)
 }
 
 /* Reads a string after v8_text_clear(), and adds it to v8->hash. */
-CORE_GLOBAL_PART int v8_text_read(struct unwind *unwind, u64 string)
+CORE_GLOBAL_PART int v8_read_text_and_add_to_hash(struct unwind *unwind, u64 string)
 {
 	const struct v8_text *text;
 	struct v8_walk *v8;
@@ -355,7 +357,8 @@ CORE_PART bool v8_file_name_read(struct unwind *unwind)
 	v8->name_of_file = v8->word[0];
 	type = v8_object_read(unwind, core_reload(v8->name_of_file), 1);
 	if (type == TYPE_NONE ||
-	    (type < STRING_END && !v8_text_read(unwind, core_reload(v8->name_of_file))))
+	    (type < STRING_END &&
+	     !v8_read_text_and_add_to_hash(unwind, core_reload(v8->name_of_file))))
 		return false;
 	v8->file_hash = v8->hash;
 	v8->file_script = v8->script;
@@ -373,7 +376,7 @@ CORE_GLOBAL int v8_read_names_of_function(struct unwind *unwind)
 		return 0;
 	v8->hash = v8->file_hash;
 	v8_text_clear(v8, 0);
-	return !core_reload(v8->name) || v8_text_read(unwind, v8->name);
+	return !core_reload(v8->name) || v8_read_text_and_add_to_hash(unwind, v8->name);
 }
 
 #endif

@@ -157,16 +157,17 @@ const struct stackmap_frame *stackmap_recording_frame(struct stackmap_recording 
 #define STACKMAP_NO_STACK UINT32_MAX
 
 struct stackmap_event {
-	uint64_t time;	/* ns, CLOCK_MONOTONIC */
+	uint64_t time;	/* time of the event: CLOCK_MONOTONIC, ns */
 	uint64_t value; /* value of the event, in the unit of its source */
 	uint64_t leaf;	/* innermost frame of the event, if the stacks do not have it: the pc of a
 			   sample; else 0 */
 	uint32_t source;
 	uint32_t tid;
 	uint32_t cpu;
-	uint32_t kernel_stack; /* index of the event's kernel or user stack, or STACKMAP_NO_STACK */
+	/* index of the event's kernel stack, or STACKMAP_NO_STACK; user_stack likewise */
+	uint32_t kernel_stack;
 	uint32_t user_stack;
-	int kernel_cut; /* not 0: the stack lacks frames */
+	int kernel_cut; /* not 0: the kernel stack lacks frames */
 	int user_cut;
 	const char *kernel_end; /* why the stack ends, as in stackmap_call_stack; or why the event
 				   has no stack: "no_frames" */

@@ -90,7 +90,7 @@ struct stackmap_map_stat {
 	uint64_t generation; /* number of the generation: it starts at 1, and each reset adds one */
 	uint64_t entries;    /* unique stacks */
 	uint64_t max_entries;
-	uint64_t pool_used; /* bytes */
+	uint64_t pool_used; /* bytes of the pool that are used */
 	uint64_t pool_max;
 	uint64_t refs; /* sum of all reference counts; hits = refs - inserts */
 	uint64_t inserts;

@@ -32,8 +32,8 @@ struct own_memory {
 };
 
 /*
- * Measures the size. True if the size differs from `told` by an eighth or more; `told` is then
- * updated.
+ * Measures the size of the memory. True if the size differs from `told` by an eighth or more;
+ * `told` then becomes this size.
  */
 bool own_memory_measure(struct own_memory *memory);
 
@@ -41,8 +41,10 @@ struct cpu_budget {
 	double percent; /* CPU limit in percent of all CPUs; 0: no limit */
 	u32 cpus;
 	u64 full, frequency; /* `full`: requested rate; `frequency`: current rate, Hz */
-	u64 cpu_ns, time_ns; /* CPU time, and time by the clock, at the last call */
-	double used;	     /* CPU usage between the last two calls, percent of all CPUs */
+	u64 cpu_ns, time_ns; /* CPU time of the agent, and time by the clock, at the last call of
+				cpu_budget_update(), ns */
+	double used; /* CPU usage between the last two calls of cpu_budget_update(), percent of all
+			CPUs */
 };
 
 /* Measures the CPU time since the last call and returns the new sampling rate. */

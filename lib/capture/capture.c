@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Creates a capture with the best methods that the kernel accepts, opens one, and ends its parts in
- * order. */
+/* Creates a capture with the best methods that the kernel accepts, opens the capture of an
+ * instance, and frees the parts of a capture in order. */
 #include "capture/capture.h"
 
 #include <errno.h>
@@ -43,8 +43,9 @@ static int set_error_of_symbolizer_start(int result, struct stackmap_error *erro
 
 /* The symbolizers are forked first, so that these processes have no copy of the memory and the
  * descriptors that are made later. They start up while the programs are loaded. */
-static int load_programs(struct capture *capture, const struct capture_options *options,
-			 struct stackmap_error *error)
+static int start_symbolizers_and_load_programs(struct capture *capture,
+					       const struct capture_options *options,
+					       struct stackmap_error *error)
 {
 	struct command_code *code = &capture->command_code;
 	const struct meanwhile meanwhile = {.call = command_code_poll, .arg = code};
@@ -63,7 +64,7 @@ static int load_programs(struct capture *capture, const struct capture_options *
 		return result;
 	symbolizers_take_kernel_copy(capture->symbolizers,
 				     loaded_take_kernel_copy(&capture->loaded));
-	result = symbolizers_await(capture->symbolizers);
+	result = symbolizers_await_root_process(capture->symbolizers);
 	return result ? set_error_of_symbolizer_start(result, error) : 0;
 }
 
@@ -71,7 +72,8 @@ static int build_capture(struct capture *capture, const struct capture_options *
 			 struct stackmap_error *error)
 {
 	struct loaded *loaded = &capture->loaded;
-	int result = loaded_plan(loaded, options, error) ?: load_programs(capture, options, error);
+	int result = loaded_plan(loaded, options, error)
+			     ?: start_symbolizers_and_load_programs(capture, options, error);
 
 	if (result)
 		return result;
@@ -83,7 +85,7 @@ static int build_capture(struct capture *capture, const struct capture_options *
 	return attachment_attach_hooks(&loaded->attachment, error);
 }
 
-/* Loads all programs. *refused becomes true if the kernel refused them. */
+/* One attempt to create a capture. *refused becomes true if the kernel refused its programs. */
 static int create_capture(const struct capture_options *options, bool *refused,
 			  struct capture **out, struct stackmap_error *error)
 {
@@ -101,8 +103,8 @@ static int create_capture(const struct capture_options *options, bool *refused,
 	return result;
 }
 
-static bool leave_out_task_iterators(struct capture_options *options,
-				     struct capture_refusals *refusals)
+static bool leave_out_refused_task_iterators(struct capture_options *options,
+					     struct capture_refusals *refusals)
 {
 	struct feature_result feature = {.works = true};
 
@@ -130,7 +132,7 @@ static bool leave_out_refused_feature(struct capture_options *options,
 	if (!options->no_symbol_iterators)
 		feature_probe(FEATURE_SYMBOL_ITERATOR, &symbol_iterators);
 	options->no_symbol_iterators |= !symbol_iterators.works;
-	if (leave_out_task_iterators(options, refusals) || !symbol_iterators.works)
+	if (leave_out_refused_task_iterators(options, refusals) || !symbol_iterators.works)
 		return true;
 	if (!refusals->user_stacks.message[0])
 		refusals->user_stacks = *last;
@@ -190,7 +192,7 @@ int capture_open(struct folder *folder, struct capture **out, struct stackmap_er
 	if (!capture)
 		return error_set(error, ENOMEM, "%s", strerror(ENOMEM));
 	result = symbolizers_create(&capture->symbolizers)
-			 ?: symbolizers_await(capture->symbolizers);
+			 ?: symbolizers_await_root_process(capture->symbolizers);
 	if (result)
 		instance_set_open_error(folder, result, error);
 	else
@@ -317,7 +319,7 @@ void capture_detach(struct capture *capture)
 
 	if (capture->loaded.plan.holders)
 		lock_holders_find(&capture->loaded, &holders);
-	attachment_stop(&capture->loaded.attachment);
+	attachment_detach_sources(&capture->loaded.attachment);
 	generation_wait_for_programs(&capture->loaded);
 	lock_holders_record(&capture->loaded, &holders);
 	if (capture->recording.times)
@@ -337,8 +339,9 @@ int capture_unwind_raw_stacks(struct capture *capture)
 {
 	u32 fill;
 
-	return capture->recording.deferred ? deferred_consume_raw_stacks(&capture->recording, &fill)
-					   : 0;
+	return capture->recording.deferred
+		       ? deferred_unwind_raw_stacks_in_ring(&capture->recording, &fill)
+		       : 0;
 }
 
 int capture_freeze(struct capture *capture)

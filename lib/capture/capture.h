@@ -89,7 +89,7 @@ void capture_thaw(struct capture *capture);
 int capture_begin(struct capture *capture, struct trace_writer *writer,
 		  struct stackmap_error *error);
 
-/* Drain: moves all events of the rings to the writer. *next_ms, if not NULL: the time until the
+/* Moves all events of the rings to the writer. *next_ms, if not NULL: the time until the
  * next call is due, in ms (capture/drain/pace.h). Errors are those of the writer. */
 int capture_drain(struct capture *capture, int *next_ms);
 
@@ -97,11 +97,11 @@ int capture_drain(struct capture *capture, int *next_ms);
  * code was seen. -1: only the time decides. */
 int capture_wake_fd(const struct capture *capture);
 
-/* Drain, before a window (a file of several) ends, while events still come: requests the symbols of
- * all addresses that were written. Returns 1 while symbols of the files that `which` selects are
- * missing: the caller drains and calls again; 0 if capture_finish(), which does not drain, will
- * wait for few symbols; -errno. Symbols that come too late for this window are used in the next
- * window. */
+/* Called while events still come, before the end of a window (one of successive files): requests
+ * the symbols of all addresses that were written. Returns 1 while symbols of the files that `which`
+ * selects are missing: the caller drains and calls again; 0 if capture_finish(), which does not
+ * drain, will wait for few symbols; -errno. Symbols that come too late for this window are used in
+ * the next window. */
 int capture_request_symbols_ahead(struct capture *capture, enum symbolizers_which which);
 
 /* Drains and calls capture_request_symbols_ahead() until the symbols are known: at most `others_ms`
@@ -110,12 +110,13 @@ int capture_request_symbols_ahead(struct capture *capture, enum symbolizers_whic
  * limit. */
 int capture_await_symbols_ahead(struct capture *capture, u32 others_ms, u32 own_ms, u32 longest_ms);
 
-/* Drain, after each capture_drain(): requests symbols at growing intervals, so that few are missing
+/* Called after each capture_drain(): requests symbols at growing intervals, so that few are missing
  * at the end of a long file. -errno. */
 int capture_request_symbols_now_and_then(struct capture *capture);
 
-/* Drain, while events still come: all events up to now are written, and events whose user stack is
- * not known yet get a reason in its place. Later events belong to the next file. */
+/* Ends a window while events still come: all events up to now are written, and events whose user
+ * stack is not known yet get a reason in place of the stack. Later events belong to the next
+ * file. */
 int capture_end_window(struct capture *capture);
 
 /* For frozen rings, or a detached flight recorder: writes the events of the rings, and leaves them

@@ -208,7 +208,7 @@ static void handle_ptrace_stop(struct command_code *code, int status)
 		const struct number_list pids = {.ranges = &range, .count = 1};
 
 		code->is_asked = true;
-		if (!symbolizers_await(code->symbolizers))
+		if (!symbolizers_await_root_process(code->symbolizers))
 			running_code_request_tables(code->loaded, code->symbolizers, &pids,
 						    FILES_MAX);
 		return;
@@ -249,7 +249,7 @@ void command_code_poll(void *arg)
 	if (!code->is_asked)
 		return;
 	running_code_take_answers(code->symbolizers);
-	if (code->linker && !symbolizers_are_tabulating(code->symbolizers))
+	if (code->linker && !symbolizers_have_pending_tables(code->symbolizers))
 		command_code_end(code);
 }
 

@@ -167,7 +167,7 @@ static int prepare_object(struct stackmap_client *client, u32 cpus)
 	struct bpf_map *tables = bpf_object__find_map_by_name(client->object, "tables");
 	int result = set_constants(client, cpus);
 
-	task_work_prepare(client->object);
+	task_work_remove_unusable_functions(client->object);
 	result = result ?: set_max_entries_of_map(client->object, "scratch_slots", cpus);
 	result = result ?: set_max_entries_of_map(client->object, "steps", cpus);
 	result = result ?: create_stack_map(client);

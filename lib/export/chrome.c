@@ -43,7 +43,7 @@
 /* The time that a state event of a thread covers. */
 struct interval {
 	u32 tid;
-	u64 begin, end; /* ns */
+	u64 begin, end; /* begin and end of the time, ns */
 };
 
 struct chrome {
@@ -99,7 +99,7 @@ static void begin_json_event(struct chrome *chrome)
 static int put_task_name(struct chrome *chrome, const struct trace_task *task, bool is_process)
 {
 	const struct intern_key key = {{is_process ? task->tgid : task->tid, is_process}};
-	struct named_task *named = intern_entry(&chrome->tasks, &key);
+	struct named_task *named = intern_find_or_add_entry(&chrome->tasks, &key);
 	int err;
 
 	if (!named)
@@ -162,7 +162,7 @@ static u64 event_slice_length(struct chrome *chrome, const struct trace_event *e
 static int put_event_type_and_time(struct chrome *chrome, const struct trace_event *event)
 {
 	const struct intern_key key = {{event->tid, false}};
-	struct named_task *thread = intern_entry(&chrome->tasks, &key);
+	struct named_task *thread = intern_find_or_add_entry(&chrome->tasks, &key);
 	u64 length = event_slice_length(chrome, event);
 	bool is_waker = wakeups_is_waker(chrome->wakeups, event);
 	u64 begin = is_waker ? event->time : event->time - length;
@@ -344,7 +344,7 @@ static int put_all_running_slices(struct chrome *chrome)
 	const struct trace_ledger *ledger = trace_reader_ledger(chrome->reader);
 	const struct event_filter *filter = chrome->filter;
 	const struct thread_account *accounts;
-	u32 count = trace_reader_times(chrome->reader, &accounts);
+	u32 count = trace_reader_accounts(chrome->reader, &accounts);
 	int err = 0;
 
 	/* If events were lost or left out, the thread may have waited in the gaps. */

@@ -40,7 +40,7 @@ static int set_identity_number_of_frame(struct event_stacks *stacks, struct even
 {
 	const void *identity = frame->name ? (const void *)frame->name : frame->label;
 	const struct intern_key key = {{intern_word_of_address(identity)}};
-	struct numbered *numbered = intern_entry(&stacks->numbers, &key);
+	struct numbered *numbered = intern_find_or_add_entry(&stacks->numbers, &key);
 
 	if (!numbered)
 		return -ENOMEM;
@@ -78,7 +78,7 @@ static int append_frame_of_missing_stack(struct event_stacks *stacks, const stru
 {
 	struct event_frame frame = {.in_kernel = in_kernel};
 
-	frame.label_id = frame_names_intern(stacks->names, end->marker);
+	frame.label_id = frame_names_intern_text(stacks->names, end->marker);
 	if (frame.label_id == UINT32_MAX)
 		return -ENOMEM;
 	frame.label = frame_names_label(stacks->names, frame.label_id);
@@ -151,8 +151,8 @@ int event_stacks_find(struct event_stacks *stacks, const struct trace_event *eve
 	return 0;
 }
 
-int event_stacks_missing(struct event_stacks *stacks, const struct trace_event *event,
-			 struct event_stack *out)
+int event_stacks_marker_of_missing_stack(struct event_stacks *stacks,
+					 const struct trace_event *event, struct event_stack *out)
 {
 	stacks->joined.depth = 0;
 	if (append_frame_of_missing_stack(stacks, stack_end_of_reason(event->user_reason), false,
@@ -202,8 +202,8 @@ static void set_build_id(struct profile_range *range, const u8 *build_id, u32 by
 		sprintf(&range->build_id[2UL * i], "%02x", build_id[i]);
 }
 
-void profile_range_of(const struct trace_reader *reader, const struct trace_mapping *mapping,
-		      struct profile_range *range)
+void profile_range_of_mapping(const struct trace_reader *reader,
+			      const struct trace_mapping *mapping, struct profile_range *range)
 {
 	const struct trace_mapping *mappings;
 	const struct trace_module *modules;
@@ -238,8 +238,8 @@ static void set_kernel_module_range(const struct trace_reader *reader,
 }
 
 /* A hidden kernel address is in no range. */
-void profile_place_of(const struct trace_reader *reader, const struct frame_name *name,
-		      struct profile_place *place)
+void profile_place_of_frame(const struct trace_reader *reader, const struct frame_name *name,
+			    struct profile_place *place)
 {
 	const struct trace_mapping *mapping;
 
@@ -253,15 +253,15 @@ void profile_place_of(const struct trace_reader *reader, const struct frame_name
 	mapping = trace_reader_mapping(reader, FRAME_MAPPING(name->frame));
 	if (mapping && mapping->kind != MAPPING_ANON)
 		place->address = (name->frame & ~FRAME_GUESSED) - name->return_address;
-	profile_range_of(reader, mapping, &place->range);
+	profile_range_of_mapping(reader, mapping, &place->range);
 }
 
-u32 profile_lines_at(const struct event_frame *frame)
+u32 profile_count_functions_of_frame(const struct event_frame *frame)
 {
 	return frame->name ? frame->name->function_count : 1;
 }
 
-struct profile_line profile_line_at(const struct event_frame *frame, u32 number)
+struct profile_line profile_line_of_frame(const struct event_frame *frame, u32 number)
 {
 	const struct frame_function *function;
 	struct profile_line line = {.function = frame->label, .file = ""};
@@ -289,7 +289,7 @@ int frame_tree_add(struct frame_tree *tree, const struct event_stack *stack, u32
 	for (u32 i = stack->depth; i-- > 0;) {
 		const struct event_frame *frame = &stack->frames[i];
 		const struct intern_key key = {{parent, frame->label_id, frame->in_kernel}};
-		struct frame_node *node = intern_entry(&tree->nodes, &key);
+		struct frame_node *node = intern_find_or_add_entry(&tree->nodes, &key);
 
 		if (!node)
 			return -ENOMEM;

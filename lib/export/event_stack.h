@@ -42,8 +42,9 @@ int event_stacks_find(struct event_stacks *stacks, const struct trace_event *eve
 		      struct event_stack *out); /* -ENOMEM */
 
 /* The stack to show for an event without frames: a marker that names the reason. */
-int event_stacks_missing(struct event_stacks *stacks, const struct trace_event *event,
-			 struct event_stack *out); /* -ENOMEM */
+int event_stacks_marker_of_missing_stack(struct event_stacks *stacks,
+					 const struct trace_event *event,
+					 struct event_stack *out); /* -ENOMEM */
 
 /*
  * Addresses and lines of frames, for the formats that have addresses (pprof and OTLP).
@@ -75,15 +76,15 @@ struct profile_line {
 };
 
 /* `mapping` NULL gives the range with number 0. */
-void profile_range_of(const struct trace_reader *reader, const struct trace_mapping *mapping,
-		      struct profile_range *range);
-void profile_place_of(const struct trace_reader *reader, const struct frame_name *name,
-		      struct profile_place *place);
+void profile_range_of_mapping(const struct trace_reader *reader,
+			      const struct trace_mapping *mapping, struct profile_range *range);
+void profile_place_of_frame(const struct trace_reader *reader, const struct frame_name *name,
+			    struct profile_place *place);
 
 /* The number of functions at a frame, and the function with a number below it. Inlined functions
  * come first. */
-u32 profile_lines_at(const struct event_frame *frame);
-struct profile_line profile_line_at(const struct event_frame *frame, u32 number);
+u32 profile_count_functions_of_frame(const struct event_frame *frame);
+struct profile_line profile_line_of_frame(const struct event_frame *frame, u32 number);
 
 /*
  * Stacks as nodes of a tree, outermost frame first: stacks with the same outer frames share nodes,
@@ -94,7 +95,7 @@ struct profile_line profile_line_at(const struct event_frame *frame, u32 number)
 struct named_task {
 	struct intern_key key; /* thread or process id, and 1 for a process, 0 for a thread */
 	char comm[16];
-	u64 slices_end; /* ns */
+	u64 slices_end; /* end of the thread's last slice, ns */
 };
 
 struct frame_node {

@@ -110,7 +110,7 @@ static bool is_key_of_sample_attribute(const char *key)
 	return false;
 }
 
-static int read_published(struct otlp *otlp, struct published *out)
+static int read_published_attributes(struct otlp *otlp, struct published *out)
 {
 	struct process_attributes attributes;
 	int err = event_attributes_read(&otlp->kept, otlp->reader, out->from, &attributes);
@@ -132,8 +132,8 @@ static int read_published(struct otlp *otlp, struct published *out)
 
 /* Returns the attributes; NULL without memory. A process may have any number of samples, and
  * publish a message that takes long to read. */
-static const struct published *find_or_read_published(struct otlp *otlp,
-						      struct attribute_numbers from)
+static const struct published *find_or_read_published_attributes(struct otlp *otlp,
+								 struct attribute_numbers from)
 {
 	struct published **known = &otlp->published[attribute_numbers_slot(from, PUBLISHED_KNOWN)];
 
@@ -144,7 +144,7 @@ static const struct published *find_or_read_published(struct otlp *otlp,
 	if (!*known)
 		return NULL;
 	(*known)->from = from;
-	return read_published(otlp, *known) ? NULL : *known;
+	return read_published_attributes(otlp, *known) ? NULL : *known;
 }
 
 /* Adds the attributes of process and thread. *has_service: the service is among them. */
@@ -157,7 +157,7 @@ static int add_published_attributes(struct otlp *otlp, const struct sample_key *
 
 	if (!from.process)
 		return 0;
-	published = find_or_read_published(otlp, from);
+	published = find_or_read_published_attributes(otlp, from);
 	if (!published)
 		return -ENOMEM;
 	for (u32 i = 0; i < published->count; i++)
@@ -214,7 +214,7 @@ static int put_sample(void *arg, const struct sample *sample)
 	int err = event_stacks_find(otlp->stacks, event, &stack);
 
 	if (!err && !stack.depth) /* a sample needs at least one location */
-		err = event_stacks_missing(otlp->stacks, event, &stack);
+		err = event_stacks_marker_of_missing_stack(otlp->stacks, event, &stack);
 	err = err ?: otlp_stack(otlp->tables, &stack, &message.stack_index);
 	err = err ?: set_sample_attributes(otlp, &sample->key, &attributes);
 	if (!err && context && context_has_ids(context))

@@ -18,7 +18,7 @@
 struct stack_node {
 	struct intern_key key; /* word 0: `number` of the caller's node; word 1: location */
 	u32 number;	       /* index of the node, from 1 on */
-	s32 stack;	       /* index of the stack that ends here; 0: no stack */
+	s32 stack;	       /* index of the stack that ends at this node; 0: none */
 };
 
 /* The index in the dictionary of each location, mapping or link, by its number in the recording. */
@@ -110,7 +110,7 @@ static int find_or_add_otlp_attribute(struct otlp_tables *tables, const char *ke
 
 	if (otlp_string(tables, key, &message.key_strindex))
 		return -ENOMEM;
-	attribute = intern_entry(
+	attribute = intern_find_or_add_entry(
 		&tables->attributes,
 		&(struct intern_key){{(u64)message.key_strindex, value->value_case, identity}});
 	if (!attribute)
@@ -185,8 +185,8 @@ static int find_or_add_function(struct otlp_tables *tables, const char *name, co
 
 	if (otlp_string(tables, name, &name_index) || otlp_string(tables, file, &file_index))
 		return -ENOMEM;
-	function = intern_entry(&tables->functions,
-				&(struct intern_key){{(u64)name_index, (u64)file_index}});
+	function = intern_find_or_add_entry(
+		&tables->functions, &(struct intern_key){{(u64)name_index, (u64)file_index}});
 	if (!function)
 		return -ENOMEM;
 	if (!function->number) {
@@ -240,7 +240,8 @@ static int find_or_add_mapping(struct otlp_tables *tables, const struct profile_
 	return 0;
 }
 
-/* `lines` and `line` have room for message->n_lines elements. */
+/* Appends the location of a frame to the dictionary. `lines` and `line` have room for
+ * message->n_lines elements. */
 static int put_location(struct otlp_tables *tables, const struct event_frame *frame,
 			Otlp__Location *message, Otlp__Line *lines, Otlp__Line **line)
 {
@@ -250,12 +251,12 @@ static int put_location(struct otlp_tables *tables, const struct event_frame *fr
 	int err = 0;
 
 	if (frame->name) {
-		profile_place_of(tables->reader, frame->name, &place);
+		profile_place_of_frame(tables->reader, frame->name, &place);
 		message->address = place.address;
 		err = find_or_add_mapping(tables, &place.range, &message->mapping_index);
 	}
 	for (u32 i = 0; i < message->n_lines && !err; i++) {
-		struct profile_line at = profile_line_at(frame, i);
+		struct profile_line at = profile_line_of_frame(frame, i);
 
 		line[i] = &lines[i];
 		otlp__line__init(&lines[i]);
@@ -285,7 +286,7 @@ static int find_or_add_location(struct otlp_tables *tables, const struct event_f
 	if (!known)
 		return -ENOMEM;
 	if (!*known) {
-		u32 count = profile_lines_at(frame);
+		u32 count = profile_count_functions_of_frame(frame);
 		Otlp__Line *lines = calloc(count, sizeof(Otlp__Line));
 		Otlp__Line **line = calloc(count, sizeof(Otlp__Line *));
 		int err = lines && line ? 0 : -ENOMEM;
@@ -309,8 +310,9 @@ static struct stack_node *find_or_add_stack_node(struct otlp_tables *tables, siz
 	struct stack_node *node = NULL;
 
 	for (size_t i = depth; i-- > 0;) {
-		node = intern_entry(&tables->nodes, &(struct intern_key){{node ? node->number : 0,
-									  (u64)tables->path[i]}});
+		node = intern_find_or_add_entry(
+			&tables->nodes,
+			&(struct intern_key){{node ? node->number : 0, (u64)tables->path[i]}});
 		if (!node)
 			return NULL;
 		node->number = node->number ?: tables->nodes.count;

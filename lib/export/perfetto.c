@@ -220,7 +220,7 @@ static int intern_stack(struct perfetto *perfetto, const struct event_stack *sta
 static int put_task_track(struct perfetto *perfetto, const struct trace_task *task, bool is_process)
 {
 	const struct intern_key key = {{is_process ? task->tgid : task->tid, is_process}};
-	struct named_task *named = intern_entry(&perfetto->tasks, &key);
+	struct named_task *named = intern_find_or_add_entry(&perfetto->tasks, &key);
 	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
 	Perfetto__TrackDescriptor track = PERFETTO__TRACK_DESCRIPTOR__INIT;
 	Perfetto__ProcessDescriptor process = PERFETTO__PROCESS_DESCRIPTOR__INIT;
@@ -324,7 +324,7 @@ static u64 find_slice_start_time(struct perfetto *perfetto, const struct trace_e
 {
 	const struct trace_source *source = &perfetto->sources[event->kind];
 	const struct intern_key key = {{event->tid, false}};
-	struct named_task *thread = intern_entry(&perfetto->tasks, &key);
+	struct named_task *thread = intern_find_or_add_entry(&perfetto->tasks, &key);
 
 	if (!thread || !(source->extras & TRACE_EXTRA_VALUE) || strcmp(source->value_unit, "ns") ||
 	    !event_is_single(event) || event->tid == TID_INTERRUPT || !event->value ||
@@ -421,7 +421,8 @@ static int put_track_event(struct perfetto *perfetto, const struct trace_event *
 	return 0;
 }
 
-static int write_slice_of_event(struct perfetto *perfetto, const struct trace_event *event)
+static int write_event_as_sample_or_track_event(struct perfetto *perfetto,
+						const struct trace_event *event)
 {
 	const struct trace_task *task =
 		trace_reader_task(perfetto->reader, event->tid, event->time);
@@ -453,13 +454,13 @@ static int write_slice_of_event(struct perfetto *perfetto, const struct trace_ev
 	return 0;
 }
 
-static int write_event_with_tracks(void *arg, const struct trace_event *event)
+static int write_event_if_filter_passes(void *arg, const struct trace_event *event)
 {
 	struct perfetto *perfetto = arg;
 
 	if (!event_filter_passes(perfetto->filter, perfetto->reader, event))
 		return 0;
-	return ferror(perfetto->to) ? 1 : write_slice_of_event(perfetto, event);
+	return ferror(perfetto->to) ? 1 : write_event_as_sample_or_track_event(perfetto, event);
 }
 
 /* --- the whole file --- */
@@ -525,7 +526,7 @@ static int perfetto_write(struct trace_reader *reader, const struct export_optio
 	trace_reader_sources(reader, &perfetto.sources);
 	if (!err)
 		put_clock_snapshot(&perfetto);
-	err = err ?: trace_reader_events(reader, write_event_with_tracks, &perfetto, error);
+	err = err ?: trace_reader_events(reader, write_event_if_filter_passes, &perfetto, error);
 	if (!err)
 		write_ring_losses_to_trace(&perfetto);
 	if (err == -ENOMEM)

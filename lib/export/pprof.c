@@ -143,8 +143,8 @@ static int intern_function(struct pprof *pprof, const char *name, const char *fi
 
 	if (intern_string(pprof, name, &name_index) || intern_string(pprof, file, &file_index))
 		return -ENOMEM;
-	function = intern_entry(&pprof->functions,
-				&(struct intern_key){{(u64)name_index, (u64)file_index}});
+	function = intern_find_or_add_entry(
+		&pprof->functions, &(struct intern_key){{(u64)name_index, (u64)file_index}});
 	if (!function)
 		return -ENOMEM;
 	if (!function->number) {
@@ -197,7 +197,7 @@ static int write_mapping_once(struct pprof *pprof, const struct profile_range *r
 	return 0;
 }
 
-/* `lines` and `line` have room for message->n_line elements. */
+/* Writes the location of a frame. `lines` and `line` have room for message->n_line elements. */
 static int put_location(struct pprof *pprof, const struct event_frame *frame,
 			Pprof__Location *message, Pprof__Line *lines, Pprof__Line **line)
 {
@@ -206,13 +206,13 @@ static int put_location(struct pprof *pprof, const struct event_frame *frame,
 	int err = 0;
 
 	if (frame->name) {
-		profile_place_of(pprof->reader, frame->name, &place);
+		profile_place_of_frame(pprof->reader, frame->name, &place);
 		message->address = place.address;
 		message->mapping_id = place.range.number;
 		err = write_mapping_once(pprof, &place.range);
 	}
 	for (u32 i = 0; i < message->n_line && !err; i++) {
-		struct profile_line at = profile_line_at(frame, i);
+		struct profile_line at = profile_line_of_frame(frame, i);
 
 		line[i] = &lines[i];
 		pprof__line__init(&lines[i]);
@@ -232,7 +232,7 @@ static int put_location(struct pprof *pprof, const struct event_frame *frame,
  * inlined function: the functions inlined into a frame are lines of its location. */
 static int write_location_once(struct pprof *pprof, const struct event_frame *frame, u64 *id)
 {
-	u32 count = profile_lines_at(frame);
+	u32 count = profile_count_functions_of_frame(frame);
 	Pprof__Location message = PPROF__LOCATION__INIT;
 	Pprof__Line *lines, **line;
 	bool before;
@@ -454,7 +454,7 @@ static int write_profile_fields_before_samples(struct pprof *pprof)
 			most = i;
 	if (!pprof->program_events[most])
 		return 0;
-	profile_range_of(pprof->reader, &pprof->mappings[most], &range);
+	profile_range_of_mapping(pprof->reader, &pprof->mappings[most], &range);
 	return write_mapping_once(pprof, &range);
 }
 
@@ -513,7 +513,8 @@ static int put_sample(void *arg, const struct sample *sample)
 	int err = event_stacks_find(pprof->event_stacks, &sample->key.event, &stack);
 
 	if (!err && !stack.depth) /* pprof drops samples without locations */
-		err = event_stacks_missing(pprof->event_stacks, &sample->key.event, &stack);
+		err = event_stacks_marker_of_missing_stack(pprof->event_stacks, &sample->key.event,
+							   &stack);
 	err = err ?: set_sample_locations(pprof, &stack, &message.n_location_id);
 	err = err ?: set_sample_labels(pprof, &sample->key, labels);
 	if (err)

@@ -58,8 +58,8 @@ static int put_path_frames(struct scope *scope, const struct profile_path *path)
 	int err = 0;
 
 	if (marker)
-		err = write_index_of_frame(scope, frame_names_intern(scope->profile->names, marker),
-					   ",");
+		err = write_index_of_frame(
+			scope, frame_names_intern_text(scope->profile->names, marker), ",");
 	for (u32 i = path->depth; i-- > 0 && !err;)
 		err = write_index_of_frame(scope, path->labels[i], ",");
 	return err;
@@ -95,8 +95,8 @@ static int put_samples(struct scope *scope, u32 kind)
 
 		fputs(before, scope->to);
 		comm = row->comm[0] ? row->comm : "[unknown]";
-		err = write_index_of_frame(scope, frame_names_intern(scope->profile->names, comm),
-					   "[");
+		err = write_index_of_frame(
+			scope, frame_names_intern_text(scope->profile->names, comm), "[");
 		err = err ?: put_path_frames(scope, row->user);
 		err = err ?: put_path_frames(scope, row->kernel);
 		fputc(']', scope->to);

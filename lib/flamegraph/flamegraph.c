@@ -103,7 +103,7 @@ static int merge_thread_into_others_of_name(struct flamegraph *graph, struct tim
 	if (!thread->tid || thread->tid == TID_OTHERS || thread->tid == TID_INTERRUPT)
 		return 0;
 	memcpy(&key.word[1], thread->comm, sizeof(thread->comm));
-	others = intern_entry(&graph->threads, &key);
+	others = intern_find_or_add_entry(&graph->threads, &key);
 	if (!others)
 		return -ENOMEM;
 	if (!others->node) {
@@ -177,15 +177,16 @@ static int merge_time_cells_to_limit(struct flamegraph *graph, struct graph_reco
 static struct tree_node *add_child_node(struct builder *builder, struct tree_node *node,
 					const struct tree_frame *frame)
 {
-	return frame ? stack_tree_child(&builder->graph->tree, node, frame) : NULL;
+	return frame ? stack_tree_find_or_add_child(&builder->graph->tree, node, frame) : NULL;
 }
 
 static struct tree_node *add_child_by_name(struct builder *builder, struct tree_node *node,
 					   const char *name, const char *object,
 					   enum frame_kind kind)
 {
-	return add_child_node(builder, node,
-			      stack_tree_frame(&builder->graph->tree, name, object, kind));
+	return add_child_node(
+		builder, node,
+		stack_tree_find_or_add_frame(&builder->graph->tree, name, object, kind));
 }
 
 /* Returns the frame of the tree that a label stands for. NULL: no memory. */
@@ -202,13 +203,13 @@ static const struct tree_frame *make_tree_frame(struct builder *builder, u32 lab
 		kind = FRAME_KIND_KERNEL;
 	else if (!object[0] || strcmp(name, UNKNOWN) == 0)
 		kind = FRAME_KIND_MISSING;
-	else if (script_runtime_of(object))
+	else if (script_runtime_by_name(object))
 		kind = FRAME_KIND_SCRIPT;
 	else if (object[0] == '[' && strcmp(object, UNKNOWN) != 0 && strcmp(object, "[vdso]") != 0)
 		kind = FRAME_KIND_JIT;
 	if (length > mark && strcmp(name + length - mark, FRAME_INLINED_MARK) == 0)
 		kind = FRAME_KIND_INLINED;
-	return stack_tree_frame(&builder->graph->tree, name, object, kind);
+	return stack_tree_find_or_add_frame(&builder->graph->tree, name, object, kind);
 }
 
 /* Returns the node at which a path ends if it begins below `node`; missing nodes are added. NULL:
@@ -220,7 +221,7 @@ static struct tree_node *find_or_add_tree_node_of_path(struct builder *builder,
 {
 	const struct intern_key key = {
 		{intern_word_of_address(node), intern_word_of_address(path), is_kernel}};
-	struct join *join = intern_entry(&builder->joins, &key);
+	struct join *join = intern_find_or_add_entry(&builder->joins, &key);
 
 	if (!join || join->node)
 		return join ? join->node : NULL;
@@ -238,7 +239,7 @@ static struct tree_node *find_or_add_tree_node_of_path(struct builder *builder,
 static int set_cell_paths(struct builder *builder, const struct trace_event *event,
 			  struct time_cell *cell)
 {
-	u32 leaf = event->leaf ? event_paths_leaf(builder->paths, event->leaf) : PATH_NO_LEAF;
+	u32 leaf = event->leaf ? event_paths_leaf_key(builder->paths, event->leaf) : PATH_NO_LEAF;
 	bool in_kernel = FRAME_IS_KERNEL(event->leaf);
 	const struct profile_path *user, *kernel;
 
@@ -298,7 +299,7 @@ static const struct graph_thread *find_or_add_graph_thread(struct builder *build
 		key.word[0] |= (u64)task->tgid << 32;
 		memccpy(&key.word[1], task->comm, '\0', 8 * THREAD_COMM_WORDS - 1);
 	}
-	thread = intern_entry(&builder->graph->threads, &key);
+	thread = intern_find_or_add_entry(&builder->graph->threads, &key);
 	if (!thread || thread->node)
 		return thread;
 	thread->pid = task ? task->tgid : 0;
@@ -440,8 +441,8 @@ static int add_event_value(struct builder *builder, const struct pending *pendin
 	const struct graph_thread *thread;
 
 	if (builder->graph->tree.by_file_name ||
-	    !event_has_bucket(event,
-			      trace_reader_info(builder->recording->reader)->has_aggregates) ||
+	    !event_values_fit_histogram(
+		    event, trace_reader_info(builder->recording->reader)->has_aggregates) ||
 	    !trace_source_adds_up(&builder->sources[event->kind]))
 		return 0;
 	thread = builder->graph->threads.entries[pending->cell.thread];
@@ -512,7 +513,7 @@ static int count_batched_events(struct builder *builder)
 	int err = 0;
 
 	for (u32 i = 0; i < builder->pending; i++)
-		event_paths_expect_leaf(builder->paths, batch[i].event.leaf);
+		event_paths_prefetch_leaf(builder->paths, batch[i].event.leaf);
 	for (u32 i = 0; i < builder->pending && !err; i++)
 		err = set_time_cell_of_pending_event(builder, &batch[i]) ?: add_wait_of_event(builder, &batch[i])
 				?: add_queued_work(builder, &batch[i]) ?: add_event_value(builder, &batch[i]);
@@ -536,7 +537,7 @@ static int add_event_to_batch(void *arg, const struct trace_event *event)
 }
 
 /* All sources of the recording may have events, so there is room for all of them. */
-static int allocate_sources_of_builder(struct builder *builder)
+static int prepare_builder_for_recording(struct builder *builder)
 {
 	struct flamegraph *graph = builder->graph;
 	struct trace_reader *reader = builder->recording->reader;
@@ -573,7 +574,7 @@ int flamegraph_add(struct flamegraph *graph, struct trace_reader *reader, const 
 	queued_works_init(&recording->works);
 	stack_values_init(&recording->values);
 	recording->name = strdup(name);
-	err = recording->name ? allocate_sources_of_builder(&builder) : -ENOMEM;
+	err = recording->name ? prepare_builder_for_recording(&builder) : -ENOMEM;
 	if (!err)
 		err = trace_reader_events(reader, add_event_to_batch, &builder, error);
 	err = err ?: count_batched_events(&builder);

@@ -18,7 +18,7 @@ struct frame_naming;
 /* A thread with one name: a thread that exec renames is another graph_thread. */
 struct graph_thread {
 	struct intern_key key; /* key of the thread: pid and tid, name */
-	u32 pid, tid;	       /* 0: not known */
+	u32 pid, tid;	       /* ids of process and thread; 0: not known */
 	char comm[8 * THREAD_COMM_WORDS];
 	/* the node of the tree that has the thread's name, with which all stacks of the thread
 	 * begin */

@@ -76,7 +76,7 @@ static void put_json_number(bool first, s64 number, FILE *to)
 	fprintf(to, "%lld", (long long)number);
 }
 
-static json_t *json_seconds(u64 ns)
+static json_t *make_json_number_of_seconds(u64 ns)
 {
 	return json_real((double)ns / 1e9);
 }
@@ -86,8 +86,8 @@ static json_t *json_number_if_ledger_exists(const struct trace_ledger *ledger, u
 	return ledger ? json_integer((json_int_t)sum) : json_null();
 }
 
-/* Writes how many user stacks are complete, have a guessed caller, end for an unknown reason, and
- * are cut or missing. */
+/* Makes an object with the numbers of user stacks that are complete, have a guessed caller, end for
+ * an unknown reason, and are cut or missing. */
 static json_t *make_user_stacks_object(const struct trace_ledger *ledger)
 {
 	u64 whole = 0, cut = 0;
@@ -107,7 +107,8 @@ static json_t *make_user_stacks_object(const struct trace_ledger *ledger)
 			 (json_int_t)ledger->user_stops[STOP_NONE], "cut", (json_int_t)cut);
 }
 
-/* By source of the graph, as `diff` scales the amounts. 1: the recording does not have it. */
+/* Makes the array of the factors by which `diff` scales the amounts of each source of the graph. 1:
+ * the recording does not have the source. */
 static json_t *make_scale_factors_by_source(const struct flamegraph *graph,
 					    const struct trace_reader *reader)
 {
@@ -123,7 +124,7 @@ static json_t *make_scale_factors_by_source(const struct flamegraph *graph,
 		for (u32 kind = 0; kind < count; kind++)
 			if (!strcmp(sources[kind].name, source->name) &&
 			    !strcmp(sources[kind].value_unit, source->unit))
-				scale = compared_scale_of(reader, kind);
+				scale = compared_scale_of_source(reader, kind);
 		failures |= json_array_append_new(array, json_real(scale));
 	}
 	if (!failures)
@@ -146,9 +147,9 @@ static json_t *make_recording_object(const struct flamegraph *graph,
 		"name", json_text(recording->name), "command", json_text(info->command), "host",
 		json_text(info->hostname), "kernel", json_text(info->kernel), "machine",
 		json_text(info->machine), "cpus", (json_int_t)info->cpus, "frequency",
-		(json_int_t)info->frequency, "start", json_seconds(start), "events",
-		(json_int_t)recording->events, "first", json_seconds(first), "last",
-		json_seconds(recording->last), "produced",
+		(json_int_t)info->frequency, "start", make_json_number_of_seconds(start), "events",
+		(json_int_t)recording->events, "first", make_json_number_of_seconds(first), "last",
+		make_json_number_of_seconds(recording->last), "produced",
 		json_number_if_ledger_exists(ledger, ledger ? ledger->produced : 0), "recorded",
 		json_number_if_ledger_exists(ledger, ledger ? ledger->recorded : 0), "counted",
 		json_number_if_ledger_exists(ledger, ledger ? ledger->counted : 0), "scales",
@@ -388,7 +389,7 @@ static void put_thread_times(const struct graph_recording *recording, bool is_al
 #undef X
 	};
 	const struct thread_account *accounts;
-	u32 count = is_alone ? trace_reader_times(recording->reader, &accounts) : 0;
+	u32 count = is_alone ? trace_reader_accounts(recording->reader, &accounts) : 0;
 	u64 first = recording->cells.origin;
 
 	fputs(",\"times\":{", to);
@@ -527,7 +528,7 @@ static int write_page_data_as_json(const struct flamegraph *graph, FILE *to)
 		return err;
 	begin_json_column("idle", false, to);
 	for (u32 i = 0; i < graph->tree.frames.count; i++) {
-		if (!wait_is_idle_function(&graph->idle, graph->tree.sorted[i]->name))
+		if (!wait_function_is_idle(&graph->idle, graph->tree.sorted[i]->name))
 			continue;
 		put_json_number(is_first, i, to);
 		is_first = false;

@@ -28,7 +28,7 @@ int source_lines_add(struct source_lines *lines, const struct tree_frame *frame,
 	const char *text = text_set_intern(&lines->files, file);
 	struct intern_key key = {
 		{intern_word_of_address(frame), intern_word_of_address(text), number}};
-	struct source_line *line = text ? intern_entry(&lines->lines, &key) : NULL;
+	struct source_line *line = text ? intern_find_or_add_entry(&lines->lines, &key) : NULL;
 
 	if (!line)
 		return -ENOMEM;
@@ -167,8 +167,8 @@ void address_counts_free(struct address_counts **counts)
 
 static int count_address(struct address_counts *counts, u64 frame, bool return_address, u64 events)
 {
-	struct address *address =
-		intern_entry(&counts->addresses, &(struct intern_key){{frame, return_address}});
+	struct address *address = intern_find_or_add_entry(
+		&counts->addresses, &(struct intern_key){{frame, return_address}});
 
 	if (!address)
 		return -ENOMEM;

@@ -19,7 +19,7 @@
 #define LINES_MAX 16384U
 
 struct source_line {
-	struct intern_key key; /* frame, file, line */
+	struct intern_key key; /* the key of a line: frame, file, line */
 	const struct tree_frame *frame;
 	/* path of the source file; NULL: the item is the sum of the frame's other lines, and `line`
 	 * is their number */
@@ -43,7 +43,7 @@ struct source_lines {
 void source_lines_init(struct source_lines *lines);
 void source_lines_clear(struct source_lines *lines);
 
-/* -ENOMEM. */
+/* Adds `count` events to a source line of the frame. -ENOMEM. */
 int source_lines_add(struct source_lines *lines, const struct tree_frame *frame, const char *file,
 		     u32 line, u64 count);
 

@@ -22,7 +22,7 @@ int stack_tree_create(struct stack_tree *tree)
 				 .frames = INTERN(struct tree_frame),
 				 .nodes = INTERN(struct tree_node)};
 
-	new.root = intern_entry(&new.nodes, &root);
+	new.root = intern_find_or_add_entry(&new.nodes, &root);
 	if (!new.root) {
 		stack_tree_clear(&new);
 		return -ENOMEM;
@@ -47,10 +47,11 @@ static const struct tree_object *find_or_add_tree_object(struct stack_tree *tree
 	struct tree_object *object;
 
 	if (tree->by_file_name)
-		name = text_set_intern(&tree->texts, frame_names_file(path));
+		name = text_set_intern(&tree->texts, frame_names_base_name(path));
 	if (!whole || !name)
 		return NULL;
-	object = intern_entry(&tree->objects, &(struct intern_key){{intern_word_of_address(name)}});
+	object = intern_find_or_add_entry(&tree->objects,
+					  &(struct intern_key){{intern_word_of_address(name)}});
 	if (object && !object->path) {
 		object->path = whole;
 		object->number = tree->objects.count - 1;
@@ -60,8 +61,8 @@ static const struct tree_object *find_or_add_tree_object(struct stack_tree *tree
 	return object;
 }
 
-const struct tree_frame *stack_tree_frame(struct stack_tree *tree, const char *name,
-					  const char *object, enum frame_kind kind)
+const struct tree_frame *stack_tree_find_or_add_frame(struct stack_tree *tree, const char *name,
+						      const char *object, enum frame_kind kind)
 {
 	const char *text = text_set_intern(&tree->texts, name);
 	const struct tree_object *in = find_or_add_tree_object(tree, object);
@@ -69,9 +70,9 @@ const struct tree_frame *stack_tree_frame(struct stack_tree *tree, const char *n
 
 	if (!text || !in)
 		return NULL;
-	frame = intern_entry(&tree->frames,
-			     &(struct intern_key){{intern_word_of_address(text),
-						   intern_word_of_address(in), kind}});
+	frame = intern_find_or_add_entry(&tree->frames,
+					 &(struct intern_key){{intern_word_of_address(text),
+							       intern_word_of_address(in), kind}});
 	if (!frame)
 		return NULL;
 	frame->name = text;
@@ -80,12 +81,12 @@ const struct tree_frame *stack_tree_frame(struct stack_tree *tree, const char *n
 	return frame;
 }
 
-struct tree_node *stack_tree_child(struct stack_tree *tree, struct tree_node *parent,
-				   const struct tree_frame *frame)
+struct tree_node *stack_tree_find_or_add_child(struct stack_tree *tree, struct tree_node *parent,
+					       const struct tree_frame *frame)
 {
-	struct tree_node *node =
-		intern_entry(&tree->nodes, &(struct intern_key){{intern_word_of_address(parent),
-								 intern_word_of_address(frame)}});
+	struct tree_node *node = intern_find_or_add_entry(
+		&tree->nodes, &(struct intern_key){{intern_word_of_address(parent),
+						    intern_word_of_address(frame)}});
 
 	if (!node)
 		return NULL;

@@ -32,7 +32,7 @@ struct tree_object {
 };
 
 struct tree_frame {
-	struct intern_key key; /* name, object, kind */
+	struct intern_key key; /* the key of a frame: name, object, kind */
 	const char *name;
 	const struct tree_object *object;
 	enum frame_kind kind;
@@ -40,8 +40,8 @@ struct tree_frame {
 };
 
 struct tree_node {
-	struct intern_key key;	  /* parent, frame */
-	struct tree_node *parent; /* NULL: the root */
+	struct intern_key key;	  /* the key of a node: parent, frame */
+	struct tree_node *parent; /* parent of the node; NULL: the node is the root */
 	const struct tree_frame *frame;
 	/* stack_tree_sort() links siblings in the order of their frames' positions. */
 	struct tree_node *first_child, *sibling;
@@ -55,7 +55,7 @@ struct stack_tree {
 	struct tree_frame **sorted; /* frames; index: number of the frame */
 
 	/* Set before the first frame is added: files of one name in different folders are one
-	 * object (frame_names_file()), whose path is the file name if it was found in several
+	 * object (frame_names_base_name()), whose path is the file name if it was found in several
 	 * folders. */
 	bool by_file_name;
 };
@@ -65,10 +65,10 @@ void stack_tree_clear(struct stack_tree *tree);
 
 /* Two functions that return a frame, or the child of a node; it is added if it is new. Names are
  * copied. NULL: no memory. */
-const struct tree_frame *stack_tree_frame(struct stack_tree *tree, const char *name,
-					  const char *object, enum frame_kind kind);
-struct tree_node *stack_tree_child(struct stack_tree *tree, struct tree_node *parent,
-				   const struct tree_frame *frame);
+const struct tree_frame *stack_tree_find_or_add_frame(struct stack_tree *tree, const char *name,
+						      const char *object, enum frame_kind kind);
+struct tree_node *stack_tree_find_or_add_child(struct stack_tree *tree, struct tree_node *parent,
+					       const struct tree_frame *frame);
 
 /* Gives frames their positions by name, and nodes their positions in preorder. Called once, when
  * the tree is complete. -ENOMEM. */

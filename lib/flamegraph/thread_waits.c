@@ -106,12 +106,12 @@ int queued_works_add(struct queued_works *works, const struct time_cell *work,
 		     const struct time_cell *origin)
 {
 	struct intern_key key = {{work->thread, origin->thread, work->source}};
-	const void *threads = intern_entry(&works->threads, &key);
+	const void *threads = intern_find_or_add_entry(&works->threads, &key);
 	struct queued_work *sum;
 
 	key = (struct intern_key){
 		{make_paths_key(work), make_paths_key(origin), intern_word_of_address(threads)}};
-	sum = threads ? intern_entry(&works->works, &key) : NULL;
+	sum = threads ? intern_find_or_add_entry(&works->works, &key) : NULL;
 	if (!sum)
 		return -ENOMEM;
 	if (!sum->work.count) {

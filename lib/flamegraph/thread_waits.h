@@ -23,9 +23,9 @@ struct wait_side {
 };
 
 struct thread_wait {
-	u64 begin, length; /* ns */
+	u64 begin, length; /* begin and length of the wait, ns */
 	u32 thread;	   /* index of the graph_thread that waited */
-	u32 user, kernel;  /* path ids */
+	u32 user, kernel;  /* ids of the paths of the waiting thread */
 	u16 source;
 	/* The event of the waker (`other`), of the thread that queued the work that waited
 	 * (`origin`), and of the thread that queued the work that woke (`other_origin`). NULL: not
@@ -41,8 +41,8 @@ struct thread_wait {
 struct thread_waits {
 	struct thread_wait *waits;
 	u32 count, room;
-	/* true: a wait, or what woke from it, was in queued work whose thread of origin is known;
-	 * the owner of the tree sets it */
+	/* true: a wait was in queued work, or queued work ended a wait, and the thread that queued
+	 * the work is known; the owner of the tree sets this member */
 	bool has_queuers;
 };
 
@@ -61,7 +61,8 @@ void thread_waits_clear(struct thread_waits *waits);
 struct queued_work {
 	struct intern_key key; /* the key of the sum: paths of the work and of the origin, address
 				  of the entry in `threads` */
-	/* paths, thread and source of each; `work` also has the count and value of the sum */
+	/* paths, thread and source of the work and of its origin; `work` also has the count and
+	 * value of the sum */
 	struct time_cell work, origin;
 };
 

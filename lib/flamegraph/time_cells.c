@@ -55,7 +55,7 @@ static int add_event_to_time_bucket(struct time_cells *cells, u32 bucket,
 	if (bucket != cells->bucket)
 		intern_free_index(&cells->cells);
 	cells->bucket = bucket;
-	cell = intern_entry(&cells->cells, &key);
+	cell = intern_find_or_add_entry(&cells->cells, &key);
 	if (!cell)
 		return -ENOMEM;
 	cell->user = what.user;
@@ -149,7 +149,7 @@ int stack_values_add(struct stack_values *values, const void *task, const struct
 {
 	const struct intern_key key = {
 		{intern_word_of_address(task), cell->user | (u64)cell->kernel << 32, cell->source}};
-	struct values_of_stack *of = intern_entry(&values->stacks, &key);
+	struct values_of_stack *of = intern_find_or_add_entry(&values->stacks, &key);
 
 	if (!of || distribution_add_sum(&of->values, cell->value, cell->count))
 		return -ENOMEM;

@@ -38,7 +38,7 @@ struct time_cells {
 	u64 origin;	     /* time of the first event, ns */
 	u32 shift;	     /* log2 of the width of a bucket in ns */
 	u32 bucket;	     /* the newest bucket; only its cells can be found by key */
-	u32 level; /* number of steps by which bound_cells() in flamegraph.c has joined cells */
+	u32 level;	 /* number of steps by which merge_time_cells_to_limit() has joined cells */
 	bool joins_cpus; /* the cells of all CPUs are joined */
 	/* by index of a thread: the thread in which its events are counted; may be NULL */
 	u32 *joined;
@@ -88,8 +88,8 @@ struct values_of_stack {
 };
 
 struct stack_values {
-	struct intern stacks; /* struct values_of_stack */
-	u64 since_bound;      /* number of values that were added since the last bound_values() */
+	struct intern stacks; /* values by stack and source: struct values_of_stack */
+	u64 since_bound;      /* number of values added since the values were last rounded */
 	u32 digits; /* significant binary digits of the values; 0: there are too many stacks, so no
 		       values are kept */
 };

@@ -138,7 +138,7 @@ json_t *json_ledger(const struct trace_ledger *ledger)
 		object, json_object_set_new(object, "user_stacks", json_user_stacks(ledger)));
 }
 
-json_t *json_path(const struct profile *profile, const struct profile_path *path)
+json_t *json_names_of_stack_path(const struct profile *profile, const struct profile_path *path)
 {
 	json_t *array = json_array();
 	int failures = 0;
@@ -149,12 +149,12 @@ json_t *json_path(const struct profile *profile, const struct profile_path *path
 	return json_or_null_after_failure(array, failures);
 }
 
-int json_set_path(json_t *object, const char *key, const struct profile *profile,
-		  const struct profile_path *path)
+int json_set_names_of_stack_path(json_t *object, const char *key, const struct profile *profile,
+				 const struct profile_path *path)
 {
 	char cut[32];
 
-	if (json_object_set_new(object, key, json_path(profile, path)))
+	if (json_object_set_new(object, key, json_names_of_stack_path(profile, path)))
 		return -1;
 	if (!stack_end_is_cut(path->end))
 		return 0;
@@ -162,7 +162,7 @@ int json_set_path(json_t *object, const char *key, const struct profile *profile
 	return json_object_set_new(object, cut, json_string(path->end->name));
 }
 
-int json_set_error(json_t *object, const char *event, u64 estimates)
+int json_set_standard_error(json_t *object, const char *event, u64 estimates)
 {
 	u64 every = read_sampling_period_of_source(event);
 
@@ -179,15 +179,15 @@ static json_t *json_row(const struct trace_source *sources, const struct profile
 	int failures = set_count_member(object, "count", row->count);
 
 	failures |= set_count_member(object, "value", row->value);
-	failures |= json_set_error(object, sources[row->kind].name, row->estimates);
+	failures |= json_set_standard_error(object, sources[row->kind].name, row->estimates);
 	failures |= json_object_set_new(object, "event", json_text(sources[row->kind].name));
 	failures |= json_object_set_new(object, "comm", json_text(row->comm));
 	if (profile->split & EVENTS_BY_CGROUP)
 		failures |= json_object_set_new(
 			object, "cgroup",
 			json_text(frame_names_label(profile->names, row->cgroup)));
-	failures |= json_set_path(object, "kernel", profile, row->kernel);
-	failures |= json_set_path(object, "user", profile, row->user);
+	failures |= json_set_names_of_stack_path(object, "kernel", profile, row->kernel);
+	failures |= json_set_names_of_stack_path(object, "user", profile, row->user);
 	return json_or_null_after_failure(object, failures);
 }
 

@@ -31,16 +31,16 @@ json_t *json_event_counts_of_ledger(const struct trace_ledger *ledger);
 json_t *json_ledger(const struct trace_ledger *ledger);
 
 /* Makes the array of the function names of a path, innermost first, without markers. */
-json_t *json_path(const struct profile *profile, const struct profile_path *path);
+json_t *json_names_of_stack_path(const struct profile *profile, const struct profile_path *path);
 
 /* Sets the member `key` to the array of the path's names. If outer frames are missing, the member
  * `key`_cut gives the reason. Not 0 without memory. */
-int json_set_path(json_t *object, const char *key, const struct profile *profile,
-		  const struct profile_path *path);
+int json_set_names_of_stack_path(json_t *object, const char *key, const struct profile *profile,
+				 const struct profile_path *path);
 
 /* Sets the member "standard_error" if the event's values are estimates (report/profile/profile.h).
  * 0 or -1. */
-int json_set_error(json_t *object, const char *event, u64 estimates);
+int json_set_standard_error(json_t *object, const char *event, u64 estimates);
 
 /*
  * The array [{"count", "value", "event", "comm", "kernel": [names], "user": [names]}] of the first

@@ -90,7 +90,7 @@ static int parse_user_line(struct mappings *mappings, char *line)
 	if (array_make_room(mappings->user, mappings->user_count, mappings->user_room))
 		return -ENOMEM;
 	unescape_path(line + path);
-	if (!line[path]) /* \000 */
+	if (!line[path]) /* the path begins with \000 */
 		return -EBADMSG;
 	user.path = strdup(line + path);
 	if (!user.path)
@@ -178,7 +178,7 @@ const char *mappings_path(const struct mappings *mappings, u32 number)
 	return found ? found->path : NULL;
 }
 
-u32 mappings_kernel(const struct mappings *mappings, const struct trace_module **modules)
+u32 mappings_kernel_modules(const struct mappings *mappings, const struct trace_module **modules)
 {
 	*modules = mappings->kernel;
 	return mappings->kernel_count;

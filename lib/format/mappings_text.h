@@ -32,7 +32,7 @@ const struct trace_mapping *mappings_find(const struct mappings *mappings, u32 n
 const char *mappings_path(const struct mappings *mappings, u32 number);
 
 /* Gives the kernel's image and its modules, in the order of the file. */
-u32 mappings_kernel(const struct mappings *mappings, const struct trace_module **modules);
+u32 mappings_kernel_modules(const struct mappings *mappings, const struct trace_module **modules);
 
 /* Returns the address of _stext in the kernel image; 0: unknown. */
 u64 mappings_kernel_start(const struct mappings *mappings);

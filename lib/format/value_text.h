@@ -17,12 +17,12 @@ void value_text(u64 value, const char *unit, char text[VALUE_TEXT_ROOM]);
 
 #define HISTOGRAM_PERCENTILES 4
 
-/* The percentiles that all views of values show, with their column names. */
 /* The note below a histogram of events that the kernel has aggregated. */
 #define HISTOGRAM_OF_AGGREGATES                                                                    \
 	"aggregated in the kernel: exact by powers of two; percentiles and linear histograms are " \
 	"estimates"
 
+/* The percentiles that all views of values show, with their column names. */
 extern const struct histogram_percentile {
 	u32 permille;
 	const char *name;

@@ -16,7 +16,7 @@
 #include "ledger.h"
 
 #define IDS_MAX 65536U	    /* number of event ids: an id has 16 bits in the ring */
-#define TIDS_MAX (1U << 22) /* the kernel's limit */
+#define TIDS_MAX (1U << 22) /* limit for thread ids, as in the kernel */
 /* Flag of an entry in an NMI, which trace-cmd's library does not define. */
 #define CONTEXT_NMI 0x40
 /* Bytes of the head of each record: id, flags, preemption count and thread. */

@@ -39,7 +39,7 @@ static bool is_valid_entry(const struct ftrace_entry *entry, const u8 *payload)
 
 int ftrace_batch_read(const u8 *batch, u32 bytes, ftrace_take *take, void *arg)
 {
-	u64 payload[FTRACE_FRAMES_MAX]; /* aligned */
+	u64 payload[FTRACE_FRAMES_MAX]; /* the payload of an entry, in aligned memory */
 	struct ftrace_entry entry;
 	int err = 0;
 

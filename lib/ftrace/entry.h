@@ -24,11 +24,11 @@ enum ftrace_what {
 	 * "system:event", NUL-terminated */
 	FTRACE_SOURCE,
 	FTRACE_TASK,  /* payload: name of the thread `tid`, FTRACE_COMM_BYTES long */
-	FTRACE_EVENT, /* `kind` */
+	FTRACE_EVENT, /* an event of the source `kind` */
 	FTRACE_STACK_ID,
 	FTRACE_STACK,	   /* kernel stack; payload: addresses, innermost first */
 	FTRACE_USER_STACK, /* user stack; payload: addresses, innermost first */
-	FTRACE_COOKIE,	   /* `value` */
+	FTRACE_COOKIE,	   /* `value`: the cookie of the event's deferred user stack */
 	/* a deferred user stack; `value`: the cookie; `id` of the stack, or `reason` why it is
 	 * missing */
 	FTRACE_ANSWER,
@@ -90,13 +90,14 @@ struct ftrace_decoder;
 struct tep_handle;
 struct tep_record;
 
-/* Creates a decoder. The handle must outlive it. -ENOMEM. */
+/* Creates a decoder. The handle must outlive the decoder. -ENOMEM. */
 int ftrace_decoder_create(struct tep_handle *formats, ftrace_take *take, void *arg,
 			  struct ftrace_decoder **out);
 void ftrace_decoder_free(struct ftrace_decoder **decoder);
 
-/* Decodes a record and passes its entries to take(). Records of a CPU come in the order of its
- * ring. -EBADMSG: the record is shorter than its format. */
+/* Decodes a record to one or more entries and passes each entry to take(). The caller passes the
+ * records of a CPU in the order of its ring. -EBADMSG: the record is shorter than its format, or
+ * `cpu` is not below FTRACE_CPUS_MAX. */
 int ftrace_decode(struct ftrace_decoder *decoder, struct tep_record *record, u32 cpu);
 
 #endif

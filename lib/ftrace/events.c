@@ -123,7 +123,7 @@ void ftrace_events_free(struct ftrace_events **events)
 	*events = NULL;
 }
 
-u64 ftrace_events_unresolved(const struct ftrace_events *events)
+u64 ftrace_events_unresolved_stacks(const struct ftrace_events *events)
 {
 	return events->ledger.kernel_reasons[REASON_GONE] +
 	       events->ledger.user_reasons[REASON_GONE];
@@ -221,13 +221,16 @@ static int add_stack_to_event(struct ftrace_events *events, const struct ftrace_
 	switch (entry->what) {
 	case FTRACE_STACK_ID:
 		waiting->event.kernel_reason = REASON_GONE;
-		return ftrace_stacks_by_id(&events->stacks, entry->id, &waiting->event.kernel);
+		return ftrace_stacks_find_or_write_by_id(&events->stacks, entry->id,
+							 &waiting->event.kernel);
 	case FTRACE_STACK:
 		waiting->event.kernel_reason = REASON_NO_FRAMES;
-		return ftrace_stacks_whole(&events->stacks, entry, payload, &waiting->event.kernel);
+		return ftrace_stacks_write_whole(&events->stacks, entry, payload,
+						 &waiting->event.kernel);
 	case FTRACE_USER_STACK:
 		waiting->event.user_reason = REASON_NO_FRAMES;
-		return ftrace_stacks_whole(&events->stacks, entry, payload, &waiting->event.user);
+		return ftrace_stacks_write_whole(&events->stacks, entry, payload,
+						 &waiting->event.user);
 	default:
 		return set_deferred_cookie_of_event(events, entry, waiting);
 	}
@@ -261,7 +264,7 @@ static int set_stack_of_deferred_cookie(struct ftrace_events *events,
 	struct trace_resolution resolution;
 
 	if (!entry->reason)
-		err = ftrace_stacks_by_id(&events->stacks, entry->id, &stack);
+		err = ftrace_stacks_find_or_write_by_id(&events->stacks, entry->id, &stack);
 	if (!err && (index == HASH_INDEX_NONE || events->cookies[index].is_answered))
 		err = add_cookie_without_stack(events, entry->value, entry->tid, &index);
 	if (err)

@@ -27,7 +27,7 @@ int ftrace_events_take(struct ftrace_events *events, const struct ftrace_entry *
 /* Called after the last entry: writes the waiting events and the ledger. */
 int ftrace_events_end(struct ftrace_events *events);
 
-u64 ftrace_events_unresolved(const struct ftrace_events *events);
+u64 ftrace_events_unresolved_stacks(const struct ftrace_events *events);
 u64 ftrace_events_unknown_gaps(const struct ftrace_events *events);
 
 #endif

@@ -42,7 +42,7 @@ struct importing {
 	struct ring_live *live;
 	struct ring_file *ring; /* the trace.dat; one of `live` and `ring` is NULL */
 	struct stack_files *stacks;
-	struct kernel_names *kernel; /* or NULL */
+	struct kernel_names *kernel; /* names of kernel symbols; NULL: unknown */
 	struct kernel_files files;
 	struct symbol_lookup *lookup;
 	struct trace_writer *writer; /* writer of the recording; NULL before the first entry */
@@ -66,7 +66,7 @@ static bool find_kernel_symbol(void *arg, u64 address, struct symbol *symbol)
 
 /* The name of the symbol tells whether an address is in entry code, which works for any kernel. An
  * address without a name is not in entry code. */
-static bool is_kernel_entry_symbol(void *arg, u64 address)
+static bool is_address_in_kernel_entry_code(void *arg, u64 address)
 {
 	struct symbol symbol;
 
@@ -79,7 +79,7 @@ static int begin_imported_recording(struct importing *importing, u64 first)
 	struct utsname here = {.nodename = "unknown", .release = "unknown", .machine = "unknown"};
 	struct trace_info info = {
 		.start_monotonic = first,
-		.address_shown = !stack_files_hide_kernel(importing->stacks),
+		.address_shown = !stack_files_lack_kernel_addresses(importing->stacks),
 		.hostname = here.nodename,
 		.kernel = here.release,
 		.machine = here.machine,
@@ -94,7 +94,7 @@ static int begin_imported_recording(struct importing *importing, u64 first)
 
 	if (importing->live) {
 		uname(&here);
-		info.start_realtime = ring_live_realtime(importing->live) + first;
+		info.start_realtime = ring_live_realtime_offset(importing->live) + first;
 		info.cpus = ring_live_cpus(importing->live);
 	} else {
 		if (!stat(importing->file, &status))
@@ -104,15 +104,15 @@ static int begin_imported_recording(struct importing *importing, u64 first)
 	}
 	err = trace_writer_create(importing->path, &info, &importing->writer, importing->error);
 	if (!err && importing->live)
-		err = kernel_image_modules(&importing->files, write_module, importing->writer,
-					   importing->error);
+		err = kernel_image_each_module(&importing->files, write_module, importing->writer,
+					       importing->error);
 	else if (mappings)
-		count = mappings_kernel(mappings, &modules);
+		count = mappings_kernel_modules(mappings, &modules);
 	for (u32 i = 0; i < count && !err; i++)
 		err = trace_writer_module(importing->writer, &modules[i]);
 	return err
 		       ?: ftrace_events_create(importing->writer, importing->stacks,
-					       is_kernel_entry_symbol, importing,
+					       is_address_in_kernel_entry_code, importing,
 					       &importing->events);
 }
 
@@ -176,7 +176,8 @@ static void set_path_components(const char *path, struct mapping_record *record)
 	record->path_whole = 1;
 }
 
-/* The sandbox that parses the file compares the build id. */
+/* Opens the file at the path, whatever its build id: the sandbox that parses the file compares the
+ * build id. */
 static int open_mapped_file_by_path(const struct mapping_record *record, const char *path)
 {
 	return path[0] == '/' && record->path_whole
@@ -251,19 +252,19 @@ static int write_all_symbols(struct importing *importing)
 
 static int write_recording(struct importing *importing, struct ftrace_import_notes *notes)
 {
-	int err = importing->live ? ring_live_each(importing->live, import_entry, importing,
-						   importing->error)
-				  : ring_file_each(importing->ring, import_entry, importing,
-						   importing->error);
+	int err = importing->live ? ring_live_each_entry(importing->live, import_entry, importing,
+							 importing->error)
+				  : ring_file_each_entry(importing->ring, import_entry, importing,
+							 importing->error);
 
 	if (!err && !importing->events)
 		err = error_set(importing->error, ENODATA, "%s: nothing is recorded there",
 				importing->import->from);
 	err = err ?: write_all_symbols(importing) ?: ftrace_events_end(importing->events);
 	if (!err) {
-		notes->unresolved = ftrace_events_unresolved(importing->events);
+		notes->unresolved = ftrace_events_unresolved_stacks(importing->events);
 		notes->unknown_gaps = ftrace_events_unknown_gaps(importing->events);
-		notes->hides_kernel = stack_files_hide_kernel(importing->stacks);
+		notes->hides_kernel = stack_files_lack_kernel_addresses(importing->stacks);
 	}
 	if (err && importing->writer)
 		trace_writer_discard(&importing->writer);
@@ -285,7 +286,7 @@ static int open_ring_to_import(struct importing *importing)
 	bool is_folder;
 	int length;
 
-	if (ring_live_is(import->from)) {
+	if (ring_live_is_tracefs_folder(import->from)) {
 		if (import->buffer)
 			return error_set(importing->error, EINVAL,
 					 "%s: an instance in tracefs is named by its own folder",

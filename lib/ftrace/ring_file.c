@@ -43,8 +43,8 @@ struct file_request {
 };
 
 struct file_answer {
-	s32 result; /* 0 or -errno */
-	u32 bytes;  /* <= FTRACE_BATCH_BYTES */
+	s32 result; /* result of the request: 0 or -errno */
+	u32 bytes;  /* number of bytes that follow the answer; at most FTRACE_BATCH_BYTES */
 	u32 cpus;
 	u32 reserved;
 	u64 start, size; /* address and size of the function */
@@ -223,7 +223,7 @@ struct ring_file {
 static int query_sandbox(struct ring_file *ring, const struct file_request *request, int file,
 			 struct file_answer *head, void *to, u32 room)
 {
-	int err = sandbox_request(ring->sandbox, request, sizeof(*request), &file, file >= 0);
+	int err = sandbox_send_request(ring->sandbox, request, sizeof(*request), &file, file >= 0);
 
 	err = err ?: sandbox_receive(ring->sandbox, head, sizeof(*head));
 	if (!err && (head->bytes > room || head->result > 0))
@@ -318,8 +318,8 @@ u32 ring_file_cpus(const struct ring_file *ring)
 	return ring->cpus;
 }
 
-int ring_file_each(struct ring_file *ring, ftrace_take *take, void *arg,
-		   struct stackmap_error *error)
+int ring_file_each_entry(struct ring_file *ring, ftrace_take *take, void *arg,
+			 struct stackmap_error *error)
 {
 	const struct file_request next = {.what = FILE_NEXT};
 	struct file_answer head = {.bytes = 1};

@@ -41,7 +41,7 @@ static const struct {
 	{"dropped events: %llu", LOST_RING_FULL},
 };
 
-bool ring_live_is(const char *folder)
+bool ring_live_is_tracefs_folder(const char *folder)
 {
 	struct statfs system;
 
@@ -79,7 +79,7 @@ static int read_current_trace_clock(struct ring_live *ring)
 }
 
 /* An instance without a name (NULL) is the top level of tracefs. */
-static int find_tracefs_folder_of_instance(struct ring_live *ring)
+static int allocate_tracefs_instance_of_folder(struct ring_live *ring)
 {
 	char *name = strstr(ring->folder, "/instances/");
 
@@ -96,7 +96,8 @@ static int find_tracefs_folder_of_instance(struct ring_live *ring)
 static int open_ring_buffers_of_folder(struct ring_live *ring, const char *folder,
 				       struct stackmap_error *error)
 {
-	int err = realpath(folder, ring->folder) ? find_tracefs_folder_of_instance(ring) : -errno;
+	int err =
+		realpath(folder, ring->folder) ? allocate_tracefs_instance_of_folder(ring) : -errno;
 
 	err = err ?: read_current_trace_clock(ring);
 	if (!err) {
@@ -148,7 +149,7 @@ u32 ring_live_cpus(const struct ring_live *ring)
 	return (u32)tep_get_cpus(ring->formats);
 }
 
-u64 ring_live_realtime(const struct ring_live *ring)
+u64 ring_live_realtime_offset(const struct ring_live *ring)
 {
 	return ring->realtime;
 }
@@ -202,8 +203,8 @@ static int pass_losses_counted_in_cpu_stats(struct ring_live *ring)
 	return err;
 }
 
-int ring_live_each(struct ring_live *ring, ftrace_take *take, void *arg,
-		   struct stackmap_error *error)
+int ring_live_each_entry(struct ring_live *ring, ftrace_take *take, void *arg,
+			 struct stackmap_error *error)
 {
 	int err = ftrace_decoder_create(ring->formats, pass_entry_unless_reported_loss, ring,
 					&ring->decoder);

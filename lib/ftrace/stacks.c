@@ -138,7 +138,7 @@ const struct mappings *stack_files_mappings(const struct stack_files *files)
 	return files->mappings;
 }
 
-bool stack_files_hide_kernel(const struct stack_files *files)
+bool stack_files_lack_kernel_addresses(const struct stack_files *files)
 {
 	return files->hides_kernel;
 }
@@ -199,7 +199,7 @@ static int is_entry_code(struct ftrace_stacks *stacks, u64 frame)
 
 	if (!FRAME_IS_KERNEL(frame) || !stacks->is_entry_code)
 		return 0;
-	known = intern_entry(&stacks->known_code, &key);
+	known = intern_find_or_add_entry(&stacks->known_code, &key);
 	if (!known)
 		return -ENOMEM;
 	if (known->what == CODE_UNKNOWN)
@@ -251,7 +251,7 @@ static int write_stack(struct ftrace_stacks *stacks, const struct trace_stack *s
 	return err;
 }
 
-int ftrace_stacks_by_id(struct ftrace_stacks *stacks, u32 id, u32 *index)
+int ftrace_stacks_find_or_write_by_id(struct ftrace_stacks *stacks, u32 id, u32 *index)
 {
 	u32 found = find_stack_index(stacks->files, id);
 	int err;
@@ -270,8 +270,8 @@ int ftrace_stacks_by_id(struct ftrace_stacks *stacks, u32 id, u32 *index)
 	return err;
 }
 
-int ftrace_stacks_whole(struct ftrace_stacks *stacks, const struct ftrace_entry *entry,
-			const u64 *addresses, u32 *index)
+int ftrace_stacks_write_whole(struct ftrace_stacks *stacks, const struct ftrace_entry *entry,
+			      const u64 *addresses, u32 *index)
 {
 	u32 depth = entry->bytes / sizeof(*addresses);
 	bool is_user = entry->what == FTRACE_USER_STACK, cut = depth > STACK_USER_DEPTH_MAX;

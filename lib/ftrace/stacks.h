@@ -31,7 +31,7 @@ void stack_files_free(struct stack_files **files);
 const struct mappings *stack_files_mappings(const struct stack_files *files);
 
 /* True if the addresses of kernel frames were hidden when the file was read. */
-bool stack_files_hide_kernel(const struct stack_files *files);
+bool stack_files_lack_kernel_addresses(const struct stack_files *files);
 
 /* Frames of a recording that stand for ftrace's trampolines, which have a marker instead of an
  * address in the ring, and for hidden addresses. No code is at these addresses. */
@@ -67,11 +67,11 @@ void ftrace_stacks_free(struct ftrace_stacks *stacks);
 
 /* Sets *index to the stack's index in the recording, or to TRACE_NO_STACK if the files have no
  * stack with this id. -ENOMEM, or the writer's error. */
-int ftrace_stacks_by_id(struct ftrace_stacks *stacks, u32 id, u32 *index);
+int ftrace_stacks_find_or_write_by_id(struct ftrace_stacks *stacks, u32 id, u32 *index);
 
 /* Writes a stack that is in the ring in full, with addresses as frames. Sets *index to
  * TRACE_NO_STACK if the stack is empty. */
-int ftrace_stacks_whole(struct ftrace_stacks *stacks, const struct ftrace_entry *entry,
-			const u64 *addresses, u32 *index);
+int ftrace_stacks_write_whole(struct ftrace_stacks *stacks, const struct ftrace_entry *entry,
+			      const u64 *addresses, u32 *index);
 
 #endif

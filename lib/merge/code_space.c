@@ -239,7 +239,7 @@ static int translate_mapping(struct code_space *space, const struct trace_reader
 		return write_new_mapping(space, mapping, first_tid, writer, number);
 	id = make_build_id(mapping->build_id, mapping->build_id_bytes);
 	memcpy(&key, &id, sizeof(key));
-	file = intern_entry(&space->files, &key);
+	file = intern_find_or_add_entry(&space->files, &key);
 	if (!file)
 		return -ENOMEM;
 	if (!file->number)
@@ -248,8 +248,9 @@ static int translate_mapping(struct code_space *space, const struct trace_reader
 	return err;
 }
 
-int code_space_add(struct code_space *space, const struct trace_reader *reader, u32 machine,
-		   u32 first_tid, struct trace_writer *writer, struct code_map **out)
+int code_space_add_recording(struct code_space *space, const struct trace_reader *reader,
+			     u32 machine, u32 first_tid, struct trace_writer *writer,
+			     struct code_map **out)
 {
 	struct code_map *map = calloc(1, sizeof(*map));
 	const struct trace_mapping *mappings;

@@ -28,8 +28,9 @@ void code_space_free(struct code_space **space);
 
 /* Writes the new modules and mappings of a recording of `machine` (< MACHINES_MAX); process ids
  * are increased by `first_tid`. -ENOMEM, -E2BIG: too many mappings, or the error of the writer. */
-int code_space_add(struct code_space *space, const struct trace_reader *reader, u32 machine,
-		   u32 first_tid, struct trace_writer *writer, struct code_map **out);
+int code_space_add_recording(struct code_space *space, const struct trace_reader *reader,
+			     u32 machine, u32 first_tid, struct trace_writer *writer,
+			     struct code_map **out);
 void code_map_free(struct code_map **map);
 
 /* Translates a frame of the recording to that of the merged recording. */

@@ -79,7 +79,7 @@ void machine_list_free(struct machine_list *list)
 	*list = (struct machine_list){};
 }
 
-u64 machine_list_shift(const struct machine_list *list, const struct trace_reader *reader)
+u64 machine_list_time_shift(const struct machine_list *list, const struct trace_reader *reader)
 {
 	return boot_realtime_of_recording(reader) - list->booted;
 }

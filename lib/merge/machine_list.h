@@ -37,7 +37,7 @@ int machine_list_create(struct machine_list *list, struct trace_reader *const *r
 void machine_list_free(struct machine_list *list);
 
 /* The number of ns that is added to monotonic times of a recording. */
-u64 machine_list_shift(const struct machine_list *list, const struct trace_reader *reader);
+u64 machine_list_time_shift(const struct machine_list *list, const struct trace_reader *reader);
 
 static inline u32 machine_first_tid(u32 machine)
 {

@@ -66,7 +66,7 @@ int recording_list_add_file(struct recording_list *list, const char *path,
 	return error_set_errno(error, ENOMEM, path);
 }
 
-static int read_names(struct reading *reading)
+static int read_names_of_folder_files(struct reading *reading)
 {
 	int fd = openat(reading->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = 0;
 	DIR *folder = fd < 0 ? NULL : fdopendir(fd);
@@ -159,7 +159,8 @@ static int add_recording(struct reading *reading, const char *name, int fd,
 		trace_reader_close(&reader);
 		return error_set_errno(error, ENOMEM, path);
 	}
-	if (trace_readers_fit(&list->readers[reading->first], list->count - reading->first))
+	if (trace_readers_fit_memory_limit(&list->readers[reading->first],
+					   list->count - reading->first))
 		return 0;
 	trace_reader_close(&list->readers[--list->count]);
 	error_set(&why, EBADMSG,
@@ -233,7 +234,7 @@ static int add_folder_entry(struct reading *reading, const char *name, struct st
 
 static int add_folder_entries(struct reading *reading, struct stackmap_error *error)
 {
-	int err = read_names(reading);
+	int err = read_names_of_folder_files(reading);
 
 	if (err == -E2BIG)
 		return error_set(error, E2BIG, "%s: more than %u files in one folder",

@@ -168,20 +168,20 @@ static int read_part_events(struct part *part, struct trace_reader *reader,
 	return result;
 }
 
-static int stop_at_first_event(void *time, const struct trace_event *event)
+static int take_time_of_first_event(void *time, const struct trace_event *event)
 {
 	*(u64 *)time = event->time;
 	return 1;
 }
 
-/* Sets `since` before the first event and before all task changes. */
+/* Sets `since` to a time just before the first event and before all task changes. */
 static int set_start_time_of_initial_names(struct part *part, struct trace_reader *reader,
 					   struct stackmap_error *error)
 {
 	const struct trace_task *tasks;
 	u32 count = trace_reader_tasks(reader, &tasks);
 	u64 first = UINT64_MAX;
-	int err = read_part_events(part, reader, stop_at_first_event, &first, error);
+	int err = read_part_events(part, reader, take_time_of_first_event, &first, error);
 
 	for (u32 i = 0; i < count; i++)
 		if (tasks[i].time && tasks[i].time < first)
@@ -238,7 +238,7 @@ static int add_tasks(const struct part *part)
 static int add_thread_times(const struct part *part)
 {
 	const struct thread_account *accounts;
-	u32 count = trace_reader_times(part->reader, &accounts);
+	u32 count = trace_reader_accounts(part->reader, &accounts);
 	int err = 0;
 
 	if (part->merge->is_summary)
@@ -251,7 +251,7 @@ static int add_thread_times(const struct part *part)
 		if (moved.tid)
 			moved.tid = translate_thread_id(part, moved.tid);
 		moved.tgid = translate_thread_id(part, moved.tgid);
-		err = trace_writer_time(part->merge->writer, &moved);
+		err = trace_writer_thread_account(part->merge->writer, &moved);
 	}
 	return err;
 }
@@ -355,7 +355,7 @@ static void add_ledgers_to_merged(const struct part *part)
 		return;
 	trace_ledger_add(&merge->ledger, ledger);
 	for (u32 kind = 0; kind < trace_reader_sources(part->reader, &sources); kind++)
-		merge->lost[part->kinds[kind]] += compared_lost_of(part->reader, kind);
+		merge->lost[part->kinds[kind]] += compared_lost_of_source(part->reader, kind);
 	for (u32 i = 0; i < count; i++) {
 		u32 cpu = cpus[i].cpu + part->first_cpu;
 		struct trace_cpu_ledger *sum;
@@ -378,13 +378,13 @@ static int add_recording(struct merge *merge, u32 number, struct stackmap_error 
 	struct part part = {
 		.merge = merge,
 		.reader = reader,
-		.shift = machine_list_shift(&merge->machines, reader),
+		.shift = machine_list_time_shift(&merge->machines, reader),
 		.first_tid = machine_first_tid(machine),
 		.first_cpu = merge->machines.machines[machine].first_cpu,
 	};
 	int err = set_start_time_of_initial_names(&part, reader, error)
 			  ?: add_event_sources(&part)
-			  ?: code_space_add(merge->code, reader, machine, part.first_tid,
+			  ?: code_space_add_recording(merge->code, reader, machine, part.first_tid,
 					    merge->writer, &part.code)
 			  ?: add_stacks(&part)
 			  ?: add_symbols(&part)
@@ -440,8 +440,8 @@ static void describe_merged_recording(const struct merge *merge, struct texts *t
 		whole->is_summary |= info->is_summary;
 		whole->has_times |= info->has_times;
 		whole->has_counted |= info->has_counted;
-		/* Sums of any values would be taken for aggregates. A recording without counted
-		 * events has no sums. */
+		/* The merged recording has no aggregates if one recording has counted events that
+		 * are sums of any values. A recording without counted events has no sums. */
 		ledger = trace_reader_ledger(merge->readers[i]);
 		has_part_aggregates |= info->has_aggregates;
 		whole->has_aggregates &= info->has_aggregates || (ledger && !ledger->counted);

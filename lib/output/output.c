@@ -28,7 +28,7 @@
  * is opened once, so later operations are in the same folder, even if the path to it changes.
  */
 
-#define LINKS_MAX 40 /* the kernel's limit */
+#define LINKS_MAX 40 /* most links that are followed one after the other, as in the kernel */
 
 bool is_output_owner_trusted(uid_t owner)
 {
@@ -60,7 +60,7 @@ static int open_parent_folder(struct output_place *place, const char *path)
 	return place->folder < 0 ? -errno : 0;
 }
 
-static int stat_output_path(struct output_place *place)
+static int stat_file_of_output_name(struct output_place *place)
 {
 	if (fstatat(place->folder, place->name, &place->status, AT_SYMLINK_NOFOLLOW)) {
 		place->exists = false;
@@ -81,13 +81,14 @@ static int replace_output_path_by_link_target(struct output_place *place)
 	if (bytes < 0)
 		return -errno;
 	target[bytes] = '\0';
-	return open_parent_folder(place, target) ?: stat_output_path(place);
+	return open_parent_folder(place, target) ?: stat_file_of_output_name(place);
 }
 
 int output_place_find(const char *path, struct output_place *place, struct stackmap_error *error)
 {
 	struct output_place found = {.folder = AT_FDCWD};
-	int links = 0, result = open_parent_folder(&found, path) ?: stat_output_path(&found);
+	int links = 0,
+	    result = open_parent_folder(&found, path) ?: stat_file_of_output_name(&found);
 	struct statfs system;
 
 	/* A link in /proc, which the kernel makes for an open file, is not followed here, since its
@@ -223,10 +224,10 @@ static int find_standard_stream(const struct stat *named)
 }
 
 /*
- * Checks that the opened file is the file whose status was read before: the name may lead to
- * another file now.
+ * Checks that the opened file is the file whose status was read before, since the name may lead to
+ * another file now. Then sets the descriptor to blocking mode.
  */
-static int check_opened_file_is_expected(int fd, const struct stat *wanted)
+static int check_opened_file_and_make_blocking(int fd, const struct stat *wanted)
 {
 	struct stat status;
 
@@ -265,7 +266,7 @@ static int open_special_file_of_trusted_user(struct output *output, const struct
 	fd = open_special_file(&output->place, wanted);
 	if (fd < 0)
 		return fd;
-	result = check_opened_file_is_expected(fd, wanted);
+	result = check_opened_file_and_make_blocking(fd, wanted);
 	if (result) {
 		close(fd);
 		return result;
@@ -277,7 +278,7 @@ static int open_special_file_of_trusted_user(struct output *output, const struct
 
 /* --- regular files --- */
 
-static void drop_recorded_temporary_name(struct output *output)
+static void clear_temporary_name_without_unlink(struct output *output)
 {
 	output->temporary[0] = standing.name[0] = '\0';
 }
@@ -376,7 +377,7 @@ static int open_named_output(struct output *output, struct stackmap_error *error
 		return result;
 	if (!output->place.exists || S_ISREG(found->st_mode) || S_ISDIR(found->st_mode))
 		return open_regular_file(output, error);
-	/* a device or FIFO */
+	/* The path leads to a device or a FIFO. */
 	if (fstatat(output->place.folder, output->place.name, &status, 0))
 		return set_output_write_error(output->path, -errno, error);
 	standard = find_standard_stream(&status);
@@ -432,7 +433,7 @@ static int link_file_as_temporary(struct output *output)
 	return link_file_as(output, output->temporary);
 }
 
-static int rename_temporary_to_output(struct output *output)
+static int link_or_rename_file_to_output_name(struct output *output)
 {
 	int result = 0;
 
@@ -447,7 +448,7 @@ static int rename_temporary_to_output(struct output *output)
 	if (renameat(output->place.folder, output->temporary, output->place.folder,
 		     output->place.name))
 		return -errno;
-	drop_recorded_temporary_name(output);
+	clear_temporary_name_without_unlink(output);
 	return 0;
 }
 
@@ -470,7 +471,7 @@ int output_publish(struct output *output, struct stackmap_error *error)
 	if (result)
 		return error_set(error, -result, "%s: cannot be renamed to %s.old: %s",
 				 output->path, output->path, strerror(-result));
-	result = rename_temporary_to_output(output);
+	result = link_or_rename_file_to_output_name(output);
 	if (result)
 		return set_output_write_error(output->path, result, error);
 	output->published = true;
@@ -537,7 +538,7 @@ int output_close(struct output *output)
 	if (output->temporary[0])
 		unlinkat(output->place.folder, output->temporary, 0);
 	if (output->temporary[0])
-		drop_recorded_temporary_name(output);
+		clear_temporary_name_without_unlink(output);
 	output_place_close(&output->place);
 	free(output->path);
 	*output = (struct output){.fd = -1, .place.folder = -1};

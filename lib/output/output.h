@@ -26,7 +26,7 @@
  */
 
 struct output_place {
-	int folder; /* descriptor with O_PATH */
+	int folder; /* descriptor of the folder, opened with O_PATH */
 	char name[NAME_MAX + 1];
 	bool exists;
 	/* status of the existing file; it can be the status of a link only if the link is in
@@ -72,8 +72,9 @@ struct output {
 	enum output_kind kind;
 	char *path;   /* path as the user wrote it */
 	bool is_file; /* the output is a regular file, which output_publish() gives its name */
-	struct output_place place;    /* folder and name of the file */
-	char temporary[NAME_MAX + 1]; /* temporary name of the file; "": it has none */
+	struct output_place place; /* folder and name of the file */
+	/* Temporary name of the file; "": the file has no temporary name. */
+	char temporary[NAME_MAX + 1];
 	bool published;
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The two system calls are made directly, with a struct of six words. libcap would add memory
+ * capget(2) and capset(2) are called directly, with a struct of six words. libcap would add memory
  * allocations and text parsing.
  */
 #include "capability.h"
@@ -27,7 +27,7 @@ u64 capability_held(void)
 	return data[0].effective | (u64)data[1].effective << 32;
 }
 
-bool capability_to_trace(void)
+bool capability_allows_loading_programs(void)
 {
 	const u64 needed = CAPABILITY(CAP_BPF) | CAPABILITY(CAP_PERFMON);
 	u64 held = capability_held();
@@ -37,14 +37,14 @@ bool capability_to_trace(void)
 
 const char *capability_advice(void)
 {
-	return capability_to_trace()
+	return capability_allows_loading_programs()
 		       ? "CAP_BPF and CAP_PERFMON are there, but a user namespace, a container's "
 			 "seccomp, an LSM or lockdown refuses: allow it there"
 		       : "run as root, or with CAP_BPF and CAP_PERFMON";
 }
 
 /* The kernel drops ambient capabilities together with the inheritable ones. */
-int capability_keep(u64 capabilities)
+int capability_keep_only(u64 capabilities)
 {
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
 	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];

@@ -20,7 +20,7 @@
 u64 capability_held(void);
 
 /* True if the process may load programs: with CAP_BPF and CAP_PERFMON, or with CAP_SYS_ADMIN. */
-bool capability_to_trace(void);
+bool capability_allows_loading_programs(void);
 
 /* Returns advice for a message after the kernel has refused a program or map. */
 const char *capability_advice(void);
@@ -30,6 +30,6 @@ const char *capability_advice(void);
  * executed programs from getting them back. The call affects only this thread, so a process calls
  * it before it creates threads. 0 or -errno.
  */
-int capability_keep(u64 capabilities);
+int capability_keep_only(u64 capabilities);
 
 #endif

@@ -229,7 +229,7 @@ int confine(int socket, int lifeline, u64 memory, pid_t parent)
 		       ?: lower_resource_limit(RLIMIT_NOFILE, FILES)
 		       ?: lower_resource_limit(RLIMIT_FSIZE, 0)
 		       ?: change_to_user_nobody()
-		       ?: capability_keep(0)
+		       ?: capability_keep_only(0)
 		       ?: set_death_signal_of_parent(lifeline, parent)
 		       ?: install_call_filter();
 }

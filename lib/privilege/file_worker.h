@@ -12,7 +12,7 @@
 
 struct file_worker {
 	pid_t pid;  /* process id of the worker; 0: the worker is not running */
-	int socket; /* SOCK_SEQPACKET, O_NONBLOCK */
+	int socket; /* this process's end of the socket to the worker: SOCK_SEQPACKET, O_NONBLOCK */
 };
 
 /*

@@ -177,12 +177,12 @@ void memory_limit_lower(u64 bytes)
 
 static u64 share = UINT64_MAX;
 
-u64 memory_share(void)
+u64 memory_limit_of_this_process(void)
 {
 	return share;
 }
 
-void memory_share_set(u64 bytes)
+void memory_limit_of_this_process_set(u64 bytes)
 {
 	share = bytes;
 }

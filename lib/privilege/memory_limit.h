@@ -25,8 +25,8 @@ void memory_limit_lower(u64 bytes);
  * Returns the part of memory_limit() that this process may use, in bytes; UINT64_MAX: no limit. A
  * sandbox sets its own part.
  */
-u64 memory_share(void);
-void memory_share_set(u64 bytes);
+u64 memory_limit_of_this_process(void);
+void memory_limit_of_this_process_set(u64 bytes);
 
 /*
  * Returns the limit of the cgroups that the files `cgroup` and `mountinfo` in the folder `proc`

@@ -20,8 +20,11 @@ union files_header {
 	char bytes[CMSG_SPACE(MESSAGE_FILES_MAX * sizeof(int))];
 };
 
-/* Decides what to do after a call on the socket has failed: 0 to repeat the call, or -errno. */
-static int handle_socket_failure(int socket, short events, u64 deadline)
+/* Handles a call on the socket that has failed. If the socket is not ready and there is a deadline,
+ * this function waits until the socket is ready or the deadline has passed. 0: the caller repeats
+ * the call; -ETIMEDOUT; -EINTR: a signal asked to stop; -EPIPE: the peer is gone; or another
+ * -errno. */
+static int wait_or_return_socket_error(int socket, short events, u64 deadline)
 {
 	struct pollfd wanted = {.fd = socket, .events = events};
 	u64 time;
@@ -63,7 +66,7 @@ int message_send_files(int socket, const void *data, size_t bytes, const int *fd
 		ssize_t sent = sendmsg(socket, &message, flags);
 
 		if (sent < 0) {
-			result = handle_socket_failure(socket, POLLOUT, deadline);
+			result = wait_or_return_socket_error(socket, POLLOUT, deadline);
 			continue;
 		}
 		part.iov_base = (char *)part.iov_base + sent;
@@ -95,7 +98,7 @@ static int receive_message(int socket, void *data, size_t bytes, int *fds, u64 d
 		ssize_t got = recvmsg(socket, &message, flags);
 
 		if (got < 0) {
-			result = handle_socket_failure(socket, POLLIN, deadline);
+			result = wait_or_return_socket_error(socket, POLLIN, deadline);
 			continue;
 		}
 		if (!got)

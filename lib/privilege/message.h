@@ -24,7 +24,7 @@ int message_send_files(int socket, const void *data, size_t bytes, const int *fd
 
 /*
  * Receives all bytes, and up to MESSAGE_FILES_MAX files, which the caller closes; an element of
- * `fds` without a file is -1. message_receive() closes any files.
+ * `fds` without a file is -1. (A file that was sent to message_receive() is closed, not returned.)
  */
 int message_receive_files(int socket, void *data, size_t bytes, int *fds, u64 deadline);
 void message_close_files(const int *fds);

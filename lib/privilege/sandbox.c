@@ -61,7 +61,7 @@ static void __attribute__((no_sanitize_address)) serve_requests(void)
 {
 	int result = confine(child.socket, child.lifeline, child.memory, child.parent);
 
-	memory_share_set(child.memory);
+	memory_limit_of_this_process_set(child.memory);
 	if (!message_send(child.socket, &result, sizeof(result), MESSAGE_NO_DEADLINE) && !result)
 		child.service(child.socket);
 	_exit(0);
@@ -223,7 +223,7 @@ void sandbox_end(struct sandbox **sandbox)
 	*sandbox = NULL;
 }
 
-void sandbox_limit(struct sandbox *sandbox, u32 limit_ms)
+void sandbox_set_time_limit(struct sandbox *sandbox, u32 limit_ms)
 {
 	sandbox->limit_ms = limit_ms;
 }
@@ -246,8 +246,8 @@ static int send_request(struct sandbox *sandbox, const void *data, size_t bytes,
 								   fds, count, sandbox->deadline));
 }
 
-int sandbox_request(struct sandbox *sandbox, const void *data, size_t bytes, const int *fds,
-		    u32 count)
+int sandbox_send_request(struct sandbox *sandbox, const void *data, size_t bytes, const int *fds,
+			 u32 count)
 {
 	int result = send_request(sandbox, data, bytes, fds, count);
 
@@ -279,7 +279,7 @@ void sandbox_end_child(struct sandbox *sandbox)
 
 /* Returns why a request failed. If the child has ended at a limit of memory, this process may have
  * no memory left either. */
-const char *sandbox_reason(int result)
+const char *sandbox_reason_of_failure(int result)
 {
 	switch (result) {
 	case -ETIMEDOUT:

@@ -37,7 +37,7 @@ int sandbox_start(sandbox_service service, u32 limit_ms, u32 parts, struct sandb
 void sandbox_end(struct sandbox **sandbox);
 
 /* Sets the time limit of later requests. */
-void sandbox_limit(struct sandbox *sandbox, u32 limit_ms);
+void sandbox_set_time_limit(struct sandbox *sandbox, u32 limit_ms);
 
 /* Returns the process id of the child; 0: no child is running. */
 pid_t sandbox_pid(const struct sandbox *sandbox);
@@ -46,8 +46,8 @@ pid_t sandbox_pid(const struct sandbox *sandbox);
  * Sends a request with open files. The time limit of the request starts. -EPIPE: the child has died
  * and was replaced too often; -ETIMEDOUT.
  */
-int sandbox_request(struct sandbox *sandbox, const void *data, size_t bytes, const int *fds,
-		    u32 count);
+int sandbox_send_request(struct sandbox *sandbox, const void *data, size_t bytes, const int *fds,
+			 u32 count);
 
 /*
  * Send more bytes of the request, and receive the answer. Each call transfers all bytes or returns
@@ -63,7 +63,7 @@ void sandbox_end_child(struct sandbox *sandbox);
  * Returns why a request failed, in words in which "it" stands for the file. `result` is the
  * request's result; a service returns -EFBIG if a file takes more memory than the service may use.
  */
-const char *sandbox_reason(int result);
+const char *sandbox_reason_of_failure(int result);
 
 /*
  * A function of the child that answers one request. The caller closes `files` (MESSAGE_FILES_MAX;

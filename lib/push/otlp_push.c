@@ -36,7 +36,7 @@ static int make_request(const struct push_profile *profile, struct push_message 
 {
 	size_t length;
 	char *plain;
-	int err = push_export(profile, &otlp_format, &plain, &length, error);
+	int err = push_export_to_memory(profile, &otlp_format, &plain, &length, error);
 
 	if (err)
 		return err;

@@ -51,7 +51,8 @@ static int add_label(void *arg, const char *key, const char *value)
 	return json_array_append_new(arg, label) ? -ENOMEM : 0;
 }
 
-/* NULL without memory. */
+/* Returns the body of the request as JSON: one series with the labels and the profile. NULL: no
+ * memory. */
 static json_t *make_series_object(const struct push_profile *profile, const char *bytes,
 				  size_t length)
 {
@@ -59,7 +60,7 @@ static json_t *make_series_object(const struct push_profile *profile, const char
 	json_t *raw;
 
 	if (!labels || add_label(labels, "__name__", NAME) ||
-	    push_labels(profile, add_label, labels)) {
+	    push_each_label(profile, add_label, labels)) {
 		json_decref(labels);
 		return NULL;
 	}
@@ -74,7 +75,7 @@ static int make_request(const struct push_profile *profile, struct push_message 
 	size_t length;
 	json_t *series;
 	char *bytes;
-	int err = push_export(profile, &pprof_format, &bytes, &length, error);
+	int err = push_export_to_memory(profile, &pprof_format, &bytes, &length, error);
 
 	if (err)
 		return err;

@@ -47,11 +47,11 @@ static int parse_url(const char *text, struct push_url *url, struct stackmap_err
 	}
 	if (!url->kind)
 		return set_url_error(error, "the URL begins with no kind of receiver");
-	scheme = server_url_take_scheme(&text);
+	scheme = server_url_parse_scheme(&text);
 	if (!scheme)
 		return set_url_error(error, "neither http:// nor https:// behind the kind");
-	wrong = server_url_take_host(scheme, scheme->tls ? url->kind->tls_port : url->kind->port,
-				     &text, &url->base);
+	wrong = server_url_parse_host_and_make_base(
+		scheme, scheme->tls ? url->kind->tls_port : url->kind->port, &text, &url->base);
 	if (wrong)
 		return set_url_error(error, wrong);
 	if (!url->base)
@@ -243,8 +243,8 @@ int push_recording(struct push *push, struct trace_reader *reader,
 	return err;
 }
 
-int push_export(const struct push_profile *profile, const struct export_format *format,
-		char **bytes, size_t *length, struct stackmap_error *error)
+int push_export_to_memory(const struct push_profile *profile, const struct export_format *format,
+			  char **bytes, size_t *length, struct stackmap_error *error)
 {
 	struct export_options options = *profile->options;
 	char *made = NULL;
@@ -265,8 +265,8 @@ int push_export(const struct push_profile *profile, const struct export_format *
 	return err;
 }
 
-int push_labels(const struct push_profile *profile,
-		int (*each)(void *arg, const char *key, const char *value), void *arg)
+int push_each_label(const struct push_profile *profile,
+		    int (*each)(void *arg, const char *key, const char *value), void *arg)
 {
 	const struct export_identity *identity = &profile->options->identity;
 	const char *host = identity->host ?: trace_reader_info(profile->reader)->hostname;

@@ -24,8 +24,8 @@ struct push_kind;
 
 struct push_url {
 	const struct push_kind *kind;
-	char *base; /* "https://HOST:PORT" */
-	char *path; /* "/..." */
+	char *base; /* scheme, host and port of the receiver: "https://HOST:PORT" */
+	char *path; /* path of the receiver's URL: "/..." */
 };
 
 /* Parses the URL of a receiver. -EINVAL: the URL is wrong, `error` has the reason; -ENOMEM. *url is
@@ -48,7 +48,8 @@ struct push_access {
 struct push;
 
 /* Prepares requests to a receiver; no connection is made yet. -EINVAL: a wrong URL, or a secret
- * that would be sent in cleartext (http_check_secrets()); -ENOSYS: libcurl is not installed. */
+ * that would be sent in cleartext (http_refuse_cleartext_secrets()); -ENOSYS: libcurl is not
+ * installed. */
 int push_open(const char *url, const struct push_access *access, struct push **out,
 	      struct stackmap_error *error);
 void push_close(struct push **push);

@@ -23,7 +23,8 @@ struct push_profile {
  * several pieces a second time after a lost connection. */
 struct push_message {
 	char *query; /* query of the URL, "?..." after the path; NULL: no query */
-	const char *headers[PUSH_HEADERS]; /* NULL-terminated */
+	/* Header lines of the request; NULL after the last line. */
+	const char *headers[PUSH_HEADERS];
 	char *type; /* value of the Content-Type header if it is memory to be freed, else NULL */
 	char *body;
 	size_t length;
@@ -52,13 +53,13 @@ extern const struct push_kind *const push_kinds[];
 
 /* Writes the recording in a format to memory that the caller frees. Sample types of pprof are
  * written without colons, since a colon is a separator in the queries of receivers. */
-int push_export(const struct push_profile *profile, const struct export_format *format,
-		char **bytes, size_t *length, struct stackmap_error *error);
+int push_export_to_memory(const struct push_profile *profile, const struct export_format *format,
+			  char **bytes, size_t *length, struct stackmap_error *error);
 
 /* Calls `each` for "host", "service", "version" and the labels of the options. The texts come
  * from users. Stops at the first non-zero return and returns it. */
-int push_labels(const struct push_profile *profile,
-		int (*each)(void *arg, const char *key, const char *value), void *arg);
+int push_each_label(const struct push_profile *profile,
+		    int (*each)(void *arg, const char *key, const char *value), void *arg);
 
 /* Returns a copy of a label's key in which "_" replaces all characters but letters, digits and "_".
  * NULL: no memory. */

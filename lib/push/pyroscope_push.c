@@ -37,7 +37,8 @@ static int put_name_label(void *arg, const char *key, const char *value)
 	struct labels *labels = arg;
 	char *plain;
 
-	if (strcmp(key, "service") == 0) /* "service" is the name of the application already */
+	/* The label "service" is left out: the name of the application is the service. */
+	if (strcmp(key, "service") == 0)
 		return 0;
 	plain = push_label_key(key);
 	if (!plain)
@@ -49,7 +50,7 @@ static int put_name_label(void *arg, const char *key, const char *value)
 	return 0;
 }
 
-/* "SERVICE{host=HOST,KEY=VALUE}" */
+/* Returns the application's name with labels: "SERVICE{host=HOST,KEY=VALUE}". NULL: no memory. */
 static char *make_application_name(const struct push_profile *profile)
 {
 	char *name = NULL;
@@ -61,7 +62,7 @@ static char *make_application_name(const struct push_profile *profile)
 		return NULL;
 	put_text_as_name_part(labels.to, profile->options->identity.service ?: NAME);
 	fputc('{', labels.to);
-	err = push_labels(profile, put_name_label, &labels);
+	err = push_each_label(profile, put_name_label, &labels);
 	fputc('}', labels.to);
 	if (!fclose(labels.to) && !err)
 		return name;
@@ -85,7 +86,7 @@ static int make_query(const struct push_profile *profile, char **query)
 	}
 	fputs("?name=", to);
 	for (const char *byte = name; *byte; byte++)
-		fwrite(code, 1, server_url_encode(*byte, code), to);
+		fwrite(code, 1, server_url_percent_encode_byte(*byte, code), to);
 	fprintf(to, "&from=%llu&until=%llu&spyName=" NAME, (unsigned long long)from,
 		(unsigned long long)(until > from ? until : from + 1));
 	if (frequency)
@@ -192,7 +193,7 @@ static int make_request(const struct push_profile *profile, struct push_message 
 {
 	char *bytes, *types;
 	size_t length;
-	int err = push_export(profile, &pprof_format, &bytes, &length, error);
+	int err = push_export_to_memory(profile, &pprof_format, &bytes, &length, error);
 
 	if (err)
 		return err;

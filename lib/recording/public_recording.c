@@ -126,7 +126,7 @@ static const struct stackmap_frame *find_or_symbolize_frame(struct stackmap_reco
 							    u64 frame, bool return_address)
 {
 	const struct intern_key key = {{frame, return_address}};
-	struct known_frame *known = intern_entry(&recording->frames, &key);
+	struct known_frame *known = intern_find_or_add_entry(&recording->frames, &key);
 
 	if (!known)
 		return NULL;

@@ -58,8 +58,9 @@ static bool defines_malloc(const char *path)
 	return found;
 }
 
-/* Records a file if it is the C library, or the first other file that has malloc(). */
-static void note_if_file_has_malloc(struct allocator *allocator, const char *path)
+/* Stores the path of a file in `allocator` if the file is the C library, or the first other file
+ * that has malloc(). */
+static void store_path_of_c_library_or_allocator(struct allocator *allocator, const char *path)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 	bool is_c_library = !strncmp(name, "libc.so", 7) || !strncmp(name, "libc.musl", 9) ||
@@ -73,7 +74,7 @@ static void note_if_file_has_malloc(struct allocator *allocator, const char *pat
 }
 
 /* Examines the code files that a process has mapped, beginning with the program. */
-static void record_files_of_process(struct allocator *allocator, const char *pid)
+static void find_allocator_in_maps_of_process(struct allocator *allocator, const char *pid)
 {
 	char *line = NULL, *path, maps[64];
 	size_t room = 0;
@@ -86,7 +87,7 @@ static void record_files_of_process(struct allocator *allocator, const char *pid
 		if (!path || !strstr(line, " r-xp "))
 			continue;
 		path[strcspn(path, "\n")] = '\0';
-		note_if_file_has_malloc(allocator, path);
+		store_path_of_c_library_or_allocator(allocator, path);
 	}
 	free(line);
 	if (file)
@@ -116,17 +117,17 @@ static int add_allocation_source(u32 i, const char *path, u64 every, struct sour
 	return err ? error_set(error, -err, "%s", reason.message) : 0;
 }
 
-int leaks_add(const struct session_options *options, struct source_list *sources,
-	      struct stackmap_error *error)
+int leaks_add_sources(const struct session_options *options, struct source_list *sources,
+		      struct stackmap_error *error)
 {
 	struct allocator allocator = {};
 	char command[PATH_MAX];
 	int result = 0;
 
 	if (options->pids.count)
-		record_files_of_process(&allocator, options->pids.items[0]);
+		find_allocator_in_maps_of_process(&allocator, options->pids.items[0]);
 	else if (options->command && !program_file_find(options->command, command))
-		note_if_file_has_malloc(&allocator, command);
+		store_path_of_c_library_or_allocator(&allocator, command);
 	if (!allocator.mapper[0])
 		strcpy(allocator.mapper, allocator.file[0] ? allocator.file : C_LIBRARY);
 	if (!allocator.file[0])

@@ -116,7 +116,8 @@ static void remove_oldest_files(const struct rotation *rotation, struct stackmap
 	globfree(&found);
 }
 
-char *rotation_next(struct rotation *rotation, u64 now_ms, struct stackmap_error *error)
+char *rotation_name_next_and_remove_oldest(struct rotation *rotation, u64 now_ms,
+					   struct stackmap_error *error)
 {
 	char *path;
 

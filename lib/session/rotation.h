@@ -36,6 +36,7 @@ bool rotation_is_due(const struct rotation *rotation, u64 now_ms, u64 bytes);
  * caller frees the name; NULL if memory is short. Removes the oldest files beyond `keep`. If a file
  * cannot be removed, error->message says why; otherwise error->message is empty.
  */
-char *rotation_next(struct rotation *rotation, u64 now_ms, struct stackmap_error *error);
+char *rotation_name_next_and_remove_oldest(struct rotation *rotation, u64 now_ms,
+					   struct stackmap_error *error);
 
 #endif

@@ -2,11 +2,11 @@
 /*
  * When the file of a rotation is to end, the session first waits for the symbols of its addresses.
  * Meanwhile events still go into this file, and the program that uses the session handles its
- * signals and its command. The symbols of other users' files may never come, so the wait for them
- * is limited to a tenth of the file's time. The wait for the files of root and of this user is
- * limited to the file's time, but at least a second, as their symbols come slowly on a busy
- * machine. Symbols that come later are used in the next file. The last file, which ends with the
- * session, has the same limits, but each limit is at least a second.
+ * signals and its command. The symbols of other users' files may never come, so the wait for these
+ * symbols is limited to a tenth of the file's time. The limit of the wait for symbols of files of
+ * root and of this user is the file's time, but not less than a second, as these symbols come
+ * slowly on a busy machine. No limit is above ten seconds. Symbols that come later are used in the
+ * next file. At the last file, which ends with the session, no limit is below a second.
  *
  * If a file cannot be written, a recording to one file ends. In a rotation only this file ends, and
  * new events wait in the rings until the next file can be opened.
@@ -69,14 +69,18 @@ static void add_window_ledger(struct trace_ledger *sum, const struct trace_ledge
 #define FLUSH_MS 2000
 #define RESET_MS 60000
 #define FILL_LOOK_MS 5000 /* time between two looks at the memory of aggregated events */
-#define FILL_LOOK_AFTER_RESET_MS 1000 /* the look that tells whether the reset made room */
-#define FILL_PERCENT_MAX 50	      /* a table that is fuller has few free rows near most keys */
-#define TRY_MS 1000		      /* milliseconds between two attempts to open the next file */
+/* Time from a reset to the look that tells whether the reset made room */
+#define FILL_LOOK_AFTER_RESET_MS 1000
+/* A stack map or a table of aggregated events that is fuller, in percent, is reset: such a table
+ * has few free rows near most keys */
+#define FILL_PERCENT_MAX 50
+#define TRY_MS 1000 /* milliseconds between two attempts to open the next file */
 #define NAMES_MS 10
-/* the wait for symbols of other users' files may take this part of a file's time */
+/* a file waits for symbols of other users' files for at most 1/PATIENCE_SHARE of its time */
 #define PATIENCE_SHARE 10
-#define PATIENCE_MS 10000 /* longest wait for symbols of other users' files, milliseconds */
-/* At the last file at least this many; for files of root always at least. */
+#define PATIENCE_MS 10000 /* longest wait for symbols at the end of a file, milliseconds */
+/* Least limit of the wait for symbols at the last file of a session, milliseconds; for symbols of
+ * files of root and of this user also at all other files of a rotation. */
 #define PATIENCE_MS_LAST 1000
 
 struct session {
@@ -88,7 +92,7 @@ struct session {
 	char *command_line;
 	struct folder *folder; /* folder of the instance; NULL: own programs */
 	struct capture *capture;
-	u64 frequency; /* sampling rate that is stored in recordings */
+	u64 frequency; /* sampling rate that is stored in recordings, Hz */
 	struct rotation rotation;
 	struct trace_writer *writer; /* writer of the open file; NULL: no file is open */
 	char *path;		     /* name of the file that is being written */
@@ -99,8 +103,8 @@ struct session {
 	/* times by clock_ms() of the next flush, reset of the stack map and attempt to open a file
 	 */
 	u64 next_flush, next_reset, next_try;
-	bool has_reset_in_vain; /* aggregated events: since the last reset no look has found that
-				   it made room */
+	bool has_reset_in_vain; /* aggregated events: no look since the last reset has found that
+				   the reset made room */
 	/*
 	 * by clock_ms(): a file that is to end waits for symbols of other users' files until this
 	 * time; 0: no file is to end
@@ -111,7 +115,8 @@ struct session {
 	u64 instant; /* CLOCK_REALTIME, ns: events begin at this time; 0: immediately */
 	u64 trigger_delay_ns;
 	struct trigger_watch triggers;
-	bool awaits; /* SESSION_SNAPSHOT: the snapshot is written when a trigger has happened */
+	bool awaits; /* true: a session of kind SESSION_SNAPSHOT waits for a trigger before it
+			writes the snapshot */
 };
 
 int session_create(const struct session_options *options, const struct session_listener *listener,
@@ -310,9 +315,9 @@ static int open_next_file(struct session *session, struct stackmap_error *error)
 	struct stackmap_error removal = {};
 
 	free(session->path);
-	session->path = has_rotation(session)
-				? rotation_next(&session->rotation, clock_ms(), &removal)
-				: strdup(session->options.output);
+	session->path = has_rotation(session) ? rotation_name_next_and_remove_oldest(
+							&session->rotation, clock_ms(), &removal)
+					      : strdup(session->options.output);
 	if (removal.message[0])
 		report_warning(session, &removal);
 	if (!session->path)
@@ -345,7 +350,8 @@ static void begin_wait_for_symbols(struct session *session, u64 now)
 	session->naming_own_until = now + clamp_u64(length, PATIENCE_MS_LAST, PATIENCE_MS);
 }
 
-/* Waits for the symbols of a rotation's last file. capture_finish() returns an error again. */
+/* Waits for the symbols of a rotation's last file. An error is not returned: capture_finish() meets
+ * the same error again. */
 static void wait_for_symbols_of_last_file(struct session *session)
 {
 	u64 now = clock_ms(), least = now + PATIENCE_MS_LAST;
@@ -545,7 +551,7 @@ static void begin_rotated_file(struct session *session)
  * event cannot carry a stack that the map has refused. Rows without a stack stay, so a reset may
  * help little: if the table is half full again a second later, the next one is made after a minute.
  */
-static void free_filling_aggregates(struct session *session)
+static void reset_map_if_aggregates_fill_half(struct session *session)
 {
 	struct loaded *loaded = capture_loaded(session->capture);
 
@@ -553,7 +559,7 @@ static void free_filling_aggregates(struct session *session)
 	    clock_ms() < session->next_reset)
 		return;
 	session->next_reset = clock_ms() + FILL_LOOK_MS;
-	if (loaded_aggregates_fill(loaded) < FILL_PERCENT_MAX) {
+	if (loaded_aggregates_fill_percent(loaded) < FILL_PERCENT_MAX) {
 		session->has_reset_in_vain = false;
 	} else if (session->has_reset_in_vain) {
 		session->has_reset_in_vain = false;
@@ -570,14 +576,14 @@ static int drain_to_file(struct session *session, int *ms)
 	int result = capture_drain(session->capture, ms);
 
 	session->has_drained = true;
-	free_filling_aggregates(session);
+	reset_map_if_aggregates_fill_half(session);
 	if (clock_ms() < session->next_flush)
 		return result;
 	session->next_flush = clock_ms() + FLUSH_MS;
 	return first_error(result, trace_writer_flush(session->writer));
 }
 
-static int visit_rotation(struct session *session)
+static int drain_and_end_file_if_due(struct session *session)
 {
 	struct stackmap_error error;
 	struct loaded *loaded;
@@ -623,7 +629,7 @@ static int drain_events_of_session(struct session *session)
 	if (is_flight_recorder_of_session(session))
 		return capture_unwind_raw_stacks(session->capture) ?: PACE_MS_MAX;
 	if (has_rotation(session))
-		return visit_rotation(session);
+		return drain_and_end_file_if_due(session);
 	if (session->writer)
 		return drain_to_file(session, &ms) ?: capture_request_symbols_now_and_then(session->capture) ?: ms;
 	result = capture_drain(session->capture, &ms);
@@ -709,7 +715,8 @@ int session_take_window_or_snapshot(struct session *session, struct trace_reader
 		session->next_reset = clock_ms() + RESET_MS;
 	}
 	fd = copy ? dup(session->window.recording.fd) : -1;
-	result = window_close(&session->window, session->options.names_longest_ms, reader, error);
+	result = window_close_and_open_reader(&session->window, session->options.names_longest_ms,
+					      reader, error);
 	if (result) {
 		if (fd >= 0)
 			close(fd);
@@ -821,7 +828,7 @@ bool session_has_failed(const struct session *session)
 	return session->has_failed;
 }
 
-bool session_is_copied_at_once(const struct session *session)
+bool session_is_snapshot_without_trigger(const struct session *session)
 {
 	return session->kind == SESSION_SNAPSHOT && !session->awaits;
 }
@@ -842,7 +849,7 @@ u64 session_file_bytes(const struct session *session)
 	return session->writer ? trace_writer_bytes(session->writer) : 0;
 }
 
-const char *session_later_file(const struct session *session)
+const char *session_path_of_file_opened_later(const struct session *session)
 {
 	bool later = is_flight_recorder_of_session(session) || session->kind == SESSION_SNAPSHOT ||
 		     has_rotation(session);

@@ -117,9 +117,8 @@ void session_close(struct session **session);
 
 enum session_state session_state(const struct session *session);
 enum session_kind session_kind(const struct session *session);
-struct capture *
 /* Returns the session's capture; NULL: the session is not open. */
-session_capture(const struct session *session);
+struct capture *session_capture(const struct session *session);
 const struct session_target *session_target(const struct session *session);
 
 /*
@@ -135,7 +134,7 @@ const struct trigger_watch *session_triggers(const struct session *session);
 bool session_has_failed(const struct session *session);
 
 /* True for a snapshot of an instance that does not wait for a trigger. */
-bool session_is_copied_at_once(const struct session *session);
+bool session_is_snapshot_without_trigger(const struct session *session);
 
 /* True if no more events will come: the instance, or all chosen processes, have ended. */
 bool session_is_over(const struct session *session);
@@ -145,7 +144,7 @@ u64 session_file_events(const struct session *session);
 u64 session_file_bytes(const struct session *session);
 
 /* Path of a file that is made after privileges were dropped; NULL: no such file. */
-const char *session_later_file(const struct session *session);
+const char *session_path_of_file_opened_later(const struct session *session);
 
 /* Sampling rate in Hz; 0: no event is sampled at a rate. */
 u64 session_frequency(const struct session *session);

@@ -61,8 +61,11 @@ enum given {
  */
 static const struct {
 	u32 given, lacks;
-	const char *of_instance; /* error message for an instance, whose start has decided this */
-	const char *error;	 /* error message without an instance */
+	/* Subject and verb of the error message "--instance NAME: it records already; ... with
+	 * 'stackmap start'"; used if `error` is NULL */
+	const char *of_instance;
+	/* The whole error message, or NULL. */
+	const char *error;
 } exclusions[] = {
 	{GIVEN_INSTANCE | GIVEN_COMMAND, 0, "a command goes", NULL},
 	{GIVEN_INSTANCE | GIVEN_EVENTS, 0, "-e, -F and -c go", NULL},
@@ -225,7 +228,7 @@ static int parse_pids(const struct string_list *texts, struct session_target *ta
 	int result = 0;
 
 	for (size_t i = 0; i < texts->count; i++)
-		if (number_list_add(&target->pids, texts->items[i], INT_MAX) ||
+		if (number_list_parse_and_append(&target->pids, texts->items[i], INT_MAX) ||
 		    !are_ranges_single_numbers(&target->pids))
 			return error_set(error, EINVAL,
 					 "-p %s: must be a process id, or several like 12,34",
@@ -248,8 +251,9 @@ u64 session_target_cpu_ns(const struct session_target *target)
 }
 
 /* Adds the events of triggers. An event that is recorded anyway is only marked as a trigger. */
-static int add_triggers(struct source_list *sources, const struct string_list *words,
-			const char *option, enum trigger trigger, struct stackmap_error *error)
+static int add_sources_of_triggers(struct source_list *sources, const struct string_list *words,
+				   const char *option, enum trigger trigger,
+				   struct stackmap_error *error)
 {
 	int result = 0;
 
@@ -278,8 +282,9 @@ static int check_period(u64 period, const struct source_list *sources, struct st
  * Objects that are alive (alive:) are written at the end of a file, so there must be only one file.
  * The begin of a span must be in the same file as its end.
  */
-static int check_alive_sources(const struct session_options *options,
-			       const struct source_list *sources, struct stackmap_error *error)
+static int check_sources_that_need_one_file(const struct session_options *options,
+					    const struct source_list *sources,
+					    struct stackmap_error *error)
 {
 	for (u32 kind = 0; kind < sources->count; kind++)
 		if (sources->sources[kind].question.span_role == ALIVE_BEGIN &&
@@ -332,17 +337,17 @@ static int choose_sources(const struct session_options *options, struct source_l
 	if (!result && options->origins)
 		result = source_list_add(sources, TRACE_ORIGIN, 0, error);
 	if (!result && (options->leaks || options->leaks_every))
-		result = leaks_add(options, sources, error);
+		result = leaks_add_sources(options, sources, error);
 	for (size_t i = 0; i < options->events.count && !result; i++)
 		result = source_list_add(sources, options->events.items[i], options->frequency,
 					 error);
 	sources->period = 0;
 	result = result
-			 ?: add_triggers(sources, &options->stop_when, "--stop-when", TRIGGER_STOP,
+			 ?: add_sources_of_triggers(sources, &options->stop_when, "--stop-when", TRIGGER_STOP,
 					 error)
-			 ?: add_triggers(sources, &options->snapshot_when, "--snapshot-when",
+			 ?: add_sources_of_triggers(sources, &options->snapshot_when, "--snapshot-when",
 					 TRIGGER_SNAPSHOT, error);
-	result = result ?: check_alive_sources(options, sources, error);
+	result = result ?: check_sources_that_need_one_file(options, sources, error);
 	if (result || options->lenient)
 		return result;
 	if (options->period)
@@ -394,7 +399,7 @@ int session_target_choose(const struct session_options *options, struct session_
 		.cpu_mask = options->cpus ? target->cpu_mask : NULL,
 	};
 	if (options->cpus)
-		result = online_cpus_choose(options->cpus, target->cpu_mask, &wrong);
+		result = online_cpus_parse_list(options->cpus, target->cpu_mask, &wrong);
 	if (result)
 		return error_set(error, -result, "-C %s", wrong.message);
 	return parse_pids(&options->pids, target, error)

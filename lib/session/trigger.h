@@ -29,9 +29,12 @@ struct trigger_watch {
 		       */
 	u64 *seen;    /* by kind of event: time of the latest event at the last look */
 	u64 delay_ns;
-	/* by action: time at which it is due, CLOCK_MONOTONIC, ns; 0: no trigger has happened */
+	/* by action: time at which the action is due, CLOCK_MONOTONIC, ns; 0: no trigger of the
+	 * action has happened */
 	u64 due[TRIGGER_COUNT];
-	/* CLOCK_MONOTONIC, ns: snapshots have all events up to this time; 0: no snapshot */
+	/* CLOCK_MONOTONIC, ns: time of the last snapshot, which has all events up to then; a
+	 * trigger event up to this time causes no other snapshot. 0: no snapshot has been written
+	 * yet */
 	u64 written;
 };
 

@@ -31,8 +31,8 @@ bool window_is_open(const struct window *window)
 	return window->recording.name;
 }
 
-int window_close(struct window *window, u32 longest_ms, struct trace_reader **out,
-		 struct stackmap_error *error)
+int window_close_and_open_reader(struct window *window, u32 longest_ms, struct trace_reader **out,
+				 struct stackmap_error *error)
 {
 	struct trace_ledger ledger;
 	int result = capture_await_symbols_ahead(window->capture, PATIENCE_MS,

@@ -21,8 +21,9 @@ struct window {
 };
 
 /*
- * Opens the first window of a capture, or the next one after window_close(). No event is lost
- * between two windows, and deferred stacks are kept for events that were written late.
+ * Opens the first window of a capture, or the next one after window_close_and_open_reader(). No
+ * event is lost between two windows, and deferred stacks are kept for events that were written
+ * late.
  */
 int window_open(struct window *window, struct capture *capture, const struct trace_info *info,
 		const char *name, struct stackmap_error *error);
@@ -32,8 +33,8 @@ bool window_is_open(const struct window *window);
  * Ends the window now and opens it for reading. `longest_ms`: the longest wait for symbols; 0: no
  * limit. The window is closed even if this fails.
  */
-int window_close(struct window *window, u32 longest_ms, struct trace_reader **out,
-		 struct stackmap_error *error);
+int window_close_and_open_reader(struct window *window, u32 longest_ms, struct trace_reader **out,
+				 struct stackmap_error *error);
 
 /* Frees the window with its events. */
 void window_discard(struct window *window);

@@ -21,7 +21,7 @@ struct top_index {
 	struct arena texts; /* the labels of the model, and their texts */
 	const struct top_label **labels;
 	struct hash_index label_index, stack_index;
-	u64 stacks_added; /* numbers the rows of all windows, from 1 */
+	u64 stacks_added; /* number of rows of all windows that were added so far */
 	u32 label_room, stack_room, source_room;
 };
 
@@ -60,8 +60,8 @@ static u64 hash_label(u64 hash, const struct top_label *label)
 
 /* Returns the label with these texts, which is added if it is new; "[other]" if there are too many.
  * NULL: no memory. */
-static const struct top_label *find_label(struct top_index *index, const char *name,
-					  const char *object)
+static const struct top_label *find_or_add_label(struct top_index *index, const char *name,
+						 const char *object)
 {
 	static const struct top_label other = {"[other]", ""};
 	const struct top_label key = {name, object ?: ""};
@@ -84,12 +84,12 @@ static const struct top_label *find_label(struct top_index *index, const char *n
 	return index->labels[count] = label;
 }
 
-static int add_stack_to_function_counts(struct top_model *model, struct intern *functions,
+static int add_stack_to_counts_of_label(struct top_model *model, struct intern *functions,
 					const struct top_stack *stack,
 					const struct top_label *label, bool innermost)
 {
 	const struct intern_key identity = {{stack->kind, intern_word_of_address(label)}};
-	struct top_function *function = intern_entry(functions, &identity);
+	struct top_function *function = intern_find_or_add_entry(functions, &identity);
 
 	if (!function)
 		return -ENOMEM;
@@ -115,15 +115,15 @@ static int add_stack_to_counts_of_functions(struct top_model *model, const struc
 
 	model->index->stacks_added++;
 	if (stack->trace)
-		err = add_stack_to_function_counts(model, &model->traces, stack, stack->trace,
+		err = add_stack_to_counts_of_label(model, &model->traces, stack, stack->trace,
 						   true);
 	for (u32 i = 0; i < stack->depth && !err; i++)
-		err = add_stack_to_function_counts(model, &model->functions, stack,
+		err = add_stack_to_counts_of_label(model, &model->functions, stack,
 						   stack->frames[i], i == 0);
 	if (stack->depth || err)
 		return err;
-	none = find_label(model->index, stack->user_end->marker, NULL);
-	return none ? add_stack_to_function_counts(model, &model->functions, stack, none, true)
+	none = find_or_add_label(model->index, stack->user_end->marker, NULL);
+	return none ? add_stack_to_counts_of_label(model, &model->functions, stack, none, true)
 		    : -ENOMEM;
 }
 
@@ -203,9 +203,9 @@ static int set_labels_of_path_frames(struct window *window, const struct profile
 		if (array_make_zeroed(window->labels, id + 1UL, window->room))
 			return -ENOMEM;
 		if (!window->labels[id])
-			window->labels[id] =
-				find_label(window->model->index, frame_names_label(names, id),
-					   frame_names_label_object(names, id));
+			window->labels[id] = find_or_add_label(window->model->index,
+							       frame_names_label(names, id),
+							       frame_names_label_object(names, id));
 		frames[i] = window->labels[id];
 		if (!frames[i])
 			return -ENOMEM;
@@ -216,11 +216,11 @@ static int set_labels_of_path_frames(struct window *window, const struct profile
 static const struct top_label *find_trace_label(struct window *window,
 						const struct profile_row *row)
 {
-	return find_label(window->model->index,
-			  row->trace == PROFILE_NO_LABEL
-				  ? TOP_NO_TRACE
-				  : frame_names_label(window->profile->names, row->trace),
-			  NULL);
+	return find_or_add_label(window->model->index,
+				 row->trace == PROFILE_NO_LABEL
+					 ? TOP_NO_TRACE
+					 : frame_names_label(window->profile->names, row->trace),
+				 NULL);
 }
 
 static const struct top_label *find_attribute_label(struct window *window,
@@ -232,14 +232,15 @@ static const struct top_label *find_attribute_label(struct window *window,
 	struct process_attributes published;
 
 	if (!row->attributes.process)
-		return find_label(window->model->index, TOP_NO_TRACE, NULL);
+		return find_or_add_label(window->model->index, TOP_NO_TRACE, NULL);
 	if (!memcmp(&window->attributes[slot].from, &row->attributes, sizeof(row->attributes)))
 		return window->attributes[slot].label;
 	if (!event_attributes_read(&window->kept, window->reader, row->attributes, &published))
-		label = find_label(window->model->index,
-				   process_attributes_find(&published, window->model->attribute)
-					   ?: TOP_NO_TRACE,
-				   NULL);
+		label = find_or_add_label(
+			window->model->index,
+			process_attributes_find(&published, window->model->attribute)
+				?: TOP_NO_TRACE,
+			NULL);
 	process_attributes_clear(&published);
 	window->attributes[slot].from = row->attributes;
 	window->attributes[slot].label = label;
@@ -419,8 +420,8 @@ void top_model_free(struct top_model **model)
 	*model = NULL;
 }
 
-/* Lines are sorted at each call, which is some thousand pointers for each pressed key or
- * refresh. */
+/* top_lines_make() sorts the functions or stacks at each call: some thousand pointers for each
+ * pressed key or refresh. */
 
 /* Functions, traces or stacks of one source, in descending order of weight. */
 struct ranking {
@@ -493,8 +494,8 @@ static bool stack_has_frame(const struct top_stack *stack, const struct top_labe
 }
 
 /* `function`: in the order TOP_BY_TRACE, a trace. */
-static bool is_stack_of(const struct top_stack *stack, const struct top_function *function,
-			enum top_order order)
+static bool stack_has_function_or_trace(const struct top_stack *stack,
+					const struct top_function *function, enum top_order order)
 {
 	return order == TOP_BY_TRACE ? stack->trace == function->label
 				     : stack_has_frame(stack, function->label);
@@ -512,7 +513,7 @@ static int sort_stacks_by_weight(const struct top_model *model, const struct top
 		const struct top_stack *stack = model->stacks[i];
 
 		if (stack->kind == choice->kind &&
-		    (!function || is_stack_of(stack, function, choice->order)))
+		    (!function || stack_has_function_or_trace(stack, function, choice->order)))
 			ranking->items[ranking->count++] = stack;
 	}
 	qsort(ranking->items, ranking->count, sizeof(void *), compare_by_stack_weight);
@@ -593,8 +594,9 @@ static int append_histogram(struct top_lines *lines, const struct top_model *mod
 	return err;
 }
 
-/* Appends the histogram of the events whose innermost function this is; in the order TOP_BY_TOTAL,
- * of the events that have the function anywhere on their stack; of the events of a trace. */
+/* Appends the histogram of a function's or trace's events. The events of a function are those whose
+ * innermost function it is or, in the order TOP_BY_TOTAL, those that have it anywhere on their
+ * stack. */
 static int append_function_histogram(struct top_lines *lines, const struct top_model *model,
 				     const struct top_choice *choice,
 				     const struct top_function *function)
@@ -615,7 +617,8 @@ static int append_function_histogram(struct top_lines *lines, const struct top_m
 					    : !strcmp(stack->user_end->marker, label->name) &&
 						      !label->object[0];
 		if ((choice->order != TOP_BY_TRACE && is_innermost) ||
-		    (choice->order != TOP_BY_SELF && is_stack_of(stack, function, choice->order)))
+		    (choice->order != TOP_BY_SELF &&
+		     stack_has_function_or_trace(stack, function, choice->order)))
 			err = distribution_merge(&values, &stack->values);
 	}
 	if (!err)

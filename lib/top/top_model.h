@@ -34,11 +34,11 @@
 /* A label of functions. Equal labels are one object. */
 struct top_label {
 	const char *name;
-	const char *object; /* "": unknown */
+	const char *object; /* object that has the code; "": unknown */
 };
 
 struct top_function {
-	struct intern_key identity; /* kind, label */
+	struct intern_key identity; /* the key of a function: kind, label */
 	u32 kind;
 	const struct top_label *label;
 	u64 key;   /* number that identifies the function, also after a refresh */
@@ -79,7 +79,7 @@ struct top_model {
 	/* Sources of the model, by event kind; top_model_clear() keeps them. */
 	struct top_source *sources;
 	u32 source_count;
-	struct intern functions; /* struct top_function */
+	struct intern functions; /* functions of the model: struct top_function */
 	struct intern traces;  /* struct top_function of each trace or value of the attribute; empty
 				  if  profiles are not split by these */
 	const char *attribute; /* name of the attribute, set by the caller for EVENTS_BY_ATTRIBUTES
@@ -140,7 +140,7 @@ enum top_line_type {
 	 */
 	TOP_LINE_STACK,
 	TOP_LINE_PART,	/* a stack of the unfolded function or trace; it has `self` and `comm` */
-	TOP_LINE_FRAME, /* in_kernel, text, object */
+	TOP_LINE_FRAME, /* a frame of the unfolded stack; it has `in_kernel`, `text` and `object` */
 	TOP_LINE_END,	/* an end with missing frames; set are in_kernel and text (the marker of the
 			   end) */
 	TOP_LINE_VALUES, /* a line of a histogram, which is in text */
@@ -149,8 +149,7 @@ enum top_line_type {
 struct top_line {
 	enum top_line_type type;
 	u64 key; /* key of the function, trace or stack of the line; 0: the line is part of an
-		  * unfolded one
-		  */
+		    unfolded function, trace or stack */
 	double self, total; /* percent of the source's weight */
 	const char *text, *object;
 	const char *comm;

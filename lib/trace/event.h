@@ -56,7 +56,7 @@ struct trace_event {
 		/* The record stands for this number of equal events besides its own event; only in
 		 * a summary, and if is_counted. */
 		u32 repeats;
-		u32 context; /* number of the thread's trace and span */
+		u32 context; /* number of the context: trace and span of the thread */
 	};
 };
 _Static_assert(sizeof(struct trace_event) == 56,
@@ -70,7 +70,7 @@ static inline u64 event_stands_for(const struct trace_event *event)
 }
 
 /* True if the values of a record's events are known well enough for a histogram. */
-static inline bool event_has_bucket(const struct trace_event *event, bool has_aggregates)
+static inline bool event_values_fit_histogram(const struct trace_event *event, bool has_aggregates)
 {
 	return event->is_counted ? has_aggregates : event_stands_for(event) == 1;
 }
@@ -220,7 +220,7 @@ struct trace_task {
 	u32 tid;
 	u32 tgid;
 	u32 cgroup;    /* number of the cgroup; 0 = not known */
-	char comm[16]; /* NUL-terminated */
+	char comm[16]; /* name of the task, NUL-terminated */
 };
 
 struct trace_ledger {
@@ -267,7 +267,7 @@ struct trace_source_ledger {
 
 struct trace_info {
 	u64 start_realtime;  /* start of the recording: ns since the epoch at start_monotonic */
-	u64 start_monotonic; /* ns */
+	u64 start_monotonic; /* start of the recording: CLOCK_MONOTONIC, ns */
 	u64 frequency;	     /* sampling frequency of -F, Hz; 0 without CPU samples */
 	u32 cpus;
 	u32 bits;

@@ -89,7 +89,7 @@ static const struct code_page *read_cached_page_of_file(struct code_files *files
 	    page->index == index)
 		return page;
 	got = file->fd == READERS_HELD
-		      ? readers_page(files->readers, &file->seen, index, page->data)
+		      ? readers_read_page(files->readers, &file->seen, index, page->data)
 		      : pread(file->fd, page->data, PAGE, index * PAGE);
 	page->number = MAPPING_NONE;
 	if (got <= 0)
@@ -202,7 +202,7 @@ bool code_file_is_held(const struct code_file *file)
  * Code is mapped in whole pages, so bytes of the file that share a page with the beginning or end
  * of a segment have addresses, too.
  */
-bool code_file_address(const struct code_file *file, u64 offset, u64 *address)
+bool code_file_address_of_offset(const struct code_file *file, u64 offset, u64 *address)
 {
 	for (u32 i = 0; i < file->segment_count; i++) {
 		const Elf64_Phdr *segment = &file->segment[i];
@@ -217,7 +217,7 @@ bool code_file_address(const struct code_file *file, u64 offset, u64 *address)
 	return false;
 }
 
-bool code_file_header(const struct code_file *file, u64 *address)
+bool code_file_address_of_elf_header(const struct code_file *file, u64 *address)
 {
 	for (u32 i = 0; i < file->segment_count; i++) {
 		if (file->segment[i].p_offset)
@@ -228,8 +228,8 @@ bool code_file_header(const struct code_file *file, u64 *address)
 	return false;
 }
 
-bool code_file_read_address(struct code_files *files, const struct code_file *file, u64 address,
-			    void *buffer, u32 bytes)
+bool code_file_read_at_address(struct code_files *files, const struct code_file *file, u64 address,
+			       void *buffer, u32 bytes)
 {
 	for (u32 i = 0; i < file->segment_count; i++) {
 		const Elf64_Phdr *segment = &file->segment[i];

@@ -21,7 +21,7 @@ void code_files_free(struct code_files **files);
 
 /*
  * Returns the file of a mapping, valid until the next call; NULL: the file cannot be opened, or it
- * is not the file that was mapped. The record must not change.
+ * is not the file that was mapped. `seen` must not change.
  */
 const struct code_file *code_files_get(struct code_files *files, const struct reader_file *seen);
 
@@ -36,12 +36,15 @@ bool code_file_is_held(const struct code_file *file);
 bool code_file_read(struct code_files *files, const struct code_file *file, u64 offset,
 		    void *buffer, u32 bytes);
 
-/* Functions for a code file: find the virtual address of a byte of code, and of the ELF header;
- * read bytes at a virtual address from segments that are not writable. False: the file is not an
- * ELF file, or has no such byte. */
-bool code_file_address(const struct code_file *file, u64 offset, u64 *address);
-bool code_file_header(const struct code_file *file, u64 *address);
-bool code_file_read_address(struct code_files *files, const struct code_file *file, u64 address,
-			    void *buffer, u32 bytes);
+/*
+ * Functions for a code file. code_file_address_of_offset(): finds the virtual address of the byte
+ * of code at `offset`. code_file_address_of_elf_header(): finds the virtual address of the ELF
+ * header. code_file_read_at_address(): reads bytes at a virtual address from segments that are not
+ * writable. False: the file is not an ELF file, or has no such byte.
+ */
+bool code_file_address_of_offset(const struct code_file *file, u64 offset, u64 *address);
+bool code_file_address_of_elf_header(const struct code_file *file, u64 *address);
+bool code_file_read_at_address(struct code_files *files, const struct code_file *file, u64 address,
+			       void *buffer, u32 bytes);
 
 #endif

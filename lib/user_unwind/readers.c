@@ -32,7 +32,7 @@
 
 struct debt {
 	u64 ns;
-	u64 since; /* CLOCK_MONOTONIC, ns: when `ns` was computed */
+	u64 since; /* CLOCK_MONOTONIC, ns: time when `ns` was last computed */
 };
 
 #define OWNER_SHARE 10 /* at most 1/10 of the time may be spent waiting for one owner */
@@ -43,7 +43,7 @@ struct debt {
 struct reader {
 	u64 owner;
 	u32 starts;
-	u64 since; /* CLOCK_MONOTONIC, ns: when the first of `starts` workers was started */
+	u64 since; /* CLOCK_MONOTONIC, ns: time when the first of `starts` workers was started */
 	struct file_worker worker;
 	struct debt debt;
 };
@@ -204,7 +204,7 @@ void readers_free(struct readers **readers)
 	*readers = NULL;
 }
 
-u32 readers_processes(const struct readers *readers, u32 *pids)
+u32 readers_worker_pids(const struct readers *readers, u32 *pids)
 {
 	u32 count = 0;
 
@@ -222,7 +222,7 @@ void readers_drop_process_owners(struct readers *readers)
 static u64 find_process_owner(struct readers *readers, u32 tgid)
 {
 	if (!readers->tgid || readers->tgid != tgid) {
-		readers->owner = file_owner_process(tgid);
+		readers->owner = file_owner_of_process(tgid);
 		readers->tgid = tgid;
 	}
 	return readers->owner;
@@ -235,7 +235,7 @@ static u64 owner_of_mapping(struct readers *readers, const struct mapping_record
 	return find_process_owner(readers, record->tgid);
 }
 
-static struct reader *find_reader(struct readers *readers, u64 owner)
+static struct reader *find_or_add_reader_of_owner(struct readers *readers, u64 owner)
 {
 	for (u32 i = 0; i < readers->count; i++)
 		if (readers->reader[i].owner == owner)
@@ -286,7 +286,7 @@ static int send_request_to_worker(struct readers *readers, u64 owner,
 				  struct reader_answer *answer, int *file)
 {
 	u64 now = clock_ns(CLOCK_MONOTONIC), waited;
-	struct reader *reader = find_reader(readers, owner);
+	struct reader *reader = find_or_add_reader_of_owner(readers, owner);
 	int files[MESSAGE_FILES_MAX] = {-1, -1, -1};
 	int result;
 
@@ -363,7 +363,8 @@ int readers_open(struct readers *readers, const struct reader_file *file)
 	return fd == READERS_HELD ? -ENOENT : fd;
 }
 
-int readers_page(struct readers *readers, const struct reader_file *file, u64 index, void *page)
+int readers_read_page(struct readers *readers, const struct reader_file *file, u64 index,
+		      void *page)
 {
 	struct reader_request request = make_request(file, READER_PAGE);
 	struct reader_answer answer;
@@ -377,8 +378,8 @@ int readers_page(struct readers *readers, const struct reader_file *file, u64 in
 	return result;
 }
 
-bool readers_memory(struct readers *readers, u32 tid, u32 tgid, u64 address, void *buffer,
-		    u32 bytes)
+bool readers_read_memory(struct readers *readers, u32 tid, u32 tgid, u64 address, void *buffer,
+			 u32 bytes)
 {
 	struct reader_request request = {
 		.what = READER_MEMORY, .tid = tid, .at = address, .bytes = bytes};

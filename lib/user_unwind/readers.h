@@ -35,14 +35,14 @@ int readers_create(struct readers **out);
 void readers_free(struct readers **readers);
 
 /* Stores the process ids of the workers, at most READERS_MAX. Returns their number. */
-u32 readers_processes(const struct readers *readers, u32 *pids);
+u32 readers_worker_pids(const struct readers *readers, u32 *pids);
 
 /* Drops the known owners of processes, because process ids are reused. */
 void readers_drop_process_owners(struct readers *readers);
 
 /*
  * Opens a file for reading. Returns a descriptor, which the caller closes; READERS_HELD: a worker
- * keeps the file open, and readers_page() reads it; or -errno.
+ * keeps the file open, and readers_read_page() reads it; or -errno.
  */
 #define READERS_HELD 0x7fffffff
 int readers_open(struct readers *readers, const struct reader_file *file);
@@ -51,10 +51,11 @@ int readers_open(struct readers *readers, const struct reader_file *file);
  * Reads page `index` of a file that a worker keeps open. Returns the number of bytes, which is
  * smaller for the last page, or -errno.
  */
-int readers_page(struct readers *readers, const struct reader_file *file, u64 index, void *page);
+int readers_read_page(struct readers *readers, const struct reader_file *file, u64 index,
+		      void *page);
 
 /* Reads memory of a thread of process `tgid`, at most a page. False: not all bytes can be read. */
-bool readers_memory(struct readers *readers, u32 tid, u32 tgid, u64 address, void *buffer,
-		    u32 bytes);
+bool readers_read_memory(struct readers *readers, u32 tid, u32 tgid, u64 address, void *buffer,
+			 u32 bytes);
 
 #endif

@@ -47,8 +47,8 @@ struct raw_memory {
 	u64 bias;	 /* load bias: address = bias + virtual address in the file */
 };
 
-static u64 open_mapped_file_for_reading(struct raw_memory *memory,
-					const struct mapping_record *record)
+static u64 open_mapped_file_and_find_elf_header(struct raw_memory *memory,
+						const struct mapping_record *record)
 {
 	const struct raw_mapping *mapping = memory->mapping;
 	const struct reader_file seen = {
@@ -68,8 +68,8 @@ static u64 open_mapped_file_for_reading(struct raw_memory *memory,
 		 * header itself.
 		 */
 		return mapping->start - mapping->offset;
-	if (!code_file_address(memory->file, mapping->offset, &code) ||
-	    !code_file_header(memory->file, &header))
+	if (!code_file_address_of_offset(memory->file, mapping->offset, &code) ||
+	    !code_file_address_of_elf_header(memory->file, &header))
 		return 0;
 	memory->bias = mapping->start - code;
 	return memory->bias + header;
@@ -86,11 +86,12 @@ static u64 choose_mapping_to_read(struct raw_memory *memory, const struct raw_ma
 	memory->kind = record ? record->key.kind : MAPPING_FREE;
 	memory->file = NULL;
 	if (memory->kind == MAPPING_FILE)
-		return open_mapped_file_for_reading(memory, record);
+		return open_mapped_file_and_find_elf_header(memory, record);
 	return memory->kind == MAPPING_VDSO ? mapping->start : 0;
 }
 
-static bool copy_overlapping_bytes(const void *from, u64 available, u64 at, void *buffer, u32 bytes)
+static bool copy_bytes_if_all_available(const void *from, u64 available, u64 at, void *buffer,
+					u32 bytes)
 {
 	if (at > available || available - at < bytes)
 		return false;
@@ -98,12 +99,13 @@ static bool copy_overlapping_bytes(const void *from, u64 available, u64 at, void
 	return true;
 }
 
-static bool read_stack_copy(const struct raw_memory *memory, u64 address, void *buffer, u32 bytes)
+static bool read_task_memory_from_stack_copy(const struct raw_memory *memory, u64 address,
+					     void *buffer, u32 bytes)
 {
 	const struct raw_stack *raw = memory->raw;
 
-	return copy_overlapping_bytes(raw->stack, raw->stack_bytes, address - raw->stack_start,
-				      buffer, bytes) &&
+	return copy_bytes_if_all_available(raw->stack, raw->stack_bytes, address - raw->stack_start,
+					   buffer, bytes) &&
 	       !(raw->missing >> (RAW_STACK_PAGE(raw, address) & 63) & 1) &&
 	       !(raw->missing >> (RAW_STACK_PAGE(raw, address + bytes - 1) & 63) & 1);
 }
@@ -117,7 +119,8 @@ static bool is_in_mapping(const struct raw_memory *memory, u64 address, u32 byte
 }
 
 /* Code is read by its position in the mapping, other parts of the file by the program headers. */
-static bool read_code_file(const struct raw_memory *memory, u64 address, void *buffer, u32 bytes)
+static bool read_task_memory_from_code_file(const struct raw_memory *memory, u64 address,
+					    void *buffer, u32 bytes)
 {
 	const struct raw_mapping *mapping = memory->mapping;
 
@@ -126,11 +129,12 @@ static bool read_code_file(const struct raw_memory *memory, u64 address, void *b
 	if (is_in_mapping(memory, address, bytes))
 		return code_file_read(memory->files, memory->file,
 				      mapping->offset + (address - mapping->start), buffer, bytes);
-	return code_file_read_address(memory->files, memory->file, address - memory->bias, buffer,
-				      bytes);
+	return code_file_read_at_address(memory->files, memory->file, address - memory->bias,
+					 buffer, bytes);
 }
 
-static bool read_vdso(const struct raw_memory *memory, u64 address, void *buffer, u32 bytes)
+static bool read_task_memory_from_vdso_image(const struct raw_memory *memory, u64 address,
+					     void *buffer, u32 bytes)
 {
 	size_t available = 0;
 	const char *image;
@@ -139,8 +143,8 @@ static bool read_vdso(const struct raw_memory *memory, u64 address, void *buffer
 	    memory->raw->flags & RAW_COMPAT)
 		return false;
 	image = elf_rawfile(memory->vdso, &available);
-	return image && copy_overlapping_bytes(image, available, address - memory->mapping->start,
-					       buffer, bytes);
+	return image && copy_bytes_if_all_available(
+				image, available, address - memory->mapping->start, buffer, bytes);
 }
 
 static bool read_process_memory(const struct raw_memory *memory, u64 address, void *buffer,
@@ -152,16 +156,16 @@ static bool read_process_memory(const struct raw_memory *memory, u64 address, vo
 	if (memory->is_foreign ||
 	    (!is_alive && !(memory->kind == MAPPING_ANON && is_in_mapping(memory, address, bytes))))
 		return false;
-	return readers_memory(memory->readers, is_alive ? raw->tid : raw->tgid, raw->tgid, address,
-			      buffer, bytes);
+	return readers_read_memory(memory->readers, is_alive ? raw->tid : raw->tgid, raw->tgid,
+				   address, buffer, bytes);
 }
 
 /* Reads memory of the task. False: not all bytes can be read. */
 static bool read_task_memory(struct raw_memory *memory, u64 address, void *buffer, u32 bytes)
 {
-	return read_stack_copy(memory, address, buffer, bytes) ||
-	       read_code_file(memory, address, buffer, bytes) ||
-	       read_vdso(memory, address, buffer, bytes) ||
+	return read_task_memory_from_stack_copy(memory, address, buffer, bytes) ||
+	       read_task_memory_from_code_file(memory, address, buffer, bytes) ||
+	       read_task_memory_from_vdso_image(memory, address, buffer, bytes) ||
 	       read_process_memory(memory, address, buffer, bytes);
 }
 
@@ -211,16 +215,16 @@ void user_unwinder_free(struct user_unwinder **unwinder)
 	*unwinder = NULL;
 }
 
-u32 user_unwinder_processes(const struct user_unwinder *unwinder, u32 *pids)
+u32 user_unwinder_worker_pids(const struct user_unwinder *unwinder, u32 *pids)
 {
-	return readers_processes(unwinder->memory.readers, pids);
+	return readers_worker_pids(unwinder->memory.readers, pids);
 }
 
 /*
  * Returns the mapping that contains an address; NULL: none does. A mapping with end 0 no longer
  * existed when it was looked up.
  */
-static const struct raw_mapping *find_mapping(const struct raw_stack *raw, u64 address)
+static const struct raw_mapping *find_mapping_of_address(const struct raw_stack *raw, u64 address)
 {
 	u32 low = 0, high = raw->mapping_count;
 
@@ -258,7 +262,7 @@ bool unwind_read(struct unwind *unwind, u64 address, void *buffer, u32 bytes)
 static bool read_any_code(struct unwind *unwind, u64 address, void *buffer, u32 bytes)
 {
 	struct user_unwinder *unwinder = unwind->memory;
-	const struct raw_mapping *mapping = find_mapping(unwinder->memory.raw, address);
+	const struct raw_mapping *mapping = find_mapping_of_address(unwinder->memory.raw, address);
 	struct raw_memory current = unwinder->memory;
 	bool is_read;
 
@@ -295,7 +299,7 @@ bool unwind_find_mapping(struct unwind *unwind, u64 pc)
 {
 	struct user_unwinder *unwinder = unwind->memory;
 	const struct user_unwinder_options *options = &unwinder->options;
-	const struct raw_mapping *mapping = find_mapping(unwinder->memory.raw, pc);
+	const struct raw_mapping *mapping = find_mapping_of_address(unwinder->memory.raw, pc);
 	const struct mapping_record *record;
 
 	if (!mapping)
@@ -313,7 +317,7 @@ bool unwind_find_mapping(struct unwind *unwind, u64 pc)
 u64 unwind_frame(struct unwind *unwind, u64 pc)
 {
 	const struct user_unwinder *unwinder = unwind->memory;
-	const struct raw_mapping *mapping = find_mapping(unwinder->memory.raw, pc);
+	const struct raw_mapping *mapping = find_mapping_of_address(unwinder->memory.raw, pc);
 
 	return mapping ? frame_of_mapping(mapping, pc) : FRAME_USER(MAPPING_UNKNOWN, pc);
 }
@@ -356,7 +360,7 @@ const struct file_table_chunk *file_table_chunk(const struct file_table_search *
 /*
  * The walk in the kernel reads the same tables and marks them as used, so they are not marked here.
  */
-void file_table_use(struct file_table_search *table, const struct file_table_chunk *root)
+void file_table_mark_used(struct file_table_search *table, const struct file_table_chunk *root)
 {
 	(void)table;
 	(void)root;

@@ -55,7 +55,7 @@ void user_unwinder_free(struct user_unwinder **unwinder);
  * their number.
  */
 #define USER_UNWINDER_PROCESSES_MAX READERS_MAX
-u32 user_unwinder_processes(const struct user_unwinder *unwinder, u32 *pids);
+u32 user_unwinder_worker_pids(const struct user_unwinder *unwinder, u32 *pids);
 
 /* Unwinds a stack, which may end early (STACK_STOP). *raw must have all
  * RAW_STACK_SIZE(raw->stack_bytes) bytes. 0; -EINVAL: *raw contradicts itself. */

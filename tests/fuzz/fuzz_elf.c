@@ -48,8 +48,8 @@ static void read_unwind_table(Elf *elf)
 	elf_segments_read(elf, &segments);
 	demand(!fde_ranges_add(elf, &segments, table));
 	table_check(table);
-	for (u32 i = 0; symbol_table_at(table, i, &symbol); i++)
-		demand(!symbol.name[0] && elf_segment_at(&segments, symbol.start));
+	for (u32 i = 0; symbol_table_at_index(table, i, &symbol); i++)
+		demand(!symbol.name[0] && elf_segment_at_offset(&segments, symbol.start));
 	symbol_table_free(&table);
 }
 

@@ -13,7 +13,7 @@ static inline void generated_code_check(const struct generated_code *code, u64 b
 
 	demand(!generated_code_seal(code, base, bytes, table));
 	table_check(table);
-	for (u32 i = 0; symbol_table_at(table, i, &symbol); i++)
+	for (u32 i = 0; symbol_table_at_index(table, i, &symbol); i++)
 		demand(symbol.start <= bytes && symbol.size <= bytes - symbol.start);
 	symbol_table_free(&table);
 }

@@ -81,7 +81,7 @@ static void parse_span(const char *word)
 	struct stackmap_error error;
 	struct source_span span;
 
-	if (!source_span_is(word) || source_span_parse(word, "-e it", &span, &error))
+	if (!source_span_is_span_word(word) || source_span_parse(word, "-e it", &span, &error))
 		return;
 	if (span.is_alive ? span.end.query.asks.role != ALIVE_END
 			  : span.end.query.asks.role != SPAN_END || span.has_call)
@@ -103,7 +103,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes)
 	memcpy(word, data, bytes);
 	word[bytes] = '\0';
 	parse_span(word);
-	question = question_find_begin_in_word(word);
+	question = question_cut_from_word(word);
 	if (question && !question_parse(question, "-e it", &words, &error))
 		check_parsed(&words, question, word + bytes);
 	free(word);

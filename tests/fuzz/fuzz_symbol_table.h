@@ -30,7 +30,7 @@ static inline void table_check(const struct symbol_table *table)
 	struct symbol symbol, found;
 	u64 last = 0;
 
-	for (u32 i = 0; symbol_table_at(table, i, &symbol); i++) {
+	for (u32 i = 0; symbol_table_at_index(table, i, &symbol); i++) {
 		demand(symbol.size && symbol.size <= UINT64_MAX - symbol.start);
 		demand(!i || symbol.start > last);
 		demand(strlen(symbol.name) == symbol.name_bytes);

@@ -156,16 +156,16 @@ static void run_part(struct unwind *unwind, u32 part, u64 bytes)
 	switch (part) {
 	case FUZZ_EH_FRAME_HDR:
 		unwind->image.eh_frame_hdr = all;
-		check_table(unwind, eh_frame_rule(unwind, &unwind->rule));
+		check_table(unwind, eh_frame_make_rule(unwind, &unwind->rule));
 		break;
 	case FUZZ_EH_FRAME:
 		unwind->image.segment_count = 1;
 		unwind->image.segment[0] = all;
-		check_table(unwind, eh_frame_rule(unwind, &unwind->rule));
+		check_table(unwind, eh_frame_make_rule(unwind, &unwind->rule));
 		break;
 	case FUZZ_SFRAME:
 		unwind->image.sframe = all;
-		check_table(unwind, sframe_rule(unwind, &unwind->rule));
+		check_table(unwind, sframe_make_rule(unwind, &unwind->rule));
 		break;
 	case FUZZ_EXPRESSION:
 		demand(expr_evaluate(unwind, FUZZ_BASE, (u16)bytes) < STOP_COUNT);

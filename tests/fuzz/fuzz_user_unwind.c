@@ -40,7 +40,7 @@ void readers_drop_process_owners(struct readers *readers)
 	(void)readers;
 }
 
-u32 readers_processes(const struct readers *readers, u32 *pids)
+u32 readers_worker_pids(const struct readers *readers, u32 *pids)
 {
 	(void)readers;
 	(void)pids;
@@ -59,7 +59,8 @@ int readers_open(struct readers *readers, const struct reader_file *seen)
 	return fd;
 }
 
-int readers_page(struct readers *readers, const struct reader_file *seen, u64 index, void *page)
+int readers_read_page(struct readers *readers, const struct reader_file *seen, u64 index,
+		      void *page)
 {
 	(void)readers;
 	(void)seen;
@@ -68,8 +69,8 @@ int readers_page(struct readers *readers, const struct reader_file *seen, u64 in
 	abort();
 }
 
-bool readers_memory(struct readers *readers, u32 tid, u32 tgid, u64 address, void *buffer,
-		    u32 bytes)
+bool readers_read_memory(struct readers *readers, u32 tid, u32 tgid, u64 address, void *buffer,
+			 u32 bytes)
 {
 	(void)readers;
 	(void)tid;

@@ -21,15 +21,17 @@ TEST(entries_stay_where_they_are)
 	struct thing *first[KEYS];
 
 	for (u64 i = 0; i < KEYS; i++) {
-		first[i] = intern_entry(&table, &(struct intern_key){{i % 7, i / 7, ~i}});
+		first[i] =
+			intern_find_or_add_entry(&table, &(struct intern_key){{i % 7, i / 7, ~i}});
 		assert_non_null(first[i]);
 		assert_int_equal(first[i]->number, 0);
 		first[i]->number = i + 1;
 	}
 	assert_int_equal(table.count, KEYS);
 	for (u64 i = 0; i < KEYS; i++) {
-		assert_ptr_equal(intern_entry(&table, &(struct intern_key){{i % 7, i / 7, ~i}}),
-				 first[i]);
+		assert_ptr_equal(
+			intern_find_or_add_entry(&table, &(struct intern_key){{i % 7, i / 7, ~i}}),
+			first[i]);
 		assert_ptr_equal(table.entries[i], first[i]);
 		assert_int_equal(first[i]->number, i + 1);
 	}
@@ -41,13 +43,13 @@ TEST(forgotten_keys_lead_to_new_entries)
 {
 	static const struct intern_key key = {{1, 2, 3}};
 	struct intern table = INTERN(struct thing);
-	struct thing *old = intern_entry(&table, &key), *new;
+	struct thing *old = intern_find_or_add_entry(&table, &key), *new;
 
 	old->number = 5;
 	intern_free_index(&table);
-	new = intern_entry(&table, &key);
+	new = intern_find_or_add_entry(&table, &key);
 	assert_ptr_not_equal(new, old);
-	assert_ptr_equal(intern_entry(&table, &key), new);
+	assert_ptr_equal(intern_find_or_add_entry(&table, &key), new);
 	assert_ptr_equal(table.entries[0], old);
 	assert_int_equal(old->number, 5);
 	intern_clear(&table);

@@ -12,8 +12,8 @@ TEST(numbers_and_ranges)
 	struct number_list list = {};
 
 	assert_false(number_list_has(&list, 0));
-	assert_int_equal(number_list_add(&list, "0-3,8", 100), 0);
-	assert_int_equal(number_list_add(&list, "100", 100), 0);
+	assert_int_equal(number_list_parse_and_append(&list, "0-3,8", 100), 0);
+	assert_int_equal(number_list_parse_and_append(&list, "100", 100), 0);
 	for (u64 i = 0; i <= 101; i++)
 		assert_int_equal(number_list_has(&list, i), i <= 3 || i == 8 || i == 100);
 	number_list_clear(&list);
@@ -25,7 +25,7 @@ static void assert_bits(const char *text, u64 first, u64 second)
 	struct number_list list = {};
 	u64 mask[2] = {};
 
-	assert_int_equal(number_list_add(&list, text, 127), 0);
+	assert_int_equal(number_list_parse_and_append(&list, text, 127), 0);
 	number_list_set_bits(&list, mask);
 	assert_true(mask[0] == first && mask[1] == second);
 	number_list_clear(&list);
@@ -50,11 +50,13 @@ TEST(texts_that_are_no_list_are_refused)
 	struct number_list list = {};
 
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
-		assert_int_equal(number_list_add(&list, wrong[i], 100), -EINVAL);
-	assert_int_equal(number_list_add(&list, "101", 100), -ERANGE);
-	assert_int_equal(number_list_add(&list, "1-101", 100), -ERANGE);
-	assert_int_equal(number_list_add(&list, "99999999999999999999", UINT64_MAX), -ERANGE);
-	assert_int_equal(number_list_add(&list, "18446744073709551615", UINT64_MAX), 0);
+		assert_int_equal(number_list_parse_and_append(&list, wrong[i], 100), -EINVAL);
+	assert_int_equal(number_list_parse_and_append(&list, "101", 100), -ERANGE);
+	assert_int_equal(number_list_parse_and_append(&list, "1-101", 100), -ERANGE);
+	assert_int_equal(number_list_parse_and_append(&list, "99999999999999999999", UINT64_MAX),
+			 -ERANGE);
+	assert_int_equal(number_list_parse_and_append(&list, "18446744073709551615", UINT64_MAX),
+			 0);
 	assert_true(number_list_has(&list, UINT64_MAX));
 	number_list_clear(&list);
 }

@@ -265,7 +265,7 @@ static const struct unwind_rule *rule_by_code(u32 address)
 	static struct unwind_rule rule;
 	u32 at = address, end;
 
-	return arm64_analysis_next(analysis, &at, address + 4, &rule, &end) ? &rule : NULL;
+	return arm64_analysis_next_rule(analysis, &at, address + 4, &rule, &end) ? &rule : NULL;
 }
 
 /* Makes registers and words of the stack agree where the analysis says that they do. */
@@ -369,7 +369,7 @@ static int compare_file(const char *path, u32 count, bool is_code)
 		address &= ~3ULL;
 #endif
 		end = FILE_IMAGE_BASE + covered.spans[span].end;
-		if (file_image_code(image, FILE_IMAGE_BASE + address, &end, &offset))
+		if (file_image_code_offset(image, FILE_IMAGE_BASE + address, &end, &offset))
 			outcomes[compare(is_code ? rule_by_code(address)
 						 : code_rows_rule(&rows, offset),
 					 table, address, is_code)]++;

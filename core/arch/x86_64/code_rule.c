@@ -23,7 +23,7 @@
  * Makes the rule of a pc by reading the code in scan->word from the pc on. 0: the scan did not
  * reach the end of the function.
  */
-CORE_GLOBAL int code_scan_rule(struct near_code *scan, struct unwind_rule *rule);
+CORE_GLOBAL int code_scan_make_rule(struct near_code *scan, struct unwind_rule *rule);
 
 #define CODE_BEFORE 6 /* number of code bytes before the pc in struct code */
 #define WORD 8
@@ -275,7 +275,7 @@ CORE_PART void make_rule_of_64_bit_code(struct near_code *near, const struct cod
 		make_signal_frame_rule(rule);
 	else if (is_after_call_of_thread_function(code, is_interrupted))
 		*rule = (struct unwind_rule){.flags = RULE_OUTERMOST};
-	else if (!code_scan_rule(near, rule))
+	else if (!code_scan_make_rule(near, rule))
 		make_frame_pointer_rule(rule, WORD,
 					flag_if_stack_begins_at_code(near->word[0], near->word[1],
 								     near->word[2], code->at,
@@ -436,10 +436,10 @@ CORE_PART void interpret_pop(struct near_code *scan, u32 number)
 }
 
 /*
- * The length of an instruction that changes the stack pointer, or sets up a frame with it. 0:
- * another instruction.
+ * Interprets an instruction that changes the stack pointer, or sets up a frame with it, and returns
+ * its length. 0: another instruction.
  */
-CORE_PART u32 stack_instruction_length(struct near_code *scan, u64 code, u8 prefix)
+CORE_PART u32 interpret_stack_instruction(struct near_code *scan, u64 code, u8 prefix)
 {
 	u8 opcode = BYTE(code, 0), modrm = BYTE(code, 1);
 
@@ -461,10 +461,10 @@ CORE_PART u32 stack_instruction_length(struct near_code *scan, u64 code, u8 pref
 }
 
 /*
- * The length, without its prefix, of an instruction that the scan understands; 0: any other
- * instruction.
+ * Interprets an instruction that the scan understands, and returns its length without the prefix.
+ * 0: any other instruction.
  */
-CORE_PART u32 instruction_length(struct near_code *scan, u64 code, u8 prefix)
+CORE_PART u32 interpret_understood_instruction(struct near_code *scan, u64 code, u8 prefix)
 {
 	u32 length;
 
@@ -472,7 +472,7 @@ CORE_PART u32 instruction_length(struct near_code *scan, u64 code, u8 prefix)
 		return scan->instructions ? 0 : 4;
 	if (prefix)
 		code >>= 8;
-	length = stack_instruction_length(scan, code, prefix);
+	length = interpret_stack_instruction(scan, code, prefix);
 	if (!length && BYTE(code, 0) == OPCODE_CALL)
 		length = 5;
 	if (!length && BYTE(code, 0) == OPCODE_GROUP_5 && BYTE(code, 1) == MODRM_CALL_RAX)
@@ -505,7 +505,7 @@ CORE_GLOBAL_PART int interpret_instruction(struct near_code *scan)
 	prefix = first == REX_W || first == REX_B ? first : 0;
 	/* The length is kept in memory, since the verifier would follow the rest of the code once
 	 * for each length in a register. */
-	scan->length = instruction_length(scan, code, prefix);
+	scan->length = interpret_understood_instruction(scan, code, prefix);
 	is_understood = is_below(0, core_reload(scan->length));
 	scan->at += scan->length + (is_understood & is_below(0, prefix));
 	scan->after_branch = is_below(first ^ OPCODE_JE, 1);
@@ -536,7 +536,7 @@ CORE_PART void make_rule_from_pops(const struct near_code *scan, struct unwind_r
 	};
 }
 
-CORE_GLOBAL int code_scan_rule(struct near_code *scan, struct unwind_rule *rule)
+CORE_GLOBAL int code_scan_make_rule(struct near_code *scan, struct unwind_rule *rule)
 {
 	if (core_is_null(scan) || core_is_null(rule))
 		return 0;

@@ -169,8 +169,10 @@ CORE_PART void make_stack_word_rule(const struct return_search *search, u32 word
 
 CORE_PART u32 end_search_by_frame_pointer(struct return_search *search, struct unwind_rule *rule)
 {
-	/* It is a guess, too, if the search has passed an address after a call before the frame
-	 * pointer. */
+	/*
+	 * The step is a guess, too, if the search has passed an address after a call before the
+	 * frame pointer.
+	 */
 	search->is_guess =
 		search->pointer_kind != RETURN_OF_CALL &&
 		(search->is_far || (search->calls && search->calls - 1 < search->pointer) ||

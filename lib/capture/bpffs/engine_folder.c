@@ -37,17 +37,18 @@ struct engine {
 		     -1 = not locked */
 	int folder; /* descriptor of the engine's folder, with a shared lock; -1 = the engine is
 		       private */
-	bool fresh; /* this process is the first user and has to pin the maps */
+	bool fresh; /* true: this process is the first user of the engine and has to pin the
+		       engine's maps */
 	char path[PATH_BYTES];
 };
 
 static void unlock_root(struct engine *engine)
 {
-	root_unlock(engine->root);
+	root_remove_if_empty_and_unlock(engine->root);
 	engine->root = -1;
 }
 
-static void use_engine_of_own_maps(struct engine *engine)
+static void make_engine_private(struct engine *engine)
 {
 	if (engine->folder >= 0)
 		close(engine->folder);
@@ -57,7 +58,7 @@ static void use_engine_of_own_maps(struct engine *engine)
 }
 
 /* True if no process uses the engine of this folder, and no instance without a process exists. */
-static bool is_engine_unused(int folder)
+static bool lock_engine_if_unused(int folder)
 {
 	return !root_has_instances() && !flock(folder, LOCK_EX | LOCK_NB);
 }
@@ -71,7 +72,7 @@ static void remove_engine_if_unused(const char *name)
 	folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (folder < 0)
 		return;
-	if (is_engine_unused(folder)) {
+	if (lock_engine_if_unused(folder)) {
 		folder_remove_files(path);
 		rmdir(path);
 	}
@@ -100,7 +101,7 @@ static void open_engine_folder(struct engine *engine)
 	engine->folder = open(engine->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (engine->folder < 0)
 		return;
-	engine->fresh = is_engine_unused(engine->folder);
+	engine->fresh = lock_engine_if_unused(engine->folder);
 	if (engine->fresh)
 		folder_remove_files(engine->path);
 	flock(engine->folder, LOCK_SH);
@@ -119,11 +120,11 @@ int engine_open(u32 pid_namespace, struct engine **out)
 			 pid_namespace);
 	else
 		snprintf(engine->path, sizeof(engine->path), ROOT "/" FOLDER);
-	engine->root = root_lock(ROOT_MS_OPTIONAL);
+	engine->root = root_make_and_lock(ROOT_MS_OPTIONAL);
 	if (engine->root >= 0)
 		open_engine_folder(engine);
 	if (engine->folder < 0)
-		use_engine_of_own_maps(engine);
+		make_engine_private(engine);
 	*out = engine;
 	return 0;
 }
@@ -180,7 +181,7 @@ int engine_use_maps_in_object(struct engine *engine, struct bpf_object *object)
 	if (engine->folder < 0 || engine->fresh)
 		return 0;
 	if (!open_all_pins(engine, object, fds)) {
-		use_engine_of_own_maps(engine);
+		make_engine_private(engine);
 		return 0;
 	}
 	for (u32 i = 0; i < SHARED_COUNT && !result; i++)
@@ -208,7 +209,7 @@ void engine_publish(struct engine *engine, const struct bpf_object *object)
 {
 	if (engine->fresh && !pin_shared_maps(engine, object)) {
 		folder_remove_files(engine->path);
-		use_engine_of_own_maps(engine);
+		make_engine_private(engine);
 	}
 	unlock_root(engine);
 }
@@ -220,7 +221,7 @@ void engine_close(struct engine **engine)
 	if (!gone)
 		return;
 	if (gone->folder >= 0 && gone->root < 0)
-		gone->root = root_lock(ROOT_MS_ENDING);
+		gone->root = root_make_and_lock(ROOT_MS_ENDING);
 	if (gone->folder >= 0)
 		close(gone->folder);
 	if (gone->folder >= 0 && gone->root >= 0)
@@ -232,12 +233,12 @@ void engine_close(struct engine **engine)
 
 void engine_remove_unused(void)
 {
-	int root = root_lock(ROOT_MS_OPTIONAL);
+	int root = root_make_and_lock(ROOT_MS_OPTIONAL);
 
 	if (root < 0)
 		return;
 	remove_unused_engines();
-	root_unlock(root);
+	root_remove_if_empty_and_unlock(root);
 }
 
 bool engine_is_shared(const struct engine *engine)

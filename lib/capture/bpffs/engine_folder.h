@@ -13,7 +13,7 @@
  * If the BPF file system is not writable, or the engine's maps have other sizes, an instance has
  * private maps of its own.
  *
- *   open -> lend -> load the object -> publish -> close
+ *   open -> use the maps in an object -> load the object -> publish -> close
  */
 #ifndef LIB_CAPTURE_ENGINE_FOLDER_H
 #define LIB_CAPTURE_ENGINE_FOLDER_H

@@ -32,8 +32,7 @@ struct folder {
 	char pin_path[PATH_BYTES + NAME_MAX];
 	int fd;
 	int pins;
-	bool claimed; /* folder_create_and_lock() has made the folder, and it is not committed yet
-		       */
+	bool claimed; /* true: this process has made the folder and not published it yet */
 };
 
 static int check_instance_name(const char *name, struct stackmap_error *error)
@@ -97,8 +96,7 @@ static int remove_file(void *arg, const char *name)
 	return 0;
 }
 
-/* Removes a folder with all its entries. The pins of links are removed first, since programs must
- * exist until their links are removed. */
+/* The pins of links are removed first, since programs must exist until their links are removed. */
 void folder_remove_files(const char *path)
 {
 	int fd = open_directory(path);
@@ -161,7 +159,7 @@ static int set_root_lock_error(int code, struct stackmap_error *error)
 	return error_set(error, code, ROOT ": %s", strerror(code));
 }
 
-static struct folder *folder_new(const char *name, const char *prefix)
+static struct folder *allocate_folder(const char *name, const char *prefix)
 {
 	struct folder *folder = calloc(1, sizeof(*folder));
 
@@ -201,13 +199,13 @@ int folder_create_and_lock(const char *name, struct folder **out, struct stackma
 	if (result)
 		return result;
 	snprintf(path, sizeof(path), ROOT "/%s", name);
-	root = root_lock(ROOT_MS);
+	root = root_make_and_lock(ROOT_MS);
 	if (root < 0)
 		return set_root_lock_error(-root, error);
 	folder_remove_abandoned();
-	folder = folder_new(name, NEW_PREFIX);
+	folder = allocate_folder(name, NEW_PREFIX);
 	result = !folder ? -ENOMEM : !access(path, F_OK) ? -EEXIST : make_folder_and_pins(folder);
-	root_unlock(root);
+	root_remove_if_empty_and_unlock(root);
 	if (result) {
 		folder_close(&folder);
 		if (result == -EEXIST)
@@ -223,8 +221,8 @@ int folder_create_and_lock(const char *name, struct folder **out, struct stackma
 	return 0;
 }
 
-/* Lets the members of a group enter the folder. For that all users may enter the BPF file system,
- * but not list it. */
+/* Lets the members of a group enter the folder. The BPF file system gets a mode in which all users
+ * may enter it, but not list it. */
 static int grant_group_access_to_folder(const struct folder *folder, gid_t group)
 {
 	struct stat status;
@@ -240,7 +238,7 @@ static int grant_group_access_to_folder(const struct folder *folder, gid_t group
 int folder_publish_with_group(struct folder *folder, gid_t group, struct stackmap_error *error)
 {
 	char path[PATH_BYTES];
-	int root = root_lock(ROOT_MS), result;
+	int root = root_make_and_lock(ROOT_MS), result;
 
 	if (root < 0)
 		return set_root_lock_error(-root, error);
@@ -248,7 +246,7 @@ int folder_publish_with_group(struct folder *folder, gid_t group, struct stackma
 	snprintf(path, sizeof(path), ROOT "/%s", folder->name);
 	if (!result && rename(folder->path, path))
 		result = -errno;
-	root_unlock(root);
+	root_remove_if_empty_and_unlock(root);
 	if (result)
 		return error_set_errno(error, -result, folder->name);
 	memcpy(folder->path, path, sizeof(path));
@@ -286,7 +284,7 @@ int folder_open(const char *name, struct folder **out, struct stackmap_error *er
 
 	if (result)
 		return result;
-	folder = folder_new(name, "");
+	folder = allocate_folder(name, "");
 	result = folder ? open_folder_and_pins(folder) : -ENOMEM;
 	if (!result && (stat(ROOT, &root) || fstat(folder->fd, &status)))
 		result = -errno;
@@ -310,10 +308,10 @@ void folder_close(struct folder **folder)
 	if (gone->claimed) {
 		/* If the root's lock is not free in time, the folder is removed without the
 		 * lock. */
-		int root = root_lock(ROOT_MS_ENDING);
+		int root = root_make_and_lock(ROOT_MS_ENDING);
 
 		remove_folder_tree(gone->path);
-		root_unlock(root);
+		root_remove_if_empty_and_unlock(root);
 	}
 	if (gone->pins >= 0)
 		close(gone->pins);
@@ -369,13 +367,13 @@ bool folder_still_exists(const struct folder *folder)
 int folder_remove(struct folder *folder, struct stackmap_error *error)
 {
 	char path[PATH_BYTES];
-	int root = root_lock(ROOT_MS), result;
+	int root = root_make_and_lock(ROOT_MS), result;
 
 	if (root < 0)
 		return set_root_lock_error(-root, error);
 	snprintf(path, sizeof(path), ROOT "/" GONE_PREFIX "%s-%d", folder->name, getpid());
 	result = rename(folder->path, path) ? -errno : remove_folder_tree(path);
-	root_unlock(root);
+	root_remove_if_empty_and_unlock(root);
 	return result ? error_set_errno(error, -result, folder->name) : 0;
 }
 
@@ -402,14 +400,14 @@ int folder_each_instance(int (*each)(void *arg, const char *name), void *arg,
 			 struct stackmap_error *error)
 {
 	struct listing listing = {.each = each, .arg = arg};
-	int root = access(ROOT, F_OK) ? -ENOENT : root_lock(ROOT_MS);
+	int root = access(ROOT, F_OK) ? -ENOENT : root_make_and_lock(ROOT_MS);
 
 	if (root == -ENOENT)
 		return 0;
 	if (root < 0)
 		return set_root_lock_error(-root, error);
 	folder_remove_abandoned();
-	root_unlock(root);
+	root_remove_if_empty_and_unlock(root);
 	return for_each_entry_with_prefix(open_directory(ROOT), "", call_back_for_instance_folder,
 					  &listing);
 }

@@ -31,14 +31,15 @@ struct folder;
  * this name. */
 int folder_create_and_lock(const char *name, struct folder **out, struct stackmap_error *error);
 
-/* Renames the folder to NAME: the instance exists now. `group`, if given, may enter the folder. */
+/* Renames the folder to NAME: the instance exists now. The members of `group` may enter the folder;
+ * FOLDER_NO_GROUP: no group may. */
 int folder_publish_with_group(struct folder *folder, gid_t group, struct stackmap_error *error);
 
 /* Opens the folder of an instance. -ENOENT: no such instance; -EACCES: another user's instance;
  * -EPERM: the folder belongs to another user than root and this user, and is not trusted. */
 int folder_open(const char *name, struct folder **out, struct stackmap_error *error);
 
-/* Closes a folder, and removes it if it was claimed and not committed. */
+/* Closes a folder. A folder that this process has made and not published is removed. */
 void folder_close(struct folder **folder);
 
 /* Removes the files of a directory of the BPF file system; its subdirectories stay. */

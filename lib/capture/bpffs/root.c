@@ -59,7 +59,7 @@ static int try_root_lock(int ms)
 	return result;
 }
 
-int root_lock(int ms)
+int root_make_and_lock(int ms)
 {
 	struct statfs mounted;
 	int result;
@@ -75,7 +75,7 @@ int root_lock(int ms)
 
 /* Removes the root directory if it is empty, and unlocks it. A process that waits for the lock
  * meanwhile notices that the directory was removed, and makes it again. */
-void root_unlock(int root)
+void root_remove_if_empty_and_unlock(int root)
 {
 	if (root < 0)
 		return;

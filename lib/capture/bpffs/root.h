@@ -26,10 +26,10 @@
  * for `ms`; -EINTR; -EPERM: the directory belongs to another user. Folders are made, renamed and
  * removed only under this lock.
  */
-int root_lock(int ms);
+int root_make_and_lock(int ms);
 
 /* Removes the root directory if it is empty, and unlocks it; a negative `root` is ignored. */
-void root_unlock(int root);
+void root_remove_if_empty_and_unlock(int root);
 
 /* True if the owner of a folder is root or this user. With the usual mode of the BPF file system
  * any user can make folders there, so folders of other users are not trusted. */

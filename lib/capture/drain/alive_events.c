@@ -29,7 +29,8 @@ struct alive_events {
 	u32 look_at; /* number of held events that causes the next check of the BPF map `alive` */
 	struct alive_thing *things;
 	u32 thing_count, thing_room;
-	struct span_key batch_keys[BATCH]; /* keys and values of one batch lookup in the map */
+	/* Keys and values of one batch lookup in the BPF map `alive` */
+	struct span_key batch_keys[BATCH];
 	struct alive_thing batch[BATCH];
 };
 
@@ -65,7 +66,7 @@ static int compare_serials(const void *a, const void *b)
 	return (left->serial > right->serial) - (left->serial < right->serial);
 }
 
-/* Reads all things that are alive, and sorts them by serial number. A thing that is alive during
+/* Reads all objects that are alive, and sorts them by serial number. An object that is alive during
  * the whole call is read once. */
 static int read_alive_things(struct recording *recording)
 {
@@ -102,7 +103,7 @@ static struct alive_thing *find_alive_thing(const struct alive_events *alive, u6
 	return bsearch(&key, alive->things, alive->thing_count, sizeof(key), compare_serials);
 }
 
-static int drop_ended_events(struct recording *recording)
+static int drop_events_of_ended_objects(struct recording *recording)
 {
 	struct alive_events *alive = recording->alive;
 	u32 kept = 0;
@@ -135,7 +136,7 @@ int alive_events_keep_event(struct recording *recording, const struct trace_even
 	alive->held[alive->held_count++] = (struct held_event){*event, *user};
 	trace_writer_hold_placeholder(recording->writer, event);
 	recording->cpus[event->cpu].events++;
-	return alive->held_count < alive->look_at ? 0 : drop_ended_events(recording);
+	return alive->held_count < alive->look_at ? 0 : drop_events_of_ended_objects(recording);
 }
 
 static int write_held_event(struct recording *recording, struct held_event *held)
@@ -154,7 +155,7 @@ static int write_held_event(struct recording *recording, struct held_event *held
 int alive_events_write(struct recording *recording)
 {
 	struct alive_events *alive = recording->alive;
-	int result = drop_ended_events(recording);
+	int result = drop_events_of_ended_objects(recording);
 
 	if (result)
 		return result;

@@ -241,8 +241,8 @@ static int write_cgroup_to_file_once(struct known_cgroup *known, struct trace_wr
 	return result;
 }
 
-int cgroup_log_number_by_id(struct cgroup_log *log, struct trace_writer *writer, u64 id,
-			    u32 *number)
+int cgroup_log_write_and_number_by_id(struct cgroup_log *log, struct trace_writer *writer, u64 id,
+				      u32 *number)
 {
 	int result = 0;
 
@@ -259,7 +259,7 @@ int cgroup_log_number_by_id(struct cgroup_log *log, struct trace_writer *writer,
 						    number);
 }
 
-u64 cgroup_log_id(const struct cgroup_log *log, u32 number)
+u64 cgroup_log_id_of_number(const struct cgroup_log *log, u32 number)
 {
 	for (u32 i = 0; number && i < log->count; i++)
 		if (log->known[i].number == number)
@@ -282,8 +282,8 @@ static int add_cgroup_by_path(struct cgroup_log *log, const char *path)
 		path);
 }
 
-int cgroup_log_number_by_path(struct cgroup_log *log, struct trace_writer *writer, const char *path,
-			      u32 *number)
+int cgroup_log_write_and_number_by_path(struct cgroup_log *log, struct trace_writer *writer,
+					const char *path, u32 *number)
 {
 	u32 index;
 	int result;

@@ -15,7 +15,8 @@ struct cgroup_log;
  * system is mounted, or memory is short. */
 char *cgroup_mount_find(void);
 
-/* `mount`: the mount point of the file system, or NULL. -ENOMEM. */
+/* Makes a log without cgroups. `mount`: mount point of the cgroup2 file system; NULL: not mounted.
+ * -ENOMEM. */
 int cgroup_log_create(const char *mount, struct cgroup_log **out);
 void cgroup_log_free(struct cgroup_log **log);
 
@@ -26,18 +27,19 @@ void cgroup_log_use_paths(struct cgroup_log *log, const struct cgroup_path *path
 /* Begins a new recording file, which has no cgroups yet. */
 void cgroup_log_begin_file(struct cgroup_log *log);
 
-/* Begins a round of reading the rings; new directories may exist. */
+/* Begins a round of reading the rings: new cgroups may exist, so the directories of the cgroup2
+ * file system may be read once more. */
 void cgroup_log_begin_round(struct cgroup_log *log);
 
 /* Both functions set *number to the number of a cgroup in the file, 0 if the cgroup is not known,
  * and write the cgroup unless the file has it. The first function takes the kernel's id of the
  * cgroup, the second one its path. */
-int cgroup_log_number_by_id(struct cgroup_log *log, struct trace_writer *writer, u64 id,
-			    u32 *number);
-int cgroup_log_number_by_path(struct cgroup_log *log, struct trace_writer *writer, const char *path,
-			      u32 *number);
+int cgroup_log_write_and_number_by_id(struct cgroup_log *log, struct trace_writer *writer, u64 id,
+				      u32 *number);
+int cgroup_log_write_and_number_by_path(struct cgroup_log *log, struct trace_writer *writer,
+					const char *path, u32 *number);
 
 /* Returns the kernel's id of a cgroup of the file; 0: the id or the cgroup is not known. */
-u64 cgroup_log_id(const struct cgroup_log *log, u32 number);
+u64 cgroup_log_id_of_number(const struct cgroup_log *log, u32 number);
 
 #endif

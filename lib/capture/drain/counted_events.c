@@ -63,7 +63,7 @@ static int write_events_of_counted_row(struct recording *recording, const struct
 	    strcmp(source->unit, TRACE_UNIT_ADDRESS) == 0) /* addresses cannot be summed up */
 		increase = (struct counted_increase){.count = increase.count};
 	result = records_fill_stacks(recording, NULL, 0, &fields, &event, &user);
-	/* The least and the most value are written as events of their own. */
+	/* The least and the greatest value become records of their own, each for one event. */
 	if (increase.count > 1 && increase.least < increase.most) {
 		written = write_event_records(recording, &event, &user, 1, increase.least);
 		written = first_error(

@@ -62,7 +62,8 @@ static int store_unwound_frames(const struct recording *recording,
 	stack->reason = REASON_NO_FRAMES;
 	if (!depth)
 		return 0;
-	stack->id = generation_stack_id(recording->loaded, frames, depth, unwound->flags, !peeked);
+	stack->id = generation_find_or_add_stack(recording->loaded, frames, depth, unwound->flags,
+						 !peeked);
 	return stack->id ? 0 : deferred_stack_set_frames(stack, frames, depth, unwound->flags);
 }
 
@@ -98,8 +99,8 @@ static int make_deferred_stack(const struct recording *recording, const struct r
 	return result;
 }
 
-int deferred_unwind(const struct recording *recording, const struct raw_stack *raw, bool peeked,
-		    struct deferred_stack **out)
+int deferred_unwind_raw_stack(const struct recording *recording, const struct raw_stack *raw,
+			      bool peeked, struct deferred_stack **out)
 {
 	unwind_raw_stack(recording, raw);
 	return make_deferred_stack(recording, raw, peeked, out);
@@ -107,7 +108,7 @@ int deferred_unwind(const struct recording *recording, const struct raw_stack *r
 
 /* The number of the mapping whose unwind rules the stack in deferred->unwound should wait for; 0:
  * do not wait. */
-static u32 find_awaited_mapping(struct recording *recording)
+static u32 request_rules_and_find_awaited_mapping(struct recording *recording)
 {
 	const struct unwound_stack *unwound = recording->deferred->unwound;
 	const struct trace_stack stack = {
@@ -118,9 +119,10 @@ static u32 find_awaited_mapping(struct recording *recording)
 	    number >= MAPPING_SCRIPT_FIRST)
 		return 0;
 	if (!recording->mapping_met[number])
-		symbols_request_mapping(recording, number);
+		symbols_request_build_id_and_table(recording, number);
 	symbolizers_raise_table_urgency(recording->symbolizers, number, 1);
-	return symbolizers_await_table(recording->symbolizers, number) ? number : 0;
+	return symbolizers_have_pending_table_of_mapping(recording->symbolizers, number) ? number
+											 : 0;
 }
 
 /* True for a frame in code that is not part of a file. */
@@ -141,7 +143,7 @@ static bool unwind_held_stack_again(struct recording *recording, struct held_sta
 	unwind_raw_stack(recording, &held->raw);
 	held_stack_choose_better_unwinding(held, is_generated_code, recording->loaded,
 					   recording->deferred->unwound);
-	held->number = all ? 0 : find_awaited_mapping(recording);
+	held->number = all ? 0 : request_rules_and_find_awaited_mapping(recording);
 	if (held->number)
 		return false;
 	*result =
@@ -166,7 +168,8 @@ int deferred_unwind_held(struct recording *recording, bool all)
 	for (; stack; stack = next) {
 		next = stack->next;
 		if (stack->number != number)
-			is_awaited = symbolizers_await_table(recording->symbolizers, stack->number);
+			is_awaited = symbolizers_have_pending_table_of_mapping(
+				recording->symbolizers, stack->number);
 		number = stack->number;
 		if (!(is_awaited && !all && !are_too_many) &&
 		    unwind_held_stack_again(recording, stack, all || are_too_many, &result))
@@ -208,7 +211,7 @@ static int read_raw_stack_record(void *arg, void *data, size_t bytes)
 		return 0;
 	deferred->raw_bytes += bytes;
 	unwind_raw_stack(recording, raw);
-	number = find_awaited_mapping(recording);
+	number = request_rules_and_find_awaited_mapping(recording);
 	if (number && held_stacks_add(&deferred->held, raw, deferred->unwound, number))
 		return check_round_read_whole_ring_buffer(recording);
 	result = make_deferred_stack(recording, raw, recording->mode == READ_LIVE, &stack)
@@ -366,7 +369,7 @@ static int peek_raw_stacks(struct recording *recording, int fd, u64 bytes)
 	return result;
 }
 
-int deferred_consume_raw_stacks(struct recording *recording, u32 *fill)
+int deferred_unwind_raw_stacks_in_ring(struct recording *recording, u32 *fill)
 {
 	const struct bpf_map *map = bpf_map_of_raw_stacks(recording);
 	struct deferred *deferred = recording->deferred;
@@ -410,8 +413,8 @@ static u8 reason_of_missing_stack(const struct recording *recording, u32 tid, u3
 									 : otherwise;
 }
 
-int deferred_find_for_event(struct recording *recording, u32 cookie, struct trace_event *event,
-			    struct stack_ref *ref)
+int deferred_find_stack_for_event(struct recording *recording, u32 cookie,
+				  struct trace_event *event, struct stack_ref *ref)
 {
 	struct deferred_stack *stack =
 		deferred_stacks_find(recording->deferred->stacks, event->tid, cookie);
@@ -443,7 +446,7 @@ struct lost_ctx {
 	int result;
 };
 
-static bool is_cookie_in_open_cookies(void *arg, u32 tid, u32 cookie)
+static bool is_cookie_open_or_stack_held(void *arg, u32 tid, u32 cookie)
 {
 	const struct lost_ctx *ctx = arg;
 
@@ -470,13 +473,14 @@ static void resolve_as_lost(void *arg, struct deferred_stack *stack)
 	}
 }
 
-int deferred_copy_frames(struct recording *recording, u64 generation)
+int deferred_copy_frames_from_stack_map(struct recording *recording, u64 generation)
 {
 	struct deferred_stack *stack = NULL;
 	int result = 0;
 
 	while (!result && (stack = deferred_stacks_next_known(recording->deferred->stacks, stack)))
-		result = event_stack_copy_frames(recording->loaded, generation, stack);
+		result = event_stack_copy_frames_from_stack_map(recording->loaded, generation,
+								stack);
 	return result;
 }
 
@@ -492,7 +496,7 @@ static int sweep_closed_cookies(struct recording *recording)
 {
 	struct lost_ctx ctx = {.recording = recording};
 	const struct deferred_sweep sweep = {
-		.is_open = is_cookie_in_open_cookies, .lost = resolve_as_lost, .arg = &ctx};
+		.is_open = is_cookie_open_or_stack_held, .lost = resolve_as_lost, .arg = &ctx};
 	int result =
 		deferred_read_open_cookies(recording)
 			?: open_cookies_read_lasting(recording->loaded, &recording->deferred->open);

@@ -47,7 +47,7 @@ int deferred_take_from_ring(struct recording *recording, const struct ring_view 
 
 /* Unwinds all raw stacks that are in the ring buffer now; with READ_LIVE the raw stacks stay in the
  * ring buffer. *fill: use of the ring buffer before the call, in percent. */
-int deferred_consume_raw_stacks(struct recording *recording, u32 *fill);
+int deferred_unwind_raw_stacks_in_ring(struct recording *recording, u32 *fill);
 
 /* Unwinds the held raw stacks whose unwind rules have arrived meanwhile; `all`: also the held raw
  * stacks whose rules have not arrived. -errno, -ENOMEM. */
@@ -59,8 +59,8 @@ bool deferred_has_held_stacks(const struct recording *recording);
 /* Unwinds a raw stack to a stack of frames, which the caller joins or frees. `peeked`: the task
  * will deliver the stack itself later, so the unwound stack is not put into the stack map. -ENOMEM.
  */
-int deferred_unwind(const struct recording *recording, const struct raw_stack *raw, bool peeked,
-		    struct deferred_stack **out);
+int deferred_unwind_raw_stack(const struct recording *recording, const struct raw_stack *raw,
+			      bool peeked, struct deferred_stack **out);
 
 /* Takes over a stack, and resolves the placeholders of the events that wait for this stack. */
 int join_deferred_stack_with_events(struct recording *recording, struct deferred_stack *stack);
@@ -68,15 +68,15 @@ int join_deferred_stack_with_events(struct recording *recording, struct deferred
 /* Finds the user stack of an event with a cookie. *ref gets the stack; or a placeholder, if the
  * stack is not known yet; or in flight mode the reason why there is no stack. The leaf of the
  * deferred stack replaces event->leaf if the event is a sample in user mode. */
-int deferred_find_for_event(struct recording *recording, u32 cookie, struct trace_event *event,
-			    struct stack_ref *ref);
+int deferred_find_stack_for_event(struct recording *recording, u32 cookie,
+				  struct trace_event *event, struct stack_ref *ref);
 
 /* Ends an epoch: all rings were read up to the heads that they had at the begin of the epoch. */
 int deferred_end_epoch(struct recording *recording);
 
 /* Copies the frames of kept stacks out of the stack map, so that no kept stack needs the table of
  * `generation` or of an older generation any more. -ENOMEM. */
-int deferred_copy_frames(struct recording *recording, u64 generation);
+int deferred_copy_frames_from_stack_map(struct recording *recording, u64 generation);
 
 /* Reads the cookies that tasks wait for now. */
 int deferred_read_open_cookies(struct recording *recording);

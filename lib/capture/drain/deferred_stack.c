@@ -73,14 +73,16 @@ static struct deferred_list *list_of_deferred_stack(struct deferred_stacks *stac
 	return is_cookie_checked_by_sweep(stacks, stack) ? &stacks->open : &stacks->known;
 }
 
-static void add_to_list(struct deferred_stacks *stacks, struct deferred_stack *stack)
+static void append_to_open_or_known_list(struct deferred_stacks *stacks,
+					 struct deferred_stack *stack)
 {
 	stack->epoch = is_cookie_checked_by_sweep(stacks, stack) ? 0 : stacks->epoch;
 	TAILQ_INSERT_TAIL(list_of_deferred_stack(stacks, stack), stack, link);
 	stacks->open_count += is_cookie_checked_by_sweep(stacks, stack);
 }
 
-static void remove_from_list(struct deferred_stacks *stacks, struct deferred_stack *stack)
+static void remove_from_open_or_known_list(struct deferred_stacks *stacks,
+					   struct deferred_stack *stack)
 {
 	TAILQ_REMOVE(list_of_deferred_stack(stacks, stack), stack, link);
 	stacks->open_count -= is_cookie_checked_by_sweep(stacks, stack);
@@ -126,7 +128,7 @@ int deferred_stack_set_frames(struct deferred_stack *stack, const u64 *frames, u
 static void drop_deferred_stack(struct deferred_stacks *stacks, struct deferred_stack *stack)
 {
 	tdelete(stack, &stacks->tree, compare_cookies);
-	remove_from_list(stacks, stack);
+	remove_from_open_or_known_list(stacks, stack);
 	if (stack->retained) {
 		TAILQ_REMOVE(&stacks->retained, stack, retained_link);
 		stacks->retained_bytes -= bytes_of_deferred_stack(stack);
@@ -212,7 +214,7 @@ static struct deferred_stack *insert_into_tree(struct deferred_stacks *stacks,
 	if (stack && !tsearch(stack, &stacks->tree, compare_cookies))
 		deferred_stack_free(&stack);
 	if (stack)
-		add_to_list(stacks, stack);
+		append_to_open_or_known_list(stacks, stack);
 	return stack;
 }
 
@@ -249,14 +251,14 @@ bool deferred_stacks_is_awaited(const struct deferred_stacks *stacks, u32 tid, u
 	return stack && !stack->known;
 }
 
-u64 deferred_stacks_delivered(const struct deferred_stacks *stacks, u32 tid, u32 cookie)
+u64 deferred_stacks_epoch_of_delivery(const struct deferred_stacks *stacks, u32 tid, u32 cookie)
 {
 	const struct deferred_stack *stack = find_deferred_stack_by_cookie(stacks, tid, cookie);
 
 	return stack ? stack->delivered : 0;
 }
 
-bool deferred_stacks_is_epoch_over(const struct deferred_stacks *stacks, u64 epoch)
+bool deferred_stacks_has_whole_epoch_passed(const struct deferred_stacks *stacks, u64 epoch)
 {
 	return stacks->epoch - epoch >= EPOCHS_KEPT;
 }
@@ -266,8 +268,8 @@ bool deferred_stacks_is_epoch_over(const struct deferred_stacks *stacks, u64 epo
 static int move_known_stack_to_newest(struct deferred_stacks *stacks, struct deferred_stack *stack,
 				      bool retains)
 {
-	remove_from_list(stacks, stack);
-	add_to_list(stacks, stack);
+	remove_from_open_or_known_list(stacks, stack);
+	append_to_open_or_known_list(stacks, stack);
 	if (retains && !stack->retained)
 		retain_stack_for_next_file(stacks, stack);
 	return -EEXIST;
@@ -279,13 +281,13 @@ static void replace_waiting_stack(struct deferred_stacks *stacks, struct deferre
 {
 	struct deferred_stack *waiting = *node;
 
-	remove_from_list(stacks, waiting);
+	remove_from_open_or_known_list(stacks, waiting);
 	memcpy(stack->form, waiting->form, sizeof(stack->form));
 	memcpy(stack->context, waiting->context, sizeof(stack->context));
 	stack->has_context = waiting->has_context;
 	*node = stack;
 	deferred_stack_free(&waiting);
-	add_to_list(stacks, stack);
+	append_to_open_or_known_list(stacks, stack);
 }
 
 int deferred_stacks_add(struct deferred_stacks *stacks, struct deferred_stack **stack)
@@ -332,7 +334,7 @@ void deferred_stacks_end_epoch(struct deferred_stacks *stacks)
 
 	stacks->epoch++;
 	while ((stack = TAILQ_FIRST(&stacks->known)) &&
-	       deferred_stacks_is_epoch_over(stacks, stack->epoch))
+	       deferred_stacks_has_whole_epoch_passed(stacks, stack->epoch))
 		drop_deferred_stack(stacks, stack);
 }
 

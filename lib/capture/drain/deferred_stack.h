@@ -81,10 +81,12 @@ struct deferred_stack {
 	u32 tid;
 	u32 cookie;
 	u64 epoch; /* epoch in which the stack became known, or in which a sweep found the cookie
-		      closed; 0 = open */
-	u64 delivered; /* epoch in which the stack came from its task; 0 = it has not */
+		      closed; 0 = the cookie counts as open */
+	u64 delivered; /* epoch in which the task delivered the stack; 0 = the task has not
+			  delivered it */
 	bool known;    /* the stack is known: the members up to `reason` are valid */
-	bool peeked;   /* the task did not deliver the stack, but will */
+	/* The stack was read early (peeked), and the same stack will be delivered later. */
+	bool peeked;
 	bool retained; /* the stack is kept for later snapshots, too */
 	u32 id;	       /* id of the stack in the stack map; 0 = not in the map */
 	u32 depth;
@@ -93,7 +95,8 @@ struct deferred_stack {
 	u64 leaf; /* the innermost frame, which `frames` does not have; 0 = no leaf, so both forms
 		     are equal */
 	u8 reason;
-	bool has_context;	    /* `context` came, which may be before the stack is known */
+	/* `context` is set. The trace and span may come before the stack. */
+	bool has_context;
 	u64 context[CONTEXT_WORDS]; /* trace and span of the cookie (abi/thread_context.h) */
 	struct {
 		u32 placeholder; /* placeholder to which the waiting events refer; TRACE_NO_STACK =
@@ -141,11 +144,11 @@ const u64 *deferred_stacks_context(const struct deferred_stacks *stacks, u32 tid
 
 /* Returns the epoch in which the task of a cookie has delivered the stack; 0: it has not, or the
  * stack was dropped. A peeked stack is not delivered. */
-u64 deferred_stacks_delivered(const struct deferred_stacks *stacks, u32 tid, u32 cookie);
+u64 deferred_stacks_epoch_of_delivery(const struct deferred_stacks *stacks, u32 tid, u32 cookie);
 
 /* True if a whole epoch has passed since `epoch`: the rings then have no slots any more that were
  * committed before `epoch` ended. */
-bool deferred_stacks_is_epoch_over(const struct deferred_stacks *stacks, u64 epoch);
+bool deferred_stacks_has_whole_epoch_passed(const struct deferred_stacks *stacks, u64 epoch);
 
 /* True if events wait for the stack of this cookie. */
 bool deferred_stacks_is_awaited(const struct deferred_stacks *stacks, u32 tid, u32 cookie);

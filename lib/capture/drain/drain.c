@@ -54,13 +54,13 @@ int records_fill_stacks(struct recording *recording, const struct ring_view *rin
 	int result;
 
 	*user = STACK_REF_NONE;
-	result = event_stack_from_field(recording, ring, position, kernel_state, fields->kernel,
-					&kernel);
+	result = event_stack_write_from_field(recording, ring, position, kernel_state,
+					      fields->kernel, &kernel);
 	if (!result && user_state == STATE_COOKIE && recording->deferred)
-		result = deferred_find_for_event(recording, fields->user, event, user);
+		result = deferred_find_stack_for_event(recording, fields->user, event, user);
 	else if (!result)
-		result = event_stack_from_field(recording, ring, position, user_state, fields->user,
-						user);
+		result = event_stack_write_from_field(recording, ring, position, user_state,
+						      fields->user, user);
 	result = result ?: event_stack_write_mapping(recording, event->leaf);
 	result = result ?: task_log_ensure_thread(recording->tasks, recording->writer, event->tid);
 	event->kernel = kernel.index;
@@ -120,7 +120,7 @@ int records_take_event(struct recording *recording, const struct ring_view *ring
 	if (alive_events_are_kept_of_source(recording, event.kind))
 		return alive_events_keep_event(recording, &event, &user) ?: result;
 	if (span_stacks_is_begin(recording, event.kind))
-		return span_stacks_take_begin_or_end(recording, &event, &user) ?: result;
+		return span_stacks_hold_begin(recording, &event, &user) ?: result;
 	records_count_stacks(recording, &event, &user);
 	recording->cpus[cpu].events++;
 	result = (late ? late_contexts_hold(recording, &event, late)
@@ -162,7 +162,8 @@ int records_take_range(struct recording *recording, const struct ring_view *ring
 	return result;
 }
 
-/* An event, its deferred stack, and 300 frames that the stack map refused. */
+/* ring slots that one sample can take: an event, its deferred stack, and 300 frames that the stack
+ * map refused */
 #define SLOTS_OF_SAMPLE 128
 #define TAIL_STRIDE 1024 /* number of slots that are given back to the writers at a time */
 
@@ -261,7 +262,7 @@ static int end_epoch_if_rings_read(struct recording *recording)
  * committed. Stacks of the old generation are therefore named only by records that are in the rings
  * when the reader sees the new generation, and by deferred stacks that wait for their events. The
  * frames of these deferred stacks are copied. */
-void generation_note_swap(struct recording *recording)
+void generation_note_ring_heads_at_swap(struct recording *recording)
 {
 	u64 published = generation_published(recording->loaded);
 
@@ -299,11 +300,12 @@ static int retire_old_generation(struct recording *recording)
 		return 0;
 	result = counted_events_write(recording);
 	if (recording->deferred)
-		result = first_error(result, deferred_copy_frames(recording, before));
+		result =
+			first_error(result, deferred_copy_frames_from_stack_map(recording, before));
 	if (result)
 		return result;
 	for (u32 cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++)
-		loaded_free_counted_rows(recording->loaded, cpu);
+		loaded_free_old_counted_rows(recording->loaded, cpu);
 	__atomic_store_n(done, before, __ATOMIC_RELEASE);
 	return 0;
 }
@@ -334,12 +336,13 @@ int recording_drain(struct recording *recording, int *next_ms)
 	int result;
 
 	records_set_time_limit_of_round(recording);
-	generation_note_swap(recording);
+	generation_note_ring_heads_at_swap(recording);
 	result = drain_task_rings(recording);
 	if (recording->times)
 		result = first_error(result, thread_times_write_ended(recording));
 	if (recording->deferred)
-		result = first_error(result, deferred_consume_raw_stacks(recording, &rings.fill));
+		result = first_error(result,
+				     deferred_unwind_raw_stacks_in_ring(recording, &rings.fill));
 	result = first_error(result, drain_deferred_stacks(recording, &rings));
 	result = first_error(result, drain_events(recording));
 	if (recording->deferred) {

@@ -14,20 +14,21 @@ struct stack_ref;
  * (capture/drain/pace.h). */
 int recording_drain(struct recording *recording, int *next_ms);
 
-/* The first half of a round: sets cpus[].end, and joins the deferred stacks in the rings up to
- * there to the events that wait for them. Adds the fill of the rings to *rings. */
+/* The first half of a round: sets cpus[].end, the position up to which this round reads each ring,
+ * and joins the deferred stacks before this position to the events that wait for them. Adds the
+ * fill of the rings to *rings. */
 int drain_deferred_stacks(struct recording *recording, struct pace_rings *rings);
 
 /* The reader's part in a reset (capture/instance/reset.h), before the rings are read: if a reset
  * has swapped the tables of the stack map, the function stores the ring positions up to which
  * records may name stacks of the previous generation. */
-void generation_note_swap(struct recording *recording);
+void generation_note_ring_heads_at_swap(struct recording *recording);
 
-/* Converts the records of a ring to events of the file, one by one. Errors are those of the writer
- * and -ENOMEM. */
+/* The functions records_...() convert the records of a ring to events of the file, one by one.
+ * Errors are those of the writer and -ENOMEM. */
 
-/* Called before the rings are read; sets recording->time_limit, the latest possible time of an
- * event. */
+/* Called before the rings are read, at the begin of a round; sets recording->time_limit, the latest
+ * possible time of an event. */
 void records_set_time_limit_of_round(struct recording *recording);
 
 /* A function that converts the record at `position` of a ring. */
@@ -50,7 +51,8 @@ int records_fill_stacks(struct recording *recording, const struct ring_view *rin
 			const struct stack_fields *fields, struct trace_event *event,
 			struct stack_ref *user);
 
-/* Convert a record: of an event ring to an event, of a task ring to the name of a task. */
+/* Convert a record to what the file has: the first function takes a record of an event ring and
+ * writes an event, the second one takes a record of a task ring and writes the name of a task. */
 int records_take_event(struct recording *recording, const struct ring_view *ring, u64 position,
 		       u32 cpu);
 int records_take_task(struct recording *recording, const struct ring_view *ring, u64 position,

@@ -61,7 +61,8 @@ static int write_stack(struct recording *recording, const struct trace_stack *st
 	return trace_writer_stack(recording->writer, stack, &ref->index);
 }
 
-/* Copies the frames of a stack out of the stack map. -ENOENT, -ESTALE. */
+/* Copies the frames of a stack out of the stack map. -ESTALE: the id is of a generation that no
+ * table has any more; -ENOENT: the table has no stack with this id. */
 static int copy_frames_of_stack_id(const struct loaded *loaded, u32 id, u64 *frames,
 				   struct trace_stack *stack)
 {
@@ -148,8 +149,8 @@ static int write_inline_stack(struct recording *recording, const struct ring_vie
 	return write_stack(recording, &stack, ref);
 }
 
-/* On failure sets *ref to the reason. Returns 0 for the errors that a stack does not exist any
- * more. */
+/* Takes the result of writing a stack. On failure sets *ref to the reason why the event has no
+ * stack. 0 if the stack was written, or does not exist any more; otherwise the error. */
 static int set_reason_if_stack_is_gone(int result, u8 reason, struct stack_ref *ref)
 {
 	if (!result)
@@ -158,8 +159,8 @@ static int set_reason_if_stack_is_gone(int result, u8 reason, struct stack_ref *
 	return result == -ENOENT || result == -ESTALE ? 0 : result;
 }
 
-int event_stack_from_field(struct recording *recording, const struct ring_view *ring, u64 position,
-			   u32 state, u32 field, struct stack_ref *ref)
+int event_stack_write_from_field(struct recording *recording, const struct ring_view *ring,
+				 u64 position, u32 state, u32 field, struct stack_ref *ref)
 {
 	if (state == STATE_ID)
 		return set_reason_if_stack_is_gone(write_stack_of_stack_id(recording, field, ref),
@@ -172,8 +173,8 @@ int event_stack_from_field(struct recording *recording, const struct ring_view *
 		-ENOENT, state == STATE_NONE && field < REASON_COUNT ? field : REASON_GONE, ref);
 }
 
-int event_stack_copy_frames(const struct loaded *loaded, u64 generation,
-			    struct deferred_stack *deferred)
+int event_stack_copy_frames_from_stack_map(const struct loaded *loaded, u64 generation,
+					   struct deferred_stack *deferred)
 {
 	u64 frames[STACK_WORDS_MAX];
 	struct trace_stack stack;
@@ -236,8 +237,8 @@ static int write_stack_with_leaf(struct recording *recording, const struct defer
 	stack.frames = frames;
 	stack.depth = stack.depth < STACK_WORDS_MAX ? stack.depth + 1 : STACK_WORDS_MAX;
 	stack.generation = 0;
-	stack.id = generation_stack_id(recording->loaded, frames, stack.depth, stack.flags,
-				       !loaded_is_frozen(recording->loaded));
+	stack.id = generation_find_or_add_stack(recording->loaded, frames, stack.depth, stack.flags,
+						!loaded_is_frozen(recording->loaded));
 	if (stack.id)
 		return write_stack_of_stack_id(recording, stack.id, ref);
 	return write_stack(recording, &stack, ref);

@@ -14,8 +14,8 @@
 
 /* Converts a stack field of the event at `position` of a ring to a stack of the file. `state`: enum
  * stack_state, except STATE_COOKIE. */
-int event_stack_from_field(struct recording *recording, const struct ring_view *ring, u64 position,
-			   u32 state, u32 field, struct stack_ref *ref);
+int event_stack_write_from_field(struct recording *recording, const struct ring_view *ring,
+				 u64 position, u32 state, u32 field, struct stack_ref *ref);
 
 /* Reads the record of a deferred stack at `position` of a ring. */
 int event_stack_read_deferred(const struct loaded *loaded, const struct ring_view *ring,
@@ -23,8 +23,8 @@ int event_stack_read_deferred(const struct loaded *loaded, const struct ring_vie
 
 /* Copies the frames of a deferred stack out of the stack map, if the stack is in the table of
  * `generation` or of an older generation. -ENOMEM. */
-int event_stack_copy_frames(const struct loaded *loaded, u64 generation,
-			    struct deferred_stack *deferred);
+int event_stack_copy_frames_from_stack_map(const struct loaded *loaded, u64 generation,
+					   struct deferred_stack *deferred);
 
 /* Returns the mapping of the code that had no unwind rule: the mapping of the last frame before the
  * first guess, or of the last frame of a stack that ends early. VAIN_LEAF: the code without a rule

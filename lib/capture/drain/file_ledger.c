@@ -42,7 +42,7 @@ static u64 count_skipped_program_runs(const struct loaded *loaded)
 		misses += program_set_recursion_misses(&loaded->attachment.sets[i]);
 	for (u32 i = 0; i < loaded->program_count; i++)
 		misses += program_recursion_misses(loaded->programs[i]);
-	return attach_count_skipped_field_values(&loaded->attachment, misses);
+	return attach_count_all_skipped_events(&loaded->attachment, misses);
 }
 
 static u64 sum_losses_over_causes(const u64 *lost)
@@ -197,7 +197,7 @@ static u64 count_skipped_runs_of_source(const struct attachment *attachment, u32
 	return skipped;
 }
 
-void file_ledger_losses(const struct recording *recording, u64 *lost)
+void file_ledger_add_losses_by_source(const struct recording *recording, u64 *lost)
 {
 	const struct loaded *loaded = recording->loaded;
 	u32 cpus = loaded->plan.config.cpus;
@@ -236,7 +236,7 @@ void file_ledger_mark_as_reported(struct recording *recording, const struct trac
 	loaded->attachment.hotplug.came = 0;
 }
 
-void sum_event_totals_of_cpus(const struct loaded *loaded, struct trace_ledger *totals)
+void sum_ledger_of_instance(const struct loaded *loaded, struct trace_ledger *totals)
 {
 	*totals = (struct trace_ledger){};
 	for (u32 cpu = 0; cpu < loaded->plan.config.cpus; cpu++) {

@@ -31,10 +31,10 @@ void file_ledger_sum(const struct recording *recording, struct trace_ledger *led
 		     struct trace_cpu_ledger *cpus);
 
 /* Adds to each source's counts the losses that are known to be of this source. Call before
- * file_ledger_sum(), which then includes all of them. A recording with one source has no such
- * counts.
+ * file_ledger_sum(), whose sums then include all these losses. A recording with one source has no
+ * counts by source.
  */
-void file_ledger_losses(const struct recording *recording, u64 *lost);
+void file_ledger_add_losses_by_source(const struct recording *recording, u64 *lost);
 
 /* Marks the losses and notes of a ledger, and the losses by source, as reported, for a reader that
  * consumes events: later files leave them out. */
@@ -43,6 +43,6 @@ void file_ledger_mark_as_reported(struct recording *recording, const struct trac
 
 /* Sums up the ledger of the whole instance since its start. `recorded`: events that were read or
  * are in the rings. */
-void sum_event_totals_of_cpus(const struct loaded *loaded, struct trace_ledger *totals);
+void sum_ledger_of_instance(const struct loaded *loaded, struct trace_ledger *totals);
 
 #endif

@@ -27,7 +27,7 @@ struct held_stacks {
 	struct held_stack *
 		*last; /* the pointer that the next stack is linked to; NULL before the first use */
 	u64 bytes;
-	u64 most; /* limit of `bytes` */
+	u64 most; /* the most bytes of held stacks (held_stacks_exceed_limit()) */
 };
 
 /* Adds a copy of a raw stack, and of the frames that its first unwinding gave. `number`: the
@@ -36,10 +36,10 @@ bool held_stacks_add(struct held_stacks *held, const struct raw_stack *raw,
 		     const struct unwound_stack *first, u32 number);
 
 /*
- * Chooses between the frames of the first unwinding and those of a later one, in later. The first
- * frames replace the later ones if the later stack ends early with fewer frames, or if the two
- * differ in a frame that is a caller of generated code (is_generated()): the process has exited
- * meanwhile, or its generated code has changed.
+ * Chooses between the frames of the first unwinding of a held stack and those of a later one,
+ * `later`. The first frames replace those in `later` if the later stack ends early with fewer
+ * frames, or if the two stacks differ in a frame that is a caller of generated code
+ * (is_generated()): the process has exited meanwhile, or its generated code has changed.
  */
 void held_stack_choose_better_unwinding(const struct held_stack *stack,
 					bool (*is_generated)(void *argument, u64 frame),

@@ -18,10 +18,11 @@
 struct late_event {
 	struct trace_event event;
 	u32 cookie;
-	u64 delivered; /* epoch in which the stack of the cookie came; 0 = it has not been seen */
+	u64 delivered; /* epoch in which the stack of the cookie came; 0 = the stack has not come
+			  yet */
 };
 
-static void count_unread(struct recording *recording)
+static void count_event_without_context(struct recording *recording)
 {
 	recording->written.notes[NOTE_UNREAD_CONTEXTS]++;
 }
@@ -102,14 +103,15 @@ static int write_attributes(struct recording *recording, u64 hash, u32 *number)
 
 /* Sets the trace, span and attributes of an event from the words of a context that is not awaited
  * any more. */
-static int set_context(struct recording *recording, const u64 *words, struct trace_event *event)
+static int set_event_context(struct recording *recording, const u64 *words,
+			     struct trace_event *event)
 {
 	u64 attributes = words[CONTEXT_ATTRIBUTES];
 	struct trace_context context = {};
 	int result;
 
 	if (!words[CONTEXT_SPAN] && words[0]) {
-		count_unread(recording);
+		count_event_without_context(recording);
 		return 0;
 	}
 	memcpy(context.trace, words, sizeof(context.trace));
@@ -141,8 +143,9 @@ static bool is_context_lost(const struct recording *recording, struct late_event
 	const struct deferred_stacks *stacks = recording->deferred->stacks;
 
 	if (!late->delivered)
-		late->delivered = deferred_stacks_delivered(stacks, late->event.tid, late->cookie);
-	return late->delivered && deferred_stacks_is_epoch_over(stacks, late->delivered);
+		late->delivered =
+			deferred_stacks_epoch_of_delivery(stacks, late->event.tid, late->cookie);
+	return late->delivered && deferred_stacks_has_whole_epoch_passed(stacks, late->delivered);
 }
 
 int context_set_from_slot(struct recording *recording, const struct event_slot *slot,
@@ -152,12 +155,12 @@ int context_set_from_slot(struct recording *recording, const struct event_slot *
 	u32 cookie = (u32)words[0];
 
 	if (words[CONTEXT_SPAN] || words[0] != CONTEXT_AWAITED(cookie))
-		return set_context(recording, words, event);
+		return set_event_context(recording, words, event);
 	words = recording->deferred
 			? deferred_stacks_context(recording->deferred->stacks, event->tid, cookie)
 			: NULL;
 	if (words)
-		return set_context(recording, words, event);
+		return set_event_context(recording, words, event);
 	/* The event is held back until its context comes, if the read mode and the event's source
 	 * allow that. */
 	if (recording->deferred && recording->mode == READ_DRAIN &&
@@ -167,7 +170,7 @@ int context_set_from_slot(struct recording *recording, const struct event_slot *
 	    !span_stacks_is_begin(recording, event->kind))
 		*late = cookie;
 	else
-		count_unread(recording);
+		count_event_without_context(recording);
 	return 0;
 }
 
@@ -176,7 +179,7 @@ int late_contexts_hold(struct recording *recording, const struct trace_event *ev
 	struct deferred *deferred = recording->deferred;
 
 	if (array_make_room(deferred->late, deferred->late_count, deferred->late_room)) {
-		count_unread(recording);
+		count_event_without_context(recording);
 		return trace_writer_event(recording->writer, event) ?: -ENOMEM;
 	}
 	deferred->late[deferred->late_count++] =
@@ -185,19 +188,20 @@ int late_contexts_hold(struct recording *recording, const struct trace_event *ev
 	return 0;
 }
 
-static int write_held(struct recording *recording, struct late_event *late, const u64 *words)
+static int write_held_late_event(struct recording *recording, struct late_event *late,
+				 const u64 *words)
 {
 	int result = 0;
 
 	if (words)
-		result = set_context(recording, words, &late->event);
+		result = set_event_context(recording, words, &late->event);
 	else
-		count_unread(recording);
+		count_event_without_context(recording);
 	trace_writer_release_placeholder(recording->writer, &late->event);
 	return trace_writer_event(recording->writer, &late->event) ?: result;
 }
 
-static int write_events(struct recording *recording, bool all)
+static int write_late_events_with_context(struct recording *recording, bool all)
 {
 	struct deferred *deferred = recording->deferred;
 	u32 kept = 0;
@@ -209,7 +213,7 @@ static int write_events(struct recording *recording, bool all)
 			deferred_stacks_context(deferred->stacks, late->event.tid, late->cookie);
 
 		if (words || all || is_context_lost(recording, late))
-			result = first_error(result, write_held(recording, late, words));
+			result = first_error(result, write_held_late_event(recording, late, words));
 		else
 			deferred->late[kept++] = *late;
 	}
@@ -219,10 +223,10 @@ static int write_events(struct recording *recording, bool all)
 
 int late_contexts_end_round(struct recording *recording)
 {
-	return write_events(recording, false);
+	return write_late_events_with_context(recording, false);
 }
 
 int late_contexts_write_all(struct recording *recording)
 {
-	return write_events(recording, true);
+	return write_late_events_with_context(recording, true);
 }

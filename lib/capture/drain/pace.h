@@ -46,7 +46,7 @@ void pace_note_table_request(struct pace *pace);
 /* The use of the rings before a round. */
 struct pace_rings {
 	u32 fill;	/* use of the fullest ring, in percent */
-	bool had_event; /* one of the rings had an event */
+	bool had_event; /* true: one of the rings had an event */
 	u32 slots;	/* number of slots of each ring */
 	u32 per_ms;	/* most slots of a ring that a millisecond fills; 0: PACE_EVENTS_PER_MS */
 };

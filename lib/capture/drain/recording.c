@@ -85,7 +85,7 @@ void recording_free(struct recording *recording)
 	free(recording->cpus);
 }
 
-void recording_begin_file(struct recording *recording)
+void recording_reset_state_for_new_file(struct recording *recording)
 {
 	for (u32 i = 0; i < TABLE_ROLES; i++)
 		recording->stacks[i].generation = 0;
@@ -105,10 +105,10 @@ void recording_begin_file(struct recording *recording)
 
 /* Callback for a mapping's number in the ring buffer. The programs report each mapping once
  * (bpf/mapping/user_mapping.h). */
-static int request_symbols_of_new_mapping(void *arg, void *data, size_t bytes)
+static int request_build_id_and_table_of_new_mapping(void *arg, void *data, size_t bytes)
 {
 	if (bytes >= sizeof(u32))
-		symbols_request_mapping(arg, *(const u32 *)data);
+		symbols_request_build_id_and_table(arg, *(const u32 *)data);
 	return 0;
 }
 
@@ -119,8 +119,9 @@ static const struct bpf_map *bpf_map_of_new_code(const struct recording *recordi
 
 int new_code_ring_create(struct recording *recording)
 {
-	recording->new_code = ring_buffer__new(bpf_map__fd(bpf_map_of_new_code(recording)),
-					       request_symbols_of_new_mapping, recording, NULL);
+	recording->new_code =
+		ring_buffer__new(bpf_map__fd(bpf_map_of_new_code(recording)),
+				 request_build_id_and_table_of_new_mapping, recording, NULL);
 	return recording->new_code ? 0 : -errno;
 }
 

@@ -26,8 +26,8 @@ enum read_mode {
 struct cpu_reader {
 	u64 events; /* number of events that were written to the current file, are held back by
 		       alive_events.h, or are begins of spans */
-	u64 ended;  /* number of `events` that are not in the file: held events of what has ended
-		       (alive: sources), and begins of spans */
+	u64 ended;  /* number of `events` that are not in the file: held events of objects that have
+		       ended (alive: sources), and begins of spans */
 	u64 passed_over; /* flight recorder: number of older events in slots that writers could not
 			    claim */
 	u64 end;   /* position up to which this round reads; deferred stacks before it are known */
@@ -79,8 +79,8 @@ struct recording {
 	struct task_log *tasks;
 	struct deferred *deferred;  /* joins deferred user stacks to events; NULL: user stacks are
 				       not deferred */
-	struct alive_events *alive; /* holds back events of things that are alive; NULL: no source
-				       has the form alive:... */
+	struct alive_events *alive; /* holds back events of objects that may end (alive_events.h);
+				       NULL: no source has the form alive:... */
 	/* Finds trace ids in processes; NULL: events have no trace ids. */
 	struct context_finder *contexts;
 	struct span_stacks *spans; /* holds back begins of spans; NULL: no source has stack=begin */
@@ -90,17 +90,18 @@ struct recording {
 					 stacks are taken */
 	int times_result;
 	struct cpu_reader *cpus;
-	u64 time_limit;	     /* ns: all events that are read in this round are at most as late */
+	u64 time_limit; /* CLOCK_MONOTONIC, ns: no event that this round reads is later than this
+			   time */
 	u64 generation_seen; /* the generation of the stack map that was published last */
 	struct written_table stacks[TABLE_ROLES];
 	struct written_attributes attributes;
-	bool mapping_met[MAPPINGS_MAX];	    /* the mapping was seen in a stack of this file or of an
-					       earlier file */
-	bool mapping_written[MAPPINGS_MAX]; /* the current file has the mapping */
+	bool mapping_met[MAPPINGS_MAX]; /* true: the mapping was seen in a stack of this file or of
+					   an earlier file */
+	bool mapping_written[MAPPINGS_MAX]; /* true: the current file has the mapping */
 	struct pace pace;
 	struct frame_addresses named; /* frames of the current file whose symbols were requested */
-	bool named_ahead; /* recording_request_symbols_ahead() has waited for the symbols of `named`
-			   */
+	bool named_ahead; /* true: recording_request_symbols_ahead() has waited for the symbols of
+			     `named` */
 	u64 next_ask; /* clock_ms() of the next request of recording_request_symbols_ahead(); 0 = no
 		       * request yet
 		       */
@@ -113,8 +114,9 @@ struct recording {
 			      to end; 0 = not asked yet */
 	u64 moved_next;	   /* clock_ms() of the next search for code that processes have copied from
 			      files (symbolizer/moved_check.h) */
-	u32 script_loop_tables; /* symbolizers_script_loop_tables() when loaded_forget_rules() was
-				   called last */
+	u32 script_loop_tables; /* number of unwind tables with rules for interpreter loops
+				   (symbolizers_script_loop_tables()) at the last call of
+				   loaded_forget_rules() */
 	u32 moved_files; /* number of mappings without a file that turned out to be copies of parts
 			    of files (symbolizer/moved_check.h) */
 	u64 tabulate_again; /* clock_ms() after which evicted unwind tables are requested again */
@@ -132,7 +134,7 @@ void recording_free(struct recording *recording);
 
 /* Begins a new file, in recording->mode. A drain keeps deferred stacks from the file before, since
  * their events may be read in the new file. */
-void recording_begin_file(struct recording *recording);
+void recording_reset_state_for_new_file(struct recording *recording);
 
 /* A BPF ring buffer with the numbers of mappings that programs of the instance see for the first
  * time. 0 or -errno. */

@@ -48,7 +48,8 @@ struct span_stacks {
 	u32 end_count, end_room;
 	u64 *marks; /* marks of the open spans, sorted */
 	u32 mark_count, mark_room;
-	struct span_key batch_keys[BATCH]; /* results of one batch lookup in the map */
+	/* Keys and values of one batch lookup in the BPF map `spans` */
+	struct span_key batch_keys[BATCH];
 	struct span_begins batch[BATCH];
 };
 
@@ -109,8 +110,8 @@ static bool is_span_begin_with_mark(const void *begins, u32 index, const void *m
 	return ((const struct held_begin *)begins)[index].event.value == *(const u64 *)mark;
 }
 
-int span_stacks_take_begin_or_end(struct recording *recording, const struct trace_event *event,
-				  const struct stack_ref *user)
+int span_stacks_hold_begin(struct recording *recording, const struct trace_event *event,
+			   const struct stack_ref *user)
 {
 	struct span_stacks *spans = recording->spans;
 
@@ -142,7 +143,7 @@ static int write_span_end_with_begin(struct recording *recording, const struct t
 	begin->is_done = true;
 	if (span_stacks_at_end_of_source(recording, end->kind) == SPAN_STACKS_BOTH) {
 		event.kind = begin->event.kind;
-		recording->cpus[end->cpu].ended--; /* span_stacks_take_begin_or_end() has counted
+		recording->cpus[end->cpu].ended--; /* span_stacks_hold_begin() has counted
 						      this event as one that is not in the file */
 	}
 	event.value = SPAN_MARK_TIME(end->time - end->value);

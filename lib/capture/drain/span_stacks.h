@@ -34,10 +34,12 @@ bool span_stacks_is_begin(const struct recording *recording, u32 kind);
  * the events are no ends of spans. */
 enum span_side span_stacks_at_end_of_source(const struct recording *recording, u32 kind);
 
-/* Takes an event from a ring: the begin or the end of a span, whose value is the mark. With
- * stack=both the end is written already. -ENOMEM, or an error of the writer. */
-int span_stacks_take_begin_or_end(struct recording *recording, const struct trace_event *event,
-				  const struct stack_ref *user);
+/* The first function holds the begin of a span, an event whose value is the mark, until its end
+ * comes. The second function takes the end of a span: with the held begin it writes an event that
+ * has the stacks of the begin; without the begin it holds the end. With stack=both the end itself
+ * is written already. -ENOMEM, or an error of the writer. */
+int span_stacks_hold_begin(struct recording *recording, const struct trace_event *event,
+			   const struct stack_ref *user);
 int span_stacks_take_end(struct recording *recording, const struct trace_event *event);
 
 /* Called when all rings were read: writes the ends of spans whose begins were read. -ENOMEM, or an

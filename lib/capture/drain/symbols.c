@@ -101,7 +101,8 @@ static void format_java_name(char *owner, const char *name, const char *file, ch
 		 file);
 }
 
-/* Writes "inner (t.js)". Node's own files have no path ("node:internal/fs"). */
+/* Makes the name of a JavaScript function, as "inner (t.js)". Node's own files have no path
+ * ("node:internal/fs"). */
 static void format_v8_name(const char *name, const char *file, char *out, u32 bytes)
 {
 	const char *slash = strncmp(file, "node:", 5) ? strrchr(file, '/') : NULL;
@@ -168,7 +169,7 @@ int script_names_write(struct recording *recording, u32 number, const u64 *offse
 	return result;
 }
 
-/* Writes "CPython 3.16.0". */
+/* Makes the name of an interpreter with its version, as "CPython 3.16.0". */
 static void format_interpreter_name(const struct script_layout *layout, char *out, u32 bytes)
 {
 	u32 version = layout->version;
@@ -276,7 +277,7 @@ static void publish_own_processes(const struct recording *recording)
 	own = loaded_programs(recording->loaded)->bss->own_processes;
 	count = symbolizers_processes(recording->symbolizers, pids);
 	if (recording->deferred)
-		count += user_unwinder_processes(recording->deferred->unwinder, pids + count);
+		count += user_unwinder_worker_pids(recording->deferred->unwinder, pids + count);
 	for (u32 i = 0; i < count; i++)
 		store_process_id(slots, pids[i]);
 	if (recording->loaded->beside)
@@ -322,7 +323,7 @@ static int write_mapping_record(struct recording *recording, u32 number)
 	return trace_writer_mapping(recording->writer, &mapping);
 }
 
-static void request_build_id_and_table(struct recording *recording, u32 number)
+static void request_unwind_table_of_mapping(struct recording *recording, u32 number)
 {
 	symbolizers_raise_table_urgency(recording->symbolizers, number, 0);
 	symbolizers_request_unwind_table(
@@ -333,7 +334,7 @@ static void request_build_id_and_table(struct recording *recording, u32 number)
 	recording->mapping_met[number] = true;
 }
 
-void symbols_request_mapping(struct recording *recording, u32 number)
+void symbols_request_build_id_and_table(struct recording *recording, u32 number)
 {
 	char path[PATH_BYTES_MAX];
 	struct trace_mapping mapping;
@@ -343,7 +344,7 @@ void symbols_request_mapping(struct recording *recording, u32 number)
 	symbolizers_request_build_id(recording->symbolizers, number,
 				     loaded_mapping_record(recording->loaded, number), &mapping,
 				     path, sizeof(path));
-	request_build_id_and_table(recording, number);
+	request_unwind_table_of_mapping(recording, number);
 }
 
 int symbols_write_mapping(struct recording *recording, u32 number)
@@ -352,7 +353,7 @@ int symbols_write_mapping(struct recording *recording, u32 number)
 		return 0;
 	if (MAPPING_IS_SCRIPT(number))
 		return script_names_write_mapping(recording, number);
-	request_build_id_and_table(recording, number);
+	request_unwind_table_of_mapping(recording, number);
 	if (recording->mapping_written[number])
 		return 0;
 	recording->mapping_written[number] = true;
@@ -393,7 +394,7 @@ static bool accepts_raw_stacks(const struct recording *recording)
 
 void symbols_update_rules_awaited(struct recording *recording)
 {
-	bool is_awaiting = symbolizers_are_tabulating(recording->symbolizers) ||
+	bool is_awaiting = symbolizers_have_pending_tables(recording->symbolizers) ||
 			   symbolizers_are_analysing(recording->symbolizers);
 	u64 now = clock_ms(), until;
 
@@ -451,7 +452,7 @@ int symbols_write_cached(struct recording *recording, u32 number, u64 *addresses
 int symbols_visit_symbolizers(struct recording *recording)
 {
 	const struct symbolizers_sink sink = symbolizer_sink_of_recording(recording);
-	int result = symbolizers_visit(recording->symbolizers, &sink);
+	int result = symbolizers_exchange_messages(recording->symbolizers, &sink);
 	u32 tables;
 
 	symbols_update_rules_awaited(recording);
@@ -459,7 +460,7 @@ int symbols_visit_symbolizers(struct recording *recording)
 	if (tables != recording->script_loop_tables)
 		loaded_forget_rules(recording->loaded);
 	recording->script_loop_tables = tables;
-	if (symbolizers_leave_generated(recording->symbolizers))
+	if (symbolizers_can_leave_generated_code(recording->symbolizers))
 		loaded_stop_walks_at_generated_code(recording->loaded);
 	request_moved_code_checks(recording);
 	allow_table_requests_again(recording);

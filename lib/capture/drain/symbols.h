@@ -11,7 +11,7 @@
 
 /* Requests the build id and the unwind table of a mapping before an event has it in a stack, while
  * the mapped file can still be opened. */
-void symbols_request_mapping(struct recording *recording, u32 number);
+void symbols_request_build_id_and_table(struct recording *recording, u32 number);
 
 /* Writes the path and the build id of a mapping, once in each recording file. */
 int symbols_write_mapping(struct recording *recording, u32 number);

@@ -113,7 +113,8 @@ static void mark_thread_in_file(struct task_log *log, u32 tid)
 		log->known[tid / 64] |= 1ULL << (tid % 64);
 }
 
-/* Records of a thread come out of order if the thread has changed its CPU. */
+/* Remembers a thread as it was written, unless a later record of the thread is remembered: records
+ * of a thread come out of order if the thread has changed its CPU. */
 static void keep_latest_record_of_thread(struct task_log *log, const struct trace_task *task)
 {
 	struct former_thread *former = &log->former[task->tid % FORMER_THREADS];
@@ -121,11 +122,12 @@ static void keep_latest_record_of_thread(struct task_log *log, const struct trac
 
 	if (is_same && former->time > task->time)
 		return;
-	*former = (struct former_thread){.time = task->time,
-					 .cgroup = cgroup_log_id(log->cgroups, task->cgroup),
-					 .tid = task->tid,
-					 .tgid = task->tgid,
-					 .file = log->file};
+	*former = (struct former_thread){
+		.time = task->time,
+		.cgroup = cgroup_log_id_of_number(log->cgroups, task->cgroup),
+		.tid = task->tid,
+		.tgid = task->tgid,
+		.file = log->file};
 	memcpy(former->comm, task->comm, sizeof(former->comm));
 }
 
@@ -149,7 +151,8 @@ static int write_proc_thread(struct task_log *log, struct trace_writer *writer, 
 		return 0;
 	mark_thread_in_file(log, tid);
 	if (proc_task_cgroup(tgid, tid, path))
-		result = cgroup_log_number_by_path(log->cgroups, writer, path, &task.cgroup);
+		result = cgroup_log_write_and_number_by_path(log->cgroups, writer, path,
+							     &task.cgroup);
 	return result ?: write_task(log, writer, &task);
 }
 
@@ -165,7 +168,8 @@ static int write_scanned_thread(void *arg, u32 tgid, u32 tid)
 	return write_proc_thread(scan->log, scan->writer, tgid, tid);
 }
 
-int task_log_scan(struct task_log *log, struct trace_writer *writer, u32 only)
+int task_log_begin_file_and_scan_threads(struct task_log *log, struct trace_writer *writer,
+					 u32 only)
 {
 	struct scan scan = {.log = log, .writer = writer};
 	struct trace_task zero = {};
@@ -174,7 +178,7 @@ int task_log_scan(struct task_log *log, struct trace_writer *writer, u32 only)
 	log->file++;
 	strcpy(zero.comm, log->options.zero);
 	cgroup_log_begin_file(log->cgroups);
-	result = cgroup_log_number_by_path(log->cgroups, writer, "/", &zero.cgroup)
+	result = cgroup_log_write_and_number_by_path(log->cgroups, writer, "/", &zero.cgroup)
 			 ?: trace_writer_task(writer, &zero);
 	memset(log->known, 0, sizeof(log->known));
 	log->knows_interrupt = false;
@@ -218,7 +222,8 @@ int task_log_take_record(struct task_log *log, struct trace_writer *writer,
 	memcpy(task.comm, slot->comm, sizeof(task.comm));
 	task.comm[sizeof(task.comm) - 1] = 0;
 	mark_thread_in_file(log, task.tid);
-	result = cgroup_log_number_by_id(log->cgroups, writer, slot->cgroup, &task.cgroup);
+	result =
+		cgroup_log_write_and_number_by_id(log->cgroups, writer, slot->cgroup, &task.cgroup);
 	return result ?: write_task(log, writer, &task);
 }
 
@@ -233,7 +238,8 @@ static bool read_name_from_map(const struct task_log *log, u32 tid, struct task_
 static int write_name_from_map(struct task_log *log, struct trace_writer *writer,
 			       const struct task_name *name, struct trace_task *task)
 {
-	int result = cgroup_log_number_by_id(log->cgroups, writer, name->cgroup, &task->cgroup);
+	int result = cgroup_log_write_and_number_by_id(log->cgroups, writer, name->cgroup,
+						       &task->cgroup);
 
 	memcpy(task->comm, name->comm, sizeof(task->comm));
 	mark_thread_in_file(log, task->tid);
@@ -293,7 +299,7 @@ static int write_interrupt_task(struct task_log *log, struct trace_writer *write
 	if (log->knows_interrupt)
 		return 0;
 	log->knows_interrupt = true;
-	return cgroup_log_number_by_path(log->cgroups, writer, "/", &interrupt.cgroup)
+	return cgroup_log_write_and_number_by_path(log->cgroups, writer, "/", &interrupt.cgroup)
 		       ?: trace_writer_task(writer, &interrupt);
 }
 
@@ -309,7 +315,8 @@ static int write_exited_thread_of_last_file(struct task_log *log, struct trace_w
 		return 0;
 	memcpy(task.comm, former.comm, sizeof(task.comm));
 	mark_thread_in_file(log, tid);
-	result = cgroup_log_number_by_id(log->cgroups, writer, former.cgroup, &task.cgroup);
+	result = cgroup_log_write_and_number_by_id(log->cgroups, writer, former.cgroup,
+						   &task.cgroup);
 	return result ?: write_task(log, writer, &task);
 }
 

@@ -20,7 +20,7 @@ struct task_log_options {
 			 lost; -1 = no map */
 	/* Memory of the BPF map cgroup_paths, which must outlive the log. */
 	const struct cgroup_path *paths;
-	const struct comm_globs *comms; /* names of tasks that the user wants, which must outlive
+	const struct comm_globs *comms; /* globs of the task names that the user wants; must outlive
 					   the log; NULL: all names */
 	bool ignores_proc; /* thread ids are those of another PID namespace, so the /proc of this
 			      process does not have them */
@@ -29,12 +29,13 @@ struct task_log_options {
 int task_log_create(const struct task_log_options *options, struct task_log **out);
 void task_log_free(struct task_log **log);
 
-/* True if a task of any file so far had one of options.comms. */
+/* True if a task of any file so far had a name that options.comms matches. */
 bool task_log_has_wanted_name(const struct task_log *log);
 
 /* Begins a file, and writes all living threads; with `only` not 0 just the main thread of that
  * process. */
-int task_log_scan(struct task_log *log, struct trace_writer *writer, u32 only);
+int task_log_begin_file_and_scan_threads(struct task_log *log, struct trace_writer *writer,
+					 u32 only);
 
 /* Begins a round of reading the rings. */
 void task_log_begin_round(struct task_log *log);

@@ -20,7 +20,7 @@ static int write_thread_time_account(struct recording *recording,
 							   account->tid)
 				  : 0;
 
-	return result ?: trace_writer_time(recording->writer, account);
+	return result ?: trace_writer_thread_account(recording->writer, account);
 }
 
 static int write_ended_time_account(void *arg, void *data, size_t bytes)
@@ -72,7 +72,8 @@ static void record_wait_event(struct loaded *loaded, const struct thread_time *t
 		loaded_write_event(loaded, &event, end - begin);
 }
 
-/* Iterates over the BPF map. The programs are detached, so the loop sees each thread once. */
+/* Iterates over the keys of the BPF map thread_times. The programs are detached, so the loop sees
+ * each thread once. */
 #define for_each_time(map_fd, key, before)                                                         \
 	for (; !bpf_map_get_next_key(map_fd, before, &(key)); before = &(key))
 

@@ -7,8 +7,8 @@
 
 #include "capture/drain/recording.h"
 
-/* Creates what takes the accounts of ended threads. -ENOMEM or -errno. The caller calls
- * thread_times_free() also after a failure. */
+/* Sets recording->times, the reader of the ring buffer that has the accounts of ended threads.
+ * -ENOMEM or -errno. The caller calls thread_times_free() also after a failure. */
 int thread_times_create(struct recording *recording);
 void thread_times_free(struct recording *recording);
 

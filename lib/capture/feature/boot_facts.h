@@ -12,10 +12,11 @@
 
 #define BOOT_FACTS_FOLDER "/run/stackmap"
 
-/* The value of a fact, 1 or 0; -1: not stored in this boot, or the file is not trusted. */
+/* Returns the value of a fact, 1 or 0; -1: the fact is not stored in this boot, or the file is not
+ * trusted. */
 int boot_fact_read(const char *folder, const char *name);
 
-/* Stores a fact; `name` has no newline. */
+/* Stores the value of a fact; `name` has no newline. */
 void boot_fact_store(const char *folder, const char *name, bool value);
 
 #endif

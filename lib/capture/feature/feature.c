@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The advice for the user depends on the errno of an attempt. For a refusal (EPERM, EACCES) there
- * are two: if this user lacks the privilege, get the privilege; if not, allow the call in the part
- * that refuses it (seccomp of a container, an LSM, lockdown). For other errors the advice is a
- * kernel with another configuration.
+ * The advice for the user depends on the errno of an attempt. After a refusal (EPERM, EACCES) a
+ * user who lacks the privilege is told how to get it; a user who has the privilege is told to allow
+ * the call in the part that refuses it (seccomp of a container, an LSM, lockdown). For other errors
+ * the advice is a kernel with another configuration.
  */
 #include "capture/feature/feature.h"
 

@@ -83,7 +83,7 @@ int attempt_pmu(const char **step)
 	};
 
 	*step = "open a cycles event";
-	return close_attempt_fd_or_error(open_perf_event(&attr, 0, -1));
+	return close_fd_or_pass_error(open_perf_event(&attr, 0, -1));
 }
 
 static int try_raw_tracepoint(u64 cookie, const char **step)
@@ -101,7 +101,7 @@ static int try_raw_tracepoint(u64 cookie, const char **step)
 	link = syscall(SYS_bpf, BPF_RAW_TRACEPOINT_OPEN, &attr, sizeof(attr));
 	link = link < 0 ? -errno : link;
 	close(program);
-	return close_attempt_fd_or_error(link);
+	return close_fd_or_pass_error(link);
 }
 
 int attempt_tracepoint(const char **step)
@@ -128,7 +128,7 @@ static int try_typed_program(int id, enum bpf_attach_type type, const char **ste
 	*step = "attach it";
 	link = bpf_raw_tracepoint_open(NULL, program);
 	close(program);
-	return close_attempt_fd_or_error(link);
+	return close_fd_or_pass_error(link);
 }
 
 int attempt_fentry(const char **step)
@@ -171,7 +171,7 @@ int attempt_kprobe_multi(const char **step)
 	*step = "attach to " RARE_FUNCTION;
 	link = bpf_link_create(program, 0, BPF_TRACE_KPROBE_MULTI, &options);
 	close(program);
-	return close_attempt_fd_or_error(link);
+	return close_fd_or_pass_error(link);
 }
 
 /* Tries a BPF iterator. `map`: descriptor of the map to iterate over, or -1. */
@@ -193,7 +193,7 @@ static int try_iterator(const char *function, int map, const char **step)
 	*step = "attach it";
 	link = bpf_link_create(program, 0, BPF_TRACE_ITER, map < 0 ? NULL : &options);
 	close(program);
-	return close_attempt_fd_or_error(link);
+	return close_fd_or_pass_error(link);
 }
 
 int attempt_map_iterator(const char **step)
@@ -250,7 +250,7 @@ static int find_function_in_object(struct dl_phdr_info *object, size_t bytes, vo
 	return 0;
 }
 
-/* Gives the file and offset of uprobe_target_function(). */
+/* Sets *place to the file and the file offset of uprobe_target_function(). */
 static int locate_own_function(struct place *place)
 {
 	place->address = (uintptr_t)uprobe_target_function;
@@ -305,7 +305,7 @@ int attempt_uprobe_multi(const char **step)
 	err = locate_own_function(&place);
 	link = err ? err : link_uprobe_multi(program, &place);
 	close(program);
-	return close_attempt_fd_or_error(link);
+	return close_fd_or_pass_error(link);
 }
 
 /* Loads a program of two instructions: r0 = 0; exit. */
@@ -321,7 +321,7 @@ int empty_program_load(enum bpf_prog_type type, u32 attach_type, u32 btf_id)
 	return bpf_prog_load(type, "empty", "GPL", code, sizeof(code) / sizeof(code[0]), &options);
 }
 
-int close_attempt_fd_or_error(int fd)
+int close_fd_or_pass_error(int fd)
 {
 	if (fd < 0)
 		return fd;
@@ -334,11 +334,11 @@ int attempt_bpf(const char **step)
 	int err;
 
 	*step = "create a BPF map";
-	err = close_attempt_fd_or_error(bpf_map_create(BPF_MAP_TYPE_ARRAY, NULL, 4, 8, 1, NULL));
+	err = close_fd_or_pass_error(bpf_map_create(BPF_MAP_TYPE_ARRAY, NULL, 4, 8, 1, NULL));
 	if (err)
 		return err;
 	*step = "load a BPF program";
-	return close_attempt_fd_or_error(empty_program_load(BPF_PROG_TYPE_RAW_TRACEPOINT, 0, 0));
+	return close_fd_or_pass_error(empty_program_load(BPF_PROG_TYPE_RAW_TRACEPOINT, 0, 0));
 }
 
 int attempt_btf(const char **step)
@@ -356,7 +356,7 @@ int attempt_btf(const char **step)
 int attempt_tracefs(const char **step)
 {
 	*step = "open tracefs";
-	return close_attempt_fd_or_error(tracefs_open_events());
+	return close_fd_or_pass_error(tracefs_open_events());
 }
 
 static int check_tracefs_option(int events, const char *path)
@@ -364,7 +364,8 @@ static int check_tracefs_option(int events, const char *path)
 	return faccessat(events, path, F_OK, 0) ? -errno : 0;
 }
 
-/* Tries whether ftrace records kernel stacks by id, then user stacks by id. */
+/* Checks that tracefs has the two options by which ftrace records kernel stacks and user stacks by
+ * id. */
 int attempt_ftrace_stack_ids(const char **step)
 {
 	int events, err;

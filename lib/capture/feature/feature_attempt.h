@@ -35,6 +35,6 @@ int attempt_ftrace_stack_ids(const char **step);
 int empty_program_load(enum bpf_prog_type type, u32 attach_type, u32 btf_id);
 
 /* Closes a descriptor and returns 0; a negative `fd` is returned as it is. */
-int close_attempt_fd_or_error(int fd);
+int close_fd_or_pass_error(int fd);
 
 #endif

@@ -8,10 +8,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* All types; the caller calls btf__free(). NULL with errno: the kernel has no BTF. */
+/* Returns all types of the kernel; the caller calls btf__free(). NULL with errno: the kernel has no
+ * BTF. */
 struct btf *kernel_btf_load(void);
 
-/* The BTF id of a kernel function, or of the function type of a tracepoint; -errno. */
+/* Return the BTF id of a kernel function, and of the function type of a tracepoint; or -errno. */
 int kernel_btf_function_id(const char *name);
 int kernel_btf_tracepoint_id(const char *name);
 
@@ -19,7 +20,7 @@ int kernel_btf_tracepoint_id(const char *name);
  * loading the BTF. */
 u64 kernel_btf_find_names(const char *const names[], u32 count);
 
-/* The BTF as bytes. */
+/* The kernel's BTF as bytes. */
 struct kernel_btf_bytes {
 	char *bytes;
 	size_t count;

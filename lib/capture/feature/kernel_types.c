@@ -235,7 +235,7 @@ static int copy_enum_values(struct subset *subset, struct btf_type *type, u32 by
 	return result;
 }
 
-static int copy_type_body(struct subset *subset, struct btf_type *type)
+static int adapt_names_and_ids_of_copied_type(struct subset *subset, struct btf_type *type)
 {
 	switch (btf_kind(type)) {
 	case BTF_KIND_STRUCT:
@@ -274,7 +274,8 @@ static int copy_type(struct subset *subset, u32 id)
 	if (append_bytes(&subset->out_types, type, size_of_type(type)))
 		return -ENOMEM;
 	copy = (struct btf_type *)(subset->out_types.bytes + place);
-	return copy_type_name_to_subset(subset, &copy->name_off) ?: copy_type_body(subset, copy);
+	return copy_type_name_to_subset(subset, &copy->name_off)
+		       ?: adapt_names_and_ids_of_copied_type(subset, copy);
 }
 
 static int write_subset(const struct subset *subset, void **out, size_t *out_bytes)

@@ -12,15 +12,15 @@
 
 /* All zeros = no file: libbpf searches all types of the kernel. */
 struct kernel_types {
-	int file; /* a memfd */
+	int file; /* descriptor of the BTF file, a memfd */
 	char path[32];
 };
 
 /* Makes the file for a BPF object. `object`: the object's ELF file in memory. */
 void kernel_types_make(const void *object, size_t bytes, struct kernel_types *types);
 
-/* The path for struct bpf_object_open_opts, or NULL. libbpf reads the file when the object is
- * loaded. */
+/* Returns the path of the BTF file for struct bpf_object_open_opts, or NULL. libbpf reads the file
+ * when the object is loaded. */
 const char *kernel_types_path(const struct kernel_types *types);
 
 void kernel_types_clear(struct kernel_types *types);

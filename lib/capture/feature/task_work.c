@@ -46,7 +46,7 @@ static int load_probe_quietly(struct task_work_probe_bpf **out)
 	int result = probe ? 0 : -errno;
 
 	if (probe) {
-		task_work_prepare(probe->obj);
+		task_work_remove_unusable_functions(probe->obj);
 		/* If memory is short, libbpf assumes that the kernel has no global data, and loads
 		 * the program without its variables; that is an error here. */
 		result = task_work_probe_bpf__load(probe) ?: probe->bss ? 0 : -ENOMEM;
@@ -171,7 +171,7 @@ enum task_work_form task_work_form(void)
 	return bits & 2 ? TASK_WORK_AUX : TASK_WORK_NONE;
 }
 
-void task_work_prepare(struct bpf_object *object)
+void task_work_remove_unusable_functions(struct bpf_object *object)
 {
 	const struct btf *types = bpf_object__btf(object);
 	u64 bits = find_btf_names_of_kernel();

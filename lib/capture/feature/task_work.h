@@ -19,23 +19,23 @@ struct bpf_object;
 
 enum task_work_form {
 	TASK_WORK_NONE,
-	TASK_WORK_AUX,	/* 6.18, 6.19: bpf_task_work_schedule_resume_impl() */
-	TASK_WORK_PLAIN /* 7.0: bpf_task_work_schedule_resume() */
+	TASK_WORK_AUX,	/* Linux 6.18 and 6.19 have bpf_task_work_schedule_resume_impl() */
+	TASK_WORK_PLAIN /* Linux 7.0 has bpf_task_work_schedule_resume() */
 };
 
-/* The form that the kernel has, by the names in its BTF. FEATURE_TASK_WORK tells whether task work
- * really works. */
+/* Returns the form of the function that the kernel has, by the names in its BTF. FEATURE_TASK_WORK
+ * tells whether task work really works. */
 enum task_work_form task_work_form(void);
 
 /* Removes from an object the names of kernel functions that the kernel lacks. Call between opening
  * and loading, for each object that may use task work. */
-void task_work_prepare(struct bpf_object *object);
+void task_work_remove_unusable_functions(struct bpf_object *object);
 
 /* True if task work works. Once it has worked, it is not tried again until the next boot. Any
  * thread may call. */
 bool task_work_works(void);
 
-/* Why task work does not work: the step that failed, and the kernel's error. */
+/* Returns why task work does not work: the step that failed, and the kernel's error. */
 const char *task_work_failure(void);
 
 #endif

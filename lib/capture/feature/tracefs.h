@@ -4,10 +4,10 @@
 #ifndef LIB_CAPTURE_TRACEFS_H
 #define LIB_CAPTURE_TRACEFS_H
 
-/* perf_event_attr.type of a PMU ("kprobe", "uprobe"), or -errno (-ENOENT: no such PMU). */
+/* Returns perf_event_attr.type of a PMU ("kprobe", "uprobe"), or -errno (-ENOENT: no such PMU). */
 int read_perf_type_of_pmu(const char *name);
 
-/* A file descriptor of tracefs' directory `events`, which the caller closes; or -errno. */
+/* Returns a file descriptor of tracefs' directory `events`, which the caller closes; or -errno. */
 int tracefs_open_events(void);
 
 #endif

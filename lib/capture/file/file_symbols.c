@@ -183,7 +183,7 @@ static int wait_for_requested_symbols(struct recording *recording)
 	int result = symbols_visit_symbolizers(recording);
 
 	while (!result && !interrupted() && !file_symbols_wait_is_over(recording)) {
-		if (!symbolizers_are_busy(
+		if (!symbolizers_have_pending_symbols(
 			    recording->symbolizers,
 			    symbolizers_awaited(clock_ms(), patience.others, patience.own)))
 			break;
@@ -194,7 +194,7 @@ static int wait_for_requested_symbols(struct recording *recording)
 		}
 		result = symbols_visit_symbolizers(recording);
 	}
-	symbolizers_drop(recording->symbolizers);
+	symbolizers_drop_symbol_requests(recording->symbolizers);
 	return result;
 }
 
@@ -203,7 +203,8 @@ int file_symbols_finish(struct recording *recording, struct stackmap_error *erro
 	int result = file_symbols_request(recording, false);
 
 	result = wait_for_requested_symbols(recording) ?: result;
-	recording->written.notes[NOTE_UNREAD_FILES] += symbolizers_failures(recording->symbolizers);
+	recording->written.notes[NOTE_UNREAD_FILES] +=
+		symbolizers_take_failures(recording->symbolizers);
 	if (result)
 		error_set(error, -result, "names of frames: %s", strerror(-result));
 	return result;

@@ -59,7 +59,7 @@ int recording_begin(struct recording *recording, struct trace_writer *writer,
 	recording->mode = loaded_is_frozen(loaded) ? READ_LIVE : READ_DRAIN;
 	if (loaded_is_flight(loaded) && !loaded->opened)
 		recording->mode = READ_SNAPSHOT;
-	recording_begin_file(recording);
+	recording_reset_state_for_new_file(recording);
 	file_ledger_store_earlier_counts(recording);
 	for (u32 kind = 0; kind < sources->count && !result; kind++) {
 		struct trace_source written = make_trace_source(&sources->sources[kind]);
@@ -67,10 +67,10 @@ int recording_begin(struct recording *recording, struct trace_writer *writer,
 		result = trace_writer_source(writer, &written);
 	}
 	result = result
-			 ?: kernel_image_modules(symbolizers_kernel_files(recording->symbolizers),
+			 ?: kernel_image_each_module(symbolizers_kernel_files(recording->symbolizers),
 						 write_module, writer, error)
-			 ?: task_log_scan(recording->tasks, writer,
-					 loaded_only_task(recording->loaded))
+			 ?: task_log_begin_file_and_scan_threads(recording->tasks, writer,
+					 loaded_pid_if_only_command_is_recorded(recording->loaded))
 			 ?: trace_writer_flush(writer);
 	if (!result && !recording->kernel_asked && recording->loaded->plan.config.kernel_stacks) {
 		recording->kernel_asked = true;
@@ -88,9 +88,9 @@ static int write_process_context(void *writer, const struct trace_process *proce
 	return trace_writer_process(writer, process);
 }
 
-/* Writes the process contexts that were found. A file that is drained has all events of the
- * processes that ended before it. */
-static int write_published(struct recording *recording)
+/* Writes the process contexts that were found. After a drain's file, the contexts of processes that
+ * had ended before the file are dropped, as no later file has events of such a process. */
+static int write_found_process_contexts(struct recording *recording)
 {
 	struct process_contexts *contexts = context_finder_contexts(recording->contexts);
 	int result;
@@ -117,8 +117,8 @@ int recording_finish(struct recording *recording, struct trace_ledger *ledger,
 	if (recording->deferred) {
 		u64 until = clock_ms() + RULES_MS;
 
-		/* Held stacks lack unwind rules, and wait for them. A window that others follow
-		 * does not wait: its rings have to be read. */
+		/* Held stacks wait for unwind rules. This wait is left out if another window
+		 * follows, since its events need space in the rings, which nothing reads here. */
 		while (!recording->named_ahead && deferred_has_held_stacks(recording) &&
 		       clock_ms() < until && !interrupted()) {
 			symbolizers_wait(recording->symbolizers, RULES_LOOK_MS);
@@ -141,11 +141,11 @@ int recording_finish(struct recording *recording, struct trace_ledger *ledger,
 	if (recording->spans)
 		result = first_error(result, span_stacks_write_all_ends(recording));
 	if (recording->contexts)
-		result = first_error(result, write_published(recording));
+		result = first_error(result, write_found_process_contexts(recording));
 	trace_writer_flush(recording->writer);
 	result = first_error(result, file_symbols_finish(recording, error)
 					     ?: script_names_write_unread_interpreters(recording));
-	file_ledger_losses(recording, lost);
+	file_ledger_add_losses_by_source(recording, lost);
 	file_ledger_sum(recording, ledger, cpus);
 	trace_writer_ledger(recording->writer, ledger, cpus, recording->loaded->plan.config.cpus);
 	trace_writer_losses(recording->writer, lost);

@@ -79,7 +79,7 @@ static int snapshot_deferred_stacks(struct recording *recording)
 		result = result
 				 ?: unwind_blocked_peek(recording, &recording->deferred->open,
 							&next, PEEK_MS);
-	result = result ?: deferred_consume_raw_stacks(recording, &fill);
+	result = result ?: deferred_unwind_raw_stacks_in_ring(recording, &fill);
 	return result;
 }
 

@@ -21,7 +21,8 @@
 
 #define RETRY_MS 10
 #define ROUNDS_MAX 100
-#define PEEKS_MAX 8 /* tries for a task whose answer another reader replaces */
+/* Tries for a task whose answer was replaced by the answer to another reader. */
+#define PEEKS_MAX 8
 
 /* Runs the BPF program `unwind_blocked` once. The kernel writes the changed request back. */
 static int run_unwind_program(const struct loaded *loaded, struct unwind_blocked_request *request,
@@ -36,8 +37,9 @@ static int run_unwind_program(const struct loaded *loaded, struct unwind_blocked
 	return result ?: request->result;
 }
 
-/* Reads the answer of a request twice: if the second one has the request's sequence, no program has
- * written while the first one was copied. -EAGAIN: another reader's answer has replaced it. */
+/* Reads the answer to a request twice: if the second copy has the request's sequence, no program
+ * has written the answer while the first copy was made. -EAGAIN: the answer to another reader's
+ * request has replaced this answer. */
 static int read_unwind_blocked_answer(const struct loaded *loaded,
 				      const struct unwind_blocked_request *request,
 				      struct unwind_blocked_answer *answer)
@@ -63,8 +65,8 @@ static int unwind_blocked_task(struct recording *recording, const struct open_co
 
 	result = result ?: read_unwind_blocked_answer(recording->loaded, &request, &answer);
 	result = result
-			 ?: deferred_unwind(recording, (const void *)answer.raw,
-					    proof == UNWIND_BLOCKED_CHECK, &stack);
+			 ?: deferred_unwind_raw_stack(recording, (const void *)answer.raw,
+						      proof == UNWIND_BLOCKED_CHECK, &stack);
 	if (result)
 		return result;
 	result = run_unwind_program(recording->loaded, &request, proof);
@@ -119,7 +121,8 @@ int unwind_blocked_peek(struct recording *recording, const struct open_cookies *
 				: !deferred_stacks_find(stacks, open->tid, open->cookie);
 		int result = is_needed ? -EAGAIN : 0;
 
-		/* Another reader of the instance may have the answer for a moment. */
+		/* The map of the answer may have the answer to another reader of the instance for a
+		 * moment. */
 		for (int i = 0; i < PEEKS_MAX && (result == -EAGAIN || result == -ENOSPC); i++)
 			result = unwind_blocked_task(recording, open, UNWIND_BLOCKED_CHECK);
 		if (result == -ENOMEM)

@@ -13,8 +13,11 @@
 #include "symbol/symbolizer/symbolizers.h"
 
 #define ASK_MS 100
-#define LEARN_MS 2000  /* time from the first event to the first request for symbols */
-#define LEARN_FACTOR 4 /* each later interval is four times as long as the one before */
+/* Time in ms from the first round for a file to the first request for symbols */
+#define LEARN_MS 2000
+/* Each later interval between requests for symbols is this many times as long as the interval
+ * before */
+#define LEARN_FACTOR 4
 
 #define WAIT_MS 1
 #define WAIT_WRITER_MS 1000
@@ -32,7 +35,7 @@ int recording_request_symbols_ahead(struct recording *recording, enum symbolizer
 	}
 	if (result)
 		return result;
-	recording->named_ahead = !symbolizers_are_busy(recording->symbolizers, which);
+	recording->named_ahead = !symbolizers_have_pending_symbols(recording->symbolizers, which);
 	return !recording->named_ahead;
 }
 
@@ -139,7 +142,7 @@ static int unwind_waiting_tasks(struct recording *recording)
 
 	result = first_error(
 		result, unwind_blocked_peek(recording, &recording->deferred->open, &next, PEEK_MS));
-	result = first_error(result, deferred_consume_raw_stacks(recording, &rings.fill));
+	result = first_error(result, deferred_unwind_raw_stacks_in_ring(recording, &rings.fill));
 	result = first_error(result, drain_deferred_stacks(recording, &rings));
 	return deferred_resolve_missing(recording) ?: result;
 }
@@ -159,14 +162,14 @@ static int write_task_records_after_limit(struct recording *recording)
 	return result;
 }
 
-/* generation_note_swap() runs before the limits are set. All records that name stacks of the
- * previous generation are therefore read by the end of the window, and the next reset may swap the
- * tables again. */
+/* generation_note_ring_heads_at_swap() runs before the limits are set. All records that name stacks
+ * of the previous generation are therefore read by the end of the window, and the next reset may
+ * swap the tables again. */
 int recording_end_window(struct recording *recording)
 {
 	int result = recording->deferred ? unwind_blocked_tasks_early(recording) : 0;
 
-	generation_note_swap(recording);
+	generation_note_ring_heads_at_swap(recording);
 	set_limits_to_ring_heads(recording);
 	result = first_error(result, drain_to_limits(recording));
 	for (u32 cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++)

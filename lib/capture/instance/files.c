@@ -70,7 +70,7 @@ int kernel_mappings_read(const struct kernel_files *files, bool hides_addresses,
 	gathering.to = open_memstream(&lines->text, &lines->bytes);
 	if (!gathering.to)
 		return error_set(error, ENOMEM, "mappings: %s", strerror(ENOMEM));
-	result = kernel_image_modules(files, add_module_line, &gathering, error);
+	result = kernel_image_each_module(files, add_module_line, &gathering, error);
 	fclose(gathering.to);
 	if (result)
 		kernel_mappings_clear(lines);
@@ -86,8 +86,8 @@ void kernel_mappings_clear(struct kernel_mappings *lines)
 /* A kind of kernel objects that the iterators of the readable files go over. */
 struct iterated {
 	enum feature feature;
-	const char *target; /* name of the iterator's target; NULL = a map, the target in the BPF
-			       object */
+	const char *target; /* name of the iterator's target; NULL = the iterator goes over a map,
+			       which is the target in the BPF object */
 	u32 parts_max;
 };
 
@@ -122,7 +122,7 @@ static u32 count_file_parts(const struct plan *plan, const struct iterated *over
 	return most < over->parts_max ? most : over->parts_max;
 }
 
-static u32 longest_source_name(const struct source_list *sources)
+static u32 length_of_longest_source_name(const struct source_list *sources)
 {
 	size_t longest = 0;
 
@@ -152,7 +152,7 @@ static int set_map_sizes(struct files_bpf *files, const struct loaded *loaded,
 	result = result ?: bpf_map__set_max_entries(files->maps.source_names, sources->count);
 	return result
 		       ?: bpf_map__set_value_size(files->maps.source_names,
-						  longest_source_name(sources) + 1);
+						  length_of_longest_source_name(sources) + 1);
 }
 
 /* Stores a text as the value of a map's element, with unprintable bytes replaced. The text is
@@ -260,7 +260,8 @@ static void make_file_path(const struct bpf_program *program, const struct files
 	snprintf(path, bytes, "%s/%s", options->folder, bpf_program__name(program) + strlen(SHOWS));
 }
 
-static int pin_file(const struct bpf_program *program, int map, const struct files_options *options)
+static int attach_and_pin_file(const struct bpf_program *program, int map,
+			       const struct files_options *options)
 {
 	union bpf_iter_link_info info = {.map.map_fd = map};
 	LIBBPF_OPTS(bpf_iter_attach_opts, over_map, .link_info = &info,
@@ -289,7 +290,7 @@ static int pin_files(const struct files_bpf *files, const struct files_options *
 
 	while ((program = bpf_object__next_program(files->obj, program)) && !result)
 		if (bpf_program__autoload(program))
-			result = pin_file(program, map, options);
+			result = attach_and_pin_file(program, map, options);
 	program = NULL;
 	while (result && (program = bpf_object__next_program(files->obj, program))) {
 		make_file_path(program, options, path, sizeof(path));
@@ -298,8 +299,9 @@ static int pin_files(const struct files_bpf *files, const struct files_options *
 	return result;
 }
 
-static int create_files_over(struct loaded *loaded, const struct files_options *options,
-			     const struct kernel_mappings *kernel, const struct iterated *over)
+static int create_files_with_iterator(struct loaded *loaded, const struct files_options *options,
+				      const struct kernel_mappings *kernel,
+				      const struct iterated *over)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, open_options);
 	struct kernel_types types;
@@ -334,7 +336,7 @@ int files_create(struct loaded *loaded, const struct files_options *options,
 
 		feature_probe_once(iterated[i].feature, &feature);
 		if (feature.works)
-			result = create_files_over(loaded, options, &kernel, &iterated[i]);
+			result = create_files_with_iterator(loaded, options, &kernel, &iterated[i]);
 		if (result)
 			error_set(error, -result, "%s: %s", feature_name(iterated[i].feature),
 				  feature.works ? strerror(-result) : feature.why);

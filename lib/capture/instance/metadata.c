@@ -33,7 +33,7 @@ static size_t count_text_bytes(const struct source_list *sources, const char *co
 	return bytes;
 }
 
-static size_t count_record_bytes(u32 sources)
+static size_t size_of_header_and_source_records(u32 sources)
 {
 	return sizeof(struct metadata_header) + (size_t)sources * sizeof(struct metadata_source);
 }
@@ -72,11 +72,11 @@ static int create_frozen_map(const void *value, size_t bytes)
 	return result ?: fd;
 }
 
-int metadata_write(const struct source_list *sources, bool address_shown, const char *command,
-		   struct stackmap_error *error)
+int metadata_write_to_new_map(const struct source_list *sources, bool address_shown,
+			      const char *command, struct stackmap_error *error)
 {
 	size_t text = count_text_bytes(sources, command),
-	       bytes = count_record_bytes(sources->count) + text;
+	       bytes = size_of_header_and_source_records(sources->count) + text;
 	struct metadata_header *header = calloc(1, bytes);
 	int result = -ENOMEM;
 
@@ -98,7 +98,7 @@ int metadata_write(const struct source_list *sources, bool address_shown, const 
 	return result;
 }
 
-/* Reads the value of the map; the caller frees *out. */
+/* Reads the value of a map with the description of an instance; the caller frees *out. */
 static int read_map_value(int fd, struct metadata_header **out, size_t *bytes)
 {
 	struct bpf_map_info info = {};
@@ -160,7 +160,7 @@ static int parse_metadata(struct metadata *metadata, const struct metadata_heade
 	int result = 0;
 
 	if (header->sources > KIND_SOURCES || !header->text_bytes ||
-	    count_record_bytes(header->sources) + header->text_bytes != bytes ||
+	    size_of_header_and_source_records(header->sources) + header->text_bytes != bytes ||
 	    ((const char *)header)[bytes - 1])
 		return -EINVAL;
 	metadata->start_realtime = header->start_realtime;

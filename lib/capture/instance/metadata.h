@@ -10,20 +10,22 @@
 #include "stackmap/error.h"
 
 struct metadata {
-	u64 start_realtime;  /* CLOCK_REALTIME at start_monotonic, ns */
-	u64 start_monotonic; /* ns */
+	u64 start_realtime;  /* ns: time of CLOCK_REALTIME when the instance started */
+	u64 start_monotonic; /* ns: time of CLOCK_MONOTONIC when the instance started */
 	bool address_shown;  /* kptr_restrict allowed addresses when the instance started */
 	char *command;	     /* the command line that started the instance */
 	/* The sources, without the members that are needed for attaching only. */
 	struct source_list sources;
 };
 
-/* Makes the map and freezes it. Returns its descriptor, which the caller closes, or -errno. */
-int metadata_write(const struct source_list *sources, bool address_shown, const char *command,
-		   struct stackmap_error *error);
+/* Makes a frozen BPF map with the description of an instance. Returns its descriptor, which the
+ * caller closes, or -errno. */
+int metadata_write_to_new_map(const struct source_list *sources, bool address_shown,
+			      const char *command, struct stackmap_error *error);
 
-/* Reads the map. -EPROTO: another version of stackmap started the instance; -EINVAL: the map is
- * damaged, or is another kind of map. *out is untouched on failure. */
+/* Reads the description of an instance from its map. -EPROTO: another version of stackmap started
+ * the instance; -EINVAL: the map is damaged, or is another kind of map. *out is untouched on
+ * failure. */
 int metadata_read(int map_fd, struct metadata **out, struct stackmap_error *error);
 void metadata_free(struct metadata **metadata);
 

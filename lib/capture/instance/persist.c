@@ -116,7 +116,8 @@ int instance_persist(struct loaded *loaded, struct folder *folder,
 		.kernel_files = kernel_files,
 		.hides_addresses = !address_shown,
 	};
-	int metadata = metadata_write(loaded->sources, address_shown, options->command_line, error);
+	int metadata = metadata_write_to_new_map(loaded->sources, address_shown,
+						 options->command_line, error);
 	u32 links = 0;
 	int result;
 
@@ -156,7 +157,8 @@ static int open_pin(struct folder *folder, const char *pin)
 	return fd < 0 ? -errno : fd;
 }
 
-/* libbpf duplicates the descriptor, so it is closed here. */
+/* Makes the object use a pinned map in place of its own map. libbpf duplicates the descriptor of
+ * the pin, so the descriptor is closed here. */
 static int use_pinned_map(struct bpf_map *map, struct folder *folder)
 {
 	char pin[PIN_BYTES];
@@ -171,7 +173,7 @@ static int use_pinned_map(struct bpf_map *map, struct folder *folder)
 	return result;
 }
 
-static int use_pinned_maps(struct program_set *set, struct folder *folder)
+static int load_object_with_pinned_maps(struct program_set *set, struct folder *folder)
 {
 	struct bpf_program *program;
 	struct bpf_map *map;
@@ -248,7 +250,7 @@ int instance_open(struct loaded *loaded, struct folder *folder, struct metadata 
 	loaded->attachment.sets = set;
 	loaded->attachment.set_count = 1;
 	set->object = capture_bpf__open();
-	result = set->object ? use_pinned_maps(set, folder) : -errno;
+	result = set->object ? load_object_with_pinned_maps(set, folder) : -errno;
 	/* The constants of the programs have the plan that the programs were loaded with. */
 	if (!result) {
 		const struct capture_bpf__rodata *constants = set->object->rodata;

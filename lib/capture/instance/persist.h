@@ -26,10 +26,11 @@ struct persist_options {
 	struct symbolizers *symbolizers;
 };
 
-/* Pins an attached capture in a claimed folder. After 0 the instance does not need this process any
- * more. The instance is complete before the call makes unwind tables, for at most a second. If this
- * kernel refuses the readable files (files.h), the instance goes on without files, and
- * `files_refusal` has the reason; else `files_refusal` is empty. */
+/* Pins an attached capture in a folder that this process has made and not published yet, and
+ * publishes the folder. After 0 the instance does not need this process any more. The instance is
+ * complete before the call makes unwind tables, for at most a second. If this kernel refuses the
+ * readable files (files.h), the instance goes on without files, and `files_refusal` has the reason;
+ * else `files_refusal` is empty. */
 int instance_persist(struct loaded *loaded, struct folder *folder,
 		     const struct persist_options *options, struct stackmap_error *files_refusal,
 		     struct stackmap_error *error);
@@ -42,20 +43,18 @@ void pin_name_of_table(u32 table, char *pin);
 #define PIN_METADATA "map_metadata"
 #define PIN_EVENTS "event_"
 
-/* Opens an instance without a process from its pins. */
-
-/* The caller frees *metadata after `loaded`, which uses the sources of *metadata. *metadata may be
- * set on failure, too. -EPROTO: another version of stackmap started the instance. */
+/* Opens an instance without a process from its pins. The caller frees *metadata after `loaded`,
+ * which uses the sources of *metadata. *metadata may be set on failure, too. -EPROTO: another
+ * version of stackmap started the instance. */
 int instance_open(struct loaded *loaded, struct folder *folder, struct metadata **metadata,
 		  struct stackmap_error *error);
 
 /* Sets `error` for an instance that could not be opened, and returns `result`. */
 int instance_set_open_error(struct folder *folder, int result, struct stackmap_error *error);
 
-/* The end of an instance without a process. */
-
-/* Removes a locked folder, and returns when the kernel has detached the programs of the instance;
- * at the latest after a second, if another process still has parts of the instance open. */
+/* Ends an instance without a process: removes its locked folder, and returns when the kernel has
+ * detached the programs of the instance; at the latest after a second, if another process still has
+ * parts of the instance open. */
 int instance_stop(struct folder *folder, struct stackmap_error *error);
 
 #endif

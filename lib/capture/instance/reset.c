@@ -31,7 +31,7 @@
 
 #define WAIT_MS 5
 #define WAIT_WRITER_MS 1000
-/* Time of one wait for the reader, ms; after it this process tries to get the reader's lock. */
+/* Time of one wait for the reader, ms; then this process tries to get the reader's lock. */
 #define WAIT_READER_MS 50
 #define WAITS_MAX 100
 
@@ -130,14 +130,14 @@ static int discard_events_of_old_generations(struct loaded *loaded, u64 done)
 		/* The rows that count events of full rings refer to stacks, too. */
 		if (table)
 			ring.header->reset += counted_table_discard(&loaded->plan.config, table);
-		loaded_free_counted_rows(loaded, cpu);
+		loaded_free_old_counted_rows(loaded, cpu);
 	}
 	__atomic_store_n(shared_word_of_done_generation(loaded), done, __ATOMIC_RELEASE);
 	return 0;
 }
 
-static int begin_reset_with_new_table(struct loaded *loaded, struct generation_table **current,
-				      struct stackmap_error *error)
+static int prepare_tables_for_reset(struct loaded *loaded, struct generation_table **current,
+				    struct stackmap_error *error)
 {
 	int result = reset_make_second_table(loaded, error);
 
@@ -158,7 +158,7 @@ static int begin_reset_with_new_table(struct loaded *loaded, struct generation_t
 int reset_without_reader(struct loaded *loaded, struct stackmap_error *error)
 {
 	struct generation_table *current;
-	int result = begin_reset_with_new_table(loaded, &current, error);
+	int result = prepare_tables_for_reset(loaded, &current, error);
 	u64 generation;
 
 	if (result)
@@ -174,7 +174,7 @@ int reset_without_reader(struct loaded *loaded, struct stackmap_error *error)
 int reset_with_reader(struct loaded *loaded, u32 wait_ms, struct stackmap_error *error)
 {
 	struct generation_table *current;
-	int result = begin_reset_with_new_table(loaded, &current, error);
+	int result = prepare_tables_for_reset(loaded, &current, error);
 
 	if (result)
 		return result;

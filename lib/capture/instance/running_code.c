@@ -22,7 +22,8 @@ struct running_file {
 };
 
 /* Counts the mappings of each file in a process; pid 0: in all processes. */
-static void count_files_of_process(int program, u32 pid, struct running_file *files, u32 *place)
+static void count_mappings_of_files_in_process(int program, u32 pid, struct running_file *files,
+					       u32 *place)
 {
 	union bpf_iter_link_info info = {.task.pid = pid};
 	LIBBPF_OPTS(bpf_link_create_opts, options, .iter_info = &info,
@@ -75,10 +76,10 @@ void running_code_request_tables(const struct loaded *loaded, struct symbolizers
 	if (!files)
 		return;
 	if (!pids->count)
-		count_files_of_process(loaded->running_code_program, 0, files, &place);
+		count_mappings_of_files_in_process(loaded->running_code_program, 0, files, &place);
 	for (size_t i = 0; i < pids->count; i++)
-		count_files_of_process(loaded->running_code_program, pids->ranges[i].first, files,
-				       &place);
+		count_mappings_of_files_in_process(loaded->running_code_program,
+						   pids->ranges[i].first, files, &place);
 	qsort(files, MAPPINGS_MAX, sizeof(*files), compare_files_by_mapping_count);
 	for (u32 i = 0; i < most && files[i].mappings; i++)
 		symbolizers_request_unwind_table(symbolizers, files[i].number,
@@ -92,12 +93,13 @@ int running_code_take_answers(struct symbolizers *symbolizers)
 {
 	const struct symbolizers_sink nowhere = {};
 
-	return symbolizers_visit(symbolizers, &nowhere);
+	return symbolizers_exchange_messages(symbolizers, &nowhere);
 }
 
 static bool has_open_requests(const struct symbolizers *symbolizers)
 {
-	return symbolizers_are_tabulating(symbolizers) || symbolizers_are_analysing(symbolizers);
+	return symbolizers_have_pending_tables(symbolizers) ||
+	       symbolizers_are_analysing(symbolizers);
 }
 
 static void await_tables(struct symbolizers *symbolizers, u32 ms)
@@ -118,6 +120,6 @@ void running_code_await_tables(struct loaded *loaded, struct symbolizers *symbol
 {
 	running_code_request_tables(loaded, symbolizers, pids, MAPPINGS_MAX);
 	await_tables(symbolizers, ms);
-	if (symbolizers_leave_generated(symbolizers))
+	if (symbolizers_can_leave_generated_code(symbolizers))
 		loaded_stop_walks_at_generated_code(loaded);
 }

@@ -13,13 +13,13 @@
 
 struct symbolizers;
 
-/* Requests the tables of at most `most` files that these processes have mapped; an empty list
- * stands for all processes. */
+/* Requests the unwind tables of at most `most` files that the processes `pids` have mapped, files
+ * with the most mappings first; an empty list stands for all processes. */
 void running_code_request_tables(const struct loaded *loaded, struct symbolizers *symbolizers,
 				 const struct number_list *pids, u32 most);
 
-/* Requests the tables of all files of these processes, and waits at most `ms` for them. For an
- * instance that may have no reader later. */
+/* Requests the unwind tables of all files that the processes `pids` have mapped, and waits at most
+ * `ms` for the tables. For an instance that may have no reader later. */
 void running_code_await_tables(struct loaded *loaded, struct symbolizers *symbolizers,
 			       const struct number_list *pids, u32 ms);
 

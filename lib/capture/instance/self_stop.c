@@ -40,7 +40,7 @@ void self_stop_read(const struct loaded *loaded, struct self_stop *stop)
 	stop->is_over = clock_ns(CLOCK_MONOTONIC) > stop->time + stop->delay;
 }
 
-bool self_stop_is_source(const struct loaded *loaded, u32 kind)
+bool self_stop_is_caused_by_source(const struct loaded *loaded, u32 kind)
 {
 	return kind < KIND_SOURCES && loaded_triggers(loaded)->row[kind].marks & TRIGGER_STOPS;
 }

@@ -14,13 +14,13 @@ struct self_stop {
 	u64 time;	  /* CLOCK_MONOTONIC of the event, ns; 0: no such event has happened */
 	u64 realtime;	  /* CLOCK_REALTIME of the event, ns */
 	const char *name; /* name of the event's source, owned by the source list; "?": not known */
-	bool is_over;	  /* the delay has passed: no events are produced any more */
+	bool is_over;	  /* true: the delay has passed, so no events are produced any more */
 };
 
 void self_stop_read(const struct loaded *loaded, struct self_stop *stop);
 
 /* True if events of this kind stop the instance. */
-bool self_stop_is_source(const struct loaded *loaded, u32 kind);
+bool self_stop_is_caused_by_source(const struct loaded *loaded, u32 kind);
 
 /* Lets a stopped instance record again, until the next such event. An instance that has not stopped
  * yet, also during the delay, is left as it is. */

@@ -19,7 +19,7 @@
 #include "stack_pack.h"
 #include "symbol/file/whole_file.h"
 
-enum user_way instance_user_way(const struct loaded *loaded)
+enum user_way instance_user_stack_method(const struct loaded *loaded)
 {
 	const struct capture_config *config = &loaded->plan.config;
 
@@ -114,7 +114,7 @@ void instance_status_read(struct loaded *loaded, struct folder *folder,
 		.paused = loaded_is_paused(loaded),
 		.flight = loaded->plan.config.flight,
 		.reader = find_lock_holder(folder_pin_path(folder, "")),
-		.user_way = instance_user_way(loaded),
+		.user_way = instance_user_stack_method(loaded),
 		.rings = read_memory_bytes_of_map(bpf_map__fd(loaded_programs(loaded)->maps.rings)),
 	};
 	for (u32 i = 0; i < TABLE_ROLES; i++)
@@ -136,5 +136,5 @@ void instance_status_read(struct loaded *loaded, struct folder *folder,
 		if (used > status->rows_used)
 			status->rows_used = used;
 	}
-	sum_event_totals_of_cpus(loaded, &status->ledger);
+	sum_ledger_of_instance(loaded, &status->ledger);
 }

@@ -23,7 +23,7 @@ enum user_way {
 			      reader unwinds the rest */
 };
 
-enum user_way instance_user_way(const struct loaded *loaded);
+enum user_way instance_user_stack_method(const struct loaded *loaded);
 
 /* Reads counts and sizes of the current table of the stack map. */
 void instance_read_table_stat(struct loaded *loaded, struct table_stat *stacks);

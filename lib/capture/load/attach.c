@@ -93,8 +93,8 @@ static struct perf_event_attr make_perf_attr(const struct attachment *attachment
 }
 
 /* Opens the event of a source on one CPU, if that CPU is recorded. -ENODEV: the CPU is offline. */
-static int attach_perf_cpu(struct attachment *attachment, const struct source *source, u32 kind,
-			   int program_fd, u32 cpu)
+static int attach_perf_event_to_cpu(struct attachment *attachment, const struct source *source,
+				    u32 kind, int program_fd, u32 cpu)
 {
 	const struct capture_config *config = &attachment->plan->config;
 	struct perf_event_attr attr = make_perf_attr(attachment, source);
@@ -119,7 +119,7 @@ int attach_perf_events(struct attachment *attachment, const struct source *sourc
 		return open_perf_event(attachment, &attr, kind, attachment->command, -1,
 				       program_fd);
 	for (u32 cpu = 0; cpu < attachment->plan->config.cpus; cpu++) {
-		result = attach_perf_cpu(attachment, source, kind, program_fd, cpu);
+		result = attach_perf_event_to_cpu(attachment, source, kind, program_fd, cpu);
 		if (result && result != -ENODEV) /* -ENODEV: the CPU is offline, and is left out */
 			return result;
 	}
@@ -200,7 +200,8 @@ static int event_program_fd(const struct attachment *attachment, u32 set, enum p
 
 /* Attaches the two programs of a tracepoint with a value; the perf event only makes the kernel
  * write the record. */
-int attach_field_value(struct attachment *attachment, const struct source *source, u32 kind)
+int attach_tracepoint_with_value(struct attachment *attachment, const struct source *source,
+				 u32 kind)
 {
 	struct placement at = attachment->placements[kind];
 	struct perf_event_attr attr = {
@@ -215,7 +216,7 @@ int attach_field_value(struct attachment *attachment, const struct source *sourc
 	return result ?: link_raw_tracepoint(&attachment->links, source->target, call, false, 0);
 }
 
-u64 attach_count_skipped_field_values(const struct attachment *attachment, u64 misses)
+u64 attach_count_all_skipped_events(const struct attachment *attachment, u64 misses)
 {
 	struct field_runs *runs = calloc(libbpf_num_possible_cpus(), sizeof(*runs));
 	int fd = bpf_map__fd(attachment->sets[0].object->maps.field_runs);
@@ -429,7 +430,7 @@ int attachment_attach_hooks(struct attachment *attachment, struct stackmap_error
 {
 	struct task_hook hooks[TASK_HOOKS];
 
-	program_set_fill_hooks(&attachment->sets[0], hooks);
+	program_set_list_task_hooks(&attachment->sets[0], hooks);
 	for (u32 i = 0; i < TASK_HOOKS; i++) {
 		int result = hooks[i].program < 0 ? 0
 						  : link_raw_tracepoint(&attachment->task_links,
@@ -448,7 +449,7 @@ int attachment_attach_hooks(struct attachment *attachment, struct stackmap_error
 static int note_if_kernel_refused_program(struct attachment *attachment, int result)
 {
 	attachment->refused = result && result != -ENOMEM && result != -EMFILE &&
-			      (result != -EPERM || capability_to_trace());
+			      (result != -EPERM || capability_allows_loading_programs());
 	return result;
 }
 
@@ -736,7 +737,7 @@ static int attach_source(struct attachment *attachment, u32 kind)
 					  program_fd_of_source(attachment, kind));
 	case SOURCE_TRACEPOINT:
 		if (question_reads_event(&source->question))
-			return attach_field_value(attachment, source, kind);
+			return attach_tracepoint_with_value(attachment, source, kind);
 		return link_raw_tracepoint(&attachment->links, source->target,
 					   program_fd_of_source(attachment, kind),
 					   attachment->tracepoint_cookies, kind);
@@ -780,14 +781,15 @@ int attachment_open_cpu_events(struct attachment *attachment, u32 cpu)
 		const struct source *source = &attachment->sources->sources[kind];
 
 		if (source->type == SOURCE_SAMPLE || source->type == SOURCE_PERF)
-			result = attach_perf_cpu(attachment, source, kind,
-						 program_fd_of_source(attachment, kind), cpu);
+			result = attach_perf_event_to_cpu(attachment, source, kind,
+							  program_fd_of_source(attachment, kind),
+							  cpu);
 	}
 	return result;
 }
 
-/* Tells the programs whether all sources of -e alive:... are attached. A thing that begins before
- * all are attached might end unseen, and is left out. */
+/* Tells the programs whether all sources of -e alive:... are attached. An object that begins before
+ * all of them are attached might end unseen, and is left out. */
 static void set_alive_sources_attached(const struct attachment *attachment, bool is_open)
 {
 	if (attachment->plan->config.alive)
@@ -808,7 +810,7 @@ int attachment_attach_all_sources(struct attachment *attachment, struct stackmap
 
 		if (!result)
 			continue;
-		attachment_stop(attachment);
+		attachment_detach_sources(attachment);
 		advice = limit_advice(-result);
 		error_set(error, -result, "-e %s: cannot attach: %s%s",
 			  attachment->sources->sources[kind].name, strerror(-result), advice);
@@ -817,7 +819,7 @@ int attachment_attach_all_sources(struct attachment *attachment, struct stackmap
 	set_alive_sources_attached(attachment, true);
 	counting = attachment_begin_counting(attachment, error);
 	if (counting)
-		attachment_stop(attachment);
+		attachment_detach_sources(attachment);
 	return counting;
 }
 
@@ -847,7 +849,7 @@ static u64 count_unfinished_spans(int map)
 	return spans;
 }
 
-void attachment_stop(struct attachment *attachment)
+void attachment_detach_sources(struct attachment *attachment)
 {
 	set_alive_sources_attached(attachment, false);
 	end_time_accounts(attachment);

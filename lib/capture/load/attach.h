@@ -47,14 +47,15 @@ struct attachment {
 	u32 set_count;
 	struct program_images images; /* images of the programs that attachment_load() loads */
 	struct placement *placements; /* program and set of each source, indexed by event kind */
-	bool refused; /* the kernel refused a program, and not for lack of privileges or memory */
+	bool refused; /* true: the kernel refused a program, and not for lack of privileges or
+			 memory */
 	bool tracepoint_cookies;
 	bool user_multi;
 	struct kernel_attach_methods kernel;
 	struct link_list task_links;
 	struct link_list links;
-	int stop_fds[2]; /* iterators in `links` that record blocked tasks when they are read; 0 =
-			    none */
+	int stop_fds[2]; /* descriptors of the iterators in `links` that record blocked tasks when
+			    they are read; 0 = none */
 	u64 begun;	 /* CLOCK_MONOTONIC, ns: begin of the recording; 0 = now */
 	u64 unfinished_spans;
 	u64 missed_waits; /* number of waits that had not ended at the stop and have no event */
@@ -65,7 +66,8 @@ struct attachment {
 	struct cpu_hotplug hotplug;
 };
 
-/* Opens and enables the event of a source, on the command or on all CPUs. 0 or -errno. */
+/* Opens the perf events of a source: one event for the command, which its execve enables, or an
+ * enabled event on each recorded CPU. 0 or -errno. */
 int attach_perf_events(struct attachment *attachment, const struct source *source, u32 kind,
 		       int program_fd);
 
@@ -79,7 +81,8 @@ int attach_perf_set_frequency(struct attachment *attachment, u64 frequency);
 u64 attach_count_skipped_perf_events(const struct attachment *attachment, u32 kind);
 
 /* Attaches both programs of a tracepoint with a value. 0 or -errno. */
-int attach_field_value(struct attachment *attachment, const struct source *source, u32 kind);
+int attach_tracepoint_with_value(struct attachment *attachment, const struct source *source,
+				 u32 kind);
 
 /*
  * The number of skipped events in all: `misses` is the kernel's count of skipped program runs, to
@@ -87,7 +90,7 @@ int attach_field_value(struct attachment *attachment, const struct source *sourc
  * an instance that another process started, up to the last run on each CPU. A skipped run of
  * PROGRAM_FIELD_CALL is no loss if PROGRAM_FIELD_VALUE ran (field_runs.ahead), and is subtracted.
  */
-u64 attach_count_skipped_field_values(const struct attachment *attachment, u64 misses);
+u64 attach_count_all_skipped_events(const struct attachment *attachment, u64 misses);
 
 /* Load the programs of all sets, in two steps (program_set.h). On failure the caller still calls
  * attachment_free(). */
@@ -125,7 +128,7 @@ bool attachment_has_events_by_cpu(const struct attachment *attachment);
 /* Opens the perf events of a CPU that has come online. 0; -ENODEV: the CPU is offline; -errno. */
 int attachment_open_cpu_events(struct attachment *attachment, u32 cpu);
 
-void attachment_stop(struct attachment *attachment);
+void attachment_detach_sources(struct attachment *attachment);
 void attachment_free(struct attachment *attachment);
 
 #endif

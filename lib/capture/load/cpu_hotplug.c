@@ -19,7 +19,7 @@
 static int parse_cpu_list(const char *text, u64 *mask)
 {
 	struct number_list list = {};
-	int result = number_list_add(&list, text, CONFIG_CPUS_MAX - 1);
+	int result = number_list_parse_and_append(&list, text, CONFIG_CPUS_MAX - 1);
 
 	if (!result)
 		number_list_set_bits(&list, mask);
@@ -27,7 +27,7 @@ static int parse_cpu_list(const char *text, u64 *mask)
 	return result;
 }
 
-/* Reads the list from its beginning. */
+/* Reads the kernel's list of online CPUs from its beginning, as text and as bits. */
 static int read_online_cpus(int list, char text[ONLINE_TEXT_BYTES], u64 online[CPU_MASK_WORDS])
 {
 	u64 mask[CPU_MASK_WORDS] = {0};
@@ -53,7 +53,7 @@ int online_cpus_read(char text[ONLINE_TEXT_BYTES], u64 online[CPU_MASK_WORDS])
 	return result;
 }
 
-int online_cpus_choose(const char *list, u64 mask[CPU_MASK_WORDS], struct stackmap_error *error)
+int online_cpus_parse_list(const char *list, u64 mask[CPU_MASK_WORDS], struct stackmap_error *error)
 {
 	u64 online[CPU_MASK_WORDS] = {0};
 	char text[ONLINE_TEXT_BYTES] = "not known";

@@ -29,9 +29,10 @@ int online_cpus_read(char text[ONLINE_TEXT_BYTES], u64 online[CPU_MASK_WORDS]);
 
 /* Sets the bits of a list of CPUs like "0-3,8". -EINVAL: not a list; -ERANGE: a CPU is not online;
  * -ENOMEM. */
-int online_cpus_choose(const char *list, u64 mask[CPU_MASK_WORDS], struct stackmap_error *error);
+int online_cpus_parse_list(const char *list, u64 mask[CPU_MASK_WORDS],
+			   struct stackmap_error *error);
 
-/* Begins and ends the polling. Begin before the first perf event is opened. */
+/* Begin and end the polling. The polling begins before the first perf event is opened. */
 void cpu_hotplug_begin(struct cpu_hotplug *hotplug);
 void cpu_hotplug_end(struct cpu_hotplug *hotplug);
 

@@ -27,11 +27,11 @@ static bool add_task_to_followed_map(struct loaded *loaded, u32 tid, enum follow
 				    &value, BPF_NOEXIST);
 }
 
-static u32 follow_process(struct loaded *loaded, u32 pid);
+static u32 follow_existing_tasks_of_process(struct loaded *loaded, u32 pid);
 
-/* The kernel lists the children of a thread in the file `children` (CONFIG_PROC_CHILDREN). Without
- * this file children are not found. */
-static u32 follow_children(struct loaded *loaded, u32 pid, u32 tid)
+/* Follows the children that a thread has now. The kernel lists them in the file `children`
+ * (CONFIG_PROC_CHILDREN); without this file no children are found. */
+static u32 follow_existing_children_of_thread(struct loaded *loaded, u32 pid, u32 tid)
 {
 	char path[64];
 	FILE *file;
@@ -40,13 +40,13 @@ static u32 follow_children(struct loaded *loaded, u32 pid, u32 tid)
 	snprintf(path, sizeof(path), "/proc/%u/task/%u/children", pid, tid);
 	file = fopen(path, "re");
 	while (file && fscanf(file, "%u", &child) == 1)
-		added += follow_process(loaded, child);
+		added += follow_existing_tasks_of_process(loaded, child);
 	if (file)
 		fclose(file);
 	return added;
 }
 
-static u32 follow_threads(struct loaded *loaded, u32 pid, DIR *directory)
+static u32 follow_existing_threads_and_children(struct loaded *loaded, u32 pid, DIR *directory)
 {
 	struct dirent *entry;
 	u32 added = 0;
@@ -58,14 +58,14 @@ static u32 follow_threads(struct loaded *loaded, u32 pid, DIR *directory)
 		if (!tid)
 			continue;
 		added += add_task_to_followed_map(loaded, tid, FOLLOW_NOW);
-		added += follow_children(loaded, pid, tid);
+		added += follow_existing_children_of_thread(loaded, pid, tid);
 	}
 	return added;
 }
 
 /* Follows all threads and children of a process. Returns the number of tasks that were not followed
  * before. */
-static u32 follow_process(struct loaded *loaded, u32 pid)
+static u32 follow_existing_tasks_of_process(struct loaded *loaded, u32 pid)
 {
 	char path[64];
 	DIR *directory;
@@ -76,7 +76,7 @@ static u32 follow_process(struct loaded *loaded, u32 pid)
 	if (!directory)
 		return 0;
 	do {
-		pass = follow_threads(loaded, pid, directory);
+		pass = follow_existing_threads_and_children(loaded, pid, directory);
 		added += pass;
 	} while (pass);
 	closedir(directory);
@@ -87,7 +87,7 @@ int loaded_follow_process(struct loaded *loaded, pid_t pid, struct stackmap_erro
 {
 	if (kill(pid, 0) && errno == ESRCH)
 		return error_set(error, ESRCH, "-p %d: no such process", pid);
-	follow_process(loaded, pid);
+	follow_existing_tasks_of_process(loaded, pid);
 	return 0;
 }
 

@@ -42,7 +42,7 @@
 /* Opens a perf event of a task and closes it. The first such event makes the kernel patch the task
  * switch, and wait for all CPUs; the kernel undoes the patch a second after the last such event is
  * closed. A failure shows when the real events are opened. */
-static void open_perf_event_of_task(void)
+static void open_and_close_perf_event_of_task(void)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
@@ -62,7 +62,7 @@ static void *run_preload_thread(void *arg)
 	struct preload *preload = arg;
 
 	if (preload->opens_event)
-		open_perf_event_of_task();
+		open_and_close_perf_event_of_task();
 	if (preload->reads_text) {
 		preload->text = calloc(1, sizeof(*preload->text));
 		preload->result = preload->text ? text_ranges_read(preload->list_symbols,
@@ -285,8 +285,8 @@ struct generation_table *generation_table_of_id(const struct loaded *loaded, u32
 	return NULL;
 }
 
-u32 generation_stack_id(struct loaded *loaded, const u64 *frames, u32 depth, u32 flags,
-			bool inserts)
+u32 generation_find_or_add_stack(struct loaded *loaded, const u64 *frames, u32 depth, u32 flags,
+				 bool inserts)
 {
 	const struct generation_table *table = generation_published_table(loaded);
 	const struct plan *plan = &loaded->plan;
@@ -355,7 +355,7 @@ struct counted_table *loaded_counted_table(const struct loaded *loaded, u32 cpu)
 	return (void *)((u8 *)loaded->counted.memory + cpu * loaded->counted.stride);
 }
 
-void loaded_free_counted_rows(const struct loaded *loaded, u32 cpu)
+void loaded_free_old_counted_rows(const struct loaded *loaded, u32 cpu)
 {
 	const struct capture_config *config = &loaded->plan.config;
 	struct counted_table *table = loaded_counted_table(loaded, cpu);
@@ -368,12 +368,12 @@ void loaded_free_counted_rows(const struct loaded *loaded, u32 cpu)
 
 #define ROWS_LOOKED_AT 1024U
 
-u32 loaded_aggregates_fill(struct loaded *loaded)
+u32 loaded_aggregates_fill_percent(struct loaded *loaded)
 {
 	const struct generation_table *stacks = generation_published_table(loaded);
 	const struct capture_config *config = &loaded->plan.config;
 	u32 rows = config->counted_rows < ROWS_LOOKED_AT ? config->counted_rows : ROWS_LOOKED_AT;
-	u32 fill = stacks ? stack_table_fill(stacks->memory, &loaded->plan.geometry) : 0;
+	u32 fill = stacks ? stack_table_fill_percent(stacks->memory, &loaded->plan.geometry) : 0;
 
 	for (u32 cpu = 0; cpu < config->cpus; cpu++) {
 		const struct counted_table *table = loaded_counted_table(loaded, cpu);
@@ -734,7 +734,7 @@ bool loaded_has_events_by_cpu(const struct loaded *loaded)
 	return attachment_has_events_by_cpu(&loaded->attachment);
 }
 
-pid_t loaded_only_task(const struct loaded *loaded)
+pid_t loaded_pid_if_only_command_is_recorded(const struct loaded *loaded)
 {
 	if (loaded->running || has_source_of_type(loaded->sources, SOURCE_WAKER) ||
 	    has_source_of_type(loaded->sources, SOURCE_ORIGIN))

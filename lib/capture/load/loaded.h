@@ -2,8 +2,8 @@
 /*
  * The part of a capture that is in the kernel, and the memory that this process shares with it: BPF
  * programs, rings, counters, the two tables of the stack map. The parts were loaded by this
- * process, or opened from the pins of another process (capture/instance/persist.h). The files that
- * are written are not part of it. One thread uses it.
+ * process, or opened from the pins of another process (capture/instance/persist.h). The state of
+ * recording files is not here, but in struct recording. One thread uses a struct loaded.
  */
 #ifndef LIB_CAPTURE_LOADED_H
 #define LIB_CAPTURE_LOADED_H
@@ -26,7 +26,7 @@
 
 /* Slow work that needs no BPF programs; a thread does the work while the programs are loaded. */
 struct preload {
-	int list_symbols; /* set by the caller: descriptor of the program for text_ranges_read() */
+	int list_symbols; /* set by the caller: descriptor of the BPF program list_kernel_symbols */
 	bool reads_text;  /* set by the caller: read the addresses of kernel functions */
 	bool opens_event; /* set by the caller: prepare the kernel for perf events of tasks */
 	bool has_thread;
@@ -65,11 +65,11 @@ int generation_set_role(const struct loaded *loaded, enum table_role role,
 			const struct generation_table *table);
 int generation_clear_previous(const struct loaded *loaded);
 
-/* Waits until all programs that run now have ended. */
+/* Waits until all BPF programs that run now have ended. */
 void generation_wait_for_programs(struct loaded *loaded);
 
-/* Returns the table that programs write, by what the kernel has in its map of maps; NULL: it is not
- * a table of this instance. */
+/* Returns the table of the stack map that programs write now, as the BPF map of maps says; NULL:
+ * the map of maps has no table that this process has opened. */
 struct generation_table *generation_current_table(struct loaded *loaded);
 
 u64 generation_of_table(const struct generation_table *table);
@@ -89,8 +89,8 @@ struct generation_table *generation_table_of_id(const struct loaded *loaded, u32
  * is not in the stack map. `inserts`: adds the stack, as programs do, unless the stack map refuses
  * it; the counters of such stacks follow the counters of the CPUs. Only one thread may call.
  */
-u32 generation_stack_id(struct loaded *loaded, const u64 *frames, u32 depth, u32 flags,
-			bool inserts);
+u32 generation_find_or_add_stack(struct loaded *loaded, const u64 *frames, u32 depth, u32 flags,
+				 bool inserts);
 
 /* A BPF array map whose values are mapped into this process. */
 struct shared_array {
@@ -103,7 +103,8 @@ struct shared_array {
 struct loaded {
 	const struct source_list *sources;
 	struct plan plan;
-	/* Skeleton of the loaded programs; NULL if another process loaded them. */
+	/* The maps that all instances share (capture/bpffs/engine_folder.h); NULL: another process
+	 * loaded the programs. */
 	struct engine *engine;
 	struct attachment attachment;
 	struct preload preload;
@@ -114,9 +115,9 @@ struct loaded {
 	int *programs; /* descriptors of event programs, if another process loaded them */
 	u32 program_count, program_room;
 	pid_t beside; /* id of the helper process whose events are left out; 0 = none */
-	bool opened;  /* another process has loaded the programs */
-	bool running; /* events may come at any time */
-	bool foreign; /* programs use task ids of another PID namespace than ours */
+	bool opened;  /* true: another process has loaded the programs */
+	bool running; /* true: events may come at any time */
+	bool foreign; /* true: programs use task ids of another PID namespace than ours */
 	struct generation_table tables[TABLE_ROLES];
 	struct shared_array rings;
 	struct shared_array task_rings;
@@ -169,13 +170,13 @@ const struct scratch *loaded_scratch(const struct loaded *loaded, u32 cpu);
 /* Returns the table of a CPU's events that were only counted (abi/counted.h); NULL: no events are
  * counted. */
 struct counted_table *loaded_counted_table(const struct loaded *loaded, u32 cpu);
-/* Frees the rows of the table that name stacks of another generation than the published one, and
- * that were taken as a whole. */
-void loaded_free_counted_rows(const struct loaded *loaded, u32 cpu);
+/* Frees rows of a CPU's table of counted events: rows that name stacks of another generation than
+ * the published one, and whose counts were all taken. */
+void loaded_free_old_counted_rows(const struct loaded *loaded, u32 cpu);
 
 /* Returns how full the memory of a capture that aggregates is, in percent: the stack map, or the
  * rows of the CPU with the most rows in use. */
-u32 loaded_aggregates_fill(struct loaded *loaded);
+u32 loaded_aggregates_fill_percent(struct loaded *loaded);
 
 /* Returns the counts of lost events of a source on a CPU (SOURCE_LOSSES_AT()). Must not be called
  * if there is one source only. */
@@ -247,7 +248,7 @@ int loaded_follow_command(struct loaded *loaded, pid_t pid, struct stackmap_erro
 
 /* The process of a command that has not begun yet, if all events will be of this process and its
  * descendants. 0: events of other tasks are possible. */
-pid_t loaded_only_task(const struct loaded *loaded);
+pid_t loaded_pid_if_only_command_is_recorded(const struct loaded *loaded);
 
 /* Pauses for the reason `why`, until loaded_resume(): events count as lost ("paused"). When
  * loaded_pause() returns, no event is recorded any more. */

@@ -21,7 +21,8 @@
 
 #include "pid_namespace_probe.skel.h"
 
-#define INITIAL_INODE 0xeffffffcU /* PROC_PID_INIT_INO of the kernel */
+/* Inode number of the initial PID namespace, PROC_PID_INIT_INO of the kernel. */
+#define INITIAL_INODE 0xeffffffcU
 
 static bool read_namespace_inode(u32 *inode)
 {

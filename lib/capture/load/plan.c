@@ -37,7 +37,8 @@
 #define TASK_SLOTS_LEAST 256
 /* Default log2 of an instance's stack map with user stacks; kernel stacks alone are few. */
 #define INSTANCE_BITS 17
-/* Number of lines of counters: one for each CPU, and one for user space. */
+/* Number of lines of counters in the stack map: one for each CPU, and one for stacks that user
+ * space adds. */
 #define TABLE_LINES(cpus) ((cpus) + 1)
 
 /* The highest possible CPU number + 1, which is more than the number of CPUs if numbers are
@@ -255,11 +256,11 @@ static int check_origin_options(const struct capture_options *options, const str
 	return 0;
 }
 
-/* Checks what aggregated events lack: a time, a second value, a trace, and a place for a stack that
- * the stack map does not have. Events that loaded_write_event() adds to a ring cannot be counted
- * only. */
-static int check_aggregate(const struct capture_options *options, const struct plan *plan,
-			   struct stackmap_error *error)
+/* Refuses options that need what aggregated events do not have: a time, a second value, a trace, or
+ * room for a stack that the stack map refuses. Sources whose events loaded_write_event() adds to a
+ * ring are refused, too, since such events cannot be counted only. */
+static int check_options_allow_aggregate(const struct capture_options *options,
+					 const struct plan *plan, struct stackmap_error *error)
 {
 	const struct capture_config *config = &plan->config;
 	const char *other = options->flight_bytes  ? "--flight"
@@ -353,7 +354,7 @@ int plan_make(const struct capture_options *options, struct plan *plan,
 			 ?: pid_namespace_find(&config->pids, error);
 	result = result ?: check_wakers_have_off_cpu(options->sources, error);
 	result = result ?: check_thread_time_options(options, plan, error) ?: check_origin_options(options, plan, error);
-	result = result ?: check_aggregate(options, plan, error);
+	result = result ?: check_options_allow_aggregate(options, plan, error);
 	if (result)
 		return result;
 	/* Counters stay open only as long as the process that has opened them. */

@@ -34,13 +34,15 @@ struct capture_options {
 	bool by_task; /* only tasks of loaded_follow_process() and their descendants are recorded */
 	struct string_list comms; /* only tasks with these names, which may be globs
 				     (lib/comm_glob.h), are recorded; empty = all tasks */
-	/* Cgroup2 directory of the only cgroup that is recorded; NULL = all are. */
+	/* Cgroup2 directory of the only cgroup that is recorded; NULL = all cgroups. */
 	const char *cgroup;
 	const u64 *cpu_mask; /* the only CPUs that are recorded, as CONFIG_CPUS_MAX bits; NULL = all
-				are */
+				CPUs */
 	bool has_files;	     /* the instance will have readable files: files_create()
 				(capture/instance/files.h) */
-	pid_t command; /* a child that will call execve: perf events are bound to it; 0 = none */
+	/* Process id of a child that will call execve, to which perf events are bound; 0 = no
+	 * command. */
+	pid_t command;
 	const char *command_path; /* the file that `command` will execute; NULL = not known */
 };
 

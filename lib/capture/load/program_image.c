@@ -89,7 +89,7 @@ static int keep_program_image(struct bpf_program *program, struct bpf_prog_load_
 	};
 	memcpy(&image->options, options, bytes);
 	image->options.sz = sizeof(image->options);
-	/* Descriptors are for calls of module functions, which no program has. */
+	/* The array has descriptors for calls of module functions, which no program makes. */
 	image->options.fd_array = NULL;
 	return image_copy_referenced_memory(image) ?: replace_by_empty_program(program, options);
 }
@@ -211,8 +211,8 @@ struct load_queue {
 	struct program_load **loads; /* longest program first, so that the last load, which runs
 					alone, is short */
 	u32 count;
-	u32 next;	 /* atomic */
-	bool has_failed; /* atomic */
+	u32 next;	 /* index of the next load that a thread takes; atomic */
+	bool has_failed; /* a load has failed, so no more loads begin; atomic */
 };
 
 static void *load_queued_programs(void *arg)

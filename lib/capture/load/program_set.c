@@ -93,7 +93,7 @@ struct callback_programs program_set_find_callback(const struct program_set *set
  * cause whatever `code` is. */
 int programs_set_error(int code, struct stackmap_error *error)
 {
-	if (!capability_to_trace())
+	if (!capability_allows_loading_programs())
 		code = EPERM;
 	if (code == EPERM)
 		return error_set(error, code, "the kernel refuses BPF programs: %s; %s",
@@ -163,7 +163,7 @@ int program_set_load_object(struct program_set *set)
 	struct bpf_map *map;
 	int result;
 
-	task_work_prepare(set->object->obj);
+	task_work_remove_unusable_functions(set->object->obj);
 	result = capture_bpf__load(set->object);
 	kernel_types_clear(&set->types);
 	if (result)
@@ -208,7 +208,7 @@ int program_set_find_event_fd(const struct program_set *set, enum program progra
 /* Programs at one tracepoint run in the order of their attaching, so programs that others depend on
  * come first in the list. Before 6.10 no tracepoint runs before an execve drops the old memory
  * (sched_prepare_exec is missing). */
-void program_set_fill_hooks(const struct program_set *set, struct task_hook hooks[TASK_HOOKS])
+void program_set_list_task_hooks(const struct program_set *set, struct task_hook hooks[TASK_HOOKS])
 {
 	const __typeof__(set->object->progs) *programs = &set->object->progs;
 	const struct task_hook all[TASK_HOOKS] = {

@@ -114,7 +114,7 @@ struct task_hook {
 
 #define TASK_HOOKS 11
 
-void program_set_fill_hooks(const struct program_set *set, struct task_hook hooks[TASK_HOOKS]);
+void program_set_list_task_hooks(const struct program_set *set, struct task_hook hooks[TASK_HOOKS]);
 
 /* Returns how many runs the kernel skipped because the program was running on that CPU already.
  * Skipped runs of PROGRAM_FIELD_VALUE are not included; PROGRAM_FIELD_CALL counts them. */

@@ -152,7 +152,7 @@ static void set_config_constants_of_set(const struct program_set *set,
 
 /* Sets the sizes of maps for deferred stacks. Without deferral these maps exist only because
  * programs refer to them, so they are as small as possible. */
-static int size_deferral_maps(struct capture_bpf *object, const struct plan *plan)
+static int set_sizes_of_deferral_maps(struct capture_bpf *object, const struct plan *plan)
 {
 	u32 cpus = plan_defers_user_stacks(plan) ? plan->config.cpus : 1;
 	u32 buffers = cpus * bpf_map__max_entries(object->maps.raw_buffers);
@@ -256,7 +256,7 @@ static int set_map_sizes_of_object(struct program_set *set, const struct plan *p
 			 ?: bpf_map__set_value_size(
 				    object->maps.task_rings,
 				    RING_BYTES(config->task_slots, sizeof(struct task_slot)));
-	result = result ?: size_deferral_maps(object, plan);
+	result = result ?: set_sizes_of_deferral_maps(object, plan);
 	return result ?: bpf_map__set_inner_map_fd(object->maps.tables, table_fd);
 }
 
@@ -296,7 +296,8 @@ static int add_selected_programs(struct program_set *set)
 	return 0;
 }
 
-static int open_set_object(struct program_set *set, const struct plan *plan, u32 callers_programs)
+static int open_object_and_select_programs(struct program_set *set, const struct plan *plan,
+					   u32 callers_programs)
 {
 	enum program function = program_if_set_is_one_function(set);
 	int result = program_set_open_object(set);
@@ -378,7 +379,7 @@ static int prepare_first_object(struct program_set *sets, u32 count, const struc
 {
 	struct program_set *first = &sets[0];
 	int result = program_images_register_handlers()
-			     ?: open_set_object(first, plan, collect_calling_programs(sets, count))
+			     ?: open_object_and_select_programs(first, plan, collect_calling_programs(sets, count))
 			     ?: set_map_sizes_of_object(first, plan, table_fd)
 			     ?: engine_use_maps_in_object(engine, first->object->obj);
 
@@ -424,7 +425,8 @@ static int create_constants_map(const struct program_set *set)
  * the descriptor. */
 struct loads {
 	struct program_load *loads;
-	struct set_program **programs; /* indexed like `loads` */
+	struct set_program **programs; /* the set's program that gets the descriptor of each load;
+					  indexed like `loads` */
 	u32 count, load_room, program_room;
 };
 
@@ -558,7 +560,7 @@ int program_sets_load(struct program_set *sets, u32 count, const struct plan *pl
 	for (u32 i = 1; i < count && !result; i++) {
 		if (is_set_of_first_object(&sets[i]))
 			continue;
-		result = open_set_object(&sets[i], plan, sets[i].programs)
+		result = open_object_and_select_programs(&sets[i], plan, sets[i].programs)
 				 ?: reuse_maps_of_first(&sets[i], &sets[0])
 				 ?: program_set_load_object(&sets[i]);
 		store_loaded_descriptors(&sets[i], NULL);

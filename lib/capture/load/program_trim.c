@@ -17,7 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Number of registers, without the frame pointer, whose value is never known. */
+/* Number of registers whose values are followed: all except the frame pointer, whose value is never
+ * known. */
 #define REGISTERS 10
 #define CALL_CLOBBERS 6
 
@@ -207,7 +208,7 @@ static struct value load_value_of_constant(const struct trim *trim, const struct
 	return constant_value(bits);
 }
 
-static struct value loaded_address(const struct trim *trim, u32 i)
+static struct value value_of_64_bit_immediate_load(const struct trim *trim, u32 i)
 {
 	const struct bpf_insn *insn = &trim->code[i];
 
@@ -236,12 +237,13 @@ static void execute_instruction(const struct trim *trim, u32 i, struct value *va
 		break;
 	case BPF_LD:
 		if (is_64_bit_immediate_load(insn))
-			result = loaded_address(trim, i);
+			result = value_of_64_bit_immediate_load(trim, i);
 		else
 			clobbered = CALL_CLOBBERS;
 		break;
 	case BPF_STX:
-		/* an atomic instruction returns the former value in one of these two registers */
+		/* an atomic instruction returns the former value of the memory in its source
+		 * register or in r0 */
 		if (BPF_MODE(insn->code) != BPF_MEM && insn->src_reg < REGISTERS) {
 			value[insn->src_reg] = (struct value){};
 			value[0] = (struct value){};

@@ -9,18 +9,19 @@
 #include "config.h"
 #include "symbol/kernel/kernel_image.h"
 
-/* Reads the address ranges of these functions. *text stays empty if the kernel hides addresses;
- * then stacks begin with frames of the tracer, an interrupted task is taken for the waker of
- * another task, and kernel code that is interrupted at the first instruction of a function gets the
- * name of the function before it. `program`: descriptor of the BPF program list_kernel_symbols
- * (bpf/mapping/kernel_symbols.h); negative: /proc/kallsyms is read. *copy holds the list that was
- * read; the caller closes the copy. 0 or -errno. */
+/* Reads the address ranges of the kernel functions of abi/config.h (tracer, interrupts,
+ * scheduler...). *text stays empty if the kernel hides addresses; then stacks begin with frames of
+ * the tracer, an interrupted task is taken for the waker of another task, and kernel code that is
+ * interrupted at the first instruction of a function gets the name of the function before it.
+ * `program`: descriptor of the BPF program list_kernel_symbols (bpf/mapping/kernel_symbols.h);
+ * negative: /proc/kallsyms is read. *copy holds the list that was read; the caller closes the copy.
+ * 0 or -errno. */
 int text_ranges_read(int program, struct kernel_text *text, struct kernel_copy *copy);
 
-/* Finds the address ranges in the bytes of a kallsyms file. */
+/* Finds the address ranges of the functions of abi/config.h in the bytes of a kallsyms file. */
 void text_ranges_parse(const char *kallsyms, u64 bytes, struct kernel_text *text);
 
-/* Returns the kind of a function by its name, which need not end with a NUL. */
+/* Returns the kind of a kernel function by its name, which need not end with a NUL. */
 enum text_kind text_kind_of_name(const char *name, size_t name_bytes);
 
 /* Adds FRAME_BEHIND_INTERRUPTED (abi/stack.h) to each frame of a kernel stack that was interrupted:

@@ -21,7 +21,7 @@ static const struct btf_type *resolve_btf_type(const struct btf *btf, u32 id)
 	return plain <= 0 ? NULL : btf__type_by_id(btf, plain);
 }
 
-int btf_number_set(const struct btf *btf, u32 id, struct source_number *out)
+int btf_number_set_size_and_sign(const struct btf *btf, u32 id, struct source_number *out)
 {
 	const struct btf_type *type = resolve_btf_type(btf, id);
 	u32 bytes;
@@ -173,7 +173,7 @@ int btf_member_follow(const struct btf *btf, u32 type, const char *path, struct 
 		err = err ?: add_member_offset_to_number(&follower, path, length, &type);
 		path += length;
 	}
-	if (!err && btf_number_set(btf, type, &found))
+	if (!err && btf_number_set_size_and_sign(btf, type, &found))
 		err = set_reason(&follower, EINVAL, "it is no number");
 	if (!err)
 		*out = found;

@@ -9,7 +9,7 @@
 
 /* Sets the size and the sign of the number *out by a BTF type. -EINVAL: the type is a structure, or
  * has no bytes. */
-int btf_number_set(const struct btf *btf, u32 type, struct source_number *out);
+int btf_number_set_size_and_sign(const struct btf *btf, u32 type, struct source_number *out);
 
 /*
  * Follows a path of members from a word of the event, such as an argument. `type`: BTF type of the

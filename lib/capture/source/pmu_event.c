@@ -102,7 +102,8 @@ static int set_bits_of_perf_config(const struct parser *parser, const char *fiel
 			 field, bits, (1ULL << bits) - 1);
 }
 
-/* Where the number of a term that every PMU has is stored. NULL: another term. */
+/* Returns the variable for the number of a term that every PMU has (config, period...). NULL:
+ * another term. */
 static u64 *find_term_of_every_pmu(const struct parser *parser, const char *name)
 {
 	struct pmu_event *event = parser->event;
@@ -277,7 +278,7 @@ static int each_event_of_pmu(const struct parser *parser, int (*each)(void *arg,
 	snprintf(path, sizeof(path), "%s/%s/events", parser->folders, parser->pmu);
 	directory = counts_for_several_cpus(parser) ? NULL : opendir(path);
 	while (directory && !err && (entry = readdir(directory)))
-		/* A dot is in the names of files with the unit or the scale of an event. */
+		/* A file with a dot in its name has the unit or the scale of an event. */
 		if (!strchr(entry->d_name, '.')) {
 			snprintf(word, sizeof(word), "%s/%s/", parser->pmu, entry->d_name);
 			err = each(arg, word);

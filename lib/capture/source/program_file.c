@@ -120,8 +120,9 @@ int program_file_find(const char *name, char path[PATH_MAX])
 	if (strchr(name, '/')) {
 		if (stat(name, &file))
 			return -errno;
-		/* A path through /proc/PID/root into another mount namespace resolves to one that
-		 * means another file here, or none. */
+		/* realpath() of a path through /proc/PID/root into another mount namespace gives a
+		 * path that leads to another file, or to no file, in the mount namespace of this
+		 * process. */
 		if (realpath(name, path) && !stat(path, &resolved) &&
 		    resolved.st_dev == file.st_dev && resolved.st_ino == file.st_ino)
 			return 0;
@@ -141,8 +142,8 @@ int program_file_find(const char *name, char path[PATH_MAX])
 	return find_library(name, path);
 }
 
-/* Opens a file if it is a regular one. Opening a FIFO or a device could block or have effects;
- * O_NONBLOCK prevents the first. */
+/* Opens a file if it is a regular file. Opening a FIFO or a device could block or have effects;
+ * O_NONBLOCK prevents that the call blocks. */
 int program_file_open(const char *path, struct program_file *out)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -165,8 +166,8 @@ int program_file_open(const char *path, struct program_file *out)
 	return 0;
 }
 
-int program_file_check(const struct program_file *file, const char *subject,
-		       struct stackmap_error *error)
+int program_file_check_probes_can_run(const struct program_file *file, const char *subject,
+				      struct stackmap_error *error)
 {
 	if (file->is_64_bit || COMPAT_IS_PROBED)
 		return 0;
@@ -192,7 +193,8 @@ static int visit_symbol(const struct walk *walk, const GElf_Sym *symbol, const c
 {
 	unsigned int type = GELF_ST_TYPE(symbol->st_info);
 	char plain[NAME_BYTES];
-	const struct elf_segment *segment = elf_segment_of(&walk->segments, symbol->st_value);
+	const struct elf_segment *segment =
+		elf_segment_of_address(&walk->segments, symbol->st_value);
 	struct elf_function function = {
 		.name = plain,
 		.is_ifunc = type == STT_GNU_IFUNC,

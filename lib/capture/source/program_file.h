@@ -32,8 +32,8 @@ int program_file_open(const char *path, struct program_file *out);
 
 /* Checks that the kernel runs probes in the file. -EOPNOTSUPP: the kernel accepts a probe in this
  * file, but never runs it. */
-int program_file_check(const struct program_file *file, const char *subject,
-		       struct stackmap_error *error);
+int program_file_check_probes_can_run(const struct program_file *file, const char *subject,
+				      struct stackmap_error *error);
 
 /* The functions of an ELF file and their file offsets. */
 

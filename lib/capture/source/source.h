@@ -19,8 +19,9 @@
  *   usdt:PATH:PROVIDER:NAME        a probe that the program's authors have placed; globs
  *   k:FUNC        kr:FUNC          entry of, return from a kernel function; globs
  *   offcpu-time   offcpu-waker     a blocked task runs again, or is woken; value: the blocked time
- *   offcpu-holder                  when recording ends: a thread holds the lock that another waits
- * for time:runnable time:stopped...  a thread runs that waited, by its state; value: for how long
+ *   offcpu-holder                  at the end: a thread holds a lock that another thread waits for
+ *   time:runnable time:stopped...  a thread runs again after a wait in this state; value: the
+ *                                  duration of the wait
  *
  * One word may have several sources, separated by commas.
  */
@@ -79,7 +80,7 @@ struct source {
 				     and system calls are read from pt_regs */
 	struct source_counter counter;
 	char *patterns[QUESTION_CONDITIONS_MAX]; /* globs of the conditions on the task's name, by
-						    the number of the condition */
+						    the index of the condition in `question` */
 	u8 triggers; /* actions that an event of the source triggers, as bits (session/trigger.h) */
 };
 
@@ -114,8 +115,8 @@ void source_list_clear(struct source_list *list);
 /* Calls each() for the sources of this machine, by group ("perf event", "tracepoint", "system
  * call"...). `pattern`: a name, a glob, or NULL for all sources except functions, which need a
  * pattern with their prefix. -ENOENT: no source matches. */
-int source_catalogue(const char *pattern,
-		     int (*each)(void *arg, const char *group, const char *name), void *arg,
-		     struct stackmap_error *error);
+int source_catalogue_each(const char *pattern,
+			  int (*each)(void *arg, const char *group, const char *name), void *arg,
+			  struct stackmap_error *error);
 
 #endif

@@ -95,7 +95,7 @@ static int find_number_at_member_path(const struct prototype *prototype, u32 typ
 	int err;
 
 	if (!*path)
-		return btf_number_set(search->btf, type, out)
+		return btf_number_set_size_and_sign(search->btf, type, out)
 			       ? set_no_number_error(prototype, name, error)
 			       : 0;
 	err = btf_member_follow(search->btf, type, path, out, reason, sizeof(reason));

@@ -282,7 +282,7 @@ static int give_span_same_number_as_known(struct span_search *search, struct sou
 	return 0;
 }
 
-static int append_end_of_span(void *arg, const struct source *source)
+static int append_begin_or_end_of_span(void *arg, const struct source *source)
 {
 	struct span_search *search = arg;
 	struct source end = *source;
@@ -310,8 +310,8 @@ static int append_end_of_span(void *arg, const struct source *source)
 	return err;
 }
 
-static int add_ends_of_span(struct source_list *list, struct source_span *span, u32 number,
-			    struct stackmap_error *error)
+static int add_begin_and_end_of_span(struct source_list *list, struct source_span *span, u32 number,
+				     struct stackmap_error *error)
 {
 	struct span_search search = {
 		.list = list,
@@ -321,14 +321,14 @@ static int add_ends_of_span(struct source_list *list, struct source_span *span, 
 		.subject = span->begin.query.subject,
 		.error = error,
 	};
-	int err = find_sources_of_word(&span->begin, append_end_of_span, &search, error);
+	int err = find_sources_of_word(&span->begin, append_begin_or_end_of_span, &search, error);
 
 	search.role = SPAN_END;
-	err = err ?: find_sources_of_word(&span->end, append_end_of_span, &search, error);
+	err = err ?: find_sources_of_word(&span->end, append_begin_or_end_of_span, &search, error);
 	return search.is_reported ? err : set_append_error(err, search.subject, error);
 }
 
-/* --- Sources of the form alive: things that have begun and have not ended (abi/question.h). --- */
+/* --- Sources of the form alive: objects that have begun and not ended (abi/question.h). --- */
 
 struct alive_search {
 	struct source_list *list;
@@ -398,7 +398,7 @@ static int add_span_sources(struct source_list *list, const char *text, const ch
 	if (err)
 		return err;
 	err = span.is_alive ? add_alive_sources(list, &span, error)
-			    : add_ends_of_span(list, &span, number, error);
+			    : add_begin_and_end_of_span(list, &span, number, error);
 	source_span_clear(&span);
 	return err;
 }
@@ -412,7 +412,7 @@ static int add_sources_of_one_word(struct source_list *list, const char *text, u
 
 	if (asprintf(&subject, "%s %s", list->option ?: "-e", text) < 0)
 		return error_set(error, ENOMEM, "-e: out of memory");
-	if (source_span_is(text)) {
+	if (source_span_is_span_word(text)) {
 		err = add_span_sources(list, text, subject, error);
 		free(subject);
 		return err;
@@ -439,7 +439,7 @@ static char *cut_next_source_word(char **rest)
 
 	if (!word)
 		return NULL;
-	terms = question_find_pmu_terms(word, &counter);
+	terms = question_find_end_of_pmu_terms(word, &counter);
 	comma = (char *)pmu_event_end(word) ?: word;
 	while ((comma = strchr(comma, ',')))
 		if (terms && comma > counter && comma < terms)
@@ -490,9 +490,9 @@ static int list_sources_of_kind(struct source_word *word, const struct source_op
 	return ops->find(&word->query, pass_source_name_to_caller, catalogue, error);
 }
 
-int source_catalogue(const char *pattern,
-		     int (*each)(void *arg, const char *group, const char *name), void *arg,
-		     struct stackmap_error *error)
+int source_catalogue_each(const char *pattern,
+			  int (*each)(void *arg, const char *group, const char *name), void *arg,
+			  struct stackmap_error *error)
 {
 	const char *text = pattern ? pattern : "*";
 	struct catalogue catalogue = {.each = each, .arg = arg};

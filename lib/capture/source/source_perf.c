@@ -182,8 +182,8 @@ static int visit_completed_source(struct source *source, struct source_query *qu
 	const char *modes = query->modes ?: "";
 	int err = 0;
 
-	/* These events may happen at any instruction; other events happen only in the kernel code
-	 * that counts them. */
+	/* Hardware events and the two clocks may happen at any instruction (SOURCE_SAMPLE); other
+	 * events happen only in the kernel code that counts them (SOURCE_PERF). */
 	source->type = source->perf_type != PERF_TYPE_SOFTWARE ||
 				       source->perf_config[0] == PERF_COUNT_SW_CPU_CLOCK ||
 				       source->perf_config[0] == PERF_COUNT_SW_TASK_CLOCK

@@ -51,13 +51,13 @@ bool is_comma_in_question_list(const char *word, const char *comma)
 	return item > word && begins_with(item, VALUES_KEY);
 }
 
-const char *question_find_pmu_terms(const char *text, const char **start)
+const char *question_find_end_of_pmu_terms(const char *text, const char **start)
 {
 	*start = strstr(text, COUNTER_KEY);
 	return *start ? pmu_event_end(*start + strlen(COUNTER_KEY)) : NULL;
 }
 
-char *question_find_begin_in_word(char *word)
+char *question_cut_from_word(char *word)
 {
 	char *end = word + strlen(word), *found = NULL;
 
@@ -300,9 +300,8 @@ static int parse_condition(char *text, const char *subject, struct condition_wor
 }
 
 /*
- * Cuts the text at the first "&&" or "
- *
- * ". Returns the text that follows, or NULL.
+ * Cuts the text at the first "&&" or "||". Returns the text that follows the operator; NULL: no
+ * operator.
  */
 static char *cut_condition(char *text, bool *is_alternative)
 {
@@ -378,7 +377,7 @@ static char *cut_next_item(char **rest)
 
 	if (!item)
 		return NULL;
-	terms = question_find_pmu_terms(item, &counter);
+	terms = question_find_end_of_pmu_terms(item, &counter);
 	if (counter == item && terms)
 		comma = (char *)terms;
 	comma = strchr(comma, ',');

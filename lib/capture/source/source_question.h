@@ -68,7 +68,7 @@ struct question_words {
 	struct condition_words conditions[QUESTION_CONDITIONS_MAX];
 	u32 count;
 	const char *by, *by_end; /* keys of a span at its begin and its end; NULL: not given */
-	u64 every; /* INTEGER of every=, for alive: sources: one thing is recorded for each INTEGER
+	u64 every; /* INTEGER of every=, for alive: sources: one object is recorded for each INTEGER
 		      units of value; 0: not given */
 	bool has_stack;	       /* stack=begin, stack=end or stack=both was given */
 	enum span_side stacks; /* stacks of a span's events: of the begin, the end, or both */
@@ -82,14 +82,14 @@ struct question_words {
  * word has no question. A word with a question ends in a slash, so folders of a path may have names
  * like "value=1".
  */
-char *question_find_begin_in_word(char *word);
+char *question_cut_from_word(char *word);
 
 /*
  * If a question in `text` has a PMU's event as its counter, returns the text that follows the
  * event's terms, and sets *start to the begin of the counter: commas between the two belong to the
  * terms. NULL: no such counter.
  */
-const char *question_find_pmu_terms(const char *text, const char **start);
+const char *question_find_end_of_pmu_terms(const char *text, const char **start);
 
 /* True if the text after a comma is a further option of the question before the comma. */
 bool begins_with_question_key(const char *text);
@@ -118,7 +118,8 @@ typedef int (*number_find)(void *arg, const char *name, struct source_number *ou
 
 /*
  * Sets unit, question and patterns of a source by the parsed question of its word. The source uses
- * strings of `asks`, which must outlive it. -EINVAL, -ENOENT, -ERANGE, or an error of find().
+ * strings of `asks`, so `asks` must outlive the source. -EINVAL, -ENOENT, -ERANGE, or an error of
+ * find().
  */
 int question_resolve(const struct question_words *asks, const char *subject, number_find find,
 		     void *arg, struct source *source, struct stackmap_error *error);

@@ -11,7 +11,7 @@
 #define PREFIX "span:"
 #define ALIVE_PREFIX "alive:"
 
-bool source_span_is(const char *text)
+bool source_span_is_span_word(const char *text)
 {
 	return !strncmp(text, PREFIX, strlen(PREFIX)) ||
 	       !strncmp(text, ALIVE_PREFIX, strlen(ALIVE_PREFIX));
@@ -154,7 +154,7 @@ int source_span_parse(const char *text, const char *subject, struct source_span 
 
 	if (!parsed.text)
 		return error_set(error, ENOMEM, "%s: out of memory", subject);
-	question = question_find_begin_in_word(parsed.text);
+	question = question_cut_from_word(parsed.text);
 	if (question)
 		err = question_parse(question, subject, &asks, error);
 	parsed.is_alive = !strncmp(text, ALIVE_PREFIX, strlen(ALIVE_PREFIX));

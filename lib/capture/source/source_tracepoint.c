@@ -88,7 +88,7 @@ static int try_raw_tracepoint_name(void *arg, const char *raw)
 	return visit_matching_tracepoint(arg, name);
 }
 
-static int find_without_tracefs(struct search *search)
+static int find_tracepoint_without_tracefs(struct search *search)
 {
 	const struct name_match *match = &search->query->match;
 
@@ -106,7 +106,7 @@ static int find_tracepoints(struct source_query *query, source_visit visit, void
 	int err;
 
 	if (search.events < 0) {
-		err = find_without_tracefs(&search);
+		err = find_tracepoint_without_tracefs(&search);
 	} else {
 		err = tracepoint_each_event(search.events, visit_matching_tracepoint, &search);
 		close(search.events);

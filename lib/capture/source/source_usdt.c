@@ -104,7 +104,7 @@ static int find_usdt_probes(struct source_query *query, source_visit visit, void
 	if (err)
 		return error_set(error, -err, "%s: %s: %s", query->subject, query->file,
 				 err == -ENOEXEC ? "not an ELF file" : strerror(-err));
-	err = program_file_check(&file, query->subject, error)
+	err = program_file_check_probes_can_run(&file, query->subject, error)
 		      ?: usdt_probe_each(file.fd, visit_matching_probe, &search);
 	close(file.fd);
 	if (!err && !search.probes)

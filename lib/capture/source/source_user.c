@@ -196,7 +196,7 @@ static int visit_matching_symbol(void *arg, const struct elf_function *function)
 	return match->is_glob ? 0 : -EOPNOTSUPP;
 }
 
-static int search_file(struct search *search, int fd)
+static int visit_functions_of_open_file(struct search *search, int fd)
 {
 	struct source_query *query = search->query;
 	char place[32];
@@ -236,17 +236,18 @@ static int set_search_error(const struct search *search, int err, struct stackma
 	}
 }
 
-static int search_file_at_path(struct search *search)
+static int open_file_and_visit_functions(struct search *search)
 {
 	int err = program_file_open(search->path, &search->file);
 
 	if (err)
 		return err;
-	err = program_file_check(&search->file, search->query->subject, search->error);
+	err = program_file_check_probes_can_run(&search->file, search->query->subject,
+						search->error);
 	if (err)
 		search->is_reported = true;
 	else
-		err = search_file(search, search->file.fd);
+		err = visit_functions_of_open_file(search, search->file.fd);
 	close(search->file.fd);
 	tdestroy(search->offsets, leave_key_unfreed);
 	debug_lookup_free(&search->debug);
@@ -272,7 +273,7 @@ static int find_user_functions(struct source_query *query, source_visit visit, v
 	err = program_file_find(query->file, path);
 	if (!err) {
 		search.path = path;
-		err = search_file_at_path(&search);
+		err = open_file_and_visit_functions(&search);
 	}
 	return set_search_error(&search, err, error);
 }

@@ -79,7 +79,8 @@ static int parse_user_function(struct source_word *word, char *spec, struct stac
 	return parse_offset(query, plus + 1, error);
 }
 
-/* PROVIDER and NAME have no colon. usdt:PATH:NAME is the probe of any provider. */
+/* Parses PATH:PROVIDER:NAME. PROVIDER and NAME have no colon. usdt:PATH:NAME is the probe of any
+ * provider. */
 static int parse_usdt_probe(struct source_word *word, char *spec, struct stackmap_error *error)
 {
 	struct source_query *query = &word->query;
@@ -183,7 +184,7 @@ static int parse_event_name(struct source_word *word, char *spec, struct stackma
 	return err;
 }
 
-/* profile:hz:N of bpftrace. */
+/* Parses profile:hz:N of bpftrace, which is cpu-clock at N Hz. */
 static int parse_bpftrace_profile(struct source_word *word, char *spec,
 				  struct stackmap_error *error)
 {
@@ -196,7 +197,7 @@ static int parse_bpftrace_profile(struct source_word *word, char *spec,
 	return 0;
 }
 
-/* software:NAME:PERIOD and hardware:NAME:PERIOD of bpftrace. */
+/* Parses software:NAME:PERIOD and hardware:NAME:PERIOD of bpftrace, which are NAME/PERIOD. */
 static int parse_bpftrace_counter(struct source_word *word, char *spec,
 				  struct stackmap_error *error)
 {
@@ -259,7 +260,7 @@ int source_word_parse(const char *text, const char *subject, struct source_word 
 	parsed.query.subject = subject;
 	parsed.query.prefix = "";
 	parsed.query.on_return = form->on_return;
-	question = question_find_begin_in_word(parsed.parts);
+	question = question_cut_from_word(parsed.parts);
 	if (question)
 		err = err ?: question_parse(question, subject, &parsed.query.asks, error);
 	if (!err && parsed.query.asks.by)

@@ -108,7 +108,7 @@ int tracepoint_each_btf(tracepoint_visit visit, void *arg)
  *
  * Numbers are fields with one of four sizes that are not arrays, structures, or places of strings
  * (__data_loc). A pointer is an address; values are below 2^63, so an address is recorded without
- *its highest byte. Common fields (common_pid...) are left out, as each event has them anyway.
+ * its highest byte. Common fields (common_pid...) are left out, as each event has them anyway.
  *
  * An argument of a system call takes a word of the record, whatever its type. Only the bytes of the
  * type count; the caller may have left anything in the rest of the register.
@@ -177,7 +177,8 @@ static bool is_pointer(const char *declaration)
 	return strchr(declaration, '*');
 }
 
-/* The types cap_user_header_t and cap_user_data_t are pointers. */
+/* True if the field is a number or an address. The types cap_user_header_t and cap_user_data_t are
+ * addresses whose declaration has no "*", and are left out. */
 static bool is_number_field(const struct description *description)
 {
 	const char *declaration = description->declaration;
@@ -238,7 +239,7 @@ static FILE *open_format(int events, const char *name)
 	return file;
 }
 
-static int read_format(int events, const char *name, struct numbers *numbers)
+static int read_number_fields_of_tracepoint(int events, const char *name, struct numbers *numbers)
 {
 	FILE *file = open_format(events, name);
 	char *line = NULL;
@@ -265,7 +266,7 @@ int tracepoint_field_find(int events, const char *name, const char *field, const
 				 "%s: the fields of records are described by tracefs: %s%s",
 				 subject, strerror(-events),
 				 events == -EACCES ? "; it needs root or CAP_DAC_READ_SEARCH" : "");
-	result = read_format(events, name, &numbers);
+	result = read_number_fields_of_tracepoint(events, name, &numbers);
 	if (result)
 		return error_set(error, -result, "%s: the fields of %s: %s", subject, name,
 				 strerror(-result));

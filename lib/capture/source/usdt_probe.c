@@ -64,7 +64,8 @@ static int visit_probe_of_elf_note(const struct walk *walk, const char *text, si
 	if (bytes < ADDRESSES * width)
 		return 0;
 	for (u32 i = 0; i < ADDRESSES; i++, text += width)
-		memcpy(&address[i], text, width); /* little endian */
+		/* The numbers of the note are little endian, as those of this machine. */
+		memcpy(&address[i], text, width);
 	/* Tools that move sections of a finished file (prelink) do not change the notes, so the
 	 * address of .stapsdt.base tells by how much addresses moved. */
 	moved = walk->base && address[1] ? walk->base - address[1] : 0;
@@ -73,7 +74,7 @@ static int visit_probe_of_elf_note(const struct walk *walk, const char *text, si
 	probe.arguments = probe.name ? take_string_from_note(&text, end) : NULL;
 	if (!probe.arguments)
 		return 0;
-	code = elf_segment_of(&walk->segments, address[0] + moved);
+	code = elf_segment_of_address(&walk->segments, address[0] + moved);
 	probe.offset = code ? address[0] + moved - code->address + code->offset : 0;
 	probe.semaphore = address[2] ? file_offset_of_variable(walk, address[2] + moved) : 0;
 	if (!probe.offset || !probe.semaphore != !address[2])
@@ -95,7 +96,7 @@ static int visit_notes(const struct walk *walk, Elf_Data *data)
 	return err;
 }
 
-/* Returns the next section with a name; NULL: there are no more. */
+/* Returns the next section whose name is `name`; NULL: no further section has this name. */
 static Elf_Scn *next_section_of_name(const struct walk *walk, Elf_Scn *section, const char *name,
 				     GElf_Shdr *header)
 {

@@ -25,7 +25,7 @@ struct value_count {
 struct distribution {
 	struct value_count *items;
 	u32 item_count, room;
-	u64 count; /* events */
+	u64 count; /* number of events */
 	u64 sum;   /* sum of the events' values; UINT64_MAX: the sum is too large */
 };
 
@@ -65,7 +65,7 @@ enum histogram_scale {
 };
 
 struct histogram_bucket {
-	u64 from, to; /* inclusive */
+	u64 from, to; /* lowest and highest value of the bucket */
 	u64 count;
 };
 

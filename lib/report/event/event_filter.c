@@ -64,7 +64,7 @@ static int check_hex_ids(const char *option, const struct string_list *ids, size
 	return 0;
 }
 
-int event_filter_check_words(const struct event_filter *filter, struct stackmap_error *error)
+int event_filter_check_syntax(const struct event_filter *filter, struct stackmap_error *error)
 {
 	for (size_t i = 0; i < filter->attributes.count; i++) {
 		const char *text = filter->attributes.items[i];
@@ -102,7 +102,7 @@ int event_filter_check(const struct event_filter *filter, const struct trace_rea
 				"--cgroup %s: this recording holds no cgroups (made by an older "
 				"stackmap, or where no cgroup2 file system was mounted)",
 				filter->cgroups.items[0]);
-	err = err ?: event_filter_check_words(filter, error);
+	err = err ?: event_filter_check_syntax(filter, error);
 	if (!err && filter->attributes.count && !trace_reader_processes(reader, &processes))
 		err = error_set(
 			error, ENOENT,

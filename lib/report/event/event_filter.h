@@ -25,7 +25,7 @@ struct event_filter_use {
 };
 
 struct event_filter {
-	struct string_list comms; /* globs */
+	struct string_list comms; /* globs for names of tasks */
 	/* Paths, with or without /sys/fs/cgroup in front; descendants of a cgroup pass, too. */
 	struct string_list cgroups;
 	struct string_list events;	  /* globs over names of sources */
@@ -40,11 +40,11 @@ struct event_filter {
 };
 
 /* -EINVAL: an id of a trace or span, or an attribute, is malformed. */
-int event_filter_check_words(const struct event_filter *filter, struct stackmap_error *error);
+int event_filter_check_syntax(const struct event_filter *filter, struct stackmap_error *error);
 
 /* Compares the filter with the recording. -ENOENT: the recording lacks the named source; or the
  * filter names a cgroup, a trace, a span or an attribute, and the recording has no cgroups, trace
- * ids or attributes. -EINVAL: as event_filter_check_words(). Called for each recording before its
+ * ids or attributes. -EINVAL: as event_filter_check_syntax(). Called for each recording before its
  * events are filtered. */
 int event_filter_check(const struct event_filter *filter, const struct trace_reader *reader,
 		       struct stackmap_error *error);

@@ -83,7 +83,7 @@ static void fold_repeated_labels(struct event_paths *paths)
 static int append_label_list(struct event_paths *paths, u32 chain)
 {
 	u32 count;
-	const u32 *labels = frame_names_chain(paths->names, chain, &count);
+	const u32 *labels = frame_names_labels_of_chain(paths->names, chain, &count);
 
 	for (u32 i = 0; i < count; i++) {
 		if (array_make_room(paths->labels, paths->label_count, paths->label_room))
@@ -201,12 +201,12 @@ static u32 hash_leaf(u64 frame)
 	return hash_end(hash_word(0, frame));
 }
 
-void event_paths_expect_leaf(const struct event_paths *paths, u64 frame)
+void event_paths_prefetch_leaf(const struct event_paths *paths, u64 frame)
 {
 	hash_index_prefetch_slot(&paths->leaf_index, hash_leaf(frame));
 }
 
-u32 event_paths_leaf(struct event_paths *paths, u64 frame)
+u32 event_paths_leaf_key(struct event_paths *paths, u64 frame)
 {
 	u32 hash = hash_leaf(frame);
 	u32 index = hash_index_find(&paths->leaf_index, hash, is_same_leaf, paths->leaves, &frame);

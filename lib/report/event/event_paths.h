@@ -32,10 +32,10 @@ void event_paths_free(struct event_paths **paths);
 
 /* The key of a leaf for event_paths_find(): leaves with equal labels have the same key.
  * PATH_NO_LEAF: out of memory. */
-u32 event_paths_leaf(struct event_paths *paths, u64 frame);
+u32 event_paths_leaf_key(struct event_paths *paths, u64 frame);
 
-/* Prefetches the memory that event_paths_leaf() reads for this frame. */
-void event_paths_expect_leaf(const struct event_paths *paths, u64 frame);
+/* Prefetches the memory that event_paths_leaf_key() reads for this frame. */
+void event_paths_prefetch_leaf(const struct event_paths *paths, u64 frame);
 
 /* The path of one side of an event: its stack or the reason for a missing stack, and the leaf if
  * it is on this side, else PATH_NO_LEAF. The path belongs to `paths`. NULL without memory. */

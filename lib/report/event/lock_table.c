@@ -14,7 +14,7 @@
 #include "order.h"
 
 #define OPEN_MAX 4U /* most locks that one thread waits for at once */
-/* The upper bits of a kernel address, which the value of an event lacks. */
+/* The upper bits of a kernel address, which the value of a lock event lacks. */
 #define KERNEL_ADDRESS 0xff00000000000000ULL
 
 /* A copy of an event, which wait_pair.longest points to. */
@@ -24,7 +24,7 @@ struct kept_event {
 };
 
 struct thread {
-	struct intern_key key; /* id */
+	struct intern_key key; /* thread id */
 	const struct trace_event *open[OPEN_MAX];
 	u32 open_count;
 	u64 futex; /* address in the thread's last call of futex(2); 0: no call yet */
@@ -32,12 +32,12 @@ struct thread {
 };
 
 struct lock {
-	struct intern_key key; /* address, process, type */
+	struct intern_key key; /* the key of a lock: address, process, type */
 	struct lock_row row;
 };
 
 struct pair {
-	struct intern_key key; /* addresses of the lock and of both ends */
+	struct intern_key key; /* the key of a pair: addresses of the lock and of both ends */
 	struct wait_pair is;
 };
 
@@ -105,7 +105,7 @@ static bool has_path_futex_function(const struct frame_names *names,
 static const struct trace_event *copy_event(struct table *table, const struct trace_event *event)
 {
 	const struct intern_key key = {{table->events.count + 1}};
-	struct kept_event *kept = intern_entry(&table->events, &key);
+	struct kept_event *kept = intern_find_or_add_entry(&table->events, &key);
 
 	if (!kept)
 		return NULL;
@@ -118,7 +118,7 @@ static struct lock *find_or_add_lock(struct table *table, u64 address,
 {
 	const struct intern_key key = {
 		{address, task ? task->tgid : 0, intern_word_of_address(type)}};
-	struct lock *lock = intern_entry(&table->locks, &key);
+	struct lock *lock = intern_find_or_add_entry(&table->locks, &key);
 	const struct trace_task *first;
 
 	if (!lock || lock->row.count)
@@ -142,7 +142,8 @@ static int add_lock_wait(struct table *table, struct lock *lock, const struct tr
 	const struct intern_key key = {{intern_word_of_address(lock),
 					intern_word_of_address(sleeper),
 					intern_word_of_address(waker)}};
-	struct pair *pair = lock && sleeper && waker ? intern_entry(&table->pairs, &key) : NULL;
+	struct pair *pair =
+		lock && sleeper && waker ? intern_find_or_add_entry(&table->pairs, &key) : NULL;
 
 	if (!pair)
 		return -ENOMEM;
@@ -215,7 +216,7 @@ static int handle_lock_event(void *arg, const struct trace_event *event)
 	     event->kind != table->futex && !is_sleep) ||
 	    !event_filter_passes(table->filter, table->reader, event))
 		return 0;
-	thread = intern_entry(&table->threads, &(struct intern_key){{event->tid}});
+	thread = intern_find_or_add_entry(&table->threads, &(struct intern_key){{event->tid}});
 	if (!thread)
 		return -ENOMEM;
 	if (is_sleep)
@@ -223,7 +224,8 @@ static int handle_lock_event(void *arg, const struct trace_event *event)
 	if (event->kind == table->begin) {
 		for (u32 i = 0; i < thread->open_count; i++)
 			if (thread->open[i]->value == event->value)
-				return 0; /* the thread has begun to sleep after spinning */
+				return 0; /* second begin event of one wait: the thread sleeps after
+					     spinning */
 		if (thread->open_count == OPEN_MAX) /* the end event of the oldest wait was lost */
 			memmove(thread->open, thread->open + 1,
 				--thread->open_count * sizeof(*thread->open));

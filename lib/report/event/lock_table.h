@@ -23,13 +23,13 @@ struct lock_row {
 	const char *comm; /* name of the process of a futex, or of a thread of the process */
 	const char *type; /* "mutex", "spinlock"... */
 	u64 count;
-	u64 total, most;		/* ns */
+	u64 total, most;		/* sum of the waits, and longest wait, ns */
 	const struct wait_pair **pairs; /* pairs of waiter and waker, most time first */
 	u32 pair_count;
 };
 
 struct lock_table {
-	const struct lock_row **rows; /* most time first */
+	const struct lock_row **rows; /* rows of the locks, most time first */
 	u32 count;
 	u64 waits, total;
 };

@@ -54,7 +54,8 @@ static int compare_origins_by_time_cpu_role(const void *left, const void *right,
 		       ?: order(origins->roles[a->kind], origins->roles[b->kind]);
 }
 
-/* The begin of a span has events if it has values (stack=both). */
+/* The role of a source. The source of a span's begin has events only with stack=both, and its
+ * events then have values. */
 static enum role source_role(const struct trace_source *source)
 {
 	if (!strcmp(source->name, TRACE_ORIGIN))
@@ -211,7 +212,7 @@ static const struct profile_path *intern_inner_frames(struct table *table,
 static const struct work *find_or_add_work(struct table *table, const struct trace_event *event)
 {
 	const struct trace_task *task = trace_reader_task(table->reader, event->tid, event->time);
-	u32 leaf = event->leaf ? event_paths_leaf(table->paths, event->leaf) : PATH_NO_LEAF;
+	u32 leaf = event->leaf ? event_paths_leaf_key(table->paths, event->leaf) : PATH_NO_LEAF;
 	bool in_kernel = FRAME_IS_KERNEL(event->leaf);
 	struct wait_end end = {};
 	struct intern_key key = {};
@@ -237,8 +238,8 @@ static const struct work *find_or_add_work(struct table *table, const struct tra
 	}
 	key.word[0] = intern_word_of_address(end.kernel);
 	key.word[1] = intern_word_of_address(end.user);
-	key.word[2] = frame_names_intern(table->names, end.comm);
-	work = end.kernel && end.user ? intern_entry(&table->works, &key) : NULL;
+	key.word[2] = frame_names_intern_text(table->names, end.comm);
+	work = end.kernel && end.user ? intern_find_or_add_entry(&table->works, &key) : NULL;
 	if (work)
 		work->end = end;
 	return work;
@@ -274,7 +275,7 @@ static int add_event_with_origin(void *arg, const struct trace_event *event)
 	key.word[0] = intern_word_of_address(work);
 	key.word[1] = intern_word_of_address(end);
 	key.word[2] = event->kind;
-	row = end && work ? intern_entry(&table->rows, &key) : NULL;
+	row = end && work ? intern_find_or_add_entry(&table->rows, &key) : NULL;
 	if (!row)
 		return -ENOMEM;
 	row->is.kind = event->kind;

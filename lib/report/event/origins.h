@@ -31,22 +31,23 @@ const struct trace_event *origins_find(const struct origins *origins,
  */
 struct origin_row {
 	u32 kind;
-	bool is_begin; /* true: the origin is the begin of a span; false: the task that queued the
-			  work */
+	bool is_begin; /* true: the origin of the row's events is the begin of a span; false: the
+			  origin is the task that queued the work */
 	struct wait_end work, origin;
 	u64 count, value;
 	u64 longest; /* longest time from the origin to its event, ns */
 };
 
 struct origin_table {
-	const struct origin_row **rows; /* the greatest share of the weight of its kind first */
+	const struct origin_row **rows; /* rows, sorted by their share of the weight of their kind
+					   of event, greatest first */
 	u32 count;
 	u64 events;   /* number of events with an origin */
 	u64 *weights; /* by kind of event: sum of the rows' weights */
 };
 
-/* Makes the table of the events that pass the filter. `by`: the weight of each kind. -ENODATA: the
- * recording has no origins; -ENOMEM. */
+/* Makes the table of the events that pass the filter. -ENODATA: the recording has no origins;
+ * -ENOMEM. */
 int origin_table_create(struct trace_reader *reader, const struct event_filter *filter,
 			struct frame_names *names, struct event_paths *paths,
 			struct origin_table **out);

@@ -10,8 +10,8 @@
 #include "trace/event.h"
 
 struct stack_end {
-	const char *name;   /* "no_rule" */
-	const char *marker; /* "[no_rule]" */
+	const char *name;   /* name of the end: "no_rule" */
+	const char *marker; /* name of the marker frame: "[no_rule]" */
 	const char *meaning;
 };
 

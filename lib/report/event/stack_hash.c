@@ -31,7 +31,7 @@ struct frame_identities {
 	const struct trace_mapping *mappings;
 	u32 module_count, mapping_count;
 	struct known_hash *ids; /* ids of the modules, then those of the mappings */
-	char **module_paths;	/* "[ext4]" */
+	char **module_paths;	/* paths of the modules: "[ext4]" */
 };
 
 static int make_module_paths(struct frame_identities *identities)
@@ -230,8 +230,8 @@ void frame_object_id(const struct frame_object *object, const char *host, u8 id[
 	memcpy(id, digest, FRAME_OBJECT_BYTES);
 }
 
-struct frame_identity frame_identities_of(struct frame_identities *identities,
-					  const struct frame_place *place)
+struct frame_identity frame_identities_of_place(struct frame_identities *identities,
+						const struct frame_place *place)
 {
 	struct known_hash made = {}, *id = &made;
 	struct frame_identity identity = {.offset = place->offset};
@@ -356,7 +356,7 @@ static struct frame_identity find_frame_identity(struct stack_hashes *hashes, u6
 	const struct frame_place place =
 		frame_identities_find_place(hashes->identities, frame, role);
 
-	return frame_identities_of(hashes->identities, &place);
+	return frame_identities_of_place(hashes->identities, &place);
 }
 
 static struct stack_hash_part hash_stack_part(struct stack_hashes *hashes, u32 stack, u32 reason)
@@ -377,7 +377,8 @@ static struct stack_hash_part hash_stack_part(struct stack_hashes *hashes, u32 s
 	return (struct stack_hash_part){end, side->hash};
 }
 
-struct stack_hash stack_hashes_of(struct stack_hashes *hashes, const struct trace_event *event)
+struct stack_hash stack_hashes_of_event(struct stack_hashes *hashes,
+					const struct trace_event *event)
 {
 	const struct stack_hash_part kernel =
 		hash_stack_part(hashes, event->kernel, event->kernel_reason);

@@ -84,7 +84,7 @@ struct frame_place {
 	 * unknown. */
 	const struct trace_symbol *symbol;
 	u64 start;
-	u32 record; /* for frame_identities_of(): number of the module or mapping, or
+	u32 record; /* for frame_identities_of_place(): number of the module or mapping, or
 		       FRAME_NO_RECORD */
 };
 
@@ -98,8 +98,8 @@ void frame_identities_free(struct frame_identities **identities);
 
 struct frame_place frame_identities_find_place(const struct frame_identities *identities, u64 frame,
 					       enum frame_role role);
-struct frame_identity frame_identities_of(struct frame_identities *identities,
-					  const struct frame_place *place);
+struct frame_identity frame_identities_of_place(struct frame_identities *identities,
+						const struct frame_place *place);
 
 /* Computes the id of an object without a cache. */
 void frame_object_id(const struct frame_object *object, const char *host,
@@ -139,6 +139,7 @@ struct stack_hashes;
 int stack_hashes_create(struct trace_reader *reader, struct stack_hashes **out);
 void stack_hashes_free(struct stack_hashes **hashes);
 
-struct stack_hash stack_hashes_of(struct stack_hashes *hashes, const struct trace_event *event);
+struct stack_hash stack_hashes_of_event(struct stack_hashes *hashes,
+					const struct trace_event *event);
 
 #endif

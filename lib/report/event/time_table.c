@@ -177,7 +177,7 @@ int time_table_create(struct trace_reader *reader, const struct event_filter *fi
 		      enum time_key key, struct wait_ends *ends, struct time_table **out)
 {
 	const struct thread_account *accounts;
-	u32 count = trace_reader_times(reader, &accounts);
+	u32 count = trace_reader_accounts(reader, &accounts);
 	struct time_table *table = calloc(1, sizeof(*table));
 	int err = 0;
 	u64 spent = 0;

@@ -24,7 +24,7 @@ struct time_row {
 	const char *cgroup; /* cgroup when the account ended */
 	u64 threads;	    /* number of threads (accounts) that this row sums up */
 	u64 begin;	    /* begin of one of the row's accounts */
-	u64 life;	    /* ns */
+	u64 life;	    /* time from begin to end of the accounts, ns */
 	u64 spent[TIME_STATES];
 	u64 idle;   /* ns of `interruptible` in which the thread waited for work. Counted by the
 		       events of waits, so a wait whose event was lost is not idle time */

@@ -20,7 +20,7 @@ struct wakeups {
 				      TRACE_NO_SOURCE: not in the recording */
 	const struct trace_source *sources;
 	/* ns: a wait that began at this time or earlier began before the recording. The first time
-	 * is for events of offcpu-time, the second one for events of thread accounts. */
+	 * is for events of offcpu-time, the second time for events of thread accounts. */
 	u64 recording_begin, times_begin;
 	struct trace_event *events;
 	u32 count, room;
@@ -86,7 +86,7 @@ int wakeups_create(struct trace_reader *reader, struct wakeups **out)
 	wakeups->recording_begin = trace_reader_info(reader)->start_monotonic;
 	/* The accounts of all threads that existed at the start begin at the same time, before all
 	 * other accounts. */
-	count = trace_reader_times(reader, &accounts);
+	count = trace_reader_accounts(reader, &accounts);
 	begin = count ? UINT64_MAX : 0;
 	for (u32 i = 0; i < count; i++)
 		if (accounts[i].begin < begin)
@@ -111,7 +111,8 @@ void wakeups_free(struct wakeups **wakeups)
 	*wakeups = NULL;
 }
 
-bool wakeups_is_since_before(const struct wakeups *wakeups, const struct trace_event *event)
+bool wakeups_wait_began_before_recording(const struct wakeups *wakeups,
+					 const struct trace_event *event)
 {
 	u64 begin = wait_begin_time(event);
 
@@ -175,7 +176,7 @@ struct wait_ends {
 	struct frame_names *names;
 	struct event_paths *paths;
 	const struct wakeups *wakeups;
-	const char *const *idle; /* globs */
+	const char *const *idle; /* globs of functions in which a thread is idle */
 	size_t idle_count;
 	struct intern ends;
 	struct wait_end unknown;
@@ -236,7 +237,7 @@ static bool matches_any_function(const char *const *globs, size_t count, const c
 	return false;
 }
 
-bool wait_is_idle_function(const struct string_list *idle, const char *label)
+bool wait_function_is_idle(const struct string_list *idle, const char *label)
 {
 	if (idle->count)
 		return matches_any_function((const char *const *)idle->items, idle->count, label);
@@ -270,8 +271,8 @@ const struct wait_end *wait_ends_find(struct wait_ends *ends, const struct trace
 	is.user = event_paths_find(ends->paths, event->user, event->user_reason, PATH_NO_LEAF);
 	key.word[0] = intern_word_of_address(is.kernel);
 	key.word[1] = intern_word_of_address(is.user);
-	key.word[2] = (u64)frame_names_intern(ends->names, is.comm) << 1 | is.holds_lock;
-	end = is.kernel && is.user ? intern_entry(&ends->ends, &key) : NULL;
+	key.word[2] = (u64)frame_names_intern_text(ends->names, is.comm) << 1 | is.holds_lock;
+	end = is.kernel && is.user ? intern_find_or_add_entry(&ends->ends, &key) : NULL;
 	if (!end)
 		return NULL;
 	if (end->is.kernel)

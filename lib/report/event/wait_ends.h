@@ -45,7 +45,8 @@ u32 wakeups_events(const struct wakeups *wakeups, const struct trace_event **eve
 
 /* True if the wait began before the recording. The event's value is then the time since the
  * recording began. */
-bool wakeups_is_since_before(const struct wakeups *wakeups, const struct trace_event *event);
+bool wakeups_wait_began_before_recording(const struct wakeups *wakeups,
+					 const struct trace_event *event);
 
 static inline u64 wait_begin_time(const struct trace_event *event)
 {
@@ -72,7 +73,8 @@ struct wait_pair {
 	u64 until_run; /* ns of `total` after the sleeper was woken and before it got a CPU */
 	u64 most;      /* ns of the longest wait */
 	const struct trace_event *longest; /* the event of the pair's longest wait */
-	u32 depth; /* 0: a pair; else the number of the step in the chain of the last pair before */
+	u32 depth; /* 0: the struct is a pair; else its number as a step in the chain of the last
+		      pair before it */
 	bool is_partial; /* true: the chain has more waits than were followed */
 	bool is_cycle;	 /* the lock's holder waits for the thread of a pair above: a deadlock */
 };
@@ -91,7 +93,7 @@ struct wait_ends;
 
 /* True if the function of the frame label matches a glob of `idle`. An empty list stands for
  * WAIT_IDLE_FUNCTIONS. */
-bool wait_is_idle_function(const struct string_list *idle, const char *label);
+bool wait_function_is_idle(const struct string_list *idle, const char *label);
 
 /* `wakeups` NULL: no event is that of a lock's holder. `idle`: globs; an empty list stands for
  * WAIT_IDLE_FUNCTIONS. All arguments must outlive the ends. -ENOMEM. */

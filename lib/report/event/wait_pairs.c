@@ -44,7 +44,7 @@ static struct node *find_or_add_pair_node(struct pairs *pairs, const struct node
 	const struct intern_key key = {{intern_word_of_address(above),
 					intern_word_of_address(sleeper),
 					intern_word_of_address(waker)}};
-	struct node *node = sleeper && waker ? intern_entry(&pairs->nodes, &key) : NULL;
+	struct node *node = sleeper && waker ? intern_find_or_add_entry(&pairs->nodes, &key) : NULL;
 
 	if (!node || node->pair.count)
 		return node;

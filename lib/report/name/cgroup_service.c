@@ -131,7 +131,7 @@ static bool is_user_manager(const struct part *part)
 	return has_user_id_between(part, "user@", ".service");
 }
 
-/* Finds the owner: the outermost component that names one. False: the path has no owner. */
+/* Finds the owner: the outermost component that names an owner. False: the path has no owner. */
 static bool find_owner_part(const char *cgroup, struct part *owner)
 {
 	for (const char *at = cgroup; *at; at += strcspn(at, "/")) {

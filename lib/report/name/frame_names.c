@@ -78,7 +78,7 @@ struct found {
 };
 
 struct frame_debug {
-	struct found *found; /* sorted by mapping */
+	struct found *found; /* debug information by mapping, sorted by mapping */
 	u32 count, room;
 };
 
@@ -183,7 +183,7 @@ static int find_debug_names(struct trace_reader *reader, struct debug_lookup *lo
 	}
 	if ((!code.mapping && !code.module) || !count)
 		return -ENOENT;
-	return debug_lookup_find(lookup, &code, addresses, count, names);
+	return debug_lookup_find_names(lookup, &code, addresses, count, names);
 }
 
 static int find_all_debug_names(struct trace_reader *reader, struct debug_lookup *lookup,
@@ -231,7 +231,7 @@ static void frame_debug_free(struct frame_debug **debug)
 	*debug = NULL;
 }
 
-/* -ENOMEM. */
+/* Looks all frames of the recording up in debug information. -ENOMEM. */
 static int frame_debug_create(struct trace_reader *reader, struct debug_lookup *lookup,
 			      struct frame_debug **out)
 {
@@ -290,7 +290,7 @@ const char *demangle_cache_find(struct demangle_cache *cache, const char *mangle
 	if (number == HASH_INDEX_NONE)
 		return mangled;
 	if (number == count)
-		cache->plain[number] = demangler_name(cache->demangler, mangled);
+		cache->plain[number] = demangler_demangle_name(cache->demangler, mangled);
 	return cache->plain[number] ?: mangled;
 }
 
@@ -333,7 +333,7 @@ void demangle_cache_free(struct demangle_cache **cache)
 #define ENTRY_BYTES 48 /* array slot, hash index and allocator overhead of an entry */
 
 struct label {
-	const char *object; /* or NULL */
+	const char *object; /* object that has the code; NULL: the label is not of code */
 	char text[];
 };
 
@@ -350,12 +350,12 @@ struct chain {
 struct frame_names {
 	struct trace_reader *reader;
 	struct frame_naming naming;
-	struct frame_debug *debug; /* or NULL */
+	struct frame_debug *debug; /* debug information of the frames; NULL: none is read */
 	struct demangle_cache *demangle_cache;
 	struct hash_index frame_index, label_index, chain_index;
 	struct named_frame **frames;
-	struct label **labels; /* by id */
-	struct chain *chains;  /* by id */
+	struct label **labels; /* labels; index: id of the label */
+	struct chain *chains;  /* lists of labels; index: id of the list */
 	u32 *chain_labels;
 	u32 frame_room, label_room, chain_room, chain_label_room, chain_label_count;
 };
@@ -403,7 +403,7 @@ static u32 intern_label(struct frame_names *names, const char *text, const char 
 	return id;
 }
 
-u32 frame_names_intern(struct frame_names *names, const char *text)
+u32 frame_names_intern_text(struct frame_names *names, const char *text)
 {
 	return intern_label(names, text, NULL);
 }
@@ -424,12 +424,12 @@ const char *frame_names_label_object(const struct frame_names *names, u32 label)
 }
 
 /* The path of a mapped file that is under no mount is empty. */
-static const char *named_mapping_path(const struct trace_mapping *mapping)
+static const char *mapping_path_or_unknown(const struct trace_mapping *mapping)
 {
 	return mapping->path[0] ? mapping->path : "[unknown]";
 }
 
-const char *frame_names_file(const char *object)
+const char *frame_names_base_name(const char *object)
 {
 	const char *slash = strrchr(object, '/');
 
@@ -462,7 +462,7 @@ static void locate_user_frame(const struct trace_reader *reader, struct frame_na
 	name->object = "[unknown]";
 	if (!mapping)
 		return;
-	name->object = named_mapping_path(mapping);
+	name->object = mapping_path_or_unknown(mapping);
 	if (mapping->kind == MAPPING_ANON)
 		name->address += mapping->base;
 }
@@ -554,7 +554,7 @@ static const char *prefix_guessed_name(struct frame_names *names, const struct f
 	return label == UINT32_MAX ? text : frame_names_label(names, label);
 }
 
-/* UINT32_MAX: no memory. `function` may be NULL. */
+/* The id of the label of an inlined function, whose name may be NULL. UINT32_MAX: no memory. */
 static u32 intern_inlined_label(struct frame_names *names, const char *function, const char *object)
 {
 	u32 label;
@@ -570,7 +570,7 @@ static u32 intern_inlined_label(struct frame_names *names, const char *function,
 bool frame_name_is_of_inlined_function(const struct frame_name *name)
 {
 	enum script_runtime runtime =
-		name->function && name->object ? script_runtime_of(name->object) : SCRIPT_NONE;
+		name->function && name->object ? script_runtime_by_name(name->object) : SCRIPT_NONE;
 
 	return runtime == SCRIPT_JAVA_INLINED || runtime == SCRIPT_V8_INLINED;
 }
@@ -595,8 +595,8 @@ static u32 intern_frame_label(struct frame_names *names, const struct frame_name
 	if (in_kernel && name->address && module)
 		format_code_position(name, module->name, module->start, text, sizeof(text));
 	else if (mapping && mapping->kind != MAPPING_ANON)
-		format_code_position(name, frame_names_file(named_mapping_path(mapping)), 0, text,
-				     sizeof(text));
+		format_code_position(name, frame_names_base_name(mapping_path_or_unknown(mapping)),
+				     0, text, sizeof(text));
 	else if (mapping || (in_kernel && name->address))
 		snprintf(text, sizeof(text), "0x%llx", (unsigned long long)name->address);
 	return intern_label(names, prefix_guessed_name(names, name, text), name->object);
@@ -670,7 +670,7 @@ static bool are_label_chains_equal(const void *chains, u32 index, const void *ar
 	return true;
 }
 
-static int set_label_list(struct frame_names *names, struct frame_name *name)
+static int intern_label_list_of_frame(struct frame_names *names, struct frame_name *name)
 {
 	struct chain_key key = {.names = names, .name = name};
 	struct chain chain = {.first = names->chain_label_count, .count = name->function_count};
@@ -695,7 +695,7 @@ static int set_label_list(struct frame_names *names, struct frame_name *name)
 	return 0;
 }
 
-const u32 *frame_names_chain(const struct frame_names *names, u32 chain, u32 *count)
+const u32 *frame_names_labels_of_chain(const struct frame_names *names, u32 chain, u32 *count)
 {
 	*count = names->chains[chain].count;
 	return &names->chain_labels[names->chains[chain].first];
@@ -717,7 +717,7 @@ static const struct frame_name *add_named_frame(struct frame_names *names,
 	else
 		locate_user_frame(names->reader, &named->name);
 	err = err ?: set_frame_functions(names, named);
-	err = err ?: set_label_list(names, &named->name);
+	err = err ?: intern_label_list_of_frame(names, &named->name);
 	if (err || trace_reader_count_memory(names->reader, bytes) ||
 	    array_make_room(names->frames, index, names->frame_room) ||
 	    hash_index_add(&names->frame_index, hash, index)) {

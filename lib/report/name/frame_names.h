@@ -90,7 +90,7 @@ struct frame_function {
 	const char *name; /* name of the function; NULL: the code has no symbol */
 	/* label id; the label of an inlined function ends with FRAME_INLINED_MARK */
 	u32 label;
-	bool inlined;	  /* true: the frame has a further function, which contains this one */
+	bool inlined;	  /* true: the frame has a further function, which contains this function */
 	const char *file; /* source file; NULL: unknown */
 	u32 line;	  /* line in the source file; 0: unknown */
 };
@@ -106,7 +106,7 @@ struct frame_name {
 	u64 address; /* for kernel and JIT code the address of the frame, else its offset in the
 			file */
 	u32 label;
-	u32 function_count;			/* > 0 */
+	u32 function_count;			/* number of `functions`, never 0 */
 	const struct frame_function *functions; /* functions at the frame's code, innermost first;
 						   all but the last are inlined */
 	u32 chain; /* id of the list of the functions' labels; equal lists have equal ids */
@@ -138,11 +138,11 @@ int frame_names_each(const struct frame_names *names,
 
 /* The labels of the list with the id `chain`, innermost first. The array is valid until the next
  * frame_names_find(). */
-const u32 *frame_names_chain(const struct frame_names *names, u32 chain, u32 *count);
+const u32 *frame_names_labels_of_chain(const struct frame_names *names, u32 chain, u32 *count);
 
 /* The id of a label for a text that is not a frame, or UINT32_MAX without memory. */
-u32 frame_names_intern(struct frame_names *names, const char *text);
-/* returns the number of labels; all their ids are less */
+u32 frame_names_intern_text(struct frame_names *names, const char *text);
+/* Returns the number of labels. The id of each label is less than this number. */
 u32 frame_names_label_count(const struct frame_names *names);
 const char *frame_names_label(const struct frame_names *names, u32 label);
 /* The object of the frames with this label; NULL: the label is not of a frame. */
@@ -150,6 +150,6 @@ const char *frame_names_label_object(const struct frame_names *names, u32 label)
 
 /* The file name of an object, without its folder. Frames of two recordings are equal if their
  * functions and file names are equal: a program may be in another folder the second time. */
-const char *frame_names_file(const char *object);
+const char *frame_names_base_name(const char *object);
 
 #endif

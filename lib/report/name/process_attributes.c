@@ -27,8 +27,8 @@ enum field_form { FORM_VARINT = 0, FORM_8_BYTES = 1, FORM_BYTES = 2, FORM_4_BYTE
 struct field {
 	u32 number;
 	enum field_form form;
-	u64 value;		  /* FORM_VARINT, FORM_8_BYTES, FORM_4_BYTES */
-	struct byte_cursor bytes; /* FORM_BYTES */
+	u64 value;		  /* value in FORM_VARINT, FORM_8_BYTES or FORM_4_BYTES */
+	struct byte_cursor bytes; /* contents of a field in FORM_BYTES */
 };
 
 /* Reads the next field. False: the message has ended, or is damaged (message->bad). */
@@ -67,7 +67,7 @@ static bool next_field(struct byte_cursor *message, struct field *field)
 }
 
 /* True if the bytes are text that can be shown. */
-static bool is_text_at_index(const struct byte_cursor *bytes)
+static bool is_showable_text(const struct byte_cursor *bytes)
 {
 	size_t length = byte_cursor_left(bytes);
 	json_t *text;
@@ -88,19 +88,19 @@ static char *copy_text(const struct byte_cursor *bytes)
 }
 
 /* Sets *out to the text of a value. 0; -EINVAL: the value cannot be shown; -ENOMEM. */
-static int read_value(struct byte_cursor value, char **out)
+static int read_attribute_value_as_text(struct byte_cursor value, char **out)
 {
 	struct field field = {}, next;
 	double number;
 	int length;
 
-	/* The last field counts, as in all messages. */
+	/* If a value has several fields, the last field counts, as Protocol Buffers define. */
 	while (next_field(&value, &next))
 		field = next;
 	if (value.bad)
 		return -EINVAL;
 	if (field.number == 1 && field.form == FORM_BYTES) {
-		if (!is_text_at_index(&field.bytes))
+		if (!is_showable_text(&field.bytes))
 			return -EINVAL;
 		*out = copy_text(&field.bytes);
 		return *out ? 0 : -ENOMEM;
@@ -150,11 +150,11 @@ static int read_attribute(struct byte_cursor message, struct process_attributes 
 			value = field.bytes;
 	}
 	if (message.bad || !byte_cursor_left(&key) || has_attribute_with_key(out, &key) ||
-	    !is_text_at_index(&key)) {
+	    !is_showable_text(&key)) {
 		out->left_out++;
 		return 0;
 	}
-	err = read_value(value, &text);
+	err = read_attribute_value_as_text(value, &text);
 	if (err) {
 		out->left_out++;
 		return err == -EINVAL ? 0 : err;
@@ -288,8 +288,8 @@ static int add_thread_attributes(const struct thread_keys *keys,
 			continue;
 		if (number < keys->count)
 			remove_attribute(out, key);
-		if (number >= keys->count || !byte_cursor_left(key) || !is_text_at_index(key) ||
-		    !is_text_at_index(&values[number]) || added == THREAD_ATTRIBUTES_MAX) {
+		if (number >= keys->count || !byte_cursor_left(key) || !is_showable_text(key) ||
+		    !is_showable_text(&values[number]) || added == THREAD_ATTRIBUTES_MAX) {
 			out->left_out++;
 			continue;
 		}

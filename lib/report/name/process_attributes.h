@@ -23,7 +23,7 @@
 #define PROCESS_ATTRIBUTES_MAX 32
 #define THREAD_ATTRIBUTES_MAX 32
 #define ATTRIBUTES_MAX (PROCESS_ATTRIBUTES_MAX + THREAD_ATTRIBUTES_MAX)
-#define PROCESS_TEXT_MAX 256 /* bytes */
+#define PROCESS_TEXT_MAX 256 /* most bytes of a key or of a value's text */
 
 struct process_attribute {
 	char *key, *value;

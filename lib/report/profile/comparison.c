@@ -40,7 +40,7 @@ double scale_factor_of_lost_events(const struct trace_ledger *ledger)
 	return kept ? 1 + (double)count_lost_events_of_ledger(ledger) / (double)kept : 1;
 }
 
-u64 compared_lost_of(const struct trace_reader *reader, u32 kind)
+u64 compared_lost_of_source(const struct trace_reader *reader, u32 kind)
 {
 	const struct trace_source_ledger *known;
 	const struct trace_source *sources;
@@ -50,18 +50,18 @@ u64 compared_lost_of(const struct trace_reader *reader, u32 kind)
 	return trace_reader_source_ledgers(reader, &known) ? known[kind].lost : 0;
 }
 
-u64 compared_lost_of_any(const struct trace_reader *reader)
+u64 compared_lost_of_unknown_source(const struct trace_reader *reader)
 {
 	const struct trace_source *sources;
 	u64 lost = count_lost_events_of_ledger(trace_reader_ledger(reader)), known = 0;
 	u32 count = trace_reader_sources(reader, &sources);
 
 	for (u32 kind = 0; kind < count; kind++)
-		known += compared_lost_of(reader, kind);
+		known += compared_lost_of_source(reader, kind);
 	return lost > known ? lost - known : 0;
 }
 
-double compared_scale_of(const struct trace_reader *reader, u32 kind)
+double compared_scale_of_source(const struct trace_reader *reader, u32 kind)
 {
 	const struct trace_ledger *ledger = trace_reader_ledger(reader);
 	const struct trace_source_ledger *known;
@@ -73,7 +73,8 @@ double compared_scale_of(const struct trace_reader *reader, u32 kind)
 	all = ledger ? (double)(ledger->recorded + ledger->counted) : 0;
 	if (kept == 0 || all == 0)
 		return 1;
-	return 1 + (double)known[kind].lost / kept + (double)compared_lost_of_any(reader) / all;
+	return 1 + (double)known[kind].lost / kept +
+	       (double)compared_lost_of_unknown_source(reader) / all;
 }
 
 double comparison_share_change(const struct comparison_row *row)
@@ -139,7 +140,7 @@ double sum_weights_of_compared_units(const struct compared_units *units, u32 sou
 	return sum;
 }
 
-double compared_divisor(const struct compared_units *units)
+double sum_divisors_of_compared_units(const struct compared_units *units)
 {
 	double sum = 0;
 
@@ -152,7 +153,7 @@ double compared_amount_of_all(const struct compared_units units[COMPARISON_SIDES
 {
 	enum comparison_side side = units[BEFORE].amounts[source] > 0 ? BEFORE : AFTER;
 
-	return units[side].amounts[source] / compared_divisor(&units[side]);
+	return units[side].amounts[source] / sum_divisors_of_compared_units(&units[side]);
 }
 
 static int compare_rows_by_rank_change(const void *a, const void *b)
@@ -218,7 +219,7 @@ int comparison_create(struct compared_list lists[COMPARISON_SIDES],
 			share->percent =
 				whole > 0 ? 100 * (double)builder.rows[i].part[side] / whole : 0;
 			share->amount = (double)builder.rows[i].amount[side] /
-					compared_divisor(&units[side]);
+					sum_divisors_of_compared_units(&units[side]);
 			share->rank = share->percent;
 			if (!units[side].divisors)
 				continue;

@@ -35,16 +35,15 @@ struct compared_list {
 
 struct compared_units {
 	u32 count, source_count;
-	/* Units are time slices of one recording: only neighbours are alike, since a program has
-	 * phases. False: units are recordings, and all recordings of a side are alike. */
+	/* True: units are time slices of one recording. Only neighbours are alike, since a program
+	 * has phases. False: units are recordings, and all recordings of a side are alike. */
 	bool are_slices;
 	u64 *wholes;	 /* [source * count + unit]: denominator of the `part` of its items */
 	double *amounts; /* [source]: sum of the items' amounts */
 	u64 *events;	 /* [source]: number of events */
 	u64 *lost_of;	 /* [source]: number of lost events that are known to be of this source */
 	u64 lost;	 /* number of other lost events, whose source is unknown */
-	/* true: a recording has several sources, of which sources that are not compared count, too
-	 */
+	/* true: a recording has several sources, including sources that are not compared */
 	bool has_many_sources;
 	/* number of recorded events that the divisors count; 0: the divisors are times */
 	u64 divisor_events;
@@ -83,13 +82,14 @@ u64 count_lost_events_of_ledger(const struct trace_ledger *ledger);
  * events that were produced. 1: no event was lost. */
 double scale_factor_of_lost_events(const struct trace_ledger *ledger);
 
-/* The part of count_lost_events_of_ledger() that is known to be of one source, and the part whose
- * source is not known. A recording of one source knows all. */
-u64 compared_lost_of(const struct trace_reader *reader, u32 kind);
-u64 compared_lost_of_any(const struct trace_reader *reader);
-/* As scale_factor_of_lost_events(), of one source. Events whose source is not known count in
- * proportion. */
-double compared_scale_of(const struct trace_reader *reader, u32 kind);
+/* compared_lost_of_source(): the lost events that are known to be of the source `kind`.
+ * compared_lost_of_unknown_source(): the lost events whose source is not known. In a recording with
+ * one source, all lost events are of this source. */
+u64 compared_lost_of_source(const struct trace_reader *reader, u32 kind);
+u64 compared_lost_of_unknown_source(const struct trace_reader *reader);
+/* The factor of scale_factor_of_lost_events() for the amounts of one source. Lost events whose
+ * source is not known count in proportion to the source's events. */
+double compared_scale_of_source(const struct trace_reader *reader, u32 kind);
 
 /* The value after less the value before: of the shares in percentage points, of the amounts, of the
  * ranks. */
@@ -97,24 +97,24 @@ double comparison_share_change(const struct comparison_row *row);
 double comparison_amount_change(const struct comparison_row *row);
 double comparison_rank_change(const struct comparison_row *row);
 
-/* The ranks differ by more than the noise, or the noise is unknown. */
+/* True if the change of rank is greater than the noise, or if the noise is unknown. */
 bool comparison_is_beyond_noise(const struct comparison_row *row);
 
-/* Both sides have the same sources. -ENOMEM. */
+/* Joins the lists of both sides to rows. Both sides must have the same sources. -ENOMEM. */
 int comparison_create(struct compared_list lists[COMPARISON_SIDES],
 		      const struct compared_units units[COMPARISON_SIDES], struct comparison **out);
 void comparison_free(struct comparison **comparison);
 
-/* Sums over the units of a side. */
+/* The sum of the weights of a source's events over the units of a side. */
 double sum_weights_of_compared_units(const struct compared_units *units, u32 source);
-/* returns 1 if amounts are not divided */
-double compared_divisor(const struct compared_units *units);
+/* The sum of the divisors of a side's units; 1: amounts are not divided. */
+double sum_divisors_of_compared_units(const struct compared_units *units);
 
 /* The sum of the amounts of all events of the source on the side `before`, divided by the divisors
  * of that side. If this side has no such events: the sum of the side `after`. */
 double compared_amount_of_all(const struct compared_units units[COMPARISON_SIDES], u32 source);
 
-/* -ENOMEM: the list has room for `count` items, all zero. */
+/* Creates a list of `count` items, all zero. -ENOMEM. */
 int compared_list_create(struct compared_list *list, u32 count);
 void compared_list_free(struct compared_list *list);
 

@@ -14,7 +14,7 @@
  *
  * The interval is Student's, with the degrees of freedom of a difference (F. E. Satterthwaite,
  * 1946), for all rows at once by Bonferroni's inequality. Rows with very few events cannot exceed
- * the interval, so they do not count as comparisons there.
+ * the interval, so Bonferroni's inequality does not count these rows as comparisons.
  */
 #include "comparison_noise.h"
 
@@ -44,7 +44,7 @@ struct side_noise {
 	const struct compared_units *units;
 	double *scale;	       /* by source: the whole of which a rank is a percentage */
 	double *residuals;     /* [row * units + unit]: residual of the row in the unit */
-	struct estimate *rows; /* index: row */
+	struct estimate *rows; /* estimates for each row; index: row */
 	double degrees, pooled_degrees, scatter;
 };
 
@@ -174,9 +174,10 @@ static double student_quantile(double outside, double degrees)
 }
 
 /*
- * The ranks that the lost events of a side may have added to a row of this source. Those that are
- * known to be of this source may be of any row; all others may be of this source, too, or of the
- * one that divides: their amounts are scaled by a factor that both have.
+ * The rank that the lost events of a side may have added to a row of this source. A lost event that
+ * is known to be of this source may belong to any row. Any other lost event may be of this source,
+ * too, or of the source whose events are the divisors: the amounts of both sources are scaled up by
+ * a factor for these events.
  */
 static double max_rank_of_lost_events(const struct side_noise *side, u32 source)
 {
@@ -187,7 +188,8 @@ static double max_rank_of_lost_events(const struct side_noise *side, u32 source)
 	if (lost + known == 0)
 		return 0;
 	if (units->divisors && side->scale[source] > 0)
-		of_all = units->amounts[source] / compared_divisor(units) / side->scale[source];
+		of_all = units->amounts[source] / sum_divisors_of_compared_units(units) /
+			 side->scale[source];
 	if (!units->divisors || !units->has_many_sources || !units->lost)
 		return 100 * (lost + known) / (lost + known + events) * of_all;
 	if (units->divisor_events)

@@ -29,7 +29,8 @@ static int matches_name_of_label(struct name_match *match, const struct profile 
 	const char *text = frame_names_label(profile->names, label);
 	size_t length = strlen(text), mark = strlen(FRAME_INLINED_MARK);
 	bool inlined = length > mark && strcmp(text + length - mark, FRAME_INLINED_MARK) == 0;
-	/* The name of the function in its source is the label without the mark of inlined ones. */
+	/* The name of the function in its source is the label without the mark of inlined
+	 * functions. */
 	char *function = strndup(text, inlined ? length - mark : length);
 	bool found = function && (name_matches(match, function) || name_matches(match, text));
 

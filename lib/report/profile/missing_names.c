@@ -94,7 +94,7 @@ static u32 missing_file_index_of_label(const struct search *search, u32 label)
 	return label < search->label_count ? search->file_of[label] : NO_FILE;
 }
 
-static int count_profile_rows(struct search *search, const struct profile *profile)
+static int count_events_in_unnamed_code(struct search *search, const struct profile *profile)
 {
 	struct missing_names *missing = search->missing;
 	struct whole_stack stack = {};
@@ -171,7 +171,7 @@ int missing_names_find(const struct trace_reader *reader, const struct profile *
 		return -ENOMEM;
 	memset(search.file_of, 0xff, (search.label_count + 1UL) * sizeof(u32));
 	err = frame_names_each(profile->names, add_unnamed_frame_to_file, &search)
-		      ?: count_profile_rows(&search, profile);
+		      ?: count_events_in_unnamed_code(&search, profile);
 	free(search.file_of);
 	free(search.last_row);
 	if (err) {
@@ -201,8 +201,8 @@ void missing_names_free(struct missing_names *missing)
 	*missing = (struct missing_names){};
 }
 
-int missing_interpreters_each(const struct trace_reader *reader,
-			      int (*each)(void *arg, const char *text), void *arg)
+int missing_each_unread_interpreter(const struct trace_reader *reader,
+				    int (*each)(void *arg, const char *text), void *arg)
 {
 	const struct trace_symbol *symbols;
 	u32 count = trace_reader_symbols(reader, &symbols);
@@ -212,8 +212,8 @@ int missing_interpreters_each(const struct trace_reader *reader,
 		const struct trace_mapping *mapping =
 			trace_reader_mapping(reader, symbols[i].mapping);
 
-		if (mapping && mapping->kind == MAPPING_ANON && script_runtime_of(mapping->path) &&
-		    symbols[i].start < SCRIPT_UNREAD_END)
+		if (mapping && mapping->kind == MAPPING_ANON &&
+		    script_runtime_by_name(mapping->path) && symbols[i].start < SCRIPT_UNREAD_END)
 			result = each(arg, symbols[i].name);
 	}
 	return result;

@@ -73,8 +73,8 @@ void missing_names_free(struct missing_names *missing);
  * Calls `each` for the interpreters of a recording whose functions could not be read, with a text
  * such as "CPython 3.15.0: offsets unknown (PATH)". Stops at a non-zero result, which is returned.
  */
-int missing_interpreters_each(const struct trace_reader *reader,
-			      int (*each)(void *arg, const char *text), void *arg);
+int missing_each_unread_interpreter(const struct trace_reader *reader,
+				    int (*each)(void *arg, const char *text), void *arg);
 
 /* The share, from 0 to 1, of the events whose innermost frame is user code without a name. Fast,
  * since the reasons are not determined. */

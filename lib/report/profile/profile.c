@@ -44,9 +44,9 @@ struct counter {
 	struct event_paths *paths;
 	const struct event_filter *filter;
 	u32 split;
-	const struct time_slices *slices; /* slices of time, or NULL */
-	u64 *every;			  /* by source: read_sampling_period_of_source() */
-	bool has_aggregates;		  /* the recording's (struct trace_info) */
+	const struct time_slices *slices; /* slices of time; NULL: time is not divided */
+	u64 *every;			  /* by source: its sampling period, or 0 */
+	bool has_aggregates;		  /* as in the recording's struct trace_info */
 	struct event_counts *counts;
 	struct hash_index index, comm_index;
 	u32 room, comm_room;
@@ -139,7 +139,7 @@ static int set_key_of_pending_event(struct counter *counter, struct pending *pen
 	if (event->user == TRACE_NO_STACK)
 		key->user_reason = event->user_reason;
 	if (event->leaf) {
-		key->leaf = event_paths_leaf(counter->paths, event->leaf);
+		key->leaf = event_paths_leaf_key(counter->paths, event->leaf);
 		key->leaf_in_kernel = FRAME_IS_KERNEL(event->leaf);
 		if (key->leaf == PATH_NO_LEAF)
 			return -ENOMEM;
@@ -165,7 +165,7 @@ static int count_batched_events(struct counter *counter)
 	int err = 0;
 
 	for (u32 i = 0; i < counter->pending; i++)
-		event_paths_expect_leaf(counter->paths, batch[i].event.leaf);
+		event_paths_prefetch_leaf(counter->paths, batch[i].event.leaf);
 	for (u32 i = 0; i < counter->pending && !err; i++)
 		err = set_key_of_pending_event(counter, &batch[i]);
 	for (u32 i = 0; i < counter->pending && !err; i++) {
@@ -185,12 +185,12 @@ static int count_batched_events(struct counter *counter)
 		}
 		item->count += event_stands_for(event);
 		item->value += event->value;
-		item->estimates += sampled_estimates(counter->every[event->kind], event);
+		item->estimates += count_estimated_events(counter->every[event->kind], event);
 		if (counter->split & EVENTS_WITH_VALUES && !event->is_counted &&
 		    event_stands_for(event) != 1)
 			err = -ENODATA;
 		else if (counter->split & EVENTS_WITH_VALUES &&
-			 event_has_bucket(event, counter->has_aggregates))
+			 event_values_fit_histogram(event, counter->has_aggregates))
 			err = trace_reader_count_memory(counter->reader,
 							(1 + event->is_counted) *
 								sizeof(struct value_count))
@@ -332,7 +332,10 @@ static struct profile_row *find_or_add_profile_row(struct builder *builder,
 	return &profile->storage[profile->row_count++];
 }
 
-/* Sets trace and span by name. `number` counts from 1; 0: none. */
+/*
+ * Sets trace and span of a row to the labels of their ids. `number`: number of the context, from 1
+ * on; 0: the events have no context.
+ */
 static int set_trace_and_span(const struct builder *builder, u32 number, struct profile_row *row)
 {
 	const struct trace_context *contexts, *context;
@@ -346,9 +349,9 @@ static int set_trace_and_span(const struct builder *builder, u32 number, struct 
 		return 0;
 	}
 	if (builder->profile->split & EVENTS_BY_TRACE)
-		row->trace = frame_names_intern(names, format_trace_id_name(context, room));
+		row->trace = frame_names_intern_text(names, format_trace_id_name(context, room));
 	if (builder->profile->split & EVENTS_BY_SPAN)
-		row->span = frame_names_intern(names, format_span_id_name(context, room));
+		row->span = frame_names_intern_text(names, format_span_id_name(context, room));
 	return row->trace == UINT32_MAX || row->span == UINT32_MAX ? -ENOMEM : 0;
 }
 
@@ -370,11 +373,11 @@ static int add_count_to_row(struct builder *builder, const struct event_count *i
 				      from->leaf_in_kernel ? from->leaf : PATH_NO_LEAF);
 	key.user = event_paths_find(paths, from->user, from->user_reason,
 				    from->leaf_in_kernel ? PATH_NO_LEAF : from->leaf);
-	/* The cgroup goes by name, as one path may have several numbers. */
+	/* Rows are split by the path of the cgroup, because one path may have several numbers. */
 	if (builder->profile->split & EVENTS_BY_CGROUP)
-		key.cgroup =
-			frame_names_intern(builder->profile->names,
-					   trace_cgroup_name(builder->reader, from->cgroup, room));
+		key.cgroup = frame_names_intern_text(
+			builder->profile->names,
+			trace_cgroup_name(builder->reader, from->cgroup, room));
 	if (!key.kernel || !key.user || key.cgroup == UINT32_MAX ||
 	    set_trace_and_span(builder, from->context, &key))
 		return -ENOMEM;
@@ -569,7 +572,7 @@ void profile_weights_clear(struct profile_weights *weights)
 static int append_marker(struct whole_stack *stack, const struct profile *profile,
 			 const char *marker)
 {
-	u32 label = frame_names_intern(profile->names, marker);
+	u32 label = frame_names_intern_text(profile->names, marker);
 
 	if (label == UINT32_MAX)
 		return -ENOMEM;

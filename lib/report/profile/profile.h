@@ -40,7 +40,7 @@ enum event_split {
 /* Slices of equal length of a recording's time. Each event is in one slice: an event before the
  * first slice is in the first, an event after the last slice is in the last. */
 struct time_slices {
-	u64 begin, length; /* ns */
+	u64 begin, length; /* begin of the first slice, and length of each slice, ns */
 	u32 count;	   /* less than 2^16; 0: time is not divided into slices */
 };
 
@@ -54,11 +54,11 @@ static inline u32 find_time_slice(const struct time_slices *slices, u64 time)
 	return slice < slices->count ? (u32)slice : slices->count - 1;
 }
 
-/* Has no padding, as keys are compared as bytes. */
+/* The struct has no padding, because keys are compared as bytes. */
 struct event_key {
 	u32 kernel; /* stack index of the kernel stack, or TRACE_NO_STACK */
 	u32 user;
-	u32 leaf; /* key of the leaf from event_paths_leaf(), or PATH_NO_LEAF */
+	u32 leaf; /* key of the leaf from event_paths_leaf_key(), or PATH_NO_LEAF */
 	u32 comm; /* index of the task's name in event_counts.comms */
 	u16 kind : 15;
 	u16 leaf_in_kernel : 1;
@@ -111,7 +111,7 @@ u64 read_sampling_period_of_source(const char *name);
 
 /* The number of events of `event` whose value is an estimate: all if the event stands for several.
  */
-static inline u64 sampled_estimates(u64 every, const struct trace_event *event)
+static inline u64 count_estimated_events(u64 every, const struct trace_event *event)
 {
 	u64 events = event_stands_for(event);
 
@@ -151,7 +151,7 @@ static inline u64 profile_row_weight(const struct profile_row *row, enum profile
 struct profile {
 	struct frame_names *names;
 	struct event_paths *paths;
-	u32 split;	 /* enum event_split, as bits */
+	u32 split;	 /* what rows are split by: enum event_split, as bits */
 	u64 count;	 /* number of events of all rows */
 	u64 first, last; /* time of the first and last event, ns; 0: unknown */
 	u32 row_count;
@@ -198,7 +198,7 @@ void profile_weights_clear(struct profile_weights *weights);
  */
 struct whole_stack {
 	u32 *labels; /* ids of labels, innermost first */
-	u32 depth;   /* never 0 */
+	u32 depth;   /* number of labels; never 0 */
 	u32 room;
 };
 

@@ -65,7 +65,7 @@ const char *table_key_name(enum table_key key)
 	return key_names[key];
 }
 
-u32 table_keys_split(u32 keys)
+u32 event_split_of_table_keys(u32 keys)
 {
 	return (keys & 1U << TABLE_PID ? EVENTS_BY_PID : 0) |
 	       (keys & 1U << TABLE_TID ? EVENTS_BY_TID : 0) |
@@ -151,9 +151,10 @@ static int set_frame_cells(struct builder *builder, u32 label, struct table_row 
 	       (builder->label_room - before) * sizeof(*builder->labels));
 	cells = &builder->labels[label];
 	if (cells->symbol == NO_CELL) {
-		cells->symbol = frame_names_intern(names, frame_names_label(names, label));
-		cells->dso = frame_names_intern(
-			names, builder->options->by_file_name ? frame_names_file(object) : object);
+		cells->symbol = frame_names_intern_text(names, frame_names_label(names, label));
+		cells->dso = frame_names_intern_text(names, builder->options->by_file_name
+								    ? frame_names_base_name(object)
+								    : object);
 	}
 	if (cells->symbol == NO_CELL || cells->dso == NO_CELL)
 		return -ENOMEM;
@@ -187,7 +188,7 @@ static int set_attribute_cell(const struct builder *builder, struct attribute_nu
 	err = event_attributes_read(builder->kept, builder->options->reader, from, &published);
 	value = process_attributes_find(&published, builder->options->attribute);
 	if (value)
-		label = frame_names_intern(builder->profile->names, value);
+		label = frame_names_intern_text(builder->profile->names, value);
 	process_attributes_clear(&published);
 	if (err || (value && label == PROFILE_NO_LABEL))
 		return -ENOMEM;
@@ -204,8 +205,8 @@ static int set_event_cells(const struct builder *builder, const struct profile_r
 
 	*key = (struct table_row){.kind = row->kind, .slice = row->slice};
 	if (table_has_key(builder, TABLE_COMM))
-		comm = frame_names_intern(builder->profile->names,
-					  row->comm[0] ? row->comm : UNKNOWN);
+		comm = frame_names_intern_text(builder->profile->names,
+					       row->comm[0] ? row->comm : UNKNOWN);
 	key->cell[TABLE_COMM] = comm;
 	if (table_has_key(builder, TABLE_EVENT))
 		key->cell[TABLE_EVENT] = row->kind;
@@ -277,7 +278,7 @@ static int add_profile_rows(struct builder *builder)
 }
 
 /* Rows of equal weight are sorted by their cells. */
-static int by_weight_and_cells(const void *a, const void *b, void *arg)
+static int compare_rows_by_weight_and_cells(const void *a, const void *b, void *arg)
 {
 	const struct table_options *options = arg;
 	const struct table_row *left = a, *right = b;
@@ -321,8 +322,8 @@ int report_table_create(const struct profile *profile, const struct table_option
 		return err;
 	}
 	if (table->row_count)
-		qsort_r(table->rows, table->row_count, sizeof(*table->rows), by_weight_and_cells,
-			(void *)options);
+		qsort_r(table->rows, table->row_count, sizeof(*table->rows),
+			compare_rows_by_weight_and_cells, (void *)options);
 	*out = table;
 	return 0;
 }
@@ -338,8 +339,9 @@ void report_table_free(struct report_table **table)
 	*table = NULL;
 }
 
-const char *report_table_text(const struct report_table *table, const struct trace_source *sources,
-			      const struct table_row *row, enum table_key key, char room[16])
+const char *report_table_cell_text(const struct report_table *table,
+				   const struct trace_source *sources, const struct table_row *row,
+				   enum table_key key, char room[16])
 {
 	if (!table_row_has(row, key))
 		return "-";

@@ -37,14 +37,14 @@ int table_key_find(const char *name, enum table_key *key);
 const char *table_key_name(enum table_key key);
 
 struct table_sum {
-	u64 count;     /* events */
+	u64 count;     /* number of events */
 	u64 value;     /* sum of the events' values */
 	u64 estimates; /* events whose value is an estimate (report/profile/profile.h) */
 };
 
 struct table_row {
 	u32 kind;
-	u32 cell[TABLE_KEY_COUNT]; /* by key: value of the row, whose text report_table_text()
+	u32 cell[TABLE_KEY_COUNT]; /* by key: value of the row, whose text report_table_cell_text()
 				    * gives; 0: not a key of the table
 				    */
 	u32 slice; /* number of the time slice; 0: the profile is not split by time */
@@ -58,7 +58,7 @@ struct table_options {
 	const enum profile_weight *by; /* by source: the weight that rows are sorted by */
 	bool by_children;	       /* true: rows are sorted by `children`, false: by `self` */
 	bool together;		       /* true: rows of all sources are sorted together */
-	bool by_file_name; /* true: files with the same frame_names_file() are one file */
+	bool by_file_name; /* true: files with the same frame_names_base_name() are one file */
 	/* with TABLE_ATTRIBUTE: the recording of the profile, and the name of the attribute */
 	const struct trace_reader *reader;
 	const char *attribute;
@@ -70,14 +70,14 @@ struct report_table {
 	u32 row_count;
 };
 
-/* The profile must be split by table_keys_split() of the keys and must outlive the table.
+/* The profile must be split by event_split_of_table_keys() of the keys and must outlive the table.
  * -ENOMEM. */
 int report_table_create(const struct profile *profile, const struct table_options *options,
 			struct report_table **out);
 void report_table_free(struct report_table **table);
 
 /* The enum event_split that the keys need, as bits. */
-u32 table_keys_split(u32 keys);
+u32 event_split_of_table_keys(u32 keys);
 
 /* False for the process and the thread of an interrupt, which has neither, and for the trace, the
  * span and the attribute of events without one. */
@@ -90,8 +90,9 @@ static inline bool table_row_has(const struct table_row *row, enum table_key key
 
 /* The text of a cell; "-": the row does not have the key. Numbers are written to `room`.
  * `sources` are those of the recording. */
-const char *report_table_text(const struct report_table *table, const struct trace_source *sources,
-			      const struct table_row *row, enum table_key key, char room[16]);
+const char *report_table_cell_text(const struct report_table *table,
+				   const struct trace_source *sources, const struct table_row *row,
+				   enum table_key key, char room[16]);
 
 static inline u64 table_sum_weight(const struct table_sum *sum, enum profile_weight by)
 {

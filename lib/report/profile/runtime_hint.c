@@ -83,18 +83,18 @@ static bool begins_with(const char *text, const char *start)
 
 static u32 classify_label(const char *name, const char *object)
 {
-	const char *file = object ? frame_names_file(object) : "";
+	const char *file = object ? frame_names_base_name(object) : "";
 	bool is_generated = object && !strcmp(object, ANONYMOUS);
 	u32 classes = is_generated ? LABEL_GENERATED : 0;
 
 	if (is_generated && begins_with(name, "0x"))
 		classes |= LABEL_ADDRESS;
-	if (object && (script_runtime_of(object) == SCRIPT_JAVA ||
-		       script_runtime_of(object) == SCRIPT_JAVA_COMPILED ||
-		       script_runtime_of(object) == SCRIPT_JAVA_INLINED ||
-		       script_runtime_of(object) == SCRIPT_V8 ||
-		       script_runtime_of(object) == SCRIPT_V8_COMPILED ||
-		       script_runtime_of(object) == SCRIPT_V8_INLINED))
+	if (object && (script_runtime_by_name(object) == SCRIPT_JAVA ||
+		       script_runtime_by_name(object) == SCRIPT_JAVA_COMPILED ||
+		       script_runtime_by_name(object) == SCRIPT_JAVA_INLINED ||
+		       script_runtime_by_name(object) == SCRIPT_V8 ||
+		       script_runtime_by_name(object) == SCRIPT_V8_COMPILED ||
+		       script_runtime_by_name(object) == SCRIPT_V8_INLINED))
 		classes |= LABEL_SCRIPT;
 	for (u32 i = 0; i < INTERPRETERS; i++) {
 		const struct interpreter *interpreter = &interpreters[i];
@@ -103,7 +103,7 @@ static u32 classify_label(const char *name, const char *object)
 				     begins_with(name, interpreter->names[1])))
 			classes |= LABEL_NAMED(i);
 		if (interpreter->script && object &&
-		    script_runtime_of(object) == interpreter->script)
+		    script_runtime_by_name(object) == interpreter->script)
 			classes |= LABEL_NAMED(i);
 		if (!is_generated &&
 		    (begins_with(name, interpreter->loop) || begins_with(file, interpreter->file)))
@@ -147,7 +147,8 @@ static void sum_runtime_shares_of_profile(const struct profile *profile, struct 
 	free(classes);
 }
 
-/* True for half of the events of a kind, and a tenth of all: enough for a hint. */
+/* True if at least half of the events in code of this kind are unnamed, and these are at least a
+ * tenth of all events: enough for a hint. */
 static bool is_unnamed_share_worth_hint(const struct share *share, const struct profile *profile)
 {
 	return share->unnamed && 2 * share->unnamed >= share->events &&

@@ -18,7 +18,10 @@
 
 #define CHOSEN_HOSTS " AND host IN chosen_host"
 
-/* Selects the row with the highest state from the ledger's rows with one key. */
+/*
+ * Selects, from the ledger's rows with equal keys (host, boot, batch, time), the row with the
+ * highest state.
+ */
 #define LEDGER_ROWS(columns)                                                                       \
 	"SELECT host, time, " columns " FROM ledger WHERE %s GROUP BY host, boot, batch, time"
 
@@ -247,9 +250,10 @@ static int query_unbalanced_hosts(struct shards *shards, u32 shard, const char *
 	return err;
 }
 
-static int read_shard(struct shards *shards, u32 shard, const struct store_question *question,
-		      const struct selection *selection, struct store_account *account,
-		      struct stackmap_error *error)
+static int query_account_of_shard(struct shards *shards, u32 shard,
+				  const struct store_question *question,
+				  const struct selection *selection, struct store_account *account,
+				  struct stackmap_error *error)
 {
 	const struct byte_buffer *hosts = &selection->rows[STORE_FIELD_HOST];
 	const struct look sums = {by_host, selection->time, hosts, read_host_sums_row};
@@ -275,7 +279,8 @@ int store_account_read(struct shards *shards, const struct store_question *quest
 
 	for (u32 i = 0; i < shards_count(shards) && !err; i++)
 		if (!reason_shard_is_missing(shards, i))
-			err = read_shard(shards, i, question, selection, &account, error);
+			err = query_account_of_shard(shards, i, question, selection, &account,
+						     error);
 	if (err) {
 		store_account_clear(&account);
 		return err;
@@ -287,7 +292,7 @@ int store_account_read(struct shards *shards, const struct store_question *quest
 		account.recorded += host->recorded - host->missing;
 		account.missing += host->missing;
 		if (host->repeated)
-			shards_mark_query_repeated(shards, host->shard);
+			shards_mark_events_repeated(shards, host->shard);
 	}
 	account.lost[LOST_NOT_STORED] += account.missing;
 	*out = account;

@@ -4,8 +4,9 @@
  * their hashes, frames by object and offset, objects by their ids. Keys are sent as external
  * tables, which servers look up by their primary keys, so the queries need no joins.
  *
- * A row belongs to a day and is sent on the day of its events at the latest. After a correction of
- * the clock this may be the day before.
+ * A host sends the rows of a stack on the day of the stack's events. After a correction of the
+ * host's clock, these rows may have the day before that day. The queries therefore begin one day
+ * before the first event.
  */
 #include "store/read/code.h"
 
@@ -20,7 +21,9 @@
 
 #define DAY_SECONDS 86400
 #define MEMORY_MAX (4ULL << 30)
-#define FUNCTIONS_MAX 256 /* the most functions that are inlined into each other */
+#define FUNCTIONS_MAX                                                                              \
+	256 /* limit for the number of functions of a frame: its function, and those               \
+	       inlined there */
 #define KEYS "wanted"
 
 struct reading {
@@ -53,7 +56,7 @@ static struct store_object *intern_object(struct store_code *code, const u8 *id)
 	struct store_object *object;
 
 	memcpy(key.word, id, STORE_HASH_BYTES);
-	object = intern_entry(&code->objects, &key);
+	object = intern_find_or_add_entry(&code->objects, &key);
 	if (object && !object->number) {
 		object->number = code->objects.count;
 		object->path = "";
@@ -68,7 +71,7 @@ static struct store_frame *intern_frame(struct store_code *code, const u8 *id, u
 	struct store_frame *frame;
 
 	memcpy(key.word, id, STORE_HASH_BYTES);
-	frame = object ? intern_entry(&code->frames, &key) : NULL;
+	frame = object ? intern_find_or_add_entry(&code->frames, &key) : NULL;
 	if (frame && !frame->number) {
 		frame->number = code->frames.count;
 		frame->object = object;
@@ -125,7 +128,7 @@ static int read_stack_row(void *arg, u32 shard, struct byte_cursor *row,
 		return 0;
 	memcpy(key.word, hash, STORE_HASH_BYTES);
 	/* A hash that the program has not asked for is added, which only costs memory. */
-	entry = intern_entry(&reading->counts->stacks, &key);
+	entry = intern_find_or_add_entry(&reading->counts->stacks, &key);
 	if (!stack.kernel_end || !stack.user_end || !entry || !entry->number)
 		return error_set_errno(error, ENOMEM, "store");
 	if (entry->number > code->stack_count || code->stacks[entry->number - 1].is_known)
@@ -148,8 +151,8 @@ static void append_stack_keys(const struct reading *reading, struct byte_buffer 
 
 /* --- frames --- */
 
-static int read_functions(struct store_code *code, struct byte_cursor *row,
-			  struct store_frame *frame)
+static int read_function_names_of_frame(struct store_code *code, struct byte_cursor *row,
+					struct store_frame *frame)
 {
 	u64 count = row_get_count(row);
 	const char **functions;
@@ -182,8 +185,9 @@ static int read_frame_row(void *arg, u32 shard, struct byte_cursor *row,
 		return error_set_errno(error, ENOMEM, "store");
 	frame->start = row_get_u64(row);
 	frame->size = row_get_u64(row);
-	return read_functions(reading->code, row, frame) ? error_set_errno(error, ENOMEM, "store")
-							 : 0;
+	return read_function_names_of_frame(reading->code, row, frame)
+		       ? error_set_errno(error, ENOMEM, "store")
+		       : 0;
 }
 
 static void append_frame_keys(const struct reading *reading, struct byte_buffer *keys)

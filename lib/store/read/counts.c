@@ -51,7 +51,7 @@ struct cap {
 	u32 count, room;
 };
 
-static u32 intern_text(struct byte_cursor *row, struct text_set *set)
+static u32 read_and_intern_text(struct byte_cursor *row, struct text_set *set)
 {
 	char *copy = row_get_string(row);
 	u32 number = copy ? text_set_find_or_add_number(set, copy) : HASH_INDEX_NONE;
@@ -64,7 +64,7 @@ static int read_event_total_row(void *arg, u32 shard, struct byte_cursor *row,
 				struct stackmap_error *error)
 {
 	struct cap *cap = arg;
-	u32 event = intern_text(row, &cap->counts->events);
+	u32 event = read_and_intern_text(row, &cap->counts->events);
 
 	(void)shard;
 	if (event == HASH_INDEX_NONE ||
@@ -80,7 +80,7 @@ static int read_heavy_stack_row(void *arg, u32 shard, struct byte_cursor *row,
 				struct stackmap_error *error)
 {
 	struct cap *cap = arg;
-	struct heavy heavy = {.event = intern_text(row, &cap->counts->events)};
+	struct heavy heavy = {.event = read_and_intern_text(row, &cap->counts->events)};
 	const u8 *hash = row_get_bytes(row, sizeof(heavy.hash));
 
 	(void)shard;
@@ -164,7 +164,7 @@ static u32 find_or_add_stack(struct store_counts *counts, const u8 *hash)
 	struct intern_number *entry;
 
 	memcpy(key.word, hash, STORE_HASH_BYTES);
-	entry = intern_entry(&counts->stacks, &key);
+	entry = intern_find_or_add_entry(&counts->stacks, &key);
 	if (entry && !entry->number)
 		entry->number = counts->stacks.count;
 	return entry ? entry->number - 1 : HASH_INDEX_NONE;
@@ -181,9 +181,9 @@ static int read_count_row(void *arg, u32 shard, struct byte_cursor *row,
 
 	(void)shard;
 	count.stack = find_or_add_stack(counts, hash ?: none);
-	count.comm = intern_text(row, &counts->comms);
-	count.event = intern_text(row, &counts->events);
-	count.cgroup = cap->question->by_cgroup ? intern_text(row, &counts->cgroups) : 0;
+	count.comm = read_and_intern_text(row, &counts->comms);
+	count.event = read_and_intern_text(row, &counts->events);
+	count.cgroup = cap->question->by_cgroup ? read_and_intern_text(row, &counts->cgroups) : 0;
 	count.time = row_get_u32(row);
 	count.count = row_get_u64(row);
 	count.value = row_get_u64(row);
@@ -379,7 +379,7 @@ static bool matches_wanted_function(const struct reading *reading, const char *n
 	name_match_init(&match, reading->function);
 	if (name_match_compare_name(&match, name))
 		return true;
-	plain = demangler_name(reading->demangler, name);
+	plain = demangler_demangle_name(reading->demangler, name);
 	found = plain && name_match_compare_name(&match, plain);
 	free(plain);
 	return found;
@@ -450,7 +450,7 @@ static int find_stacks_with_function(struct reading *reading, u32 shard,
 
 /* --- events by host --- */
 
-static void free_host_count(struct store_host_count *count)
+static void free_texts_of_host_count(struct store_host_count *count)
 {
 	free(count->host);
 	free(count->service);
@@ -474,7 +474,7 @@ static int read_host_count_row(void *arg, u32 shard, struct byte_cursor *row,
 	if (!count.host || !count.service || !count.version || !count.event ||
 	    counts->count == HOST_ROWS_MAX ||
 	    array_make_room(counts->counts, counts->count, counts->room)) {
-		free_host_count(&count);
+		free_texts_of_host_count(&count);
 		return error_set_errno(error, ENOMEM, "store");
 	}
 	counts->sum += count.count;
@@ -579,7 +579,7 @@ int store_host_counts_read(struct shards *shards, const struct store_question *q
 void store_host_counts_clear(struct store_host_counts *counts)
 {
 	for (u32 i = 0; i < counts->count; i++)
-		free_host_count(&counts->counts[i]);
+		free_texts_of_host_count(&counts->counts[i]);
 	free(counts->counts);
 	*counts = (struct store_host_counts){};
 }

@@ -29,7 +29,7 @@ struct store_counts {
 				 key is the stack hash, in word[0] and word[1] */
 	struct text_set events, comms, cgroups;
 	bool is_capped;
-	u64 events_taken; /* sum of the counts read so far, which has a limit */
+	u64 events_taken; /* sum of the event counts that were read so far, which has a limit */
 };
 
 int store_counts_read(struct shards *shards, const struct store_question *question,

@@ -74,9 +74,9 @@ struct checking {
 typedef int take_row(struct byte_cursor *row, struct checking *checking);
 
 /*
- * Sends a query whose text is `format`, one of the texts above, with two times as its arguments: it
- * is about windows that began at `from` or later, and before `to`. With `of_suspects` the query is
- * sent with the names of the suspects.
+ * Sends a query whose text is `format`, one of the texts above, with two times as its arguments:
+ * the query is about windows that began at `from` or later, and before `to`. With `of_suspects` the
+ * query is sent with the names of the suspects.
  */
 __attribute__((format(printf, 2, 0))) static int
 query_windows_between_times(struct checking *checking, const char *format, u32 from, u32 to,
@@ -113,7 +113,7 @@ query_windows_between_times(struct checking *checking, const char *format, u32 f
 	return err;
 }
 
-static int read_suspect_row(struct byte_cursor *row, struct checking *checking)
+static int read_host_sums_and_find_suspect(struct byte_cursor *row, struct checking *checking)
 {
 	struct ledger_check *check = checking->check;
 	size_t length;
@@ -185,7 +185,7 @@ static int read_window_fields(struct byte_cursor *row, struct window_range *wind
 	return window->host ? 0 : -ENOMEM;
 }
 
-static int read_raw_window_row(struct byte_cursor *row, struct checking *checking)
+static int read_window_with_repeated_rows(struct byte_cursor *row, struct checking *checking)
 {
 	struct window_range window;
 	int err = read_window_fields(row, &window);
@@ -219,7 +219,7 @@ int ledger_check_add(struct clickhouse *server, u32 from, u32 now, struct ledger
 {
 	struct checking checking = {.server = server, .check = check};
 	int err = query_windows_between_times(&checking, HOSTS, from, ALWAYS, false,
-					      read_suspect_row, error)
+					      read_host_sums_and_find_suspect, error)
 			  ?: query_windows_between_times(&checking, CAUSES, from, ALWAYS, false,
 							 read_cause_row, error);
 
@@ -228,7 +228,8 @@ int ledger_check_add(struct clickhouse *server, u32 from, u32 now, struct ledger
 
 		checking.differs = false;
 		err = query_windows_between_times(&checking, DIFFERENT_WINDOWS(EVENTS_AS_THEY_ARE),
-						  at, to, true, read_raw_window_row, error);
+						  at, to, true, read_window_with_repeated_rows,
+						  error);
 		if (!err && checking.differs)
 			err = query_windows_between_times(&checking, DIFFERENT_WINDOWS(EVENTS_ONCE),
 							  at, to, true, read_different_window_row,

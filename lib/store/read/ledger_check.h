@@ -12,7 +12,10 @@
 
 #include "store/wire/clickhouse.h"
 
-/* Consecutive windows of a host, for which the answer says the same. */
+/*
+ * Consecutive windows of a host, in the answer of the server, that all have missing events, or all
+ * have surplus events.
+ */
 struct window_range {
 	char *host;
 	u32 from, to; /* start times of the first and of the last window */
@@ -42,8 +45,8 @@ struct ledger_check {
 };
 
 /*
- * Adds the windows of one server that began at `from` or later (seconds since the epoch), up to
- * `now`. After a failure *check has the windows that were read before the failure.
+ * Adds to *check the windows of one server that began at `from` or later (seconds since the epoch),
+ * up to `now`. After a failure *check has the windows that were read before the failure.
  */
 int ledger_check_add(struct clickhouse *server, u32 from, u32 now, struct ledger_check *check,
 		     struct stackmap_error *error);

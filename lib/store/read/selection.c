@@ -57,7 +57,7 @@ bool are_all_shards_available(const struct shards *shards)
 	return true;
 }
 
-void shards_mark_query_repeated(struct shards *shards, u32 shard)
+void shards_mark_events_repeated(struct shards *shards, u32 shard)
 {
 	shards->shards[shard].is_repeated = true;
 }

@@ -45,7 +45,7 @@ const char *reason_shard_is_missing(const struct shards *shards, u32 shard);
 bool are_all_shards_available(const struct shards *shards);
 
 /* Marks the events of a shard as repeated: they are read with FINAL from now on. */
-void shards_mark_query_repeated(struct shards *shards, u32 shard);
+void shards_mark_events_repeated(struct shards *shards, u32 shard);
 
 struct shard_query {
 	/* "{events}" stands for the table of events. The text has no FORMAT clause */

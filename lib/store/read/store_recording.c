@@ -70,7 +70,8 @@ struct located_stack {
 struct region {
 	/* object, and `part`: the upper bits of the offset, or INLINED_REGION */
 	struct intern_key key;
-	u32 number; /* number from 1: of the mapping, or in the kernel addresses of the region */
+	u32 number; /* number of the region, from 1: its mapping number, or its number in kernel
+		       addresses */
 	u32 names;  /* number of inlined names that have an address in this region */
 };
 
@@ -198,7 +199,7 @@ static struct region *find_or_add_region(struct located_code *located,
 					 const struct store_object *object, u64 part)
 {
 	const struct intern_key key = {.word = {object->number, part}};
-	struct region *region = intern_entry(&located->regions, &key);
+	struct region *region = intern_find_or_add_entry(&located->regions, &key);
 	int err;
 
 	if (!region || region->number)
@@ -268,7 +269,7 @@ static int write_frame_symbol(struct located_code *located, const struct store_f
 static u64 assign_inlined_address(struct located_code *located, const struct store_object *object,
 				  const char *mangled)
 {
-	char *plain = demangler_name(located->demangler, mangled), *text;
+	char *plain = demangler_demangle_name(located->demangler, mangled), *text;
 	struct intern_key key = {.word = {object->number}};
 	struct inlined *inlined = NULL;
 	const char *name = NULL;
@@ -284,7 +285,7 @@ static u64 assign_inlined_address(struct located_code *located, const struct sto
 	free(plain);
 	if (name) {
 		key.word[1] = intern_word_of_address(name);
-		inlined = intern_entry(&located->inlined, &key);
+		inlined = intern_find_or_add_entry(&located->inlined, &key);
 	}
 	if (!inlined || inlined->place)
 		return inlined ? inlined->place : 0;
@@ -372,9 +373,9 @@ static enum stop_reason stop_reason_by_name(const char *end)
 struct side {
 	const struct store_place *places;
 	u32 count;
-	bool has_leaf; /* true: the first frame is the leaf */
+	bool has_leaf; /* true: the first frame of the part is the stack's leaf */
 	const char *end;
-	u32 flags; /* STACK_USER or 0 */
+	u32 flags; /* flags of the part's stack: STACK_USER or 0 */
 };
 
 static int write_stack(struct located_code *located, u32 from, u32 flags, u32 *index)
@@ -472,7 +473,7 @@ static int located_code_write_stack(struct located_code *located, u32 number,
 	return 0;
 }
 
-/* The answers to all queries. */
+/* The store's answers to all queries of a question. */
 struct answer {
 	struct selection selection;
 	struct store_account account;
@@ -529,7 +530,8 @@ struct writing {
 	struct located_code *code;
 	/* struct intern_number: maps a comm and cgroup to the tid that stands for them */
 	struct intern threads;
-	struct text_set *events; /* names of events, by kind */
+	struct text_set *events; /* names of event sources; index: kind of the event in the
+				    recording */
 	u32 *kinds;   /* kind of each event name; index: number of the name in the answer */
 	u32 *cgroups; /* number of each cgroup in the recording; index: number of the cgroup in the
 			 answer; 0: not written yet */
@@ -634,7 +636,7 @@ static int write_cgroup(struct writing *writing, u32 cgroup, u32 *number)
 static int find_or_add_thread(struct writing *writing, const struct store_count *count, u32 *tid)
 {
 	const struct intern_key key = {.word = {count->comm, count->cgroup}};
-	struct intern_number *thread = intern_entry(&writing->threads, &key);
+	struct intern_number *thread = intern_find_or_add_entry(&writing->threads, &key);
 	const char *comm = writing->answer->counts.comms.texts[count->comm];
 	struct trace_task task = {};
 	int err = 0;
@@ -655,8 +657,8 @@ static int find_or_add_thread(struct writing *writing, const struct store_count 
 }
 
 /*
- * One event in the recording stands for up to 2^32 events; the first of them has the sum of all
- * values.
+ * A count is written as events that stand for up to 2^32 events each. The first of these written
+ * events has the sum of all values.
  */
 static int write_event(struct writing *writing, const struct store_count *count)
 {

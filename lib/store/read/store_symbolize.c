@@ -22,9 +22,9 @@
 #include "store/wire/row_binary.h"
 
 /*
- * Only files with code are added, because a file with debug information alone does not have the
- * addresses of code. Symbolic links are not followed, so the walk through the folder ends and does
- * not leave the folder.
+ * The list of a folder's files has only files with code, because a file with debug information
+ * alone does not have the addresses of code. Symbolic links are not followed, so the walk through
+ * the folder ends and does not leave the folder.
  */
 
 #define ELF_MAGIC "\177ELF"
@@ -40,8 +40,8 @@ struct debug_folder {
 	u32 count, room;
 };
 
-static int add_file_to_lookup(struct debug_folder *files, const FTSENT *entry, size_t folder_bytes,
-			      struct debug_lookup *lookup)
+static int add_code_file_to_debug_folder(struct debug_folder *files, const FTSENT *entry,
+					 size_t folder_bytes, struct debug_lookup *lookup)
 {
 	int file = open(entry->fts_accpath, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	char magic[sizeof(ELF_MAGIC) - 1];
@@ -53,7 +53,8 @@ static int add_file_to_lookup(struct debug_folder *files, const FTSENT *entry, s
 		return 0;
 	is_code = pread(file, magic, sizeof(magic), 0) == sizeof(magic) &&
 		  !memcmp(magic, ELF_MAGIC, sizeof(magic)) &&
-		  debug_lookup_link(lookup, file, &link) && link.build_id_bytes && link.has_code;
+		  debug_lookup_read_debug_link(lookup, file, &link) && link.build_id_bytes &&
+		  link.has_code;
 	close(file);
 	if (!is_code)
 		return 0;
@@ -80,7 +81,7 @@ int debug_folder_create(const char *folder, struct debug_lookup *lookup, struct 
 		err = -errno;
 	for (FTSENT *entry; !err && (entry = fts_read(tree));)
 		if (entry->fts_info == FTS_F)
-			err = add_file_to_lookup(files, entry, strlen(path), lookup);
+			err = add_code_file_to_debug_folder(files, entry, strlen(path), lookup);
 	if (tree)
 		fts_close(tree);
 	free(path);
@@ -140,7 +141,8 @@ struct frame {
 struct symbolizing {
 	struct clickhouse *server;
 	struct debug_lookup *lookup;
-	const struct debug_folder *files; /* files by build id, or NULL */
+	const struct debug_folder *files; /* files of the sysroot, found by build id; NULL: no
+					     sysroot */
 	struct symbolize_counts *counts;
 	u32 first_day;
 	struct object *objects;
@@ -284,7 +286,7 @@ static int look_up_debug_names_of_object(struct symbolizing *all, const struct o
 		code.module = &module;
 	else
 		code.mapping = &mapping;
-	return debug_lookup_find(all->lookup, &code, places, count, names);
+	return debug_lookup_find_names(all->lookup, &code, places, count, names);
 }
 
 static u64 base_of_debug_info_offsets(const struct object *object)

@@ -33,8 +33,9 @@ struct symbolize_counts {
 };
 
 /*
- * `files`: the files of the lookup's sysroot; NULL: no sysroot. `days`: number of days before
- * today. The results are added to *counts, also after a failure.
+ * `files`: the files of the lookup's sysroot; NULL: no sysroot. `days`: the frames of today and of
+ * this number of days before today are looked up. The results are added to *counts, also after a
+ * failure.
  */
 int store_symbolize(struct clickhouse *server, struct debug_lookup *lookup,
 		    const struct debug_folder *files, u32 days, struct symbolize_counts *counts,

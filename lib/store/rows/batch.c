@@ -26,7 +26,8 @@ static u32 count_loss_causes(const struct window_ledger *window)
 	return count;
 }
 
-int batch_ledger_rows(const struct batch *batch, const char *lost_as, struct byte_buffer *rows)
+int batch_append_ledger_rows(const struct batch *batch, const char *lost_as,
+			     struct byte_buffer *rows)
 {
 	for (u32 i = 0; i < batch->window_count; i++) {
 		const struct window_ledger *window = &batch->windows[i];

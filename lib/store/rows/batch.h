@@ -40,7 +40,8 @@ struct batch {
  * stored. Otherwise events that were recorded and are not stored count as lost by this cause
  * (spool.h: LOST_AS_...), in rows that replace rows sent earlier. -ENOMEM.
  */
-int batch_ledger_rows(const struct batch *batch, const char *lost_as, struct byte_buffer *rows);
+int batch_append_ledger_rows(const struct batch *batch, const char *lost_as,
+			     struct byte_buffer *rows);
 
 void batch_clear(struct batch *batch);
 

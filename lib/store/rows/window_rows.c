@@ -235,7 +235,7 @@ void window_rows_free(struct window_rows **rows)
 	free(old);
 }
 
-int window_rows_label(struct window_rows *rows, const char *const *labels, u32 count)
+int window_rows_set_labels(struct window_rows *rows, const char *const *labels, u32 count)
 {
 	char **copies = calloc(count ?: 1, sizeof(*copies));
 
@@ -275,10 +275,10 @@ struct window {
 static u32 find_or_add_task(struct window *window, const struct trace_event *event)
 {
 	const struct trace_task *task = trace_reader_task(window->reader, event->tid, event->time);
-	/* A task without user memory has no user stack, with REASON_REFUSED. */
+	/* A kernel thread has no user memory; its events have no user stack: REASON_REFUSED. */
 	bool is_kernel = event->user == TRACE_NO_STACK && event->user_reason == REASON_REFUSED;
 	const struct intern_key key = {.word = {task ? task - window->tasks + 1 : 0, is_kernel}};
-	struct intern_number *known = intern_entry(&window->known_tasks, &key);
+	struct intern_number *known = intern_find_or_add_entry(&window->known_tasks, &key);
 	struct window_rows *rows = window->rows;
 	char room[TRACE_CGROUP_ROOM];
 	struct task_service service;
@@ -311,7 +311,7 @@ static u32 find_or_add_stack(struct window *window, const struct trace_event *ev
 		.word = {event->leaf,
 			 cache_key_of_stack_or_reason(event->kernel, event->kernel_reason),
 			 cache_key_of_stack_or_reason(event->user, event->user_reason)}};
-	struct intern_number *known = intern_entry(&window->known_stacks, &key);
+	struct intern_number *known = intern_find_or_add_entry(&window->known_stacks, &key);
 	struct stack_hash hash;
 
 	if (!known)
@@ -362,8 +362,8 @@ static int add_event_to_sums(void *arg, const struct trace_event *event)
  * Clears the cache of sent keys when a new day begins, and sends the row that describes the machine
  * once a day.
  */
-static void begin_new_day_if_window_has(struct window_rows *rows, u32 time,
-					const struct trace_info *info)
+static void begin_day_and_append_host_row(struct window_rows *rows, u32 time,
+					  const struct trace_info *info)
 {
 	struct byte_buffer *body = &rows->batch.rows[STORE_HOSTS];
 	u16 day = time / DAY_SECONDS;
@@ -451,7 +451,7 @@ int window_rows_add(struct window_rows *rows, struct trace_reader *reader,
 	struct window window = {.rows = rows, .reader = reader, .number = rows->batch.window_count};
 	int result;
 
-	begin_new_day_if_window_has(rows, time->time, trace_reader_info(reader));
+	begin_day_and_append_host_row(rows, time->time, trace_reader_info(reader));
 	result = append_window_to_batch(rows, time) ?: add_window_events(&window, error);
 	if (result)
 		window_rows_count_batch_as_lost(rows);
@@ -460,7 +460,7 @@ int window_rows_add(struct window_rows *rows, struct trace_reader *reader,
 		       : result;
 }
 
-u32 window_rows_windows(const struct window_rows *rows)
+u32 window_rows_window_count(const struct window_rows *rows)
 {
 	return rows->batch.window_count;
 }

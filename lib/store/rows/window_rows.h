@@ -48,16 +48,16 @@ void window_rows_free(struct window_rows **rows);
  * Sets the labels of the row that describes the machine, each "key=value"; they are sent with the
  * next window. The labels are copied.
  */
-int window_rows_label(struct window_rows *rows, const char *const *labels, u32 count);
+int window_rows_set_labels(struct window_rows *rows, const char *const *labels, u32 count);
 
 /*
  * Adds the events of a window, all with the time `time`, which no other window of the machine has.
- * A failure affects all windows since the last batch: call window_rows_count_batch_as_lost().
+ * A failure loses all windows since the last batch, as window_rows_count_batch_as_lost() does.
  */
 int window_rows_add(struct window_rows *rows, struct trace_reader *reader,
 		    const struct window_time *time, struct stackmap_error *error);
 
-u32 window_rows_windows(
+u32 window_rows_window_count(
 	const struct window_rows *rows); /* number of windows since the last batch */
 /* bytes of memory that the windows since the last batch take, about */
 u64 window_rows_bytes(const struct window_rows *rows);

@@ -235,7 +235,7 @@ void sent_cache_free(struct sent_cache *memory)
 
 enum frame_rank { RANK_NO_NAME = 0, RANK_SYMBOL_TABLE = 1 };
 
-/* A frame of the window, by its number and its enum frame_role. */
+/* A frame of the window; its key is its number in the recording and its enum frame_role. */
 struct located_frame {
 	struct intern_key key;
 	bool is_made;
@@ -244,7 +244,8 @@ struct located_frame {
 	struct frame_identity identity;
 };
 
-/* What the window knows of one stack. */
+/* A stack of the recording, which is the kernel part or the user part of events' stacks: the number
+ * and the hash of its frames. */
 struct side {
 	bool is_made;
 	u32 number; /* number of the kernel part or user part in the cache of stack hashes */
@@ -333,14 +334,14 @@ static struct located_frame *find_or_add_frame(struct window_stacks *stacks, u64
 					       enum frame_role role)
 {
 	const struct intern_key key = {.word = {frame, role}};
-	struct located_frame *placed = intern_entry(&stacks->frames, &key);
+	struct located_frame *placed = intern_find_or_add_entry(&stacks->frames, &key);
 	struct frame_place place;
 
 	if (!placed || placed->is_made)
 		return placed;
 	place = frame_identities_find_place(stacks->identities, frame,
 					    frame_role_for_identity(role));
-	placed->identity = frame_identities_of(stacks->identities, &place);
+	placed->identity = frame_identities_of_place(stacks->identities, &place);
 	placed->is_stable = is_frame_stable(stacks, &place, frame);
 	placed->is_made = true;
 	return placed;
@@ -475,7 +476,8 @@ static int append_unsent_frame_rows(struct window_stacks *stacks,
 				    const struct located_frame *placed)
 {
 	enum frame_role role = placed->key.word[1];
-	/* For generated code: the place from which the frame's identity in the store was made. */
+	/* true: the rows describe the place from which the frame's identity in the store was made
+	 * (generated code) */
 	bool is_identity_place = role == FRAME_EXECUTED && !placed->is_stable;
 	const struct frame_place place = frame_identities_find_place(
 		stacks->identities, placed->key.word[0],
@@ -499,7 +501,7 @@ static int append_unsent_frame_rows(struct window_stacks *stacks,
 	return 0;
 }
 
-static int append_frame_once(struct window_stacks *stacks, u64 number, enum frame_role role)
+static int append_frame_rows_once(struct window_stacks *stacks, u64 number, enum frame_role role)
 {
 	struct located_frame *placed = find_or_add_frame(stacks, number, role);
 	int err;
@@ -511,13 +513,14 @@ static int append_frame_once(struct window_stacks *stacks, u64 number, enum fram
 	return err;
 }
 
-static int append_part_frames(struct window_stacks *stacks, u64 leaf, const struct stack_part *part)
+static int append_frame_rows_of_part(struct window_stacks *stacks, u64 leaf,
+				     const struct stack_part *part)
 {
-	int err = leaf ? append_frame_once(stacks, leaf, FRAME_LEAF) : 0;
+	int err = leaf ? append_frame_rows_once(stacks, leaf, FRAME_LEAF) : 0;
 
 	for (u64 i = 0; i < part_frame_count(part) && !err; i++)
-		err = append_frame_once(stacks, part->stack->frames[i],
-					i || leaf ? FRAME_RETURN : FRAME_EXECUTED);
+		err = append_frame_rows_once(stacks, part->stack->frames[i],
+					     i || leaf ? FRAME_RETURN : FRAME_EXECUTED);
 	return err;
 }
 
@@ -547,7 +550,8 @@ static void append_frame_fields(struct window_stacks *stacks, u64 leaf,
 /* An event's stack with its kernel and user parts. */
 struct stack_parts {
 	enum stack_leaf leaf;
-	u64 kernel_leaf, user_leaf; /* frame of the leaf; 0: the stack has no leaf */
+	u64 kernel_leaf, user_leaf; /* the leaf, as member of the part that it belongs to; 0: the
+				       part has no leaf */
 	struct stack_part kernel, user;
 };
 
@@ -632,8 +636,8 @@ int window_stacks_add(struct window_stacks *stacks, const struct trace_event *ev
 	if (stack->sent != mark_of_stacks_sent_now(stacks))
 		err = sent_cache_add_if_new(stacks->rows.sent, &sent, &is_new);
 	if (!err && is_new)
-		err = append_part_frames(stacks, parts.kernel_leaf, &parts.kernel)
-			      ?: append_part_frames(stacks, parts.user_leaf, &parts.user)
+		err = append_frame_rows_of_part(stacks, parts.kernel_leaf, &parts.kernel)
+			      ?: append_frame_rows_of_part(stacks, parts.user_leaf, &parts.user)
 			      ?: append_stack_row(stacks, &parts, &stack->hash);
 	if (err)
 		return err;

@@ -48,7 +48,8 @@ struct memo_key {
 struct memo_stack {
 	struct memo_key key;
 	struct stack_hash hash;
-	u64 sent; /* free for the use of the cache's owner; 0 at first */
+	u64 sent; /* mark of the cache's owner for a stack whose rows were sent; 0: they were never
+		     sent */
 };
 
 /* An empty cache is all zero, except for `most`. */

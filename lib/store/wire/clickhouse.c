@@ -203,7 +203,7 @@ static void append_percent_encoded(struct byte_buffer *target, const char *text)
 	char code[3];
 
 	for (; *text; text++)
-		byte_buffer_append(target, code, server_url_encode(*text, code));
+		byte_buffer_append(target, code, server_url_percent_encode_byte(*text, code));
 }
 
 static void append_request_target(struct byte_buffer *target, const struct call *call)
@@ -331,9 +331,9 @@ int clickhouse_query(struct clickhouse *server, const char *sql,
 	return send_statement(server, &call, answer, result, error);
 }
 
-static int send_statement_without_answer(struct clickhouse *server, struct call *call,
-					 struct clickhouse_result *result,
-					 struct stackmap_error *error)
+static int send_statement_and_drop_answer(struct clickhouse *server, struct call *call,
+					  struct clickhouse_result *result,
+					  struct stackmap_error *error)
 {
 	struct byte_buffer body = {0};
 	int err;
@@ -349,7 +349,7 @@ int clickhouse_execute(struct clickhouse *server, const char *sql, const char *s
 {
 	struct call call = {.sql = sql, .settings = settings, .http = {.body = ""}};
 
-	return send_statement_without_answer(server, &call, NULL, error);
+	return send_statement_and_drop_answer(server, &call, NULL, error);
 }
 
 int clickhouse_year(struct clickhouse *server, u32 *year, struct clickhouse_result *result,
@@ -406,7 +406,7 @@ int clickhouse_insert_packed(struct clickhouse *server, const char *into, const 
 	} else {
 		call.sql = (const char *)sql.data;
 		call.settings = (const char *)settings.data;
-		err = send_statement_without_answer(server, &call, result, error);
+		err = send_statement_and_drop_answer(server, &call, result, error);
 	}
 	byte_buffer_free(&sql);
 	byte_buffer_free(&settings);

@@ -38,7 +38,7 @@ struct clickhouse_result {
 struct clickhouse_table {
 	const char *name;
 	const char *structure; /* columns of the table: "host String, n UInt32" */
-	const void *rows;      /* RowBinary */
+	const void *rows;      /* rows of the table, as RowBinary */
 	size_t bytes;
 };
 

@@ -8,8 +8,7 @@
  * that cannot be rewound supplies the body, and libcurl never repeats a request that was begun.
  *
  * A proxy that the environment names is used for https only, where the proxy sees neither password
- * nor
- * rows.
+ * nor rows.
  */
 #include "store/wire/http.h"
 
@@ -115,10 +114,10 @@ static bool copy_optional_text(char **copy, const char *text)
 	return *copy || !text;
 }
 
-int http_check_secrets(const struct http_options *options, struct stackmap_error *error)
+int http_refuse_cleartext_secrets(const struct http_options *options, struct stackmap_error *error)
 {
 	if ((!options->password && !options->bearer) || options->allows_cleartext ||
-	    server_url_is_private(options->base))
+	    server_url_is_tls_or_loopback(options->base))
 		return 0;
 	return error_set(error, EINVAL,
 			 "%s: everybody on the way would read the password or token: use https, or "
@@ -137,7 +136,7 @@ int http_open(const struct http_options *options, struct http **out, struct stac
 		return error_set(error, EINVAL, "a user's name may not have a colon");
 	if (options->bearer && strpbrk(options->bearer, "\r\n"))
 		return error_set(error, EINVAL, "a token is a single line");
-	err = http_check_secrets(options, error);
+	err = http_refuse_cleartext_secrets(options, error);
 	if (err)
 		return err;
 	if (!load_libcurl())

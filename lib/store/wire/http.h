@@ -17,7 +17,7 @@
 
 struct http;
 
-/* All texts are borrowed until http_close(). */
+/* Options of http_open(), which copies the texts. */
 struct http_options {
 	const char *base;      /* base URL: "https://HOST:PORT", or a whole URL */
 	const char *user;      /* name of the user; NULL: the request has no user */
@@ -56,7 +56,7 @@ struct http_answer {
 
 /* -EINVAL: the password or token would be sent in cleartext (http:// to another machine) without
  * `allows_cleartext`. http_open() checks the same. */
-int http_check_secrets(const struct http_options *options, struct stackmap_error *error);
+int http_refuse_cleartext_secrets(const struct http_options *options, struct stackmap_error *error);
 
 /* -ENOSYS: libcurl is not installed. */
 int http_open(const struct http_options *options, struct http **out, struct stackmap_error *error);

@@ -16,9 +16,9 @@
 void row_put_u8(struct byte_buffer *rows, u8 value);
 void row_put_u16(struct byte_buffer *rows,
 		 u16 value); /* appends a UInt16, or a Date as days since the epoch */
-void row_put_u32(struct byte_buffer *rows, u32 value); /* UInt32; DateTime: seconds */
+void row_put_u32(struct byte_buffer *rows, u32 value); /* appends a UInt32, or a DateTime */
 void row_put_u64(struct byte_buffer *rows, u64 value);
-void row_put_bytes(struct byte_buffer *rows, const void *bytes, size_t length); /* FixedString */
+void row_put_bytes(struct byte_buffer *rows, const void *bytes, size_t length); /* a FixedString */
 void row_put_text(struct byte_buffer *rows, const char *text);
 void row_put_count(struct byte_buffer *rows,
 		   u64 count); /* Appends the length of an array; its items follow. */
@@ -59,7 +59,7 @@ struct city_hash {
 	u64 low, high;
 };
 
-/* `bytes` is at least CITY_HASH_BYTES_MIN. */
+/* Returns the hash of `bytes` bytes, which are at least CITY_HASH_BYTES_MIN. */
 struct city_hash city_hash_128(const u8 *data, size_t bytes);
 
 #define PACKED_BLOCK_BYTES (16U << 20)

@@ -249,8 +249,8 @@ typedef int migration(struct clickhouse *server, struct stackmap_error *error);
 
 static migration *const migrations[SCHEMA_VERSION] = {NULL};
 
-static int query_version(struct clickhouse *server, u32 *version, struct clickhouse_result *result,
-			 struct stackmap_error *error)
+static int query_schema_version(struct clickhouse *server, u32 *version,
+				struct clickhouse_result *result, struct stackmap_error *error)
 {
 	struct byte_buffer answer;
 	int err = clickhouse_query(
@@ -278,7 +278,7 @@ static int migrate_schema(struct clickhouse *server, struct stackmap_error *erro
 {
 	struct statement statement;
 	u32 version, year;
-	int err = query_version(server, &version, NULL, error);
+	int err = query_schema_version(server, &version, NULL, error);
 
 	if (err)
 		return err;
@@ -297,7 +297,7 @@ static int migrate_schema(struct clickhouse *server, struct stackmap_error *erro
 }
 
 /*
- * Replaces the view: the old one may be of another version, and a view has no data. Its query uses
+ * Replaces the view: the old view may be of another version, and a view has no data. Its query uses
  * the session's database.
  */
 static int replace_server_view(struct clickhouse *server, const struct store_view *view,
@@ -397,7 +397,7 @@ int schema_check(struct clickhouse *server, struct clickhouse_result *result,
 
 	if (!result)
 		result = &own;
-	err = query_version(server, &version, result, error);
+	err = query_schema_version(server, &version, result, error);
 	if (err && (result->code == UNKNOWN_TABLE || result->code == UNKNOWN_DATABASE))
 		return error_set(error, ENOENT,
 				 "%s: there is no store in database %s; stackmap store init makes "

@@ -12,8 +12,8 @@
 #define SCHEMA_VERSION 1
 
 /*
- * In the order in which a batch's rows are sent. The ledger is sent first, so that a loss of other
- * rows can be seen.
+ * The tables of a store, in the order in which a batch's rows are sent. The ledger is sent first,
+ * so that a loss of other rows can be seen.
  */
 #define STORE_TABLES(X)                                                                            \
 	X(LEDGER, "ledger")                                                                        \

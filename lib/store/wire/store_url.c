@@ -35,8 +35,8 @@ static int parse_shards(struct store_url *url, const struct server_scheme *schem
 	for (;; ++*at) {
 		if (url->count == SHARDS_MAX)
 			return set_invalid_url_error(error, "too many hosts");
-		wrong = server_url_take_host(scheme, scheme->tls ? TLS_PORT : PLAIN_PORT, at,
-					     &url->shards[url->count]);
+		wrong = server_url_parse_host_and_make_base(
+			scheme, scheme->tls ? TLS_PORT : PLAIN_PORT, at, &url->shards[url->count]);
 		if (wrong)
 			return set_invalid_url_error(error, wrong);
 		if (!url->shards[url->count])
@@ -57,7 +57,7 @@ static int parse_url(const char *text, struct store_url *url, struct stackmap_er
 
 	if (wrong)
 		return set_invalid_url_error(error, wrong);
-	scheme = server_url_take_scheme(&text);
+	scheme = server_url_parse_scheme(&text);
 	if (!scheme)
 		return set_invalid_url_error(error, "this is no URL of a store");
 	err = parse_shards(url, scheme, &text, error);

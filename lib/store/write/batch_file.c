@@ -63,8 +63,8 @@ static void append_rows_of_batch_tables(struct byte_buffer *about, struct byte_b
 	}
 }
 
-static void append_description(struct byte_buffer *about, struct byte_buffer *rows,
-			       const struct batch *batch, const char *lost_as)
+static void append_description_and_rows(struct byte_buffer *about, struct byte_buffer *rows,
+					const struct batch *batch, const char *lost_as)
 {
 	byte_buffer_string(about, batch->host);
 	byte_buffer_string(about, batch->boot);
@@ -91,7 +91,7 @@ int batch_file_encode(const struct batch *batch, const char *lost_as, struct byt
 	struct byte_buffer about = {0}, rows = {0};
 	struct file_head head = {.version = VERSION};
 
-	append_description(&about, &rows, batch, lost_as);
+	append_description_and_rows(&about, &rows, batch, lost_as);
 	file->failed |= about.failed || rows.failed;
 	if (!file->failed) {
 		memcpy(head.magic, MAGIC, sizeof(head.magic));

@@ -146,7 +146,7 @@ static int insert_ledger(struct clickhouse *server, const struct batch *batch,
 {
 	struct byte_buffer rows = {0};
 	struct spooled_rows plain;
-	int err = batch_ledger_rows(batch, NULL, &rows);
+	int err = batch_append_ledger_rows(batch, NULL, &rows);
 
 	plain = (struct spooled_rows){.bytes = rows.data, .length = rows.used};
 	if (err)
@@ -218,11 +218,9 @@ static void set_stored_events_of_window(void *arg, const struct stored_window *s
 }
 
 /*
+ * Sends the ledger of a batch whose rows are lost. Events that the store has do not count as lost.
  * The insert has no deduplication token, because the same ledger may be sent later with other
  * numbers.
- */
-/*
- * Sends the ledger of a batch whose rows are lost. Events that the store has do not count as lost.
  */
 static int send_lost_ledger(struct clickhouse *server, struct spooled_batch *batch,
 			    struct clickhouse_result *result, struct stackmap_error *error)
@@ -234,7 +232,7 @@ static int send_lost_ledger(struct clickhouse *server, struct spooled_batch *bat
 		return 0;
 	err = query_stored_windows(server, &batch->ledger, set_stored_events_of_window,
 				   &batch->ledger, result, error);
-	if (!err && batch_ledger_rows(&batch->ledger, batch->lost_as, &rows))
+	if (!err && batch_append_ledger_rows(&batch->ledger, batch->lost_as, &rows))
 		err = error_set(error, ENOMEM, "the ledger to send: %s", strerror(ENOMEM));
 	if (!err)
 		err = clickhouse_insert(server, store_table_name(STORE_LEDGER), rows.data,
@@ -249,7 +247,7 @@ struct suspect {
 	u32 strikes;	  /* failures that count: after the first, only a failure before which the
 			     server accepted another batch */
 	u64 struck;	  /* milliseconds: time of the last counted failure */
-	u64 taken;	  /* sender->taken at the last counted failure */
+	u64 taken;	  /* value of sender->taken at the suspect's last counted failure */
 	bool is_rejected; /* the server's error code said that the rows have an error */
 };
 
@@ -359,8 +357,9 @@ static void log_changed_sender_failure(struct sender *sender, enum sender_standi
 	sender->last_failure = last_failure;
 }
 
-static u32 record_failure(struct sender *sender, int err, const struct clickhouse_result *result,
-			  const struct stackmap_error *error)
+static u32 record_failure_and_choose_delay(struct sender *sender, int err,
+					   const struct clickhouse_result *result,
+					   const struct stackmap_error *error)
 {
 	bool refused = result->outcome == CLICKHOUSE_DENIED ||
 		       result->outcome == CLICKHOUSE_REFUSED || err == -EPROTONOSUPPORT ||
@@ -448,7 +447,7 @@ static bool record_server_date(struct sender *sender, u64 date, u64 before)
 }
 
 /* Returns 0 if the server has this program's schema and the clock is usable, else sets *wait_ms. */
-static int check_schema(struct sender *sender, u32 *wait_ms)
+static int check_schema_and_clock(struct sender *sender, u32 *wait_ms)
 {
 	struct clickhouse_result result = {.outcome = CLICKHOUSE_UNSURE};
 	struct stackmap_error error = {0};
@@ -459,7 +458,7 @@ static int check_schema(struct sender *sender, u32 *wait_ms)
 		return 0;
 	err = schema_check(sender->server, &result, &error);
 	if (err) {
-		*wait_ms = record_failure(sender, err, &result, &error);
+		*wait_ms = record_failure_and_choose_delay(sender, err, &result, &error);
 		return err;
 	}
 	if (!record_server_date(sender, result.date, before)) {
@@ -579,7 +578,7 @@ static u32 set_refused_batch_aside(struct sender *sender, const struct spooled_b
 	    (unsigned long long)batch->ledger.number);
 	remove_suspect_batch(sender, batch->ledger.number);
 	sender->state->refused++;
-	if (!spool_set_aside(sender->spool, batch, &error))
+	if (!spool_set_batch_aside(sender->spool, batch, &error))
 		return 0;
 	log_changed_sender_failure(sender, SENDER_AWAY, EIO, error.message);
 	return random_delay_around(sender, REFUSED_MS);
@@ -601,7 +600,7 @@ static u32 handle_batch_failure(struct sender *sender, const struct spooled_batc
 	if (found &&
 	    count_failure_of_suspect_batch(sender, found, result->outcome == CLICKHOUSE_REJECTED))
 		return set_refused_batch_aside(sender, batch, error->message);
-	return record_failure(sender, err, result, error);
+	return record_failure_and_choose_delay(sender, err, result, error);
 }
 
 static u32 send_oldest_batch(struct sender *sender, struct spooled_batch *batch)
@@ -641,7 +640,7 @@ static u32 send_next_batch(struct sender *sender)
 	u32 wait_ms = 0;
 	int err;
 
-	if (check_schema(sender, &wait_ms))
+	if (check_schema_and_clock(sender, &wait_ms))
 		return wait_ms;
 	err = spool_oldest(sender->spool, is_suspect_batch_waiting, sender, &batch, &error);
 	if (err == -ENOENT)

@@ -30,7 +30,8 @@ struct sender_options {
 	const char *host;			 /* name of this machine, which selects the shard */
 	struct spool *spool; /* spool that was opened with SPOOL_DRAIN; the caller closes it after
 				the sender */
-	/* Gets a message when a failure begins and when it ends, one each; may be NULL. */
+	/* Function that gets one message when a failure begins, and one when the failure ends; may
+	 * be NULL. */
 	void (*say)(void *arg, const char *text);
 	void *arg;
 };

@@ -54,7 +54,7 @@
 
 #define SPOOL_FILE_BYTES_MAX (1UL << 30)
 
-/* Lists this user's files whose name is a number, in 16 digits, and an ending. */
+/* The kinds of a spool's files. The name of such a file is a number of 16 digits, and an ending. */
 enum spool_kind {
 	SPOOL_BATCH,
 	SPOOL_LOST,
@@ -70,7 +70,7 @@ struct spool_item {
 struct spool_list {
 	struct spool_item *items; /* ascending by number; the ledger of a batch follows the batch */
 	u32 count, room;
-	u32 strangers; /* number of files with such a name that are not this user's */
+	u32 strangers; /* number of files with the name of a spool file that are not this user's */
 };
 
 #define SPOOL_NAME_BYTES 32
@@ -454,7 +454,7 @@ void spool_close(struct spool **spool)
 	*spool = NULL;
 }
 
-u32 spool_take_window(struct spool *spool, u32 now)
+u32 spool_reserve_window_time(struct spool *spool, u32 now)
 {
 	struct state *state = &spool->state;
 	u32 time = now, before = state->first_time, first = now - DAY_SECONDS;
@@ -501,8 +501,11 @@ static int write_lost_ledger_of_batch(struct spool *spool, const struct batch *b
 	return err;
 }
 
-/* On a full disk the rows are removed before the ledger is written. */
-static int replace_by_ledger(struct spool *spool, const struct batch *batch, const char *lost_as)
+/*
+ * Replaces a batch by its ledger. On a full disk the rows are removed before the ledger is written.
+ */
+static int replace_batch_by_lost_ledger(struct spool *spool, const struct batch *batch,
+					const char *lost_as)
 {
 	int err = write_lost_ledger_of_batch(spool, batch, lost_as);
 
@@ -541,7 +544,7 @@ static int discard_damaged_spool_item(struct spool *spool, const struct spool_it
 	spool->count.damaged++;
 	if (damage == -EIO) {
 		report_fault(spool, "its rows are damaged, their loss is noted", item->number);
-		return replace_by_ledger(spool, &batch->ledger, LOST_AS_DAMAGED);
+		return replace_batch_by_lost_ledger(spool, &batch->ledger, LOST_AS_DAMAGED);
 	}
 	report_fault(spool, "the file is damaged, what it had is lost", item->number);
 	return remove_spool_item(spool, item->number, item->kind);
@@ -557,7 +560,7 @@ static int drop_rows_of_batch(struct spool *spool, const struct spool_item *item
 		err = discard_damaged_spool_item(spool, item, &batch, err);
 	} else if (!err) {
 		spool->count.dropped++;
-		err = replace_by_ledger(spool, &batch.ledger, LOST_AS_SPOOL_FULL);
+		err = replace_batch_by_lost_ledger(spool, &batch.ledger, LOST_AS_SPOOL_FULL);
 	}
 	spooled_batch_clear(&batch);
 	return err == -ENOENT ? 0 : err;
@@ -728,7 +731,7 @@ int spool_remove_sent_batch(struct spool *spool, const struct spooled_batch *bat
 int spool_replace_batch_by_ledger(struct spool *spool, const struct spooled_batch *batch,
 				  const char *lost_as, struct stackmap_error *error)
 {
-	int err = replace_by_ledger(spool, &batch->ledger, lost_as);
+	int err = replace_batch_by_lost_ledger(spool, &batch->ledger, lost_as);
 
 	spool->count.dropped++;
 	return err ? error_set(error, -err, "spool: batch %llu: %s",
@@ -736,8 +739,8 @@ int spool_replace_batch_by_ledger(struct spool *spool, const struct spooled_batc
 		   : 0;
 }
 
-int spool_set_aside(struct spool *spool, const struct spooled_batch *batch,
-		    struct stackmap_error *error)
+int spool_set_batch_aside(struct spool *spool, const struct spooled_batch *batch,
+			  struct stackmap_error *error)
 {
 	char name[SPOOL_NAME_BYTES], refused[SPOOL_NAME_BYTES];
 	int err;
@@ -754,7 +757,7 @@ int spool_set_aside(struct spool *spool, const struct spooled_batch *batch,
 		err = err ?: fsync(spool->folder) ? -errno : 0;
 	}
 	if (err == -ENOSPC || err == -EDQUOT)
-		err = replace_by_ledger(spool, &batch->ledger, LOST_AS_REFUSED);
+		err = replace_batch_by_lost_ledger(spool, &batch->ledger, LOST_AS_REFUSED);
 	spool->count.dropped += !batch->lost_as;
 	spool->count.forgotten += batch->lost_as != NULL;
 	return err ? error_set(error, -err, "spool: batch %llu: %s",

@@ -39,7 +39,8 @@ struct spool_options {
 	const char *folder; /* path of the folder, which is made with mode 0700 if it is missing */
 	u64 most_bytes;	    /* limit for the bytes of all files together */
 	enum spool_end end;
-	/* Gets a message about each kind of fault of the spool, once; may be NULL. */
+	/* Function that gets a message about each damaged file, and one message about files that
+	 * are not this user's; may be NULL. */
 	void (*say)(void *arg, const char *text);
 	void *arg;
 };
@@ -64,7 +65,7 @@ int spool_put(struct spool *spool, struct batch *batch, struct stackmap_error *e
  * including windows of earlier agents. Windows of a machine are identified by their times alone.
  * The clock may be set forward and back meanwhile: only used times are skipped.
  */
-u32 spool_take_window(struct spool *spool, u32 now);
+u32 spool_reserve_window_time(struct spool *spool, u32 now);
 
 /*
  * For the sender: reads the oldest batch for which `skips` is false (NULL: the oldest batch).
@@ -86,8 +87,8 @@ int spool_replace_batch_by_ledger(struct spool *spool, const struct spooled_batc
  * Replaces a batch by its ledger, and keeps the file as NUMBER.refused if there is room. If only a
  * ledger was left, it is removed.
  */
-int spool_set_aside(struct spool *spool, const struct spooled_batch *batch,
-		    struct stackmap_error *error);
+int spool_set_batch_aside(struct spool *spool, const struct spooled_batch *batch,
+			  struct stackmap_error *error);
 
 struct spool_count {
 	u32 batches; /* number of batches that still have their rows */

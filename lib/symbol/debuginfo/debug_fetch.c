@@ -130,8 +130,10 @@ static int open_debuginfod_client(struct debug_fetch *fetch)
 	return 0;
 }
 
-/* The reason why a request failed. Servers that refuse, or cannot be found, cost some time with
- * each request; after DEBUG_FETCH_SECONDS without an answer no more requests are made. */
+/* Returns the reason why a request failed, and sets `stopped` if no more requests are to be made:
+ * the user has abandoned the request, or no server has answered. Servers that refuse, or cannot be
+ * found, cost some time with each request; this time may be DEBUG_FETCH_SECONDS for all requests
+ * together. */
 static int classify_failure(struct debug_fetch *fetch, int result)
 {
 	bool late = result == -ETIME || result == -ETIMEDOUT;

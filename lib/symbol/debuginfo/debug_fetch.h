@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Files by build id from the debuginfod servers in DEBUGINFOD_URLS, through libdebuginfod, which
- * has a cache of its own. A file from a server is not trusted: the caller checks its build id in a
- * sandbox.
+ * Downloads files by build id from the debuginfod servers in DEBUGINFOD_URLS, through
+ * libdebuginfod, which has a cache of its own. A file from a server is not trusted: the caller
+ * checks its build id in a sandbox.
  *
- * A file may take DEBUG_FETCH_SECONDS, or DEBUGINFOD_MAXTIME seconds. Requests end for good when
- * servers do not answer in time, or when the user abandons one.
+ * The download of a file may take DEBUGINFOD_MAXTIME seconds, or DEBUG_FETCH_SECONDS if that
+ * variable is not set. No more requests are made once the servers have not answered in time, or the
+ * user has abandoned a request.
  */
 #ifndef LIB_SYMBOL_DEBUG_FETCH_H
 #define LIB_SYMBOL_DEBUG_FETCH_H

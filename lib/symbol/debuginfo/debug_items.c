@@ -143,8 +143,8 @@ static int read_answer(struct taking *taking, const struct debug_answer *answer)
 	return 0;
 }
 
-int debug_items_take(char *data, const struct debug_answer *answer, const u64 *places, u32 count,
-		     bool is_kernel, struct debug_names **out)
+int debug_items_parse_answer(char *data, const struct debug_answer *answer, const u64 *places,
+			     u32 count, bool is_kernel, struct debug_names **out)
 {
 	struct debug_names *names = calloc(1, sizeof(*names));
 	struct taking taking = {

@@ -11,7 +11,7 @@ struct debug_answer;
 
 struct debug_name {
 	u64 place;
-	const char *symbol; /* or NULL */
+	const char *symbol; /* name of the symbol; NULL: no symbol is known */
 	u64 symbol_start, symbol_size;
 	u32 count;
 	const struct code_place *functions; /* the functions at the place, the innermost first;
@@ -24,13 +24,13 @@ struct debug_names {
 	u32 count;
 	struct code_place *functions;
 	u32 function_count;
-	char *data; /* texts and items */
+	char *data; /* the bytes of the answer after its head: texts, then items; owned */
 };
 
 /* Parses `data`, which has answer->bytes bytes, and takes it over on success. -EBADMSG: the bytes
  * make no sense; -ENOMEM. */
-int debug_items_take(char *data, const struct debug_answer *answer, const u64 *places, u32 count,
-		     bool is_kernel, struct debug_names **out);
+int debug_items_parse_answer(char *data, const struct debug_answer *answer, const u64 *places,
+			     u32 count, bool is_kernel, struct debug_names **out);
 
 void debug_names_free(struct debug_names **names);
 

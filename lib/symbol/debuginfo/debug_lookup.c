@@ -146,7 +146,7 @@ static bool has_wanted_build_id_and_parts(void *arg, int file)
 	struct debug_link *link = &wanted->link;
 
 	wanted->met = true;
-	return debug_lookup_link(wanted->lookup, file, link) &&
+	return debug_lookup_read_debug_link(wanted->lookup, file, link) &&
 	       link->build_id_bytes == wanted->build_id_bytes &&
 	       !memcmp(link->build_id, wanted->build_id, wanted->build_id_bytes) &&
 	       has_needed_parts(link, wanted->need);
@@ -283,7 +283,7 @@ static void search_end(struct debug_search *search)
 
 /* Reports that a file with debug information is at the mapped path, but cannot be used, since the
  * recording has no build id to compare. Call after search_begin() has failed with -ENOENT. */
-static void report_file_without_build_id(struct debug_search *search)
+static void report_debug_file_that_cannot_be_verified(struct debug_search *search)
 {
 	struct wanted wanted = describe_wanted_file(search, NEED_DWARF);
 	const char *path = mapped_path(search);
@@ -407,7 +407,8 @@ static int open_dwz_file(struct debug_search *search, struct wanted *wanted)
 	return file;
 }
 
-/* Searches this machine for the file to which dwz has moved parts of the file that was found. */
+/* Searches this machine, then the debuginfod servers, for the file to which dwz has moved parts of
+ * the file that was found. */
 static void search_dwz_file(struct debug_search *search)
 {
 	struct wanted wanted = {.lookup = search->lookup,
@@ -465,14 +466,15 @@ void debug_lookup_free(struct debug_lookup **lookup)
 
 /* Sends a request and receives the head of its answer. A sandbox without memory is -EFBIG: the file
  * that needed the memory stays without names, and the report goes on. */
-static int send_request(struct debug_lookup *lookup, const struct debug_request *request,
-			const int *files, u32 count, const u64 *places, struct debug_answer *answer)
+static int query_debug_sandbox(struct debug_lookup *lookup, const struct debug_request *request,
+			       const int *files, u32 count, const u64 *places,
+			       struct debug_answer *answer)
 {
 	struct sandbox *sandbox = lookup->sandbox;
 	int result;
 
-	sandbox_limit(sandbox, request->what == DEBUG_LINK ? LINK_LIMIT_MS : LIMIT_MS);
-	result = sandbox_request(sandbox, request, sizeof(*request), files, count);
+	sandbox_set_time_limit(sandbox, request->what == DEBUG_LINK ? LINK_LIMIT_MS : LIMIT_MS);
+	result = sandbox_send_request(sandbox, request, sizeof(*request), files, count);
 	result = result ?: sandbox_send(sandbox, places, request->count * sizeof(*places));
 	result = result ?: sandbox_receive(sandbox, answer, sizeof(*answer));
 	if (!result && (answer->result > 0 || answer->bytes > ANSWER_BYTES_MAX)) {
@@ -482,12 +484,12 @@ static int send_request(struct debug_lookup *lookup, const struct debug_request 
 	return result ?: answer->result == -ENOMEM ? -EFBIG : answer->result;
 }
 
-bool debug_lookup_link(struct debug_lookup *lookup, int file, struct debug_link *link)
+bool debug_lookup_read_debug_link(struct debug_lookup *lookup, int file, struct debug_link *link)
 {
 	const struct debug_request request = {.what = DEBUG_LINK, .files = 1 << DEBUG_FILE_CODE};
 	struct debug_answer answer;
 
-	if (send_request(lookup, &request, &file, 1, NULL, &answer))
+	if (query_debug_sandbox(lookup, &request, &file, 1, NULL, &answer))
 		return false;
 	*link = answer.link;
 	return link->build_id_bytes <= TRACE_BUILD_ID_MAX &&
@@ -498,8 +500,9 @@ bool debug_lookup_link(struct debug_lookup *lookup, int file, struct debug_link 
 
 /* Requests the names of all places from the sandbox. The whole answer is received and checked; on
  * an error the caller gets no part of it. */
-static int request_places(const struct debug_search *search, const struct debug_request *request,
-			  const u64 *places, struct debug_answer *answer, struct debug_names **out)
+static int request_names_of_places(const struct debug_search *search,
+				   const struct debug_request *request, const u64 *places,
+				   struct debug_answer *answer, struct debug_names **out)
 {
 	struct debug_lookup *lookup = search->lookup;
 	int files[DEBUG_FILES], result;
@@ -509,7 +512,7 @@ static int request_places(const struct debug_search *search, const struct debug_
 	for (u32 i = 0; i < DEBUG_FILES; i++)
 		if (search->files[i] >= 0)
 			files[sent++] = search->files[i];
-	result = send_request(lookup, request, files, sent, places, answer);
+	result = query_debug_sandbox(lookup, request, files, sent, places, answer);
 	if (result)
 		return result;
 	data = malloc(answer->bytes + 1);
@@ -519,8 +522,8 @@ static int request_places(const struct debug_search *search, const struct debug_
 	}
 	result = sandbox_receive(lookup->sandbox, data, answer->bytes);
 	result = result
-			 ?: debug_items_take(data, answer, places, request->count, request->stext,
-					     out);
+			 ?: debug_items_parse_answer(data, answer, places, request->count,
+						     request->stext, out);
 	if (result == -EBADMSG)
 		sandbox_end_child(lookup->sandbox);
 	if (result)
@@ -535,7 +538,7 @@ static const char *missing_names_reason(const struct debug_search *search,
 	bool is_shared = search->link.has_dwarf && search->link.shared[0];
 
 	if (result)
-		return sandbox_reason(result);
+		return sandbox_reason_of_failure(result);
 	if (is_shared && search->files[DEBUG_FILE_SHARED] < 0)
 		return "the file that it shares with others (.gnu_debugaltlink) is not here";
 	if (answer->is_split)
@@ -561,21 +564,21 @@ static int request_debug_names(const struct debug_search *search, const u64 *pla
 	if (!request.files ||
 	    (!search->link.has_dwarf && !search->link.has_symbols && !search->link.has_go))
 		return -ENOENT;
-	result = request_places(search, &request, places, &answer, out);
+	result = request_names_of_places(search, &request, places, &answer, out);
 	shortcoming = missing_names_reason(search, &answer, result);
 	if (shortcoming)
 		report_unusable_file(search->lookup, search->path, shortcoming);
 	return result && result != -ENOMEM ? -ENOENT : result;
 }
 
-int debug_lookup_find(struct debug_lookup *lookup, const struct debug_code *code, const u64 *places,
-		      u32 count, struct debug_names **out)
+int debug_lookup_find_names(struct debug_lookup *lookup, const struct debug_code *code,
+			    const u64 *places, u32 count, struct debug_names **out)
 {
 	struct debug_search search;
 	int result = search_begin(&search, lookup, code);
 
 	if (result) {
-		report_file_without_build_id(&search);
+		report_debug_file_that_cannot_be_verified(&search);
 		return result;
 	}
 	search_debug_file_on_this_machine(&search);
@@ -641,7 +644,7 @@ static int request_dwarf_argument(const struct debug_search *search,
 		request.files |= 1U << i;
 		files[sent++] = search->files[i];
 	}
-	result = send_request(search->lookup, &request, files, sent, &query->place, answer);
+	result = query_debug_sandbox(search->lookup, &request, files, sent, &query->place, answer);
 	if (!result && (answer->bytes || argument->reg >= DWARF_REGISTERS || !argument->bytes ||
 			argument->bytes > 8 || argument->byte + argument->bytes > 8 ||
 			argument->steps > NUMBER_STEPS_MAX)) {
@@ -662,7 +665,7 @@ int debug_lookup_argument(struct debug_lookup *lookup, const struct debug_argume
 	const char *shortcoming;
 	int result;
 
-	if (!debug_lookup_link(lookup, query->file, &link)) {
+	if (!debug_lookup_read_debug_link(lookup, query->file, &link)) {
 		strcpy(reason, "the file cannot be read");
 		return -ENOEXEC;
 	}
@@ -694,6 +697,6 @@ int debug_lookup_argument(struct debug_lookup *lookup, const struct debug_argume
 	snprintf(reason, DWARF_ARGUMENT_REASON_BYTES, "%s",
 		 result != -ENODATA && answer.reason[0] ? answer.reason
 		 : result == -ENODATA			? shortcoming ?: answer.reason
-							: sandbox_reason(result));
+							: sandbox_reason_of_failure(result));
 	return result;
 }

@@ -46,7 +46,7 @@ void debug_lookup_free(struct debug_lookup **lookup);
 
 /* Reads which parts and links an open file has: the sandbox reads them, and they are checked.
  * False: not an ELF file, or the answer makes no sense. */
-bool debug_lookup_link(struct debug_lookup *lookup, int file, struct debug_link *link);
+bool debug_lookup_read_debug_link(struct debug_lookup *lookup, int file, struct debug_link *link);
 
 /* The code whose names are requested: a mapping, or else the kernel or one of its modules. */
 struct debug_code {
@@ -72,8 +72,8 @@ struct debug_facts debug_lookup_facts(struct debug_lookup *lookup, const struct 
 
 /* Looks up the names of places (ascending). A place is a file offset, or an address of the kernel.
  * -ENOENT: no names were found; -ENOMEM. */
-int debug_lookup_find(struct debug_lookup *lookup, const struct debug_code *code, const u64 *places,
-		      u32 count, struct debug_names **out);
+int debug_lookup_find_names(struct debug_lookup *lookup, const struct debug_code *code,
+			    const u64 *places, u32 count, struct debug_names **out);
 
 /* Finds an argument of the function that begins at the offset `place` of an open program or library
  * (dwarf_argument_find()). `function` is a symbol there; "": not known. A file with debug

@@ -18,7 +18,7 @@
 #include "symbol/dwarf/debug_info.h"
 
 struct writer {
-	FILE *out; /* items */
+	FILE *out; /* memory stream to which the items are written */
 	struct text_pool texts;
 	const struct debug_info *info;
 	const u64 *places;
@@ -79,7 +79,9 @@ static int find_names_of_places(struct debug_info *info, const u64 *places, u32 
 	if (!writer.out)
 		return -ENOMEM;
 	result = text_pool_init(&writer.texts);
-	result = result ?: debug_info_find(info, places, count, write_names_of_place, &writer);
+	result = result
+			 ?: debug_info_find_functions(info, places, count, write_names_of_place,
+						      &writer);
 	if (fclose(writer.out))
 		result = -ENOMEM;
 	answer->items = writer.items;
@@ -91,8 +93,8 @@ static int find_names_of_places(struct debug_info *info, const u64 *places, u32 
 
 static int answering_socket;
 
-/* Called when no memory is left. An answer is sent only when it is complete, so the request has no
- * answer yet. */
+/* Answers the request with -ENOMEM and ends the sandbox. Called when no memory is left: an answer
+ * is sent only when it is complete, so the request has no answer yet. */
 static void __attribute__((noreturn)) exit_service_without_memory(void)
 {
 	static const struct debug_answer answer = {.result = -ENOMEM};
@@ -101,9 +103,9 @@ static void __attribute__((noreturn)) exit_service_without_memory(void)
 	sandbox_exit_child();
 }
 
-static int find_names_for_answer(const struct debug_request *request, const int *files,
-				 const u64 *places, struct debug_answer *answer, char **texts,
-				 char **items)
+static int answer_names_or_argument(const struct debug_request *request, const int *files,
+				    const u64 *places, struct debug_answer *answer, char **texts,
+				    char **items)
 {
 	struct debug_files opened = {files[DEBUG_FILE_CODE], files[DEBUG_FILE_DEBUG],
 				     files[DEBUG_FILE_SHARED], &request->layout,
@@ -128,7 +130,7 @@ static int find_names_for_answer(const struct debug_request *request, const int 
 	return result;
 }
 
-static int read_link(int file, struct debug_link *link)
+static int read_debug_link_of_file(int file, struct debug_link *link)
 {
 	Elf *elf;
 
@@ -154,8 +156,8 @@ static int answer_request(int socket, const void *arg, const int *received, cons
 		files[i] = request->files & 1U << i ? received[next++] : -1;
 	answer.result =
 		request->what == DEBUG_LINK
-			? read_link(files[DEBUG_FILE_CODE], &answer.link)
-			: find_names_for_answer(request, files, places, &answer, &texts, &items);
+			? read_debug_link_of_file(files[DEBUG_FILE_CODE], &answer.link)
+			: answer_names_or_argument(request, files, places, &answer, &texts, &items);
 	if (answer.result)
 		answer.items = answer.bytes = answer.text_bytes = 0;
 	result = message_send(socket, &answer, sizeof(answer), MESSAGE_NO_DEADLINE)

@@ -145,7 +145,7 @@ static int send_demangled_name(int socket, struct demangle_message *message)
 	return message_send(socket, message, HEAD_BYTES + message->bytes, MESSAGE_NO_DEADLINE);
 }
 
-/* Runs in the sandbox until the other side closes the socket. */
+/* Answers requests in the sandbox until the other side closes the socket. */
 static void demangle_serve(int socket)
 {
 	struct demangle_message *message = malloc(sizeof(*message));
@@ -200,7 +200,7 @@ static int demangle_in_sandbox(struct demangler *demangler, const char *name, u3
 	message->result = 0;
 	message->bytes = bytes;
 	memcpy(message->name, name, bytes);
-	result = sandbox_request(demangler->sandbox, message, HEAD_BYTES + bytes, NULL, 0)
+	result = sandbox_send_request(demangler->sandbox, message, HEAD_BYTES + bytes, NULL, 0)
 			 ?: receive_demangled_name(demangler->sandbox, message)
 			 ?: message->result;
 	if (result)
@@ -254,7 +254,7 @@ static bool is_cheap_to_demangle(const char *name, size_t bytes)
 	       log2_of_demangling_steps(name, bytes) <= WORK_BITS;
 }
 
-char *demangler_name(struct demangler *demangler, const char *name)
+char *demangler_demangle_name(struct demangler *demangler, const char *name)
 {
 	size_t bytes = strlen(name);
 	char *plain = NULL;
@@ -268,7 +268,7 @@ char *demangler_name(struct demangler *demangler, const char *name)
 			 ? -EFBIG
 			 : demangle_in_sandbox(demangler, name, bytes, &plain);
 	if (result && result != -EINTR && !demangler->failures.count++)
-		demangler->failures.reason = sandbox_reason(result);
+		demangler->failures.reason = sandbox_reason_of_failure(result);
 	return plain;
 }
 

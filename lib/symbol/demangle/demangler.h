@@ -17,7 +17,7 @@
 bool demangle_is_mangled(const char *name);
 
 /* The demangled name, for the caller to free; NULL: `name` is not mangled. A hostile name may take
- * any time and memory; demangler_name() bounds both. */
+ * any time and memory; demangler_demangle_name() bounds both. */
 char *demangle(const char *name);
 
 struct demangler;
@@ -26,8 +26,8 @@ struct demangler;
  * not start. */
 struct demangle_failures {
 	u64 count;
-	const char *reason; /* why the first of these names stays mangled, as sandbox_reason() gives
-			       it */
+	const char *reason; /* why the first of these names stays mangled, as
+			       sandbox_reason_of_failure() gives it */
 };
 
 int demangler_create(struct demangler **out);
@@ -36,7 +36,7 @@ void demangler_free(struct demangler **demangler);
 /* Returns the demangled name, for the caller to free. NULL: `name` is not mangled, or the failure
  * was counted (demangler_failures()).
  */
-char *demangler_name(struct demangler *demangler, const char *name);
+char *demangler_demangle_name(struct demangler *demangler, const char *name);
 
 struct demangle_failures demangler_failures(const struct demangler *demangler);
 

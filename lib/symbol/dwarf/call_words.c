@@ -27,7 +27,7 @@ static struct call_place assign_place_of_reference(enum call_convention conventi
 {
 	static const struct call_shape address = {
 		.bytes = WORD, .align = WORD, .words = {CALL_INTEGER}};
-	struct call_place place = call_next(convention, &address, state);
+	struct call_place place = call_next_argument_place(convention, &address, state);
 
 	place.is_address = true;
 	return place;
@@ -84,7 +84,7 @@ static struct call_place aapcs64_next_place(const struct call_shape *shape,
 }
 
 /* AAPCS64 passes the address of the result in x8, which no argument uses. */
-bool call_result_is_argument(enum call_convention convention, const struct call_shape *result)
+bool call_passes_address_of_result(enum call_convention convention, const struct call_shape *result)
 {
 	if (convention != CALL_SYSV)
 		return false;
@@ -92,8 +92,8 @@ bool call_result_is_argument(enum call_convention convention, const struct call_
 	       (result->is_composite && (result->in_memory || result->bytes > COMPOSITE_MAX));
 }
 
-struct call_place call_next(enum call_convention convention, const struct call_shape *shape,
-			    struct call_state *state)
+struct call_place call_next_argument_place(enum call_convention convention,
+					   const struct call_shape *shape, struct call_state *state)
 {
 	if (shape->by_reference)
 		return assign_place_of_reference(convention, state);

@@ -48,10 +48,12 @@ struct call_place {
 
 /* True if the caller passes, before the first argument, the address at which a result of this type
  * is to be stored. */
-bool call_result_is_argument(enum call_convention convention, const struct call_shape *result);
+bool call_passes_address_of_result(enum call_convention convention,
+				   const struct call_shape *result);
 
 /* Gives the place of the next argument and counts it in *state. */
-struct call_place call_next(enum call_convention convention, const struct call_shape *shape,
-			    struct call_state *state);
+struct call_place call_next_argument_place(enum call_convention convention,
+					   const struct call_shape *shape,
+					   struct call_state *state);
 
 #endif

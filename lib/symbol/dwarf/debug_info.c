@@ -41,11 +41,11 @@
 #define MINI_BYTES_MAX (64UL << 20)
 #define GROWTH_MAX 32 /* xz makes a symbol table smaller by a factor of about 5 */
 
-/* The ELF file in the section, whose memory the caller frees after elf_end(); or NULL. The section
- * may hold any bytes. */
+/* Opens the ELF file in the section .gnu_debugdata; the caller frees *memory after elf_end(). NULL:
+ * there is no such section, or the bytes in it make no sense. */
 static Elf *open_mini_debug_elf(Elf *elf, char **memory)
 {
-	Elf_Data *packed = debug_link_section(elf, ".gnu_debugdata");
+	Elf_Data *packed = elf_section_data(elf, ".gnu_debugdata");
 	size_t room = MINI_BYTES_MAX, in = 0, out = 0;
 	uint64_t limit = MEMORY_MAX;
 	Elf *mini = NULL;
@@ -215,8 +215,9 @@ struct debug_info {
 	Elf *code, *debug, *shared_elf;
 	Elf *mini; /* symbol table of .gnu_debugdata; NULL = the file has none */
 	char *mini_memory;
-	Elf *unpacked, *shared_unpacked; /* copies of both files with unpacked sections; NULL =
-					    libelf reads the file itself */
+	Elf *unpacked, *shared_unpacked; /* copies of the debug file and of the file made by dwz,
+					    with unpacked sections; NULL = libelf reads the file
+					    itself */
 	char *unpacked_memory, *shared_memory;
 	Dwarf *dwarf, *shared;
 	struct elf_segments segments;
@@ -486,7 +487,7 @@ static bool dwarf_address(const struct debug_info *info, u64 place, u64 *address
 		*address = place - info->slide;
 		return true;
 	}
-	segment = elf_segment_at(&info->segments, place);
+	segment = elf_segment_at_offset(&info->segments, place);
 	if (segment)
 		*address = segment->address + (place - segment->offset);
 	return segment;
@@ -544,8 +545,8 @@ static int find_functions_in_unit(struct debug_info *info, const struct target *
 	return result;
 }
 
-int debug_info_find(struct debug_info *info, const u64 *places, u32 count, code_place_each each,
-		    void *arg)
+int debug_info_find_functions(struct debug_info *info, const u64 *places, u32 count,
+			      code_place_each each, void *arg)
 {
 	struct target *targets = calloc(count + 1UL, sizeof(*targets));
 	u64 *addresses = calloc(count + 1UL, sizeof(*addresses));
@@ -589,8 +590,8 @@ int debug_info_argument(struct debug_info *info, u64 place, const char *name, co
 	if (!dwarf_address(info, place, &address) || !info->dwarf ||
 	    !code_ranges_find(&info->ranges, address, &unit))
 		return -ENODATA;
-	/* Any symbol of the code will do: aliases have the same code, so a clone is a clone under
-	 * each of its names. */
+	/* Any symbol at the address will do: dwarf_argument_find() only needs to know whether the
+	 * function is a clone, and a clone is a clone under each of its names. */
 	if (!name[0] && !debug_info_symbol(info, place, &symbol))
 		symbol.name = "the function";
 	return dwarf_argument_find(&info->units[unit], address, symbol.name, path, out, reason);

@@ -40,12 +40,12 @@ bool debug_info_is_split(const struct debug_info *info);
 /* Calls each() once for each of `places` (ascending), in any order, with the functions at the
  * place, the innermost first; count 0: no function is known. Texts live until each() returns. Stops
  * at the first non-zero return and returns it. -ENOMEM. */
-int debug_info_find(struct debug_info *info, const u64 *places, u32 count, code_place_each each,
-		    void *arg);
+int debug_info_find_functions(struct debug_info *info, const u64 *places, u32 count,
+			      code_place_each each, void *arg);
 
 /* Finds an argument of the function that begins at a file offset, as dwarf_argument_find() does.
- * `name` of the function is used if the symbol table has none. -ENODATA also if that code has no
- * debug information. */
+ * `name`: symbol of the function; "": the symbol table of the file gives the symbol. -ENODATA also
+ * if this code has no debug information. */
 int debug_info_argument(struct debug_info *info, u64 place, const char *name, const char *path,
 			struct dwarf_argument *out, char reason[DWARF_ARGUMENT_REASON_BYTES]);
 

@@ -54,7 +54,7 @@ static __attribute__((format(printf, 3, 4))) int set_reason(const struct argumen
 
 /* --- The function. --- */
 
-static bool has_range_at(Dwarf_Die *die, u64 address)
+static bool has_range_that_starts_at(Dwarf_Die *die, u64 address)
 {
 	Dwarf_Addr base, start, end;
 	ptrdiff_t at = 0;
@@ -67,7 +67,9 @@ static bool has_range_at(Dwarf_Die *die, u64 address)
 	return false;
 }
 
-/* A lambda, or the method of a class in a function, may be inside of that function. */
+/* Finds the entry of the function that begins at search->address. in_functions: the search also
+ * enters the bodies of functions, since the entry of a lambda, or of a method of a local class, is
+ * inside the entry of the function that contains it. */
 static bool find_die_of_function_at_address(struct argument_search *search, Dwarf_Die *parent,
 					    bool in_functions, u32 nesting)
 {
@@ -80,7 +82,7 @@ static bool find_die_of_function_at_address(struct argument_search *search, Dwar
 				dwarf_type_is_structure(&die);
 
 		search->entries--;
-		if (tag == DW_TAG_subprogram && has_range_at(&die, search->address)) {
+		if (tag == DW_TAG_subprogram && has_range_that_starts_at(&die, search->address)) {
 			search->function = die;
 			return true;
 		}
@@ -310,7 +312,7 @@ struct parameter_walk {
 	char names[256];
 };
 
-static void set_location_if_wanted_parameter(struct parameter_walk *walk, Dwarf_Die *parameter)
+static void count_parameter_and_locate_if_wanted(struct parameter_walk *walk, Dwarf_Die *parameter)
 {
 	static const struct value nowhere = {.registers = {-1, -1}};
 	const char *name = dwarf_diename(parameter) ?: "";
@@ -329,7 +331,7 @@ static void set_location_if_wanted_parameter(struct parameter_walk *walk, Dwarf_
 	walk->is_countable &= is_typed && dwarf_type_compute_call_shape(&type, walk->search->is_cxx,
 									walk->search->work, &shape);
 	if (walk->is_countable) {
-		place = call_next(CALL_CONVENTION, &shape, &walk->state);
+		place = call_next_argument_place(CALL_CONVENTION, &shape, &walk->state);
 		convention = set_location_by_convention(&place, &by_convention);
 	}
 	if (!is_named || walk->is_found)
@@ -373,11 +375,11 @@ static void count_result_address(struct parameter_walk *walk, Dwarf_Die *functio
 		walk->is_countable = dwarf_tag(&type) == DW_TAG_base_type;
 		return;
 	}
-	/* A structure of one long double is returned in a register of the x87, a packed one of the
-	 * same size in memory. */
+	/* A structure of one long double is returned in a register of the x87, a packed structure
+	 * of the same size in memory, so it is not known whether the caller passes an address. */
 	if (result.is_composite && result.in_memory && result.bytes <= 16)
 		walk->is_countable = false;
-	else if (call_result_is_argument(CALL_CONVENTION, &result))
+	else if (call_passes_address_of_result(CALL_CONVENTION, &result))
 		walk->state.integers++;
 }
 
@@ -393,7 +395,7 @@ static void walk_parameters(struct parameter_walk *walk)
 		function = origin;
 	for (more = dwarf_child(&function, &die); !more; more = dwarf_siblingof(&die, &die))
 		if (dwarf_tag(&die) == DW_TAG_formal_parameter)
-			set_location_if_wanted_parameter(walk, &die);
+			count_parameter_and_locate_if_wanted(walk, &die);
 }
 
 static int choose_location(const struct parameter_walk *walk, struct value *value)
@@ -410,8 +412,8 @@ static int choose_location(const struct parameter_walk *walk, struct value *valu
 	if (!walk->is_typed)
 		return set_reason(search, EINVAL, "the type of %.*s is not known", length,
 				  walk->name);
-	/* The compiler cannot have changed the calling convention, whatever it knows of the
-	 * callers. */
+	/* `keeps`: the function has the calling convention of its language, because callers in
+	 * other files may exist, and the compiler does not know them. */
 	keeps = !search->is_foreign && !is_compiler_clone_of_function(search->symbol) &&
 		read_flag(&function, DW_AT_external) &&
 		read_constant(&function, DW_AT_calling_convention) != NO_CALL_CONVENTION;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * An argument of a function by its name: the register or stack bytes that hold the argument at the
- * function's first instruction, and the members that lead on from there. The file may hold any
- * bytes: call in a sandbox only (symbol/debuginfo/debug_service.h).
+ * Finds an argument of a function by its name: the register or stack bytes that hold the argument
+ * at the function's first instruction, and the pointers and members that lead from the argument to
+ * a number. The file may hold any bytes: call in a sandbox only (symbol/debuginfo/debug_service.h).
  */
 #ifndef LIB_SYMBOL_DWARF_ARGUMENT_H
 #define LIB_SYMBOL_DWARF_ARGUMENT_H
@@ -29,9 +29,10 @@ struct dwarf_argument {
 /*
  * Finds the argument that `path` names, as "size" or "request->file.size". `unit` covers `address`,
  * the entry of a function with the symbol `symbol`. 0; else `reason` has a text, and -ENODATA: no
- * debug information of such a function; -ENOENT: no such parameter or member; -EINVAL: no number;
- * -EOPNOTSUPP: the place at the entry is not known; -E2BIG: more than NUMBER_STEPS_MAX pointers, or
- * types that lead to too many others.
+ * debug information of such a function; -ENOENT: no such parameter or member; -EINVAL: the path
+ * does not lead to a number; -EOPNOTSUPP: it is not known where the argument is at the entry;
+ * -E2BIG: the path has more than NUMBER_STEPS_MAX pointers, or the types refer to too many other
+ * types.
  */
 int dwarf_argument_find(const Dwarf_Die *unit, u64 address, const char *symbol, const char *path,
 			struct dwarf_argument *out, char reason[DWARF_ARGUMENT_REASON_BYTES]);

@@ -21,8 +21,8 @@
 #include "symbol/elf/elf_layout.h"
 #include "symbol/elf/file_identity.h"
 
-/* --- Reads numbers and texts of DWARF one after the other. After the end each number is 0, and
- * `bad` stays set. --- */
+/* --- A cursor reads numbers and texts of DWARF one after the other. After the last byte each
+ * number is 0, each text is empty, and `bad` is set for good. --- */
 
 struct dwarf_cursor {
 	const u8 *at, *end;
@@ -120,7 +120,7 @@ struct header {
 	struct dwarf_lines *lines;
 	u32 file_room, directory_room;
 	u16 version;
-	u8 offset_bytes; /* 4 or 8 */
+	u8 offset_bytes; /* bytes of an offset in a section: 4, or 8 in 64-bit DWARF */
 };
 
 void dwarf_line_sections_find(Elf *elf, struct dwarf_line_sections *sections)
@@ -131,9 +131,9 @@ void dwarf_line_sections_find(Elf *elf, struct dwarf_line_sections *sections)
 	if (!gelf_getehdr(elf, &header) || header.e_ident[EI_DATA] != ELFDATA2LSB ||
 	    __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__)
 		return;
-	sections->lines = debug_link_section(elf, ".debug_line");
-	sections->line_strings = debug_link_section(elf, ".debug_line_str");
-	sections->strings = debug_link_section(elf, ".debug_str");
+	sections->lines = elf_section_data(elf, ".debug_line");
+	sections->line_strings = elf_section_data(elf, ".debug_line_str");
+	sections->strings = elf_section_data(elf, ".debug_str");
 }
 
 static int add_directory(struct header *header, const char *name)
@@ -159,7 +159,7 @@ static int add_file(struct header *header, const struct dwarf_file *file)
 }
 
 /* Reads the lists of directories and files, in the form from before DWARF 5. */
-static int read_old_entries(struct header *header)
+static int read_file_lists_before_dwarf5(struct header *header)
 {
 	struct dwarf_cursor *cursor = &header->cursor;
 	struct dwarf_file file;
@@ -236,8 +236,8 @@ static u64 read_number_form(struct header *header, u64 form)
 }
 
 /* Reads a list of directories or a list of files, in the form of DWARF 5. */
-static int read_entries(struct header *header,
-			int (*add)(struct header *, const struct dwarf_file *))
+static int read_file_list_of_dwarf5(struct header *header,
+				    int (*add)(struct header *, const struct dwarf_file *))
 {
 	struct dwarf_cursor *cursor = &header->cursor;
 	u64 contents[FORMATS_MAX], forms[FORMATS_MAX];
@@ -320,10 +320,10 @@ static int read_header(struct header *header)
 	if (!read_encoding(header))
 		return -ENODATA;
 	if (header->version < 5)
-		result = read_old_entries(header);
+		result = read_file_lists_before_dwarf5(header);
 	else
-		result =
-			read_entries(header, add_directory_entry) ?: read_entries(header, add_file);
+		result = read_file_list_of_dwarf5(header, add_directory_entry)
+				 ?: read_file_list_of_dwarf5(header, add_file);
 	return cursor->bad && !result ? -ENODATA : result;
 }
 
@@ -369,8 +369,9 @@ static void begin_line_sequence(struct scan *scan)
 	scan->in_sequence = false;
 }
 
-/* Ends the row before, which covers the requested addresses from its own address up to this
- * row's. */
+/* Called when the state machine makes a row. The previous row of the sequence ends here: the
+ * function sets rows[] of all requested addresses from that row's address up to the address of the
+ * new row. */
 static void end_previous_row(struct scan *scan)
 {
 	if (!scan->in_sequence)
@@ -473,7 +474,8 @@ void dwarf_lines_find(const struct dwarf_lines *lines, const struct code_ranges 
 	}
 }
 
-void dwarf_lines_name(const struct dwarf_lines *lines, u64 file, struct code_place *place)
+void dwarf_lines_set_file_of_place(const struct dwarf_lines *lines, u64 file,
+				   struct code_place *place)
 {
 	const struct dwarf_file *found;
 

@@ -72,7 +72,8 @@ bool dwarf_type_is_structure(Dwarf_Die *type)
 	return tag == DW_TAG_structure_type || tag == DW_TAG_class_type || tag == DW_TAG_union_type;
 }
 
-/* Declarations of static members are entries, too. */
+/* True for a data member or a base class. A static member also has an entry, but is no part of the
+ * structure's bytes. */
 static bool is_data_member_entry(Dwarf_Die *die)
 {
 	int tag = dwarf_tag(die);
@@ -122,9 +123,8 @@ static bool count_entry_against_work_limit(u32 *work)
 struct scan {
 	struct call_shape *shape;
 	u32 *work;
-	u32 float_bytes; /* size of all floats so far; 0: none yet */
-	bool has_other;	 /* a part of the type is another thing than a float, or a float of another
-			    size */
+	u32 float_bytes; /* size of each float found so far; 0: no float has been found */
+	bool has_other;	 /* a part of the type is not a float, or the floats have different sizes */
 	u32 parts;	 /* number of parts visited so far */
 };
 
@@ -225,7 +225,8 @@ static bool add_words_of_structure_to_shape(struct scan *scan, Dwarf_Die *type, 
 	return more > 0;
 }
 
-/* A vector of more than 16 bytes is passed as the compiler's options say. */
+/* Adds an array or a vector. False for a vector of more than 16 bytes: how a call passes it depends
+ * on the compiler's options. */
 static bool add_words_of_array_to_shape(struct scan *scan, Dwarf_Die *type, u64 start, u64 bytes,
 					u32 *align, u32 nesting)
 {
@@ -324,8 +325,8 @@ static bool is_copy_constructor(Dwarf_Die *function, Dwarf_Die *structure, u32 *
 	return references == 1 && !others;
 }
 
-static bool is_defined_copy_or_destructor(Dwarf_Die *function, Dwarf_Die *structure,
-					  const char *class, u32 *work, bool *known)
+static bool function_makes_class_pass_by_address(Dwarf_Die *function, Dwarf_Die *structure,
+						 const char *class, u32 *work, bool *known)
 {
 	const char *name = dwarf_diename(function);
 
@@ -369,7 +370,8 @@ static bool is_passed_by_address(Dwarf_Die *type, u32 nesting, u32 *work, bool *
 			return false;
 		}
 		if (dwarf_tag(&part) == DW_TAG_subprogram &&
-		    is_defined_copy_or_destructor(&part, type, dwarf_diename(type), work, known))
+		    function_makes_class_pass_by_address(&part, type, dwarf_diename(type), work,
+							 known))
 			return true;
 		if (!is_data_member_entry(&part) || !dwarf_type_of(&part, &of))
 			continue;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Types of C and C++ in DWARF, as calls and members need them. The file may hold any bytes. */
+/* Reads types of C and C++ from DWARF: how a call passes a value of the type, which kind of number
+ * it is, and where a member is. The file may hold any bytes. */
 #ifndef LIB_SYMBOL_DWARF_TYPE_H
 #define LIB_SYMBOL_DWARF_TYPE_H
 
@@ -12,7 +13,7 @@
 bool dwarf_type_of(Dwarf_Die *die, Dwarf_Die *type);
 
 /* Types refer to each other, so a few of them can ask for work that grows exponentially with their
- * number. `work` is the number of entries that may still be read; each entry takes one. */
+ * number. `work` is the number of entries that may still be read; reading one decrements *work. */
 
 /* Reads the shape of a type that dwarf_type_of() gave. False: the shape is not known, as for a
  * structure that is only declared, or *work has become 0. */

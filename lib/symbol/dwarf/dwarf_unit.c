@@ -322,8 +322,9 @@ static const struct code_place *find_function_and_line_of_inlined_call(struct un
 				    .line = read_attribute_number(&part->die, DW_AT_call_line),
 				    .base = unit->directory};
 	if (unit->has_lines)
-		dwarf_lines_name(&unit->lines, read_attribute_number(&part->die, DW_AT_call_file),
-				 &part->place);
+		dwarf_lines_set_file_of_place(&unit->lines,
+					      read_attribute_number(&part->die, DW_AT_call_file),
+					      &part->place);
 	return &part->place;
 }
 
@@ -337,7 +338,7 @@ static int find_functions_at_address(struct unit *unit, u64 address, const struc
 
 	if (row->found) {
 		at.line = row->line;
-		dwarf_lines_name(&unit->lines, row->file, &at);
+		dwarf_lines_set_file_of_place(&unit->lines, row->file, &at);
 	}
 	if (count > 0)
 		count = find_inlined_calls(unit, index, address, calls);

@@ -58,17 +58,18 @@ int dwarf_lines_read(const struct dwarf_line_sections *sections, u64 offset,
 void dwarf_lines_clear(struct dwarf_lines *lines);
 
 /* Sets rows[i] to the row of the line table that covers addresses[i]; the addresses ascend. `text`:
- * by elf_text_read(). */
+ * the file's ranges of code, from elf_text_read(). */
 void dwarf_lines_find(const struct dwarf_lines *lines, const struct code_ranges *text,
 		      const u64 *addresses, u32 count, struct dwarf_row *rows);
 
 /* Sets file and directory of a place by the number of the file in the line table, if the table has
  * this number. */
-void dwarf_lines_name(const struct dwarf_lines *lines, u64 file, struct code_place *place);
+void dwarf_lines_set_file_of_place(const struct dwarf_lines *lines, u64 file,
+				   struct code_place *place);
 
-/* Calls each(arg, start, end) for the ranges of an entry that begin in code; `text`:
- * elf_text_read(). Stops at the first non-zero return and returns it. -EBADMSG: the ranges are
- * damaged. */
+/* Calls each(arg, start, end) for the address ranges of an entry that begin in code; `text`: the
+ * file's ranges of code, from elf_text_read(). Stops at the first non-zero return and returns it.
+ * -EBADMSG: the ranges are damaged. */
 int dwarf_entry_ranges(Dwarf_Die *die, const struct code_ranges *text,
 		       int (*each)(void *arg, u64 start, u64 end), void *arg);
 

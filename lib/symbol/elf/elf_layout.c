@@ -32,14 +32,8 @@ Elf_Scn *elf_section_find(Elf *elf, const char *name, GElf_Shdr *header)
 	return NULL;
 }
 
-/*
- * Where an ELF file has code, by its section headers. DWARF also tells of functions that the linker
- * has thrown away: it leaves 0 where their address was, or, for lld, the last one that there is.
- * Some files really begin at 0, so it is the sections that say whether there is code at an address.
- * The segments do not: the first one often begins at 0, too, with the headers of the file.
- *
- * Sections whose ends would wrap are empty ones to code_ranges_add().
- */
+/* The ranges of code of an ELF file, from its section headers. code_ranges_add() leaves out a
+ * section whose end would wrap. */
 
 #define CODE_FLAGS (SHF_ALLOC | SHF_EXECINSTR)
 
@@ -86,7 +80,7 @@ void elf_segments_read(Elf *elf, struct elf_segments *segments)
 	}
 }
 
-const struct elf_segment *elf_segment_of(const struct elf_segments *segments, u64 address)
+const struct elf_segment *elf_segment_of_address(const struct elf_segments *segments, u64 address)
 {
 	for (u32 i = 0; i < segments->count; i++) {
 		const struct elf_segment *segment = &segments->segment[i];
@@ -97,7 +91,7 @@ const struct elf_segment *elf_segment_of(const struct elf_segments *segments, u6
 	return NULL;
 }
 
-const struct elf_segment *elf_segment_at(const struct elf_segments *segments, u64 offset)
+const struct elf_segment *elf_segment_at_offset(const struct elf_segments *segments, u64 offset)
 {
 	for (u32 i = 0; i < segments->count; i++) {
 		const struct elf_segment *segment = &segments->segment[i];

@@ -32,10 +32,10 @@ struct elf_segments {
 void elf_segments_read(Elf *elf, struct elf_segments *segments);
 
 /* The segment that holds a virtual address, or NULL. */
-const struct elf_segment *elf_segment_of(const struct elf_segments *segments, u64 address);
+const struct elf_segment *elf_segment_of_address(const struct elf_segments *segments, u64 address);
 
 /* The segment that holds a file offset, or NULL. */
-const struct elf_segment *elf_segment_at(const struct elf_segments *segments, u64 offset);
+const struct elf_segment *elf_segment_at_offset(const struct elf_segments *segments, u64 offset);
 
 /* Reads the address ranges of the sections that have code. `elf` is the file with the DWARF: a
  * debug file that was split off has the section headers, too. 0 or -ENOMEM. */

@@ -58,8 +58,9 @@ struct reader {
 	GElf_Shdr section;
 };
 
-/* Reads the slots of a section of relocations, whose symbols must be those of .dynsym: where a tool
- * has removed .dynsym, its section number may now be that of .symtab, with other indexes. */
+/* Adds the GOT slots, each with its function, that the relocations of a section fill. A section
+ * whose symbols are not those of .dynsym is left out: where a tool has removed .dynsym, its section
+ * number may now be that of .symtab, with other indexes. */
 static int add_plt_slots(struct reader *reader, Elf_Scn *section, const GElf_Shdr *header)
 {
 	bool is_arm64 = reader->machine == EM_AARCH64;
@@ -195,7 +196,8 @@ static int add_plt_section(const struct reader *reader, const Elf_Data *data,
 					    : slot_of_x86_stub(code, step, address)};
 		const struct slot *slot = bsearch(&key, reader->slots, reader->slot_count,
 						  sizeof(key), compare_slots);
-		const struct elf_segment *segment = elf_segment_of(reader->segments, address);
+		const struct elf_segment *segment =
+			elf_segment_of_address(reader->segments, address);
 
 		/* In a retpoline PLT, a stub of twice the size jumps by a call of a trampoline; the
 		 * code after this call binds the function. */
@@ -209,8 +211,8 @@ static int add_plt_section(const struct reader *reader, const Elf_Data *data,
 	return err;
 }
 
-/* Adds the stubs of a file for x86-64 or arm64; files of other machines have none here. 0, -ENOMEM,
- * -E2BIG. */
+/* Adds the PLT stubs of a file for x86-64 or arm64; a file for another machine gives no stubs. 0,
+ * -ENOMEM, -E2BIG. */
 static int add_plt_names(struct reader *reader)
 {
 	Elf_Scn *section = NULL;
@@ -286,7 +288,7 @@ static bool address_of_code_symbol(struct reader *reader, const GElf_Sym *symbol
 	if (!is_function_symbol(symbol) && GELF_ST_TYPE(symbol->st_info) != STT_NOTYPE)
 		return false;
 	if (reader->machine == EM_ARM && is_function_symbol(symbol))
-		*address &= ~1ULL; /* Thumb */
+		*address &= ~1ULL; /* bit 0 marks Thumb code */
 	return read_section_header(reader, symbol->st_shndx) &&
 	       (section->sh_flags & SHF_EXECINSTR) && *address >= section->sh_addr &&
 	       *address - section->sh_addr < section->sh_size;
@@ -301,7 +303,7 @@ static int add_symbol(struct reader *reader, const GElf_Sym *entry, const char *
 
 	if (!name || is_assembler_label(name) || !address_of_code_symbol(reader, entry, &address))
 		return 0;
-	segment = elf_segment_of(reader->segments, address);
+	segment = elf_segment_of_address(reader->segments, address);
 	if (!segment)
 		return 0;
 	left = segment->bytes - (address - segment->address);
@@ -356,7 +358,7 @@ static int add_go_functions(const struct reader *reader)
 		if (!go_function_read(&functions, i, &function) || !*function.name ||
 		    function.end == function.start)
 			continue;
-		segment = elf_segment_of(reader->segments, function.start);
+		segment = elf_segment_of_address(reader->segments, function.start);
 		if (!segment)
 			continue;
 		start = segment->offset + (function.start - segment->address);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A file has at most a few hundred thousand relocations, and few words are asked for: each is
- * looked for from the beginning. */
+/* The search for the relocation of a word always begins at the first relocation: a file has at most
+ * a few hundred thousand relocations, and callers read few words. */
 #include "elf_words.h"
 
 #include <gelf.h>
@@ -8,7 +8,7 @@
 
 #define WORD 8
 
-bool elf_words_export(Elf *elf, const char *name, u64 *address)
+bool elf_words_exported_address(Elf *elf, const char *name, u64 *address)
 {
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
@@ -61,7 +61,7 @@ const u8 *elf_words_bytes(Elf *elf, u64 address, u64 bytes)
 	return found && bytes <= there ? found : NULL;
 }
 
-u64 elf_words_left(Elf *elf, u64 address)
+u64 elf_words_bytes_to_section_end(Elf *elf, u64 address)
 {
 	u64 there = 0;
 

@@ -14,7 +14,7 @@
 #include "scalar.h"
 
 /* Finds the address of a symbol that the file exports; false: the file does not export it. */
-bool elf_words_export(Elf *elf, const char *name, u64 *address);
+bool elf_words_exported_address(Elf *elf, const char *name, u64 *address);
 
 /* Returns the file's bytes from an address on, valid as long as the Elf; NULL: they are not all in
  * one section. */
@@ -22,7 +22,7 @@ const u8 *elf_words_bytes(Elf *elf, u64 address, u64 bytes);
 
 /* Returns the number of bytes from an address to the end of its section; 0: the file has no bytes
  * at the address. */
-u64 elf_words_left(Elf *elf, u64 address);
+u64 elf_words_bytes_to_section_end(Elf *elf, u64 address);
 
 /* Returns the string at an address; NULL: the section holds no string with its NUL there. */
 const char *elf_words_text(Elf *elf, u64 address);

@@ -2,7 +2,7 @@
 /*
  * libdw parses the entries. The CIE of an FDE says in its augmentation how the FDE encodes
  * addresses (Linux Standard Base 5.0, core, section 10.6). Neighbours share a CIE, so the last CIE
- * is kept. An entry is left out if its encoding is one that linkers do not write here.
+ * is kept. An FDE is left out if linkers do not write its encoding of addresses.
  */
 #include "fde_ranges.h"
 
@@ -57,7 +57,7 @@ static u64 read_number(const u8 *at, size_t bytes, bool is_signed)
 }
 
 /* The length in bytes of the data that belongs to an augmentation letter: for P the address of the
- * personality routine, for L one byte. 0: the length is not known. */
+ * personality routine and a byte with its encoding, for L one byte. 0: the length is not known. */
 static size_t augmentation_data_bytes(const struct reader *reader, char letter, const u8 *data,
 				      size_t left)
 {
@@ -130,7 +130,7 @@ static int add_fde(struct reader *reader, const Dwarf_FDE *fde)
 	if (base == DW_EH_PE_pcrel)
 		address += reader->address + (fde->start - (const u8 *)reader->data->d_buf);
 	code_bytes = read_number(fde->start + bytes, bytes, false);
-	segment = elf_segment_of(reader->segments, address);
+	segment = elf_segment_of_address(reader->segments, address);
 	if (!segment || !code_bytes)
 		return 0;
 	left = segment->bytes - (address - segment->address);

@@ -6,9 +6,9 @@
  * user's file may claim any number of notes of any size: at most PARTS_MAX sections and PARTS_MAX
  * segments with notes are read, and at most PART_BYTES_MAX of each.
  *
- * The sections of both links begin with a name and its NUL. A build id follows in
- * .gnu_debugaltlink, a checksum in .gnu_debuglink; the checksum is not used, as build ids tell
- * more. A name in .gnu_debuglink that has a path separator is rejected.
+ * The sections .gnu_debuglink and .gnu_debugaltlink begin with a name and its NUL. A build id
+ * follows in .gnu_debugaltlink, a checksum in .gnu_debuglink; the checksum is not used, as build
+ * ids tell more. A name in .gnu_debuglink that has a path separator is rejected.
  */
 #include "symbol/elf/file_identity.h"
 
@@ -111,7 +111,7 @@ static bool has_section(Elf *elf, const char *name)
 	return elf_section_find(elf, name, &header);
 }
 
-Elf_Data *debug_link_section(Elf *elf, const char *name)
+Elf_Data *elf_section_data(Elf *elf, const char *name)
 {
 	GElf_Shdr header;
 	Elf_Scn *section = elf_section_find(elf, name, &header);
@@ -148,10 +148,10 @@ void debug_link_read(Elf *elf, struct debug_link *link)
 	link->has_go = has_section(elf, ".gopclntab") || has_section(elf, ".noptrdata");
 	link->is_graalvm = has_section(elf, ".svm_heap");
 	link->has_code = segments.count && has_section(elf, ".text");
-	copy_debug_link_name(debug_link_section(elf, ".gnu_debuglink"), link->file);
+	copy_debug_link_name(elf_section_data(elf, ".gnu_debuglink"), link->file);
 	if (strchr(link->file, '/') || !strcmp(link->file, "..") || !strcmp(link->file, "."))
 		link->file[0] = 0;
-	shared = debug_link_section(elf, ".gnu_debugaltlink");
+	shared = elf_section_data(elf, ".gnu_debugaltlink");
 	name_bytes = copy_debug_link_name(shared, link->shared);
 	left = name_bytes ? shared->d_size - name_bytes : 0;
 	if (left && left <= sizeof(link->shared_id)) {

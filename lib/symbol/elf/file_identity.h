@@ -24,7 +24,7 @@ int build_id_from_elf(Elf *elf, u8 *build_id);
 /* The parts that an ELF file has, and its links to other files. */
 struct debug_link {
 	bool has_dwarf;
-	bool has_symbols; /* .symtab, or .gnu_debugdata */
+	bool has_symbols; /* the file has .symtab or .gnu_debugdata */
 	bool has_go;	  /* a Go program: .gopclntab names its functions */
 	bool is_graalvm;  /* a native image of GraalVM: .svm_heap is its heap */
 	bool has_code; /* .text has its bytes in this file, so the program headers tell where code
@@ -41,6 +41,6 @@ struct debug_link {
 void debug_link_read(Elf *elf, struct debug_link *link);
 
 /* The first section of this name that has bytes in the file, or NULL. */
-Elf_Data *debug_link_section(Elf *elf, const char *name);
+Elf_Data *elf_section_data(Elf *elf, const char *name);
 
 #endif

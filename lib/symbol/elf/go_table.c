@@ -42,7 +42,7 @@ enum header_word { FUNCTIONS, FILES, TEXT_START, NAMES, UNITS, FILE_NAMES, PC_TA
 #define TABLE_INLINED 2
 #define DATA_TREE 3 /* index of the function data that is the tree of inlined calls */
 
-/* Words of runtime.firstmoduledata. */
+/* Indexes of the words of runtime.firstmoduledata that are read. */
 #define MODULE_TEXT 22
 #define MODULE_TREES_1_18 38
 #define MODULE_TREES_1_20 40
@@ -64,7 +64,7 @@ static const char *text_at_offset(const struct go_table *table, u64 offset)
 	return (const char *)table->bytes + offset;
 }
 
-/* --- Where the linker has put the parts. --- */
+/* --- The table and the variable runtime.firstmoduledata are found in the file. --- */
 
 static const Elf_Data *read_section(Elf *elf, const char *name, u64 *address)
 {

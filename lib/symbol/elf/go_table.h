@@ -14,7 +14,8 @@
 
 #include "code_place.h"
 
-/* The parts of the section, by offset from its begin. All zero: no table. */
+/* The table in the section. `names` to `records` are offsets of its parts from the begin of the
+ * section. All zero: no table. */
 struct go_table {
 	const u8 *bytes; /* bytes of the section; they live as long as the Elf */
 	u64 count;
@@ -58,13 +59,14 @@ bool go_function_read(const struct go_table *table, u64 index, struct go_functio
 /* Reads the flags of a function (enum go_function_flag); false: the table is damaged. */
 bool go_function_flags(const struct go_table *table, const struct go_function *function, u8 *flags);
 
-/* Begins with the runs of a quantity: returns the offset for go_read_next_run(), or 0 if the
- * function has no values. */
+/* Begins to read the runs of a quantity: prepares *run for the first call of go_read_next_run(),
+ * and returns the offset for that call; 0: the table has no values of this quantity for the
+ * function. */
 u64 go_find_runs_of_quantity(const struct go_table *table, const struct go_function *function,
 			     enum go_quantity quantity, struct go_run *run);
 
-/* Moves to the next run of the function. False: the last run was the last one, or the table is
- * damaged. */
+/* Moves to the next run of the function. False: *run is the last run of the function, or the table
+ * is damaged. */
 bool go_read_next_run(const struct go_table *table, const struct go_function *function, u64 *at,
 		      struct go_run *run);
 

@@ -21,7 +21,7 @@ static u64 round_up(u64 number, u64 unit)
 	return unit > 1 && unit <= ALIGNMENT_MAX ? (number + unit - 1) / unit * unit : number;
 }
 
-static int read_segments(Elf *elf, struct thread_variable *variable)
+static int read_base_and_distance_of_segments(Elf *elf, struct thread_variable *variable)
 {
 	bool has_base = false;
 	GElf_Phdr header;
@@ -124,7 +124,7 @@ int thread_variable_find(Elf *elf, const char *name, struct thread_variable *var
 			symbol = find_symbol(elf, section, &header, name, &found.value);
 	if (!symbol)
 		return 0;
-	if (read_segments(elf, &found))
+	if (read_base_and_distance_of_segments(elf, &found))
 		return -ENOEXEC;
 	find_got_word(elf, symbol, &found);
 	found.is_found = 1;

@@ -58,7 +58,7 @@ int file_place_open_below_following_links(const char *root, const char *path)
 	return open_path_below(root, path, 0);
 }
 
-int file_place_read(int place)
+int file_place_open_for_reading(int place)
 {
 	char path[64];
 	int fd;
@@ -76,7 +76,7 @@ int file_place_open_regular_file(int place)
 	if (place < 0)
 		return -ENOENT;
 	if (!fstat(place, &status) && S_ISREG(status.st_mode))
-		fd = file_place_read(place);
+		fd = file_place_open_for_reading(place);
 	close(place);
 	return fd;
 }

@@ -25,7 +25,7 @@ int file_place_open_in_folder(int folder, const char *path);
 int file_place_open_if_cached(const char *path);
 
 /* Opens the file of an O_PATH descriptor for reading; or -ENOENT. */
-int file_place_read(int place);
+int file_place_open_for_reading(int place);
 
 /* Opens the file of an O_PATH descriptor for reading if it is a regular file, and closes `place`.
  * `place` may be the -errno of a failed open. */

@@ -63,7 +63,7 @@ static int open_if_same_file(int place, const struct mapping_key *key)
 	if (place < 0)
 		return -ENOENT;
 	if (is_file_of_mapping_key(place, key))
-		fd = file_place_read(place);
+		fd = file_place_open_for_reading(place);
 	close(place);
 	if (fd >= 0 && is_same_generation(fd, key))
 		return fd;
@@ -241,7 +241,7 @@ void mapped_file_identify(u32 number, const struct mapping_record *record,
 
 /* /proc/PID belongs to the user of the process; stat() on it takes no lock of the process. */
 
-u64 file_owner_process(u32 tgid)
+u64 file_owner_of_process(u32 tgid)
 {
 	struct stat status;
 	char path[32];
@@ -258,7 +258,7 @@ u64 file_owner(const struct mapping_record *record)
 	u64 base;
 
 	if (record->key.kind == MAPPING_ANON)
-		return file_owner_process(process_and_base_of_generated_code(record, &base));
+		return file_owner_of_process(process_and_base_of_generated_code(record, &base));
 	if (record->key.kind != MAPPING_FILE)
 		return FILE_OWNER_ROOT;
 	if (is_file_system_of_other_user(record->file_system))

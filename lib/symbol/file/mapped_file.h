@@ -23,7 +23,8 @@ void mapped_file_identify(u32 number, const struct mapping_record *record,
  * without a path gives "". */
 void mapped_file_path(const struct mapping_record *record, char *path, size_t path_bytes);
 
-/* For MAPPING_ANON: the id of the process, and the address that offsets in the code count from. */
+/* For a MAPPING_ANON record: returns the id of the process that has generated the code, and sets
+ * *base to the address that offsets in this code count from. */
 u32 process_and_base_of_generated_code(const struct mapping_record *record, u64 *base);
 
 /* Opens the file of a mapping for reading, for the caller to close; or -ENOENT. */
@@ -66,7 +67,7 @@ int mapped_file_build_id(int fd, u8 *build_id);
 u64 file_owner(const struct mapping_record *record);
 
 /* The user of a process; FILE_OWNER_NONE: the process is gone. The function reads procfs only. */
-u64 file_owner_process(u32 tgid);
+u64 file_owner_of_process(u32 tgid);
 
 /* True for the kernel, root and our own user: these owners could stop this process anyway. */
 bool file_owner_trusted(u64 owner);

@@ -39,8 +39,10 @@ static bool has_search_text_in_last_read(const char *text, size_t used, size_t g
 	       memmem(text + used - bytes, bytes, mark, length);
 }
 
-/* Reads from offset `first` on, with room for a NUL, up to the end or after the first mark. */
-static int read_open_file(int fd, size_t first, const char *mark, char **out, size_t *bytes)
+/* Reads from offset `first` to the end of the file; if `mark` is not NULL, up to the end of the
+ * read() that brings the first mark. A NUL follows the last byte. */
+static int read_open_file_from_offset_to_end_or_mark(int fd, size_t first, const char *mark,
+						     char **out, size_t *bytes)
 {
 	size_t used = 0, room = 0;
 	char *text = NULL;
@@ -78,12 +80,12 @@ int whole_file_read_open(int fd, char **text, size_t *bytes)
 
 int whole_file_read_open_until(int fd, const char *mark, char **text, size_t *bytes)
 {
-	return read_open_file(fd, 0, mark, text, bytes);
+	return read_open_file_from_offset_to_end_or_mark(fd, 0, mark, text, bytes);
 }
 
 int whole_file_read_from(int fd, size_t first, char **text, size_t *bytes)
 {
-	return read_open_file(fd, first, NULL, text, bytes);
+	return read_open_file_from_offset_to_end_or_mark(fd, first, NULL, text, bytes);
 }
 
 int whole_file_read_until(const char *path, const char *mark, char **text, size_t *bytes)
@@ -93,7 +95,7 @@ int whole_file_read_until(const char *path, const char *mark, char **text, size_
 
 	if (fd < 0)
 		return -errno;
-	err = read_open_file(fd, 0, mark, text, bytes);
+	err = read_open_file_from_offset_to_end_or_mark(fd, 0, mark, text, bytes);
 	close(fd);
 	return err;
 }

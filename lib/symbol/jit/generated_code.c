@@ -50,7 +50,7 @@ int generated_code_add(struct generated_code *code, u64 start, u64 bytes, const 
 }
 
 struct cells {
-	u64 *border; /* ascending, each once */
+	u64 *border; /* the starts and ends of functions, ascending, each once */
 	u32 *free; /* an unpainted cell has its own number; a painted cell has that of a later cell,
 		      from which the search for an unpainted cell goes on (union-find) */
 	u32 count;

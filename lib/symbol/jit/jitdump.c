@@ -39,7 +39,8 @@ struct record {
 	u64 time;
 };
 
-/* Name, NUL, and code follow. If the runtime maps the memory twice, the code runs at `code`. */
+/* The record of a generated function; its name, a NUL and its code follow this struct. The function
+ * runs at `code`, and was written at `address`: the runtime may have mapped the memory twice. */
 struct load {
 	struct record record;
 	u32 pid;

@@ -62,7 +62,7 @@ static bool read_process_start(u32 tgid, u64 *ticks)
 }
 
 /* True if the process that has the id process->tgid now is the one that started at process->since.
- */
+ * Sets process->began. */
 static bool is_same_process(struct runtime_process *process)
 {
 	u64 suspended = clock_ns(CLOCK_BOOTTIME) - clock_ns(CLOCK_MONOTONIC);
@@ -95,7 +95,7 @@ bool runtime_process_read(struct runtime_process *process)
 	return has_user && process->inner_id;
 }
 
-bool has_process_written_file(const struct runtime_process *process, const struct stat *status)
+bool can_process_have_written_file(const struct runtime_process *process, const struct stat *status)
 {
 	u64 age = process->began ? clock_ns(CLOCK_BOOTTIME) - process->began
 				 : clock_ns(CLOCK_MONOTONIC) - process->since;
@@ -110,7 +110,7 @@ bool has_process_written_file(const struct runtime_process *process, const struc
  * names, a file that the maker of the link may not read. A file with a second name does not count
  * for the same reason. --- */
 
-int perf_map_folder(u32 tgid)
+int perf_map_open_folder(u32 tgid)
 {
 	char root[64];
 
@@ -129,8 +129,8 @@ int perf_map_open(int folder, const struct runtime_process *process)
 	if (place < 0)
 		return -ENOENT;
 	if (!fstat(place, &status) && status.st_nlink == 1 &&
-	    has_process_written_file(process, &status))
-		fd = file_place_read(place);
+	    can_process_have_written_file(process, &status))
+		fd = file_place_open_for_reading(place);
 	close(place);
 	return fd;
 }
@@ -190,8 +190,8 @@ static int open_mapped_file(const struct runtime_process *process, const struct 
 	if (!fstat(place, &status) && status.st_ino == mapped->inode &&
 	    (status.st_dev == makedev(mapped->major, mapped->minor) ||
 	     does_file_system_hide_device(place)) &&
-	    has_process_written_file(process, &status))
-		fd = file_place_read(place);
+	    can_process_have_written_file(process, &status))
+		fd = file_place_open_for_reading(place);
 	close(place);
 	return fd;
 }
@@ -286,7 +286,7 @@ static const struct kept *find_kept_process(const struct runtime_files *files, u
 
 static void open_runtime_files(struct kept *kept)
 {
-	kept->folder = perf_map_folder(kept->process.tgid);
+	kept->folder = perf_map_open_folder(kept->process.tgid);
 	kept->perf_map = kept->folder < 0 ? -1 : perf_map_open(kept->folder, &kept->process);
 	if (kept->perf_map >= 0) {
 		close(kept->folder);

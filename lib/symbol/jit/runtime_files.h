@@ -33,14 +33,15 @@ bool runtime_process_read(struct runtime_process *process);
 
 /* True for a regular file that belongs to the process's user or to root and was written since the
  * process started. */
-bool has_process_written_file(const struct runtime_process *process, const struct stat *status);
+bool can_process_have_written_file(const struct runtime_process *process,
+				   const struct stat *status);
 
 /* Opens /proc/TGID/NAME for reading; NULL: it cannot be opened. */
 FILE *runtime_process_open(u32 tgid, const char *name);
 
 /* Opens the /tmp of a living process as an O_PATH descriptor; or -ENOENT. By this descriptor the
  * perf map is still found when the process and its mounts are gone. */
-int perf_map_folder(u32 tgid);
+int perf_map_open_folder(u32 tgid);
 
 /* Opens perf-PID.map in a folder for reading, PID by the pid namespace of the process; or -ENOENT.
  * A file with a second name does not count. */

@@ -136,8 +136,8 @@ static u32 digit_value(char digit)
 	return value < 6 ? value + 10 : 16;
 }
 
-/* The number that eight digits 0-9 and a-f give; false: there are others. A file of the kernel has
- * millions of digits, so all eight are handled in one word. */
+/* Parses eight hexadecimal digits (0-9, a-f); false: one of the eight characters is not such a
+ * digit. /proc/kallsyms has millions of digits, so all eight are handled in one word. */
 static bool parse_eight_digits(const char *text, u64 *number)
 {
 	u64 digits, values, letters;
@@ -295,7 +295,9 @@ static enum rank rank_of_kernel_symbol_name(const struct kallsyms_line *line)
 struct builder {
 	struct symbol_table *table;
 	const struct module_list *modules;
-	const char *last; /* lines of a module are neighbours: the module is looked up once */
+	/* The module of the last line, and its name in that line. Lines of a module are neighbours,
+	 * so each module is looked up once. */
+	const char *last;
 	size_t last_bytes;
 	const struct module *module;
 };
@@ -429,7 +431,7 @@ void kallsyms_static_clear(struct kallsyms_static *code)
 	*code = (struct kallsyms_static){};
 }
 
-int kallsyms_read_open(int kallsyms, int modules, struct kallsyms_static *out)
+int kallsyms_read_static_symbols(int kallsyms, int modules, struct kallsyms_static *out)
 {
 	struct kallsyms_static code = {};
 	int err = whole_file_read_open_until(kallsyms, PROGRAM_MARK, &code.text, &code.bytes);
@@ -446,8 +448,8 @@ int kallsyms_read_open(int kallsyms, int modules, struct kallsyms_static *out)
 	return 0;
 }
 
-int kallsyms_find(const struct kallsyms_static *code, const u64 *addresses, u32 count,
-		  struct symbol_table *table)
+int kallsyms_fill_table_for_addresses(const struct kallsyms_static *code, const u64 *addresses,
+				      u32 count, struct symbol_table *table)
 {
 	struct builder builder = {.table = table, .modules = &code->ranges};
 	const struct kallsyms_place *places = code->places;

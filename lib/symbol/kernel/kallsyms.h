@@ -64,9 +64,10 @@ struct kallsyms_place {
 	u32 line; /* offset of the symbol's line in the text */
 };
 
-/* Static code of the kernel: the modules, and as the last range the code of the image. Its symbols
- * stay the same as long as the modules do. A table of all of them would cost more than the rest of
- * a short recording, which asks for a few hundred, so the list is kept as text. */
+/* Static code of the kernel: the code of the modules, and, as the last range, the code of the
+ * kernel image; not the code of BPF programs and trampolines. The symbols of static code stay the
+ * same as long as the modules do. A table of all these symbols would cost more than the rest of a
+ * short recording, which needs a few hundred of them, so the list of symbols is kept as text. */
 struct kallsyms_static {
 	struct module_list ranges;
 	bool is_copy; /* set by the caller: the list is a copy, which may lack lines of data that
@@ -76,7 +77,8 @@ struct kallsyms_static {
 		      */
 	char *text;
 	size_t bytes;
-	struct kallsyms_place *places; /* lines of static code, sorted by address */
+	struct kallsyms_place *places; /* lines with symbols of the kernel image and of modules,
+					  sorted by address */
 	u32 count, room;
 };
 
@@ -84,12 +86,12 @@ void kallsyms_static_clear(struct kallsyms_static *code);
 
 /* Reads the static code of the running kernel from open /proc/kallsyms and /proc/modules (-1: the
  * kernel has no modules). The caller clears *code. 0 or -errno. */
-int kallsyms_read_open(int kallsyms, int modules, struct kallsyms_static *code);
+int kallsyms_read_static_symbols(int kallsyms, int modules, struct kallsyms_static *code);
 
 /* Fills and seals a table with the symbols of static code that cover these addresses, which ascend.
  * 0 or -ENOMEM. */
-int kallsyms_find(const struct kallsyms_static *code, const u64 *addresses, u32 count,
-		  struct symbol_table *table);
+int kallsyms_fill_table_for_addresses(const struct kallsyms_static *code, const u64 *addresses,
+				      u32 count, struct symbol_table *table);
 
 /* Fills and seals a table with the symbols of all other code, mostly BPF programs: the lines after
  * the last line of static code. -ESTALE: the last line of static code has changed. The kernel walks

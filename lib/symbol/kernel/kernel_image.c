@@ -42,8 +42,9 @@ void kernel_files_close(struct kernel_files *files)
 	close_file(&files->iomem);
 }
 
-/* The symbols of BPF programs come last, each found from the beginning of their list: with a
- * thousand of them they take longer than all others. */
+/* kallsyms is read up to the first symbol of a BPF program. These symbols come last, and the kernel
+ * walks its list of programs from the start for each of them, so the symbols of a thousand programs
+ * take longer than all others. */
 #define PROGRAM_MARK "\t[bpf]"
 
 /* Creates a file in memory with this text; -1: no memory. */
@@ -110,7 +111,8 @@ static void read_build_id(const char *path, struct trace_module *module)
 	free(notes);
 }
 
-/* Finds _stext, which is among the first symbols; one read gives a page at most. */
+/* Sets kernel->start to the address of _stext, which is among the first symbols of kallsyms; one
+ * read gives a page at most. */
 static void read_stext_address(int kallsyms, struct trace_module *kernel)
 {
 	char *text = malloc(FIRST_BYTES);
@@ -158,7 +160,8 @@ bool are_kernel_addresses_shown(const struct kernel_files *files)
 }
 
 /* Reads build id and address range of the kernel image. Hidden addresses stay 0. */
-static int read_kernel_module(const struct kernel_files *files, struct trace_module *kernel)
+static int read_build_id_and_range_of_kernel(const struct kernel_files *files,
+					     struct trace_module *kernel)
 {
 	char *text;
 	size_t length;
@@ -186,14 +189,14 @@ static int read_kernel_module(const struct kernel_files *files, struct trace_mod
 	return 0;
 }
 
-int kernel_image_modules(const struct kernel_files *files,
-			 int (*each)(void *arg, const struct trace_module *module), void *arg,
-			 struct stackmap_error *error)
+int kernel_image_each_module(const struct kernel_files *files,
+			     int (*each)(void *arg, const struct trace_module *module), void *arg,
+			     struct stackmap_error *error)
 {
 	struct module_list list;
 	struct trace_module module;
 	char path[MODULE_NAME_BYTES + 64];
-	int err = read_kernel_module(files, &module);
+	int err = read_build_id_and_range_of_kernel(files, &module);
 
 	if (err)
 		return error_set(error, -err, "/proc/kallsyms: %s", strerror(-err));

@@ -21,9 +21,10 @@ struct kernel_files { /* Descriptors of open files of /proc; -1 = the file canno
 	int iomem;
 };
 
-/* Copies in memory: of the lines of kallsyms that have static code, and of the list of modules at
- * that time. The kernel makes its list anew for each reading, which costs more than all else that
- * is done with it, so one reading serves all readers. -1: no copy. */
+/* Descriptors of copies in memory: of the lines of /proc/kallsyms with symbols of the kernel image
+ * and of modules, and of /proc/modules at that time; -1: no copy. The kernel makes the text of
+ * /proc/kallsyms anew for each reading, which costs more than all later use of the text, so one
+ * reading serves all readers. */
 struct kernel_copy {
 	int kallsyms;
 	int modules;
@@ -41,9 +42,9 @@ void kernel_files_close(struct kernel_files *files);
 
 /* Calls each(arg, module) for vmlinux first, then for each module. Addresses are 0 where
  * kptr_restrict hides them. */
-int kernel_image_modules(const struct kernel_files *files,
-			 int (*each)(void *arg, const struct trace_module *module), void *arg,
-			 struct stackmap_error *error);
+int kernel_image_each_module(const struct kernel_files *files,
+			     int (*each)(void *arg, const struct trace_module *module), void *arg,
+			     struct stackmap_error *error);
 
 /* True if the files show addresses. */
 bool are_kernel_addresses_shown(const struct kernel_files *files);

@@ -60,7 +60,7 @@ static int read_kallsyms_file(const char *path, struct kernel_names *names)
 	err = kallsyms_parse(text, bytes, &none, names->table);
 	names->stext = kallsyms_address(text, bytes, "_stext");
 	free(text);
-	if (!err && !symbol_table_at(names->table, 0, &first))
+	if (!err && !symbol_table_at_index(names->table, 0, &first))
 		err = -EBADMSG;
 	return err;
 }
@@ -159,7 +159,8 @@ bool kernel_names_find(const struct kernel_names *names, u64 return_address, str
 
 	if (names->is_elf) {
 		u64 linked = address - names->moved;
-		const struct elf_segment *segment = elf_segment_of(&names->segments, linked);
+		const struct elf_segment *segment =
+			elf_segment_of_address(&names->segments, linked);
 		u64 offset;
 
 		if (!segment)

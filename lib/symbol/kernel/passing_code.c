@@ -219,7 +219,7 @@ static void read_ksymbol_reports(struct passing_code *code, const struct ring *r
 	__atomic_store_n(&ring->page->data_tail, head, __ATOMIC_RELEASE);
 }
 
-void passing_code_read(struct passing_code *code)
+void passing_code_read_reports(struct passing_code *code)
 {
 	for (u32 i = 0; i < code->ring_count; i++)
 		read_ksymbol_reports(code, &code->rings[i]);
@@ -267,7 +267,7 @@ static void add_program_code(struct passing_code *code, int program, u64 *starts
 					 &(struct code_span){starts[i], starts[i] + bytes[i], ""});
 }
 
-/* Needs CAP_SYS_ADMIN. */
+/* Adds the code of the loaded BPF programs. Only a process with CAP_SYS_ADMIN can list them. */
 static void add_loaded_programs(struct passing_code *code)
 {
 	u64 *starts = calloc(FUNCTIONS_MAX, sizeof(*starts) + sizeof(u32));
@@ -284,7 +284,7 @@ static void add_loaded_programs(struct passing_code *code)
 	free(starts);
 }
 
-int passing_code_read_modules(struct passing_code *code, int modules)
+int passing_code_compare_modules(struct passing_code *code, int modules)
 {
 	struct module_list now;
 	int result = module_list_read_open(modules, &now);
@@ -319,7 +319,7 @@ int passing_code_create(int modules, struct passing_code **out)
 	for (long cpu = 0; code->rings && cpu < cpus; cpu++)
 		code->ring_count += ring_open(&code->rings[code->ring_count], cpu);
 	add_loaded_programs(code);
-	passing_code_read_modules(code, modules);
+	passing_code_compare_modules(code, modules);
 	*out = code;
 	return 0;
 }

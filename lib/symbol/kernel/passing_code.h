@@ -34,7 +34,7 @@ int passing_code_create(int modules, struct passing_code **out);
 void passing_code_free(struct passing_code **code);
 
 /* Reads the kernel's new reports; never waits. */
-void passing_code_read(struct passing_code *code);
+void passing_code_read_reports(struct passing_code *code);
 
 /* Record that code exists, or that it is gone from now on. `name` "": the name is not known.
  * Without memory the code is left out. */
@@ -43,7 +43,7 @@ void passing_code_remove(struct passing_code *code, const struct code_span *span
 
 /* Compares the loaded modules with those of the last call, to find modules that are gone. 0 or
  * -errno. */
-int passing_code_read_modules(struct passing_code *code, int modules);
+int passing_code_compare_modules(struct passing_code *code, int modules);
 
 enum code_match passing_code_find(struct passing_code *code, u64 address, struct code_span *found);
 

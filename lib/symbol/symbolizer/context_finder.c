@@ -5,18 +5,20 @@
  * whose module number another library then has. Results are cached by the file's device, inode and
  * time of change.
  *
- * A file at which the sandbox fails is tried FILE_TRIES times, and each user's processes have
- * USER_FAILURES of them at most (root's any number): the events of processes with such a file are
- * counted as those of processes that were not looked at.
+ * A file at which the sandbox fails is tried FILE_TRIES times. For the files of one user's
+ * processes the sandbox may fail USER_FAILURES times; for those of root's processes, any number of
+ * times. Events of a process with such a file are counted as events whose process was not looked
+ * at.
  *
  * A visit may never end. The visit opens files of the process, which may lie in a file system that
- * does not answer (FUSE), and reads memory of the process, whose pages may come from such a file
- * or from userfaultfd. No system call has a time limit for this. The worker therefore opens and
- * reads nothing itself: a child of the worker, the visitor, does. Both share a page in which the
- * visitor writes which process it visits, and until when. The worker kills a visitor whose visit
- * takes longer, and starts another one, which never visits that process. When USER_HANGS visits of
- * a user's processes have not ended, the user's processes are not visited any more (each process
- * of root is visited). The events of processes without a visit are counted as those above.
+ * does not answer (FUSE), and reads memory of the process, whose pages may come from such a file or
+ * from userfaultfd. No system call has a time limit for this. The worker therefore opens and reads
+ * nothing itself: a child of the worker, the visitor, does. Both share a page in which the visitor
+ * writes which process it visits, and until when. The worker kills a visitor whose visit takes
+ * longer, and starts another one, which never visits that process. When USER_HANGS visits of a
+ * user's processes have not ended, the user's processes are not visited any more (each process of
+ * root is visited). Events of these processes, too, are counted as events whose process was not
+ * looked at.
  *
  * A visit may also end, but late, again and again. When the visits of a user's processes have taken
  * USER_ROUND_MS in a round, the user's other processes wait for the next round, so that processes
@@ -74,7 +76,8 @@
 /* The longest time of a request to the sandbox: longer than the limits of the sandbox itself, for
  * the request and for the start of a new child before and after it. */
 #define SANDBOX_MS 40000
-/* After so much time the other processes of a user wait for the next round. */
+/* When the visits of a user's processes have taken this time in a round, the user's other processes
+ * wait for the next round. */
 #define USER_ROUND_MS 1000
 #define LOOK_MS 500 /* time between two looks at the visitor */
 #define AGAIN_MS_MIN 50
@@ -95,7 +98,7 @@ struct published {
 	u64 since; /* time when the process began, as in struct trace_process */
 	u32 tgid;
 	u32 uid;
-	u32 bytes;	  /* used part of `message` */
+	u32 bytes;	  /* number of used bytes of `message` */
 	u32 program;	  /* as in struct trace_process */
 	u32 is_withdrawn; /* the program that published the last message has gone by execve(), and
 			     the new one publishes none */
@@ -116,7 +119,7 @@ struct context_head {
 	u32 version;
 	u32 bytes;
 	u64 published; /* time of the last change; 0: the context is being changed */
-	u64 message;   /* address */
+	u64 message;   /* address of the context's message */
 };
 
 #define CONTEXT_SIGNATURE "OTEL_CTX"
@@ -132,7 +135,7 @@ struct known_file {
 	struct thread_variable variable;
 };
 
-/* A user. */
+/* A user (not root), and what the visits of the user's processes have cost. */
 struct known_user {
 	uid_t uid;
 	u32 failures; /* how often the sandbox failed at a file of the user's processes */
@@ -153,9 +156,9 @@ struct known_process {
 	bool has_failed; /* a file of the process could not be looked at, so the place of its
 			    variable stays unknown */
 	u64 process, execs;
-	u64 published; /* context_head.published of the program's context that was sent; 0: none was
-			*/
-	u64 sent;      /* ms: time when it was sent */
+	u64 published;	    /* context_head.published of the program's context that was sent; 0: no
+			       context of this program was sent */
+	u64 sent;	    /* ms: time when a context of the process was last sent */
 	bool has_earlier;   /* the context of an earlier program of the process was sent last */
 	u64 next, interval; /* ms: time of the next visit, and time between visits */
 };
@@ -195,7 +198,7 @@ static int call_bpf_map_command(int command, int map, const u32 *key, const void
 	return syscall(SYS_bpf, command, &attr, sizeof(attr)) < 0 ? -errno : 0;
 }
 
-static bool read_memory(u32 tgid, u64 address, void *buffer, size_t bytes)
+static bool read_memory_of_process(u32 tgid, u64 address, void *buffer, size_t bytes)
 {
 	struct iovec here = {buffer, bytes}, there = {(void *)address, bytes};
 
@@ -204,12 +207,12 @@ static bool read_memory(u32 tgid, u64 address, void *buffer, size_t bytes)
 
 static bool read_context_head(u32 tgid, u64 address, struct context_head *head)
 {
-	return read_memory(tgid, address, head, sizeof(*head)) &&
+	return read_memory_of_process(tgid, address, head, sizeof(*head)) &&
 	       !memcmp(head->signature, CONTEXT_SIGNATURE, sizeof(head->signature)) &&
 	       head->version == CONTEXT_VERSION;
 }
 
-static u64 find_context(u32 tgid, const char *line)
+static u64 context_address_in_maps_line(u32 tgid, const char *line)
 {
 	bool has_context_name = strstr(line, "/memfd:" CONTEXT_SIGNATURE) ||
 				strstr(line, "[anon_shmem:" CONTEXT_SIGNATURE "]") ||
@@ -223,7 +226,8 @@ static u64 find_context(u32 tgid, const char *line)
 		       : 0;
 }
 
-/* Copies a context into the buffer. False: it was sent before, or it changed meanwhile. */
+/* Copies the visited process's context to search->buffer. False: the context was sent before, or it
+ * changed while it was read. */
 static bool copy_context(struct search *search, const struct known_process *process, u32 tgid,
 			 u64 *published)
 {
@@ -235,14 +239,15 @@ static bool copy_context(struct search *search, const struct known_process *proc
 		return false;
 	*published = head.published;
 	out->bytes = head.bytes < sizeof(out->message) ? head.bytes : sizeof(out->message);
-	return read_memory(tgid, head.message, out->message, out->bytes) &&
+	return read_memory_of_process(tgid, head.message, out->message, out->bytes) &&
 	       read_context_head(tgid, search->context, &after) &&
 	       !memcmp(&head, &after, sizeof(head));
 }
 
-/* Sends the context of the visited process to the recorder, if it has changed since; or that the
- * context of its earlier program does not count any more. A change while the context is read, or a
- * full socket, leaves it to the next visit. */
+/* Sends the context of the visited process to the recorder, if the context has changed since it was
+ * sent last. If the process's new program has no context, sends that the context of the earlier
+ * program does not count any more. If the context changes while it is read, or the socket is full,
+ * the next visit tries again. */
 static void send_context(struct search *search, struct known_process *process, u32 tgid)
 {
 	struct published *out = &search->buffer;
@@ -402,7 +407,7 @@ static void set_context_place_by_linker_words(u32 tgid, const struct image *imag
 {
 	u64 address = image->start + (variable->word - variable->base), word[2] = {}, at[2] = {};
 
-	if (!variable->kind || !read_memory(tgid, address, word, sizeof(word)))
+	if (!variable->kind || !read_memory_of_process(tgid, address, word, sizeof(word)))
 		return;
 	at[0] = word[0];
 	at[1] = variable->value;
@@ -414,7 +419,7 @@ static void set_context_place_by_linker_words(u32 tgid, const struct image *imag
 			return;
 		at[0] = word[1];
 		if (distance <= -STATIC_DISTANCE_MAX || distance >= STATIC_DISTANCE_MAX) {
-			if (!read_memory(tgid, word[1], at, sizeof(at)))
+			if (!read_memory_of_process(tgid, word[1], at, sizeof(at)))
 				return;
 			place->way = CONTEXT_DYNAMIC;
 		}
@@ -480,8 +485,8 @@ static bool is_process_skipped_after_hangs(const struct search *search,
 	return uid && of_user >= USER_HANGS;
 }
 
-/* Searches the files of a process for the variable, and its mappings for its context. False: the
- * process has ended. */
+/* Searches the files of a process for the variable, and the process's mappings for its context.
+ * Sets *place and search->context. False: the process has ended. */
 static bool find_variable_place(struct search *search, struct context_place *place)
 {
 	char path[40], line[PATH_BYTES + 128];
@@ -500,7 +505,7 @@ static bool find_variable_place(struct search *search, struct context_place *pla
 		return errno != ENOENT && errno != ESRCH;
 	for (u32 i = 0; i < LINES_MAX && fgets(line, sizeof(line), maps); i++) {
 		if (!search->context)
-			search->context = find_context(place->tgid, line);
+			search->context = context_address_in_maps_line(place->tgid, line);
 		if (images == IMAGES_MAX || place->way != CONTEXT_NONE ||
 		    !parse_first_byte_mapping(line, &image) ||
 		    (image.inode == last.inode && image.device == last.device))
@@ -575,7 +580,7 @@ static bool visit_process(struct search *search, struct known_process *process, 
 	return is_alive;
 }
 
-static void find_context_place_of_process(struct search *search, u32 key)
+static void visit_process_if_due_and_update_map(struct search *search, u32 key)
 {
 	struct known_process *process;
 	struct context_place place, found;
@@ -621,7 +626,7 @@ static void find_places_of_requested_processes(struct search *search)
 	for (u32 i = 0; has_next && i < 2 * CONTEXT_PLACES_MAX; i++) {
 		key = next;
 		has_next = !call_bpf_map_command(BPF_MAP_GET_NEXT_KEY, search->map, &key, &next, 0);
-		find_context_place_of_process(search, key);
+		visit_process_if_due_and_update_map(search, key);
 	}
 	for (u32 i = 0; i < search->process_count; i++)
 		if (search->processes[i].is_met) {
@@ -635,7 +640,7 @@ static void find_places_of_requested_processes(struct search *search)
 static u64 cpu_time_of_search(const struct search *search)
 {
 	u64 own = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-	pid_t sandbox = search->lookup ? (pid_t)symbol_lookup_pid(search->lookup) : 0;
+	pid_t sandbox = search->lookup ? (pid_t)symbol_lookup_sandbox_pid(search->lookup) : 0;
 	clockid_t clock;
 
 	return sandbox && !clock_getcpuclockid(sandbox, &clock) ? own + clock_ns(clock) : own;
@@ -650,12 +655,12 @@ static void run_visitor_loop(struct search *search)
 
 	if (symbol_lookup_create(PARTS, &search->lookup))
 		return;
-	if (capability_keep(CAPABILITIES_READING))
+	if (capability_keep_only(CAPABILITIES_READING))
 		pause = -1;
 	while (pause > 0 && poll(&parent, 1, pause) == 0) {
 		begin = cpu_time_of_search(search);
 		find_places_of_requested_processes(search);
-		end = cpu_time_of_search(search); /* less than `begin`: another sandbox */
+		end = cpu_time_of_search(search); /* less than `begin` after a new sandbox */
 		took = end > begin ? (int)((end - begin) / NS_PER_MS) : 0;
 		pause = took * ROUND_PAUSES > ROUND_MS ? took * ROUND_PAUSES : ROUND_MS;
 	}
@@ -666,7 +671,8 @@ static void run_visitor_loop(struct search *search)
 
 /* --- the worker, which starts visitors and only looks at their visits --- */
 
-/* Each visitor has a page of its own, as the one before may not have died yet. */
+/* Starts a visitor. Each visitor shares another page with the worker, as the visitor before it may
+ * not have died yet. */
 static int start_visitor(struct search *search)
 {
 	struct visit *visit = mmap(NULL, sizeof(*visit), PROT_READ | PROT_WRITE,
@@ -690,8 +696,9 @@ static int start_visitor(struct search *search)
 /*
  * Checks whether the visit ends in time. False: no visitor runs any more. A visit is given up when
  * two looks in a row find it after its deadline, since this process may have been stopped together
- * with the visitor. *overdue: deadline of the visit that the last look has found so; 0: none. A
- * visitor that dies in a visit is replaced as one whose visit does not end.
+ * with the visitor. *overdue: deadline of the visit that the last look has found after its
+ * deadline; 0: the last look has found no such visit. A visitor that dies in a visit is replaced as
+ * one whose visit does not end.
  */
 static bool check_visitor(struct search *search, u64 *overdue)
 {

@@ -16,14 +16,14 @@
 struct context_finder;
 struct process_contexts;
 
-/* Starts the process. `map`: the map of struct context_place by process id. Best called early: see
- * sandbox_start(). 0 or -errno. */
+/* Starts the child. `map`: the BPF map of struct context_place by process id. Best called early:
+ * see sandbox_start(). 0 or -errno. */
 int context_finder_start(int map, struct context_finder **out);
 /* Receives the process contexts that the child has copied since the last call. */
 void context_finder_collect(struct context_finder *finder);
 /* Returns the process contexts that were received. They belong to the finder. */
 struct process_contexts *context_finder_contexts(struct context_finder *finder);
-/* Ends the process, without waiting for it. */
+/* Kills the child, and does not wait until it has ended. */
 void context_finder_end(struct context_finder **finder);
 
 #endif

@@ -32,7 +32,7 @@ struct file_tables {
 	bool has_functions; /* `functions` is complete */
 };
 
-/* 0 or -errno. */
+/* Makes the key of an open file with this build id. 0 or -errno. */
 int file_key_make(int file, const u8 *build_id, u32 build_id_bytes, struct file_key *key);
 
 /* Takes the tables of a file out of the cache, for the caller. False: not cached. */

@@ -11,7 +11,7 @@ static struct {
 	struct kallsyms_static code;
 } kernel;
 
-bool kernel_symbols_are_static(u64 address)
+bool kernel_symbols_is_static_code(u64 address)
 {
 	const struct module_list *ranges = &kernel.code.ranges;
 
@@ -42,7 +42,7 @@ static bool has_same_modules(int modules)
 static int read_static_symbols(const int files[2], bool is_copy)
 {
 	struct kallsyms_static code;
-	int result = kallsyms_read_open(files[0], files[1], &code);
+	int result = kallsyms_read_static_symbols(files[0], files[1], &code);
 
 	if (result)
 		return result;
@@ -78,7 +78,7 @@ int kernel_symbols_load(const u64 *addresses, u32 count, const int files[4],
 	u32 i = 0;
 
 	*passing = NULL;
-	while (!result && i < count && kernel_symbols_are_static(addresses[i]))
+	while (!result && i < count && kernel_symbols_is_static_code(addresses[i]))
 		i++;
 	if (!result && i < count)
 		result = read_passing_symbols(files[0], passing);
@@ -88,5 +88,5 @@ int kernel_symbols_load(const u64 *addresses, u32 count, const int files[4],
 	}
 	if (result && result != -ESTALE)
 		return result;
-	return kallsyms_find(&kernel.code, addresses, count, table);
+	return kallsyms_fill_table_for_addresses(&kernel.code, addresses, count, table);
 }

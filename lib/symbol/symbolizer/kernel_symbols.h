@@ -20,6 +20,6 @@ int kernel_symbols_load(const u64 *addresses, u32 count, const int files[4],
 			struct symbol_table *table, struct symbol_table **passing);
 
 /* True if an address lies in static code. */
-bool kernel_symbols_are_static(u64 address);
+bool kernel_symbols_is_static_code(u64 address);
 
 #endif

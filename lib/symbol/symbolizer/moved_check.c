@@ -28,7 +28,7 @@
 #define AGAIN_NS_MAX (64000 * NS_PER_MS)
 #define SETTLED_MAX 16
 #define NEIGHBOURS_MAX 64
-#define SHIFT_MAX 4 /* pages */
+#define SHIFT_MAX 4 /* the most pages by which a guessed file offset is changed */
 #define PAGE 4096
 #define CHUNK (256U << 10)
 #define BYTES_MAX (1ULL << 30)

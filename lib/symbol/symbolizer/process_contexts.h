@@ -28,12 +28,12 @@
 
 struct process_contexts;
 
-/* Sets the user whose limits count for a process: its real user, or 0, which is root, if that
- * cannot be read. The owner of /proc/PID is another one: root for each process that is not
- * dumpable, which any process can make itself. False: the process has ended. */
+/* Sets the user whose limits count for a process: its real user, or 0, which is root, if the real
+ * user cannot be read. The owner of /proc/PID would not do: it is root for each process that is not
+ * dumpable, and any process can make itself not dumpable. False: the process has ended. */
 bool process_contexts_read_user(u32 tgid, uid_t *uid);
 
-/* 0 or -ENOMEM. */
+/* Creates an empty list of contexts. 0 or -ENOMEM. */
 int process_contexts_create(struct process_contexts **out);
 void process_contexts_free(struct process_contexts **contexts);
 

@@ -59,12 +59,12 @@ void symbol_lookup_free(struct symbol_lookup **lookup)
 	*lookup = NULL;
 }
 
-u32 symbol_lookup_pid(const struct symbol_lookup *lookup)
+u32 symbol_lookup_sandbox_pid(const struct symbol_lookup *lookup)
 {
 	return sandbox_pid(lookup->sandbox);
 }
 
-u64 symbol_lookup_failures(struct symbol_lookup *lookup)
+u64 symbol_lookup_take_failures(struct symbol_lookup *lookup)
 {
 	u64 failures = lookup->failures;
 
@@ -73,12 +73,12 @@ u64 symbol_lookup_failures(struct symbol_lookup *lookup)
 }
 
 /* Sends a request to the sandbox and receives the head of its answer. */
-static int send_request(struct symbol_lookup *lookup, const struct symbol_request *request,
-			const int *files, u32 count, const u64 *addresses,
-			struct symbol_answer *answer)
+static int query_symbol_sandbox(struct symbol_lookup *lookup, const struct symbol_request *request,
+				const int *files, u32 count, const u64 *addresses,
+				struct symbol_answer *answer)
 {
 	struct sandbox *sandbox = lookup->sandbox;
-	int result = sandbox_request(sandbox, request, sizeof(*request), files, count);
+	int result = sandbox_send_request(sandbox, request, sizeof(*request), files, count);
 
 	result =
 		result ?: sandbox_send(sandbox, addresses, request->addresses * sizeof(*addresses));
@@ -121,8 +121,8 @@ int symbol_lookup_identify(struct symbol_lookup *lookup, const struct mapping_re
 	file = has_build_id(record) ? -1 : kept_code_open(lookup->code, record, path, open);
 	if (file < 0)
 		return 0;
-	sandbox_limit(lookup->sandbox, BUILD_ID_LIMIT_MS);
-	if (send_request(lookup, &request, &file, 1, NULL, &answer)) {
+	sandbox_set_time_limit(lookup->sandbox, BUILD_ID_LIMIT_MS);
+	if (query_symbol_sandbox(lookup, &request, &file, 1, NULL, &answer)) {
 		lookup->failures++;
 	} else {
 		id->bytes = answer.build_id_bytes;
@@ -159,8 +159,8 @@ static int request_unwind_rows(struct symbol_lookup *lookup, int file, bool is_a
 	struct symbol_answer answer;
 	int result;
 
-	sandbox_limit(lookup->sandbox, LIMIT_MS);
-	result = send_request(lookup, &request, &file, 1, NULL, &answer);
+	sandbox_set_time_limit(lookup->sandbox, LIMIT_MS);
+	result = query_symbol_sandbox(lookup, &request, &file, 1, NULL, &answer);
 	if (result)
 		return result;
 	result = receive_unwind_rows(lookup->sandbox, &answer, rows);
@@ -171,8 +171,8 @@ static int request_unwind_rows(struct symbol_lookup *lookup, int file, bool is_a
 	return result;
 }
 
-int symbol_lookup_open(struct symbol_lookup *lookup, const struct mapping_record *record,
-		       kept_code_opener open)
+int symbol_lookup_open_file(struct symbol_lookup *lookup, const struct mapping_record *record,
+			    kept_code_opener open)
 {
 	char path[PATH_BYTES_MAX];
 	int file;
@@ -186,8 +186,9 @@ int symbol_lookup_open(struct symbol_lookup *lookup, const struct mapping_record
 	return -ENOENT;
 }
 
-int symbol_lookup_rows(struct symbol_lookup *lookup, const struct mapping_record *record,
-		       kept_code_opener open, int code, bool is_analysed, struct code_rows *rows)
+int symbol_lookup_read_unwind_rows(struct symbol_lookup *lookup,
+				   const struct mapping_record *record, kept_code_opener open,
+				   int code, bool is_analysed, struct code_rows *rows)
 {
 	char path[PATH_BYTES_MAX];
 	int file, result = -ESTALE;
@@ -214,8 +215,8 @@ int symbol_lookup_thread_variable(struct symbol_lookup *lookup, int file,
 	struct symbol_answer answer;
 	int result;
 
-	sandbox_limit(lookup->sandbox, BUILD_ID_LIMIT_MS);
-	result = send_request(lookup, &request, &file, 1, NULL, &answer);
+	sandbox_set_time_limit(lookup->sandbox, BUILD_ID_LIMIT_MS);
+	result = query_symbol_sandbox(lookup, &request, &file, 1, NULL, &answer);
 	if (!result)
 		*variable = answer.variable;
 	return result;
@@ -241,7 +242,8 @@ static const u8 *read_answered_symbol(const u8 *at, const u8 *end, const struct 
 	return name;
 }
 
-/* Symbols ascend. */
+/* Passes each symbol of the answer to query->each(). A symbol that makes no sense, or that does not
+ * begin after the symbol before it, ends the sandbox, and the rest of the answer is left out. */
 static int pass_symbols_of_answer_to_caller(struct symbol_lookup *lookup,
 					    const struct symbol_query *query, const u8 *data,
 					    const struct symbol_answer *answer)
@@ -283,8 +285,8 @@ static int request_symbols(struct symbol_lookup *lookup, const struct symbol_que
 	u8 *data = NULL;
 	int failed, result = 0;
 
-	sandbox_limit(lookup->sandbox, LIMIT_MS);
-	failed = send_request(lookup, request, files, count, query->addresses, &answer);
+	sandbox_set_time_limit(lookup->sandbox, LIMIT_MS);
+	failed = query_symbol_sandbox(lookup, request, files, count, query->addresses, &answer);
 	if (!failed) {
 		data = malloc(answer.bytes + 1);
 		if (!data)
@@ -352,7 +354,7 @@ int symbol_lookup_find(struct symbol_lookup *lookup, const struct symbol_query *
 	}
 	if (record->key.kind == MAPPING_ANON)
 		return find_names_of_generated_code(lookup, query, &request);
-	/* The vdso of 32-bit tasks has no build id, and no symbols here. */
+	/* The vdso of 32-bit tasks has no build id, and gives no symbols. */
 	if (record->key.kind != MAPPING_VDSO || !request.build_id_bytes)
 		return 0;
 	request.what = SYMBOL_ASK_VDSO;

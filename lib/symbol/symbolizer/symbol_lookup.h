@@ -30,7 +30,7 @@ int symbol_lookup_create(u32 parts, struct symbol_lookup **out);
 void symbol_lookup_free(struct symbol_lookup **lookup);
 
 /* The process id of the sandbox; 0: not running. */
-u32 symbol_lookup_pid(const struct symbol_lookup *lookup);
+u32 symbol_lookup_sandbox_pid(const struct symbol_lookup *lookup);
 
 struct build_id {
 	u32 bytes; /* length of the build id; 0 = none known */
@@ -43,15 +43,16 @@ int symbol_lookup_identify(struct symbol_lookup *lookup, const struct mapping_re
 			   kept_code_opener open, struct build_id *id);
 
 /* Opens the unchanged file of a mapping, for the caller to close; or -ENOENT. */
-int symbol_lookup_open(struct symbol_lookup *lookup, const struct mapping_record *record,
-		       kept_code_opener open);
+int symbol_lookup_open_file(struct symbol_lookup *lookup, const struct mapping_record *record,
+			    kept_code_opener open);
 
 /* Reads the unwind tables of a mapped file, and with `is_analysed` the code that no table covers,
  * as checked rows. The file is that of the record before and after reading. `code`: the open file,
  * or -1: the file is opened by its record, and kept open. 0; -ENOENT: not found; -errno. The caller
  * clears *rows in any case. */
-int symbol_lookup_rows(struct symbol_lookup *lookup, const struct mapping_record *record,
-		       kept_code_opener open, int code, bool is_analysed, struct code_rows *rows);
+int symbol_lookup_read_unwind_rows(struct symbol_lookup *lookup,
+				   const struct mapping_record *record, kept_code_opener open,
+				   int code, bool is_analysed, struct code_rows *rows);
 
 /* Finds a file's thread-local variable in which threads publish their trace and span
  * (abi/thread_context.h). 0, also if the file has no such variable; or -errno. */
@@ -83,6 +84,6 @@ struct symbol_query {
 int symbol_lookup_find(struct symbol_lookup *lookup, const struct symbol_query *query);
 
 /* The number of files on which the sandbox failed since the last call. */
-u64 symbol_lookup_failures(struct symbol_lookup *lookup);
+u64 symbol_lookup_take_failures(struct symbol_lookup *lookup);
 
 #endif

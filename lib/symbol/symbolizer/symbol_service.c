@@ -94,7 +94,7 @@ static int load_elf_symbols(Elf *elf, struct code *code)
 	return result == -ENOEXEC ? 0 : result;
 }
 
-static int load_elf(Elf *(*open)(int file), int file, struct code *code)
+static int load_symbols_and_functions_of_elf(Elf *(*open)(int file), int file, struct code *code)
 {
 	int result = code->has_symbols ? 0 : load_elf_symbols(open(file), code);
 
@@ -104,7 +104,7 @@ static int load_elf(Elf *(*open)(int file), int file, struct code *code)
 	return result;
 }
 
-static Elf *open_file(int file)
+static Elf *elf_begin_of_file(int file)
 {
 	return elf_begin(file, ELF_C_READ, NULL);
 }
@@ -130,7 +130,7 @@ static int load_mapped_file(int file, struct code *code)
 	}
 	if (elf_version(EV_CURRENT) == EV_NONE)
 		return -ENOTSUP;
-	return load_elf(open_file, file, code);
+	return load_symbols_and_functions_of_elf(elf_begin_of_file, file, code);
 }
 
 /* Adds the functions of a perf map or a jitdump. A file that cannot be read to its end is left out
@@ -169,7 +169,7 @@ static int load_symbols(const int *files, struct code *code, u32 *unread)
 	case SYMBOL_ASK_FILE:
 		return load_mapped_file(files[0], code);
 	case SYMBOL_ASK_VDSO:
-		return load_elf(open_vdso, -1, code);
+		return load_symbols_and_functions_of_elf(open_vdso, -1, code);
 	case SYMBOL_ASK_KERNEL:
 		return kernel_symbols_load(code->addresses, code->request->addresses, files,
 					   code->tables.symbols, &code->passing);
@@ -191,7 +191,7 @@ static bool find_symbol_at(const struct code *code, u64 address, struct symbol *
 {
 	const struct symbol_table *symbols = code->tables.symbols;
 
-	if (code->request->what == SYMBOL_ASK_KERNEL && !kernel_symbols_are_static(address))
+	if (code->request->what == SYMBOL_ASK_KERNEL && !kernel_symbols_is_static_code(address))
 		return code->passing && symbol_table_find(code->passing, address, found);
 	if (symbol_table_find(symbols, address, found))
 		return true;
@@ -228,7 +228,8 @@ static bool is_symbol_without_overlap(const struct code *code, const struct symb
 
 static void write_symbol(FILE *out, const struct code *code, const struct symbol *symbol)
 {
-	const struct elf_segment *segment = elf_segment_at(&code->tables.segments, symbol->start);
+	const struct elf_segment *segment =
+		elf_segment_at_offset(&code->tables.segments, symbol->start);
 	struct symbol_item head = {
 		.start = symbol->start,
 		.size = symbol->size,
@@ -346,7 +347,7 @@ static int answer_request(int socket, const void *arg, const int *files, const u
 		result = -ENOTSUP;
 		if (elf_version(EV_CURRENT) == EV_NONE)
 			break;
-		elf = open_file(files[0]);
+		elf = elf_begin_of_file(files[0]);
 		result = thread_variable_find(elf, THREAD_CONTEXT_SYMBOL, &answer.variable);
 		elf_end(elf);
 		break;

@@ -74,11 +74,13 @@ static int answer_table(struct symbol_lookup *lookup, const struct symbolizer_re
 
 	if (map < 0)
 		return -EINVAL;
-	if (request->what == SYMBOLIZER_ANALYSIS ? is_whole_table_in_map(map, request->number)
-						 : is_table_root_in_map(map, request->number))
+	if (request->what == SYMBOLIZER_ANALYSIS
+		    ? is_table_in_map_and_not_partial(map, request->number)
+		    : is_table_in_map(map, request->number))
 		return 0;
-	result = symbol_lookup_rows(lookup, &request->record, choose_file_open_function(request),
-				    code, request->what == SYMBOLIZER_ANALYSIS, &rows);
+	result = symbol_lookup_read_unwind_rows(lookup, &request->record,
+						choose_file_open_function(request), code,
+						request->what == SYMBOLIZER_ANALYSIS, &rows);
 	result = result ?: file_table_pack(&rows, &table);
 	result = result ?: table_publish(map, request->number, &table);
 	answer->has_marks = !result && rows.script.link;
@@ -96,7 +98,8 @@ static int answer_table(struct symbol_lookup *lookup, const struct symbolizer_re
 static int answer_moved_code(struct symbol_lookup *lookup, const struct symbolizer_request *request,
 			     int map)
 {
-	int file = symbol_lookup_open(lookup, &request->record, choose_file_open_function(request));
+	int file = symbol_lookup_open_file(lookup, &request->record,
+					   choose_file_open_function(request));
 	int result = file;
 
 	if (file >= 0) {
@@ -123,12 +126,12 @@ static int answer_request(struct symbol_lookup *lookup, int socket,
 	else
 		answer.result = answer_symbols(lookup, request, files, &file, &answer.bytes);
 	if (request->what == SYMBOLIZER_TABLE && !answer.result)
-		answer.is_partial = !is_whole_table_in_map(files[0], request->number);
+		answer.is_partial = !is_table_in_map_and_not_partial(files[0], request->number);
 	if (answer.is_partial && request->wants_code)
-		file = symbol_lookup_open(lookup, &request->record,
-					  choose_file_open_function(request));
-	answer.failures = symbol_lookup_failures(lookup);
-	answer.sandbox = symbol_lookup_pid(lookup);
+		file = symbol_lookup_open_file(lookup, &request->record,
+					       choose_file_open_function(request));
+	answer.failures = symbol_lookup_take_failures(lookup);
+	answer.sandbox = symbol_lookup_sandbox_pid(lookup);
 	result = message_send_files(socket, &answer, sizeof(answer), &file, file >= 0,
 				    MESSAGE_NO_DEADLINE);
 	if (file >= 0)
@@ -148,8 +151,8 @@ static void serve_files_of_owner(int socket, u32 parts)
 		message_send(socket, &ready, sizeof(ready), MESSAGE_NO_DEADLINE);
 		return;
 	}
-	ready.sandbox = symbol_lookup_pid(lookup);
-	result = capability_keep(CAPABILITIES_READING)
+	ready.sandbox = symbol_lookup_sandbox_pid(lookup);
+	result = capability_keep_only(CAPABILITIES_READING)
 			 ?: message_send(socket, &ready, sizeof(ready), MESSAGE_NO_DEADLINE);
 	while (!result && !message_receive_files(socket, &request, sizeof(request), files,
 						 MESSAGE_NO_DEADLINE)) {

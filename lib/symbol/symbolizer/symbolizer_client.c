@@ -14,18 +14,19 @@
 #include "symbol/file/mapped_file.h"
 
 #define SENT_MAX 64
-/* The most tables that are with a process at once, if jobs for names go to another process; the
- * tables after the first wait in its socket. */
+/* The most jobs for tables that a process may have before it answers one, if jobs for names go to
+ * another process; the jobs after the first wait in the socket of the process. */
 #define TABLES_SENT_MAX 4
 #define AT_ONCE 1 /* a deadline that lies in the past: a call with it does not wait */
 
-/* Longer than the limits of the sandbox, since a sandbox that is ended costs less than a process.
- */
+/* Time limits of a job. They are longer than the limits of the sandbox: to end and replace the
+ * sandbox costs less than to replace the symbolizer process. */
 #define IDENTIFY_MS 3000
 #define SYMBOLS_MS 12000
 
-/* Until a new process is ready, it runs only our own code. On an emulated machine that started
- * forty recordings at once, the start of a process took more than 10 s. */
+/* Time limit for the start of a process, which runs only our own code until it is ready. On an
+ * emulated machine that started forty recordings at once, the start of a process took more than 10
+ * s. */
 #define START_MS 60000
 
 #define STARTS_MAX 3
@@ -249,7 +250,7 @@ static int receive_answers(struct symbolizer_client *client,
 	return result;
 }
 
-bool symbolizer_client_reads(const struct symbolizer_client *client)
+bool symbolizer_client_reads_whole_file(const struct symbolizer_client *client)
 {
 	return client->sent && job_reads_file(client->jobs[0].what);
 }

@@ -32,7 +32,7 @@ struct symbolizer_job {
 };
 
 struct symbolizer_client {
-	u64 owner; /* symbol/file/mapped_file.h */
+	u64 owner; /* owner of the files that the process opens (symbol/file/mapped_file.h) */
 	struct file_worker worker;
 	u32 sandbox;		     /* process id of the sandbox; 0 = not known */
 	u32 starts;		     /* number of processes started so far */
@@ -77,7 +77,7 @@ int symbolizer_client_await(struct symbolizer_client *client);
 int symbolizer_client_submit(struct symbolizer_client *client, const struct symbolizer_job *job);
 
 /* True if the process reads a whole file, which takes memory: symbols, a table or an analysis. */
-bool symbolizer_client_reads(const struct symbolizer_client *client);
+bool symbolizer_client_reads_whole_file(const struct symbolizer_client *client);
 
 /* Sends jobs and takes answers, without waiting. Returns the first error of callbacks->answered().
  */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A job goes to the symbolizer of the file's owner. The path is that of a process that has mapped
- * the file, and this process may belong to another user, whose mounts on the path could block the
- * owner's symbolizer. The owner's symbolizer then looks up the path from its own root, and only in
- * the kernel's cache. A file that is not found there is left to the symbolizer of the other user.
+ * A job goes to the symbolizer of the file's owner. The path of the file is that of a process that
+ * has mapped the file. If this process belongs to another user, the mounts of that user on the path
+ * could block the owner's symbolizer. In this case the owner's symbolizer looks the path up from
+ * its own root and only in the kernel's cache, and a file that is not found there is left to the
+ * symbolizer of the other user.
  *
  * The kernel's symbols have a symbolizer of their own, so they never wait for files. The unwind
  * tables of root's files also have one, as the table of a large library takes seconds on a busy
@@ -120,7 +121,7 @@ int symbolizers_create(struct symbolizers **out)
 	return result;
 }
 
-int symbolizers_await(struct symbolizers *symbolizers)
+int symbolizers_await_root_process(struct symbolizers *symbolizers)
 {
 	if (!symbolizers->was_awaited)
 		symbolizers->readiness =
@@ -165,7 +166,7 @@ u32 symbolizers_processes(const struct symbolizers *symbolizers, u32 *pids)
 	return count;
 }
 
-bool symbolizers_leave_generated(const struct symbolizers *symbolizers)
+bool symbolizers_can_leave_generated_code(const struct symbolizers *symbolizers)
 {
 	return symbolizers->leave_generated;
 }
@@ -175,7 +176,7 @@ u32 symbolizers_script_loop_tables(const struct symbolizers *symbolizers)
 	return symbolizers->script_loop_tables;
 }
 
-u64 symbolizers_failures(struct symbolizers *symbolizers)
+u64 symbolizers_take_failures(struct symbolizers *symbolizers)
 {
 	u64 failures = symbolizers->failures;
 
@@ -257,7 +258,7 @@ static int submit_job(struct symbolizers *symbolizers, struct symbolizer_job *jo
 		owner = FILE_OWNER_ROOT;
 	job->next = owner;
 	if (job->record->key.kind == MAPPING_FILE && !(owner & FILE_OWNER_MOUNT))
-		job->next = file_owner_process(job->record->tgid);
+		job->next = file_owner_of_process(job->record->tgid);
 	job->cached = job->next != owner;
 	if (!job->cached)
 		job->next = FILE_OWNER_NONE;
@@ -339,7 +340,7 @@ void symbolizers_request_code_comparison(struct symbolizers *symbolizers, u32 nu
 		.record = record,
 		.next = FILE_OWNER_NONE,
 	};
-	u64 owner = file_owner_process(tgid);
+	u64 owner = file_owner_of_process(tgid);
 
 	if (owner == FILE_OWNER_NONE)
 		return;
@@ -351,8 +352,8 @@ void symbolizers_request_code_comparison(struct symbolizers *symbolizers, u32 nu
 /* Gives passing code (BPF programs, trampolines, modules) the names that the kernel reported.
  * Ambiguous code gets no name. Code that was loaded before the recording is looked up by its start,
  * since kallsyms has starts without sizes. */
-static int set_names_of_unloadable_kernel_code(struct passing_code *passing, u64 *addresses,
-					       u32 *count, const struct symbolizers_sink *sink)
+static int pass_names_of_passing_code_to_sink(struct passing_code *passing, u64 *addresses,
+					      u32 *count, const struct symbolizers_sink *sink)
 {
 	u32 kept = 0;
 	u64 last = 0;
@@ -387,10 +388,11 @@ int symbolizers_find_cached_symbols(const struct symbolizers *symbolizers, u32 n
 	if (!number) {
 		if (!symbolizers->passing)
 			return 0;
-		passing_code_read(symbolizers->passing);
-		return passing_code_read_modules(symbolizers->passing, symbolizers->kernel.modules)
-			       ?: set_names_of_unloadable_kernel_code(symbolizers->passing,
-								      addresses, count, sink);
+		passing_code_read_reports(symbolizers->passing);
+		return passing_code_compare_modules(symbolizers->passing,
+						    symbolizers->kernel.modules)
+			       ?: pass_names_of_passing_code_to_sink(symbolizers->passing,
+								     addresses, count, sink);
 	}
 	return symbol_cache_find(&symbolizers->cache, number, addresses, count, sink->symbol,
 				 sink->arg);
@@ -597,13 +599,14 @@ static bool may_read_whole_file(const struct symbolizers *symbolizers, u32 clien
 		const struct symbolizer_client *other = &symbolizers->clients[clients[i]];
 
 		if ((clients[i] < client && has_file_reading_job(other)) ||
-		    (clients[i] > client && symbolizer_client_reads(other)))
+		    (clients[i] > client && symbolizer_client_reads_whole_file(other)))
 			return false;
 	}
 	return true;
 }
 
-int symbolizers_visit(struct symbolizers *symbolizers, const struct symbolizers_sink *sink)
+int symbolizers_exchange_messages(struct symbolizers *symbolizers,
+				  const struct symbolizers_sink *sink)
 {
 	struct symbolizer_callbacks callbacks = {
 		.arg = symbolizers,
@@ -618,7 +621,7 @@ int symbolizers_visit(struct symbolizers *symbolizers, const struct symbolizers_
 	int result = 0;
 
 	if (symbolizers->passing)
-		passing_code_read(symbolizers->passing);
+		passing_code_read_reports(symbolizers->passing);
 	symbolizers->sink = sink;
 	for (u32 i = 0; i < symbolizers->count; i++) {
 		callbacks.may_read = may_read_whole_file(symbolizers, i);
@@ -636,7 +639,8 @@ static bool client_has_job(const struct symbolizer_client *client, enum symboliz
 	return false;
 }
 
-bool symbolizers_are_busy(const struct symbolizers *symbolizers, enum symbolizers_which which)
+bool symbolizers_have_pending_symbols(const struct symbolizers *symbolizers,
+				      enum symbolizers_which which)
 {
 	for (u32 i = 0; i < symbolizers->count; i++) {
 		const struct symbolizer_client *client = &symbolizers->clients[i];
@@ -661,7 +665,7 @@ static bool any_client_has_job(const struct symbolizers *symbolizers, enum symbo
 	return false;
 }
 
-bool symbolizers_are_tabulating(const struct symbolizers *symbolizers)
+bool symbolizers_have_pending_tables(const struct symbolizers *symbolizers)
 {
 	return any_client_has_job(symbolizers, SYMBOLIZER_TABLE);
 }
@@ -671,7 +675,7 @@ bool symbolizers_are_analysing(const struct symbolizers *symbolizers)
 	return any_client_has_job(symbolizers, SYMBOLIZER_ANALYSIS);
 }
 
-bool symbolizers_await_table(const struct symbolizers *symbolizers, u32 number)
+bool symbolizers_have_pending_table_of_mapping(const struct symbolizers *symbolizers, u32 number)
 {
 	for (u32 i = 0; i < symbolizers->count; i++) {
 		const struct symbolizer_client *client = &symbolizers->clients[i];
@@ -703,7 +707,7 @@ void symbolizers_wait(const struct symbolizers *symbolizers, int ms)
 	poll(ready, symbolizers->count, ms);
 }
 
-void symbolizers_drop(struct symbolizers *symbolizers)
+void symbolizers_drop_symbol_requests(struct symbolizers *symbolizers)
 {
 	for (u32 number = 0; number < symbolizers->count; number++) {
 		struct symbolizer_client *client = &symbolizers->clients[number];

@@ -25,7 +25,7 @@ int symbolizers_create(struct symbolizers **out);
 
 /* Waits until the symbolizer process for root is ready: 0, or the reason of its failure. Call
  * before all requests. */
-int symbolizers_await(struct symbolizers *symbolizers);
+int symbolizers_await_root_process(struct symbolizers *symbolizers);
 
 /* Ends all processes, and waits at most 50 ms for each. */
 void symbolizers_free(struct symbolizers **symbolizers);
@@ -76,7 +76,7 @@ void symbolizers_take_kernel_copy(struct symbolizers *symbolizers, struct kernel
 /* Requests that the kernel's list of symbols is read before addresses are known. 0 or -ENOMEM. */
 int symbolizers_request_kernel_names_early(struct symbolizers *symbolizers);
 
-/* Callbacks for answers. symbolizers_visit() returns the first error of a callback. */
+/* Callbacks for answers. symbolizers_exchange_messages() returns the first error of a callback. */
 struct symbolizers_sink {
 	void *arg;
 	int (*identified)(void *arg, u32 number); /* called when the build id of a mapping from
@@ -91,13 +91,15 @@ int symbolizers_find_cached_symbols(const struct symbolizers *symbolizers, u32 n
 				    const struct symbolizers_sink *sink);
 
 /* Sends requests and takes answers. Never waits. */
-int symbolizers_visit(struct symbolizers *symbolizers, const struct symbolizers_sink *sink);
+int symbolizers_exchange_messages(struct symbolizers *symbolizers,
+				  const struct symbolizers_sink *sink);
 
 /* True if requested symbols are missing: of the kernel; of the kernel, root's and our own files; or
  * of any code. A user whose process has hung since requests were dropped is left out, so a file
  * that does not answer is waited for once, and not in each window. */
 enum symbolizers_which { SYMBOLIZERS_KERNEL, SYMBOLIZERS_TRUSTED, SYMBOLIZERS_ANY };
-bool symbolizers_are_busy(const struct symbolizers *symbolizers, enum symbolizers_which which);
+bool symbolizers_have_pending_symbols(const struct symbolizers *symbolizers,
+				      enum symbolizers_which which);
 
 /* Chooses the symbols to wait for at time `now`: symbols of other users' files until `others`,
  * symbols of root's and our own files until `own`, symbols of the kernel always. */
@@ -110,31 +112,32 @@ static inline enum symbolizers_which symbolizers_awaited(u64 now, u64 others, u6
 
 /* True if the symbolizers have not yet delivered requested unwind tables, or requested rows from
  * the analysis of machine code. */
-bool symbolizers_are_tabulating(const struct symbolizers *symbolizers);
+bool symbolizers_have_pending_tables(const struct symbolizers *symbolizers);
 bool symbolizers_are_analysing(const struct symbolizers *symbolizers);
 
 /* True if the table of a file, or its analysis, was requested and is not there yet. */
-bool symbolizers_await_table(const struct symbolizers *symbolizers, u32 number);
+bool symbolizers_have_pending_table_of_mapping(const struct symbolizers *symbolizers, u32 number);
 
 /* Waits for the next answer or the next timeout of a job, at most `ms`. */
 void symbolizers_wait(const struct symbolizers *symbolizers, int ms);
 
 /* Drops all requests for symbols. The files of dropped requests count as unread. */
-void symbolizers_drop(struct symbolizers *symbolizers);
+void symbolizers_drop_symbol_requests(struct symbolizers *symbolizers);
 
 /* The number of tables with an interpreter's loop marked (abi/script.h) that the processes have
  * added. */
 u32 symbolizers_script_loop_tables(const struct symbolizers *symbolizers);
 
-/* True if the symbolizers have added a table of OpenJDK's libjvm or of V8's file. */
-bool symbolizers_leave_generated(const struct symbolizers *symbolizers);
+/* True if the symbolizers have added a table of OpenJDK's libjvm, of V8's file or of Perl's: with
+ * such a table the unwinder walks through the code that the virtual machine generates. */
+bool symbolizers_can_leave_generated_code(const struct symbolizers *symbolizers);
 
 /* The number of files that could not be read since the last call. */
-u64 symbolizers_failures(struct symbolizers *symbolizers);
+u64 symbolizers_take_failures(struct symbolizers *symbolizers);
 
 /* The files of one owner that could not be read: their number, and the path of one of them. */
 struct symbolizers_trouble {
-	u64 owner; /* symbol/file/mapped_file.h */
+	u64 owner; /* owner of the files (symbol/file/mapped_file.h) */
 	u64 files;
 	char path[256];
 };

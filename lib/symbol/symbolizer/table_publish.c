@@ -133,7 +133,7 @@ static int read_map_keys(struct eviction *eviction)
 }
 
 /* Adds the table of a file to the idle tables if it is idle, and deletes chunks without a root. The
- * keys of the file's chunks are [first, end). */
+ * keys of the file's chunks are keys[first] to keys[end - 1]. */
 static void check_table_for_eviction(struct eviction *eviction, u32 first, u32 end)
 {
 	u32 number = KEY_NUMBER(eviction->keys[first]), unused_for;
@@ -205,7 +205,7 @@ static bool is_table_complete(int map, u32 number, const struct file_table_chunk
 	return root->chunks == 1 || !table_map_get(map, FILE_TABLE_KEY(number, last), &chunk);
 }
 
-bool is_table_root_in_map(int map, u32 number)
+bool is_table_in_map(int map, u32 number)
 {
 	struct file_table_chunk root;
 
@@ -213,7 +213,7 @@ bool is_table_root_in_map(int map, u32 number)
 	       is_table_complete(map, number, &root);
 }
 
-bool is_whole_table_in_map(int map, u32 number)
+bool is_table_in_map_and_not_partial(int map, u32 number)
 {
 	struct file_table_chunk root;
 
@@ -243,7 +243,7 @@ static int add_root_chunk(int map, u32 number, const struct file_table *table, u
 	u32 random;
 	int result = getrandom(&random, sizeof(random), 0) == sizeof(random) ? 0 : -errno;
 
-	/* Less than 2^31, so that the keys of all chunks stay below 2^32. */
+	/* The base is at most 2^31, so the keys of all chunks stay below 2^32. */
 	root.base = 1 + random / 2;
 	root.chunks = table->count;
 	root.used = current_file_table_time();
@@ -298,8 +298,8 @@ int table_publish(int map, u32 number, const struct file_table *table)
 	 * them. */
 	if (!table->chunks[FILE_TABLE_ROOT].is_partial &&
 	    !table_map_get(map, ROOT_KEY(number), &root) && root.is_partial) {
-		/* The code has no rule between the two roots, so the chunks of the old table are
-		 * deleted last. */
+		/* The file's code has no rule while the map has neither the old root nor the new
+		 * one. To keep this time short, the chunks of the old table are deleted last. */
 		struct file_table_chunk old;
 		bool had_old = !table_map_get_and_delete(map, ROOT_KEY(number), &old);
 		int result = add_table_chunks(map, number, table);

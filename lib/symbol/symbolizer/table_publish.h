@@ -8,10 +8,11 @@
 #include "file_table.h"
 #include "symbol/unwind/file_table_pack.h"
 
-/* The engine's map of unwind tables (abi/file_table.h), by its descriptor. All functions return 0
- * or -errno. */
+/* The functions table_map_*() work on one element of the engine's map of unwind tables
+ * (abi/file_table.h); `map` is the map's descriptor. They return 0 or -errno. */
 
-/* Copy and delete an element. -ENOENT: the map does not have the key. */
+/* The first function copies an element to *chunk, the second deletes an element. -ENOENT: the map
+ * does not have the key. */
 int table_map_get(int map, u64 key, struct file_table_chunk *chunk);
 int table_map_delete(int map, u64 key);
 
@@ -39,11 +40,11 @@ u32 tables_evict(int map, u32 wanted);
 /* Removes the table of a file, if it exists. Returns the number of deleted chunks. */
 u32 table_remove(int map, u32 number);
 
-/* True if the whole table of a file is in the engine's map. */
-bool is_table_root_in_map(int map, u32 number);
+/* True if all chunks of a file's table are in the engine's map; the table may be partial. */
+bool is_table_in_map(int map, u32 number);
 
-/* True if the whole table of a file, with the rows of analysed code, is in the engine's map. */
-bool is_whole_table_in_map(int map, u32 number);
+/* True if all chunks of a file's table are in the engine's map, and the table is not partial. */
+bool is_table_in_map_and_not_partial(int map, u32 number);
 
 /* Adds the table of a file, or completes the same table that another process has begun. A partial
  * table is replaced by one that is not partial. If the map is full, idle tables are evicted. 0;

@@ -123,7 +123,7 @@ struct place {
 	u32 entry;
 };
 
-/* Sorts by one digit of the start; equal ones stay in order. */
+/* Sorts by one digit of the start; elements with the same digit keep their order. */
 static void sort_by_start_digit(const struct place *from, struct place *to, u32 count, u32 shift)
 {
 	u32 next[DIGITS] = {}, sum = 0;
@@ -241,7 +241,8 @@ static void drop_symbols_hidden_by_others(struct symbol_table *table)
 	table->count = kept;
 }
 
-/* Symbols without a size end where the next entry starts; entries that are only bounds then go. */
+/* Symbols without a size end where the next entry starts. Entries that are only bounds are then
+ * removed. */
 static void set_ends_of_symbols_without_size(struct symbol_table *table)
 {
 	u32 kept = 0;
@@ -304,7 +305,7 @@ static u32 count_symbols_starting_up_to(const struct symbol_table *table, u64 ad
 	return bisect(table->count, i, table->entries[i].start <= address);
 }
 
-bool symbol_table_at(const struct symbol_table *table, u32 index, struct symbol *symbol)
+bool symbol_table_at_index(const struct symbol_table *table, u32 index, struct symbol *symbol)
 {
 	const struct entry *entry;
 
@@ -328,7 +329,7 @@ bool symbol_table_find(const struct symbol_table *table, u64 address, struct sym
 
 	for (u32 steps = 0; index < table->count && steps < OUTER_STEPS_MAX; steps++) {
 		if (address < table->entries[index].end)
-			return symbol_table_at(table, index, found);
+			return symbol_table_at_index(table, index, found);
 		index = table->entries[index].outer;
 	}
 	return false;

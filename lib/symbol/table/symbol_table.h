@@ -23,7 +23,7 @@ struct symbol_table;
 struct symbol {
 	u64 start;
 	u64 size;  /* 0 = not known: the symbol ends where the next one starts */
-	u64 limit; /* the symbol ends here at the latest */
+	u64 limit; /* upper bound of the symbol's end */
 	u32 rank;
 	const char *name; /* name of the symbol; NULL = the entry is a bound: the symbol before it
 			     ends here */
@@ -59,6 +59,6 @@ bool symbol_table_is_one_symbol(const struct symbol_table *table, u64 start, u64
 
 /* Gives the symbol with this index, in the order of starts, of a sealed table. False: the table has
  * no such index. */
-bool symbol_table_at(const struct symbol_table *table, u32 index, struct symbol *symbol);
+bool symbol_table_at_index(const struct symbol_table *table, u32 index, struct symbol *symbol);
 
 #endif

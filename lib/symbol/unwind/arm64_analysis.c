@@ -4,9 +4,10 @@
  * (arm64_frame.h). docs/internals/code_analysis.md describes the method for x86-64; here it is
  * simpler, since all instructions have four bytes:
  *
- * - Starts are symbols, the entry point, and targets of calls in code that is reached or has a
- * table. Addresses in pointers and in adr, adrp and the first instruction after an end and padding
- * are starts on trial, which need a way to leave the function.
+ * - Functions start at symbols, at the entry point, and at targets of calls in code that is reached
+ *   or has a table. The targets of pointers, the addresses that adr and adrp make, and the first
+ *   instruction after padding, a jump or a return are tried as starts: such a start counts if a
+ *   path from it ends with a return.
  * - A contradiction undoes a whole function, or a whole trial: a return with something on the stack
  *   or without the return address, two depths at one place, a known function entered with a stack.
  *   A continuation after a call always takes a frame off the stack, so code that was taken for a
@@ -14,8 +15,8 @@
  * - Code after a call is followed when the callee is known to return, or is not known. Where
  * another function begins directly after such code, the last call is taken for one that does not
  * return, and the function is followed again.
- * - Targets of an indirect jump are not read. Code of the function that no path reaches has the
- * state of the frame at this jump, on trial, if all such jumps of the function have the same one.
+ * - Targets of an indirect jump are not read. If all indirect jumps of a function have the same
+ *   state of the frame, code of the function that no path reaches is tried with this state.
  * - Code that makes the system calls clone() or rt_sigreturn() has no rules.
  */
 #include "arm64_analysis.h"
@@ -53,9 +54,10 @@ struct arm64_function {
 	u8 status;	/* enum function_status */
 	u8 tries;
 	bool returns;	   /* a path leaves the function */
-	bool has_jumps;	   /* jumps with unknown targets */
-	bool jumps_differ; /* the frame has different states at these */
-	u32 jump_state;	   /* number of the state there */
+	bool has_jumps;	   /* the function has jumps with unknown targets */
+	bool jumps_differ; /* the frame has different states at the function's jumps with unknown
+			      targets, so no state is known for the code that they may lead to */
+	u32 jump_state;	   /* number of the frame's state at the jumps with unknown targets */
 	u32 waiters;	   /* index + 1 of the first path that waits for the function to return */
 };
 
@@ -73,7 +75,7 @@ struct arm64_undo {
 
 struct arm64_analysis {
 	const struct code_image *image;
-	u32 count;  /* instructions */
+	u32 count;  /* number of instructions of the image */
 	u32 *state; /* state of each instruction: index in `frames` + 1; 0 = not reached */
 	u32 *owner; /* function of each instruction: index in `functions` */
 	u8 *marks;
@@ -92,8 +94,8 @@ struct arm64_analysis {
 	u32 blamed;    /* the call that explains the contradiction of a trial; NONE: no call does */
 	bool has_exit; /* a path has ended with a return, which proves that the stack is empty there
 			*/
-	bool has_joined; /* a path has met code of its function from before the trial, in its state
-			  */
+	bool has_joined; /* a path of the trial has reached code that was known before as code of
+			    the same function, with the same state of the frame */
 	struct arm64_undo *undo;
 	u32 undo_count, undo_room;
 	u32 *called; /* starts that a trial has found */
@@ -147,7 +149,8 @@ static u32 number_of_frame(struct arm64_analysis *analysis, const struct arm64_f
 	return analysis->frame_count++;
 }
 
-/* The number of the state at an instruction + 1; 0: no function has it. */
+/* The number of the frame's state at an instruction + 1; 0: no path has reached the instruction, or
+ * the function that it belongs to was given up. */
 static u32 state_at(const struct arm64_analysis *analysis, u32 at)
 {
 	u32 state = analysis->state[at];
@@ -228,8 +231,9 @@ static void begin_function(struct arm64_analysis *analysis, u32 number)
 	add_path(analysis, number, function->start, &arm64_frame_at_entry, NONE);
 }
 
-/* Paths that wait for the function go on, after a trial if there is one. */
-static void set_returns(struct arm64_analysis *analysis, u32 number)
+/* Marks a function as one that returns. Paths that wait for the function go on; during a trial they
+ * wait until the trial has ended. */
+static void mark_function_as_returning(struct arm64_analysis *analysis, u32 number)
 {
 	u32 waiter = analysis->functions[number].waiters;
 
@@ -248,8 +252,10 @@ static void set_returns(struct arm64_analysis *analysis, u32 number)
 	}
 }
 
-/* A path that goes on when function `number` returns. */
-static void wait_for(struct arm64_analysis *analysis, u32 number, u32 function, u32 at, u32 state)
+/* Adds a path of `function` that goes on at instruction `at` once function `number` is known to
+ * return. */
+static void add_path_waiting_for_return(struct arm64_analysis *analysis, u32 number, u32 function,
+					u32 at, u32 state)
 {
 	u32 *first = &analysis->functions[number].waiters;
 
@@ -262,16 +268,16 @@ static void wait_for(struct arm64_analysis *analysis, u32 number, u32 function, 
 	*first = analysis->waiter_count;
 }
 
-/* Two facts about a function contradict each other. Callers of a function that is given up are
- * followed as if it returned. */
-static void contradict(struct arm64_analysis *analysis, u32 number)
+/* Called when a function has two facts that exclude each other: a trial then fails; without a trial
+ * the function is given up, and its callers are followed as if it returned. */
+static void record_contradiction_in_function(struct arm64_analysis *analysis, u32 number)
 {
 	if (analysis->is_trial) {
 		analysis->has_contradiction = true;
 		return;
 	}
 	analysis->functions[number].status = FUNCTION_FAILED;
-	set_returns(analysis, number);
+	mark_function_as_returning(analysis, number);
 }
 
 /* A path of the function cannot be right. If a call on the path explains this by not returning, the
@@ -283,7 +289,7 @@ static void contradict_unless_call_ends(struct arm64_analysis *analysis, u32 num
 	if (analysis->is_trial && !analysis->has_contradiction)
 		analysis->blamed = call;
 	if (analysis->is_trial || call == NONE || again.tries == TRIES_MAX) {
-		contradict(analysis, number);
+		record_contradiction_in_function(analysis, number);
 		return;
 	}
 	analysis->marks[call] |= MARK_ENDS;
@@ -300,32 +306,7 @@ static void contradict_unless_call_ends(struct arm64_analysis *analysis, u32 num
 
 /* --- Calls. --- */
 
-static bool is_noreturn_address(const struct code_image *image, u32 address)
-{
-	u32 index = bisect(image->noreturn_count, i, image->noreturn[i] <= address);
-
-	return index && image->noreturn[index - 1] == address;
-}
-
-/* Returns the slot that holds the address to which a stub of the PLT jumps; 0: not a stub. */
-static u32 slot_of_stub(const struct arm64_analysis *analysis, u32 address)
-{
-	u32 at = (address - analysis->image->start) / BYTES;
-
-	if (address < analysis->image->start || at + 3 >= analysis->count)
-		return 0;
-	return arm64_slot_of_stub(analysis->image->bytes + (u64)at * BYTES,
-				  analysis->image->start + at * BYTES);
-}
-
-static bool is_call_without_return(const struct arm64_analysis *analysis, s64 target)
-{
-	return target >= 0 && target <= INT32_MAX &&
-	       (is_noreturn_address(analysis->image, target) ||
-		is_noreturn_address(analysis->image, slot_of_stub(analysis, target)));
-}
-
-static void note_called(struct arm64_analysis *analysis, u32 at)
+static void record_start_found_in_trial(struct arm64_analysis *analysis, u32 at)
 {
 	if (array_make_room(analysis->called, analysis->called_count, analysis->called_room))
 		analysis->result = -ENOMEM;
@@ -333,20 +314,21 @@ static void note_called(struct arm64_analysis *analysis, u32 at)
 		analysis->called[analysis->called_count++] = at;
 }
 
-/* True if the path goes on directly after a call; false: it ends there, or waits. */
+/* Handles a direct call on a path. True: the path goes on after the call; false: the path ends at
+ * the call, or waits until the called function is known to return. */
 static bool follow_call(struct arm64_analysis *analysis, u32 function, u32 at, s64 target,
 			const struct arm64_frame *frame)
 {
 	u32 called = index_of(analysis, target), number;
 
-	if (is_call_without_return(analysis, target))
+	if (arm64_is_call_without_return(analysis->image, target))
 		return false;
 	if (called == NONE || analysis->marks[called] & MARK_COVERED)
 		return true;
 	number = function_at(analysis, called);
 	if (analysis->is_trial) {
 		if (number == HASH_INDEX_NONE)
-			note_called(analysis, called);
+			record_start_found_in_trial(analysis, called);
 		return number == HASH_INDEX_NONE ||
 		       analysis->functions[number].status == FUNCTION_IDLE ||
 		       analysis->functions[number].returns;
@@ -357,23 +339,24 @@ static bool follow_call(struct arm64_analysis *analysis, u32 function, u32 at, s
 	begin_function(analysis, number);
 	if (analysis->functions[number].returns)
 		return true;
-	wait_for(analysis, number, function, at + 1, number_of_frame(analysis, frame));
+	add_path_waiting_for_return(analysis, number, function, at + 1,
+				    number_of_frame(analysis, frame));
 	return false;
 }
 
-/* A path leaves its function by a jump to the begin of another one, as if it called that and
- * returned. */
-static void follow_tail_call(struct arm64_analysis *analysis, u32 function, u32 called)
+/* Ends a path that jumps to the start of another function: the path's function returns if the other
+ * function does. */
+static void end_path_at_tail_call(struct arm64_analysis *analysis, u32 function, u32 called)
 {
 	u32 number = function_at(analysis, called);
 
 	if (analysis->is_trial || number == HASH_INDEX_NONE ||
 	    analysis->functions[number].returns) {
-		set_returns(analysis, function);
+		mark_function_as_returning(analysis, function);
 		return;
 	}
 	begin_function(analysis, number);
-	wait_for(analysis, number, function, NONE, 0);
+	add_path_waiting_for_return(analysis, number, function, NONE, 0);
 }
 
 /* --- Paths. --- */
@@ -410,21 +393,22 @@ static u32 call_before(const struct arm64_analysis *analysis, u32 at, u32 functi
 
 /* Enters an instruction with a state, which becomes the common part of all states with which the
  * function enters it. False: the path ends, since the state is known, or by a contradiction. */
-static bool enter(struct arm64_analysis *analysis, u32 function, u32 at, struct arm64_frame *frame)
+static bool enter_instruction(struct arm64_analysis *analysis, u32 function, u32 at,
+			      struct arm64_frame *frame)
 {
 	u32 there = analysis->state[at], owner = analysis->owner[at], number;
 
 	if (there && analysis->functions[owner & ~TRIAL].status >= FUNCTION_FAILED)
 		there = 0;
 	if (there && (owner & ~TRIAL) != function) {
-		/* Code that two functions share, each with the same frame. */
+		/* Two functions share this code: both must reach it with the same state. */
 		if (!memcmp(&analysis->frames[there - 1], frame, sizeof(*frame))) {
-			set_returns(analysis, function);
+			mark_function_as_returning(analysis, function);
 			return false;
 		}
 		number = arm64_frame_is_at_entry(frame) ? call_before(analysis, at, owner) : NONE;
 		if (analysis->is_trial || number == NONE) {
-			contradict(analysis, function);
+			record_contradiction_in_function(analysis, function);
 			return false;
 		}
 		/* A function begins here, so the call before has not returned. */
@@ -432,7 +416,7 @@ static bool enter(struct arm64_analysis *analysis, u32 function, u32 at, struct 
 		there = 0;
 	}
 	if (there && !arm64_frame_keep_common(frame, &analysis->frames[there - 1])) {
-		contradict(analysis, function);
+		record_contradiction_in_function(analysis, function);
 		return false;
 	}
 	number = number_of_frame(analysis, frame);
@@ -443,28 +427,30 @@ static bool enter(struct arm64_analysis *analysis, u32 function, u32 at, struct 
 	return true;
 }
 
-/* Follows a jump, whose target is the begin of another function, or another place in this one. */
-static void follow_jump(struct arm64_analysis *analysis, u32 function, s64 target,
-			const struct arm64_frame *frame)
+/* Handles a direct jump. A jump within the function adds a path; a jump out of the function is a
+ * tail call or an exit, and needs the frame of the function's entry. */
+static void add_path_or_tail_call_of_jump(struct arm64_analysis *analysis, u32 function, s64 target,
+					  const struct arm64_frame *frame)
 {
 	u32 at = index_of(analysis, target);
 
-	if (is_call_without_return(analysis, target))
+	if (arm64_is_call_without_return(analysis->image, target))
 		return;
 	if (at == NONE || (analysis->marks[at] & (MARK_START | MARK_COVERED) &&
 			   at != analysis->functions[function].start)) {
 		if (!arm64_frame_is_at_entry(frame))
 			contradict_unless_call_ends(analysis, function, analysis->call);
 		else if (at == NONE)
-			set_returns(analysis, function);
+			mark_function_as_returning(analysis, function);
 		else
-			follow_tail_call(analysis, function, at);
+			end_path_at_tail_call(analysis, function, at);
 		return;
 	}
 	add_path(analysis, function, at, frame, analysis->call);
 }
 
-/* A jump through a register: the end of the function, or a jump within it. */
+/* Records the frame's state at a jump through a register, which may be a tail call or a jump within
+ * the function. */
 static void note_indirect_jump(struct arm64_analysis *analysis, u32 number,
 			       const struct arm64_frame *frame)
 {
@@ -497,10 +483,11 @@ static void follow_path(struct arm64_analysis *analysis, const struct arm64_path
 			return;
 		if (at >= analysis->count || !(analysis->marks[at] & MARK_CODE) ||
 		    (analysis->marks[at] & (MARK_START | MARK_COVERED) && at != function->start)) {
-			/* The function before has not returned. */
+			/* The path runs into another function, into code with a table, or out of
+			 * the code. */
 			if (arm64_frame_is_at_entry(&frame) && at < analysis->count &&
 			    analysis->marks[at] & MARK_START)
-				follow_tail_call(analysis, number, at);
+				end_path_at_tail_call(analysis, number, at);
 			else if (!is_after_call)
 				contradict_unless_call_ends(analysis, number, analysis->call);
 			return;
@@ -512,7 +499,7 @@ static void follow_path(struct arm64_analysis *analysis, const struct arm64_path
 			contradict_unless_call_ends(analysis, number, analysis->call);
 			return;
 		}
-		if (analysis->result || !enter(analysis, number, at, &frame))
+		if (analysis->result || !enter_instruction(analysis, number, at, &frame))
 			return;
 		is_after_call &= code == NOP;
 		flow = arm64_flow_of(code, &distance);
@@ -522,15 +509,15 @@ static void follow_path(struct arm64_analysis *analysis, const struct arm64_path
 			arm64_frame_step(&frame, &constants, code);
 			continue;
 		case ARM64_BRANCH:
-			follow_jump(analysis, number, target, &frame);
+			add_path_or_tail_call_of_jump(analysis, number, target, &frame);
 			continue;
 		case ARM64_JUMP:
-			follow_jump(analysis, number, target, &frame);
+			add_path_or_tail_call_of_jump(analysis, number, target, &frame);
 			return;
 		case ARM64_JUMP_INDIRECT:
 			note_indirect_jump(analysis, number, &frame);
 			if (arm64_frame_is_at_entry(&frame))
-				set_returns(analysis, number);
+				mark_function_as_returning(analysis, number);
 			return;
 		case ARM64_CALL:
 		case ARM64_CALL_INDIRECT:
@@ -552,14 +539,14 @@ static void follow_path(struct arm64_analysis *analysis, const struct arm64_path
 			if (call != SYSTEM_CALL_CLONE && call != SYSTEM_CALL_CLONE3 &&
 			    call != SYSTEM_CALL_RETURN_OF_SIGNAL)
 				continue;
-			contradict(analysis, number);
+			record_contradiction_in_function(analysis, number);
 			return;
 		case ARM64_TRAP:
 			return;
 		case ARM64_RETURN:
 			if (arm64_frame_is_at_entry(&frame)) {
 				analysis->has_exit = true;
-				set_returns(analysis, number);
+				mark_function_as_returning(analysis, number);
 				return;
 			}
 			/* fall through */
@@ -578,7 +565,7 @@ static void follow_all(struct arm64_analysis *analysis)
 		if (analysis->functions[path.function].status >= FUNCTION_FAILED)
 			continue;
 		if (path.at == NONE)
-			set_returns(analysis, path.function);
+			mark_function_as_returning(analysis, path.function);
 		else
 			follow_path(analysis, &path);
 	}
@@ -587,9 +574,9 @@ static void follow_all(struct arm64_analysis *analysis)
 
 /* --- Trials. --- */
 
-/* Follows a path of function `number` on trial: a contradiction, or a missing proof, takes
- * everything back. A return is a proof, and for a path within a known function also code that is
- * known. True: the trial has succeeded. */
+/* Follows a path of function `number` on trial. A contradiction, or a missing proof, undoes all
+ * that the trial has found. A return is a proof; for a path within a known function (`is_start`
+ * false), code of the function that was known before is one, too. True: the trial has succeeded. */
 static bool try_path(struct arm64_analysis *analysis, u32 number, u32 at,
 		     const struct arm64_frame *frame, bool is_start)
 {
@@ -633,13 +620,13 @@ static bool try_path(struct arm64_analysis *analysis, u32 number, u32 at,
 			begin_function(analysis, called);
 	}
 	if (analysis->functions[number].returns)
-		set_returns(analysis, number);
+		mark_function_as_returning(analysis, number);
 	follow_all(analysis);
 	return true;
 }
 
 /* Tries an instruction as the start of a function. */
-static void try_start(struct arm64_analysis *analysis, u32 at)
+static void try_instruction_as_function_start(struct arm64_analysis *analysis, u32 at)
 {
 	u32 number;
 
@@ -652,7 +639,8 @@ static void try_start(struct arm64_analysis *analysis, u32 at)
 	analysis->functions[number].status = FUNCTION_OPEN;
 	if (try_path(analysis, number, at, &arm64_frame_at_entry, true))
 		return;
-	analysis->functions[number].status = FUNCTION_IDLE; /* a call may prove the start */
+	analysis->functions[number].status = FUNCTION_IDLE; /* a call may still prove that a
+							      function starts here */
 	analysis->marks[at] &= ~MARK_START;
 }
 
@@ -670,8 +658,9 @@ static u32 end_of_function(const struct arm64_analysis *analysis,
 	return at;
 }
 
-/* Follows the code that no path reaches in a function with indirect jumps, which may lead there: a
- * block begins after the end of another one. */
+/* Follows the code that no path reaches in a function with indirect jumps, which may lead to this
+ * code. A block of it may begin after padding, after code that paths have reached, or after an
+ * instruction that never falls through. */
 static void follow_unreached_code_in_function(struct arm64_analysis *analysis, u32 number, u32 at,
 					      u32 end)
 {
@@ -703,10 +692,11 @@ static void follow_unreached_code_in_all_functions(struct arm64_analysis *analys
 	}
 }
 
-static void try_pointers(struct arm64_analysis *analysis)
+static void try_pointer_targets_as_function_starts(struct arm64_analysis *analysis)
 {
 	for (u32 i = 0; i < analysis->image->pointer_count; i++)
-		try_start(analysis, index_of(analysis, analysis->image->pointers[i].target));
+		try_instruction_as_function_start(
+			analysis, index_of(analysis, analysis->image->pointers[i].target));
 }
 
 /* Tries the addresses that code makes by adr, or by adrp and an addition. */
@@ -718,7 +708,7 @@ static void try_addresses_in_code(struct arm64_analysis *analysis)
 		if (analysis->marks[at] & MARK_CODE &&
 		    arm64_makes_address(code_at(analysis, at), code_at(analysis, at + 1), here,
 					&address))
-			try_start(analysis, index_of(analysis, address));
+			try_instruction_as_function_start(analysis, index_of(analysis, address));
 	}
 }
 
@@ -737,7 +727,7 @@ static void try_code_after_padding(struct arm64_analysis *analysis)
 		if (!is_reached(analysis, at) && (code == NOP || !code))
 			continue;
 		if (!is_reached(analysis, at) && may_begin)
-			try_start(analysis, at);
+			try_instruction_as_function_start(analysis, at);
 		may_begin = state_at(analysis, at) || arm64_never_falls_through(code);
 	}
 }
@@ -799,7 +789,7 @@ static void analyse(struct arm64_analysis *analysis)
 	}
 	if (image->has_symbols)
 		follow_unreached_code_in_all_functions(analysis);
-	try_pointers(analysis);
+	try_pointer_targets_as_function_starts(analysis);
 	try_addresses_in_code(analysis);
 	try_code_after_padding(analysis);
 	follow_unreached_code_in_all_functions(analysis);
@@ -867,8 +857,8 @@ static bool make_rule(const struct arm64_analysis *analysis, u32 at, struct unwi
 	return state && arm64_frame_rule(&analysis->frames[state - 1], rule);
 }
 
-bool arm64_analysis_next(const struct arm64_analysis *analysis, u32 *address, u32 end,
-			 struct unwind_rule *rule, u32 *rule_end)
+bool arm64_analysis_next_rule(const struct arm64_analysis *analysis, u32 *address, u32 end,
+			      struct unwind_rule *rule, u32 *rule_end)
 {
 	u32 start = analysis->image->start, at, last, state;
 

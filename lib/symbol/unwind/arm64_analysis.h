@@ -21,8 +21,8 @@ void arm64_analysis_free(struct arm64_analysis **analysis);
 /* Moves *address to the first instruction with a rule, at *address or after it and below `end`.
  * Gives the rule, and the end of the run of instructions with this rule. False: no further
  * instruction has a rule. */
-bool arm64_analysis_next(const struct arm64_analysis *analysis, u32 *address, u32 end,
-			 struct unwind_rule *rule, u32 *rule_end);
+bool arm64_analysis_next_rule(const struct arm64_analysis *analysis, u32 *address, u32 end,
+			      struct unwind_rule *rule, u32 *rule_end);
 
 /* The state of the frame before the instruction at an address; NULL: not known. */
 const struct arm64_frame *arm64_analysis_frame(const struct arm64_analysis *analysis, u32 address);

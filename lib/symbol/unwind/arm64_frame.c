@@ -8,6 +8,9 @@
 
 #include <string.h>
 
+#include "code_file.h"
+#include "order.h"
+
 #define FP 29
 #define LINK 30
 #define SP 31 /* number 31 is the zero register in most instructions */
@@ -94,7 +97,9 @@ bool arm64_makes_address(u32 code, u32 next, s64 here, s64 *address)
 	       bits(next, 5, 5) == bits(code, 0, 5);
 }
 
-u32 arm64_slot_of_stub(const void *bytes, u32 address)
+/* Returns the slot that holds the address to which a stub of the PLT jumps; 0: the code is no stub.
+ */
+static u32 slot_of_stub(const void *bytes, u32 address)
 {
 	u32 code[3], at;
 
@@ -106,6 +111,24 @@ u32 arm64_slot_of_stub(const void *bytes, u32 address)
 	return ((address + at * 4) & ~0xfffU) +
 	       (u32)(signed_bits(code[at], 5, 19) * 4 | bits(code[at], 29, 2)) * 4096 +
 	       bits(code[at + 1], 10, 12) * WORD;
+}
+
+static bool is_noreturn_address(const struct code_image *image, u32 address)
+{
+	u32 index = bisect(image->noreturn_count, i, image->noreturn[i] <= address);
+
+	return index && image->noreturn[index - 1] == address;
+}
+
+bool arm64_is_call_without_return(const struct code_image *image, s64 target)
+{
+	u32 at = (u32)target - image->start, slot = 0;
+
+	if (target < 0 || target > INT32_MAX)
+		return false;
+	if (target >= image->start && at + 4 * sizeof(u32) <= image->end - image->start)
+		slot = slot_of_stub(image->bytes + (at & ~3U), (u32)target);
+	return is_noreturn_address(image, target) || is_noreturn_address(image, slot);
 }
 
 bool arm64_begins_another(const struct arm64_frame *frame, u32 code)
@@ -126,7 +149,7 @@ bool arm64_begins_another(const struct arm64_frame *frame, u32 code)
 		matches_encoding(code, 0xffe00fff, 0xf8000ffe));
 }
 
-static s32 moved(s32 distance, s64 bytes)
+static s32 distance_minus_bytes(s32 distance, s64 bytes)
 {
 	s64 result = distance - bytes;
 
@@ -144,7 +167,7 @@ static s32 distance_of_base(const struct arm64_frame *frame, u32 reg)
 	return reg == FP && frame->fp != FP_IS_CALLERS ? frame->fp : DISTANCE_UNKNOWN;
 }
 
-/* Words below sp hold no kept values. */
+/* Sets the distance of sp. Registers that were saved below the new sp are lost. */
 static void set_sp(struct arm64_frame *frame, s32 distance)
 {
 	frame->sp = distance;
@@ -156,8 +179,9 @@ static void set_sp(struct arm64_frame *frame, s32 distance)
 		frame->link_place = 0;
 }
 
-/* A general register gets a value that is not followed. */
-static void set_unknown(struct arm64_frame *frame, struct arm64_constants *constants, u32 reg)
+/* Notes that a general register gets a value that is not followed. */
+static void set_register_unknown(struct arm64_frame *frame, struct arm64_constants *constants,
+				 u32 reg)
 {
 	if (reg == FP)
 		frame->fp = DISTANCE_UNKNOWN;
@@ -170,7 +194,7 @@ static void set_unknown(struct arm64_frame *frame, struct arm64_constants *const
 static void set_constant(struct arm64_frame *frame, struct arm64_constants *constants, u32 reg,
 			 u64 value)
 {
-	set_unknown(frame, constants, reg);
+	set_register_unknown(frame, constants, reg);
 	if (reg - CONSTANT_FIRST < CONSTANT_COUNT) {
 		constants->value[reg - CONSTANT_FIRST] = value;
 		constants->known |= 1U << (reg - CONSTANT_FIRST);
@@ -193,25 +217,25 @@ u32 arm64_system_call_number(const struct arm64_constants *constants)
 	return get_constant(constants, NUMBER, &number) ? number : 0;
 }
 
-/* A register, which may be sp, gets an address at a distance. */
-static void set_address(struct arm64_frame *frame, struct arm64_constants *constants, u32 reg,
-			s32 distance)
+/* Notes that a register, which may be sp, gets the address at a distance below the CFA. */
+static void set_register_to_frame_address(struct arm64_frame *frame,
+					  struct arm64_constants *constants, u32 reg, s32 distance)
 {
 	if (reg == SP)
 		set_sp(frame, distance);
 	else if (reg == FP)
 		frame->fp = distance;
 	else
-		set_unknown(frame, constants, reg);
+		set_register_unknown(frame, constants, reg);
 }
 
 /* --- Loads and stores. --- */
 
-/* The word on the stack keeps its value. */
+/* Applies a load of a register from a word of the stack. The word keeps its value. */
 static void load_word(struct arm64_frame *frame, struct arm64_constants *constants, u32 reg,
 		      s32 distance)
 {
-	set_unknown(frame, constants, reg);
+	set_register_unknown(frame, constants, reg);
 	if (distance == DISTANCE_UNKNOWN || distance < WORD)
 		return;
 	if (reg == FP && distance == frame->fp_place)
@@ -234,21 +258,23 @@ static void store_word(struct arm64_frame *frame, u32 reg, s32 distance)
 		frame->link_place = distance;
 }
 
-enum addressing { WRITE_NOTHING, WRITE_AFTER, WRITE_BEFORE }; /* where the base is written, too */
+/* When a load or store also writes its base register. */
+enum addressing { WRITE_NOTHING, WRITE_AFTER, WRITE_BEFORE };
 
 static void access_memory(struct arm64_frame *frame, struct arm64_constants *constants, u32 code,
 			  const u32 *regs, u32 count, bool is_load, bool is_vector, u32 bytes,
 			  s64 offset, enum addressing addressing)
 {
 	u32 base = bits(code, 5, 5);
-	s32 start = distance_of_base(frame, base), end = moved(start, offset);
+	s32 start = distance_of_base(frame, base), end = distance_minus_bytes(start, offset);
 	s32 at = addressing == WRITE_AFTER ? start : end;
 
 	/* A store that writes the base makes room for what it stores. */
 	if (addressing == WRITE_BEFORE && base == SP && !is_load)
 		set_sp(frame, end);
 	for (u32 i = 0; i < count && !is_vector; i++) {
-		s32 distance = bytes == WORD ? moved(at, (s64)i * WORD) : DISTANCE_UNKNOWN;
+		s32 distance =
+			bytes == WORD ? distance_minus_bytes(at, (s64)i * WORD) : DISTANCE_UNKNOWN;
 
 		if (is_load)
 			load_word(frame, constants, regs[i], distance);
@@ -256,7 +282,7 @@ static void access_memory(struct arm64_frame *frame, struct arm64_constants *con
 			store_word(frame, regs[i], distance);
 	}
 	if (addressing != WRITE_NOTHING)
-		set_address(frame, constants, base, end);
+		set_register_to_frame_address(frame, constants, base, end);
 }
 
 static void step_pair(struct arm64_frame *frame, struct arm64_constants *constants, u32 code)
@@ -292,27 +318,28 @@ static void step_single(struct arm64_frame *frame, struct arm64_constants *const
 		      is_scaled ? WRITE_NOTHING : addressing[bits(code, 10, 2)]);
 }
 
-/* The other loads and stores; of these, only registers that they write count. */
+/* Applies all other loads and stores, of which only the registers that they write matter. */
 static void step_other_load_or_store(struct arm64_frame *frame, struct arm64_constants *constants,
 				     u32 code)
 {
 	bool is_vector = bits(code, 26, 1);
 	bool is_by_register = matches_encoding(code, 0x3b200c00, 0x38200800);
-	/* structures of vectors with a written base; ldraa, ldrab with one; tags with one */
+	/* loads and stores that write the base register: of structures of vectors; ldraa, ldrab; of
+	 * memory tags */
 	bool writes_base =
 		(matches_encoding(code, 0xbe000000, 0x0c000000) && bits(code, 23, 1)) ||
 		matches_encoding(code, 0xff200c00, 0xf8200c00) ||
 		(matches_encoding(code, 0xff200000, 0xd9200000) && bits(code, 10, 2) & 1);
 
 	if (writes_base)
-		set_address(frame, constants, bits(code, 5, 5), DISTANCE_UNKNOWN);
+		set_register_to_frame_address(frame, constants, bits(code, 5, 5), DISTANCE_UNKNOWN);
 	if (is_vector || (is_by_register &&
 			  (!bits(code, 22, 2) || matches_encoding(code, 0xc0c00000, 0xc0800000))))
 		return;
-	set_unknown(frame, constants, bits(code, 0, 5));
+	set_register_unknown(frame, constants, bits(code, 0, 5));
 	if (matches_encoding(code, 0x3f000000, 0x08000000)) { /* exclusive, compare and swap */
-		set_unknown(frame, constants, bits(code, 10, 5));
-		set_unknown(frame, constants, bits(code, 16, 5));
+		set_register_unknown(frame, constants, bits(code, 10, 5));
+		set_register_unknown(frame, constants, bits(code, 16, 5));
 	}
 }
 
@@ -341,15 +368,17 @@ static void step_add_immediate(struct arm64_frame *frame, struct arm64_constants
 		amount = -amount;
 	if (sets_flags || !is_wide) {
 		if (reg != SP)
-			set_unknown(frame, constants, reg);
+			set_register_unknown(frame, constants, reg);
 		else if (!sets_flags)
 			set_sp(frame, DISTANCE_UNKNOWN);
 	} else if (get_constant(constants, base, &value)) {
-		set_address(frame, constants, reg, DISTANCE_UNKNOWN);
+		set_register_to_frame_address(frame, constants, reg, DISTANCE_UNKNOWN);
 		if (reg != SP)
 			set_constant(frame, constants, reg, value + amount);
 	} else {
-		set_address(frame, constants, reg, moved(distance_of_base(frame, base), amount));
+		set_register_to_frame_address(
+			frame, constants, reg,
+			distance_minus_bytes(distance_of_base(frame, base), amount));
 	}
 }
 
@@ -366,13 +395,13 @@ static void step_add_extended(struct arm64_frame *frame, struct arm64_constants 
 	    value < DISTANCE_MAX) {
 		s64 amount = (s64)value << bits(code, 10, 3);
 
-		distance = moved(distance_of_base(frame, bits(code, 5, 5)),
-				 bits(code, 30, 1) ? -amount : amount);
+		distance = distance_minus_bytes(distance_of_base(frame, bits(code, 5, 5)),
+						bits(code, 30, 1) ? -amount : amount);
 	}
 	if (!sets_flags)
-		set_address(frame, constants, reg, distance);
+		set_register_to_frame_address(frame, constants, reg, distance);
 	else if (reg != SP)
-		set_unknown(frame, constants, reg);
+		set_register_unknown(frame, constants, reg);
 }
 
 static void step_move_immediate(struct arm64_frame *frame, struct arm64_constants *constants,
@@ -391,7 +420,7 @@ static void step_move_immediate(struct arm64_frame *frame, struct arm64_constant
 	if (is_known)
 		set_constant(frame, constants, reg, code >> 31 ? value : (u32)value);
 	else
-		set_unknown(frame, constants, reg);
+		set_register_unknown(frame, constants, reg);
 }
 
 static void step_immediate(struct arm64_frame *frame, struct arm64_constants *constants, u32 code)
@@ -407,7 +436,7 @@ static void step_immediate(struct arm64_frame *frame, struct arm64_constants *co
 		  (matches_encoding(code, 0x1f800000, 0x12000000) && bits(code, 29, 2) != 3)))
 		set_sp(frame, DISTANCE_UNKNOWN); /* addg, subg; and, orr, eor */
 	else if (reg != SP)
-		set_unknown(frame, constants, reg);
+		set_register_unknown(frame, constants, reg);
 }
 
 static void step_registers(struct arm64_frame *frame, struct arm64_constants *constants, u32 code)
@@ -419,7 +448,7 @@ static void step_registers(struct arm64_frame *frame, struct arm64_constants *co
 		step_add_extended(frame, constants, code);
 		return;
 	}
-	/* pacia, autia and their like */
+	/* pacia, autia and the like leave the return address in x30 */
 	if (matches_encoding(code, 0xffff0000, 0xdac10000) && reg == LINK)
 		return;
 	if (matches_encoding(code, 0xffe0fc00, 0x9ac01000) && reg == SP) { /* irg */
@@ -433,7 +462,7 @@ static void step_registers(struct arm64_frame *frame, struct arm64_constants *co
 	    get_constant(constants, bits(code, 16, 5), &value))
 		set_constant(frame, constants, reg, code >> 31 ? value : (u32)value);
 	else
-		set_unknown(frame, constants, reg);
+		set_register_unknown(frame, constants, reg);
 }
 
 /* True if an instruction of vectors or floating point writes a general register. */
@@ -460,12 +489,12 @@ void arm64_frame_step(struct arm64_frame *frame, struct arm64_constants *constan
 	else if ((class & 5) == 4)
 		step_memory(frame, constants, code);
 	else if ((class & 7) == 7 && writes_general_register(code))
-		set_unknown(frame, constants, reg);
+		set_register_unknown(frame, constants, reg);
 	else if (class == 2 && matches_encoding(code, 0xffa0f000, 0x04205000)) /* addvl, addpl */
-		set_address(frame, constants, reg, DISTANCE_UNKNOWN);
+		set_register_to_frame_address(frame, constants, reg, DISTANCE_UNKNOWN);
 	else if (class == 2 || matches_encoding(code, 0xfff00000, 0xd5300000) ||
 		 matches_encoding(code, 0xfff80000, 0xd5280000))
-		set_unknown(frame, constants, reg); /* SVE; mrs, sysl */
+		set_register_unknown(frame, constants, reg); /* SVE; mrs, sysl */
 }
 
 /* --- States. --- */

@@ -14,6 +14,8 @@
 
 #include "rule.h"
 
+struct code_image;
+
 #define DISTANCE_UNKNOWN INT32_MIN
 #define FP_IS_CALLERS INT32_MAX /* x29 has the caller's value */
 
@@ -32,12 +34,12 @@ struct arm64_frame {	   /* the size is a multiple of 8 bytes, so that the state 
 
 struct arm64_constants {
 	u64 value[CONSTANT_COUNT];
-	u32 known; /* a bit for each */
+	u32 known; /* bit i: value[i] is known */
 };
 
 enum arm64_flow {
 	ARM64_NEXT,
-	ARM64_BRANCH, /* conditional */
+	ARM64_BRANCH, /* a conditional jump */
 	ARM64_JUMP,
 	ARM64_JUMP_INDIRECT,
 	ARM64_CALL,
@@ -58,8 +60,9 @@ bool arm64_never_falls_through(u32 code);
 /* Sets the address that adr makes, or adrp and an addition after it, at the address `here`. */
 bool arm64_makes_address(u32 code, u32 next, s64 here, s64 *address);
 
-/* The slot that holds the address to which a stub of the PLT jumps; 0: the code is no stub. */
-u32 arm64_slot_of_stub(const void *bytes, u32 address);
+/* True if a call of the address never returns: the address, or the slot of a stub at the address,
+ * is in image->noreturn. */
+bool arm64_is_call_without_return(const struct code_image *image, s64 target);
 
 enum system_call {
 	SYSTEM_CALL_EXIT = 93,
@@ -78,13 +81,13 @@ bool arm64_begins_another(const struct arm64_frame *frame, u32 code);
 
 static const struct arm64_frame arm64_frame_at_entry = {.fp = FP_IS_CALLERS, .has_link = 1};
 
-/* Applies an instruction after which the next one in memory runs. */
+/* Changes a state by the effect of an instruction whose flow is ARM64_NEXT. */
 void arm64_frame_step(struct arm64_frame *frame, struct arm64_constants *constants, u32 code);
 
 /* True if a function may be left here: its stack is empty, and x29 and x30 are the caller's. */
 bool arm64_frame_is_at_entry(const struct arm64_frame *frame);
 
-/* Reduces *frame to what both states have in common. False: they contradict each other. */
+/* Reduces *frame to what both states have in common. False: the states contradict each other. */
 bool arm64_frame_keep_common(struct arm64_frame *frame, const struct arm64_frame *other);
 
 /* Sets the unwind rule that a state gives. False: the state gives no rule. */

@@ -326,7 +326,8 @@ static void note_addresses_in_instruction(struct code_analysis *analysis, u32 at
 		find_or_add_function_at(analysis, target, FUNCTION_STRONG);
 }
 
-/* True for leave or pop %rbp, and then ret n, with a number of words. Data seldom looks so. */
+/* True if `last` is `leave` or `pop %rbp`, and `instruction` is `ret n`, where n is the bytes of
+ * some words. Bytes of data seldom look so. */
 static bool is_frame_end_with_ret_n(const struct x86_instruction *last,
 				    const struct x86_instruction *instruction)
 {
@@ -366,7 +367,7 @@ static int compare_addresses(const void *left, const void *right)
 	return (*a > *b) - (*a < *b);
 }
 
-static void note_addresses_in_uncovered_code(struct code_analysis *analysis)
+static void note_addresses_in_all_code(struct code_analysis *analysis)
 {
 	const struct code_image *image = analysis->image;
 
@@ -405,7 +406,7 @@ static void analyse_functions(struct code_analysis *analysis)
 	u32 strong;
 
 	mark_known_starts(analysis);
-	note_addresses_in_uncovered_code(analysis);
+	note_addresses_in_all_code(analysis);
 	strong = analysis->function_count;
 	for (u32 i = 0; i < strong && !analysis->result; i++) {
 		queue_idle_function(analysis, i);
@@ -503,13 +504,13 @@ static bool make_rule_of_frame_state(const struct code_analysis *analysis, u32 n
 	return frame_state_rule(&state, rule);
 }
 
-bool code_analysis_next(const struct code_analysis *analysis, u32 *address, u32 end,
-			struct unwind_rule *rule, u32 *rule_end)
+bool code_analysis_next_rule(const struct code_analysis *analysis, u32 *address, u32 end,
+			     struct unwind_rule *rule, u32 *rule_end)
 {
 	u32 at = *address, map = MAP_NOTHING;
 
 	if (analysis->arm64)
-		return arm64_analysis_next(analysis->arm64, address, end, rule, rule_end);
+		return arm64_analysis_next_rule(analysis->arm64, address, end, rule, rule_end);
 	if (end > analysis->image->end)
 		end = analysis->image->end;
 	for (; at < end; at++) {

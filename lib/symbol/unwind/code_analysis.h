@@ -24,8 +24,8 @@ void code_analysis_free(struct code_analysis **analysis);
 /* Moves *address to the first instruction with a rule, at *address or after it and below `end`.
  * Gives the rule, and the end of the run of instructions with this rule. False: no further
  * instruction has a rule. */
-bool code_analysis_next(const struct code_analysis *analysis, u32 *address, u32 end,
-			struct unwind_rule *rule, u32 *rule_end);
+bool code_analysis_next_rule(const struct code_analysis *analysis, u32 *address, u32 end,
+			     struct unwind_rule *rule, u32 *rule_end);
 
 /* The state of the frame before the instruction that begins at an address; NULL: not known. */
 struct frame_state;

@@ -119,7 +119,7 @@ struct code_file {
 	u32 pointer_count, pointer_room;
 	u32 *noreturn;
 	u32 noreturn_count, noreturn_room;
-	u64 block_start; /* file offset */
+	u64 block_start; /* file offset of the bytes in `block` */
 	u32 block_bytes;
 	u8 block[BLOCK_BYTES];
 	struct code_image image;
@@ -165,7 +165,7 @@ static bool file_offset_of_range(const struct code_file *file, u64 address, u32 
 	return false;
 }
 
-static bool read_memory(void *context, u32 address, void *buffer, u32 bytes)
+static bool read_file_at_address(void *context, u32 address, void *buffer, u32 bytes)
 {
 	struct code_file *file = context;
 	u64 offset, start;
@@ -293,7 +293,8 @@ static int compare_span_starts(const void *left, const void *right)
 	return (a->end < b->end) - (a->end > b->end);
 }
 
-/* Sorts spans, keeps one of each start, and cuts overlaps. The number of spans that are left. */
+/* Sorts spans, keeps one of each start, and cuts overlaps. Returns the number of spans that are
+ * left. */
 static u32 sort_spans(struct file_span *spans, u32 count)
 {
 	u32 kept = 0;
@@ -309,14 +310,14 @@ static u32 sort_spans(struct file_span *spans, u32 count)
 	return kept;
 }
 
-/* True if a section is arm64's PLT, which has no tables, and stubs that are recognised at the
- * event. */
+/* True if a section is arm64's PLT. The PLT has no unwind table and needs no analysis: the unwinder
+ * recognises its stubs at the event. */
 static bool is_plt_of_arm64(struct code_file *file, const Elf64_Shdr *section)
 {
 	u32 code[2];
 
 	return file->header.e_machine == EM_AARCH64 && section->sh_addr <= INT32_MAX &&
-	       read_memory(file, section->sh_addr, code, sizeof(code)) &&
+	       read_file_at_address(file, section->sh_addr, code, sizeof(code)) &&
 	       code[(code[0] & BTI_MASK) == BTI] == STP_X16_LINK;
 }
 
@@ -441,7 +442,7 @@ static int add_code_pointer(struct code_file *file, u64 slot, u64 target)
 }
 
 /* Records a slot that is bound to another file's function. The word that the file has in the slot
- * does not lead there: with lazy binding it is the address of the slot's own stub.
+ * does not lead to that function: with lazy binding the word is the address of the slot's own stub.
  */
 static int add_slot_of_imported_function(struct code_file *file, u64 slot, const char *name)
 {
@@ -450,8 +451,9 @@ static int add_slot_of_imported_function(struct code_file *file, u64 slot, const
 	return add_noreturn_slot(file, slot, name) ?: append_code_pointer(file, slot, IMPORTED);
 }
 
-/* The number that a type of relocation has for x86-64, of those that hold addresses. */
-static u32 relocation_type(const struct code_file *file, u64 info)
+/* The type of a relocation, as its number for x86-64; R_X86_64_NONE: a type of arm64 that does not
+ * store an address. */
+static u32 relocation_type_as_x86(const struct code_file *file, u64 info)
 {
 	static const u32 types[][2] = {
 		{R_AARCH64_RELATIVE, R_X86_64_RELATIVE}, {R_AARCH64_IRELATIVE, R_X86_64_IRELATIVE},
@@ -471,7 +473,7 @@ static u32 relocation_type(const struct code_file *file, u64 info)
 static int add_relocation(struct code_file *file, const Elf64_Rela *relocation,
 			  const struct symbols *symbols)
 {
-	u32 type = relocation_type(file, relocation->r_info);
+	u32 type = relocation_type_as_x86(file, relocation->r_info);
 	u32 number = ELF64_R_SYM(relocation->r_info);
 	const Elf64_Sym *symbol = number < symbols->count ? &symbols->symbol[number] : NULL;
 
@@ -514,7 +516,7 @@ static int add_relative_pointer(struct code_file *file, u64 slot)
 {
 	u64 target;
 
-	if (slot > INT32_MAX || !read_memory(file, slot, &target, sizeof(target)))
+	if (slot > INT32_MAX || !read_file_at_address(file, slot, &target, sizeof(target)))
 		return 0;
 	return add_code_pointer(file, slot, target);
 }
@@ -540,8 +542,8 @@ static int read_compact_relocations(struct code_file *file, const Elf64_Shdr *se
 	return result;
 }
 
-/* Records the addresses of code that data holds. Only in a file with fixed addresses do they need
- * no relocation. */
+/* Records the addresses of code that words of a data section hold. Call for a file with fixed
+ * addresses only: there such words need no relocation. */
 static int scan_data_for_pointers(struct code_file *file, const Elf64_Shdr *section)
 {
 	u64 *words = read_file_table(file, section->sh_offset, section->sh_size);
@@ -616,15 +618,16 @@ static int read_code_pointers(struct code_file *file)
 	return result;
 }
 
-/* True if the code passes on the stack pointer that it was entered with, as the code does that the
- * kernel enters: the program's arguments lie on that stack. */
+/* True if the code at the address passes the stack pointer that it was entered with to another
+ * function. The code that the kernel enters does so, since the program's arguments lie on that
+ * stack. */
 static bool passes_entry_rsp_as_argument(struct code_file *file, u64 address)
 {
 	static const u8 to_rdi[] = {0x48, 0x89, 0xe7};	     /* mov %rsp, %rdi */
 	static const u8 to_rdx[] = {0x5e, 0x48, 0x89, 0xe2}; /* pop %rsi; mov %rsp, %rdx */
 	u8 code[16];
 
-	return read_memory(file, address, code, sizeof(code)) &&
+	return read_file_at_address(file, address, code, sizeof(code)) &&
 	       (memmem(code, sizeof(code), to_rdi, sizeof(to_rdi)) ||
 		memmem(code, sizeof(code), to_rdx, sizeof(to_rdx)));
 }
@@ -677,7 +680,7 @@ int code_file_open(int descriptor, const struct file_span *covered, u32 count,
 	image->section_count = file->span_count;
 	image->covered = covered;
 	image->covered_count = count;
-	image->read = read_memory;
+	image->read = read_file_at_address;
 	image->context = file;
 	if (result)
 		code_file_free(&file);

@@ -49,7 +49,7 @@ int code_file_open(int file, const struct file_span *covered, u32 count, struct 
 /* Reads code, symbols and pointers of the file. -ENOEXEC, -ENOMEM. */
 int code_file_load(struct code_file *file);
 
-/* Opens and loads. */
+/* Opens a code file and loads it: code_file_open(), then code_file_load(). */
 int code_file_create(int file, const struct file_span *covered, u32 count, struct code_file **out);
 void code_file_free(struct code_file **file);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Lists are chains of indexes in arrays that only grow. Entries of a function that was undone since
- * are recognised by its number of tries. */
+/* Lists are chains of indexes in arrays that only grow. If a function was undone after an entry was
+ * added, the number of tries in the entry differs from that of the function. */
 #include "code_functions.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@ const struct file_span *code_span_before(const struct file_span *spans, u32 coun
 	return index ? &spans[index - 1] : NULL;
 }
 
-bool code_is_in(const struct file_span *spans, u32 count, u32 address)
+bool code_is_in_spans(const struct file_span *spans, u32 count, u32 address)
 {
 	const struct file_span *span = code_span_before(spans, count, address);
 
@@ -43,7 +43,7 @@ u32 code_section_end(const struct code_analysis *analysis, u32 address)
 
 bool code_is_covered(const struct code_analysis *analysis, u32 address)
 {
-	return code_is_in(analysis->image->covered, analysis->image->covered_count, address);
+	return code_is_in_spans(analysis->image->covered, analysis->image->covered_count, address);
 }
 
 bool code_decode_at(struct code_analysis *analysis, u32 at, u32 end,
@@ -269,7 +269,7 @@ void function_set_returns(struct code_analysis *analysis, u32 number)
 
 /* Records registers that the function does not keep; the function's callers are then tried
  * again. */
-void function_set_lost(struct code_analysis *analysis, u32 number, u32 lost)
+void function_add_lost_registers(struct code_analysis *analysis, u32 number, u32 lost)
 {
 	struct function *function = &analysis->functions[number];
 
@@ -288,7 +288,7 @@ void function_set_lost(struct code_analysis *analysis, u32 number, u32 lost)
 void mark_function_analysis_failed(struct code_analysis *analysis, u32 number)
 {
 	analysis->functions[number].status = STATUS_FAILED;
-	function_set_lost(analysis, number, ALL_SAVED);
+	function_add_lost_registers(analysis, number, ALL_SAVED);
 	function_set_returns(analysis, number);
 }
 
@@ -320,7 +320,7 @@ void record_registers_lost_at_entry(struct code_analysis *analysis, u32 number, 
 
 /* Analyses the callers of a function again, since the function preserves fewer registers than the
  * analysis of the callers has assumed. */
-void function_retry_users(struct code_analysis *analysis, u32 number)
+void retry_callers_of_function(struct code_analysis *analysis, u32 number)
 {
 	analysis->functions[number].has_changed = false;
 	for (u32 i = analysis->functions[number].users; i; i = analysis->users[i - 1].next)

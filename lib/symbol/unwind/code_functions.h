@@ -20,7 +20,7 @@
 #define MAP_STATE 2
 
 /* The bits of the mark that each byte of code has. */
-#define MARK_START 1	 /* a function begins */
+#define MARK_START 1	 /* the byte is the start of a function */
 #define MARK_BRANCHED 2	 /* the byte is the target of a conditional jump */
 #define MARK_JUMPED 4	 /* the byte is the target of any jump */
 #define MARK_ENDS 8	 /* the byte begins a call that is assumed not to return */
@@ -44,9 +44,10 @@ struct function {
 	bool has_exit;	    /* a path has ended with an exit that proves the stack depth */
 	bool has_switch;    /* the function loads rsp from memory: it switches stacks */
 	bool has_aligned;   /* at one call or more, rsp is aligned as the ABI demands */
-	bool has_unaligned; /* at one call or more, rsp is not so aligned */
+	bool has_unaligned; /* at one call or more, rsp is not aligned as the ABI demands */
 	bool has_jumps;	    /* the function has jumps with unknown targets */
-	bool jumps_differ;  /* the states of the frame at these jumps contradict each other */
+	bool jumps_differ;  /* the states of the frame at jumps with unknown targets contradict each
+			       other */
 	bool fill_failed;
 	bool is_filling, is_filled;
 	bool is_trampoline;
@@ -66,8 +67,8 @@ struct edge {
 	u32 at;
 	u32 state;
 	u32 call; /* address of the last call on the path that may not return; NONE: no such call */
-	u8 tries; /* function->tries when the edge was added; if it has changed, the function was
-		     undone since */
+	u8 tries; /* tries of the function when the edge was added; if the function has another
+		     number of tries now, it was undone since */
 	bool is_behind_call;
 };
 
@@ -88,7 +89,9 @@ struct user {
 
 struct code_analysis {
 	const struct code_image *image;
-	struct arm64_analysis *arm64; /* the analysis of code for arm64; all else is unused then */
+	struct arm64_analysis
+		*arm64; /* the analysis of code for arm64; NULL: the code is for x86-64.
+			 Code for arm64 uses only `image` and `result` besides */
 	u32 *map;
 	u8 *marks;
 	struct frame_state *states;
@@ -136,7 +139,7 @@ static inline u8 *code_mark_at(const struct code_analysis *analysis, u32 address
 }
 
 const struct file_span *code_span_before(const struct file_span *spans, u32 count, u32 address);
-bool code_is_in(const struct file_span *spans, u32 count, u32 address);
+bool code_is_in_spans(const struct file_span *spans, u32 count, u32 address);
 struct file_span code_section_at(const struct code_analysis *analysis, u32 address);
 u32 code_section_end(const struct code_analysis *analysis, u32 address);
 bool code_is_covered(const struct code_analysis *analysis, u32 address);
@@ -152,11 +155,11 @@ void queue_idle_function(struct code_analysis *analysis, u32 number);
 void queue_edge_to_follow(struct code_analysis *analysis, const struct edge *edge);
 void discard_analysis_of_function(struct code_analysis *analysis, u32 number);
 void function_set_returns(struct code_analysis *analysis, u32 number);
-void function_set_lost(struct code_analysis *analysis, u32 number, u32 lost);
+void function_add_lost_registers(struct code_analysis *analysis, u32 number, u32 lost);
 void record_registers_lost_at_entry(struct code_analysis *analysis, u32 number, u32 lost);
 void mark_function_analysis_failed(struct code_analysis *analysis, u32 number);
 void retry_analysis_of_function(struct code_analysis *analysis, u32 number);
-void function_retry_users(struct code_analysis *analysis, u32 number);
+void retry_callers_of_function(struct code_analysis *analysis, u32 number);
 void retry_or_fail_function_at_edge(struct code_analysis *analysis, const struct edge *edge);
 void add_path_waiting_for_callee(struct code_analysis *analysis, u32 callee,
 				 const struct edge *edge);

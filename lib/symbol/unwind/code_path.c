@@ -70,8 +70,8 @@ static void path_end_by_exit(struct path *path, bool returns)
 		return;
 	}
 	function->has_exit = true;
-	function_set_lost(path->analysis, path->edge.function,
-			  frame_state_changed_registers(&path->state));
+	function_add_lost_registers(path->analysis, path->edge.function,
+				    frame_state_changed_registers(&path->state));
 	if (returns && path_function(path)->tries == path->edge.tries)
 		function_set_returns(path->analysis, path->edge.function);
 	end_path_at_instruction(path);
@@ -101,9 +101,9 @@ static void path_end_by_tail_call(struct path *path, u32 target, u32 kind)
 	path_function(path)->has_exit = true;
 	add_caller_of_function(analysis, other, path->edge.function);
 	record_tail_call_of_function(analysis, path->edge.function, other);
-	function_set_lost(analysis, path->edge.function,
-			  frame_state_changed_registers(&path->state) |
-				  analysis->functions[other].lost);
+	function_add_lost_registers(analysis, path->edge.function,
+				    frame_state_changed_registers(&path->state) |
+					    analysis->functions[other].lost);
 	record_registers_lost_at_entry(analysis, other,
 				       frame_state_changed_registers(&path->state));
 	end_path_at_instruction(path);
@@ -130,7 +130,7 @@ static void check_state_at_other_function(struct path *path, u32 owner,
 		function->has_exit = true;
 		add_caller_of_function(analysis, owner, number);
 		record_tail_call_of_function(analysis, number, owner);
-		function_set_lost(analysis, number, other->lost);
+		function_add_lost_registers(analysis, number, other->lost);
 		end_path_at_instruction(path);
 	} else if (at == other->start && is_rsp_at_return_address(&path->state)) {
 		path_end_by_tail_call(path, at, other->kind);
@@ -204,7 +204,7 @@ static bool path_claim_instruction(struct path *path, u32 length)
 	return true;
 }
 
-static void path_record_jump(struct path *path)
+static void path_record_state_at_indirect_jump(struct path *path)
 {
 	struct function *function = path_function(path);
 
@@ -221,7 +221,8 @@ static void path_record_jump(struct path *path)
 	function->has_jumps = true;
 }
 
-/* Moves the path to the target of a direct jump. */
+/* Moves the path to the target of a direct jump. If another function begins there, the path ends
+ * with a tail call. */
 static void path_continue_at(struct path *path, s64 target)
 {
 	struct code_analysis *analysis = path->analysis;
@@ -332,7 +333,7 @@ static bool follow_jump_table(struct path *path, struct frame_value table)
 	return found;
 }
 
-static void follow_jump_through_pointer_slot(struct path *path, u32 slot)
+static void end_path_at_jump_through_pointer_slot(struct path *path, u32 slot)
 {
 	struct code_analysis *analysis = path->analysis;
 	const struct code_pointer *pointer = code_pointer_at(analysis, slot);
@@ -346,14 +347,14 @@ static void follow_jump_through_pointer_slot(struct path *path, u32 slot)
 		path_end_by_exit(path, !code_is_noreturn(analysis, slot));
 }
 
-static void follow_indirect_jump(struct path *path, const struct x86_instruction *instruction)
+static void end_path_at_indirect_jump(struct path *path, const struct x86_instruction *instruction)
 {
 	struct frame_value target = frame_state_operand(&path->state, instruction, path->edge.at);
 	bool is_table = target.kind == VALUE_TARGET || target.kind == VALUE_POINTER;
 
 	if (target.kind == VALUE_POINTER && instruction->is_memory &&
 	    instruction->base == X86_RIP) {
-		follow_jump_through_pointer_slot(path, target.offset);
+		end_path_at_jump_through_pointer_slot(path, target.offset);
 	} else if (is_table && !(target.kind == VALUE_POINTER && target.extra == 1) &&
 		   follow_jump_table(path, target)) {
 		end_path_at_instruction(path);
@@ -368,7 +369,7 @@ static void follow_indirect_jump(struct path *path, const struct x86_instruction
 		function_set_returns(path->analysis, path->edge.function);
 		end_path_at_instruction(path);
 	} else {
-		path_record_jump(path);
+		path_record_state_at_indirect_jump(path);
 		end_path_at_instruction(path);
 	}
 }
@@ -412,7 +413,7 @@ static void continue_after_call(struct path *path, u32 next, u32 lost)
 {
 	bool is_framed = frame_value_is_stack(path->state.reg[X86_RBP]);
 
-	frame_state_return(&path->state, lost);
+	frame_state_apply_call(&path->state, lost);
 	if (path->analysis->pops_arguments && is_framed)
 		path->state.reg[X86_RSP] = (struct frame_value){};
 	path->number = NONE;
@@ -521,7 +522,7 @@ static bool follow_system_call(struct path *path)
 	       number.offset != NR_EXIT_GROUP;
 }
 
-static void follow_return(struct path *path)
+static void end_path_at_return(struct path *path)
 {
 	bool is_bare = is_rsp_at_return_address(&path->state);
 
@@ -605,10 +606,10 @@ static void path_follow_instruction(struct path *path, u32 end)
 		follow_call(path, &instruction, end);
 		break;
 	case X86_JUMP_INDIRECT:
-		follow_indirect_jump(path, &instruction);
+		end_path_at_indirect_jump(path, &instruction);
 		break;
 	case X86_RETURN:
-		follow_return(path);
+		end_path_at_return(path);
 		break;
 	case X86_TRAP:
 		path->edge.at += instruction.length;
@@ -731,8 +732,8 @@ void paths_follow_all(struct code_analysis *analysis)
 			/* All functions of the list are handled together, so that a function that
 			 * calls several of them is tried again only once. */
 			while (analysis->changed_count)
-				function_retry_users(analysis,
-						     analysis->changed[--analysis->changed_count]);
+				retry_callers_of_function(
+					analysis, analysis->changed[--analysis->changed_count]);
 		} else {
 			return;
 		}

@@ -18,8 +18,8 @@ static bool is_same_rule(const void *things, u32 index, const void *key)
 	return !memcmp(&rules[index], key, sizeof(*rules));
 }
 
-/* Sets *number to index + 1 of the rule, which is added if it is new; 0: a table has no room for
- * it. */
+/* Sets *number to index + 1 of the rule, which is added if it is new; 0: there are
+ * FILE_TABLE_RULES_MAX rules already. */
 static int find_or_add_rule(struct code_rows *rows, const struct unwind_rule *rule, u32 *number)
 {
 	u32 hash = hash_end(hash_words(0, rule, sizeof(*rule)));

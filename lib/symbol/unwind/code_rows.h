@@ -61,8 +61,8 @@ int code_rows_read_tables(int file, struct code_rows *rows, struct file_spans *c
 
 /* Reads the unwind rows of .debug_frame, for functions that no span of `covered` (ascending)
  * overlaps. -ENOENT: the file has no .debug_frame. */
-int code_rows_read_debug(int file, const struct file_spans *covered, struct code_rows *rows,
-			 struct file_spans *found);
+int code_rows_read_debug_frame(int file, const struct file_spans *covered, struct code_rows *rows,
+			       struct file_spans *found);
 
 /* Reads the unwind rows of Go code from .gopclntab, and which functions they cover. `covered` is
  * not used. -ENOENT: the file has no .gopclntab, or its version is not known. */
@@ -70,8 +70,8 @@ int code_rows_read_go(int file, const struct file_spans *covered, struct code_ro
 		      struct file_spans *found);
 
 /* Reads all tables, and analyses code that no table covers; rules of the analysis have
- * RULE_ANALYSED. -ENOEXEC: no tables, and no rules by analysis; -ENOMEM: memory_share() is too
- * little for all rows. */
+ * RULE_ANALYSED. -ENOEXEC: no tables, and no rules by analysis; -ENOMEM:
+ * memory_limit_of_this_process() is too little for all rows. */
 int code_rows_read(int file, struct code_rows *rows);
 
 /* Reads all tables without the analysis, which takes ten to twenty times as long. If an analysis is

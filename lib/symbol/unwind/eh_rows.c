@@ -199,7 +199,7 @@ struct writing {
 	u32 end;     /* end of the current record in .debug_frame */
 	u8 *records; /* the converted records */
 	u32 bytes, room;
-	struct cie *cies; /* ascending */
+	struct cie *cies; /* the converted CIEs, by ascending offset in .debug_frame */
 	u32 cie_count, cie_room;
 	u64 base;
 };
@@ -307,7 +307,7 @@ static int convert_fde(struct writing *writing, u32 cie_offset, u32 at)
 /* Converts .debug_frame of a file to records, for the caller to free; `base` is added to addresses
  * of functions. CIEs that are not understood are left out with their FDEs. -ENOENT: the file has no
  * .debug_frame; -EBADMSG, -ENOMEM. */
-static int debug_frame_read(int file, u64 base, u8 **records, u32 *bytes)
+static int convert_debug_frame_to_eh_frame_records(int file, u64 base, u8 **records, u32 *bytes)
 {
 	struct file_section section = {};
 	struct writing writing = {.base = base};
@@ -396,7 +396,7 @@ static int add_row_for_code(struct reading *reading, u64 start, u64 end,
 {
 	u64 code_end = end, offset;
 
-	if (!file_image_code(reading->image, start, &code_end, &offset))
+	if (!file_image_code_offset(reading->image, start, &code_end, &offset))
 		return 0;
 	return code_rows_add(reading->rows, offset, offset + (code_end - start), rule);
 }
@@ -430,7 +430,7 @@ static const struct unwind_rule *compute_rule_of_current_row(struct reading *rea
 }
 
 /* Adds the rows of an FDE for [start, limit), up to the first row that cannot be read. Code after
- * the end of the FDE gets the rule that the unwinder reads the machine code. */
+ * the end of the FDE gets a rule by which the unwinder reads the machine code at the event. */
 static int add_function_of_fde(struct reading *reading, u64 start, u64 limit, u64 fde)
 {
 	static const struct unwind_rule by_code = {.cfa_kind = CFA_BY_CODE};
@@ -473,8 +473,7 @@ static bool read_index_entry(struct reading *reading, u64 i, bool is_fde, u64 *a
 }
 
 /* Adds the functions of the search table (.eh_frame_hdr), whose addresses must ascend, as a search
- * assumes. -ENOEXEC: they do not.
- */
+ * assumes. -ENOEXEC: the addresses do not ascend, or cannot be read. */
 static int add_functions_by_index(struct reading *reading)
 {
 	u64 count = reading->unwind.eh.high, start, next = ~0ULL, fde;
@@ -494,8 +493,8 @@ static int add_functions_by_index(struct reading *reading)
 	return result;
 }
 
-/* Collects the functions of all records of .eh_frame, up to one whose length cannot be read, where
- * a search stops, too. True: all records were passed. */
+/* Collects the functions of all records of .eh_frame, up to the first record whose length cannot be
+ * read, at which a search by the unwinder stops, too. True: all records were read. */
 static bool collect_functions(struct reading *reading)
 {
 	struct unwind *unwind = &reading->unwind;
@@ -586,21 +585,22 @@ static int errno_of_stop(u32 stop)
 	return stop == STOP_BUDGET ? -E2BIG : stop == STOP_BAD_TABLE ? -EBADMSG : -ENOEXEC;
 }
 
-/* The distance from the start of a function to the SFrame row at the position. */
+/* The distance from the start of a function to the begin of the SFrame row that the unwinder reads
+ * next. */
 static u32 row_offset_in_function(struct unwind *unwind)
 {
 	struct unwind_bytes *bytes = &unwind->bytes;
 	u64 at = bytes->at, offset = 0;
 
-	if (!bytes_ready(unwind))
+	if (!bytes_make_ready(unwind))
 		offset = bytes_take(bytes, FUNCTION_ADDRESS_BYTES(unwind->sframe.info));
 	bytes->at = at;
 	return offset;
 }
 
-/* Adds the SFrame rows at the position, for a function or a block [start, end). The unwinder
- * applies the row before the first row that begins after the pc. Therefore a row that begins no
- * later than its predecessor replaces the predecessor. */
+/* Adds the SFrame rows that the unwinder reads next, for a function or a block [start, end). The
+ * unwinder applies the row before the first row that begins after the pc. Therefore a row that
+ * begins no later than its predecessor replaces the predecessor. */
 static int add_sframe_rows(struct reading *reading, u64 start, u64 end)
 {
 	struct unwind *unwind = &reading->unwind;
@@ -665,7 +665,7 @@ static int add_sframe_function(struct reading *reading, u64 i, u64 limit)
 	code_end = end;
 	if (start >= end)
 		return 0;
-	if (!file_image_code(reading->image, start, &code_end, &offset) || code_end < end)
+	if (!file_image_code_offset(reading->image, start, &code_end, &offset) || code_end < end)
 		return -EBADMSG;
 	return add_covered_range(reading, start, end) ?: add_sframe_blocks(reading, start, end);
 }
@@ -692,7 +692,7 @@ static int add_sframe(struct reading *reading)
 			limit = unwind->sframe.function;
 		result = add_sframe_function(reading, i, limit);
 	}
-	/* The table may have had no room for some rules. */
+	/* The list of rules is full, so some rows may have lost their rule. */
 	if (reading->rows->rule_count == FILE_TABLE_RULES_MAX)
 		return -E2BIG;
 	return result;
@@ -745,7 +745,7 @@ int code_rows_read_tables(int file, struct code_rows *rows, struct file_spans *c
 		reading->covered = covered;
 		unwind->memory = reading->image;
 		unwind->budget = UNWIND_BUDGET;
-		unwind->mapping.image = file_image_header(reading->image);
+		unwind->mapping.image = file_image_header_address(reading->image);
 		if (read_elf_header(unwind))
 			result = -ENOEXEC;
 		else
@@ -766,7 +766,7 @@ static bool is_uncovered_code(const struct reading *reading, u64 start, u64 end,
 	u32 first;
 
 	if (end - FILE_IMAGE_BASE > INT32_MAX ||
-	    !file_image_code(reading->image, start, &code_end, &offset) || code_end != end)
+	    !file_image_code_offset(reading->image, start, &code_end, &offset) || code_end != end)
 		return false;
 	start -= FILE_IMAGE_BASE;
 	end -= FILE_IMAGE_BASE;
@@ -805,13 +805,14 @@ static int add_debug_frame_functions(struct reading *reading, u32 bytes,
 	return result;
 }
 
-int code_rows_read_debug(int file, const struct file_spans *covered, struct code_rows *rows,
-			 struct file_spans *found)
+int code_rows_read_debug_frame(int file, const struct file_spans *covered, struct code_rows *rows,
+			       struct file_spans *found)
 {
 	struct reading *reading;
 	u8 *records;
 	u32 bytes;
-	int result = debug_frame_read(file, FILE_IMAGE_BASE, &records, &bytes);
+	int result =
+		convert_debug_frame_to_eh_frame_records(file, FILE_IMAGE_BASE, &records, &bytes);
 
 	if (result)
 		return result;

@@ -50,7 +50,8 @@ static const u8 *cached_block(struct file_image *image, u64 index)
 	return block;
 }
 
-static bool read_file(struct file_image *image, u64 offset, void *buffer, u64 bytes)
+static bool read_file_by_cached_blocks(struct file_image *image, u64 offset, void *buffer,
+				       u64 bytes)
 {
 	u8 *to = buffer;
 
@@ -75,14 +76,14 @@ static int segments_read(struct file_image *image)
 	Elf64_Ehdr header;
 	Elf64_Phdr segment;
 
-	if (!read_file(image, 0, &header, sizeof(header)) ||
+	if (!read_file_by_cached_blocks(image, 0, &header, sizeof(header)) ||
 	    memcmp(header.e_ident, ELFMAG, SELFMAG) || header.e_ident[EI_CLASS] != ELFCLASS64 ||
 	    header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_machine != REGISTERS_ELF_MACHINE ||
 	    header.e_phentsize != sizeof(Elf64_Phdr) || header.e_phnum > SEGMENTS_MAX)
 		return -ENOEXEC;
 	for (u32 i = 0; i < header.e_phnum; i++) {
-		if (!read_file(image, header.e_phoff + i * sizeof(segment), &segment,
-			       sizeof(segment)))
+		if (!read_file_by_cached_blocks(image, header.e_phoff + i * sizeof(segment),
+						&segment, sizeof(segment)))
 			return -ENOEXEC;
 		/* The segments of an image: writable data is left out; writable code (ld -N) counts
 		 * as code. */
@@ -155,7 +156,7 @@ void file_image_free(struct file_image **image)
 	*image = NULL;
 }
 
-u64 file_image_header(const struct file_image *image)
+u64 file_image_header_address(const struct file_image *image)
 {
 	for (u32 i = 0; i < image->segment_count; i++)
 		if (!image->segment[i].offset)
@@ -181,7 +182,8 @@ bool file_image_read(struct file_image *image, u64 address, void *buffer, u32 by
 	u64 at = address - FILE_IMAGE_BASE;
 
 	if (address >= FILE_IMAGE_HEADER)
-		return read_file(image, address - FILE_IMAGE_HEADER, buffer, bytes);
+		return read_file_by_cached_blocks(image, address - FILE_IMAGE_HEADER, buffer,
+						  bytes);
 	if (address >= FILE_IMAGE_LENT) {
 		at = address - FILE_IMAGE_LENT;
 		if (at > image->lent_bytes || image->lent_bytes - at < bytes)
@@ -196,12 +198,13 @@ bool file_image_read(struct file_image *image, u64 address, void *buffer, u32 by
 		if (!segment_holds(segment, at, bytes))
 			continue;
 		image->last = index;
-		return read_file(image, segment->offset + (at - segment->address), buffer, bytes);
+		return read_file_by_cached_blocks(image, segment->offset + (at - segment->address),
+						  buffer, bytes);
 	}
 	return false;
 }
 
-bool file_image_code(const struct file_image *image, u64 start, u64 *end, u64 *offset)
+bool file_image_code_offset(const struct file_image *image, u64 start, u64 *end, u64 *offset)
 {
 	u64 at = start - FILE_IMAGE_BASE;
 

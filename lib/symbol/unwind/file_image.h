@@ -26,7 +26,7 @@ void file_image_free(struct file_image **image);
 
 /* The address of the ELF header in the image; FILE_IMAGE_HEADER: no segment maps the header (ld
  * -n). */
-u64 file_image_header(const struct file_image *image);
+u64 file_image_header_address(const struct file_image *image);
 
 /* Makes `bytes` readable at the address FILE_IMAGE_LENT of the image. The caller keeps the bytes
  * until the image is freed. */
@@ -37,6 +37,6 @@ bool file_image_read(struct file_image *image, u64 address, void *buffer, u32 by
 
 /* Gives the file offset of the code at `start`, and cuts *end to the end of its segment. False: the
  * address `start` is not code. */
-bool file_image_code(const struct file_image *image, u64 start, u64 *end, u64 *offset);
+bool file_image_code_offset(const struct file_image *image, u64 start, u64 *end, u64 *offset);
 
 #endif

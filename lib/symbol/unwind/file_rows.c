@@ -4,11 +4,12 @@
  * covers. Code without either is read at the event.
  *
  * An analysis reads all code, since calls from code with tables give starts of functions. The
- * headers decide about it before code is read: the code that no table covers must be a large enough
- * share of all code, and the estimated memory must fit into 1/MEMORY_PARTS of the sandbox's memory.
+ * headers decide, before code is read, whether the file is analysed: the code that no table covers
+ * must be a large enough share of all code, and the estimated memory must fit into 1/MEMORY_PARTS
+ * of the sandbox's memory.
  *
- * Tables are shared by all instances on a machine, so for want of memory a table is partial: a
- * process with more memory then makes it anew.
+ * All instances on a machine share one table of a file. A process without enough memory for all
+ * rows therefore makes a partial table, and a process with more memory makes the table anew.
  */
 #include <elf.h>
 #include <errno.h>
@@ -31,14 +32,14 @@
 /* In code without a table, the code of crtbegin.o begins within this many bytes, or the file does
  * not have it. */
 #define START_CODE_LOOK 128
-#define START_CODE_FIRST 24  /* bytes of deregister_tm_clones() that are looked at */
+#define START_CODE_FIRST 24  /* bytes of deregister_tm_clones() that are compared */
 #define START_CODE_BYTES 256 /* the most bytes of crtbegin.o's code */
 /* An analysis is done only if at least 1/4096 of all code is without a table. */
 #define GAP_SHARE 4096
 /* If less code than this is without a table, GAP_SMALL_SHARE counts in place of GAP_SHARE: the
  * analysis is worth while only if the file is small. */
 #define GAP_SMALL 512
-/* An analysis of so little code is done only if this is at least 1/512 of all code. */
+/* Code of less than GAP_SMALL bytes is analysed only if this code is at least 1/512 of all code. */
 #define GAP_SMALL_SHARE 512
 /* The most bytes of code without a table; their analysis takes some seconds. */
 #define GAP_BYTES_MAX (32U << 20)
@@ -77,7 +78,8 @@ static int add_row_for_code(const struct file_image *image, struct code_rows *ro
 {
 	u64 code_end = FILE_IMAGE_BASE + end, offset;
 
-	if (start >= end || !file_image_code(image, FILE_IMAGE_BASE + start, &code_end, &offset))
+	if (start >= end ||
+	    !file_image_code_offset(image, FILE_IMAGE_BASE + start, &code_end, &offset))
 		return 0;
 	return code_rows_add(rows, offset, offset + (code_end - FILE_IMAGE_BASE - start), rule);
 }
@@ -104,7 +106,7 @@ static int add_analysed_rows(const struct code_analysis *analysis, const struct 
 	int result = 0;
 	u32 next;
 
-	for (u32 at = start; !result && code_analysis_next(analysis, &at, end, &rule, &next);
+	for (u32 at = start; !result && code_analysis_next_rule(analysis, &at, end, &rule, &next);
 	     at = next) {
 		rule.flags |= RULE_ANALYSED;
 		for (u32 row_end; !result && at < next; at = row_end + CLONE_CALL_BYTES) {
@@ -137,7 +139,7 @@ static bool next_uncovered_part(const struct file_spans *covered, u32 *span, u32
 	return true;
 }
 
-/* adrp x0; add x0, x0; adrp x1; add x1, x1; cmp x1, x0; b.eq */
+/* True for the instructions adrp x0; add x0, x0; adrp x1; add x1, x1; cmp x1, x0; b.eq. */
 static bool is_crtbegin_code_of_arm64(const u8 *bytes)
 {
 	static const u32 masks[] = {0x9f00001f, 0xffc003ff, 0x9f00001f,
@@ -154,8 +156,8 @@ static bool is_crtbegin_code_of_arm64(const u8 *bytes)
 }
 
 /* True if crtbegin.o's functions begin within START_CODE_LOOK bytes: the first of them,
- * deregister_tm_clones(), compares two addresses and leaves if they are equal. They have no table
- * in any program, and are read at the event. */
+ * deregister_tm_clones(), compares two addresses and leaves if they are equal. These functions have
+ * no table in any program, and the unwinder reads their code at the event. */
 static bool has_crtbegin_code_near(const struct code_image *image, u32 at)
 {
 	u8 code[START_CODE_LOOK + START_CODE_FIRST];
@@ -181,8 +183,8 @@ static bool has_crtbegin_code_near(const struct code_image *image, u32 at)
 	return false;
 }
 
-/* True if [at, end) is padding only. Functions that are aligned to more than 16 bytes have much of
- * it between them: 1.7 KB in Debian's libc, nearly all of whose code has tables. */
+/* True if [at, end) is padding only. Functions that are aligned to more than 16 bytes have much
+ * padding between them: 1.7 KB in Debian's libc, nearly all of whose code has tables. */
 static bool is_padding_only(const struct code_image *image, u32 at, u32 end)
 {
 	u8 code[PADDING_LOOK];
@@ -245,7 +247,7 @@ static int analyse_uncovered_code(struct code_file *file, const struct file_span
 	if (!is_analysis_wanted(code, covered))
 		return 0;
 	if (COST_OF_CODE * bytes + COST_OF_GAP * uncovered_bytes_worth_analysis(code, covered) >
-	    memory_share() / MEMORY_PARTS)
+	    memory_limit_of_this_process() / MEMORY_PARTS)
 		return -ENOMEM;
 	result = code_file_load(file) ?: code_analysis_create(code, &analysis);
 	if (result)
@@ -263,8 +265,8 @@ static int analyse_uncovered_code(struct code_file *file, const struct file_span
 }
 
 /* Reads the file's code and adds rows for the code that no table covers. */
-static int read_uncovered_code(int file, const struct file_spans *covered, struct code_rows *rows,
-			       struct file_spans *found)
+static int add_rows_of_uncovered_code(int file, const struct file_spans *covered,
+				      struct code_rows *rows, struct file_spans *found)
 {
 	struct file_image *image = NULL;
 	struct code_file *code = NULL;
@@ -334,11 +336,13 @@ static int read_all_rows(int file, bool is_analysed, struct code_rows *rows)
 		sort_spans(&covered);
 		script = script_rows_mark(file, &covered, &tables);
 		error = add_rows_of_reader(file, code_rows_read_go, &covered, &others);
-		error = error ?: add_rows_of_reader(file, code_rows_read_debug, &covered, &others);
+		error = error
+				?: add_rows_of_reader(file, code_rows_read_debug_frame, &covered,
+						      &others);
 		if (is_analysed)
 			error = error
-					?: add_rows_of_reader(file, read_uncovered_code, &covered,
-							      &others);
+					?: add_rows_of_reader(file, add_rows_of_uncovered_code,
+							      &covered, &others);
 		else
 			is_partial = error ? error == -ENOMEM : is_worth_analysis(file, &covered);
 		if (error)

@@ -7,11 +7,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-/*
- * The known content of a register or of a word of the stack: an address, or the value that a
- * register had at the function's entry.
- */
-
 static const struct frame_value unknown;
 
 void frame_state_at_entry(struct frame_state *state, u32 owner)
@@ -105,7 +100,8 @@ u32 frame_state_changed_registers(const struct frame_state *state)
 	return changed;
 }
 
-/* Sets how a rule computes the CFA: from a register, or from a copy of it in memory. */
+/* Sets how a rule computes the CFA: from a register, or from a copy of the CFA on the stack. False:
+ * the state has neither. */
 static bool set_cfa_rule(const struct frame_state *state, struct unwind_rule *rule)
 {
 	static const u8 order[X86_REGISTERS] = {

@@ -120,7 +120,7 @@ enum frame_step_result frame_state_step(struct frame_state *state,
 
 /* Applies a call that has returned. `lost` (a bit for each slot of a rule): the registers that the
  * callee did not keep. */
-void frame_state_return(struct frame_state *state, u32 lost);
+void frame_state_apply_call(struct frame_state *state, u32 lost);
 
 /* Adds what a conditional jump, taken or not, tells of the register that was compared before. */
 void frame_state_branch(struct frame_state *state, const struct x86_instruction *instruction,

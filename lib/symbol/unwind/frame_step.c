@@ -6,7 +6,8 @@ static const struct frame_value unknown;
 
 /* --- Words of the stack. --- */
 
-/* The address of a memory operand, if it is on the stack; false: it is not, or is not known. */
+/* Sets *place to the address of a memory operand on the stack. False: the operand is not on the
+ * stack, or its address is not known. */
 static bool stack_address_of_operand(const struct frame_state *state,
 				     const struct x86_instruction *instruction,
 				     struct frame_value *place)
@@ -508,7 +509,8 @@ static enum frame_step_result step_two_byte(struct frame_state *state,
 	return set_register(state, instruction->reg, value);
 }
 
-/* True for instructions that do not change the flags of a comparison, as moves. */
+/* True if the instruction (for example a move) does not change the flags that a comparison has set.
+ */
 static bool keeps_flags(const struct x86_instruction *instruction)
 {
 	u8 opcode = instruction->opcode;
@@ -547,7 +549,7 @@ enum frame_step_result frame_state_step(struct frame_state *state,
 	return result;
 }
 
-void frame_state_return(struct frame_state *state, u32 lost)
+void frame_state_apply_call(struct frame_state *state, u32 lost)
 {
 	static const u8 scratch[] = {X86_RAX, X86_RCX, X86_RDX, X86_RSI, X86_RDI,
 				     X86_R8,  X86_R9,  X86_R10, X86_R11};

@@ -7,14 +7,15 @@
  * CFA - 16, right after the instruction that makes the frame, and restores it right before the one
  * that undoes the frame.
  *
- * Functions that write rsp (SPWRITE) change the stack (read_stack_switches()). Until they leave it,
- * the depth counts. On the other stack their rule is the first of these that is known:
+ * Functions that write rsp (SPWRITE) change the stack (read_stack_switches()). Until they leave
+ * their stack, the depth counts. On the other stack their rule is the first of these that is known:
  *
- *   - mcall() never returns there: the stack of the scheduler begins with it, as in Go's own
- * traces.
- *   - morestack() has the goroutine that it called for: CFA_GO_SAVED (core/unwind/go_stack.h), with
- *     the offsets that systemstack() has.
- *   - a depth or a word of the stack that the code comes back by: CFA_GO_DEPTH, CFA_DEREF
+ *   - mcall() never returns to its caller: the stack of the scheduler begins with mcall(), as in
+ *     Go's own traces.
+ *   - morestack() leads to the goroutine whose stack is too small, by the rsp that the goroutine
+ *     has saved: CFA_GO_SAVED (core/unwind/go_stack.h), with the offsets that systemstack() has.
+ *   - the depth, or the word of the stack, from which the code restores rsp: CFA_GO_DEPTH or
+ *     CFA_DEREF
  *   - rbp, if the function has set it before: it leads to the frame on the stack that was left
  *   - the goroutine's saved rsp: CFA_GO_SAVED
  *   - none: the rule says that the return address is lost, and the walk ends there. Without a rule
@@ -68,11 +69,12 @@ enum go_place {
 	GO_ON_STACK,   /* rsp has the depth that the function's table tells */
 	GO_AWAY,       /* rsp points to another stack */
 	GO_UNKNOWN,    /* the instruction is on no known path */
-	GO_COMES_BACK, /* rsp points to another stack; `rule` gives the rsp that the code has at
-			  `back` */
+	GO_COMES_BACK, /* rsp points to another stack; `rule` of the part gives the rsp that the
+			  code has at offset `back` of the function */
 };
 
-/* The instructions from address `start` up to the next part, which stand at the same place. */
+/* The instructions of a function from offset `start` up to the next part, all with the same
+ * go_place. */
 struct go_part {
 	u32 start;
 	u32 place; /* enum go_place */
@@ -99,7 +101,7 @@ struct function {
 	u32 code_bytes; /* number of bytes in `code` */
 	u32 run_count;
 	struct go_run runs[RUNS_MAX]; /* the runs of the stack depth */
-	u64 stored_at;		      /* address by which rbp is stored, 0: not known yet */
+	u64 stored_at;		      /* from this address on rbp is stored; 0: not known yet */
 };
 
 /* The depth at an address: how many bytes the stack pointer is below the return address. `none` is
@@ -284,8 +286,8 @@ static bool add_call_on_other_stack(const u8 *code, u32 bytes, u32 at, u32 next,
 
 	if (!find_stack_restore(code, bytes, next, &rule, back))
 		return false;
-	/* The words in which the runtime has noted the old stack hold since rsp was set; words of
-	 * the stack hold since the call. */
+	/* The words in which the runtime has noted the old stack are valid since rsp was set; words
+	 * of the other stack are valid since the call. */
 	if (rule.cfa_kind == CFA_GO_SAVED)
 		at = parts->part[parts->count - 1].start;
 	part = add_go_part(parts, at, GO_COMES_BACK);
@@ -304,7 +306,7 @@ struct standing {
 	u16 copied_at;
 };
 
-/* Reduces what holds on two paths to an instruction to what both have in common. */
+/* Returns the facts that hold on both of two paths to an instruction. */
 static struct standing keep_common_part_of_standings(const struct standing *a,
 						     const struct standing *b)
 {
@@ -340,7 +342,7 @@ static bool add_instruction_to_parts(struct go_parts *parts, u32 at,
 	return true;
 }
 
-/* Changes what holds by the effect of an instruction that is neither a call nor a jump. */
+/* Changes *standing by the effect of an instruction that is neither a call nor a jump. */
 static void apply_instruction_to_standing(struct standing *standing,
 					  const struct x86_instruction *instruction, u32 next,
 					  s32 depth, s32 next_depth)
@@ -370,7 +372,7 @@ static void read_stack_switches(const struct function *function, struct go_parts
 	const u8 *code = function->code;
 	u32 bytes = function->code_bytes, next;
 	struct standing standing = {.place = GO_ON_STACK, .copy = X86_NO_REGISTER};
-	struct standing jumped[GO_CODE_MAX] = {}; /* by target of a jump: what holds there */
+	struct standing jumped[GO_CODE_MAX] = {}; /* by target of a jump: the facts at the jump */
 	bool is_jumped[GO_CODE_MAX] = {};
 	bool is_full = false, is_reached = true;
 
@@ -435,8 +437,8 @@ static bool has_unchanged_rbp(const u8 *code, u32 bytes)
 	return true;
 }
 
-/* At which word of a g the code stores rbp, counted from the g; 0: the code does not store it
- * there. */
+/* Returns the index of the word of a goroutine (g) in which the code stores rbp; 0: the code does
+ * not store rbp in a goroutine. */
 static u32 find_saved_rbp_word(const u8 *code, u32 bytes)
 {
 	struct x86_instruction instruction;
@@ -473,7 +475,7 @@ static int add_row_for_code(const struct go_reader *reader, u64 start, u64 end,
 	u64 code_end = FILE_IMAGE_BASE + end, offset;
 
 	if (start >= end ||
-	    !file_image_code(reader->image, FILE_IMAGE_BASE + start, &code_end, &offset))
+	    !file_image_code_offset(reader->image, FILE_IMAGE_BASE + start, &code_end, &offset))
 		return 0;
 	return code_rows_add(reader->rows, offset, offset + (code_end - FILE_IMAGE_BASE - start),
 			     rule);
@@ -693,12 +695,12 @@ static void read_function_code(const struct go_reader *reader, struct function *
 	if (is_name_of_function(function, "runtime.sigtramp") ||
 	    is_name_of_function(function, "runtime.cgoSigtramp"))
 		function->flags &= ~GO_IS_OUTERMOST;
-	/* core/unwind/go_stack.h */
+	/* The scheduler marks rbp as lost, so that a walk ends in it: core/unwind/go_stack.h. */
 	if (is_name_of_function(function, "runtime.schedule"))
 		function->bare_slot = function->framed_slot = SLOT_LOST;
 }
 
-static int add_function(struct go_reader *reader, const struct go_function *entry)
+static int add_rows_of_go_function(struct go_reader *reader, const struct go_function *entry)
 {
 	struct function function = {.start = entry->start, .end = entry->end, .name = entry->name};
 	struct go_run run;
@@ -733,7 +735,7 @@ static int add_function(struct go_reader *reader, const struct go_function *entr
 
 /* Adds the rows of all functions of the table. -EBADMSG: the addresses of functions do not
  * ascend. */
-static int add_functions(struct go_reader *reader)
+static int add_rows_of_all_go_functions(struct go_reader *reader)
 {
 	struct file_spans *covered = reader->covered;
 	int result = reader->table.functions ? 0 : -EBADMSG;
@@ -743,7 +745,7 @@ static int add_functions(struct go_reader *reader)
 
 		if (!go_function_read(&reader->table, i, &function))
 			return -EBADMSG;
-		result = add_function(reader, &function);
+		result = add_rows_of_go_function(reader, &function);
 		if (result || function.start >= function.end)
 			continue;
 		if (array_make_room(covered->spans, covered->count, covered->room))
@@ -764,7 +766,7 @@ int code_rows_read_go(int file, const struct file_spans *covered, struct code_ro
 	if (elf_version(EV_CURRENT) != EV_NONE)
 		elf = elf_begin(file, ELF_C_READ, NULL);
 	result = elf ? go_table_read(elf, &reader.table) : -ENOENT;
-	result = result ?: file_image_create(file, &reader.image) ?: add_functions(&reader);
+	result = result ?: file_image_create(file, &reader.image) ?: add_rows_of_all_go_functions(&reader);
 	file_image_free(&reader.image);
 	elf_end(elf);
 	return result;

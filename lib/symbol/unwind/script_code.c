@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Instructions of the loop of CPython, in the words that script_python.c needs of each
- * architecture. x86-64's are decoded by x86_decode.c. arm64's are decoded here, by the groups of
- * the Arm Architecture Reference Manual (C4.1, "A64 instruction set encoding"); what writes no
- * general register and no memory is not told apart.
+ * Decodes the instructions of the loop of CPython to a form that is the same for both architectures
+ * (struct loop_code). x86-64's are decoded by x86_decode.c. arm64's are decoded here, by the groups
+ * of the Arm Architecture Reference Manual (C4.1, "A64 instruction set encoding"); instructions
+ * that write no general register and no memory are not told apart.
  */
 #include "symbol/unwind/script_loop.h"
 
@@ -77,7 +77,8 @@ static void x86_set_computed_register(const struct x86_instruction *code,
 							  : code->rm;
 }
 
-static bool x86_loop_code(const u8 *bytes, u64 left, u64 address, struct loop_code *loop_code)
+static bool x86_decode_loop_code(const u8 *bytes, u64 left, u64 address,
+				 struct loop_code *loop_code)
 {
 	struct x86_instruction code;
 
@@ -277,7 +278,7 @@ static bool arm64_vector_writes_general_register(u32 code)
 	return (code & 0xbfe0fc00) == 0x0e003c00 || (code & 0xbfe0fc00) == 0x0e002c00;
 }
 
-/* Arithmetic. */
+/* Decodes arithmetic, of general registers and of vectors. */
 static void arm64_decode_arithmetic(u32 code, struct loop_code *loop_code)
 {
 	u32 target = unsigned_bits_of_instruction(code, 0, 5);
@@ -311,7 +312,8 @@ static void arm64_decode_arithmetic(u32 code, struct loop_code *loop_code)
 	}
 }
 
-static bool arm64_loop_code(const u8 *bytes, u64 left, u64 address, struct loop_code *loop_code)
+static bool arm64_decode_loop_code(const u8 *bytes, u64 left, u64 address,
+				   struct loop_code *loop_code)
 {
 	u32 code;
 
@@ -330,7 +332,7 @@ static bool arm64_loop_code(const u8 *bytes, u64 left, u64 address, struct loop_
 	return true;
 }
 
-bool script_loop_code(const struct script_loop *loop, u64 address, struct loop_code *code)
+bool script_loop_decode_at(const struct script_loop *loop, u64 address, struct loop_code *code)
 {
 	u64 left;
 	const u8 *bytes = script_loop_bytes(loop, address, &left);
@@ -340,18 +342,18 @@ bool script_loop_code(const struct script_loop *loop, u64 address, struct loop_c
 				   .computed = LOOP_NO_REGISTER};
 	if (!bytes)
 		return false;
-	return loop->machine == EM_AARCH64 ? arm64_loop_code(bytes, left, address, code)
-					   : x86_loop_code(bytes, left, address, code);
+	return loop->machine == EM_AARCH64 ? arm64_decode_loop_code(bytes, left, address, code)
+					   : x86_decode_loop_code(bytes, left, address, code);
 }
 
-u32 script_loop_argument(const struct script_loop *loop, u32 number)
+u32 script_loop_argument_register(const struct script_loop *loop, u32 number)
 {
 	static const u8 x86_arguments[] = {X86_RDI, X86_RSI};
 
 	return loop->machine == EM_AARCH64 ? number : x86_arguments[number & 1];
 }
 
-u32 loop_code_bytes_stored_at(const struct loop_code *code, s64 displacement)
+u32 loop_code_register_stored_at(const struct loop_code *code, s64 displacement)
 {
 	if (code->is_indexed)
 		return LOOP_NO_REGISTER;
@@ -368,8 +370,8 @@ static u32 dwarf_register(const struct script_loop *loop, u32 reg)
 	return loop->machine == EM_AARCH64 ? reg : x86_dwarf_register(reg);
 }
 
-bool script_loop_below(const struct script_loop *loop, u64 address, u32 base, s64 displacement,
-		       s64 *below)
+bool script_loop_bytes_below_cfa(const struct script_loop *loop, u64 address, u32 base,
+				 s64 displacement, s64 *below)
 {
 	const struct unwind_rule *rule = script_loop_rule(loop, address);
 

@@ -107,10 +107,10 @@ static bool read_exported_vm_table(struct table *table, const char *name, u32 en
 {
 	u64 pointer, left;
 
-	if (!elf_words_export(table->elf, name, &pointer))
+	if (!elf_words_exported_address(table->elf, name, &pointer))
 		return false;
 	table->start = elf_words_pointer(table->elf, pointer);
-	left = elf_words_left(table->elf, table->start);
+	left = elf_words_bytes_to_section_end(table->elf, table->start);
 	table->entry_words = entry_bytes / WORD;
 	table->count = left / entry_bytes < ENTRIES_MAX ? left / entry_bytes : ENTRIES_MAX;
 	if (!table->count)
@@ -191,9 +191,9 @@ static bool read_address_of_static_member(const struct table *tables, const char
 	return address && *out == address;
 }
 
-/* Reads the members of a code blob. OpenJDK 17 has the address of the blob's code; OpenJDK 25 has
- * the code's distance from the blob, and two bytes instead of four for the offset of the complete
- * frame. */
+/* Reads the offsets of the members of a code blob. A blob of OpenJDK 17 has the address of its
+ * code; a blob of OpenJDK 25 has the code's distance from the blob, and two bytes instead of four
+ * for the offset of the complete frame. */
 static bool read_layout_of_code_blob(const struct table *tables, struct java_layout *layout)
 {
 	layout->blob_is_short = !find_vm_table_entry(&tables[MEMBERS], "CodeBlob", "_code_begin");
@@ -205,7 +205,7 @@ static bool read_layout_of_code_blob(const struct table *tables, struct java_lay
 				     &layout->blob_complete);
 }
 
-/* True if the texts of the file's machine are those of SCRIPT_TEXT_JAVA. */
+/* True if the virtual machine's texts (Symbol) have the layout SCRIPT_TEXT_JAVA. */
 static bool are_vm_texts_as_expected(const struct table *tables)
 {
 	u8 hash, bytes, body;
@@ -215,7 +215,7 @@ static bool are_vm_texts_as_expected(const struct table *tables)
 	       read_offset_of_member(tables, "Symbol", "_body[0]", &body) && body == JAVA_TEXT_FROM;
 }
 
-/* True if the descriptions of addresses (PcDesc) are those of struct java_place. */
+/* True if the descriptions of addresses (PcDesc) have the layout of struct java_place. */
 static bool is_pc_desc_layout_known(const struct table *tables)
 {
 	u8 distance, scope, bytes;
@@ -226,8 +226,9 @@ static bool is_pc_desc_layout_known(const struct table *tables)
 	       bytes == sizeof(struct java_place);
 }
 
-/* Reads a member of `bytes` bytes that lies in the first JAVA_WORDS words of its object, which are
- * all that the walk reads. */
+/* Sets *out to the offset of a member of a type of the virtual machine. False: the type has no such
+ * member, or the member's `bytes` bytes do not lie within the first JAVA_WORDS words of the object,
+ * which are all that the walk reads. */
 static bool read_offset_of_near_member(const struct table *tables, const char *type,
 				       const char *member, u32 bytes, u8 *out)
 {
@@ -235,8 +236,9 @@ static bool read_offset_of_near_member(const struct table *tables, const char *t
 	       *out + bytes <= JAVA_WORDS * WORD;
 }
 
-/* Reads the members that lead to names. Without one of them functions have no names. In OpenJDK 17
- * compiled methods are a type between code blobs and nmethods. */
+/* Reads the offsets of the members that lead to the names of functions. If a member is missing,
+ * functions have no names. In OpenJDK 17 compiled methods are a type between code blobs and
+ * nmethods. */
 static bool read_layout_of_method_names(const struct table *tables, struct java_layout *layout)
 {
 	bool is_split = find_vm_table_entry(&tables[MEMBERS], "CompiledMethod", "_method");
@@ -263,9 +265,10 @@ static bool read_layout_of_method_names(const struct table *tables, struct java_
 				     &layout->blob_method);
 }
 
-/* Reads a member of 32 bits whose offset is stored in units of 4 bytes. */
-static bool narrow_member_read(const struct table *tables, const char *type, const char *member,
-			       u8 *out)
+/* Sets *out to the offset of a member of 32 bits, in units of 4 bytes. False: the type has no such
+ * member, or the offset does not fit. */
+static bool read_offset_of_32_bit_member(const struct table *tables, const char *type,
+					 const char *member, u8 *out)
 {
 	u16 offset;
 
@@ -274,9 +277,10 @@ static bool narrow_member_read(const struct table *tables, const char *type, con
 }
 
 /*
- * Reads the members that lead to inlined functions. In OpenJDK 17 and 21 the data about compiled
- * code are in the block of the code; OpenJDK 25 has two memory areas apart from the block, for data
- * that never change and for data that do. *end is the place of the second distance.
+ * Reads the offsets of the members that lead to inlined functions. In OpenJDK 17 and 21 the data
+ * about compiled code are in the block of the code; OpenJDK 25 has two memory areas apart from the
+ * block, for data that never change and for data that do. *end: offset, in units of 4 bytes, of the
+ * member that says where the descriptions of addresses (PcDesc) end.
  */
 static bool read_scope_member_offsets(const struct table *tables, struct java_layout *layout,
 				      u8 *end)
@@ -284,27 +288,30 @@ static bool read_scope_member_offsets(const struct table *tables, struct java_la
 	if (!find_vm_table_entry(&tables[MEMBERS], "CodeBlob", "_mutable_data"))
 		return read_offset_of_member(tables, "CompiledMethod", "_scopes_data_begin",
 					     &layout->scope_data) &&
-		       narrow_member_read(tables, "nmethod", "_metadata_offset",
-					  &layout->scope_methods) &&
-		       narrow_member_read(tables, "nmethod", "_dependencies_offset", end);
+		       read_offset_of_32_bit_member(tables, "nmethod", "_metadata_offset",
+						    &layout->scope_methods) &&
+		       read_offset_of_32_bit_member(tables, "nmethod", "_dependencies_offset", end);
 	return read_offset_of_member(tables, "nmethod", "_immutable_data", &layout->scope_data) &&
-	       narrow_member_read(tables, "CodeBlob", "_relocation_size", &layout->scope_methods) &&
+	       read_offset_of_32_bit_member(tables, "CodeBlob", "_relocation_size",
+					    &layout->scope_methods) &&
 	       read_offset_of_member(tables, "CodeBlob", "_mutable_data", &layout->scope_apart) &&
 	       layout->scope_apart &&
-	       narrow_member_read(tables, "nmethod", "_scopes_data_offset", end);
+	       read_offset_of_32_bit_member(tables, "nmethod", "_scopes_data_offset", end);
 }
 
 /*
- * No member of the table says which form numbers have. OpenJDK 17 has the member
+ * Reads the layout of the data that describe inlined functions, if it is known. No member of the
+ * table says which form the numbers in these data have. OpenJDK 17 has the member
  * nmethod::_stack_traversal_mark; OpenJDK 21 and 25 do not have it, and numbers have the later
  * form.
  */
-static void scopes_read(const struct table *tables, struct java_layout *layout)
+static void read_layout_of_scopes(const struct table *tables, struct java_layout *layout)
 {
 	u8 end;
 
 	if (read_scope_member_offsets(tables, layout, &end) &&
-	    narrow_member_read(tables, "nmethod", "_scopes_pcs_offset", &layout->scope_places) &&
+	    read_offset_of_32_bit_member(tables, "nmethod", "_scopes_pcs_offset",
+					 &layout->scope_places) &&
 	    end == layout->scope_places + 1 && is_pc_desc_layout_known(tables))
 		layout->scope_numbers =
 			find_vm_table_entry(&tables[MEMBERS], "nmethod", "_stack_traversal_mark")
@@ -356,9 +363,9 @@ int script_java_read(struct script_loop *loop)
 	u64 vm, offset;
 	bool is_read;
 
-	if (!elf_words_export(loop->elf, "JNI_CreateJavaVM", &vm))
+	if (!elf_words_exported_address(loop->elf, "JNI_CreateJavaVM", &vm))
 		return -ENOENT;
-	is_read = script_loop_offset(loop, vm, &offset) &&
+	is_read = script_loop_file_offset(loop, vm, &offset) &&
 		  read_exported_vm_table(&tables[MEMBERS], "gHotSpotVMStructs", MEMBER_BYTES) &&
 		  read_exported_vm_table(&tables[TYPES], "gHotSpotVMTypes", TYPE_BYTES);
 	if (is_read) {
@@ -367,7 +374,7 @@ int script_java_read(struct script_loop *loop)
 		read_method_entry(tables, &layout);
 		layout.has_names = is_read && read_layout_of_method_names(tables, &layout);
 		if (layout.has_names)
-			scopes_read(tables, &layout);
+			read_layout_of_scopes(tables, &layout);
 	}
 	free(tables[MEMBERS].words);
 	free(tables[TYPES].words);

@@ -24,7 +24,7 @@ bool script_loop_enter(struct script_loop *loop, u64 address)
 	loop->start = span->start;
 	loop->end = span->end;
 	loop->code = elf_words_bytes(loop->elf, loop->start, loop->end - loop->start);
-	loop->code_bytes = elf_words_left(loop->elf, loop->start);
+	loop->code_bytes = elf_words_bytes_to_section_end(loop->elf, loop->start);
 	return loop->code;
 }
 
@@ -36,27 +36,27 @@ const u8 *script_loop_bytes(const struct script_loop *loop, u64 address, u64 *le
 		*left = loop->code_bytes - offset;
 		return loop->code + offset;
 	}
-	*left = elf_words_left(loop->elf, address);
+	*left = elf_words_bytes_to_section_end(loop->elf, address);
 	return elf_words_bytes(loop->elf, address, 1);
 }
 
-bool script_loop_offset(const struct script_loop *loop, u64 address, u64 *offset)
+bool script_loop_file_offset(const struct script_loop *loop, u64 address, u64 *offset)
 {
 	u64 end = FILE_IMAGE_BASE + address + 1;
 
-	return file_image_code(loop->image, FILE_IMAGE_BASE + address, &end, offset);
+	return file_image_code_offset(loop->image, FILE_IMAGE_BASE + address, &end, offset);
 }
 
 const struct unwind_rule *script_loop_rule(const struct script_loop *loop, u64 address)
 {
 	u64 offset;
 
-	return script_loop_offset(loop, address, &offset) ? code_rows_rule(loop->rows, offset)
-							  : NULL;
+	return script_loop_file_offset(loop, address, &offset) ? code_rows_rule(loop->rows, offset)
+							       : NULL;
 }
 
-bool script_loop_instruction(const struct script_loop *loop, u64 address,
-			     struct x86_instruction *code)
+bool script_loop_decode_x86_at(const struct script_loop *loop, u64 address,
+			       struct x86_instruction *code)
 {
 	u64 left;
 	const u8 *bytes = script_loop_bytes(loop, address, &left);
@@ -65,12 +65,12 @@ bool script_loop_instruction(const struct script_loop *loop, u64 address,
 	       x86_decode(bytes, left < X86_LENGTH_MAX ? left : X86_LENGTH_MAX, code);
 }
 
-bool script_loop_below_cfa(const struct script_loop *loop, u64 address,
-			   const struct x86_instruction *code, s64 *below)
+bool script_loop_operand_bytes_below_cfa(const struct script_loop *loop, u64 address,
+					 const struct x86_instruction *code, s64 *below)
 {
 	return code->is_memory && !code->has_segment && code->index == X86_NO_REGISTER &&
 	       code->base < X86_REGISTERS &&
-	       script_loop_below(loop, address, code->base, code->displacement, below);
+	       script_loop_bytes_below_cfa(loop, address, code->base, code->displacement, below);
 }
 
 /* Records the part of the loop that a jump leads to, if its frame is as large as that of the
@@ -103,7 +103,7 @@ bool script_loop_find_moved(struct script_loop *loop, u64 body)
 	for (u64 at = loop->start; at < loop->end;) {
 		struct loop_code code;
 
-		if (!script_loop_code(loop, at, &code))
+		if (!script_loop_decode_at(loop, at, &code))
 			return false;
 		at += code.length;
 		if ((code.flow == LOOP_JUMP || code.flow == LOOP_BRANCH) &&
@@ -120,7 +120,7 @@ static bool add_range_of_loop(struct script_loop *loop, u64 start, u64 end, bool
 	u64 last = FILE_IMAGE_BASE + end;
 
 	if (loop->range_count == SCRIPT_LOOP_RANGES_MAX ||
-	    !file_image_code(loop->image, FILE_IMAGE_BASE + start, &last, &range->start))
+	    !file_image_code_offset(loop->image, FILE_IMAGE_BASE + start, &last, &range->start))
 		return false;
 	range->end = range->start + (last - FILE_IMAGE_BASE - start);
 	range->is_unmarked = is_unmarked;

@@ -45,9 +45,10 @@ struct loop_code {
 		    memory operand */
 	bool is_indexed;
 	bool is_store;	  /* the instruction only stores whole words at base + displacement */
-	u8 touched_bytes; /* the most bytes that the instruction may store there; 0: no store */
-	u8 stored[2]; /* registers whose 64 bits the instruction stores there, one after the other
-		       */
+	u8 touched_bytes; /* the most bytes that the instruction may store in the operand; 0: no
+			     store */
+	u8 stored[2]; /* registers whose 64 bits the instruction stores in the operand, one after
+			 the other */
 	s64 displacement;
 	/* The instruction sets the register `computed` to the address computed_from + distance. */
 	u8 computed, computed_from; /* LOOP_NO_REGISTER: the instruction computes no address */
@@ -95,34 +96,34 @@ bool script_loop_enter(struct script_loop *loop, u64 address);
  * loop's own bytes are returned without a search among the sections. */
 const u8 *script_loop_bytes(const struct script_loop *loop, u64 address, u64 *left);
 
-bool script_loop_offset(const struct script_loop *loop, u64 address, u64 *offset);
+bool script_loop_file_offset(const struct script_loop *loop, u64 address, u64 *offset);
 
 /* The unwind rule at an address of the file; NULL: no table covers the address. */
 const struct unwind_rule *script_loop_rule(const struct script_loop *loop, u64 address);
 
 /* Decodes the instruction at an address of the file, of x86-64 or arm64. */
-bool script_loop_code(const struct script_loop *loop, u64 address, struct loop_code *code);
+bool script_loop_decode_at(const struct script_loop *loop, u64 address, struct loop_code *code);
 
 /* The register that holds a function's first argument (number 0) or second argument (number 1). */
-u32 script_loop_argument(const struct script_loop *loop, u32 number);
+u32 script_loop_argument_register(const struct script_loop *loop, u32 number);
 
 /* The register whose 64 bits an instruction stores at its base register + displacement. */
-u32 loop_code_bytes_stored_at(const struct loop_code *code, s64 displacement);
+u32 loop_code_register_stored_at(const struct loop_code *code, s64 displacement);
 
 /* Sets *below: how many bytes base + displacement is below the CFA. False: `base` is not the
  * register that gives the CFA. */
-bool script_loop_below(const struct script_loop *loop, u64 address, u32 base, s64 displacement,
-		       s64 *below);
+bool script_loop_bytes_below_cfa(const struct script_loop *loop, u64 address, u32 base,
+				 s64 displacement, s64 *below);
 
 /* Decodes the instruction at an address of a file for x86-64; the result is false for other files,
  * too. */
-bool script_loop_instruction(const struct script_loop *loop, u64 address,
-			     struct x86_instruction *code);
+bool script_loop_decode_x86_at(const struct script_loop *loop, u64 address,
+			       struct x86_instruction *code);
 
 /* Sets *below: how many bytes a stack operand is below the CFA. False: the operand is not on the
  * stack. */
-bool script_loop_below_cfa(const struct script_loop *loop, u64 address,
-			   const struct x86_instruction *code, s64 *below);
+bool script_loop_operand_bytes_below_cfa(const struct script_loop *loop, u64 address,
+					 const struct x86_instruction *code, s64 *below);
 
 /* Records the parts of the loop that the compiler has moved away, by the jumps that lead there;
  * `body` is an address within the loop. False: the code cannot be read. */
@@ -148,8 +149,8 @@ script_loop_reader script_python_read, script_php_read, script_ruby_read, script
  * The members name_member and lines_member hold the function's name and its line table. False:
  * `type` is another type, or a member is missing.
  */
-bool script_python_code_type(Elf *elf, u64 type, const char *name_member, const char *lines_member,
-			     struct script_layout *layout);
+bool script_python_read_code_type(Elf *elf, u64 type, const char *name_member,
+				  const char *lines_member, struct script_layout *layout);
 
 /* Reads CPython 3.9 and 3.10 (script_python_register.c); `address` is the loop's. */
 int script_python_register_read(struct script_loop *loop, u64 address);

@@ -7,8 +7,8 @@
  *   mov %rdi, %rbx
  *   call *16(%rax)     the function of an operation
  *
- * The functions that run the loop do so through a word of the interpreter. The one that no file
- * exports, docatch(), is a function that the operation `entertry` jumps to.
+ * The functions that run the loop do so through a word of the interpreter. Files export these
+ * functions except docatch(), to which the function of the operation `entertry` jumps.
  *
  * A build without threads has no interpreter in a register, and is not known. Offsets of other
  * members, which all known versions have in common, are in core/perl_walk.c.
@@ -26,15 +26,15 @@
 
 /* Facts that no file says, by version. */
 struct version {
-	u32 number;		    /* 0x0524 is 5.36 */
-	u16 loop;		    /* in an interpreter: address of the loop's function */
-	u16 program;		    /* address of the name of the program's file */
+	u32 number;  /* 0x0524 is 5.36 */
+	u16 loop;    /* offset in an interpreter: address of the loop's function */
+	u16 program; /* offset in an interpreter: address of the program's file name */
 	u16 statement, sort, catch; /* numbers of the operations nextstate, sort and entertry */
 };
 
 static const struct version versions[] = {
 	{0x0524, 2288, 1472, 195, 167, 347},
-	{0x0526, 2072, 1240, 198, 170, 350}, /* by the headers of 5.38.2; no program ran */
+	{0x0526, 2072, 1240, 198, 170, 350}, /* from the headers of 5.38.2, not tested */
 	{0x0528, 2072, 1240, 198, 170, 350},
 	{0x052a, 2072, 1240, 202, 171, 354},
 };
@@ -43,7 +43,7 @@ static const struct version versions[] = {
 static const char *const callers[PERL_CALLERS] = {"perl_run", "Perl_call_sv", "Perl_amagic_call",
 						  "Perl_eval_sv", NULL};
 
-/* Reads the version; 0: the file does not have it. */
+/* Reads the version of Perl; 0: the file does not export its version. */
 static u32 read_perl_version(Elf *elf)
 {
 	static const char *const names[] = {"PL_revision", "PL_version", "PL_subversion"};
@@ -53,7 +53,7 @@ static u32 read_perl_version(Elf *elf)
 		const u8 *byte;
 		u64 address;
 
-		if (!elf_words_export(elf, names[i], &address))
+		if (!elf_words_exported_address(elf, names[i], &address))
 			return 0;
 		byte = elf_words_bytes(elf, address, 1);
 		if (!byte)
@@ -72,7 +72,7 @@ static bool read_perl_loop_to_its_call(const struct script_loop *loop, u64 *body
 		struct x86_instruction code;
 		enum x86_flow flow;
 
-		if (address >= loop->end || !script_loop_instruction(loop, address, &code))
+		if (address >= loop->end || !script_loop_decode_x86_at(loop, address, &code))
 			return false;
 		flow = x86_flow_of(&code);
 		if (flow == X86_CALL_INDIRECT)
@@ -97,7 +97,7 @@ static bool does_function_run_perl_loop(const struct script_loop *loop,
 	for (u64 address = loop->start; address < loop->end;) {
 		struct x86_instruction code;
 
-		if (!script_loop_instruction(loop, address, &code))
+		if (!script_loop_decode_x86_at(loop, address, &code))
 			return false;
 		if (x86_flow_of(&code) == X86_CALL_INDIRECT && code.is_memory &&
 		    code.displacement == version->loop)
@@ -107,7 +107,8 @@ static bool does_function_run_perl_loop(const struct script_loop *loop,
 	return false;
 }
 
-/* Notes the function at an address as one that runs the loop. False: it does not. */
+/* Notes in the layout that the function at an address runs the loop. False: the function does not
+ * run the loop. */
 static bool note_function_that_runs_loop(const struct script_loop *of,
 					 const struct version *version, u64 address, u32 number,
 					 struct perl_layout *layout)
@@ -117,7 +118,7 @@ static bool note_function_that_runs_loop(const struct script_loop *of,
 
 	if (!script_loop_enter(&loop, address) || loop.end - loop.start > FUNCTION_BYTES_MAX ||
 	    !does_function_run_perl_loop(&loop, version) ||
-	    !script_loop_offset(&loop, address, &offset))
+	    !script_loop_file_offset(&loop, address, &offset))
 		return false;
 	layout->caller[number] = offset;
 	layout->caller_bytes[number] = loop.end - loop.start;
@@ -136,7 +137,7 @@ static bool find_docatch_function(const struct script_loop *of, const struct ver
 		struct x86_instruction code;
 		enum x86_flow flow;
 
-		if (!script_loop_instruction(&loop, at, &code))
+		if (!script_loop_decode_x86_at(&loop, at, &code))
 			return false;
 		at += code.length;
 		flow = x86_flow_of(&code);
@@ -154,10 +155,10 @@ static bool find_functions_that_run_loop(const struct script_loop *loop,
 	u64 address;
 
 	for (u32 i = 0; i < PERL_CATCH; i++)
-		if (!elf_words_export(loop->elf, callers[i], &address) ||
+		if (!elf_words_exported_address(loop->elf, callers[i], &address) ||
 		    !note_function_that_runs_loop(loop, version, address, i, layout))
 			return false;
-	return elf_words_export(loop->elf, "PL_ppaddr", &address) &&
+	return elf_words_exported_address(loop->elf, "PL_ppaddr", &address) &&
 	       find_docatch_function(loop, version,
 				     elf_words_pointer(loop->elf, address + 8 * version->catch),
 				     layout);
@@ -170,8 +171,8 @@ int script_perl_read(struct script_loop *loop)
 	u64 address, body, offset;
 	u32 reg;
 
-	if (!elf_words_export(loop->elf, "Perl_runops_standard", &address) ||
-	    !elf_words_export(loop->elf, "PL_ppaddr", &body))
+	if (!elf_words_exported_address(loop->elf, "Perl_runops_standard", &address) ||
+	    !elf_words_exported_address(loop->elf, "PL_ppaddr", &body))
 		return -ENOENT;
 	loop->layout.runtime = SCRIPT_PERL;
 	loop->layout.version = read_perl_version(loop->elf);
@@ -183,7 +184,8 @@ int script_perl_read(struct script_loop *loop)
 	if (!version || !script_loop_enter(loop, address) ||
 	    !read_perl_loop_to_its_call(loop, &body, &reg) ||
 	    !find_functions_that_run_loop(loop, version, &layout) ||
-	    !script_loop_mark(loop, body, loop->end) || !script_loop_offset(loop, body, &offset))
+	    !script_loop_mark(loop, body, loop->end) ||
+	    !script_loop_file_offset(loop, body, &offset))
 		return -EOPNOTSUPP;
 	layout.program = version->program;
 	layout.statement = version->statement;

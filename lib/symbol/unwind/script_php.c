@@ -44,7 +44,7 @@
 struct version {
 	u32 number; /* number of the module interface */
 	u8 count, instructions, file, line;
-	u16 exception; /* where executor_globals has the instructions of a thrown exception */
+	u16 exception; /* offset in executor_globals of the instructions of a thrown exception */
 };
 
 static const struct version versions[] = {
@@ -102,14 +102,15 @@ static bool is_wide_move(const struct x86_instruction *code, u32 opcode)
 	return code->map == X86_MAP_ONE_BYTE && code->opcode == opcode && code->is_wide;
 }
 
-/* If an instruction stores a register on the stack, sets *slot to the place where. */
+/* If an instruction stores register `reg` in a word of the stack, sets *slot to this word, as a
+ * slot of a rule. */
 static void note_slot_of_stored_register(const struct script_loop *loop, u64 address,
 					 const struct x86_instruction *code, u32 reg, u8 *slot)
 {
 	s64 below;
 
 	if (!*slot && is_wide_move(code, 0x89) && code->reg == reg &&
-	    script_loop_below_cfa(loop, address, code, &below))
+	    script_loop_operand_bytes_below_cfa(loop, address, code, &below))
 		*slot = slot_of_word_below_base(-below) == SLOT_LOST
 				? 0
 				: slot_of_word_below_base(-below);
@@ -124,7 +125,7 @@ static bool read_php_loop_prologue(struct script_loop *loop, u64 *body)
 	for (u64 address = loop->start; address < loop->start + PROLOGUE_BYTES_MAX;) {
 		struct x86_instruction code;
 
-		if (address >= loop->end || !script_loop_instruction(loop, address, &code) ||
+		if (address >= loop->end || !script_loop_decode_x86_at(loop, address, &code) ||
 		    x86_flow_of(&code) != X86_NEXT)
 			return false;
 		note_slot_of_stored_register(loop, address, &code, X86_R14, &loop->slot[SLOT_R14]);
@@ -143,7 +144,7 @@ static bool read_php_loop_prologue(struct script_loop *loop, u64 *body)
 	return false;
 }
 
-/* Leaves code without a mark in which r14 is the caller's again. */
+/* Leaves the code without a mark in which r14 has the caller's value again. */
 static bool unmark_code_with_callers_r14(struct script_loop *loop, u64 start, u64 end)
 {
 	u64 taken = 0;
@@ -153,10 +154,10 @@ static bool unmark_code_with_callers_r14(struct script_loop *loop, u64 start, u6
 		enum x86_flow flow;
 		s64 below;
 
-		if (!script_loop_instruction(loop, address, &code))
+		if (!script_loop_decode_x86_at(loop, address, &code))
 			return false;
 		if (is_wide_move(&code, 0x8b) && code.reg == X86_R14 &&
-		    script_loop_below_cfa(loop, address, &code, &below) &&
+		    script_loop_operand_bytes_below_cfa(loop, address, &code, &below) &&
 		    below == SLOT_WORD * loop->slot[SLOT_R14])
 			taken = address + code.length;
 		address += code.length;
@@ -188,8 +189,8 @@ int script_php_read(struct script_loop *loop)
 	const struct version *version = NULL;
 	u64 address, globals, body, offset;
 
-	if (!elf_words_export(loop->elf, "execute_ex", &address) ||
-	    !elf_words_export(loop->elf, "zend_execute_ex", &body))
+	if (!elf_words_exported_address(loop->elf, "execute_ex", &address) ||
+	    !elf_words_exported_address(loop->elf, "zend_execute_ex", &body))
 		return -ENOENT;
 	loop->layout.runtime = SCRIPT_PHP;
 	loop->layout.version = read_php_api_number(loop->elf);
@@ -198,10 +199,10 @@ int script_php_read(struct script_loop *loop)
 			version = &versions[i];
 	if (version)
 		loop->layout.link_kind = SCRIPT_LINK_UNREAD;
-	if (!version || !elf_words_export(loop->elf, "executor_globals", &globals) ||
+	if (!version || !elf_words_exported_address(loop->elf, "executor_globals", &globals) ||
 	    !script_loop_enter(loop, address) || !read_php_loop_prologue(loop, &body) ||
 	    !script_loop_find_moved(loop, body) || !mark_code_of_php_loop(loop, body) ||
-	    !script_loop_offset(loop, body, &offset))
+	    !script_loop_file_offset(loop, body, &offset))
 		return -EOPNOTSUPP;
 	loop->operand = RULE_LOOP_OPERAND(REGISTER_R14, REGISTER_R15);
 	loop->stack_bytes = SLOT_WORD * loop->slot[SLOT_R14];
@@ -224,7 +225,7 @@ int script_php_read(struct script_loop *loop)
 	loop->layout.code_lines = version->instructions;
 	loop->layout.code_file = version->file;
 	loop->layout.first_line = version->line;
-	loop->layout.code_copied = 1; /* closures have copies */
+	loop->layout.code_copied = 1; /* closures have copies of the function's op_array */
 	loop->layout.owner_name = 8;
 	loop->layout.text_kind = SCRIPT_TEXT_PHP;
 	loop->layout.text_ascii = 24;

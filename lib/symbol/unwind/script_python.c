@@ -91,8 +91,9 @@ struct version {
 	u8 frame_code, frame_previous, entry_mark, entry_value, entry_is_frame;
 	u8 code_number, code_tag;
 	u8 text_ascii, text_wide;
-	/* Words of struct _Py_DebugOffsets: the offsets of thread_state.next and thread_id, of
-	 * interpreter_frame.previous and of code_object.filename. 0: the file has no such words */
+	/* Indexes of the words of struct _Py_DebugOffsets that have the offsets of
+	 * thread_state.next and thread_id, of interpreter_frame.previous and of
+	 * code_object.filename. 0: the file has no such words */
 	u8 word_next, word_id, word_previous, word_filename;
 	/* Output of read_python_debug_offsets(): */
 	/* Offsets of `next` and `thread_id` in a thread's state. The value of thread_id is the
@@ -114,7 +115,7 @@ static const struct version versions[] = {
 struct loop {
 	struct script_loop *file;
 	struct version version; /* version of CPython; its number is 0 if it is not known */
-	u64 body;		/* address from which the words are valid */
+	u64 body;		/* address from which the words that a walk reads are valid */
 	s64 link;
 	s64 entry;
 	enum script_link link_kind;
@@ -134,7 +135,7 @@ struct loop {
 static bool read_next_prologue_instruction(struct loop *loop, u64 *at, struct loop_code *code)
 {
 	if (*at >= loop->file->end || *at - loop->file->start >= PROLOGUE_BYTES_MAX ||
-	    !script_loop_code(loop->file, *at, code))
+	    !script_loop_decode_at(loop->file, *at, code))
 		return false;
 	*at += code->length;
 	loop->body = *at;
@@ -159,14 +160,15 @@ static bool read_python_loop_prologue(struct loop *loop)
 		if (!read_next_prologue_instruction(loop, &at, &code) || branches > 1)
 			return false;
 		branches += code.flow == LOOP_BRANCH;
-		linked = loop_code_bytes_stored_at(&code, THREAD_CFRAME);
+		linked = loop_code_register_stored_at(&code, THREAD_CFRAME);
 		if (linked != LOOP_NO_REGISTER && place[linked] && !frame &&
-		    !script_loop_below(loop->file, address, code.base, 0, &below)) {
+		    !script_loop_bytes_below_cfa(loop->file, address, code.base, 0, &below)) {
 			loop->link = place[linked];
 			frame = loop->link - loop->version.innermost;
 		}
 		if (code.is_store && !code.is_indexed &&
-		    script_loop_below(loop->file, address, code.base, code.displacement, &below)) {
+		    script_loop_bytes_below_cfa(loop->file, address, code.base, code.displacement,
+						&below)) {
 			stores[store_count][0] = below;
 			stores[store_count++][1] = below - code.touched_bytes;
 		}
@@ -174,8 +176,8 @@ static bool read_python_loop_prologue(struct loop *loop)
 			if (code.writes >> reg & 1)
 				place[reg] = 0;
 		if (code.computed != LOOP_NO_REGISTER &&
-		    script_loop_below(loop->file, address, code.computed_from, code.distance,
-				      &below))
+		    script_loop_bytes_below_cfa(loop->file, address, code.computed_from,
+						code.distance, &below))
 			place[code.computed] = below;
 		for (u32 i = 0; i < store_count && frame; i++)
 			is_filled |= stores[i][0] >= frame && stores[i][1] <= frame - WORD;
@@ -221,7 +223,8 @@ static bool follow_prologue_instruction(const struct loop *loop, struct prologue
 	s64 below;
 
 	if (code->touched_bytes && !code->is_indexed &&
-	    script_loop_below(loop->file, address, code->base, code->displacement, &below)) {
+	    script_loop_bytes_below_cfa(loop->file, address, code->base, code->displacement,
+					&below)) {
 		prologue->stores[prologue->store_count][0] = below;
 		prologue->stores[prologue->store_count++][1] = below - code->touched_bytes;
 		for (u32 i = 0; i < 2; i++)
@@ -229,8 +232,8 @@ static bool follow_prologue_instruction(const struct loop *loop, struct prologue
 			    prologue->is_thread[code->stored[i]] && !prologue->thread)
 				prologue->thread = below - WORD * (s64)i;
 	} else if (code->touched_bytes && code->base < LOOP_REGISTERS) {
-		u32 previous = loop_code_bytes_stored_at(code, version->frame_previous);
-		u32 linked = loop_code_bytes_stored_at(code, version->thread_frame);
+		u32 previous = loop_code_register_stored_at(code, version->frame_previous);
+		u32 linked = loop_code_register_stored_at(code, version->thread_frame);
 
 		if (prologue->is_frame[code->base] && previous != LOOP_NO_REGISTER)
 			prologue->entry = prologue->place[previous];
@@ -255,8 +258,8 @@ static bool follow_prologue_instruction(const struct loop *loop, struct prologue
 	if (code->computed != LOOP_NO_REGISTER) {
 		prologue->is_thread[code->computed] = is_thread;
 		prologue->is_frame[code->computed] = is_frame;
-		if (script_loop_below(loop->file, address, code->computed_from, code->distance,
-				      &below))
+		if (script_loop_bytes_below_cfa(loop->file, address, code->computed_from,
+						code->distance, &below))
 			prologue->place[code->computed] = below;
 	}
 	return true;
@@ -270,8 +273,8 @@ static bool read_prologue_of_entry_frame(struct loop *loop)
 	struct loop_code code;
 	u64 linked = 0;
 
-	prologue.is_thread[script_loop_argument(loop->file, 0)] = true;
-	prologue.is_frame[script_loop_argument(loop->file, 1)] = true;
+	prologue.is_thread[script_loop_argument_register(loop->file, 0)] = true;
+	prologue.is_frame[script_loop_argument_register(loop->file, 1)] = true;
 	for (u64 at = loop->file->start, address = at; !is_filled; address = at) {
 		if (!read_next_prologue_instruction(loop, &at, &code) ||
 		    !follow_prologue_instruction(loop, &prologue, address, &code))
@@ -329,7 +332,7 @@ static bool read_python_debug_offsets(struct loop *loop, const struct script_lay
 	const u64 *code = &word[version->word_filename];
 	const u8 *bytes;
 
-	if (!elf_words_export(loop->file->elf, "_PyRuntime", &address))
+	if (!elf_words_exported_address(loop->file->elf, "_PyRuntime", &address))
 		return false;
 	bytes = elf_words_bytes(loop->file->elf, address, sizeof(word));
 	if (!bytes)
@@ -359,8 +362,9 @@ static bool read_python_debug_offsets(struct loop *loop, const struct script_lay
 	       code[DEBUG_FILENAME_TO_LINE] == layout->first_line;
 }
 
-/* Reads where the function lies that returns the address of the thread's state:
- * mov %fs:d, %rax; ret. False: it has other code. */
+/* Reads, from the function that returns the address of the thread's state, at which distance from
+ * the thread pointer this address is stored: mov %fs:d, %rax; ret. False: the function has other
+ * code. */
 static bool read_tls_offset_of_thread_state(struct loop *loop)
 {
 	static const u8 begin[] = {0xf3, 0x0f, 0x1e, 0xfa};
@@ -369,7 +373,7 @@ static bool read_tls_offset_of_thread_state(struct loop *loop)
 	u64 address;
 	s32 place;
 
-	if (!elf_words_export(loop->file->elf, "PyThreadState_GetUnchecked", &address))
+	if (!elf_words_exported_address(loop->file->elf, "PyThreadState_GetUnchecked", &address))
 		return false;
 	code = elf_words_bytes(loop->file->elf, address, sizeof(begin));
 	if (code && !memcmp(code, begin, sizeof(begin)))
@@ -382,7 +386,8 @@ static bool read_tls_offset_of_thread_state(struct loop *loop)
 	return place < 0 && place % WORD == 0;
 }
 
-/* Finds the end of the code that runs without a thread state. False: it does not end in a call. */
+/* Finds the end of the code that runs without a thread state. False: the code does not end in a
+ * call. */
 static bool find_end_of_code_without_thread(struct loop *loop)
 {
 	u64 address = loop->fatal;
@@ -390,7 +395,7 @@ static bool find_end_of_code_without_thread(struct loop *loop)
 	for (u32 i = 0; loop->fatal && i < UNFILLED_INSTRUCTIONS_MAX; i++) {
 		struct loop_code code;
 
-		if (!script_loop_code(loop->file, address, &code))
+		if (!script_loop_decode_at(loop->file, address, &code))
 			return false;
 		address += code.length;
 		loop->fatal_end = address;
@@ -457,7 +462,7 @@ static bool add_gap_after_frame_store(struct loop *loop, u64 address,
 	for (u32 i = 0; i < GAP_INSTRUCTIONS_MAX - 1; i++) {
 		struct loop_code code;
 
-		if (!script_loop_code(loop->file, address, &code))
+		if (!script_loop_decode_at(loop->file, address, &code))
 			return false;
 		address += code.length;
 		if (code.flow != LOOP_NEXT && code.flow != LOOP_BRANCH && code.flow != LOOP_JUMP)
@@ -487,15 +492,15 @@ static u32 register_stored_as_frame_link(const struct loop *loop, u64 address,
 					 const struct loop_code *code)
 {
 	s64 below;
-	bool is_on_stack =
-		script_loop_below(loop->file, address, code->base, code->displacement, &below);
+	bool is_on_stack = script_loop_bytes_below_cfa(loop->file, address, code->base,
+						       code->displacement, &below);
 
 	if (loop->link_kind != SCRIPT_LINK_FRAME)
 		return is_on_stack || code->base == LOOP_NO_REGISTER
 			       ? LOOP_NO_REGISTER
-			       : loop_code_bytes_stored_at(code, loop->version.thread_frame);
+			       : loop_code_register_stored_at(code, loop->version.thread_frame);
 	return is_on_stack
-		       ? loop_code_bytes_stored_at(code, code->displacement + below - loop->link)
+		       ? loop_code_register_stored_at(code, code->displacement + below - loop->link)
 		       : LOOP_NO_REGISTER;
 }
 
@@ -512,7 +517,7 @@ static bool find_gaps_in_part_of_loop(struct loop *loop, u64 start, u64 end)
 		struct frame_registers registers = {};
 		u32 linked;
 
-		if (!script_loop_code(loop->file, at, &code))
+		if (!script_loop_decode_at(loop->file, at, &code))
 			return false;
 		linked = register_stored_as_frame_link(loop, at, &code);
 		at += code.length;
@@ -566,8 +571,8 @@ static u32 member_offset(Elf *elf, u64 members, const char *name)
 	return 0;
 }
 
-bool script_python_code_type(Elf *elf, u64 type, const char *name_member, const char *lines_member,
-			     struct script_layout *layout)
+bool script_python_read_code_type(Elf *elf, u64 type, const char *name_member,
+				  const char *lines_member, struct script_layout *layout)
 {
 	u64 name = elf_words_pointer(elf, type + TYPE_NAME);
 	u64 members = elf_words_pointer(elf, type + TYPE_MEMBERS);
@@ -591,7 +596,7 @@ static void read_python_version(Elf *elf, struct loop *loop, struct script_layou
 	u64 address;
 	const u8 *value = NULL;
 
-	if (elf_words_export(elf, "Py_Version", &address))
+	if (elf_words_exported_address(elf, "Py_Version", &address))
 		value = elf_words_bytes(elf, address, WORD);
 	if (value)
 		memcpy(&layout->version, value, sizeof(layout->version));
@@ -625,8 +630,8 @@ static bool read_python_loop(struct loop *loop, const struct script_layout *layo
 		return read_python_loop_prologue(loop);
 	if (!read_python_debug_offsets(loop, layout) || !read_prologue_of_entry_frame(loop))
 		return false;
-	/* How a walk finds the thread's state. No walk that begins there knows code that runs
-	 * before the frame is filled. */
+	/* Here a walk finds the thread's state in a word of the native stack. Neither this walk nor
+	 * one by the thread pointer can handle code that runs before the frame is filled. */
 	if (loop->link) {
 		loop->runtime = loop->threads = 0;
 		return !loop->unfilled;
@@ -646,7 +651,7 @@ static u32 count_indirect_jumps(const struct script_loop *file, u64 start, u64 e
 	while (start < end) {
 		struct loop_code code;
 
-		if (!script_loop_code(file, start, &code))
+		if (!script_loop_decode_at(file, start, &code))
 			return 0;
 		count += code.flow == LOOP_JUMP_INDIRECT;
 		start += code.length;
@@ -672,20 +677,20 @@ int script_python_read(struct script_loop *file)
 	struct loop loop = {.file = file};
 	u64 address, type, offset;
 
-	if (!elf_words_export(file->elf, "_PyEval_EvalFrameDefault", &address))
+	if (!elf_words_exported_address(file->elf, "_PyEval_EvalFrameDefault", &address))
 		return -ENOENT;
 	layout->runtime = SCRIPT_CPYTHON;
-	if (!elf_words_export(file->elf, "Py_Version", &type))
+	if (!elf_words_exported_address(file->elf, "Py_Version", &type))
 		return script_python_register_read(file, address);
 	read_python_version(file->elf, &loop, layout);
 	if (!loop.version.version || !script_loop_enter(file, address) ||
-	    !elf_words_export(file->elf, "PyCode_Type", &type) ||
-	    !script_python_code_type(file->elf, type, "co_qualname", "co_linetable", layout))
+	    !elf_words_exported_address(file->elf, "PyCode_Type", &type) ||
+	    !script_python_read_code_type(file->elf, type, "co_qualname", "co_linetable", layout))
 		return -EOPNOTSUPP;
 	if (!read_python_loop(&loop, layout) || !find_end_of_code_without_thread(&loop) ||
 	    !script_loop_find_moved(file, loop.body) || may_run_tail_call_handlers(&loop) ||
 	    !find_gaps_in_whole_loop(&loop) || !mark_code_of_python_loop(&loop) ||
-	    !script_loop_offset(file, loop.body, &offset))
+	    !script_loop_file_offset(file, loop.body, &offset))
 		return -EOPNOTSUPP;
 	/* The part of the native frame that a walk reads. */
 	file->stack_bytes = loop.link_kind > SCRIPT_LINK_THREAD || loop.entry > loop.link

@@ -134,7 +134,7 @@ static bool never_stores_to_operand(const struct x86_instruction *code)
 
 /* The bit of the word of the stack at a distance below the CFA; 0: a set has no bit for this
  * word. */
-static u64 set_bit_of_stack_word(s64 below)
+static u64 place_bit_of_stack_word(s64 below)
 {
 	return below > 0 && below % WORD == 0 && below / WORD <= HOLDS_WORDS
 		       ? HOLDS_WORD(below / WORD - 1)
@@ -142,7 +142,7 @@ static u64 set_bit_of_stack_word(s64 below)
 }
 
 /* The bits of the words that a store at a distance below the CFA may overwrite. */
-static u64 set_bits_of_overwritten_words(const struct x86_instruction *code, s64 below)
+static u64 place_bits_of_overwritten_words(const struct x86_instruction *code, s64 below)
 {
 	u32 bytes = code->map == X86_MAP_VECTOR ? 32 : 16;
 	u64 holds = 0;
@@ -150,7 +150,7 @@ static u64 set_bits_of_overwritten_words(const struct x86_instruction *code, s64
 	if (code->map == X86_MAP_ONE_BYTE)
 		bytes = code->is_wide ? 8 : 4;
 	for (u32 i = 0; i < bytes; i++)
-		holds |= set_bit_of_stack_word((below - i + WORD - 1) / WORD * WORD);
+		holds |= place_bit_of_stack_word((below - i + WORD - 1) / WORD * WORD);
 	return holds;
 }
 
@@ -163,18 +163,18 @@ static u64 places_of_frame_after_instruction(const struct paths *paths, u64 addr
 	u64 after = before & ~(u64)code->writes, source, target;
 	enum x86_flow flow = x86_flow_of(code);
 	s64 below = 0;
-	bool is_stack =
-		code->is_memory && script_loop_below_cfa(paths->loop, address, code, &below);
+	bool is_stack = code->is_memory &&
+			script_loop_operand_bytes_below_cfa(paths->loop, address, code, &below);
 
 	if (is_plain && (code->opcode & 0xf8) == 0x58) /* pop */
 		after &= ~HOLDS_REGISTER(code->rm);
 	if (flow == X86_CALL || flow == X86_CALL_INDIRECT)
 		return after & ~CALL_LOSES;
 	if (is_stack && !never_stores_to_operand(code))
-		after &= ~set_bits_of_overwritten_words(code, below);
+		after &= ~place_bits_of_overwritten_words(code, below);
 	if (!is_move || (code->is_memory && !is_stack))
 		return after;
-	source = code->is_memory ? set_bit_of_stack_word(below) : HOLDS_REGISTER(code->rm);
+	source = code->is_memory ? place_bit_of_stack_word(below) : HOLDS_REGISTER(code->rm);
 	target = HOLDS_REGISTER(code->reg);
 	if (code->opcode == 0x89) {
 		u64 swapped = source;
@@ -193,7 +193,7 @@ static bool follow_paths_from_instruction(struct paths *paths, u32 index)
 	struct x86_instruction code;
 	enum x86_flow flow;
 
-	if (!script_loop_instruction(paths->loop, address, &code))
+	if (!script_loop_decode_x86_at(paths->loop, address, &code))
 		return false;
 	flow = x86_flow_of(&code);
 	next = address + code.length;
@@ -228,7 +228,7 @@ static bool follow_code_without_paths(struct paths *paths, const struct part *pa
 		struct x86_instruction code;
 		u32 index = part->first + (address - part->start);
 
-		if (!script_loop_instruction(paths->loop, address, &code))
+		if (!script_loop_decode_x86_at(paths->loop, address, &code))
 			return false;
 		if (paths->holds[index] == HOLDS_ALL &&
 		    !((code.map == X86_MAP_ONE_BYTE && code.opcode == 0x90) ||
@@ -257,7 +257,7 @@ static bool mark_code_where_rbx_is_frame(struct script_loop *loop, const struct 
 		u64 holds = paths->holds[part->first + (address - part->start)];
 		bool has_frame = holds & HOLDS_REGISTER(X86_RBX);
 
-		if (!script_loop_instruction(loop, address, &code))
+		if (!script_loop_decode_x86_at(loop, address, &code))
 			return false;
 		if (!has_frame && x86_flow_of(&code) == X86_JUMP_INDIRECT)
 			return false;
@@ -341,7 +341,7 @@ static bool read_register_loop_prologue(const struct script_loop *loop, u64 *bod
 		struct x86_instruction code;
 		enum x86_flow flow;
 
-		if (address >= loop->end || !script_loop_instruction(loop, address, &code))
+		if (address >= loop->end || !script_loop_decode_x86_at(loop, address, &code))
 			return false;
 		address += code.length;
 		flow = x86_flow_of(&code);
@@ -377,7 +377,7 @@ static bool find_end_of_fatal_code(const struct script_loop *loop, u64 fatal, u6
 	for (u32 i = 0; fatal && flow == X86_NEXT && i < FATAL_INSTRUCTIONS_MAX; i++) {
 		struct x86_instruction code;
 
-		if (!script_loop_instruction(loop, *end, &code))
+		if (!script_loop_decode_x86_at(loop, *end, &code))
 			return false;
 		flow = x86_flow_of(&code);
 		*end += code.length;
@@ -390,11 +390,12 @@ int script_python_register_read(struct script_loop *loop, u64 address)
 	const struct unwind_rule *rule;
 	u64 type, body, fatal, fatal_end, offset;
 
-	if (!elf_words_export(loop->elf, "PyCode_Type", &type))
+	if (!elf_words_exported_address(loop->elf, "PyCode_Type", &type))
 		return -EOPNOTSUPP;
-	if (script_python_code_type(loop->elf, type, "co_name", "co_linetable", &loop->layout))
+	if (script_python_read_code_type(loop->elf, type, "co_name", "co_linetable", &loop->layout))
 		loop->layout.version = VERSION_3_10;
-	else if (!script_python_code_type(loop->elf, type, "co_name", "co_lnotab", &loop->layout))
+	else if (!script_python_read_code_type(loop->elf, type, "co_name", "co_lnotab",
+					       &loop->layout))
 		return -EOPNOTSUPP;
 	if (loop->layout.version)
 		loop->layout.link_kind = SCRIPT_LINK_UNREAD;
@@ -406,7 +407,7 @@ int script_python_register_read(struct script_loop *loop, u64 address)
 	if (!rule || rule->base != RULE_BASE_CFA || !rule->slot[SLOT_RBX] ||
 	    rule->slot[SLOT_RBX] > SLOT_WORDS_MAX ||
 	    !mark_register_loop_of_python(loop, body, fatal, fatal_end) ||
-	    !script_loop_offset(loop, body, &offset))
+	    !script_loop_file_offset(loop, body, &offset))
 		return -EOPNOTSUPP;
 	loop->layout.version = loop->layout.version ?: VERSION_3_9;
 	loop->operand = RULE_LOOP_OPERAND(REGISTER_RBX, REGISTER_RBX);

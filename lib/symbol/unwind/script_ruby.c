@@ -109,17 +109,17 @@ static bool read_member_offset_of_getter(const struct script_loop *loop, const c
 	u32 first, second;
 	u64 address;
 
-	if (!elf_words_export(loop->elf, function, &address))
+	if (!elf_words_exported_address(loop->elf, function, &address))
 		return false;
 	bytes = elf_words_bytes(loop->elf, address, sizeof(begin));
 	if (bytes && !memcmp(bytes, begin, sizeof(begin)))
 		address += sizeof(begin);
-	if (!script_loop_instruction(loop, address, &code) ||
+	if (!script_loop_decode_x86_at(loop, address, &code) ||
 	    !decode_load_to_register(&code, X86_RDI, X86_RAX, &first) || first % WORD ||
 	    first > UINT8_MAX)
 		return false;
 	address += code.length;
-	if (!script_loop_instruction(loop, address, &code) ||
+	if (!script_loop_decode_x86_at(loop, address, &code) ||
 	    !decode_load_to_register(&code, X86_RAX, X86_RAX, &second) || second % 4 ||
 	    second >= SCRIPT_CODE_WORDS * WORD)
 		return false;
@@ -165,7 +165,7 @@ static bool read_ruby_loop_prologue(const struct script_loop *loop, u64 *body)
 		bool is_moved;
 		u32 offset;
 
-		if (address >= loop->end || !script_loop_instruction(loop, address, &code))
+		if (address >= loop->end || !script_loop_decode_x86_at(loop, address, &code))
 			return false;
 		flow = x86_flow_of(&code);
 		if (flow == X86_CALL && !has_frame)
@@ -263,8 +263,8 @@ static bool unmark_code_from_place(struct script_loop *loop, struct other_code *
 		struct x86_instruction code;
 		u64 offset;
 
-		if (!script_loop_offset(loop, address, &offset) ||
-		    !script_loop_instruction(loop, address, &code) || !other->instructions_left--)
+		if (!script_loop_file_offset(loop, address, &offset) ||
+		    !script_loop_decode_x86_at(loop, address, &code) || !other->instructions_left--)
 			return false;
 		if (is_offset_in_unmarked_code(loop, offset))
 			break;
@@ -294,7 +294,7 @@ static bool mark_code_where_r15_is_frame(struct script_loop *loop, u64 start, u6
 		struct x86_instruction code;
 		bool is_pop;
 
-		if (!script_loop_instruction(loop, address, &code))
+		if (!script_loop_decode_x86_at(loop, address, &code))
 			return false;
 		address += code.length;
 		is_pop = code.map == X86_MAP_ONE_BYTE && (code.opcode & 0xf8) == 0x58 &&
@@ -327,8 +327,8 @@ int script_ruby_read(struct script_loop *loop)
 	u64 address, body, offset;
 	const char *text;
 
-	if (!elf_words_export(loop->elf, "ruby_version", &address) ||
-	    !elf_words_export(loop->elf, "rb_iseq_label", &body))
+	if (!elf_words_exported_address(loop->elf, "ruby_version", &address) ||
+	    !elf_words_exported_address(loop->elf, "rb_iseq_label", &body))
 		return -ENOENT;
 	text = elf_words_text(loop->elf, address);
 	loop->layout.runtime = SCRIPT_RUBY;
@@ -341,7 +341,7 @@ int script_ruby_read(struct script_loop *loop)
 	if (!version || !read_member_offsets_of_ruby(loop, &loop->layout) ||
 	    !find_ruby_loop(loop, &body) || !find_slot_of_saved_r15(loop, body) ||
 	    !script_loop_find_moved(loop, body) || !mark_code_of_ruby_loop(loop, body) ||
-	    !script_loop_offset(loop, body, &offset))
+	    !script_loop_file_offset(loop, body, &offset))
 		return -EOPNOTSUPP;
 	loop->operand = RULE_LOOP_OPERAND(REGISTER_R15, REGISTER_R14);
 	loop->layout.loop = offset;

@@ -52,13 +52,13 @@ static const struct {
 	{"class_Code__instruction_size__int", offsetof(struct version, code_bytes)},
 };
 
-/* The function-local table of TranslationOpcodeOperandCount(). */
+/* Symbol of the table in TranslationOpcodeOperandCount() that has the number of operands of each
+ * opcode. */
 #define OPERAND_COUNTS                                                                             \
 	"_ZZN2v88internal29TranslationOpcodeOperandCountENS0_17TranslationOpcodeEE6counts"
 #define BEGIN_OPERANDS 3 /* number of operands of an instruction that begins a list */
 #define FRAME_OPERANDS                                                                             \
-	5 /* number of operands of the first instruction for interpreter's frames                  \
-	   */
+	5 /* number of operands of an instruction that describes an interpreter's frame */
 
 /* Exported numbers, and the values of them that core/unwind/v8_name.c relies on. */
 static const struct {
@@ -97,7 +97,7 @@ static bool read_exported_number(const struct script_loop *loop, const char *sym
 	const u8 *bytes;
 	u64 address;
 
-	if (!elf_words_export(loop->elf, symbol, &address))
+	if (!elf_words_exported_address(loop->elf, symbol, &address))
 		return false;
 	bytes = elf_words_bytes(loop->elf, address, NUMBER_BYTES);
 	*number = 0;
@@ -169,7 +169,8 @@ static bool read_v8_layout(const struct script_loop *loop, struct v8_layout *lay
 				     &layout->shared_script);
 }
 
-/* Reads the layout of inlined functions. Without it, functions have names all the same. */
+/* Reads the layout of the data that describe inlined functions. Without this layout only functions
+ * that are not inlined have names. */
 static void inlined_layout_read(const struct script_loop *loop, const struct version *version,
 				struct v8_layout *layout)
 {
@@ -183,7 +184,7 @@ static void inlined_layout_read(const struct script_loop *loop, const struct ver
 			return;
 	if (!read_v8_instance_type(loop, "type_Code__CODE_TYPE", &layout->code) ||
 	    !read_v8_instance_type(loop, version->deopt_type, &layout->deopt) ||
-	    !elf_words_export(loop->elf, OPERAND_COUNTS, &address) ||
+	    !elf_words_exported_address(loop->elf, OPERAND_COUNTS, &address) ||
 	    !(counts = elf_words_bytes(loop->elf, address, NUMBER_BYTES * version->opcodes)))
 		return;
 	for (u32 i = 0; i < version->opcodes; i++) {

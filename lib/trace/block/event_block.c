@@ -14,7 +14,7 @@
 #include "trace/bytes/key_order.h"
 #include "trace/bytes/number_column.h"
 
-#define KEY_TABLE_BITS 17 /* number of slots: twice TRACE_BLOCK_EVENTS_MAX */
+#define KEY_TABLE_BITS 17 /* log2 of the number of slots, which is twice TRACE_BLOCK_EVENTS_MAX */
 #define KEY_TABLE_SLOTS (1U << KEY_TABLE_BITS)
 
 struct event_key {
@@ -229,7 +229,7 @@ int event_encoder_run(struct event_encoder *encoder, struct trace_event *events,
 struct event_decoder {
 	struct block_view *view;
 	struct number_reader time, leaf, value, repeats, context, further;
-	u32 numbers; /* HAS_LEAF... */
+	u32 numbers; /* kinds of numbers that the block's events have: HAS_LEAF... */
 	struct key_order order;
 	u64 last_leaf[2];
 	u32 newest;
@@ -326,7 +326,7 @@ static bool read_event(struct event_decoder *decoder, u32 contexts, struct trace
 	return repeats <= UINT32_MAX;
 }
 
-/* Checks that times lie within the header's range, since the merge of blocks relies on it. */
+/* Checks that times lie within the header's range, as the merge of blocks requires. */
 static bool read_events(struct event_decoder *decoder, const struct event_limits *limits,
 			struct trace_event *events)
 {

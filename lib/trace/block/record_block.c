@@ -381,7 +381,7 @@ int record_get_symbol(struct block_view *view, u32 version, struct arena *arena,
 	return error_of_record_reading(view, has_memory);
 }
 
-void record_put_time(struct block_builder *builder, const struct thread_account *account)
+void record_put_thread_account(struct block_builder *builder, const struct thread_account *account)
 {
 	struct byte_buffer *column = begin_record(builder);
 
@@ -393,7 +393,7 @@ void record_put_time(struct block_builder *builder, const struct thread_account 
 	byte_buffer_signed(column, (s64)account->tgid - account->tid);
 }
 
-int record_get_time(struct block_view *view, struct thread_account *account)
+int record_get_thread_account(struct block_view *view, struct thread_account *account)
 {
 	account->begin = byte_cursor_varint(number_column_of_record_block(view));
 	account->end = account->begin + byte_cursor_varint(number_column_of_record_block(view));

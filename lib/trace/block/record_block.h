@@ -33,7 +33,7 @@ void record_put_task(struct block_builder *builder, const struct trace_task *tas
  * the first symbol). */
 void record_put_symbol(struct block_builder *builder, const struct trace_symbol *before,
 		       const struct trace_symbol *symbol);
-void record_put_time(struct block_builder *builder, const struct thread_account *account);
+void record_put_thread_account(struct block_builder *builder, const struct thread_account *account);
 void record_put_ledger(struct block_builder *builder, u32 version,
 		       const struct trace_ledger *ledger);
 void record_put_cpu_ledger(struct block_builder *builder, u32 version,
@@ -57,7 +57,7 @@ int record_get_task(struct block_view *view, u32 version, struct trace_task *tas
 /* Reads the next symbol. `version`: version of the file. */
 int record_get_symbol(struct block_view *view, u32 version, struct arena *arena,
 		      const struct trace_symbol *before, struct trace_symbol *symbol);
-int record_get_time(struct block_view *view, struct thread_account *account);
+int record_get_thread_account(struct block_view *view, struct thread_account *account);
 int record_get_ledger(struct block_view *view, u32 version, struct trace_ledger *ledger);
 int record_get_cpu_ledger(struct block_view *view, u32 version, struct trace_cpu_ledger *cpu);
 int record_get_source_ledger(struct block_view *view, struct trace_source_ledger *source);

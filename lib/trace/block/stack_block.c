@@ -21,7 +21,7 @@ static int grow_dictionary(struct frame_dictionary *dictionary)
 
 	if (room > ROOM_MAX ||
 	    !(!dictionary->limit ||
-	      arena_count_foreign_bytes(dictionary->limit,
+	      arena_charge_other_memory(dictionary->limit,
 					(room - dictionary->room) *
 						(sizeof(u64) + sizeof(struct key_successors)))))
 		return -ENOMEM;
@@ -40,7 +40,7 @@ static int grow_dictionary(struct frame_dictionary *dictionary)
 int frame_dictionary_init(struct frame_dictionary *dictionary)
 {
 	memset(dictionary, 0, sizeof(*dictionary));
-	if (frame_dictionary_add_if_room(dictionary, 0)) {
+	if (frame_dictionary_store_new_frame(dictionary, 0)) {
 		frame_dictionary_free(dictionary);
 		return -ENOMEM;
 	}
@@ -49,7 +49,7 @@ int frame_dictionary_init(struct frame_dictionary *dictionary)
 	return 0;
 }
 
-int frame_dictionary_add_if_room(struct frame_dictionary *dictionary, u64 frame)
+int frame_dictionary_store_new_frame(struct frame_dictionary *dictionary, u64 frame)
 {
 	if (dictionary->order.keys == dictionary->room && grow_dictionary(dictionary))
 		return -ENOMEM;
@@ -131,7 +131,7 @@ static int add_new_frame(struct stack_encoder *encoder, u64 frame, u64 caller)
 	struct byte_buffer *column = encoder->builder.column;
 	u64 offset = FRAME_OFFSET(frame);
 
-	if (frame_dictionary_add_if_room(dictionary, frame) ||
+	if (frame_dictionary_store_new_frame(dictionary, frame) ||
 	    frame_index_add(&encoder->index, frame, dictionary->order.keys))
 		return -ENOMEM;
 	byte_buffer_signed(&column[STACK_COLUMN_REGIONS], region);
@@ -226,8 +226,8 @@ static int read_new_frame(struct stack_decoder *decoder, u32 place)
 		offset = FRAME_OFFSET(caller) + (u64)unzigzag(offset);
 	if (regions->bad || offsets->bad || offset > FRAME_OFFSET_MASK || region > REGION_MAX)
 		return -EBADMSG;
-	return frame_dictionary_add_if_room(decoder->dictionary,
-					    region << FRAME_OFFSET_BITS | offset);
+	return frame_dictionary_store_new_frame(decoder->dictionary,
+						region << FRAME_OFFSET_BITS | offset);
 }
 
 static int read_frame(struct stack_decoder *decoder, u32 place)

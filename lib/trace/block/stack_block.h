@@ -32,7 +32,7 @@ struct frame_dictionary {
 int frame_dictionary_init(struct frame_dictionary *dictionary); /* -ENOMEM */
 /* Stores a frame that is not in the dictionary. Its key will be order.keys when the frame is coded.
  * -ENOMEM. */
-int frame_dictionary_add_if_room(struct frame_dictionary *dictionary, u64 frame);
+int frame_dictionary_store_new_frame(struct frame_dictionary *dictionary, u64 frame);
 void frame_dictionary_free(struct frame_dictionary *dictionary);
 
 /* Finds the key of a frame; FRAME_KEY_ROOT: the frame is new. The root is not in the index. */
@@ -58,7 +58,8 @@ int stack_encoder_init(struct stack_encoder *encoder); /* -ENOMEM */
 void stack_encoder_clear(struct stack_encoder *encoder);
 void stack_encoder_free(struct stack_encoder *encoder);
 
-/* 1 <= depth <= TRACE_DEPTH_MAX, no frame is 0. -ENOMEM: the encoder cannot go on. */
+/* Adds a stack of 1 to TRACE_DEPTH_MAX frames, none of which is 0. -ENOMEM: the encoder cannot go
+ * on. */
 int stack_encoder_add(struct stack_encoder *encoder, const struct trace_stack *stack);
 
 /* Adds a placeholder (resolution_block.h), coded as zeros; the next stack is coded against the last

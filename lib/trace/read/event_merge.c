@@ -121,7 +121,7 @@ static int open_block(struct event_merge *merge, const struct event_block *block
 	u32 place = merge->open;
 	int err;
 
-	if (!arena_count_foreign_bytes(merge->file->limit, memory_bytes_of_events(block->records)))
+	if (!arena_charge_other_memory(merge->file->limit, memory_bytes_of_events(block->records)))
 		return error_set_at(error, EBADMSG, block->offset,
 				    "damaged at byte %llu: too many blocks cover the same time",
 				    (unsigned long long)block->offset);
@@ -129,7 +129,7 @@ static int open_block(struct event_merge *merge, const struct event_block *block
 	err = events ? decode_block(merge, block, events, error)
 		     : error_set(error, ENOMEM, "no memory for the events of a block");
 	if (err) {
-		arena_uncount_foreign_bytes(merge->file->limit,
+		arena_uncharge_other_memory(merge->file->limit,
 					    memory_bytes_of_events(block->records));
 		free(events);
 		return err;
@@ -144,7 +144,7 @@ static int open_block(struct event_merge *merge, const struct event_block *block
 
 static void remove_first_block(struct event_merge *merge)
 {
-	arena_uncount_foreign_bytes(merge->file->limit,
+	arena_uncharge_other_memory(merge->file->limit,
 				    memory_bytes_of_events(merge->heap[0].count));
 	free(merge->heap[0].events);
 	merge->heap[0] = merge->heap[--merge->open];

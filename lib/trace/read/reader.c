@@ -130,7 +130,7 @@ static int read_thread_account(struct trace_reader *reader, struct block_view *v
 		return -EBADMSG;
 	reader->info.has_times = 1;
 	account = add_record_of_block_type(reader, TRACE_BLOCK_TIMES, sizeof(*account));
-	return account ? record_get_time(view, account) : -ENOMEM;
+	return account ? record_get_thread_account(view, account) : -ENOMEM;
 }
 
 static int read_context(struct trace_reader *reader, struct block_view *view)
@@ -604,7 +604,7 @@ const char *trace_reader_name(const struct trace_reader *reader)
 
 int trace_reader_count_memory(struct trace_reader *reader, u64 bytes)
 {
-	if (arena_count_foreign_bytes(&reader->arena, bytes))
+	if (arena_charge_other_memory(&reader->arena, bytes))
 		return 0;
 	if (!reader->damage.message[0])
 		error_set(&reader->damage, EBADMSG,
@@ -625,7 +625,7 @@ void trace_reader_set_damage(struct trace_reader *reader, const struct stackmap_
 		reader->damage = *why;
 }
 
-bool trace_readers_fit(struct trace_reader *const *readers, u32 count)
+bool trace_readers_fit_memory_limit(struct trace_reader *const *readers, u32 count)
 {
 	u64 taken = 0, bytes = 0;
 
@@ -764,7 +764,7 @@ u32 trace_reader_tasks(const struct trace_reader *reader, const struct trace_tas
 	return reader->records[TRACE_BLOCK_TASKS].count;
 }
 
-u32 trace_reader_times(const struct trace_reader *reader, const struct thread_account **accounts)
+u32 trace_reader_accounts(const struct trace_reader *reader, const struct thread_account **accounts)
 {
 	*accounts = reader->records[TRACE_BLOCK_TIMES].items;
 	return reader->records[TRACE_BLOCK_TIMES].count;

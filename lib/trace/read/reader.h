@@ -43,7 +43,7 @@ const struct stackmap_error *trace_reader_damage(const struct trace_reader *read
 void trace_reader_set_damage(struct trace_reader *reader, const struct stackmap_error *why);
 
 /* True if all readers together stay in the memory limit of one recording of their total size. */
-bool trace_readers_fit(struct trace_reader *const *readers, u32 count);
+bool trace_readers_fit_memory_limit(struct trace_reader *const *readers, u32 count);
 
 const struct trace_info *trace_reader_info(const struct trace_reader *reader);
 u32 trace_reader_sources(const struct trace_reader *reader, const struct trace_source **sources);
@@ -66,7 +66,8 @@ u32 trace_reader_mappings(const struct trace_reader *reader, const struct trace_
 u32 trace_reader_cgroups(const struct trace_reader *reader, const struct trace_cgroup **cgroups);
 u32 trace_reader_tasks(const struct trace_reader *reader, const struct trace_task **tasks);
 /* An account with thread id 0 is the sum of ended threads whose accounts found no room. */
-u32 trace_reader_times(const struct trace_reader *reader, const struct thread_account **accounts);
+u32 trace_reader_accounts(const struct trace_reader *reader,
+			  const struct thread_account **accounts);
 u32 trace_reader_contexts(const struct trace_reader *reader, const struct trace_context **contexts);
 /* Sets *attributes to the attributes of threads, and returns their count; the first ones have
  * number 1. */
@@ -79,7 +80,8 @@ const struct trace_context *trace_reader_context(const struct trace_reader *read
  * count; the first one has number 1. */
 u32 trace_reader_processes(const struct trace_reader *reader,
 			   const struct trace_process **processes);
-/* The number of the context of the process that had the id at a time; 0: it has no context. */
+/* The number of the context of the process that had the id at a time; 0: the process has no
+ * context. */
 u32 trace_reader_process(const struct trace_reader *reader, u32 tgid, u64 time);
 /* The numbers of an event's attributes. `task`: the event's task at the time, or NULL. */
 struct attribute_numbers trace_reader_attribute_numbers(const struct trace_reader *reader,

@@ -25,7 +25,7 @@ static int add_lookup_address(void *arg, u64 frame, bool return_address)
 
 int frame_addresses_collect(struct trace_writer *writer, struct frame_addresses *out)
 {
-	int err = trace_writer_frames(writer, add_lookup_address, out);
+	int err = trace_writer_each_frame(writer, add_lookup_address, out);
 	u32 kept = 0;
 
 	if (out->count)

@@ -36,7 +36,8 @@ static bool is_same_context(const void *items, u32 index, const void *context)
 		      sizeof(struct trace_context)) == 0;
 }
 
-int context_set_number(struct context_set *set, const struct trace_context *context, u32 *number)
+int context_set_find_or_add_number(struct context_set *set, const struct trace_context *context,
+				   u32 *number)
 {
 	u32 hash = hash_context(set, context);
 	u32 count = set->index.count, known;

@@ -30,7 +30,8 @@ static inline u32 context_set_count(const struct context_set *set)
 
 /* Sets *number to the number of an equal context, which is added if the set lacks it. -ENOMEM,
  * -E2BIG: the set is full. */
-int context_set_number(struct context_set *set, const struct trace_context *context, u32 *number);
+int context_set_find_or_add_number(struct context_set *set, const struct trace_context *context,
+				   u32 *number);
 void context_set_free(struct context_set *set);
 
 /* The most bytes of attributes of a recording. Each record counts as ATTRIBUTE_SET_COST bytes more,

@@ -151,7 +151,7 @@ struct trace_writer {
 	struct placeholders placeholders;
 	struct frame_set frames;
 	u64 given;
-	u64 recorded, counted; /* events */
+	u64 recorded, counted; /* numbers of events in whole blocks: recorded, only counted */
 	u64 records;	       /* number of records of events in the file */
 };
 
@@ -437,13 +437,13 @@ int trace_writer_task(struct trace_writer *writer, const struct trace_task *task
 	return write_records(writer, &writer->tasks);
 }
 
-int trace_writer_time(struct trace_writer *writer, const struct thread_account *account)
+int trace_writer_thread_account(struct trace_writer *writer, const struct thread_account *account)
 {
 	if (writer->error)
 		return writer->error;
 	if (!writer->has_times || account->end < account->begin)
 		return -EINVAL;
-	record_put_time(&writer->times, account);
+	record_put_thread_account(&writer->times, account);
 	return write_records_if_many(writer, &writer->times);
 }
 
@@ -457,7 +457,7 @@ int trace_writer_context(struct trace_writer *writer, const struct trace_context
 		return writer->error;
 	if (!writer->has_contexts || context->attributes > attribute_set_count(&writer->attributes))
 		return -EINVAL;
-	err = context_set_number(&writer->contexts, context, number);
+	err = context_set_find_or_add_number(&writer->contexts, context, number);
 	if (err)
 		return err == -E2BIG ? err : keep_first_error(writer, err);
 	if (*number < count)
@@ -762,8 +762,8 @@ int trace_writer_losses(struct trace_writer *writer, const u64 *lost)
 	return writer->error;
 }
 
-int trace_writer_frames(struct trace_writer *writer,
-			int (*each)(void *arg, u64 frame, bool return_address), void *arg)
+int trace_writer_each_frame(struct trace_writer *writer,
+			    int (*each)(void *arg, u64 frame, bool return_address), void *arg)
 {
 	return frame_set_each(&writer->frames, each, arg);
 }

@@ -52,7 +52,7 @@ int trace_writer_attributes(struct trace_writer *writer, const struct trace_attr
  * message is too long. */
 int trace_writer_process(struct trace_writer *writer, const struct trace_process *process);
 /* Adds the account of a thread's time. -EINVAL if trace_info.has_times is 0. */
-int trace_writer_time(struct trace_writer *writer, const struct thread_account *account);
+int trace_writer_thread_account(struct trace_writer *writer, const struct thread_account *account);
 int trace_writer_symbol(struct trace_writer *writer, const struct trace_symbol *symbol);
 
 /* *index names the stack in events. A stack with id 0 (recorded in full, generation 0) gets an id
@@ -86,14 +86,15 @@ int trace_writer_flush(struct trace_writer *writer);
 int trace_writer_ledger(struct trace_writer *writer, const struct trace_ledger *ledger,
 			const struct trace_cpu_ledger *cpus, u32 cpu_count);
 
-/* After the ledger: the lost events of each source, by kind, that are known to be its own. A file
- * without trace_info.has_losses does not get them. */
+/* Writes the ledgers of the sources, after trace_writer_ledger(). `lost`: by kind, the number of
+ * lost events that are known to be of the source. If trace_info.has_losses is 0, nothing is
+ * written. */
 int trace_writer_losses(struct trace_writer *writer, const u64 *lost);
 
 /* Calls `each` for every distinct frame in the file (stacks and leaves), for the symbolizer. Stops
  * at the first non-zero result. */
-int trace_writer_frames(struct trace_writer *writer,
-			int (*each)(void *arg, u64 frame, bool return_address), void *arg);
+int trace_writer_each_frame(struct trace_writer *writer,
+			    int (*each)(void *arg, u64 frame, bool return_address), void *arg);
 
 /* The number of events in whole blocks of the file; an event of a summary counts as one. */
 u64 trace_writer_recorded(const struct trace_writer *writer);

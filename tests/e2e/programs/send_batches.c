@@ -158,7 +158,8 @@ static void make(struct batch *batch, u32 rows)
 
 	*batch = (struct batch){.host = strdup(host), .boot = strdup("a-boot")};
 	for (u32 i = 0; i < WINDOWS; i++)
-		put_window(batch, spool_take_window(filling, from + i * WINDOW_SECONDS), rows);
+		put_window(batch, spool_reserve_window_time(filling, from + i * WINDOW_SECONDS),
+			   rows);
 	put_host(batch, day);
 	put_object(batch, day);
 	put_frame(batch, day, 1);

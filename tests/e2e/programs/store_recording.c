@@ -53,7 +53,7 @@ static int send_batch(struct clickhouse *server, struct batch *batch, u32 times,
 		      struct stackmap_error *error)
 {
 	struct byte_buffer ledger = {};
-	int err = batch_ledger_rows(batch, NULL, &ledger);
+	int err = batch_append_ledger_rows(batch, NULL, &ledger);
 
 	err = err ?: insert(server, "ledger", &ledger, 1, error);
 	for (u32 i = STORE_LEDGER + 1; i < STORE_TABLE_COUNT && !err; i++)

@@ -26,7 +26,7 @@ int look(struct image_question *question)
 	u32 zero = 0;
 	struct vma_search *search = bpf_map_lookup_elem(&searches, &zero);
 
-	if (!search || !search_current_address_space(search))
+	if (!search || !set_search_to_current_address_space(search))
 		return 1;
 	question->error = mapping_find(search, question->address);
 	if (!question->error)

@@ -43,7 +43,7 @@ static void visit_until_done(struct command_code *code)
 	do {
 		command_code_poll(code);
 		poll(NULL, 0, 1);
-	} while ((code->linker || symbolizers_are_tabulating(code->symbolizers)) &&
+	} while ((code->linker || symbolizers_have_pending_tables(code->symbolizers)) &&
 		 clock_ms() < end);
 	assert_int_equal(code->linker, 0);
 }
@@ -122,7 +122,7 @@ TEST(without_a_path_no_linker_is_started, begin_unwinding, end)
 	assert_int_equal(code.linker, 0);
 	command_code_poll(&code);
 	command_code_end(&code);
-	assert_false(symbolizers_are_tabulating(capture_symbolizers(capture)));
+	assert_false(symbolizers_have_pending_tables(capture_symbolizers(capture)));
 }
 
 /* Copies only the first pages of a program: the linker reads behind the end of the file. */

@@ -33,7 +33,7 @@ const struct script_layout *perl_layout_of(struct script *of, u32 number)
 	return is_layout_known && number == LOOP_MAPPING ? &layout : NULL;
 }
 
-bool perl_file_read(struct script *of, u64 address)
+bool perl_read_file_name(struct script *of, u64 address)
 {
 	of->walk->perl.file.bytes = file_bytes;
 	return address >= BASE;

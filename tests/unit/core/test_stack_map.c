@@ -87,13 +87,13 @@ TEST(the_same_stack_has_the_same_id, default_table, table_free)
 
 TEST(the_fill_is_that_of_what_was_handed_out, default_table, table_free)
 {
-	assert_int_equal(stack_table_fill(table, &geometry), 0);
+	assert_int_equal(stack_table_fill_percent(table, &geometry), 0);
 	for (u32 n = 0; n < MAX / 2; n++)
 		assert_true(get_id(n, 5, 0) > 0);
-	assert_int_equal(stack_table_fill(table, &geometry), 50);
+	assert_int_equal(stack_table_fill_percent(table, &geometry), 50);
 	for (u32 n = 0; n < 2 * MAX; n++)
 		get_id(n, 5, 0);
-	assert_int_equal(stack_table_fill(table, &geometry), 100);
+	assert_int_equal(stack_table_fill_percent(table, &geometry), 100);
 }
 
 TEST(an_id_gives_the_stack_back, default_table, table_free)

@@ -74,7 +74,7 @@ TEST(nothing_at_all)
 	struct event_stack stack = stack_of(8);
 
 	assert_int_equal(stack.depth, 0);
-	assert_int_equal(event_stacks_missing(stacks, &events[8], &stack), 0);
+	assert_int_equal(event_stacks_marker_of_missing_stack(stacks, &events[8], &stack), 0);
 	assert_string_equal(text_of(&stack), "[no_frames]");
 }
 
@@ -97,9 +97,9 @@ TEST(a_guessed_frame_has_the_address_of_its_place_in_the_range_of_its_file)
 	struct frame_name name = *stack.frames[4].name;
 	struct profile_place plain, guessed;
 
-	profile_place_of(reader, &name, &plain);
+	profile_place_of_frame(reader, &name, &plain);
 	name.frame |= FRAME_GUESSED;
-	profile_place_of(reader, &name, &guessed);
+	profile_place_of_frame(reader, &name, &guessed);
 	assert_int_equal(guessed.address, plain.address);
 	assert_in_range(guessed.address, guessed.range.start, guessed.range.end - 1);
 }
@@ -126,7 +126,7 @@ TEST(numbers_have_no_gaps)
 		struct event_stack stack = stack_of(event);
 
 		if (!stack.depth)
-			event_stacks_missing(stacks, &events[event], &stack);
+			event_stacks_marker_of_missing_stack(stacks, &events[event], &stack);
 		for (u32 i = 0; i < stack.depth; i++) {
 			u32 number = stack.frames[i].number;
 
@@ -145,9 +145,10 @@ static struct trace_reader *record_function_of_runtime(u32 runtime)
 {
 	static const struct trace_info info = {
 		.hostname = "", .command = "", .kernel = "", .machine = "", .version = ""};
-	const struct trace_mapping mapping = {.number = MAPPING_SCRIPT(runtime),
-					      .kind = MAPPING_ANON,
-					      .path = script_path_of(MAPPING_SCRIPT(runtime))};
+	const struct trace_mapping mapping = {
+		.number = MAPPING_SCRIPT(runtime),
+		.kind = MAPPING_ANON,
+		.path = script_runtime_name_of_mapping(MAPPING_SCRIPT(runtime))};
 	const struct trace_symbol symbol = {.mapping = mapping.number,
 					    .start = SCRIPT_START(1),
 					    .size = SCRIPT_START(1),
@@ -170,7 +171,8 @@ TEST(lines_of_scripts_have_the_name_of_the_function)
 						  .kernel = TRACE_NO_STACK,
 						  .kernel_reason = REASON_NOT_ASKED,
 						  .user = TRACE_NO_STACK};
-		bool is_inlined = strstr(script_path_of(MAPPING_SCRIPT(runtime)), " inlined]");
+		bool is_inlined = strstr(script_runtime_name_of_mapping(MAPPING_SCRIPT(runtime)),
+					 " inlined]");
 		struct trace_reader *script = record_function_of_runtime(runtime);
 		struct event_stacks *own;
 		struct event_stack stack;
@@ -179,7 +181,7 @@ TEST(lines_of_scripts_have_the_name_of_the_function)
 		assert_int_equal(event_stacks_find(own, &event, &stack), 0);
 		assert_string_equal(stack.frames[0].label,
 				    is_inlined ? FUNCTION FRAME_INLINED_MARK : FUNCTION);
-		assert_string_equal(profile_line_at(&stack.frames[0], 0).function, FUNCTION);
+		assert_string_equal(profile_line_of_frame(&stack.frames[0], 0).function, FUNCTION);
 		event_stacks_free(&own);
 		trace_reader_close(&script);
 	}

@@ -23,10 +23,11 @@ static int clear(void **state)
 
 static struct tree_node *push(struct tree_node *parent, const char *name, const char *object)
 {
-	const struct tree_frame *frame = stack_tree_frame(&tree, name, object, FRAME_KIND_USER);
+	const struct tree_frame *frame =
+		stack_tree_find_or_add_frame(&tree, name, object, FRAME_KIND_USER);
 
 	assert_non_null(frame);
-	return stack_tree_child(&tree, parent, frame);
+	return stack_tree_find_or_add_child(&tree, parent, frame);
 }
 
 TEST(stacks_share_nodes, create, clear)
@@ -46,19 +47,22 @@ TEST(files_by_name_are_the_same_in_any_folder, create, clear)
 	const struct tree_frame *frame;
 
 	tree.by_file_name = true;
-	frame = stack_tree_frame(&tree, "f", "/old/a", FRAME_KIND_USER);
-	assert_ptr_equal(stack_tree_frame(&tree, "f", "/old/a", FRAME_KIND_USER), frame);
+	frame = stack_tree_find_or_add_frame(&tree, "f", "/old/a", FRAME_KIND_USER);
+	assert_ptr_equal(stack_tree_find_or_add_frame(&tree, "f", "/old/a", FRAME_KIND_USER),
+			 frame);
 	assert_string_equal(frame->object->path, "/old/a");
-	assert_ptr_equal(stack_tree_frame(&tree, "f", "/new/a", FRAME_KIND_USER), frame);
+	assert_ptr_equal(stack_tree_find_or_add_frame(&tree, "f", "/new/a", FRAME_KIND_USER),
+			 frame);
 	assert_string_equal(frame->object->path, "a");
-	assert_ptr_not_equal(stack_tree_frame(&tree, "f", "/new/b", FRAME_KIND_USER), frame);
+	assert_ptr_not_equal(stack_tree_find_or_add_frame(&tree, "f", "/new/b", FRAME_KIND_USER),
+			     frame);
 	assert_int_equal(tree.objects.count, 2);
 }
 
 TEST(kinds_tell_frames_apart, create, clear)
 {
-	assert_ptr_not_equal(stack_tree_frame(&tree, "f", "", FRAME_KIND_USER),
-			     stack_tree_frame(&tree, "f", "", FRAME_KIND_INLINED));
+	assert_ptr_not_equal(stack_tree_find_or_add_frame(&tree, "f", "", FRAME_KIND_USER),
+			     stack_tree_find_or_add_frame(&tree, "f", "", FRAME_KIND_INLINED));
 }
 
 TEST(nodes_are_in_preorder_by_name, create, clear)

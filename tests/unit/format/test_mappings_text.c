@@ -37,7 +37,7 @@ TEST(finds_paths)
 	assert_int_equal(mappings_find(mappings, 9)->build_id_bytes, 0);
 	assert_int_equal(mappings_find(mappings, 2)->build_id_bytes, 2);
 	assert_int_equal(mappings_find(mappings, 2)->build_id[1], 0x11);
-	assert_int_equal(mappings_kernel(mappings, &kernel), 2);
+	assert_int_equal(mappings_kernel_modules(mappings, &kernel), 2);
 	assert_string_equal(kernel[0].name, "ext4");
 	assert_true(kernel[1].end == 0xffffffff82000000);
 	assert_int_equal(kernel[1].build_id[0], 0xaa);

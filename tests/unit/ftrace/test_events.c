@@ -119,7 +119,7 @@ static int keep_event(void *arg, const struct trace_event *event)
 static void end(struct imported *imported)
 {
 	assert_int_equal(ftrace_events_end(imported->events), 0);
-	imported->unresolved = ftrace_events_unresolved(imported->events);
+	imported->unresolved = ftrace_events_unresolved_stacks(imported->events);
 	imported->unknown_gaps = ftrace_events_unknown_gaps(imported->events);
 	assert_int_equal(memory_recording_end(&imported->recording, &imported->reader, NULL), 0);
 	assert_int_equal(trace_reader_events(imported->reader, keep_event, imported, NULL), 0);
@@ -307,7 +307,7 @@ TEST(invalid_addresses_are_left_out)
 	begin(&imported);
 	take_ftrace_entry(&imported, EVENT(10, 5));
 	take_ftrace_entry(&imported, STACK(MARKED_STACK, 5));
-	assert_true(stack_files_hide_kernel(imported.files));
+	assert_true(stack_files_lack_kernel_addresses(imported.files));
 	end(&imported);
 	stack = stack_at(&imported, imported.read[0].kernel);
 	assert_int_equal(stack->depth, 3);

@@ -232,7 +232,7 @@ static int request_try_in_sandbox(struct sandbox *sandbox, int number)
 
 	if (file < 0)
 		file = open("/proc/self/exe", O_RDONLY);
-	result = sandbox_request(sandbox, &number, sizeof(number), &file, 1);
+	result = sandbox_send_request(sandbox, &number, sizeof(number), &file, 1);
 	result = result ?: sandbox_receive(sandbox, &answer, sizeof(answer));
 	close(file);
 	return result ?: answer;
@@ -344,8 +344,8 @@ static void run_as_recorder_with_sandbox(int told)
 	int number = NEVER_END;
 	pid_t pid;
 
-	if (sandbox_start(serve, LIMIT_MS, PARTS, &sandbox) || capability_keep(0) ||
-	    sandbox_request(sandbox, &number, sizeof(number), NULL, 0))
+	if (sandbox_start(serve, LIMIT_MS, PARTS, &sandbox) || capability_keep_only(0) ||
+	    sandbox_send_request(sandbox, &number, sizeof(number), NULL, 0))
 		_exit(1);
 	pid = sandbox_pid(sandbox);
 	if (write(told, &pid, sizeof(pid)) != sizeof(pid))
@@ -400,7 +400,7 @@ static int time_out_sandbox_without_capabilities(void)
 	siginfo_t info;
 	pid_t pid;
 
-	if (sandbox_start(serve, 1000, PARTS, &sandbox) || capability_keep(0))
+	if (sandbox_start(serve, 1000, PARTS, &sandbox) || capability_keep_only(0))
 		return 1;
 	pid = sandbox_pid(sandbox);
 	if (request_try_in_sandbox(sandbox, NEVER_END) != -ETIMEDOUT)

@@ -19,7 +19,7 @@ static void check(const char *text, const struct push_kind *kind, const char *ba
 	assert_ptr_equal(url.kind, kind);
 	assert_string_equal(url.base, base);
 	assert_string_equal(url.path, path);
-	assert_int_equal(server_url_is_private(url.base), is_private);
+	assert_int_equal(server_url_is_tls_or_loopback(url.base), is_private);
 	push_url_clear(&url);
 	assert_null(url.base);
 }

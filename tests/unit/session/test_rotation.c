@@ -69,7 +69,7 @@ TEST(a_file_is_due_by_time_or_by_size)
 static void assert_next(struct rotation *rotation, const char *expected, const char *error_word)
 {
 	struct stackmap_error error;
-	char *path = rotation_next(rotation, 1000, &error);
+	char *path = rotation_name_next_and_remove_oldest(rotation, 1000, &error);
 
 	assert_string_equal(path, expected);
 	assert_int_equal(error.message[0] != 0, error_word != NULL);

@@ -82,7 +82,7 @@ static u64 count_produced_events(void)
 {
 	struct trace_ledger totals;
 
-	sum_event_totals_of_cpus(capture_loaded(capture), &totals);
+	sum_ledger_of_instance(capture_loaded(capture), &totals);
 	return totals.produced;
 }
 

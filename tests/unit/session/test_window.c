@@ -201,7 +201,7 @@ static u64 take_window(u64 *lost)
 	assert_int_equal(window_open(&window, capture, &info, "live", &error), 0);
 	assert_int_equal(capture_drain(capture, NULL), 0);
 	seen = capture_events(capture);
-	assert_int_equal(window_close(&window, 0, &reader, &error), 0);
+	assert_int_equal(window_close_and_open_reader(&window, 0, &reader, &error), 0);
 	events = count_events(reader, &ledger);
 	assert_true(events >= seen);
 	*lost += ledger.produced - events;
@@ -226,7 +226,7 @@ static int pace_after_calls(int limit)
 		poll(NULL, 0, ms);
 		assert_int_equal(capture_drain(capture, &ms), 0);
 	}
-	assert_int_equal(window_close(&window, 0, &reader, &error), 0);
+	assert_int_equal(window_close_and_open_reader(&window, 0, &reader, &error), 0);
 	trace_reader_close(&reader);
 	return first;
 }
@@ -305,7 +305,7 @@ static u64 end_window(void)
 	assert_int_equal(capture_drain(capture, NULL), 0);
 	stop_symbolizers();
 	began = clock_ms();
-	assert_int_equal(window_close(&window, 0, &reader, &error), 0);
+	assert_int_equal(window_close_and_open_reader(&window, 0, &reader, &error), 0);
 	trace_reader_close(&reader);
 	return clock_ms() - began;
 }

@@ -45,7 +45,7 @@ static void print_cgroups_and_tasks(const struct trace_reader *reader)
 static void print_accounts(const struct trace_reader *reader)
 {
 	const struct thread_account *accounts;
-	u32 count = trace_reader_times(reader, &accounts);
+	u32 count = trace_reader_accounts(reader, &accounts);
 
 	for (u32 i = 0; i < count; i++) {
 		printf("time %" PRIu64 " %" PRIu64, (uint64_t)accounts[i].begin,

@@ -467,7 +467,7 @@ static int write_definitions(const struct recording *recording, struct trace_wri
 	if (!err)
 		err = write_tasks(recording, writer);
 	for (u32 i = 0; i < recording->shape.times && !err; i++)
-		err = trace_writer_time(writer, &recording->accounts[i]);
+		err = trace_writer_thread_account(writer, &recording->accounts[i]);
 	for (u32 i = 0, number; recording->shape.has_attributes && i < 2 && !err; i++)
 		err = trace_writer_attributes(
 			writer,

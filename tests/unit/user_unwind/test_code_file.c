@@ -158,9 +158,9 @@ TEST(file_without_headers_has_no_addresses, set_up, tear_down)
 	u64 address;
 	u8 byte;
 
-	assert_false(code_file_address(file, 0, &address));
-	assert_false(code_file_header(file, &address));
-	assert_false(code_file_read_address(files, file, 0, &byte, 1));
+	assert_false(code_file_address_of_offset(file, 0, &address));
+	assert_false(code_file_address_of_elf_header(file, &address));
+	assert_false(code_file_read_at_address(files, file, 0, &byte, 1));
 }
 
 struct small_elf {
@@ -210,18 +210,18 @@ TEST(addresses_follow_the_program_headers, set_up, tear_down)
 	u64 address = 0;
 	u8 byte;
 
-	assert_true(code_file_header(file, &address));
+	assert_true(code_file_address_of_elf_header(file, &address));
 	assert_int_equal(address, 0x400000);
-	assert_true(code_file_address(file, 0x1000, &address)); /* the segment's page */
+	assert_true(code_file_address_of_offset(file, 0x1000, &address)); /* the segment's page */
 	assert_int_equal(address, 0x402000);
-	assert_true(code_file_address(file, 0x172f, &address));
+	assert_true(code_file_address_of_offset(file, 0x172f, &address));
 	assert_int_equal(address, 0x40272f);
-	assert_false(code_file_address(file, 0x1730, &address));
-	assert_false(code_file_address(file, 0xfff, &address));
-	assert_true(code_file_read_address(files, file, 0x402234, &byte, 1));
+	assert_false(code_file_address_of_offset(file, 0x1730, &address));
+	assert_false(code_file_address_of_offset(file, 0xfff, &address));
+	assert_true(code_file_read_at_address(files, file, 0x402234, &byte, 1));
 	assert_int_equal(byte, 42);
-	assert_false(code_file_read_address(files, file, 0x402230 + 0x4ff, &byte, 2));
-	assert_false(code_file_read_address(files, file, 0x404000, &byte, 1)); /* writable */
+	assert_false(code_file_read_at_address(files, file, 0x402230 + 0x4ff, &byte, 2));
+	assert_false(code_file_read_at_address(files, file, 0x404000, &byte, 1)); /* writable */
 }
 
 TEST(false_headers_are_harmless, set_up, tear_down)
@@ -237,10 +237,10 @@ TEST(false_headers_are_harmless, set_up, tear_down)
 	elf.segment[1].p_filesz = ~0ULL;
 	file = get_elf(&elf);
 	assert_non_null(file);
-	assert_false(code_file_header(file, &address));
-	assert_false(code_file_address(file, 0x1230, &address));
-	assert_false(code_file_read_address(files, file, 0x400000, bytes, sizeof(bytes)));
-	assert_false(code_file_read_address(files, file, ~0ULL - 4, bytes, 4));
+	assert_false(code_file_address_of_elf_header(file, &address));
+	assert_false(code_file_address_of_offset(file, 0x1230, &address));
+	assert_false(code_file_read_at_address(files, file, 0x400000, bytes, sizeof(bytes)));
+	assert_false(code_file_read_at_address(files, file, ~0ULL - 4, bytes, 4));
 }
 
 TEST(too_many_headers_are_refused, set_up, tear_down)
@@ -249,5 +249,5 @@ TEST(too_many_headers_are_refused, set_up, tear_down)
 	u64 address;
 
 	elf.header.e_phnum = 65;
-	assert_false(code_file_header(get_elf(&elf), &address));
+	assert_false(code_file_address_of_elf_header(get_elf(&elf), &address));
 }

@@ -19,7 +19,7 @@ int save_stack(struct bpf_raw_tracepoint_args *ctx)
 	scratch = scratch_claim(bpf_get_smp_processor_id());
 	if (!scratch)
 		return 0;
-	if (search_current_address_space(&scratch->search))
+	if (set_search_to_current_address_space(&scratch->search))
 		raw_stack_send(scratch, &request,
 			       (void *)bpf_task_pt_regs(bpf_get_current_task_btf()));
 	scratch_release(scratch);

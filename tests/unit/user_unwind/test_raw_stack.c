@@ -94,7 +94,7 @@ static void load(bool saves, bool unwinds)
 	/* The recorder loads this program itself, as libbpf does not know its section. */
 	bpf_program__set_type(kernel->progs.unwind_blocked, BPF_PROG_TYPE_SYSCALL);
 	bpf_program__set_flags(kernel->progs.unwind_blocked, BPF_F_SLEEPABLE);
-	task_work_prepare(kernel->obj);
+	task_work_remove_unusable_functions(kernel->obj);
 	assert_int_equal(test_raw_stack_bpf__load(kernel), 0);
 }
 

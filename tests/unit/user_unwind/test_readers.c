@@ -58,7 +58,7 @@ static int tear_down(void **state)
 
 static u32 pid_of_reader_worker(void)
 {
-	u32 pids[READERS_MAX], count = readers_processes(readers, pids);
+	u32 pids[READERS_MAX], count = readers_worker_pids(readers, pids);
 
 	assert_in_range(count, 0, 1);
 	return count ? pids[0] : 0;
@@ -84,10 +84,10 @@ TEST(own_files_are_read_directly, set_up, tear_down)
 
 	assert_in_range(fd, 3, READERS_HELD - 1);
 	close(fd);
-	assert_true(
-		readers_memory(readers, getpid(), getpid(), (uintptr_t)text, read, sizeof(read)));
+	assert_true(readers_read_memory(readers, getpid(), getpid(), (uintptr_t)text, read,
+					sizeof(read)));
 	assert_string_equal(read, text);
-	assert_false(readers_memory(readers, getpid(), getpid(), 8, read, sizeof(read)));
+	assert_false(readers_read_memory(readers, getpid(), getpid(), 8, read, sizeof(read)));
 	assert_int_equal(pid_of_reader_worker(), 0);
 }
 
@@ -100,13 +100,13 @@ TEST(files_of_other_file_systems_are_held_by_a_worker, set_up, tear_down)
 	assert_int_equal(open_file_with_retries(&file), READERS_HELD);
 	assert_int_not_equal(pid_of_reader_worker(), 0);
 	for (u32 index = 0; index < 3; index++) {
-		int bytes = readers_page(readers, &file, index, page);
+		int bytes = readers_read_page(readers, &file, index, page);
 
 		assert_int_equal(bytes, index < 2 ? READERS_PAGE : FILE_BYTES - 2 * READERS_PAGE);
 		for (int i = 0; i < bytes; i++)
 			assert_int_equal(page[i], (index * READERS_PAGE + i) % 251);
 	}
-	assert_int_equal(readers_page(readers, &file, 3, page), 0);
+	assert_int_equal(readers_read_page(readers, &file, 3, page), 0);
 	record.key.inode++;
 	assert_int_equal(open_file_with_retries(&file), READERS_HELD); /* found by its number */
 	readers_free(&readers);
@@ -149,13 +149,14 @@ TEST(a_worker_reads_another_users_process, set_up, tear_down)
 	assert_in_range(fd, 3, READERS_HELD - 1);
 	close(fd);
 	for (int i = 0; i < 50 && !is_read; i++) {
-		is_read = readers_memory(readers, pid, pid, (uintptr_t)text, read, sizeof(read));
+		is_read =
+			readers_read_memory(readers, pid, pid, (uintptr_t)text, read, sizeof(read));
 		usleep(is_read ? 0 : 100000);
 	}
 	assert_true(is_read);
 	assert_string_equal(read, text);
 	assert_int_not_equal(pid_of_reader_worker(), 0);
-	assert_false(readers_memory(readers, pid, pid, 8, read, sizeof(read)));
+	assert_false(readers_read_memory(readers, pid, pid, 8, read, sizeof(read)));
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 }
@@ -180,7 +181,7 @@ TEST(a_reader_that_never_answers_is_not_waited_for, set_up, tear_down)
 			kill(last, SIGSTOP);
 			stopped++;
 		}
-		result = readers_page(readers, &file, 0, page);
+		result = readers_read_page(readers, &file, 0, page);
 		took = clock_ms() - began;
 		waited += took;
 		longest = took > longest ? took : longest;

@@ -70,7 +70,8 @@ static u32 cgroup_number_by_id(u64 id)
 {
 	u32 number;
 
-	assert_int_equal(cgroup_log_number_by_id(cgroups, recording.writer, id, &number), 0);
+	assert_int_equal(cgroup_log_write_and_number_by_id(cgroups, recording.writer, id, &number),
+			 0);
 	return number;
 }
 
@@ -78,7 +79,8 @@ static u32 cgroup_number_by_path(const char *path)
 {
 	u32 number;
 
-	assert_int_equal(cgroup_log_number_by_path(cgroups, recording.writer, path, &number), 0);
+	assert_int_equal(
+		cgroup_log_write_and_number_by_path(cgroups, recording.writer, path, &number), 0);
 	return number;
 }
 
@@ -194,10 +196,11 @@ TEST(without_a_cgroup_file_system_there_are_no_numbers, begin, end)
 	u32 number = 1;
 
 	assert_int_equal(cgroup_log_create(NULL, &none), 0);
-	assert_int_equal(cgroup_log_number_by_id(none, recording.writer, 1, &number), 0);
+	assert_int_equal(cgroup_log_write_and_number_by_id(none, recording.writer, 1, &number), 0);
 	assert_int_equal(number, 0);
 	number = 1;
-	assert_int_equal(cgroup_log_number_by_path(none, recording.writer, "/", &number), 0);
+	assert_int_equal(cgroup_log_write_and_number_by_path(none, recording.writer, "/", &number),
+			 0);
 	assert_int_equal(number, 0);
 	cgroup_log_free(&none);
 	assert_null(none);

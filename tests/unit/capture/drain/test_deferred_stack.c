@@ -142,19 +142,19 @@ TEST(context_may_come_until_an_epoch_after_the_stack, setup, teardown)
 	static const u64 words[CONTEXT_WORDS] = {1, 2, 3};
 	u64 delivered;
 
-	assert_int_equal(deferred_stacks_delivered(*state, TID, COOKIE), 0);
+	assert_int_equal(deferred_stacks_epoch_of_delivery(*state, TID, COOKIE), 0);
 	add_event_waiting_for_stack(*state, TID, COOKIE, DEFERRED_FULL, 40);
-	assert_int_equal(deferred_stacks_delivered(*state, TID, COOKIE), 0);
+	assert_int_equal(deferred_stacks_epoch_of_delivery(*state, TID, COOKIE), 0);
 	add_stack_and_read_placeholders(*state, TID, COOKIE);
-	delivered = deferred_stacks_delivered(*state, TID, COOKIE);
+	delivered = deferred_stacks_epoch_of_delivery(*state, TID, COOKIE);
 	assert_int_not_equal(delivered, 0);
-	assert_false(deferred_stacks_is_epoch_over(*state, delivered));
+	assert_false(deferred_stacks_has_whole_epoch_passed(*state, delivered));
 	deferred_stacks_end_epoch(*state);
-	assert_false(deferred_stacks_is_epoch_over(*state, delivered));
+	assert_false(deferred_stacks_has_whole_epoch_passed(*state, delivered));
 	assert_int_equal(deferred_stacks_set_context(*state, TID, COOKIE, words), 0);
 	assert_memory_equal(deferred_stacks_context(*state, TID, COOKIE), words, sizeof(words));
 	deferred_stacks_end_epoch(*state);
-	assert_true(deferred_stacks_is_epoch_over(*state, delivered));
+	assert_true(deferred_stacks_has_whole_epoch_passed(*state, delivered));
 	assert_null(deferred_stacks_context(*state, TID, COOKIE));
 }
 
@@ -166,12 +166,12 @@ TEST(a_peeked_stack_is_known_but_not_delivered, setup, teardown)
 	stack->peeked = true;
 	assert_int_equal(deferred_stacks_add(*state, &stack), 0);
 	assert_non_null(deferred_stacks_find(*state, TID, COOKIE));
-	assert_int_equal(deferred_stacks_delivered(*state, TID, COOKIE), 0);
+	assert_int_equal(deferred_stacks_epoch_of_delivery(*state, TID, COOKIE), 0);
 	deferred_stacks_end_epoch(*state);
 	assert_int_equal(add_known_stack_again(*state, TID, COOKIE), -EEXIST);
-	assert_int_not_equal(deferred_stacks_delivered(*state, TID, COOKIE), 0);
-	assert_false(deferred_stacks_is_epoch_over(*state,
-						   deferred_stacks_delivered(*state, TID, COOKIE)));
+	assert_int_not_equal(deferred_stacks_epoch_of_delivery(*state, TID, COOKIE), 0);
+	assert_false(deferred_stacks_has_whole_epoch_passed(
+		*state, deferred_stacks_epoch_of_delivery(*state, TID, COOKIE)));
 }
 
 TEST(only_a_placeholder_waits, setup, teardown)

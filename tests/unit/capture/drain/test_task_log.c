@@ -17,7 +17,7 @@ static void begin_file(void)
 	static const struct trace_info info = {.cpus = 1};
 
 	assert_int_equal(memory_recording_begin(&recording, "tasks", &info, NULL), 0);
-	assert_int_equal(task_log_scan(tasks, recording.writer, 0), 0);
+	assert_int_equal(task_log_begin_file_and_scan_threads(tasks, recording.writer, 0), 0);
 	task_log_begin_round(tasks);
 }
 

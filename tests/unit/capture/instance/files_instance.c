@@ -139,7 +139,7 @@ bool has_table(const char *name)
 	int map = bpf_map__fd(loaded_programs(&capture->loaded)->maps.file_tables);
 	u32 number = number_of(name);
 
-	while (number && !is_table_root_in_map(map, number))
+	while (number && !is_table_in_map(map, number))
 		number = number_below(number, name);
 	return number;
 }

@@ -29,7 +29,7 @@ static struct stackmap_error error;
 
 static int write_map(void)
 {
-	int result = metadata_write(&list, true, COMMAND, &error);
+	int result = metadata_write_to_new_map(&list, true, COMMAND, &error);
 
 	if (result < 0) {
 		printf("%s\n", error.message);

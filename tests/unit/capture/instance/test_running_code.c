@@ -90,7 +90,7 @@ TEST(the_highest_mappings_have_tables_first, begin_with_other, end_with_other)
 	for (u32 most = 1; !has_table("/libc.so.6") && most < 10; most++) {
 		assert_false(has_table("/sleep"));
 		running_code_request_tables(&capture->loaded, symbolizers, &pids, most);
-		while (symbolizers_are_tabulating(symbolizers)) {
+		while (symbolizers_have_pending_tables(symbolizers)) {
 			symbolizers_wait(symbolizers, 10);
 			assert_int_equal(running_code_take_answers(symbolizers), 0);
 		}

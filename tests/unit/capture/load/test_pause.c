@@ -101,7 +101,7 @@ static void assert_counts(u64 recorded, u64 paused)
 {
 	struct trace_ledger totals;
 
-	sum_event_totals_of_cpus(capture_loaded(capture), &totals);
+	sum_ledger_of_instance(capture_loaded(capture), &totals);
 	assert_int_equal(totals.recorded, recorded);
 	assert_int_equal(totals.lost[LOST_PAUSED], paused);
 }

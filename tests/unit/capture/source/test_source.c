@@ -153,9 +153,9 @@ TEST(the_catalogue_takes_the_same_words, NULL, clear_source_list)
 {
 	int count = 0;
 
-	assert_int_equal(source_catalogue("context-*", count_name, &count, &error), 0);
+	assert_int_equal(source_catalogue_each("context-*", count_name, &count, &error), 0);
 	assert_int_equal(count, 1);
-	assert_int_equal(source_catalogue("nosuch*", count_name, &count, &error), -ENOENT);
+	assert_int_equal(source_catalogue_each("nosuch*", count_name, &count, &error), -ENOENT);
 	assert_string_equal(error.message, "nosuch*: no event matches");
 }
 
@@ -163,6 +163,6 @@ TEST(the_catalogue_stops_on_demand, NULL, clear_source_list)
 {
 	int count = 0;
 
-	assert_int_equal(source_catalogue(NULL, stop_early, &count, &error), 7);
+	assert_int_equal(source_catalogue_each(NULL, stop_early, &count, &error), 7);
 	assert_int_equal(count, 1);
 }

@@ -370,7 +370,7 @@ TEST(numbers_keep_their_sign)
 static const char *cut_question_from_word(const char *word)
 {
 	strncpy(text, word, sizeof(text) - 1);
-	return question_find_begin_in_word(text);
+	return question_cut_from_word(text);
 }
 
 TEST(a_question_is_the_end_of_a_word)

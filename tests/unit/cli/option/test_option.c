@@ -158,7 +158,7 @@ TEST(help_shows_every_row)
 	size_t bytes;
 	FILE *to = open_memstream(&text, &bytes);
 
-	option_help(&command, to);
+	option_print_help(&command, to);
 	fclose(to);
 	for (const struct option_row *row = rows; row->name; row++)
 		assert_non_null(strstr(text, row->name));

@@ -98,7 +98,7 @@ static struct java_layout layout = {
 	.blob_method = 112,
 };
 
-void unwind_java_find(struct unwind *walk)
+void unwind_find_java_layout(struct unwind *walk)
 {
 	walk->java.layout = layout;
 	walk->java.base = BASE;
@@ -110,7 +110,7 @@ bool unwind_java_rule(struct unwind *walk)
 	return java_rule(walk);
 }
 
-void unwind_java_name(struct unwind *walk)
+void unwind_name_java_frame(struct unwind *walk)
 {
 	java_find_names_of_method(walk);
 	java_inlined_find(walk);
@@ -196,7 +196,7 @@ static inline int machine_make(void **state)
 	unwind.budget = UNWIND_BUDGET;
 	unwind.registers.known = REGISTERS_ALL;
 	unwind_find_mapping(&unwind, BASE);
-	unwind_java_find(&unwind);
+	unwind_find_java_layout(&unwind);
 	reads = 0;
 	return 0;
 }

@@ -128,7 +128,7 @@ static void use_segment(void)
 static u32 rule_at(u32 function, u32 offset)
 {
 	unwind.lookup_pc = FUNCTIONS + 32 * function + offset;
-	return eh_frame_rule(&unwind, &unwind.rule);
+	return eh_frame_make_rule(&unwind, &unwind.rule);
 }
 
 static void assert_finds(u32 function)
@@ -391,7 +391,7 @@ TEST(a_section_is_found_from_any_record)
 		unwind.image.segment[0] = (struct image_range){moved, moved + 32 * COUNT};
 		unwind.image.segment[1] = (struct image_range){MEMORY_BASE, MEMORY_BASE + bytes};
 		unwind.lookup_pc = moved + 32 * 7;
-		assert_int_equal(eh_frame_rule(&unwind, &unwind.rule), STOP_NONE);
+		assert_int_equal(eh_frame_make_rule(&unwind, &unwind.rule), STOP_NONE);
 		assert_int_equal(unwind.image.eh_frame.start, MEMORY_BASE + before);
 	}
 }
@@ -432,7 +432,7 @@ static u32 count_work_of_repeated_search(const u8 *file, u32 bytes, u64 pc, u32 
 	unwind.image.segment_count = 1;
 	unwind.image.segment[0] = (struct image_range){MEMORY_BASE, MEMORY_BASE + bytes};
 	unwind.registers.value[REGISTER_RIP] = unwind.lookup_pc = pc;
-	assert_int_equal(eh_frame_rule(&unwind, &unwind.rule), stop);
+	assert_int_equal(eh_frame_make_rule(&unwind, &unwind.rule), stop);
 	return UNWIND_BUDGET - unwind.budget;
 }
 

@@ -114,7 +114,7 @@ static void scopes_make(u32 numbers, bool is_apart)
 	if (is_apart) /* descriptions go on up to the scopes */
 		for (u64 at = PLACES + sizeof(places); at < SCOPES; at += sizeof(places[0]))
 			put(at, 0x400);
-	unwind_java_find(&unwind);
+	unwind_find_java_layout(&unwind);
 	set_registers_of_java_frame(COMPILED, STACK, STACK + 0x200);
 	put(STACK + 8 * COMPILED_WORDS - 8, BASE + COMPILED);
 	assert_true(java_rule(&unwind));

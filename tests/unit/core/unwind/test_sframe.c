@@ -23,7 +23,7 @@ static void take(int version)
 static u32 rule_at(u64 offset)
 {
 	unwind.lookup_pc = MEMORY_BASE + FUNCTIONS + offset;
-	return sframe_rule(&unwind, &unwind.rule);
+	return sframe_make_rule(&unwind, &unwind.rule);
 }
 
 static void assert_rule(u64 offset, u32 cfa_register, s32 cfa_offset, u8 rbp_slot)

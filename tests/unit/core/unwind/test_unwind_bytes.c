@@ -72,10 +72,10 @@ TEST(the_window_never_passes_the_end)
 		memory[i] = i * 7;
 	take(memory, sizeof(memory));
 	for (u32 i = 0; i < sizeof(memory); i++) {
-		assert_int_equal(bytes_ready(&unwind), STOP_NONE);
+		assert_int_equal(bytes_make_ready(&unwind), STOP_NONE);
 		assert_int_equal(bytes_take_u8(&unwind.bytes), (u8)(i * 7));
 	}
-	assert_int_equal(bytes_ready(&unwind), STOP_BAD_TABLE);
+	assert_int_equal(bytes_make_ready(&unwind), STOP_BAD_TABLE);
 	assert_true(UNWIND_BUDGET - unwind.budget <= 6);
 }
 
@@ -85,16 +85,16 @@ TEST(unreadable_and_budget_are_told_apart)
 
 	take(memory, sizeof(memory));
 	unwind.bytes.end++;
-	assert_int_equal(bytes_ready(&unwind), STOP_TABLE_UNREADABLE);
+	assert_int_equal(bytes_make_ready(&unwind), STOP_TABLE_UNREADABLE);
 	unwind.bytes.end--;
 	unwind.budget = 0;
-	assert_int_equal(bytes_ready(&unwind), STOP_BUDGET);
+	assert_int_equal(bytes_make_ready(&unwind), STOP_BUDGET);
 }
 
 static u32 pointer(u32 encoding)
 {
 	unwind.bytes.at = MEMORY_BASE + 8;
-	assert_int_equal(bytes_ready(&unwind), STOP_NONE);
+	assert_int_equal(bytes_make_ready(&unwind), STOP_NONE);
 	return bytes_take_encoded_pointer(&unwind, encoding, 0x5000);
 }
 

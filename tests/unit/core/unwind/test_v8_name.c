@@ -63,7 +63,7 @@ bool unwind_find_mapping(struct unwind *walk, u64 pc)
 	return pc - BASE < BYTES;
 }
 
-void unwind_v8_name(struct unwind *walk)
+void unwind_name_v8_frame(struct unwind *walk)
 {
 	(void)walk;
 }

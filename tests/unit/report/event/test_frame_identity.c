@@ -172,7 +172,7 @@ static struct frame_identity identity_at(u64 frame)
 	const struct frame_place place =
 		frame_identities_find_place(identities, frame, FRAME_RETURN);
 
-	return frame_identities_of(identities, &place);
+	return frame_identities_of_place(identities, &place);
 }
 
 /* The id of a mapping differs from the id of a function inside it. */
@@ -203,7 +203,7 @@ static bool has_same_identity_on_other_host(struct frame_identities *elsewhere, 
 {
 	const struct frame_place place =
 		frame_identities_find_place(elsewhere, frame, FRAME_RETURN);
-	struct frame_identity there = frame_identities_of(elsewhere, &place);
+	struct frame_identity there = frame_identities_of_place(elsewhere, &place);
 	struct frame_identity here = identity_at(frame);
 
 	return !memcmp(&there, &here, sizeof(here));

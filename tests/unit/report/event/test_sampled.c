@@ -24,12 +24,12 @@ TEST(events_that_are_estimates)
 {
 	struct trace_event event = {.value = 512};
 
-	assert_int_equal(sampled_estimates(0, &event), 0);
-	assert_int_equal(sampled_estimates(512, &event), 1);
+	assert_int_equal(count_estimated_events(0, &event), 0);
+	assert_int_equal(count_estimated_events(512, &event), 1);
 	event.value = 513;
-	assert_int_equal(sampled_estimates(512, &event), 0);
+	assert_int_equal(count_estimated_events(512, &event), 0);
 	event.repeats = 4;
-	assert_int_equal(sampled_estimates(512, &event), 5);
+	assert_int_equal(count_estimated_events(512, &event), 5);
 }
 
 TEST(error_of_a_sum)

@@ -139,8 +139,8 @@ static int take_twice(void *arg, const struct trace_event *event)
 	struct taking *taking = arg;
 	struct stack_hash again;
 
-	taking->hash = stack_hashes_of(taking->hashes, event);
-	again = stack_hashes_of(taking->hashes, event);
+	taking->hash = stack_hashes_of_event(taking->hashes, event);
+	again = stack_hashes_of_event(taking->hashes, event);
 	assert_memory_equal(&taking->hash, &again, sizeof(again));
 	return 0;
 }

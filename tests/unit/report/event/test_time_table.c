@@ -51,7 +51,7 @@ static int open_recording(void **state)
 	for (u32 i = 0; i < 4; i++)
 		assert_int_equal(trace_writer_task(writer, &tasks[i]), 0);
 	for (u32 i = 0; i < 6; i++)
-		assert_int_equal(trace_writer_time(writer, &accounts[i]), 0);
+		assert_int_equal(trace_writer_thread_account(writer, &accounts[i]), 0);
 	assert_int_equal(trace_writer_close(&writer), 0);
 	assert_int_equal(trace_reader_open(path, &reader, NULL), 0);
 	unlink(path);
@@ -133,7 +133,7 @@ TEST(filters_choose_threads, open_recording, close_recording)
 	struct event_filter filter = {.from = 1000, .to = 1001};
 	struct time_table *table;
 
-	assert_int_equal(number_list_add(&filter.tids, "11,20", UINT32_MAX), 0);
+	assert_int_equal(number_list_parse_and_append(&filter.tids, "11,20", UINT32_MAX), 0);
 	table = table_by(TIME_BY_COMM, &filter);
 	assert_int_equal(table->count, 3);
 	assert_int_equal(table->all.life, 185);

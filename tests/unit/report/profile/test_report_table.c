@@ -36,7 +36,7 @@ static const char *cell(const struct report_table *table, const struct table_row
 {
 	static char room[16];
 
-	return report_table_text(table, sources, row, key, room);
+	return report_table_cell_text(table, sources, row, key, room);
 }
 
 static const struct table_row *row_of(const struct report_table *table, u32 kind,
@@ -225,8 +225,8 @@ TEST(functions_by_name)
 
 TEST(inlined_functions_by_name)
 {
-	u32 called = frame_names_intern(profile->names, "twice");
-	u32 inlined = frame_names_intern(profile->names, "twice" FRAME_INLINED_MARK);
+	u32 called = frame_names_intern_text(profile->names, "twice");
+	u32 inlined = frame_names_intern_text(profile->names, "twice" FRAME_INLINED_MARK);
 	struct function_set functions;
 
 	assert_int_equal(function_set_create(profile, "twice", &functions, NULL), 0);

@@ -108,7 +108,7 @@ struct checking {
 static int check(void *arg, const struct trace_event *event)
 {
 	struct checking *checking = arg;
-	struct stack_hash wanted = stack_hashes_of(checking->hashes, event), found;
+	struct stack_hash wanted = stack_hashes_of_event(checking->hashes, event), found;
 
 	assert_int_equal(window_stacks_add(checking->stacks, event, &found), 0);
 	assert_memory_equal(&found, &wanted, sizeof(found));

@@ -70,7 +70,7 @@ static struct batch take(struct window_rows *rows)
 
 	assert_int_equal(window_rows_take(rows, &batch), 0);
 	batch.number = 7;
-	assert_int_equal(window_rows_windows(rows), 0);
+	assert_int_equal(window_rows_window_count(rows), 0);
 	return batch;
 }
 
@@ -578,7 +578,7 @@ TEST(labels_are_sent_when_they_change)
 	struct batch batch;
 
 	add(rows, TIME);
-	assert_int_equal(window_rows_label(rows, labels, 1), 0);
+	assert_int_equal(window_rows_set_labels(rows, labels, 1), 0);
 	add(rows, TIME + 10);
 	batch = take(rows);
 	assert_int_equal(batch.row_count[STORE_HOSTS], 2);
@@ -595,7 +595,7 @@ static u64 read_ledger(const struct batch *batch, const char *lost_as, char caus
 	u64 produced, recorded, count, sum = 0;
 	char text[TEXT_MAX];
 
-	assert_int_equal(batch_ledger_rows(batch, lost_as, &body), 0);
+	assert_int_equal(batch_append_ledger_rows(batch, lost_as, &body), 0);
 	from = cursor_of(&body);
 	assert_int_equal(row_get_u32(&from), TIME);
 	read_text(&from, text);

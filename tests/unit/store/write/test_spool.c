@@ -182,12 +182,12 @@ TEST(numbers_and_windows_go_on, set_up, tear_down)
 	u64 number;
 
 	open_both(ROOM);
-	assert_int_equal(spool_take_window(filling, NOW), NOW);
+	assert_int_equal(spool_reserve_window_time(filling, NOW), NOW);
 	number = put(NOW, 100);
 	close_both();
 	open_both(ROOM);
-	assert_int_equal(spool_take_window(filling, NOW), NOW + 1);
-	assert_int_equal(spool_take_window(filling, NOW), NOW + 2);
+	assert_int_equal(spool_reserve_window_time(filling, NOW), NOW + 1);
+	assert_int_equal(spool_reserve_window_time(filling, NOW), NOW + 2);
 	assert_true(put(NOW + 10, 100) > number);
 }
 
@@ -197,21 +197,22 @@ TEST(times_are_taken_once_wherever_the_clock_goes, set_up, tear_down)
 	u32 hours = 22 * 3600;
 
 	open_both(ROOM);
-	assert_int_equal(spool_take_window(filling, NOW), NOW);
-	assert_int_equal(spool_take_window(filling, NOW + hours), NOW + hours);
-	assert_int_equal(spool_take_window(filling, NOW + hours + 10), NOW + hours + 10);
-	assert_int_equal(spool_take_window(filling, NOW + 10), NOW + 10);
+	assert_int_equal(spool_reserve_window_time(filling, NOW), NOW);
+	assert_int_equal(spool_reserve_window_time(filling, NOW + hours), NOW + hours);
+	assert_int_equal(spool_reserve_window_time(filling, NOW + hours + 10), NOW + hours + 10);
+	assert_int_equal(spool_reserve_window_time(filling, NOW + 10), NOW + 10);
 	put(NOW + 10, 100);
 	close_both();
 	open_both(ROOM);
-	assert_int_equal(spool_take_window(filling, NOW - 3600), NOW - 3600);
-	assert_int_equal(spool_take_window(filling, NOW + 10), NOW + 11);
+	assert_int_equal(spool_reserve_window_time(filling, NOW - 3600), NOW - 3600);
+	assert_int_equal(spool_reserve_window_time(filling, NOW + 10), NOW + 11);
 	for (u32 time = NOW + 20; time < NOW + hours; time += 600)
-		assert_int_equal(spool_take_window(filling, time), time);
-	assert_int_equal(spool_take_window(filling, NOW + hours), NOW + hours + 1);
-	assert_int_equal(spool_take_window(filling, NOW + hours + 10), NOW + hours + 11);
+		assert_int_equal(spool_reserve_window_time(filling, time), time);
+	assert_int_equal(spool_reserve_window_time(filling, NOW + hours), NOW + hours + 1);
+	assert_int_equal(spool_reserve_window_time(filling, NOW + hours + 10), NOW + hours + 11);
 	/* The ring's entries have other times by then. */
-	assert_int_equal(spool_take_window(filling, NOW + 10 + 2 * 86400), NOW + 10 + 2 * 86400);
+	assert_int_equal(spool_reserve_window_time(filling, NOW + 10 + 2 * 86400),
+			 NOW + 10 + 2 * 86400);
 }
 
 TEST(numbers_go_on_without_the_state, set_up, tear_down)
@@ -283,7 +284,7 @@ TEST(a_ledger_says_what_is_lost, set_up, tear_down)
 	put(NOW, 60000);
 	assert_int_equal(spool_oldest(draining, NULL, NULL, &batch, &error), 0);
 	batch.ledger.windows[0].stored = 3;
-	assert_int_equal(batch_ledger_rows(&batch.ledger, batch.lost_as, &rows), 0);
+	assert_int_equal(batch_append_ledger_rows(&batch.ledger, batch.lost_as, &rows), 0);
 	row = (struct byte_cursor){rows.data, rows.data + rows.used, false};
 	assert_int_equal(row_get_u32(&row), NOW);
 	row_get_text(&row, &length);
@@ -460,7 +461,7 @@ TEST(set_aside_batches_are_bounded, set_up, tear_down)
 	for (u32 i = 0; i < 8; i++) {
 		number = put(NOW + i * 10, 30000);
 		assert_int_equal(spool_oldest(draining, NULL, NULL, &batch, &error), 0);
-		assert_int_equal(spool_set_aside(draining, &batch, &error), 0);
+		assert_int_equal(spool_set_batch_aside(draining, &batch, &error), 0);
 		spooled_batch_clear(&batch);
 		take_oldest_batch(number, LOST_AS_REFUSED);
 		assert_empty();

@@ -37,7 +37,7 @@ static int take_bytes(const struct items *items, size_t bytes, u32 text_bytes, b
 	int result;
 
 	memcpy(data, items, bytes);
-	result = debug_items_take(data, &answer, &place, 1, is_kernel, names);
+	result = debug_items_parse_answer(data, &answer, &place, 1, is_kernel, names);
 	if (result)
 		free(data);
 	return result;
@@ -112,7 +112,7 @@ TEST(a_text_may_not_be_too_long)
 		memset(data, 'x', answer.text_bytes);
 		data[0] = data[answer.text_bytes - 1] = 0;
 		memcpy(data + answer.text_bytes, &item, sizeof(item));
-		assert_int_equal(debug_items_take(data, &answer, &place, 1, false, &names),
+		assert_int_equal(debug_items_parse_answer(data, &answer, &place, 1, false, &names),
 				 less ? 0 : -EBADMSG);
 		if (!less)
 			free(data);

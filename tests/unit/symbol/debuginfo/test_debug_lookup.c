@@ -110,7 +110,7 @@ static int find(void)
 	const u64 places[] = {0, begin, begin + 1};
 
 	debug_names_free(&names);
-	return debug_lookup_find(lookup, &code, places, 3, &names);
+	return debug_lookup_find_names(lookup, &code, places, 3, &names);
 }
 
 static void expect_inlined(void)
@@ -410,18 +410,18 @@ TEST(a_kernel_lies_where_its_stext_is)
 	module.start = number_of("nm $OUT | grep ' _stext$'") + slide;
 	place = number_of("nm $OUT | grep ' begin$'") + slide;
 	start(&(struct debug_choice){.vmlinux = path});
-	assert_int_equal(debug_lookup_find(lookup, &kernel, &place, 1, &names), 0);
+	assert_int_equal(debug_lookup_find_names(lookup, &kernel, &place, 1, &names), 0);
 	name = debug_names_at(names, place);
 	assert_non_null(name);
 	assert_int_equal(name->count, 2);
 	assert_string_equal(name->functions[0].function, "inner");
 	debug_names_free(&names);
 	module.build_id[0] ^= 1;
-	assert_int_equal(debug_lookup_find(lookup, &kernel, &place, 1, &names), -ENOENT);
+	assert_int_equal(debug_lookup_find_names(lookup, &kernel, &place, 1, &names), -ENOENT);
 	assert_non_null(strstr(notes, "not the recorded kernel"));
 	module.build_id[0] ^= 1;
 	shell("strip -g $OUT");
-	assert_int_equal(debug_lookup_find(lookup, &kernel, &place, 1, &names), 0);
+	assert_int_equal(debug_lookup_find_names(lookup, &kernel, &place, 1, &names), 0);
 	assert_null(debug_names_at(names, place));
 	assert_non_null(strstr(notes, "it has none"));
 }
@@ -434,10 +434,10 @@ TEST(a_hidden_kernel_is_reported)
 
 	build("kernel", BUILD);
 	start(&(struct debug_choice){});
-	assert_int_equal(debug_lookup_find(lookup, &kernel, &place, 1, &names), -ENOENT);
+	assert_int_equal(debug_lookup_find_names(lookup, &kernel, &place, 1, &names), -ENOENT);
 	assert_string_equal(notes, "");
 	start(&(struct debug_choice){.vmlinux = path});
-	assert_int_equal(debug_lookup_find(lookup, &kernel, &place, 1, &names), -ENOENT);
+	assert_int_equal(debug_lookup_find_names(lookup, &kernel, &place, 1, &names), -ENOENT);
 	assert_non_null(strstr(notes, "hidden"));
 }
 
@@ -493,10 +493,10 @@ TEST(a_kernel_from_servers_if_all_may_be)
 	place = number_of("nm $OUT | grep ' begin$'");
 	start_servers(DEBUG_SERVERS_USER);
 	shell("FILE=$OUT KIND=debuginfo; " SERVE);
-	assert_int_equal(debug_lookup_find(lookup, &kernel, &place, 1, &names), -ENOENT);
+	assert_int_equal(debug_lookup_find_names(lookup, &kernel, &place, 1, &names), -ENOENT);
 	assert_string_equal(notes, "");
 	start(&(struct debug_choice){.servers = DEBUG_SERVERS_ALL});
-	assert_int_equal(debug_lookup_find(lookup, &kernel, &place, 1, &names), 0);
+	assert_int_equal(debug_lookup_find_names(lookup, &kernel, &place, 1, &names), 0);
 	assert_int_equal(debug_names_at(names, place)->count, 2);
 	debug_names_free(&names);
 }

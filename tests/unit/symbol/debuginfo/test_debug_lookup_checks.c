@@ -91,7 +91,7 @@ static int ask(const struct debug_answer *claimed)
 	lie = *claimed;
 	notes[0] = 0;
 	assert_int_equal(debug_lookup_create(&choice, &lookup), 0);
-	result = debug_lookup_find(lookup, &code, &place, 1, &names);
+	result = debug_lookup_find_names(lookup, &code, &place, 1, &names);
 	if (!result) {
 		assert_string_equal(debug_names_at(names, PLACE)->symbol, "true");
 		debug_names_free(&names);

@@ -47,7 +47,7 @@ static struct demangler *demangler;
 
 static void expect(const char *mangled, const char *plain)
 {
-	char *found = demangler_name(demangler, mangled);
+	char *found = demangler_demangle_name(demangler, mangled);
 
 	assert_non_null(found);
 	assert_string_equal(found, plain);
@@ -87,7 +87,7 @@ TEST(names_that_are_not_mangled_are_unchanged, setup, teardown)
 		"a_function_of_the_kernel_whose_name_is_even_longer_than_what_is_called_short"};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		assert_null(demangler_name(demangler, names[i]));
+		assert_null(demangler_demangle_name(demangler, names[i]));
 	expect_all();
 }
 
@@ -111,7 +111,7 @@ static void expect_an_end(const char *before, const char *piece, size_t times, c
 {
 	char *name = repeat(before, piece, times, behind);
 
-	free(demangler_name(demangler, name));
+	free(demangler_demangle_name(demangler, name));
 	free(name);
 	expect_all();
 }
@@ -138,7 +138,7 @@ TEST(names_that_grow_without_end, setup, teardown)
 	for (size_t i = 1; i < 35; i++)
 		snprintf(name + strlen(name), sizeof(name) - strlen(name), "S0_IS%c_S%c_E",
 			 digits[i], digits[i]);
-	assert_null(demangler_name(demangler, name));
+	assert_null(demangler_demangle_name(demangler, name));
 	expect_all();
 }
 
@@ -168,7 +168,7 @@ TEST(expressions_that_are_expanded, setup, teardown)
 		for (int j = 0; j < names[i].steps; j++)
 			strcat(name, "spplT_");
 		strcat(name, "T_E");
-		free(demangler_name(demangler, name));
+		free(demangler_demangle_name(demangler, name));
 		expect_all();
 	}
 }
@@ -187,7 +187,7 @@ TEST(a_name_that_is_too_long, setup, teardown)
 {
 	char *name = repeat("_ZN", "1a", 40000, "Ev");
 
-	assert_null(demangler_name(demangler, name));
+	assert_null(demangler_demangle_name(demangler, name));
 	expect_failures(1, "it takes too much memory to read");
 	free(name);
 }
@@ -198,11 +198,11 @@ TEST(failures_have_a_reason, setup, teardown)
 	char *endless = repeat("_ZcvT_", "IT_", 150, "v"), *other = repeat("_Z", "9", 200, "");
 
 	expect_all();
-	assert_null(demangler_name(demangler, "main"));
-	assert_null(demangler_name(demangler, other));
+	assert_null(demangler_demangle_name(demangler, "main"));
+	assert_null(demangler_demangle_name(demangler, other));
 	expect_failures(0, NULL);
-	assert_null(demangler_name(demangler, endless));
-	assert_null(demangler_name(demangler, endless));
+	assert_null(demangler_demangle_name(demangler, endless));
+	assert_null(demangler_demangle_name(demangler, endless));
 	expect_failures(2, "it takes too long to read");
 	free(endless);
 	free(other);
@@ -218,7 +218,7 @@ TEST(without_descriptors_there_is_no_sandbox, setup, teardown)
 
 	if (!pid) {
 		bool is_right = !setrlimit(RLIMIT_NOFILE, &none) &&
-				!demangler_name(demangler, name) &&
+				!demangler_demangle_name(demangler, name) &&
 				!strcmp(demangler_failures(demangler).reason, strerror(EMFILE));
 
 		_exit(!is_right);
@@ -240,11 +240,11 @@ static void *demangle_all(void *arg)
 		for (size_t bytes = 16; bytes < 1024; bytes += 16) {
 			char *name = repeat("_Z1f", pieces[i], bytes / strlen(pieces[i]), "i");
 
-			free(demangler_name(demangler, name));
+			free(demangler_demangle_name(demangler, name));
 			free(name);
 		}
 	*(char **)arg = repeat("_Z1f", "P", 900, "i");
-	return demangler_name(demangler, *(char **)arg);
+	return demangler_demangle_name(demangler, *(char **)arg);
 }
 
 TEST(a_small_stack_suffices, setup, teardown)

@@ -41,7 +41,7 @@ static void place_all(enum call_convention convention, u32 count,
 	char *at = places;
 
 	for (u32 i = 0; i < count; i++) {
-		struct call_place place = call_next(convention, shapes[i], &state);
+		struct call_place place = call_next_argument_place(convention, shapes[i], &state);
 
 		at += sprintf(at, "%s%s", i ? " " : "", place.is_address ? "*" : "");
 		if (place.stack >= 0)
@@ -121,10 +121,10 @@ TEST(long_double_and_empty_classes)
 
 TEST(a_large_result_is_an_argument_of_x86_64)
 {
-	assert_true(call_result_is_argument(CALL_SYSV, &large));
-	assert_true(call_result_is_argument(CALL_SYSV, &class));
-	assert_false(call_result_is_argument(CALL_SYSV, &pair));
-	assert_false(call_result_is_argument(CALL_SYSV, &wide));
-	assert_false(call_result_is_argument(CALL_SYSV, &long_double));
-	assert_false(call_result_is_argument(CALL_AAPCS64, &large));
+	assert_true(call_passes_address_of_result(CALL_SYSV, &large));
+	assert_true(call_passes_address_of_result(CALL_SYSV, &class));
+	assert_false(call_passes_address_of_result(CALL_SYSV, &pair));
+	assert_false(call_passes_address_of_result(CALL_SYSV, &wide));
+	assert_false(call_passes_address_of_result(CALL_SYSV, &long_double));
+	assert_false(call_passes_address_of_result(CALL_AAPCS64, &large));
 }

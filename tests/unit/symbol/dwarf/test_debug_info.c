@@ -259,7 +259,7 @@ static void compare_all(const char *code, const char *debug)
 		places[i] = expectations[i].place;
 	compared = inlined = 0;
 	assert_int_equal(debug_info_open(&files, 0, &info), 0);
-	assert_int_equal(debug_info_find(info, places, place_count, compare, NULL), 0);
+	assert_int_equal(debug_info_find_functions(info, places, place_count, compare, NULL), 0);
 	debug_info_close(&info);
 	assert_null(info);
 	close(files.code);
@@ -343,7 +343,7 @@ static void name_places(const char *path, const char *debug, struct named *named
 	struct debug_info *info;
 
 	assert_int_equal(debug_info_open(&files, 0, &info), 0);
-	assert_int_equal(debug_info_find(info, places, place_count, keep_name, named), 0);
+	assert_int_equal(debug_info_find_functions(info, places, place_count, keep_name, named), 0);
 	assert_false(debug_info_is_damaged(info));
 	debug_info_close(&info);
 	close(files.code);

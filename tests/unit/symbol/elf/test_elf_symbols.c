@@ -209,7 +209,7 @@ static void check_no_other_names(const struct symbol_table *table)
 	struct symbol symbol;
 	u64 size;
 
-	for (u32 i = 0; symbol_table_at(table, i, &symbol); i++)
+	for (u32 i = 0; symbol_table_at_index(table, i, &symbol); i++)
 		if (!strstr(symbol.name, "@plt"))
 			assert_true(is_known(symbol.name, symbol.start, &size));
 }
@@ -235,7 +235,7 @@ static void check_stubs(const struct symbol_table *table, const char *path)
 		expected++;
 	}
 	pclose(pipe);
-	for (u32 i = 0; symbol_table_at(table, i, &symbol); i++)
+	for (u32 i = 0; symbol_table_at_index(table, i, &symbol); i++)
 		named += !!strstr(symbol.name, "@plt");
 	assert_int_equal(named, expected);
 }
@@ -312,7 +312,7 @@ static u64 stub_bytes(const struct symbol_table *table, const char *name)
 {
 	struct symbol symbol;
 
-	for (u32 i = 0; symbol_table_at(table, i, &symbol); i++)
+	for (u32 i = 0; symbol_table_at_index(table, i, &symbol); i++)
 		if (!strcmp(symbol.name, name))
 			return symbol.size;
 	return 0;
@@ -491,7 +491,7 @@ static void expect_refused(const char *path)
 	assert_non_null(elf);
 	assert_int_equal(symbol_table_create(&table), 0);
 	assert_int_equal(elf_symbols_add(elf, table), -ENOEXEC);
-	assert_false(symbol_table_at(table, 0, &symbol));
+	assert_false(symbol_table_at_index(table, 0, &symbol));
 	symbol_table_free(&table);
 	elf_end(elf);
 	close(fd);

@@ -56,7 +56,7 @@ static void read_program(const char *path, struct read *read)
 
 static bool has_table_this_range(const struct read *read, u64 start, u64 end)
 {
-	const struct elf_segment *segment = elf_segment_of(&read->segments, start);
+	const struct elf_segment *segment = elf_segment_of_address(&read->segments, start);
 	struct symbol found;
 
 	return segment &&
@@ -84,7 +84,7 @@ static u32 count_of(const struct symbol_table *table)
 	struct symbol symbol;
 	u32 count = 0;
 
-	while (symbol_table_at(table, count, &symbol))
+	while (symbol_table_at_index(table, count, &symbol))
 		count++;
 	return count;
 }
@@ -137,8 +137,8 @@ TEST(damage_has_an_end)
 
 		assert_int_equal(pwrite(fd, &byte, 1, rand() % status.st_size), 1);
 		read_open(fd, &read);
-		for (u32 at = 0; symbol_table_at(read.table, at, &symbol); at++)
-			assert_non_null(elf_segment_at(&read.segments, symbol.start));
+		for (u32 at = 0; symbol_table_at_index(read.table, at, &symbol); at++)
+			assert_non_null(elf_segment_at_offset(&read.segments, symbol.start));
 		symbol_table_free(&read.table);
 	}
 	close(fd);

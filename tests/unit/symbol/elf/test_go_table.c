@@ -142,7 +142,7 @@ static void is_the_symbol_table(const struct go_table *table)
 		struct symbol symbol;
 
 		assert_true(go_function_read(table, i, &function));
-		segment = elf_segment_of(&segments, function.start);
+		segment = elf_segment_of_address(&segments, function.start);
 		assert_non_null(segment);
 		assert_true(symbol_table_find(
 			symbols, segment->offset + function.start - segment->address, &symbol));
@@ -243,14 +243,14 @@ TEST(inlined_calls_and_lines_are_those_of_the_dwarf, program_open, program_close
 		const struct elf_segment *segment;
 
 		assert_true(go_function_read(&table, i, &function));
-		segment = elf_segment_of(&segments, function.start);
+		segment = elf_segment_of_address(&segments, function.start);
 		for (u64 at = function.start; at < function.end && count < PLACES_MAX; at += STEP) {
 			addresses[count] = at;
 			places[count++] = segment->offset + at - segment->address;
 		}
 	}
 	assert_int_equal(debug_info_open(&files, 0, &info), 0);
-	assert_int_equal(debug_info_find(info, places, count, compare, &comparison), 0);
+	assert_int_equal(debug_info_find_functions(info, places, count, compare, &comparison), 0);
 	printf("%llu equal, %llu of them inlined, %llu different\n",
 	       (unsigned long long)comparison.equal, (unsigned long long)comparison.inlined,
 	       (unsigned long long)comparison.different);

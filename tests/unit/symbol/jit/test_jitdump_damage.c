@@ -78,7 +78,7 @@ static void check_any(const char *bytes, size_t count)
 
 	assert_true(!result || result == -ENOEXEC);
 	table = table_of(&code);
-	for (u32 i = 0; symbol_table_at(table, i, &symbol); i++) {
+	for (u32 i = 0; symbol_table_at_index(table, i, &symbol); i++) {
 		assert_true(symbol.size && symbol.size <= UINT64_MAX - symbol.start);
 		assert_true(symbol.name_bytes && strlen(symbol.name) == symbol.name_bytes);
 	}

@@ -57,7 +57,7 @@ TEST(lines_without_sense)
 		struct symbol_table *table = parse(lines[i]);
 		struct symbol symbol;
 
-		assert_false(symbol_table_at(table, 0, &symbol));
+		assert_false(symbol_table_at_index(table, 0, &symbol));
 		symbol_table_free(&table);
 	}
 }
@@ -98,7 +98,7 @@ static void assert_last_lines_count(const char *end)
 	table = parse(text);
 	assert_nameless(table, 0x1001);
 	assert_name(table, 0x1002, 0x1002, "f");
-	assert_true(symbol_table_at(table, PERF_MAP_LINES_MAX - 1, &symbol));
+	assert_true(symbol_table_at_index(table, PERF_MAP_LINES_MAX - 1, &symbol));
 	assert_int_equal(symbol.start, 0x1000 + PERF_MAP_LINES_MAX + 1);
 	symbol_table_free(&table);
 	free(text);

@@ -34,7 +34,7 @@ static void write_map(void)
 static int open_map(void)
 {
 	const struct runtime_process process = process_of(getpid());
-	int folder = perf_map_folder(getpid()), fd;
+	int folder = perf_map_open_folder(getpid()), fd;
 
 	assert_true(folder >= 0);
 	fd = perf_map_open(folder, &process);
@@ -85,7 +85,7 @@ TEST(links, setup, teardown)
 
 TEST(no_folder, setup, teardown)
 {
-	assert_int_equal(perf_map_folder(0), -ENOENT);
+	assert_int_equal(perf_map_open_folder(0), -ENOENT);
 }
 
 TEST(other_files_are_no_map, setup, teardown)

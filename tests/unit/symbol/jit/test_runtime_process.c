@@ -75,20 +75,20 @@ TEST(files_of_the_process_are_accepted)
 
 	clock_gettime(CLOCK_REALTIME, &time);
 	good.st_mtim = time;
-	assert_true(has_process_written_file(&process, &good));
+	assert_true(can_process_have_written_file(&process, &good));
 	bad = good;
 	bad.st_uid = 1235;
-	assert_false(has_process_written_file(&process, &bad));
+	assert_false(can_process_have_written_file(&process, &bad));
 	bad.st_uid = 0;
-	assert_true(has_process_written_file(&process, &bad));
+	assert_true(can_process_have_written_file(&process, &bad));
 	bad = good;
 	bad.st_mode = S_IFIFO | 0600;
-	assert_false(has_process_written_file(&process, &bad));
+	assert_false(can_process_have_written_file(&process, &bad));
 	bad = good;
 	bad.st_mtim.tv_sec -= 90;
-	assert_true(has_process_written_file(&process, &bad));
+	assert_true(can_process_have_written_file(&process, &bad));
 	bad.st_mtim.tv_sec -= 20;
-	assert_false(has_process_written_file(&process, &bad));
+	assert_false(can_process_have_written_file(&process, &bad));
 }
 
 /* The process began 100 s ago, and the machine was suspended for 90 of these seconds. */
@@ -101,10 +101,10 @@ TEST(suspended_time_is_part_of_its_age)
 
 	clock_gettime(CLOCK_REALTIME, &status.st_mtim);
 	status.st_mtim.tv_sec -= 50;
-	assert_false(has_process_written_file(&process, &status));
+	assert_false(can_process_have_written_file(&process, &status));
 	clock_gettime(CLOCK_BOOTTIME, &now);
 	process.began = now.tv_sec * SECOND + now.tv_nsec - 100 * SECOND;
-	assert_true(has_process_written_file(&process, &status));
+	assert_true(can_process_have_written_file(&process, &status));
 	status.st_mtim.tv_sec -= 60;
-	assert_false(has_process_written_file(&process, &status));
+	assert_false(can_process_have_written_file(&process, &status));
 }

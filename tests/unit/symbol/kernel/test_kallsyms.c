@@ -117,7 +117,7 @@ TEST(hidden_addresses_give_no_symbols)
 	struct symbol symbol;
 
 	parse(&f, text, strlen(text));
-	assert_false(symbol_table_at(f.table, 0, &symbol));
+	assert_false(symbol_table_at_index(f.table, 0, &symbol));
 	expect(&f, 0, NULL, 0, 0);
 	symbol_table_free(&f.table);
 }
@@ -134,9 +134,9 @@ TEST(senseless_lines_are_left_out)
 
 	parse(&f, text, sizeof(text) - 1);
 	expect(&f, 0xffffffff8100001f, "good", 0xffffffff81000010, 0xffffffff81000020);
-	assert_true(symbol_table_at(f.table, 1, &symbol));
+	assert_true(symbol_table_at_index(f.table, 1, &symbol));
 	assert_string_equal(symbol.name, "last_without_newline");
-	assert_false(symbol_table_at(f.table, 2, &symbol));
+	assert_false(symbol_table_at_index(f.table, 2, &symbol));
 	symbol_table_free(&f.table);
 }
 
@@ -230,9 +230,9 @@ TEST(this_kernel_has_schedule)
 	}
 	assert_int_equal(symbol_table_create(&table), 0);
 	fd = open("/proc/kallsyms", O_RDONLY);
-	assert_int_equal(kallsyms_read_open(fd, -1, &code), 0);
+	assert_int_equal(kallsyms_read_static_symbols(fd, -1, &code), 0);
 	inside = address + 4;
-	assert_int_equal(kallsyms_find(&code, &inside, 1, table), 0);
+	assert_int_equal(kallsyms_fill_table_for_addresses(&code, &inside, 1, table), 0);
 	assert_int_equal(code.ranges.count, 1);
 	assert_string_equal(code.ranges.modules[0].name, "vmlinux");
 	assert_true(start_kernel > code.ranges.modules[0].start);
@@ -259,7 +259,7 @@ static void read_static_kallsyms(struct kallsyms_static *code)
 {
 	int kallsyms = memory_of("", symbols_text), modules = memory_of("", modules_text);
 
-	assert_int_equal(kallsyms_read_open(kallsyms, modules, code), 0);
+	assert_int_equal(kallsyms_read_static_symbols(kallsyms, modules, code), 0);
 	close(kallsyms);
 	close(modules);
 }
@@ -271,7 +271,7 @@ static void expect_same(const struct kallsyms_static *code, const struct symbol_
 	struct symbol_table *asked;
 
 	assert_int_equal(symbol_table_create(&asked), 0);
-	assert_int_equal(kallsyms_find(code, addresses, count, asked), 0);
+	assert_int_equal(kallsyms_fill_table_for_addresses(code, addresses, count, asked), 0);
 	for (u32 i = 0; i < count; i++) {
 		struct symbol wanted, found;
 		bool has = symbol_table_find(whole, addresses[i], &wanted);
@@ -305,7 +305,7 @@ TEST(symbols_that_are_asked_are_those_of_the_whole_list)
 	struct symbol_table *whole;
 	u64 addresses[ASKED];
 
-	assert_int_equal(kallsyms_read_open(kallsyms, modules, &code), 0);
+	assert_int_equal(kallsyms_read_static_symbols(kallsyms, modules, &code), 0);
 	assert_int_equal(module_list_parse(modules_list, strlen(modules_list), &parsed), 0);
 	assert_int_equal(symbol_table_create(&whole), 0);
 	assert_int_equal(kallsyms_parse(list, strlen(list), &parsed, whole), 0);

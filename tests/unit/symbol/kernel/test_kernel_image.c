@@ -60,7 +60,7 @@ TEST(kernel_first_then_modules_by_address)
 {
 	struct seen seen = {};
 
-	assert_int_equal(kernel_image_modules(&files, take, &seen, NULL), 0);
+	assert_int_equal(kernel_image_each_module(&files, take, &seen, NULL), 0);
 	assert_true(seen.count >= 1);
 }
 
@@ -68,7 +68,7 @@ TEST(a_return_value_stops)
 {
 	u32 calls = 0;
 
-	assert_int_equal(kernel_image_modules(&files, stop_early, &calls, NULL), 42);
+	assert_int_equal(kernel_image_each_module(&files, stop_early, &calls, NULL), 42);
 	assert_int_equal(calls, 1);
 }
 
@@ -94,7 +94,7 @@ TEST(the_range_holds_the_kernels_code)
 	}
 	kallsyms_each(text, bytes, find_schedule, &schedule);
 	free(text);
-	assert_int_equal(kernel_image_modules(&files, take, &seen, NULL), 0);
+	assert_int_equal(kernel_image_each_module(&files, take, &seen, NULL), 0);
 	assert_true(seen.kernel.start <= schedule && schedule <= seen.kernel.end);
 	if (schedule)
 		assert_true(seen.kernel.start < seen.kernel.end);
@@ -104,7 +104,7 @@ TEST(addresses_are_shown_if_a_range_is_known)
 {
 	struct seen seen = {};
 
-	assert_int_equal(kernel_image_modules(&files, take, &seen, NULL), 0);
+	assert_int_equal(kernel_image_each_module(&files, take, &seen, NULL), 0);
 	assert_int_equal(are_kernel_addresses_shown(&files), seen.kernel.start != 0);
 }
 
@@ -114,7 +114,7 @@ TEST(without_the_files_there_is_no_range)
 	const struct kernel_files none = {-1, -1, -1};
 	struct seen seen = {};
 
-	assert_int_equal(kernel_image_modules(&none, take, &seen, NULL), 0);
+	assert_int_equal(kernel_image_each_module(&none, take, &seen, NULL), 0);
 	assert_int_equal(seen.count, 1);
 	assert_int_equal(seen.kernel.start | seen.kernel.end, 0);
 	assert_false(are_kernel_addresses_shown(&none));
@@ -127,8 +127,8 @@ TEST(the_range_is_the_same_without_iomem)
 	struct seen seen = {}, searched = {};
 
 	some.iomem = -1;
-	assert_int_equal(kernel_image_modules(&files, take, &seen, NULL), 0);
-	assert_int_equal(kernel_image_modules(&some, take, &searched, NULL), 0);
+	assert_int_equal(kernel_image_each_module(&files, take, &seen, NULL), 0);
+	assert_int_equal(kernel_image_each_module(&some, take, &searched, NULL), 0);
 	assert_int_equal(seen.kernel.start, searched.kernel.start);
 	assert_in_range(seen.kernel.end, searched.kernel.end, searched.kernel.end + 4096);
 }
@@ -143,7 +143,7 @@ TEST(the_build_id_is_in_the_notes)
 		printf("skip: no readable /sys/kernel/notes\n");
 		skip();
 	}
-	assert_int_equal(kernel_image_modules(&files, take, &seen, NULL), 0);
+	assert_int_equal(kernel_image_each_module(&files, take, &seen, NULL), 0);
 	assert_int_equal(seen.kernel.build_id_bytes, 20);
 	assert_non_null(memmem(notes, bytes, seen.kernel.build_id, 20));
 	free(notes);

@@ -130,9 +130,9 @@ TEST(a_module_that_is_gone_has_no_names, begin, end)
 	int other = modules_file("new 4096 0 - Live 0xffffffffc0a00000\n"
 				 "two 4096 0 - Live 0xffffffffc0a01000\n");
 
-	assert_int_equal(passing_code_read_modules(code, both), 0);
+	assert_int_equal(passing_code_compare_modules(code, both), 0);
 	expect(MODULE, CODE_UNKNOWN, NULL, 0, 0);
-	assert_int_equal(passing_code_read_modules(code, other), 0);
+	assert_int_equal(passing_code_compare_modules(code, other), 0);
 	expect(MODULE, CODE_AMBIGUOUS, NULL, 0, 0);
 	expect(MODULE + 0xfff, CODE_AMBIGUOUS, NULL, 0, 0);
 	expect(MODULE + 0x1000, CODE_UNKNOWN, NULL, 0, 0);
@@ -175,13 +175,13 @@ TEST(this_kernel_reports_programs, begin, end)
 	assert_int_equal(passing_code_create(-1, &code), 0);
 	expect(before, CODE_KNOWN, "", before, before + before_bytes);
 	newer = load(&later, &later_bytes);
-	passing_code_read(code);
+	passing_code_read_reports(code);
 	if (passing_code_find(code, later, &(struct code_span){}) == CODE_UNKNOWN) {
 		printf("skip: the kernel reports no symbols\n");
 		skip();
 	}
 	close(newer);
-	passing_code_read(code);
+	passing_code_read_reports(code);
 	for (u64 i = 0; i < later_bytes; i++) {
 		struct code_span found = {};
 

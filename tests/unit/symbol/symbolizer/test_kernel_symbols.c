@@ -56,7 +56,7 @@ static void expect(const char *kallsyms, const char *modules, u64 address, const
 
 	assert_int_equal(symbol_table_create(&kept), 0);
 	assert_int_equal(kernel_symbols_load(&address, 1, files, kept, &passing), 0);
-	if (kernel_symbols_are_static(address))
+	if (kernel_symbols_is_static_code(address))
 		expect_in(kept, address, name);
 	else if (passing || name)
 		expect_in(passing, address, name);

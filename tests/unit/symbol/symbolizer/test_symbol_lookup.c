@@ -129,7 +129,7 @@ static void expect_with_failures(const struct place *place, u64 address, const c
 	assert_int_equal(seen.symbol.start, start);
 	assert_int_equal(seen.symbol.mapping, place->number);
 	assert_int_not_equal(seen.symbol.size, 0);
-	assert_int_equal(symbol_lookup_failures(lookup), failures);
+	assert_int_equal(symbol_lookup_take_failures(lookup), failures);
 }
 
 static void expect(const struct place *place, u64 address, const char *name, u64 start)
@@ -492,8 +492,9 @@ static void kill_sandbox(void)
 {
 	siginfo_t info;
 
-	assert_int_equal(kill(symbol_lookup_pid(lookup), SIGKILL), 0);
-	assert_int_equal(waitid(P_PID, symbol_lookup_pid(lookup), &info, WEXITED | WNOWAIT), 0);
+	assert_int_equal(kill(symbol_lookup_sandbox_pid(lookup), SIGKILL), 0);
+	assert_int_equal(waitid(P_PID, symbol_lookup_sandbox_pid(lookup), &info, WEXITED | WNOWAIT),
+			 0);
 }
 
 TEST(a_sandbox_that_died_is_replaced, setup, teardown)

@@ -97,9 +97,9 @@ static u32 count_accepted_false_symbols(const struct lie *claimed, bool *distrus
 	query.kernel_files = (int[]){kernel.kallsyms, kernel.modules, -1, -1};
 	assert_int_equal(symbol_lookup_create(4, &lookup), 0);
 	assert_int_equal(symbol_lookup_find(lookup, &query), 0);
-	*distrusted = !symbol_lookup_pid(lookup);
-	assert_int_equal(symbol_lookup_failures(lookup), *distrusted);
-	assert_int_equal(symbol_lookup_failures(lookup), 0);
+	*distrusted = !symbol_lookup_sandbox_pid(lookup);
+	assert_int_equal(symbol_lookup_take_failures(lookup), *distrusted);
+	assert_int_equal(symbol_lookup_take_failures(lookup), 0);
 	symbol_lookup_free(&lookup);
 	kernel_files_close(&kernel);
 	return symbols;
@@ -235,8 +235,8 @@ static int read_rows_of_false_answer(const struct lie_of_rows *told, bool *distr
 			   .name_bytes = sizeof(told->rule) + sizeof(told->row),
 			   .is_bare = true};
 	assert_int_equal(symbol_lookup_create(4, &lookup), 0);
-	result = symbol_lookup_rows(lookup, &record, mapped_file_open, -1, true, &rows);
-	*distrusted = !symbol_lookup_pid(lookup);
+	result = symbol_lookup_read_unwind_rows(lookup, &record, mapped_file_open, -1, true, &rows);
+	*distrusted = !symbol_lookup_sandbox_pid(lookup);
 	code_rows_clear(&rows);
 	symbol_lookup_free(&lookup);
 	return result;

@@ -28,7 +28,7 @@ static int teardown(void **state)
 
 static int ask(const struct mapping_record *record)
 {
-	return symbol_lookup_rows(lookup, record, mapped_file_open, -1, true, &rows);
+	return symbol_lookup_read_unwind_rows(lookup, record, mapped_file_open, -1, true, &rows);
 }
 
 TEST(the_code_of_a_file_has_rules, setup, teardown)
@@ -75,18 +75,19 @@ TEST(a_file_that_changes_meanwhile_has_no_rules, setup, teardown)
 {
 	assert_true(
 		sample_record_mapped(&changed, test_a_file_that_changes_meanwhile_has_no_rules));
-	assert_int_equal(symbol_lookup_rows(lookup, &changed, open_and_change, -1, true, &rows),
-			 -ESTALE);
+	assert_int_equal(
+		symbol_lookup_read_unwind_rows(lookup, &changed, open_and_change, -1, true, &rows),
+		-ESTALE);
 }
 
 /* The sandbox goes on after such a file. */
 TEST(a_file_that_is_no_program_has_no_rules, setup, teardown)
 {
 	struct mapping_record record;
-	u32 pid = symbol_lookup_pid(lookup);
+	u32 pid = symbol_lookup_sandbox_pid(lookup);
 
 	sample_record_file(&record, "/etc/passwd");
 	assert_int_equal(ask(&record), -ENOEXEC);
-	assert_int_equal(symbol_lookup_pid(lookup), pid);
-	assert_int_equal(symbol_lookup_failures(lookup), 0);
+	assert_int_equal(symbol_lookup_sandbox_pid(lookup), pid);
+	assert_int_equal(symbol_lookup_take_failures(lookup), 0);
 }

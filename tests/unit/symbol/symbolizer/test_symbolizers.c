@@ -153,7 +153,7 @@ static int setup(void **state)
 	}
 	memset(tables, 0, MADE + 1);
 	memset(named, 0, sizeof(named));
-	return symbolizers_create(&symbolizers) ?: symbolizers_await(symbolizers);
+	return symbolizers_create(&symbolizers) ?: symbolizers_await_root_process(symbolizers);
 }
 
 static int teardown(void **state)
@@ -187,10 +187,10 @@ static void request_symbol_of_file(u32 number)
 
 static void visit_until_symbols_answered(enum symbolizers_which which)
 {
-	assert_int_equal(symbolizers_visit(symbolizers, &sink), 0);
-	while (symbolizers_are_busy(symbolizers, which)) {
+	assert_int_equal(symbolizers_exchange_messages(symbolizers, &sink), 0);
+	while (symbolizers_have_pending_symbols(symbolizers, which)) {
 		symbolizers_wait(symbolizers, 1000);
-		assert_int_equal(symbolizers_visit(symbolizers, &sink), 0);
+		assert_int_equal(symbolizers_exchange_messages(symbolizers, &sink), 0);
 	}
 }
 
@@ -206,7 +206,7 @@ TEST(names_of_several_owners, setup, teardown)
 	assert_int_equal(named[1], 1);
 	assert_int_equal(named[2], 1);
 	assert_int_equal(identified, 2);
-	assert_int_equal(symbolizers_failures(symbolizers), 0);
+	assert_int_equal(symbolizers_take_failures(symbolizers), 0);
 }
 
 /* The number of addresses of the file that still have to be requested. */
@@ -253,9 +253,9 @@ TEST(a_process_that_hangs_costs_its_owner, setup, teardown)
 	assert_int_equal(named[1], 1);
 	assert_int_equal(named[0], 1);
 	assert_int_equal(named[2], 0);
-	symbolizers_drop(symbolizers);
-	assert_int_equal(symbolizers_failures(symbolizers), 2);
-	assert_false(symbolizers_are_busy(symbolizers, SYMBOLIZERS_ANY));
+	symbolizers_drop_symbol_requests(symbolizers);
+	assert_int_equal(symbolizers_take_failures(symbolizers), 2);
+	assert_false(symbolizers_have_pending_symbols(symbolizers, SYMBOLIZERS_ANY));
 	assert_true(symbolizers_next_slow_owner(symbolizers, &trouble));
 	assert_int_equal(trouble.owner, SOMEBODY);
 	assert_int_equal(trouble.files, 2);
@@ -270,21 +270,21 @@ TEST(a_process_that_hangs_is_waited_for_once, setup, teardown)
 	add_mapped_file_of_owner(2, SOMEBODY);
 	add_mapped_file_of_owner(3, SOMEBODY_ELSE);
 	request_symbol_of_file(HANGS);
-	assert_int_equal(symbolizers_visit(symbolizers, &sink), 0);
-	assert_true(symbolizers_are_busy(symbolizers, SYMBOLIZERS_ANY));
-	symbolizers_drop(symbolizers);
+	assert_int_equal(symbolizers_exchange_messages(symbolizers, &sink), 0);
+	assert_true(symbolizers_have_pending_symbols(symbolizers, SYMBOLIZERS_ANY));
+	symbolizers_drop_symbol_requests(symbolizers);
 	request_symbol_of_file(2);
-	assert_false(symbolizers_are_busy(symbolizers, SYMBOLIZERS_ANY));
+	assert_false(symbolizers_have_pending_symbols(symbolizers, SYMBOLIZERS_ANY));
 	request_symbol_of_file(3);
 	visit_until_symbols_answered(SYMBOLIZERS_ANY);
 	assert_int_equal(named[3], 1);
 	assert_int_equal(named[2], 0);
 	while (!named[2]) {
 		symbolizers_wait(symbolizers, 1000);
-		assert_int_equal(symbolizers_visit(symbolizers, &sink), 0);
+		assert_int_equal(symbolizers_exchange_messages(symbolizers, &sink), 0);
 	}
 	request_symbol_of_file(2);
-	assert_true(symbolizers_are_busy(symbolizers, SYMBOLIZERS_ANY));
+	assert_true(symbolizers_have_pending_symbols(symbolizers, SYMBOLIZERS_ANY));
 	visit_until_symbols_answered(SYMBOLIZERS_ANY);
 }
 
@@ -297,9 +297,9 @@ TEST(the_kernel_does_not_wait_for_files_of_root, setup, teardown)
 	request_symbol_of_file(0);
 	visit_until_symbols_answered(SYMBOLIZERS_KERNEL);
 	assert_true(named[0] > 0);
-	assert_true(symbolizers_are_busy(symbolizers, SYMBOLIZERS_TRUSTED));
-	symbolizers_drop(symbolizers);
-	assert_int_equal(symbolizers_failures(symbolizers), 1);
+	assert_true(symbolizers_have_pending_symbols(symbolizers, SYMBOLIZERS_TRUSTED));
+	symbolizers_drop_symbol_requests(symbolizers);
+	assert_int_equal(symbolizers_take_failures(symbolizers), 1);
 }
 
 TEST(jobs_behind_a_hanging_process_go_to_another_one, setup, teardown)
@@ -311,7 +311,7 @@ TEST(jobs_behind_a_hanging_process_go_to_another_one, setup, teardown)
 	visit_until_symbols_answered(SYMBOLIZERS_ANY);
 	assert_int_equal(named[2], 1);
 	assert_int_equal(named[HANGS], 0);
-	assert_int_equal(symbolizers_failures(symbolizers), 1);
+	assert_int_equal(symbolizers_take_failures(symbolizers), 1);
 }
 
 /* The number of processes that are started for an owner is limited. */
@@ -325,7 +325,7 @@ TEST(a_process_that_keeps_dying_is_given_up, setup, teardown)
 	request_symbol_of_file(3);
 	visit_until_symbols_answered(SYMBOLIZERS_ANY);
 	assert_int_equal(named[3], 0);
-	assert_int_equal(symbolizers_failures(symbolizers), 2); /* each file counts once */
+	assert_int_equal(symbolizers_take_failures(symbolizers), 2); /* each file counts once */
 	add_mapped_file_of_owner(1, FILE_OWNER_ROOT);
 	request_symbol_of_file(1);
 	visit_until_symbols_answered(SYMBOLIZERS_ANY);
@@ -346,7 +346,7 @@ TEST(a_file_that_its_owner_does_not_find, setup, teardown)
 	request_symbol_of_file(UNFOUND);
 	visit_until_symbols_answered(SYMBOLIZERS_ANY);
 	assert_int_equal(named[UNFOUND], 1);
-	assert_int_equal(symbolizers_failures(symbolizers), 0);
+	assert_int_equal(symbolizers_take_failures(symbolizers), 0);
 	assert_int_equal(symbolizers_processes(symbolizers, pids), before + 1);
 }
 
@@ -359,7 +359,7 @@ static void await_tables(u32 count)
 {
 	while (__atomic_load_n(&tables[MADE], __ATOMIC_ACQUIRE) < count) {
 		symbolizers_wait(symbolizers, 10);
-		assert_int_equal(symbolizers_visit(symbolizers, &sink), 0);
+		assert_int_equal(symbolizers_exchange_messages(symbolizers, &sink), 0);
 	}
 }
 
@@ -381,14 +381,14 @@ TEST(a_file_that_only_its_table_was_made_of_has_names, setup, teardown)
 	add_mapped_file_of_owner(GONE, FILE_OWNER_ROOT);
 	request_unwind_table(GONE);
 	await_tables(1);
-	while (symbolizers_are_tabulating(symbolizers)) {
+	while (symbolizers_have_pending_tables(symbolizers)) {
 		symbolizers_wait(symbolizers, 10);
-		assert_int_equal(symbolizers_visit(symbolizers, &sink), 0);
+		assert_int_equal(symbolizers_exchange_messages(symbolizers, &sink), 0);
 	}
 	request_symbol_of_file(GONE);
 	visit_until_symbols_answered(SYMBOLIZERS_ANY);
 	assert_int_equal(named[GONE], 1);
-	assert_int_equal(symbolizers_failures(symbolizers), 0);
+	assert_int_equal(symbolizers_take_failures(symbolizers), 0);
 }
 
 /* A table that is asked for afterwards is made after all that its process was asked before. */
@@ -397,9 +397,9 @@ TEST(memory_of_a_process_is_read_for_its_user_alone, setup, teardown)
 	add_mapped_file_of_owner(GONE, FILE_OWNER_ROOT);
 	request_unwind_table(GONE);
 	await_tables(1);
-	while (symbolizers_are_tabulating(symbolizers)) {
+	while (symbolizers_have_pending_tables(symbolizers)) {
 		symbolizers_wait(symbolizers, 10);
-		assert_int_equal(symbolizers_visit(symbolizers, &sink), 0);
+		assert_int_equal(symbolizers_exchange_messages(symbolizers, &sink), 0);
 	}
 	symbolizers_request_code_comparison(symbolizers, GONE, getpid(), &records[GONE],
 					    tables_file);
@@ -420,27 +420,27 @@ TEST(tables_wait_for_names, setup, teardown)
 		request_unwind_table(number);
 		request_unwind_table(number);
 	}
-	assert_int_equal(symbolizers_visit(symbolizers, &sink), 0);
+	assert_int_equal(symbolizers_exchange_messages(symbolizers, &sink), 0);
 	while (identified < 3) {
 		symbolizers_wait(symbolizers, 10);
-		assert_int_equal(symbolizers_visit(symbolizers, &sink), 0);
+		assert_int_equal(symbolizers_exchange_messages(symbolizers, &sink), 0);
 	}
 	request_symbol_of_file(1);
-	assert_int_equal(symbolizers_visit(symbolizers, &sink), 0);
+	assert_int_equal(symbolizers_exchange_messages(symbolizers, &sink), 0);
 	__atomic_store_n(&tables[HELD], false, __ATOMIC_RELEASE);
 	visit_until_symbols_answered(SYMBOLIZERS_ANY);
 	assert_int_equal(named[1], 1);
 	assert_in_range(tables[MADE], 1, 2);
 	await_tables(3);
 	assert_true(tables[1] < tables[2] && tables[2] < tables[3]);
-	assert_int_equal(symbolizers_failures(symbolizers), 0);
+	assert_int_equal(symbolizers_take_failures(symbolizers), 0);
 }
 
 static void visit_until_analysing(void)
 {
 	while (!symbolizers_are_analysing(symbolizers)) {
 		symbolizers_wait(symbolizers, 10);
-		assert_int_equal(symbolizers_visit(symbolizers, &sink), 0);
+		assert_int_equal(symbolizers_exchange_messages(symbolizers, &sink), 0);
 	}
 }
 
@@ -455,19 +455,19 @@ TEST(an_analysis_waits_for_all_tables, setup, teardown)
 	request_unwind_table(PARTIAL);
 	request_unwind_table(2);
 	visit_until_analysing();
-	assert_true(symbolizers_are_tabulating(symbolizers));
+	assert_true(symbolizers_have_pending_tables(symbolizers));
 	request_unwind_table(3);
 	__atomic_store_n(&tables[HELD], 0, __ATOMIC_RELEASE);
 	while (symbolizers_are_analysing(symbolizers)) {
 		symbolizers_wait(symbolizers, 10);
-		assert_int_equal(symbolizers_visit(symbolizers, &sink), 0);
+		assert_int_equal(symbolizers_exchange_messages(symbolizers, &sink), 0);
 	}
-	assert_false(symbolizers_are_tabulating(symbolizers));
+	assert_false(symbolizers_have_pending_tables(symbolizers));
 	assert_int_equal(tables[2], 2);
 	assert_int_equal(tables[3], 3);
 	assert_int_equal(tables[PARTIAL], 4);
 	assert_int_equal(tables[MADE], 4);
-	assert_int_equal(symbolizers_failures(symbolizers), 0);
+	assert_int_equal(symbolizers_take_failures(symbolizers), 0);
 }
 
 static void let_held_service_go_on(u8 *held)
@@ -501,7 +501,7 @@ TEST(tables_that_events_miss_come_first, setup, teardown)
 	}
 	while (identified < 6) {
 		symbolizers_wait(symbolizers, 10);
-		assert_int_equal(symbolizers_visit(symbolizers, &sink), 0);
+		assert_int_equal(symbolizers_exchange_messages(symbolizers, &sink), 0);
 	}
 	symbolizers_raise_table_urgency(symbolizers, 5, 0);
 	symbolizers_raise_table_urgency(symbolizers, 6, 0);
@@ -527,9 +527,9 @@ TEST(analyses_that_events_miss_come_first, setup, teardown)
 	request_unwind_table(PARTIAL_TOO);
 	request_unwind_table(PARTIAL_LAST);
 	await_tables(3);
-	while (symbolizers_are_tabulating(symbolizers)) {
+	while (symbolizers_have_pending_tables(symbolizers)) {
 		symbolizers_wait(symbolizers, 10);
-		assert_int_equal(symbolizers_visit(symbolizers, &sink), 0);
+		assert_int_equal(symbolizers_exchange_messages(symbolizers, &sink), 0);
 	}
 	symbolizers_raise_table_urgency(symbolizers, PARTIAL_TOO, 1);
 	symbolizers_raise_table_urgency(symbolizers, PARTIAL_LAST, 2);
@@ -548,7 +548,7 @@ TEST(a_full_map_gets_no_table, setup, teardown)
 	add_mapped_file_of_owner(1, FILE_OWNER_ROOT);
 	while (identified < 2) {
 		symbolizers_wait(symbolizers, 10);
-		assert_int_equal(symbolizers_visit(symbolizers, &sink), 0);
+		assert_int_equal(symbolizers_exchange_messages(symbolizers, &sink), 0);
 	}
 	request_unwind_table(1);
 	request_symbol_of_file(1);
@@ -577,7 +577,7 @@ TEST(a_table_that_is_not_made_is_no_failure, setup, teardown)
 	request_symbol_of_file(4);
 	visit_until_symbols_answered(SYMBOLIZERS_ANY);
 	assert_int_equal(named[4], 2);
-	assert_int_equal(symbolizers_failures(symbolizers), 0);
+	assert_int_equal(symbolizers_take_failures(symbolizers), 0);
 	assert_false(symbolizers_next_slow_owner(symbolizers, &trouble));
 }
 
@@ -591,7 +591,7 @@ static void visit_until_identified(u32 count)
 {
 	while (identified < count) {
 		symbolizers_wait(symbolizers, 1000);
-		assert_int_equal(symbolizers_visit(symbolizers, &sink), 0);
+		assert_int_equal(symbolizers_exchange_messages(symbolizers, &sink), 0);
 	}
 }
 
@@ -616,9 +616,9 @@ TEST(processes_of_root_take_turns_where_memory_is_little, setup_with_little_memo
 	assert_int_equal(tables[PARTIAL], 1);
 	let_held_service_go_on(&tables[HELD]);
 	await_tables(2);
-	while (symbolizers_are_tabulating(symbolizers)) {
+	while (symbolizers_have_pending_tables(symbolizers)) {
 		symbolizers_wait(symbolizers, 10);
-		assert_int_equal(symbolizers_visit(symbolizers, &sink), 0);
+		assert_int_equal(symbolizers_exchange_messages(symbolizers, &sink), 0);
 	}
 	request_symbol_of_file(3);
 	request_unwind_table(3);
@@ -632,14 +632,14 @@ TEST(processes_of_root_take_turns_where_memory_is_little, setup_with_little_memo
 	await_tables(4);
 	assert_int_equal(tables[PARTIAL], 3);
 	assert_int_equal(tables[3], 4);
-	assert_int_equal(symbolizers_failures(symbolizers), 0);
+	assert_int_equal(symbolizers_take_failures(symbolizers), 0);
 }
 
 /* Processes of other users cannot block the turns of root's processes. */
 TEST(root_does_not_wait_for_others_where_memory_is_little, setup_with_little_memory, teardown)
 {
 	add_mapped_file_of_owner(HANGS, SOMEBODY);
-	assert_int_equal(symbolizers_visit(symbolizers, &sink), 0);
+	assert_int_equal(symbolizers_exchange_messages(symbolizers, &sink), 0);
 	add_mapped_file_of_owner(1, FILE_OWNER_ROOT);
 	request_symbol_of_file(1);
 	visit_until_symbols_answered(SYMBOLIZERS_TRUSTED);
@@ -651,7 +651,7 @@ TEST(others_do_not_wait_for_root_where_memory_is_little, setup_with_little_memor
 	tables[HELD] = 1;
 	add_mapped_file_of_owner(1, FILE_OWNER_ROOT);
 	request_unwind_table(1);
-	assert_int_equal(symbolizers_visit(symbolizers, &sink), 0);
+	assert_int_equal(symbolizers_exchange_messages(symbolizers, &sink), 0);
 	add_mapped_file_of_owner(2, SOMEBODY);
 	request_symbol_of_file(2);
 	visit_until_symbols_answered(SYMBOLIZERS_ANY);

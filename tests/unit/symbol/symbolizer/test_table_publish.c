@@ -114,9 +114,9 @@ TEST(a_table_is_there_as_a_whole, set_up, tear_down)
 	struct file_table_chunk chunk;
 	u32 base;
 
-	assert_false(is_table_root_in_map(map, 7));
+	assert_false(is_table_in_map(map, 7));
 	assert_int_equal(publish(7, 5), 0);
-	assert_true(is_table_root_in_map(map, 7));
+	assert_true(is_table_in_map(map, 7));
 	base = base_of(7);
 	for (u32 i = 0; i < 5; i++) {
 		u32 index = i ? base + i : FILE_TABLE_ROOT;
@@ -125,7 +125,7 @@ TEST(a_table_is_there_as_a_whole, set_up, tear_down)
 		assert_int_equal(chunk.word[0], 700 + i);
 	}
 	assert_int_equal(publish(8, 1), 0);
-	assert_true(is_table_root_in_map(map, 8));
+	assert_true(is_table_in_map(map, 8));
 	assert_int_equal(count_chunks(), 6);
 }
 
@@ -140,7 +140,7 @@ TEST(a_table_is_published_once, set_up, tear_down)
 	assert_int_equal(base_of(7), base);
 	assert_int_equal(publish(7, 4), -ESTALE);
 	assert_int_equal(count_chunks(), 5);
-	assert_true(is_table_root_in_map(map, 7));
+	assert_true(is_table_in_map(map, 7));
 }
 
 static int publish_partial(u32 number, u32 count)
@@ -154,14 +154,14 @@ static int publish_partial(u32 number, u32 count)
 TEST(a_whole_table_takes_the_place_of_a_partial_one, set_up, tear_down)
 {
 	assert_int_equal(publish_partial(7, 5), 0);
-	assert_true(is_table_root_in_map(map, 7));
-	assert_false(is_whole_table_in_map(map, 7));
+	assert_true(is_table_in_map(map, 7));
+	assert_false(is_table_in_map_and_not_partial(map, 7));
 	assert_int_equal(publish_partial(7, 5), 0);
 	assert_int_equal(publish(7, 5), 0);
-	assert_true(is_whole_table_in_map(map, 7));
+	assert_true(is_table_in_map_and_not_partial(map, 7));
 	assert_int_equal(count_chunks(), 5);
 	assert_int_equal(publish_partial(7, 5), -ESTALE);
-	assert_true(is_whole_table_in_map(map, 7));
+	assert_true(is_table_in_map_and_not_partial(map, 7));
 	assert_int_equal(publish_partial(8, 4), 0);
 	assert_int_equal(publish(8, 7), 0);
 	assert_int_equal(count_chunks(), 12);
@@ -173,12 +173,12 @@ TEST(the_longest_unused_table_is_evicted, set_up, tear_down)
 		publish_unused(number, 10);
 	set_last_use_of_table(3, LONG_AGO + 1);
 	assert_int_equal(publish(5, 8), 0);
-	assert_false(is_table_root_in_map(map, 3));
+	assert_false(is_table_in_map(map, 3));
 	set_last_use_of_table(1, LONG_AGO + 2);
 	set_last_use_of_table(4, LONG_AGO + 1);
 	assert_int_equal(publish(6, 12), 0);
 	for (u32 number = 1; number <= 6; number++)
-		assert_int_equal(is_table_root_in_map(map, number),
+		assert_int_equal(is_table_in_map(map, number),
 				 number == 2 || number == 4 || number == 5 || number == 6);
 	assert_int_equal(count_chunks(), 40);
 }
@@ -192,7 +192,7 @@ TEST(as_many_tables_as_needed_are_evicted, set_up, tear_down)
 	assert_int_equal(publish(9, 12), 0);
 	assert_int_equal(count_chunks(), 25 + 12);
 	for (u32 number = 1; number <= 9; number++)
-		assert_int_equal(is_table_root_in_map(map, number), number <= 5 || number == 9);
+		assert_int_equal(is_table_in_map(map, number), number <= 5 || number == 9);
 }
 
 TEST(tables_in_use_stay, set_up, tear_down)
@@ -203,10 +203,10 @@ TEST(tables_in_use_stay, set_up, tear_down)
 	assert_int_equal(publish(5, 9), -E2BIG);
 	assert_int_equal(count_chunks(), 36);
 	for (u32 number = 1; number <= 4; number++)
-		assert_true(is_table_root_in_map(map, number));
+		assert_true(is_table_in_map(map, number));
 	set_last_use_of_table(2, TABLE_IDLE + 1);
 	assert_int_equal(publish(5, 9), 0);
-	assert_false(is_table_root_in_map(map, 2));
+	assert_false(is_table_in_map(map, 2));
 }
 
 /* The publisher was killed: some chunks are missing. */
@@ -218,9 +218,9 @@ TEST(an_unfinished_table_is_completed, set_up, tear_down)
 	base = base_of(7);
 	for (u32 i = 5; i < 8; i++)
 		assert_int_equal(table_map_delete(map, FILE_TABLE_KEY(7, base + i)), 0);
-	assert_false(is_table_root_in_map(map, 7));
+	assert_false(is_table_in_map(map, 7));
 	assert_int_equal(publish(7, 8), 0);
-	assert_true(is_table_root_in_map(map, 7));
+	assert_true(is_table_in_map(map, 7));
 	assert_int_equal(base_of(7), base);
 	assert_int_equal(count_chunks(), 8);
 }
@@ -237,7 +237,7 @@ TEST(chunks_without_a_root_are_deleted, set_up, tear_down)
 	assert_int_equal(count_chunks(), 35);
 	assert_int_equal(publish(3, 12), 0);
 	for (u32 number = 1; number <= 3; number++)
-		assert_true(is_table_root_in_map(map, number));
+		assert_true(is_table_in_map(map, number));
 	assert_int_equal(count_chunks(), 36);
 }
 

@@ -71,7 +71,7 @@ const struct file_table_chunk *file_table_chunk(const struct file_table_search *
 	return index < table.count ? &table.chunks[index] : NULL;
 }
 
-void file_table_use(struct file_table_search *search, const struct file_table_chunk *root)
+void file_table_mark_used(struct file_table_search *search, const struct file_table_chunk *root)
 {
 	(void)search;
 	(void)root;
@@ -90,7 +90,7 @@ static u32 rule_by_unwinder(struct file_image *image, u64 address)
 	unwind.budget = 64 * UNWIND_BUDGET;
 	unwind.is_interrupted = false;
 	unwind.registers.value[REGISTER_PC] = address + 1;
-	unwind.mapping.image = file_image_header(image);
+	unwind.mapping.image = file_image_header_address(image);
 	return unwind_rule(&unwind);
 }
 

@@ -78,7 +78,7 @@ static bool has_rule(u32 at)
 {
 	u32 address = BASE + 4 * at, end;
 
-	return arm64_analysis_next(analysis, &address, address + 4, &rule, &end);
+	return arm64_analysis_next_rule(analysis, &address, address + 4, &rule, &end);
 }
 
 static void assert_rule(u32 at, u32 reg, s32 offset, u32 fp, u32 link)
@@ -351,7 +351,7 @@ TEST(a_run_of_one_rule_ends_where_the_rule_changes, NULL, end)
 	u32 at = BASE, end;
 
 	ANALYSE(code);
-	assert_true(arm64_analysis_next(analysis, &at, BASE + 20, &rule, &end));
+	assert_true(arm64_analysis_next_rule(analysis, &at, BASE + 20, &rule, &end));
 	assert_int_equal(at, BASE);
 	assert_int_equal(end, BASE + 12);
 }

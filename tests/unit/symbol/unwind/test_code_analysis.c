@@ -200,7 +200,7 @@ static void compare_all(int file, bool is_stripped, struct truth *truth)
 			u64 end = FILE_IMAGE_BASE + at + 1, offset;
 			const struct unwind_rule *table = NULL;
 
-			if (file_image_code(image, FILE_IMAGE_BASE + at, &end, &offset))
+			if (file_image_code_offset(image, FILE_IMAGE_BASE + at, &end, &offset))
 				table = code_rows_rule(&rows, offset);
 			if (frame && table && table->cfa_kind == CFA_REGISTER && !table->flags &&
 			    (table->cfa_register == REGISTER_RSP ||
@@ -630,7 +630,7 @@ TEST(the_depth_after_a_call_is_unknown_where_functions_pop_their_arguments)
 	assert_int_equal(code_analysis_create(code_file_image(code), &analysis), 0);
 	start = code_file_image(code)->sections[0].start;
 	at = start + 16 + 10;
-	assert_true(code_analysis_next(analysis, &at, at + 1, &rule, &end));
+	assert_true(code_analysis_next_rule(analysis, &at, at + 1, &rule, &end));
 	assert_int_equal(rule.cfa_register, REGISTER_RBP);
 	assert_int_equal(rule.cfa_offset, 16);
 	assert_true(frame_state_rule(code_analysis_state(analysis, start + 16 + 12), &rule));
@@ -758,13 +758,13 @@ TEST(an_analysis_takes_a_part_of_the_memory)
 	int result;
 
 	sample_build(&sample, path);
-	memory_share_set(1 << 10);
+	memory_limit_of_this_process_set(1 << 10);
 	read_unanalysed(path, &rows);
 	assert_true(rows.is_partial);
 	code_rows_clear(&rows);
 	assert_int_equal(rules_by_code(path, &result), 0);
 	assert_int_equal(result, -ENOMEM);
-	memory_share_set(UINT64_MAX);
+	memory_limit_of_this_process_set(UINT64_MAX);
 	assert_true(rules_by_code(path, &result) > 0);
 	assert_int_equal(result, 0);
 }

@@ -21,7 +21,7 @@ const struct file_table_chunk *file_table_chunk(const struct file_table_search *
 	return index < table.count ? &table.chunks[index] : NULL;
 }
 
-void file_table_use(struct file_table_search *search, const struct file_table_chunk *root)
+void file_table_mark_used(struct file_table_search *search, const struct file_table_chunk *root)
 {
 	(void)search;
 	(void)root;

@@ -84,7 +84,7 @@ TEST(a_section_for_debuggers_says_the_same)
 		int file = open_sample(&samples[i], path);
 
 		assert_int_equal(code_rows_read_tables(file, &tables, &covered), 0);
-		assert_int_equal(code_rows_read_debug(file, &nothing, &rows, &found), 0);
+		assert_int_equal(code_rows_read_debug_frame(file, &nothing, &rows, &found), 0);
 		assert_true(rows.count > 5 && found.count > 1);
 		for (u32 row = 0; row < rows.count; row++) {
 			const struct unwind_rule *rule = rule_at(&rows, rows.rows[row].offset);
@@ -110,7 +110,7 @@ TEST(functions_that_no_other_table_covers_have_rows)
 	char path[SAMPLE_PATH_BYTES];
 	int file = open_sample(&sample, path);
 
-	assert_int_equal(code_rows_read_debug(file, &nothing, &debug, &found), 0);
+	assert_int_equal(code_rows_read_debug_frame(file, &nothing, &debug, &found), 0);
 	assert_int_equal(code_rows_read(file, &rows), 0);
 	assert_true(code_rows_are_sound(&rows));
 	assert_true(debug.count > 5);
@@ -157,7 +157,7 @@ TEST(a_pcln_table_says_what_the_section_for_debuggers_says)
 		skip();
 	file = open_sample(&go_sample, path);
 	assert_int_equal(code_rows_read_go(file, &nothing, &rows, &found), 0);
-	assert_int_equal(code_rows_read_debug(file, &nothing, &debug, &covered), 0);
+	assert_int_equal(code_rows_read_debug_frame(file, &nothing, &debug, &covered), 0);
 	assert_true(code_rows_are_sound(&rows));
 	for (u32 i = 0; i < rows.count; i++) {
 		const struct unwind_rule *rule = rule_at(&rows, rows.rows[i].offset);

@@ -70,7 +70,7 @@ TEST(counted_events_come_back_with_number_and_sum, make_directory, remove_direct
 
 	for (u32 i = 0; i < 4; i++)
 		assert_int_equal(trace_writer_event(writer, &given[i]), 0);
-	assert_int_equal(trace_writer_time(writer, &account), 0);
+	assert_int_equal(trace_writer_thread_account(writer, &account), 0);
 	assert_int_equal(trace_writer_flush(writer), 0);
 	assert_int_equal(trace_writer_recorded(writer), 2);
 	assert_int_equal(trace_writer_counted(writer), 13);

@@ -201,7 +201,7 @@ TEST(leaf_of_a_resolution_is_a_frame_to_be_named, NULL, remove_files)
 
 	resolution.leaf = USER(0x99);
 	assert_int_equal(trace_writer_resolve(writer, add_placeholder(writer), &resolution), 0);
-	assert_int_equal(trace_writer_frames(writer, keep_frame, &frame), 0);
+	assert_int_equal(trace_writer_each_frame(writer, keep_frame, &frame), 0);
 	assert_int_equal(frame, USER(0x99));
 	assert_int_equal(trace_writer_close(&writer), 0);
 }

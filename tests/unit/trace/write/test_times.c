@@ -43,7 +43,7 @@ TEST(accounts_come_back, make_directory, remove_directory)
 	assert_int_equal(trace_reader_open(path, &reader, NULL), 0);
 	assert_null(trace_reader_damage(reader));
 	assert_true(trace_reader_info(reader)->has_times);
-	assert_int_equal(trace_reader_times(reader, &accounts), 1000);
+	assert_int_equal(trace_reader_accounts(reader, &accounts), 1000);
 	assert_memory_equal(accounts, recording->accounts, 1000 * sizeof(*accounts));
 	trace_reader_close(&reader);
 	recording_free(&recording);
@@ -63,10 +63,10 @@ TEST(without_accounts_the_version_is_the_old_one, make_directory, remove_directo
 	recording_free(&recording);
 	assert_int_equal(trace_reader_open(path, &reader, NULL), 0);
 	assert_false(trace_reader_info(reader)->has_times);
-	assert_int_equal(trace_reader_times(reader, &accounts), 0);
+	assert_int_equal(trace_reader_accounts(reader, &accounts), 0);
 	trace_reader_close(&reader);
 	assert_int_equal(trace_writer_create(path, &info, &writer, NULL), 0);
-	assert_int_equal(trace_writer_time(writer, &account), -EINVAL);
+	assert_int_equal(trace_writer_thread_account(writer, &account), -EINVAL);
 	trace_writer_discard(&writer);
 }
 
@@ -82,6 +82,6 @@ TEST(an_account_that_ends_before_it_begins_is_refused, make_directory, remove_di
 	struct trace_writer *writer;
 
 	assert_int_equal(trace_writer_create(path, &info, &writer, NULL), 0);
-	assert_int_equal(trace_writer_time(writer, &account), -EINVAL);
+	assert_int_equal(trace_writer_thread_account(writer, &account), -EINVAL);
 	trace_writer_discard(&writer);
 }

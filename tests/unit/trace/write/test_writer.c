@@ -386,11 +386,11 @@ TEST(frames_are_given_once_each_way, NULL, remove_files)
 	assert_int_equal(trace_writer_stack(writer, &stack, &event.kernel), 0);
 	for (u32 i = 0; i < 3; i++)
 		assert_int_equal(trace_writer_event(writer, &event), 0);
-	assert_int_equal(trace_writer_frames(writer, count_frame, &count), 0);
+	assert_int_equal(trace_writer_each_frame(writer, count_frame, &count), 0);
 	assert_int_equal(count.exact, 2);
 	assert_int_equal(count.returns, 2);
 	assert_false(count.leaf_returns);
-	assert_int_equal(trace_writer_frames(writer, stop_early, &calls), -EINTR);
+	assert_int_equal(trace_writer_each_frame(writer, stop_early, &calls), -EINTR);
 	assert_int_equal(calls, 1);
 	assert_int_equal(trace_writer_close(&writer), 0);
 }

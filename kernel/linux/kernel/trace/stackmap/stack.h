@@ -24,6 +24,7 @@
 #include <linux/types.h>
 
 #define STACKID_DEPTH_MAX 511
+/* size of a stack's array, above both limits of depth. */
 #define STACKID_WORDS_MAX 512
 
 #define STACKID_FRAME_OFFSET_BITS 40
@@ -42,8 +43,8 @@
 	0xffffffff80000000ULL /* bits that are set in every narrow frame */
 
 enum stackid_flag {
-	STACKID_TRUNCATED =
-		1 << 0, /* cut at the depth limit: part of the identity */
+	/* The flag is a part of the stack's identity */
+	STACKID_TRUNCATED = 1 << 0,
 	STACKID_NARROW = 1 << 1, /* two 32-bit frames a word */
 	STACKID_USER = 1 << 2,	 /* user frames: (mapping, offset) */
 };

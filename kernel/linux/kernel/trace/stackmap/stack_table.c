@@ -100,8 +100,8 @@ u64 stackid_stat_refused(const struct stackid_stat *stat)
 	return refused;
 }
 
-u32 stackid_table_fill(const void *table,
-		       const struct stackid_geometry *geometry)
+u32 stackid_table_fill_percent(const void *table,
+			       const struct stackid_geometry *geometry)
 {
 	const struct stackid_header *header = table;
 	u64 allocated = atomic64_read(&header->allocated);

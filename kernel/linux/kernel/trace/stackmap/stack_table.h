@@ -29,7 +29,7 @@ struct stackid_stat {
 	u64 generation;
 	u64 entries; /* unique stacks stored; at most max_entries */
 	u64 max_entries;
-	u64 pool_used; /* words */
+	u64 pool_used; /* pool words that were handed out */
 	u64 pool_words;
 	u64 refs; /* sum of the reference counts: hits + inserts */
 	u64 inserts;
@@ -38,7 +38,7 @@ struct stackid_stat {
 	u64 wasted; /* pool words without a stack: pool_used = wasted + words of elements */
 };
 
-/* Calls that the table refused. */
+/* The number of calls that the table refused. */
 u64 stackid_stat_refused(const struct stackid_stat *stat);
 
 /*
@@ -49,9 +49,13 @@ u64 stackid_stat_refused(const struct stackid_stat *stat);
 int stackid_geometry_set(struct stackid_geometry *geometry, u32 bits, u32 cpus,
 			 u32 pool_words);
 
-/* The same from what the table has handed out, without walking it. */
-u32 stackid_table_fill(const void *table,
-		       const struct stackid_geometry *geometry);
+/*
+ * Fill level of a table in percent (of its entries or of its pool, whichever is
+ * higher), computed from what the table has handed out, without a walk over the
+ * table.
+ */
+u32 stackid_table_fill_percent(const void *table,
+			       const struct stackid_geometry *geometry);
 
 /* Initialises an empty table in geometry->bytes of zeroes. */
 void stackid_table_init(void *table, const struct stackid_geometry *geometry,

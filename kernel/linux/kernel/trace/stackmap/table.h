@@ -58,10 +58,11 @@ struct stackid_cpu {
 	atomic64_t inserts;
 	atomic64_t drops[STACKID_DROP_COUNT];
 	u64 spare; /* capacity << 32 | pool word + 1 of an unused element; 0: no spare */
-	atomic64_t lost_races; /* another CPU published the same stack first */
+	atomic64_t
+		lost_races; /* number of times that another CPU published the same stack first */
 	/*
-	 * pool words given up: the excess of a spare, a replaced spare, the end
-	 * of a full pool
+	 * number of pool words that were given up: the excess of a spare, a
+	 * replaced spare, the end of a full pool
 	 */
 	atomic64_t wasted;
 } ____cacheline_aligned_in_smp;
