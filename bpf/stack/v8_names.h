@@ -180,8 +180,10 @@ static __always_inline bool v8_find_functions(struct unwinder *unwinder)
 	core_one_register(index);
 	v8->inlined.native = walk->frame[index & (UNWIND_FRAMES - 1)];
 	v8->inlined.shared[0] = found > 0 ? v8->shared : 0;
-	if (found > 0 && v8->is_compiled && !walk->is_interrupted && v8_inlined_find(walk) < 0)
+	if (found > 0 && v8->is_compiled && !walk->is_interrupted && v8_inlined_find(walk) < 0) {
+		v8->inlined.shared[0] = v8->shared;
 		v8_function_id_in_scratch_slot(unwinder, 0);
+	}
 	return true;
 }
 

@@ -256,6 +256,8 @@ CORE_GLOBAL int v8_find_function_of_frame(struct unwind *unwind, u32 is_compiled
 	if (!v8_frame_read(unwind, is_compiled))
 		return 0;
 	bytecode = is_compiled ? 0 : unwind->saved[WORD_BYTECODE];
+	if (!is_compiled && !bytecode)
+		return 0;
 	function = unwind->saved[WORD_FUNCTION];
 	context = unwind->saved[WORD_CONTEXT];
 	slot = function * HASH_FACTOR >> 32;
@@ -264,7 +266,7 @@ CORE_GLOBAL int v8_find_function_of_frame(struct unwind *unwind, u32 is_compiled
 	if (known->function != function || known->context != context ||
 	    known->bytecode != bytecode) {
 		*known = (struct v8_known){bytecode, function, context, 0, 0};
-		found = !is_compiled && !bytecode ? 0 : v8_function_read(unwind, known);
+		found = v8_function_read(unwind, known);
 		if (found <= 0) {
 			known->function = 0;
 			return found;

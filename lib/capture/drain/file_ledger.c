@@ -4,6 +4,8 @@
  * skipped are not counted by CPU; their reported number is kept in the ring header of CPU 0. */
 #include "capture/drain/file_ledger.h"
 
+#include <string.h>
+
 #include "capture/drain/counted_events.h"
 #include "capture/drain/deferred_stack.h"
 #include "capture/drain/recording.h"
@@ -128,7 +130,10 @@ static void sum_notes_of_programs(const struct loaded *loaded, u64 *notes)
 	notes[NOTE_UNFOLLOWED_TASKS] += memory->follow_lost;
 	notes[NOTE_UNFINISHED_WAITS] += memory->unfinished_waits;
 	notes[NOTE_WAITS_BEFORE] += memory->waits_before;
-	notes[NOTE_UNSEEN_SWITCHES] += memory->time_rest.unseen ?: memory->unseen_waits;
+	/* Accounts of times and waits count the same switches. */
+	notes[NOTE_UNSEEN_SWITCHES] += memory->time_rest.unseen > memory->unseen_waits
+					       ? memory->time_rest.unseen
+					       : memory->unseen_waits;
 	notes[NOTE_UNTIMED_THREADS] += memory->time_rest.untimed;
 	notes[NOTE_UNBEGUN_SPANS] += memory->spans_unbegun;
 	notes[NOTE_UNKEPT_SPANS] += memory->spans_unkept;
@@ -152,9 +157,11 @@ static void add_notes_of_attachment(const struct attachment *attachment, u64 *no
 void file_ledger_sum(const struct recording *recording, struct trace_ledger *ledger,
 		     struct trace_cpu_ledger *cpus)
 {
-	const u64 *reported = loaded_programs(recording->loaded)->bss->notes_reported;
-	u64 counted[NOTE_COUNT] = {};
+	u64 counted[NOTE_COUNT] = {}, reported[NOTE_COUNT];
 
+	/* Another reader may mark notes as reported meanwhile: the counters, which only grow, are
+	 * read later. */
+	memcpy(reported, loaded_programs(recording->loaded)->bss->notes_reported, sizeof(reported));
 	*ledger = recording->written;
 	for (u32 cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++) {
 		cpus[cpu] = cpu_ledger_since_last_file(recording, cpu);
