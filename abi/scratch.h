@@ -65,7 +65,7 @@ struct known_vma {
 };
 ABI_SIZE(struct known_vma, 64);
 
-/* The kernel's entry for an address: a mapping, or a gap between two. */
+/* The kernel's tree of mappings has this at an address: a mapping, or a gap between two. */
 struct vma_entry {
 	u64 vma; /* the kernel's vm_area_struct; 0: a gap */
 	u64 start;

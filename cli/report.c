@@ -233,7 +233,7 @@ static void print_source_losses(const struct report *report)
 }
 
 /* Adds the process contexts, if there are any. -1: memory is short. */
-static int add_processes_to_json(const struct report *report, json_t *whole)
+static int add_process_attributes_to_json(const struct report *report, json_t *whole)
 {
 	const struct trace_process *processes;
 	u32 count = trace_reader_processes(report->reader, &processes);
@@ -300,7 +300,7 @@ int report_put_json(const struct report *report, json_t *view)
 				  json_ledger(trace_reader_ledger(report->reader)));
 
 	if (add_source_ledgers_to_json(report, json_object_get(whole, "ledger")) ||
-	    add_processes_to_json(report, whole) || json_object_update(whole, view)) {
+	    add_process_attributes_to_json(report, whole) || json_object_update(whole, view)) {
 		json_decref(whole);
 		whole = NULL;
 	}

@@ -128,9 +128,9 @@ static __always_inline int callback_schedule_now(void)
 }
 
 /*
- * tail_call_callback_scheduler() for on_sample, which most recordings load once. Then no other
- * program needs the scheduling program of its type, and on_sample schedules the callback itself:
- * the two programs have much code in common, and the kernel verifies that code once.
+ * Called by on_sample. If on_sample is loaded only once (config.schedules), it schedules the
+ * callback itself and the scheduling program is not loaded, so the kernel verifies the code that
+ * both have in common once. Otherwise on_sample calls the scheduling program by a tail call.
  */
 static __always_inline int schedule_callback_or_tail_call(void *ctx, void *programs, bool wanted)
 {

@@ -54,7 +54,7 @@ static __always_inline u32 assign_mapping_number_to_file(struct vma_search *sear
  * Returns the begin of the next executable mapping, or 0 if the maple leaf of walk->from has no
  * more. Moves walk->from to the second page of that mapping, or past the leaf.
  */
-static __always_inline u64 next_executable_mapping_start(struct running_walk *walk)
+static __always_inline u64 walk_to_next_executable_mapping_in_leaf(struct running_walk *walk)
 {
 	u64 last = vma_copy_maple_leaf(&walk->search, walk->from), start;
 	u32 i;
@@ -73,7 +73,7 @@ static __always_inline u64 next_executable_mapping_start(struct running_walk *wa
 static long visit_running_mapping(u32 index, struct running_visit *visit)
 {
 	struct running_walk *walk = visit->walk;
-	u64 start = next_executable_mapping_start(walk);
+	u64 start = walk_to_next_executable_mapping_in_leaf(walk);
 	u32 number;
 
 	(void)index;

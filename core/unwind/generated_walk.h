@@ -156,7 +156,8 @@ struct v8_walk {
 	u64 file_script, file_hash; /* the script whose name is in text[1], and its hash */
 	/* 1: the words of the current frame prove that rbp is a frame pointer; 1: they were read */
 	u32 is_proven, is_tried;
-	u64 last_pc; /* the pc of the last frame that was proven; 0: none */
+	u64 last_pc; /* pc of the last frame with is_proven; 0: no such frame. The same pc is
+			tried again without a rule */
 	struct v8_known known[V8_KNOWN];
 	u64 named[V8_KNOWN], id[V8_KNOWN]; /* shared objects of functions, and the functions' ids */
 	/* index in `text` of the string that is being read: 1 for the file, 0 for the function */

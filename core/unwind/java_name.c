@@ -22,7 +22,8 @@
 
 _Static_assert((JAVA_WORDS & WORDS_MASK) == 0, "a mask bounds an index");
 
-/* The number of 16 or more bits at a byte offset in the words java->words_read. */
+/* The word of java->words_read at a byte offset, shifted so that the number at the offset is
+ * lowest. The caller cuts off the higher bits. The number must not go on in the next word. */
 CORE_PART u64 java_number_at(const struct java_walk *java, u32 offset)
 {
 	u32 index = offset / 8;

@@ -752,7 +752,7 @@ CORE_GLOBAL_PART int java_propose_entry_rule(struct unwind *unwind)
 }
 
 /* Goes on to the next codelet of the interpreter, unless the current one contains the pc. */
-static long java_step_to_codelet(u32 i, void *arg)
+static long java_check_codelet_or_go_to_next(u32 i, void *arg)
 {
 	struct unwind *unwind = *(struct unwind **)arg;
 	struct java_walk *java = &unwind->java;
@@ -779,7 +779,7 @@ CORE_GLOBAL_PART int java_is_at_call(struct unwind *unwind)
 		return false;
 	java = &unwind->java;
 	java->code = java->interpreter;
-	core_rare_loop(CODELETS_MAX, java_step_to_codelet, &unwind);
+	core_rare_loop(CODELETS_MAX, java_check_codelet_or_go_to_next, &unwind);
 	if (!core_reload(java->has_block) || !java_read_word(unwind, java->kind[0], &java->word))
 		return false;
 	return (core_reload(java->word) & JAVA_INVOKE_MASK) == JAVA_INVOKE_CODELET ||

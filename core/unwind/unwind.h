@@ -259,7 +259,8 @@ struct cfi_entry {
 	u64 data_alignment; /* two's complement */
 	u32 pointer_encoding;
 	bool augmented; /* the FDEs have augmentation data */
-	bool is_signal; /* frames of this code were interrupted by signals (signal trampoline) */
+	bool is_signal; /* code of a signal trampoline: the caller of its frame was interrupted, so
+			   the caller's pc is exact */
 	u64 start, end; /* addresses of the CIE's instructions */
 	struct cfi_row row; /* row after the CIE's instructions */
 };

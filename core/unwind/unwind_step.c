@@ -287,7 +287,7 @@ CORE_PART u32 check_cfa_and_caller_rsp(struct unwind *unwind, u64 cfa, u64 calle
  * guessed frame may be wrong, so such a frame is not recorded. A frame deeper than
  * STACK_USER_DEPTH_MAX is not recorded either: such a stack keeps its native frames.
  */
-CORE_GLOBAL_PART int mark_loop_frame(struct unwind *unwind, u64 cfa)
+CORE_GLOBAL_PART int record_interpreter_loop_frame(struct unwind *unwind, u64 cfa)
 {
 	struct script_mark *mark;
 	u32 index;
@@ -331,7 +331,7 @@ CORE_OUTLINED u32 step_to_caller_by_cfa(struct unwind *unwind)
 	if (stop)
 		return stop;
 	if (rule->cfa_kind == CFA_SCRIPT_LOOP)
-		mark_loop_frame(unwind, cfa);
+		record_interpreter_loop_frame(unwind, cfa);
 	stop = restore_registers_of_caller(unwind, rule, cfa);
 	set_known_register(&unwind->caller, REGISTER_SP, rsp);
 	return stop;

@@ -24,8 +24,8 @@ static int compare_by_thread_and_begin(const void *left, const void *right)
 	return order(a->thread, b->thread) ?: order(a->begin, b->begin) ?: order(a->source, b->source);
 }
 
-/* Returns how many waits stay if each thread keeps at most `most`. The waits are sorted by
- * thread. */
+/* Returns the number of waits that are left if at most `most` of each thread are kept. The waits
+ * are sorted by thread. */
 static u32 count_waits_to_keep(const struct thread_waits *waits, u32 most)
 {
 	u32 kept = 0, of_thread = 0;

@@ -59,8 +59,8 @@ void thread_waits_clear(struct thread_waits *waits);
 #define QUEUED_WORK_MAX 4096U
 
 struct queued_work {
-	struct intern_key key; /* the key of the sum: paths of the work and of the origin, address
-				  of the entry in `threads` */
+	struct intern_key key; /* three words: paths of the work; paths of its origin; address of
+				  the entry of `threads` that has both threads and the source */
 	/* paths, thread and source of the work and of its origin; `work` also has the count and
 	 * value of the sum */
 	struct time_cell work, origin;

@@ -77,7 +77,8 @@ static inline struct time_cell *time_cells_at(const struct time_cells *cells, u3
  * that the page stays small. The sums stay exact.
  */
 
-/* the most values on the page: the sum, over all stacks, of the numbers of different values */
+/* most values on the page: the numbers of distinct values of the events of each stack, added up;
+ * above it the values are rounded */
 #define VALUES_MAX (1U << 15)
 #define VALUES_KEPT_MAX (1U << 20) /* the most values while events are counted */
 

@@ -145,7 +145,8 @@ static bool is_code_segment_at(struct object *object, const Elf64_Phdr *segment,
 	return segment->p_flags & PF_X && address >= code->start && address < code->end;
 }
 
-static bool find_object_code(struct own_memory *memory, u64 address, struct unwind_mapping *code)
+static bool find_code_segment_of_loaded_object(struct own_memory *memory, u64 address,
+					       struct unwind_mapping *code)
 {
 	struct object object;
 	Elf64_Phdr segment;
@@ -226,7 +227,8 @@ bool unwind_find_mapping(struct unwind *unwind, u64 pc)
 {
 	struct unwind_mapping code;
 
-	if (!find_object_code(unwind->memory, pc, &code) && !find_mapped_code(pc, &code))
+	if (!find_code_segment_of_loaded_object(unwind->memory, pc, &code) &&
+	    !find_mapped_code(pc, &code))
 		return false;
 	unwind->mapping = code;
 	return true;

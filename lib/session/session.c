@@ -603,8 +603,8 @@ static int drain_and_end_file_if_due(struct session *session)
 		begin_wait_for_symbols(session, now);
 	if (!result &&
 	    capture_request_symbols_ahead(
-		    session->capture,
-		    symbolizers_awaited(now, session->naming_until, session->naming_own_until)) > 0)
+		    session->capture, choose_symbols_to_wait_for(now, session->naming_until,
+								 session->naming_own_until)) > 0)
 		return ms < NAMES_MS ? ms : NAMES_MS;
 	/* The open file gets all events up to now. The stack map is reset unless another process is
 	 * resetting it. */

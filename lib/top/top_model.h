@@ -88,7 +88,9 @@ struct top_model {
 	u32 stack_count;
 	/* significant binary digits of the values; DISTRIBUTION_DIGITS_EXACT: values are exact */
 	u32 value_digits;
-	bool has_aggregates; /* true: the windows have aggregates, as struct trace_info says */
+	bool has_aggregates; /* true: counted events of the windows are grouped by powers of two of
+				their values (trace_info.has_aggregates), so histograms get a note
+			      */
 	struct top_index *index;
 };
 

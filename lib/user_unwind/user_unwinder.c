@@ -276,7 +276,8 @@ static bool read_any_code(struct unwind *unwind, u64 address, void *buffer, u32 
 	return is_read;
 }
 
-/* Reads code. Bytes before the start of a mapping count as 0 if they cannot be read. */
+/* Reads code. If not all bytes can be read, those before the next page boundary are set to 0 and
+ * the rest is read: a mapping may start there. */
 bool unwind_peek(struct unwind *unwind, u64 address, void *buffer, u32 bytes)
 {
 	u32 missing = -address & (PAGE_BYTES - 1);

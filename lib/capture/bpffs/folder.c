@@ -171,7 +171,7 @@ static struct folder *allocate_folder(const char *name, const char *prefix)
 	return folder;
 }
 
-static int open_folder_and_pins(struct folder *folder)
+static int open_folder_and_its_pins_directory(struct folder *folder)
 {
 	folder->fd = open_directory(folder->path);
 	if (folder->fd < 0)
@@ -187,7 +187,9 @@ static int make_folder_and_pins(struct folder *folder)
 	folder->claimed = true;
 	if (mkdir(folder_pin_path(folder, ""), MODE_OWNER))
 		return -errno;
-	return open_folder_and_pins(folder) ?: flock(folder->fd, LOCK_EX) ? -errno : 0;
+	return open_folder_and_its_pins_directory(folder)
+		       ?: flock(folder->fd, LOCK_EX) ? -errno
+						     : 0;
 }
 
 int folder_create_and_lock(const char *name, struct folder **out, struct stackmap_error *error)
@@ -285,7 +287,7 @@ int folder_open(const char *name, struct folder **out, struct stackmap_error *er
 	if (result)
 		return result;
 	folder = allocate_folder(name, "");
-	result = folder ? open_folder_and_pins(folder) : -ENOMEM;
+	result = folder ? open_folder_and_its_pins_directory(folder) : -ENOMEM;
 	if (!result && (stat(ROOT, &root) || fstat(folder->fd, &status)))
 		result = -errno;
 	/* The root directory and the folder must belong to root or to this user. */

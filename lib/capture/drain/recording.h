@@ -17,7 +17,8 @@
 /* How a reader reads the rings. */
 enum read_mode {
 	READ_DRAIN,    /* consumes events, as the only reader of the instance */
-	READ_SNAPSHOT, /* copies events of one moment or of the end; the rings keep them */
+	READ_SNAPSHOT, /* copies the events that the rings have at one moment, or at the end of the
+			  capture, and leaves them there */
 	READ_LIVE, /* copies events as READ_SNAPSHOT does, from an instance that another process may
 		      read at the same time */
 };

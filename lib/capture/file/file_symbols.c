@@ -185,7 +185,7 @@ static int wait_for_requested_symbols(struct recording *recording)
 	while (!result && !interrupted() && !file_symbols_wait_is_over(recording)) {
 		if (!symbolizers_have_pending_symbols(
 			    recording->symbolizers,
-			    symbolizers_awaited(clock_ms(), patience.others, patience.own)))
+			    choose_symbols_to_wait_for(clock_ms(), patience.others, patience.own)))
 			break;
 		symbolizers_wait(recording->symbolizers, LOOK_MS);
 		if (!hurries && is_end_requested()) {

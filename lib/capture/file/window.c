@@ -47,8 +47,8 @@ int recording_await_symbols_ahead(struct recording *recording, u32 others_ms, u3
 
 	recording->names_until = longest_ms ? begin + longest_ms : 0;
 	while ((result = recording_request_symbols_ahead(
-			recording,
-			symbolizers_awaited(clock_ms(), begin + others_ms, begin + own_ms))) > 0) {
+			recording, choose_symbols_to_wait_for(clock_ms(), begin + others_ms,
+							      begin + own_ms))) > 0) {
 		if (is_end_requested() || file_symbols_wait_is_over(recording))
 			return 0;
 		symbolizers_wait(recording->symbolizers, ms);

@@ -148,7 +148,7 @@ int attach_perf_set_frequency(struct attachment *attachment, u64 frequency)
 }
 
 /* Stops the events and keeps their counts. Call before their links are closed. */
-static void stop_perf_events(struct attachment *attachment)
+static void stop_perf_events_and_keep_counts(struct attachment *attachment)
 {
 	if (!attachment->links.count) /* the perf events are stopped already */
 		return;
@@ -858,7 +858,7 @@ void attachment_detach_sources(struct attachment *attachment)
 		run_task_iterator(attachment->stop_fds[i]);
 		attachment->stop_fds[i] = 0;
 	}
-	stop_perf_events(attachment);
+	stop_perf_events_and_keep_counts(attachment);
 	link_list_clear(&attachment->links);
 	if (attachment->plan->spans && !attachment->unfinished_spans)
 		attachment->unfinished_spans =

@@ -30,8 +30,8 @@ enum program {
 	PROGRAM_WAKER = 1 << 12,
 	PROGRAM_FIELD_VALUE = 1 << 13, /* the program of the events of a tracepoint with a value */
 	PROGRAM_FIELD_CALL = 1 << 14,  /* counts skipped runs of PROGRAM_FIELD_VALUE */
-	PROGRAM_TIME = 1 << 15,	       /* stands for all programs of thread times */
-	PROGRAM_ORIGIN = 1 << 16,      /* stands for all programs of origins */
+	PROGRAM_TIME = 1 << 15,	       /* one bit for all programs that record thread times */
+	PROGRAM_ORIGIN = 1 << 16,      /* one bit for all programs that record origins */
 	PROGRAM_LAST = PROGRAM_ORIGIN,
 };
 

@@ -155,7 +155,7 @@ static bool parse_counter(char *text, struct question_words *out)
 }
 
 /* Parses a value: "NAME", "NAME:TYPE", "NAME:UNIT" or "NAME:TYPE:UNIT". */
-static bool parse_value(char *text, struct value_words *out)
+static bool split_description_of_value(char *text, struct value_words *out)
 {
 	char *factor = strsep(&text, ":"), *name = strsep(&factor, "*"), *part;
 
@@ -179,7 +179,8 @@ static bool parse_values(char *first, char *second, struct question_words *out)
 {
 	struct value_words value = {};
 
-	if (!parse_value(first, &value) || (second && !parse_value(second, &out->further)))
+	if (!split_description_of_value(first, &value) ||
+	    (second && !split_description_of_value(second, &out->further)))
 		return false;
 	out->name = value.name;
 	out->factor = value.factor;

@@ -473,7 +473,7 @@ static int located_code_write_stack(struct located_code *located, u32 number,
 	return 0;
 }
 
-/* The store's answers to all queries of a question. */
+/* The rows that the store's queries for one question have returned. */
 struct answer {
 	struct selection selection;
 	struct store_account account;

@@ -298,9 +298,9 @@ static u64 base_of_debug_info_offsets(const struct object *object)
  * The name and bounds of the outermost function. If two symbols contain the frame, the one
  * with the higher start wins, as in reports.
  */
-static const char *choose_nearest_outermost_symbol(const struct frame *frame,
-						   const struct debug_name *name, u64 base,
-						   u64 *start, u64 *size)
+static const char *choose_stored_or_looked_up_symbol(const struct frame *frame,
+						     const struct debug_name *name, u64 base,
+						     u64 *start, u64 *size)
 {
 	bool is_named = *frame->function;
 
@@ -322,7 +322,7 @@ static void append_frame_row(struct symbolizing *all, const struct object *objec
 	struct byte_buffer *rows = &all->rows;
 	u32 count = name->count ?: 1;
 	u64 start, size;
-	const char *function = choose_nearest_outermost_symbol(
+	const char *function = choose_stored_or_looked_up_symbol(
 		frame, name, base_of_debug_info_offsets(object), &start, &size);
 
 	row_put_u16(rows, frame->day);

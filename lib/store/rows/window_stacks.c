@@ -476,8 +476,8 @@ static int append_unsent_frame_rows(struct window_stacks *stacks,
 				    const struct located_frame *placed)
 {
 	enum frame_role role = placed->key.word[1];
-	/* true: the rows describe the place from which the frame's identity in the store was made
-	 * (generated code) */
+	/* true: the identity of a frame in the store depends on its place (generated code), so the
+	 * rows describe the place of which the identity was made, not that of the role */
 	bool is_identity_place = role == FRAME_EXECUTED && !placed->is_stable;
 	const struct frame_place place = frame_identities_find_place(
 		stacks->identities, placed->key.word[0],

@@ -239,7 +239,7 @@ static void find_kernel_files(struct debug_search *search)
 
 /* True for kernel code whose address kptr_restrict hid from the recorder: without the address, the
  * kernel's file is of no use. */
-static bool is_address_hidden(const struct debug_code *code)
+static bool is_kernel_address_hidden(const struct debug_code *code)
 {
 	return !code->mapping && !code->module->start;
 }
@@ -250,7 +250,8 @@ static int search_begin(struct debug_search *search, struct debug_lookup *lookup
 			const struct debug_code *code)
 {
 	const struct trace_mapping *mapping = code->mapping;
-	bool is_findable = mapping ? mapping->kind == MAPPING_FILE : !is_address_hidden(code);
+	bool is_findable =
+		mapping ? mapping->kind == MAPPING_FILE : !is_kernel_address_hidden(code);
 	u32 roots = 0;
 
 	*search = (struct debug_search){
@@ -268,7 +269,7 @@ static int search_begin(struct debug_search *search, struct debug_lookup *lookup
 	if (mapping)
 		search->roots[roots++] = search->process_root;
 	search->roots[roots] = "/";
-	if (is_address_hidden(code) && lookup->choice.vmlinux)
+	if (is_kernel_address_hidden(code) && lookup->choice.vmlinux)
 		report_unusable_file(
 			search->lookup, lookup->choice.vmlinux,
 			"where the kernel lay was hidden from the recorder (kptr_restrict)");

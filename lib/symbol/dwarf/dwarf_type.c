@@ -298,7 +298,8 @@ static bool add_words_of_type_to_shape(struct scan *scan, Dwarf_Die *type, u64 o
  * A constructor with further parameters copies only if these have defaults, which DWARF need not
  * tell: *known is set to false then.
  */
-static bool is_copy_constructor(Dwarf_Die *function, Dwarf_Die *structure, u32 *work, bool *known)
+static bool is_copy_or_move_constructor(Dwarf_Die *function, Dwarf_Die *structure, u32 *work,
+					bool *known)
 {
 	Dwarf_Die parameter, type, of;
 	u32 references = 0, others = 0;
@@ -342,7 +343,7 @@ static bool function_makes_class_pass_by_address(Dwarf_Die *function, Dwarf_Die 
 	 * template. */
 	return class && !strncmp(name, class, strcspn(class, "<")) &&
 	       name[strcspn(class, "<")] == '\0' &&
-	       is_copy_constructor(function, structure, work, known);
+	       is_copy_or_move_constructor(function, structure, work, known);
 }
 
 /* True if values of the class are passed by address. *known is set to false if a part of the class

@@ -94,7 +94,8 @@ static int load_elf_symbols(Elf *elf, struct code *code)
 	return result == -ENOEXEC ? 0 : result;
 }
 
-static int load_symbols_and_functions_of_elf(Elf *(*open)(int file), int file, struct code *code)
+static int load_symbols_of_elf_and_functions_if_needed(Elf *(*open)(int file), int file,
+						       struct code *code)
 {
 	int result = code->has_symbols ? 0 : load_elf_symbols(open(file), code);
 
@@ -130,7 +131,7 @@ static int load_mapped_file(int file, struct code *code)
 	}
 	if (elf_version(EV_CURRENT) == EV_NONE)
 		return -ENOTSUP;
-	return load_symbols_and_functions_of_elf(elf_begin_of_file, file, code);
+	return load_symbols_of_elf_and_functions_if_needed(elf_begin_of_file, file, code);
 }
 
 /* Adds the functions of a perf map or a jitdump. A file that cannot be read to its end is left out
@@ -169,7 +170,7 @@ static int load_symbols(const int *files, struct code *code, u32 *unread)
 	case SYMBOL_ASK_FILE:
 		return load_mapped_file(files[0], code);
 	case SYMBOL_ASK_VDSO:
-		return load_symbols_and_functions_of_elf(open_vdso, -1, code);
+		return load_symbols_of_elf_and_functions_if_needed(open_vdso, -1, code);
 	case SYMBOL_ASK_KERNEL:
 		return kernel_symbols_load(code->addresses, code->request->addresses, files,
 					   code->tables.symbols, &code->passing);
@@ -216,7 +217,7 @@ static u32 find_distinct_symbols(const struct code *code, const u64 *addresses, 
 }
 
 /* True if no other symbol covers an address of this symbol. */
-static bool is_symbol_without_overlap(const struct code *code, const struct symbol *symbol)
+static bool is_only_symbol_in_its_range(const struct code *code, const struct symbol *symbol)
 {
 	const struct symbol_table *symbols = code->tables.symbols;
 	u64 end = symbol->start + symbol->size;
@@ -236,7 +237,7 @@ static void write_symbol(FILE *out, const struct code *code, const struct symbol
 		.address = segment ? segment->address + (symbol->start - segment->offset)
 				   : symbol->start,
 		.name_bytes = symbol->name_bytes,
-		.is_undivided = is_symbol_without_overlap(code, symbol),
+		.is_undivided = is_only_symbol_in_its_range(code, symbol),
 	};
 
 	if (head.name_bytes > SYMBOL_NAME_BYTES_MAX)

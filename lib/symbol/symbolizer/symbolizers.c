@@ -434,15 +434,16 @@ int symbolizers_request_kernel_names_early(struct symbolizers *symbolizers)
 
 /* --- Answers. --- */
 
-/* Where add_symbol_to_sink() hands each symbol of an answer: to the sink of the caller, to the
- * cache, or to both. */
+/* Where pass_symbol_to_sink_and_cache() hands each symbol of an answer: to the sink of the caller,
+ * to the cache, or to both. */
 struct taker {
 	struct symbolizers *symbolizers;
 	bool to_sink, to_cache;
 };
 
 /* Symbols of passing code get their size from the program: kallsyms has no sizes. */
-static int add_symbol_to_sink(void *arg, const struct trace_symbol *listed, bool is_undivided)
+static int pass_symbol_to_sink_and_cache(void *arg, const struct trace_symbol *listed,
+					 bool is_undivided)
 {
 	const struct taker *taker = arg;
 	struct symbolizers *symbolizers = taker->symbolizers;
@@ -468,7 +469,8 @@ static int read_symbol_file(struct symbolizers *symbolizers, const struct symbol
 			      .to_cache = job->record && job->record->key.kind != MAPPING_ANON &&
 					  job->number < MAPPINGS_MAX && !answer->result &&
 					  !answer->failures};
-	int result = symbol_file_each(file, answer->bytes, job->number, add_symbol_to_sink, &taker);
+	int result = symbol_file_each(file, answer->bytes, job->number,
+				      pass_symbol_to_sink_and_cache, &taker);
 	u64 *addresses = NULL;
 
 	if (taker.to_cache && !result)

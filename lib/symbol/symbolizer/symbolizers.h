@@ -103,7 +103,7 @@ bool symbolizers_have_pending_symbols(const struct symbolizers *symbolizers,
 
 /* Chooses the symbols to wait for at time `now`: symbols of other users' files until `others`,
  * symbols of root's and our own files until `own`, symbols of the kernel always. */
-static inline enum symbolizers_which symbolizers_awaited(u64 now, u64 others, u64 own)
+static inline enum symbolizers_which choose_symbols_to_wait_for(u64 now, u64 others, u64 own)
 {
 	if (now < others)
 		return SYMBOLIZERS_ANY;

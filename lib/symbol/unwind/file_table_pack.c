@@ -51,7 +51,8 @@ static int add_root_and_node_chunks(struct file_table *table, u32 leaves)
 	return 0;
 }
 
-/* Adds the chunks of the leaves, and fills in the leaves' offsets in nodes and root. */
+/* Adds the chunks of the leaves, and writes the file offset of each leaf's first row into its node,
+ * and that of each node's first row into the root. */
 static int add_leaf_chunks_of_rows(struct file_table *table, const struct code_rows *rows,
 				   u32 leaves)
 {

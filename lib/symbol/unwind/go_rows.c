@@ -79,8 +79,8 @@ struct go_part {
 	u32 start;
 	u32 place; /* enum go_place */
 	u32 back;
-	struct unwind_rule rule; /* CFA_GO_SAVED, CFA_GO_DEPTH or CFA_DEREF with operand 0; or
-				    CFA_REGISTER with offset 0 */
+	struct unwind_rule rule; /* rule of the part; its kind is CFA_GO_SAVED, CFA_GO_DEPTH or
+				    CFA_DEREF, each with operand 0, or CFA_REGISTER with offset 0 */
 };
 
 struct go_parts {

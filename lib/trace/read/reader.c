@@ -658,7 +658,7 @@ u32 trace_reader_source_named(const struct trace_reader *reader, const char *nam
 	return TRACE_NO_SOURCE;
 }
 
-static void exchange_texts(const char **a, const char **b)
+static void swap_text_pointers(const char **a, const char **b)
 {
 	const char *text = *a;
 
@@ -701,8 +701,8 @@ int trace_reader_choose_value(struct trace_reader *reader, const char *value,
 		if (number != 2)
 			continue;
 		reader->is_swapped[i] = !reader->is_swapped[i];
-		exchange_texts(&sources[i].value_unit, &sources[i].further_unit);
-		exchange_texts(&sources[i].value_name, &sources[i].further_name);
+		swap_text_pointers(&sources[i].value_unit, &sources[i].further_unit);
+		swap_text_pointers(&sources[i].value_name, &sources[i].further_name);
 	}
 	if (is_found)
 		return 0;
