@@ -456,8 +456,8 @@ CORE_PART bool script_code_read(struct script_walk *walk)
 }
 
 /*
- * True for code of the interpreter itself, with which it ends a call and which is no function of
- * the script: the name and the file name of such code are one object.
+ * True for code that the interpreter itself runs to end a call. The script has no such function:
+ * the name and the file name of this code are one object.
  */
 CORE_PART bool script_code_is_internal(const struct script_walk *walk)
 {

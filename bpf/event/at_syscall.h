@@ -2,7 +2,7 @@
 /*
  * --user-at-syscall: the user stack is taken at the entry of each system call, so that the stack is
  * ready for every later event of that call: as an id, or as the cookie that was opened at the
- * entry. When the call returns, the stack is no longer valid. Events in an interrupt of user mode
+ * entry. The stack is valid until the call returns. Events in an interrupt of user mode
  * do not use this stack, because their entry into the kernel is another one.
  */
 #ifndef BPF_AT_SYSCALL_H

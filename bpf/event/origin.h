@@ -119,10 +119,10 @@ static __always_inline bool is_callback_of_origin_running(u64 running, u64 objec
 }
 
 /*
- * Sets *out to the origin of the innermost timer callback that the current task runs. False: there
- * is no such callback, or its origin is not known. A soft interrupt may be preempted by other tasks
- * with PREEMPT_RT, so the task is compared. A CPU sample is taken in the callback of a
- * high-resolution timer, and belongs to what this timer has interrupted.
+ * Sets *out to the origin of the innermost timer callback that the current task runs. False: the
+ * task runs no timer callback, or the origin of the callback is not known. A soft interrupt may be
+ * preempted by other tasks with PREEMPT_RT, so the task is compared. A CPU sample is taken in the
+ * callback of a high-resolution timer, and belongs to what this timer has interrupted.
  */
 static __always_inline bool origin_of_timer_call(u32 interrupts, u32 cpu, bool is_sample,
 						 struct origin *out)

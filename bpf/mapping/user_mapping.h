@@ -466,8 +466,8 @@ static __always_inline void note_mapping_without_build_id(struct vma_search *sea
 }
 
 /*
- * Sets search->vma to the mapping of the code at an address. -ENOENT: there is no code. -EAGAIN:
- * the mappings are being changed.
+ * Sets search->vma to the mapping of the code at an address. -ENOENT: no mapping has code
+ * at this address. -EAGAIN: another thread changes the mappings.
  */
 __noinline int mapping_lookup(struct vma_search *search, u64 address)
 {

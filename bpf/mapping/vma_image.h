@@ -18,8 +18,8 @@
 #define IMAGE_LOOKS_MAX 16 /* tries while the memory is being changed */
 
 /*
- * Adds a mapping to the image. The lowest mapping that shows the ELF header is the first segment;
- * below a first segment without code there is no other segment. True: the search is over.
+ * Adds a mapping to the image. The lowest mapping that shows the ELF header is the first segment,
+ * and if it has no code, no segment lies below it. True: the search is over.
  */
 static __always_inline bool image_add_segment(struct vma_search *search)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What a walk keeps of the code that Java's virtual machine and V8 have generated: their layouts,
- * the current frame's function and the functions inlined into it. struct unwind has one of each.
+ * The state of a walk in code that Java's virtual machine and V8 have generated: the layouts of
+ * their objects, the current frame's function, and the functions inlined into this function. struct
+ * unwind has one of each.
  */
 #ifndef CORE_GENERATED_WALK_H
 #define CORE_GENERATED_WALK_H
@@ -74,7 +75,7 @@ struct java_walk {
 	s64 distance;		   /* distance of the pc from the first byte of the code */
 	u32 place_from, place_end; /* range of the descriptions that are still to be searched */
 	struct java_place place;   /* the description that was read last */
-	u32 scope;		   /* distance of the current scope; 0: there is none */
+	u32 scope;		   /* distance of the current scope; 0: no scope is left */
 	u32 is_unnamed;		   /* 1: a function in `chain` has no id */
 	u64 numbers[2];		   /* the first numbers of a scope */
 	u32 numbers_at;		   /* byte in `numbers` of the next number */

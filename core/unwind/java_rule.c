@@ -473,7 +473,7 @@ CORE_GLOBAL_PART int java_is_return_address(struct unwind *unwind)
 		return java->kind[0] == JAVA_COMPILED_KIND;
 	if (java->kind[1] != JAVA_STUBS_SECOND || java->kind[2] != JAVA_STUBS_THIRD)
 		return false;
-	java->barrier = java->word = pc;
+	java->barrier = pc;
 	return true;
 }
 

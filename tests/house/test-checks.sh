@@ -221,7 +221,7 @@ times_of_several_logs_add_up() {
 	failures=$((failures + 1))
 }
 
-# Without a linker for arm64 its sources are read all the same.
+# The check reads arm64's sources on a machine that lacks a linker for arm64, too.
 sources_are_read_without_a_linker() {
 	local commands="$top/commands" source status
 	[ -d /usr/aarch64-linux-gnu/include ] && command -v clang-14 >/dev/null || return

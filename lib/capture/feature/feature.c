@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The advice for the user depends on the errno of an attempt. After a refusal (EPERM, EACCES) a
- * user who lacks the privilege is told how to get it; a user who has the privilege is told to allow
- * the call in the part that refuses it (seccomp of a container, an LSM, lockdown). For other errors
+ * The advice for the user depends on the errno of an attempt. After a refusal (EPERM, EACCES)
+ * the advice is to get the privilege, if the user lacks it, and otherwise to allow the call in the
+ * part that refuses it (seccomp of a container, an LSM, lockdown). For other errors
  * the advice is a kernel with another configuration.
  */
 #include "capture/feature/feature.h"

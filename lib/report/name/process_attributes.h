@@ -38,7 +38,7 @@ struct process_attributes {
 	bool is_damaged; /* the rest of the message could not be read */
 };
 
-/* The keys of threads' attributes, by number. A key that is no text is empty. */
+/* The keys of threads' attributes, by number. A key that is not a text has length 0. */
 struct thread_keys {
 	struct byte_cursor key[256];
 	u32 count;

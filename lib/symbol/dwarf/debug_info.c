@@ -42,7 +42,7 @@
 #define GROWTH_MAX 32 /* xz makes a symbol table smaller by a factor of about 5 */
 
 /* Opens the ELF file in the section .gnu_debugdata; the caller frees *memory after elf_end(). NULL:
- * there is no such section, or the bytes in it make no sense. */
+ * the file lacks the section, or the section's bytes are not a packed ELF file. */
 static Elf *open_mini_debug_elf(Elf *elf, char **memory)
 {
 	Elf_Data *packed = elf_section_data(elf, ".gnu_debugdata");

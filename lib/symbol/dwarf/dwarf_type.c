@@ -72,8 +72,8 @@ bool dwarf_type_is_structure(Dwarf_Die *type)
 	return tag == DW_TAG_structure_type || tag == DW_TAG_class_type || tag == DW_TAG_union_type;
 }
 
-/* True for a data member or a base class. A static member also has an entry, but is no part of the
- * structure's bytes. */
+/* True for a data member or a base class. A static member has an entry, too, but lies outside of
+ * the structure's bytes. */
 static bool is_data_member_entry(Dwarf_Die *die)
 {
 	int tag = dwarf_tag(die);

@@ -97,8 +97,8 @@ bool arm64_makes_address(u32 code, u32 next, s64 here, s64 *address)
 	       bits(next, 5, 5) == bits(code, 0, 5);
 }
 
-/* Returns the slot that holds the address to which a stub of the PLT jumps; 0: the code is no stub.
- */
+/* A stub of the PLT jumps to an address that a slot holds. Returns the address of the slot; 0: the
+ * code is not a stub. */
 static u32 slot_of_stub(const void *bytes, u32 address)
 {
 	u32 code[3], at;

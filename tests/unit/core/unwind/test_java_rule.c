@@ -222,7 +222,7 @@ TEST(methods_that_are_not_entered, machine_make)
 }
 
 /* The interpreter's codelets: 256 bytes with another name, and the rest with this one. r13 of the
- * frame is no bytecode's address. */
+ * frame does not hold the address of a bytecode. */
 static void codelets_put(const char *name)
 {
 	machine_make(NULL);
