@@ -31,9 +31,10 @@
 #define PACE_EVENTS_PER_MS 350
 
 struct pace {
-	int ms;		 /* time between the last two rounds; 0 = no round yet */
-	bool watches;	 /* rounds are frequent for a while after new code */
-	u64 watch_until; /* clock_ms() at the end of frequent rounds */
+	int ms;		    /* time between the last two rounds; 0 = no round yet */
+	bool watches;	    /* rounds are frequent for a while after new code */
+	u64 watch_until;    /* clock_ms() at the end of frequent rounds */
+	u64 analysed_since; /* clock_ms() since when a file is analysed; 0: none is */
 };
 
 /* Shortens the time until the next rounds, because code was seen that is new in this capture. */
@@ -42,6 +43,13 @@ void pace_note_new_code(struct pace *pace);
 /* Shortens the time until the next round, because an unwind table was requested that stacks of
  * later events need. */
 void pace_note_table_request(struct pace *pace);
+
+/*
+ * Notes in each round if files without unwind tables are analysed. Meanwhile the time between two
+ * rounds is at most an eighth of the time that the analysis has taken: a large file takes a second,
+ * and rules that are used an eighth later cost few deferred stacks.
+ */
+void pace_note_analysis(struct pace *pace, bool is_analysing);
 
 /* The use of the rings before a round. */
 struct pace_rings {
