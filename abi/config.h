@@ -67,13 +67,18 @@ struct capture_config {
 	u32 kernel_stacks;
 	u32 user_stacks;
 	u32 max_depth; /* kernel.perf_event_max_stack: the most frames of bpf_get_stack() */
-	u32 kind; /* event kind of all events of a BPF object whose programs cannot have a cookie */
-	u32 cookie;    /* 1: the link's cookie holds the event kind, not `kind` */
-	u32 leaf;      /* 1: slots have room for the pc of CPU samples */
-	u32 sample;    /* 1: the perf event of this object is a CPU sample */
-	u32 value;     /* 1: slots have room for a value, after the leaf */
+	u32 kind;      /* if `cookie` is 0: what the cookie of the object's only source would be */
+	u32 cookie; /* 1: the programs read the cookie of the BPF link: it holds the event kind */
+	u32 leaf;   /* 1: slots have room for the pc of CPU samples */
+	u32 sample; /* 1: the perf event of this object is a CPU sample */
+	u32 value;  /* 1: slots have room for a value, after the leaf */
 	u32 questions; /* 1: a source has a question (abi/question.h) */
-	u32 alive;     /* enum alive_mode; set if a source has an ALIVE_* role (abi/question.h) */
+	/*
+	 * 1: a question has question.refuses_early, only chosen threads are recorded, and unmet
+	 * events are not counted
+	 */
+	u32 refuses_early;
+	u32 alive; /* enum alive_mode; set if a source has an ALIVE_* role (abi/question.h) */
 	u32 off_cpu_kind;
 	u32 waker_kind;
 	u32 origins; /* 1: an event of queued work has the stacks of the task that queued it */
@@ -156,7 +161,8 @@ struct field_runs {
 	u64 skipped;
 	/*
 	 * runs of the second program, since the last run of the first one, that no run of the first
-	 * one matched: the kernel skipped or had detached the first one
+	 * one matched, at events that passed the filters: the kernel skipped or had detached the
+	 * first one
 	 */
 	u64 unsure;
 };

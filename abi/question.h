@@ -162,7 +162,9 @@ struct question {
 		     */
 	/* 1: the value comes from a perf counter, and the events are those of sched_switch */
 	u8 in_switch;
-	u16 unused;
+	/* 1: the first condition alone may refuse an event, before the thread is looked up */
+	u8 refuses_early;
+	u8 unused;
 	struct event_number key;
 	u64 every; /* ALIVE_*: units of value for each taken thing; at most ALIVE_EVERY_MAX; 0: all
 		    */

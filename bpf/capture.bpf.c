@@ -132,7 +132,7 @@ SEC("stackmap.tracepoint")
 int on_field_value(void *ctx)
 {
 	return tail_call_callback_scheduler(ctx, &callbacks_tracepoint,
-					    field_value_emit(ctx, bpf_get_attach_cookie(ctx)));
+					    field_value_emit(ctx, event_cookie(ctx)));
 }
 
 SEC("stackmap.raw_tp")
@@ -151,9 +151,7 @@ u64 compat_calls;
 
 static __always_inline bool is_compat_call(void)
 {
-	struct task_struct *task = (void *)bpf_get_current_task();
-
-	return is_compat_syscall(&task->thread_info);
+	return is_compat_syscall(&current_typed_task()->thread_info);
 }
 
 /* A global function: verified once for all callers. */

@@ -44,10 +44,10 @@ CORE_PART bool field_runs_take_run_of_first(struct field_runs *runs)
 	return false;
 }
 
-CORE_PART void field_runs_count_second_program(struct field_runs *runs)
+/* The first program was skipped before this run of the second one: `unsure` grows by one. */
+CORE_PART void field_runs_count_skip(struct field_runs *runs)
 {
-	if (!field_runs_take_run_of_first(runs))
-		atomic_add_relaxed(&runs->unsure, 1);
+	atomic_add_relaxed(&runs->unsure, 1);
 }
 
 #endif

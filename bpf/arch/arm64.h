@@ -110,7 +110,7 @@ static __always_inline u64 thread_pointer_of(const struct thread_struct *thread)
 
 static __always_inline bool is_compat_syscall(const struct thread_info *info)
 {
-	return BPF_CORE_READ(info, flags) >> TIF_32BIT & 1;
+	return info->flags >> TIF_32BIT & 1;
 }
 
 /*

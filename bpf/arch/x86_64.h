@@ -130,7 +130,7 @@ static __always_inline u64 thread_pointer_of(const struct thread_struct *thread)
 
 static __always_inline bool is_compat_syscall(const struct thread_info *info)
 {
-	return BPF_CORE_READ(info, status) & TS_COMPAT;
+	return info->status & TS_COMPAT;
 }
 
 /*

@@ -185,15 +185,27 @@ static __always_inline bool event_record(void *ctx, const struct hit *hit, u32 c
 }
 
 /*
+ * Sets the address at which the numbers of the event are. `base` NULL: the address is set already.
+ */
+static __always_inline void hit_set_numbers(struct hit *hit, const void *base)
+{
+	if (config.questions && base)
+		hit->numbers = pointer_as_number(base);
+}
+
+static __always_inline bool is_hit_refused_early(const struct hit *hit)
+{
+	return config.refuses_early && is_event_refused_early(hit->kind, hit->numbers);
+}
+
+/*
  * Sets the values that the source's question asks for. False: the event does not meet the
  * conditions, and its second value is not read.
  */
-static __always_inline bool evaluate_question_of_event(struct hit *hit, const void *base)
+static __always_inline bool evaluate_question_of_event(struct hit *hit)
 {
 	s64 answer = 0;
 
-	if (config.questions && base)
-		hit->numbers = pointer_as_number(base);
 	if (config.questions)
 		answer = evaluate_question(hit->kind, hit->numbers);
 	if (answer == ANSWER_NONE)
@@ -239,11 +251,12 @@ static __always_inline bool is_own_task_in_interrupt(void *ctx, u32 cpu, u32 kin
 static __always_inline bool event_passes_filters_or_in_interrupt(void *ctx, struct hit *hit,
 								 u32 cpu)
 {
-	u64 ids = current_pid_and_tid();
+	const struct task_struct *task = current_typed_task();
+	u64 ids = pid_and_tid_of_typed_task(task);
 
 	hit->in_own_task = is_own_process(ids >> 32);
 	return hit->in_own_task ? is_own_task_in_interrupt(ctx, cpu, hit->kind)
-				: thread_passes_chosen_filters(ids, cpu);
+				: thread_passes_chosen_filters(task, ids, cpu);
 }
 
 /* event_emit() for an event that may be in an interrupt. */
@@ -252,8 +265,9 @@ static __always_inline bool event_emit_even_in_interrupt(void *ctx, struct hit *
 {
 	u32 cpu = bpf_get_smp_processor_id();
 
-	return event_passes_filters_or_in_interrupt(ctx, hit, cpu) &&
-	       evaluate_question_of_event(hit, base) && event_record(ctx, hit, cpu);
+	hit_set_numbers(hit, base);
+	return !is_hit_refused_early(hit) && event_passes_filters_or_in_interrupt(ctx, hit, cpu) &&
+	       evaluate_question_of_event(hit) && event_record(ctx, hit, cpu);
 }
 
 /*
@@ -265,8 +279,9 @@ static __always_inline bool event_emit(void *ctx, struct hit *hit, const void *b
 {
 	u32 cpu = bpf_get_smp_processor_id();
 
-	return current_thread_passes_filters(cpu) && evaluate_question_of_event(hit, base) &&
-	       event_record(ctx, hit, cpu);
+	hit_set_numbers(hit, base);
+	return !is_hit_refused_early(hit) && current_thread_passes_filters(cpu) &&
+	       evaluate_question_of_event(hit) && event_record(ctx, hit, cpu);
 }
 
 #endif

@@ -6,12 +6,16 @@
  * the skips, others do not.
  *
  * Therefore a second program follows at the same tracepoint, a raw one, which the kernel does not
- * skip. It counts the events that the first program has missed (core/field_runs.h). The kernel
- * calls both with preemption off, except for raw_syscalls, which are refused.
+ * skip. It counts the events that the first program has missed (core/field_runs.h). Before Linux
+ * 7.0 the kernel calls both with preemption off, except for raw_syscalls, which are refused. Since
+ * 7.0 a task can be preempted between the two programs and resume on another CPU: a later skip on
+ * the first CPU is then missed, and a false skip is counted on the second CPU.
  *
- * Each program applies the filters itself. At an exec the results may differ: the recorder's own
- * hook, which makes the command wanted, runs between the two programs if another user of perf has
- * had the tracepoint before. The event then counts as skipped.
+ * Both programs count all events of the tracepoint, also those that the filters refuse: a refused
+ * event costs less that way, and a run of the second program that the kernel misses at such an
+ * event is no loss. The second program applies the filters only when it detects a skip, to its
+ * current event. The skipped event may be another one: that of an interrupt between the two
+ * programs.
  *
  * The conditions of the question need the record, so the second program does not know them: an
  * event that was skipped counts as lost whether it would have met them or not.
@@ -39,14 +43,13 @@ static __always_inline void field_value_count_run_of_first_program(u32 kind)
 
 static __always_inline void field_value_count_run_of_second_program(void *ctx, u32 kind)
 {
-	struct field_runs *runs;
-	struct hit hit = {};
+	struct field_runs *runs = bpf_map_lookup_elem(&field_runs, &kind);
+	struct hit hit = {.kind = kind};
 
-	if (!event_passes_filters_or_in_interrupt(ctx, &hit, bpf_get_smp_processor_id()))
+	if (!runs || field_runs_take_run_of_first(runs))
 		return;
-	runs = bpf_map_lookup_elem(&field_runs, &kind);
-	if (runs)
-		field_runs_count_second_program(runs);
+	if (event_passes_filters_or_in_interrupt(ctx, &hit, bpf_get_smp_processor_id()))
+		field_runs_count_skip(runs);
 }
 
 /*
@@ -58,10 +61,11 @@ static __always_inline bool field_value_emit(void *record, u64 cookie)
 	struct hit hit = {.kind = cookie, .is_record = true};
 	u32 cpu = bpf_get_smp_processor_id();
 
-	if (!event_passes_filters_or_in_interrupt(record, &hit, cpu))
-		return false;
 	field_value_count_run_of_first_program(hit.kind);
-	return evaluate_question_of_event(&hit, record) && event_record(record, &hit, cpu);
+	hit_set_numbers(&hit, record);
+	return !is_hit_refused_early(&hit) &&
+	       event_passes_filters_or_in_interrupt(record, &hit, cpu) &&
+	       evaluate_question_of_event(&hit) && event_record(record, &hit, cpu);
 }
 
 #endif

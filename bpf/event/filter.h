@@ -35,11 +35,11 @@ static __always_inline bool is_thread_followed(u32 tid)
 	return task && task->from == FOLLOW_NOW;
 }
 
-static __always_inline bool current_comm_matches_filter(void)
+static __always_inline bool task_comm_matches_filter(const struct task_struct *task)
 {
 	u64 comm[COMM_BYTES / sizeof(u64)];
 
-	copy_current_comm(comm);
+	copy_comm_of_typed_task(comm, task);
 	return comm_globs_match(&config.comms, (const u8 *)comm);
 }
 
@@ -92,13 +92,16 @@ static __always_inline bool is_own_process(u32 tgid)
 	return tgid && (tgid == own_tgid || find_own_process_slot(tgid));
 }
 
-/* True if the current thread, whose id is `tid`, passes the filters that the user has chosen. */
-static __always_inline bool thread_passes_chosen_filters(u32 tid, u32 cpu)
+/*
+ * True if `task`, the current thread, passes the filters that the user has chosen. `tid` is its id.
+ */
+static __always_inline bool thread_passes_chosen_filters(const struct task_struct *task, u32 tid,
+							 u32 cpu)
 {
 	if (config.by_cpu && !cpu_matches_filter(cpu))
 		return false;
 	/* The comparison of the name comes first: it costs less than the lookup of the thread. */
-	if (config.by_comm && !current_comm_matches_filter())
+	if (config.by_comm && !task_comm_matches_filter(task))
 		return false;
 	if (!is_thread_followed(tid))
 		return false;
@@ -108,9 +111,10 @@ static __always_inline bool thread_passes_chosen_filters(u32 tid, u32 cpu)
 /* True if an event of the current thread is recorded. */
 static __always_inline bool current_thread_passes_filters(u32 cpu)
 {
-	u64 ids = current_pid_and_tid();
+	const struct task_struct *task = current_typed_task();
+	u64 ids = pid_and_tid_of_typed_task(task);
 
-	return !is_own_process(ids >> 32) && thread_passes_chosen_filters(ids, cpu);
+	return !is_own_process(ids >> 32) && thread_passes_chosen_filters(task, ids, cpu);
 }
 
 #endif

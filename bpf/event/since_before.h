@@ -22,14 +22,6 @@
 #include "stack/stack_field.h"
 #include "thread_count.h"
 
-static __always_inline bool task_comm_matches_filter(const struct task_struct *task)
-{
-	u8 comm[COMM_BYTES] = {};
-
-	bpf_probe_read_kernel_str(comm, sizeof(comm), task->comm);
-	return comm_globs_match(&config.comms, comm);
-}
-
 struct cgroup_walk {
 	const struct cgroup *cgroup;
 	u32 found;

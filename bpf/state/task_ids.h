@@ -66,27 +66,34 @@ static __always_inline u32 tgid_of_typed_task(const struct task_struct *task)
 						    : (u32)task->tgid;
 }
 
-/*
- * The ids of the current task, as bpf_get_current_pid_tgid() returns them. 0: the task is outside
- * of the namespace, or, in the initial namespace, an idle task.
- */
-static __always_inline u64 current_pid_and_tid(void)
+/* The current task, whose fields are read without a call. */
+static __always_inline const struct task_struct *current_typed_task(void)
 {
-	const struct task_struct *task;
-	u32 tid;
-
-	if (!records_ids_of_inner_pid_namespace())
-		return bpf_get_current_pid_tgid();
-	task = (void *)bpf_get_current_task();
-	tid = task_id_in_namespace(task);
-	return tid ? (u64)tgid_of(task) << 32 | tid : 0;
+	return (void *)bpf_get_current_task_btf();
 }
 
-/* Copies the name of the current task, whose bytes after the text are 0, without a call. */
-static __always_inline void copy_current_comm(u64 *comm)
+/*
+ * The ids of a task, as bpf_get_current_pid_tgid() returns them. 0: the task is outside of the
+ * namespace, or, in the initial namespace, an idle task.
+ */
+static __always_inline u64 pid_and_tid_of_typed_task(const struct task_struct *task)
 {
-	const struct task_struct *task = (void *)bpf_get_current_task_btf();
+	u32 tid = tid_of_typed_task(task);
 
+	return tid ? (u64)tgid_of_typed_task(task) << 32 | tid : 0;
+}
+
+/* pid_and_tid_of_typed_task() with fewer bytes of the stack. */
+static __always_inline u64 current_pid_and_tid(void)
+{
+	return records_ids_of_inner_pid_namespace()
+		       ? pid_and_tid_of_typed_task(current_typed_task())
+		       : bpf_get_current_pid_tgid();
+}
+
+/* The name of a task is copied without a call. Its bytes after the text are 0. */
+static __always_inline void copy_comm_of_typed_task(u64 *comm, const struct task_struct *task)
+{
 	comm[0] = *(const u64 *)&task->comm[0];
 	comm[1] = *(const u64 *)&task->comm[8];
 }

@@ -409,7 +409,9 @@ static int assign_program_sets_to_sources(struct attachment *attachment)
 	if (!attachment->sets || !attachment->placements)
 		return -ENOMEM;
 	attachment->sets[0].programs = PROGRAM_TASKS;
-	attachment->sets[0].cookie = true;
+	attachment->sets[0].cookie = count > 1;
+	if (count == 1)
+		attachment->sets[0].kind = COOKIE_OF(0, attachment->sources->sources[0].at_entry);
 	attachment->set_count = 1;
 	for (u32 kind = 0; kind < count; kind++) {
 		const struct source *source = &attachment->sources->sources[kind];

@@ -4,12 +4,13 @@
  * programs.
  *
  * Each source has a number, the event kind. The common set serves all sources whose BPF link passes
- * the kind to the program as a cookie. Up to four tracepoints have a set each, since the kernel
- * lets programs of different sets interrupt each other; of more tracepoints, each of the first
- * categories has a set. A source whose link has no cookie has a set of its own: perf events (the
- * kernel does not pass the cookie to events of forked tasks), fentry (the target belongs to the
- * program), raw tracepoints before 6.10. A tracepoint with a value has two programs: the program of
- * its event is in the common set, and a small program that counts runs is in a set of its own.
+ * the kind to the program as a cookie, or a single source, whose kind is a constant. Up to four
+ * tracepoints have a set each, since the kernel lets programs of different sets interrupt each
+ * other; of more tracepoints, each of the first categories has a set. A source whose link has no
+ * cookie has a set of its own: perf events (the kernel does not pass the cookie to events of forked
+ * tasks), fentry (the target belongs to the program), raw tracepoints before 6.10. A tracepoint
+ * with a value has two programs: the program of its event is in the common set, and a small program
+ * that counts runs is in a set of its own.
  */
 #ifndef LIB_CAPTURE_ATTACH_H
 #define LIB_CAPTURE_ATTACH_H

@@ -147,6 +147,7 @@ static void set_config_of_source_question(const struct source *source, u32 kind,
 	plan->config.begin_stacks |= source->question.stacks != SPAN_STACKS_END;
 	plan->config.further |= source->further_unit != NULL;
 	plan->config.questions = 1;
+	plan->config.refuses_early |= source->question.refuses_early;
 	plan->questions = kind + 1;
 	for (u32 i = 0; i < source->question.count; i++)
 		plan->comm_patterns += source->question.conditions[i].subject == CONDITION_COMM;
@@ -346,6 +347,9 @@ int plan_make(const struct capture_options *options, struct plan *plan,
 	config->slot_size =
 		EVENT_SLOT_SIZE(EVENT_NUMBERS(*config) + (config->trace_ids ? CONTEXT_WORDS : 0));
 	config->by_task = options->by_task;
+	/* If all threads are recorded, an early test saves no lookup. If unmet events are counted,
+	 * the filters have to come first, since an event that they refuse does not count. */
+	config->refuses_early &= config->by_task && !config->count_unmet;
 	config->by_comm = options->comms.count > 0;
 	config->by_cpu = options->cpu_mask != NULL;
 	if (options->cpu_mask)

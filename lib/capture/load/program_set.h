@@ -46,9 +46,9 @@ struct set_program {
 
 struct program_set {
 	u32 programs;	      /* the selected programs, as bits of enum program */
-	bool cookie;	      /* each link passes the event kind as a cookie */
+	bool cookie;	      /* the programs read the event kind from the cookie of the link */
 	bool sample;	      /* the source of the set is a CPU sample */
-	u32 kind;	      /* event kind of the set's source, if `cookie` is false */
+	u32 kind;	      /* cookie of the set's only source, if `cookie` is false */
 	const char *function; /* kernel function to which PROGRAM_KERNEL_ENTRY or
 				 PROGRAM_KERNEL_RETURN is attached */
 	struct capture_bpf *object;

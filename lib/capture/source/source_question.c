@@ -668,6 +668,24 @@ static int set_span_key_of_source(const struct question_words *asks, number_find
 	return err;
 }
 
+/*
+ * True if the programs may refuse an event by its first condition alone, and before the filters:
+ * all conditions are joined by &&, the question has no span role, and the first condition follows
+ * no pointer. The read behind a pointer can fail, and a failure counts (numbers_unread), so the
+ * filters come before it.
+ */
+static bool may_refuse_early(const struct question *question)
+{
+	const struct condition *first = &question->conditions[0];
+
+	if (!question->count || question->span_role != SPAN_NONE)
+		return false;
+	for (u32 i = 0; i < question->count; i++)
+		if (question->conditions[i].begins_alternative)
+			return false;
+	return first->subject != CONDITION_NUMBER || first->number.place == NUMBER_IN_EVENT;
+}
+
 int question_resolve(const struct question_words *asks, const char *subject, number_find find,
 		     void *arg, struct source *source, struct stackmap_error *error)
 {
@@ -682,6 +700,7 @@ int question_resolve(const struct question_words *asks, const char *subject, num
 						subject, find, arg, &source->question.conditions[i],
 						error);
 	}
+	source->question.refuses_early = !err && may_refuse_early(&source->question);
 	return err;
 }
 

@@ -12,8 +12,8 @@ static struct field_runs field_runs_after_sequence(const char *runs)
 	for (; *runs; runs++)
 		if (*runs == 'f')
 			field_runs_count_first_program(&state);
-		else
-			field_runs_count_second_program(&state);
+		else if (!field_runs_take_run_of_first(&state))
+			field_runs_count_skip(&state);
 	return state;
 }
 

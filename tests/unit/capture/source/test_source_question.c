@@ -35,6 +35,7 @@ static int find(void *arg, const char *name, struct source_number *out, struct s
 		{"size_bytes", {{.offset = 4, .bytes = 4}, false}},
 		{"pid", {{.offset = 8, .bytes = 8, .is_signed = 1}, false}},
 		{"place", {{.offset = 16, .bytes = 7}, true}},
+		{"far", {{.bytes = 8, .place = NUMBER_IN_USER_MEMORY, .steps = 1}, false}},
 	};
 
 	(void)arg;
@@ -202,6 +203,27 @@ TEST(conditions_are_alternatives_of_conjunctions)
 	assert_string_equal(words.conditions[2].pattern, "x*y");
 	assert_string_equal(words.conditions[3].name, "c");
 	assert_int_equal(words.conditions[3].magnitude, 16);
+}
+
+static bool does_question_refuse_early(const char *question, enum span_role role)
+{
+	source = (struct source){.name = (char *)"it"};
+	assert_int_equal(parse(question), 0);
+	words.role = role;
+	assert_int_equal(question_resolve(&words, "-e it", find, NULL, &source, &error), 0);
+	return source.question.refuses_early;
+}
+
+/* A condition that reads memory of the task comes after the filters, which may refuse the task. */
+TEST(a_first_condition_that_must_be_met_refuses_early)
+{
+	assert_true(does_question_refuse_early("if=tiny==1", SPAN_NONE));
+	assert_true(does_question_refuse_early("if=comm~x* && far==1", SPAN_NONE));
+	assert_false(does_question_refuse_early("if=far==1 && tiny==1", SPAN_NONE));
+	assert_false(does_question_refuse_early("if=tiny==1 || pid==1", SPAN_NONE));
+	assert_false(does_question_refuse_early("value=size_bytes", SPAN_NONE));
+	assert_false(does_question_refuse_early("if=tiny==1", SPAN_END));
+	assert_false(does_question_refuse_early("if=tiny==1", ALIVE_CALL));
 }
 
 TEST(numbers_have_suffixes)
