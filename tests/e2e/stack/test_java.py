@@ -26,7 +26,8 @@ FUNCTION = re.compile(r"\??\s*Java(?:Calls|Virtual)(?:\$\w+)?\.(\w+) \(Java(?:Ca
 MADE = re.compile(r"\??\s*Made(\d+)\.(?:run|(?:inner|outer)_(\d+)) \(JavaMakes\.java\)")
 ALLOCATES = re.compile(r"JavaAllocates\.(\w+) \(JavaAllocates\.java\)")
 INTERPRETED, COMPILED, INLINED = "[java]", "[java compiled]", "[java inlined]"
-SECONDS, RATE = 1, 1999
+# SECONDS is the CPU time of each of two threads, RATE the samples per second of it. The tables of docs/internals/languages.md have more of both.
+SECONDS, RATE = int(os.environ.get("JAVA_SECONDS", "1")), int(os.environ.get("JAVA_RATE", "1999"))
 
 WORK = ["plain", "recursion", "shape", "sort", "failure", "reflection"]
 CALLERS = {

@@ -179,11 +179,11 @@ def test_python_3_15():
 MADE = re.compile(r"(inner|outer)(?:_(\d+))? \(made(?:_(\d+))?:\d+\)")
 
 
-def check_made(minor, what):
+def check_made(minor, what, seconds=2):
     """Functions that are made and freed all the time: the caller of inner() is the outer() of its own number."""
     needs("bpf", "perf events")
     fresh_bpffs()  # the ids are those of this test's engine
-    recording = record("-F", 4999, "--", python(minor), CALLS.replace("script_calls", "script_makes"), what, 2)
+    recording = record("-F", 4999, "--", python(minor), CALLS.replace("script_calls", "script_makes"), what, seconds)
     wrong, right = collections.Counter(), 0
     for event in recording.events():
         made = [MADE.fullmatch(function(frame)) for frame in user_frames(event) if frame.object == "[python]"]
@@ -192,7 +192,9 @@ def check_made(minor, what):
             is_right = made[0][1:] == made[1][1:]
             right += is_right
             wrong[what, tuple(made)] += not is_right
+    print(minor, what, right, "right", sum(wrong.values()), "wrong")
     assert right > 500 and not +wrong, (what, right, sum(wrong.values()), wrong.most_common(3))
+    return right
 
 
 def test_functions_that_are_made_and_freed_3_9():
@@ -218,6 +220,13 @@ def test_functions_that_are_made_and_freed_3_13():
 
 def test_functions_that_are_made_and_freed_3_14():
     check_made(14, "both")
+
+
+def test_a_hundred_thousand_callers_that_are_made_and_freed():
+    count = 0
+    while count < 100000:
+        for what in "names", "files", "both":
+            count += check_made(11, what, seconds=9)
 
 
 def any_python():

@@ -148,11 +148,11 @@ def test_code_that_is_compiled_at_run_time_has_no_wrong_names():
 MADE = re.compile(r"(inner|outer)(?:_(\d+))? \(made(?:_(\d+))?:\d+\)")
 
 
-def check_made(version, what):
+def check_made(version, what, seconds=2):
     """Functions that are made and freed all the time: the caller of inner() is the outer() of its own number."""
     needs("bpf", "perf events")
     fresh_bpffs()  # the ids are those of this test's engine
-    recording = record("-F", 4999, "--", ruby(version), PROGRAMS + "/script_makes.rb", what, 2)
+    recording = record("-F", 4999, "--", ruby(version), PROGRAMS + "/script_makes.rb", what, seconds)
     wrong, right = collections.Counter(), 0
     for event in recording.events():
         made = [MADE.fullmatch(function(frame)) for frame in user_frames(event) if frame.object == "[ruby]"]
@@ -161,6 +161,7 @@ def check_made(version, what):
             is_right = made[0][1:] == made[1][1:]
             right += is_right
             wrong[what, tuple(made)] += not is_right
+    print(version, what, right, "right", sum(wrong.values()), "wrong")
     assert right > 300 and not +wrong, (what, right, sum(wrong.values()), wrong.most_common(3))
     return right
 
@@ -171,6 +172,13 @@ def test_functions_that_are_made_and_freed():
         if shutil.which("ruby" + version):
             for what in "names", "files", "both":
                 check_made(version, what)
+
+
+def test_a_hundred_thousand_callers_that_are_made_and_freed():
+    count = 0
+    while count < 100000:
+        for what in "names", "files", "both":
+            count += check_made("3.1", what, seconds=20)
 
 
 def wait_for_library(process):
