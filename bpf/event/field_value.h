@@ -11,11 +11,11 @@
  * 7.0 a task can be preempted between the two programs and resume on another CPU: a later skip on
  * the first CPU is then missed, and a false skip is counted on the second CPU.
  *
- * Both programs count all events of the tracepoint, also those that the filters refuse: a refused
- * event costs less that way, and a run of the second program that the kernel misses at such an
- * event is no loss. The second program applies the filters only when it detects a skip, to its
- * current event. The skipped event may be another one: that of an interrupt between the two
- * programs.
+ * Both programs count all events of the tracepoint, also refused ones (events that the filters
+ * refuse): the lookup of the thread comes later, so a refused event costs less. If the kernel
+ * misses the second program at a refused event, no loss is counted. If the second program detects a
+ * skip, it applies the filters to its own event. An interrupt between the two programs may have had
+ * the skipped event, and then the filters judge another event than the skipped one.
  *
  * The conditions of the question need the record, so the second program does not know them: an
  * event that was skipped counts as lost whether it would have met them or not.
