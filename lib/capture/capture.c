@@ -375,7 +375,7 @@ int capture_drain(struct capture *capture, int *next_ms)
 
 int capture_wake_fd(const struct capture *capture)
 {
-	return capture->recording.new_code ? new_code_fd(&capture->recording) : -1;
+	return capture->recording.wake;
 }
 
 int capture_request_symbols_ahead(struct capture *capture, enum symbolizers_which which)

@@ -94,7 +94,7 @@ int capture_begin(struct capture *capture, struct trace_writer *writer,
 int capture_drain(struct capture *capture, int *next_ms);
 
 /* Returns a descriptor that is readable when capture_drain() should be called at once, since new
- * code was seen. -1: only the time decides. */
+ * code was seen, or a symbolizer has answered. */
 int capture_wake_fd(const struct capture *capture);
 
 /* Called while events still come, before the end of a window (one of successive files): requests

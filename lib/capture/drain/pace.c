@@ -15,27 +15,6 @@ void pace_note_new_code(struct pace *pace)
 		pace->ms = 0;
 }
 
-void pace_note_table_request(struct pace *pace)
-{
-	u64 until = clock_ms() + PACE_MS_WATCH;
-
-	if (pace->watch_until < until)
-		pace->watch_until = until;
-}
-
-void pace_note_analysis(struct pace *pace, bool is_analysing)
-{
-	if (!is_analysing)
-		pace->analysed_since = 0;
-	else if (!pace->analysed_since)
-		pace->analysed_since = clock_ms();
-}
-
-static int longest_ms_during_analysis(const struct pace *pace)
-{
-	return clamp_u64((clock_ms() - pace->analysed_since) / 8, PACE_MS_WATCH, PACE_MS_MAX);
-}
-
 int pace_next_ms(struct pace *pace, const struct pace_rings *rings)
 {
 	u32 ms = rings->slots / (rings->per_ms ?: PACE_EVENTS_PER_MS);
@@ -53,7 +32,5 @@ int pace_next_ms(struct pace *pace, const struct pace_rings *rings)
 	pace->ms = next;
 	if (pace->ms > PACE_MS_WATCH && clock_ms() < pace->watch_until)
 		pace->ms = PACE_MS_WATCH;
-	if (pace->analysed_since && pace->ms > longest_ms_during_analysis(pace))
-		pace->ms = longest_ms_during_analysis(pace);
 	return pace->ms;
 }

@@ -3,8 +3,7 @@
  * The time between two rounds of a drain. Fuller rings and new code shorten this time. The BPF
  * programs wake the reader when an event's stack has code that was not seen before
  * (bpf/mapping/user_mapping.h), and the reader opens the file of the code. The build id and the
- * unwind table of the file are requested then, one after the other, and each answer needs another
- * round: these rounds come after 1, 2, 4... ms.
+ * unwind table of the file are requested then, one after the other; answers wake the reader, too.
  *
  * With DEFERRAL_ASSISTED, user space unwinds stacks and may find new code that the BPF programs
  * have not seen. Processes that live for some milliseconds often come in series (builds, tests).
@@ -31,25 +30,13 @@
 #define PACE_EVENTS_PER_MS 350
 
 struct pace {
-	int ms;		    /* time between the last two rounds; 0 = no round yet */
-	bool watches;	    /* rounds are frequent for a while after new code */
-	u64 watch_until;    /* clock_ms() at the end of frequent rounds */
-	u64 analysed_since; /* clock_ms() since when a file is analysed; 0: none is */
+	int ms;		 /* time between the last two rounds; 0 = no round yet */
+	bool watches;	 /* rounds are frequent for a while after new code */
+	u64 watch_until; /* clock_ms() at the end of frequent rounds */
 };
 
 /* Shortens the time until the next rounds, because code was seen that is new in this capture. */
 void pace_note_new_code(struct pace *pace);
-
-/* Shortens the time until the next round, because an unwind table was requested that stacks of
- * later events need. */
-void pace_note_table_request(struct pace *pace);
-
-/*
- * Notes in each round if files without unwind tables are analysed. Meanwhile the time between two
- * rounds is at most an eighth of the time that the analysis has taken: a large file takes a second,
- * and rules that are used an eighth later cost few deferred stacks.
- */
-void pace_note_analysis(struct pace *pace, bool is_analysing);
 
 /* The use of the rings before a round. */
 struct pace_rings {

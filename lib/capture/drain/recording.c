@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
 
 #include "capture/drain/alive_events.h"
 #include "capture/drain/deferred.h"
@@ -14,6 +16,7 @@
 #include "capture/load/pid_namespace.h"
 #include "capture/load/skeleton.h"
 #include "symbol/symbolizer/context_finder.h"
+#include "symbol/symbolizer/symbolizers.h"
 
 static int create_task_log_of_recording(struct recording *recording)
 {
@@ -30,6 +33,14 @@ static int create_task_log_of_recording(struct recording *recording)
 	return task_log_create(&options, &recording->tasks);
 }
 
+/* While `fd` is readable, recording->wake is. */
+static int add_wake(struct recording *recording, int fd)
+{
+	struct epoll_event readable = {.events = EPOLLIN};
+
+	return epoll_ctl(recording->wake, EPOLL_CTL_ADD, fd, &readable) ? -errno : 0;
+}
+
 int recording_create(struct recording *recording, struct loaded *loaded,
 		     struct symbolizers *symbolizers)
 {
@@ -39,7 +50,10 @@ int recording_create(struct recording *recording, struct loaded *loaded,
 	recording->loaded = loaded;
 	recording->symbolizers = symbolizers;
 	recording->cpus = calloc(config->cpus, sizeof(*recording->cpus));
-	result = recording->cpus ? create_task_log_of_recording(recording) : -ENOMEM;
+	recording->wake = epoll_create1(EPOLL_CLOEXEC);
+	result = recording->wake < 0 ? -errno : recording->cpus ? 0 : -ENOMEM;
+	result = result ?: add_wake(recording, symbolizers_answers_fd(symbolizers))
+			 ?: create_task_log_of_recording(recording);
 	if (!result && config->trace_ids)
 		result = context_finder_start(
 			bpf_map__fd(loaded_programs(loaded)->maps.context_places),
@@ -75,6 +89,8 @@ void recording_free(struct recording *recording)
 	span_stacks_free(recording);
 	thread_times_free(recording);
 	new_code_ring_free(recording);
+	if (recording->wake > 0)
+		close(recording->wake);
 	for (u32 i = 0; i < TABLE_ROLES; i++)
 		free(recording->stacks[i].items);
 	free(recording->attributes.items);
@@ -112,17 +128,13 @@ static int request_build_id_and_table_of_new_mapping(void *arg, void *data, size
 	return 0;
 }
 
-static const struct bpf_map *bpf_map_of_new_code(const struct recording *recording)
-{
-	return loaded_programs(recording->loaded)->maps.new_code;
-}
-
 int new_code_ring_create(struct recording *recording)
 {
+	int map = bpf_map__fd(loaded_programs(recording->loaded)->maps.new_code);
+
 	recording->new_code =
-		ring_buffer__new(bpf_map__fd(bpf_map_of_new_code(recording)),
-				 request_build_id_and_table_of_new_mapping, recording, NULL);
-	return recording->new_code ? 0 : -errno;
+		ring_buffer__new(map, request_build_id_and_table_of_new_mapping, recording, NULL);
+	return recording->new_code ? add_wake(recording, map) : -errno;
 }
 
 void new_code_ring_free(struct recording *recording)
@@ -134,9 +146,4 @@ void new_code_ring_free(struct recording *recording)
 void new_code_take_mappings(struct recording *recording)
 {
 	ring_buffer__consume(recording->new_code);
-}
-
-int new_code_fd(const struct recording *recording)
-{
-	return bpf_map__fd(bpf_map_of_new_code(recording));
 }

@@ -89,6 +89,7 @@ struct recording {
 				      (thread_times.h); NULL: threads have no accounts */
 	struct ring_buffer *new_code; /* ring buffer with the numbers of new mappings; NULL: no user
 					 stacks are taken */
+	int wake; /* epoll descriptor, readable when code is new or a symbolizer has answered */
 	int times_result;
 	struct cpu_reader *cpus;
 	u64 time_limit; /* CLOCK_MONOTONIC, ns: no event that this round reads is later than this
@@ -145,8 +146,5 @@ void new_code_ring_free(struct recording *recording);
 /* Requests the build id and the unwind table of all mappings that were reported since the last
  * call; their files are opened at once. */
 void new_code_take_mappings(struct recording *recording);
-
-/* A descriptor that is readable while the ring buffer has new mappings. */
-int new_code_fd(const struct recording *recording);
 
 #endif

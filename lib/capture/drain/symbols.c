@@ -394,15 +394,11 @@ static bool accepts_raw_stacks(const struct recording *recording)
 
 void symbols_update_rules_awaited(struct recording *recording)
 {
-	bool awaits_tables = symbolizers_have_pending_tables(recording->symbolizers);
-	bool is_analysing = symbolizers_are_analysing(recording->symbolizers);
 	u64 now = clock_ms(), until;
 
-	if (awaits_tables || is_analysing || !recording->rules_until)
+	if (symbolizers_have_pending_tables(recording->symbolizers) ||
+	    symbolizers_are_analysing(recording->symbolizers) || !recording->rules_until)
 		recording->rules_until = now + RULES_MS;
-	if (awaits_tables)
-		pace_note_table_request(&recording->pace);
-	pace_note_analysis(&recording->pace, is_analysing);
 	if (!accepts_raw_stacks(recording))
 		return;
 	until = now < recording->rules_until ? recording->rules_until + AWAIT_MS : 0;

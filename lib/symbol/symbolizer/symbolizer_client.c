@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <unistd.h>
 
 #include "array.h"
@@ -163,12 +164,18 @@ static int send_job(struct symbolizer_client *client, const struct symbolizer_ca
 int symbolizer_client_start(struct symbolizer_client *client)
 {
 	bool is_trusted = file_owner_trusted(client->owner);
+	struct epoll_event answer = {.events = EPOLLIN | EPOLLET};
+	int result;
 
 	if (client->starts == (is_trusted ? STARTS_MAX_TRUSTED : STARTS_MAX))
 		return -EPIPE;
 	client->starts++;
-	return file_worker_start(is_trusted ? symbolizer_serve_trusted : symbolizer_serve,
-				 &client->worker);
+	result = file_worker_start(is_trusted ? symbolizer_serve_trusted : symbolizer_serve,
+				   &client->worker);
+	/* An answer of a process that cannot be added is taken at the next visit. */
+	if (!result)
+		epoll_ctl(client->answers, EPOLL_CTL_ADD, client->worker.socket, &answer);
+	return result;
 }
 
 int symbolizer_client_await(struct symbolizer_client *client)

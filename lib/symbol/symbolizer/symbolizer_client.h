@@ -34,8 +34,10 @@ struct symbolizer_job {
 struct symbolizer_client {
 	u64 owner; /* owner of the files that the process opens (symbol/file/mapped_file.h) */
 	struct file_worker worker;
-	u32 sandbox;		     /* process id of the sandbox; 0 = not known */
-	u32 starts;		     /* number of processes started so far */
+	int answers; /* epoll descriptor to which the process's socket is added; owned by the
+			creator of the client */
+	u32 sandbox; /* process id of the sandbox; 0 = not known */
+	u32 starts;  /* number of processes started so far */
 	struct symbolizer_job *jobs; /* the first `sent` of them have been sent to the process */
 	u32 count, room, sent;
 	u64 since;  /* ms: when the process began to work on the first job */

@@ -23,6 +23,8 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
 
 #include "error.h"
 #include "privilege/memory_limit.h"
@@ -52,6 +54,7 @@ struct symbolizers {
 	struct passing_code *passing;	/* BPF programs and other kernel code that comes and goes;
 					   NULL = the kernel hides addresses */
 	struct symbolizer_client clients[CLIENTS_MAX];
+	int answers; /* epoll descriptor of the clients' sockets */
 	struct symbolizers_trouble troubles[CLIENTS_MAX];
 	bool reported[CLIENTS_MAX];
 	u32 count;
@@ -91,6 +94,7 @@ static struct symbolizer_client *client_for_owner(struct symbolizers *symbolizer
 		return &symbolizers->clients[CLIENTS_MAX - 1];
 	if (i == symbolizers->count) {
 		symbolizers->clients[i].owner = owner;
+		symbolizers->clients[i].answers = symbolizers->answers;
 		symbolizers->troubles[i].owner = owner;
 		symbolizers->count++;
 	}
@@ -108,7 +112,9 @@ int symbolizers_create(struct symbolizers **out)
 	symbolizers->takes_turns = memory_limit() < TURNS_BELOW;
 	symbolizers->kernel_copy = (struct kernel_copy){-1, -1};
 	kernel_files_open(&symbolizers->kernel);
-	result = symbolizer_client_start(client_for_owner(symbolizers, FILE_OWNER_ROOT))
+	symbolizers->answers = epoll_create1(EPOLL_CLOEXEC);
+	result = (symbolizers->answers < 0 ? -errno : 0)
+			 ?: symbolizer_client_start(client_for_owner(symbolizers, FILE_OWNER_ROOT))
 			 ?: symbolizer_client_start(client_for_owner(symbolizers, FILE_OWNER_KERNEL))
 			 ?: symbolizer_client_start(client_for_owner(symbolizers, FILE_OWNER_TABLES))
 			 ?: symbolizer_client_start(client_for_owner(symbolizers, FILE_OWNER_ANALYSES));
@@ -138,6 +144,8 @@ void symbolizers_free(struct symbolizers **symbolizers)
 		return;
 	for (u32 i = 0; i < gone->count; i++)
 		symbolizer_client_end(&gone->clients[i], END_MS);
+	if (gone->answers >= 0)
+		close(gone->answers);
 	passing_code_free(&gone->passing);
 	kernel_files_close(&gone->kernel);
 	kernel_copy_close(&gone->kernel_copy);
@@ -620,8 +628,11 @@ int symbolizers_exchange_messages(struct symbolizers *symbolizers,
 		.kernel_copy = &symbolizers->kernel_copy,
 		.answered = handle_symbolizer_answer,
 	};
+	struct epoll_event answers[CLIENTS_MAX];
 	int result = 0;
 
+	/* What comes from now on makes the descriptor readable again. */
+	epoll_wait(symbolizers->answers, answers, CLIENTS_MAX, 0);
 	if (symbolizers->passing)
 		passing_code_read_reports(symbolizers->passing);
 	symbolizers->sink = sink;
@@ -691,9 +702,14 @@ bool symbolizers_have_pending_table_of_mapping(const struct symbolizers *symboli
 	return false;
 }
 
+int symbolizers_answers_fd(const struct symbolizers *symbolizers)
+{
+	return symbolizers->answers;
+}
+
 void symbolizers_wait(const struct symbolizers *symbolizers, int ms)
 {
-	struct pollfd ready[CLIENTS_MAX];
+	struct pollfd answer = {.fd = symbolizers->answers, .events = POLLIN};
 
 	for (u32 i = 0; i < symbolizers->count; i++) {
 		const struct symbolizer_client *client = &symbolizers->clients[i];
@@ -701,12 +717,10 @@ void symbolizers_wait(const struct symbolizers *symbolizers, int ms)
 
 		if (!client->sent && !may_read_whole_file(symbolizers, i))
 			left = -1;
-		ready[i] = (struct pollfd){.fd = client->worker.pid ? client->worker.socket : -1,
-					   .events = POLLIN};
 		if (left >= 0 && left < ms)
 			ms = left;
 	}
-	poll(ready, symbolizers->count, ms);
+	poll(&answer, 1, ms);
 }
 
 void symbolizers_drop_symbol_requests(struct symbolizers *symbolizers)

@@ -118,6 +118,10 @@ bool symbolizers_are_analysing(const struct symbolizers *symbolizers);
 /* True if the table of a file, or its analysis, was requested and is not there yet. */
 bool symbolizers_have_pending_table_of_mapping(const struct symbolizers *symbolizers, u32 number);
 
+/* Returns a descriptor that is readable when an answer has come since the last
+ * symbolizers_exchange_messages(). */
+int symbolizers_answers_fd(const struct symbolizers *symbolizers);
+
 /* Waits for the next answer or the next timeout of a job, at most `ms`. */
 void symbolizers_wait(const struct symbolizers *symbolizers, int ms);
 

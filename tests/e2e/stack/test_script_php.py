@@ -108,6 +108,10 @@ def test_php_8_5():
     check_calls(php("8.5"))
 
 
+def any_php():
+    return next(filter(None, (shutil.which("php" + version) for version in ("8.2", "8.4", "8.5"))), None) or php("8.2")
+
+
 REQUESTS = 200
 MADE = re.compile(r"(?:inner|outer)_(\d{7}) \(script_makes\.php.*:\d+\)")
 
@@ -117,11 +121,8 @@ def test_functions_of_requests_that_replace_others():
     """Functions of a request have the addresses of those of the one before, and names of the same length. The numbers grow, and most requests
     have a sample: an earlier function's name in place of each one's own would be the same number again and again."""
     needs("bpf", "perf events")
-    for version in "8.2", "8.4", "8.5":
-        if shutil.which("php" + version):
-            break
     fresh_bpffs()  # the ids are those of this test's engine
-    recording = record("-F", 4999, "--", php(version), CALLS.replace("script_calls", "script_makes"), REQUESTS)
+    recording = record("-F", 4999, "--", any_php(), CALLS.replace("script_calls", "script_makes"), "requests", REQUESTS)
     last, met, wrong = 0, set(), collections.Counter()
     for event in recording.events():
         matches = [MADE.fullmatch(function(frame)) for frame in user_frames(event) if frame.object == "[php]"]
@@ -132,6 +133,45 @@ def test_functions_of_requests_that_replace_others():
         met |= numbers
     never(wrong, (wrong.most_common(5), len(met)))
     assert len(met) > REQUESTS / 2, len(met)
+
+
+CLOSURE = re.compile(r"\{closure.*\} \(script_makes\.php\(\d+\) : eval\(\)'d code:(\d+)\)")
+CLOSURE_LINES = 5000  # of script_makes.php
+SOON = 0.01  # s
+
+
+def check_closures(seconds):
+    """The outer closure begins on the line of its own number, the inner one on the line after it, and the numbers go up: those of freed
+    closures at the same addresses would go back, or be of different pairs. In SOON seconds the numbers go up by less than a half of
+    CLOSURE_LINES."""
+    needs("bpf", "perf events")
+    fresh_bpffs()  # the ids are those of this test's engine
+    recording = record("-F", 4999, "--", any_php(), CALLS.replace("script_calls", "script_makes"), "closures", seconds)
+    last, last_time, right, wrong = 0, 0, 0, collections.Counter()
+    for event in recording.events():
+        matches = [CLOSURE.fullmatch(function(frame)) for frame in user_frames(event) if frame.object == "[php]"]
+        lines = [int(match[1]) for match in matches if match]
+        if len(lines) != 2:
+            continue
+        inner, outer = lines
+        goes_up = (outer - last) % CLOSURE_LINES < CLOSURE_LINES / 2 or event.time - last_time > SOON
+        right += inner == outer + 1 and goes_up
+        wrong[last, inner, outer] += not (inner == outer + 1 and goes_up)
+        last, last_time = outer, event.time
+    print("closures", right, "right", sum(wrong.values()), "wrong")
+    never(+wrong, (wrong.most_common(5), right))
+    assert right > 500, right
+    return right
+
+
+def test_closures_that_are_made_and_freed():
+    check_closures(2)
+
+
+def test_a_hundred_thousand_closures_that_are_made_and_freed():
+    count = 0
+    while count < 100000:
+        count += check_closures(20)
 
 
 if __name__ == "__main__":

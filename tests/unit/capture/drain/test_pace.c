@@ -76,34 +76,6 @@ TEST(between_the_limits_the_pace_is_unchanged)
 	assert_int_equal(pace_after_visits_of_full_rings(&pace, 15), 40);
 }
 
-TEST(a_table_is_watched_for)
-{
-	const struct pace_rings rings = {.slots = LARGE};
-	struct pace pace = {.ms = PACE_MS_MAX};
-
-	pace_note_table_request(&pace);
-	assert_int_equal(pace_next_ms(&pace, &rings), PACE_MS_WATCH);
-	pace.watch_until = UINT64_MAX;
-	pace_note_table_request(&pace);
-	assert_int_equal(pace.watch_until, UINT64_MAX);
-}
-
-TEST(an_analysis_is_watched_for_less_and_less_often)
-{
-	const struct pace_rings rings = {.slots = LARGE};
-	struct pace pace = {.ms = PACE_MS_MAX};
-
-	pace_note_analysis(&pace, true);
-	assert_int_equal(pace_next_ms(&pace, &rings), PACE_MS_WATCH);
-	pace.analysed_since -= 400;
-	pace_note_analysis(&pace, true);
-	pace.ms = PACE_MS_MAX;
-	assert_in_range(pace_next_ms(&pace, &rings), 50, PACE_MS_MAX);
-	pace_note_analysis(&pace, false);
-	pace.ms = PACE_MS_IDLE;
-	assert_int_equal(pace_next_ms(&pace, &rings), PACE_MS_IDLE);
-}
-
 /* New code makes some quick visits, which become rare within a second. */
 TEST(new_code_is_followed_by_visits_that_become_rare)
 {

@@ -3,6 +3,7 @@
  * owner then have no names, files of root have them. The test replaces the service: it reads no
  * files, and hangs at files of one number. */
 #include <errno.h>
+#include <poll.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -374,6 +375,23 @@ TEST(names_of_root_do_not_wait_for_tables, setup, teardown)
 	assert_int_equal(tables[MADE], 0);
 	__atomic_store_n(&tables[HELD], false, __ATOMIC_RELEASE);
 	await_tables(1);
+}
+
+/* Processes that begin to run make the descriptor readable, too. */
+TEST(an_answer_makes_the_descriptor_readable_until_it_is_taken, setup, teardown)
+{
+	struct pollfd answers = {.fd = symbolizers_answers_fd(symbolizers), .events = POLLIN};
+
+	add_mapped_file_of_owner(1, FILE_OWNER_ROOT);
+	request_symbol_of_file(1);
+	while (symbolizers_have_pending_symbols(symbolizers, SYMBOLIZERS_ANY)) {
+		assert_int_equal(symbolizers_exchange_messages(symbolizers, &sink), 0);
+		if (symbolizers_have_pending_symbols(symbolizers, SYMBOLIZERS_ANY))
+			assert_int_equal(poll(&answers, 1, -1), 1);
+	}
+	while (poll(&answers, 1, 0))
+		assert_int_equal(symbolizers_exchange_messages(symbolizers, &sink), 0);
+	assert_int_equal(named[1], 1);
 }
 
 TEST(a_file_that_only_its_table_was_made_of_has_names, setup, teardown)
