@@ -149,7 +149,10 @@ __noinline int script_publish_id_of_hash(struct scratch *scratch, u64 key)
 	return error;
 }
 
-/* Reads scratch->script_search.record from the code object of the walk. */
+/*
+ * Reads scratch->script_search.record from the code object of the walk. A file's code outside of
+ * functions has no class, although PHP gives it that of the method that includes the file.
+ */
 static __always_inline int script_record_read(struct scratch *scratch)
 {
 	struct script_walk *walk;
@@ -169,7 +172,8 @@ static __always_inline int script_record_read(struct scratch *scratch)
 			     (walk->layout.line_shift & 31);
 	return script_text_read(&record->name, scratch, walk->code_word[name & 31]) &&
 	       script_text_read(&record->file, scratch, walk->code_word[file & 31]) &&
-	       script_text_read(&record->owner, scratch, walk->owner);
+	       script_text_read(&record->owner, scratch,
+				walk->code_word[name & 31] ? walk->owner : 0);
 }
 
 /*
