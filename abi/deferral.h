@@ -109,8 +109,11 @@ struct deferral {
 	u32 probed;
 	u32 context;	    /* cookie whose callback reads trace and span, too; 0: none */
 	u64 thread_pointer; /* the task's thread pointer when `context` was set */
+	/* address and bytes of a script's name whose page the callback waits for; 0 bytes: none */
+	u64 name;
+	u64 name_bytes;
 };
-ABI_SIZE(struct deferral, 96);
+ABI_SIZE(struct deferral, 112);
 
 /*
  * Each task has two elements of the map `works`, struct deferral_work, that take turns

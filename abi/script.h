@@ -573,6 +573,12 @@ struct script_search {
 	u64 hash;    /* the hash that is tried next */
 	u64 differs; /* not 0: `other` differs from `record` */
 	s64 id;	     /* id of the record; 0: none yet; < 0: another record has the hash */
+	/* Why a function of the stack got no id, if the callback may give it one: */
+	u32 lacks_memory; /* 1: a map had no memory at hand; the kernel brings more once interrupts
+			     are enabled again */
+	u32 name_bytes; /* bytes of a name that no page of the task's memory was there for; 0: none
+			 */
+	u64 name;	/* address of these bytes */
 	struct script_record record, other;
 };
 

@@ -250,8 +250,8 @@ CORE_INLINE void script_cache_put(struct script_cache *cache, u64 key, u64 id)
 	atomic_store_relaxed(&entry->id, id);
 }
 
-CORE_INLINE bool script_count_id_against_quota(struct script_cache *cache,
-					       const struct script_walk *walk, u32 ids_left)
+CORE_INLINE bool script_is_within_quota(struct script_cache *cache, const struct script_walk *walk,
+					u32 ids_left)
 {
 	u64 owner = script_address_space_hash(walk);
 	struct script_quota *quota = &cache->quota[owner >> (64 - SCRIPT_QUOTA_BITS)];
@@ -260,10 +260,15 @@ CORE_INLINE bool script_count_id_against_quota(struct script_cache *cache,
 		atomic_store_relaxed(&quota->owner, owner);
 		atomic_store_relaxed(&quota->count, 0);
 	}
-	if (atomic_load_relaxed(&quota->count) >= SCRIPT_QUOTA(ids_left))
-		return false;
-	atomic_add_relaxed(&quota->count, 1);
-	return true;
+	return atomic_load_relaxed(&quota->count) < SCRIPT_QUOTA(ids_left);
+}
+
+CORE_INLINE void script_count_id_against_quota(struct script_cache *cache,
+					       const struct script_walk *walk)
+{
+	u64 owner = script_address_space_hash(walk);
+
+	atomic_add_relaxed(&cache->quota[owner >> (64 - SCRIPT_QUOTA_BITS)].count, 1);
 }
 
 /* --- frames --- */

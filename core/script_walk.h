@@ -63,12 +63,16 @@ CORE_GLOBAL int script_find_text_of_runtime(struct script_walk *walk, u64 addres
 /* Stores the id of the code object whose hash is `key`. Any context. */
 CORE_INLINE void script_cache_put(struct script_cache *cache, u64 key, u64 id);
 
+/* False: the walk's process has its share of the ids, and gets no new one. Any context. */
+CORE_INLINE bool script_is_within_quota(struct script_cache *cache, const struct script_walk *walk,
+					u32 ids_left);
+
 /*
- * Counts a function of the walk's process that needs a new id. False: the process has its share of
- * the ids. Any context.
+ * Counts a new id of the walk's process, after script_is_within_quota() and once the id is given.
+ * Any context.
  */
-CORE_INLINE bool script_count_id_against_quota(struct script_cache *cache,
-					       const struct script_walk *walk, u32 ids_left);
+CORE_INLINE void script_count_id_against_quota(struct script_cache *cache,
+					       const struct script_walk *walk);
 
 /*
  * Walks over script->native. True: script->stack is the stack with the script's frames. False: the

@@ -148,6 +148,26 @@ static __always_inline u32 find_or_make_deferred_stack(const struct deferral *de
 				     : deferred_stack_unwind_in_new_unwinder(deferral, task, tid);
 }
 
+/*
+ * Waits for the page of a script's name, which the event of the request could not read. Static:
+ * only the callback's programs may sleep, and a global function is verified for its program.
+ */
+static __noinline int wait_for_page_of_name(struct deferral *deferral, struct unwinder *unwinder)
+{
+	u64 first, last;
+	u8 byte;
+
+	if (!deferral || !deferral->name_bytes)
+		return 0;
+	first = deferral->name;
+	last = first + deferral->name_bytes - 1;
+	deferral->name_bytes = 0;
+	if (unwinder && may_wait_for_pages_of_read(&unwinder->search, first, last) &&
+	    !bpf_copy_from_user(&byte, sizeof(byte), (const void *)first))
+		bpf_copy_from_user(&byte, sizeof(byte), (const void *)last);
+	return 0;
+}
+
 /* Takes the cookie that the task waits for, if any, from PENDING to RUNNING. */
 static __always_inline void cookie_set_running(struct deferral *deferral)
 {
@@ -172,6 +192,7 @@ static __always_inline void unwind_for_request(struct deferral *deferral, struct
 	if (cookie) {
 		deferred_stack_mark_delivery_begun(deferral, cookie);
 		deferred_context_deliver(deferral, tid, cookie);
+		wait_for_page_of_name(deferral, unwinder);
 		rcu_enter();
 		deferred_stack_deliver(deferral, unwinder, tid, cookie, reason);
 		rcu_leave();

@@ -277,6 +277,48 @@ static __always_inline struct stack_field request_user_stack(const struct hit *h
 	return cookie > 0 ? stack_field_of_cookie(cookie) : stack_field_of_reason(REASON_NO_STATE);
 }
 
+/* True if a function of a script in scratch->user is left to the callback to name. */
+static __always_inline bool is_naming_left(const struct scratch *scratch)
+{
+	return core_reload(scratch->script_search.lacks_memory) |
+	       core_reload(scratch->script_search.name_bytes);
+}
+
+/*
+ * Says that a walk is not final if the callback can name a function of a script that got no id for
+ * want of memory or of a page: events in interrupts and at switches of tasks find at most a dozen
+ * records at hand, and no event may wait for a page. The callback walks the stack once more. Not
+ * inlined: called when script_replace_loop_frames() has given its BPF stack back.
+ */
+__noinline int keep_names_or_leave_naming(struct scratch *scratch, u32 is_probe)
+{
+	if (!scratch)
+		return 0;
+	if (!scratch->direct.is_final || config.deferral != DEFERRAL_TASK_WORK || is_probe ||
+	    is_exiting() || (config.count && is_event_counted_only(scratch)))
+		script_forget_missing(scratch);
+	if (is_naming_left(scratch))
+		scratch->direct.is_final = 0;
+	return 0;
+}
+
+/*
+ * Has the callback of a request wait for the page of a name, and takes the loops, which the
+ * callback counts, out of the counters.
+ */
+__noinline int leave_naming_to_callback(struct scratch *scratch)
+{
+	u32 tid = current_tid();
+	struct deferral *deferral = bpf_map_lookup_elem(&deferrals, &tid);
+
+	if (!scratch || !deferral || !is_naming_left(scratch))
+		return 0;
+	script_uncount_loops(scratch);
+	deferral->name = scratch->script_search.name;
+	deferral->name_bytes = scratch->script_search.name_bytes;
+	return 0;
+}
+
 /*
  * True if a walk has ended in code of a file without a rule, or went on by a guess, and the
  * recorder is about to make the rules of that file. The stack is then deferred as if the rule were
@@ -337,14 +379,22 @@ static __always_inline struct user_side unwind_user_stack_by_tables(const struct
 	if (!is_in_sigreturn() && !is_in_breakpoint_trap(hit))
 		direct_stack_walk(scratch, cpu, config.max_user_depth, is_user_sample(hit));
 	count_result_of_direct_walk(scratch);
-	if (!walk->is_final) {
+	if (walk->is_final)
+		script_replace_after_direct_walk(scratch);
+	keep_names_or_leave_naming(scratch, hit->is_probe);
+	if (!core_reload(walk->is_final)) {
 		if (is_user_sample(hit))
 			side.leaf = user_frame(scratch, hit->user_pc);
 		side.field = request_user_stack(hit, scratch, cpu);
-		if (side.field.state == STATE_COOKIE || !core_reload(walk->is_cut))
+		if (side.field.state == STATE_COOKIE) {
+			leave_naming_to_callback(scratch);
 			return side;
+		}
+		if (!(is_naming_left(scratch) | core_reload(walk->is_cut)))
+			return side;
+		if (!is_naming_left(scratch))
+			script_replace_after_direct_walk(scratch);
 	}
-	script_replace_after_direct_walk(scratch);
 	side.field = stack_store(scratch, &scratch->user, cpu);
 	side.leaf = walk->leaf;
 	return side;

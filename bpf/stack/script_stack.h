@@ -41,14 +41,17 @@ CORE_INLINE const struct script_layout *script_layout_of(struct script *script, 
 
 /*
  * Reads the string object at `address`; the address 0 stands for an empty string. False: the object
- * is unreadable, too long, or of no kind that is known.
+ * is unreadable, too long, or of no kind that is known. If only the characters are unreadable,
+ * scratch->script_search says where they are: a process that was forked has no pages of files.
  */
-__noinline int script_text_read(struct script_text *text, struct script_walk *walk, u64 address)
+__noinline int script_text_read(struct script_text *text, struct scratch *scratch, u64 address)
 {
+	struct script_walk *walk;
 	u64 bytes;
 
-	if (!text || !walk)
+	if (!text || !scratch)
 		return false;
+	walk = &scratch->script;
 	/* reading from NULL fails, and leaves zeros */
 	bpf_probe_read_kernel(text, sizeof(*text), NULL);
 	if (!address)
@@ -61,7 +64,11 @@ __noinline int script_text_read(struct script_text *text, struct script_walk *wa
 	core_one_register(bytes);
 	if (!bytes || bytes > SCRIPT_TEXT_BYTES)
 		return false;
-	return !bpf_probe_read_user(text->text, bytes, (void *)walk->text_from);
+	if (!bpf_probe_read_user(text->text, bytes, (void *)walk->text_from))
+		return true;
+	scratch->script_search.name = walk->text_from;
+	scratch->script_search.name_bytes = bytes;
+	return false;
 }
 
 static long script_record_hash_add(u32 i, struct scratch **context)
@@ -107,10 +114,10 @@ static __always_inline int script_find_id_of_hash(struct scratch *scratch, u64 k
 }
 
 /*
- * Gives the record in scratch->script_search an id under a hash. 0: no id is left for the process,
- * no memory, or another program has just taken the hash; the id is then free again unless another
- * one has been given out since. On 6.1 the value of a map must be in a map or on the stack, so the
- * scratch slot is looked up once more.
+ * Gives the record in scratch->script_search an id under a hash. -ENOMEM: no memory at hand. 0: no
+ * id is left for the process, or another program has just taken the hash. The id is then free again
+ * unless another one has been given out since. On 6.1 the value of a map must be in a map or on the
+ * stack, so the scratch slot is looked up once more.
  */
 __noinline int script_publish_id_of_hash(struct scratch *scratch, u64 key)
 {
@@ -118,12 +125,13 @@ __noinline int script_publish_id_of_hash(struct scratch *scratch, u64 key)
 	u32 id, slot, last, zero = 0, cpu = bpf_get_smp_processor_id();
 	struct cpu_scratch *own = bpf_map_lookup_elem(&scratch_slots, &cpu);
 	struct script_cache *cache = bpf_map_lookup_elem(&script_ids, &zero);
+	int error = -ENOMEM;
 
 	if (!scratch || !own || !engine || !cache)
 		return 0;
 	last = atomic_load_relaxed(&engine->script_last);
 	if (last >= SCRIPTS_MAX - 1 ||
-	    !script_count_id_against_quota(cache, &scratch->script, SCRIPTS_MAX - 1 - last))
+	    !script_is_within_quota(cache, &scratch->script, SCRIPTS_MAX - 1 - last))
 		return 0;
 	slot = scratch->index;
 	core_one_register(slot);
@@ -135,12 +143,16 @@ __noinline int script_publish_id_of_hash(struct scratch *scratch, u64 key)
 		if (!bpf_map_update_elem(&script_numbers, &key, &id, BPF_NOEXIST))
 			return id;
 		bpf_map_delete_elem(&script_records, &id);
+		error = 0;
 	}
 	atomic_cas_acq_rel(&engine->script_last, id, id - 1);
-	return 0;
+	return error;
 }
 
-/* Reads scratch->script_search.record from the code object of the walk. */
+/*
+ * Reads scratch->script_search.record from the code object of the walk. A file's code outside of
+ * functions has no class, although PHP gives it that of the method that includes the file.
+ */
 static __always_inline int script_record_read(struct scratch *scratch)
 {
 	struct script_walk *walk;
@@ -158,24 +170,34 @@ static __always_inline int script_record_read(struct scratch *scratch)
 	record->version = walk->layout.version;
 	record->first_line = (u32)(walk->code_word[line / 8 & 31] >> 8 * (line & 4)) >>
 			     (walk->layout.line_shift & 31);
-	return script_text_read(&record->name, walk, walk->code_word[name & 31]) &&
-	       script_text_read(&record->file, walk, walk->code_word[file & 31]) &&
-	       script_text_read(&record->owner, walk, walk->owner);
+	return script_text_read(&record->name, scratch, walk->code_word[name & 31]) &&
+	       script_text_read(&record->file, scratch, walk->code_word[file & 31]) &&
+	       script_text_read(&record->owner, scratch,
+				walk->code_word[name & 31] ? walk->owner : 0);
 }
 
 /*
  * Tries one hash to find or give the id of the record in scratch->script_search. 0: no id; if
- * another program has given the record its id meanwhile, the next try finds that id.
+ * another program has given the record its id meanwhile, the next try finds that id. If there was
+ * no memory, the kernel has brought some until the next try, unless interrupts are disabled.
  */
 static long script_try_hash(u32 i, struct scratch **context)
 {
 	struct script_search *search = &(*context)->script_search;
+	struct script_cache *cache;
+	u32 zero = 0;
 
 	search->id = script_find_id_of_hash(*context, search->hash);
-	if (search->id < 0)
+	if (search->id < 0) {
 		search->hash++;
-	else if (!search->id)
-		search->id = script_publish_id_of_hash(*context, search->hash);
+		return 0;
+	}
+	if (search->id)
+		return 1;
+	search->id = script_publish_id_of_hash(*context, search->hash);
+	cache = bpf_map_lookup_elem(&script_ids, &zero);
+	if (cache && search->id > 0)
+		script_count_id_against_quota(cache, &(*context)->script);
 	return search->id > 0;
 }
 
@@ -186,6 +208,8 @@ static __always_inline int script_record_id(struct scratch *scratch)
 	scratch->script_search.id = 0;
 	bpf_loop(RECORD_WORDS, script_record_hash_add, &scratch, 0);
 	bpf_loop(SCRIPT_TRIES_MAX, script_try_hash, &scratch, 0);
+	if (scratch->script_search.id == -ENOMEM)
+		scratch->script_search.lacks_memory = 1;
 	return scratch->script_search.id < 0 ? 0 : scratch->script_search.id;
 }
 
@@ -227,6 +251,11 @@ static __always_inline u64 script_hash_secret(void)
 	return atomic_load_relaxed(&engine->script_seed);
 }
 
+static __always_inline void script_forget_missing(struct scratch *scratch)
+{
+	scratch->script_search.lacks_memory = scratch->script_search.name_bytes = 0;
+}
+
 /*
  * Begins to replace the native frames of interpreters' loops in scratch->user by frames of the
  * script.
@@ -239,6 +268,7 @@ static __always_inline void script_replace_begin(struct scratch *scratch, struct
 	script->stack = &scratch->script_stack;
 	script->memory = scratch;
 	scratch->script.seed = script_hash_secret();
+	script_forget_missing(scratch);
 	scratch->script.max_depth = scratch->direct.max_depth;
 	scratch->script.leaf_apart = scratch->direct.leaf != 0;
 	scratch->user.word[STACK_WORDS_MAX - 1] = scratch->direct.leaf;
@@ -253,6 +283,7 @@ static __always_inline void script_replace_end(struct scratch *scratch, bool is_
 {
 	if (!is_walked) {
 		scratch->counters.script_unjoined += scratch->direct.scripts.count;
+		script_forget_missing(scratch); /* another walk would end likewise */
 		return;
 	}
 	scratch->counters.script_joined += scratch->script.joined;
@@ -283,10 +314,20 @@ __noinline int script_replace_loop_frames(struct scratch *scratch)
 /* Calls script_replace_loop_frames() after a direct walk whose result is final. */
 static __always_inline void script_replace_after_direct_walk(struct scratch *scratch)
 {
+	script_forget_missing(scratch);
 	if (!scratch->direct.scripts.count)
 		return;
 	scratch->script.space = scratch->search.vma.space;
 	script_replace_loop_frames(scratch);
+}
+
+/* Takes the loops of a stack that is walked once more, later, out of the counters. */
+static __always_inline void script_uncount_loops(struct scratch *scratch)
+{
+	scratch->counters.script_missed -= scratch->direct.scripts.missed;
+	scratch->counters.script_joined -= scratch->script.joined;
+	scratch->counters.script_unjoined -= scratch->script.unjoined;
+	scratch->counters.script_unknown -= scratch->script.unknown;
 }
 
 #endif

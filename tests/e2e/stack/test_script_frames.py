@@ -161,6 +161,33 @@ def test_stacks_that_are_taken_at_system_calls():
     check_calls_of_getppid(events_found("--user-at-syscall", "-e", "syscalls:sys_enter_getppid"))
 
 
+NEW_ROUNDS, NEW_DEPTH = 20, 40
+NEW = """import os, sys, time
+rounds, depth = map(int, sys.argv[1:])
+for _ in range(300):
+    time.sleep(0.001)
+for number in range(rounds):
+    names = ["new_%d_%d_%d" % (os.getpid(), number, i) for i in range(depth)]
+    for name, callee in zip(names, names[1:] + ["time.sleep"]):
+        exec("def %s(): return %s(%s)" % (name, callee, "0.001" if callee == "time.sleep" else ""))
+    globals()[names[0]]()
+"""
+
+
+@one_of_several
+def test_a_switch_at_which_all_functions_are_new():
+    """Interrupts are disabled while tasks are switched, so the kernel has memory for a few new functions at once."""
+    needs("bpf", "BPF task work")
+    recording = record("-e", "sched:sched_switch", "--", any_python(), "-c", NEW, NEW_ROUNDS, NEW_DEPTH)
+    found = collections.Counter()
+    for event in recording.events():
+        names = [re.match(r"new_\d+_(\d+)_(\d+) ", function(frame)) for frame in user_frames(event)]
+        chain = [tuple(map(int, name.groups())) for name in names if name]
+        for number in range(NEW_ROUNDS):
+            found[number] += chain == [(number, i) for i in reversed(range(NEW_DEPTH))]
+    assert all(found[number] for number in range(NEW_ROUNDS)), found
+
+
 @one_of_several
 def test_python_3_13():
     check_calls(13)

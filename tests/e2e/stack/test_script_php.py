@@ -116,6 +116,31 @@ REQUESTS = 200
 MADE = re.compile(r"(?:inner|outer)_(\d{7}) \(script_makes\.php.*:\d+\)")
 
 
+INCLUDING = """<?php
+class Loader {
+    static function load() { include "part.php"; }
+}
+Loader::load();
+"""
+PART = "<?php $end = microtime(true) + 0.5; while (microtime(true) < $end);\n"
+
+
+def test_the_code_of_a_file_that_a_method_includes_has_no_class():
+    """PHP gives that code the class of the method, and a file that two classes include would have two names."""
+    needs("bpf", "perf events")
+    path = shutil.which("php")
+    if not path:
+        raise Skip("no PHP here (Debian package php-cli)")
+    for name, text in ("including.php", INCLUDING), ("part.php", PART):
+        with open(name, "w", encoding="ascii") as file:
+            file.write(text)
+    found = collections.Counter()
+    for event in record("-F", 999, "--", path, "including.php").events():
+        found[tuple(function(frame) for frame in user_frames(event) if frame.object == "[php]")] += 1
+    assert found["<file> (part.php:1)", "Loader::load (including.php:3)", "<file> (including.php:1)"] > 100, found
+    assert not any("::<file>" in name for names in found for name in names), found
+
+
 @one_of_several
 def test_functions_of_requests_that_replace_others():
     """Functions of a request have the addresses of those of the one before, and names of the same length. The numbers grow, and most requests

@@ -130,6 +130,32 @@ def test_ruby_3_4():
     check_calls("3.4")
 
 
+FORKS = """
+def work
+  till = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID) + 0.5
+  nil while Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID) < till
+end
+2.times { fork { work } }
+Process.waitall
+"""
+
+
+@one_of_several
+def test_names_that_are_in_a_page_that_a_forked_process_has_not_touched():
+    """The text "<main>" lies in a file of Ruby, and the kernel gives a new process no pages of files before they are read."""
+    needs("bpf", "perf events", "BPF task work")
+    path = shutil.which("ruby")
+    if not path:
+        raise Skip("no Ruby here (Debian package ruby)")
+    whole, loop = [], RubyLoop()
+    for event in record("-F", 999, "--", path, "--disable-gems", "-e", FORKS).events():
+        names = [None if loop.is_in(frame) else function(frame) for frame in user_frames(event) if frame.object == "[ruby]" or loop.is_in(frame)]
+        if "work (-e:2)" in names:
+            whole.append(None not in names and names[-1].startswith("<main> (-e:"))
+    later = second_half(whole)
+    assert len(whole) > 300 and sum(later) >= 0.99 * len(later), (len(whole), len(later), sum(later))
+
+
 def test_code_that_is_compiled_at_run_time_has_no_wrong_names():
     """Frames whose code the JIT compiled are not read; the others have their own callers."""
     needs("bpf", "perf events")
