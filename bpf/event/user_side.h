@@ -294,8 +294,8 @@ __noinline int keep_names_or_leave_naming(struct scratch *scratch, u32 is_probe)
 {
 	if (!scratch)
 		return 0;
-	if (!scratch->direct.is_final || config.deferral != DEFERRAL_TASK_WORK || is_probe ||
-	    is_exiting() || (config.count && is_event_counted_only(scratch)))
+	if (config.deferral != DEFERRAL_TASK_WORK || is_probe || is_exiting() ||
+	    (config.count && is_event_counted_only(scratch)))
 		script_forget_missing(scratch);
 	if (is_naming_left(scratch))
 		scratch->direct.is_final = 0;
@@ -379,9 +379,12 @@ static __always_inline struct user_side unwind_user_stack_by_tables(const struct
 	if (!is_in_sigreturn() && !is_in_breakpoint_trap(hit))
 		direct_stack_walk(scratch, cpu, config.max_user_depth, is_user_sample(hit));
 	count_result_of_direct_walk(scratch);
-	if (walk->is_final)
+	if (!walk->is_final)
+		script_forget_missing(scratch);
+	else if (walk->scripts.count) {
 		script_replace_after_direct_walk(scratch);
-	keep_names_or_leave_naming(scratch, hit->is_probe);
+		keep_names_or_leave_naming(scratch, hit->is_probe);
+	}
 	if (!core_reload(walk->is_final)) {
 		if (is_user_sample(hit))
 			side.leaf = user_frame(scratch, hit->user_pc);
