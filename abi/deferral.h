@@ -109,7 +109,8 @@ struct deferral {
 	u32 probed;
 	u32 context;	    /* cookie whose callback reads trace and span, too; 0: none */
 	u64 thread_pointer; /* the task's thread pointer when `context` was set */
-	/* address and bytes of a script's name whose page the callback waits for; 0 bytes: none */
+	/* address and length of a script's name whose page the callback waits for; length 0: it
+	 * has waited */
 	u64 name;
 	u64 name_bytes;
 };

@@ -572,13 +572,14 @@ ABI_SIZE(struct script_record, 16 + 3 * (8 + SCRIPT_TEXT_BYTES));
 struct script_search {
 	u64 hash;    /* the hash that is tried next */
 	u64 differs; /* not 0: `other` differs from `record` */
-	s64 id;	     /* id of the record; 0: none yet; < 0: another record has the hash */
-	/* Why a function of the stack got no id, if the callback may give it one: */
+	s64 id; /* id of the record; 0: none yet; -ENOMEM: no memory; < 0: another record has the
+		   hash */
+	/* Set if a function of the stack has no id for a reason that may be gone in the callback:
+	 */
 	u32 lacks_memory; /* 1: a map had no memory at hand; the kernel brings more once interrupts
 			     are enabled again */
-	u32 name_bytes; /* bytes of a name that no page of the task's memory was there for; 0: none
-			 */
-	u64 name;	/* address of these bytes */
+	u32 name_bytes;	  /* length of the name whose page is not in the task's memory; 0: none */
+	u64 name;	  /* address of the name */
 	struct script_record record, other;
 };
 

@@ -1,7 +1,7 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # The guest's only process: what the kernel's command line names behind `--`, then the end. What it says goes to the second
-# serial port, which /output names, where no message of the kernel stands in the middle of a line.
+# serial port (named in /output), where no message of the kernel stands in the middle of a line.
 /bin/busybox --install -s /bin
 export PATH=/bin
 mount -t proc proc /proc

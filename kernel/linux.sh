@@ -138,7 +138,7 @@ build() {
 	"${make[@]}" $image
 }
 
-# The programs of the tests, one of 32 bits, too: where the kernel takes user stacks by id, on x86-64.
+# Builds the tests' programs for user stacks, one of them of 32 bits: x86-64 alone has user stacks by id.
 build_programs() {
 	local flags=(-O2 -fno-omit-frame-pointer -fno-inline -fno-optimize-sibling-calls -static)
 	gcc "${flags[@]}" -o "$1/user_stack" "$1/user_stack.c"
@@ -150,7 +150,7 @@ pack_busybox() {
 	[ "$2" = arm64 ] || { cp "$(command -v busybox)" "$1/bin/busybox"; return; }
 	if [ ! -e "$cache/busybox-arm64" ]; then
 		architecture=arm64 "$root/tests/vm/fetch-package" busybox-static/bookworm "$1/tmp" || skip 'busybox for arm64 cannot be had'
-		dpkg-deb --fsys-tarfile "$1"/tmp/busybox-static_*.deb | tar -xO ./bin/busybox >"$cache/busybox-arm64"
+		dpkg-deb --fsys-tarfile "$1"/tmp/busybox-static_*.deb | tar -xO ./bin/busybox >"$1/tmp/busybox" && mv "$1/tmp/busybox" "$cache/busybox-arm64"
 		rm "$1"/tmp/busybox-static_*.deb
 	fi
 	install -m 755 "$cache/busybox-arm64" "$1/bin/busybox"

@@ -149,8 +149,8 @@ static __always_inline u32 find_or_make_deferred_stack(const struct deferral *de
 }
 
 /*
- * Waits for the page of a script's name, which the event of the request could not read. Static:
- * only the callback's programs may sleep, and a global function is verified for its program.
+ * Waits for the page of a script's name, which the event of the request could not read. Static,
+ * because a global function is verified for programs that may not sleep, too.
  */
 static __noinline int wait_for_page_of_name(struct deferral *deferral, struct unwinder *unwinder)
 {

@@ -277,41 +277,53 @@ static __always_inline struct stack_field request_user_stack(const struct hit *h
 	return cookie > 0 ? stack_field_of_cookie(cookie) : stack_field_of_reason(REASON_NO_STATE);
 }
 
-/* True if a function of a script in scratch->user is left to the callback to name. */
-static __always_inline bool is_naming_left(const struct scratch *scratch)
+/* True if a function of a script in scratch->user has no id yet that the callback may give it. */
+static __always_inline bool has_missing_names(const struct scratch *scratch)
 {
 	return core_reload(scratch->script_search.lacks_memory) |
 	       core_reload(scratch->script_search.name_bytes);
 }
 
+/* True if the callback of an earlier request of this task has waited for the page of the name. */
+static __always_inline bool is_name_waited_for(u64 name)
+{
+	u32 tid = current_tid();
+	const struct deferral *deferral = bpf_map_lookup_elem(&deferrals, &tid);
+
+	return deferral && deferral->name == name && !deferral->name_bytes;
+}
+
 /*
- * Says that a walk is not final if the callback can name a function of a script that got no id for
- * want of memory or of a page: events in interrupts and at switches of tasks find at most a dozen
- * records at hand, and no event may wait for a page. The callback walks the stack once more. Not
- * inlined: called when script_replace_loop_frames() has given its BPF stack back.
+ * Clears is_final of the walk if a function of a script has no id for lack of memory or of a page,
+ * and the callback can supply it: in an interrupt and at a switch of tasks the kernel has memory
+ * for a dozen records at most, and no event may wait for a page. The callback walks the stack once
+ * more. It waits for a page once, since a page that does not come would bring it back for ever. Not
+ * inlined, so that its BPF stack does not add to that of script_replace_loop_frames().
  */
-__noinline int keep_names_or_leave_naming(struct scratch *scratch, u32 is_probe)
+__noinline int defer_walk_if_names_are_missing(struct scratch *scratch, u32 is_probe)
 {
 	if (!scratch)
 		return 0;
 	if (config.deferral != DEFERRAL_TASK_WORK || is_probe || is_exiting() ||
 	    (config.count && is_event_counted_only(scratch)))
-		script_forget_missing(scratch);
-	if (is_naming_left(scratch))
+		script_clear_missing_names(scratch);
+	if (scratch->script_search.name_bytes && is_name_waited_for(scratch->script_search.name))
+		scratch->script_search.name_bytes = 0;
+	if (has_missing_names(scratch))
 		scratch->direct.is_final = 0;
 	return 0;
 }
 
 /*
- * Has the callback of a request wait for the page of a name, and takes the loops, which the
- * callback counts, out of the counters.
+ * Gives the callback the address of a name whose page is missing, if there is one. Subtracts the
+ * loops of the stack from the counters, since the callback counts them again.
  */
-__noinline int leave_naming_to_callback(struct scratch *scratch)
+__noinline int hand_missing_names_to_callback(struct scratch *scratch)
 {
 	u32 tid = current_tid();
 	struct deferral *deferral = bpf_map_lookup_elem(&deferrals, &tid);
 
-	if (!scratch || !deferral || !is_naming_left(scratch))
+	if (!scratch || !deferral || !has_missing_names(scratch))
 		return 0;
 	script_uncount_loops(scratch);
 	deferral->name = scratch->script_search.name;
@@ -380,22 +392,22 @@ static __always_inline struct user_side unwind_user_stack_by_tables(const struct
 		direct_stack_walk(scratch, cpu, config.max_user_depth, is_user_sample(hit));
 	count_result_of_direct_walk(scratch);
 	if (!walk->is_final)
-		script_forget_missing(scratch);
+		script_clear_missing_names(scratch);
 	else if (walk->scripts.count) {
 		script_replace_after_direct_walk(scratch);
-		keep_names_or_leave_naming(scratch, hit->is_probe);
+		defer_walk_if_names_are_missing(scratch, hit->is_probe);
 	}
 	if (!core_reload(walk->is_final)) {
 		if (is_user_sample(hit))
 			side.leaf = user_frame(scratch, hit->user_pc);
 		side.field = request_user_stack(hit, scratch, cpu);
 		if (side.field.state == STATE_COOKIE) {
-			leave_naming_to_callback(scratch);
+			hand_missing_names_to_callback(scratch);
 			return side;
 		}
-		if (!(is_naming_left(scratch) | core_reload(walk->is_cut)))
+		if (!(has_missing_names(scratch) | core_reload(walk->is_cut)))
 			return side;
-		if (!is_naming_left(scratch))
+		if (!has_missing_names(scratch))
 			script_replace_after_direct_walk(scratch);
 	}
 	side.field = stack_store(scratch, &scratch->user, cpu);

@@ -2,7 +2,7 @@
 /*
  * The frames of scripts in the user stack of the current task (core/script_walk.h). A function that
  * is met for the first time gets its id at once: its names are read without faults, by the event's
- * program.
+ * program. If memory or a page is missing, the callback gives the id (event/user_side.h).
  *
  * The program includes script_walk.c after this header.
  */
@@ -42,7 +42,8 @@ CORE_INLINE const struct script_layout *script_layout_of(struct script *script, 
 /*
  * Reads the string object at `address`; the address 0 stands for an empty string. False: the object
  * is unreadable, too long, or of no kind that is known. If only the characters are unreadable,
- * scratch->script_search says where they are: a process that was forked has no pages of files.
+ * scratch->script_search has their address and length: a process that was forked has no page of a
+ * file before it reads that page.
  */
 __noinline int script_text_read(struct script_text *text, struct scratch *scratch, u64 address)
 {
@@ -115,9 +116,9 @@ static __always_inline int script_find_id_of_hash(struct scratch *scratch, u64 k
 
 /*
  * Gives the record in scratch->script_search an id under a hash. -ENOMEM: no memory at hand. 0: no
- * id is left for the process, or another program has just taken the hash. The id is then free again
- * unless another one has been given out since. On 6.1 the value of a map must be in a map or on the
- * stack, so the scratch slot is looked up once more.
+ * id is left for the process, or another program has just taken the hash. Without a record, the id
+ * is free again unless another one has been given out since. On 6.1 the value of a map must be in a
+ * map or on the stack, so the scratch slot is looked up once more.
  */
 __noinline int script_publish_id_of_hash(struct scratch *scratch, u64 key)
 {
@@ -125,7 +126,7 @@ __noinline int script_publish_id_of_hash(struct scratch *scratch, u64 key)
 	u32 id, slot, last, zero = 0, cpu = bpf_get_smp_processor_id();
 	struct cpu_scratch *own = bpf_map_lookup_elem(&scratch_slots, &cpu);
 	struct script_cache *cache = bpf_map_lookup_elem(&script_ids, &zero);
-	int error = -ENOMEM;
+	long error;
 
 	if (!scratch || !own || !engine || !cache)
 		return 0;
@@ -138,15 +139,16 @@ __noinline int script_publish_id_of_hash(struct scratch *scratch, u64 key)
 	if (slot >= SCRATCH_SLOTS)
 		return 0;
 	id = atomic_fetch_add_acq_rel(&engine->script_last, 1) + 1;
-	if (!bpf_map_update_elem(&script_records, &id, &own->scratch[slot].script_search.record,
-				 BPF_NOEXIST)) {
-		if (!bpf_map_update_elem(&script_numbers, &key, &id, BPF_NOEXIST))
+	error = bpf_map_update_elem(&script_records, &id, &own->scratch[slot].script_search.record,
+				    BPF_NOEXIST);
+	if (!error) {
+		error = bpf_map_update_elem(&script_numbers, &key, &id, BPF_NOEXIST);
+		if (!error)
 			return id;
 		bpf_map_delete_elem(&script_records, &id);
-		error = 0;
 	}
 	atomic_cas_acq_rel(&engine->script_last, id, id - 1);
-	return error;
+	return error == -ENOMEM ? -ENOMEM : 0;
 }
 
 /*
@@ -179,7 +181,7 @@ static __always_inline int script_record_read(struct scratch *scratch)
 /*
  * Tries one hash to find or give the id of the record in scratch->script_search. 0: no id; if
  * another program has given the record its id meanwhile, the next try finds that id. If there was
- * no memory, the kernel has brought some until the next try, unless interrupts are disabled.
+ * no memory and interrupts are enabled, the kernel brings more before the next try.
  */
 static long script_try_hash(u32 i, struct scratch **context)
 {
@@ -251,7 +253,7 @@ static __always_inline u64 script_hash_secret(void)
 	return atomic_load_relaxed(&engine->script_seed);
 }
 
-static __always_inline void script_forget_missing(struct scratch *scratch)
+static __always_inline void script_clear_missing_names(struct scratch *scratch)
 {
 	scratch->script_search.lacks_memory = scratch->script_search.name_bytes = 0;
 }
@@ -268,7 +270,7 @@ static __always_inline void script_replace_begin(struct scratch *scratch, struct
 	script->stack = &scratch->script_stack;
 	script->memory = scratch;
 	scratch->script.seed = script_hash_secret();
-	script_forget_missing(scratch);
+	script_clear_missing_names(scratch);
 	scratch->script.max_depth = scratch->direct.max_depth;
 	scratch->script.leaf_apart = scratch->direct.leaf != 0;
 	scratch->user.word[STACK_WORDS_MAX - 1] = scratch->direct.leaf;
@@ -283,7 +285,7 @@ static __always_inline void script_replace_end(struct scratch *scratch, bool is_
 {
 	if (!is_walked) {
 		scratch->counters.script_unjoined += scratch->direct.scripts.count;
-		script_forget_missing(scratch); /* another walk would end likewise */
+		script_clear_missing_names(scratch); /* a second walk would fail likewise */
 		return;
 	}
 	scratch->counters.script_joined += scratch->script.joined;
@@ -314,14 +316,14 @@ __noinline int script_replace_loop_frames(struct scratch *scratch)
 /* Calls script_replace_loop_frames() after a direct walk whose result is final. */
 static __always_inline void script_replace_after_direct_walk(struct scratch *scratch)
 {
-	script_forget_missing(scratch);
+	script_clear_missing_names(scratch);
 	if (!scratch->direct.scripts.count)
 		return;
 	scratch->script.space = scratch->search.vma.space;
 	script_replace_loop_frames(scratch);
 }
 
-/* Takes the loops of a stack that is walked once more, later, out of the counters. */
+/* Subtracts the loops of this stack from the counters: a later walk counts them again. */
 static __always_inline void script_uncount_loops(struct scratch *scratch)
 {
 	scratch->counters.script_missed -= scratch->direct.scripts.missed;

@@ -93,8 +93,8 @@ int capture_begin(struct capture *capture, struct trace_writer *writer,
  * next call is due, in ms (capture/drain/pace.h). Errors are those of the writer. */
 int capture_drain(struct capture *capture, int *next_ms);
 
-/* Returns a descriptor that is readable when capture_drain() should be called at once, since new
- * code was seen, or a symbolizer has answered. */
+/* Returns a descriptor that is readable if new code was seen or a symbolizer has answered:
+ * capture_drain() should then be called at once. */
 int capture_wake_fd(const struct capture *capture);
 
 /* Called while events still come, before the end of a window (one of successive files): requests

@@ -33,7 +33,7 @@ static int create_task_log_of_recording(struct recording *recording)
 	return task_log_create(&options, &recording->tasks);
 }
 
-/* While `fd` is readable, recording->wake is. */
+/* Makes recording->wake readable while `fd` is readable. */
 static int add_wake(struct recording *recording, int fd)
 {
 	struct epoll_event readable = {.events = EPOLLIN};

@@ -172,9 +172,10 @@ int symbolizer_client_start(struct symbolizer_client *client)
 	client->starts++;
 	result = file_worker_start(is_trusted ? symbolizer_serve_trusted : symbolizer_serve,
 				   &client->worker);
-	/* An answer of a process that cannot be added is taken at the next visit. */
-	if (!result)
-		epoll_ctl(client->answers, EPOLL_CTL_ADD, client->worker.socket, &answer);
+	if (!result && epoll_ctl(client->answers, EPOLL_CTL_ADD, client->worker.socket, &answer)) {
+		result = -errno;
+		file_worker_end(&client->worker, 0);
+	}
 	return result;
 }
 

@@ -615,6 +615,13 @@ static bool may_read_whole_file(const struct symbolizers *symbolizers, u32 clien
 	return true;
 }
 
+static int exchange_with_client(struct symbolizers *symbolizers, u32 number,
+				struct symbolizer_callbacks *callbacks)
+{
+	callbacks->may_read = may_read_whole_file(symbolizers, number);
+	return symbolizer_client_exchange(&symbolizers->clients[number], callbacks);
+}
+
 int symbolizers_exchange_messages(struct symbolizers *symbolizers,
 				  const struct symbolizers_sink *sink)
 {
@@ -631,16 +638,19 @@ int symbolizers_exchange_messages(struct symbolizers *symbolizers,
 	struct epoll_event answers[CLIENTS_MAX];
 	int result = 0;
 
-	/* What comes from now on makes the descriptor readable again. */
+	/* Empties the list of sockets that are ready: an answer that comes after this call makes
+	 * the descriptor readable again. */
 	epoll_wait(symbolizers->answers, answers, CLIENTS_MAX, 0);
 	if (symbolizers->passing)
 		passing_code_read_reports(symbolizers->passing);
 	symbolizers->sink = sink;
-	for (u32 i = 0; i < symbolizers->count; i++) {
-		callbacks.may_read = may_read_whole_file(symbolizers, i);
-		result = first_error(
-			result, symbolizer_client_exchange(&symbolizers->clients[i], &callbacks));
-	}
+	for (u32 i = 0; i < symbolizers->count; i++)
+		result = first_error(result, exchange_with_client(symbolizers, i, &callbacks));
+	/* An answer to a later client may have brought a job for an earlier one, or its turn. */
+	for (u32 i = 0; i < symbolizers->count; i++)
+		if (symbolizers->clients[i].count && !symbolizers->clients[i].sent)
+			result = first_error(result,
+					     exchange_with_client(symbolizers, i, &callbacks));
 	return result;
 }
 

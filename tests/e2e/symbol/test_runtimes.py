@@ -134,7 +134,7 @@ def test_node():
     check_named("fib", "node", *options_of(note, "node"), "fib.js", options=pointers)
 
 
-def python_that_takes_advice():
+def python_with_perf_support():
     programs = ["python3", *("python3.%d" % minor for minor in range(12, 17)),
                 *glob.glob(os.path.expanduser("~/.pyenv/versions/*/bin/python3"))]
     for program in filter(None, map(shutil.which, programs)):
@@ -146,9 +146,9 @@ def python_that_takes_advice():
 
 @one_of_several
 def test_python():
-    """Functions of these versions have names without advice, and by frame pointers they have none. Python's own code has none of these."""
+    """Functions of these versions have names without advice, and by frame pointers they have none, since Python's own code has no frame pointers."""
     needs("bpf", "perf events")
-    program = python_that_takes_advice()
+    program = python_with_perf_support()
     write("fib.py", PYTHON)
     note = note_of("Python code", program, "fib.py", options=("--user-unwind", "fp"))
     check_named("py::fib:", program, *options_of(note, "python3"), "fib.py")
