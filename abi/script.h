@@ -141,9 +141,11 @@ enum script_text_kind {
 #define JAVA_TEXT_FROM 6
 /*
  * Number of words that are read at the start of a method's constant part, and of a pool of
- * constants. A power of two.
+ * constants, whose length lies in the ninth word from OpenJDK 25.0.5 on; and the room for them, a
+ * power of two.
  */
-#define JAVA_WORDS 8
+#define JAVA_WORDS 9
+#define JAVA_WORDS_ROOM 16
 
 /*
  * In CPython's word with the kind of characters: bits 2 to 4 width of a character, bit 5 compact,

@@ -52,7 +52,8 @@ struct java_walk {
 	u64 pool, tags, holder;
 	/* addresses of the texts of the name and the source file; `file` may be 0 */
 	u64 name, file;
-	u64 words_read[JAVA_WORDS]; /* words of the constant part, or of the pool of constants */
+	u64 words_read[JAVA_WORDS_ROOM]; /* words of the constant part, or of the pool of constants
+					  */
 	/* the last method that was named on this stack, and its id; 0: none */
 	u64 last_method, last_id;
 	u32 half;

@@ -18,9 +18,9 @@
 #ifdef UNWIND_KNOWS_JAVA
 
 #define POOL_TEXT 1 /* the tag of a text in the pool of constants */
-#define WORDS_MASK (JAVA_WORDS - 1)
+#define WORDS_MASK (JAVA_WORDS_ROOM - 1)
 
-_Static_assert((JAVA_WORDS & WORDS_MASK) == 0, "a mask bounds an index");
+_Static_assert((JAVA_WORDS_ROOM & WORDS_MASK) == 0, "a mask bounds an index");
 
 /* The word of java->words_read at a byte offset, shifted so that the number at the offset is
  * lowest. The caller cuts off the higher bits. The number must not go on in the next word. */

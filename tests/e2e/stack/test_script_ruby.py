@@ -163,7 +163,7 @@ def test_code_that_is_compiled_at_run_time_has_no_wrong_names():
     if subprocess.run([path, "--yjit", "-e", ""], capture_output=True, check=False).returncode:
         raise Skip("this Ruby has no YJIT")
     wrong, loop = collections.Counter(), RubyLoop()
-    for event in record("-F", 1999, "--", path, "--yjit", PROGRAMS + "/script_calls.rb", 2, 3).events():
+    for event in record("-F", 1999, "--", path, "--disable-gems", "--yjit", PROGRAMS + "/script_calls.rb", 2, 3).events():
         functions = script_functions(event, loop)
         for callee, caller in zip(functions, functions[1:]):
             if callee is not None and caller is not None and caller not in CALLERS.get(callee, []):

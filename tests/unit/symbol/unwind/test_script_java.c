@@ -182,16 +182,22 @@ TEST(the_members_of_javas_machine_are_found)
 
 TEST(the_members_that_lead_to_javas_names_are_found)
 {
-	/* OpenJDK 17, and later ones */
-	static const char *const sources[] = {
-		JAVA_NAMED("\"_heaps\"", "_code_begin", "_tags", "CompiledMethod"),
-		JAVA_NAMED("\"_heaps\"", "_code_offset", "_tags", "nmethod")};
+	/* OpenJDK 17, later ones, and OpenJDK 25.0.5, whose pools have their length in the ninth
+	 * word */
+	static const struct {
+		const char *source;
+		u32 pool_count;
+	} machines[] = {
+		{JAVA_NAMED("\"_heaps\"", "_code_begin", "_tags", "CompiledMethod"), 60},
+		{JAVA_NAMED("\"_heaps\"", "_code_offset", "_tags", "nmethod"), 60},
+		{JAVA_PLACED("\"_heaps\"", "_code_offset", "_tags", "nmethod", "68"), 68},
+	};
 
-	for (u32 i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
+	for (u32 i = 0; i < sizeof(machines) / sizeof(machines[0]); i++) {
 		struct library library;
 		const struct java_layout *java = &library.rows.script.java;
 
-		assert_int_equal(library_build(&library, sources[i]), 0);
+		assert_int_equal(library_build(&library, machines[i].source), 0);
 		assert_int_equal(java->has_names, 1);
 		assert_int_equal(java->class_pool, 264);
 		assert_int_equal(java->const_pool, 9);
@@ -199,7 +205,7 @@ TEST(the_members_that_lead_to_javas_names_are_found)
 		assert_int_equal(java->pool_tags, 10);
 		assert_int_equal(java->pool_class, 25);
 		assert_int_equal(java->pool_file, 54);
-		assert_int_equal(java->pool_count, 60);
+		assert_int_equal(java->pool_count, machines[i].pool_count);
 		assert_int_equal(java->pool_bytes, 72);
 		assert_int_equal(java->tags_data, 5);
 		assert_int_equal(java->class_name, 27);
@@ -250,7 +256,7 @@ TEST(a_machine_without_a_member_of_names_has_the_layout_for_unwinding)
 		JAVA_NAMED("\"_heaps\"", "_code_begin", "_tag", "nmethod"),
 		JAVA_NAMED("\"_heaps\"", "_code_begin", "_tags", "Method"),
 		/* behind the words that the walk reads */
-		JAVA_PLACED("\"_heaps\"", "_code_begin", "_tags", "nmethod", "64")};
+		JAVA_PLACED("\"_heaps\"", "_code_begin", "_tags", "nmethod", "72")};
 
 	for (u32 i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
 		struct library library;
