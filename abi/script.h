@@ -141,7 +141,7 @@ enum script_text_kind {
 #define JAVA_TEXT_FROM 6
 /*
  * Number of words that are read at the start of a method's constant part, and of a pool of
- * constants, whose length lies in the ninth word from OpenJDK 25.0.5 on; and the room for them, a
+ * constants, whose length lies in the ninth word in OpenJDK 25.0.5; and the room for them, a
  * power of two.
  */
 #define JAVA_WORDS 9
