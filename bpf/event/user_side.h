@@ -315,7 +315,7 @@ __noinline int defer_walk_if_names_are_missing(struct scratch *scratch, u32 is_p
 }
 
 /*
- * Gives the callback the address of a name whose page is missing, if there is one. Subtracts the
+ * Gives the callback the address of a name whose page is missing (length 0: none). Subtracts the
  * loops of the stack from the counters, since the callback counts them again.
  */
 __noinline int hand_missing_names_to_callback(struct scratch *scratch)
@@ -323,7 +323,7 @@ __noinline int hand_missing_names_to_callback(struct scratch *scratch)
 	u32 tid = current_tid();
 	struct deferral *deferral = bpf_map_lookup_elem(&deferrals, &tid);
 
-	if (!scratch || !deferral || !has_missing_names(scratch))
+	if (!scratch || !deferral)
 		return 0;
 	script_uncount_loops(scratch);
 	deferral->name = scratch->script_search.name;
@@ -402,7 +402,8 @@ static __always_inline struct user_side unwind_user_stack_by_tables(const struct
 			side.leaf = user_frame(scratch, hit->user_pc);
 		side.field = request_user_stack(hit, scratch, cpu);
 		if (side.field.state == STATE_COOKIE) {
-			hand_missing_names_to_callback(scratch);
+			if (has_missing_names(scratch))
+				hand_missing_names_to_callback(scratch);
 			return side;
 		}
 		if (!(has_missing_names(scratch) | core_reload(walk->is_cut)))

@@ -3,7 +3,6 @@
 #include "capture/drain/pace.h"
 
 #include "clock.h"
-#include "order.h"
 
 #define WATCH_MS 1000 /* how long rounds are frequent after new code was seen */
 
