@@ -154,17 +154,14 @@ static __always_inline u32 find_or_make_deferred_stack(const struct deferral *de
  */
 static __noinline int wait_for_page_of_name(struct deferral *deferral, struct unwinder *unwinder)
 {
-	u64 first, last;
-	u8 byte;
+	u32 bytes;
 
 	if (!deferral || !deferral->name_bytes)
 		return 0;
-	first = deferral->name;
-	last = first + deferral->name_bytes - 1;
+	bytes = deferral->name_bytes;
 	deferral->name_bytes = 0;
-	if (unwinder && may_wait_for_pages_of_read(&unwinder->search, first, last) &&
-	    !bpf_copy_from_user(&byte, sizeof(byte), (const void *)first))
-		bpf_copy_from_user(&byte, sizeof(byte), (const void *)last);
+	if (unwinder)
+		wait_for_pages_of_read(&unwinder->search, deferral->name, bytes);
 	return 0;
 }
 

@@ -156,22 +156,32 @@ CORE_INLINE bool unwind_peek(struct unwind *walk, u64 address, void *buffer, u32
 	return !bpf_probe_read_user(buffer, bytes, (const void *)address);
 }
 
+/* Waits for the pages of the first and the last byte of a read. False: they may not be waited for,
+ * or do not come. */
+static __always_inline bool wait_for_pages_of_read(struct vma_search *search, u64 address,
+						   u32 bytes)
+{
+	u64 last = address + bytes - 1;
+	u8 byte;
+
+	return may_wait_for_pages_of_read(search, address, last) &&
+	       !bpf_copy_from_user(&byte, sizeof(byte), (const void *)address) &&
+	       !bpf_copy_from_user(&byte, sizeof(byte), (const void *)last);
+}
+
 /* Waits for the missing page. If the page may not be waited for, the frame is walked without it. */
 CORE_INLINE bool unwind_wait_for_missing_page(struct unwind *walk)
 {
 	struct unwinder *unwinder = unwinder_of_walk(walk);
 	struct missing_read *missing = &unwinder->missing;
-	u64 first = missing->address, last = first + missing->bytes - 1;
-	u8 byte;
+	u32 bytes = missing->bytes;
 
-	if (!missing->bytes)
+	if (!bytes)
 		return false;
 	missing->bytes = 0;
 	unwinder->reads.is_noted = 0;
 	walk->budget = missing->budget;
-	if (!may_wait_for_pages_of_read(&unwinder->search, first, last) ||
-	    bpf_copy_from_user(&byte, sizeof(byte), (const void *)first) ||
-	    bpf_copy_from_user(&byte, sizeof(byte), (const void *)last))
+	if (!wait_for_pages_of_read(&unwinder->search, missing->address, bytes))
 		missing->refused = walk->depth;
 	return true;
 }
