@@ -123,7 +123,7 @@ struct vma_search {
 			       is read to any offset in the path */
 };
 
-#define SCRATCH_PAGES 256
+#define SCRATCH_MAPPINGS 256
 
 /* A walk up the user stack. */
 struct user_walk {
@@ -172,8 +172,8 @@ struct scratch {
 	 * next frame, too
 	 */
 	struct vma_search search;
-	/* cache of mappings, direct-mapped by (mm, page) */
-	struct known_vma page[SCRATCH_PAGES];
+	/* cache of mappings by address space and block of addresses (bpf/mapping/user_frame.h) */
+	struct known_vma mapping[SCRATCH_MAPPINGS];
 	/* cache of the kinds of kernel functions, direct-mapped by address */
 	struct frame_seen seen[SCRATCH_FRAMES_SEEN];
 	struct user_walk walk;

@@ -243,7 +243,7 @@ static long raw_number_mapping(u32 i, struct raw_walk *walk)
 		return 1;
 	mapping = &walk->buffer->raw.mapping[i];
 	mapping->end = 0;
-	if (mapping_find_with_page_cache(walk->scratch, mapping->start))
+	if (mapping_find_by_cache(walk->scratch, mapping->start))
 		return 0;
 	mapping->start = vma->start;
 	mapping->end = vma->end;

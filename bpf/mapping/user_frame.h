@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * One user address as a position-independent frame, from the mappings of the current task. Found
- * mappings are cached in the scratch slot by page: in steady state a frame costs one lookup in the
+ * mappings are cached in the scratch slot: in steady state a frame costs one lookup in the
  * cache and none in the kernel's mappings.
  */
 #ifndef BPF_USER_FRAME_H
@@ -55,44 +55,84 @@ __noinline int set_search_to_current_address_space(struct vma_search *search)
 	       set_search_to_address_space_of_task(search, task);
 }
 
-static __always_inline struct known_vma *page_cache_slot_of_address(struct scratch *scratch,
-								    u64 address)
-{
-	u64 key = (address >> 12) + (scratch->search.vma.space.mm >> 6);
+/*
+ * The cache of mappings. A block of 64 KiB of one address space belongs to a set of four slots, the
+ * latest first: few mappings of code are smaller than a block, and with a single slot two blocks of
+ * one stack would often replace each other at each event.
+ */
+#define MAPPING_BLOCK_BITS 16
+#define MAPPING_SETS_BITS 6
+#define MAPPING_SETS (1U << MAPPING_SETS_BITS)
+#define MAPPING_WAYS 4
+#define MAPPING_SLOT(set, way) (((set) & (MAPPING_SETS - 1)) + (way)*MAPPING_SETS)
+_Static_assert(SCRATCH_MAPPINGS == MAPPING_WAYS << MAPPING_SETS_BITS, "the sets have all slots");
 
-	return &scratch->page[(key ^ key >> 8) & (SCRATCH_PAGES - 1)];
+static __always_inline u64 mapping_cache_set(const struct scratch *scratch, u64 address)
+{
+	u64 key = (address >> MAPPING_BLOCK_BITS) + scratch->search.vma.space.mm;
+
+	return key * 0x9e3779b97f4a7c15ULL >> (64 - MAPPING_SETS_BITS);
 }
 
-/* Caches scratch->search.vma as the mapping of the page of an address. */
-static __always_inline void page_cache_put(struct scratch *scratch, u64 address)
+/* Caches scratch->search.vma as the mapping of an address. */
+__noinline int mapping_cache_put(struct scratch *scratch, u64 address)
 {
-	if (!(scratch->search.vma.space.sequence & 1))
-		*page_cache_slot_of_address(scratch, address) = scratch->search.vma;
+	u64 set;
+	u32 way;
+
+	if (!scratch || scratch->search.vma.space.sequence & SEQUENCE_CHANGING)
+		return 0;
+	set = mapping_cache_set(scratch, address);
+	for (way = MAPPING_WAYS - 1; way; way--)
+		scratch->mapping[MAPPING_SLOT(set, way)] =
+			scratch->mapping[MAPPING_SLOT(set, way - 1)];
+	scratch->mapping[MAPPING_SLOT(set, 0)] = scratch->search.vma;
+	return 0;
+}
+
+static __always_inline bool mapping_cache_take(struct scratch *scratch, u64 slot, u64 address)
+{
+	const struct known_vma *mapping = &scratch->mapping[slot];
+
+	if (!is_vma_valid_for(mapping, &scratch->search.vma.space, address))
+		return false;
+	scratch->search.vma = *mapping;
+	return true;
+}
+
+/* True if a slot of the set, other than the first one, had the mapping of an address. */
+__noinline int mapping_cache_take_from_further_slots(struct scratch *scratch, u64 set, u64 address)
+{
+	u32 way;
+
+	for (way = 1; scratch && way < MAPPING_WAYS; way++)
+		if (mapping_cache_take(scratch, MAPPING_SLOT(set, way), address))
+			return true;
+	return false;
 }
 
 /*
- * Sets scratch->search.vma to the mapping of an address. Calls mapping_find() only if the page is
- * not cached, and returns its errors.
+ * Sets scratch->search.vma to the mapping of an address. Calls mapping_find() only if the mapping
+ * is not cached, and returns its errors.
  */
-static __always_inline int mapping_find_with_page_cache(struct scratch *scratch, u64 address)
+static __always_inline int mapping_find_by_cache(struct scratch *scratch, u64 address)
 {
-	struct known_vma *page = page_cache_slot_of_address(scratch, address);
+	u64 set = mapping_cache_set(scratch, address);
 	int error;
 
-	if (is_vma_valid_for(page, &scratch->search.vma.space, address)) {
-		scratch->search.vma = *page;
+	if (mapping_cache_take(scratch, MAPPING_SLOT(set, 0), address) ||
+	    mapping_cache_take_from_further_slots(scratch, set, address))
 		return 0;
-	}
 	error = mapping_find(&scratch->search, address);
 	if (!error)
-		page_cache_put(scratch, address);
+		mapping_cache_put(scratch, address);
 	return error;
 }
 
-/* mapping_find_with_page_cache() as a global function, which is verified once. */
-__noinline int find_mapping_of_page(struct scratch *scratch, u64 address)
+/* mapping_find_by_cache() as a global function, which is verified once. */
+__noinline int mapping_find_of_address(struct scratch *scratch, u64 address)
 {
-	return scratch ? mapping_find_with_page_cache(scratch, address) : -EINVAL;
+	return scratch ? mapping_find_by_cache(scratch, address) : -EINVAL;
 }
 
 /* Translates a raw user address to a frame; 0: no code is mapped there. */
@@ -101,7 +141,7 @@ static __always_inline u64 user_frame(struct scratch *scratch, u64 address)
 	struct known_vma *vma = &scratch->search.vma;
 
 	if (!vma_covers(vma, address)) {
-		int error = find_mapping_of_page(scratch, address);
+		int error = mapping_find_of_address(scratch, address);
 
 		if (error == -ENOENT)
 			return 0;

@@ -34,10 +34,10 @@ __noinline u64 direct_find_mapping_of_pc(struct scratch *scratch, u64 pc)
 {
 	if (!scratch)
 		return 0;
-	if (!mapping_find_with_page_cache(scratch, pc))
+	if (!mapping_find_by_cache(scratch, pc))
 		return pc;
 	pc = original_return_address_of_word(scratch->direct.registers.value[REGISTER_SP] - 8);
-	if (!pc || mapping_find_with_page_cache(scratch, pc))
+	if (!pc || mapping_find_by_cache(scratch, pc))
 		return 0;
 	scratch->direct.registers.value[REGISTER_PC] = pc;
 	return pc;
@@ -74,7 +74,7 @@ CORE_INLINE bool direct_code_has_no_elf_header(struct direct *direct)
 		if (vma->space.sequence & SEQUENCE_CHANGING || image_lookup(&scratch->search))
 			return false;
 		vma->has_image = 1;
-		page_cache_put(scratch, scratch->direct.registers.value[REGISTER_PC]);
+		mapping_cache_put(scratch, scratch->direct.registers.value[REGISTER_PC]);
 	}
 	return !vma->image;
 }
