@@ -57,8 +57,8 @@ __noinline int set_search_to_current_address_space(struct vma_search *search)
 
 /*
  * The cache of mappings. A block of 64 KiB of one address space belongs to a set of four slots, the
- * latest first: few mappings of code are smaller than a block, and with a single slot two blocks of
- * one stack would often replace each other at each event.
+ * latest first. Few mappings of code are smaller than a block. With a single slot, code of two
+ * processes would often share the slot, and each switch would replace the mapping of the other one.
  */
 #define MAPPING_BLOCK_BITS 16
 #define MAPPING_SETS_BITS 6
@@ -74,16 +74,22 @@ static __always_inline u64 mapping_cache_set(const struct scratch *scratch, u64 
 	return key * 0x9e3779b97f4a7c15ULL >> (64 - MAPPING_SETS_BITS);
 }
 
-/* Caches scratch->search.vma as the mapping of an address. */
+/*
+ * Caches scratch->search.vma as the mapping of an address. The slots of the set move on by one,
+ * unless the first one holds this mapping already.
+ */
 __noinline int mapping_cache_put(struct scratch *scratch, u64 address)
 {
 	u64 set;
-	u32 way;
+	u32 way = MAPPING_WAYS - 1;
 
 	if (!scratch || scratch->search.vma.space.sequence & SEQUENCE_CHANGING)
 		return 0;
 	set = mapping_cache_set(scratch, address);
-	for (way = MAPPING_WAYS - 1; way; way--)
+	if (is_vma_valid_for(&scratch->mapping[MAPPING_SLOT(set, 0)], &scratch->search.vma.space,
+			     address))
+		way = 0;
+	for (; way; way--)
 		scratch->mapping[MAPPING_SLOT(set, way)] =
 			scratch->mapping[MAPPING_SLOT(set, way - 1)];
 	scratch->mapping[MAPPING_SLOT(set, 0)] = scratch->search.vma;
@@ -100,7 +106,8 @@ static __always_inline bool mapping_cache_take(struct scratch *scratch, u64 slot
 	return true;
 }
 
-/* True if a slot of the set, other than the first one, had the mapping of an address. */
+/* Sets scratch->search.vma from a slot of the set after the first one. False: none of them has the
+ * mapping of the address. */
 __noinline int mapping_cache_take_from_further_slots(struct scratch *scratch, u64 set, u64 address)
 {
 	u32 way;

@@ -505,8 +505,8 @@ static __always_inline bool is_vma_valid_for(const struct known_vma *vma,
 }
 
 /*
- * Sets search->vma from the mappings found last. A change of the mappings makes all cached pages
- * void at once, and the frames of a stack lie in few mappings.
+ * Sets search->vma from the mappings found last. A change of the mappings makes all cached
+ * mappings void at once, and the frames of a stack lie in few mappings.
  */
 __noinline int mapping_find_in_recent(struct vma_search *search, u64 address)
 {

@@ -156,8 +156,8 @@ CORE_INLINE bool unwind_peek(struct unwind *walk, u64 address, void *buffer, u32
 	return !bpf_probe_read_user(buffer, bytes, (const void *)address);
 }
 
-/* Waits for the pages of the first and the last byte of a read. False: they may not be waited for,
- * or do not come. */
+/* Waits for the pages of the first and the last byte of a read. False: a page may not be waited
+ * for, or cannot be read. */
 static __always_inline bool wait_for_pages_of_read(struct vma_search *search, u64 address,
 						   u32 bytes)
 {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""What bench/count calls more than before."""
+"""The limits of bench/count, and what it takes from two boots."""
 import contextlib
 import importlib.machinery
 import importlib.util
@@ -42,6 +42,13 @@ class Compare(unittest.TestCase):
     def test_totals_and_switches_have_limits_of_their_own(self):
         self.assertTrue(compared(counts(total=1011000000))[0])
         self.assertTrue(compared(counts(switch=12250))[0])
+
+    def test_what_the_baseline_has_must_be_counted(self):
+        now = counts()
+        del now["figures"][count.SWITCH]
+        now["functions"][count.STEADY] = {"workload bpf bpf: renamed": 20000000}
+        self.assertEqual(count.uncounted(now, counts()), [count.SWITCH, STEP])
+        self.assertEqual(count.uncounted(counts(), counts()), [])
 
     def test_less_is_said_and_is_no_failure(self):
         is_worse, text = compared(counts(total=900000000))
