@@ -61,13 +61,13 @@ static const char inlining_cxx[] =
  * DWARF. */
 static const char discarding_c[] =
 	"static inline __attribute__((always_inline)) void part(void)\n"
-	"{ __asm__ volatile(\".skip 0x100000, 0x90\"); }\n"
+	"{ __asm__ volatile(\".skip 0x80000, 0x90\"); }\n"
 	"void thrown_away(int x) { if (x) part(); part(); }\n"
 	"void foreign(void);\n"
 	"__asm__(\".section .text.foreign, \\\"ax\\\"\\n.globl foreign\\n\"\n"
 	"        \".type foreign, @function\\nforeign:\\n.skip 64, 0x90\\n ret\\n\"\n"
 	"        \".size foreign, .-foreign\\n.text\\n\");\n"
-	"__attribute__((noinline)) void kept(void) { __asm__ volatile(\".rept 64\\n nop\\n "
+	"__attribute__((noinline)) void kept(void) { __asm__ volatile(\".rept 32\\n nop\\n "
 	".endr\"); }\n"
 	"int main(void) { foreign(); kept(); return 0; }\n";
 
