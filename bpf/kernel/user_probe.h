@@ -93,7 +93,8 @@ __noinline int find_user_pc_without_probe_code(struct place *place)
 	if (!probes)
 		return 0;
 	copy = BPF_CORE_READ(probes, xol_vaddr);
-	if (copy && place->pc - copy < INSTRUCTION_BYTES_MAX) {
+	/* Until the kernel has moved the pc back, it may lie behind the copy. */
+	if (copy && place->pc - copy <= INSTRUCTION_BYTES_MAX) {
 		place->pc += BPF_CORE_READ(probes, vaddr) - copy;
 		return 0;
 	}
