@@ -151,7 +151,7 @@ def of_windows():
     for path in pathlib.Path("windows").glob("window.data.*"):
         found.add("windows")
         for event in Recording(str(path)).events():
-            if {"do_syscall_64", "entry_SYSCALL_64_after_hwframe"} & {function(frame) for frame in event.frames}:
+            if {"do_syscall_64", "entry_SYSCALL_64_after_hwframe", "do_el0_svc"} & {function(frame) for frame in event.frames}:
                 found.add("names of the kernel")
             if any(name.startswith("_PyEval_") for name in names_of(event)):
                 found.add({"private": "names in a private folder", "contained": "names in a container",

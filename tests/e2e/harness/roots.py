@@ -16,7 +16,7 @@ from judge import is_start_at  # noqa: E402
 
 @functools.lru_cache(maxsize=None)
 def begins_something(name, path):
-    if re.fullmatch(r"(_start|(__)?clone3?)\+0x[0-9a-f]+", name):
+    if re.fullmatch(r"(_start|(__)?clone3?|thread_start)\+0x[0-9a-f]+", name):
         return True
     without_symbol = re.fullmatch(re.escape(os.path.basename(path)) + r"\+0x([0-9a-f]+)(\.\.0x[0-9a-f]+)?", name)
     return bool(without_symbol) and is_start_at(path, int(without_symbol[1], 16))

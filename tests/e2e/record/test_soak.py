@@ -8,6 +8,7 @@ import contextlib
 import glob
 import json
 import os
+import platform
 import re
 import time
 
@@ -18,7 +19,9 @@ from harness.recording import check_ledger
 
 SECONDS = float(os.environ.get("STACKMAP_SOAK_SECONDS", 20))
 TASKS_FIRST, TASKS = 10000, 500
-EVENTS = ["cpu-clock", "sched:sched_switch", "exceptions:page_fault_user", "syscalls:sys_enter_futex",
+# Of page faults only some architectures have tracepoints.
+FAULTS = "exceptions:page_fault_user" if platform.machine() == "x86_64" else "page-faults"
+EVENTS = ["cpu-clock", "sched:sched_switch", FAULTS, "syscalls:sys_enter_futex",
           "syscalls:sys_enter_execve", "syscalls:sys_exit_execve", "syscalls:sys_enter_rt_sigreturn",
           "syscalls:sys_enter_exit_group"]
 

@@ -4,12 +4,13 @@
 
 import collections
 import os
+import platform
 import shutil
 
 from harness.cases import features, main, needs, program, stackmap
 from harness.recording import function, kernel_frames, record, user_frames
 
-LIBC = "/lib/x86_64-linux-gnu/libc.so.6"
+LIBC = "/lib/%s-linux-gnu/libc.so.6" % platform.machine()
 WORKLOAD = program("known_counts")
 
 
@@ -77,7 +78,7 @@ def test_system_call_has_its_stack():
     assert recording.check()["produced"] == 50
     for event in recording.events():
         names = [function(frame) for frame in event.frames]
-        assert "do_syscall_64" in names and "work" in names and "main" in names, names
+        assert {"do_syscall_64", "do_el0_svc"} & set(names) and "work" in names and "main" in names, names
 
 
 def test_page_faults():

@@ -5,6 +5,7 @@ there is none to be had."""
 
 import collections
 import os
+import platform
 
 from harness.cases import main, needs, one_of_several, program
 from harness.known_stack import KNOWN
@@ -12,6 +13,9 @@ from harness.recorder import sources
 from harness.recording import kernel_frames, marker, names_of, record, user_account
 from harness.roots import check_roots
 from harness.waiting import read_text
+
+# Of page faults only some architectures have tracepoints.
+FAULTS = "exceptions:*" if platform.machine() == "x86_64" else "page-faults"
 
 
 def test_chosen_tracepoints():
@@ -54,7 +58,7 @@ def test_every_event():
     """Each has its whole stack, or a marker of the reason, or there was none to be had; and each is in the ledger."""
     needs("bpf", "raw tracepoints", "perf events", "tracefs")
     recording = record("-a", "-F", 999, "-e", "cpu-clock", "-e", "sched:*", "-e", "syscalls:sys_enter_*", "-e",
-                       "exceptions:*", "-e", "kmem:mm_page_alloc", "--ring", "8M", "--", "sh", "-c", WORKLOAD)
+                       FAULTS, "-e", "kmem:mm_page_alloc", "--ring", "8M", "--", "sh", "-c", WORKLOAD)
     complete, rest = user_account(recording)
     events = recording.events()
     assert sum(not names_of(event) for event in events) == rest.pop("refused", 0) + rest.pop("interrupt", 0), rest

@@ -67,6 +67,8 @@ def interrupted(event):
 def test_kernel_code_that_faults():
     """Of the kernel's code that an exception interrupts, the frame is the pc + 1: ftrace says which pc that is."""
     needs("bpf", "tracefs")
+    if not os.path.exists("/sys/kernel/tracing/events/exceptions/page_fault_kernel"):
+        raise Skip("this kernel has no tracepoint where its own code faults")
     with Instance() as instance:
         if not os.path.exists(os.path.join(instance.path, "options/fields")):
             raise Skip("this kernel's ftrace does not print fields as numbers")

@@ -82,7 +82,9 @@ def test_exec_storm():
 
 
 def symbols_of(path):
-    return {line.split()[-1] for line in run("nm", path).stdout.splitlines()}
+    """Also of the stubs by which it calls other files."""
+    names = {line.split()[-1] for line in run("nm", path).stdout.splitlines()}
+    return names | {name.split("@")[0] + "@plt" for name in names if "@" in name}
 
 
 def names_by_run(recording, path):

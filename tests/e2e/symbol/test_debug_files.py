@@ -11,7 +11,7 @@ import shutil
 import struct
 
 from harness.cases import main, needs, needs_command, run, stackmap
-from harness.inlined_program import INLINED, build, record_calls, split
+from harness.inlined_program import ASK_PARENT, INLINED, build, record_calls, split
 from harness.recording import parse_events, record
 
 
@@ -33,7 +33,7 @@ def edit(path, *edits):
 SHARED = """
 struct common { int number; struct { long first; char name[80]; } inside; struct common *next; };
 static inline __attribute__((always_inline)) int inner(struct common *common)
-{ __asm__ volatile("syscall; nop" : : "a"(110) : "rcx", "r11", "memory"); return common->number; }
+{ """ + ASK_PARENT + """ return common->number; }
 static inline __attribute__((always_inline)) int middle(struct common *common)
 { return inner(common) + 1; }
 """

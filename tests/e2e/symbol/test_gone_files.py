@@ -7,7 +7,7 @@ import os
 import shutil
 
 from harness.cases import Skip, main, needs, needs_command, program, run
-from harness.inlined_program import hottest_names
+from harness.inlined_program import ASK_PARENT, hottest_names
 from harness.recorder import Recorder
 from harness.recording import function, one_with_names, record, user_frames
 from harness.waiting import wait_until_reading
@@ -16,7 +16,7 @@ from harness.waiting import wait_until_reading
 SOURCE = """
 #include <unistd.h>
 static inline __attribute__((always_inline)) void PREFIX(inner)(void)
-{ __asm__ volatile("syscall; nop" : : "a"(110) : "rcx", "r11", "memory"); }
+{ """ + ASK_PARENT + """ }
 __attribute__((noinline)) void PREFIX(outer)(void)
 { PREFIX(inner)();
   __asm__ volatile("nop"); }
