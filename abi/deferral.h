@@ -18,7 +18,7 @@
  * grows with each change of the layout, or of what tables of files hold: a rule of an older table
  * would hide a mark of a newer table.
  */
-#define ENGINE_VERSION 21
+#define ENGINE_VERSION 22
 
 /*
  * number of unwinders; each unwinder holds one stack, which is being unwound or is kept for other

@@ -175,6 +175,7 @@ struct go_caller {
 	u64 pc;
 	u64 saved_rbp;
 	u64 rbp;
+	u64 link; /* arm64: x30 of a caller that has called morestack(); 0: not known */
 	u32 knows_rbp;
 	u32 reserved;
 };

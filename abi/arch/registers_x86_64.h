@@ -12,6 +12,7 @@ enum unwind_register {
 	REGISTER_LINK = REGISTER_PC,
 	REGISTER_COUNT,
 	REGISTER_THREAD = REGISTER_COUNT, /* the thread pointer: the base address of fs */
+	REGISTER_GOROUTINE = REGISTER_THREAD,
 };
 
 #define REGISTERS_ALL ((1U << REGISTER_COUNT) - 1)
@@ -36,6 +37,7 @@ enum rule_slot { SLOT_FP = SLOT_RBP, SLOT_RETURN = SLOT_R15 + 1, SLOT_COUNT };
 #define REGISTERS_ELF_MACHINE 62
 #define COMPAT_IS_UNWOUND 1
 #define RULE_BASE_WORDS 1
+#define GOROUTINE_IS_IN_REGISTER 0
 #define THREAD_ID_REACH 1
 #define STEP_MASK_SHIFT 0
 

@@ -95,6 +95,8 @@ CORE_PART void complete_caller_registers(struct unwind_registers *caller,
 	caller->value[REGISTER_CODE_MASK] = registers->value[REGISTER_CODE_MASK];
 	caller->value[REGISTER_PC] = strip_code_signature(registers, caller->value[REGISTER_PC]);
 	caller->value[REGISTER_FP] = untag_address(caller->value[REGISTER_FP]);
+	if (rule->cfa_kind < CFA_GO_SAVED && rule->cfa_kind != CFA_SIGNAL)
+		caller->value[REGISTER_GOROUTINE] = registers->value[REGISTER_GOROUTINE];
 	if (rule_loses_sp(rule))
 		caller->known &= ~(1U << REGISTER_SP);
 }

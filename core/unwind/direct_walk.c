@@ -411,6 +411,11 @@ CORE_GLOBAL_PART int direct_step_to_goroutine(struct direct_walk *walk,
 		return STOP_NO_PROGRESS;
 	walk->registers.known = KNOWN(REGISTER_SP) | (found->knows_rbp ? KNOWN(REGISTER_FP) : 0);
 	walk->registers.value[REGISTER_FP] = found->rbp;
+	if (GOROUTINE_IS_IN_REGISTER) {
+		walk->registers.value[REGISTER_GOROUTINE] = found->goroutine;
+		walk->registers.value[REGISTER_LINK] = found->link;
+		walk->registers.known |= found->link ? KNOWN(REGISTER_LINK) : 0;
+	}
 	return set_pc_and_sp_of_caller(walk, found->cfa, found->pc);
 }
 

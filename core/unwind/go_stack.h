@@ -6,20 +6,23 @@
  * with the offsets that the runtime's instructions contain (lib/symbol/unwind/go_rows.c):
  *
  *   CFA_GO_SAVED  g = *(thread pointer + cfa_offset), m = g->m, goroutine = m->curg,
- *                 CFA = goroutine->sched.sp + 8 * operand
+ *                 CFA = goroutine->sched.sp + 8 * operand; on arm64 g is in x28, and cfa_offset is
+ *                 that of g->m
  *   CFA_GO_DEPTH  goroutine = *(rsp + cfa_offset),
  *                 CFA = goroutine->stack.hi - *(rsp + depth) + 8 * operand
  *
- * The return address lies below the CFA and follows a call, and the rule's slot says where rbp is
- * saved. No other register is known.
+ * The return address follows a call. The rule's slots say where it and the frame pointer are saved
+ * below the CFA. No other register is known. x28 has the running goroutine in all of Go's code, and
+ * C functions preserve it; what a walk finds by it counts only if it leads to a return address.
  *
  * A function whose stack is too small calls morestack(), and is either resumed, with a larger
- * stack, or suspended. GO_SLOT_RBP marks the rule of morestack(): the caller's pc and rbp are those
- * that the goroutine has saved. If the goroutine was suspended, the thread has no current
+ * stack, or suspended. GO_SLOT_RBP marks the rule of morestack(): the caller's pc and frame pointer
+ * are those that the goroutine has saved, and so is the caller's own return address on arm64, in
+ * the word before the frame pointer. If the goroutine was suspended, the thread has no current
  * goroutine, and the stack ends here, as Go's own traces do. Between the choice of the next
- * goroutine and the jump to it, the thread's data names the wrong goroutine. Therefore the rules of
- * the scheduler mark rbp as lost (lib/symbol/unwind/go_rows.c), and without a known rbp no caller
- * is given.
+ * goroutine and the jump to it, the thread's data names the wrong goroutine. Therefore the frame
+ * pointer is lost in the scheduler (go_frame_pointer_for_caller() in lib/symbol/go/go_rows.c), and
+ * without a known one no caller is given.
  */
 #ifndef CORE_GO_STACK_H
 #define CORE_GO_STACK_H
@@ -58,7 +61,7 @@ CORE_PART u32 go_caller_find(const struct unwind_rule *rule,
 			     const struct unwind_registers *registers, go_stack_read read,
 			     void *memory, struct go_caller *caller)
 {
-	u64 rsp = registers->value[REGISTER_SP], thread = registers->value[REGISTER_THREAD];
+	u64 rsp = registers->value[REGISTER_SP], thread = registers->value[REGISTER_GOROUTINE];
 	u64 is_depth = rule->cfa_kind - CFA_GO_SAVED;
 	u64 is_suspended =
 		select_without_branch(is_depth, 0, go_slot_is_used(rule->slot[GO_SLOT_RBP]));
@@ -68,10 +71,11 @@ CORE_PART u32 go_caller_find(const struct unwind_rule *rule,
 	u64 stack;
 	long error = read(memory, first, &caller->goroutine), is_lost;
 
-	error |= read(memory,
-		      select_without_branch(is_depth, first,
-					    caller->goroutine + 8 * rule->slot[GO_SLOT_M]),
-		      &caller->goroutine);
+	if (!GOROUTINE_IS_IN_REGISTER)
+		error |= read(memory,
+			      select_without_branch(is_depth, first,
+						    caller->goroutine + 8 * rule->slot[GO_SLOT_M]),
+			      &caller->goroutine);
 	error |= read(memory,
 		      select_without_branch(is_depth, first,
 					    caller->goroutine + 8 * rule->slot[GO_SLOT_GOROUTINE]),
@@ -86,7 +90,9 @@ CORE_PART u32 go_caller_find(const struct unwind_rule *rule,
 		      select_without_branch(is_depth, rsp + 8 * rule->slot[GO_SLOT_DEPTH], stack),
 		      &caller->depth);
 	caller->cfa += 8 * rule->operand - is_depth * caller->depth;
-	error |= read(memory, select_without_branch(is_suspended, stack + 8, caller->cfa - 8),
+	error |= read(memory,
+		      select_without_branch(is_suspended, stack + 8,
+					    caller->cfa - 8 * rule->slot[SLOT_RETURN]),
 		      &caller->pc);
 	error |= read(memory, caller->pc - 8, &caller->before);
 	is_lost = read(memory,
@@ -94,6 +100,10 @@ CORE_PART u32 go_caller_find(const struct unwind_rule *rule,
 					     caller->goroutine + 8 * rule->slot[GO_SLOT_RBP],
 					     caller->cfa - 8 * rule->slot[SLOT_FP]),
 		       &caller->saved_rbp);
+	caller->link = 0;
+	if (GOROUTINE_IS_IN_REGISTER && is_suspended)
+		error |= read(memory, caller->goroutine + 8 * rule->slot[GO_SLOT_RBP] - 8,
+			      &caller->link);
 	caller->rbp =
 		select_without_branch(is_kept, registers->value[REGISTER_FP], caller->saved_rbp);
 	caller->knows_rbp = is_lost ? 0 : select_without_branch(is_kept, knows_rbp, 1);

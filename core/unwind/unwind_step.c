@@ -368,6 +368,11 @@ CORE_GLOBAL_PART int step_to_goroutine(struct unwind *unwind)
 		return STOP_NO_PROGRESS;
 	unwind->caller.known = found->knows_rbp ? KNOWN(REGISTER_FP) : 0;
 	unwind->caller.value[REGISTER_FP] = found->rbp;
+	if (GOROUTINE_IS_IN_REGISTER) {
+		unwind->caller.value[REGISTER_GOROUTINE] = found->goroutine;
+		unwind->caller.value[REGISTER_LINK] = found->link;
+		unwind->caller.known |= found->link ? KNOWN(REGISTER_LINK) : 0;
+	}
 	set_known_register(&unwind->caller, REGISTER_SP, found->cfa);
 	set_known_register(&unwind->caller, REGISTER_PC, found->pc);
 	return STOP_NONE;

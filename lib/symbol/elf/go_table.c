@@ -3,7 +3,7 @@
  * The section begins with a header. It has, for all functions, pairs of 32 bits: the begin of the
  * code and the offset of a record. The record has the offsets of name, file names and value tables.
  * A value table is a sequence of pairs of numbers (LEB128): how much the value changes, and for how
- * many bytes of code the new value holds.
+ * many quanta of code the new value holds. The quantum is the length of the shortest instruction.
  *
  * Trees of inlined calls are outside of the section, and so is, since Go 1.26, the address that
  * functions count from. The variable runtime.firstmoduledata points to both. Its first words are
@@ -81,8 +81,13 @@ static const Elf_Data *read_section(Elf *elf, const char *name, u64 *address)
 static bool find_relative_relocation(Elf *elf, bool by_addend, u64 wanted, GElf_Rela *found)
 {
 	Elf_Scn *section = NULL;
+	GElf_Ehdr file;
 	GElf_Shdr header;
+	u32 type;
 
+	if (!gelf_getehdr(elf, &file))
+		return false;
+	type = file.e_machine == EM_AARCH64 ? R_AARCH64_RELATIVE : R_X86_64_RELATIVE;
 	while ((section = elf_nextscn(elf, section))) {
 		Elf_Data *data = NULL;
 
@@ -90,7 +95,7 @@ static bool find_relative_relocation(Elf *elf, bool by_addend, u64 wanted, GElf_
 		    header.sh_flags & SHF_ALLOC)
 			data = elf_getdata(section, NULL);
 		for (int i = 0; data && gelf_getrela(data, i, found); i++)
-			if (GELF_R_TYPE(found->r_info) == R_X86_64_RELATIVE &&
+			if (GELF_R_TYPE(found->r_info) == type &&
 			    (by_addend ? (u64)found->r_addend : found->r_offset) == wanted)
 				return true;
 	}
@@ -170,11 +175,12 @@ static void find_inline_trees(Elf *elf, const struct module *module, u64 table_a
 	}
 }
 
+/* table->quantum is set before. */
 static bool read_table_header(struct go_table *table, u64 *text)
 {
 	u64 word[RECORDS + 1];
 	/* The bytes of the header after the magic number. */
-	static const u8 tail[] = {0, 0, 1, WORD};
+	const u8 tail[] = {0, 0, table->quantum, WORD};
 	u8 head[8];
 	u32 magic;
 
@@ -234,9 +240,11 @@ int go_table_read(Elf *elf, struct go_table *table)
 	GElf_Ehdr header;
 	u64 address;
 
-	if (!gelf_getehdr(elf, &header) || header.e_machine != EM_X86_64 ||
-	    header.e_ident[EI_CLASS] != ELFCLASS64 ||
-	    !find_go_table(elf, &made, &address, &made.text))
+	if (!gelf_getehdr(elf, &header) || header.e_ident[EI_CLASS] != ELFCLASS64 ||
+	    (header.e_machine != EM_X86_64 && header.e_machine != EM_AARCH64))
+		return -ENOENT;
+	made.quantum = header.e_machine == EM_AARCH64 ? 4 : 1;
+	if (!find_go_table(elf, &made, &address, &made.text))
 		return -ENOENT;
 	module = find_module_data(elf, address, address + made.names);
 	if (!made.text)
@@ -355,7 +363,9 @@ bool go_read_next_run(const struct go_table *table, const struct go_function *fu
 		return false;
 	run->value += (s32)(change & 1 ? ~(change >> 1) : change >> 1);
 	run->start = run->end;
-	run->end = bytes < function->end - run->start ? run->start + bytes : function->end;
+	run->end = bytes < (function->end - run->start) / table->quantum
+			   ? run->start + (u64)bytes * table->quantum
+			   : function->end;
 	return run->end > run->start;
 }
 

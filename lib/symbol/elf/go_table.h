@@ -24,12 +24,13 @@ struct go_table {
 	u64 names, units, file_names, pc_tables, records;
 	const u8 *trees; /* trees of inlined calls; NULL: the file does not tell where they are */
 	u64 trees_bytes;
+	u8 quantum;  /* 1 or 4 bytes of code, which the table counts as one */
 	bool is_old; /* the table has the format of Go 1.18 and 1.19 */
 };
 
 enum go_function_flag {
 	GO_IS_OUTERMOST = 1 << 0, /* the runtime's TOPFRAME: the function has no caller */
-	GO_WRITES_RSP = 1 << 1,	  /* the runtime's SPWRITE: the function writes the stack pointer */
+	GO_WRITES_SP = 1 << 1,	  /* the runtime's SPWRITE: the function writes the stack pointer */
 	GO_IS_ASSEMBLER = 1 << 2, /* the runtime's ASM: the function is written in assembler */
 };
 
@@ -49,8 +50,8 @@ struct go_run {
  * the number of the source file, the line, the innermost inlined call. */
 enum go_quantity { GO_DEPTH, GO_FILE, GO_LINE, GO_INLINED };
 
-/* Reads the table of a file for x86-64. -ENOENT: the file has no .gopclntab, or its version is not
- * known. */
+/* Reads the table of a file for x86-64 or arm64. -ENOENT: the file has no .gopclntab, or its
+ * version is not known. */
 int go_table_read(Elf *elf, struct go_table *table);
 
 /* Reads function `index`, which is less than table->functions. False: the table is damaged. */

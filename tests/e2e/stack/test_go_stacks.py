@@ -136,6 +136,21 @@ def test_a_stack_that_grows():
             never(not {"runtime.goschedImpl", "runtime.preemptPark", "runtime.gopreempt_m"} & set(map(plain, names)), names)
 
 
+@one_of_several
+def test_the_next_goroutine_has_not_called_the_scheduler():
+    """execute() makes a goroutine the thread's own and calls casgstatus(), while the scheduler still stands on the call of morestack()
+    by the last goroutine."""
+    needs("bpf", "uprobes")
+    path = go_program()
+    recording = record("-e", f"u:{path}:runtime.casgstatus", "--", path, "collect")
+    folded = stackmap("export", "--format", "folded", "--no-inline", "--no-demangle", recording.path).stdout
+    stacks = [line.rsplit(" ", 1)[0].split(";")[1:] for line in folded.splitlines()]
+    in_between = [names for names in stacks if {"runtime.newstack", "runtime.execute"} <= set(names)]
+    wrong = [names for names in in_between if not names[0].startswith("[") and plain(names[0]) != "runtime.morestack"]
+    assert in_between
+    never(wrong, wrong[:3])
+
+
 @of_several_recordings
 def test_the_scheduler_works_for_itself():
     inside = [names for names in recorded("collect") if plain(names[-1]) != "runtime.mcall"]  # it has a caller until it changes the stack

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* clang-format off */
+//go:build cgo
+/* clang-format on */
+
 /* C code that a Go program calls, and that calls back. */
 #include "_cgo_export.h"
 

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 
 // Changes between stacks in every way that Go has: the collector works for the goroutine, stacks grow, goroutines are
-// suspended, and C code calls back.
+// suspended, and C code calls back (with_c.go).
 package main
 
-// unsigned long c_outer(int depth);
-import "C"
 import (
 	"fmt"
 	"os"
@@ -45,20 +43,6 @@ func deep(n int) int {
 	}
 	return deep(n-1) + int(room[2])
 }
-
-var text string
-
-//export goCallback
-func goCallback(depth C.int) C.ulong {
-	text = strings.Repeat("x", 1000+int(depth))
-	if depth > 0 {
-		return callC(depth - 1)
-	}
-	return C.ulong(len(text))
-}
-
-//go:noinline
-func callC(depth C.int) C.ulong { return C.c_outer(depth) + 1 }
 
 func collect(id int) int {
 	total := build(11, id).sum()
@@ -152,7 +136,7 @@ func main() {
 				if way == "collect" {
 					total += collect(id)
 				} else {
-					total += int(callC(2))
+					total += callThroughC(2)
 				}
 			}
 			done <- total

@@ -161,12 +161,14 @@ TEST(a_caller_on_another_stack_is_proven_by_its_call)
  * neither of them. */
 TEST(a_goroutine_is_found_as_the_unwinder_finds_it)
 {
-	const struct unwind_rule rule = {
-		.cfa_kind = CFA_GO_SAVED,
-		.cfa_register = REGISTER_RSP,
-		.operand = 1,
-		.base = RULE_BASE_CFA,
-		.slot = {[GO_SLOT_M] = 1, [GO_SLOT_GOROUTINE] = 2, [GO_SLOT_STACK] = 3}};
+	const struct unwind_rule rule = {.cfa_kind = CFA_GO_SAVED,
+					 .cfa_register = REGISTER_RSP,
+					 .operand = 1,
+					 .base = RULE_BASE_CFA,
+					 .slot = {[GO_SLOT_M] = 1,
+						  [GO_SLOT_GOROUTINE] = 2,
+						  [GO_SLOT_STACK] = 3,
+						  [SLOT_RETURN] = 1}};
 
 	make_stack_of_one_frame();
 	builder.registers.value[REGISTER_RIP] = WORD(10);

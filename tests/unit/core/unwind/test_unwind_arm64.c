@@ -113,6 +113,17 @@ TEST(a_record_far_from_the_cfa_counts_from_its_register)
 			 STOP_UNSUPPORTED);
 }
 
+/* glibc's _dl_runtime_resolve: the stub before it has pushed 16 bytes, with x30 in the upper word.
+ */
+TEST(x30_above_the_cfa_says_where_the_cfa_is)
+{
+	assert_int_equal(rule_of(0x11, 30, 0x7f), STOP_NONE);
+	assert_rule(REGISTER_SP, 16, REGISTER_SP, 0, RULE_BASE_WORDS - 1);
+	/* behind its own instruction that pushes 208 bytes */
+	assert_int_equal(rule_of(0x0e, 0xd0, 0x01, 0x11, 30, 0x7f), STOP_NONE);
+	assert_rule(REGISTER_SP, 208 + 16, REGISTER_SP, 0, RULE_BASE_WORDS - 27);
+}
+
 TEST(numbers_that_have_no_register_here_define_no_cfa)
 {
 	assert_int_equal(rule_of(0x0c, 17, 16), STOP_UNSUPPORTED);
@@ -481,6 +492,152 @@ TEST(the_direct_walk_gives_the_same_stack)
 		assert_int_equal(unwind.frame[i], CODE + 4 * i);
 		assert_int_equal(stack.word[i], frame_of_walk(unwind.frame[i]));
 	}
+	memory_rules = NULL;
+	memory_image = 0;
+}
+
+/* --- Go's stacks --- */
+
+/* Code runs on the scheduler's stack. x28 has g0, which leads to its m, to the goroutine, and to
+ * the goroutine's saved sp: there lies the frame of the function that has changed stacks, with 16
+ * bytes. CALLER called this function. */
+#define GO_FRAME 1000 /* number of the word that the saved sp points to */
+
+static const struct unwind_rule go_saved = {
+	.cfa_kind = CFA_GO_SAVED,
+	.cfa_register = REGISTER_SP,
+	.cfa_offset = 48,
+	.operand = 2,
+	.base = RULE_BASE_CFA,
+	.slot = {[SLOT_FP] = 3, [SLOT_RETURN] = 2, [GO_SLOT_GOROUTINE] = 4, [GO_SLOT_STACK] = 7}};
+
+static void make_scheduler_stack(void)
+{
+	begin();
+	value[REGISTER_GOROUTINE] = WORD(300);
+	memory[300 + 6] = WORD(320);
+	memory[320 + 4] = WORD(340);
+	memory[340 + 7] = WORD(GO_FRAME);
+	memory[GO_FRAME - 1] = WORD(1100);
+	memory[GO_FRAME] = CALLER;
+	word_put(CALLER - 4, BL(CALLER - 4, CODE));
+	unwind.switches = (struct stack_switches){.entered = SP};
+}
+
+TEST(x28_leads_from_the_schedulers_stack_to_the_goroutine)
+{
+	make_scheduler_stack();
+	assert_int_equal(step(&go_saved), STOP_NONE);
+	assert_int_equal(value[REGISTER_SP], WORD(GO_FRAME + 2));
+	assert_int_equal(value[REGISTER_PC], CALLER);
+	assert_int_equal(value[REGISTER_FP], WORD(1100));
+	assert_int_equal(value[REGISTER_GOROUTINE], WORD(340));
+	assert_int_equal(unwind.registers.known,
+			 1U << REGISTER_SP | 1U << REGISTER_PC | 1U << REGISTER_FP);
+
+	make_scheduler_stack();
+	word_put(CALLER - 4, NOP);
+	assert_int_equal(step(&go_saved), STOP_NO_PROGRESS);
+	make_scheduler_stack();
+	memory[320 + 4] = 0;
+	assert_int_equal(step(&go_saved), STOP_ROOT);
+	make_scheduler_stack();
+	value[REGISTER_GOROUTINE] = 1; /* C code has used x28 */
+	assert_int_equal(step(&go_saved), STOP_STACK_UNREADABLE);
+}
+
+/* Steps within the scheduler's stack keep x28, and a signal's registers have another one. */
+TEST(x28_is_kept_from_the_event_on)
+{
+	const struct unwind_rule signal = {.cfa_kind = CFA_SIGNAL,
+					   .cfa_register = REGISTER_SP,
+					   .base = RULE_BASE_CFA,
+					   .flags = RULE_SIGNAL};
+
+	begin();
+	value[REGISTER_GOROUTINE] = 77;
+	record_put(SP, SP + 48, CODE + 200);
+	assert_int_equal(step(&framed), STOP_NONE);
+	assert_int_equal(value[REGISTER_GOROUTINE], 77);
+	memory[(SP + 48 + UCONTEXT_GENERAL - MEMORY_BASE) / 8 + REGISTER_GOROUTINE] = 78;
+	memory[(SP + 48 + UCONTEXT_PC - MEMORY_BASE) / 8] = CODE;
+	assert_int_equal(step(&signal), STOP_NONE);
+	assert_int_equal(value[REGISTER_GOROUTINE], 78);
+}
+
+/* morestack(): the goroutine's pc, sp, x30 and x29. The caller has no frame yet. */
+TEST(a_goroutine_whose_stack_grows_has_saved_its_registers)
+{
+	struct unwind_rule rule_of_growth = go_saved;
+
+	rule_of_growth.operand = 0;
+	rule_of_growth.flags = RULE_SIGNAL;
+	rule_of_growth.slot[GO_SLOT_RBP] = 12;
+	make_scheduler_stack();
+	memory[340 + 8] = CALLER;
+	memory[340 + 11] = CODE + 600;
+	memory[340 + 12] = WORD(1200);
+	assert_int_equal(step(&rule_of_growth), STOP_NONE);
+	assert_int_equal(value[REGISTER_SP], WORD(GO_FRAME));
+	assert_int_equal(value[REGISTER_PC], CALLER);
+	assert_int_equal(value[REGISTER_FP], WORD(1200));
+	assert_int_equal(step(&leaf), STOP_NONE);
+	assert_int_equal(value[REGISTER_PC], CODE + 600);
+	assert_int_equal(value[REGISTER_SP], WORD(GO_FRAME));
+
+	make_scheduler_stack();
+	unwind.registers.known &= ~(1U << REGISTER_FP); /* lost in the scheduler */
+	assert_int_equal(step(&rule_of_growth), STOP_UNKNOWN_REGISTER);
+}
+
+/* asmcgocall() has noted the goroutine, and how far its sp lay below the end of the stack. */
+TEST(c_code_comes_back_by_a_depth)
+{
+	const struct unwind_rule by_depth = {.cfa_kind = CFA_GO_DEPTH,
+					     .cfa_register = REGISTER_SP,
+					     .operand = 2,
+					     .base = RULE_BASE_CFA,
+					     .slot = {[SLOT_FP] = 3,
+						      [SLOT_RETURN] = 2,
+						      [GO_SLOT_STACK] = 1,
+						      [GO_SLOT_DEPTH] = 1}};
+
+	make_scheduler_stack();
+	value[REGISTER_GOROUTINE] = 1;
+	record_put(SP, WORD(340), 8 * 50);
+	memory[340 + 1] = WORD(GO_FRAME + 50);
+	assert_int_equal(step(&by_depth), STOP_NONE);
+	assert_int_equal(value[REGISTER_SP], WORD(GO_FRAME + 2));
+	assert_int_equal(value[REGISTER_PC], CALLER);
+	assert_int_equal(value[REGISTER_FP], WORD(1100));
+	assert_int_equal(value[REGISTER_GOROUTINE], WORD(340));
+}
+
+TEST(both_walks_cross_the_stacks_of_go)
+{
+	const struct unwind_rule outermost = {.flags = RULE_OUTERMOST};
+	struct unwind_rule rule_of_growth = go_saved;
+
+	rule_of_growth.operand = 0;
+	rule_of_growth.flags = RULE_SIGNAL;
+	rule_of_growth.slot[GO_SLOT_RBP] = 12;
+	make_scheduler_stack();
+	memory[340 + 8] = CALLER;
+	memory[340 + 11] = CODE + 600;
+	memset(&steps, 0, sizeof(steps));
+	memory_rules = &rules;
+	memory_image = MEMORY_BASE;
+	cache_rule_of_pc(CODE, true, &rule_of_growth);
+	cache_rule_of_pc(CALLER, true, &leaf);
+	cache_rule_of_pc(CODE + 600, false, &outermost);
+	walk = (struct direct_walk){.registers = unwind.registers, .max_depth = 100};
+	direct_walk(&direct);
+	assert_int_equal(unwind_stack(&unwind, 100), 3);
+	assert_int_equal(unwind.stop, STOP_ROOT);
+	assert_int_equal(walk.stop, STOP_ROOT);
+	assert_int_equal(stack.depth, 3);
+	for (u32 i = 0; i < 3; i++)
+		assert_int_equal(stack.word[i], frame_of_walk(unwind.frame[i]));
 	memory_rules = NULL;
 	memory_image = 0;
 }

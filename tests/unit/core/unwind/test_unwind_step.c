@@ -232,13 +232,15 @@ static struct unwind_rule make_frame_on_scheduler_stack(void)
 	stack[200] = WORD(5);
 	stack[4] = 0xe8ULL << 24;
 	unwind.switches = (struct stack_switches){.entered = WORD(10)};
-	return (struct unwind_rule){
-		.cfa_kind = CFA_GO_SAVED,
-		.cfa_register = REGISTER_RSP,
-		.cfa_offset = -8,
-		.operand = 1,
-		.base = RULE_BASE_CFA,
-		.slot = {[GO_SLOT_M] = 6, [GO_SLOT_GOROUTINE] = 3, [GO_SLOT_STACK] = 7}};
+	return (struct unwind_rule){.cfa_kind = CFA_GO_SAVED,
+				    .cfa_register = REGISTER_RSP,
+				    .cfa_offset = -8,
+				    .operand = 1,
+				    .base = RULE_BASE_CFA,
+				    .slot = {[GO_SLOT_M] = 6,
+					     [GO_SLOT_GOROUTINE] = 3,
+					     [GO_SLOT_STACK] = 7,
+					     [SLOT_RETURN] = 1}};
 }
 
 TEST(the_scheduler_leads_to_its_goroutine)

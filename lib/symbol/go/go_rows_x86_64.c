@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The rows of Go code: for each function .gopclntab says how far the stack pointer is below the
- * return address, at each pc (symbol/elf/go_table.h).
+ * The rows of Go's functions for x86-64. The depth of the table is how far rsp is below the return
+ * address.
  *
  * Go keeps no registers for its callers but rbp. A compiled function with a frame saves rbp at
  * CFA - 16, right after the instruction that makes the frame, and restores it right before the one
@@ -18,25 +18,16 @@
  *     CFA_DEREF
  *   - rbp, if the function has set it before: it leads to the frame on the stack that was left
  *   - the goroutine's saved rsp: CFA_GO_SAVED
- *   - none: the rule says that the return address is lost, and the walk ends there. Without a rule
- * the bytes of the function would be analysed, which gives a wrong caller.
+ *   - none: go_rule_elsewhere, and the walk ends there
  */
-#include "code_rows.h"
+#include "go_rows.h"
 
-#include <errno.h>
-#include <libelf.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "arch/numbers_x86_64.h"
-#include "array.h"
-#include "file_image.h"
-#include "rule.h"
-#include "symbol/elf/go_table.h"
-#include "x86_decode.h"
+#include "symbol/unwind/x86_decode.h"
 
 #define WORD 8
-#define DEPTH_MAX (1 << 28)
 
 /* Bytes from the begin of a prologue to where rbp is stored, and to where rbp is set, at most; and
  * bytes of an epilogue from where rbp is restored, at most. */
@@ -63,7 +54,6 @@
  */
 
 #define GO_PARTS_MAX 16
-#define GO_CODE_MAX 1024 /* a function with more bytes of code is not looked at */
 
 enum go_place {
 	GO_ON_STACK,   /* rsp has the depth that the function's table tells */
@@ -206,6 +196,7 @@ static bool convert_term_to_rule(const struct term *term, struct unwind_rule *ru
 {
 	*rule = (struct unwind_rule){
 		.cfa_register = REGISTER_RSP, .cfa_offset = term->offset[0], .base = RULE_BASE_CFA};
+	rule->slot[SLOT_RETURN] = 1;
 	if (term->kind == TERM_OF_THREAD && term->loads == 4 && !term->is_difference) {
 		rule->cfa_kind = CFA_GO_SAVED;
 		return convert_offset_to_slot(term->offset[1], &rule->slot[GO_SLOT_M]) &&
@@ -458,29 +449,6 @@ static u32 find_saved_rbp_word(const u8 *code, u32 bytes)
 
 /* --- The rows. --- */
 
-struct go_reader {
-	struct go_table table;
-	struct file_image *image;
-	struct code_rows *rows;
-	struct file_spans *covered;
-	/* The rule CFA_GO_SAVED of systemstack(), which morestack() uses, too. */
-	struct unwind_rule saved;
-};
-
-/* Adds a row for those parts of [start, end) of the file that are code. `rule` NULL: the code has
- * no rule. */
-static int add_row_for_code(const struct go_reader *reader, u64 start, u64 end,
-			    const struct unwind_rule *rule)
-{
-	u64 code_end = FILE_IMAGE_BASE + end, offset;
-
-	if (start >= end ||
-	    !file_image_code_offset(reader->image, FILE_IMAGE_BASE + start, &code_end, &offset))
-		return 0;
-	return code_rows_add(reader->rows, offset, offset + (code_end - FILE_IMAGE_BASE - start),
-			     rule);
-}
-
 static struct unwind_rule make_rule_of_stack_depth(s32 depth, u8 rbp_slot)
 {
 	return (struct unwind_rule){
@@ -497,8 +465,7 @@ static bool is_rbp_pushed(const struct go_reader *reader, u64 start)
 {
 	u8 before = 0;
 
-	return file_image_read(reader->image, FILE_IMAGE_BASE + start - 1, &before, 1) &&
-	       before == 0x55;
+	return go_reader_read_bytes(reader, start - 1, &before, 1) && before == 0x55;
 }
 
 /* Adds rows for [start, end) of a run in which the function has a frame. */
@@ -516,9 +483,9 @@ static int add_run_rows(const struct go_reader *reader, struct function *functio
 	stored = function->stored_at < start ? start
 		 : function->stored_at < end ? function->stored_at
 					     : end;
-	result = add_row_for_code(reader, start, stored, &rule);
+	result = go_reader_add_row(reader, start, stored, &rule);
 	rule.slot[SLOT_RBP] = function->framed_slot;
-	return result ?: add_row_for_code(reader, stored, end, &rule);
+	return result ?: go_reader_add_row(reader, stored, end, &rule);
 }
 
 /* Adds rows for [start, end) of a function, by the function's depths. */
@@ -537,19 +504,10 @@ static int add_rows_by_depth(const struct go_reader *reader, struct function *fu
 		if (from >= to)
 			continue;
 		result = run->value ? add_run_rows(reader, function, run, from, to)
-				    : add_row_for_code(reader, from, to, &rule);
+				    : go_reader_add_row(reader, from, to, &rule);
 	}
 	return result;
 }
-
-static const struct unwind_rule outermost = {.flags = RULE_OUTERMOST};
-
-static const struct unwind_rule elsewhere = {
-	.cfa_register = REGISTER_RSP,
-	.cfa_offset = WORD,
-	.base = RULE_BASE_CFA,
-	.slot = {SLOT_LOST, SLOT_LOST, SLOT_LOST, SLOT_LOST, SLOT_LOST, SLOT_LOST, SLOT_LOST},
-};
 
 /* The function runs on another stack. rbp still points into the function's frame on the first
  * stack, to the word that holds the caller's rbp; the return address is the next word. */
@@ -578,8 +536,8 @@ static int add_rows_by_frame_pointer(const struct go_reader *reader,
 						    ? SET_BYTES_MAX - STORE_BYTES_MAX
 						    : SET_BYTES_MAX);
 		if (run->end - run->start > UNDO_BYTES_MAX)
-			result = add_row_for_code(reader, set < run->start ? run->start : set,
-						  run->end - UNDO_BYTES_MAX, &by_frame_pointer);
+			result = go_reader_add_row(reader, set < run->start ? run->start : set,
+						   run->end - UNDO_BYTES_MAX, &by_frame_pointer);
 	}
 	return result;
 }
@@ -612,28 +570,28 @@ static int add_rows_on_other_stack(struct go_reader *reader, const struct functi
 	s32 depth = stack_depth_at_address(function, function->start + part->back, 0);
 
 	if (is_name_of_function(function, "runtime.mcall"))
-		return add_row_for_code(reader, start, end, &outermost);
+		return go_reader_add_row(reader, start, end, &go_rule_outermost);
 	if (is_name_of_function(function, "runtime.morestack") &&
 	    reader->saved.cfa_kind == CFA_GO_SAVED) {
 		rule = reader->saved;
 		rule.slot[GO_SLOT_RBP] = find_saved_rbp_word(function->code, function->code_bytes);
-		return add_row_for_code(reader, start, end,
-					rule.slot[GO_SLOT_RBP] ? &rule : &elsewhere);
+		return go_reader_add_row(reader, start, end,
+					 rule.slot[GO_SLOT_RBP] ? &rule : &go_rule_elsewhere);
 	}
 	if (part->place == GO_AWAY && function->has_frame_pointer)
-		return add_row_for_code(reader, start, end, &by_frame_pointer);
+		return go_reader_add_row(reader, start, end, &by_frame_pointer);
 	if (part->place != GO_COMES_BACK || depth % WORD)
-		return add_row_for_code(reader, start, end, &elsewhere);
+		return go_reader_add_row(reader, start, end, &go_rule_elsewhere);
 	if (is_name_of_function(function, "runtime.systemstack") && rule.cfa_kind == CFA_GO_SAVED)
 		reader->saved = rule;
 	if (rule.cfa_kind == CFA_GO_SAVED && function->has_frame_pointer)
-		return add_row_for_code(reader, start, end, &by_frame_pointer);
+		return go_reader_add_row(reader, start, end, &by_frame_pointer);
 	if (rule.cfa_kind == CFA_REGISTER)
 		rule.cfa_offset = depth + WORD;
 	else
 		rule.operand = depth / WORD + 1;
 	rule.slot[SLOT_RBP] = depth ? function->framed_slot : function->bare_slot;
-	return add_row_for_code(reader, start, end, &rule);
+	return go_reader_add_row(reader, start, end, &rule);
 }
 
 /* Adds rows for a function that writes rsp. */
@@ -652,7 +610,8 @@ static int add_rows_of_switching_function(struct go_reader *reader, struct funct
 	    !is_name_of_function(function, "runtime.mcall"))
 		return add_rows_by_frame_pointer(reader, function);
 	if (!parts.count)
-		return add_row_for_code(reader, function->start, function->end, &elsewhere);
+		return go_reader_add_row(reader, function->start, function->end,
+					 &go_rule_elsewhere);
 	for (u32 i = 0; i < parts.count && !result; i++) {
 		u64 start = function->start + parts.part[i].start;
 		u64 end = i + 1 < parts.count ? function->start + parts.part[i + 1].start
@@ -667,14 +626,12 @@ static int add_rows_of_switching_function(struct go_reader *reader, struct funct
 }
 
 /* Reads the code of a function, and what flags and name say about its rows. */
-static void read_function_code(const struct go_reader *reader, struct function *function)
+static void read_function_code(const struct go_reader *reader, const struct go_function *entry,
+			       struct function *function)
 {
 	u64 bytes = function->end - function->start;
 
-	function->code_bytes = bytes < sizeof(function->code) ? bytes : sizeof(function->code);
-	if (!file_image_read(reader->image, FILE_IMAGE_BASE + function->start, function->code,
-			     function->code_bytes))
-		function->code_bytes = 0;
+	function->code_bytes = go_reader_read_code(reader, entry, function->code);
 	function->has_frame_pointer = sets_frame_pointer(function);
 	function->framed_slot = 2;
 	if (function->flags & GO_IS_ASSEMBLER && !function->has_frame_pointer)
@@ -683,47 +640,34 @@ static void read_function_code(const struct go_reader *reader, struct function *
 					has_unchanged_rbp(function->code, function->code_bytes)
 				? 0
 				: SLOT_LOST;
-	/* Some names say more than the flags. Go's signal handler puts the address of one of these
-	 * functions into the saved pc, so the kernel's return from the handler enters the function
-	 * in place of the interrupted code's next instruction. */
-	if (is_name_of_function(function, "runtime.asyncPreempt") ||
-	    is_name_of_function(function, "runtime.sigpanic") ||
-	    is_name_of_function(function, "runtime.sigpanic0"))
+	if (go_function_is_entered_by_signal(entry))
 		function->rule_flags = RULE_SIGNAL;
-	/* Go's own traces end at a signal handler. Here the walk goes on: the kernel has stored the
-	 * interrupted registers on the stack. */
-	if (is_name_of_function(function, "runtime.sigtramp") ||
-	    is_name_of_function(function, "runtime.cgoSigtramp"))
-		function->flags &= ~GO_IS_OUTERMOST;
-	/* The scheduler marks rbp as lost, so that a walk ends in it: core/unwind/go_stack.h. */
-	if (is_name_of_function(function, "runtime.schedule"))
+	if (go_frame_pointer_for_caller(entry) == GO_FP_LOST)
 		function->bare_slot = function->framed_slot = SLOT_LOST;
+	else if (go_frame_pointer_for_caller(entry) == GO_FP_AS_GOT)
+		function->bare_slot = function->framed_slot = 0;
 }
 
-static int add_rows_of_go_function(struct go_reader *reader, const struct go_function *entry)
+int go_function_add_rows_x86_64(struct go_reader *reader, const struct go_function *entry, u8 flags)
 {
-	struct function function = {.start = entry->start, .end = entry->end, .name = entry->name};
+	struct function function = {
+		.start = entry->start, .end = entry->end, .name = entry->name, .flags = flags};
+	bool is_switching = flags & GO_WRITES_SP;
 	struct go_run run;
-	bool is_switching;
 	int result = 0;
 	u64 at;
 
-	if (!go_function_flags(&reader->table, entry, &function.flags))
-		return 0;
-	read_function_code(reader, &function);
-	if (function.flags & GO_IS_OUTERMOST)
-		return add_row_for_code(reader, entry->start, entry->end, &outermost);
+	read_function_code(reader, entry, &function);
 	/* The code to which a signal handler returns (rt_sigreturn) has no caller; core/unwind
 	 * knows this code by its bytes. */
 	if ((function.code_bytes >= 9 &&
 	     !memcmp(function.code, "\x48\xc7\xc0\x0f\0\0\0\x0f\x05", 9)) ||
 	    (function.code_bytes >= 7 && !memcmp(function.code, "\xb8\x0f\0\0\0\x0f\x05", 7)))
 		return 0;
-	is_switching = function.flags & GO_WRITES_RSP;
 	at = go_find_runs_of_quantity(&reader->table, entry, GO_DEPTH, &run);
 	while (!result && at && function.run_count < RUNS_MAX &&
 	       go_read_next_run(&reader->table, entry, &at, &run) && run.value >= 0 &&
-	       run.value < DEPTH_MAX) {
+	       run.value < GO_DEPTH_MAX) {
 		if (!is_switching)
 			function.run_count = 0;
 		function.runs[function.run_count++] = run;
@@ -731,43 +675,4 @@ static int add_rows_of_go_function(struct go_reader *reader, const struct go_fun
 			result = add_rows_by_depth(reader, &function, entry->start, entry->end);
 	}
 	return is_switching ? add_rows_of_switching_function(reader, &function) : result;
-}
-
-/* Adds the rows of all functions of the table. -EBADMSG: the addresses of functions do not
- * ascend. */
-static int add_rows_of_all_go_functions(struct go_reader *reader)
-{
-	struct file_spans *covered = reader->covered;
-	int result = reader->table.functions ? 0 : -EBADMSG;
-
-	for (u64 i = 0; i < reader->table.functions && !result; i++) {
-		struct go_function function;
-
-		if (!go_function_read(&reader->table, i, &function))
-			return -EBADMSG;
-		result = add_rows_of_go_function(reader, &function);
-		if (result || function.start >= function.end)
-			continue;
-		if (array_make_room(covered->spans, covered->count, covered->room))
-			return -ENOMEM;
-		covered->spans[covered->count++] = (struct file_span){function.start, function.end};
-	}
-	return result;
-}
-
-int code_rows_read_go(int file, const struct file_spans *covered, struct code_rows *rows,
-		      struct file_spans *found)
-{
-	struct go_reader reader = {.rows = rows, .covered = found};
-	Elf *elf = NULL;
-	int result;
-
-	(void)covered;
-	if (elf_version(EV_CURRENT) != EV_NONE)
-		elf = elf_begin(file, ELF_C_READ, NULL);
-	result = elf ? go_table_read(elf, &reader.table) : -ENOENT;
-	result = result ?: file_image_create(file, &reader.image) ?: add_rows_of_all_go_functions(&reader);
-	file_image_free(&reader.image);
-	elf_end(elf);
-	return result;
 }

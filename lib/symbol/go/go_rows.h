@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What the makers of unwind rows for Go's functions share: go_rows_x86_64.c and go_rows_arm64.c. */
+#ifndef LIB_SYMBOL_GO_ROWS_H
+#define LIB_SYMBOL_GO_ROWS_H
+
+#include "rule.h"
+#include "symbol/elf/go_table.h"
+
+#define GO_CODE_MAX 1024       /* a function with more bytes of code is not looked at */
+#define GO_DEPTH_MAX (1 << 28) /* no stack is deeper, in bytes */
+
+struct go_reader {
+	struct go_table table;
+	struct file_image *image;
+	struct code_rows *rows;
+	struct file_spans *covered;
+	/* The rule CFA_GO_SAVED of systemstack(), which morestack() uses, too. */
+	struct unwind_rule saved;
+};
+
+/* The frame has no caller. */
+extern const struct unwind_rule go_rule_outermost;
+
+/* The code runs on another stack, and nothing known leads back: the return address is lost. Without
+ * a rule the bytes of the function would be analysed, which gives a wrong caller. */
+extern const struct unwind_rule go_rule_elsewhere;
+
+/* Adds a row for those parts of [start, end) of the file that are code. `rule` NULL: the code has
+ * no rule. 0, or an error of code_rows_add(). */
+int go_reader_add_row(const struct go_reader *reader, u64 start, u64 end,
+		      const struct unwind_rule *rule);
+
+/* Reads bytes at an address of the file; false: the file does not have them. */
+bool go_reader_read_bytes(const struct go_reader *reader, u64 address, void *bytes, u32 count);
+
+/* Reads the code of a function, up to GO_CODE_MAX bytes. Returns the number of bytes read; 0: the
+ * file does not have the code. */
+u32 go_reader_read_code(const struct go_reader *reader, const struct go_function *function,
+			u8 code[GO_CODE_MAX]);
+
+/* True for functions whose address Go's signal handler puts into the saved pc, so that the kernel's
+ * return from the handler enters the function in place of the interrupted code's next
+ * instruction. */
+bool go_function_is_entered_by_signal(const struct go_function *function);
+
+/* What a caller gets of its frame pointer. morestack() has a caller only where the frame pointer is
+ * known (core/unwind/go_stack.h): schedule() loses it, and the functions between the two give what
+ * they have got. */
+enum go_frame_pointer { GO_FP_OF_FRAME, GO_FP_AS_GOT, GO_FP_LOST };
+enum go_frame_pointer go_frame_pointer_for_caller(const struct go_function *function);
+
+/* Add the rows of a function that may have a caller. `flags`: enum go_function_flag. 0, or an error
+ * of code_rows_add(). */
+int go_function_add_rows_x86_64(struct go_reader *reader, const struct go_function *function,
+				u8 flags);
+int go_function_add_rows_arm64(struct go_reader *reader, const struct go_function *function,
+			       u8 flags);
+
+#endif
