@@ -89,20 +89,21 @@ enum rule_flag {
 
 /*
  * The slots of CFA_GO_SAVED and CFA_GO_DEPTH: word offsets from the address that a pointer holds.
- * Only rbp is known of the caller's registers.
+ * SLOT_FP and SLOT_RETURN have their own meaning; no other register of the caller is known.
  */
 enum go_slot {
-	GO_SLOT_M = 0, /* CFA_GO_SAVED: offset of the field m in a struct g */
+	/* CFA_GO_SAVED on x86-64: offset of the field m in a struct g; SLOT_FP on arm64 */
+	GO_SLOT_M = 0,
 	/* CFA_GO_SAVED: offset of the field curg, the goroutine's g, in a struct m */
 	GO_SLOT_GOROUTINE = 2,
 	/* in the goroutine's g: offset of the saved stack pointer or stack end */
 	GO_SLOT_STACK = 3,
 	/*
-	 * CFA_GO_SAVED: offset of the saved rbp in the goroutine's g; 0: the goroutine has called
-	 * and waits for the return
+	 * CFA_GO_SAVED: offset of the saved frame pointer in the goroutine's g; 0: the goroutine
+	 * has called and waits for the return
 	 */
 	GO_SLOT_RBP = 4,
-	GO_SLOT_DEPTH = 4, /* CFA_GO_DEPTH: offset of the depth from rsp */
+	GO_SLOT_DEPTH = 4, /* CFA_GO_DEPTH: offset of the depth from the stack pointer */
 };
 
 #define SLOT_WORDS_MAX 0xdf

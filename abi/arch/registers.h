@@ -7,9 +7,11 @@
  *     REGISTER_FP and REGISTER_PC: stack pointer, frame pointer, pc. REGISTER_LINK: the register
  *     that has the return address at a function's entry; REGISTER_PC if the stack has it.
  *     REGISTER_RESULT: the result of a system call. REGISTER_THREAD: the thread pointer, 0 if it is
- *     not known; `known` has no bit for it. REGISTER_GOROUTINE: by which Go's code finds the
- * running goroutine (core/unwind/go_stack.h) GOROUTINE_IS_IN_REGISTER: 1 if REGISTER_GOROUTINE
- * holds the address of the goroutine; 0: a word near the address in REGISTER_GOROUTINE does
+ *     not known; `known` has no bit for it.
+ *     REGISTER_GOROUTINE: the register from which Go's code finds the running goroutine
+ *     (core/unwind/go_stack.h)
+ * GOROUTINE_IS_IN_REGISTER: 1 if that register holds the address of the goroutine's struct g; 0: a
+ *     word near the address in that register holds it
  * REGISTERS_ELF_MACHINE: the number of these registers' architecture in headers of ELF files
  * COMPAT_IS_UNWOUND: 1 if walks know the frames of 32-bit code; 0: its stacks have one frame
  * REGISTER_COUNT, REGISTERS_ALL: the used elements of an array of registers, and their bits in

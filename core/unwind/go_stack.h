@@ -3,7 +3,7 @@
  * The step from Go's scheduler stack back to the goroutine's stack. Go's runtime runs its own work,
  * and C functions, on a second stack of the thread (g0). That stack holds no pointer to the caller.
  * The runtime finds the goroutine's stack through its own data structures. A walk does the same,
- * with the offsets that the runtime's instructions contain (lib/symbol/unwind/go_rows.c):
+ * with the offsets that the runtime's instructions contain (lib/symbol/go/):
  *
  *   CFA_GO_SAVED  g = *(thread pointer + cfa_offset), m = g->m, goroutine = m->curg,
  *                 CFA = goroutine->sched.sp + 8 * operand; on arm64 g is in x28, and cfa_offset is
@@ -12,17 +12,18 @@
  *                 CFA = goroutine->stack.hi - *(rsp + depth) + 8 * operand
  *
  * The return address follows a call. The rule's slots say where it and the frame pointer are saved
- * below the CFA. No other register is known. x28 has the running goroutine in all of Go's code, and
- * C functions preserve it; what a walk finds by it counts only if it leads to a return address.
+ * below the CFA. No other register is known. x28 has the running goroutine in all of Go's code. C
+ * functions preserve it for their callers, but may change it while they run, so a walk checks that
+ * the m that it finds by x28 names x28's goroutine as its own (g0).
  *
  * A function whose stack is too small calls morestack(), and is either resumed, with a larger
  * stack, or suspended. GO_SLOT_RBP marks the rule of morestack(): the caller's pc and frame pointer
- * are those that the goroutine has saved, and so is the caller's own return address on arm64, in
- * the word before the frame pointer. If the goroutine was suspended, the thread has no current
+ * are those that the goroutine has saved. On arm64 the goroutine has also saved the caller's x30,
+ * in the word before the frame pointer. If the goroutine was suspended, the thread has no current
  * goroutine, and the stack ends here, as Go's own traces do. Between the choice of the next
  * goroutine and the jump to it, the thread's data names the wrong goroutine. Therefore the frame
- * pointer is lost in the scheduler (go_frame_pointer_for_caller() in lib/symbol/go/go_rows.c), and
- * without a known one no caller is given.
+ * pointer is lost in the scheduler (go_function_frame_pointer_rule() in lib/symbol/go/go_rows.c).
+ * If it is not known, the step ends with STOP_UNKNOWN_REGISTER.
  */
 #ifndef CORE_GO_STACK_H
 #define CORE_GO_STACK_H
@@ -71,11 +72,21 @@ CORE_PART u32 go_caller_find(const struct unwind_rule *rule,
 	u64 stack;
 	long error = read(memory, first, &caller->goroutine), is_lost;
 
-	if (!GOROUTINE_IS_IN_REGISTER)
+	if (GOROUTINE_IS_IN_REGISTER) {
+		u64 m_or_word = select_without_branch(is_depth, first, caller->goroutine);
+
+		if (is_depth && !(registers->known >> REGISTER_SP & 1))
+			return STOP_UNKNOWN_REGISTER;
+		caller->depth = 0;
+		error |= read(memory, m_or_word, &caller->depth);
+		if (!is_depth && caller->depth != thread) /* the first word of m is g0 */
+			return STOP_UNKNOWN_REGISTER;
+	} else {
 		error |= read(memory,
 			      select_without_branch(is_depth, first,
 						    caller->goroutine + 8 * rule->slot[GO_SLOT_M]),
 			      &caller->goroutine);
+	}
 	error |= read(memory,
 		      select_without_branch(is_depth, first,
 					    caller->goroutine + 8 * rule->slot[GO_SLOT_GOROUTINE]),

@@ -3,7 +3,8 @@
  * The section begins with a header. It has, for all functions, pairs of 32 bits: the begin of the
  * code and the offset of a record. The record has the offsets of name, file names and value tables.
  * A value table is a sequence of pairs of numbers (LEB128): how much the value changes, and for how
- * many quanta of code the new value holds. The quantum is the length of the shortest instruction.
+ * many quanta of code the new value holds. The quantum is the length of the shortest
+ * instruction, in bytes.
  *
  * Trees of inlined calls are outside of the section, and so is, since Go 1.26, the address that
  * functions count from. The variable runtime.firstmoduledata points to both. Its first words are
@@ -175,7 +176,7 @@ static void find_inline_trees(Elf *elf, const struct module *module, u64 table_a
 	}
 }
 
-/* table->quantum is set before. */
+/* The caller has set table->quantum. */
 static bool read_table_header(struct go_table *table, u64 *text)
 {
 	u64 word[RECORDS + 1];
@@ -361,7 +362,7 @@ bool go_read_next_run(const struct go_table *table, const struct go_function *fu
 	if (run->end >= function->end || !read_leb128(table, at, &change) ||
 	    (!change && !is_first) || !read_leb128(table, at, &bytes))
 		return false;
-	run->value += (s32)(change & 1 ? ~(change >> 1) : change >> 1);
+	run->value = (s32)((u32)run->value + (change & 1 ? ~(change >> 1) : change >> 1));
 	run->start = run->end;
 	run->end = bytes < (function->end - run->start) / table->quantum
 			   ? run->start + (u64)bytes * table->quantum

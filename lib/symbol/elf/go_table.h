@@ -24,7 +24,7 @@ struct go_table {
 	u64 names, units, file_names, pc_tables, records;
 	const u8 *trees; /* trees of inlined calls; NULL: the file does not tell where they are */
 	u64 trees_bytes;
-	u8 quantum;  /* 1 or 4 bytes of code, which the table counts as one */
+	u8 quantum;  /* bytes of code per unit of the table: 1 (x86-64) or 4 (arm64) */
 	bool is_old; /* the table has the format of Go 1.18 and 1.19 */
 };
 
@@ -46,7 +46,8 @@ struct go_run {
 	s32 value;
 };
 
-/* The quantities that the table gives for each pc: the depth of the stack below the return address,
+/* The quantities that the table gives for each pc: how far sp
+ * is below its value at the function's entry,
  * the number of the source file, the line, the innermost inlined call. */
 enum go_quantity { GO_DEPTH, GO_FILE, GO_LINE, GO_INLINED };
 

@@ -16,7 +16,7 @@
 
 const struct unwind_rule go_rule_outermost = {.flags = RULE_OUTERMOST};
 
-const struct unwind_rule go_rule_elsewhere = {
+const struct unwind_rule go_rule_caller_unknown = {
 	.cfa_register = REGISTER_SP,
 	.cfa_offset = 8,
 	.base = RULE_BASE_CFA,
@@ -57,17 +57,17 @@ bool go_function_is_entered_by_signal(const struct go_function *function)
 	       !strcmp(function->name, "runtime.sigpanic0");
 }
 
-enum go_frame_pointer go_frame_pointer_for_caller(const struct go_function *function)
+enum go_frame_pointer go_function_frame_pointer_rule(const struct go_function *function)
 {
-	static const char *const between[] = {"runtime.newstack", "runtime.gopreempt_m",
+	static const char *const passing[] = {"runtime.newstack", "runtime.gopreempt_m",
 					      "runtime.goschedImpl", "runtime.preemptPark"};
 
 	if (!strcmp(function->name, "runtime.schedule"))
 		return GO_FP_LOST;
-	for (u32 i = 0; i < sizeof(between) / sizeof(between[0]); i++)
-		if (!strcmp(function->name, between[i]))
-			return GO_FP_AS_GOT;
-	return GO_FP_OF_FRAME;
+	for (u32 i = 0; i < sizeof(passing) / sizeof(passing[0]); i++)
+		if (!strcmp(function->name, passing[i]))
+			return GO_FP_PASSED_ON;
+	return GO_FP_SAVED;
 }
 
 /* Go's own traces end at a signal handler. Here the walk goes on: the kernel has stored the

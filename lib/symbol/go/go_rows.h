@@ -14,16 +14,17 @@ struct go_reader {
 	struct file_image *image;
 	struct code_rows *rows;
 	struct file_spans *covered;
-	/* The rule CFA_GO_SAVED of systemstack(), which morestack() uses, too. */
-	struct unwind_rule saved;
+	/* The rule by which systemstack() returns to its caller's stack; morestack() uses its
+	 * offsets. */
+	struct unwind_rule rule_of_systemstack;
 };
 
 /* The frame has no caller. */
 extern const struct unwind_rule go_rule_outermost;
 
-/* The code runs on another stack, and nothing known leads back: the return address is lost. Without
- * a rule the bytes of the function would be analysed, which gives a wrong caller. */
-extern const struct unwind_rule go_rule_elsewhere;
+/* Nothing known leads from the code to its caller: the return address is lost. Without a rule, an
+ * analysis of the code would give a wrong caller. */
+extern const struct unwind_rule go_rule_caller_unknown;
 
 /* Adds a row for those parts of [start, end) of the file that are code. `rule` NULL: the code has
  * no rule. 0, or an error of code_rows_add(). */
@@ -43,11 +44,15 @@ u32 go_reader_read_code(const struct go_reader *reader, const struct go_function
  * instruction. */
 bool go_function_is_entered_by_signal(const struct go_function *function);
 
-/* What a caller gets of its frame pointer. morestack() has a caller only where the frame pointer is
- * known (core/unwind/go_stack.h): schedule() loses it, and the functions between the two give what
- * they have got. */
-enum go_frame_pointer { GO_FP_OF_FRAME, GO_FP_AS_GOT, GO_FP_LOST };
-enum go_frame_pointer go_frame_pointer_for_caller(const struct go_function *function);
+/* What a function's rows say of its caller's frame pointer. morestack() has a caller only where the
+ * frame pointer is known (core/unwind/go_stack.h): schedule() loses it, and the functions between
+ * the two pass it on. */
+enum go_frame_pointer {
+	GO_FP_SAVED,	 /* restored from the frame */
+	GO_FP_PASSED_ON, /* the value that the inner frame gave, known or not */
+	GO_FP_LOST,	 /* not known */
+};
+enum go_frame_pointer go_function_frame_pointer_rule(const struct go_function *function);
 
 /* Add the rows of a function that may have a caller. `flags`: enum go_function_flag. 0, or an error
  * of code_rows_add(). */

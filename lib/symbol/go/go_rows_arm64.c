@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The rows of Go's functions for arm64. A function with a frame stores x30 at the lowest word of
- * the frame, and x29 at the word below sp; both hold as long as the table says that the function
- * has its frame (runtime/traceback.go and cmd/internal/obj/arm64/obj7.go in Go's sources). A
- * function without a frame has its return address in x30.
+ * The rows of Go's functions for arm64. A function with a frame stores x30 in the lowest word of
+ * the frame, and x29 in the word below sp. Both words are valid while the table says that the
+ * function has its frame (runtime/traceback.go and cmd/internal/obj/arm64/obj7.go in Go's sources).
+ * A function without a frame has its return address in x30.
  *
- * Assembler functions keep to this only in part, and some go to another stack. The states of their
- * frames are followed through their code instead (symbol/unwind/arm64_frame.h). On another stack
- * their rule is the first of these that is known:
+ * Assembler functions may store x29 and x30 elsewhere, and some switch to another stack. The states
+ * of their frames are followed through their code instead (symbol/unwind/arm64_frame.h). On another
+ * stack their rule is the first of these that is known:
  *
- *   - mcall() never returns to its caller: the stack of the scheduler begins with mcall(), as in
- *     Go's own traces.
- *   - x29, if it still points into the function's own frame (systemstack() since Go 1.21)
+ *   - the frame by x29, if x29 still points into it (systemstack() of Go 1.27)
  *   - the place from which the code restores sp: the goroutine's saved sp (CFA_GO_SAVED;
- *     systemstack()), or what the function has noted on the other stack (CFA_GO_DEPTH;
- * asmcgocall())
+ *     systemstack() of Go 1.19 and 1.24), or what the function has noted on the other stack
+ *     (CFA_GO_DEPTH; asmcgocall())
+ *   - mcall() never returns to its caller: the stack of the scheduler begins with mcall(), as in
+ *     Go's own traces
  *   - morestack() leads to the goroutine whose stack is too small: CFA_GO_SAVED, with the offsets
  *     that systemstack() has
- *   - none: go_rule_elsewhere, and the walk ends there
+ *   - otherwise go_rule_caller_unknown: the walk ends
  */
 #include "go_rows.h"
 
@@ -35,48 +35,50 @@
 /* Go's signal handler pushes the interrupted x30 before it enters a function. */
 #define PUSHED_BY_SIGNAL_HANDLER 16
 #define WAY_BACK_MAX 32 /* the most instructions from a call to where sp is restored */
+#define MORESTACK_MAX                                                                              \
+	16 /* the most instructions from a call of morestack() to the jump behind it */
 
-/* The bytes that Go's signal handler has pushed before it lets the kernel enter the function. */
+/* The bytes that Go's signal handler pushes before the kernel enters the function; 0: no signal
+ * handler enters the function. */
 static s32 bytes_pushed_before_entry(const struct go_function *function)
 {
 	return go_function_is_entered_by_signal(function) ? PUSHED_BY_SIGNAL_HANDLER : 0;
 }
 
 /* A function that is written in assembler. */
-struct assembler {
+struct assembler_function {
 	u32 code[INSTRUCTIONS_MAX];
 	u32 count;		     /* number of instructions */
 	s32 depth[INSTRUCTIONS_MAX]; /* the table's depth at each instruction; -1: none */
-	s32 pushed; /* bytes that Go's signal handler has pushed before the entry */
+	s32 pushed;		     /* bytes_pushed_before_entry() */
 	struct arm64_frame frame[INSTRUCTIONS_MAX]; /* the state before each instruction */
 	bool is_reached[INSTRUCTIONS_MAX];
 	bool has_changed;	/* a state has changed in this pass over the code */
-	bool has_contradiction; /* an instruction is reached with two depths */
-	/* Instructions [noted_start, noted_end) have the rule `noted`; none if both are equal. */
-	u32 noted_start, noted_end;
-	struct unwind_rule noted;
-	struct unwind_rule saved; /* the last rule of the kinds CFA_GO_SAVED and CFA_GO_DEPTH */
+	bool has_contradiction; /* two paths reach an instruction with different sp */
+	/* Instructions [other_stack_start, other_stack_end) have the rule other_stack_rule; none if
+	 * both are equal. */
+	u32 other_stack_start, other_stack_end;
+	struct unwind_rule other_stack_rule;
+	struct unwind_rule way_back; /* the last rule of the kinds CFA_GO_SAVED and CFA_GO_DEPTH */
 };
 
 /* --- The way back to a stack that a function has left. --- */
 
-/* What a register holds: a word of the stack; the end of the stack of the goroutine in such a word;
- * this end less another word of the stack. Or the running goroutine (g); its m; the goroutine for
- * which m works; the sp that this goroutine has saved. */
 enum term_kind {
 	TERM_UNKNOWN,
-	TERM_STACK_WORD,
-	TERM_STACK_END,
-	TERM_STACK_END_LESS_DEPTH,
-	TERM_G,
-	TERM_M,
-	TERM_GOROUTINE,
-	TERM_SAVED_SP,
+	TERM_STACK_WORD,	   /* a word of the other stack */
+	TERM_STACK_END,		   /* the end of the stack of the goroutine in such a word */
+	TERM_STACK_END_LESS_DEPTH, /* this end less another word of the other stack */
+	TERM_G,			   /* the running goroutine */
+	TERM_M,			   /* its m */
+	TERM_GOROUTINE,		   /* the goroutine for which m works */
+	TERM_SAVED_SP,		   /* the sp that this goroutine has saved */
 };
 
+/* What a register holds. */
 struct term {
 	enum term_kind kind;
-	u32 loads;
+	u32 loads;     /* number of offsets in use */
 	u32 offset[3]; /* offsets of the loads, and of the depth from sp */
 };
 
@@ -118,8 +120,21 @@ static bool run_on_terms(struct term terms[REGISTERS + 1], u32 code, struct term
 		term.kind = TERM_STACK_END_LESS_DEPTH;
 		term.offset[term.loads++] = terms[other].offset[0];
 	}
+	/* Other loads and stores may write a second register, and their base. */
+	else if ((code & 0x0a000000) == 0x08000000)
+		terms[from] = terms[code >> 10 & 31] = (struct term){};
 	terms[to] = term;
 	return false;
+}
+
+/* True if an instruction other than a jump changes sp. */
+static bool changes_sp(u32 code)
+{
+	struct arm64_frame frame = arm64_frame_at_entry;
+	struct arm64_constants constants = {};
+
+	arm64_frame_step(&frame, &constants, code);
+	return frame.sp != 0;
 }
 
 static void forget_terms_at_call(struct term terms[REGISTERS + 1])
@@ -130,8 +145,8 @@ static void forget_terms_at_call(struct term terms[REGISTERS + 1])
 	terms[GOROUTINE] = goroutine;
 }
 
-/* Makes the rule by the value that sp gets, for a function with these places of x29 and x30. False:
- * no rule can express it. */
+/* Makes the rule of code on another stack from the term that sp gets when the function returns to
+ * its own stack. `frame` says where x29 and x30 are saved. False: no rule can express it. */
 static bool make_rule_of_way_back(const struct term *old_sp, const struct arm64_frame *frame,
 				  struct unwind_rule *rule)
 {
@@ -154,41 +169,55 @@ static bool make_rule_of_way_back(const struct term *old_sp, const struct arm64_
 	       link != SLOT_LOST && second < SLOT_LOST && third < SLOT_LOST;
 }
 
-/* Follows the code after the call at instruction `at`, which runs on another stack, up to where sp
- * is restored, which becomes *back. Sets the rule of the code in between. False: no rule. */
-static bool find_way_back(const struct assembler *function, u32 at, u32 *back,
+/* Follows the code after the call at instruction `at`, which runs on another stack. *back gets the
+ * index of the instruction after the one that restores sp. Sets the rule of the code in between.
+ * False: no rule. */
+static bool find_way_back(const struct assembler_function *function, u32 at, u32 *back,
 			  struct unwind_rule *rule)
 {
+	const struct arm64_frame *frame = &function->frame[at];
 	struct term terms[REGISTERS + 1] = {[GOROUTINE] = {TERM_G}}, old_sp = {};
 	s64 distance;
 
-	for (u32 i = at + 1; i < function->count && i <= at + WAY_BACK_MAX; i++) {
-		enum arm64_flow flow = arm64_flow_of(function->code[i], &distance);
+	for (u32 i = at + 1; i + 1 < function->count && i <= at + WAY_BACK_MAX; i++) {
+		u32 code = function->code[i];
+		enum arm64_flow flow = arm64_flow_of(code, &distance);
 
 		*back = i + 1;
 		if (flow == ARM64_CALL || flow == ARM64_CALL_INDIRECT)
 			forget_terms_at_call(terms);
 		else if (flow != ARM64_NEXT)
 			return false;
-		else if (run_on_terms(terms, function->code[i], &old_sp))
-			return make_rule_of_way_back(&old_sp, &function->frame[at], rule);
+		else if (run_on_terms(terms, code, &old_sp))
+			return function->depth[i + 1] >= 0 &&
+			       function->pushed + function->depth[i + 1] == frame->link_place &&
+			       make_rule_of_way_back(&old_sp, frame, rule);
+		else if (changes_sp(code))
+			return false;
 	}
 	return false;
 }
 
-/* The index of the word of a goroutine in which the code stores x29; 0: it stores x29 in none. */
-static u32 find_saved_fp_word(const struct assembler *function)
+/* The index of the word of a goroutine in which the code stores x29; 0: it stores x29 in none, or
+ * does not store x3, the caller's x30, in the word before. */
+static u8 find_saved_fp_word(const struct assembler_function *function)
 {
-	for (u32 i = 0; i < function->count; i++)
-		if ((function->code[i] & 0xffc003ff) == (0xf9000000 | GOROUTINE << 5 | 29))
-			return function->code[i] >> 10 & 0xfff; /* str x29, [x28, #n] */
-	return 0;
+	u32 store = 0xf9000000 | GOROUTINE << 5, fp = 0, link = 0; /* str x, [x28, #n] */
+
+	for (u32 i = 0; i < function->count; i++) {
+		if ((function->code[i] & 0xffc003ff) == (store | 29))
+			fp = function->code[i] >> 10 & 0xfff;
+		if ((function->code[i] & 0xffc003ff) == (store | 3))
+			link = function->code[i] >> 10 & 0xfff;
+	}
+	return fp < SLOT_LOST && link + 1 == fp ? fp : 0;
 }
 
 /* --- The states of an assembler function. --- */
 
-/* Adds to an instruction a state with which it is reached. */
-static void reach(struct assembler *function, s64 at, const struct arm64_frame *frame)
+/* Merges a state into the state before instruction `at`. */
+static void merge_state(struct assembler_function *function, s64 at,
+			const struct arm64_frame *frame)
 {
 	struct arm64_frame common = *frame;
 
@@ -207,24 +236,25 @@ static void reach(struct assembler *function, s64 at, const struct arm64_frame *
 
 /* Follows a call on another stack. Returns the instruction at which the function is on its own
  * stack again, or the one after the call if that is not known. */
-static u32 follow_call_on_other_stack(struct assembler *function, u32 at, struct arm64_frame *frame)
+static u32 follow_call_on_other_stack(struct assembler_function *function, u32 at,
+				      struct arm64_frame *frame)
 {
-	struct unwind_rule rule, by_fp;
+	struct unwind_rule rule, unused;
 	u32 back = at + 1;
 
 	if (!find_way_back(function, at, &back, &rule))
 		return at + 1;
-	function->saved = rule;
-	if (arm64_frame_rule(frame, &by_fp))
+	function->way_back = rule;
+	if (arm64_frame_rule(frame, &unused))
 		return at + 1;
-	function->noted = rule;
-	function->noted_start = at;
-	/* The goroutine's words are valid since sp was set, words of the other stack since the
-	 * call. */
-	while (rule.cfa_kind == CFA_GO_SAVED && function->noted_start &&
-	       function->frame[function->noted_start - 1].sp == DISTANCE_UNKNOWN)
-		function->noted_start--;
-	function->noted_end = back;
+	function->other_stack_rule = rule;
+	function->other_stack_start = at;
+	/* CFA_GO_SAVED holds from the instruction that set sp; CFA_GO_DEPTH holds from the call,
+	 * because the words on the other stack are stored just before it. */
+	while (rule.cfa_kind == CFA_GO_SAVED && function->other_stack_start &&
+	       function->frame[function->other_stack_start - 1].sp == DISTANCE_UNKNOWN)
+		function->other_stack_start--;
+	function->other_stack_end = back;
 	frame->sp = frame->link_place;
 	return back;
 }
@@ -243,12 +273,13 @@ static bool stores_link(u32 code)
 
 /* Applies an instruction that makes a frame whose size or place arm64_frame_step() does not know:
  * the table has the depth, and the instruction before has stored x30, or x29 and x30. */
-static void make_large_frame(const struct assembler *function, u32 at, struct arm64_frame *frame)
+static void make_large_frame(const struct assembler_function *function, u32 at,
+			     struct arm64_frame *frame)
 {
 	u32 before = at ? function->code[at - 1] : 0;
 	s32 depth = at + 1 < function->count ? function->depth[at + 1] : 0;
 
-	if (depth <= 0 || function->depth[at] ||
+	if (depth <= 0 || function->depth[at] || !changes_sp(function->code[at]) ||
 	    (!stores_fp_and_link(before) && !stores_link(before)))
 		return;
 	frame->sp = frame->link_place = function->pushed + depth;
@@ -256,14 +287,25 @@ static void make_large_frame(const struct assembler *function, u32 at, struct ar
 		frame->fp_place = frame->sp + WORD;
 }
 
-/* True if the call is that of morestack(), which a function without a frame calls with its x30 in
- * x3. The function goes on with the x30 that it had. */
-static bool is_call_of_morestack(const struct assembler *function, u32 at)
+/* True if the call is that of morestack(). A function calls morestack() before it has a frame, with
+ * its return address in x3. When the function resumes, x30 has that return address again, and the
+ * function jumps to its start. */
+static bool is_call_of_morestack(const struct assembler_function *function, u32 at)
 {
-	return at && function->code[at - 1] == MOVE_LINK;
+	s64 distance;
+
+	if (!at || function->code[at - 1] != MOVE_LINK)
+		return false;
+	for (u32 i = at + 1; i < function->count && i <= at + MORESTACK_MAX; i++) {
+		enum arm64_flow flow = arm64_flow_of(function->code[i], &distance);
+
+		if (flow != ARM64_NEXT)
+			return flow == ARM64_JUMP && distance == -(s64)i * CODE_BYTES;
+	}
+	return false;
 }
 
-static void follow_instruction(struct assembler *function, u32 at)
+static void follow_instruction(struct assembler_function *function, u32 at)
 {
 	struct arm64_frame frame = function->frame[at];
 	struct arm64_constants constants = {};
@@ -272,7 +314,7 @@ static void follow_instruction(struct assembler *function, u32 at)
 	enum arm64_flow flow = arm64_flow_of(function->code[at], &distance);
 
 	if (flow == ARM64_JUMP || flow == ARM64_BRANCH)
-		reach(function, at + distance / CODE_BYTES, &frame);
+		merge_state(function, at + distance / CODE_BYTES, &frame);
 	if (flow == ARM64_CALL && is_call_of_morestack(function, at)) {
 		/* the state stays */
 	} else if (flow == ARM64_CALL || flow == ARM64_CALL_INDIRECT) {
@@ -286,11 +328,11 @@ static void follow_instruction(struct assembler *function, u32 at)
 	} else if (flow != ARM64_BRANCH && flow != ARM64_SYSTEM_CALL) {
 		return;
 	}
-	reach(function, next, &frame);
+	merge_state(function, next, &frame);
 }
 
 static void read_depths(const struct go_reader *reader, const struct go_function *entry,
-			struct assembler *function)
+			struct assembler_function *function)
 {
 	struct go_run run;
 	u64 at = go_find_runs_of_quantity(&reader->table, entry, GO_DEPTH, &run);
@@ -305,7 +347,7 @@ static void read_depths(const struct go_reader *reader, const struct go_function
 /* Reads the code and the states of a function. False: the function is too large, or its code is
  * not understood. */
 static bool read_assembler(const struct go_reader *reader, const struct go_function *entry,
-			   struct assembler *function)
+			   struct assembler_function *function)
 {
 	struct arm64_frame frame = arm64_frame_at_entry;
 	u32 bytes = go_reader_read_code(reader, entry, (u8 *)function->code);
@@ -315,9 +357,11 @@ static bool read_assembler(const struct go_reader *reader, const struct go_funct
 	function->count = bytes / CODE_BYTES;
 	function->pushed = frame.sp = bytes_pushed_before_entry(entry);
 	read_depths(reader, entry, function);
-	reach(function, 0, &frame);
+	merge_state(function, 0, &frame);
 	while (function->has_changed && !function->has_contradiction) {
 		function->has_changed = false;
+		function->other_stack_start = function->other_stack_end = 0;
+		function->way_back = (struct unwind_rule){};
 		for (u32 at = 0; at < function->count; at++)
 			if (function->is_reached[at])
 				follow_instruction(function, at);
@@ -328,14 +372,14 @@ static bool read_assembler(const struct go_reader *reader, const struct go_funct
 /* --- The rows. --- */
 
 /* Adds a row for [start, end) by the state of the frame. A state from which no caller is known
- * gives the rule go_rule_elsewhere. */
+ * gives the rule go_rule_caller_unknown. */
 static int add_row_of_frame(const struct go_reader *reader, const struct go_function *function,
 			    u64 start, u64 end, const struct arm64_frame *frame)
 {
 	struct unwind_rule rule;
 
 	if (!arm64_frame_rule(frame, &rule))
-		return go_reader_add_row(reader, start, end, &go_rule_elsewhere);
+		return go_reader_add_row(reader, start, end, &go_rule_caller_unknown);
 	if (go_function_is_entered_by_signal(function))
 		rule.flags |= RULE_SIGNAL;
 	if (frame->sp == DISTANCE_UNKNOWN)
@@ -359,14 +403,14 @@ static int add_rows_of_run(const struct go_reader *reader, const struct go_funct
 	if (!run->value)
 		return add_row_of_frame(reader, function, start, end, &frame);
 	frame.sp = frame.link_place = pushed + run->value;
-	if (go_frame_pointer_for_caller(function) == GO_FP_AS_GOT)
+	if (go_function_frame_pointer_rule(function) == GO_FP_PASSED_ON)
 		return add_row_of_frame(reader, function, start, end, &frame);
 	if (go_reader_read_bytes(reader, run->start, &first, sizeof(first)) && first == STORE_FP)
 		stored += CODE_BYTES;
 	stored = stored < start ? start : stored < end ? stored : end;
 	result = add_row_of_frame(reader, function, start, stored, &frame);
 	frame.fp = DISTANCE_UNKNOWN;
-	if (go_frame_pointer_for_caller(function) != GO_FP_LOST)
+	if (go_function_frame_pointer_rule(function) != GO_FP_LOST)
 		frame.fp_place = frame.sp + WORD;
 	return result ?: add_row_of_frame(reader, function, stored, end, &frame);
 }
@@ -386,57 +430,86 @@ static int add_rows_by_depth(const struct go_reader *reader, const struct go_fun
 	return result;
 }
 
-/* Adds the row of an instruction that runs on another stack, from which the frame does not lead
- * back. The caller of morestack() counts as interrupted: it has no frame, and its x30 is known. */
+/* Adds the row of an instruction that runs on another stack and whose state gives no rule. The
+ * caller of morestack() has RULE_SIGNAL: it resumes at its saved pc, with its x30 known. */
 static int add_row_on_other_stack(const struct go_reader *reader, const struct go_function *entry,
-				  const struct assembler *function, u64 start)
+				  const struct assembler_function *function, u64 start)
 {
-	const struct unwind_rule *rule = &go_rule_elsewhere;
-	struct unwind_rule suspended = reader->saved;
+	const struct unwind_rule *rule = &go_rule_caller_unknown;
+	struct unwind_rule rule_of_morestack = reader->rule_of_systemstack;
 
-	suspended.operand = 0;
-	suspended.flags = RULE_SIGNAL;
-	suspended.slot[GO_SLOT_RBP] = find_saved_fp_word(function);
+	rule_of_morestack.operand = 0;
+	rule_of_morestack.flags = RULE_SIGNAL;
+	rule_of_morestack.slot[GO_SLOT_RBP] = find_saved_fp_word(function);
 	if (!strcmp(entry->name, "runtime.mcall"))
 		rule = &go_rule_outermost;
-	else if (!strcmp(entry->name, "runtime.morestack") && suspended.slot[GO_SLOT_RBP] &&
-		 reader->saved.cfa_kind == CFA_GO_SAVED)
-		rule = &suspended;
+	else if (!strcmp(entry->name, "runtime.morestack") && rule_of_morestack.slot[GO_SLOT_RBP] &&
+		 reader->rule_of_systemstack.cfa_kind == CFA_GO_SAVED)
+		rule = &rule_of_morestack;
 	return go_reader_add_row(reader, start, start + CODE_BYTES, rule);
+}
+
+/* True if the depths of an assembler function say where x30 is: no frame, or one that Go's
+ * assembler has made, which stores x30 at the new sp with the instruction that sets sp or right
+ * before it. */
+static bool has_frame_of_go(const struct go_reader *reader, const struct go_function *function)
+{
+	struct go_run run;
+	u64 at = go_find_runs_of_quantity(&reader->table, function, GO_DEPTH, &run);
+	u32 code[2];
+
+	while (at && go_read_next_run(&reader->table, function, &at, &run))
+		if (run.value > 0)
+			return run.start >= function->start + sizeof(code) &&
+			       go_reader_read_bytes(reader, run.start - sizeof(code), code,
+						    sizeof(code)) &&
+			       ((code[1] & 0xffe00fff) == 0xf8000ffe || /* str x30, [sp, #-n]! */
+				(changes_sp(code[1]) &&
+				 (stores_fp_and_link(code[0]) || stores_link(code[0]))));
+	return true;
 }
 
 /* Adds the row of an instruction of an assembler function. */
 static int add_row_of_instruction(const struct go_reader *reader, const struct go_function *entry,
-				  u8 flags, const struct assembler *function, u32 at)
+				  bool has_depths, const struct assembler_function *function,
+				  u32 at)
 {
 	u64 start = entry->start + (u64)at * CODE_BYTES, end = start + CODE_BYTES;
 	const struct arm64_frame *frame = &function->frame[at];
-	struct unwind_rule rule;
+	struct unwind_rule unused;
 
-	if (at >= function->noted_start && at < function->noted_end)
-		return go_reader_add_row(reader, start, end, &function->noted);
+	if (at >= function->other_stack_start && at < function->other_stack_end)
+		return go_reader_add_row(reader, start, end, &function->other_stack_rule);
 	if (!function->is_reached[at])
-		return flags & GO_WRITES_SP
-			       ? go_reader_add_row(reader, start, end, &go_rule_elsewhere)
-			       : add_rows_by_depth(reader, entry, start, end);
-	if (frame->sp == DISTANCE_UNKNOWN && !arm64_frame_rule(frame, &rule))
+		return has_depths ? add_rows_by_depth(reader, entry, start, end)
+				  : go_reader_add_row(reader, start, end, &go_rule_caller_unknown);
+	if (frame->sp == DISTANCE_UNKNOWN && !arm64_frame_rule(frame, &unused))
 		return add_row_on_other_stack(reader, entry, function, start);
 	return add_row_of_frame(reader, entry, start, end, frame);
 }
 
-int go_function_add_rows_arm64(struct go_reader *reader, const struct go_function *entry, u8 flags)
+static int add_rows_of_assembler_function(struct go_reader *reader, const struct go_function *entry,
+					  u8 flags)
 {
-	struct assembler function = {};
+	bool has_depths = !(flags & GO_WRITES_SP) && has_frame_of_go(reader, entry);
+	struct assembler_function function = {};
 	int result = 0;
 
-	if (flags & GO_IS_ASSEMBLER && read_assembler(reader, entry, &function)) {
-		if (!strcmp(entry->name, "runtime.systemstack"))
-			reader->saved = function.saved;
-		for (u32 i = 0; i < function.count && !result; i++)
-			result = add_row_of_instruction(reader, entry, flags, &function, i);
-		return result;
-	}
-	if (flags & GO_WRITES_SP)
-		return go_reader_add_row(reader, entry->start, entry->end, &go_rule_elsewhere);
-	return add_rows_by_depth(reader, entry, entry->start, entry->end);
+	if (!read_assembler(reader, entry, &function))
+		return has_depths ? add_rows_by_depth(reader, entry, entry->start, entry->end)
+				  : go_reader_add_row(reader, entry->start, entry->end,
+						      &go_rule_caller_unknown);
+	if (!strcmp(entry->name, "runtime.systemstack"))
+		reader->rule_of_systemstack = function.way_back;
+	for (u32 i = 0; i < function.count && !result; i++)
+		result = add_row_of_instruction(reader, entry, has_depths, &function, i);
+	return result;
+}
+
+int go_function_add_rows_arm64(struct go_reader *reader, const struct go_function *function,
+			       u8 flags)
+{
+	return flags & (GO_IS_ASSEMBLER | GO_WRITES_SP)
+		       ? add_rows_of_assembler_function(reader, function, flags)
+		       : add_rows_by_depth(reader, function, function->start, function->end);
 }

@@ -18,7 +18,7 @@
  *     CFA_DEREF
  *   - rbp, if the function has set it before: it leads to the frame on the stack that was left
  *   - the goroutine's saved rsp: CFA_GO_SAVED
- *   - none: go_rule_elsewhere, and the walk ends there
+ *   - otherwise go_rule_caller_unknown: the walk ends
  */
 #include "go_rows.h"
 
@@ -572,18 +572,18 @@ static int add_rows_on_other_stack(struct go_reader *reader, const struct functi
 	if (is_name_of_function(function, "runtime.mcall"))
 		return go_reader_add_row(reader, start, end, &go_rule_outermost);
 	if (is_name_of_function(function, "runtime.morestack") &&
-	    reader->saved.cfa_kind == CFA_GO_SAVED) {
-		rule = reader->saved;
+	    reader->rule_of_systemstack.cfa_kind == CFA_GO_SAVED) {
+		rule = reader->rule_of_systemstack;
 		rule.slot[GO_SLOT_RBP] = find_saved_rbp_word(function->code, function->code_bytes);
 		return go_reader_add_row(reader, start, end,
-					 rule.slot[GO_SLOT_RBP] ? &rule : &go_rule_elsewhere);
+					 rule.slot[GO_SLOT_RBP] ? &rule : &go_rule_caller_unknown);
 	}
 	if (part->place == GO_AWAY && function->has_frame_pointer)
 		return go_reader_add_row(reader, start, end, &by_frame_pointer);
 	if (part->place != GO_COMES_BACK || depth % WORD)
-		return go_reader_add_row(reader, start, end, &go_rule_elsewhere);
+		return go_reader_add_row(reader, start, end, &go_rule_caller_unknown);
 	if (is_name_of_function(function, "runtime.systemstack") && rule.cfa_kind == CFA_GO_SAVED)
-		reader->saved = rule;
+		reader->rule_of_systemstack = rule;
 	if (rule.cfa_kind == CFA_GO_SAVED && function->has_frame_pointer)
 		return go_reader_add_row(reader, start, end, &by_frame_pointer);
 	if (rule.cfa_kind == CFA_REGISTER)
@@ -611,7 +611,7 @@ static int add_rows_of_switching_function(struct go_reader *reader, struct funct
 		return add_rows_by_frame_pointer(reader, function);
 	if (!parts.count)
 		return go_reader_add_row(reader, function->start, function->end,
-					 &go_rule_elsewhere);
+					 &go_rule_caller_unknown);
 	for (u32 i = 0; i < parts.count && !result; i++) {
 		u64 start = function->start + parts.part[i].start;
 		u64 end = i + 1 < parts.count ? function->start + parts.part[i + 1].start
@@ -642,9 +642,9 @@ static void read_function_code(const struct go_reader *reader, const struct go_f
 				: SLOT_LOST;
 	if (go_function_is_entered_by_signal(entry))
 		function->rule_flags = RULE_SIGNAL;
-	if (go_frame_pointer_for_caller(entry) == GO_FP_LOST)
+	if (go_function_frame_pointer_rule(entry) == GO_FP_LOST)
 		function->bare_slot = function->framed_slot = SLOT_LOST;
-	else if (go_frame_pointer_for_caller(entry) == GO_FP_AS_GOT)
+	else if (go_function_frame_pointer_rule(entry) == GO_FP_PASSED_ON)
 		function->bare_slot = function->framed_slot = 0;
 }
 

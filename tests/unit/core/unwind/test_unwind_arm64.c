@@ -516,6 +516,7 @@ static void make_scheduler_stack(void)
 	begin();
 	value[REGISTER_GOROUTINE] = WORD(300);
 	memory[300 + 6] = WORD(320);
+	memory[320] = WORD(300);
 	memory[320 + 4] = WORD(340);
 	memory[340 + 7] = WORD(GO_FRAME);
 	memory[GO_FRAME - 1] = WORD(1100);
@@ -542,8 +543,12 @@ TEST(x28_leads_from_the_schedulers_stack_to_the_goroutine)
 	memory[320 + 4] = 0;
 	assert_int_equal(step(&go_saved), STOP_ROOT);
 	make_scheduler_stack();
-	value[REGISTER_GOROUTINE] = 1; /* C code has used x28 */
-	assert_int_equal(step(&go_saved), STOP_STACK_UNREADABLE);
+	value[REGISTER_GOROUTINE] = 1; /* C code has changed x28 */
+	assert_int_equal(step(&go_saved), STOP_UNKNOWN_REGISTER);
+	make_scheduler_stack();
+	value[REGISTER_GOROUTINE] = WORD(301); /* readable words, most of them 0 */
+	memory[301 + 6] = WORD(400);
+	assert_int_equal(step(&go_saved), STOP_UNKNOWN_REGISTER);
 }
 
 /* Steps within the scheduler's stack keep x28, and a signal's registers have another one. */
@@ -611,6 +616,12 @@ TEST(c_code_comes_back_by_a_depth)
 	assert_int_equal(value[REGISTER_PC], CALLER);
 	assert_int_equal(value[REGISTER_FP], WORD(1100));
 	assert_int_equal(value[REGISTER_GOROUTINE], WORD(340));
+
+	make_scheduler_stack();
+	record_put(SP, WORD(340), 8 * 50);
+	memory[340 + 1] = WORD(GO_FRAME + 50);
+	unwind.registers.known &= ~(1U << REGISTER_SP);
+	assert_int_equal(step(&by_depth), STOP_UNKNOWN_REGISTER);
 }
 
 TEST(both_walks_cross_the_stacks_of_go)
