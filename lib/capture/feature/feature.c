@@ -58,11 +58,13 @@ static const struct probe {
 			    "a kernel with CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS and BTF"},
 	[FEATURE_KPROBE] = {attempt_kprobe, CAPS_ADMIN, "run as root, or with CAP_SYS_ADMIN",
 			    "a kernel with CONFIG_KPROBE_EVENTS"},
-	[FEATURE_KPROBE_MULTI] = {attempt_kprobe_multi, CAPS_BPF, FIX_BPF,
-				  "a kernel of version 5.18 or newer with CONFIG_FPROBE"},
+	[FEATURE_KPROBE_MULTI] =
+		{attempt_kprobe_multi, CAPS_BPF, FIX_BPF,
+		 "a kernel of version 5.18 or newer, on arm64 newer than 6.12, with "
+		 "CONFIG_FPROBE"},
 	[FEATURE_TASK_WORK] = {attempt_task_work, CAPS_BPF, FIX_BPF,
-			       "Linux 6.18 or newer; from 7.1 on without PREEMPT_RT, and on a CPU "
-			       "with cmpxchg16b. "
+			       "Linux 6.18 or newer; from 7.1 on without PREEMPT_RT, and on x86-64 "
+			       "with a CPU that has cmpxchg16b. "
 			       "User stacks are assisted without"},
 	[FEATURE_MAP_ITERATOR] = {attempt_map_iterator, CAPS_BPF, FIX_BPF,
 				  "none needed where symbol iterators work"},

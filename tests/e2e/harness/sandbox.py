@@ -3,7 +3,9 @@
 
 import contextlib
 import os
+import platform
 import signal
+import struct
 import subprocess
 import time
 
@@ -86,7 +88,19 @@ def waits_for_answer(pid):
             words = file.read().split()
     except (FileNotFoundError, ProcessLookupError):
         raise AssertionError("the process that asks the sandbox has ended") from None
-    return len(words) > 3 and 1000 < int(words[3], 16) < 20000
+    return len(words) > 3 and 1000 < milliseconds(pid, words[0], int(words[3], 16)) < 20000
+
+
+def milliseconds(pid, number, argument):
+    """How long a poll() waits: its third argument, or, for the system call ppoll(), what lies at that address."""
+    if (platform.machine(), number) != ("aarch64", "73"):
+        return argument
+    if not argument:  # no end
+        return 0
+    with open("/proc/%d/mem" % pid, "rb", buffering=0) as memory:
+        memory.seek(argument)
+        seconds, nanoseconds = struct.unpack("qq", memory.read(16))
+    return seconds * 1000 + nanoseconds // 1000000
 
 
 def stop_idle_sandbox(pid, symbolizer):

@@ -4,6 +4,7 @@
 import array
 import fcntl
 import os
+import platform
 import termios
 import time
 
@@ -18,6 +19,10 @@ def read_text(path):
         return ""
 
 
+# Numbers of system calls, as /proc has them.
+READ, WRITE = ("63", "64") if platform.machine() == "aarch64" else ("0", "1")
+
+
 def wait_until(is_so):
     """Polls until the condition holds, as the kernel does not announce that a task has gone to sleep. Other tasks have the
     CPU meanwhile."""
@@ -29,7 +34,7 @@ def wait_until(is_so):
 
 def readers(pid):
     """How many threads of a process sleep in read() of its input."""
-    return sum(read_text("/proc/%d/task/%s/syscall" % (pid, tid)).split()[:2] == ["0", "0x0"]
+    return sum(read_text("/proc/%d/task/%s/syscall" % (pid, tid)).split()[:2] == [READ, "0x0"]
                for tid in os.listdir("/proc/%d/task" % pid))
 
 
@@ -49,7 +54,7 @@ def wait_until_reading(comm):
                 if name != comm:
                     continue
                 with open("/proc/%s/syscall" % pid, encoding="ascii") as file:
-                    if file.read().startswith("0 0x0 "):
+                    if file.read().startswith(READ + " 0x0 "):
                         return int(pid)
             except OSError:
                 continue

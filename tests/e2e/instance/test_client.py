@@ -14,6 +14,7 @@ import time
 from harness.cases import SECONDS_MAX, STACKMAP, main, needs, needs_command, program, run
 from harness.engine_folder import FOLDER, HOME, enter_own_mounts, fresh_bpffs
 from harness.recording import Recording, function, user_frames
+from harness.waiting import WRITE
 
 WORKLOAD = program("write_paths")
 WRITE_STACKS = os.path.join(os.path.dirname(STACKMAP), "..", "examples", "write_stacks")
@@ -50,7 +51,7 @@ class Blocked:
 
     def is_in_write(self):
         with open("/proc/%d/syscall" % self.process.pid, encoding="ascii") as file:
-            return file.read().startswith("1 ")
+            return file.read().startswith(WRITE + " ")
 
     def read(self):
         """Lets it go on to its end."""

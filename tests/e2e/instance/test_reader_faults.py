@@ -6,6 +6,7 @@ continues."""
 import contextlib
 import json
 import os
+import platform
 import re
 import signal
 import subprocess
@@ -17,7 +18,7 @@ from harness.harmed_instance import (COUNTED, COUNTS, STEPS, begin, check_next_s
 from harness.recording import Recording
 from harness.waiting import read_text, wait_until
 
-IN_READERS = ("bpf", "mmap", "flock", "poll", "write")
+IN_READERS = ("bpf", "mmap", "flock", "poll" if platform.machine() == "x86_64" else "ppoll", "write")
 
 
 def reader():

@@ -15,7 +15,8 @@ KERNEL = 0xffffffff81000000
 KALLSYMS = "".join("%016x T %s\n" % (KERNEL + 0x100 * i, name) for i, name in enumerate(["_stext", "inner", "middle", "outer", "_etext"]))
 INNER, MIDDLE, OUTER = (KERNEL + 0x100 * i + 0x10 for i in (1, 2, 3))
 DAMAGES = 150
-ENTRY = re.compile("asm_exc_|asm_sysvec_|asm_common_interrupt|asm_spurious_interrupt|asm_fred_entrypoint_|end_repeat_nmi")
+ENTRY = re.compile("asm_exc_|asm_sysvec_|asm_common_interrupt|asm_spurious_interrupt|asm_fred_entrypoint_|end_repeat_nmi|"
+                   r"el1h_64_(?!\w+_handler)")
 
 
 def imported(path, *options, output="f.data"):

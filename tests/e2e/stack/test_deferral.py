@@ -13,7 +13,7 @@ import time
 from harness import known_stack
 from harness.cases import SECONDS_MAX, Skip, main, needs, program
 from harness.engine_folder import check_one_unwind, engine_state, enter_own_mounts, fresh_bpffs
-from harness.known_stack import (ENTER_READ, EXIT_EXECVE, KNOWN, PATH_INSIDE, Target, check_sleepers, check_whole,
+from harness.known_stack import (ENTER_READ, EXIT_EXECVE, FAULT, KNOWN, PATH_INSIDE, Target, check_sleepers, check_whole,
                                  check_whole_or_changed, events_of, execve_events, recorders_of, sleepers)
 from harness.recorder import Recorder, sources
 from harness.recording import marker, names_of, record, user_account
@@ -22,7 +22,12 @@ from harness.waiting import read_text
 PAGES = 5
 ENTER_SIGRETURN, ENTER_TGKILL = "syscalls:sys_enter_rt_sigreturn", "syscalls:sys_enter_tgkill"
 ENTER_GETPPID = "syscalls:sys_enter_getppid"
-FAULTS = ["syscalls:sys_enter_getrandom", *["exceptions:page_fault_kernel"] * PAGES, "syscalls:sys_exit_getrandom"]
+FAULTS = ["syscalls:sys_enter_getrandom", *[FAULT] * PAGES, "syscalls:sys_exit_getrandom"]
+
+
+def needs_faults_of_the_kernel():
+    if FAULT == "page-faults":
+        raise Skip("this kernel has no tracepoint of faults in the kernel alone")
 
 
 def is_unwinders(event):
@@ -35,6 +40,7 @@ def is_unwinders(event):
 def test_one_unwind_for_all():
     """Seven events in one system call, three recorders: one cookie, one unwind, and each event has the stack."""
     needs("BPF task work", "tracefs")
+    needs_faults_of_the_kernel()
     fresh_bpffs()
     target = Target("faults", PAGES)
     recorders = recorders_of(target, *FAULTS)
@@ -115,6 +121,7 @@ def test_inside_execve():
 def test_at_the_entry_of_each_call():
     """The stack is taken there, and is that of all events inside, wherever they are."""
     needs("BPF task work", "tracefs")
+    needs_faults_of_the_kernel()
     recording = record("--user-at-syscall", *sources(*FAULTS), "--", KNOWN, "faults", PAGES)
     assert not user_account(recording)[1]
     events = [event for event in events_of(recording) if not is_unwinders(event)]

@@ -11,7 +11,6 @@ from harness.cases import Skip, main, needs, never, one_of_several, program
 from harness.machine_code import UNTIL_IT_RAN
 from harness.recording import names_of, record, second_half, user_account, user_frames
 
-MOVED = program("moved_code")
 PATH = ["leaf_work", "middle_work", "outer_work", "main"]
 NAMED_MIN = 100  # of the second half of some 750 samples
 
@@ -32,13 +31,13 @@ def check_named(recording):
 def test_moved_while_recording():
     needs("bpf", "perf events")
     for what in ("copy", "remap"):
-        check_named(record("-F", 499, "--", MOVED, what))
+        check_named(record("-F", 499, "--", program("moved_code"), what))
 
 
 @one_of_several
 def test_moved_before():
     needs("bpf", "perf events")
-    with subprocess.Popen([MOVED, "stay"], stdout=subprocess.PIPE) as moved:
+    with subprocess.Popen([program("moved_code"), "stay"], stdout=subprocess.PIPE) as moved:
         moved.stdout.readline()
         try:
             check_named(record("-F", 499, "-p", moved.pid, "--", "sh", "-c", UNTIL_IT_RAN, "sh", moved.pid, 150))
@@ -50,7 +49,7 @@ def test_moved_before():
 def test_other_code():
     """A copy that differs in one byte has no names."""
     needs("bpf", "perf events")
-    recording = record("-F", 499, "--", MOVED, "differ")
+    recording = record("-F", 499, "--", program("moved_code"), "differ")
     events = [event for event in recording.events() if event.comm == "moved_code"]
     assert len([event for event in events if any(frame.object == "[anon]" for frame in user_frames(event))]) > 20, len(events)
     named = {name for event in events for name in names_of(event)} & {*PATH[:3], "later_work"}
@@ -63,7 +62,7 @@ def test_changed_later():
     needs("bpf", "perf events")
     if [int(part) for part in re.findall(r"\d+", os.uname().release)[:2]] < [6, 4]:
         raise Skip("this kernel does not say that a mapping was changed")
-    recording = record("-F", 499, "--", MOVED, "change")
+    recording = record("-F", 499, "--", program("moved_code"), "change")
     events = [event for event in recording.events() if event.comm == "moved_code"]
     names = [names_of(event) for event in events]
     assert sum("leaf_work" in of_event for of_event in names) > 20, len(names)

@@ -4,6 +4,7 @@
 
 import collections
 import itertools
+import platform
 import statistics
 import traceback
 
@@ -32,7 +33,8 @@ def of_comm(events, comm):
 
 
 def is_entry(frame):
-    return function(frame).startswith(("asm_exc_", "asm_sysvec_", "asm_common_interrupt"))
+    name = function(frame)
+    return name.startswith(("asm_exc_", "asm_sysvec_", "asm_common_interrupt", "el1h_64_")) and not name.endswith("_handler")
 
 
 def at_pc(event):
@@ -50,8 +52,10 @@ def kernel_stack(event):
 
 
 def without_tracepoint(event):
-    """The peer's stacks begin in the tracepoint's own function, ours where the code has the tracepoint."""
-    if event.frames and event.frames[0].name.startswith("__traceiter_"):
+    """The peer's stacks begin in the tracepoint's own function, ours where the code has the tracepoint. On arm64 the peer has that
+    place twice."""
+    first, second = event.frames[:2] if len(event.frames) > 1 else (None, None)
+    if event.frames and event.frames[0].name.startswith("__traceiter_") or first and first.address == second.address:
         return event._replace(frames=event.frames[1:])
     return event
 
@@ -63,6 +67,9 @@ def user_stack(event):
         if frame.object == "[unknown]":
             break
         frames.append((frame.address, frame.object))
+    if platform.machine() == "aarch64" and "el0_svc" not in map(function, kernel_frames(event)):
+        # The peer finds the caller of an interrupted function without a frame record by unwind tables.
+        del frames[1:]
     return tuple(frames)
 
 
