@@ -89,10 +89,13 @@ enum rule_flag {
 
 /*
  * The slots of CFA_GO_SAVED and CFA_GO_DEPTH: word offsets from the address that a pointer holds.
- * SLOT_FP and SLOT_RETURN have their own meaning; no other register of the caller is known.
+ * SLOT_FP and SLOT_RETURN have their usual meaning.
  */
 enum go_slot {
-	/* CFA_GO_SAVED on x86-64: offset of the field m in a struct g; SLOT_FP on arm64 */
+	/*
+	 * CFA_GO_SAVED on x86-64: offset of the field m in a struct g. On arm64 cfa_offset has it,
+	 * and slot 0 is SLOT_FP
+	 */
 	GO_SLOT_M = 0,
 	/* CFA_GO_SAVED: offset of the field curg, the goroutine's g, in a struct m */
 	GO_SLOT_GOROUTINE = 2,

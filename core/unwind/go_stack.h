@@ -12,9 +12,9 @@
  *                 CFA = goroutine->stack.hi - *(rsp + depth) + 8 * operand
  *
  * The return address follows a call. The rule's slots say where it and the frame pointer are saved
- * below the CFA. No other register is known. x28 has the running goroutine in all of Go's code. C
- * functions preserve it for their callers, but may change it while they run, so a walk checks that
- * the m that it finds by x28 names x28's goroutine as its own (g0).
+ * below the CFA. Of the other registers only x30 is known, and only for the caller of morestack()
+ * on arm64. On arm64 x28 holds the running g in Go's code; on the scheduler's stack that is g0. C
+ * functions may change x28 while they run, so a walk checks that x28->m->g0 is x28.
  *
  * A function whose stack is too small calls morestack(), and is either resumed, with a larger
  * stack, or suspended. GO_SLOT_RBP marks the rule of morestack(): the caller's pc and frame pointer
@@ -23,7 +23,7 @@
  * goroutine, and the stack ends here, as Go's own traces do. Between the choice of the next
  * goroutine and the jump to it, the thread's data names the wrong goroutine. Therefore the frame
  * pointer is lost in the scheduler (go_function_frame_pointer_rule() in lib/symbol/go/go_rows.c).
- * If it is not known, the step ends with STOP_UNKNOWN_REGISTER.
+ * If it is not known, the step from morestack() ends with STOP_UNKNOWN_REGISTER.
  */
 #ifndef CORE_GO_STACK_H
 #define CORE_GO_STACK_H
@@ -55,19 +55,20 @@ CORE_PART u64 go_slot_is_used(u32 slot)
 }
 
 /*
- * Finds the caller of a frame by its rule, of kind CFA_GO_SAVED or CFA_GO_DEPTH. Both kinds read
- * the same number of words. After a failed read, the next reads are near address 0 and fail, too.
+ * Finds the caller of a frame by its rule, of kind CFA_GO_SAVED or CFA_GO_DEPTH. Both kinds run the
+ * same reads, with addresses that are chosen without a branch. After a failed read, the next reads
+ * are near address 0 and fail, too.
  */
 CORE_PART u32 go_caller_find(const struct unwind_rule *rule,
 			     const struct unwind_registers *registers, go_stack_read read,
 			     void *memory, struct go_caller *caller)
 {
-	u64 rsp = registers->value[REGISTER_SP], thread = registers->value[REGISTER_GOROUTINE];
+	u64 rsp = registers->value[REGISTER_SP], base = registers->value[REGISTER_GOROUTINE];
 	u64 is_depth = rule->cfa_kind - CFA_GO_SAVED;
-	u64 is_suspended =
+	u64 is_morestack =
 		select_without_branch(is_depth, 0, go_slot_is_used(rule->slot[GO_SLOT_RBP]));
-	u64 is_kept = (1 - is_suspended) & (1 - go_slot_is_used(rule->slot[SLOT_FP]));
-	u64 first = select_without_branch(is_depth, rsp, thread) + rule->cfa_offset;
+	u64 is_kept = (1 - is_morestack) & (1 - go_slot_is_used(rule->slot[SLOT_FP]));
+	u64 first = select_without_branch(is_depth, rsp, base) + rule->cfa_offset;
 	u64 knows_rbp = registers->known >> REGISTER_FP & 1;
 	u64 stack;
 	long error = read(memory, first, &caller->goroutine), is_lost;
@@ -79,7 +80,7 @@ CORE_PART u32 go_caller_find(const struct unwind_rule *rule,
 			return STOP_UNKNOWN_REGISTER;
 		caller->depth = 0;
 		error |= read(memory, m_or_word, &caller->depth);
-		if (!is_depth && caller->depth != thread) /* the first word of m is g0 */
+		if (!is_depth && caller->depth != base) /* the first word of m is g0 */
 			return STOP_UNKNOWN_REGISTER;
 	} else {
 		error |= read(memory,
@@ -92,8 +93,8 @@ CORE_PART u32 go_caller_find(const struct unwind_rule *rule,
 					    caller->goroutine + 8 * rule->slot[GO_SLOT_GOROUTINE]),
 		      &caller->goroutine);
 	if (!caller->goroutine)
-		return error ? (thread ? STOP_STACK_UNREADABLE : STOP_UNKNOWN_REGISTER) : STOP_ROOT;
-	if (!(knows_rbp | (1 - is_suspended)))
+		return error ? (base ? STOP_STACK_UNREADABLE : STOP_UNKNOWN_REGISTER) : STOP_ROOT;
+	if (!(knows_rbp | (1 - is_morestack)))
 		return STOP_UNKNOWN_REGISTER;
 	stack = caller->goroutine + 8 * rule->slot[GO_SLOT_STACK];
 	error |= read(memory, stack, &caller->cfa);
@@ -102,17 +103,17 @@ CORE_PART u32 go_caller_find(const struct unwind_rule *rule,
 		      &caller->depth);
 	caller->cfa += 8 * rule->operand - is_depth * caller->depth;
 	error |= read(memory,
-		      select_without_branch(is_suspended, stack + 8,
+		      select_without_branch(is_morestack, stack + 8,
 					    caller->cfa - 8 * rule->slot[SLOT_RETURN]),
 		      &caller->pc);
 	error |= read(memory, caller->pc - 8, &caller->before);
 	is_lost = read(memory,
-		       select_without_branch(is_suspended,
+		       select_without_branch(is_morestack,
 					     caller->goroutine + 8 * rule->slot[GO_SLOT_RBP],
 					     caller->cfa - 8 * rule->slot[SLOT_FP]),
 		       &caller->saved_rbp);
 	caller->link = 0;
-	if (GOROUTINE_IS_IN_REGISTER && is_suspended)
+	if (GOROUTINE_IS_IN_REGISTER && is_morestack)
 		error |= read(memory, caller->goroutine + 8 * rule->slot[GO_SLOT_RBP] - 8,
 			      &caller->link);
 	caller->rbp =

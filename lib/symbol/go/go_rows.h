@@ -6,7 +6,7 @@
 #include "rule.h"
 #include "symbol/elf/go_table.h"
 
-#define GO_CODE_MAX 1024       /* a function with more bytes of code is not looked at */
+#define GO_CODE_MAX 1024       /* bytes of code of the largest function whose code is followed */
 #define GO_DEPTH_MAX (1 << 28) /* no stack is deeper, in bytes */
 
 struct go_reader {

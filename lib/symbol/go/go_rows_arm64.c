@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The rows of Go's functions for arm64. A function with a frame stores x30 in the lowest word of
- * the frame, and x29 in the word below sp. Both words are valid while the table says that the
- * function has its frame (runtime/traceback.go and cmd/internal/obj/arm64/obj7.go in Go's sources).
- * A function without a frame has its return address in x30.
+ * the frame, and x29 in the word below sp. x30's word is valid while the table says that the
+ * function has its frame, x29's word one instruction later (runtime/traceback.go and
+ * cmd/internal/obj/arm64/obj7.go in Go's sources). A function without a frame has its return
+ * address in x30.
  *
  * Assembler functions may store x29 and x30 elsewhere, and some switch to another stack. The states
- * of their frames are followed through their code instead (symbol/unwind/arm64_frame.h). On another
- * stack their rule is the first of these that is known:
+ * of their frames are followed through their code instead (symbol/unwind/arm64_frame.h). Code that
+ * runs on another stack has the first of these rules that is known:
  *
  *   - the frame by x29, if x29 still points into it (systemstack() of Go 1.27)
  *   - the place from which the code restores sp: the goroutine's saved sp (CFA_GO_SAVED;
  *     systemstack() of Go 1.19 and 1.24), or what the function has noted on the other stack
  *     (CFA_GO_DEPTH; asmcgocall())
- *   - mcall() never returns to its caller: the stack of the scheduler begins with mcall(), as in
- *     Go's own traces
- *   - morestack() leads to the goroutine whose stack is too small: CFA_GO_SAVED, with the offsets
- *     that systemstack() has
+ *   - mcall(): go_rule_outermost. The stack of the scheduler begins with mcall(), as in Go's own
+ *     traces
+ *   - morestack(): CFA_GO_SAVED with the offsets of systemstack(), which leads to the goroutine
+ *     whose stack is too small
  *   - otherwise go_rule_caller_unknown: the walk ends
  */
 #include "go_rows.h"
@@ -29,14 +30,15 @@
 #define CODE_BYTES 4 /* length of an instruction */
 #define INSTRUCTIONS_MAX (GO_CODE_MAX / CODE_BYTES)
 #define REGISTERS 31
-#define GOROUTINE 28	     /* the register with the running goroutine, which all functions keep */
+#define GOROUTINE 28	     /* x28: the running goroutine's g in Go's code */
 #define STORE_FP 0xf81f83fd  /* stur x29, [sp, #-8] */
 #define MOVE_LINK 0xaa1e03e3 /* mov x3, x30 */
-/* Go's signal handler pushes the interrupted x30 before it enters a function. */
+/* Go's signal handler pushes x30 (16 bytes, so that sp stays aligned) and sets the pc to the
+ * function, which the kernel then enters. */
 #define PUSHED_BY_SIGNAL_HANDLER 16
 #define WAY_BACK_MAX 32 /* the most instructions from a call to where sp is restored */
-#define MORESTACK_MAX                                                                              \
-	16 /* the most instructions from a call of morestack() to the jump behind it */
+/* The most instructions from a call of morestack() to the jump behind it. */
+#define MORESTACK_MAX 16
 
 /* The bytes that Go's signal handler pushes before the kernel enters the function; 0: no signal
  * handler enters the function. */
@@ -67,8 +69,8 @@ struct assembler_function {
 enum term_kind {
 	TERM_UNKNOWN,
 	TERM_STACK_WORD,	   /* a word of the other stack */
-	TERM_STACK_END,		   /* the end of the stack of the goroutine in such a word */
-	TERM_STACK_END_LESS_DEPTH, /* this end less another word of the other stack */
+	TERM_STACK_END,		   /* stack.hi of the goroutine whose address such a word holds */
+	TERM_STACK_END_LESS_DEPTH, /* stack.hi less such a word, the depth */
 	TERM_G,			   /* the running goroutine */
 	TERM_M,			   /* its m */
 	TERM_GOROUTINE,		   /* the goroutine for which m works */
@@ -78,8 +80,8 @@ enum term_kind {
 /* What a register holds. */
 struct term {
 	enum term_kind kind;
-	u32 loads;     /* number of offsets in use */
-	u32 offset[3]; /* offsets of the loads, and of the depth from sp */
+	u32 loads;     /* number of elements of offset[] in use */
+	u32 offset[3]; /* offsets of the words that were loaded */
 };
 
 /* The value that a load at an offset from a register gives. */
@@ -169,9 +171,9 @@ static bool make_rule_of_way_back(const struct term *old_sp, const struct arm64_
 	       link != SLOT_LOST && second < SLOT_LOST && third < SLOT_LOST;
 }
 
-/* Follows the code after the call at instruction `at`, which runs on another stack. *back gets the
- * index of the instruction after the one that restores sp. Sets the rule of the code in between.
- * False: no rule. */
+/* The call at instruction `at` runs on another stack. Finds the instruction after it that restores
+ * sp, and makes the rule for the code in between. *back is the index after that instruction. False:
+ * no rule, and *back has no meaning. */
 static bool find_way_back(const struct assembler_function *function, u32 at, u32 *back,
 			  struct unwind_rule *rule)
 {
@@ -198,8 +200,8 @@ static bool find_way_back(const struct assembler_function *function, u32 at, u32
 	return false;
 }
 
-/* The index of the word of a goroutine in which the code stores x29; 0: it stores x29 in none, or
- * does not store x3, the caller's x30, in the word before. */
+/* Returns the index of the word of struct g in which morestack() saves x29. 0: the code does not
+ * save x29 there, or does not save x3 (the caller's return address) in the word before. */
 static u8 find_saved_fp_word(const struct assembler_function *function)
 {
 	u32 store = 0xf9000000 | GOROUTINE << 5, fp = 0, link = 0; /* str x, [x28, #n] */
@@ -234,8 +236,9 @@ static void merge_state(struct assembler_function *function, s64 at,
 	function->has_changed = true;
 }
 
-/* Follows a call on another stack. Returns the instruction at which the function is on its own
- * stack again, or the one after the call if that is not known. */
+/* Follows a call on another stack. Returns the index of the next instruction to follow: the one at
+ * which the function is on its own stack again if the call gets a rule of the kinds CFA_GO_SAVED
+ * and CFA_GO_DEPTH, else the one after the call. */
 static u32 follow_call_on_other_stack(struct assembler_function *function, u32 at,
 				      struct arm64_frame *frame)
 {
@@ -249,8 +252,8 @@ static u32 follow_call_on_other_stack(struct assembler_function *function, u32 a
 		return at + 1;
 	function->other_stack_rule = rule;
 	function->other_stack_start = at;
-	/* CFA_GO_SAVED holds from the instruction that set sp; CFA_GO_DEPTH holds from the call,
-	 * because the words on the other stack are stored just before it. */
+	/* CFA_GO_SAVED holds from the instruction after the one that set sp; CFA_GO_DEPTH holds
+	 * from the call, because the words on the other stack are stored just before it. */
 	while (rule.cfa_kind == CFA_GO_SAVED && function->other_stack_start &&
 	       function->frame[function->other_stack_start - 1].sp == DISTANCE_UNKNOWN)
 		function->other_stack_start--;
@@ -430,8 +433,9 @@ static int add_rows_by_depth(const struct go_reader *reader, const struct go_fun
 	return result;
 }
 
-/* Adds the row of an instruction that runs on another stack and whose state gives no rule. The
- * caller of morestack() has RULE_SIGNAL: it resumes at its saved pc, with its x30 known. */
+/* Adds the row of an instruction that runs on another stack and whose state gives no rule. The rule
+ * of morestack() has RULE_SIGNAL: the caller resumes at the saved pc with x30 restored, so the
+ * caller's row for exactly that pc applies, although a call lies before the pc. */
 static int add_row_on_other_stack(const struct go_reader *reader, const struct go_function *entry,
 				  const struct assembler_function *function, u64 start)
 {
@@ -449,10 +453,10 @@ static int add_row_on_other_stack(const struct go_reader *reader, const struct g
 	return go_reader_add_row(reader, start, start + CODE_BYTES, rule);
 }
 
-/* True if the depths of an assembler function say where x30 is: no frame, or one that Go's
- * assembler has made, which stores x30 at the new sp with the instruction that sets sp or right
- * before it. */
-static bool has_frame_of_go(const struct go_reader *reader, const struct go_function *function)
+/* True if the depths of an assembler function say where x30 is. Either the function has no frame,
+ * or its first frame is made as Go's assembler makes frames: the instruction that sets sp, or the
+ * one before, stores x30 at the new sp. */
+static bool do_depths_locate_x30(const struct go_reader *reader, const struct go_function *function)
 {
 	struct go_run run;
 	u64 at = go_find_runs_of_quantity(&reader->table, function, GO_DEPTH, &run);
@@ -471,7 +475,7 @@ static bool has_frame_of_go(const struct go_reader *reader, const struct go_func
 
 /* Adds the row of an instruction of an assembler function. */
 static int add_row_of_instruction(const struct go_reader *reader, const struct go_function *entry,
-				  bool has_depths, const struct assembler_function *function,
+				  bool can_use_depths, const struct assembler_function *function,
 				  u32 at)
 {
 	u64 start = entry->start + (u64)at * CODE_BYTES, end = start + CODE_BYTES;
@@ -481,8 +485,9 @@ static int add_row_of_instruction(const struct go_reader *reader, const struct g
 	if (at >= function->other_stack_start && at < function->other_stack_end)
 		return go_reader_add_row(reader, start, end, &function->other_stack_rule);
 	if (!function->is_reached[at])
-		return has_depths ? add_rows_by_depth(reader, entry, start, end)
-				  : go_reader_add_row(reader, start, end, &go_rule_caller_unknown);
+		return can_use_depths
+			       ? add_rows_by_depth(reader, entry, start, end)
+			       : go_reader_add_row(reader, start, end, &go_rule_caller_unknown);
 	if (frame->sp == DISTANCE_UNKNOWN && !arm64_frame_rule(frame, &unused))
 		return add_row_on_other_stack(reader, entry, function, start);
 	return add_row_of_frame(reader, entry, start, end, frame);
@@ -491,18 +496,18 @@ static int add_row_of_instruction(const struct go_reader *reader, const struct g
 static int add_rows_of_assembler_function(struct go_reader *reader, const struct go_function *entry,
 					  u8 flags)
 {
-	bool has_depths = !(flags & GO_WRITES_SP) && has_frame_of_go(reader, entry);
+	bool can_use_depths = !(flags & GO_WRITES_SP) && do_depths_locate_x30(reader, entry);
 	struct assembler_function function = {};
 	int result = 0;
 
 	if (!read_assembler(reader, entry, &function))
-		return has_depths ? add_rows_by_depth(reader, entry, entry->start, entry->end)
-				  : go_reader_add_row(reader, entry->start, entry->end,
-						      &go_rule_caller_unknown);
+		return can_use_depths ? add_rows_by_depth(reader, entry, entry->start, entry->end)
+				      : go_reader_add_row(reader, entry->start, entry->end,
+							  &go_rule_caller_unknown);
 	if (!strcmp(entry->name, "runtime.systemstack"))
 		reader->rule_of_systemstack = function.way_back;
 	for (u32 i = 0; i < function.count && !result; i++)
-		result = add_row_of_instruction(reader, entry, has_depths, &function, i);
+		result = add_row_of_instruction(reader, entry, can_use_depths, &function, i);
 	return result;
 }
 

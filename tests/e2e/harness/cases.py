@@ -44,7 +44,7 @@ def program(name, called=None):
     """A private copy of a program, so that probes in it and filters by its name concern no other tasks."""
     built = os.path.join(PROGRAMS, name)
     if platform.machine() != "x86_64" and not os.path.exists(built):
-        raise Skip("the test program %s is built for x86-64 alone" % name)
+        raise Skip("the test program %s was not built on this architecture" % name)
     own = os.path.join(os.path.realpath(OWN.name), called or os.path.basename(name))
     return shutil.copy(built, own) if os.path.isfile(built) else built
 

@@ -11,7 +11,7 @@ from harness.waiting import readers, unread, wait_until
 
 KNOWN = program("known_stack")
 PATH_INSIDE = ["inner", "middle", "outer"]
-# A fault in the kernel. Only some architectures have tracepoints of faults; the perf event is that of all faults of the task.
+# The event of page faults: on x86-64 of those in the kernel alone, elsewhere of all of the task, as there is no tracepoint.
 FAULT = "exceptions:page_fault_kernel" if platform.machine() == "x86_64" else "page-faults"
 ENTER_READ = "syscalls:sys_enter_read"
 ENTER_EXECVE, EXIT_EXECVE = "syscalls:sys_enter_execve", "syscalls:sys_exit_execve"

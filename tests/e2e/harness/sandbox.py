@@ -88,14 +88,15 @@ def waits_for_answer(pid):
             words = file.read().split()
     except (FileNotFoundError, ProcessLookupError):
         raise AssertionError("the process that asks the sandbox has ended") from None
-    return len(words) > 3 and 1000 < milliseconds(pid, words[0], int(words[3], 16)) < 20000
+    return len(words) > 3 and 1000 < poll_timeout(pid, words[0], int(words[3], 16)) < 20000
 
 
-def milliseconds(pid, number, argument):
-    """How long a poll() waits: its third argument, or, for the system call ppoll(), what lies at that address."""
+def poll_timeout(pid, number, argument):
+    """Milliseconds that a poll() waits at most, 0 for no limit: its third argument, or, for the system call ppoll(), the time at that
+    address."""
     if (platform.machine(), number) != ("aarch64", "73"):
         return argument
-    if not argument:  # no end
+    if not argument:
         return 0
     with open("/proc/%d/mem" % pid, "rb", buffering=0) as memory:
         memory.seek(argument)

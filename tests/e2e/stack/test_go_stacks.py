@@ -137,7 +137,7 @@ def test_a_stack_that_grows():
 
 
 @one_of_several
-def test_the_next_goroutine_has_not_called_the_scheduler():
+def test_morestack_has_no_caller_once_the_next_goroutine_is_chosen():
     """execute() makes a goroutine the thread's own and calls casgstatus(), while the scheduler still stands on the call of morestack()
     by the last goroutine."""
     needs("bpf", "uprobes")

@@ -82,7 +82,7 @@ def test_exec_storm():
 
 
 def symbols_of(path):
-    """Also of the stubs by which it calls other files."""
+    """The names of the file's symbols, and NAME@plt for each imported function."""
     names = {line.split()[-1] for line in run("nm", path).stdout.splitlines()}
     return names | {name.split("@")[0] + "@plt" for name in names if "@" in name}
 

@@ -31,7 +31,7 @@ def in_sigreturn(event):
 
 
 def in_delivery(event):
-    """arm64 sets the pc to the handler some instructions before the return address."""
+    """The kernel sets up a signal handler: on arm64 the pc is the handler's already, and x30 is still the interrupted one."""
     return any(function(frame) == "do_signal" for frame in kernel_frames(event))
 
 

@@ -9,11 +9,11 @@ for program in /bin/go_stacks*; do
 	stackmap record -F 499 -o "$name.data" -- "$program" collect >"$name.log" 2>&1 || { cat "$name.log"; exit 1; }
 	grep -q 'recorded + 0 lost' "$name.log" || { cat "$name.log"; exit 1; }
 	stackmap export --format folded --no-inline "$name.data" | awk -v program="$name" '
-		function caller_is(names, callers) {
+		function caller_is(name, callers) {
 			pairs++
 			if (caller !~ "^(" callers ")$") {
 				wrong++
-				print "    " caller " called " names ": " $0
+				print "    " caller " called " name ": " $0
 			}
 		}
 		{
@@ -32,7 +32,7 @@ for program in /bin/go_stacks*; do
 				next
 			}
 			nameless += user[1] ~ /^go_stacks/
-			begins_in_scheduler = /goschedImpl|preemptPark|gopreempt_m/
+			has_suspended_goroutine = /goschedImpl|preemptPark|gopreempt_m/
 			caller = ""
 			for (i = 1; i <= frames; i++) {
 				name = user[i]
@@ -50,7 +50,7 @@ for program in /bin/go_stacks*; do
 					caller_is(name, ".+")
 				if (name == "runtime.mcall" && i + 1 < frames) # it has a caller until it changes the stack
 					caller_is(name, "")
-				if (name == "runtime.morestack" && !begins_in_scheduler) # or the goroutine was suspended
+				if (name == "runtime.morestack" && !has_suspended_goroutine) # which has no goroutine to lead to
 					caller_is(name, ".+")
 				seen[name] = 1
 				caller = name

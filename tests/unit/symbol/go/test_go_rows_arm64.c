@@ -128,7 +128,7 @@ static s64 return_distance(const struct unwind_rule *rule)
 					   : RULE_BASE_BYTES - (s64)slot * 8;
 }
 
-TEST(compiled_functions_are_as_in_the_section_for_debuggers)
+TEST(compiled_functions_have_cfa_and_return_of_debug_frame)
 {
 	u32 compared = 0, in_register = 0, far = 0;
 
@@ -195,7 +195,8 @@ TEST(the_frame_pointer_lies_below_the_stack_pointer)
 		}
 }
 
-/* On the scheduler's stack. systemstack() has the goroutine's sp, or from Go 1.21 on its x29. */
+/* On the scheduler's stack. The rule of systemstack() is the goroutine's saved sp (Go 1.24 and
+ * before) or x29 (Go 1.27). */
 TEST(other_stacks_lead_back)
 {
 	struct go_function function = function_named("runtime.systemstack");
@@ -229,7 +230,7 @@ TEST(functions_that_a_signal_enters)
 	assert_int_equal(rule_at(function_named("runtime.sigpanic").start)->cfa_offset, 16);
 }
 
-/* Between the call of morestack() and the scheduler's choice of a goroutine. */
+/* The functions between morestack() and schedule() pass on what they get. */
 TEST(the_scheduler_loses_the_frame_pointer)
 {
 	static const char *const passed_on[] = {"runtime.newstack", "runtime.preemptPark"};
