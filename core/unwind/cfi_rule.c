@@ -168,11 +168,10 @@ CORE_PART u32 choose_slot_base(const struct cfi_row *row, struct unwind_rule *ru
 			rule->base = rule->cfa_register;
 			rule->slot[SLOT_RETURN] = link_slot;
 			rule->slot[SLOT_FP] = fp_slot;
-			/* A return address at or above the CFA moves the CFA to the word after it:
-			 * glibc's table of _dl_runtime_resolve has the CFA below the two words that
-			 * the stub of a library has pushed. */
-			if (link->offset >= 0)
-				rule->cfa_offset += link->offset + SLOT_WORD;
+			/* glibc's table of _dl_runtime_resolve has the CFA below the two words that
+			 * the stub of a library has pushed, the upper one of them x30. */
+			if (link->offset == SLOT_WORD)
+				rule->cfa_offset += 2 * SLOT_WORD;
 		}
 	}
 	return rule->slot[SLOT_RETURN] == SLOT_LOST ? STOP_UNSUPPORTED : STOP_NONE;

@@ -115,13 +115,16 @@ TEST(a_record_far_from_the_cfa_counts_from_its_register)
 
 /* glibc's _dl_runtime_resolve: the stub before it has pushed 16 bytes, with x30 in the upper word.
  */
-TEST(x30_above_the_cfa_says_where_the_cfa_is)
+TEST(x30_above_the_cfa)
 {
 	assert_int_equal(rule_of(0x11, 30, 0x7f), STOP_NONE);
 	assert_rule(REGISTER_SP, 16, REGISTER_SP, 0, RULE_BASE_WORDS - 1);
 	/* behind its own instruction that pushes 208 bytes */
 	assert_int_equal(rule_of(0x0e, 0xd0, 0x01, 0x11, 30, 0x7f), STOP_NONE);
 	assert_rule(REGISTER_SP, 208 + 16, REGISTER_SP, 0, RULE_BASE_WORDS - 27);
+	/* setcontext(): x30 is in the context that is restored, and the CFA is right */
+	assert_int_equal(rule_of(0x0e, 96, 0x11, 30, 0x75), STOP_NONE);
+	assert_rule(REGISTER_SP, 96, REGISTER_SP, 0, RULE_BASE_WORDS - 23);
 }
 
 TEST(numbers_that_have_no_register_here_define_no_cfa)
