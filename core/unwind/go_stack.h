@@ -12,9 +12,10 @@
  *                 CFA = goroutine->stack.hi - *(rsp + depth) + 8 * operand
  *
  * The return address follows a call. The rule's slots say where it and the frame pointer are saved
- * below the CFA. Of the other registers only x30 is known, and only for the caller of morestack()
- * on arm64. On arm64 x28 holds the running g in Go's code; on the scheduler's stack that is g0. C
- * functions may change x28 while they run, so a walk checks that x28->m->g0 is x28.
+ * below the CFA. The step gives the caller's stack pointer, pc and frame pointer, and on arm64 the
+ * x30 of a caller of morestack(); the caller's other registers are not known. On arm64 x28 holds
+ * the running g in Go's code; on the scheduler's stack that is g0. C functions may change x28 while
+ * they run, so a walk checks that x28->m->g0 is x28.
  *
  * A function whose stack is too small calls morestack(), and is either resumed, with a larger
  * stack, or suspended. GO_SLOT_RBP marks the rule of morestack(): the caller's pc and frame pointer

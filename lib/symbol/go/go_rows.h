@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the makers of unwind rows for Go's functions share: go_rows_x86_64.c and go_rows_arm64.c. */
+/* The unwind rows of Go's functions: go_rows.c reads the table of a file, go_rows_x86_64.c and
+ * go_rows_arm64.c make the rows of a function. */
 #ifndef LIB_SYMBOL_GO_ROWS_H
 #define LIB_SYMBOL_GO_ROWS_H
 
@@ -44,9 +45,10 @@ u32 go_reader_read_code(const struct go_reader *reader, const struct go_function
  * instruction. */
 bool go_function_is_entered_by_signal(const struct go_function *function);
 
-/* What a function's rows say of its caller's frame pointer. morestack() has a caller only where the
- * frame pointer is known (core/unwind/go_stack.h): schedule() loses it, and the functions between
- * the two pass it on. */
+/* The frame pointer of the caller, as the rows of a function give it. A walk goes on from
+ * morestack() only if it knows the frame pointer (core/unwind/go_stack.h). The rows of schedule()
+ * give none, and the rows of the functions that morestack() and schedule() have in between give the
+ * one that the walk had before. */
 enum go_frame_pointer {
 	GO_FP_SAVED,	 /* restored from the frame */
 	GO_FP_PASSED_ON, /* the value that the inner frame gave, known or not */

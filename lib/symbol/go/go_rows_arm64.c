@@ -77,7 +77,7 @@ enum term_kind {
 	TERM_SAVED_SP,		   /* the sp that this goroutine has saved */
 };
 
-/* What a register holds. */
+/* The value of a register, as far as the code before tells it. */
 struct term {
 	enum term_kind kind;
 	u32 loads;     /* number of elements of offset[] in use */

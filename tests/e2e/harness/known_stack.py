@@ -11,7 +11,7 @@ from harness.waiting import readers, unread, wait_until
 
 KNOWN = program("known_stack")
 PATH_INSIDE = ["inner", "middle", "outer"]
-# The event of page faults: on x86-64 of those in the kernel alone, elsewhere of all of the task, as there is no tracepoint.
+# The event that a page fault of the kernel's own code makes. arm64 has no tracepoint for it, so there it is the event of all page faults.
 FAULT = "exceptions:page_fault_kernel" if platform.machine() == "x86_64" else "page-faults"
 ENTER_READ = "syscalls:sys_enter_read"
 ENTER_EXECVE, EXIT_EXECVE = "syscalls:sys_enter_execve", "syscalls:sys_exit_execve"

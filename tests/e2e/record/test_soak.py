@@ -19,7 +19,7 @@ from harness.recording import check_ledger
 
 SECONDS = float(os.environ.get("STACKMAP_SOAK_SECONDS", 20))
 TASKS_FIRST, TASKS = 10000, 500
-# Of page faults only some architectures have tracepoints.
+# arm64 has no tracepoint for page faults, but the software event.
 FAULTS = "exceptions:page_fault_user" if platform.machine() == "x86_64" else "page-faults"
 EVENTS = ["cpu-clock", "sched:sched_switch", FAULTS, "syscalls:sys_enter_futex",
           "syscalls:sys_enter_execve", "syscalls:sys_exit_execve", "syscalls:sys_enter_rt_sigreturn",

@@ -14,7 +14,7 @@ from harness.recording import kernel_frames, marker, names_of, record, user_acco
 from harness.roots import check_roots
 from harness.waiting import read_text
 
-# Of page faults only some architectures have tracepoints.
+# arm64 has no tracepoint for page faults, but the software event.
 FAULTS = "exceptions:*" if platform.machine() == "x86_64" else "page-faults"
 
 

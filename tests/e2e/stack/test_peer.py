@@ -68,7 +68,7 @@ def user_stack(event):
             break
         frames.append((frame.address, frame.object))
     if platform.machine() == "aarch64" and "el0_svc" not in map(function, kernel_frames(event)):
-        # Of an interrupted function without a frame record only the peer finds the caller, so outer frames are not compared.
+        # An interrupted function may have no frame record. The peer alone finds its caller then, so callers are not compared.
         del frames[1:]
     return tuple(frames)
 

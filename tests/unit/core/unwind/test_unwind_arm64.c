@@ -514,6 +514,18 @@ static const struct unwind_rule go_saved = {
 	.base = RULE_BASE_CFA,
 	.slot = {[SLOT_FP] = 3, [SLOT_RETURN] = 2, [GO_SLOT_GOROUTINE] = 4, [GO_SLOT_STACK] = 7}};
 
+/* The rule of morestack(). */
+static const struct unwind_rule go_growth = {.cfa_kind = CFA_GO_SAVED,
+					     .cfa_register = REGISTER_SP,
+					     .cfa_offset = 48,
+					     .base = RULE_BASE_CFA,
+					     .flags = RULE_SIGNAL,
+					     .slot = {[SLOT_FP] = 3,
+						      [SLOT_RETURN] = 2,
+						      [GO_SLOT_GOROUTINE] = 4,
+						      [GO_SLOT_STACK] = 7,
+						      [GO_SLOT_RBP] = 12}};
+
 static void make_scheduler_stack(void)
 {
 	begin();
@@ -526,6 +538,15 @@ static void make_scheduler_stack(void)
 	memory[GO_FRAME] = CALLER;
 	word_put(CALLER - 4, BL(CALLER - 4, CODE));
 	unwind.switches = (struct stack_switches){.entered = SP};
+}
+
+/* The goroutine has saved pc, x30 and x29 in morestack(). */
+static void make_growing_stack(void)
+{
+	make_scheduler_stack();
+	memory[340 + 8] = CALLER;
+	memory[340 + 11] = CODE + 600;
+	memory[340 + 12] = WORD(1200);
 }
 
 TEST(x28_leads_from_the_schedulers_stack_to_the_goroutine)
@@ -576,16 +597,8 @@ TEST(x28_is_kept_from_the_event_on)
 /* morestack(): the goroutine's pc, sp, x30 and x29. The caller has no frame yet. */
 TEST(a_goroutine_whose_stack_grows_has_saved_its_registers)
 {
-	struct unwind_rule rule_of_growth = go_saved;
-
-	rule_of_growth.operand = 0;
-	rule_of_growth.flags = RULE_SIGNAL;
-	rule_of_growth.slot[GO_SLOT_RBP] = 12;
-	make_scheduler_stack();
-	memory[340 + 8] = CALLER;
-	memory[340 + 11] = CODE + 600;
-	memory[340 + 12] = WORD(1200);
-	assert_int_equal(step(&rule_of_growth), STOP_NONE);
+	make_growing_stack();
+	assert_int_equal(step(&go_growth), STOP_NONE);
 	assert_int_equal(value[REGISTER_SP], WORD(GO_FRAME));
 	assert_int_equal(value[REGISTER_PC], CALLER);
 	assert_int_equal(value[REGISTER_FP], WORD(1200));
@@ -595,7 +608,7 @@ TEST(a_goroutine_whose_stack_grows_has_saved_its_registers)
 
 	make_scheduler_stack();
 	unwind.registers.known &= ~(1U << REGISTER_FP); /* lost in the scheduler */
-	assert_int_equal(step(&rule_of_growth), STOP_UNKNOWN_REGISTER);
+	assert_int_equal(step(&go_growth), STOP_UNKNOWN_REGISTER);
 }
 
 /* asmcgocall() has noted the goroutine, and how far its sp lay below the end of the stack. */
@@ -630,18 +643,12 @@ TEST(c_code_comes_back_by_a_depth)
 TEST(both_walks_cross_the_stacks_of_go)
 {
 	const struct unwind_rule outermost = {.flags = RULE_OUTERMOST};
-	struct unwind_rule rule_of_growth = go_saved;
 
-	rule_of_growth.operand = 0;
-	rule_of_growth.flags = RULE_SIGNAL;
-	rule_of_growth.slot[GO_SLOT_RBP] = 12;
-	make_scheduler_stack();
-	memory[340 + 8] = CALLER;
-	memory[340 + 11] = CODE + 600;
+	make_growing_stack();
 	memset(&steps, 0, sizeof(steps));
 	memory_rules = &rules;
 	memory_image = MEMORY_BASE;
-	cache_rule_of_pc(CODE, true, &rule_of_growth);
+	cache_rule_of_pc(CODE, true, &go_growth);
 	cache_rule_of_pc(CALLER, true, &leaf);
 	cache_rule_of_pc(CODE + 600, false, &outermost);
 	walk = (struct direct_walk){.registers = unwind.registers, .max_depth = 100};
